@@ -1,0 +1,91 @@
+/* describe.c: exports the tables, so that Python mirrors nothing by hand. */
+#include "kernel.h"
+
+#include <stddef.h>
+
+#ifndef PYSPEC_FINGERPRINT
+#define PYSPEC_FINGERPRINT "unknown"
+#endif
+
+/* Every row of layout.def must be what pyspec.h says, and every field must have a row. */
+#define TYPE_i32 int32_t
+#define TYPE_i64 int64_t
+#define TYPE_ptr void *
+#define SIZE_i32 4
+#define SIZE_i64 8
+#define SIZE_ptr 8
+_Static_assert(sizeof(void *) == 8, "the shared structs assume 64-bit pointers");
+#define STRUCT(type, size) _Static_assert(sizeof(type) == (size), "size of " #type);
+#define FIELD(type, field, kind, offset, doc)                                                      \
+    _Static_assert(offsetof(type, field) == (offset), "offset of " #type "." #field);              \
+    _Static_assert(sizeof(((type *)0)->field) == SIZE_##kind, "size of " #type "." #field);
+#include "layout.def"
+#undef STRUCT
+#undef FIELD
+
+/* The sizes of a struct's rows add up to the struct: no field lacks a row. */
+#define STRUCT(type, size) +(size)
+#define FIELD(type, field, kind, offset, doc) -(SIZE_##kind)
+_Static_assert((0
+#include "layout.def"
+                ) == 0,
+               "layout.def misses a field");
+#undef STRUCT
+#undef FIELD
+
+const op_row pyspec_op_table[N_OPS] = {
+#define OP(name, kind, domain, params, linear, scratch, inplace, tolerance, formula)               \
+    {#name, k_##name, KIND_##kind, DOMAIN_##domain, params, scratch},
+#include "ops.def"
+#undef OP
+};
+
+#define OP(name, kind, domain, params, linear, scratch, inplace, tolerance, formula)               \
+    _Static_assert((scratch) <= MAX_SCRATCH, "scratch of " #name);
+#include "ops.def"
+#undef OP
+
+int pyspec_count_params(const op_row *op, int *n_required)
+{
+    int n = 1, optional = 0;
+    for (const char *c = op->params; *c; c++) {
+        n += *c == ',';
+        optional += *c == '=' && c[-1] != '>' && c[-1] != '<';
+    }
+    n = *op->params ? n : 0;
+    *n_required = n - optional;
+    return n;
+}
+
+int64_t pyspec_abi(void)
+{
+    return PYSPEC_ABI;
+}
+
+const char *pyspec_fingerprint(void)
+{
+    return PYSPEC_FINGERPRINT;
+}
+
+const char *pyspec_describe(void)
+{
+    return ""
+#define OP(name, kind, domain, params, linear, scratch, inplace, tolerance, formula)               \
+    "OP\t" #name "\t" #kind "\t" #domain "\t" params "\t" linear "\t" #scratch "\t" #inplace       \
+    "\t" #tolerance "\t" formula "\n"
+#include "ops.def"
+#undef OP
+#define RPN(name, arity, symbol, value) "RPN\t" #name "\t" #arity "\t" symbol "\t" #value "\n"
+#include "rpn.def"
+#undef RPN
+#define STATUS(name, code, message) "STATUS\t" #name "\t" #code "\t" message "\n"
+#include "status.def"
+#undef STATUS
+#define STRUCT(type, size) "STRUCT\t" #type "\t" #size "\n"
+#define FIELD(type, field, kind, offset, doc)                                                      \
+    "FIELD\t" #type "\t" #field "\t" #kind "\t" #offset "\t" doc "\n"
+#include "layout.def"
+#undef STRUCT
+#undef FIELD
+        ;
+}

@@ -1,0 +1,112 @@
+/* function.c: one function on its own, for tests, documentation and plots. */
+#include "kernel.h"
+#include "memory.h"
+
+#include <string.h>
+
+enum {
+#define STATUS(name, code, message) STATUS_##name = (code),
+#include "status.def"
+#undef STATUS
+};
+
+typedef struct request {
+    int n_params;
+    int64_t n_rows, n_x;
+    const double *x, *params, *spectrum;
+    double *value;
+    double *const *partials;
+} request;
+
+/* Copies row-major values of a tile into lanes, or back. */
+static void load_lanes(const request *q, const double *from, double *to, int64_t row, int64_t x0,
+                       int64_t n)
+{
+    for (int64_t i = 0; i < n; i++)
+        FOR_LANES
+        {
+            int64_t source = row + l < q->n_rows ? row + l : q->n_rows - 1;
+            to[AT] = from ? from[source * q->n_x + x0 + i] : 0.0;
+        }
+}
+
+static void store_lanes(const request *q, const double *from, double *to, int64_t row, int64_t x0,
+                        int64_t n)
+{
+    for (int64_t i = 0; i < n; i++)
+        for (int64_t l = 0; l < L && row + l < q->n_rows; l++)
+            to[(row + l) * q->n_x + x0 + i] = from[AT];
+}
+
+static void run_rows(const op_row *op, const request *q, int64_t row)
+{
+    double params[MAX_PARAMS * L], carry[MAX_SCRATCH * L] = {0};
+    double spectrum[BLOCK * L], value[BLOCK * L], partial[MAX_PARAMS][BLOCK * L];
+    double *partials[MAX_PARAMS];
+    for (int k = 0; k < q->n_params; k++) {
+        partials[k] = partial[k];
+        FOR_LANES params[k * L + l] =
+            q->params[k * q->n_rows + (row + l < q->n_rows ? row + l : q->n_rows - 1)];
+    }
+    for (int64_t block = (q->n_x - 1) / BLOCK; block >= 0; block--) {
+        int64_t x0 = block * BLOCK, n = q->n_x - x0 < BLOCK ? q->n_x - x0 : BLOCK;
+        load_lanes(q, q->spectrum, spectrum, row, x0, n);
+        pyspec_block b = {.n = n, .n_valid = n, .x = q->x + x0};
+        b.spectrum = spectrum;
+        b.carry = carry;
+        op->kernel(&b, params, value, q->partials ? partials : NULL);
+        store_lanes(q, value, q->value, row, x0, n);
+        for (int k = 0; q->partials && k < q->n_params; k++)
+            if (q->partials[k])
+                store_lanes(q, partial[k], q->partials[k], row, x0, n);
+    }
+}
+
+/* One row: the lanes are abscissae. */
+static void run_across(const op_row *op, const request *q)
+{
+    double params[MAX_PARAMS * L], carry[MAX_SCRATCH * L] = {0}, x[BLOCK * L];
+    double spectrum[BLOCK * L] = {0}, value[BLOCK * L], partial[MAX_PARAMS][BLOCK * L];
+    double *partials[MAX_PARAMS];
+    for (int k = 0; k < q->n_params; k++) {
+        partials[k] = partial[k];
+        FOR_LANES params[k * L + l] = q->params[k];
+    }
+    for (int64_t block = (q->n_x - 1) / (BLOCK * L); block >= 0; block--) {
+        int64_t x0 = block * BLOCK * L;
+        int64_t n = q->n_x - x0 < BLOCK * L ? q->n_x - x0 : BLOCK * L;
+        size_t bytes = (size_t)n * sizeof(double);
+        pyspec_block b = {.n = round_up(n, L) / L, .n_valid = n, .across = 1, .x = x};
+        for (int64_t i = 0; i < b.n * L; i++)
+            x[i] = q->x[x0 + (i < n ? i : n - 1)];
+        if (q->spectrum)
+            memcpy(spectrum, q->spectrum + x0, bytes);
+        b.spectrum = spectrum;
+        b.carry = carry;
+        op->kernel(&b, params, value, q->partials ? partials : NULL);
+        memcpy(q->value + x0, value, bytes);
+        for (int k = 0; q->partials && k < q->n_params; k++)
+            if (q->partials[k])
+                memcpy(q->partials[k] + x0, partial[k], bytes);
+    }
+}
+
+int pyspec_function(int64_t op, int64_t n_rows, int64_t n_x, const double *x, const double *params,
+                    const double *spectrum, double *value, double *const *partials)
+{
+    if (op < 0 || op >= N_OPS)
+        return STATUS_OP;
+    if (n_rows < 1 || n_x < 1)
+        return STATUS_SIZE;
+    const op_row *row = &pyspec_op_table[op];
+    int n_required, n_params = pyspec_count_params(row, &n_required);
+    if (!x || !value || (!params && n_params))
+        return STATUS_NULL_POINTER;
+    request q = {n_params, n_rows, n_x, x, params, spectrum, value, partials};
+    if (n_rows == 1)
+        run_across(row, &q);
+    else
+        for (int64_t begin = 0; begin < n_rows; begin += L)
+            run_rows(row, &q, begin);
+    return STATUS_OK;
+}

@@ -1,0 +1,55 @@
+/* kernel.h: the op table as the C side uses it. */
+#ifndef PYSPEC_KERNEL_H
+#define PYSPEC_KERNEL_H
+
+#include "lanes.h"
+
+enum { KIND_PEAK, KIND_BACKGROUND, KIND_SPECTRUM_FED, KIND_DYNAMICS };
+enum { DOMAIN_ENERGY, DOMAIN_TIME, DOMAIN_AUX };
+
+/* Most parameters that an op may have. */
+enum { MAX_PARAMS = 8 };
+
+/* Most doubles per lane that an op may carry from block to block. */
+enum { MAX_SCRATCH = 4 };
+
+typedef struct op_row {
+    const char *name;
+    pyspec_kernel *kernel;
+    int kind;
+    int domain;
+    const char *params;
+    int scratch;
+} op_row;
+
+#define OP(name, kind, domain, params, linear, scratch, inplace, tolerance, formula)               \
+    pyspec_kernel k_##name;
+#include "ops.def"
+#undef OP
+
+enum {
+#define OP(name, kind, domain, params, linear, scratch, inplace, tolerance, formula) OP_##name,
+#include "ops.def"
+#undef OP
+    N_OPS
+};
+
+extern const op_row pyspec_op_table[N_OPS];
+
+/* Parameters of an op, and how many of them cannot be left out. */
+int pyspec_count_params(const op_row *op, int *n_required);
+
+/* Evaluates one program over rows [0, n_rows) of the trace matrix (stride doubles apart).
+ * stack holds stack_depth rows of RPN_CHUNK doubles. */
+enum { RPN_CHUNK = 64 };
+enum {
+#define RPN(name, arity, symbol, value) RPN_##name,
+#include "rpn.def"
+#undef RPN
+    N_RPN
+};
+void pyspec_run_program(const int64_t *code, int64_t n_code, const double *traces, int64_t stride,
+                        int64_t n_rows, double *stack, double *out);
+int pyspec_rpn_arity(int64_t instruction);
+
+#endif

@@ -1,0 +1,67 @@
+/* lanes.h: what a kernel is written in.
+ *
+ * A kernel fills n vectors of PYSPEC_LANES values. Either the lanes are rows (times) and
+ * the vectors follow the energies, or, for one row, the lanes are consecutive abscissae.
+ * The body is written once; KERNEL instantiates it for both orientations and with and
+ * without partial derivatives. Bodies have no branches that depend on a lane, so that a
+ * neighbour never changes a lane's bits.
+ */
+#ifndef PYSPEC_LANES_H
+#define PYSPEC_LANES_H
+
+#include "pyspec.h"
+
+#include <stddef.h>
+
+enum { L = PYSPEC_LANES };
+
+/* Vectors in a block: 48 energies of 8 rows are 3 KB, so a handful of buffers stay in L1. */
+enum { BLOCK = 48 };
+
+typedef struct pyspec_block {
+    int64_t n;              /* vectors                                                    */
+    int64_t n_valid;        /* across: abscissae that exist; the last vector may be padded */
+    int64_t across;         /* 0: lanes are rows, x[n]; 1: lanes are abscissae, x[n][L]   */
+    const double *x;
+    const double *spectrum; /* [n][L], what a spectrum-fed op reads                       */
+    double *carry;          /* [scratch][L], kept from block to block, from high index down */
+} pyspec_block;
+
+/* params [n_params][L], value [n][L]; partials NULL, or n_params pointers to [n][L]. */
+typedef void pyspec_kernel(const pyspec_block *block, const double *params, double *value,
+                           double *const *partials);
+
+#if defined(__GNUC__)
+#define ALWAYS_INLINE inline __attribute__((always_inline))
+#else
+#define ALWAYS_INLINE inline
+#endif
+
+#define KERNEL(name)                                                                               \
+    static ALWAYS_INLINE void body_##name(const pyspec_block *b, const double *restrict p,         \
+                                          double *restrict y, double *const *d, const int across,  \
+                                          const int want);                                         \
+    void k_##name(const pyspec_block *b, const double *p, double *y, double *const *d)             \
+    {                                                                                              \
+        if (b->across && d)                                                                        \
+            body_##name(b, p, y, d, 1, 1);                                                         \
+        else if (b->across)                                                                        \
+            body_##name(b, p, y, NULL, 1, 0);                                                      \
+        else if (d)                                                                                \
+            body_##name(b, p, y, d, 0, 1);                                                         \
+        else                                                                                       \
+            body_##name(b, p, y, NULL, 0, 0);                                                      \
+    }                                                                                              \
+    static ALWAYS_INLINE void body_##name(const pyspec_block *b, const double *restrict p,         \
+                                          double *restrict y, double *const *d, const int across,  \
+                                          const int want)
+
+#define FOR_LANES for (int l = 0; l < L; l++)
+#define FOR_VECTORS for (int64_t i = 0; i < b->n; i++)
+
+/* Parameter k and abscissa of the current lane, position of the current value. */
+#define P(k) (p[(k) * L + l])
+#define X (b->x[across ? i * L + l : i])
+#define AT (i * L + l)
+
+#endif

@@ -1,0 +1,179 @@
+/* pyspec.h: the only public header of the pyspec library.
+ *
+ * A model is lowered once to a plan: one contiguous, read-only memory of op nodes and
+ * programs. A problem says what to evaluate it on: axes, window, data, weights. A work
+ * memory is scratch. All three belong to the caller; the library allocates nothing,
+ * prints nothing and keeps no state, so calls with distinct work memories may run in
+ * several threads.
+ *
+ *     pyspec_check(plan, plan_size, problem, &fault)     once
+ *     pyspec_work_size(plan, problem)                    once
+ *     pyspec_residual(&call)                             as often as an optimizer asks
+ *
+ * Sizes in `offset` fields are counted as layout.def says. All doubles are IEEE 754
+ * binary64; the library neither reads nor changes the floating point environment.
+ */
+#ifndef PYSPEC_H
+#define PYSPEC_H
+
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#if defined(_WIN32)
+#define PYSPEC_API __declspec(dllexport)
+#else
+#define PYSPEC_API __attribute__((visibility("default")))
+#endif
+
+/* Raised whenever a struct, a step or the meaning of a table changes. */
+#define PYSPEC_ABI 1
+
+/* Rows (or abscissae) that a kernel handles side by side. */
+#define PYSPEC_LANES 8
+
+/* What a node does. The first three resolve parameters, the others build spectra. */
+enum {
+    PYSPEC_STEP_LAW = 0,        /* trace[target] (+)= law(axis; params), masked          */
+    PYSPEC_STEP_BASE = 1,       /* trace[target] += trace[source]                       */
+    PYSPEC_STEP_EXPRESSION = 2, /* trace[target] = program                              */
+    PYSPEC_STEP_COMPONENT = 3,  /* slot[target] (+)= component(x; params, slot[source]) */
+    PYSPEC_STEP_ADD = 4         /* slot[target] (+)= slot[source]                       */
+};
+
+enum {
+    PYSPEC_FLAG_STORE = 1, /* overwrite the target instead of adding to it         */
+    PYSPEC_FLAG_STATIC = 2 /* the inputs do not depend on time: evaluate one row   */
+};
+
+/* A guard is four words: parameter, comparison, other parameter or -1, bits of a double.
+ * A row where parameter (comparison) other is not true is NaN. */
+enum { PYSPEC_GUARD_GT = 0, PYSPEC_GUARD_GE = 1, PYSPEC_GUARD_LT = 2, PYSPEC_GUARD_LE = 3 };
+
+enum { PYSPEC_TYPE_F64 = 0, PYSPEC_TYPE_F32 = 1, PYSPEC_TYPE_U16 = 2 };
+
+typedef struct pyspec_node {
+    int32_t step;
+    int32_t op;
+    int32_t flags;
+    int32_t n_params;
+    int64_t params;
+    int64_t guards;
+    int32_t n_guards;
+    int32_t axis;
+    int32_t mask;
+    int32_t n_code;
+    int64_t code;
+    int64_t source;
+    int64_t target;
+    int64_t label;
+} pyspec_node;
+
+/* Head of the plan memory; the nodes and the words follow at the offsets given. */
+typedef struct pyspec_plan {
+    int64_t abi;
+    int64_t size;
+    int64_t dimension;
+    int64_t n_theta;
+    int64_t n_fixed;
+    int64_t n_traces;
+    int64_t n_nodes;
+    int64_t n_resolve;
+    int64_t n_slots;
+    int64_t result;
+    int64_t stack_depth;
+    int64_t n_axes;
+    int64_t n_masks;
+    int64_t nodes;
+    int64_t words;
+    int64_t n_words;
+} pyspec_plan;
+
+typedef struct pyspec_problem {
+    const double *x;
+    const double *time;
+    const double *axes;
+    const uint8_t *masks;
+    const double *fixed;
+    int64_t n_x;
+    int64_t n_rows;
+    int64_t row_begin;
+    int64_t row_end;
+    int64_t x_begin;
+    int64_t x_end;
+    const void *data;
+    int64_t data_type;
+    int64_t data_row;
+    int64_t data_x;
+    const double *weight;
+    int64_t weight_row;
+    int64_t weight_x;
+    const uint8_t *keep;
+    int64_t keep_row;
+    int64_t keep_x;
+    int64_t n_axes;
+    int64_t n_masks;
+    int64_t n_fixed;
+} pyspec_problem;
+
+typedef struct pyspec_call {
+    const pyspec_plan *plan;
+    const pyspec_problem *problem;
+    const double *theta;
+    double *work;
+    int64_t work_size;
+    double *out;
+    int64_t n_out;
+    int64_t reserved;
+} pyspec_call;
+
+typedef struct pyspec_fault {
+    int64_t status;
+    int64_t node;
+    int64_t field;
+    int64_t value;
+} pyspec_fault;
+
+/* The ABI number the library was built with. */
+PYSPEC_API int64_t pyspec_abi(void);
+
+/* SHA-256 (hex) over the sources the library was built from. */
+PYSPEC_API const char *pyspec_fingerprint(void);
+
+/* All tables (ops.def, rpn.def, layout.def, status.def) as tab-separated lines. */
+PYSPEC_API const char *pyspec_describe(void);
+
+/* Verifies a plan memory of plan_size bytes and, unless NULL, the problem that goes with
+ * it. Returns the status; fault (may be NULL) says which node and field. A plan and
+ * problem that pass never leave their buffers, whatever doubles they are run with. */
+PYSPEC_API int pyspec_check(const void *plan, int64_t plan_size, const pyspec_problem *problem,
+                            pyspec_fault *fault);
+
+/* Bytes of work memory that a checked plan and problem need. */
+PYSPEC_API int64_t pyspec_work_size(const pyspec_plan *plan, const pyspec_problem *problem);
+
+/* out[rows of the window][abscissae of the window] = model. */
+PYSPEC_API int pyspec_evaluate(const pyspec_call *call);
+
+/* out[rows of the window][abscissae of the window] = (data - model) * weight, 0 where
+ * keep is 0. */
+PYSPEC_API int pyspec_residual(const pyspec_call *call);
+
+/* out[n_traces][n_rows] = every parameter resolved over the row axis. */
+PYSPEC_API int pyspec_traces(const pyspec_call *call);
+
+/* One function on its own: value[n_rows][n_x] for params[n_params][n_rows]. spectrum
+ * [n_rows][n_x] is what a spectrum-fed op reads (NULL: zeros). partials is NULL or n_params
+ * pointers, each NULL or [n_rows][n_x] for the derivative by that parameter (a spectrum-fed
+ * op's derivative by its own parameters, the spectrum held). Bounds are not applied. */
+PYSPEC_API int pyspec_function(int64_t op, int64_t n_rows, int64_t n_x, const double *x,
+                               const double *params, const double *spectrum, double *value,
+                               double *const *partials);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

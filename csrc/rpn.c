@@ -1,0 +1,69 @@
+/* rpn.c: the stack machine of expressions, chunk by chunk over the rows. The order of
+ * operations is the formula's own and nothing is contracted. */
+#include "kernel.h"
+
+#include <math.h>
+#include <string.h>
+
+int pyspec_rpn_arity(int64_t instruction)
+{
+    static const int arity[N_RPN] = {
+#define RPN(name, arity, symbol, value) arity,
+#include "rpn.def"
+#undef RPN
+    };
+    return instruction >= 0 && instruction < N_RPN ? arity[instruction] : -1;
+}
+
+/* One arithmetic instruction on the top of the stack: b is the topmost operand, except for
+ * instructions of one operand, where that is a. */
+static void apply(int64_t instruction, double *top, int64_t n)
+{
+    double *below = top - RPN_CHUNK;
+    switch (instruction) {
+#define APPLY_0(value)
+#define APPLY_1(value)                                                                             \
+    for (int64_t i = 0; i < n; i++) {                                                              \
+        double a = top[i];                                                                         \
+        top[i] = (value);                                                                          \
+    }
+#define APPLY_2(value)                                                                             \
+    for (int64_t i = 0; i < n; i++) {                                                              \
+        double a = below[i], b = top[i];                                                           \
+        below[i] = (value);                                                                        \
+    }
+#define RPN(name, arity, symbol, value)                                                            \
+    case RPN_##name:                                                                               \
+        APPLY_##arity(value) break;
+#include "rpn.def"
+#undef RPN
+    default:
+        break;
+    }
+}
+
+void pyspec_run_program(const int64_t *code, int64_t n_code, const double *traces, int64_t stride,
+                        int64_t n_rows, double *stack, double *out)
+{
+    for (int64_t begin = 0; begin < n_rows; begin += RPN_CHUNK) {
+        int64_t n = n_rows - begin < RPN_CHUNK ? n_rows - begin : RPN_CHUNK;
+        double *top = stack - RPN_CHUNK;
+        for (int64_t k = 0; k < n_code; k++) {
+            int64_t instruction = code[2 * k], operand = code[2 * k + 1];
+            if (instruction == RPN_CONST) {
+                double constant;
+                memcpy(&constant, &operand, sizeof constant);
+                top += RPN_CHUNK;
+                for (int64_t i = 0; i < n; i++)
+                    top[i] = constant;
+            } else if (instruction == RPN_PARAM) {
+                top += RPN_CHUNK;
+                memcpy(top, traces + operand * stride + begin, (size_t)n * sizeof *top);
+            } else {
+                apply(instruction, top, n);
+                top -= (pyspec_rpn_arity(instruction) - 1) * RPN_CHUNK;
+            }
+        }
+        memcpy(out + begin, top, (size_t)n * sizeof *top);
+    }
+}

@@ -1,0 +1,90 @@
+"""The compiled library: its entries, its tables, and what its faults mean."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from pyspec._library.load import ABI, library_path, load_library, source_fingerprint
+from pyspec._library.tables import Guard, OpDef, RpnDef, Tables, parse_tables
+from pyspec.errors import LibraryError
+
+LIBRARY: Any = load_library()
+TABLES: Tables = parse_tables(LIBRARY.pyspec_describe().decode())
+OPS: dict[str, OpDef] = TABLES.ops
+RPN: dict[str, RpnDef] = TABLES.rpn
+DTYPES: dict[str, np.dtype[np.void]] = TABLES.dtypes
+
+__all__ = [
+    "ABI",
+    "DTYPES",
+    "LIBRARY",
+    "OPS",
+    "RPN",
+    "TABLES",
+    "Guard",
+    "OpDef",
+    "RpnDef",
+    "call_function",
+    "library_path",
+    "load_library",
+    "raise_status",
+    "source_fingerprint",
+]
+
+
+def raise_status(status: int, where: str = "") -> None:
+    """Raises :class:`LibraryError` unless `status` is 0."""
+    if status:
+        name, message = TABLES.statuses.get(status, ("UNKNOWN", f"status {status}"))
+        raise LibraryError(f"{where}: {message} ({name})" if where else f"{message} ({name})")
+
+
+def call_function(
+    name: str,
+    x: npt.ArrayLike,
+    params: npt.ArrayLike,
+    spectrum: npt.ArrayLike | None = None,
+    partials: bool = False,
+) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64] | None]:
+    """Runs the C kernel of one function, without applying its bounds.
+
+    Parameters
+    ----------
+    name : row of the op table
+    x : (n_x,) abscissae
+    params : (n_params, n_rows) parameters, in the order of the table
+    spectrum : (n_rows, n_x) what a spectrum-fed function reads
+    partials : whether to return the derivatives too
+
+    Returns
+    -------
+    value (n_rows, n_x), and partials (n_params, n_rows, n_x) or None
+    """
+    op = OPS[name]
+    x = np.ascontiguousarray(x, dtype=np.float64)
+    given = np.ascontiguousarray(params, dtype=np.float64)
+    if given.ndim != 2 or given.shape[0] != len(op.params):
+        raise LibraryError(f"{name}: params must have shape ({len(op.params)}, n_rows)")
+    n_rows = given.shape[1]
+    shape = (n_rows, x.size)
+    fed = None if spectrum is None else np.ascontiguousarray(spectrum, dtype=np.float64)
+    if fed is not None and fed.shape != shape:
+        raise LibraryError(f"{name}: spectrum must have shape {shape}, not {fed.shape}")
+    value = np.empty(shape)
+    derivative = np.empty((len(op.params), *shape)) if partials else None
+    pointers = None if derivative is None else np.array([d.ctypes.data for d in derivative], np.uintp)
+    status = LIBRARY.pyspec_function(
+        op.index,
+        n_rows,
+        x.size,
+        x.ctypes.data,
+        given.ctypes.data,
+        None if fed is None else fed.ctypes.data,
+        value.ctypes.data,
+        None if pointers is None else pointers.ctypes.data,
+    )
+    raise_status(status, name)
+    return value, derivative

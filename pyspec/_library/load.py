@@ -1,0 +1,75 @@
+"""Finds, loads and verifies the compiled library. The only module that imports ctypes."""
+
+from __future__ import annotations
+
+import ctypes
+import hashlib
+import os
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+from pyspec.errors import LibraryError
+
+#: The ABI that this package is written for; pyspec.h holds the library's.
+ABI = 1
+
+_I64, _PTR = ctypes.c_int64, ctypes.c_void_p
+
+#: Signatures of the entries: result, arguments. Addresses are plain integers.
+SIGNATURES: dict[str, tuple[Any, list[Any]]] = {
+    "pyspec_abi": (_I64, []),
+    "pyspec_fingerprint": (ctypes.c_char_p, []),
+    "pyspec_describe": (ctypes.c_char_p, []),
+    "pyspec_check": (ctypes.c_int, [_PTR, _I64, _PTR, _PTR]),
+    "pyspec_work_size": (_I64, [_PTR, _PTR]),
+    "pyspec_evaluate": (ctypes.c_int, [_PTR]),
+    "pyspec_residual": (ctypes.c_int, [_PTR]),
+    "pyspec_traces": (ctypes.c_int, [_PTR]),
+    "pyspec_function": (ctypes.c_int, [_I64, _I64, _I64, _PTR, _PTR, _PTR, _PTR, _PTR]),
+}
+
+_REINSTALL = "run 'pip install .' (or 'pip install -e .' for a source tree) again"
+
+
+def library_path() -> Path:
+    """Where the installed library lies."""
+    name = "libpyspec.dll" if os.name == "nt" else "libpyspec.so"
+    path = Path(str(resources.files("pyspec._library").joinpath(name)))
+    if not path.is_file():
+        raise LibraryError(f"the compiled library {path} is missing; {_REINSTALL}")
+    return path
+
+
+def source_fingerprint(csrc: Path) -> str:
+    """SHA-256 over the names and digests of the sources, as setup.py computes it."""
+    names = (csrc / "sources.txt").read_text().split()
+    lines = [f"{name} {hashlib.sha256((csrc / name).read_bytes()).hexdigest()}\n" for name in names]
+    return hashlib.sha256("".join(lines).encode()).hexdigest()
+
+
+def load_library(path: Path | None = None) -> Any:
+    """Loads the library, declares its entries and verifies ABI and fingerprint.
+
+    Raises :class:`LibraryError` where the file is missing, unloadable, of another ABI or, in
+    an editable install, older than the sources beside the package.
+    """
+    path = path or library_path()
+    try:
+        library = ctypes.CDLL(str(path))
+        for name, (result, arguments) in SIGNATURES.items():
+            entry = getattr(library, name)
+            entry.restype, entry.argtypes = result, arguments
+    except (OSError, AttributeError) as error:
+        raise LibraryError(f"cannot load {path}: {error}; {_REINSTALL}") from error
+    abi = library.pyspec_abi()
+    if abi != ABI:
+        raise LibraryError(f"{path} has ABI {abi}, this package needs {ABI}; {_REINSTALL}")
+    csrc = path.parents[2] / "csrc"
+    if (csrc / "sources.txt").is_file() and (csrc.parent / "setup.py").is_file():
+        built = library.pyspec_fingerprint().decode()
+        if built != source_fingerprint(csrc):
+            raise LibraryError(
+                f"{path} was built from other sources than {csrc}; run 'pip install -e .' again"
+            )
+    return library

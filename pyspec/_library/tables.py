@@ -1,0 +1,174 @@
+"""The tables of the compiled library (ops.def, rpn.def, layout.def, status.def) as Python sees them.
+
+Nothing here is written by hand twice: :func:`parse_tables` reads the text that the library
+exports, so that a row added to a table is known to every part of pyspec at once.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+
+import numpy as np
+
+KINDS = ("PEAK", "BACKGROUND", "SPECTRUM_FED", "DYNAMICS")
+COMPARISONS = (">", ">=", "<", "<=")
+
+_PARAM = re.compile(
+    r"(?P<name>[A-Za-z]\w*)(?:(?P<comparison>>=|<=|>|<)(?P<other>[^=]+)|=(?P<default>.+))?"
+)
+
+
+@dataclass(frozen=True)
+class Guard:
+    """One bound of an op's domain: ``params[param] comparison other``.
+
+    `other` is the index of another parameter (`relative`), or a number.
+    """
+
+    param: int
+    comparison: str
+    other: float
+    relative: bool
+
+
+@dataclass(frozen=True)
+class OpDef:
+    """One row of ops.def: everything that Python knows about a function."""
+
+    index: int
+    name: str
+    kind: str
+    domain: str
+    params: tuple[str, ...]
+    n_required: int
+    guards: tuple[Guard, ...]
+    linear: tuple[str, ...]
+    scratch: int
+    inplace: bool
+    tolerance: float
+    formula: str
+
+    @property
+    def package(self) -> str:
+        """Module of :mod:`pyspec.functions` that holds the reference: energy, time, profile."""
+        return {"ENERGY": "energy", "TIME": "time", "AUX": "profile"}[self.domain]
+
+    @property
+    def numbered(self) -> bool:
+        """Whether even the first component of this kind carries a number (GLP_01)."""
+        return self.kind not in ("BACKGROUND", "SPECTRUM_FED")
+
+    @property
+    def spectrum_fed(self) -> bool:
+        """Whether the function reads the spectrum summed before it."""
+        return self.kind == "SPECTRUM_FED"
+
+    def default_bounds(self, param: str) -> tuple[float, float]:
+        """(min, max) that the table gives a parameter: the closure of its domain."""
+        low, high = -np.inf, np.inf
+        for guard in self.guards:
+            if self.params[guard.param] == param and not guard.relative:
+                if guard.comparison.startswith(">"):
+                    low = max(low, guard.other)
+                else:
+                    high = min(high, guard.other)
+        return low, high
+
+
+@dataclass(frozen=True)
+class RpnDef:
+    """One row of rpn.def: an instruction of an expression program."""
+
+    index: int
+    name: str
+    arity: int
+    symbol: str
+    value: str
+
+
+@dataclass(frozen=True)
+class Tables:
+    """All tables of one library."""
+
+    ops: dict[str, OpDef] = field(default_factory=dict)
+    rpn: dict[str, RpnDef] = field(default_factory=dict)
+    statuses: dict[int, tuple[str, str]] = field(default_factory=dict)
+    dtypes: dict[str, np.dtype[np.void]] = field(default_factory=dict)
+    fields: tuple[tuple[str, str], ...] = ()
+
+
+def _parse_params(text: str) -> tuple[tuple[str, ...], int, tuple[Guard, ...]]:
+    matches = [_PARAM.fullmatch(part.strip()) for part in text.split(",") if part.strip()]
+    if None in matches:
+        raise ValueError(f"ops.def: cannot read the parameters {text!r}")
+    found = [match for match in matches if match is not None]
+    names = tuple(match["name"] for match in found)
+    guards = []
+    for index, match in enumerate(found):
+        if match["comparison"]:
+            other, relative = match["other"].strip(), match["other"].strip() in names
+            value = float(names.index(other)) if relative else float(other)
+            guards.append(Guard(index, match["comparison"], value, relative))
+    n_required = sum(match["default"] is None for match in found)
+    return names, n_required, tuple(guards)
+
+
+def _parse_op(index: int, row: list[str]) -> OpDef:
+    name, kind, domain, params, linear, scratch, inplace, tolerance, formula = row
+    names, n_required, guards = _parse_params(params)
+    return OpDef(
+        index=index,
+        name=name,
+        kind=kind,
+        domain=domain,
+        params=names,
+        n_required=n_required,
+        guards=guards,
+        linear=tuple(part.strip() for part in linear.split(",") if part.strip()),
+        scratch=int(scratch),
+        inplace=inplace == "1",
+        tolerance=float(tolerance),
+        formula=formula,
+    )
+
+
+def parse_tables(text: str) -> Tables:
+    """Reads the text of ``pyspec_describe``: one tab-separated row a line, its table first."""
+    ops: dict[str, OpDef] = {}
+    rpn: dict[str, RpnDef] = {}
+    statuses: dict[int, tuple[str, str]] = {}
+    sizes: dict[str, int] = {}
+    rows: list[list[str]] = []
+    for line in text.splitlines():
+        table, *row = line.split("\t")
+        if table == "OP":
+            ops[row[0]] = _parse_op(len(ops), row)
+        elif table == "RPN":
+            rpn[row[0]] = RpnDef(len(rpn), row[0], int(row[1]), row[2], row[3])
+        elif table == "STATUS":
+            statuses[int(row[1])] = (row[0], row[2])
+        elif table == "STRUCT":
+            sizes[row[0]] = int(row[1])
+        elif table == "FIELD":
+            rows.append(row)
+    return Tables(
+        ops=ops,
+        rpn=rpn,
+        statuses=statuses,
+        dtypes={name: _struct_dtype(name, size, rows) for name, size in sizes.items()},
+        fields=tuple((row[0], row[1]) for row in rows),
+    )
+
+
+def _struct_dtype(name: str, size: int, rows: list[list[str]]) -> np.dtype[np.void]:
+    formats = {"i32": np.int32, "i64": np.int64, "ptr": np.uintp}
+    own = [row for row in rows if row[0] == name]
+    return np.dtype(
+        {
+            "names": [row[1] for row in own],
+            "formats": [formats[row[2]] for row in own],
+            "offsets": [int(row[3]) for row in own],
+            "itemsize": size,
+        }
+    )

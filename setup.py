@@ -1,0 +1,79 @@
+"""Builds csrc/ into one plain shared library, loaded with ctypes.
+
+The library does not use Python's C API, so one wheel serves every Python 3: its tag is
+``py3-none-<platform>``. CMakeLists.txt builds the same list of files, csrc/sources.txt.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from pathlib import Path
+
+from setuptools import Extension, setup
+from setuptools.command.bdist_wheel import bdist_wheel
+from setuptools.command.build_ext import build_ext
+
+HERE = Path(__file__).parent
+SOURCES = (HERE / "csrc" / "sources.txt").read_text().split()
+
+UNIX_FLAGS = [
+    "-std=c11",
+    "-O3",
+    "-fvisibility=hidden",
+    "-fno-math-errno",
+    "-fno-trapping-math",
+    "-ffp-contract=off",
+]
+
+
+def fingerprint() -> str:
+    """SHA-256 over the names and digests of all sources, as CMakeLists.txt computes it."""
+    lines = [
+        f"{name} {hashlib.sha256((HERE / 'csrc' / name).read_bytes()).hexdigest()}\n"
+        for name in SOURCES
+    ]
+    return hashlib.sha256("".join(lines).encode()).hexdigest()
+
+
+class BuildLibrary(build_ext):
+    """Builds a shared library in place of an extension module."""
+
+    def get_ext_filename(self, fullname: str) -> str:
+        return os.path.join(*fullname.split(".")) + (".dll" if os.name == "nt" else ".so")
+
+    def get_export_symbols(self, ext: Extension) -> list[str]:
+        return list(ext.export_symbols)
+
+    def build_extension(self, ext: Extension) -> None:
+        if self.compiler.compiler_type == "unix":
+            # Behind the user's CFLAGS, so that these hold.
+            ext.extra_compile_args = UNIX_FLAGS
+            ext.extra_link_args = ["-lm"]
+        else:
+            ext.extra_compile_args = ["/O2", "/std:c11"]
+        ext.define_macros = [("PYSPEC_FINGERPRINT", f'"{fingerprint()}"')]
+        super().build_extension(ext)
+
+
+class PlatformWheel(bdist_wheel):
+    """A wheel for one platform and every Python 3."""
+
+    def finalize_options(self) -> None:
+        super().finalize_options()
+        self.root_is_pure = False
+
+    def get_tag(self) -> tuple[str, str, str]:
+        return "py3", "none", super().get_tag()[2]
+
+
+setup(
+    ext_modules=[
+        Extension(
+            "pyspec._library.libpyspec",
+            sources=[f"csrc/{name}" for name in SOURCES if name.endswith(".c")],
+            depends=[f"csrc/{name}" for name in SOURCES],
+        )
+    ],
+    cmdclass={"build_ext": BuildLibrary, "bdist_wheel": PlatformWheel},
+)
