@@ -7,9 +7,11 @@ static const int64_t MAX_AXIS = (int64_t)1 << 28;
 
 /* Position of a field among all rows of layout.def: FIELD_<struct>_<field>. */
 enum {
+#define CONSTANT(name, value)
 #define STRUCT(type, size)
 #define FIELD(type, field, kind, offset, doc) FIELD_##type##_##field,
 #include "layout.def"
+#undef CONSTANT
 #undef STRUCT
 #undef FIELD
     N_FIELDS

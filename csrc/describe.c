@@ -15,21 +15,25 @@
 #define SIZE_i64 8
 #define SIZE_ptr 8
 _Static_assert(sizeof(void *) == 8, "the shared structs assume 64-bit pointers");
+#define CONSTANT(name, value) _Static_assert((name) == (value), #name);
 #define STRUCT(type, size) _Static_assert(sizeof(type) == (size), "size of " #type);
 #define FIELD(type, field, kind, offset, doc)                                                      \
     _Static_assert(offsetof(type, field) == (offset), "offset of " #type "." #field);              \
     _Static_assert(sizeof(((type *)0)->field) == SIZE_##kind, "size of " #type "." #field);
 #include "layout.def"
+#undef CONSTANT
 #undef STRUCT
 #undef FIELD
 
 /* The sizes of a struct's rows add up to the struct: no field lacks a row. */
+#define CONSTANT(name, value)
 #define STRUCT(type, size) +(size)
 #define FIELD(type, field, kind, offset, doc) -(SIZE_##kind)
 _Static_assert((0
 #include "layout.def"
                 ) == 0,
                "layout.def misses a field");
+#undef CONSTANT
 #undef STRUCT
 #undef FIELD
 
@@ -81,10 +85,12 @@ const char *pyspec_describe(void)
 #define STATUS(name, code, message) "STATUS\t" #name "\t" #code "\t" message "\n"
 #include "status.def"
 #undef STATUS
+#define CONSTANT(name, value) "CONSTANT\t" #name "\t" #value "\n"
 #define STRUCT(type, size) "STRUCT\t" #type "\t" #size "\n"
 #define FIELD(type, field, kind, offset, doc)                                                      \
     "FIELD\t" #type "\t" #field "\t" #kind "\t" #offset "\t" doc "\n"
 #include "layout.def"
+#undef CONSTANT
 #undef STRUCT
 #undef FIELD
         ;

@@ -15,10 +15,12 @@ LIBRARY: Any = load_library()
 TABLES: Tables = parse_tables(LIBRARY.pyspec_describe().decode())
 OPS: dict[str, OpDef] = TABLES.ops
 RPN: dict[str, RpnDef] = TABLES.rpn
+CONSTANTS: dict[str, int] = TABLES.constants
 DTYPES: dict[str, np.dtype[np.void]] = TABLES.dtypes
 
 __all__ = [
     "ABI",
+    "CONSTANTS",
     "DTYPES",
     "LIBRARY",
     "OPS",

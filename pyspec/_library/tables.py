@@ -11,9 +11,6 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-KINDS = ("PEAK", "BACKGROUND", "SPECTRUM_FED", "DYNAMICS")
-COMPARISONS = (">", ">=", "<", "<=")
-
 _PARAM = re.compile(
     r"(?P<name>[A-Za-z]\w*)(?:(?P<comparison>>=|<=|>|<)(?P<other>[^=]+)|=(?P<default>.+))?"
 )
@@ -96,6 +93,7 @@ class Tables:
     statuses: dict[int, tuple[str, str]] = field(default_factory=dict)
     dtypes: dict[str, np.dtype[np.void]] = field(default_factory=dict)
     fields: tuple[tuple[str, str], ...] = ()
+    constants: dict[str, int] = field(default_factory=dict)
 
 
 def _parse_params(text: str) -> tuple[tuple[str, ...], int, tuple[Guard, ...]]:
@@ -139,6 +137,7 @@ def parse_tables(text: str) -> Tables:
     rpn: dict[str, RpnDef] = {}
     statuses: dict[int, tuple[str, str]] = {}
     sizes: dict[str, int] = {}
+    constants: dict[str, int] = {}
     rows: list[list[str]] = []
     for line in text.splitlines():
         table, *row = line.split("\t")
@@ -148,6 +147,8 @@ def parse_tables(text: str) -> Tables:
             rpn[row[0]] = RpnDef(len(rpn), row[0], int(row[1]), row[2], row[3])
         elif table == "STATUS":
             statuses[int(row[1])] = (row[0], row[2])
+        elif table == "CONSTANT":
+            constants[row[0].removeprefix("PYSPEC_")] = int(row[1])
         elif table == "STRUCT":
             sizes[row[0]] = int(row[1])
         elif table == "FIELD":
@@ -158,6 +159,7 @@ def parse_tables(text: str) -> Tables:
         statuses=statuses,
         dtypes={name: _struct_dtype(name, size, rows) for name, size in sizes.items()},
         fields=tuple((row[0], row[1]) for row in rows),
+        constants=constants,
     )
 
 

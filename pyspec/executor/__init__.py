@@ -1,0 +1,118 @@
+"""Three executors of one meaning: tree, interpreted, compiled; and `compare` over all."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from pyspec.errors import BackendError, suggest
+from pyspec.executor.base import Executor, Values
+from pyspec.executor.compare import AGREEMENT, CompareExecutor, Runner, worst_difference
+from pyspec.executor.compiled import CompiledExecutor
+from pyspec.executor.interpreted import InterpretedExecutor
+from pyspec.executor.tree import TreeExecutor
+from pyspec.ir import build_graph
+from pyspec.model import Measurement, Model, register_evaluator
+from pyspec.plan import ScheduledPlan, ScheduledPlan1D, ScheduledPlan2D, schedule_1d, schedule_2d
+
+Array = npt.NDArray[np.float64]
+
+BACKENDS = ("compiled", "interpreted", "tree", "compare")
+
+#: The names of the founding text.
+FOUNDING_NAMES = {
+    "fit_model_mcp": "tree",
+    "fit_model_gir": "interpreted",
+    "fit_model_c": "compiled",
+    "fit_model_compare": "compare",
+}
+
+__all__ = [
+    "AGREEMENT",
+    "BACKENDS",
+    "FOUNDING_NAMES",
+    "CompareExecutor",
+    "CompiledExecutor",
+    "Executor",
+    "InterpretedExecutor",
+    "Runner",
+    "TreeExecutor",
+    "backend_name",
+    "evaluate_1d",
+    "evaluate_2d",
+    "extract_theta",
+    "make_executor",
+    "make_plan",
+    "worst_difference",
+]
+
+
+def backend_name(name: str) -> str:
+    """One of :data:`BACKENDS` for a name of the present or of the founding text."""
+    known = FOUNDING_NAMES.get(name, name)
+    if known not in BACKENDS:
+        raise BackendError(
+            f"unknown backend {name!r}; there are {', '.join(BACKENDS)}"
+            f"{suggest(str(name), [*BACKENDS, *FOUNDING_NAMES])}"
+        )
+    return known
+
+
+def make_plan(model: Model) -> ScheduledPlan:
+    """Lowers a model on its axes to a plan. Raises PlanError where it cannot."""
+    graph = build_graph(model)
+    return schedule_1d(graph) if model.dimension == 1 else schedule_2d(graph)
+
+
+def make_executor(
+    model: Model, measurement: Measurement | None = None, backend: str = "compiled"
+) -> Runner:
+    """An executor of `model` on a measurement.
+
+    `backend` is "compiled", "interpreted", "tree" or "compare", or a name of the founding
+    text (fit_model_c, fit_model_gir, fit_model_mcp, fit_model_compare).
+    """
+    backend = backend_name(backend)
+    if backend == "tree":
+        return TreeExecutor(model, measurement)
+    plan = make_plan(model)
+    if backend == "interpreted":
+        return InterpretedExecutor(plan, measurement)
+    compiled = CompiledExecutor(plan, measurement)
+    if backend == "compiled":
+        return compiled
+    return CompareExecutor(
+        [TreeExecutor(model, measurement), InterpretedExecutor(plan, measurement), compiled]
+    )
+
+
+def evaluate_1d(plan: ScheduledPlan1D, theta: Values, fixed: Values = None) -> Array:
+    """The spectrum (n_energy,) of a plan, in one C call."""
+    return CompiledExecutor(plan).run(theta, fixed)
+
+
+def evaluate_2d(plan: ScheduledPlan2D, theta: Values, fixed: Values = None) -> Array:
+    """The spectra (n_time, n_energy) of a plan, in one C call."""
+    return CompiledExecutor(plan).run(theta, fixed)
+
+
+def extract_theta(plan: ScheduledPlan, params: Any) -> Array:
+    """The values of `params` (lmfit.Parameters, or a mapping by name) in the plan's order."""
+    return np.array(
+        [float(getattr(params[name], "value", params[name])) for name in plan.opt_param_names]
+    )
+
+
+def _register() -> None:
+    for name in (*BACKENDS, *FOUNDING_NAMES):
+
+        def evaluate(model: Model, theta: Values, backend: str = name) -> Array:
+            executor = make_executor(model, None, backend)
+            return executor.run(model.theta() if theta is None else theta)
+
+        register_evaluator(name, evaluate)
+
+
+_register()

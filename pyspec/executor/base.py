@@ -1,0 +1,95 @@
+"""What the executors share: one interface, the window, the residual."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from typing import ClassVar, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from pyspec.errors import DataError
+from pyspec.model import Measurement
+from pyspec.plan import ScheduledPlan
+
+Array = npt.NDArray[np.float64]
+Values: TypeAlias = Mapping[str, float] | Sequence[float] | Array | None
+
+
+class Executor(ABC):
+    """Runs one plan on one measurement. Fixed values are inputs, not part of the plan."""
+
+    name: ClassVar[str]
+
+    def __init__(self, plan: ScheduledPlan, measurement: Measurement | None = None) -> None:
+        self.plan = plan
+        self.measurement = measurement if measurement is not None else Measurement()
+        self.window = Window(plan, self.measurement)
+
+    @property
+    def opt_param_names(self) -> tuple[str, ...]:
+        """The order of theta."""
+        return self.plan.opt_param_names
+
+    @property
+    def fixed_names(self) -> tuple[str, ...]:
+        """The order of `fixed`."""
+        return self.plan.fixed_names
+
+    @abstractmethod
+    def run(self, theta: Values, fixed: Values = None) -> Array:
+        """The model over the window: (n_rows, n_columns), or (n_columns,) in 1D."""
+
+    @abstractmethod
+    def residual(self, theta: Values, fixed: Values = None, out: Array | None = None) -> Array:
+        """(data - model) * weight over the window, flattened; 0 where `keep` is False.
+
+        Raises :class:`DataError` if the measurement has no data.
+        """
+
+
+class Window:
+    """Rows and columns of a measurement's window, checked against a plan's axes."""
+
+    def __init__(self, plan: ScheduledPlan, measurement: Measurement) -> None:
+        self.dimension = plan.dimension
+        self.row_begin, self.row_end = _range(measurement.rows, plan.n_time, "rows")
+        self.x_begin, self.x_end = _range(measurement.columns, plan.energy.size, "columns")
+        full = (plan.n_time, plan.energy.size) if plan.dimension == 2 else (plan.energy.size,)
+        for name, array in (("data", measurement.data), ("keep", measurement.keep)):
+            if array is not None and array.shape != full:
+                raise DataError(
+                    f"{name} has shape {array.shape}, the axes of {plan.name or 'the model'} "
+                    f"have {full} (times, energies)"
+                )
+        self.weight = None
+        if measurement.weight is not None:
+            try:
+                self.weight = np.broadcast_to(np.asarray(measurement.weight, np.float64), full)
+            except ValueError:
+                raise DataError(
+                    f"weight has shape {np.shape(measurement.weight)}, which does not "
+                    f"broadcast to {full} (times, energies)"
+                ) from None
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Shape of the model over the window."""
+        columns = self.x_end - self.x_begin
+        return (self.row_end - self.row_begin, columns) if self.dimension == 2 else (columns,)
+
+    def crop(self, array: npt.NDArray[np.generic]) -> npt.NDArray[np.generic]:
+        """The window of an array over the full axes."""
+        columns = array[..., self.x_begin : self.x_end]
+        return columns[self.row_begin : self.row_end] if self.dimension == 2 else columns
+
+
+def _range(given: tuple[int, int] | None, size: int, what: str) -> tuple[int, int]:
+    begin, end = (0, size) if given is None else given
+    if not 0 <= begin < end <= size:
+        raise DataError(
+            f"the window's {what} ({begin}, {end}) are empty or outside of the axis of {size} "
+            "points; choose limits inside of it"
+        )
+    return begin, end

@@ -1,0 +1,158 @@
+"""The compiled executor: one C call an evaluation.
+
+Addresses are filled once. Every call takes a frame (theta, fixed values, work memory, the
+two structs that point to them) from a pool, so one executor may serve several threads.
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+import numpy.typing as npt
+
+from pyspec._library import CONSTANTS, DTYPES, LIBRARY, raise_status
+from pyspec.errors import DataError, PlanError
+from pyspec.executor.base import Array, Executor, Values
+from pyspec.model import Measurement
+from pyspec.plan import PackedPlan, ScheduledPlan, check, pack
+
+_TYPES = {
+    np.dtype(np.float64): CONSTANTS["TYPE_F64"],
+    np.dtype(np.float32): CONSTANTS["TYPE_F32"],
+    np.dtype(np.uint16): CONSTANTS["TYPE_U16"],
+}
+
+
+def _aligned(n_bytes: int) -> Array:
+    """Doubles that start on a 64-byte boundary."""
+    raw = np.zeros(n_bytes // 8 + 8)
+    skip = -raw.ctypes.data % 64 // 8
+    return raw[skip : skip + n_bytes // 8]
+
+
+class _Frame:
+    """The memory of one call."""
+
+    def __init__(self, executor: CompiledExecutor) -> None:
+        plan = executor.plan
+        self.theta = np.array(plan.theta)
+        self.fixed = np.array(plan.fixed)
+        self.problem = executor.problem.copy()
+        self.problem["fixed"] = self.fixed.ctypes.data
+        problem = self.problem.ctypes.data
+        check(executor.packed, plan.name, problem)
+        size = LIBRARY.pyspec_work_size(executor.packed.address, problem)
+        self.work = _aligned(size)
+        self.call = np.zeros(1, DTYPES["pyspec_call"])
+        self.call["plan"] = executor.packed.address
+        self.call["problem"] = problem
+        self.call["theta"] = self.theta.ctypes.data
+        self.call["work"] = self.work.ctypes.data
+        self.call["work_size"] = size
+        self.address = int(self.call.ctypes.data)
+        self._words = self.call.view(np.int64)
+        names = list(DTYPES["pyspec_call"].names or ())
+        self._out, self._n_out = names.index("out"), names.index("n_out")
+        self._target: Array | None = None
+
+    def send_to(self, out: Array) -> None:
+        """Makes `out` the output of the next call."""
+        if out is not self._target:
+            self._words[self._out] = out.ctypes.data
+            self._words[self._n_out] = out.size
+            self._target = out
+
+    def forget(self) -> None:
+        """Lets go of an output that the caller owns."""
+        self._target = None
+
+
+class CompiledExecutor(Executor):
+    """C evaluation of a plan (``fit_model_c``)."""
+
+    name: ClassVar[str] = "compiled"
+
+    def __init__(self, plan: ScheduledPlan, measurement: Measurement | None = None) -> None:
+        super().__init__(plan, measurement)
+        self.packed: PackedPlan = pack(plan)
+        self._keep_alive: list[npt.NDArray[Any]] = []
+        self.problem = self._describe_problem()
+        self._size = int(np.prod(self.window.shape))
+        self._frames: list[_Frame] = [_Frame(self)]
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return CompiledExecutor, (self.plan, self.measurement)
+
+    def _describe_problem(self) -> npt.NDArray[np.void]:
+        plan, window = self.plan, self.window
+        problem = np.zeros(1, DTYPES["pyspec_problem"])
+        fields: dict[str, Any] = {
+            "x": self._pin(np.ascontiguousarray(plan.energy)),
+            "time": 0 if plan.time is None else self._pin(np.ascontiguousarray(plan.time)),
+            "n_x": plan.energy.size,
+            "n_rows": plan.n_time,
+            "n_fixed": len(plan.fixed_names),
+            "row_begin": window.row_begin,
+            "row_end": window.row_end,
+            "x_begin": window.x_begin,
+            "x_end": window.x_end,
+        }
+        data = self.measurement.data
+        if data is not None:
+            if data.dtype not in _TYPES or not data.dtype.isnative:
+                data = np.asarray(data, dtype=np.float64)
+            fields["data_type"] = _TYPES[data.dtype]
+            fields |= self._strided("data", data)
+        if window.weight is not None:
+            fields |= self._strided("weight", window.weight)
+        if self.measurement.keep is not None:
+            fields |= self._strided("keep", np.asarray(self.measurement.keep, dtype=np.uint8))
+        for name, value in fields.items():
+            problem[name] = value
+        return problem
+
+    def _pin(self, array: npt.NDArray[Any]) -> int:
+        """Address of an array that lives as long as the executor."""
+        self._keep_alive.append(array)
+        return int(array.ctypes.data)
+
+    def _strided(self, name: str, array: npt.NDArray[Any]) -> dict[str, int]:
+        row = array.strides[0] if array.ndim == 2 else 0
+        return {name: self._pin(array), f"{name}_row": row, f"{name}_x": array.strides[-1]}
+
+    def _call(self, entry: Any, theta: Values, fixed: Values, out: Array) -> Array:
+        plan = self.plan
+        try:
+            frame = self._frames.pop()
+        except IndexError:
+            frame = _Frame(self)
+        frame.theta[:] = plan.values(theta, plan.opt_param_names, plan.theta, "free")
+        if fixed is not None:
+            frame.fixed[:] = plan.values(fixed, plan.fixed_names, plan.fixed, "fixed")
+        frame.send_to(out)
+        status = entry(frame.address)
+        if fixed is not None:
+            frame.fixed[:] = plan.fixed
+        self._frames.append(frame)
+        raise_status(status, plan.name)
+        return out
+
+    def run(self, theta: Values, fixed: Values = None) -> Array:
+        out = np.empty(self._size)
+        return self._call(LIBRARY.pyspec_evaluate, theta, fixed, out).reshape(self.window.shape)
+
+    def residual(self, theta: Values, fixed: Values = None, out: Array | None = None) -> Array:
+        if self.measurement.data is None:
+            raise DataError("a residual needs data; give the measurement some")
+        if out is None:
+            out = np.empty(self._size)
+        elif out.dtype != np.float64 or out.shape != (self._size,) or not out.flags.c_contiguous:
+            raise PlanError(f"out must be a contiguous float64 array of shape ({self._size},)")
+        return self._call(LIBRARY.pyspec_residual, theta, fixed, out)
+
+    def traces(self, theta: Values, fixed: Values = None) -> Array:
+        """Every parameter resolved over time: (n_params, n_time)."""
+        out = np.empty(self.plan.n_params * self.plan.n_time)
+        self._call(LIBRARY.pyspec_traces, theta, fixed, out)
+        return out.reshape(self.plan.n_params, self.plan.n_time)

@@ -1,0 +1,245 @@
+"""GraphIR: what a model means, as a frozen, typed, directed acyclic graph.
+
+The graph says which value feeds which, and nothing of how to compute it. Every
+transformation makes a new graph. Node and edge kinds follow the founding document.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from enum import IntEnum
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+Array = npt.NDArray[np.float64]
+
+
+class NodeKind(IntEnum):
+    """What a node stands for."""
+
+    STATIC_PARAM = 0
+    OPT_PARAM = 1
+    DYNAMICS_TRACE = 2
+    PARAM_PLUS_TRACE = 3
+    EXPRESSION = 4
+    COMPONENT_EVAL = 5
+    SUM = 6
+    SPECTRUM_FED_OP = 7
+    CONVOLUTION = 100
+    PROFILE_SAMPLE = 101
+    PROFILE_AVERAGE = 102
+    SUBCYCLE_MASK = 103
+    SUBCYCLE_REMAP = 104
+    FREE_VECTOR = 200
+    EXTERNAL = 201
+
+
+#: Nodes whose value is one number, or one number for each time.
+PARAMETER_KINDS = frozenset(
+    {NodeKind.STATIC_PARAM, NodeKind.OPT_PARAM, NodeKind.PARAM_PLUS_TRACE, NodeKind.EXPRESSION}
+)
+
+#: Nodes whose value is a spectrum.
+SPECTRUM_KINDS = frozenset({NodeKind.COMPONENT_EVAL, NodeKind.SPECTRUM_FED_OP, NodeKind.SUM})
+
+
+class EdgeKind(IntEnum):
+    """What flows along an edge."""
+
+    PARAM_INPUT = 0
+    TRACE_INPUT = 1
+    BASE_INPUT = 2
+    ADDEND = 3
+    SPECTRUM_INPUT = 4
+    EXPR_REF = 5
+
+
+class DomainKind(IntEnum):
+    """Which axes a model spans."""
+
+    ENERGY_1D = 0
+    TIME_1D = 1
+    ENERGY_TIME_2D = 2
+
+
+@dataclass(frozen=True, eq=False)
+class GraphNode:
+    """One node. Which of the payload fields are used depends on `kind`."""
+
+    id: int
+    kind: NodeKind
+    name: str
+    source_order: int
+    value: float | None = None
+    function_name: str | None = None
+    package: str | None = None
+    expr_string: str | None = None
+    vary: bool = False
+    bounds: tuple[float, float] | None = None
+    arrays: Mapping[str, Array] = field(default_factory=dict)
+
+    def as_dict(self) -> dict[str, Any]:
+        """All fields as plain data."""
+        return {
+            "id": self.id,
+            "kind": self.kind.name,
+            "name": self.name,
+            "source_order": self.source_order,
+            "value": self.value,
+            "function_name": self.function_name,
+            "package": self.package,
+            "expr_string": self.expr_string,
+            "vary": self.vary,
+            "bounds": None if self.bounds is None else list(self.bounds),
+            "arrays": {key: self.arrays[key].tolist() for key in sorted(self.arrays)},
+        }
+
+    def structure(self) -> dict[str, Any]:
+        """The fields that decide which plan comes out: no values, bounds or axis values."""
+        everything = self.as_dict()
+        return {
+            key: everything[key]
+            for key in ("id", "kind", "name", "function_name", "package", "expr_string")
+        } | {"arrays": {key: list(np.shape(a)) for key, a in sorted(self.arrays.items())}}
+
+
+@dataclass(frozen=True, order=True)
+class GraphEdge:
+    """`source` flows into `target`; `position` is its place among edges of the same kind."""
+
+    target: int
+    kind: EdgeKind
+    position: int
+    source: int
+
+
+@dataclass(frozen=True, eq=False)
+class GraphIR:
+    """A model as a graph. `nodes[i].id == i`; edges are sorted by target, kind, position."""
+
+    nodes: tuple[GraphNode, ...]
+    edges: tuple[GraphEdge, ...]
+    domain: DomainKind
+    energy: Array | None
+    time: Array | None
+    name: str = ""
+
+    @cached_property
+    def node_by_name(self) -> dict[str, int]:
+        """Name to id."""
+        return {node.name: node.id for node in self.nodes}
+
+    @cached_property
+    def _inputs(self) -> dict[tuple[int, EdgeKind], tuple[GraphEdge, ...]]:
+        found: dict[tuple[int, EdgeKind], list[GraphEdge]] = {}
+        for edge in self.edges:
+            found.setdefault((edge.target, edge.kind), []).append(edge)
+        return {key: tuple(sorted(edges)) for key, edges in found.items()}
+
+    @cached_property
+    def _outputs(self) -> dict[int, tuple[GraphEdge, ...]]:
+        found: dict[int, list[GraphEdge]] = {}
+        for edge in self.edges:
+            found.setdefault(edge.source, []).append(edge)
+        return {key: tuple(edges) for key, edges in found.items()}
+
+    def inputs(self, node: int, kind: EdgeKind) -> tuple[GraphEdge, ...]:
+        """Edges of one kind into a node, by position."""
+        return self._inputs.get((node, kind), ())
+
+    def outputs(self, node: int) -> tuple[GraphEdge, ...]:
+        """Edges out of a node."""
+        return self._outputs.get(node, ())
+
+    def of_kind(self, kind: NodeKind) -> tuple[GraphNode, ...]:
+        """Nodes of one kind, in order of id."""
+        return tuple(node for node in self.nodes if node.kind is kind)
+
+    @cached_property
+    def result(self) -> GraphNode | None:
+        """The spectrum that nothing else consumes."""
+        ends = [n for n in self.nodes if n.kind in SPECTRUM_KINDS and not self.outputs(n.id)]
+        return ends[0] if len(ends) == 1 else None
+
+    @property
+    def free_symbols(self) -> frozenset[str]:
+        """Names of the parameters that an optimizer may set."""
+        return frozenset(node.name for node in self.of_kind(NodeKind.OPT_PARAM))
+
+    def as_dict(self) -> dict[str, Any]:
+        """Everything as plain, deterministically ordered data (JSON-serialisable)."""
+        return {
+            "name": self.name,
+            "domain": self.domain.name,
+            "energy": None if self.energy is None else self.energy.tolist(),
+            "time": None if self.time is None else self.time.tolist(),
+            "nodes": [node.as_dict() for node in self.nodes],
+            "edges": [
+                [edge.source, edge.target, edge.kind.name, edge.position]
+                for edge in sorted(self.edges)
+            ],
+        }
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """SHA-256 over everything."""
+        return _digest(self.as_dict())
+
+    @cached_property
+    def structure(self) -> str:
+        """SHA-256 without values, bounds and axis values: graphs that share it share a plan."""
+        return _digest(
+            {
+                "domain": self.domain.name,
+                "nodes": [node.structure() for node in self.nodes],
+                "edges": self.as_dict()["edges"],
+            }
+        )
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, GraphIR) and self.fingerprint == other.fingerprint
+
+    def __hash__(self) -> int:
+        return hash(self.fingerprint)
+
+
+def _digest(data: Any) -> str:
+    text = json.dumps(data, sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+class GraphBuilder:
+    """Collects nodes and edges; :meth:`build` freezes them."""
+
+    def __init__(self) -> None:
+        self.nodes: list[GraphNode] = []
+        self.edges: list[GraphEdge] = []
+
+    def node(self, kind: NodeKind, name: str, **payload: Any) -> int:
+        """Adds a node and returns its id. Insertion order is the source order."""
+        number = len(self.nodes)
+        self.nodes.append(GraphNode(number, kind, name, number, **payload))
+        return number
+
+    def edge(self, source: int, target: int, kind: EdgeKind, position: int = 0) -> None:
+        """Adds an edge."""
+        self.edges.append(GraphEdge(target, kind, position, source))
+
+    def sum(self, name: str, addends: Iterable[int]) -> int:
+        """Adds a SUM node over `addends`, in their order."""
+        number = self.node(NodeKind.SUM, name)
+        for position, source in enumerate(addends):
+            self.edge(source, number, EdgeKind.ADDEND, position)
+        return number
+
+    def build(
+        self, domain: DomainKind, energy: Array | None, time: Array | None, name: str = ""
+    ) -> GraphIR:
+        """The frozen graph."""
+        return GraphIR(tuple(self.nodes), tuple(sorted(self.edges)), domain, energy, time, name)

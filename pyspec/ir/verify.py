@@ -1,0 +1,244 @@
+"""The verifier: structural and scope rules that every graph obeys.
+
+Run after :func:`build_graph` and after every pass. Each rule is a function that yields
+:class:`Violation`; :func:`verify` raises one :class:`PlanError` that lists them all.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from pyspec._library import OPS
+from pyspec.errors import ModelError, PlanError
+from pyspec.formula import parse
+from pyspec.ir.graph import (
+    PARAMETER_KINDS,
+    SPECTRUM_KINDS,
+    DomainKind,
+    EdgeKind,
+    GraphIR,
+    GraphNode,
+    NodeKind,
+)
+
+
+@dataclass(frozen=True)
+class Violation:
+    """A rule that a node breaks, and what to do about it."""
+
+    node: str
+    rule: str
+    remedy: str
+
+    def __str__(self) -> str:
+        return f"{self.node}: {self.rule}; {self.remedy}"
+
+
+#: For each edge kind: the kinds of node it may leave and enter.
+EDGE_RULES: dict[EdgeKind, tuple[frozenset[NodeKind], frozenset[NodeKind]]] = {
+    EdgeKind.PARAM_INPUT: (
+        PARAMETER_KINDS,
+        frozenset(
+            {NodeKind.COMPONENT_EVAL, NodeKind.SPECTRUM_FED_OP, NodeKind.DYNAMICS_TRACE}
+        ),
+    ),
+    EdgeKind.TRACE_INPUT: (
+        frozenset({NodeKind.DYNAMICS_TRACE}),
+        frozenset({NodeKind.PARAM_PLUS_TRACE}),
+    ),
+    EdgeKind.BASE_INPUT: (
+        frozenset({NodeKind.STATIC_PARAM, NodeKind.OPT_PARAM}),
+        frozenset({NodeKind.PARAM_PLUS_TRACE}),
+    ),
+    EdgeKind.ADDEND: (SPECTRUM_KINDS, frozenset({NodeKind.SUM})),
+    EdgeKind.SPECTRUM_INPUT: (
+        frozenset({NodeKind.SUM}),
+        frozenset({NodeKind.SPECTRUM_FED_OP}),
+    ),
+    EdgeKind.EXPR_REF: (PARAMETER_KINDS, frozenset({NodeKind.EXPRESSION})),
+}
+
+FUNCTION_KINDS = frozenset(
+    {NodeKind.COMPONENT_EVAL, NodeKind.SPECTRUM_FED_OP, NodeKind.DYNAMICS_TRACE}
+)
+
+
+def verify(graph: GraphIR) -> None:
+    """Raises :class:`PlanError` that lists every rule the graph breaks."""
+    for rules in (_STRUCTURE, _SCOPE):
+        found = [str(violation) for rule in rules for violation in rule(graph)]
+        if found:
+            raise PlanError(f"graph {graph.name or '(unnamed)'}:\n  " + "\n  ".join(found))
+
+
+def topological_order(graph: GraphIR) -> list[int]:
+    """Node ids so that every input stands before its users; ties by source order.
+
+    Nodes on a cycle, and what depends on them, are missing from the list.
+    """
+    waiting = Counter(edge.target for edge in graph.edges)
+    ready = [(n.source_order, n.id) for n in graph.nodes if not waiting[n.id]]
+    heapq.heapify(ready)
+    order: list[int] = []
+    while ready:
+        _, node = heapq.heappop(ready)
+        order.append(node)
+        for edge in graph.outputs(node):
+            waiting[edge.target] -= 1
+            if not waiting[edge.target]:
+                heapq.heappush(ready, (graph.nodes[edge.target].source_order, edge.target))
+    return order
+
+
+def time_dependent(graph: GraphIR) -> frozenset[int]:
+    """Ids of the nodes whose value differs from time to time."""
+    moving: set[int] = set()
+    for number in topological_order(graph):
+        moves = graph.nodes[number].kind is NodeKind.DYNAMICS_TRACE
+        for kind in EdgeKind:
+            moves |= any(edge.source in moving for edge in graph.inputs(number, kind))
+        if moves:
+            moving.add(number)
+    return frozenset(moving)
+
+
+def _ids(graph: GraphIR) -> Iterator[Violation]:
+    for position, node in enumerate(graph.nodes):
+        if node.id != position:
+            yield Violation(node.name, f"id {node.id} at position {position}", "number from 0")
+    for name, count in Counter(node.name for node in graph.nodes).items():
+        if count > 1:
+            yield Violation(name, f"{count} nodes of this name", "give each node its own name")
+    for edge in graph.edges:
+        for end in (edge.source, edge.target):
+            if not 0 <= end < len(graph.nodes):
+                yield Violation(f"edge {edge}", f"no node {end}", "remove the edge")
+
+
+def _edges(graph: GraphIR) -> Iterator[Violation]:
+    for edge in graph.edges:
+        if not (0 <= edge.source < len(graph.nodes) and 0 <= edge.target < len(graph.nodes)):
+            continue
+        source, target = graph.nodes[edge.source], graph.nodes[edge.target]
+        sources, targets = EDGE_RULES[edge.kind]
+        if source.kind not in sources or target.kind not in targets:
+            yield Violation(
+                target.name,
+                f"{edge.kind.name} from {source.kind.name} {source.name} to {target.kind.name}",
+                "this edge kind does not join these nodes",
+            )
+
+
+def _axes(graph: GraphIR) -> Iterator[Violation]:
+    needs_energy = graph.domain is not DomainKind.TIME_1D
+    needs_time = graph.domain is not DomainKind.ENERGY_1D
+    for name, axis, needed in (
+        ("energy", graph.energy, needs_energy),
+        ("time", graph.time, needs_time),
+    ):
+        if needed != (axis is not None):
+            rule = f"{graph.domain.name} {'needs' if needed else 'has no'} {name} axis"
+            yield Violation("axes", rule, "let the domain follow the axes given")
+        elif axis is not None and not (axis.ndim == 1 and axis.size and np.isfinite(axis).all()):
+            yield Violation("axes", f"{name} is not a finite 1D axis", "give finite values")
+
+
+def _cycles(graph: GraphIR) -> Iterator[Violation]:
+    missing = set(range(len(graph.nodes))) - set(topological_order(graph))
+    if missing:
+        names = ", ".join(graph.nodes[number].name for number in sorted(missing))
+        yield Violation(names, "these nodes lie on or behind a cycle", "break the cycle")
+
+
+def _parameters(graph: GraphIR) -> Iterator[Violation]:
+    for node in graph.nodes:
+        if node.kind not in (NodeKind.STATIC_PARAM, NodeKind.OPT_PARAM):
+            continue
+        if node.value is None or not np.isfinite(node.value):
+            yield Violation(node.name, f"value {node.value}", "give a finite value")
+        if node.bounds is not None and not node.bounds[0] <= node.bounds[1]:
+            yield Violation(node.name, f"bounds {node.bounds}", "the minimum comes first")
+
+
+def _function_inputs(graph: GraphIR, node: GraphNode) -> Iterator[Violation]:
+    op = OPS.get(node.function_name or "")
+    if op is None or op.package != node.package:
+        yield Violation(
+            node.name,
+            f"no function {node.function_name} in {node.package}",
+            "see `pyspec ops` for the functions there are",
+        )
+        return
+    fits = {
+        NodeKind.COMPONENT_EVAL: op.kind in ("PEAK", "BACKGROUND"),
+        NodeKind.SPECTRUM_FED_OP: op.spectrum_fed,
+        NodeKind.DYNAMICS_TRACE: op.kind == "DYNAMICS",
+    }[node.kind]
+    if not fits:
+        yield Violation(node.name, f"{op.name} is {op.kind}, not {node.kind.name}", "change one")
+    positions = [edge.position for edge in graph.inputs(node.id, EdgeKind.PARAM_INPUT)]
+    if len(set(positions)) != len(positions) or not (
+        set(range(op.n_required)) <= set(positions) <= set(range(len(op.params)))
+    ):
+        yield Violation(
+            node.name,
+            f"parameters at positions {positions}",
+            f"{op.name} takes {', '.join(op.params)}, one each",
+        )
+
+
+def _functions(graph: GraphIR) -> Iterator[Violation]:
+    moving = time_dependent(graph)
+    for node in graph.nodes:
+        if node.kind not in FUNCTION_KINDS:
+            continue
+        yield from _function_inputs(graph, node)
+        if len(graph.inputs(node.id, EdgeKind.SPECTRUM_INPUT)) > 1:
+            yield Violation(node.name, "reads two spectra", "sum them first")
+        if node.kind is not NodeKind.DYNAMICS_TRACE:
+            continue
+        if graph.time is None:
+            yield Violation(node.name, "moves in time without a time axis", "give a time axis")
+        for edge in graph.inputs(node.id, EdgeKind.PARAM_INPUT):
+            if edge.source in moving:
+                yield Violation(
+                    node.name,
+                    f"its parameter {graph.nodes[edge.source].name} depends on time",
+                    "a law of motion takes parameters that do not move",
+                )
+
+
+def _expressions(graph: GraphIR) -> Iterator[Violation]:
+    for node in graph.of_kind(NodeKind.EXPRESSION):
+        try:
+            names = parse(node.expr_string or "").names
+        except ModelError as error:
+            yield Violation(node.name, f"expression: {error}", "correct the expression")
+            continue
+        positions = [edge.position for edge in graph.inputs(node.id, EdgeKind.EXPR_REF)]
+        if positions != list(range(len(names))):
+            yield Violation(
+                node.name,
+                f"{len(names)} names, references at positions {positions}",
+                "one EXPR_REF for each name, in the order of first use",
+            )
+
+
+def _single(graph: GraphIR) -> Iterator[Violation]:
+    for node in graph.of_kind(NodeKind.PARAM_PLUS_TRACE):
+        if len(graph.inputs(node.id, EdgeKind.BASE_INPUT)) != 1:
+            yield Violation(node.name, "needs exactly one base", "add a BASE_INPUT edge")
+        if not graph.inputs(node.id, EdgeKind.TRACE_INPUT):
+            yield Violation(node.name, "has no trace", "use the base itself")
+    if graph.domain is not DomainKind.TIME_1D and graph.result is None:
+        yield Violation("graph", "has not exactly one finished spectrum", "sum the components")
+
+
+Rule = Callable[[GraphIR], Iterator[Violation]]
+_STRUCTURE: tuple[Rule, ...] = (_ids, _edges, _axes)
+_SCOPE: tuple[Rule, ...] = (_cycles, _parameters, _functions, _expressions, _single)

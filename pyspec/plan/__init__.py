@@ -1,0 +1,20 @@
+"""The plan: what to compute, in which order, for the optimizer."""
+
+from pyspec.plan.lower import Lowering, can_lower_1d, can_lower_2d
+from pyspec.plan.pack import PackedPlan, check, pack
+from pyspec.plan.schedule import schedule_1d, schedule_2d
+from pyspec.plan.scheduled import ScheduledPlan, ScheduledPlan1D, ScheduledPlan2D
+
+__all__ = [
+    "Lowering",
+    "PackedPlan",
+    "ScheduledPlan",
+    "ScheduledPlan1D",
+    "ScheduledPlan2D",
+    "can_lower_1d",
+    "can_lower_2d",
+    "check",
+    "pack",
+    "schedule_1d",
+    "schedule_2d",
+]

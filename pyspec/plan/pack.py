@@ -1,0 +1,194 @@
+"""pack: from the plan's arrays to the plan memory that the C loop reads.
+
+The memory is one contiguous, read-only array of bytes: a header, op nodes (a NumPy
+structured array whose dtype the library describes) and 64-bit words (parameter rows, guards,
+programs). Nodes address words by offset, so the memory can be saved, hashed and sent.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from pyspec._library import ABI, CONSTANTS, DTYPES, LIBRARY, OPS, TABLES, OpDef
+from pyspec.errors import PlanError
+from pyspec.plan.scheduled import ADD_SLOT, RESOLVE_DYNAMICS, ScheduledPlan
+
+STEP_LAW = CONSTANTS["STEP_LAW"]
+STEP_BASE = CONSTANTS["STEP_BASE"]
+STEP_EXPRESSION = CONSTANTS["STEP_EXPRESSION"]
+STEP_COMPONENT = CONSTANTS["STEP_COMPONENT"]
+STEP_ADD = CONSTANTS["STEP_ADD"]
+FLAG_STORE = CONSTANTS["FLAG_STORE"]
+FLAG_STATIC = CONSTANTS["FLAG_STATIC"]
+COMPARISON_CODES = {
+    ">": CONSTANTS["GUARD_GT"],
+    ">=": CONSTANTS["GUARD_GE"],
+    "<": CONSTANTS["GUARD_LT"],
+    "<=": CONSTANTS["GUARD_LE"],
+}
+
+OPS_BY_INDEX: tuple[OpDef, ...] = tuple(OPS.values())
+
+
+@dataclass(frozen=True, eq=False)
+class PackedPlan:
+    """The plan memory, checked by the library."""
+
+    memory: npt.NDArray[np.uint8] = field(repr=False)
+    labels: tuple[str, ...]
+    n_axes: int
+    n_masks: int
+
+    @property
+    def address(self) -> int:
+        """Address of the memory; valid as long as this object lives."""
+        return int(self.memory.ctypes.data)
+
+    def nodes(self) -> npt.NDArray[np.void]:
+        """The op nodes, as a view."""
+        header = self.memory[: DTYPES["pyspec_plan"].itemsize].view(DTYPES["pyspec_plan"])[0]
+        begin = int(header["nodes"])
+        end = begin + int(header["n_nodes"]) * DTYPES["pyspec_node"].itemsize
+        return self.memory[begin:end].view(DTYPES["pyspec_node"])
+
+
+class _Packer:
+    def __init__(self, plan: ScheduledPlan) -> None:
+        self.plan = plan
+        self.words: list[int] = []
+        self.nodes: list[dict[str, int]] = []
+        self.labels: list[str] = []
+
+    def node(self, label: str, **fields: int) -> None:
+        self.nodes.append({"op": -1, "mask": -1, "source": -1, **fields, "label": len(self.labels)})
+        self.labels.append(label)
+
+    def function(self, op: OpDef, rows: list[int]) -> dict[str, int]:
+        """Words and fields of a node that calls a function."""
+        params = len(self.words)
+        self.words.extend(rows)
+        guards = len(self.words)
+        for guard in op.guards:
+            other = int(guard.other) if guard.relative else -1
+            constant = 0.0 if guard.relative else guard.other
+            bits = int(np.float64(constant).view(np.int64))
+            self.words.extend([guard.param, COMPARISON_CODES[guard.comparison], other, bits])
+        return {
+            "op": op.index,
+            "n_params": len(rows),
+            "params": params,
+            "guards": guards,
+            "n_guards": len(op.guards),
+        }
+
+    def dynamics(self, group: int) -> None:
+        plan = self.plan
+        target = int(plan.dyn_group_target_row[group])
+        name = plan.row_names[target]
+        begin, end = plan.dyn_group_indptr[group : group + 2]
+        for sub in range(begin, end):
+            op = OPS_BY_INDEX[plan.dyn_sub_func_id[sub]]
+            rows = plan.dyn_sub_param_rows[sub, : plan.dyn_sub_n_params[sub]].tolist()
+            flags = FLAG_STORE if sub == begin else 0
+            called = self.function(op, rows)
+            self.node(f"{name} ({op.name})", step=STEP_LAW, flags=flags, target=target, **called)
+        base = int(plan.dyn_group_base_row[group])
+        self.node(name, step=STEP_BASE, target=target, source=base)
+
+    def expression(self, index: int) -> None:
+        plan = self.plan
+        target = int(plan.expr_target_rows[index])
+        program = plan.expr_code[plan.expr_indptr[index] : plan.expr_indptr[index + 1]]
+        code = len(self.words)
+        self.words.extend(program.ravel().tolist())
+        flags = 0 if plan.row_moves[target] else FLAG_STATIC
+        self.node(
+            plan.row_names[target],
+            step=STEP_EXPRESSION,
+            flags=flags,
+            target=target,
+            code=code,
+            n_code=len(program),
+        )
+
+    def op(self, index: int) -> None:
+        plan = self.plan
+        flags = FLAG_STORE if plan.op_store[index] else 0
+        slots = {
+            "source": int(plan.op_source_slot[index]),
+            "target": int(plan.op_target_slot[index]),
+        }
+        if plan.op_kinds[index] == ADD_SLOT:
+            self.node(plan.op_names[index], step=STEP_ADD, flags=flags, **slots)
+            return
+        op = OPS_BY_INDEX[plan.op_kinds[index]]
+        if not plan.op_moves[index] and not op.spectrum_fed:
+            flags |= FLAG_STATIC
+        begin, end = plan.op_param_indptr[index : index + 2]
+        called = self.function(op, plan.op_param_indices[begin:end].tolist())
+        self.node(plan.op_names[index], step=STEP_COMPONENT, flags=flags, **called, **slots)
+
+
+def pack(plan: ScheduledPlan) -> PackedPlan:
+    """Packs and checks a plan. Raises PlanError that names the node and field at fault."""
+    packer = _Packer(plan)
+    for kind, index in zip(plan.resolution_kinds, plan.resolution_indices, strict=True):
+        (packer.dynamics if kind == RESOLVE_DYNAMICS else packer.expression)(int(index))
+    n_resolve = len(packer.nodes)
+    for index in range(plan.n_ops):
+        packer.op(index)
+
+    nodes = np.zeros(len(packer.nodes), DTYPES["pyspec_node"])
+    for row, node in zip(nodes, packer.nodes, strict=True):
+        for name, value in node.items():
+            row[name] = value
+    words = np.array(packer.words, dtype=np.int64)
+    header = np.zeros(1, DTYPES["pyspec_plan"])
+    size = header.nbytes + nodes.nbytes + words.nbytes
+    contents: dict[str, Any] = {
+        "abi": ABI,
+        "size": size,
+        "dimension": plan.dimension,
+        "n_theta": len(plan.opt_param_names),
+        "n_fixed": len(plan.fixed_names),
+        "n_traces": plan.n_params,
+        "n_nodes": len(nodes),
+        "n_resolve": n_resolve,
+        "n_slots": plan.n_slots,
+        "result": plan.result_slot,
+        "stack_depth": int(plan.expr_depth.max(initial=0)),
+        "nodes": header.nbytes,
+        "words": header.nbytes + nodes.nbytes,
+        "n_words": words.size,
+    }
+    for name, value in contents.items():
+        header[name] = value
+    memory = np.zeros(-(-size // 8), dtype=np.int64).view(np.uint8)[:size]
+    memory[:] = np.frombuffer(header.tobytes() + nodes.tobytes() + words.tobytes(), np.uint8)
+    memory.setflags(write=False)
+    packed = PackedPlan(memory, tuple(packer.labels), 0, 0)
+    check(packed, plan.name)
+    return packed
+
+
+def check(packed: PackedPlan, name: str, problem: int | None = None) -> None:
+    """Has the library verify the plan memory and, at an address, the problem."""
+    fault = np.zeros(1, DTYPES["pyspec_fault"])
+    status = LIBRARY.pyspec_check(
+        packed.address, packed.memory.size, problem, fault.ctypes.data
+    )
+    if status:
+        code, message = TABLES.statuses[int(status)]
+        index, row = int(fault[0]["node"]), int(fault[0]["field"])
+        struct, field_name = TABLES.fields[row] if row >= 0 else ("plan", "")
+        where = f"node {index}" if index >= 0 else struct
+        if 0 <= index < len(packed.labels):
+            where += f" ({packed.labels[index]})"
+        raise PlanError(
+            f"{name or 'plan'}: {where}, field {field_name} = {int(fault[0]['value'])}: "
+            f"{message} ({code})"
+        )

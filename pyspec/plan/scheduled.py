@@ -1,0 +1,155 @@
+"""ScheduledPlan1D and ScheduledPlan2D: what to compute, in which order, as packed arrays.
+
+A plan holds no reference to the model tree or the graph. It is immutable, picklable and
+hashable, and is all that an executor needs besides the measurement.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass, fields
+from functools import cached_property
+from typing import Any, ClassVar
+
+import numpy as np
+import numpy.typing as npt
+
+from pyspec.errors import PlanError
+
+Array = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+Flags = npt.NDArray[np.bool_]
+
+#: Kinds of steps in the resolution schedule.
+RESOLVE_DYNAMICS, RESOLVE_EXPRESSION = 0, 1
+
+#: In place of an op code: the op adds one slot to another.
+ADD_SLOT = -1
+
+
+@dataclass(frozen=True, eq=False)
+class ScheduledPlan:
+    """The execution schedule of one model on one grid.
+
+    Every parameter is a row of the trace matrix (n_params, n_time), n_time = 1 in 1D:
+    first the free ones, in the order of theta, then the fixed ones, then the computed ones.
+    """
+
+    name: str
+    energy: Array  # (n_energy,)
+    time: Array | None  # (n_time,), None in 1D
+    row_names: tuple[str, ...]  # (n_params,)
+    opt_param_names: tuple[str, ...]  # the order of theta
+    fixed_names: tuple[str, ...]
+    theta: Array  # (n_opt,) start values
+    fixed: Array  # (n_fixed,) values unless given at run time
+    row_moves: Flags  # (n_params,) differs from time to time
+    row_depends: Flags  # (n_params,) depends on theta
+
+    # Dynamics, grouped by the parameter they move (CSR)
+    dyn_group_target_row: Ints  # (n_groups,)
+    dyn_group_base_row: Ints  # (n_groups,)
+    dyn_group_indptr: Ints  # (n_groups + 1,) into the substeps
+    dyn_sub_func_id: Ints  # (n_substeps,) row of the op table
+    dyn_sub_param_rows: Ints  # (n_substeps, most parameters), -1 where left out
+    dyn_sub_n_params: Ints  # (n_substeps,)
+
+    # Expressions as packed RPN programs (CSR)
+    expr_target_rows: Ints  # (n_expressions,)
+    expr_indptr: Ints  # (n_expressions + 1,) into the instructions
+    expr_code: Ints  # (n_instructions, 2) instruction, operand
+    expr_depth: Ints  # (n_expressions,) stack depth
+
+    # Interleaved parameter resolution
+    resolution_kinds: Ints
+    resolution_indices: Ints
+
+    # Spectrum ops, in order of execution
+    op_names: tuple[str, ...]
+    op_kinds: Ints  # (n_ops,) row of the op table, or ADD_SLOT
+    op_param_indptr: Ints  # (n_ops + 1,)
+    op_param_indices: Ints  # trace rows, -1 where left out
+    op_source_slot: Ints  # (n_ops,) spectrum read, -1 none
+    op_target_slot: Ints  # (n_ops,) spectrum written
+    op_store: Flags  # (n_ops,) overwrite the target
+    op_moves: Flags  # (n_ops,) differs from time to time
+    op_depends: Flags  # (n_ops,) depends on theta
+    n_slots: int
+    result_slot: int
+
+    dimension: ClassVar[int]
+
+    def __post_init__(self) -> None:
+        for field in fields(self):
+            value = getattr(self, field.name)
+            if isinstance(value, np.ndarray):
+                value.setflags(write=False)
+
+    @property
+    def n_params(self) -> int:
+        """Rows of the trace matrix."""
+        return len(self.row_names)
+
+    @property
+    def n_time(self) -> int:
+        """Columns of the trace matrix: 1 without a time axis."""
+        return 1 if self.time is None else self.time.size
+
+    @property
+    def n_ops(self) -> int:
+        """Number of spectrum ops."""
+        return self.op_kinds.size
+
+    @cached_property
+    def digest(self) -> str:
+        """SHA-256 over all fields."""
+        digest = hashlib.sha256(type(self).__name__.encode())
+        for field in fields(self):
+            value = getattr(self, field.name)
+            if isinstance(value, np.ndarray):
+                digest.update(f"{field.name}{value.dtype.str}{value.shape}".encode())
+                digest.update(np.ascontiguousarray(value).tobytes())
+            else:
+                digest.update(f"{field.name}{value!r}".encode())
+        return digest.hexdigest()
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, ScheduledPlan) and self.digest == other.digest
+
+    def __hash__(self) -> int:
+        return hash(self.digest)
+
+    def values(self, given: Any, names: tuple[str, ...], default: Array, what: str) -> Array:
+        """`given` (None, mapping by name, or sequence in the order of `names`) as an array."""
+        if given is None:
+            return default
+        if isinstance(given, dict):
+            unknown = sorted(set(given) - set(names))
+            if unknown:
+                raise PlanError(
+                    f"{self.name}: {unknown[0]!r} is not a {what} parameter of this plan; "
+                    f"it has {', '.join(names) or 'none'}"
+                )
+            start = dict(zip(names, default.tolist(), strict=True))
+            return np.array([{**start, **given}[name] for name in names], dtype=np.float64)
+        values = np.asarray(given, dtype=np.float64)
+        if values.shape != (len(names),):
+            raise PlanError(
+                f"{self.name}: {what} values have shape {values.shape}, expected "
+                f"({len(names)},) in the order {', '.join(names)}"
+            )
+        return values
+
+
+@dataclass(frozen=True, eq=False)
+class ScheduledPlan1D(ScheduledPlan):
+    """A plan of one spectrum: the trace matrix has one column."""
+
+    dimension: ClassVar[int] = 1
+
+
+@dataclass(frozen=True, eq=False)
+class ScheduledPlan2D(ScheduledPlan):
+    """A plan of a spectrum for each time."""
+
+    dimension: ClassVar[int] = 2
