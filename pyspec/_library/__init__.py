@@ -77,7 +77,9 @@ def call_function(
         raise LibraryError(f"{name}: spectrum must have shape {shape}, not {fed.shape}")
     value = np.empty(shape)
     derivative = np.empty((len(op.params), *shape)) if partials else None
-    pointers = None if derivative is None else np.array([d.ctypes.data for d in derivative], np.uintp)
+    pointers = (
+        None if derivative is None else np.array([d.ctypes.data for d in derivative], np.uintp)
+    )
     status = LIBRARY.pyspec_function(
         op.index,
         n_rows,

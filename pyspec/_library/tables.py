@@ -1,4 +1,4 @@
-"""The tables of the compiled library (ops.def, rpn.def, layout.def, status.def) as Python sees them.
+"""The tables of the compiled library as Python sees them: ops, rpn, layout and status.
 
 Nothing here is written by hand twice: :func:`parse_tables` reads the text that the library
 exports, so that a row added to a table is known to every part of pyspec at once.

@@ -30,9 +30,7 @@ class Runner(Protocol):
 def worst_difference(a: Array, b: Array) -> float:
     """max |a - b| / max |a|; inf where NaN or infinities stand at different places."""
     finite = np.isfinite(a)
-    if not (
-        np.array_equal(finite, np.isfinite(b)) and np.array_equal(np.isnan(a), np.isnan(b))
-    ):
+    if not (np.array_equal(finite, np.isfinite(b)) and np.array_equal(np.isnan(a), np.isnan(b))):
         return float("inf")
     if not np.array_equal(a[~finite & ~np.isnan(a)], b[~finite & ~np.isnan(b)]):
         return float("inf")

@@ -29,9 +29,7 @@ class InterpretedExecutor(Executor):
     def __init__(self, plan: ScheduledPlan, measurement: Measurement | None = None) -> None:
         super().__init__(plan, measurement)
         window = self.window
-        fed = any(
-            kind != ADD_SLOT and OPS_BY_INDEX[kind].spectrum_fed for kind in plan.op_kinds
-        )
+        fed = any(kind != ADD_SLOT and OPS_BY_INDEX[kind].spectrum_fed for kind in plan.op_kinds)
         # A spectrum-fed op needs every energy above the window.
         self._energy = plan.energy[window.x_begin : None if fed else window.x_end]
         self._data: Array | None = None

@@ -40,7 +40,7 @@ def parse_graph(text: str) -> GraphIR:
     lines = text.splitlines()
     head = re.fullmatch(r'graph ("(?:[^"\\]|\\.)*") (\w+) \{', lines[0] if lines else "")
     if head is None or lines[-1] != "}":
-        raise PlanError('graph text: must start with \'graph "name" DOMAIN {\' and end with \'}\'')
+        raise PlanError("graph text: must start with 'graph \"name\" DOMAIN {' and end with '}'")
     nodes: list[GraphNode] = []
     edges: list[GraphEdge] = []
     axes: dict[str, Array] = {}
@@ -50,9 +50,7 @@ def parse_graph(text: str) -> GraphIR:
                 nodes.append(_parse_node(match))
             elif match := _EDGE.fullmatch(line):
                 source, target, kind, position = match.groups()
-                edges.append(
-                    GraphEdge(int(target), EdgeKind[kind], int(position), int(source))
-                )
+                edges.append(GraphEdge(int(target), EdgeKind[kind], int(position), int(source)))
             else:
                 name, axis = line.strip().split(" = ")
                 axes[name] = np.array(json.loads(axis), dtype=np.float64)

@@ -43,9 +43,7 @@ class Violation:
 EDGE_RULES: dict[EdgeKind, tuple[frozenset[NodeKind], frozenset[NodeKind]]] = {
     EdgeKind.PARAM_INPUT: (
         PARAMETER_KINDS,
-        frozenset(
-            {NodeKind.COMPONENT_EVAL, NodeKind.SPECTRUM_FED_OP, NodeKind.DYNAMICS_TRACE}
-        ),
+        frozenset({NodeKind.COMPONENT_EVAL, NodeKind.SPECTRUM_FED_OP, NodeKind.DYNAMICS_TRACE}),
     ),
     EdgeKind.TRACE_INPUT: (
         frozenset({NodeKind.DYNAMICS_TRACE}),

@@ -57,9 +57,7 @@ def _can_lower(graph: GraphIR, domain: DomainKind) -> Lowering:
     for node in graph.nodes:
         if node.kind not in SCHEDULED_KINDS:
             reasons.append(
-                Violation(
-                    node.name, f"{node.kind.name} has no schedule", "use the tree executor"
-                )
+                Violation(node.name, f"{node.kind.name} has no schedule", "use the tree executor")
             )
         elif node.function_name is not None and node.function_name not in OPS:
             reasons.append(

@@ -178,9 +178,7 @@ def pack(plan: ScheduledPlan) -> PackedPlan:
 def check(packed: PackedPlan, name: str, problem: int | None = None) -> None:
     """Has the library verify the plan memory and, at an address, the problem."""
     fault = np.zeros(1, DTYPES["pyspec_fault"])
-    status = LIBRARY.pyspec_check(
-        packed.address, packed.memory.size, problem, fault.ctypes.data
-    )
+    status = LIBRARY.pyspec_check(packed.address, packed.memory.size, problem, fault.ctypes.data)
     if status:
         code, message = TABLES.statuses[int(status)]
         index, row = int(fault[0]["node"]), int(fault[0]["field"])

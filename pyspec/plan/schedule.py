@@ -113,9 +113,9 @@ class _Scheduler:
             "dyn_group_base_row": _ints([self.row_of[base] for base in bases]),
             "dyn_group_indptr": _ints(indptr),
             "dyn_sub_func_id": _ints(functions),
-            "dyn_sub_param_rows": _ints(
-                [row + [-1] * (width - len(row)) for row in rows]
-            ).reshape(len(rows), width),
+            "dyn_sub_param_rows": _ints([row + [-1] * (width - len(row)) for row in rows]).reshape(
+                len(rows), width
+            ),
             "dyn_sub_n_params": _ints([len(row) for row in rows]),
         }
 

@@ -11,6 +11,8 @@ from dataclasses import dataclass, field
 
 from pyspec.ir import EdgeKind, GraphIR, GraphNode, NodeKind, topological_order
 
+COMPONENTS = frozenset({NodeKind.COMPONENT_EVAL, NodeKind.SPECTRUM_FED_OP})
+
 
 @dataclass(frozen=True)
 class SlotOp:
@@ -40,10 +42,9 @@ def assign_slots(graph: GraphIR) -> SlotPlan:
         node = graph.nodes[number]
         if node.kind is NodeKind.SUM:
             _schedule_sum(graph, node, plan, slot_of)
-        elif node.kind in (NodeKind.COMPONENT_EVAL, NodeKind.SPECTRUM_FED_OP):
-            if not _feeds_one_sum(graph, node):
-                slot_of[number] = _new_slot(plan)
-                _emit(graph, node, plan, slot_of, slot_of[number], True)
+        elif node.kind in COMPONENTS and not _feeds_one_sum(graph, node):
+            slot_of[number] = _new_slot(plan)
+            _emit(graph, node, plan, slot_of, slot_of[number], True)
     if graph.result is not None:
         plan.result = slot_of[graph.result.id]
     return plan
@@ -80,9 +81,7 @@ def _emit(
     plan.ops.append(SlotOp(node.id, node.name, source, target, store))
 
 
-def _schedule_sum(
-    graph: GraphIR, node: GraphNode, plan: SlotPlan, slot_of: dict[int, int]
-) -> None:
+def _schedule_sum(graph: GraphIR, node: GraphNode, plan: SlotPlan, slot_of: dict[int, int]) -> None:
     addends = [graph.nodes[edge.source] for edge in graph.inputs(node.id, EdgeKind.ADDEND)]
     in_place = bool(addends) and _goes_on_in_place(graph, addends[0], node)
     target = slot_of[addends[0].id] if in_place else _new_slot(plan)
