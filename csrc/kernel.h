@@ -4,7 +4,7 @@
 
 #include "lanes.h"
 
-enum { KIND_PEAK, KIND_BACKGROUND, KIND_SPECTRUM_FED, KIND_DYNAMICS };
+enum { KIND_PEAK, KIND_BACKGROUND, KIND_SPECTRUM_FED, KIND_DYNAMICS, KIND_PROFILE, KIND_KERNEL };
 enum { DOMAIN_ENERGY, DOMAIN_TIME, DOMAIN_AUX };
 
 /* Most parameters that an op may have. */
@@ -39,17 +39,18 @@ extern const op_row pyspec_op_table[N_OPS];
 /* Parameters of an op, and how many of them cannot be left out. */
 int pyspec_count_params(const op_row *op, int *n_required);
 
-/* Evaluates one program over rows [0, n_rows) of the trace matrix (stride doubles apart).
- * stack holds stack_depth rows of RPN_CHUNK doubles. */
+/* Values of an expression stack that are computed at a time. */
 enum { RPN_CHUNK = 64 };
+
+/* Rows of scratch that a convolution needs. */
+enum { CONVOLVE_ROWS = 4 };
+
 enum {
 #define RPN(name, arity, symbol, value) RPN_##name,
 #include "rpn.def"
 #undef RPN
     N_RPN
 };
-void pyspec_run_program(const int64_t *code, int64_t n_code, const double *traces, int64_t stride,
-                        int64_t n_rows, double *stack, double *out);
 int pyspec_rpn_arity(int64_t instruction);
 
 #endif

@@ -164,7 +164,7 @@ def parse_tables(text: str) -> Tables:
 
 
 def _struct_dtype(name: str, size: int, rows: list[list[str]]) -> np.dtype[np.void]:
-    formats = {"i32": np.int32, "i64": np.int64, "ptr": np.uintp}
+    formats = {"i32": np.int32, "i64": np.int64, "f64": np.float64, "ptr": np.uintp}
     own = [row for row in rows if row[0] == name]
     return np.dtype(
         {
