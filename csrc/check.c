@@ -163,6 +163,7 @@ static int check_resolve(const checker *c)
 {
     const pyspec_node *n = c->node;
     int64_t first_computed = c->plan->n_theta + c->plan->n_fixed;
+    REQUIRE_NODE(in_range(n->step, PYSPEC_STEP_LAW, PYSPEC_STEP_EXPRESSION + 1), STEP, step);
     REQUIRE_NODE(in_range(n->target, first_computed, c->plan->n_traces), ROW, target);
     switch (n->step) {
     case PYSPEC_STEP_LAW:
@@ -176,28 +177,24 @@ static int check_resolve(const checker *c)
         REQUIRE_NODE(resolved(c, n->target), ROW, target);
         REQUIRE_NODE(resolved(c, n->source), ROW, source);
         return STATUS_OK;
-    case PYSPEC_STEP_EXPRESSION:
-        return check_program(c);
     default:
-        break;
+        return check_program(c);
     }
-    REQUIRE_NODE(0, STEP, step);
-    return STATUS_OK;
 }
 
 static int check_component(const checker *c)
 {
     const pyspec_node *n = c->node;
-    int store = n->flags & PYSPEC_FLAG_STORE;
+    int store = n->flags & PYSPEC_FLAG_STORE, add = n->step == PYSPEC_STEP_ADD;
+    REQUIRE_NODE(add || n->step == PYSPEC_STEP_COMPONENT, STEP, step);
     REQUIRE_NODE(in_range(n->target, 0, c->plan->n_slots), SLOT, target);
     REQUIRE_NODE(store || written(c, n->target, c->index), SLOT, target);
     REQUIRE_NODE(n->source == -1 || written(c, n->source, c->index), SLOT, source);
-    REQUIRE_NODE(!store || n->source != n->target, SLOT, source);
-    if (n->step == PYSPEC_STEP_ADD) {
+    REQUIRE_NODE((!store && !add) || n->source != n->target, SLOT, source);
+    if (add) {
         REQUIRE_NODE(n->source >= 0, SLOT, source);
         return STATUS_OK;
     }
-    REQUIRE_NODE(n->step == PYSPEC_STEP_COMPONENT, STEP, step);
     REQUIRE_NODE(in_range(n->op, 0, N_OPS), OP, op);
     const op_row *op = &pyspec_op_table[n->op];
     int fed = op->kind == KIND_SPECTRUM_FED;

@@ -44,13 +44,11 @@ static void gather(const run *r, const pyspec_node *node, const tile *t, double 
 {
     for (int k = 0; k < node->n_params; k++) {
         int64_t row = r->words[node->params + k];
-        const double *trace = r->work.traces + row * r->work.stride;
-        if (row < 0)
-            fill(params + k * L, 0.0, L);
-        else if (t->across)
-            fill(params + k * L, trace[t->row], L);
+        const double *trace = r->work.traces + (row < 0 ? 0 : row) * r->work.stride + t->row;
+        if (t->across || row < 0)
+            fill(params + k * L, row < 0 ? 0.0 : *trace, L);
         else
-            memcpy(params + k * L, trace + t->row, L * sizeof(double));
+            memcpy(params + k * L, trace, L * sizeof(double));
     }
 }
 
@@ -398,6 +396,7 @@ int pyspec_traces(const pyspec_call *call)
     int status = begin_run(r, call, call->plan->n_traces * n_rows);
     if (status)
         return status;
+    fill(r->work.traces, NAN, r->plan->n_traces * r->work.stride);
     resolve(r);
     for (int64_t k = 0; k < r->plan->n_traces; k++)
         memcpy(call->out + k * n_rows, r->work.traces + k * r->work.stride,
