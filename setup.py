@@ -1,7 +1,8 @@
 """Builds csrc/ into one plain shared library, loaded with ctypes.
 
 The library does not use Python's C API, so one wheel serves every Python 3: its tag is
-``py3-none-<platform>``. CMakeLists.txt builds the same list of files, csrc/sources.txt.
+``py3-none-<platform>``. CMakeLists.txt builds the same files, csrc/sources.txt, with the same
+flags, csrc/flags.txt.
 """
 
 from __future__ import annotations
@@ -17,14 +18,7 @@ from setuptools.command.build_ext import build_ext
 HERE = Path(__file__).parent
 SOURCES = (HERE / "csrc" / "sources.txt").read_text().split()
 
-UNIX_FLAGS = [
-    "-std=c11",
-    "-O3",
-    "-fvisibility=hidden",
-    "-fno-math-errno",
-    "-fno-trapping-math",
-    "-ffp-contract=off",
-]
+UNIX_FLAGS = (HERE / "csrc" / "flags.txt").read_text().split()
 
 
 def fingerprint() -> str:

@@ -189,6 +189,9 @@ static int check_resolve(const checker *c)
     const pyspec_node *n = c->node;
     const int store = n->flags & PYSPEC_FLAG_STORE;
     const op_row *op = in_range(n->op, 0, N_OPS) ? &pyspec_op_table[n->op] : NULL;
+    const int known = in_range(n->step, PYSPEC_STEP_LAW, PYSPEC_STEP_EXPRESSION + 1) ||
+                      n->step == PYSPEC_STEP_CONVOLVE || n->step == PYSPEC_STEP_PROFILE;
+    REQUIRE_NODE(known, STEP, step);
     REQUIRE_NODE(in_range(n->target, n_inputs(p), p->n_traces), ROW, target);
     REQUIRE_NODE(block_of(p, n->target) == n->target, ROW, target);
     REQUIRE_NODE(n->repeat == (n->target < p->samples ? 1 : p->n_aux), SIZE, repeat);
@@ -213,32 +216,29 @@ static int check_resolve(const checker *c)
         REQUIRE_NODE(resolved(c, n->target, n->repeat), ROW, target);
         REQUIRE_NODE(resolved(c, n->source, n->repeat), ROW, source);
         return STATUS_OK;
-    case PYSPEC_STEP_EXPRESSION:
-        return check_program(c);
     default:
-        break;
+        return check_program(c);
     }
-    REQUIRE_NODE(0, STEP, step);
-    return STATUS_OK;
 }
 
 static int check_component(const checker *c)
 {
     const pyspec_node *n = c->node;
-    int store = n->flags & PYSPEC_FLAG_STORE;
+    int store = n->flags & PYSPEC_FLAG_STORE, add = n->step == PYSPEC_STEP_ADD;
+    int external = n->step == PYSPEC_STEP_EXTERNAL;
+    REQUIRE_NODE(add || external || n->step == PYSPEC_STEP_COMPONENT, STEP, step);
     REQUIRE_NODE(in_range(n->target, 0, c->plan->n_slots), SLOT, target);
     REQUIRE_NODE(store || written(c, n->target, c->index), SLOT, target);
-    if (n->step == PYSPEC_STEP_EXTERNAL) {
+    if (external) {
         REQUIRE_NODE(in_range(n->source, 0, c->plan->n_spectra), SLOT, source);
         return STATUS_OK;
     }
     REQUIRE_NODE(n->source == -1 || written(c, n->source, c->index), SLOT, source);
-    REQUIRE_NODE(!store || n->source != n->target, SLOT, source);
-    if (n->step == PYSPEC_STEP_ADD) {
+    REQUIRE_NODE((!store && !add) || n->source != n->target, SLOT, source);
+    if (add) {
         REQUIRE_NODE(n->source >= 0, SLOT, source);
         return STATUS_OK;
     }
-    REQUIRE_NODE(n->step == PYSPEC_STEP_COMPONENT, STEP, step);
     REQUIRE_NODE(in_range(n->op, 0, N_OPS), OP, op);
     const op_row *op = &pyspec_op_table[n->op];
     int fed = op->kind == KIND_SPECTRUM_FED;

@@ -40,7 +40,8 @@ static double *static_values(const run *r, const pyspec_node *node)
     return r->work.statics + index * round_up(r->problem->n_x, L);
 }
 
-/* In 2D, a component that does not move in time is evaluated once, over the axis. */
+/* In 2D, a component that does not move in time is evaluated once, over the axis, with the
+ * parameters of row 0: the window has no say. */
 static int is_static(const run *r, const pyspec_node *node)
 {
     return r->plan->dimension == 2 && (node->flags & PYSPEC_FLAG_STATIC) &&
@@ -57,7 +58,7 @@ static void run_statics(const run *r, int64_t x_end)
         for (int64_t x0 = r->problem->x_begin; x0 < x_end; x0 += BLOCK * L) {
             int64_t n = x_end - x0 < BLOCK * L ? x_end - x0 : BLOCK * L;
             load_abscissae(r->work.x, r->problem->x + x0, n);
-            tile t = {.across = 1, .row = r->problem->row_begin, .x0 = x0};
+            tile t = {.across = 1, .x0 = x0};
             t.block = (pyspec_block){
                 .n = round_up(n, L) / L, .n_valid = n, .across = 1, .x = r->work.x};
             run_component(r, node, &t, r->work.value);
@@ -216,6 +217,7 @@ int pyspec_traces(const pyspec_call *call)
     int status = begin_run(r, call, call->plan->n_traces * n_rows);
     if (status)
         return status;
+    fill(r->work.traces, NAN, r->plan->n_traces * r->work.stride);
     pyspec_resolve(r);
     for (int64_t k = 0; k < r->plan->n_traces; k++)
         memcpy(call->out + k * n_rows, r->work.traces + k * r->work.stride,

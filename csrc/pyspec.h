@@ -185,7 +185,8 @@ PYSPEC_API int pyspec_evaluate(const pyspec_call *call);
  * keep is 0. */
 PYSPEC_API int pyspec_residual(const pyspec_call *call);
 
-/* out[n_traces][n_rows] = every parameter resolved over the row axis. */
+/* out[n_traces][n_rows] = every parameter resolved over the row axis; NaN in a row that no
+ * node resolves. */
 PYSPEC_API int pyspec_traces(const pyspec_call *call);
 
 /* One function on its own: value[n_rows][n_x] for params[n_params][n_rows]. spectrum

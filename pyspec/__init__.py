@@ -1,1 +1,101 @@
-"""pyspec."""
+"""pyspec: fits of energy-resolved and time-and-energy-resolved spectra, compiled.
+
+    from pyspec import File, Project
+
+Names are imported when they are first used.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from pyspec._version import VERSION as __version__
+
+if TYPE_CHECKING:
+    from pyspec.errors import (
+        BackendError,
+        DataError,
+        FitError,
+        LibraryError,
+        ModelError,
+        PlanError,
+        PyspecError,
+    )
+    from pyspec.executor import evaluate_1d, evaluate_2d, extract_theta, make_executor
+    from pyspec.fit import FitResult, ParameterTable, fit_model
+    from pyspec.ir import build_graph
+    from pyspec.model import Measurement, Model, load_dynamics, load_model, load_models
+    from pyspec.plan import can_lower_1d, can_lower_2d, pack, schedule_1d, schedule_2d
+    from pyspec.plot import plot_fit
+    from pyspec.simulate import Simulator
+    from pyspec.workflow import File, Project, show_config
+
+_HOMES = {
+    "pyspec.errors": (
+        "BackendError",
+        "DataError",
+        "FitError",
+        "LibraryError",
+        "ModelError",
+        "PlanError",
+        "PyspecError",
+    ),
+    "pyspec.executor": ("evaluate_1d", "evaluate_2d", "extract_theta", "make_executor"),
+    "pyspec.fit": ("FitResult", "ParameterTable", "fit_model"),
+    "pyspec.ir": ("build_graph",),
+    "pyspec.model": ("Measurement", "Model", "load_dynamics", "load_model", "load_models"),
+    "pyspec.plan": ("can_lower_1d", "can_lower_2d", "pack", "schedule_1d", "schedule_2d"),
+    "pyspec.plot": ("plot_fit",),
+    "pyspec.simulate": ("Simulator",),
+    "pyspec.workflow": ("File", "Project", "show_config"),
+}
+_HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
+
+__all__ = [
+    "BackendError",
+    "DataError",
+    "File",
+    "FitError",
+    "FitResult",
+    "LibraryError",
+    "Measurement",
+    "Model",
+    "ModelError",
+    "ParameterTable",
+    "PlanError",
+    "Project",
+    "PyspecError",
+    "Simulator",
+    "__version__",
+    "build_graph",
+    "can_lower_1d",
+    "can_lower_2d",
+    "evaluate_1d",
+    "evaluate_2d",
+    "extract_theta",
+    "fit_model",
+    "load_dynamics",
+    "load_model",
+    "load_models",
+    "make_executor",
+    "pack",
+    "plot_fit",
+    "schedule_1d",
+    "schedule_2d",
+    "show_config",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME_OF:
+        raise AttributeError(f"module 'pyspec' has no attribute {name!r}")
+    if _HOME_OF[name] != "pyspec.errors":
+        import_module("pyspec.executor")  # a Model can then be evaluated
+    value = getattr(import_module(_HOME_OF[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -1,0 +1,5 @@
+"""The command ``pyspec``."""
+
+from pyspec.cli.main import main
+
+__all__ = ["main"]

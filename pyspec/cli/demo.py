@@ -1,0 +1,173 @@
+"""``pyspec demo``: simulate, fit, compare with the truth, draw."""
+
+from __future__ import annotations
+
+import base64
+import math
+import os
+from dataclasses import dataclass
+from html import escape
+from pathlib import Path
+
+from pyspec.errors import FitError
+from pyspec.fit import FitResult
+from pyspec.fit.table import html_table, text_table
+from pyspec.simulate import Problem, problem
+from pyspec.workflow import File, Project
+
+#: A fit further from the truth than this, in standard errors, is a failed demo.
+MAX_PULL = 5.0
+
+
+@dataclass(frozen=True)
+class Line:
+    """One parameter of the demo: truth, start, fit, and the distance in standard errors."""
+
+    name: str
+    truth: float
+    start: float | None
+    value: float
+    stderr: float | None
+    kind: str
+
+    @property
+    def pull(self) -> float:
+        """(fit - truth) / standard error; NaN without one."""
+        return (self.value - self.truth) / self.stderr if self.stderr else math.nan
+
+
+def run_demo(
+    output: Path, backend: str = "compiled", seed: int | None = None, progress: bool = True
+) -> int:
+    """Runs the demo and writes its files into `output`; returns the exit code."""
+    task = problem("demo")
+    output.mkdir(parents=True, exist_ok=True)
+    write_text(output / "models.yaml", task.yaml())
+    write_text(
+        output / "models_time.yaml", "\n".join(d.yaml(start=True) for d in task.moves.values())
+    )
+    print(
+        f"Simulating {task.time.size} spectra of {task.energy.size} energies, "
+        f"Gaussian noise of {task.noise_sd:g} ...",
+        flush=True,
+    )
+    file = load(task, output, backend, seed)
+    print(f"Fitting {len(file.models['doublet'].opt_param_names)} free parameters ...", flush=True)
+    result = file.fit_2d("doublet", seed_source="model", progress=progress)
+    lines = compare(task, result)
+    table = text_table(cells(lines), align="<>>>>>")
+    state = "converged" if result.success else "did NOT converge"
+    summary = (
+        f"{result.method} on the {result.backend} backend {state}: {result.nfev} evaluations of "
+        f"{result.n_data} points in {result.seconds:.2f} s "
+        f"({1e3 * result.seconds / max(result.nfev, 1):.2f} ms each).\n"
+        f"Reduced χ² {result.redchi:.5f}; the noise put in has a variance of {task.noise_sd**2:g}."
+    )
+    print(f"\n{table}\n\n{summary}")
+    write_text(output / "report.txt", f"{table}\n\n{summary}\n\n{result.correlations}\n")
+    picture = draw(file, output / "demo.png")
+    write_text(output / "report.html", report(lines, summary, picture))
+    written = ["demo.png"] * (picture is not None) + ["report.html", "report.txt", "models.yaml"]
+    print(f"Written to {output}{os.sep}: {', '.join(written)}, models_time.yaml")
+    return verdict(lines, result)
+
+
+def load(task: Problem, output: Path, backend: str, seed: int | None) -> File:
+    """The File that a user would have: data, axes, a model with two moving parameters."""
+    project = Project(path=output, name="demo", backend=backend, show_output=False)
+    file = File(
+        project, name="simulated doublet", data=task.data(seed), energy=task.energy, time=task.time
+    )
+    file.load_model("models.yaml", "doublet")
+    for name, decay in task.moves.items():
+        file.add_time_dependence("doublet", name, "models_time.yaml", decay.name)
+    return file
+
+
+def compare(task: Problem, result: FitResult) -> list[Line]:
+    """Every free parameter and follower against the truth."""
+    truth = task.model(start=False).values
+    return [
+        Line(row.name, truth[row.name], row.init, row.value, row.stderr, row.kind)
+        for row in result.table
+        if row.kind != "fixed"
+    ]
+
+
+def cells(lines: list[Line]) -> list[list[str]]:
+    """The table of the demo: head and rows."""
+    rows = [["parameter", "truth", "start", "fit", "± 1 s.e.", "pull"]]
+    for line in lines:
+        start = "tied" if line.kind == "expr" else f"{line.start:.4g}"
+        digits = 4 if not line.stderr else max(1 - math.floor(math.log10(line.stderr)), 0)
+        error = "" if line.stderr is None else f"{line.stderr:.{digits}f}"
+        pull = "" if math.isnan(line.pull) else f"{line.pull:+.2f}"
+        rows.append(
+            [line.name, f"{line.truth:g}", start, f"{line.value:.{digits}f}", error, pull]
+        )
+    return rows
+
+
+def draw(file: File, path: Path) -> bytes | None:
+    """The picture data | fit | residual, or None where matplotlib is missing."""
+    from pyspec.plot import PlotError
+
+    try:
+        file.plot_fit(
+            save_path=path, dpi=130, energy_label="kinetic energy (eV)", time_label="delay (ps)"
+        )
+    except PlotError as error:
+        print(f"No picture: {error}")
+        return None
+    return path.read_bytes()
+
+
+def verdict(lines: list[Line], result: FitResult) -> int:
+    """0 if the truth was found; else raises what is wrong."""
+    far = [line for line in lines if not abs(line.pull) <= MAX_PULL]
+    if not result.success:
+        raise FitError(f"the demo's fit did not converge: {result.message}")
+    if far:
+        raise FitError(
+            f"the demo's fit missed the truth: {far[0].name} = {far[0].value:g} ± "
+            f"{far[0].stderr} against {far[0].truth:g}"
+        )
+    worst = max(abs(line.pull) for line in lines)
+    print(f"Every parameter lies within {worst:.1f} standard errors of the truth.")
+    return 0
+
+
+_PAGE = """<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><title>pyspec demo</title>
+<style>
+ body {{ font: 15px/1.5 system-ui, sans-serif; max-width: 62rem; margin: 2rem auto; padding: 0 1rem;
+        color: #222; }}
+ img {{ max-width: 100%; }}
+ table {{ border-collapse: collapse; font-variant-numeric: tabular-nums; }}
+ th, td {{ text-align: right; padding: .2rem .9rem; border-bottom: 1px solid #ddd; }}
+ th:first-child, td:first-child {{ text-align: left; font-family: ui-monospace, monospace; }}
+</style></head><body>
+<h1>pyspec demo</h1>
+<p>{summary}</p>
+{picture}
+{table}
+</body></html>
+"""
+
+
+def report(lines: list[Line], summary: str, picture: bytes | None) -> str:
+    """The page as one file, the picture inside."""
+    image = ""
+    if picture is not None:
+        encoded = base64.b64encode(picture).decode()
+        image = f'<p><img alt="data, fit and residual" src="data:image/png;base64,{encoded}"></p>'
+    return _PAGE.format(
+        summary=escape(summary).replace("\n", "<br>"), picture=image, table=html_table(cells(lines))
+    )
+
+
+def write_text(path: Path, text: str) -> None:
+    """Writes a file completely or not at all."""
+    partial = path.with_name(f".{path.name}.{os.getpid()}")
+    partial.write_text(text, encoding="utf-8")
+    os.replace(partial, path)

@@ -1,0 +1,50 @@
+"""``pyspec ops``: the op table as the library exports it."""
+
+from __future__ import annotations
+
+from pyspec._library import OPS, OpDef
+from pyspec.errors import ModelError, suggest
+from pyspec.fit.table import text_table
+
+
+def print_ops(name: str | None) -> int:
+    """Prints all rows of the table, or one of them in full."""
+    if name is None:
+        print(text_table(ops_cells(), align="<<<<<"))
+        return 0
+    if name not in OPS:
+        raise ModelError(f"no function {name!r}{suggest(name, list(OPS))}; see 'pyspec ops'")
+    op = OPS[name]
+    print(f"{op.name}: {op.formula}")
+    for label, value in (
+        ("kind", op.kind.lower().replace("_", "-")),
+        ("axis", op.domain.lower()),
+        ("parameters", _params(op)),
+        ("linear in", ", ".join(op.linear) or "none"),
+        ("error", f"{op.tolerance:g} × 2⁻⁵² of the peak, at most"),
+    ):
+        print(f"  {label + ':':12} {value}")
+    return 0
+
+
+def ops_cells() -> list[list[str]]:
+    """Head and rows of the table."""
+    head = ["function", "kind", "axis", "parameters", "formula"]
+    rows = [
+        [op.name, op.kind.lower().replace("_", "-"), op.domain.lower(), _params(op), op.formula]
+        for op in OPS.values()
+    ]
+    return [head, *rows]
+
+
+def _params(op: OpDef) -> str:
+    """The parameters with their bounds and which may be left out: ``A, tau > 0, [y0]``."""
+    shown = []
+    for index, param in enumerate(op.params):
+        text = param
+        for guard in op.guards:
+            if guard.param == index:
+                other = op.params[int(guard.other)] if guard.relative else f"{guard.other:g}"
+                text += f" {guard.comparison} {other}"
+        shown.append(text if index < op.n_required else f"[{text}]")
+    return ", ".join(shown)

@@ -1,0 +1,103 @@
+"""Says why a model is not finite: which parameter of which component left its domain."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from pyspec._library import OPS, OpDef
+from pyspec.errors import PyspecError
+from pyspec.executor import InterpretedExecutor, make_plan
+from pyspec.functions import outside
+from pyspec.model import Model
+from pyspec.plan import ScheduledPlan
+
+Array = npt.NDArray[np.float64]
+
+_HOLDS = {">": np.greater, ">=": np.greater_equal, "<": np.less, "<=": np.less_equal}
+_OPS = tuple(OPS.values())
+
+
+def explain_nonfinite(model: Model, theta: Array) -> str:
+    """One sentence on what is not finite at `theta` (in the order of ``opt_param_names``)."""
+    try:
+        plan = make_plan(model)
+        executor = InterpretedExecutor(plan)
+        traces = executor.traces(theta)
+        return (
+            _laws(plan, traces)
+            or _components(plan, traces)
+            or _expressions(model, plan, traces)
+            or _spectrum(plan, executor.run(theta))
+        )
+    except PyspecError as error:
+        return f"the model cannot be evaluated there: {error}"
+
+
+def _laws(plan: ScheduledPlan, traces: Array) -> str:
+    for group, target in enumerate(plan.dyn_group_target_row):
+        for sub in range(plan.dyn_group_indptr[group], plan.dyn_group_indptr[group + 1]):
+            op = _OPS[plan.dyn_sub_func_id[sub]]
+            rows = plan.dyn_sub_param_rows[sub, : plan.dyn_sub_n_params[sub]]
+            found = _guards(plan, op, f"the {op.name} of {plan.row_names[target]}", rows, traces)
+            if found:
+                return found
+    return ""
+
+
+def _components(plan: ScheduledPlan, traces: Array) -> str:
+    for index, kind in enumerate(plan.op_kinds):
+        if kind >= 0:
+            begin, end = plan.op_param_indptr[index], plan.op_param_indptr[index + 1]
+            rows = plan.op_param_indices[begin:end]
+            found = _guards(plan, _OPS[kind], plan.op_names[index], rows, traces)
+            if found:
+                return found
+    return ""
+
+
+def _guards(
+    plan: ScheduledPlan, op: OpDef, name: str, rows: Sequence[int], traces: Array
+) -> str:
+    params = [traces[row] if row >= 0 else np.zeros(plan.n_time) for row in rows]
+    bad = np.broadcast_to(np.asarray(outside(op, params)), (plan.n_time,))
+    if not bad.any():
+        return ""
+    at = int(np.argmax(bad))
+    when = f" at time {plan.time[at]:g} (row {at})" if plan.time is not None else ""
+    for guard in op.guards:
+        value = params[guard.param][at]
+        other = params[int(guard.other)][at] if guard.relative else guard.other
+        if not _HOLDS[guard.comparison](value, other):
+            limit = op.params[int(guard.other)] if guard.relative else f"{guard.other:g}"
+            full = plan.row_names[rows[guard.param]]
+            shown = f"{limit} = {other:g}" if guard.relative else limit
+            return (
+                f"{name} is outside of its domain{when}: {full} = {value:g}, but "
+                f"{op.params[guard.param]} {guard.comparison} {shown} is needed; "
+                "give it bounds that keep it there"
+            )
+    row = next(row for row in rows if row >= 0 and not np.isfinite(traces[row, at]))
+    return f"{name} has {plan.row_names[row]} = {traces[row, at]}{when}"
+
+
+def _expressions(model: Model, plan: ScheduledPlan, traces: Array) -> str:
+    for row, name in enumerate(plan.row_names):
+        if not np.isfinite(traces[row]).all():
+            value = traces[row][~np.isfinite(traces[row])][0]
+            expr = model.parameters[name].expr if name in model.parameters else None
+            return f"{name} is {value}" + (f" (expression {expr!r})" if expr else "")
+    return ""
+
+
+def _spectrum(plan: ScheduledPlan, spectrum: Array) -> str:
+    bad = ~np.isfinite(spectrum)
+    if not bad.any():
+        return "the model is finite there, but the residual is not: look at data and weights"
+    at = tuple(int(i) for i in np.argwhere(bad)[0])
+    where = f"energy {plan.energy[at[-1]]:g}"
+    if plan.time is not None:
+        where = f"time {plan.time[at[0]]:g}, {where}"
+    return f"the model is not finite at {where}: a value overflows"

@@ -1,0 +1,84 @@
+"""Progress of a running fit: a tqdm bar where tqdm is installed, else a line on stderr."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable
+from typing import Any, TextIO
+
+#: Called as (evaluations so far, chi² of the last, best chi²).
+Callback = Callable[[int, float, float], object]
+
+
+class Silent:
+    """Shows nothing."""
+
+    def update(self, nfev: int, chisqr: float, best: float) -> None:
+        """One residual evaluation is done."""
+
+    def close(self) -> None:
+        """The fit is over."""
+
+
+class Custom(Silent):
+    """Hands every evaluation to a function of the user."""
+
+    def __init__(self, callback: Callback) -> None:
+        self.callback = callback
+
+    def update(self, nfev: int, chisqr: float, best: float) -> None:
+        self.callback(nfev, chisqr, best)
+
+
+class Line(Silent):
+    """Rewrites one line on a terminal; prints a line every two seconds elsewhere."""
+
+    def __init__(self, label: str, stream: TextIO | None = None) -> None:
+        self.label = label
+        self.stream = stream or sys.stderr
+        self.terminal = bool(getattr(self.stream, "isatty", lambda: False)())
+        self.start = time.perf_counter()
+        self.interval = 0.1 if self.terminal else 2.0
+        self.shown = self.start - (self.interval if self.terminal else 0.0)
+        self.last = ""
+
+    def update(self, nfev: int, chisqr: float, best: float) -> None:
+        now = time.perf_counter()
+        self.last = f"{self.label}: {nfev} evaluations, χ² {best:.7g}, {now - self.start:.1f} s"
+        if now - self.shown >= self.interval:
+            self.shown = now
+            self.stream.write(f"\r{self.last}\x1b[K" if self.terminal else f"{self.last}\n")
+            self.stream.flush()
+
+    def close(self) -> None:
+        if self.last:
+            self.stream.write(f"\r{self.last}\x1b[K\n" if self.terminal else f"{self.last}\n")
+            self.stream.flush()
+
+
+class Bar(Silent):
+    """A tqdm bar without a total: evaluations, rate and the best χ²."""
+
+    def __init__(self, label: str, tqdm: Any) -> None:
+        self.bar = tqdm(desc=label, unit=" evaluations", leave=True, file=sys.stderr)
+
+    def update(self, nfev: int, chisqr: float, best: float) -> None:
+        self.bar.set_postfix_str(f"χ² {best:.7g}", refresh=False)
+        self.bar.update(1)
+
+    def close(self) -> None:
+        self.bar.close()
+
+
+def make_progress(progress: bool | Callback | None, label: str) -> Silent:
+    """The reporter for ``progress=``: False or None, True, or a function of the user."""
+    if progress is None or progress is False:
+        return Silent()
+    if callable(progress):
+        return Custom(progress)
+    try:
+        from tqdm import tqdm
+    except ImportError:
+        return Line(label)
+    return Bar(label, tqdm)

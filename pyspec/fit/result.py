@@ -1,0 +1,234 @@
+"""What a fit returns."""
+
+from __future__ import annotations
+
+from html import escape
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from pyspec.fit.components import spectrum_components
+from pyspec.fit.problem import FitProblem, window
+from pyspec.fit.table import (
+    CorrelationTable,
+    ParameterRow,
+    ParameterTable,
+    correlation_matrix,
+    html_table,
+)
+
+Array = npt.NDArray[np.float64]
+
+
+class FitResult:
+    """One finished (or stopped) fit.
+
+    Attributes
+    ----------
+    params : lmfit.Parameters
+        free and fixed parameters, then the followers (expression parameters) with value and
+        propagated standard error; the text of an expression is in ``user_data``
+    chisqr, redchi : float
+        sum of the squared (weighted) residuals; the same over the degrees of freedom
+    nfev : int
+        residual evaluations, all of them
+    n_data, n_free : int
+        points that count, free parameters
+    success, message : bool, str
+        whether the method converged, and what it said
+    interrupted : bool
+        True if Ctrl-C ended the fit; the values are then the best so far
+    at_bound : dict
+        name → "min" or "max" for parameters that ended at a bound: no standard error
+    without_effect : tuple of str
+        free parameters that the data do not determine at all
+    method, backend, seconds
+        what ran, on which executor, for how long
+    model_name, fit_type, file_name : str
+        where the fit belongs; fit_type is "baseline", "spectrum", "2d" or ""
+    energy, time : arrays of the fit window; time is None for one spectrum
+    correl : dict of dicts
+        correlation of two free parameters
+    linear : tuple of str
+        parameters solved linearly; empty for methods of lmfit
+    lmfit : lmfit.MinimizerResult
+    minimizer : lmfit.Minimizer
+        ``lmfit.conf_interval(result.minimizer, result.lmfit)``
+    """
+
+    def __init__(self, problem: FitProblem, minimizer: Any, outcome: Any, **facts: Any) -> None:
+        self.problem = problem
+        self.minimizer = minimizer
+        self.lmfit = outcome
+        self.params = outcome.params
+        self.backend: str = facts["backend"]
+        self.method: str = facts["method"]
+        self.seconds: float = facts["seconds"]
+        self.message: str = facts["message"]
+        self.success: bool = facts["success"]
+        self.interrupted: bool = facts["interrupted"]
+        self.at_bound: dict[str, str] = facts["at_bound"]
+        self.without_effect: tuple[str, ...] = facts["without_effect"]
+        self.expressions: dict[str, str] = facts["expressions"]
+        self.start: dict[str, float] = facts["start"]
+        self.nfev: int = facts["nfev"]
+        self.chisqr = float(outcome.chisqr)
+        self.redchi = float(outcome.redchi)
+        self.n_data = int(outcome.ndata)
+        self.n_free = int(outcome.nvarys)
+        self.linear: tuple[str, ...] = ()
+        self.model_name: str = problem.model.name
+        self.fit_type = ""
+        self.file_name = ""
+        self.theta: Array = np.array([self.params[name].value for name in problem.names])
+        self._names: tuple[str, ...] = tuple(problem.model.parameters)
+        self._fit: Array | None = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_fit": None}
+
+    # arrays of the window
+
+    @property
+    def energy(self) -> Array:
+        """(n_columns,) energies of the fit window."""
+        energy = self.problem.model.energy
+        assert energy is not None
+        columns = self.problem.measurement.columns
+        return energy if columns is None else energy[slice(*columns)]
+
+    @property
+    def time(self) -> Array | None:
+        """(n_rows,) times of the fit window, None for one spectrum."""
+        time, rows = self.problem.model.time, self.problem.measurement.rows
+        return time if time is None or rows is None else time[slice(*rows)]
+
+    @property
+    def data(self) -> npt.NDArray[Any]:
+        """The data of the fit window, as given (not weighted): (n_rows, n_columns)."""
+        return window(self.problem.measurement, self.problem.measurement.data)
+
+    @property
+    def fit(self) -> Array:
+        """The model at the best fit, over the fit window: (n_rows, n_columns)."""
+        if self._fit is None:
+            self._fit = np.asarray(self.problem.executor.run(self.theta))
+            self._fit.setflags(write=False)
+        return self._fit
+
+    @property
+    def residual(self) -> Array:
+        """data - fit over the fit window, in the units of the data (not weighted)."""
+        return np.asarray(self.data - self.fit, dtype=np.float64)
+
+    def components(self) -> tuple[dict[str, Array], dict[str, Array]]:
+        """(peaks, backgrounds) of a 1D fit, name → (n_columns,); they add up to `fit`."""
+        return spectrum_components(
+            self.problem.model, self.values, self.problem.measurement.columns
+        )
+
+    # numbers
+
+    @property
+    def values(self) -> dict[str, float]:
+        """Name → best-fit value of every parameter, in the order of the model."""
+        return {name: float(self.params[name].value) for name in self._names}
+
+    @property
+    def stderr(self) -> dict[str, float | None]:
+        """Name → standard error, None where there is none."""
+        return {name: self.params[name].stderr for name in self._names}
+
+    @property
+    def table(self) -> ParameterTable:
+        """All parameters as a table, in the order of the model."""
+        rows = []
+        for name in self._names:
+            par = self.params[name]
+            own = self.problem.model.parameters[name]
+            rows.append(
+                ParameterRow(
+                    name=name,
+                    value=float(par.value),
+                    stderr=None if par.stderr is None else float(par.stderr),
+                    vary=bool(par.vary),
+                    min=float(own.min),
+                    max=float(own.max),
+                    expr=self.expressions.get(name),
+                    init=self.start.get(name),
+                    at_bound=self.at_bound.get(name, ""),
+                )
+            )
+        return ParameterTable(rows)
+
+    @property
+    def correl(self) -> dict[str, dict[str, float]]:
+        """Correlations of the free parameters: ``correl[a][b]``."""
+        return {name: dict(self.params[name].correl or {}) for name in self.problem.names}
+
+    @property
+    def correlations(self) -> CorrelationTable:
+        """Correlations of the free parameters that have a standard error, as a table."""
+        names = [name for name in self.problem.names if self.params[name].stderr is not None]
+        return CorrelationTable(names, correlation_matrix(names, self.correl))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything but the arrays, as plain Python values that JSON can hold."""
+        return {
+            "model": self.model_name,
+            "fit_type": self.fit_type,
+            "file": self.file_name,
+            "method": self.method,
+            "backend": self.backend,
+            "success": self.success,
+            "interrupted": self.interrupted,
+            "message": self.message,
+            "nfev": self.nfev,
+            "seconds": self.seconds,
+            "n_data": self.n_data,
+            "n_free": self.n_free,
+            "chisqr": self.chisqr,
+            "redchi": self.redchi,
+            "at_bound": dict(self.at_bound),
+            "without_effect": list(self.without_effect),
+            "parameters": [
+                {key: _json(value) for key, value in row.items()} for row in self.table.to_dict()
+            ],
+            "correlations": self.correl,
+        }
+
+    # for people
+
+    def _head(self) -> list[str]:
+        title = " ".join(part for part in (self.fit_type, "fit of", self.model_name) if part)
+        if self.file_name:
+            title += f" to {self.file_name}"
+        state = "converged" if self.success else "NOT converged"
+        lines = [
+            title,
+            f"{self.method} on {self.backend}: {state}. {self.message}",
+            f"{self.nfev} evaluations in {self.seconds:.3g} s; {self.n_data} points, "
+            f"{self.n_free} free parameters",
+            f"χ² {self.chisqr:.8g}, reduced χ² {self.redchi:.8g}",
+        ]
+        return lines
+
+    def __str__(self) -> str:
+        return "\n".join([*self._head(), str(self.table)])
+
+    def __repr__(self) -> str:
+        state = "converged" if self.success else "not converged"
+        return (
+            f"<FitResult {self.model_name} {self.fit_type or self.method}: {state}, "
+            f"redchi {self.redchi:.6g}, nfev {self.nfev}>"
+        )
+
+    def _repr_html_(self) -> str:
+        head = "<br>".join(escape(line) for line in self._head()[1:])
+        return f"<b>{escape(self._head()[0])}</b><br>{head}" + html_table(self.table._cells())
+
+
+def _json(value: Any) -> Any:
+    """JSON has no infinities: an open bound is None."""
+    return None if isinstance(value, float) and not np.isfinite(value) else value

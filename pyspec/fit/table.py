@@ -1,0 +1,216 @@
+"""Parameters and correlations as tables: in a terminal, in a notebook, as a DataFrame."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import astuple, dataclass, fields
+from html import escape
+from typing import Any, overload
+
+import numpy as np
+import numpy.typing as npt
+
+from pyspec.errors import FitError, suggest
+
+
+@dataclass(frozen=True)
+class ParameterRow:
+    """One parameter after a fit.
+
+    `stderr` is one standard error, None where there is none: a fixed parameter, a parameter at
+    a bound, a fit that stopped early. `expr` is the expression of a follower. `at_bound` is
+    "min" or "max" where the fit ended there, else "".
+    """
+
+    name: str
+    value: float
+    stderr: float | None
+    vary: bool
+    min: float
+    max: float
+    expr: str | None = None
+    init: float | None = None
+    at_bound: str = ""
+
+    @property
+    def kind(self) -> str:
+        """What the parameter did in the fit: "free", "fixed" or "expr"."""
+        if self.expr is not None:
+            return "expr"
+        return "free" if self.vary else "fixed"
+
+
+COLUMNS = tuple(field.name for field in fields(ParameterRow))
+
+
+class ParameterTable(Sequence[ParameterRow]):
+    """The parameters of a fit, in the order of the model.
+
+    ``table["GLP_01_x0"]`` is a row, ``table["value"]`` a column (a list), ``table[0]`` the
+    first row; ``"GLP_01_x0" in table`` asks for a row.
+    """
+
+    def __init__(self, rows: Sequence[ParameterRow], title: str = "") -> None:
+        self.rows = tuple(rows)
+        self.title = title
+
+    @overload
+    def __getitem__(self, key: int) -> ParameterRow: ...
+    @overload
+    def __getitem__(self, key: slice) -> ParameterTable: ...
+    @overload
+    def __getitem__(self, key: str) -> Any: ...
+    def __getitem__(self, key: int | slice | str) -> Any:
+        if isinstance(key, str):
+            if key in COLUMNS:
+                return [getattr(row, key) for row in self.rows]
+            for row in self.rows:
+                if row.name == key:
+                    return row
+            known = [row.name for row in self.rows] + list(COLUMNS)
+            raise KeyError(f"no parameter or column {key!r}{suggest(key, known)}")
+        if isinstance(key, slice):
+            return ParameterTable(self.rows[key], self.title)
+        return self.rows[key]
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __iter__(self) -> Iterator[ParameterRow]:
+        return iter(self.rows)
+
+    def __contains__(self, key: object) -> bool:
+        return any(key in (row, row.name) for row in self.rows)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the rows, in order."""
+        return tuple(row.name for row in self.rows)
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The names of the columns."""
+        return COLUMNS
+
+    def to_dict(self) -> list[dict[str, Any]]:
+        """One dict per row, of plain Python values."""
+        return [dict(zip(COLUMNS, astuple(row), strict=True)) for row in self.rows]
+
+    def to_dataframe(self) -> Any:
+        """A pandas DataFrame with the rows; raises :class:`FitError` without pandas."""
+        return _pandas().DataFrame(self.to_dict(), columns=list(COLUMNS))
+
+    def _cells(self) -> list[list[str]]:
+        head = ["name", "value", "stderr", "", "min", "max", "expression"]
+        rows = [
+            [
+                row.name,
+                *format_value(row.value, row.stderr),
+                row.kind + (f" (at {row.at_bound})" if row.at_bound else ""),
+                f"{row.min:.6g}",
+                f"{row.max:.6g}",
+                row.expr or "",
+            ]
+            for row in self.rows
+        ]
+        return [head, *rows]
+
+    def __str__(self) -> str:
+        text = text_table(self._cells(), align="<>><>><")
+        return f"{self.title}\n{text}" if self.title else text
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        return html_table(self._cells(), self.title)
+
+
+class CorrelationTable:
+    """Correlations of the free parameters: ``table["a", "b"]``, ``table.matrix``."""
+
+    def __init__(self, names: Sequence[str], matrix: npt.NDArray[np.float64]) -> None:
+        self.names = tuple(names)
+        self.matrix = matrix
+
+    def __getitem__(self, pair: tuple[str, str]) -> float:
+        for name in pair:
+            if name not in self.names:
+                hint = suggest(name, list(self.names))
+                raise KeyError(f"{name!r} has no correlations{hint}")
+        return float(self.matrix[self.names.index(pair[0]), self.names.index(pair[1])])
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    def to_dataframe(self) -> Any:
+        """A pandas DataFrame, names on both sides; raises :class:`FitError` without pandas."""
+        return _pandas().DataFrame(self.matrix, index=self.names, columns=self.names)
+
+    def _cells(self) -> list[list[str]]:
+        short = [str(k + 1) for k in range(len(self.names))]
+        rows = [
+            [f"{k + 1} {name}", *(f"{value:+.3f}" for value in self.matrix[k])]
+            for k, name in enumerate(self.names)
+        ]
+        return [["", *short], *rows]
+
+    def __str__(self) -> str:
+        return text_table(self._cells(), align="<" + ">" * len(self.names))
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        return html_table(self._cells())
+
+
+def format_value(value: float, stderr: float | None) -> tuple[str, str]:
+    """Value and standard error as text, the value to two digits of the error."""
+    if stderr is None or not np.isfinite(stderr) or stderr <= 0 or not np.isfinite(value):
+        return f"{value:.7g}", "" if stderr is None else f"{stderr:.2g}"
+    digits = 1 - int(np.floor(np.log10(stderr)))
+    # Rounding an error of 0.0995 up gives 0.10: still two digits.
+    if abs(value) >= 1e7 or abs(stderr) < 1e-7:
+        return f"{value:.9g}", f"{stderr:.2g}"
+    return f"{value:.{max(digits, 0)}f}", f"{stderr:.{max(digits, 0)}f}"
+
+
+def text_table(cells: Sequence[Sequence[str]], align: str) -> str:
+    """Rows of cells in columns; the first row is the head; `align` has one of <> a column."""
+    widths = [max(len(row[k]) for row in cells) for k in range(len(cells[0]))]
+    lines = [
+        "  ".join(f"{cell:{side}{width}}" for cell, side, width in zip(row, align, widths, strict=True))
+        for row in cells
+    ]
+    lines.insert(1, "  ".join("─" * width for width in widths))
+    return "\n".join(line.rstrip() for line in lines)
+
+
+def html_table(cells: Sequence[Sequence[str]], title: str = "") -> str:
+    """The same rows as an HTML table."""
+    head = "".join(f"<th>{escape(cell)}</th>" for cell in cells[0])
+    body = "".join(
+        "<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>" for row in cells[1:]
+    )
+    caption = f"<caption>{escape(title)}</caption>" if title else ""
+    return f"<table>{caption}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+
+
+def correlation_matrix(
+    names: Sequence[str], correl: Mapping[str, Mapping[str, float]]
+) -> npt.NDArray[np.float64]:
+    """(n, n) matrix of nested correlations, 1 on the diagonal, NaN where there is none."""
+    matrix = np.full((len(names), len(names)), np.nan)
+    for i, first in enumerate(names):
+        for j, second in enumerate(names):
+            matrix[i, j] = 1.0 if i == j else correl.get(first, {}).get(second, np.nan)
+    return matrix
+
+
+def _pandas() -> Any:
+    try:
+        import pandas as pd
+    except ImportError:
+        raise FitError(
+            "to_dataframe() needs pandas: pip install pandas, or use table['value']"
+        ) from None
+    return pd

@@ -1,0 +1,17 @@
+"""Formulas: the one parser, the one RPN compiler, evaluation and exact derivatives."""
+
+from pyspec.formula.formula import Formula, parse
+from pyspec.formula.machine import disassemble, run_rpn
+from pyspec.formula.nodes import Apply, Name, Node, Number, postorder
+
+__all__ = [
+    "Apply",
+    "Formula",
+    "Name",
+    "Node",
+    "Number",
+    "disassemble",
+    "parse",
+    "postorder",
+    "run_rpn",
+]

@@ -1,0 +1,155 @@
+"""A formula: its text, its syntax tree, and what can be done with it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from pyspec._library import RPN
+from pyspec.errors import ModelError, suggest
+from pyspec.formula.nodes import Apply, Name, Node, Number, postorder
+from pyspec.formula.parser import parse_text
+from pyspec.formula.rules import PARTIALS, UFUNCS
+
+Value: TypeAlias = Any  # np.float64, or an array of float64
+Environment: TypeAlias = Mapping[str, float | npt.NDArray[np.float64]]
+
+
+@dataclass(frozen=True)
+class Formula:
+    """An arithmetic formula over named parameters. Equal formulas have equal texts.
+
+    `text` is what was written, `root` the syntax tree.
+    """
+
+    text: str
+    root: Node = field(compare=False, repr=False)
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """The parameters, in the order of their first use."""
+        used = (node.name for node in postorder(self.root) if isinstance(node, Name))
+        return tuple(dict.fromkeys(used))
+
+    @cached_property
+    def depth(self) -> int:
+        """Numbers on the stack at most, when the program runs."""
+        height = deepest = 0
+        for node in postorder(self.root):
+            height += 1 - (len(node.operands) if isinstance(node, Apply) else 0)
+            deepest = max(deepest, height)
+        return deepest
+
+    def evaluate(self, env: Environment) -> Value:
+        """The value where the parameters have the values `env`: numbers, or arrays that
+        broadcast. Dividing by zero gives inf or NaN, silently, as float64 does.
+
+        Raises :class:`ModelError` if `env` lacks a name.
+        """
+        given = self._values(env)
+        with np.errstate(all="ignore"):
+            return _evaluate(self.root, given)
+
+    def gradient(self, env: Environment) -> tuple[Value, dict[str, Value]]:
+        """The value, and its exact derivative by every parameter (forward mode).
+
+        Derivatives have the shape of the value.
+        """
+        given = self._values(env)
+        with np.errstate(all="ignore"):
+            value, slopes = _differentiate(self.root, given)
+        shape = np.shape(value)
+        zero = np.zeros(shape)
+        return value, {name: (zero + slopes.get(name, 0.0))[()] for name in self.names}
+
+    def _values(self, env: Environment) -> dict[str, Value]:
+        missing = [name for name in self.names if name not in env]
+        if missing:
+            raise ModelError(
+                f"expression {self.text!r}: {missing[0]!r} has no value"
+                f"{suggest(missing[0], list(env))}"
+            )
+        return {name: np.asarray(env[name], dtype=np.float64)[()] for name in self.names}
+
+    def rpn(self, row_of: Mapping[str, int]) -> npt.NDArray[np.int64]:
+        """The program for the stack machine, (n, 2) int64: instruction and operand.
+
+        The operand is the bits of a constant, or the trace row that `row_of` gives a name.
+        """
+        words: list[tuple[int, int]] = []
+        for node in postorder(self.root):
+            if isinstance(node, Number):
+                words.append((RPN["CONST"].index, int(np.float64(node.value).view(np.int64))))
+            elif isinstance(node, Name):
+                if node.name not in row_of:
+                    raise ModelError(
+                        f"expression {self.text!r}: {node.name!r} has no trace row"
+                        f"{suggest(node.name, list(row_of))}"
+                    )
+                words.append((RPN["PARAM"].index, int(row_of[node.name])))
+            else:
+                words.append((RPN[node.instruction].index, 0))
+        return np.array(words, dtype=np.int64)
+
+    def rename(self, mapping: Mapping[str, str]) -> Formula:
+        """The same formula over other names; names that `mapping` lacks stay."""
+        uses = [node for node in postorder(self.root) if isinstance(node, Name)]
+        text = self.text
+        for node in sorted(uses, key=lambda use: use.position, reverse=True):
+            end = node.position + len(node.name)
+            text = text[: node.position] + mapping.get(node.name, node.name) + text[end:]
+        return parse(text)
+
+    def __str__(self) -> str:
+        return self.text
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return parse, (self.text,)
+
+    def __copy__(self) -> Formula:
+        return self
+
+    def __deepcopy__(self, memo: Any) -> Formula:
+        return self
+
+
+def parse(text: str, where: str = "") -> Formula:
+    """Reads a formula: numbers, names, ``+ - * / **``, a sign, parentheses, and calls of the
+    functions of the RPN table.
+
+    Raises :class:`ModelError`, starting with `where`, with a caret under the fault.
+    """
+    return Formula(text, parse_text(text, where))
+
+
+def _evaluate(node: Node, env: Mapping[str, Value]) -> Value:
+    if isinstance(node, Number):
+        return np.float64(node.value)
+    if isinstance(node, Name):
+        return env[node.name]
+    operands = [_evaluate(operand, env) for operand in node.operands]
+    return UFUNCS[node.instruction](*operands)
+
+
+def _differentiate(node: Node, env: Mapping[str, Value]) -> tuple[Value, dict[str, Value]]:
+    """Value and derivatives. Operands without parameters are not differentiated: x ** 2 is
+    smooth at negative x, though its derivative by the exponent is not."""
+    if isinstance(node, Number):
+        return np.float64(node.value), {}
+    if isinstance(node, Name):
+        return env[node.name], {node.name: 1.0}
+    pairs = [_differentiate(operand, env) for operand in node.operands]
+    values = [value for value, _ in pairs]
+    result = UFUNCS[node.instruction](*values)
+    slopes: dict[str, Value] = {}
+    for (_, inner), partial in zip(pairs, PARTIALS[node.instruction], strict=True):
+        if inner:
+            outer = partial(values, result)
+            for name, slope in inner.items():
+                slopes[name] = slopes.get(name, 0.0) + outer * slope
+    return result, slopes

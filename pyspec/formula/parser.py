@@ -1,0 +1,250 @@
+"""The parser: text to syntax tree, by precedence climbing.
+
+    sum    = unary { (+ | - | * | /) unary }       left to right, * and / before + and -
+    unary  = (- | +) unary | power
+    power  = atom [ ** unary ]                     right to left, before a minus on its left
+    atom   = number | name | function ( sum {, sum} ) | ( sum )
+
+Operators and functions are the symbols of the RPN table.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from math import isfinite
+from typing import NoReturn
+
+from pyspec._library import RPN, RpnDef
+from pyspec.errors import ModelError, suggest
+from pyspec.formula.nodes import Apply, Name, Node, Number
+
+#: How tightly a left-associative operator binds.
+PRECEDENCE = {"+": 1, "-": 1, "*": 2, "/": 2}
+
+#: Deepest nesting; keeps every walk over a tree far from Python's recursion limit.
+MAX_DEPTH = 120
+
+_SYMBOLS = [row for row in RPN.values() if row.symbol]
+INFIX: dict[str, RpnDef] = {
+    row.symbol: row for row in _SYMBOLS if row.arity == 2 and not row.symbol.isidentifier()
+}
+PREFIX: dict[str, RpnDef] = {
+    row.symbol: row for row in _SYMBOLS if row.arity == 1 and not row.symbol.isidentifier()
+}
+FUNCTIONS: dict[str, RpnDef] = {row.symbol: row for row in _SYMBOLS if row.symbol.isidentifier()}
+
+_OPERATORS = sorted({*INFIX, *PREFIX, "+"}, key=len, reverse=True)
+_TOKEN = re.compile(
+    r"[ \t\r\n]*(?:"
+    r"(?P<number>(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)"
+    r"|(?P<name>[A-Za-z_][A-Za-z0-9_]*)"
+    r"|(?P<unknown>//|%|\^)"
+    rf"|(?P<operator>{'|'.join(map(re.escape, _OPERATORS))})"
+    r"|(?P<mark>[(),])"
+    r"|(?P<end>$))"
+)
+
+_REMEDIES = {
+    "^": "'^' is not an operator; write ** for a power",
+    "//": "'//' (floor division) is not available; write / for a division",
+    "%": "'%' (remainder) is not available; use + - * / ** only",
+    "[": "brackets are not available; group with ( )",
+    "{": "braces are not available; group with ( )",
+    "=": "'=' is not an operator; write only the value, without 'name ='",
+    "\u2212": "this minus sign is not ASCII; write -",
+    "\u00d7": "this sign is not ASCII; write *",
+    "\u00b7": "this sign is not ASCII; write *",
+}
+
+
+@dataclass(frozen=True)
+class Token:
+    """One word of a formula."""
+
+    kind: str
+    text: str
+    position: int
+
+
+def parse_text(text: str, where: str = "") -> Node:
+    """The syntax tree of `text`. Raises :class:`ModelError` with a caret under the fault."""
+    if not isinstance(text, str):
+        start = f"{where}: " if where else ""
+        raise ModelError(f"{start}an expression is text, not {type(text).__name__}; quote it")
+    return _Parser(text, where).parse()
+
+
+class _Parser:
+    def __init__(self, text: str, where: str) -> None:
+        self.text = text
+        self.where = where
+        self.tokens = self._tokens()
+        self.index = 0
+        self.depth = 0
+
+    def fail(self, position: int, message: str) -> NoReturn:
+        shown = re.sub(r"\s", " ", self.text)
+        start = f"{self.where}: " if self.where else ""
+        raise ModelError(
+            f"{start}expression {shown!r}: {message}\n    {shown}\n    {' ' * position}^"
+        )
+
+    def _tokens(self) -> list[Token]:
+        tokens: list[Token] = []
+        position = 0
+        while True:
+            match = _TOKEN.match(self.text, position)
+            if match is None:
+                rest = self.text[position:].lstrip(" \t\r\n")
+                at, char = len(self.text) - len(rest), rest[0]
+                self.fail(at, _REMEDIES.get(char, f"the character {char!r} has no meaning here"))
+            kind = str(match.lastgroup)
+            token = Token(kind, match[kind], match.start(kind))
+            if kind == "unknown":
+                self.fail(token.position, _REMEDIES[token.text])
+            tokens.append(token)
+            if kind == "end":
+                return tokens
+            position = match.end()
+
+    @property
+    def token(self) -> Token:
+        return self.tokens[self.index]
+
+    def take(self) -> Token:
+        self.index += 1
+        return self.tokens[self.index - 1]
+
+    def parse(self) -> Node:
+        if self.token.kind == "end":
+            self.fail(0, "it is empty; write a formula such as GLP_01_x0 + 3.67")
+        root = self.sum(1)
+        self._expect_end()
+        self._check_depth(root)
+        return root
+
+    def _expect_end(self) -> None:
+        token, before = self.token, self.tokens[self.index - 1]
+        if token.kind == "end":
+            return
+        if token.text == ")":
+            self.fail(token.position, "this ')' has no '(' before it; remove it or add one")
+        if token.text == ",":
+            self.fail(token.position, "a comma has no meaning here; a decimal point is written .")
+        if token.kind == "name" and before.kind == "number":
+            product = f"{before.text} * {token.text}"
+            self.fail(token.position, f"an operator is missing; write {product}")
+        self.fail(
+            token.position, f"an operator is missing before {token.text!r}; write + - * / or **"
+        )
+
+    def _check_depth(self, root: Node) -> None:
+        level: list[Node] = [root]
+        for _ in range(MAX_DEPTH):
+            level = [k for node in level if isinstance(node, Apply) for k in node.operands]
+            if not level:
+                return
+        self.fail(level[0].position, "it is too long; split it over several parameters")
+
+    def sum(self, lowest: int) -> Node:
+        self._enter()
+        left = self.unary()
+        while self.token.kind == "operator":
+            precedence = PRECEDENCE.get(self.token.text, 0)
+            if precedence < lowest:
+                break
+            operator = self.take()
+            right = self.sum(precedence + 1)
+            left = Apply(INFIX[operator.text].name, (left, right), operator.position)
+        self.depth -= 1
+        return left
+
+    def _enter(self) -> None:
+        self.depth += 1
+        if self.depth > MAX_DEPTH:
+            self.fail(
+                self.token.position, "it is nested too deeply; split it over several parameters"
+            )
+
+    def unary(self) -> Node:
+        if self.token.kind != "operator" or self.token.text not in {*PREFIX, "+"}:
+            return self.power()
+        self._enter()
+        operator = self.take()
+        operand = self.unary()
+        self.depth -= 1
+        if operator.text == "+":
+            return operand
+        return Apply(PREFIX[operator.text].name, (operand,), operator.position)
+
+    def power(self) -> Node:
+        base = self.atom()
+        if self.token.text != "**":
+            return base
+        self._enter()
+        operator = self.take()
+        exponent = self.unary()
+        self.depth -= 1
+        return Apply(INFIX["**"].name, (base, exponent), operator.position)
+
+    def atom(self) -> Node:
+        token = self.take()
+        if token.kind == "number":
+            return self._number(token)
+        if token.kind == "name":
+            return self._name(token)
+        if token.text == "(":
+            inner = self.sum(1)
+            self._close(token)
+            return inner
+        if token.kind == "end":
+            self.fail(token.position, "it ends where a number, a name or '(' should follow")
+        self.fail(
+            token.position, f"{token.text!r} stands where a number, a name or '(' should stand"
+        )
+
+    def _number(self, token: Token) -> Node:
+        value = float(token.text)
+        if not isfinite(value):
+            self.fail(token.position, f"the number {token.text} is too large for a double")
+        return Number(value, token.position)
+
+    def _name(self, token: Token) -> Node:
+        row = FUNCTIONS.get(token.text)
+        if self.token.text != "(":
+            if row is not None:
+                self.fail(
+                    token.position, f"{token.text!r} is a function; write {token.text}( ... )"
+                )
+            return Name(token.text, token.position)
+        if row is None:
+            known = f"there are {', '.join(FUNCTIONS)}" if FUNCTIONS else "use + - * / ** only"
+            hint = suggest(token.text, list(FUNCTIONS))
+            self.fail(
+                token.position,
+                f"{token.text!r} is not a known function; {known}{hint}. "
+                "A product is written with *",
+            )
+        opening = self.take()
+        operands: list[Node] = []
+        if self.token.text != ")":
+            operands.append(self.sum(1))
+            while self.token.text == ",":
+                self.take()
+                operands.append(self.sum(1))
+        self._close(opening)
+        if len(operands) != row.arity:
+            self.fail(
+                token.position,
+                f"{token.text} takes {row.arity} argument(s), not {len(operands)}",
+            )
+        return Apply(row.name, tuple(operands), token.position)
+
+    def _close(self, opening: Token) -> None:
+        if self.token.text == ")":
+            self.take()
+            return
+        if self.token.kind == "end":
+            self.fail(opening.position, "this '(' is never closed; add a ')'")
+        self._expect_end()

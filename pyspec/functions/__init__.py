@@ -1,0 +1,37 @@
+"""NumPy references: the living definition of every function that a model may name.
+
+A reference lies in the module that its row of the op table names, under the row's own name.
+There is no other registry. Nothing here is shared with the C kernels.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from importlib import import_module
+from typing import Any
+
+from pyspec._library import OPS
+from pyspec.errors import LibraryError, suggest
+from pyspec.functions.domain import outside
+
+__all__ = ["outside", "reference"]
+
+
+@cache
+def reference(op_name: str) -> Callable[..., Any]:
+    """The NumPy reference of a row of the op table: ``f(x, *params)``, or
+    ``f(x, *params, spectrum)`` for a function that reads the spectrum.
+
+    Raises :class:`LibraryError` if there is no such row, or the row has no reference.
+    """
+    op = OPS.get(op_name)
+    if op is None:
+        raise LibraryError(f"there is no function {op_name!r}{suggest(op_name, list(OPS))}")
+    function = getattr(import_module(f"pyspec.functions.{op.package}"), op_name, None)
+    if not callable(function):
+        raise LibraryError(
+            f"the op table has {op_name!r}, but pyspec/functions/{op.package}.py has no "
+            "reference of that name; write one"
+        )
+    return function

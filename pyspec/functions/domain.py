@@ -1,0 +1,33 @@
+"""Where a function is defined: the guards of the op table, applied in NumPy."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from pyspec._library import OpDef
+
+_HOLDS: dict[str, Callable[[Any, Any], Any]] = {
+    ">": np.greater,
+    ">=": np.greater_equal,
+    "<": np.less,
+    "<=": np.less_equal,
+}
+
+
+def outside(
+    op: OpDef, params: Sequence[npt.NDArray[np.float64] | float]
+) -> bool | npt.NDArray[np.bool_]:
+    """Whether a guard of `op` does not hold at `params` (in the order of the table).
+
+    Numbers give a bool, arrays a bool array of their common shape. A guard on NaN does not
+    hold. A row that is outside of its domain is NaN in every executor.
+    """
+    bad: Any = np.False_
+    for guard in op.guards:
+        other = params[int(guard.other)] if guard.relative else guard.other
+        bad = bad | np.logical_not(_HOLDS[guard.comparison](params[guard.param], other))
+    return bool(bad) if np.ndim(bad) == 0 else np.asarray(bad)

@@ -1,0 +1,92 @@
+"""References over the energy axis: the living definitions of the spectral functions.
+
+`x` is the energy axis (n_energy,). Parameters are numbers, or columns (n_time, 1) that move
+in time; the value then has shape (n_time, n_energy). The functions compute their formula for
+any parameter; the bounds of the op table are applied by their callers.
+"""
+
+from __future__ import annotations
+
+from typing import TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+Array: TypeAlias = npt.NDArray[np.float64]
+Value: TypeAlias = float | Array
+
+
+def Gauss(x: Array, A: Value, x0: Value, SD: Value) -> Array:
+    """Gaussian peak: ``A exp(-((x - x0) / SD)^2 / 2)``.
+
+    Parameters
+    ----------
+    x : (n_energy,) energies, eV
+    A : height, in units of the data
+    x0 : centre, eV
+    SD : standard deviation, eV, SD > 0; the full width at half maximum is 2.3548 SD
+
+    Source: normal distribution, scaled to its height.
+    """
+    u = (x - x0) / SD
+    return np.asarray(A * np.exp(-(u**2) / 2))
+
+
+def GLP(x: Array, A: Value, x0: Value, F: Value, m: Value) -> Array:
+    """Product of a Gaussian and a Lorentzian of one width.
+
+    ``A exp(-4 ln2 (1 - m) u^2) / (1 + 4 m u^2)`` with ``u = (x - x0) / F``.
+
+    Parameters
+    ----------
+    x : (n_energy,) energies, eV
+    A : height, in units of the data
+    x0 : centre, eV
+    F : width, eV, F > 0; the full width at half maximum for m = 0 and for m = 1
+    m : mixing, 0 (Gaussian) to 1 (Lorentzian)
+
+    Source: the GLP line shape of photoelectron spectroscopy.
+    """
+    u2 = ((x - x0) / F) ** 2
+    return np.asarray(A * np.exp(-4 * np.log(2) * (1 - m) * u2) / (1 + 4 * m * u2))
+
+
+def Offset(x: Array, y0: Value) -> Array:
+    """Constant background ``y0``, in units of the data, on the axis `x` (n_energy,)."""
+    return np.asarray(np.zeros_like(x) + y0)
+
+
+def LinBack(x: Array, m: Value, b: Value, xStart: Value, xStop: Value) -> Array:
+    """Straight line between two energies, constant outside: ``b + m (clip(x) - xStart)``.
+
+    ``clip`` limits x to xStart ... xStop. These are energies, not indices, so the line is the
+    same on an ascending and on a descending axis.
+
+    Parameters
+    ----------
+    x : (n_energy,) energies, eV
+    m : slope, units of the data per eV
+    b : value at and below xStart, in units of the data
+    xStart, xStop : ends of the line, eV, xStop > xStart
+    """
+    inside = np.where(x < xStart, xStart, np.where(x > xStop, xStop, x))
+    return np.asarray(m * (inside - xStart) + b)
+
+
+def Shirley(x: Array, pShirley: Value, spectrum: Array) -> Array:
+    """Background of inelastically scattered electrons: ``pShirley sum_{j >= i} S_j``.
+
+    The sum runs over the points with a higher index, the own point included: on an axis of
+    ascending kinetic energy the background rises towards lower energies. It is a plain sum,
+    without step width and without iteration.
+
+    Parameters
+    ----------
+    x : (n_energy,) energies; only their order counts
+    pShirley : fraction per point, 1
+    spectrum : (n_energy,) or (n_time, n_energy), the spectrum summed before
+
+    Source: D. A. Shirley, Phys. Rev. B 5, 4709 (1972), in its one-pass form.
+    """
+    from_above = np.cumsum(np.asarray(spectrum)[..., ::-1], axis=-1)[..., ::-1]
+    return np.asarray(pShirley * from_above)

@@ -1,0 +1,233 @@
+#include "plans.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+int64_t bits_of(double value)
+{
+    int64_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    return bits;
+}
+
+double value_of(int64_t bits)
+{
+    double value;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+void start(plan_builder *b, int dimension, int n_theta, int n_fixed, int n_traces, int n_slots)
+{
+    memset(b, 0, sizeof *b);
+    b->head.abi = PYSPEC_ABI;
+    b->head.dimension = dimension;
+    b->head.n_theta = n_theta;
+    b->head.n_fixed = n_fixed;
+    b->head.n_traces = n_traces;
+    b->head.n_slots = n_slots;
+}
+
+int64_t add_word(plan_builder *b, int64_t word)
+{
+    if (b->head.n_words == MAX_TEST_WORDS)
+        abort();
+    b->words[b->head.n_words] = word;
+    return b->head.n_words++;
+}
+
+pyspec_node *add_step(plan_builder *b, int step, int flags, int source, int target)
+{
+    if (b->head.n_nodes == MAX_TEST_NODES)
+        abort();
+    pyspec_node *node = &b->nodes[b->head.n_nodes++];
+    *node = (pyspec_node){.step = step, .op = -1, .flags = flags, .mask = -1};
+    node->source = source;
+    node->target = target;
+    b->head.n_resolve += step <= PYSPEC_STEP_EXPRESSION;
+    return node;
+}
+
+/* Position of a parameter among those of a table row, or -1 for a number. */
+static int find_param(const char *params, const char *name, size_t length)
+{
+    int index = 0;
+    for (const char *c = params; *c; index++) {
+        size_t n = strcspn(c, "<>=,");
+        if (n == length && !memcmp(c, name, n))
+            return index;
+        c += strcspn(c, ",");
+        c += strspn(c, ", ");
+    }
+    return -1;
+}
+
+/* The bounds of a table row, "SD>0, xStop>xStart", as guards. */
+static void add_guards(plan_builder *b, pyspec_node *node, const char *params)
+{
+    int index = 0;
+    node->guards = b->head.n_words;
+    for (const char *c = params; *c; index++) {
+        const char *sign = c + strcspn(c, "<>=,");
+        if (*sign == '<' || *sign == '>') {
+            int closed = sign[1] == '=';
+            const char *name = sign + 1 + closed;
+            int other = find_param(params, name, strcspn(name, ","));
+            int open_code = *sign == '>' ? PYSPEC_GUARD_GT : PYSPEC_GUARD_LT;
+            add_word(b, index);
+            add_word(b, open_code + closed);
+            add_word(b, other);
+            add_word(b, other < 0 ? bits_of(strtod(name, NULL)) : 0);
+            node->n_guards++;
+        }
+        c += strcspn(c, ",");
+        c += strspn(c, ", ");
+    }
+}
+
+pyspec_node *add_call(plan_builder *b, int step, int op, int flags, int target, int n_params,
+                      const int *rows)
+{
+    pyspec_node *node = add_step(b, step, flags, -1, target);
+    node->op = op;
+    node->n_params = n_params;
+    node->params = b->head.n_words;
+    for (int k = 0; k < n_params; k++)
+        add_word(b, rows[k]);
+    add_guards(b, node, pyspec_op_table[op].params);
+    return node;
+}
+
+pyspec_node *add_expression(plan_builder *b, int flags, int target, int n_code,
+                            const int64_t *code)
+{
+    pyspec_node *node = add_step(b, PYSPEC_STEP_EXPRESSION, flags, -1, target);
+    int64_t depth = 0;
+    node->code = b->head.n_words;
+    node->n_code = n_code;
+    for (int k = 0; k < n_code; k++) {
+        add_word(b, code[2 * k]);
+        add_word(b, code[2 * k + 1]);
+        depth += 1 - pyspec_rpn_arity(code[2 * k]);
+        if (depth > b->head.stack_depth)
+            b->head.stack_depth = depth;
+    }
+    return node;
+}
+
+pyspec_plan *finish(const plan_builder *b)
+{
+    pyspec_plan head = b->head;
+    size_t n_bytes = (size_t)head.n_nodes * sizeof(pyspec_node);
+    head.nodes = sizeof head;
+    head.words = head.nodes + (int64_t)n_bytes;
+    head.size = head.words + head.n_words * (int64_t)sizeof(int64_t);
+    char *memory = malloc((size_t)head.size);
+    if (!memory)
+        abort();
+    memcpy(memory, &head, sizeof head);
+    memcpy(memory + head.nodes, b->nodes, n_bytes);
+    memcpy(memory + head.words, b->words, (size_t)head.n_words * sizeof(int64_t));
+    return (pyspec_plan *)memory;
+}
+
+static void *exact(int64_t n, size_t size)
+{
+    void *memory = malloc(n > 0 ? (size_t)n * size : 1);
+    if (!memory)
+        abort();
+    return memory;
+}
+
+void make_grid(grid *g, const pyspec_plan *plan, int64_t n_rows, int64_t n_x)
+{
+    *g = (grid){.x = exact(n_x, sizeof(double)), .time = exact(n_rows, sizeof(double))};
+    g->axes = exact(plan->n_axes * n_rows, sizeof(double));
+    g->masks = exact(plan->n_masks * n_rows, 1);
+    g->fixed = exact(plan->n_fixed, sizeof(double));
+    for (int64_t i = 0; i < n_x; i++)
+        g->x[i] = 0.1 * (double)i;
+    for (int64_t i = 0; i < n_rows; i++)
+        g->time[i] = 0.25 * (double)i - 1.0;
+    for (int64_t k = 0; k < plan->n_axes; k++)
+        for (int64_t i = 0; i < n_rows; i++)
+            g->axes[k * n_rows + i] = g->time[i] + 0.125 * (double)(k + 1);
+    for (int64_t k = 0; k < plan->n_masks; k++)
+        for (int64_t i = 0; i < n_rows; i++)
+            g->masks[k * n_rows + i] = i % (k + 3) != 0;
+    for (int64_t k = 0; k < plan->n_fixed; k++)
+        g->fixed[k] = 1.0 + 0.5 * (double)k;
+    g->problem = (pyspec_problem){.x = g->x,
+                                  .time = g->time,
+                                  .axes = g->axes,
+                                  .masks = g->masks,
+                                  .fixed = g->fixed,
+                                  .n_x = n_x,
+                                  .n_rows = n_rows,
+                                  .row_end = n_rows,
+                                  .x_end = n_x,
+                                  .n_axes = plan->n_axes,
+                                  .n_masks = plan->n_masks,
+                                  .n_fixed = plan->n_fixed};
+}
+
+void free_grid(grid *g)
+{
+    free(g->x);
+    free(g->time);
+    free(g->axes);
+    free(g->masks);
+    free(g->fixed);
+}
+
+double *run_entry(int entry, const pyspec_plan *plan, const pyspec_problem *problem,
+                  const double *theta, int *status)
+{
+    int64_t size = pyspec_work_size(plan, problem);
+    int64_t n_out = entry == RUN_TRACES ? plan->n_traces * problem->n_rows
+                                        : (problem->row_end - problem->row_begin) *
+                                              (problem->x_end - problem->x_begin);
+    /* The size is a multiple of 64, as aligned_alloc asks. */
+    double *work = aligned_alloc(64, (size_t)size), *out = exact(n_out, sizeof(double));
+    if (!work)
+        abort();
+    for (int64_t i = 0; i < size / (int64_t)sizeof(double); i++)
+        work[i] = (double)NAN;
+    pyspec_call call = {plan, problem, theta, work, size, out, n_out, 0};
+    int (*const entries[])(const pyspec_call *) = {pyspec_evaluate, pyspec_residual,
+                                                   pyspec_traces};
+    *status = entries[entry](&call);
+    free(work);
+    if (!*status)
+        return out;
+    free(out);
+    return NULL;
+}
+
+int same(double a, double b)
+{
+    return bits_of(a) == bits_of(b) || (isnan(a) && isnan(b));
+}
+
+int all_same(const double *a, const double *b, int64_t n)
+{
+    for (int64_t i = 0; i < n; i++)
+        if (!same(a[i], b[i]))
+            return 0;
+    return 1;
+}
+
+int close_to(const double *a, const double *b, int64_t n, double tolerance)
+{
+    double scale = 0.0, worst = 0.0;
+    for (int64_t i = 0; i < n; i++) {
+        if (isnan(a[i]) != isnan(b[i]))
+            return 0;
+        if (!isnan(b[i]) && fabs(b[i]) > scale)
+            scale = fabs(b[i]);
+        if (!isnan(b[i]) && fabs(a[i] - b[i]) > worst)
+            worst = fabs(a[i] - b[i]);
+    }
+    return worst <= tolerance * scale;
+}

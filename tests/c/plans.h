@@ -1,0 +1,65 @@
+/* plans.h: builds plans and problems for the C tests. Every memory has exactly the size that
+ * the library asks for, so that the address sanitizer sees the first byte too many. */
+#ifndef PLANS_H
+#define PLANS_H
+
+#include "kernel.h"
+#include "memory.h"
+
+enum { MAX_TEST_NODES = 48, MAX_TEST_WORDS = 2048 };
+
+/* A plan under construction; `head` is completed by finish. */
+typedef struct plan_builder {
+    pyspec_plan head;
+    pyspec_node nodes[MAX_TEST_NODES];
+    int64_t words[MAX_TEST_WORDS];
+} plan_builder;
+
+/* Starts a plan of n_traces rows and n_slots slots whose result is slot 0. */
+void start(plan_builder *b, int dimension, int n_theta, int n_fixed, int n_traces, int n_slots);
+
+int64_t add_word(plan_builder *b, int64_t word);
+
+/* Adds a node that calls an op with the trace rows given, and the bounds of its table row. A
+ * LAW belongs to the resolving nodes, which must all be added before the first COMPONENT. */
+pyspec_node *add_call(plan_builder *b, int step, int op, int flags, int target, int n_params,
+                      const int *rows);
+pyspec_node *add_step(plan_builder *b, int step, int flags, int source, int target);
+pyspec_node *add_expression(plan_builder *b, int flags, int target, int n_code,
+                            const int64_t *code);
+int64_t bits_of(double value);
+double value_of(int64_t bits);
+
+/* The plan in an exactly sized memory of its own; free() it. */
+pyspec_plan *finish(const plan_builder *b);
+
+/* A problem with its own exactly sized arrays: x rises from 0 in steps of 0.1, time from -1
+ * in steps of 0.25; extra axes are shifted times; masks drop every (k + 3)-rd row. */
+typedef struct grid {
+    pyspec_problem problem;
+    double *x, *time, *axes, *fixed;
+    uint8_t *masks;
+} grid;
+void make_grid(grid *g, const pyspec_plan *plan, int64_t n_rows, int64_t n_x);
+void free_grid(grid *g);
+
+enum { RUN_EVALUATE, RUN_RESIDUAL, RUN_TRACES };
+
+/* Runs an entry with an exactly sized work memory, filled with NaN, and an exactly sized
+ * output, which the caller frees. NULL unless the status is OK. */
+double *run_entry(int entry, const pyspec_plan *plan, const pyspec_problem *problem,
+                  const double *theta, int *status);
+
+/* Same bits, or both NaN. */
+int same(double a, double b);
+int all_same(const double *a, const double *b, int64_t n);
+
+/* max|a - b| <= tolerance max|b|, and NaN at the same places. */
+int close_to(const double *a, const double *b, int64_t n, double tolerance);
+
+/* naive.c: a plan evaluated one number at a time with the C library's functions, over the full
+ * grid: out[n_rows][n_x], and traces[n_traces][n_rows] unless NULL. */
+void naive_evaluate(const pyspec_plan *plan, const pyspec_problem *problem, const double *theta,
+                    double *traces, double *out);
+
+#endif

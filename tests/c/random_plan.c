@@ -1,0 +1,212 @@
+#include "random_plan.h"
+
+#include <math.h>
+#include <stddef.h>
+#include <string.h>
+
+/* SplitMix64 (Steele, Lea, Flood 2014). */
+uint64_t draw(rng *r)
+{
+    uint64_t z = r->state += 0x9e3779b97f4a7c15u;
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+    return z ^ (z >> 31);
+}
+
+int64_t below(rng *r, int64_t n)
+{
+    return (int64_t)(draw(r) % (uint64_t)n);
+}
+
+int chance(rng *r, int percent)
+{
+    return below(r, 100) < percent;
+}
+
+int64_t odd_integer(rng *r, int64_t old)
+{
+    static const int64_t odd[] = {
+        -1,        0,         1,         2,        3,        4,         5,       7,
+        8,         9,         47,        384,      128,      1 << 14,   1 << 20, INT32_MAX,
+        INT32_MIN, INT64_MAX, INT64_MIN, 1L << 28, 1L << 32, 1L << 61, -8,      16,
+    };
+    switch (below(r, 4)) {
+    case 0:
+        return (int64_t)((uint64_t)old + (uint64_t)(below(r, 2) * 2 - 1));
+    case 1:
+        return old ^ (int64_t)((uint64_t)1 << below(r, 64));
+    default:
+        return odd[below(r, (int64_t)(sizeof odd / sizeof *odd))];
+    }
+}
+
+double hostile_double(rng *r)
+{
+    const double odd[] = {(double)NAN, (double)INFINITY, -(double)INFINITY, 1e308,  -1e308,
+                          5e-324,      -5e-324,          1e-308,            0.0,    -0.0,
+                          1e160,       -745.0,           709.78,            1e-160, 4503599627370497.5};
+    if (chance(r, 10))
+        return value_of((int64_t)draw(r));
+    return odd[below(r, (int64_t)(sizeof odd / sizeof *odd))];
+}
+
+/* An op of the table: a law, or something over the energy axis. */
+static int random_op(rng *r, int law)
+{
+    for (;;) {
+        int op = (int)below(r, N_OPS);
+        const op_row *row = &pyspec_op_table[op];
+        if (law ? row->kind == KIND_DYNAMICS : row->domain == DOMAIN_ENERGY)
+            return op;
+    }
+}
+
+/* A node that calls op with random rows below `known`; one that may be left out often is. */
+static pyspec_node *random_call(rng *r, plan_builder *b, int step, int op, int flags, int target,
+                                int64_t known)
+{
+    int rows[MAX_PARAMS], n_required;
+    int n = pyspec_count_params(&pyspec_op_table[op], &n_required);
+    for (int k = 0; k < n; k++)
+        rows[k] = k >= n_required && chance(r, 50) ? -1 : (int)below(r, known);
+    pyspec_node *node = add_call(b, step, op, flags, target, n, rows);
+    if (n && chance(r, 20)) {
+        node->n_guards = (int32_t)below(r, 4);
+        node->guards = b->head.n_words;
+        for (int k = 0; k < node->n_guards; k++) {
+            add_word(b, below(r, n));
+            add_word(b, below(r, 4));
+            add_word(b, below(r, n + 1) - 1);
+            add_word(b, bits_of(chance(r, 70) ? 0.5 : hostile_double(r)));
+        }
+    }
+    return node;
+}
+
+static void random_law_group(rng *r, plan_builder *b, int target)
+{
+    const int64_t n = 1 + below(r, 3);
+    for (int64_t k = 0; k < n; k++) {
+        int flags = k == 0 || chance(r, 10) ? PYSPEC_FLAG_STORE : 0;
+        pyspec_node *law = random_call(r, b, PYSPEC_STEP_LAW, random_op(r, 1), flags, target,
+                                       target);
+        law->axis = (int32_t)below(r, b->head.n_axes + 1);
+        law->mask = (int32_t)below(r, b->head.n_masks + 1) - 1;
+    }
+    add_step(b, PYSPEC_STEP_BASE, 0, (int)below(r, target), target);
+}
+
+static void random_expression(rng *r, plan_builder *b, int target)
+{
+    int64_t code[2 * 64];
+    int n = 0, depth = 0, length = 1 + (int)below(r, 12);
+    while (n < length || depth != 1) {
+        int64_t instruction = n >= length ? RPN_ADD : below(r, N_RPN);
+        int arity = pyspec_rpn_arity(instruction);
+        if (arity > depth || depth + 1 - arity > 6)
+            continue;
+        code[2 * n] = instruction;
+        code[2 * n + 1] = instruction == RPN_PARAM   ? below(r, target)
+                          : instruction == RPN_CONST ? bits_of(0.25 * (double)below(r, 9) - 1.0)
+                                                     : 0;
+        depth += 1 - arity;
+        n++;
+    }
+    add_expression(b, chance(r, 20) ? PYSPEC_FLAG_STATIC : 0, target, n, code);
+}
+
+/* A slot that some node has written, other than `except`; -1 if there is none. */
+static int random_written(rng *r, const plan_builder *b, unsigned written, int except)
+{
+    int slot = (int)below(r, b->head.n_slots);
+    for (int64_t k = 0; k < b->head.n_slots; k++, slot = (slot + 1) % (int)b->head.n_slots)
+        if (written >> slot & 1 && slot != except)
+            return slot;
+    return -1;
+}
+
+static unsigned random_component(rng *r, plan_builder *b, unsigned written)
+{
+    int target = (int)below(r, b->head.n_slots), op = random_op(r, 0);
+    int fed = pyspec_op_table[op].kind == KIND_SPECTRUM_FED;
+    int store = !(written >> target & 1) || chance(r, 15);
+    int flags = store ? PYSPEC_FLAG_STORE : 0;
+    int source = random_written(r, b, written, target);
+    if (source >= 0 && chance(r, 20)) {
+        add_step(b, PYSPEC_STEP_ADD, flags, source, target);
+    } else {
+        flags |= !fed && chance(r, 40) ? PYSPEC_FLAG_STATIC : 0;
+        pyspec_node *node = random_call(r, b, PYSPEC_STEP_COMPONENT, op, flags, target,
+                                        b->head.n_traces);
+        if (fed)
+            node->source = store || chance(r, 50) ? source : target;
+    }
+    return written | 1u << target;
+}
+
+void random_plan(rng *r, plan_builder *b)
+{
+    int n_theta = (int)below(r, 7), n_fixed = (int)below(r, 4) + (n_theta == 0);
+    int n_inputs = n_theta + n_fixed, n_traces = n_inputs + (int)below(r, 5);
+    start(b, chance(r, 70) ? 2 : 1, n_theta, n_fixed, n_traces, 1 + (int)below(r, 4));
+    b->head.n_axes = below(r, 3);
+    b->head.n_masks = below(r, 3);
+    for (int target = n_inputs; target < n_traces; target++)
+        if (chance(r, 50))
+            random_law_group(r, b, target);
+        else
+            random_expression(r, b, target);
+    unsigned written = 0;
+    for (int64_t n = below(r, 8); n > 0; n--)
+        written = random_component(r, b, written);
+    b->head.result = written ? random_written(r, b, written, -1) : 0;
+}
+
+void mutate_plan(rng *r, pyspec_plan *plan)
+{
+    char *memory = (char *)plan;
+    int64_t value, at;
+    switch (below(r, 4)) {
+    case 0: /* the header, 64-bit fields only */
+        at = below(r, (int64_t)(sizeof *plan / sizeof value)) * (int64_t)sizeof value;
+        break;
+    case 1: /* a word */
+        if (plan->n_words == 0)
+            return;
+        at = plan->words + below(r, plan->n_words) * (int64_t)sizeof value;
+        break;
+    default: { /* a node: the fields as layout.def lists them */
+        static const struct {
+            int offset, size;
+        } fields[] = {
+#define SIZE_i32 4
+#define SIZE_i64 8
+#define SIZE_ptr 8
+#define KEEP_pyspec_node(...) __VA_ARGS__
+#define KEEP_pyspec_plan(...)
+#define KEEP_pyspec_problem(...)
+#define KEEP_pyspec_call(...)
+#define KEEP_pyspec_fault(...)
+#define CONSTANT(name, value)
+#define STRUCT(type, size)
+#define FIELD(type, field, kind, offset, doc) KEEP_##type({offset, SIZE_##kind}, )
+#include "layout.def"
+        };
+        if (plan->n_nodes == 0)
+            return;
+        int64_t k = below(r, (int64_t)(sizeof fields / sizeof *fields));
+        at = plan->nodes + below(r, plan->n_nodes) * (int64_t)sizeof(pyspec_node) +
+             fields[k].offset;
+        if (fields[k].size == 4) {
+            int32_t narrow;
+            memcpy(&narrow, memory + at, sizeof narrow);
+            narrow = (int32_t)(uint32_t)(uint64_t)odd_integer(r, narrow);
+            memcpy(memory + at, &narrow, sizeof narrow);
+            return;
+        }
+    }
+    }
+    memcpy(&value, memory + at, sizeof value);
+    value = odd_integer(r, value);
+    memcpy(memory + at, &value, sizeof value);
+}

@@ -1,0 +1,135 @@
+/* test_entries.c: what the entries refuse, the exact size of the work memory, and that the
+ * floating point environment stays as it was. */
+#include "plans.h"
+#include "unit.h"
+
+#include <fenv.h>
+#include <stdlib.h>
+#if defined(__SSE2__)
+#include <immintrin.h>
+#endif
+
+static const double theta[] = {1.0, 2.0, 0.6};
+
+static pyspec_plan *gauss_plan(void)
+{
+    plan_builder b;
+    const int rows[] = {0, 1, 2};
+    start(&b, 2, 3, 0, 3, 1);
+    add_call(&b, PYSPEC_STEP_COMPONENT, OP_Gauss, PYSPEC_FLAG_STORE, 0, 3, rows);
+    return finish(&b);
+}
+
+typedef int entry(const pyspec_call *call);
+static entry *const entries[] = {pyspec_evaluate, pyspec_residual, pyspec_traces};
+
+static void refuse_what_is_missing_or_too_small(void)
+{
+    pyspec_plan *plan = gauss_plan();
+    grid g;
+    make_grid(&g, plan, 4, 10);
+    double data[40] = {0}, out[40];
+    g.problem.data = data;
+    g.problem.data_row = 80;
+    g.problem.data_x = 8;
+    int64_t size = pyspec_work_size(plan, &g.problem);
+    double *work = aligned_alloc(64, (size_t)size);
+    for (int k = 0; k < 3; k++) {
+        int64_t n_out = k == RUN_TRACES ? 12 : 40;
+        const pyspec_call good = {plan, &g.problem, theta, work, size, out, n_out, 0};
+        pyspec_call call = good;
+        CHECK_INT(entries[k](&call), STATUS_OK);
+        CHECK_INT(entries[k](NULL), STATUS_NULL_POINTER);
+        call.plan = NULL;
+        CHECK_INT(entries[k](&call), STATUS_NULL_POINTER);
+        call = good;
+        call.problem = NULL;
+        CHECK_INT(entries[k](&call), STATUS_NULL_POINTER);
+        call = good;
+        call.theta = NULL;
+        CHECK_INT(entries[k](&call), STATUS_NULL_POINTER);
+        call = good;
+        call.work = NULL;
+        CHECK_INT(entries[k](&call), STATUS_NULL_POINTER);
+        call = good;
+        call.out = NULL;
+        CHECK_INT(entries[k](&call), STATUS_NULL_POINTER);
+        call = good;
+        call.work_size--;
+        CHECK_INT(entries[k](&call), STATUS_WORK);
+        call = good;
+        call.n_out--;
+        CHECK_INT(entries[k](&call), STATUS_OUTPUT);
+    }
+    g.problem.data = NULL;
+    const pyspec_call call = {plan, &g.problem, theta, work, size, out, 40, 0};
+    CHECK_INT(pyspec_residual(&call), STATUS_DATA);
+    CHECK_INT(pyspec_evaluate(&call), STATUS_OK);
+    CHECK_INT(pyspec_work_size(NULL, &g.problem), 0);
+    CHECK_INT(pyspec_work_size(plan, NULL), 0);
+    free(work);
+    free_grid(&g);
+    free(plan);
+}
+
+static void a_function_refuses_bad_arguments(void)
+{
+    const double x[] = {0.0, 1.0}, params[] = {1.0, 0.0, 1.0};
+    double value[2];
+    CHECK_INT(pyspec_function(OP_Gauss, 1, 2, x, params, NULL, value, NULL), STATUS_OK);
+    CHECK_INT(pyspec_function(-1, 1, 2, x, params, NULL, value, NULL), STATUS_OP);
+    CHECK_INT(pyspec_function(N_OPS, 1, 2, x, params, NULL, value, NULL), STATUS_OP);
+    CHECK_INT(pyspec_function(OP_Gauss, 0, 2, x, params, NULL, value, NULL), STATUS_SIZE);
+    CHECK_INT(pyspec_function(OP_Gauss, 1, 0, x, params, NULL, value, NULL), STATUS_SIZE);
+    CHECK_INT(pyspec_function(OP_Gauss, 1, 2, NULL, params, NULL, value, NULL),
+              STATUS_NULL_POINTER);
+    CHECK_INT(pyspec_function(OP_Gauss, 1, 2, x, NULL, NULL, value, NULL), STATUS_NULL_POINTER);
+    CHECK_INT(pyspec_function(OP_Gauss, 1, 2, x, params, NULL, NULL, NULL), STATUS_NULL_POINTER);
+}
+
+static void describes_itself(void)
+{
+    CHECK_INT(pyspec_abi(), PYSPEC_ABI);
+    CHECK_INT(strlen(pyspec_fingerprint()), 64);
+    CHECK(strstr(pyspec_describe(), "OP\tGauss\tPEAK\tENERGY\tA, x0, SD>0\t"));
+}
+
+/* Rounding direction, flush-to-zero and denormals-are-zero survive every call. */
+static void leaves_the_floating_point_environment(void)
+{
+    pyspec_plan *plan = gauss_plan();
+    const int modes[] = {FE_TONEAREST, FE_UPWARD, FE_TOWARDZERO};
+    double data[40 * 60] = {0};
+    grid g;
+    make_grid(&g, plan, 40, 60);
+    g.problem.data = data;
+    g.problem.data_row = 60 * 8;
+    g.problem.data_x = 8;
+    for (int k = 0; k < 9; k++) {
+        int status;
+        fesetround(modes[k / 3]);
+#if defined(__SSE2__)
+        unsigned before = _mm_getcsr() & ~(unsigned)_MM_EXCEPT_MASK;
+#endif
+        CHECK_INT(pyspec_check(plan, plan->size, &g.problem, NULL), STATUS_OK);
+        free(run_entry(k % 3, plan, &g.problem, theta, &status));
+        CHECK_INT(fegetround(), modes[k / 3]);
+#if defined(__SSE2__)
+        CHECK_INT(_mm_getcsr() & ~(unsigned)_MM_EXCEPT_MASK, before);
+#endif
+    }
+    fesetround(FE_TONEAREST);
+    volatile double tiny = 5e-324;
+    CHECK(tiny * 1.0 != 0.0);
+    free_grid(&g);
+    free(plan);
+}
+
+int main(void)
+{
+    RUN(refuse_what_is_missing_or_too_small);
+    RUN(a_function_refuses_bad_arguments);
+    RUN(describes_itself);
+    RUN(leaves_the_floating_point_environment);
+    return REPORT;
+}
