@@ -117,7 +117,9 @@ def plot_map(
         if rows or columns:
             e = across[list(columns)] if columns else across[[0, -1]]
             t = along[list(rows)] if rows else along[[0, -1]]
-            ax.plot(e[[0, 1, 1, 0, 0]], t[[0, 0, 1, 1, 0]], color="white", lw=1.2, label="fit window")
+            ax.plot(
+                e[[0, 1, 1, 0, 0]], t[[0, 0, 1, 1, 0]], color="white", lw=1.2, label="fit window"
+            )
         if marks.get("baseline"):
             for edge in along[list(marks["baseline"] or ())]:
                 ax.axhline(edge, color="#ffb703", lw=1.2, ls="--")
