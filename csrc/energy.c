@@ -5,15 +5,16 @@
 
 KERNEL(Gauss)
 {
+    double width[L];
+    FOR_LANES width[l] = 1.0 / P(2);
     FOR_VECTORS FOR_LANES {
-        double width = 1.0 / P(2);
-        double u = (X - P(1)) * width;
+        double u = (X - P(1)) * width[l];
         double e = v_exp(-0.5 * (u * u));
         y[AT] = P(0) * e;
         if (want) {
             d[0][AT] = e;
-            d[1][AT] = P(0) * e * u * width;
-            d[2][AT] = P(0) * e * u * u * width;
+            d[1][AT] = P(0) * e * u * width[l];
+            d[2][AT] = P(0) * e * u * u * width[l];
         }
     }
 }
@@ -21,19 +22,23 @@ KERNEL(Gauss)
 KERNEL(GLP)
 {
     const double ln16 = 4.0 * PYSPEC_LN2;
+    double width[L], slope[L], tail[L];
+    FOR_LANES {
+        width[l] = 1.0 / P(2);
+        slope[l] = -ln16 * (1.0 - P(3));
+        tail[l] = 4.0 * P(3);
+    }
     FOR_VECTORS FOR_LANES {
-        double width = 1.0 / P(2);
-        double u = (X - P(1)) * width;
+        double u = (X - P(1)) * width[l];
         double q = u * u;
-        double slope = -ln16 * (1.0 - P(3));
-        double inverse = 1.0 / (1.0 + 4.0 * P(3) * q);
-        double shape = v_exp(slope * q) * inverse;
+        double inverse = 1.0 / (1.0 + tail[l] * q);
+        double shape = v_exp(slope[l] * q) * inverse;
         y[AT] = P(0) * shape;
         if (want) {
-            double by_q = P(0) * shape * (slope - 4.0 * P(3) * inverse);
+            double by_q = P(0) * shape * (slope[l] - tail[l] * inverse);
             d[0][AT] = shape;
-            d[1][AT] = -2.0 * u * width * by_q;
-            d[2][AT] = -2.0 * q * width * by_q;
+            d[1][AT] = -2.0 * u * width[l] * by_q;
+            d[2][AT] = -2.0 * q * width[l] * by_q;
             d[3][AT] = P(0) * shape * q * (ln16 - 4.0 * inverse);
         }
     }
@@ -81,12 +86,15 @@ KERNEL(Shirley)
         sum[0] = total;
         return;
     }
+    double running[L];
+    FOR_LANES running[l] = sum[l];
     for (int64_t i = b->n - 1; i >= 0; i--) {
         FOR_LANES {
-            sum[l] += b->spectrum[AT];
-            y[AT] = P(0) * sum[l];
+            running[l] += b->spectrum[AT];
+            y[AT] = P(0) * running[l];
             if (want)
-                d[0][AT] = sum[l];
+                d[0][AT] = running[l];
         }
     }
+    FOR_LANES sum[l] = running[l];
 }

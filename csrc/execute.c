@@ -27,7 +27,7 @@ static void run_component(const run *r, const pyspec_node *node, const tile *t, 
         pyspec_gather(r, node, &at, params);
         if (k > 0)
             memcpy(b.carry, carried, sizeof carried);
-        pyspec_op_table[node->op].kernel(&b, params, out, NULL);
+        pyspec_op_table[node->op].kernels[r->call->isa](&b, params, out, NULL);
         pyspec_poison(out, b.n, pyspec_outside(r, node, params));
         if (node->repeat > 1)
             average(value, out, r->problem->aux_weight[k], b.n * L, k == 0);
@@ -67,12 +67,6 @@ static void run_statics(const run *r, int64_t x_end)
     }
 }
 
-static void spread(double *restrict target, const double *restrict line, int64_t n, int store)
-{
-    for (int64_t i = 0; i < n; i++)
-        FOR_LANES target[AT] = store ? line[i] : target[AT] + line[i];
-}
-
 /* A component that the caller supplies; rows past the last repeat it. */
 static void load_external(const run *r, const pyspec_node *node, const tile *t, double *value)
 {
@@ -89,28 +83,25 @@ static void load_external(const run *r, const pyspec_node *node, const tile *t, 
 
 static void run_block(const run *r, const tile *t)
 {
-    const int64_t n = t->block.n * L;
+    const block_ops *ops = &pyspec_block_table[r->call->isa];
+    const int64_t n = t->block.n;
     for (int64_t k = r->plan->n_resolve; k < r->plan->n_nodes; k++) {
         const pyspec_node *node = &r->nodes[k];
-        double *restrict target = r->work.slots + node->target * BLOCK * L;
-        const double *restrict value = r->work.value;
+        double *target = r->work.slots + node->target * BLOCK * L;
         int store = node->flags & PYSPEC_FLAG_STORE;
         if (is_static(r, node)) {
-            spread(target, static_values(r, node) + t->x0, t->block.n, store);
-            continue;
-        }
-        if (node->step == PYSPEC_STEP_EXTERNAL) {
+            ops->spread(target, static_values(r, node) + t->x0, n, store);
+        } else if (node->step == PYSPEC_STEP_EXTERNAL) {
             load_external(r, node, t, r->work.value);
+            ops->add(target, r->work.value, n, store);
         } else if (node->step == PYSPEC_STEP_ADD) {
-            value = r->work.slots + node->source * BLOCK * L;
+            ops->add(target, r->work.slots + node->source * BLOCK * L, n, store);
         } else if (store) {
             run_component(r, node, t, target);
-            continue;
         } else {
             run_component(r, node, t, r->work.value);
+            ops->add(target, r->work.value, n, 0);
         }
-        for (int64_t i = 0; i < n; i++)
-            target[i] = store ? value[i] : target[i] + value[i];
     }
 }
 
@@ -152,6 +143,8 @@ static int begin_run(run *r, const pyspec_call *call, int64_t n_out)
     r->nodes = plan_nodes(call->plan);
     r->words = plan_words(call->plan);
     r->work = divide_work(call->plan, call->problem, call->work);
+    if (!pyspec_isa_supported(call->isa))
+        return STATUS_ISA;
     if (call->work_size < r->work.size)
         return STATUS_WORK;
     return call->n_out < n_out ? STATUS_OUTPUT : STATUS_OK;

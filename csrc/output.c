@@ -38,26 +38,22 @@ static double deviance(double d, double m, double scale)
 }
 
 /* Turns model values out[i] of one row, abscissae from `begin` on, into residuals. */
-static void subtract(const pyspec_problem *q, int64_t row, int64_t begin, int64_t n, double *out)
+static void subtract(const run *r, int64_t row, int64_t begin, int64_t n, double *out)
 {
-    if (q->loss == PYSPEC_LOSS_POISSON) {
+    const pyspec_problem *q = r->problem;
+    const char *at = (const char *)q->data + row * q->data_row + begin * q->data_x;
+    if (q->loss == PYSPEC_LOSS_POISSON)
         for (int64_t i = 0; i < n; i++)
             out[i] = deviance(datum(q, row, begin + i), out[i], q->loss_scale);
-    } else if (q->data_type == PYSPEC_TYPE_F64 && q->data_x == (int64_t)sizeof(double)) {
-        const char *at = (const char *)q->data + row * q->data_row + begin * q->data_x;
-        for (int64_t i = 0; i < n; i++) {
-            double value;
-            memcpy(&value, at + i * (int64_t)sizeof value, sizeof value);
-            out[i] = value - out[i];
-        }
-    } else {
+    else if (q->data_type == PYSPEC_TYPE_F64 && q->data_x == (int64_t)sizeof(double) &&
+        (uintptr_t)at % sizeof(double) == 0)
+        pyspec_block_table[r->call->isa].subtract(out, (const double *)at, n);
+    else
         for (int64_t i = 0; i < n; i++)
             out[i] = datum(q, row, begin + i) - out[i];
-    }
     for (int64_t i = 0; q->weight && i < n; i++) {
         double weight;
-        memcpy(&weight,
-               (const char *)q->weight + row * q->weight_row + (begin + i) * q->weight_x,
+        memcpy(&weight, (const char *)q->weight + row * q->weight_row + (begin + i) * q->weight_x,
                sizeof weight);
         out[i] *= weight;
     }
@@ -74,19 +70,16 @@ void pyspec_write_block(const run *r, const tile *t)
     int64_t n = t->x0 + n_block < q->x_end ? n_block : q->x_end - t->x0;
     int64_t width = q->x_end - q->x_begin;
     int64_t n_lanes = t->across ? 1 : q->row_end - t->row < L ? q->row_end - t->row : L;
-    for (int64_t l = 0; n > 0 && l < n_lanes; l++) {
-        double *out =
-            r->call->out + (t->row + l - q->row_begin) * width + (t->x0 - q->x_begin);
-        if (t->across)
-            memcpy(out, slot, (size_t)n * sizeof *out);
-        else
-            for (int64_t i = 0; i < n; i++)
-                out[i] = slot[AT];
-        if (r->residual)
-            subtract(q, t->row + l, t->x0, n, out);
-    }
+    double *out = r->call->out + (t->row - q->row_begin) * width + (t->x0 - q->x_begin);
+    if (n <= 0)
+        return;
+    if (t->across)
+        memcpy(out, slot, (size_t)n * sizeof *out);
+    else
+        pyspec_block_table[r->call->isa].turn(out, width, slot, n, n_lanes);
+    for (int64_t l = 0; r->residual && l < n_lanes; l++)
+        subtract(r, t->row + l, t->x0, n, out + l * width);
 }
-
 
 /* A model whose result is one trace: a value for each row. */
 void pyspec_write_trace(const run *r)
@@ -97,6 +90,6 @@ void pyspec_write_trace(const run *r)
         double *out = r->call->out + (row - q->row_begin);
         *out = trace[row];
         if (r->residual)
-            subtract(q, row, 0, 1, out);
+            subtract(r, row, 0, 1, out);
     }
 }

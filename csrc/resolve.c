@@ -69,7 +69,7 @@ static void run_law(const run *r, const pyspec_node *node)
         int64_t n = n_rows - begin < BLOCK * L ? n_rows - begin : BLOCK * L;
         load_abscissae(r->work.x, axis + begin, n);
         pyspec_block b = {.n = round_up(n, L) / L, .n_valid = n, .across = 1, .x = r->work.x};
-        pyspec_op_table[node->op].kernel(&b, params, value, NULL);
+        pyspec_op_table[node->op].kernels[r->call->isa](&b, params, value, NULL);
         pyspec_poison(value, b.n, bad);
         for (int64_t i = 0; mask && i < n; i++)
             value[i] = mask[begin + i] ? value[i] : 0.0;
@@ -93,7 +93,7 @@ static void run_profile(const run *r, const pyspec_node *node)
         for (int64_t begin = 0; begin < n_aux; begin += BLOCK) {
             int64_t n = n_aux - begin < BLOCK ? n_aux - begin : BLOCK;
             pyspec_block b = {.n = n, .n_valid = n, .x = r->problem->aux + begin};
-            pyspec_op_table[node->op].kernel(&b, params, value, NULL);
+            pyspec_op_table[node->op].kernels[r->call->isa](&b, params, value, NULL);
             pyspec_poison(value, n, bad);
             for (int64_t i = 0; i < n; i++) {
                 double *out = target + (begin + i) * r->work.stride + row;

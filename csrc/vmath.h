@@ -17,15 +17,14 @@
  *
  * x = k ln2 + r, |r| <= ln2 / 2, with ln2 split so that k ln2_hi is exact (Cody & Waite,
  * Software Manual for the Elementary Functions, 1980); Taylor of degree 13 in r; 2^k by
- * exponent, in two factors because k reaches 1024. */
+ * exponent, in two factors because k reaches 1024. Beyond the range the steps run on
+ * nonsense, which the last two lines replace; NaN stays NaN. */
 static ALWAYS_INLINE double v_exp(double x)
 {
     const double shift = 6755399441055744.0; /* 1.5 * 2^52 rounds to an integer */
-    double xc = x > 709.79 ? 709.79 : x;
-    xc = xc < -708.0 ? -708.0 : xc;
-    double z = xc * 1.44269504088896340736 + shift;
+    double z = x * 1.44269504088896340736 + shift;
     double k = z - shift;
-    double r = xc - k * 6.93147180369123816490e-01;
+    double r = x - k * 6.93147180369123816490e-01;
     r = r - k * 1.90821492927058770002e-10;
     double r2 = r * r;
     double r4 = r2 * r2;
@@ -41,8 +40,7 @@ static ALWAYS_INLINE double v_exp(double x)
     memcpy(&scale, &scale_bits, sizeof scale);
     f = f * scale * 2.0;
     f = x < -708.0 ? 0.0 : f;
-    f = x > 709.782712893384 ? INFINITY : f;
-    return x != x ? x : f;
+    return x > 709.782712893384 ? INFINITY : f;
 }
 
 #endif

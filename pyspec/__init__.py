@@ -10,7 +10,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from pyspec._version import VERSION as __version__
+from pyspec._version import VERSION
 
 if TYPE_CHECKING:
     from pyspec.errors import (
@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     from pyspec.plot import plot_fit
     from pyspec.simulate import Simulator
     from pyspec.workflow import File, Project, show_config
+
+__version__ = VERSION
 
 _HOMES = {
     "pyspec.errors": (

@@ -102,9 +102,7 @@ def cells(lines: list[Line]) -> list[list[str]]:
         digits = 4 if not line.stderr else max(1 - math.floor(math.log10(line.stderr)), 0)
         error = "" if line.stderr is None else f"{line.stderr:.{digits}f}"
         pull = "" if math.isnan(line.pull) else f"{line.pull:+.2f}"
-        rows.append(
-            [line.name, f"{line.truth:g}", start, f"{line.value:.{digits}f}", error, pull]
-        )
+        rows.append([line.name, f"{line.truth:g}", start, f"{line.value:.{digits}f}", error, pull])
     return rows
 
 

@@ -58,9 +58,7 @@ def _components(plan: ScheduledPlan, traces: Array) -> str:
     return ""
 
 
-def _guards(
-    plan: ScheduledPlan, op: OpDef, name: str, rows: Sequence[int], traces: Array
-) -> str:
+def _guards(plan: ScheduledPlan, op: OpDef, name: str, rows: Sequence[int], traces: Array) -> str:
     params = [traces[row] if row >= 0 else np.zeros(plan.n_time) for row in rows]
     bad = np.broadcast_to(np.asarray(outside(op, params)), (plan.n_time,))
     if not bad.any():

@@ -42,7 +42,7 @@ def start_parameters(model: Model) -> tuple[Any, tuple[str, ...]]:
             continue
         value = float(par.value)
         if not math.isfinite(value):
-            raise FitError(f"{par.where}: {par.name} starts at {value}; give it a finite value")
+            raise FitError(f"{par.place} starts at {value}; give it a finite value")
         if par.vary:
             value = _inside(par, value)
             if value != par.value:
@@ -62,13 +62,12 @@ def start_parameters(model: Model) -> tuple[Any, tuple[str, ...]]:
 def _inside(par: Par, value: float) -> float:
     if not par.min < par.max:
         raise FitError(
-            f"{par.where}: {par.name} has min {par.min:g} and max {par.max:g}; min must be "
+            f"{par.place} has min {par.min:g} and max {par.max:g}; min must be "
             "below max, or fix the parameter"
         )
     if not par.min <= value <= par.max:
         raise FitError(
-            f"{par.where}: {par.name} starts at {value:g}, outside of its bounds "
-            f"[{par.min:g}, {par.max:g}]"
+            f"{par.place} starts at {value:g}, outside of its bounds [{par.min:g}, {par.max:g}]"
         )
     step = INSIDE * scale_of(value, par.min, par.max)
     if value <= par.min:
@@ -92,7 +91,9 @@ def at_bound(value: float, low: float, high: float, start: float) -> str:
     return "max" if math.isfinite(high) and high - value <= scale else ""
 
 
-def followers(model: Model, values: Mapping[str, float]) -> dict[str, tuple[float, dict[str, float]]]:
+def followers(
+    model: Model, values: Mapping[str, float]
+) -> dict[str, tuple[float, dict[str, float]]]:
     """Value and gradient of every expression parameter, through chains of expressions.
 
     The gradient is by the free and fixed parameters that the chain ends in, which `values`

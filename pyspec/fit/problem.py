@@ -9,17 +9,12 @@ import numpy.typing as npt
 
 from pyspec.errors import FitError
 from pyspec.executor import make_executor
+from pyspec.fit.buffers import BufferPool
 from pyspec.fit.diagnose import explain_nonfinite
 from pyspec.fit.progress import Silent
 from pyspec.model import Measurement, Model
 
 Array = npt.NDArray[np.float64]
-
-
-def window(measurement: Measurement, array: Any) -> npt.NDArray[Any]:
-    """The fit window of an array over the full axes, as a view."""
-    cut = np.asarray(array)[..., slice(*(measurement.columns or (None, None)))]
-    return cut[slice(*(measurement.rows or (None, None)))] if cut.ndim == 2 else cut
 
 
 class StopFit(Exception):  # noqa: N818  (not an error: the best point is kept)
@@ -48,7 +43,7 @@ class FitProblem:
         self.best = np.inf
         self.best_theta = np.full(len(self.names), np.nan)
         self._theta = np.empty(len(self.names))
-        self._out: Array | None = None
+        self._pool: BufferPool | None = None
         self._params: Any = None
         self._gather: list[Any] = []
 
@@ -69,9 +64,10 @@ class FitProblem:
         return self._executor
 
     def reuse_buffer(self, reuse: bool) -> None:
-        """Whether residuals share one buffer: only for an optimizer that copies them."""
-        size = window(self.measurement, self.measurement.data).size
-        self._out = np.empty(size) if reuse else None
+        """Whether residual arrays come from a pool: only for an optimizer that copies them."""
+        data = self.measurement.data
+        assert data is not None
+        self._pool = BufferPool(self.measurement.window(data).size) if reuse else None
 
     def theta_of(self, params: Any) -> Array:
         """The free values of lmfit.Parameters, in the order of the plan."""
@@ -91,10 +87,12 @@ class FitProblem:
         """The residual at `theta`; keeps the best point, refuses what is not finite."""
         if self.max_nfev is not None and self.nfev >= self.max_nfev:
             raise StopFit(f"stopped after max_nfev = {self.max_nfev} evaluations")
-        residual: Array = self.executor.residual(theta, out=self._out)
+        out = None if self._pool is None else self._pool.take()
+        residual: Array = self.executor.residual(theta, out=out)
         self.nfev += 1
-        # One pass over the residual: chi², and a look for NaN and inf.
-        chisqr = float(residual @ residual)
+        # One pass over the residual: chi², and a look for NaN and inf. einsum, because BLAS
+        # would start threads that idle on the cores between two evaluations.
+        chisqr = float(np.einsum("i,i", residual, residual))
         if chisqr < self.best:
             self.best = chisqr
             self.best_theta[:] = theta

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pyspec.fit.components import spectrum_components
-from pyspec.fit.problem import FitProblem, window
+from pyspec.fit.problem import FitProblem
 from pyspec.fit.table import (
     CorrelationTable,
     ParameterRow,
@@ -107,7 +107,9 @@ class FitResult:
     @property
     def data(self) -> npt.NDArray[Any]:
         """The data of the fit window, as given (not weighted): (n_rows, n_columns)."""
-        return window(self.problem.measurement, self.problem.measurement.data)
+        measurement = self.problem.measurement
+        assert measurement.data is not None
+        return measurement.window(measurement.data)
 
     @property
     def fit(self) -> Array:
@@ -205,14 +207,13 @@ class FitResult:
         if self.file_name:
             title += f" to {self.file_name}"
         state = "converged" if self.success else "NOT converged"
-        lines = [
+        return [
             title,
             f"{self.method} on {self.backend}: {state}. {self.message}",
             f"{self.nfev} evaluations in {self.seconds:.3g} s; {self.n_data} points, "
             f"{self.n_free} free parameters",
             f"χ² {self.chisqr:.8g}, reduced χ² {self.redchi:.8g}",
         ]
-        return lines
 
     def __str__(self) -> str:
         return "\n".join([*self._head(), str(self.table)])

@@ -15,7 +15,7 @@ from pyspec.executor import backend_name
 from pyspec.fit.covariance import gauss_newton, jacobian
 from pyspec.fit.methods import canonical_method
 from pyspec.fit.parameters import at_bound, followers, propagate, start_parameters
-from pyspec.fit.problem import FitProblem, StopFit, window
+from pyspec.fit.problem import FitProblem, StopFit
 from pyspec.fit.progress import Callback, Silent, make_progress
 from pyspec.fit.result import FitResult
 from pyspec.model import Measurement, Model
@@ -122,9 +122,10 @@ def _problem(model: Model, measurement: Measurement, backend: str | None) -> Fit
 def _count_points(problem: FitProblem) -> int:
     """Points of the window that count."""
     measurement = problem.measurement
+    assert measurement.data is not None
     if measurement.keep is None:
-        return int(window(measurement, measurement.data).size)
-    return int(np.count_nonzero(window(measurement, measurement.keep)))
+        return int(measurement.window(measurement.data).size)
+    return int(np.count_nonzero(measurement.window(measurement.keep)))
 
 
 class _Run:
@@ -209,7 +210,7 @@ class _Run:
 
     def result(self, moved: tuple[str, ...]) -> FitResult:
         """The FitResult: statistics, bounds, covariance, followers."""
-        problem, outcome, model = self.problem, self.outcome, self.problem.model
+        problem, outcome = self.problem, self.outcome
         params = outcome.params
         self._statistics()
         bound = {
@@ -270,8 +271,9 @@ class _Run:
         elif covar is None or bound or not np.all(np.isfinite(np.diag(covar))):
             interior = [name for name in names if name not in bound]
             covar, empty = self._finite_differences(interior) if interior else (None, [])
-        for name in names:
-            params[name].stderr, params[name].correl = None, None
+        for par in params.values():
+            # lmfit gives fixed parameters an error of 0; they have none.
+            par.stderr, par.correl = None, None
         if covar is None:
             outcome.errorbars = False
             return empty
@@ -315,7 +317,7 @@ class _Run:
         for name, (value, gradient) in followers(model, values).items():
             text = str(model.parameters[name].expr)
             par = lmfit.Parameter(name, value=value, vary=False, user_data=text)
-            if interior:
+            if not set(gradient).isdisjoint(interior):
                 par.stderr = propagate(gradient, interior, covar)
             params.add(par)
             expressions[name] = text

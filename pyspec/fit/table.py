@@ -178,7 +178,9 @@ def text_table(cells: Sequence[Sequence[str]], align: str) -> str:
     """Rows of cells in columns; the first row is the head; `align` has one of <> a column."""
     widths = [max(len(row[k]) for row in cells) for k in range(len(cells[0]))]
     lines = [
-        "  ".join(f"{cell:{side}{width}}" for cell, side, width in zip(row, align, widths, strict=True))
+        "  ".join(
+            f"{cell:{side}{width}}" for cell, side, width in zip(row, align, widths, strict=True)
+        )
         for row in cells
     ]
     lines.insert(1, "  ".join("─" * width for width in widths))

@@ -13,7 +13,6 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from math import isfinite
-from typing import NoReturn
 
 from pyspec._library import RPN, RpnDef
 from pyspec.errors import ModelError, suggest
@@ -67,7 +66,7 @@ class Token:
     position: int
 
 
-def parse_text(text: str, where: str = "") -> Node:
+def parse_text(text: object, where: str = "") -> Node:
     """The syntax tree of `text`. Raises :class:`ModelError` with a caret under the fault."""
     if not isinstance(text, str):
         start = f"{where}: " if where else ""
@@ -83,10 +82,10 @@ class _Parser:
         self.index = 0
         self.depth = 0
 
-    def fail(self, position: int, message: str) -> NoReturn:
+    def error(self, position: int, message: str) -> ModelError:
         shown = re.sub(r"\s", " ", self.text)
         start = f"{self.where}: " if self.where else ""
-        raise ModelError(
+        return ModelError(
             f"{start}expression {shown!r}: {message}\n    {shown}\n    {' ' * position}^"
         )
 
@@ -98,11 +97,13 @@ class _Parser:
             if match is None:
                 rest = self.text[position:].lstrip(" \t\r\n")
                 at, char = len(self.text) - len(rest), rest[0]
-                self.fail(at, _REMEDIES.get(char, f"the character {char!r} has no meaning here"))
+                raise self.error(
+                    at, _REMEDIES.get(char, f"the character {char!r} has no meaning here")
+                )
             kind = str(match.lastgroup)
             token = Token(kind, match[kind], match.start(kind))
             if kind == "unknown":
-                self.fail(token.position, _REMEDIES[token.text])
+                raise self.error(token.position, _REMEDIES[token.text])
             tokens.append(token)
             if kind == "end":
                 return tokens
@@ -118,7 +119,7 @@ class _Parser:
 
     def parse(self) -> Node:
         if self.token.kind == "end":
-            self.fail(0, "it is empty; write a formula such as GLP_01_x0 + 3.67")
+            raise self.error(0, "it is empty; write a formula such as GLP_01_x0 + 3.67")
         root = self.sum(1)
         self._expect_end()
         self._check_depth(root)
@@ -129,13 +130,15 @@ class _Parser:
         if token.kind == "end":
             return
         if token.text == ")":
-            self.fail(token.position, "this ')' has no '(' before it; remove it or add one")
+            raise self.error(token.position, "this ')' has no '(' before it; remove it or add one")
         if token.text == ",":
-            self.fail(token.position, "a comma has no meaning here; a decimal point is written .")
+            raise self.error(
+                token.position, "a comma has no meaning here; a decimal point is written ."
+            )
         if token.kind == "name" and before.kind == "number":
             product = f"{before.text} * {token.text}"
-            self.fail(token.position, f"an operator is missing; write {product}")
-        self.fail(
+            raise self.error(token.position, f"an operator is missing; write {product}")
+        raise self.error(
             token.position, f"an operator is missing before {token.text!r}; write + - * / or **"
         )
 
@@ -145,7 +148,7 @@ class _Parser:
             level = [k for node in level if isinstance(node, Apply) for k in node.operands]
             if not level:
                 return
-        self.fail(level[0].position, "it is too long; split it over several parameters")
+        raise self.error(level[0].position, "it is too long; split it over several parameters")
 
     def sum(self, lowest: int) -> Node:
         self._enter()
@@ -163,7 +166,7 @@ class _Parser:
     def _enter(self) -> None:
         self.depth += 1
         if self.depth > MAX_DEPTH:
-            self.fail(
+            raise self.error(
                 self.token.position, "it is nested too deeply; split it over several parameters"
             )
 
@@ -199,29 +202,29 @@ class _Parser:
             self._close(token)
             return inner
         if token.kind == "end":
-            self.fail(token.position, "it ends where a number, a name or '(' should follow")
-        self.fail(
+            raise self.error(token.position, "it ends where a number, a name or '(' should follow")
+        raise self.error(
             token.position, f"{token.text!r} stands where a number, a name or '(' should stand"
         )
 
     def _number(self, token: Token) -> Node:
         value = float(token.text)
         if not isfinite(value):
-            self.fail(token.position, f"the number {token.text} is too large for a double")
+            raise self.error(token.position, f"the number {token.text} is too large for a double")
         return Number(value, token.position)
 
     def _name(self, token: Token) -> Node:
         row = FUNCTIONS.get(token.text)
         if self.token.text != "(":
             if row is not None:
-                self.fail(
+                raise self.error(
                     token.position, f"{token.text!r} is a function; write {token.text}( ... )"
                 )
             return Name(token.text, token.position)
         if row is None:
             known = f"there are {', '.join(FUNCTIONS)}" if FUNCTIONS else "use + - * / ** only"
             hint = suggest(token.text, list(FUNCTIONS))
-            self.fail(
+            raise self.error(
                 token.position,
                 f"{token.text!r} is not a known function; {known}{hint}. "
                 "A product is written with *",
@@ -235,16 +238,15 @@ class _Parser:
                 operands.append(self.sum(1))
         self._close(opening)
         if len(operands) != row.arity:
-            self.fail(
+            raise self.error(
                 token.position,
                 f"{token.text} takes {row.arity} argument(s), not {len(operands)}",
             )
         return Apply(row.name, tuple(operands), token.position)
 
     def _close(self, opening: Token) -> None:
-        if self.token.text == ")":
-            self.take()
-            return
         if self.token.kind == "end":
-            self.fail(opening.position, "this '(' is never closed; add a ')'")
-        self._expect_end()
+            raise self.error(opening.position, "this '(' is never closed; add a ')'")
+        if self.token.text != ")":
+            self._expect_end()
+        self.take()

@@ -13,9 +13,9 @@ from typing import Any
 
 from pyspec._library import OPS
 from pyspec.errors import LibraryError, suggest
-from pyspec.functions.domain import outside
+from pyspec.functions.domain import holds, outside
 
-__all__ = ["outside", "reference"]
+__all__ = ["holds", "outside", "reference"]
 
 
 @cache
@@ -28,8 +28,10 @@ def reference(op_name: str) -> Callable[..., Any]:
     op = OPS.get(op_name)
     if op is None:
         raise LibraryError(f"there is no function {op_name!r}{suggest(op_name, list(OPS))}")
-    function = getattr(import_module(f"pyspec.functions.{op.package}"), op_name, None)
-    if not callable(function):
+    function: Callable[..., Any] | None = getattr(
+        import_module(f"pyspec.functions.{op.package}"), op_name, None
+    )
+    if function is None:
         raise LibraryError(
             f"the op table has {op_name!r}, but pyspec/functions/{op.package}.py has no "
             "reference of that name; write one"

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pyspec._library import OpDef
+from pyspec._library import Guard, OpDef
 
 _HOLDS: dict[str, Callable[[Any, Any], Any]] = {
     ">": np.greater,
@@ -16,6 +16,12 @@ _HOLDS: dict[str, Callable[[Any, Any], Any]] = {
     "<": np.less,
     "<=": np.less_equal,
 }
+
+
+def holds(guard: Guard, params: Sequence[npt.NDArray[np.float64] | float]) -> Any:
+    """Whether one guard holds at `params`; never where a value it reads is NaN."""
+    other = params[int(guard.other)] if guard.relative else guard.other
+    return _HOLDS[guard.comparison](params[guard.param], other)
 
 
 def outside(
@@ -28,6 +34,5 @@ def outside(
     """
     bad: Any = np.False_
     for guard in op.guards:
-        other = params[int(guard.other)] if guard.relative else guard.other
-        bad = bad | np.logical_not(_HOLDS[guard.comparison](params[guard.param], other))
+        bad = bad | np.logical_not(holds(guard, params))
     return bool(bad) if np.ndim(bad) == 0 else np.asarray(bad)

@@ -84,7 +84,7 @@ def plot_fit_2d(
 
 def caption(result: Any) -> str:
     """One line under which a fit can be found again."""
-    name = " ".join(part for part in (result.file_name, result.model_name) if part)
+    name = " fitted to ".join(part for part in (result.model_name, result.file_name) if part)
     state = "" if result.success else "  ·  NOT converged"
     return (
         f"{name}  ·  {' × '.join(str(n) for n in result.data.shape)} points  ·  "
@@ -117,7 +117,9 @@ def plot_map(
         if rows or columns:
             e = across[list(columns)] if columns else across[[0, -1]]
             t = along[list(rows)] if rows else along[[0, -1]]
-            ax.plot(e[[0, 1, 1, 0, 0]], t[[0, 0, 1, 1, 0]], color="white", lw=1.2, label="fit window")
+            ax.plot(
+                e[[0, 1, 1, 0, 0]], t[[0, 0, 1, 1, 0]], color="white", lw=1.2, label="fit window"
+            )
         if marks.get("baseline"):
             for edge in along[list(marks["baseline"] or ())]:
                 ax.axhline(edge, color="#ffb703", lw=1.2, ls="--")

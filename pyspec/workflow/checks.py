@@ -1,4 +1,4 @@
-"""Data and axes as a File takes them: refused with one clear message, or frozen as they are."""
+"""Data as a File takes them: refused with one clear message, or frozen as they are."""
 
 from __future__ import annotations
 
@@ -42,29 +42,6 @@ def _numbers(given: Any, what: str) -> npt.NDArray[Any]:
     return array
 
 
-def check_axis(given: Any, what: str) -> npt.NDArray[np.float64]:
-    """One axis: finite, one-dimensional, strictly rising or falling; frozen float64."""
-    array = _numbers(given, what)
-    if array.ndim != 1:
-        raise DataError(f"{what} has shape {array.shape}; an axis has one dimension: .ravel() it?")
-    axis = np.asarray(array, dtype=np.float64)
-    bad = ~np.isfinite(axis)
-    if bad.any():
-        first = int(np.argmax(bad))
-        raise DataError(
-            f"{what} holds {int(bad.sum())} values that are not finite, first at index {first}"
-        )
-    step = np.diff(axis)
-    if step.size and not ((step > 0).all() or (step < 0).all()):
-        rising = np.count_nonzero(step > 0) >= np.count_nonzero(step < 0)
-        at = int(np.argmax(step <= 0 if rising else step >= 0))
-        raise DataError(
-            f"{what} is not strictly monotonic: {axis[at]:g} at index {at} is followed by "
-            f"{axis[at + 1]:g}; sort axis and data together with np.argsort"
-        )
-    return frozen(axis)
-
-
 def check_data(
     given: Any,
     energy: npt.NDArray[np.float64] | None,
@@ -78,13 +55,10 @@ def check_data(
             "(time, energy)"
         )
     expected = expected_shape(data.ndim, energy, time)
-    if any(size is not None and size != own for size, own in zip(expected, data.shape, strict=True)):
+    if not _fits(expected, data.shape):
         shown = ", ".join("?" if size is None else str(size) for size in expected)
         hint = ""
-        if data.ndim == 2 and all(
-            size is None or size == own
-            for size, own in zip(expected, data.shape[::-1], strict=True)
-        ):
+        if data.ndim == 2 and _fits(expected, data.shape[::-1]):
             hint = "; it looks transposed: pass data.T (rows are times, columns are energies)"
         elif data.ndim == 1 and time is not None:
             hint = "; one spectrum needs no time axis"
@@ -95,6 +69,10 @@ def check_data(
     if data.dtype not in KEPT_TYPES or not data.dtype.isnative:
         data = data.astype(np.float64)
     return frozen(data)
+
+
+def _fits(expected: tuple[int | None, ...], shape: tuple[int, ...]) -> bool:
+    return all(size in (None, own) for size, own in zip(expected, shape, strict=True))
 
 
 def expected_shape(
@@ -110,8 +88,11 @@ def expected_shape(
 
 def refuse_nonfinite(data: npt.NDArray[Any]) -> None:
     """Raises :class:`DataError` with the count and the first place of NaN and inf."""
-    if data.dtype.kind != "f" or np.isfinite(data.sum(dtype=np.float64)):
+    if data.dtype.kind != "f":
         return
+    with np.errstate(all="ignore"):
+        if np.isfinite(data.sum(dtype=np.float64)):
+            return
     bad = ~np.isfinite(data)
     count = int(bad.sum())
     if not count:

@@ -13,7 +13,8 @@ import numpy.typing as npt
 from pyspec.errors import DataError, FitError, ModelError, suggest
 from pyspec.fit import CorrelationTable, FitResult, ParameterTable, fit_model
 from pyspec.model import Measurement, Model, load_dynamics, load_model
-from pyspec.workflow.checks import check_axis, check_data
+from pyspec.model.axes import check_axis
+from pyspec.workflow.checks import check_data
 from pyspec.workflow.project import Project
 from pyspec.workflow.windows import index_range, nearest_row, row_range
 
@@ -32,7 +33,7 @@ class File:
     name : how results call it; `path` if None
     data : (n_energy,) or (n_time, n_energy); used where it lies, not copied, where its type
         is float64, float32 or uint16; never written to
-    energy, time : the axes, strictly rising or falling
+    energy, time : the axes; energy rises or falls all the way, time rises
 
     Raises
     ------
@@ -53,14 +54,16 @@ class File:
         self.path = Path(path)
         self.name = str(path) if name is None else name
         self.energy: Array | None = None if energy is None else check_axis(energy, "energy")
-        self.time: Array | None = None if time is None else check_axis(time, "time")
+        self.time: Array | None = None if time is None else check_axis(time, "time", ascending=True)
         self.data: npt.NDArray[Any] | None = None
         if data is not None:
             if self.energy is None:
                 raise DataError("data need an energy axis: File(data=..., energy=..., time=...)")
             self.data = check_data(data, self.energy, self.time)
             if self.data.ndim == 2 and self.time is None:
-                raise DataError("data of shape (time, energy) need a time axis: File(..., time=...)")
+                raise DataError(
+                    "data of shape (time, energy) need a time axis: File(..., time=...)"
+                )
         self.models: dict[str, Model] = {}
         self.results: list[FitResult] = []
         self.rows: tuple[int, int] | None = None
@@ -121,9 +124,7 @@ class File:
         if not known:
             raise ModelError(f"no model is loaded: call load_model(path, {model_name!r}) first")
         hint = suggest(str(model_name), known)
-        raise ModelError(
-            f"no model {model_name!r} is loaded{hint}; loaded: {', '.join(known)}"
-        )
+        raise ModelError(f"no model {model_name!r} is loaded{hint}; loaded: {', '.join(known)}")
 
     # windows
 
@@ -276,7 +277,9 @@ class File:
         """The last fit, of that model and type if given."""
         if fit_type is not None and fit_type not in FIT_TYPES:
             hint = suggest(str(fit_type), list(FIT_TYPES))
-            raise FitError(f"fit_type must be one of {', '.join(FIT_TYPES)}, not {fit_type!r}{hint}")
+            raise FitError(
+                f"fit_type must be one of {', '.join(FIT_TYPES)}, not {fit_type!r}{hint}"
+            )
         for result in reversed(self.results):
             if model in (None, result.model_name) and fit_type in (None, result.fit_type):
                 return result
@@ -344,7 +347,9 @@ class File:
         ):
             if window is not None:
                 lines.append(f"  {what}: {window[0]} to {window[1] - 1}")
-        lines += [f"  model {name}: {len(m.parameters)} parameters" for name, m in self.models.items()]
+        lines += [
+            f"  model {name}: {len(m.parameters)} parameters" for name, m in self.models.items()
+        ]
         lines += [f"  {result!r}".replace("<", "").replace(">", "") for result in self.results]
         text = "\n".join(lines)
         print(text)
@@ -394,7 +399,7 @@ def _seed(model: Model, baseline: FitResult) -> None:
         value = values[name]
         if not par.min <= value <= par.max:
             raise FitError(
-                f"{par.where}: the baseline fit gave {name} = {value:g}, outside of the bounds "
+                f"{par.place}: the baseline fit gave {name} = {value:g}, outside of the bounds "
                 f"[{par.min:g}, {par.max:g}] of model {model.name!r}; widen them, or start from "
                 "the model's own values with seed_source='model'"
             )

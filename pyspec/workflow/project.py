@@ -90,7 +90,9 @@ class Project:
 
     def describe(self) -> str:
         """Prints and returns a summary of the project and its files."""
-        lines = [f"project {self.name}: {len(self.files)} files, backend {self.backend or 'compiled'}"]
+        lines = [
+            f"project {self.name}: {len(self.files)} files, backend {self.backend or 'compiled'}"
+        ]
         lines += [f"  {file}" for file in self.files]
         text = "\n".join(lines)
         print(text)

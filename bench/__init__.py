@@ -1,0 +1,1 @@
+"""Benchmarks: ratios taken in one run, interleaved, medians. Run from the source tree."""

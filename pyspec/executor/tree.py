@@ -1,0 +1,184 @@
+"""The tree executor: walks the model as a person would, one time after the other.
+
+It uses the model, its formulas and the references, nothing of the graph or the plan: an
+independent witness of what a model means. Speed does not matter here.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Mapping, Sequence
+from typing import TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from pyspec.errors import DataError, ModelError, suggest
+from pyspec.functions import outside, reference
+from pyspec.model import Component, Measurement, Model, Par
+
+Array: TypeAlias = npt.NDArray[np.float64]
+Values: TypeAlias = Mapping[str, float] | Sequence[float] | Array | None
+
+
+class TreeExecutor:
+    """Evaluates a model by walking its tree (``fit_model_mcp``).
+
+    Parameters
+    ----------
+    model : with its axes set; a copy is kept
+    measurement : window, data, weights and mask; None for the whole axes without data
+    """
+
+    name = "tree"
+
+    def __init__(self, model: Model, measurement: Measurement | None = None) -> None:
+        model.check()
+        self.model = copy.deepcopy(model)
+        self.measurement = measurement if measurement is not None else Measurement()
+        self.opt_param_names = model.opt_param_names
+        self.fixed_names = model.fixed_names
+        if self.model.energy is None:
+            raise ModelError(f"{model.name}: the model has no energy axis; call model.set_axes")
+        self._energy = self.model.energy
+        moved = [par.name for par in self.model.parameters.values() if par.dynamics is not None]
+        if moved and self.model.time is None:
+            raise ModelError(
+                f"{model.name}: {moved[0]} moves in time, but the model has no time axis; "
+                "give one with model.set_axes(time=...)"
+            )
+        self._check_window()
+
+    def run(self, theta: Values, fixed: Values = None) -> Array:
+        """The model over the window: (n_rows, n_columns), or (n_columns,) in 1D."""
+        values = self._inputs(theta, fixed)
+        with np.errstate(all="ignore"):
+            motion = self._motion(values)
+            if self.model.time is None:
+                full = self._spectrum(values, motion, 0)
+            else:
+                rows = [self._spectrum(values, motion, k) for k in range(self.model.time.size)]
+                full = np.array(rows)
+        return np.ascontiguousarray(self.measurement.window(full))
+
+    def residual(self, theta: Values, fixed: Values = None, out: Array | None = None) -> Array:
+        """(data - model) * weight over the window, flattened; 0 where `keep` is False.
+
+        Raises :class:`DataError` if the measurement has no data.
+        """
+        measurement = self.measurement
+        if measurement.data is None:
+            raise DataError("a residual needs data; give the measurement some")
+        residual = measurement.window(measurement.data) - self.run(theta, fixed)
+        if measurement.weight is not None:
+            full = np.broadcast_to(measurement.weight, measurement.data.shape)
+            residual = residual * measurement.window(full)
+        if measurement.keep is not None:
+            residual = np.where(measurement.window(measurement.keep), residual, 0.0)
+        if out is None:
+            return residual.ravel()
+        out[:] = residual.ravel()
+        return out
+
+    def _check_window(self) -> None:
+        model, measurement = self.model, self.measurement
+        full: tuple[int, ...] = (self._energy.size,)
+        if model.time is not None:
+            full = (model.time.size, *full)
+        for what, array in (("data", measurement.data), ("keep", measurement.keep)):
+            if array is not None and array.shape != full:
+                raise DataError(
+                    f"{what} has shape {array.shape}, the axes of {model.name} have {full}"
+                )
+        if measurement.weight is not None:
+            try:
+                np.broadcast_to(measurement.weight, full)
+            except ValueError:
+                raise DataError(
+                    f"weight has shape {measurement.weight.shape}, which does not broadcast to "
+                    f"{full}"
+                ) from None
+        for what, window, size in (
+            ("columns", measurement.columns, full[-1]),
+            ("rows", measurement.rows, full[0] if len(full) == 2 else 1),
+        ):
+            if window is not None and not 0 <= window[0] < window[1] <= size:
+                raise DataError(
+                    f"the window's {what} {window} are empty or outside of the axis of {size} "
+                    "points; choose limits inside of it"
+                )
+
+    def _inputs(self, theta: Values, fixed: Values) -> dict[str, float]:
+        """All plain values by name: free ones from theta, fixed ones from the model or given."""
+        pars = self.model.parameters
+        free = _named(theta, self.opt_param_names, pars, "free")
+        return free | _named(fixed, self.fixed_names, pars, "fixed")
+
+    def _motion(self, values: Mapping[str, float]) -> dict[str, Array]:
+        """D(t) of every parameter that moves, over the whole time axis."""
+        motion: dict[str, Array] = {}
+        for par in self.model.parameters.values():
+            if par.dynamics is None:
+                continue
+            assert self.model.time is not None
+            total = np.zeros(self.model.time.size)
+            for law in reversed(par.dynamics.components):
+                params = [self._value(law_par, values, {}, 0) for law_par in law.pars]
+                if outside(law.op, params):
+                    total = total + np.nan
+                else:
+                    total = total + reference(law.function)(self.model.time, *params)
+            motion[par.name] = total
+        return motion
+
+    def _value(
+        self, par: Par | None, values: Mapping[str, float], motion: Mapping[str, Array], k: int
+    ) -> float:
+        """A parameter at time k. One that was left out is 0."""
+        if par is None:
+            return 0.0
+        if par.formula is not None:
+            pars = self.model.parameters
+            names = par.formula.names
+            env = {name: self._value(pars[name], values, motion, k) for name in names}
+            return float(par.formula.evaluate(env))
+        base = values[par.name]
+        return base + float(motion[par.name][k]) if par.name in motion else base
+
+    def _spectrum(self, values: Mapping[str, float], motion: Mapping[str, Array], k: int) -> Array:
+        """The spectrum at time k: components in reverse file order."""
+        total = np.zeros(self._energy.size)
+        for component in reversed(self.model.components):
+            params = [self._value(par, values, motion, k) for par in component.pars]
+            total = total + self._component(component, params, total)
+        return total
+
+    def _component(self, component: Component, params: list[float], before: Array) -> Array:
+        if outside(component.op, params):
+            return np.full(self._energy.size, np.nan)
+        function = reference(component.function)
+        if component.op.spectrum_fed:
+            return np.asarray(function(self._energy, *params, before))
+        return np.asarray(function(self._energy, *params))
+
+
+def _named(
+    given: Values, names: tuple[str, ...], pars: Mapping[str, Par], what: str
+) -> dict[str, float]:
+    """Values by name from a mapping, a sequence in the order of `names`, or None."""
+    known = {name: float(pars[name].value) for name in names}
+    if given is None:
+        return known
+    if isinstance(given, Mapping):
+        for name, value in given.items():
+            if name not in known:
+                raise ModelError(f"{name!r} is not a {what} parameter{suggest(name, list(known))}")
+            known[name] = float(value)
+        return known
+    array = np.asarray(given, dtype=np.float64)
+    if array.shape != (len(names),):
+        raise ModelError(
+            f"{what} values have shape {array.shape}, expected ({len(names)},) in the order "
+            f"{', '.join(names)}"
+        )
+    return dict(zip(names, array.tolist(), strict=True))

@@ -1,0 +1,19 @@
+"""The model tree: YAML models, components, parameters, dynamics, and measurements."""
+
+from pyspec.model.evaluate import register_evaluator
+from pyspec.model.load import load_dynamics, load_model, load_models
+from pyspec.model.measurement import Measurement
+from pyspec.model.model import Model
+from pyspec.model.tree import Component, Dynamics, Par
+
+__all__ = [
+    "Component",
+    "Dynamics",
+    "Measurement",
+    "Model",
+    "Par",
+    "load_dynamics",
+    "load_model",
+    "load_models",
+    "register_evaluator",
+]

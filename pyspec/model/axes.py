@@ -1,0 +1,55 @@
+"""Axes as a model takes them: checked, copied, frozen."""
+
+from __future__ import annotations
+
+from enum import Enum
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from pyspec.errors import DataError
+
+
+class Unchanged(Enum):
+    """Stands for an axis that a call does not mention."""
+
+    UNCHANGED = 0
+
+
+UNCHANGED = Unchanged.UNCHANGED
+
+
+def check_axis(values: Any, what: str, ascending: bool = False) -> npt.NDArray[np.float64]:
+    """A read-only float64 copy of an axis.
+
+    Raises :class:`DataError` unless it is a line of finite real numbers that rise all the way
+    or, unless `ascending`, fall all the way.
+    """
+    try:
+        given = np.asarray(values)
+    except ValueError as error:
+        raise DataError(f"the {what} axis cannot be read as an array: {error}") from None
+    if given.dtype.kind not in "fiu":
+        raise DataError(f"the {what} axis has type {given.dtype}; give real numbers")
+    if given.ndim != 1 or given.size == 0:
+        raise DataError(f"the {what} axis has shape {given.shape}; give one line of values")
+    axis = given.astype(np.float64)
+    finite = np.isfinite(axis)
+    if not finite.all():
+        at = int(np.argmin(finite))
+        raise DataError(
+            f"the {what} axis has {axis[at]} at index {at}; remove such points from axis and data"
+        )
+    step = np.diff(axis)
+    falls = axis.size > 1 and axis[-1] < axis[0] and not ascending
+    wrong = step >= 0 if falls else step <= 0
+    if wrong.any():
+        at = int(np.argmax(wrong))
+        order = "rise" if ascending else "rise, or fall, all the way"
+        raise DataError(
+            f"the {what} axis goes from {axis[at]:g} to {axis[at + 1]:g} at index {at}, but it "
+            f"must {order}; sort the axis and the data together"
+        )
+    axis.setflags(write=False)
+    return axis

@@ -1,0 +1,168 @@
+"""From the nodes of one model to its components: names, parameters, bounds, domains."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+
+from pyspec._library import OPS, OpDef
+from pyspec.errors import ModelError, suggest
+from pyspec.formula import parse
+from pyspec.functions import holds
+from pyspec.model.reader import Mapping, Node, Scalar, Sequence, Source
+from pyspec.model.scalars import bound_of, is_null, read_number, value_of, vary_of
+from pyspec.model.tree import Component, Par
+
+_SHAPES = '[value, vary], [value, vary, min, max] or ["expression"]'
+
+#: What a function of another domain is, and where it belongs.
+_ELSEWHERE = {
+    "ENERGY": "is a function of energy; it belongs in an energy model",
+    "TIME": "is a time law; put it in a dynamics model and add that to a parameter",
+    "AUX": "is a profile function; it belongs in a profile of a parameter",
+}
+
+
+def similar(word: str, known: list[str]) -> str:
+    """Like :func:`pyspec.errors.suggest`, but a difference in case alone always matches."""
+    for name in known:
+        if name.lower() == word.lower():
+            return f"; did you mean {name!r}?"
+    return suggest(word, known)
+
+
+def build_components(file: Source, body: Mapping, domain: str, prefix: str) -> list[Component]:
+    """The components of one model in file order; `prefix` starts all names."""
+    seen: Counter[str] = Counter()
+    components = []
+    for key, node in body.items:
+        op = _op(file, key, domain)
+        seen[op.name] += 1
+        number = seen[op.name]
+        short = f"{op.name}_{number:02d}" if op.numbered or number > 1 else op.name
+        components.append(_component(file, key, node, op, prefix + short))
+    return components
+
+
+def _op(file: Source, key: Scalar, domain: str) -> OpDef:
+    place = f"{file.at(key.line)}: {key.text}"
+    op = OPS.get(key.text)
+    known = [row.name for row in OPS.values() if row.domain == domain]
+    if op is None:
+        raise ModelError(
+            f"{place}: unknown component {key.text!r}{similar(key.text, list(OPS))} "
+            f"(there are {', '.join(known)})"
+        )
+    if op.domain != domain:
+        kind = "an energy model" if domain == "ENERGY" else "a dynamics model"
+        raise ModelError(
+            f"{place}: {op.name} {_ELSEWHERE[op.domain]}; {kind} takes {', '.join(known)}"
+        )
+    return op
+
+
+def _component(file: Source, key: Scalar, node: Node, op: OpDef, name: str) -> Component:
+    where = file.at(key.line)
+    needed = ", ".join(op.params[: op.n_required])
+    if not isinstance(node, Mapping):
+        what = "has no parameters" if is_null(node) else "must hold parameters by name"
+        raise ModelError(f"{where}: {name}: {what}; {op.name} needs {needed}")
+    pars: dict[str, Par] = {}
+    for par_key, spec in node.items:
+        place = f"{file.at(par_key.line)}: {name}.{par_key.text}"
+        if par_key.text not in op.params:
+            raise ModelError(
+                f"{place}: {op.name} has no parameter {par_key.text!r}; it has "
+                f"{', '.join(op.params)}{similar(par_key.text, list(op.params))}"
+            )
+        if par_key.text in pars:
+            first = pars[par_key.text].where
+            raise ModelError(f"{place}: given twice, first at {first}; remove one")
+        par = Par(f"{name}_{par_key.text}", par_key.text, where=file.at(par_key.line))
+        _fill(par, spec, op)
+        pars[par_key.text] = par
+    missing = [param for param in op.params[: op.n_required] if param not in pars]
+    if missing:
+        raise ModelError(
+            f"{where}: {name}: the parameter {missing[0]!r} is missing; {op.name} needs {needed}"
+        )
+    component = Component(name, op.name, tuple(pars.get(param) for param in op.params), where)
+    _check_domain(component)
+    return component
+
+
+def _fill(par: Par, spec: Node, op: OpDef) -> None:
+    """Reads one parameter: ``[value, vary, min, max]`` and its short forms."""
+    place = par.place
+    par.min, par.max = op.default_bounds(par.argument)
+    if not isinstance(spec, Sequence):
+        number = read_number(spec)
+        example = "" if number is None else f"; write [{number:g}, True]"
+        raise ModelError(f"{place}: a parameter is a list, {_SHAPES}{example}")
+    items = spec.items
+    if len(items) == 1:
+        _fill_expression(par, items[0])
+        return
+    if len(items) not in (2, 4):
+        hint = "give both bounds or none" if len(items) == 3 else "check the commas"
+        raise ModelError(f"{place}: has {len(items)} entries; write {_SHAPES}; {hint}")
+    par.value = value_of(items[0], place)
+    par.vary, par.scope = vary_of(items[1], place)
+    if len(items) == 4:
+        _fill_bounds(par, bound_of(items[2], place, "min"), bound_of(items[3], place, "max"))
+
+
+def _fill_expression(par: Par, node: Node) -> None:
+    if not isinstance(node, Scalar) or is_null(node):
+        raise ModelError(f"{par.place}: a parameter is a list, {_SHAPES}")
+    if node.plain and read_number(node) is not None:
+        raise ModelError(
+            f"{par.place}: says not whether it varies; write [{node.text}, True] or "
+            f"[{node.text}, False]"
+        )
+    par.formula = parse(node.text, par.place)
+    par.value, par.vary, par.scope = math.nan, False, "static"
+
+
+def _fill_bounds(par: Par, low: float, high: float) -> None:
+    if not low < high:
+        remedy = (
+            f"to hold it fixed write [{par.value:g}, False]"
+            if low == high
+            else "exchange them; the order is [value, vary, min, max]"
+        )
+        raise ModelError(f"{par.place}: min {low:g} is not below max {high:g}; {remedy}")
+    if low < par.min and math.isfinite(low):
+        raise ModelError(
+            f"{par.place}: min {low:g} lies outside of the function's domain, which starts at "
+            f"{par.min:g}; raise it"
+        )
+    if high > par.max and math.isfinite(high):
+        raise ModelError(
+            f"{par.place}: max {high:g} lies outside of the function's domain, which ends at "
+            f"{par.max:g}; lower it"
+        )
+    par.min, par.max = max(low, par.min), min(high, par.max)
+    if not par.min <= par.value <= par.max:
+        raise ModelError(
+            f"{par.place}: value {par.value:g} is outside of its bounds [{par.min:g}, "
+            f"{par.max:g}]; move the value or the bounds"
+        )
+
+
+def _check_domain(component: Component) -> None:
+    """Start values must lie where the function is defined, as far as they are numbers."""
+    op = component.op
+    values = [math.nan if par is None or par.formula else par.value for par in component.pars]
+    for guard in op.guards:
+        other = values[int(guard.other)] if guard.relative else guard.other
+        if math.isnan(values[guard.param]) or math.isnan(other):
+            continue  # an expression cannot be judged yet
+        if not holds(guard, values):
+            par = component.pars[guard.param]
+            assert par is not None
+            limit = f"{op.params[int(guard.other)]} = {other:g}" if guard.relative else f"{other:g}"
+            raise ModelError(
+                f"{par.place}: the value {par.value:g} is outside of the function's domain; "
+                f"{op.name} needs {par.argument} {guard.comparison} {limit}"
+            )

@@ -1,0 +1,158 @@
+"""From a model file to models and dynamics.
+
+model_name:
+  GLP:                          # a function; it may repeat
+    A: [20.0, True, 5, 60]      # value, vary, min, max
+    x0: [84.0, False]           # value, vary
+    F: ["GLP_01_F"]             # follows an expression
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from pyspec._library import OPS, OpDef
+from pyspec.errors import ModelError
+from pyspec.model.build import build_components, similar
+from pyspec.model.check import localise
+from pyspec.model.model import Model
+from pyspec.model.reader import Mapping, Node, Scalar, Source, open_source, read
+from pyspec.model.scalars import is_null
+from pyspec.model.tree import Dynamics, Par
+
+#: One model of a file: its name and what stands below it.
+Entry = tuple[Scalar, Mapping]
+
+
+def load_models(source: str | Path, names: str | Iterable[str] | None = None) -> dict[str, Model]:
+    """The energy models of a file, by name, in file order.
+
+    Parameters
+    ----------
+    source : path of a YAML file, or YAML text
+    names : which models; None for all whose functions are not time laws alone (those are for
+        :func:`load_dynamics`)
+
+    Raises :class:`ModelError`, starting with file, line and parameter, for everything that is
+    not as it should be.
+    """
+    file = open_source(source)
+    entries = _entries(file)
+    if names is not None:
+        wanted = [names] if isinstance(names, str) else list(names)
+        chosen = [_find(file, entries, name) for name in wanted]
+    else:
+        chosen = [entry for entry in entries.values() if not _only_laws(entry[1])]
+        if not chosen:
+            raise ModelError(
+                f"{file.name}: holds time laws only; load them with load_dynamics, or add an "
+                "energy model"
+            )
+    return {key.text: _model(file, key, body) for key, body in chosen}
+
+
+def load_model(source: str | Path, name: str | None = None) -> Model:
+    """One energy model of a file; `name` may be left out where the file has only one."""
+    if name is not None:
+        return load_models(source, name)[name]
+    models = load_models(source)
+    if len(models) > 1:
+        raise ModelError(
+            f"{open_source(source).name}: has the models {', '.join(models)}; say which"
+        )
+    return next(iter(models.values()))
+
+
+def load_dynamics(source: str | Path, name: str | Iterable[str], target: Par | str) -> Dynamics:
+    """A dynamics model of a file, for the parameter `target` (a Par or its full name).
+
+    Its parameters are called after the target: ``GLP_01_x0_expFun_01_tau``. Its expressions
+    may write ``expFun_01_A`` for its own parameters.
+
+    Raises :class:`ModelError` as :func:`load_models` does.
+    """
+    file = open_source(source)
+    names = [name] if isinstance(name, str) else list(name)
+    if len(names) != 1:
+        raise ModelError(
+            f"{file.name}: a parameter takes one dynamics model, not {len(names)} "
+            f"({', '.join(names)}); cycles of several models are not available"
+        )
+    key, body = _find(file, _entries(file), names[0])
+    target_name = target if isinstance(target, str) else target.name
+    components = build_components(file, body, "TIME", f"{target_name}_")
+    dynamics = Dynamics(
+        target=target_name,
+        name=key.text,
+        components=components,
+        text=file.lines(key.line, _end(body)),
+        where=file.at(key.line),
+    )
+    localise(dynamics)
+    return dynamics
+
+
+def _model(file: Source, key: Scalar, body: Mapping) -> Model:
+    components = build_components(file, body, "ENERGY", "")
+    text = file.lines(key.line, _end(body))
+    return Model(key.text, components, text=text, where=file.at(key.line))
+
+
+def _end(body: Mapping) -> int:
+    """The line after the last one of a model."""
+
+    def last(node: Node) -> int:
+        if isinstance(node, Scalar):
+            return node.line
+        if isinstance(node, Mapping):
+            return max([node.line, *(last(value) for _, value in node.items)])
+        return max([node.line, *(last(item) for item in node.items)])
+
+    return last(body) + 1
+
+
+def _entries(file: Source) -> dict[str, Entry]:
+    root = read(file)
+    if root is None or is_null(root):
+        raise ModelError(f"{file.at(1)}: the file is empty; write 'model_name:' and its components")
+    if not isinstance(root, Mapping):
+        raise ModelError(
+            f"{file.at(root.line)}: the file must hold models by name, "
+            "'model_name:' and below it the components, not a list or a word"
+        )
+    entries: dict[str, Entry] = {}
+    for key, body in root.items:
+        place = f"{file.at(key.line)}: {key.text or 'model'}"
+        if not key.text.strip():
+            raise ModelError(f"{place}: the model has no name; write 'model_name:'")
+        if key.text in entries:
+            first = entries[key.text][0].line
+            raise ModelError(f"{place}: this name is taken in line {first}; rename one of the two")
+        if is_null(body) or (isinstance(body, Mapping) and not body.items):
+            raise ModelError(f"{place}: the model is empty; give it components, such as {_EXAMPLE}")
+        if not isinstance(body, Mapping):
+            raise ModelError(
+                f"{place}: a model holds components by function name, such as {_EXAMPLE}"
+            )
+        entries[key.text] = key, body
+    if not entries:
+        raise ModelError(f"{file.at(1)}: there is no model; write 'model_name:' and its components")
+    return entries
+
+
+_EXAMPLE = "'Offset: {y0: [1.0, True]}'"
+
+
+def _find(file: Source, entries: dict[str, Entry], name: str) -> Entry:
+    if name not in entries:
+        raise ModelError(
+            f"{file.name}: there is no model {name!r}; it has {', '.join(entries)}"
+            f"{similar(name, list(entries))}"
+        )
+    return entries[name]
+
+
+def _only_laws(body: Mapping) -> bool:
+    found: list[OpDef | None] = [OPS.get(key.text) for key, _ in body.items]
+    return all(op is not None and op.domain == "TIME" for op in found)

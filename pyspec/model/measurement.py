@@ -1,0 +1,96 @@
+"""A measurement: data, the window to fit, weights and mask."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from pyspec.errors import DataError
+
+
+@dataclass(frozen=True, eq=False)
+class Measurement:
+    """What a model is compared with. Arrays cover the full axes; the window crops them.
+
+    Parameters
+    ----------
+    data : (n_time, n_energy) or (n_energy,), or None where only the model is wanted
+    rows : (begin, end) of the time window, end excluded; None for all
+    columns : (begin, end) of the energy window
+    weight : factor of data - model, 1 / sigma; broadcasts to the data
+    keep : False where a point is masked, of the shape of the data
+
+    Raises :class:`DataError` where arrays or the window are not usable, and for data that are
+    not finite within the window, unless masked.
+    """
+
+    data: npt.NDArray[Any] | None = None
+    rows: tuple[int, int] | None = None
+    columns: tuple[int, int] | None = None
+    weight: npt.NDArray[np.float64] | None = None
+    keep: npt.NDArray[np.bool_] | None = None
+
+    def __post_init__(self) -> None:
+        for what in ("rows", "columns"):
+            object.__setattr__(self, what, _window(getattr(self, what), what))
+        if self.weight is not None:
+            weight = _real(self.weight, "weight").astype(np.float64, copy=False)
+            if not np.isfinite(weight).all():
+                raise DataError("weight is not finite everywhere; mask such points with keep")
+            object.__setattr__(self, "weight", weight)
+        if self.keep is not None:
+            keep = np.asarray(self.keep)
+            if keep.dtype.kind != "b":
+                raise DataError(f"keep has type {keep.dtype}; give booleans, False where masked")
+            object.__setattr__(self, "keep", keep)
+        if self.data is not None:
+            object.__setattr__(self, "data", _real(self.data, "data"))
+            self._check_data()
+
+    def _check_data(self) -> None:
+        assert self.data is not None
+        if self.data.ndim not in (1, 2) or self.data.size == 0:
+            raise DataError(
+                f"data have shape {self.data.shape}; give (n_time, n_energy) or (n_energy,)"
+            )
+        if self.keep is not None and self.keep.shape != self.data.shape:
+            raise DataError(f"keep has shape {self.keep.shape}, the data {self.data.shape}")
+        bad = ~np.isfinite(self.window(self.data))
+        if self.keep is not None:
+            bad &= self.window(self.keep)
+        if bad.any():
+            first = tuple(int(i) for i in np.argwhere(bad)[0])
+            raise DataError(
+                f"{int(bad.sum())} point(s) of the data are NaN or infinite, the first at {first} "
+                "of the window; mask them (keep=False there) or repair them"
+            )
+
+    def window(self, array: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        """The part of an array over the full axes that lies in the window."""
+        columns = array[..., slice(*(self.columns or (None, None)))]
+        return columns[slice(*(self.rows or (None, None)))] if array.ndim == 2 else columns
+
+
+def _window(given: Any, what: str) -> tuple[int, int] | None:
+    if given is None:
+        return None
+    try:
+        begin, end = (int(limit) for limit in given)
+        whole = (begin, end) == tuple(given)
+    except (TypeError, ValueError):
+        whole = False
+    if not whole:
+        raise DataError(f"{what} is {given!r}; give (begin, end) as whole numbers, or None")
+    if not 0 <= begin < end:
+        raise DataError(f"the window's {what} ({begin}, {end}) are empty; begin must be below end")
+    return begin, end
+
+
+def _real(values: Any, what: str) -> npt.NDArray[Any]:
+    array = np.asarray(values)
+    if array.dtype.kind not in "fiu":
+        raise DataError(f"{what} has type {array.dtype}; give real numbers")
+    return array

@@ -1,0 +1,179 @@
+"""The strict YAML reader: text to plain nodes that know their line.
+
+Scalars stay text; :mod:`pyspec.model.scalars` reads them by the rules of YAML 1.2, so that
+1e-3 is a number and 010 is ten. Anchors, aliases, tags and further documents are refused:
+nothing in a model file can build an object or refer elsewhere.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import yaml
+
+from pyspec.errors import ModelError
+
+#: A model file nests four levels; flow style may add some.
+MAX_DEPTH = 12
+
+
+@dataclass(frozen=True)
+class Scalar:
+    """A word. `plain` is False where it is quoted."""
+
+    text: str
+    plain: bool
+    line: int
+
+
+@dataclass(frozen=True)
+class Sequence:
+    """A list."""
+
+    items: tuple[Node, ...]
+    line: int
+
+
+@dataclass(frozen=True)
+class Mapping:
+    """Pairs in file order; keys may repeat."""
+
+    items: tuple[tuple[Scalar, Node], ...]
+    line: int
+
+
+Node: TypeAlias = Scalar | Sequence | Mapping
+
+
+@dataclass(frozen=True)
+class Source:
+    """A YAML text and the name by which errors call it."""
+
+    name: str
+    text: str
+
+    def at(self, line: int) -> str:
+        """ "models.yaml:14"."""
+        return f"{self.name}:{line}"
+
+    def lines(self, begin: int, end: int) -> str:
+        """The text of the lines begin ... end - 1, counted from 1."""
+        return "".join(self.text.splitlines(keepends=True)[begin - 1 : end - 1])
+
+
+def open_source(source: str | Path) -> Source:
+    """A file, or YAML text given directly: a str that holds a line break or ': '.
+
+    Raises :class:`ModelError` if the file cannot be read as UTF-8 text.
+    """
+    if isinstance(source, str) and ("\n" in source or ": " in source):
+        return Source("<text>", source)
+    if not isinstance(source, (str, Path)):
+        raise ModelError(f"a model source is a path or YAML text, not {type(source).__name__}")
+    try:
+        return Source(str(source), Path(source).read_bytes().decode("utf-8-sig"))
+    except UnicodeDecodeError as error:
+        raise ModelError(
+            f"{source}: byte {error.start} is not UTF-8; save the file with UTF-8 encoding"
+        ) from None
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        raise ModelError(
+            f"{source}: cannot read the model file: {reason}; check the path"
+        ) from None
+
+
+def read(source: Source) -> Node | None:
+    """The only document of `source`, or None where there is nothing but comments.
+
+    Raises :class:`ModelError`, starting with file and line.
+    """
+    at = source.text.find("\0")
+    if at >= 0:
+        line = source.text.count("\n", 0, at) + 1
+        raise ModelError(f"{source.at(line)}: a NUL byte; the file is not a text file")
+    try:
+        return _Builder(source).document()
+    except yaml.MarkedYAMLError as error:
+        raise ModelError(_syntax_error(source, error)) from None
+    except yaml.reader.ReaderError as error:
+        line = source.text.count("\n", 0, error.position) + 1
+        raise ModelError(
+            f"{source.at(line)}: the character {chr(int(error.character))!r} is not allowed in "
+            "YAML; remove it"
+        ) from None
+
+
+def _syntax_error(source: Source, error: yaml.MarkedYAMLError) -> str:
+    mark = error.problem_mark or error.context_mark
+    line = mark.line + 1 if mark is not None else 1
+    problem = error.problem or "not readable"
+    remedy = "check indentation, colons and brackets near this line"
+    if "'\\t'" in problem:
+        remedy = "indent with spaces, not with tabs"
+    return f"{source.at(line)}: not valid YAML: {problem}; {remedy}"
+
+
+class _Builder:
+    def __init__(self, source: Source) -> None:
+        self.source = source
+        self.events: Iterator[Any] = iter(yaml.parse(source.text, Loader=yaml.SafeLoader))
+
+    def fail(self, event: Any, message: str) -> ModelError:
+        return ModelError(f"{self.source.at(event.start_mark.line + 1)}: {message}")
+
+    def document(self) -> Node | None:
+        root: Node | None = None
+        documents = 0
+        for event in self.events:
+            if isinstance(event, yaml.DocumentStartEvent):
+                documents += 1
+                if documents > 1:
+                    raise self.fail(
+                        event, "a second document begins; keep one document to a file (no '---')"
+                    )
+            elif isinstance(event, yaml.NodeEvent):
+                root = self.node(event, 0)
+        return root
+
+    def node(self, event: Any, depth: int) -> Node:
+        line = event.start_mark.line + 1
+        if isinstance(event, yaml.AliasEvent):
+            raise self.fail(
+                event, f"the alias '*{event.anchor}' is not allowed; write the values out"
+            )
+        if event.anchor is not None:
+            raise self.fail(
+                event, f"the anchor '&{event.anchor}' is not allowed; write the values out"
+            )
+        if event.tag is not None:
+            raise self.fail(event, f"the tag {event.tag!r} is not allowed; remove it")
+        if depth > MAX_DEPTH:
+            raise self.fail(event, "nested too deeply for a model; see the format of model files")
+        if isinstance(event, yaml.ScalarEvent):
+            return Scalar(event.value, event.style is None, line)
+        if isinstance(event, yaml.SequenceStartEvent):
+            return self.sequence(line, depth)
+        return self.mapping(line, depth)
+
+    def sequence(self, line: int, depth: int) -> Sequence:
+        items: list[Node] = []
+        for event in self.events:
+            if isinstance(event, yaml.SequenceEndEvent):
+                break
+            items.append(self.node(event, depth + 1))
+        return Sequence(tuple(items), line)
+
+    def mapping(self, line: int, depth: int) -> Mapping:
+        items: list[tuple[Scalar, Node]] = []
+        for event in self.events:
+            if isinstance(event, yaml.MappingEndEvent):
+                break
+            key = self.node(event, depth + 1)
+            if not isinstance(key, Scalar):
+                raise self.fail(event, "a key must be a word, not a list or a mapping")
+            items.append((key, self.node(next(self.events), depth + 1)))
+        return Mapping(tuple(items), line)
