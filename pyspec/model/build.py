@@ -31,30 +31,42 @@ def similar(word: str, known: list[str]) -> str:
     return suggest(word, known)
 
 
-def build_components(file: Source, body: Mapping, domain: str, prefix: str) -> list[Component]:
-    """The components of one model in file order; `prefix` starts all names."""
-    seen: Counter[str] = Counter()
+def build_components(
+    file: Source,
+    body: Mapping,
+    domain: str,
+    prefix: str,
+    seen: Counter[str] | None = None,
+    subcycle: int = 0,
+) -> list[Component]:
+    """The components of one model in file order; `prefix` starts all names.
+
+    `seen` counts the functions of the models before, where several share their numbering.
+    """
+    seen = Counter() if seen is None else seen
     components = []
     for key, node in body.items:
         op = _op(file, key, domain)
         seen[op.name] += 1
         number = seen[op.name]
         short = f"{op.name}_{number:02d}" if op.numbered or number > 1 else op.name
-        components.append(_component(file, key, node, op, prefix + short))
+        component = _component(file, key, node, op, prefix + short)
+        component.subcycle = subcycle
+        components.append(component)
     return components
 
 
 def _op(file: Source, key: Scalar, domain: str) -> OpDef:
     place = f"{file.at(key.line)}: {key.text}"
     op = OPS.get(key.text)
-    known = [row.name for row in OPS.values() if row.domain == domain]
-    if op is None:
+    known = [row.name for row in OPS.values() if row.domain == domain and row.kind != "RESPONSE"]
+    if op is None or op.kind == "RESPONSE":
         raise ModelError(
             f"{place}: unknown component {key.text!r}{similar(key.text, list(OPS))} "
             f"(there are {', '.join(known)})"
         )
     if op.domain != domain:
-        kind = "an energy model" if domain == "ENERGY" else "a dynamics model"
+        kind = {"ENERGY": "an energy model", "TIME": "a dynamics model", "AUX": "a profile"}[domain]
         raise ModelError(
             f"{place}: {op.name} {_ELSEWHERE[op.domain]}; {kind} takes {', '.join(known)}"
         )
@@ -64,6 +76,8 @@ def _op(file: Source, key: Scalar, domain: str) -> OpDef:
 def _component(file: Source, key: Scalar, node: Node, op: OpDef, name: str) -> Component:
     where = file.at(key.line)
     needed = ", ".join(op.params[: op.n_required])
+    if not op.params and (is_null(node) or (isinstance(node, Mapping) and not node.items)):
+        return Component(name, op.name, (), where)
     if not isinstance(node, Mapping):
         what = "has no parameters" if is_null(node) else "must hold parameters by name"
         raise ModelError(f"{where}: {name}: {what}; {op.name} needs {needed}")

@@ -3,18 +3,30 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from pyspec._library import OPS
 from pyspec.errors import ModelError
 from pyspec.model.build import similar
-from pyspec.model.tree import Dynamics, Par
+from pyspec.model.tree import Dynamics, Par, Profile
+
+
+def DYNAMICS(par: Par) -> object | None:
+    """Asks :func:`movers` for parameters that move in time."""
+    return par.dynamics
+
+
+def PROFILE(par: Par) -> object | None:
+    """Asks :func:`movers` for parameters that differ along the auxiliary axis."""
+    return par.profile
+
 
 _LAW = re.compile(r"(?P<function>[A-Za-z0-9]+?)(?:_[0-9]{2,})?_(?P<argument>[A-Za-z0-9]+)")
 
 
-def localise(dynamics: Dynamics) -> None:
-    """Gives local names in the expressions of a dynamics model (expFun_01_A) their full form."""
+def localise(dynamics: Dynamics | Profile) -> None:
+    """Gives local names in the expressions of a dynamics model or profile (expFun_01_A) their
+    full form."""
     prefix = f"{dynamics.target}_"
     local = {par.name.removeprefix(prefix): par.name for par in dynamics.parameters}
     for par in dynamics.parameters:
@@ -66,14 +78,15 @@ def _is_law(rest: str) -> bool:
     return (
         op is not None
         and match is not None
-        and (op.domain == "TIME" and match["argument"] in op.params)
+        and (op.domain in ("TIME", "AUX") and match["argument"] in op.params)
     )
 
 
 def _awaited(name: str, parameters: Mapping[str, Par]) -> str | None:
     """The parameter whose dynamics would bring `name`, if it has none yet."""
     for target in _targets(name):
-        if target in parameters and parameters[target].dynamics is None:
+        par = parameters.get(target)
+        if par is not None and (par.dynamics is None or par.profile is None):
             return target
     return None
 
@@ -106,8 +119,11 @@ def _refuse_circle(names: list[str], parameters: Mapping[str, Par]) -> None:
     )
 
 
-def movers(name: str, parameters: Mapping[str, Par]) -> list[str]:
-    """The parameters with dynamics on which `name` depends, itself included."""
+def movers(
+    name: str, parameters: Mapping[str, Par], how: Callable[[Par], object | None] = DYNAMICS
+) -> list[str]:
+    """The parameters with dynamics (or what `how` asks for) on which `name` depends, itself
+    included."""
     found: list[str] = []
     seen: set[str] = set()
     waiting = [name]
@@ -117,7 +133,7 @@ def movers(name: str, parameters: Mapping[str, Par]) -> list[str]:
         if par is None or current in seen:
             continue
         seen.add(current)
-        if par.dynamics is not None:
+        if how(par) is not None:
             found.append(current)
         if par.formula is not None:
             waiting.extend(reversed(par.formula.names))
@@ -125,13 +141,28 @@ def movers(name: str, parameters: Mapping[str, Par]) -> list[str]:
 
 
 def check_laws(parameters: Mapping[str, Par]) -> None:
-    """The parameters of a law must not move themselves."""
-    for moved in list(parameters.values()):
-        for par in moved.dynamics.parameters if moved.dynamics is not None else ():
-            causes = movers(par.name, parameters)
-            if causes:
-                raise ModelError(
-                    f"{par.place}: {par.name} = {par.expr!r} belongs to a time law and must not "
-                    f"change in time, but it depends on {causes[0]}, which has dynamics; refer to "
-                    f"a parameter without dynamics, or remove the dynamics of {causes[0]}"
-                )
+    """The parameters of a law must not move, those of laws and profiles must not be profiled."""
+    for owner in parameters.values():
+        for par in owner.dynamics.parameters if owner.dynamics is not None else ():
+            _refuse_causes(par, parameters, DYNAMICS, "a time law", "change in time", "dynamics")
+            _refuse_causes(par, parameters, PROFILE, "a time law", "differ along aux", "a profile")
+        for par in owner.profile.parameters if owner.profile is not None else ():
+            _refuse_causes(par, parameters, PROFILE, "a profile", "differ along aux", "a profile")
+
+
+def _refuse_causes(
+    par: Par,
+    parameters: Mapping[str, Par],
+    how: Callable[[Par], object | None],
+    what: str,
+    moves: str,
+    cause: str,
+) -> None:
+    causes = movers(par.name, parameters, how)
+    if causes:
+        depends = f" = {par.expr!r}" if par.expr else ""
+        raise ModelError(
+            f"{par.place}: {par.name}{depends} belongs to {what} and must not {moves}, but it "
+            f"depends on {causes[0]}, which has {cause}; refer to a parameter without, or remove "
+            f"{cause} of {causes[0]}"
+        )

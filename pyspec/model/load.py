@@ -9,6 +9,8 @@ model_name:
 
 from __future__ import annotations
 
+import math
+from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -19,7 +21,7 @@ from pyspec.model.check import localise
 from pyspec.model.model import Model
 from pyspec.model.reader import Mapping, Node, Scalar, Source, open_source, read
 from pyspec.model.scalars import is_null
-from pyspec.model.tree import Dynamics, Par
+from pyspec.model.tree import Component, Dynamics, Par, Profile
 
 #: One model of a file: its name and what stands below it.
 Entry = tuple[Scalar, Mapping]
@@ -64,33 +66,94 @@ def load_model(source: str | Path, name: str | None = None) -> Model:
     return next(iter(models.values()))
 
 
-def load_dynamics(source: str | Path, name: str | Iterable[str], target: Par | str) -> Dynamics:
+def load_dynamics(
+    source: str | Path,
+    name: str | Iterable[str],
+    target: Par | str,
+    frequency: float = -1.0,
+) -> Dynamics:
     """A dynamics model of a file, for the parameter `target` (a Par or its full name).
 
     Its parameters are called after the target: ``GLP_01_x0_expFun_01_tau``. Its expressions
     may write ``expFun_01_A`` for its own parameters.
 
+    A list of names makes sub-cycles: the first model acts at all times, the others take turns
+    at `frequency` (whole cycles, in reciprocal units of the time axis). Their numbering runs
+    on from one to the next.
+
     Raises :class:`ModelError` as :func:`load_models` does.
     """
     file = open_source(source)
     names = [name] if isinstance(name, str) else list(name)
-    if len(names) != 1:
-        raise ModelError(
-            f"{file.name}: a parameter takes one dynamics model, not {len(names)} "
-            f"({', '.join(names)}); cycles of several models are not available"
-        )
-    key, body = _find(file, _entries(file), names[0])
+    entries = _entries(file)
+    found = [_find(file, entries, one) for one in names]
+    if not found:
+        raise ModelError(f"{file.name}: no dynamics model is named; name one, or a list of them")
+    _check_frequency(frequency, names, file.at(found[0][0].line))
     target_name = target if isinstance(target, str) else target.name
-    components = build_components(file, body, "TIME", f"{target_name}_")
+    seen: Counter[str] = Counter()
+    components: list[Component] = []
+    for index, (_, body) in enumerate(found):
+        components += build_components(file, body, "TIME", f"{target_name}_", seen, index)
+    texts = [file.lines(key.line, _end(body)) for key, body in found]
     dynamics = Dynamics(
         target=target_name,
-        name=key.text,
+        name=", ".join(names),
         components=components,
-        text=file.lines(key.line, _end(body)),
-        where=file.at(key.line),
+        frequency=frequency if len(names) > 1 else -1.0,
+        n_subcycles=len(names) - 1,
+        text="".join(dict.fromkeys(texts)),
+        where=file.at(found[0][0].line),
     )
     localise(dynamics)
     return dynamics
+
+
+def _check_frequency(frequency: float, names: list[str], place: str) -> None:
+    if not math.isfinite(frequency) or frequency == 0.0:
+        raise ModelError(
+            f"{place}: frequency is {frequency}; give cycles per unit of the time axis, or -1 "
+            "for none"
+        )
+    if len(names) > 1 and frequency < 0.0:
+        raise ModelError(
+            f"{place}: the sub-cycles {', '.join(names[1:])} need a frequency; give frequency="
+        )
+    if len(names) == 1 and frequency > 0.0:
+        raise ModelError(
+            f"{place}: a frequency without sub-cycles; name the model for all times first, then "
+            f"those that take turns, such as ['none', {names[0]!r}], or leave frequency out"
+        )
+
+
+def load_profile(source: str | Path, name: str, target: Par | str) -> Profile:
+    """A profile model of a file, for the parameter `target` (a Par or its full name).
+
+    Its parameters are called after the target: ``GLP_01_x0_pLinear_01_m``.
+
+    Raises :class:`ModelError` as :func:`load_models` does.
+    """
+    file = open_source(source)
+    key, body = _find(file, _entries(file), name)
+    target_name = target if isinstance(target, str) else target.name
+    profile = Profile(
+        target=target_name,
+        name=key.text,
+        components=build_components(file, body, "AUX", f"{target_name}_"),
+        text=file.lines(key.line, _end(body)),
+        where=file.at(key.line),
+    )
+    localise(profile)
+    return profile
+
+
+def load_time_model(source: str | Path, name: str) -> Model:
+    """A model of time laws alone: a value for each time (TIME_1D)."""
+    file = open_source(source)
+    key, body = _find(file, _entries(file), name)
+    components = build_components(file, body, "TIME", "")
+    text = file.lines(key.line, _end(body))
+    return Model(key.text, components, text=text, where=file.at(key.line))
 
 
 def _model(file: Source, key: Scalar, body: Mapping) -> Model:
@@ -155,4 +218,4 @@ def _find(file: Source, entries: dict[str, Entry], name: str) -> Entry:
 
 def _only_laws(body: Mapping) -> bool:
     found: list[OpDef | None] = [OPS.get(key.text) for key, _ in body.items]
-    return all(op is not None and op.domain == "TIME" for op in found)
+    return all(op is not None and op.domain in ("TIME", "AUX") for op in found)
