@@ -35,13 +35,14 @@ class TreeExecutor:
     def __init__(self, model: Model, measurement: Measurement | None = None) -> None:
         model.check()
         self.model = copy.deepcopy(model)
+        self._pars = self.model.parameters
         self.measurement = measurement if measurement is not None else Measurement()
         self.opt_param_names = model.opt_param_names
         self.fixed_names = model.fixed_names
         if self.model.energy is None:
             raise ModelError(f"{model.name}: the model has no energy axis; call model.set_axes")
         self._energy = self.model.energy
-        moved = [par.name for par in self.model.parameters.values() if par.dynamics is not None]
+        moved = [par.name for par in self._pars.values() if par.dynamics is not None]
         if moved and self.model.time is None:
             raise ModelError(
                 f"{model.name}: {moved[0]} moves in time, but the model has no time axis; "
@@ -110,14 +111,13 @@ class TreeExecutor:
 
     def _inputs(self, theta: Values, fixed: Values) -> dict[str, float]:
         """All plain values by name: free ones from theta, fixed ones from the model or given."""
-        pars = self.model.parameters
-        free = _named(theta, self.opt_param_names, pars, "free")
-        return free | _named(fixed, self.fixed_names, pars, "fixed")
+        free = _named(theta, self.opt_param_names, self._pars, "free")
+        return free | _named(fixed, self.fixed_names, self._pars, "fixed")
 
     def _motion(self, values: Mapping[str, float]) -> dict[str, Array]:
         """D(t) of every parameter that moves, over the whole time axis."""
         motion: dict[str, Array] = {}
-        for par in self.model.parameters.values():
+        for par in self._pars.values():
             if par.dynamics is None:
                 continue
             assert self.model.time is not None
@@ -138,9 +138,8 @@ class TreeExecutor:
         if par is None:
             return 0.0
         if par.formula is not None:
-            pars = self.model.parameters
             names = par.formula.names
-            env = {name: self._value(pars[name], values, motion, k) for name in names}
+            env = {name: self._value(self._pars[name], values, motion, k) for name in names}
             return float(par.formula.evaluate(env))
         base = values[par.name]
         return base + float(motion[par.name][k]) if par.name in motion else base
