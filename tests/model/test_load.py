@@ -251,6 +251,22 @@ def test_circle_is_printed() -> None:
     assert "circle: GLP_01_A -> GLP_02_A -> GLP_01_A" in bad(text)
 
 
+def test_references_may_fan_out_and_in() -> None:
+    """Forty pairs, each over the pair before: 2^40 paths, one visit for each parameter."""
+    lines = ["m:", "  Gauss: {A: [1, True], x0: [1, True], SD: [1, True]}"]
+    for k in range(1, 41):
+        pair = f"Gauss_{k:02d}_A + Gauss_{k:02d}_x0"
+        lines.append(f'  Gauss: {{A: ["({pair}) / 2"], x0: ["({pair}) / 2"], SD: [1, True]}}')
+    assert load_model("\n".join(lines)).values["Gauss_41_A"] == 1.0
+
+
+def test_long_chains() -> None:
+    lines = ["m:", *(f'  Offset: {{y0: ["Offset_{k:02d}_y0"]}}' for k in range(2, 1500))]
+    lines[1] = lines[1].replace('"Offset_02_y0"', '"Offset_02_y0 + 1"')
+    lines.append("  Offset: {y0: [7, True]}")
+    assert load_model("\n".join(lines)).values["Offset_y0"] == 8.0
+
+
 def test_many_references_to_one_parameter_are_no_circle() -> None:
     text = GOOD.replace('"GLP_01_m"', '"GLP_01_m * GLP_01_m + GLP_02_F - GLP_02_F"')
     assert load_model(text).values["GLP_02_m"] == pytest.approx(0.09)
