@@ -107,7 +107,9 @@ def test_the_wheel_holds_the_package_and_its_library_only(wheel: Path) -> None:
     assert {name.split("/")[0].split("-")[0] for name in names} == {"pyspec"}
     assert not [name for name in names if name.endswith((".c", ".h", ".def", ".o"))]
     assert "pyspec/py.typed" in names
-    modules = {f"pyspec/{path.relative_to(ROOT / 'pyspec')}" for path in ROOT.glob("pyspec/**/*.py")}
+    modules = {
+        f"pyspec/{path.relative_to(ROOT / 'pyspec')}" for path in ROOT.glob("pyspec/**/*.py")
+    }
     assert modules <= set(names)
 
 
