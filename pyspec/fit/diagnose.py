@@ -48,7 +48,9 @@ def _laws(plan: ScheduledPlan, traces: Array) -> str:
 
 
 def _components(plan: ScheduledPlan, traces: Array) -> str:
-    for index, kind in enumerate(plan.op_kinds):
+    # In file order, so that a component is named before one that follows it.
+    for index in reversed(range(plan.n_ops)):
+        kind = plan.op_kinds[index]
         if kind >= 0:
             begin, end = plan.op_param_indptr[index], plan.op_param_indptr[index + 1]
             rows = plan.op_param_indices[begin:end]
