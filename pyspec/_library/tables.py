@@ -48,8 +48,10 @@ class OpDef:
 
     @property
     def package(self) -> str:
-        """Module of :mod:`pyspec.functions` that holds the reference: energy, time, profile."""
-        return {"ENERGY": "energy", "TIME": "time", "AUX": "profile"}[self.domain]
+        """Module of :mod:`pyspec.functions` that holds the reference."""
+        by_kind = {"KERNEL": "convolution", "IRF": "response", "RESPONSE": "response"}
+        by_domain = {"ENERGY": "energy", "TIME": "time", "AUX": "profile"}
+        return by_kind.get(self.kind) or by_domain[self.domain]
 
     @property
     def numbered(self) -> bool:

@@ -12,6 +12,7 @@ E. Grushka, Anal. Chem. 44, 1733 (1972)); sinDivX and sqrtFun have none and are 
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import pairwise
 from typing import TypeAlias
 
 import numpy as np
@@ -54,9 +55,7 @@ def linFun_gaussIRF(t: Array, m: float, t0: float, SD: float, y0: float = 0.0) -
     return np.asarray(m * (u * _step(u, SD) + SD * density) + y0 * _step(u, SD))
 
 
-def expFun_gaussIRF(
-    t: Array, A: float, tau: float, t0: float, SD: float, y0: float = 0.0
-) -> Array:
+def expFun_gaussIRF(t: Array, A: float, tau: float, t0: float, SD: float, y0: float = 0.0) -> Array:
     """``A/2 exp(SD^2 / (2 tau^2) - u / tau) erfc(z) + y0 Phi(u / SD)``,
     ``z = (SD / tau - u / SD) / sqrt(2)``; for z > 0 as ``exp(-u^2 / (2 SD^2)) erfcx(z)``."""
     u = t - t0
@@ -84,20 +83,16 @@ def sinFun_gaussIRF(
     return np.asarray(A * np.imag(np.exp(1j * phi) * h) + y0 * _step(u, SD))
 
 
-def erfFun_gaussIRF(
-    t: Array, A: float, SD: float, t0: float, IRF: float, y0: float = 0.0
-) -> Array:
+def erfFun_gaussIRF(t: Array, A: float, SD: float, t0: float, IRF: float, y0: float = 0.0) -> Array:
     """``A/2 (1 + erf(u / sqrt(2 (SD^2 + IRF^2)))) + y0``: widths add in squares."""
     return np.asarray(A / 2 * (1 + erf((t - t0) / np.sqrt(2 * (SD**2 + IRF**2)))) + y0)
 
 
-def _integrate(
-    f: Callable[[Array], Array], low: Array, high: Array, n_panels: int
-) -> Array:
+def _integrate(f: Callable[[Array], Array], low: Array, high: Array, n_panels: int) -> Array:
     """Gauss-Legendre over panels of equal width, for each element of low and high."""
     edges = np.linspace(0.0, 1.0, n_panels + 1)
     total = np.zeros(np.shape(low))
-    for begin, end in zip(edges[:-1], edges[1:], strict=True):
+    for begin, end in pairwise(edges):
         half = (high - low) * (end - begin) / 2
         middle = low + (high - low) * (begin + end) / 2
         points = middle[..., np.newaxis] + half[..., np.newaxis] * _NODES
@@ -105,9 +100,7 @@ def _integrate(
     return total
 
 
-def sinDivX_gaussIRF(
-    t: Array, A: float, f: float, t0: float, SD: float, y0: float = 0.0
-) -> Array:
+def sinDivX_gaussIRF(t: Array, A: float, f: float, t0: float, SD: float, y0: float = 0.0) -> Array:
     """``A integral_0^inf sin(omega s) / (omega s) N(u - s; SD) ds + y0 Phi(u / SD)``,
     omega = 2 pi f, by quadrature over u +- 8.6 SD."""
     u = np.atleast_1d(np.asarray(t, dtype=np.float64) - t0)
@@ -124,7 +117,5 @@ def sqrtFun_gaussIRF(t: Array, A: float, t0: float, SD: float, y0: float = 0.0) 
     u = np.atleast_1d(np.asarray(t, dtype=np.float64) - t0)
     low = np.sqrt(np.maximum(u - REACH * SD, 0.0))
     high = np.sqrt(np.maximum(u + REACH * SD, 0.0))
-    value = _integrate(
-        lambda v: 2 * v**2 * gaussIRF(u[..., np.newaxis] - v**2, SD), low, high, 4
-    )
+    value = _integrate(lambda v: 2 * v**2 * gaussIRF(u[..., np.newaxis] - v**2, SD), low, high, 4)
     return np.asarray(A * value + y0)

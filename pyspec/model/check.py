@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from pyspec._library import OPS
 from pyspec.errors import ModelError
+from pyspec.functions import response
 from pyspec.model.build import similar
-from pyspec.model.tree import Dynamics, Par, Profile
+from pyspec.model.tree import Component, Dynamics, Par, Profile
 
 
 def DYNAMICS(par: Par) -> object | None:
@@ -157,6 +158,26 @@ def check_laws(parameters: Mapping[str, Par]) -> None:
             _refuse_causes(par, parameters, PROFILE, "a time law", "differ along aux", "a profile")
         for par in owner.profile.parameters if owner.profile is not None else ():
             _refuse_causes(par, parameters, PROFILE, "a profile", "differ along aux", "a profile")
+
+
+def check_kernels(components: Sequence[Component]) -> None:
+    """An exact response (IRF) acts on laws that have one, not on kernels or sub-cycles."""
+    for index, irf in enumerate(components):
+        if irf.op.kind != "IRF":
+            continue
+        for after in components[index + 1 :]:
+            reason = ""
+            if after.op.kind in ("KERNEL", "IRF"):
+                reason = f"{after.name} stands after it"
+            elif after.subcycle:
+                reason = f"{after.name} belongs to a sub-cycle"
+            elif after.op.params and response(after.op, irf.op) is None:
+                reason = f"{after.function} has no exact response"
+            if reason:
+                raise ModelError(
+                    f"{irf.where}: {irf.name}: {reason}; use gaussCONV instead, which convolves "
+                    "the samples of any signal"
+                )
 
 
 def _refuse_causes(

@@ -17,7 +17,7 @@ from pathlib import Path
 from pyspec._library import OPS, OpDef
 from pyspec.errors import ModelError
 from pyspec.model.build import build_components, similar
-from pyspec.model.check import localise
+from pyspec.model.check import check_kernels, localise
 from pyspec.model.model import Model
 from pyspec.model.reader import Mapping, Node, Scalar, Source, open_source, read
 from pyspec.model.scalars import is_null
@@ -95,6 +95,7 @@ def load_dynamics(
     components: list[Component] = []
     for index, (_, body) in enumerate(found):
         components += build_components(file, body, "TIME", f"{target_name}_", seen, index)
+    check_kernels(components)
     texts = [file.lines(key.line, _end(body)) for key, body in found]
     dynamics = Dynamics(
         target=target_name,
@@ -152,6 +153,7 @@ def load_time_model(source: str | Path, name: str) -> Model:
     file = open_source(source)
     key, body = _find(file, _entries(file), name)
     components = build_components(file, body, "TIME", "")
+    check_kernels(components)
     text = file.lines(key.line, _end(body))
     return Model(key.text, components, text=text, where=file.at(key.line))
 
