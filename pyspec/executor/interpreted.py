@@ -185,7 +185,8 @@ class InterpretedExecutor(Executor):
     def _component(
         self, index: int, op: OpDef, traces: Array, read: Array | None, point: int
     ) -> Array:
-        """One component at one auxiliary point: a line (n_energy,) where nothing moves, else (n_rows, n_energy)."""
+        """One component at one auxiliary point: a line (n_energy,) where nothing moves, else
+        (n_rows, n_energy)."""
         params = self._params(index, traces, point)
         function = reference(op.name)
         if op.spectrum_fed:
