@@ -39,6 +39,25 @@ KERNEL(GLP)
     }
 }
 
+/* u is kept finite: a partial must not become 0 times infinity far outside of the peak. */
+KERNEL(Lorentz)
+{
+    FOR_VECTORS FOR_LANES {
+        double width = 1.0 / P(2);
+        double u = (X - P(1)) * width;
+        u = 1e300 < u ? 1e300 : u;
+        u = -1e300 > u ? -1e300 : u;
+        double shape = 1.0 / (1.0 + 4.0 * u * u);
+        y[AT] = P(0) * shape;
+        if (want) {
+            double slope = 8.0 * P(0) * shape * (shape * u);
+            d[0][AT] = shape;
+            d[1][AT] = slope * width;
+            d[2][AT] = slope * u * width;
+        }
+    }
+}
+
 KERNEL(Offset)
 {
     (void)across;

@@ -51,6 +51,21 @@ def GLP(x: Array, A: Value, x0: Value, F: Value, m: Value) -> Array:
     return np.asarray(A * np.exp(-4 * np.log(2) * (1 - m) * u2) / (1 + 4 * m * u2))
 
 
+def Lorentz(x: Array, A: Value, x0: Value, W: Value) -> Array:
+    """Lorentzian peak: ``A / (1 + 4 ((x - x0) / W)^2)``.
+
+    Parameters
+    ----------
+    x : (n_energy,) energies, eV
+    A : height, in units of the data
+    x0 : centre, eV
+    W : full width at half maximum, eV, W > 0
+
+    Source: Lorentz (Cauchy) distribution, scaled to its height.
+    """
+    return np.asarray(A / (1 + 4 * ((x - x0) / W) ** 2))
+
+
 def Offset(x: Array, y0: Value) -> Array:
     """Constant background ``y0``, in units of the data, on the axis `x` (n_energy,)."""
     return np.asarray(np.zeros_like(x) + y0)
