@@ -4,7 +4,14 @@
 
 #include "lanes.h"
 
-enum { KIND_PEAK, KIND_BACKGROUND, KIND_SPECTRUM_FED, KIND_DYNAMICS };
+enum {
+    KIND_PEAK,
+    KIND_BACKGROUND,
+    KIND_SPECTRUM_FED,
+    KIND_DYNAMICS,
+    KIND_KERNEL,
+    KIND_PROFILE
+};
 enum { DOMAIN_ENERGY, DOMAIN_TIME, DOMAIN_AUX };
 
 /* Most parameters that an op may have. */
@@ -51,5 +58,11 @@ enum {
 void pyspec_run_program(const int64_t *code, int64_t n_code, const double *traces, int64_t stride,
                         int64_t n_rows, double *stack, double *out);
 int pyspec_rpn_arity(int64_t instruction);
+
+/* What lies of a convolution kernel outside of the axis: the integral of g over d >= distance
+ * (PYSPEC_SIDE_LEFT: distance = t - t_first >= 0) or over d <= distance (PYSPEC_SIDE_RIGHT:
+ * distance = t - t_last <= 0). NaN for an op that is no convolution kernel. */
+enum { PYSPEC_SIDE_LEFT, PYSPEC_SIDE_RIGHT };
+double pyspec_kernel_mass(int64_t op, int side, double distance, double parameter);
 
 #endif

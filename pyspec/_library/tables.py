@@ -48,13 +48,16 @@ class OpDef:
 
     @property
     def package(self) -> str:
-        """Module of :mod:`pyspec.functions` that holds the reference: energy, time, profile."""
+        """Module of :mod:`pyspec.functions` that holds the reference: energy, time, profile or
+        convolution."""
+        if self.kind == "KERNEL":
+            return "convolution"
         return {"ENERGY": "energy", "TIME": "time", "AUX": "profile"}[self.domain]
 
     @property
     def numbered(self) -> bool:
         """Whether even the first component of this kind carries a number (GLP_01)."""
-        return self.kind not in ("BACKGROUND", "SPECTRUM_FED")
+        return self.kind not in ("BACKGROUND", "SPECTRUM_FED", "KERNEL")
 
     @property
     def spectrum_fed(self) -> bool:
