@@ -197,7 +197,7 @@ static int check_resolve(const checker *c)
     REQUIRE_NODE(n->repeat == (n->target < p->samples ? 1 : p->n_aux), SIZE, repeat);
     switch (n->step) {
     case PYSPEC_STEP_LAW:
-        REQUIRE_NODE(op && op->kind == KIND_DYNAMICS, OP, op);
+        REQUIRE_NODE(op && (op->kind == KIND_DYNAMICS || op->kind == KIND_RESPONSE), OP, op);
         REQUIRE_NODE(in_range(n->axis, 0, p->n_axes + 1), AXIS, axis);
         REQUIRE_NODE(in_range(n->mask, -1, p->n_masks), AXIS, mask);
         REQUIRE_NODE(n->target < p->samples, ROW, target);

@@ -1,5 +1,6 @@
 /* energy.c: kernels over the energy axis, value and partial derivatives together. The
  * formulas stand in ops.def, the living definitions in pyspec/functions/energy.py. */
+#include "faddeeva.h"
 #include "kernel.h"
 #include "vmath.h"
 
@@ -12,9 +13,52 @@ KERNEL(Gauss)
         double e = v_exp(-0.5 * (u * u));
         y[AT] = P(0) * e;
         if (want) {
+            u = v_clamp(u, 1e300); /* 0 times infinity is NaN */
             d[0][AT] = e;
             d[1][AT] = P(0) * e * u * width[l];
             d[2][AT] = P(0) * e * u * u * width[l];
+        }
+    }
+}
+
+/* A and SD on the left, SD ratio on the right; x0 itself belongs to the right. */
+KERNEL(GaussAsym)
+{
+    FOR_VECTORS FOR_LANES {
+        double right = X < P(1) ? 0.0 : 1.0;
+        double width = 1.0 / (right > 0.0 ? P(2) * P(3) : P(2));
+        double u = (X - P(1)) * width;
+        double e = v_exp(-0.5 * (u * u));
+        y[AT] = P(0) * e;
+        if (want) {
+            u = v_clamp(u, 1e300);
+            double by_log = P(0) * e * u * u;
+            d[0][AT] = e;
+            d[1][AT] = P(0) * e * u * width;
+            d[2][AT] = by_log / P(2);
+            d[3][AT] = right > 0.0 ? by_log / P(3) : 0.0;
+        }
+    }
+}
+
+KERNEL(GLS)
+{
+    const double ln16 = 4.0 * PYSPEC_LN2;
+    FOR_VECTORS FOR_LANES {
+        double width = 1.0 / P(2);
+        double u = (X - P(1)) * width;
+        double q = u * u;
+        double gauss = v_exp(-ln16 * q);
+        double lorentz = 1.0 / (1.0 + 4.0 * q);
+        y[AT] = P(0) * ((1.0 - P(3)) * gauss + P(3) * lorentz);
+        if (want) {
+            u = v_clamp(u, 1e300);
+            double by_u = (1.0 - P(3)) * (2.0 * ln16 * (gauss * u)) +
+                          P(3) * (8.0 * lorentz * (lorentz * u));
+            d[0][AT] = (1.0 - P(3)) * gauss + P(3) * lorentz;
+            d[1][AT] = P(0) * by_u * width;
+            d[2][AT] = P(0) * by_u * u * width;
+            d[3][AT] = P(0) * (lorentz - gauss);
         }
     }
 }
@@ -29,7 +73,7 @@ KERNEL(GLP)
         tail[l] = 4.0 * P(3);
     }
     FOR_VECTORS FOR_LANES {
-        double u = (X - P(1)) * width[l];
+        double u = v_clamp((X - P(1)) * width[l], 1e150); /* m u^2 is not 0 times infinity */
         double q = u * u;
         double inverse = 1.0 / (1.0 + tail[l] * q);
         double shape = v_exp(slope[l] * q) * inverse;
@@ -37,9 +81,135 @@ KERNEL(GLP)
         if (want) {
             double by_q = P(0) * shape * (slope[l] - tail[l] * inverse);
             d[0][AT] = shape;
-            d[1][AT] = -2.0 * u * width[l] * by_q;
-            d[2][AT] = -2.0 * q * width[l] * by_q;
+            d[1][AT] = -2.0 * (by_q * u) * width[l];
+            d[2][AT] = -2.0 * (by_q * q) * width[l];
             d[3][AT] = P(0) * shape * q * (ln16 - 4.0 * inverse);
+        }
+    }
+}
+
+/* u is kept finite: a partial must not become 0 times infinity far outside of the peak. */
+KERNEL(Lorentz)
+{
+    FOR_VECTORS FOR_LANES {
+        double width = 1.0 / P(2);
+        double u = (X - P(1)) * width;
+        u = 1e300 < u ? 1e300 : u;
+        u = -1e300 > u ? -1e300 : u;
+        double shape = 1.0 / (1.0 + 4.0 * u * u);
+        y[AT] = P(0) * shape;
+        if (want) {
+            double slope = 8.0 * P(0) * shape * (shape * u);
+            d[0][AT] = shape;
+            d[1][AT] = slope * width;
+            d[2][AT] = slope * u * width;
+        }
+    }
+}
+
+/* w of L points for y of either sign: w(x - iy) = 2 exp(-z^2) - conj w(x + iy), with z the place
+ * on the left. */
+static ALWAYS_INLINE void w_signed(const double *x, const double *y, const double *p, int want,
+                                   w_lanes *to)
+{
+    double height[L];
+    int any_negative = 0;
+    FOR_LANES {
+        height[l] = fabs(y[l]);
+        any_negative |= y[l] < 0.0;
+    }
+    w_vector(x, height, p, want, to);
+    if (any_negative)
+        FOR_LANES {
+            double s, c, re = x[l], im = y[l];
+            double e = 2.0 * v_exp(im * im - re * re);
+            v_sincos(-2.0 * re * im, &s, &c); /* 2 exp(-z^2) = e (c + i s) */
+            double gr = e * c, gi = e * s;
+            double dr = -2.0 * (re * gr - im * gi), di = -2.0 * (re * gi + im * gr);
+            to->v[l] = im < 0.0 ? gr - to->v[l] : to->v[l];
+            if (want) {
+                to->dx[l] = im < 0.0 ? dr - to->dx[l] : to->dx[l];
+                to->dy[l] = im < 0.0 ? -di + to->dy[l] : to->dy[l];
+                to->dxx[l] =
+                    im < 0.0 ? -2.0 * (gr + re * dr - im * di) - to->dxx[l] : to->dxx[l];
+            }
+        }
+}
+
+static void w_value(const double *x, const double *y, const double *p, w_lanes *to)
+{
+    w_signed(x, y, p, 0, to);
+}
+
+static void w_partials(const double *x, const double *y, const double *p, w_lanes *to)
+{
+    w_signed(x, y, p, 1, to);
+}
+
+/* With V = Re w(x + iy), x = (E - x0) s, y = W s / 2, s = 1 / (sqrt(2) SD): A V / V(0, y). The
+ * heat equation gives V + x V_x + y V_y = -V_xx / 2, so the derivative by SD is a difference
+ * of two curvatures and stays accurate where the line is nearly a Lorentzian. */
+KERNEL(Voigt)
+{
+    double s[L], height[L], p4[L], top[L], by_y[L], by_xx[L], x[L] = {0};
+    w_lanes w;
+    FOR_LANES {
+        double tiny = 1e-12 * P(3); /* a narrower SD changes no digit, but would overflow */
+        double sd = (P(2) > 0.0 ? P(2) : tiny) < tiny ? tiny : P(2);
+        s[l] = PYSPEC_SQRT1_2 / sd;
+        height[l] = v_clamp(0.5 * P(3) * s[l], 1e150);
+        p4[l] = v_exp(-4.0 * PYSPEC_PI * fabs(height[l]));
+    }
+    if (want)
+        w_partials(x, height, p4, &w);
+    else
+        w_value(x, height, p4, &w);
+    FOR_LANES {
+        top[l] = 1.0 / w.v[l];
+        by_y[l] = want ? w.dy[l] * top[l] : 0.0;
+        by_xx[l] = want ? w.dxx[l] * top[l] : 0.0;
+    }
+    FOR_VECTORS {
+        FOR_LANES x[l] = v_clamp((X - P(1)) * s[l], 1e150);
+        if (want)
+            w_partials(x, height, p4, &w);
+        else
+            w_value(x, height, p4, &w);
+        FOR_LANES {
+            double scale = P(0) * top[l];
+            y[AT] = scale * w.v[l];
+            if (want) {
+                d[0][AT] = w.v[l] * top[l];
+                d[1][AT] = -scale * w.dx[l] * s[l];
+                d[2][AT] = 0.5 * scale * (w.dxx[l] - w.v[l] * by_xx[l]) / P(2);
+                d[3][AT] = 0.5 * scale * (w.dy[l] - w.v[l] * by_y[l]) * s[l];
+            }
+        }
+    }
+}
+
+/* With r^2 = F^2 + (x - x0)^2 and a = 1 - alpha: A cos(phase) r^-a. */
+KERNEL(DS)
+{
+    FOR_VECTORS FOR_LANES {
+        double run = v_clamp(X - P(1), 1e150);
+        double a = 1.0 - P(3);
+        double angle = v_atan(run / P(2));
+        double square = P(2) * P(2) + run * run;
+        square = 1e300 < square ? 1e300 : square;
+        square = 1e-300 > square ? 1e-300 : square;
+        double log_r = 0.5 * v_log(square);
+        double power = v_exp(-a * log_r);
+        double sine, cosine;
+        v_sincos(0.5 * PYSPEC_PI * P(3) + a * angle, &sine, &cosine);
+        y[AT] = P(0) * cosine * power;
+        if (want) {
+            double scale = P(0) * power;
+            double by_square = a * scale / square;
+            d[0][AT] = cosine * power;
+            d[1][AT] = by_square * (P(2) * sine + run * cosine);
+            d[2][AT] = by_square * (run * sine - P(2) * cosine);
+            d[3][AT] = scale * (cosine * log_r - sine * (0.5 * PYSPEC_PI - angle));
         }
     }
 }

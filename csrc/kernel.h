@@ -4,7 +4,16 @@
 
 #include "lanes.h"
 
-enum { KIND_PEAK, KIND_BACKGROUND, KIND_SPECTRUM_FED, KIND_DYNAMICS, KIND_PROFILE, KIND_KERNEL };
+enum {
+    KIND_PEAK,
+    KIND_BACKGROUND,
+    KIND_SPECTRUM_FED,
+    KIND_DYNAMICS,
+    KIND_KERNEL,
+    KIND_PROFILE,
+    KIND_IRF,
+    KIND_RESPONSE
+};
 enum { DOMAIN_ENERGY, DOMAIN_TIME, DOMAIN_AUX };
 
 /* Most parameters that an op may have. */
@@ -83,5 +92,11 @@ enum {
     N_RPN
 };
 int pyspec_rpn_arity(int64_t instruction);
+
+/* What lies of a convolution kernel outside of the axis: the integral of g over d >= distance
+ * (PYSPEC_SIDE_LEFT: distance = t - t_first >= 0) or over d <= distance (PYSPEC_SIDE_RIGHT:
+ * distance = t - t_last <= 0). NaN for an op that is no convolution kernel. */
+enum { PYSPEC_SIDE_LEFT, PYSPEC_SIDE_RIGHT };
+double pyspec_kernel_mass(int64_t op, int side, double distance, double parameter);
 
 #endif

@@ -8,8 +8,6 @@
 #include "run.h"
 #include "vmath.h"
 
-enum { LEFT, RIGHT };
-
 static void trapezoid_weights(const double *t, int64_t n, double *w)
 {
     for (int64_t j = 0; j < n; j++)
@@ -84,8 +82,8 @@ void pyspec_convolve(int64_t op, double parameter, int64_t n, const double *t, d
     if (op == OP_boxCONV)
         band(op, parameter, parameter / 2.0, n, t, w, y, sum, norm);
     for (int64_t i = 0; i < n; i++) {
-        double left = pyspec_kernel_mass(op, LEFT, t[i] - t[0], parameter);
-        double right = pyspec_kernel_mass(op, RIGHT, t[i] - t[n - 1], parameter);
+        double left = pyspec_kernel_mass(op, PYSPEC_SIDE_LEFT, t[i] - t[0], parameter);
+        double right = pyspec_kernel_mass(op, PYSPEC_SIDE_RIGHT, t[i] - t[n - 1], parameter);
         y[i] = (sum[i] + left * first + right * last) / (norm[i] + left + right);
     }
 }

@@ -56,7 +56,7 @@ class OpDef:
     @property
     def numbered(self) -> bool:
         """Whether even the first component of this kind carries a number (GLP_01)."""
-        return self.kind not in ("BACKGROUND", "SPECTRUM_FED")
+        return self.kind not in ("BACKGROUND", "SPECTRUM_FED", "KERNEL", "IRF")
 
     @property
     def spectrum_fed(self) -> bool:

@@ -11,6 +11,7 @@ from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
+from scipy import special
 
 Array: TypeAlias = npt.NDArray[np.float64]
 Value: TypeAlias = float | Array
@@ -32,6 +33,67 @@ def Gauss(x: Array, A: Value, x0: Value, SD: Value) -> Array:
     return np.asarray(A * np.exp(-(u**2) / 2))
 
 
+def GaussAsym(x: Array, A: Value, x0: Value, SD: Value, ratio: Value) -> Array:
+    """Gaussian peak with a width for each side: ``A exp(-((x - x0) / w)^2 / 2)``.
+
+    ``w = SD`` for x < x0, and ``w = SD ratio`` from x0 on.
+
+    Parameters
+    ----------
+    x : (n_energy,) energies, eV
+    A : height, in units of the data
+    x0 : centre, eV
+    SD : standard deviation of the left side, eV, SD > 0
+    ratio : right width over left width, 1, ratio > 0
+
+    Source: two-piece normal distribution (G. T. Fechner, 1897), scaled to its height.
+    """
+    width = np.where(x < x0, SD, SD * ratio)
+    return np.asarray(A * np.exp(-(((x - x0) / width) ** 2) / 2))
+
+
+def Voigt(x: Array, A: Value, x0: Value, SD: Value, W: Value) -> Array:
+    """Gaussian convolved with a Lorentzian: ``A Re w(z) / Re w(z0)``.
+
+    ``z = ((x - x0) + i W / 2) / (SD sqrt2)``, ``z0 = i W / 2 / (SD sqrt2)``, and ``w`` is the
+    Faddeeva function ``exp(-z^2) erfc(-i z)``. A is the true height on any grid. W = 0 gives a
+    Gaussian.
+
+    Parameters
+    ----------
+    x : (n_energy,) energies, eV
+    A : height, in units of the data
+    x0 : centre, eV
+    SD : standard deviation of the Gaussian, eV, SD > 0
+    W : full width at half maximum of the Lorentzian, eV, W >= 0
+
+    Source: W. Voigt, Sitzungsber. Bayer. Akad. Wiss. 25, 603 (1912); DLMF 7.19.
+    """
+    scale = SD * np.sqrt(2)
+    z = ((x - x0) + 0.5j * W) / scale
+    z0 = 0.5j * W / scale
+    return np.asarray(A * special.wofz(z).real / special.wofz(z0).real)
+
+
+def GLS(x: Array, A: Value, x0: Value, F: Value, m: Value) -> Array:
+    """Sum of a Gaussian and a Lorentzian of one width (pseudo-Voigt).
+
+    ``A [(1 - m) exp(-4 ln2 u^2) + m / (1 + 4 u^2)]`` with ``u = (x - x0) / F``.
+
+    Parameters
+    ----------
+    x : (n_energy,) energies, eV
+    A : height, in units of the data
+    x0 : centre, eV
+    F : full width at half maximum, eV, F > 0
+    m : mixing, 0 (Gaussian) to 1 (Lorentzian)
+
+    Source: the pseudo-Voigt function (G. K. Wertheim et al., Rev. Sci. Instrum. 45, 1369 (1974)).
+    """
+    u2 = ((x - x0) / F) ** 2
+    return np.asarray(A * ((1 - m) * np.exp(-4 * np.log(2) * u2) + m / (1 + 4 * u2)))
+
+
 def GLP(x: Array, A: Value, x0: Value, F: Value, m: Value) -> Array:
     """Product of a Gaussian and a Lorentzian of one width.
 
@@ -49,6 +111,42 @@ def GLP(x: Array, A: Value, x0: Value, F: Value, m: Value) -> Array:
     """
     u2 = ((x - x0) / F) ** 2
     return np.asarray(A * np.exp(-4 * np.log(2) * (1 - m) * u2) / (1 + 4 * m * u2))
+
+
+def Lorentz(x: Array, A: Value, x0: Value, W: Value) -> Array:
+    """Lorentzian peak: ``A / (1 + 4 ((x - x0) / W)^2)``.
+
+    Parameters
+    ----------
+    x : (n_energy,) energies, eV
+    A : height, in units of the data
+    x0 : centre, eV
+    W : full width at half maximum, eV, W > 0
+
+    Source: Lorentz (Cauchy) distribution, scaled to its height.
+    """
+    return np.asarray(A / (1 + 4 * ((x - x0) / W) ** 2))
+
+
+def DS(x: Array, A: Value, x0: Value, F: Value, alpha: Value) -> Array:
+    """Asymmetric line of a metal, after Doniach and Sunjic.
+
+    ``A cos(pi alpha / 2 + (1 - alpha) atan(d / F)) / (F^2 + d^2)^((1 - alpha) / 2)`` with
+    ``d = x - x0``. A is no height: alpha = 0 gives ``A F / (F^2 + d^2)``, of height A / F.
+
+    Parameters
+    ----------
+    x : (n_energy,) energies, eV
+    A : amplitude, units of the data times eV^(1 - alpha)
+    x0 : position of the singularity, eV; the maximum lies beside it for alpha > 0
+    F : half width at half maximum for alpha = 0, eV, F > 0
+    alpha : asymmetry, 0 (Lorentzian) to 1
+
+    Source: S. Doniach & M. Sunjic, J. Phys. C 3, 285 (1970).
+    """
+    d = x - x0
+    phase = np.pi * alpha / 2 + (1 - alpha) * np.arctan(d / F)
+    return np.asarray(A * np.cos(phase) / (F**2 + d**2) ** ((1 - alpha) / 2))
 
 
 def Offset(x: Array, y0: Value) -> Array:

@@ -1,0 +1,44 @@
+/* profile.c: how a parameter depends on an auxiliary axis (depth, position, fluence). The living
+ * definitions stand in pyspec/functions/profile.py. */
+#include "kernel.h"
+#include "vmath.h"
+
+KERNEL(pExpDecay)
+{
+    FOR_VECTORS FOR_LANES {
+        double u = -X / P(1);
+        double e = v_exp(u);
+        y[AT] = P(0) * e;
+        if (want) {
+            d[0][AT] = e;
+            d[1][AT] = -(P(0) * e * v_clamp(u, 1e300)) / P(1);
+        }
+    }
+}
+
+KERNEL(pLinear)
+{
+    FOR_VECTORS FOR_LANES {
+        y[AT] = P(0) * X + P(1);
+        if (want) {
+            d[0][AT] = X;
+            d[1][AT] = 1.0;
+        }
+    }
+}
+
+KERNEL(pGauss)
+{
+    FOR_VECTORS FOR_LANES {
+        double width = 1.0 / P(2);
+        double u = (X - P(1)) * width;
+        double e = v_exp(-0.5 * (u * u));
+        y[AT] = P(0) * e;
+        if (want) {
+            u = v_clamp(u, 1e300); /* 0 times infinity is NaN */
+            d[0][AT] = e;
+            d[1][AT] = P(0) * e * u * width;
+            d[2][AT] = P(0) * e * u * u * width;
+        }
+    }
+}
