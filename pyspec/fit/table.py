@@ -107,8 +107,8 @@ class ParameterTable(Sequence[ParameterRow]):
                 row.name,
                 *format_value(row.value, row.stderr),
                 row.kind + (f" (at {row.at_bound})" if row.at_bound else ""),
-                f"{row.min:.6g}",
-                f"{row.max:.6g}",
+                "" if np.isinf(row.min) else f"{row.min:.6g}",
+                "" if np.isinf(row.max) else f"{row.max:.6g}",
                 row.expr or "",
             ]
             for row in self.rows
