@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import astuple, dataclass, fields
 from html import escape
+from importlib import import_module
 from typing import Any, overload
 
 import numpy as np
@@ -210,9 +211,8 @@ def correlation_matrix(
 
 def _pandas() -> Any:
     try:
-        import pandas as pd
+        return import_module("pandas")
     except ImportError:
         raise FitError(
             "to_dataframe() needs pandas: pip install pandas, or use table['value']"
         ) from None
-    return pd
