@@ -4,6 +4,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 BUILD_INPUTS := pyproject.toml setup.py MANIFEST.in $(wildcard csrc/*)
 CMAKE_FLAGS := -DPYSPEC_WERROR=ON
+MAKEFLAGS += --no-print-directory
 
 .PHONY: demo test check bench lint check-c check-sanitize clean
 
