@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import platform
 from pathlib import Path
 
 from setuptools import Extension, setup
@@ -19,6 +20,12 @@ HERE = Path(__file__).parent
 SOURCES = (HERE / "csrc" / "sources.txt").read_text().split()
 
 UNIX_FLAGS = (HERE / "csrc" / "flags.txt").read_text().split()
+
+#: Flags of the files that hold kernels for one instruction set.
+ISA_FLAGS = {
+    line.split()[0]: line.split()[1:]
+    for line in (HERE / "csrc" / "isa_flags.txt").read_text().splitlines()
+}
 
 
 def fingerprint() -> str:
@@ -44,10 +51,24 @@ class BuildLibrary(build_ext):
             # Behind the user's CFLAGS, so that these hold.
             ext.extra_compile_args = UNIX_FLAGS
             ext.extra_link_args = ["-lm"]
+            ext.extra_objects = self.build_isa_objects()
         else:
             ext.extra_compile_args = ["/O2", "/std:c11"]
         ext.define_macros = [("PYSPEC_FINGERPRINT", f'"{fingerprint()}"')]
         super().build_extension(ext)
+
+    def build_isa_objects(self) -> list[str]:
+        """Compiles the files that need flags of their own; off x86-64 they are empty."""
+        x86 = platform.machine().lower() in ("x86_64", "amd64")
+        objects: list[str] = []
+        for name, flags in ISA_FLAGS.items():
+            objects += self.compiler.compile(
+                [f"csrc/{name}"],
+                output_dir=self.build_temp,
+                extra_postargs=[*UNIX_FLAGS, *(flags if x86 else [])],
+                depends=[f"csrc/{name}" for name in SOURCES],
+            )
+        return objects
 
 
 class PlatformWheel(bdist_wheel):
@@ -65,7 +86,9 @@ setup(
     ext_modules=[
         Extension(
             "pyspec._library.libpyspec",
-            sources=[f"csrc/{name}" for name in SOURCES if name.endswith(".c")],
+            sources=[
+                f"csrc/{name}" for name in SOURCES if name.endswith(".c") and name not in ISA_FLAGS
+            ],
             depends=[f"csrc/{name}" for name in SOURCES],
         )
     ],

@@ -142,11 +142,11 @@ static int check_params(const checker *c, const op_row *op)
 static int check_program(const checker *c)
 {
     const pyspec_node *n = c->node;
-    const int64_t *code = plan_words(c->plan) + n->code;
-    int64_t depth = 0;
     REQUIRE_NODE(in_range(n->code, 0, c->plan->n_words + 1), OFFSET, code);
     REQUIRE_NODE(n->n_code > 0 && 2 * (int64_t)n->n_code <= c->plan->n_words - n->code, PROGRAM,
                  n_code);
+    const int64_t *code = plan_words(c->plan) + n->code;
+    int64_t depth = 0;
     for (int64_t k = 0; k < n->n_code; k++) {
         int64_t instruction = code[2 * k], operand = code[2 * k + 1];
         int arity = pyspec_rpn_arity(instruction);

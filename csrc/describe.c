@@ -37,9 +37,29 @@ _Static_assert((0
 #undef STRUCT
 #undef FIELD
 
+#define BLOCK_OPS(suffix)                                                                          \
+    {pyspec_block_add##suffix, pyspec_block_spread##suffix, pyspec_block_turn##suffix,             \
+     pyspec_block_subtract##suffix}
+const block_ops pyspec_block_table[N_ISA] = {
+#if PYSPEC_X86
+    BLOCK_OPS(), BLOCK_OPS(_avx2), BLOCK_OPS(_avx512)
+#else
+    BLOCK_OPS(), BLOCK_OPS(), BLOCK_OPS()
+#endif
+};
+
+/* The builds of a kernel: by instruction set for an energy kernel, else one. */
+#if PYSPEC_X86
+#define BUILDS_ENERGY(name) {k_##name, k_##name##_avx2, k_##name##_avx512}
+#else
+#define BUILDS_ENERGY(name) {k_##name, k_##name, k_##name}
+#endif
+#define BUILDS_TIME(name) {k_##name, k_##name, k_##name}
+#define BUILDS_AUX(name) {k_##name, k_##name, k_##name}
+
 const op_row pyspec_op_table[N_OPS] = {
 #define OP(name, kind, domain, params, linear, scratch, inplace, tolerance, formula)               \
-    {#name, k_##name, KIND_##kind, DOMAIN_##domain, params, scratch},
+    {#name, BUILDS_##domain(name), KIND_##kind, DOMAIN_##domain, params, scratch},
 #include "ops.def"
 #undef OP
 };
@@ -59,6 +79,21 @@ int pyspec_count_params(const op_row *op, int *n_required)
     n = *op->params ? n : 0;
     *n_required = n - optional;
     return n;
+}
+
+int pyspec_isa_supported(int64_t isa)
+{
+    if (isa == PYSPEC_ISA_BASELINE)
+        return 1;
+#if PYSPEC_X86
+    if (isa == PYSPEC_ISA_AVX2)
+        return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+    if (isa == PYSPEC_ISA_AVX512)
+        return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
+               __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512bw") &&
+               __builtin_cpu_supports("fma");
+#endif
+    return 0;
 }
 
 int64_t pyspec_abi(void)

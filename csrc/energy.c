@@ -6,16 +6,17 @@
 
 KERNEL(Gauss)
 {
+    double width[L];
+    FOR_LANES width[l] = 1.0 / P(2);
     FOR_VECTORS FOR_LANES {
-        double width = 1.0 / P(2);
-        double u = (X - P(1)) * width;
+        double u = (X - P(1)) * width[l];
         double e = v_exp(-0.5 * (u * u));
         y[AT] = P(0) * e;
         if (want) {
             u = v_clamp(u, 1e300); /* 0 times infinity is NaN */
             d[0][AT] = e;
-            d[1][AT] = P(0) * e * u * width;
-            d[2][AT] = P(0) * e * u * u * width;
+            d[1][AT] = P(0) * e * u * width[l];
+            d[2][AT] = P(0) * e * u * u * width[l];
         }
     }
 }
@@ -23,9 +24,14 @@ KERNEL(Gauss)
 /* A and SD on the left, SD ratio on the right; x0 itself belongs to the right. */
 KERNEL(GaussAsym)
 {
+    double left[L], right[L];
+    FOR_LANES {
+        left[l] = 1.0 / P(2);
+        right[l] = 1.0 / (P(2) * P(3));
+    }
     FOR_VECTORS FOR_LANES {
-        double right = X < P(1) ? 0.0 : 1.0;
-        double width = 1.0 / (right > 0.0 ? P(2) * P(3) : P(2));
+        double below = X < P(1) ? 1.0 : 0.0;
+        double width = below > 0.0 ? left[l] : right[l];
         double u = (X - P(1)) * width;
         double e = v_exp(-0.5 * (u * u));
         y[AT] = P(0) * e;
@@ -34,8 +40,26 @@ KERNEL(GaussAsym)
             double by_log = P(0) * e * u * u;
             d[0][AT] = e;
             d[1][AT] = P(0) * e * u * width;
-            d[2][AT] = by_log / P(2);
-            d[3][AT] = right > 0.0 ? by_log / P(3) : 0.0;
+            d[2][AT] = by_log * left[l];
+            d[3][AT] = below > 0.0 ? 0.0 : by_log / P(3);
+        }
+    }
+}
+
+/* u is kept finite: a partial must not become 0 times infinity far outside of the peak. */
+KERNEL(Lorentz)
+{
+    double width[L];
+    FOR_LANES width[l] = 1.0 / P(2);
+    FOR_VECTORS FOR_LANES {
+        double u = v_clamp((X - P(1)) * width[l], 1e300);
+        double shape = 1.0 / (1.0 + 4.0 * u * u);
+        y[AT] = P(0) * shape;
+        if (want) {
+            double slope = 8.0 * P(0) * shape * (shape * u);
+            d[0][AT] = shape;
+            d[1][AT] = slope * width[l];
+            d[2][AT] = slope * u * width[l];
         }
     }
 }
@@ -43,9 +67,10 @@ KERNEL(GaussAsym)
 KERNEL(GLS)
 {
     const double ln16 = 4.0 * PYSPEC_LN2;
+    double width[L];
+    FOR_LANES width[l] = 1.0 / P(2);
     FOR_VECTORS FOR_LANES {
-        double width = 1.0 / P(2);
-        double u = (X - P(1)) * width;
+        double u = (X - P(1)) * width[l];
         double q = u * u;
         double gauss = v_exp(-ln16 * q);
         double lorentz = 1.0 / (1.0 + 4.0 * q);
@@ -55,8 +80,8 @@ KERNEL(GLS)
             double by_u = (1.0 - P(3)) * (2.0 * ln16 * (gauss * u)) +
                           P(3) * (8.0 * lorentz * (lorentz * u));
             d[0][AT] = (1.0 - P(3)) * gauss + P(3) * lorentz;
-            d[1][AT] = P(0) * by_u * width;
-            d[2][AT] = P(0) * by_u * u * width;
+            d[1][AT] = P(0) * by_u * width[l];
+            d[2][AT] = P(0) * by_u * u * width[l];
             d[3][AT] = P(0) * (lorentz - gauss);
         }
     }
@@ -65,39 +90,24 @@ KERNEL(GLS)
 KERNEL(GLP)
 {
     const double ln16 = 4.0 * PYSPEC_LN2;
-    FOR_VECTORS FOR_LANES {
-        double width = 1.0 / P(2);
-        double u = v_clamp((X - P(1)) * width, 1e150); /* m u^2 is not 0 times infinity */
-        double q = u * u;
-        double slope = -ln16 * (1.0 - P(3));
-        double inverse = 1.0 / (1.0 + 4.0 * P(3) * q);
-        double shape = v_exp(slope * q) * inverse;
-        y[AT] = P(0) * shape;
-        if (want) {
-            double by_q = P(0) * shape * (slope - 4.0 * P(3) * inverse);
-            d[0][AT] = shape;
-            d[1][AT] = -2.0 * (by_q * u) * width;
-            d[2][AT] = -2.0 * (by_q * q) * width;
-            d[3][AT] = P(0) * shape * q * (ln16 - 4.0 * inverse);
-        }
+    double width[L], slope[L], tail[L];
+    FOR_LANES {
+        width[l] = 1.0 / P(2);
+        slope[l] = -ln16 * (1.0 - P(3));
+        tail[l] = 4.0 * P(3);
     }
-}
-
-/* u is kept finite: a partial must not become 0 times infinity far outside of the peak. */
-KERNEL(Lorentz)
-{
     FOR_VECTORS FOR_LANES {
-        double width = 1.0 / P(2);
-        double u = (X - P(1)) * width;
-        u = 1e300 < u ? 1e300 : u;
-        u = -1e300 > u ? -1e300 : u;
-        double shape = 1.0 / (1.0 + 4.0 * u * u);
+        double u = v_clamp((X - P(1)) * width[l], 1e150); /* 0 times infinity is NaN */
+        double q = u * u;
+        double inverse = 1.0 / (1.0 + tail[l] * q);
+        double shape = v_exp(slope[l] * q) * inverse;
         y[AT] = P(0) * shape;
         if (want) {
-            double slope = 8.0 * P(0) * shape * (shape * u);
+            double by_q = P(0) * shape * (slope[l] - tail[l] * inverse);
             d[0][AT] = shape;
-            d[1][AT] = slope * width;
-            d[2][AT] = slope * u * width;
+            d[1][AT] = -2.0 * (by_q * u) * width[l];
+            d[2][AT] = -2.0 * (by_q * q) * width[l];
+            d[3][AT] = P(0) * shape * q * (ln16 - 4.0 * inverse);
         }
     }
 }
@@ -251,12 +261,15 @@ KERNEL(Shirley)
         sum[0] = total;
         return;
     }
+    double running[L];
+    FOR_LANES running[l] = sum[l];
     for (int64_t i = b->n - 1; i >= 0; i--) {
         FOR_LANES {
-            sum[l] += b->spectrum[AT];
-            y[AT] = P(0) * sum[l];
+            running[l] += b->spectrum[AT];
+            y[AT] = P(0) * running[l];
             if (want)
-                d[0][AT] = sum[l];
+                d[0][AT] = running[l];
         }
     }
+    FOR_LANES sum[l] = running[l];
 }

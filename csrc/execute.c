@@ -111,7 +111,7 @@ static void run_law(const run *r, const pyspec_node *node)
         int64_t n = n_rows - begin < BLOCK * L ? n_rows - begin : BLOCK * L;
         load_abscissae(r->work.x, axis + begin, n);
         pyspec_block b = {.n = round_up(n, L) / L, .n_valid = n, .across = 1, .x = r->work.x};
-        pyspec_op_table[node->op].kernel(&b, params, value, NULL);
+        pyspec_op_table[node->op].kernels[r->call->isa](&b, params, value, NULL);
         poison(value, b.n, bad);
         for (int64_t i = 0; mask && i < n; i++)
             value[i] = mask[begin + i] ? value[i] : 0.0;
@@ -159,7 +159,7 @@ static void run_component(const run *r, const pyspec_node *node, const tile *t, 
     pyspec_block b = t->block;
     b.carry = r->work.carry + (node - r->nodes - r->plan->n_resolve) * MAX_SCRATCH * L;
     b.spectrum = node->source < 0 ? r->work.zeros : r->work.slots + node->source * BLOCK * L;
-    pyspec_op_table[node->op].kernel(&b, params, value, NULL);
+    pyspec_op_table[node->op].kernels[r->call->isa](&b, params, value, NULL);
     poison(value, b.n, outside(r, node, params));
 }
 
@@ -196,34 +196,24 @@ static void run_statics(const run *r, int64_t x_end)
     }
 }
 
-static void spread(double *restrict target, const double *restrict line, int64_t n, int store)
-{
-    for (int64_t i = 0; i < n; i++)
-        FOR_LANES target[AT] = store ? line[i] : target[AT] + line[i];
-}
-
 static void run_block(const run *r, const tile *t)
 {
-    const int64_t n = t->block.n * L;
+    const block_ops *ops = &pyspec_block_table[r->call->isa];
+    const int64_t n = t->block.n;
     for (int64_t k = r->plan->n_resolve; k < r->plan->n_nodes; k++) {
         const pyspec_node *node = &r->nodes[k];
-        double *restrict target = r->work.slots + node->target * BLOCK * L;
-        const double *restrict value = r->work.value;
+        double *target = r->work.slots + node->target * BLOCK * L;
         int store = node->flags & PYSPEC_FLAG_STORE;
         if (is_static(r, node)) {
-            spread(target, static_values(r, node) + t->x0, t->block.n, store);
-            continue;
-        }
-        if (node->step == PYSPEC_STEP_ADD) {
-            value = r->work.slots + node->source * BLOCK * L;
+            ops->spread(target, static_values(r, node) + t->x0, n, store);
+        } else if (node->step == PYSPEC_STEP_ADD) {
+            ops->add(target, r->work.slots + node->source * BLOCK * L, n, store);
         } else if (store) {
             run_component(r, node, t, target);
-            continue;
         } else {
             run_component(r, node, t, r->work.value);
+            ops->add(target, r->work.value, n, 0);
         }
-        for (int64_t i = 0; i < n; i++)
-            target[i] = store ? value[i] : target[i] + value[i];
     }
 }
 
@@ -252,23 +242,19 @@ static double datum(const pyspec_problem *q, int64_t row, int64_t i)
 }
 
 /* Turns model values out[i] of one row, abscissae from `begin` on, into residuals. */
-static void subtract(const pyspec_problem *q, int64_t row, int64_t begin, int64_t n, double *out)
+static void subtract(const run *r, int64_t row, int64_t begin, int64_t n, double *out)
 {
-    if (q->data_type == PYSPEC_TYPE_F64 && q->data_x == (int64_t)sizeof(double)) {
-        const char *at = (const char *)q->data + row * q->data_row + begin * q->data_x;
-        for (int64_t i = 0; i < n; i++) {
-            double value;
-            memcpy(&value, at + i * (int64_t)sizeof value, sizeof value);
-            out[i] = value - out[i];
-        }
-    } else {
+    const pyspec_problem *q = r->problem;
+    const char *at = (const char *)q->data + row * q->data_row + begin * q->data_x;
+    if (q->data_type == PYSPEC_TYPE_F64 && q->data_x == (int64_t)sizeof(double) &&
+        (uintptr_t)at % sizeof(double) == 0)
+        pyspec_block_table[r->call->isa].subtract(out, (const double *)at, n);
+    else
         for (int64_t i = 0; i < n; i++)
             out[i] = datum(q, row, begin + i) - out[i];
-    }
     for (int64_t i = 0; q->weight && i < n; i++) {
         double weight;
-        memcpy(&weight,
-               (const char *)q->weight + row * q->weight_row + (begin + i) * q->weight_x,
+        memcpy(&weight, (const char *)q->weight + row * q->weight_row + (begin + i) * q->weight_x,
                sizeof weight);
         out[i] *= weight;
     }
@@ -285,17 +271,15 @@ static void write_block(const run *r, const tile *t)
     int64_t n = t->x0 + n_block < q->x_end ? n_block : q->x_end - t->x0;
     int64_t width = q->x_end - q->x_begin;
     int64_t n_lanes = t->across ? 1 : q->row_end - t->row < L ? q->row_end - t->row : L;
-    for (int64_t l = 0; n > 0 && l < n_lanes; l++) {
-        double *out =
-            r->call->out + (t->row + l - q->row_begin) * width + (t->x0 - q->x_begin);
-        if (t->across)
-            memcpy(out, slot, (size_t)n * sizeof *out);
-        else
-            for (int64_t i = 0; i < n; i++)
-                out[i] = slot[AT];
-        if (r->residual)
-            subtract(q, t->row + l, t->x0, n, out);
-    }
+    double *out = r->call->out + (t->row - q->row_begin) * width + (t->x0 - q->x_begin);
+    if (n <= 0)
+        return;
+    if (t->across)
+        memcpy(out, slot, (size_t)n * sizeof *out);
+    else
+        pyspec_block_table[r->call->isa].turn(out, width, slot, n, n_lanes);
+    for (int64_t l = 0; r->residual && l < n_lanes; l++)
+        subtract(r, t->row + l, t->x0, n, out + l * width);
 }
 
 static void run_tile(const run *r, int64_t row, int across, int64_t x_end)
@@ -336,6 +320,8 @@ static int begin_run(run *r, const pyspec_call *call, int64_t n_out)
     r->nodes = plan_nodes(call->plan);
     r->words = plan_words(call->plan);
     r->work = divide_work(call->plan, call->problem, call->work);
+    if (!pyspec_isa_supported(call->isa))
+        return STATUS_ISA;
     if (call->work_size < r->work.size)
         return STATUS_WORK;
     return call->n_out < n_out ? STATUS_OUTPUT : STATUS_OK;

@@ -12,6 +12,7 @@ enum {
 
 typedef struct request {
     int n_params;
+    int64_t isa;
     int64_t n_rows, n_x;
     const double *x, *params, *spectrum;
     double *value;
@@ -54,7 +55,7 @@ static void run_rows(const op_row *op, const request *q, int64_t row)
         pyspec_block b = {.n = n, .n_valid = n, .x = q->x + x0};
         b.spectrum = spectrum;
         b.carry = carry;
-        op->kernel(&b, params, value, q->partials ? partials : NULL);
+        op->kernels[q->isa](&b, params, value, q->partials ? partials : NULL);
         store_lanes(q, value, q->value, row, x0, n);
         for (int k = 0; q->partials && k < q->n_params; k++)
             if (q->partials[k])
@@ -83,7 +84,7 @@ static void run_across(const op_row *op, const request *q)
             memcpy(spectrum, q->spectrum + x0, bytes);
         b.spectrum = spectrum;
         b.carry = carry;
-        op->kernel(&b, params, value, q->partials ? partials : NULL);
+        op->kernels[q->isa](&b, params, value, q->partials ? partials : NULL);
         memcpy(q->value + x0, value, bytes);
         for (int k = 0; q->partials && k < q->n_params; k++)
             if (q->partials[k])
@@ -91,18 +92,21 @@ static void run_across(const op_row *op, const request *q)
     }
 }
 
-int pyspec_function(int64_t op, int64_t n_rows, int64_t n_x, const double *x, const double *params,
-                    const double *spectrum, double *value, double *const *partials)
+int pyspec_function(int64_t op, int64_t isa, int64_t n_rows, int64_t n_x, const double *x,
+                    const double *params, const double *spectrum, double *value,
+                    double *const *partials)
 {
     if (op < 0 || op >= N_OPS)
         return STATUS_OP;
+    if (!pyspec_isa_supported(isa))
+        return STATUS_ISA;
     if (n_rows < 1 || n_x < 1)
         return STATUS_SIZE;
     const op_row *row = &pyspec_op_table[op];
     int n_required, n_params = pyspec_count_params(row, &n_required);
     if (!x || !value || (!params && n_params))
         return STATUS_NULL_POINTER;
-    request q = {n_params, n_rows, n_x, x, params, spectrum, value, partials};
+    request q = {n_params, isa, n_rows, n_x, x, params, spectrum, value, partials};
     if (n_rows == 1)
         run_across(row, &q);
     else

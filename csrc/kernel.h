@@ -20,9 +20,19 @@ enum { MAX_PARAMS = 8 };
 /* Most doubles per lane that an op may carry from block to block. */
 enum { MAX_SCRATCH = 4 };
 
+/* Instruction sets that energy kernels are built for. Laws of motion have one build only:
+ * an onset must fall between the same samples on every machine. */
+enum { N_ISA = PYSPEC_ISA_AVX512 + 1 };
+
+#if defined(__x86_64__) && defined(__GNUC__)
+#define PYSPEC_X86 1
+#else
+#define PYSPEC_X86 0
+#endif
+
 typedef struct op_row {
     const char *name;
-    pyspec_kernel *kernel;
+    pyspec_kernel *kernels[N_ISA];
     int kind;
     int domain;
     const char *params;
@@ -30,7 +40,7 @@ typedef struct op_row {
 } op_row;
 
 #define OP(name, kind, domain, params, linear, scratch, inplace, tolerance, formula)               \
-    pyspec_kernel k_##name;
+    pyspec_kernel k_##name, k_##name##_avx2, k_##name##_avx512;
 #include "ops.def"
 #undef OP
 
@@ -42,6 +52,27 @@ enum {
 };
 
 extern const op_row pyspec_op_table[N_OPS];
+
+/* block.c, for each instruction set. */
+typedef struct block_ops {
+    void (*add)(double *target, const double *value, int64_t n, int store);
+    void (*spread)(double *target, const double *line, int64_t n, int store);
+    void (*turn)(double *rows, int64_t stride, const double *value, int64_t n, int64_t n_lanes);
+    void (*subtract)(double *out, const double *data, int64_t n);
+} block_ops;
+
+#define BLOCK_OPS(suffix)                                                                          \
+    void pyspec_block_add##suffix(double *target, const double *value, int64_t n, int store);      \
+    void pyspec_block_spread##suffix(double *target, const double *line, int64_t n, int store);    \
+    void pyspec_block_turn##suffix(double *rows, int64_t stride, const double *value, int64_t n,   \
+                                   int64_t n_lanes);                                               \
+    void pyspec_block_subtract##suffix(double *out, const double *data, int64_t n);
+BLOCK_OPS()
+BLOCK_OPS(_avx2)
+BLOCK_OPS(_avx512)
+#undef BLOCK_OPS
+
+extern const block_ops pyspec_block_table[N_ISA];
 
 /* Parameters of an op, and how many of them cannot be left out. */
 int pyspec_count_params(const op_row *op, int *n_required);

@@ -37,11 +37,19 @@ typedef void pyspec_kernel(const pyspec_block *block, const double *params, doub
 #define ALWAYS_INLINE inline
 #endif
 
+/* Kernels of a wider instruction set carry its name: k_GLP_avx2. */
+#define JOIN_(a, b, c) a##b##c
+#define JOIN(a, b, c) JOIN_(a, b, c)
+#ifndef ISA_SUFFIX
+#define ISA_SUFFIX
+#endif
+
 #define KERNEL(name)                                                                               \
     static ALWAYS_INLINE void body_##name(const pyspec_block *b, const double *restrict p,         \
                                           double *restrict y, double *const *d, const int across,  \
                                           const int want);                                         \
-    void k_##name(const pyspec_block *b, const double *p, double *y, double *const *d)             \
+    void JOIN(k_, name, ISA_SUFFIX)(const pyspec_block *b, const double *p, double *y,             \
+                                    double *const *d)                                              \
     {                                                                                              \
         if (b->across && d)                                                                        \
             body_##name(b, p, y, d, 1, 1);                                                         \
@@ -58,6 +66,7 @@ typedef void pyspec_kernel(const pyspec_block *block, const double *params, doub
 
 #define FOR_LANES for (int l = 0; l < L; l++)
 #define FOR_VECTORS for (int64_t i = 0; i < b->n; i++)
+#define FOR_BLOCK for (int64_t i = 0; i < n; i++)
 
 /* Parameter k and abscissa of the current lane, position of the current value. */
 #define P(k) (p[(k) * L + l])

@@ -52,6 +52,9 @@ enum {
  * A row where parameter (comparison) other is not true is NaN. */
 enum { PYSPEC_GUARD_GT = 0, PYSPEC_GUARD_GE = 1, PYSPEC_GUARD_LT = 2, PYSPEC_GUARD_LE = 3 };
 
+/* Builds of the energy kernels. */
+enum { PYSPEC_ISA_BASELINE = 0, PYSPEC_ISA_AVX2 = 1, PYSPEC_ISA_AVX512 = 2 };
+
 enum { PYSPEC_TYPE_F64 = 0, PYSPEC_TYPE_F32 = 1, PYSPEC_TYPE_U16 = 2 };
 
 typedef struct pyspec_node {
@@ -126,7 +129,7 @@ typedef struct pyspec_call {
     int64_t work_size;
     double *out;
     int64_t n_out;
-    int64_t reserved;
+    int64_t isa;
 } pyspec_call;
 
 typedef struct pyspec_fault {
@@ -144,6 +147,9 @@ PYSPEC_API const char *pyspec_fingerprint(void);
 
 /* All tables (ops.def, rpn.def, layout.def, status.def) as tab-separated lines. */
 PYSPEC_API const char *pyspec_describe(void);
+
+/* Whether this processor runs the kernels built for PYSPEC_ISA_*. */
+PYSPEC_API int pyspec_isa_supported(int64_t isa);
 
 /* Verifies a plan memory of plan_size bytes and, unless NULL, the problem that goes with
  * it. Returns the status; fault (may be NULL) says which node and field. A plan and
@@ -169,9 +175,9 @@ PYSPEC_API int pyspec_traces(const pyspec_call *call);
  * [n_rows][n_x] is what a spectrum-fed op reads (NULL: zeros). partials is NULL or n_params
  * pointers, each NULL or [n_rows][n_x] for the derivative by that parameter (a spectrum-fed
  * op's derivative by its own parameters, the spectrum held). Bounds are not applied. */
-PYSPEC_API int pyspec_function(int64_t op, int64_t n_rows, int64_t n_x, const double *x,
-                               const double *params, const double *spectrum, double *value,
-                               double *const *partials);
+PYSPEC_API int pyspec_function(int64_t op, int64_t isa, int64_t n_rows, int64_t n_x,
+                               const double *x, const double *params, const double *spectrum,
+                               double *value, double *const *partials);
 
 #ifdef __cplusplus
 }

@@ -47,7 +47,7 @@ static ALWAYS_INLINE double v_clamp(double x, double limit)
     return -limit > x ? -limit : x;
 }
 
-/* exp(x) for -708 <= x <= 709.78, at most 1 ulp; garbage, but no trap, elsewhere.
+/* exp(x) for -708 <= x <= 709.782, at most 1 ulp; nonsense elsewhere.
  *
  * x = k ln2 + r, |r| <= ln2 / 2, with ln2 split so that k ln2_hi is exact (Cody & Waite,
  * Software Manual for the Elementary Functions, 1980); Taylor of degree 13 in r; 2^k by
@@ -70,14 +70,13 @@ static ALWAYS_INLINE double v_exp_inside(double x)
 }
 
 /* exp(x), at most 1 ulp. Below -708 the result, a denormal, is flushed to 0: denormals cost
- * 20 to 60 times more. */
+ * 20 to 60 times more. Beyond the range the steps run on nonsense, which the last two lines
+ * replace; NaN stays NaN. */
 static ALWAYS_INLINE double v_exp(double x)
 {
-    double xc = x > 709.79 ? 709.79 : x;
-    double f = v_exp_inside(xc < -708.0 ? -708.0 : xc);
+    double f = v_exp_inside(x);
     f = x < -708.0 ? 0.0 : f;
-    f = x > 709.782712893384 ? INFINITY : f;
-    return x != x ? x : f;
+    return x > 709.782712893384 ? INFINITY : f;
 }
 
 /* exp(-x^2) (sign = -1) or exp(x^2) (sign = 1), at most 2 ulp: x^2 is taken as the exact square

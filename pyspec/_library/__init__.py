@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
 import numpy as np
@@ -18,10 +19,37 @@ RPN: dict[str, RpnDef] = TABLES.rpn
 CONSTANTS: dict[str, int] = TABLES.constants
 DTYPES: dict[str, np.dtype[np.void]] = TABLES.dtypes
 
+
+def supported_isas() -> tuple[str, ...]:
+    """Builds of the energy kernels that this processor runs, the widest last."""
+    names = {value: name for name, value in CONSTANTS.items() if name.startswith("ISA_")}
+    return tuple(
+        names[value].removeprefix("ISA_")
+        for value in sorted(names)
+        if LIBRARY.pyspec_isa_supported(value)
+    )
+
+
+def choose_isa(wanted: str | None) -> str:
+    """The widest build, or the one that `wanted` (the variable PYSPEC_ISA) names."""
+    supported = supported_isas()
+    if not wanted:
+        return supported[-1]
+    if wanted.upper() not in supported:
+        raise LibraryError(
+            f"PYSPEC_ISA={wanted}: this processor runs {', '.join(supported)}; choose one of them"
+        )
+    return wanted.upper()
+
+
+#: The build in use, chosen once by the processor's features.
+ISA: str = choose_isa(os.environ.get("PYSPEC_ISA"))
+
 __all__ = [
     "ABI",
     "CONSTANTS",
     "DTYPES",
+    "ISA",
     "LIBRARY",
     "OPS",
     "RPN",
@@ -30,10 +58,12 @@ __all__ = [
     "OpDef",
     "RpnDef",
     "call_function",
+    "choose_isa",
     "library_path",
     "load_library",
     "raise_status",
     "source_fingerprint",
+    "supported_isas",
 ]
 
 
@@ -50,6 +80,7 @@ def call_function(
     params: npt.ArrayLike,
     spectrum: npt.ArrayLike | None = None,
     partials: bool = False,
+    isa: str | None = None,
 ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64] | None]:
     """Runs the C kernel of one function, without applying its bounds.
 
@@ -60,6 +91,7 @@ def call_function(
     params : (n_params, n_rows) parameters, in the order of the table
     spectrum : (n_rows, n_x) what a spectrum-fed function reads
     partials : whether to return the derivatives too
+    isa : build of the kernel, one of :func:`supported_isas`; None for :data:`ISA`
 
     Returns
     -------
@@ -82,6 +114,7 @@ def call_function(
     )
     status = LIBRARY.pyspec_function(
         op.index,
+        CONSTANTS[f"ISA_{isa or ISA}"],
         n_rows,
         x.size,
         x.ctypes.data,

@@ -26,7 +26,8 @@ SIGNATURES: dict[str, tuple[Any, list[Any]]] = {
     "pyspec_evaluate": (ctypes.c_int, [_PTR]),
     "pyspec_residual": (ctypes.c_int, [_PTR]),
     "pyspec_traces": (ctypes.c_int, [_PTR]),
-    "pyspec_function": (ctypes.c_int, [_I64, _I64, _I64, _PTR, _PTR, _PTR, _PTR, _PTR]),
+    "pyspec_isa_supported": (ctypes.c_int, [_I64]),
+    "pyspec_function": (ctypes.c_int, [_I64, _I64, _I64, _I64, _PTR, _PTR, _PTR, _PTR, _PTR]),
 }
 
 _REINSTALL = "run 'pip install .' (or 'pip install -e .' for a source tree) again"

@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from pyspec._library import CONSTANTS, DTYPES, LIBRARY, raise_status
+from pyspec._library import CONSTANTS, DTYPES, ISA, LIBRARY, raise_status
 from pyspec.errors import DataError, PlanError
 from pyspec.executor.base import Array, Executor, Values
 from pyspec.model import Measurement
@@ -50,6 +50,7 @@ class _Frame:
         self.call["theta"] = self.theta.ctypes.data
         self.call["work"] = self.work.ctypes.data
         self.call["work_size"] = size
+        self.call["isa"] = CONSTANTS[f"ISA_{ISA}"]
         self.address = int(self.call.ctypes.data)
         self._words = self.call.view(np.int64)
         names = list(DTYPES["pyspec_call"].names or ())

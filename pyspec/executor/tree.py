@@ -35,13 +35,15 @@ class TreeExecutor:
     def __init__(self, model: Model, measurement: Measurement | None = None) -> None:
         model.check()
         self.model = copy.deepcopy(model)
+        self._pars = self.model.parameters
+        self._followers = self.model.resolution_order()
         self.measurement = measurement if measurement is not None else Measurement()
         self.opt_param_names = model.opt_param_names
         self.fixed_names = model.fixed_names
         if self.model.energy is None:
             raise ModelError(f"{model.name}: the model has no energy axis; call model.set_axes")
         self._energy = self.model.energy
-        moved = [par.name for par in self.model.parameters.values() if par.dynamics is not None]
+        moved = [par.name for par in self._pars.values() if par.dynamics is not None]
         if moved and self.model.time is None:
             raise ModelError(
                 f"{model.name}: {moved[0]} moves in time, but the model has no time axis; "
@@ -110,20 +112,20 @@ class TreeExecutor:
 
     def _inputs(self, theta: Values, fixed: Values) -> dict[str, float]:
         """All plain values by name: free ones from theta, fixed ones from the model or given."""
-        pars = self.model.parameters
-        free = _named(theta, self.opt_param_names, pars, "free")
-        return free | _named(fixed, self.fixed_names, pars, "fixed")
+        free = _named(theta, self.opt_param_names, self._pars, "free")
+        return free | _named(fixed, self.fixed_names, self._pars, "fixed")
 
     def _motion(self, values: Mapping[str, float]) -> dict[str, Array]:
         """D(t) of every parameter that moves, over the whole time axis."""
+        still = self._resolve(values, {}, 0)  # no law depends on what moves
         motion: dict[str, Array] = {}
-        for par in self.model.parameters.values():
+        for par in self._pars.values():
             if par.dynamics is None:
                 continue
             assert self.model.time is not None
             total = np.zeros(self.model.time.size)
             for law in reversed(par.dynamics.components):
-                params = [self._value(law_par, values, {}, 0) for law_par in law.pars]
+                params = _arguments(law, still)
                 if outside(law.op, params):
                     total = total + np.nan
                 else:
@@ -131,26 +133,24 @@ class TreeExecutor:
             motion[par.name] = total
         return motion
 
-    def _value(
-        self, par: Par | None, values: Mapping[str, float], motion: Mapping[str, Array], k: int
-    ) -> float:
-        """A parameter at time k. One that was left out is 0."""
-        if par is None:
-            return 0.0
-        if par.formula is not None:
-            pars = self.model.parameters
-            names = par.formula.names
-            env = {name: self._value(pars[name], values, motion, k) for name in names}
-            return float(par.formula.evaluate(env))
-        base = values[par.name]
-        return base + float(motion[par.name][k]) if par.name in motion else base
+    def _resolve(
+        self, values: Mapping[str, float], motion: Mapping[str, Array], k: int
+    ) -> dict[str, float]:
+        """Every parameter at time k: base + D(t), then the expressions."""
+        resolved = dict(values)
+        for name, moves in motion.items():
+            resolved[name] = values[name] + float(moves[k])
+        for par in self._followers:
+            assert par.formula is not None
+            resolved[par.name] = float(par.formula.evaluate(resolved))
+        return resolved
 
     def _spectrum(self, values: Mapping[str, float], motion: Mapping[str, Array], k: int) -> Array:
         """The spectrum at time k: components in reverse file order."""
+        resolved = self._resolve(values, motion, k)
         total = np.zeros(self._energy.size)
         for component in reversed(self.model.components):
-            params = [self._value(par, values, motion, k) for par in component.pars]
-            total = total + self._component(component, params, total)
+            total = total + self._component(component, _arguments(component, resolved), total)
         return total
 
     def _component(self, component: Component, params: list[float], before: Array) -> Array:
@@ -160,6 +160,11 @@ class TreeExecutor:
         if component.op.spectrum_fed:
             return np.asarray(function(self._energy, *params, before))
         return np.asarray(function(self._energy, *params))
+
+
+def _arguments(component: Component, resolved: Mapping[str, float]) -> list[float]:
+    """The parameters of a function in the order of the table; one that was left out is 0."""
+    return [0.0 if par is None else resolved[par.name] for par in component.pars]
 
 
 def _named(

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 import numpy.typing as npt
 
@@ -15,6 +13,7 @@ from pyspec.model import Model
 from pyspec.plan import ScheduledPlan
 
 Array = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
 
 _HOLDS = {">": np.greater, ">=": np.greater_equal, "<": np.less, "<=": np.less_equal}
 _OPS = tuple(OPS.values())
@@ -48,7 +47,9 @@ def _laws(plan: ScheduledPlan, traces: Array) -> str:
 
 
 def _components(plan: ScheduledPlan, traces: Array) -> str:
-    for index, kind in enumerate(plan.op_kinds):
+    # In file order, so that a component is named before one that follows it.
+    for index in reversed(range(plan.n_ops)):
+        kind = plan.op_kinds[index]
         if kind >= 0:
             begin, end = plan.op_param_indptr[index], plan.op_param_indptr[index + 1]
             rows = plan.op_param_indices[begin:end]
@@ -58,7 +59,7 @@ def _components(plan: ScheduledPlan, traces: Array) -> str:
     return ""
 
 
-def _guards(plan: ScheduledPlan, op: OpDef, name: str, rows: Sequence[int], traces: Array) -> str:
+def _guards(plan: ScheduledPlan, op: OpDef, name: str, rows: Ints, traces: Array) -> str:
     params = [traces[row] if row >= 0 else np.zeros(plan.n_time) for row in rows]
     bad = np.broadcast_to(np.asarray(outside(op, params)), (plan.n_time,))
     if not bad.any():

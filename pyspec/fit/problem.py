@@ -90,8 +90,9 @@ class FitProblem:
         out = None if self._pool is None else self._pool.take()
         residual: Array = self.executor.residual(theta, out=out)
         self.nfev += 1
-        # One pass over the residual: chi², and a look for NaN and inf.
-        chisqr = float(residual @ residual)
+        # One pass over the residual: chi², and a look for NaN and inf. einsum, because BLAS
+        # would start threads that idle on the cores between two evaluations.
+        chisqr = float(np.einsum("i,i", residual, residual))
         if chisqr < self.best:
             self.best = chisqr
             self.best_theta[:] = theta

@@ -271,8 +271,9 @@ class _Run:
         elif covar is None or bound or not np.all(np.isfinite(np.diag(covar))):
             interior = [name for name in names if name not in bound]
             covar, empty = self._finite_differences(interior) if interior else (None, [])
-        for name in names:
-            params[name].stderr, params[name].correl = None, None
+        for par in params.values():
+            # lmfit gives fixed parameters an error of 0; they have none.
+            par.stderr, par.correl = None, None
         if covar is None:
             outcome.errorbars = False
             return empty
@@ -316,7 +317,7 @@ class _Run:
         for name, (value, gradient) in followers(model, values).items():
             text = str(model.parameters[name].expr)
             par = lmfit.Parameter(name, value=value, vary=False, user_data=text)
-            if interior:
+            if not set(gradient).isdisjoint(interior):
                 par.stderr = propagate(gradient, interior, covar)
             params.add(par)
             expressions[name] = text

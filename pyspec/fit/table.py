@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import astuple, dataclass, fields
 from html import escape
+from importlib import import_module
 from typing import Any, overload
 
 import numpy as np
@@ -107,8 +108,8 @@ class ParameterTable(Sequence[ParameterRow]):
                 row.name,
                 *format_value(row.value, row.stderr),
                 row.kind + (f" (at {row.at_bound})" if row.at_bound else ""),
-                f"{row.min:.6g}",
-                f"{row.max:.6g}",
+                "" if np.isinf(row.min) else f"{row.min:.6g}",
+                "" if np.isinf(row.max) else f"{row.max:.6g}",
                 row.expr or "",
             ]
             for row in self.rows
@@ -210,9 +211,8 @@ def correlation_matrix(
 
 def _pandas() -> Any:
     try:
-        import pandas as pd
+        return import_module("pandas")
     except ImportError:
         raise FitError(
             "to_dataframe() needs pandas: pip install pandas, or use table['value']"
         ) from None
-    return pd

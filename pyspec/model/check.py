@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 from pyspec._library import OPS
 from pyspec.errors import ModelError
@@ -78,25 +78,34 @@ def _awaited(name: str, parameters: Mapping[str, Par]) -> str | None:
     return None
 
 
-def check_circles(parameters: Mapping[str, Par]) -> None:
-    """No expression depends on itself."""
+def resolution_order(parameters: Mapping[str, Par]) -> list[Par]:
+    """The parameters that follow expressions, each after those it refers to.
+
+    Raises :class:`ModelError` where expressions run in a circle, which it prints.
+    """
+    order: list[Par] = []
     done: set[str] = set()
     for start in parameters:
-        trail: list[str] = []
-        stack: list[tuple[str, int]] = [(start, 0)]
-        while stack:
-            name, level = stack.pop()
-            del trail[level:]
-            if name in trail:
-                _refuse_circle([*trail[trail.index(name) :], name], parameters)
-            if name in done or name not in parameters:
-                continue
-            trail.append(name)
-            formula = parameters[name].formula
-            if formula is None:
-                continue
-            stack.extend((used, level + 1) for used in formula.names)
-        done.add(start)
+        trail: dict[str, Iterator[str]] = {start: _references(parameters, start)}
+        while trail and start not in done:
+            name, waiting = next(reversed(trail.items()))
+            used = next((other for other in waiting if other not in done), None)
+            if used is None:
+                done.add(name)
+                del trail[name]
+                if name in parameters and parameters[name].formula is not None:
+                    order.append(parameters[name])
+            elif used in trail:
+                names = list(trail)
+                _refuse_circle([*names[names.index(used) :], used], parameters)
+            else:
+                trail[used] = _references(parameters, used)
+    return order
+
+
+def _references(parameters: Mapping[str, Par], name: str) -> Iterator[str]:
+    formula = parameters[name].formula if name in parameters else None
+    return iter(formula.names if formula is not None else ())
 
 
 def _refuse_circle(names: list[str], parameters: Mapping[str, Par]) -> None:

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from pyspec.errors import ModelError
 from pyspec.model.axes import UNCHANGED, Unchanged, check_axis
 from pyspec.model.build import similar
-from pyspec.model.check import check_circles, check_laws, check_names
+from pyspec.model.check import check_laws, check_names, resolution_order
 from pyspec.model.evaluate import find_evaluator
 from pyspec.model.tree import Component, Dynamics, Par
 
@@ -100,18 +100,15 @@ class Model:
         parameters that move. Raises :class:`ModelError` for a circle, which it prints."""
         parameters = self.parameters
         self._check(parameters, complete=True)
-        known: dict[str, float] = {}
+        known = {name: float(par.value) for name, par in parameters.items()}
+        for par in resolution_order(parameters):
+            assert par.formula is not None
+            known[par.name] = float(par.formula.evaluate(known))
+        return known
 
-        def resolve(par: Par) -> float:
-            if par.name not in known:
-                if par.formula is None:
-                    known[par.name] = float(par.value)
-                else:
-                    env = {name: resolve(parameters[name]) for name in par.formula.names}
-                    known[par.name] = float(par.formula.evaluate(env))
-            return known[par.name]
-
-        return {name: resolve(par) for name, par in parameters.items()}
+    def resolution_order(self) -> list[Par]:
+        """The parameters that follow expressions, each after those it refers to."""
+        return resolution_order(self.parameters)
 
     def theta(self) -> Array:
         """The free values, in the order of :attr:`opt_param_names`."""
@@ -243,5 +240,5 @@ class Model:
     @staticmethod
     def _check(parameters: Mapping[str, Par], complete: bool) -> None:
         check_names(parameters, complete)
-        check_circles(parameters)
+        resolution_order(parameters)
         check_laws(parameters)

@@ -84,7 +84,7 @@ def plot_fit_2d(
 
 def caption(result: Any) -> str:
     """One line under which a fit can be found again."""
-    name = " ".join(part for part in (result.file_name, result.model_name) if part)
+    name = " fitted to ".join(part for part in (result.model_name, result.file_name) if part)
     state = "" if result.success else "  ·  NOT converged"
     return (
         f"{name}  ·  {' × '.join(str(n) for n in result.data.shape)} points  ·  "

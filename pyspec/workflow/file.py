@@ -16,6 +16,7 @@ from pyspec.model import Measurement, Model, load_dynamics, load_model
 from pyspec.model.axes import check_axis
 from pyspec.workflow.checks import check_data
 from pyspec.workflow.project import Project
+from pyspec.workflow.seeds import one_name, seed_from
 from pyspec.workflow.windows import index_range, nearest_row, row_range
 
 Array = npt.NDArray[np.float64]
@@ -79,7 +80,7 @@ class File:
         A model of the same name that was loaded before is replaced.
         """
         source = self.project.resolve(model_yaml)
-        model = load_model(source, _one_name(model_info, "model_info"))
+        model = load_model(source, one_name(model_info, "model_info"))
         if self.energy is not None:
             model.set_axes(energy=self.energy, time=self.time)
         self.models[model.name] = model
@@ -112,7 +113,7 @@ class File:
                 f"{suggest(target_parameter, known)}; it has {', '.join(known)}"
             )
         source = self.project.resolve(dynamics_yaml)
-        name = _one_name(dynamics_model, "dynamics_model")
+        name = one_name(dynamics_model, "dynamics_model")
         dynamics = load_dynamics(source, name, model.parameters[target_parameter])
         model.add_dynamics(target_parameter, dynamics)
 
@@ -234,7 +235,7 @@ class File:
         if seed_source != "model":
             seeds = [result for result in self.results if result.fit_type == "baseline"]
             if seeds:
-                _seed(model, seeds[-1])
+                seed_from(model, seeds[-1])
             elif seed_source == "baseline":
                 raise FitError("seed_source='baseline', but no baseline was fitted yet")
         measurement = Measurement(data=data, rows=self.rows, columns=self.columns)
@@ -321,14 +322,15 @@ class File:
         """The data with fit window and baseline marked; returns the Figure."""
         from pyspec.plot import plot_data
 
-        marks = {"rows": self.rows, "columns": self.columns, "baseline": self.baseline_rows}
         return plot_data(
             self._need_data(),
             self._need_axis("energy"),
             self.time,
             save_path=save_path,
             show=show,
-            **marks,
+            rows=self.rows,
+            columns=self.columns,
+            baseline=self.baseline_rows,
             **options,
         )
 
@@ -376,32 +378,3 @@ class File:
                 "use fit_spectrum"
             )
         return self.data
-
-
-def _one_name(given: str | Sequence[str], what: str) -> str:
-    if isinstance(given, str):
-        return given
-    names = list(given)
-    if len(names) != 1:
-        raise ModelError(
-            f"{what} {names!r}: several submodels (subcycles) are not available; name one model"
-        )
-    return names[0]
-
-
-def _seed(model: Model, baseline: FitResult) -> None:
-    """Best values of the baseline, by name; outside of the model's bounds is an error."""
-    values = baseline.values
-    seeds = {}
-    for name, par in model.parameters.items():
-        if name not in values or par.formula is not None:
-            continue
-        value = values[name]
-        if not par.min <= value <= par.max:
-            raise FitError(
-                f"{par.place}: the baseline fit gave {name} = {value:g}, outside of the bounds "
-                f"[{par.min:g}, {par.max:g}] of model {model.name!r}; widen them, or start from "
-                "the model's own values with seed_source='model'"
-            )
-        seeds[name] = value
-    model.set_values(seeds)

@@ -18,7 +18,8 @@ static double call_op(int op, double x, const double *p)
     case OP_Offset:
         return p[0];
     case OP_LinBack:
-        return p[1] + p[0] * (fmin(fmax(x, p[2]), p[3]) - p[2]);
+        u = x < p[2] ? p[2] : x > p[3] ? p[3] : x;
+        return p[1] + p[0] * (u - p[2]);
     case OP_expFun:
         return x < p[2] ? 0.0 : p[0] * exp(-(x - p[2]) / p[1]) + p[3];
     case OP_sinFun:
@@ -26,6 +27,17 @@ static double call_op(int op, double x, const double *p)
     default:
         return (double)NAN;
     }
+}
+
+int naive_knows(const pyspec_plan *plan)
+{
+    const double p[MAX_PARAMS] = {1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0};
+    for (int64_t k = 0; k < plan->n_nodes; k++) {
+        int op = plan_nodes(plan)[k].op;
+        if (op >= 0 && op != OP_Shirley && isnan(call_op(op, 1.0, p)))
+            return 0;
+    }
+    return 1;
 }
 
 static int guarded(const int64_t *guards, int n, const double *p)
@@ -84,7 +96,7 @@ static void resolve_row(const pyspec_plan *plan, const pyspec_problem *q, double
         double value;
         if (node->step == PYSPEC_STEP_LAW) {
             double t = node->axis ? q->axes[(node->axis - 1) * q->n_rows + row] : q->time[row];
-            read_params(plan, node, traces, q->n_rows, row, p);
+            read_params(plan, node, traces, q->n_rows, 0, p); /* laws do not move */
             value = guarded(words + node->guards, node->n_guards, p) ? (double)NAN
                                                                      : call_op(node->op, t, p);
             if (node->mask >= 0 && !q->masks[node->mask * q->n_rows + row])
@@ -92,7 +104,8 @@ static void resolve_row(const pyspec_plan *plan, const pyspec_problem *q, double
         } else if (node->step == PYSPEC_STEP_BASE) {
             value = traces[node->source * q->n_rows + row];
         } else {
-            value = run_code(words + node->code, node->n_code, traces, q->n_rows, row);
+            int64_t from = node->flags & PYSPEC_FLAG_STATIC ? 0 : row;
+            value = run_code(words + node->code, node->n_code, traces, q->n_rows, from);
         }
         *target = store ? value : *target + value;
     }
@@ -105,7 +118,8 @@ static void add_spectrum(const pyspec_plan *plan, const pyspec_problem *q,
     double p[MAX_PARAMS] = {0}, sum = 0.0, *target = slots + node->target * q->n_x;
     int store = node->flags & PYSPEC_FLAG_STORE, bad = 0;
     if (node->step == PYSPEC_STEP_COMPONENT) {
-        read_params(plan, node, traces, q->n_rows, row, p);
+        int64_t from = plan->dimension == 2 && (node->flags & PYSPEC_FLAG_STATIC) ? 0 : row;
+        read_params(plan, node, traces, q->n_rows, from, p);
         bad = guarded(plan_words(plan) + node->guards, node->n_guards, p);
     }
     for (int64_t i = q->n_x - 1; i >= 0; i--) {
@@ -136,6 +150,8 @@ void naive_evaluate(const pyspec_plan *plan, const pyspec_problem *problem, cons
         for (int64_t k = 0; k < plan->n_fixed; k++)
             own[(plan->n_theta + k) * problem->n_rows + row] = problem->fixed[k];
         resolve_row(plan, problem, own, row);
+    }
+    for (int64_t row = 0; row < problem->n_rows; row++) {
         for (int64_t k = plan->n_resolve; k < plan->n_nodes; k++)
             add_spectrum(plan, problem, &plan_nodes(plan)[k], own, row, slots);
         memcpy(out + row * problem->n_x, slots + plan->result * problem->n_x,

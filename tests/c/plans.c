@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+int test_isa;
+
 int64_t bits_of(double value)
 {
     int64_t bits;
@@ -194,7 +196,7 @@ double *run_entry(int entry, const pyspec_plan *plan, const pyspec_problem *prob
         abort();
     for (int64_t i = 0; i < size / (int64_t)sizeof(double); i++)
         work[i] = (double)NAN;
-    pyspec_call call = {plan, problem, theta, work, size, out, n_out, 0};
+    pyspec_call call = {plan, problem, theta, work, size, out, n_out, test_isa};
     int (*const entries[])(const pyspec_call *) = {pyspec_evaluate, pyspec_residual,
                                                    pyspec_traces};
     *status = entries[entry](&call);

@@ -45,6 +45,14 @@ void free_grid(grid *g);
 
 enum { RUN_EVALUATE, RUN_RESIDUAL, RUN_TRACES };
 
+/* The build of the kernels that run_entry asks for. RUN_ALL runs a test once for each that this
+ * processor supports. */
+extern int test_isa;
+#define RUN_ALL(test)                                                                              \
+    for (test_isa = 0; test_isa < N_ISA; test_isa++)                                               \
+        if (pyspec_isa_supported(test_isa))                                                        \
+    RUN(test)
+
 /* Runs an entry with an exactly sized work memory, filled with NaN, and an exactly sized
  * output, which the caller frees. NULL unless the status is OK. */
 double *run_entry(int entry, const pyspec_plan *plan, const pyspec_problem *problem,
@@ -61,5 +69,8 @@ int close_to(const double *a, const double *b, int64_t n, double tolerance);
  * grid: out[n_rows][n_x], and traces[n_traces][n_rows] unless NULL. */
 void naive_evaluate(const pyspec_plan *plan, const pyspec_problem *problem, const double *theta,
                     double *traces, double *out);
+
+/* Whether naive.c has a reading of every function of the plan. */
+int naive_knows(const pyspec_plan *plan);
 
 #endif

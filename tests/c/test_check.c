@@ -184,6 +184,8 @@ static void refuses_a_bad_program(void)
     NODE(EXPRESSION, n_code = 2, PROGRAM, code);      /* two values left */
     WORD(EXPRESSION, code + 4, RPN_CONST, PROGRAM, code); /* deeper than the stack */
     WORD(EXPRESSION, code, RPN_ADD, PROGRAM, code);   /* operands missing */
+    EXPECT((w[n[EXPRESSION].code + 2] = RPN_ADD, w[n[EXPRESSION].code + 4] = RPN_CONST),
+           STATUS_PROGRAM, EXPRESSION, FIELD_pyspec_node_code); /* one operand missing */
     WORD(EXPRESSION, code, N_RPN, PROGRAM, code);
     WORD(EXPRESSION, code, -1, PROGRAM, code);
     WORD(EXPRESSION, code + 1, 5, ROW, code); /* reads itself */

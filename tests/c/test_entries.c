@@ -55,6 +55,9 @@ static void refuse_what_is_missing_or_too_small(void)
         call.out = NULL;
         CHECK_INT(entries[k](&call), STATUS_NULL_POINTER);
         call = good;
+        call.isa = N_ISA;
+        CHECK_INT(entries[k](&call), STATUS_ISA);
+        call = good;
         call.work_size--;
         CHECK_INT(entries[k](&call), STATUS_WORK);
         call = good;
@@ -76,15 +79,17 @@ static void a_function_refuses_bad_arguments(void)
 {
     const double x[] = {0.0, 1.0}, params[] = {1.0, 0.0, 1.0};
     double value[2];
-    CHECK_INT(pyspec_function(OP_Gauss, 1, 2, x, params, NULL, value, NULL), STATUS_OK);
-    CHECK_INT(pyspec_function(-1, 1, 2, x, params, NULL, value, NULL), STATUS_OP);
-    CHECK_INT(pyspec_function(N_OPS, 1, 2, x, params, NULL, value, NULL), STATUS_OP);
-    CHECK_INT(pyspec_function(OP_Gauss, 0, 2, x, params, NULL, value, NULL), STATUS_SIZE);
-    CHECK_INT(pyspec_function(OP_Gauss, 1, 0, x, params, NULL, value, NULL), STATUS_SIZE);
-    CHECK_INT(pyspec_function(OP_Gauss, 1, 2, NULL, params, NULL, value, NULL),
+    CHECK_INT(pyspec_function(OP_Gauss, 0, 1, 2, x, params, NULL, value, NULL), STATUS_OK);
+    CHECK_INT(pyspec_function(-1, 0, 1, 2, x, params, NULL, value, NULL), STATUS_OP);
+    CHECK_INT(pyspec_function(N_OPS, 0, 1, 2, x, params, NULL, value, NULL), STATUS_OP);
+    CHECK_INT(pyspec_function(OP_Gauss, -1, 1, 2, x, params, NULL, value, NULL), STATUS_ISA);
+    CHECK_INT(pyspec_function(OP_Gauss, N_ISA, 1, 2, x, params, NULL, value, NULL), STATUS_ISA);
+    CHECK_INT(pyspec_function(OP_Gauss, 0, 0, 2, x, params, NULL, value, NULL), STATUS_SIZE);
+    CHECK_INT(pyspec_function(OP_Gauss, 0, 1, 0, x, params, NULL, value, NULL), STATUS_SIZE);
+    CHECK_INT(pyspec_function(OP_Gauss, 0, 1, 2, NULL, params, NULL, value, NULL),
               STATUS_NULL_POINTER);
-    CHECK_INT(pyspec_function(OP_Gauss, 1, 2, x, NULL, NULL, value, NULL), STATUS_NULL_POINTER);
-    CHECK_INT(pyspec_function(OP_Gauss, 1, 2, x, params, NULL, NULL, NULL), STATUS_NULL_POINTER);
+    CHECK_INT(pyspec_function(OP_Gauss, 0, 1, 2, x, NULL, NULL, value, NULL), STATUS_NULL_POINTER);
+    CHECK_INT(pyspec_function(OP_Gauss, 0, 1, 2, x, params, NULL, NULL, NULL), STATUS_NULL_POINTER);
 }
 
 static void describes_itself(void)

@@ -202,9 +202,9 @@ static void the_one_row_orientation_subtracts_too(void)
 
 int main(void)
 {
-    RUN(data_of_every_type_and_stride);
-    RUN(weights_of_every_stride);
-    RUN(dropped_points_are_zero_whatever_they_hold);
-    RUN(the_one_row_orientation_subtracts_too);
+    RUN_ALL(data_of_every_type_and_stride);
+    RUN_ALL(weights_of_every_stride);
+    RUN_ALL(dropped_points_are_zero_whatever_they_hold);
+    RUN_ALL(the_one_row_orientation_subtracts_too);
     return REPORT;
 }

@@ -1,0 +1,124 @@
+"""The command pyspec: what it prints, what it writes, how it ends."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from pyspec import __version__
+from pyspec._library import OPS
+from pyspec.cli import main
+from pyspec.cli.ops import ops_cells
+
+
+def run(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    code = "import sys; from pyspec.cli import main; sys.exit(main())"
+    return subprocess.run(
+        [sys.executable, "-c", code, *arguments],
+        capture_output=True,
+        text=True,
+        env={**os.environ, "PYTHONIOENCODING": "utf-8", **environment},
+        check=False,
+    )
+
+
+def test_version(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as caught:
+        main(["--version"])
+    assert caught.value.code == 0
+    assert capsys.readouterr().out == f"pyspec {__version__}\n"
+
+
+def test_without_a_command_it_helps(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([]) == 0
+    assert "demo" in capsys.readouterr().out
+
+
+def test_ops_prints_every_row(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["ops"]) == 0
+    text = capsys.readouterr().out
+    for name, op in OPS.items():
+        assert any(line.startswith(name) and op.formula in line for line in text.splitlines())
+    assert len(ops_cells()) == 1 + len(OPS)
+
+
+def test_ops_of_one_function(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["ops", "GLP"]) == 0
+    text = capsys.readouterr().out
+    assert "A, x0, F > 0, m" in text
+    assert main(["ops", "LinBack"]) == 0
+    assert "xStop > xStart" in capsys.readouterr().out
+    assert main(["ops", "GPL"]) == 1
+    shown = capsys.readouterr()
+    assert shown.err.startswith("pyspec: no function 'GPL'; did you mean 'GLP'")
+
+
+def test_errors_have_a_traceback_only_if_asked_for() -> None:
+    short = run("ops", "GPL")
+    assert short.returncode == 1
+    assert "Traceback" not in short.stderr
+    long = run("--traceback", "ops", "GPL")
+    assert long.returncode == 1
+    assert "Traceback" in long.stderr
+    assert run("nonsense").returncode == 2
+
+
+def test_reader_that_goes_away_is_no_error() -> None:
+    code = "import sys; from pyspec.cli import main; sys.exit(main(['ops']))"
+    process = subprocess.Popen(
+        [sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    )
+    assert process.stdout is not None
+    assert process.stderr is not None
+    process.stdout.close()
+    assert process.stderr.read() == b""
+    process.stderr.close()
+    process.wait()
+
+
+def test_demo(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip("matplotlib")
+    output = tmp_path / "out"
+    assert main(["demo", "--output", str(output)]) == 0
+    shown = capsys.readouterr()
+    assert "evaluations" in shown.err
+    assert "Every parameter lies within" in shown.out
+    names = {path.name for path in output.iterdir()}
+    assert names == {"demo.png", "report.html", "report.txt", "models.yaml", "models_time.yaml"}
+    page = (output / "report.html").read_text(encoding="utf-8")
+    assert "data:image/png;base64," in page
+    assert "<script" not in page
+    assert "GLP_02_x0_expFun_01_tau" in page
+    assert "http" not in page
+
+
+def test_demo_without_matplotlib(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    assert main(["demo", "--output", str(tmp_path), "--quiet", "--seed", "3"]) == 0
+    shown = capsys.readouterr()
+    assert "pip install 'pyspec[plot]'" in shown.out
+    assert shown.err == ""
+    assert "<img" not in (tmp_path / "report.html").read_text(encoding="utf-8")
+
+
+def test_demo_that_cannot_write(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    blocked = tmp_path / "file"
+    blocked.write_text("")
+    assert main(["demo", "--output", str(blocked)]) == 1
+    assert capsys.readouterr().err.startswith("pyspec: ")
+    assert main(["demo", "--output", str(tmp_path / "out"), "--backend", "numpy"]) == 1
+    assert "unknown backend 'numpy'" in capsys.readouterr().err
+
+
+def test_ctrl_c_ends_with_130(monkeypatch: pytest.MonkeyPatch) -> None:
+    def press(*given: object) -> int:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("pyspec.cli.ops.print_ops", press)
+    assert main(["ops"]) == 130

@@ -1,0 +1,181 @@
+"""Tables, progress reporters and the buffer pool."""
+
+from __future__ import annotations
+
+import io
+import sys
+from typing import Any
+
+import numpy as np
+import pytest
+
+from pyspec.errors import FitError
+from pyspec.fit.buffers import BufferPool
+from pyspec.fit.parameters import at_bound
+from pyspec.fit.progress import Bar, Custom, Line, Silent, make_progress
+from pyspec.fit.table import (
+    CorrelationTable,
+    ParameterRow,
+    ParameterTable,
+    correlation_matrix,
+    format_value,
+)
+
+ROWS = (
+    ParameterRow("GLP_01_A", 12.345678, 0.0123, True, 0.0, 100.0, init=10.0),
+    ParameterRow("GLP_01_x0", 84.0, None, True, 80.0, 84.0, at_bound="max"),
+    ParameterRow("GLP_02_A", 9.25, 0.01, False, -np.inf, np.inf, expr="3/4 * GLP_01_A"),
+    ParameterRow("LinBack_b", 0.0, None, False, -np.inf, np.inf),
+)
+
+
+def test_rows_and_columns_by_name() -> None:
+    table = ParameterTable(ROWS)
+    assert table["GLP_01_A"].stderr == 0.0123
+    assert table["value"] == [12.345678, 84.0, 9.25, 0.0]
+    assert table["name"] == list(table.names)
+    assert table[1].name == "GLP_01_x0"
+    assert len(table[1:]) == 3
+    assert [row.kind for row in table] == ["free", "free", "expr", "fixed"]
+    assert "GLP_02_A" in table
+    assert ROWS[0] in table
+    assert "GLP_03_A" not in table
+    with pytest.raises(KeyError, match="did you mean 'GLP_01_x0'"):
+        table["GLP_01_xo"]
+    assert table.to_dict()[2]["expr"] == "3/4 * GLP_01_A"
+    assert tuple(table.to_dict()[0]) == table.columns
+
+
+def test_table_as_text_and_html() -> None:
+    table = ParameterTable(ROWS, title="a fit")
+    lines = str(table).splitlines()
+    assert lines[0] == "a fit"
+    assert "12.346" in lines[3]
+    assert "0.012" in lines[3]
+    assert "free (at max)" in lines[4]
+    assert "3/4 * GLP_01_A" in lines[5]
+    assert repr(table) == str(table)
+    html = table._repr_html_()
+    assert html.count("<tr>") == 5
+    bad = ParameterTable([ParameterRow("a<b", 1.0, None, True, 0.0, 2.0)])
+    assert "a&lt;b" in bad._repr_html_()
+
+
+@pytest.mark.parametrize(
+    ("value", "stderr", "expected"),
+    [
+        (84.2099108, 0.0002255, ("84.20991", "0.00023")),
+        (12345.6, 123.0, ("12346", "123")),
+        (0.5, None, ("0.5", "")),
+        (0.5, 0.0, ("0.5", "0")),
+        (np.nan, 0.1, ("nan", "0.1")),
+        (1e9, 3e5, ("1e+09", "3e+05")),
+        (2e-12, 1e-13, ("2e-12", "1e-13")),
+    ],
+)
+def test_value_has_two_digits_of_its_error(
+    value: float, stderr: float | None, expected: tuple[str, str]
+) -> None:
+    assert format_value(value, stderr) == expected
+
+
+def test_dataframe_needs_pandas(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    with pytest.raises(FitError, match="pip install pandas"):
+        ParameterTable(ROWS).to_dataframe()
+
+
+def test_dataframe_columns() -> None:
+    pytest.importorskip("pandas")
+    frame = ParameterTable(ROWS).to_dataframe()
+    assert list(frame["name"]) == [row.name for row in ROWS]
+
+
+def test_correlations() -> None:
+    matrix = correlation_matrix(["a", "b"], {"a": {"b": 0.5}, "b": {"a": 0.5}})
+    table = CorrelationTable(["a", "b"], matrix)
+    assert table["a", "b"] == 0.5
+    assert table["b", "b"] == 1.0
+    assert len(table) == 2
+    assert "+0.500" in str(table)
+    assert "+0.500" in table._repr_html_()
+    with pytest.raises(KeyError, match="no correlations"):
+        table["a", "c"]
+
+
+def test_bounds_are_judged_by_the_range() -> None:
+    assert at_bound(0.0, 0.0, np.inf, 5.0) == "min"
+    assert at_bound(1e-7, 0.0, 1.0, 0.5) == "min"
+    assert at_bound(1e-7, 0.0, np.inf, 1e-7) == ""
+    assert at_bound(1.0, -np.inf, 1.0, 0.5) == "max"
+    assert at_bound(7.0, -np.inf, np.inf, 5.0) == ""
+
+
+def test_progress_line_on_a_terminal_and_in_a_log() -> None:
+    class Terminal(io.StringIO):
+        def isatty(self) -> bool:
+            return True
+
+    terminal, log = Terminal(), io.StringIO()
+    for stream in (terminal, log):
+        line = Line("doublet", stream)
+        for nfev in range(1, 4):
+            line.update(nfev, 10.0 / nfev, 10.0 / nfev)
+        line.close()
+    assert terminal.getvalue().startswith("\rdoublet: 1 evaluations")
+    assert terminal.getvalue().endswith("\n")
+    assert log.getvalue().count("\n") == 1
+    assert "doublet: 3 evaluations, χ² 3.333333" in log.getvalue()
+
+
+def test_progress_choice(monkeypatch: pytest.MonkeyPatch) -> None:
+    calls: list[tuple[Any, ...]] = []
+    assert type(make_progress(None, "x")) is Silent
+    assert type(make_progress(False, "x")) is Silent
+    custom = make_progress(lambda *given: calls.append(given), "x")
+    assert type(custom) is Custom
+    custom.update(3, 2.0, 1.0)
+    custom.close()
+    assert calls == [(3, 2.0, 1.0)]
+    monkeypatch.setitem(sys.modules, "tqdm", None)
+    assert type(make_progress(True, "x")) is Line
+
+    class FakeBar:
+        def __init__(self, **given: Any) -> None:
+            calls.append(tuple(given))
+
+        def set_postfix_str(self, text: str, refresh: bool) -> None:
+            calls.append((text, refresh))
+
+        def update(self, step: int) -> None:
+            calls.append((step,))
+
+        def close(self) -> None:
+            calls.append(("closed",))
+
+    bar = Bar("x", FakeBar)
+    bar.update(1, 2.0, 1.5)
+    bar.close()
+    assert calls[-3:] == [("χ² 1.5", False), (1,), ("closed",)]
+
+
+def test_a_buffer_comes_again_only_when_nobody_holds_it() -> None:
+    """MINPACK keeps the first residual and works in it; a shared buffer made every later
+    residual look like the first, so that a fit stopped at its start."""
+    pool = BufferPool(5)
+    first = pool.take()
+    view = first[1:]
+    second = pool.take()
+    assert second is not first
+    del first
+    third = pool.take()
+    assert third is not second
+    assert not np.shares_memory(third, view)
+    del view
+    held = [pool.take() for _ in range(2 * BufferPool.LIMIT)]
+    assert len({id(array) for array in held}) == len(held)
+    del held, second, third
+    again = pool.take()
+    address = again.ctypes.data
+    del again
+    assert pool.take().ctypes.data == address

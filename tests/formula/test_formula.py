@@ -1,0 +1,306 @@
+"""The parser, evaluation, derivatives and programs of formulas."""
+
+from __future__ import annotations
+
+import copy
+import math
+import pickle
+import random
+
+import mpmath
+import numpy as np
+import pytest
+
+from pyspec._library import RPN
+from pyspec.errors import ModelError, PlanError
+from pyspec.formula import Apply, Formula, Name, Number, disassemble, parse, postorder, run_rpn
+from pyspec.formula.parser import FUNCTIONS, INFIX, MAX_DEPTH, PRECEDENCE, PREFIX
+from pyspec.formula.rules import PARTIALS, UFUNCS
+
+ENV = {"a": 1.7, "b": -0.6, "c": 2.3, "GLP_01_x0": 84.1}
+
+
+def random_text(rng: random.Random, depth: int = 5) -> str:
+    """A formula that Python reads in the same way."""
+    if depth == 0 or rng.random() < 0.2:
+        return rng.choice(["a", "b", "c", "GLP_01_x0", "2", "0.5", "3.", ".25", "1e-1", "2E+1"])
+    kind = rng.random()
+    if kind < 0.15:
+        return rng.choice("-+") + random_text(rng, depth - 1)
+    if kind < 0.35:
+        return f"({random_text(rng, depth - 1)})"
+    space = rng.choice(["", " ", "  "])
+    operator = space + rng.choice(["+", "-", "*", "/", "**"]) + space
+    return random_text(rng, depth - 1) + operator + random_text(rng, depth - 1)
+
+
+TEXTS = [random_text(random.Random(seed)) for seed in range(300)]
+
+
+def test_every_instruction_has_meaning_and_derivative() -> None:
+    arithmetic = {row.name: row for row in RPN.values() if row.name not in ("CONST", "PARAM")}
+    assert set(UFUNCS) == set(arithmetic)
+    assert set(PARTIALS) == set(arithmetic)
+    for name, row in arithmetic.items():
+        assert len(PARTIALS[name]) == row.arity
+        assert isinstance(UFUNCS[name], np.ufunc)
+        assert UFUNCS[name].nin == row.arity
+
+
+def test_every_symbol_can_be_written() -> None:
+    for symbol in INFIX:
+        assert symbol in PRECEDENCE or symbol == "**"
+        assert isinstance(parse(f"a {symbol} b").root, Apply)
+    for symbol in PREFIX:
+        assert isinstance(parse(f"{symbol} a").root, Apply)
+    for symbol, row in FUNCTIONS.items():
+        assert isinstance(parse(f"{symbol}({', '.join('a' * row.arity)})").root, Apply)
+
+
+def same(value: float, expected: float) -> bool:
+    close = math.isclose(value, expected, rel_tol=1e-13, abs_tol=0.0)
+    return close or value == expected or (math.isnan(value) and math.isnan(expected))
+
+
+@pytest.mark.parametrize("text", TEXTS[:150])
+def test_reads_like_python(text: str) -> None:
+    env = {name: np.float64(value) for name, value in ENV.items()}
+    numbers = {"__builtins__": {}}
+    with np.errstate(all="ignore"):
+        try:
+            expected = eval(text, numbers, env)
+        except (ZeroDivisionError, OverflowError):
+            pytest.skip("Python's own numbers overflow or divide by zero here")
+    if isinstance(expected, complex):
+        expected = math.nan  # Python goes complex here
+    assert same(float(parse(text).evaluate(ENV)), float(expected)), text
+
+
+@pytest.mark.parametrize("text", TEXTS)
+def test_program_gives_the_same_bits(text: str) -> None:
+    formula = parse(text)
+    names = list(ENV)
+    traces = np.array([[ENV[name], ENV[name] + 0.25, -ENV[name]] for name in names])
+    code = formula.rpn({name: row for row, name in enumerate(names)})
+    assert code.dtype == np.int64
+    assert code.shape[1] == 2
+    expected = formula.evaluate(dict(zip(names, traces, strict=True)))
+    value = run_rpn(code, traces)
+    assert value.shape == (3,)
+    np.testing.assert_array_equal(value, np.broadcast_to(expected, 3))
+    height = deepest = 0
+    for line in disassemble(code, names).splitlines():
+        height += 1 - RPN[line.split()[0]].arity
+        deepest = max(deepest, height)
+    assert (height, deepest) == (1, formula.depth)
+
+
+@pytest.mark.parametrize("text", TEXTS[::3])
+def test_gradient_is_exact(text: str) -> None:
+    formula = parse(text)
+    value, gradient = formula.gradient(ENV)
+    assert same(float(value), float(formula.evaluate(ENV)))
+    assert tuple(gradient) == formula.names
+    if not np.isfinite(value) or abs(value) > 1e100:
+        return
+    for name in formula.names:
+        with mpmath.workdps(60):
+            exact = {key: mpmath.mpf(number) for key, number in ENV.items()}
+
+            def at(moved: mpmath.mpf, name: str = name, env: dict = exact) -> mpmath.mpf:
+                return eval(text, {"__builtins__": {}}, env | {name: moved})
+
+            try:
+                expected = mpmath.diff(at, exact[name])
+            except (ZeroDivisionError, OverflowError):
+                continue
+            if isinstance(expected, mpmath.mpc) or not mpmath.isfinite(expected):
+                continue
+            expected = float(expected)
+        slope = float(gradient[name])
+        if np.isfinite(slope) and abs(expected) < 1e100:
+            assert math.isclose(slope, expected, rel_tol=1e-9, abs_tol=1e-12), (text, name)
+
+
+def test_gradient_at_difficult_places() -> None:
+    assert parse("a ** 2").gradient({"a": -3.0}) == (9.0, {"a": -6.0})
+    assert parse("a ** 0").gradient({"a": 0.0}) == (1.0, {"a": 0.0})
+    assert parse("a ** b").gradient({"a": 0.0, "b": 2.0}) == (0.0, {"a": 0.0, "b": 0.0})
+    assert parse("a - a").gradient({"a": 5.0}) == (0.0, {"a": 0.0})
+    assert parse("3").gradient({}) == (3.0, {})
+    value, slopes = parse("a ** b").gradient({"a": 2.0, "b": 3.0})
+    assert value == 8.0
+    assert slopes["a"] == 12.0
+    assert math.isclose(slopes["b"], 8.0 * math.log(2.0), rel_tol=1e-15)
+
+
+def test_gradient_over_arrays_has_the_shape_of_the_value() -> None:
+    trace = np.linspace(1.0, 2.0, 5)
+    value, slopes = parse("a + 2 * b").gradient({"a": 1.0, "b": trace})
+    np.testing.assert_array_equal(value, 1.0 + 2 * trace)
+    np.testing.assert_array_equal(slopes["a"], np.ones(5))
+    np.testing.assert_array_equal(slopes["b"], np.full(5, 2.0))
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("-2 ** 2", -4.0),
+        ("2 ** 3 ** 2", 512.0),
+        ("2 ** -1", 0.5),
+        ("-a ** -2 * 2", -0.5),
+        ("8 / 4 / 2", 1.0),
+        ("8 - 4 - 2", 2.0),
+        ("2 + 3 * 4 ** 2", 50.0),
+        ("--a", 2.0),
+        ("+-+a", -2.0),
+        ("(((a)))", 2.0),
+        (" a\n + 1\t", 3.0),
+        ("1/0", math.inf),
+        ("-1/(a - a)", -math.inf),
+        ("(a - a)/0", math.nan),
+        ("(-8) ** (1/3)", math.nan),
+        ("10 ** 400", math.inf),
+    ],
+)
+def test_values(text: str, value: float) -> None:
+    assert same(float(parse(text).evaluate({"a": 2.0})), value)
+
+
+def test_values_are_float64_and_broadcast() -> None:
+    assert isinstance(parse("a").evaluate({"a": 1}), np.float64)
+    value = parse("a * b").evaluate({"a": np.arange(3), "b": 2})
+    assert value.dtype == np.float64
+    np.testing.assert_array_equal(value, [0.0, 2.0, 4.0])
+
+
+def test_missing_value_is_named() -> None:
+    with pytest.raises(ModelError, match=r"'GLP_1_x0' has no value; did you mean 'GLP_01_x0'\?"):
+        parse("GLP_1_x0 + 1").evaluate(ENV)
+    with pytest.raises(ModelError, match="'GLP_1_x0' has no trace row"):
+        parse("GLP_1_x0 + 1").rpn({"GLP_01_x0": 0})
+
+
+ERRORS = [
+    ("", 0, "empty"),
+    ("   ", 0, "empty"),
+    ("a ^ 2", 2, r"write \*\*"),
+    ("a // b", 2, "floor division"),
+    ("a % b", 2, "remainder"),
+    ("(a + b", 0, "never closed"),
+    ("((a) + b", 0, "never closed"),
+    ("a + b)", 5, r"no '\(' before it"),
+    (")", 0, r"'\)' stands where"),
+    ("()", 1, r"'\)' stands where"),
+    ("a +", 3, "ends where"),
+    ("* a", 0, r"'\*' stands where"),
+    ("a b", 2, "operator is missing before 'b'"),
+    ("2a", 1, r"write 2 \* a"),
+    ("2(a)", 1, "operator is missing"),
+    ("(a b)", 3, "operator is missing"),
+    ("1e999", 0, "too large"),
+    ("1,5", 1, "decimal point"),
+    ("(1,5)", 2, "decimal point"),
+    ("sqroot(a)", 0, "not a known function"),
+    ("a(b)", 0, "product is written with"),
+    ("a = 2", 2, "'=' is not an operator"),
+    ("a[0]", 1, "brackets"),
+    ("a.b", 1, "has no meaning"),
+    ("a\u2212b", 1, "write -"),
+    ("\u00e9 + 1", 0, "has no meaning"),
+    ("'a'", 0, "has no meaning"),
+    ("__import__('os')", 11, "has no meaning"),
+    ("a; b", 1, "has no meaning"),
+    ("a\0b", 1, "has no meaning"),
+    ("(" * 1000 + "a", None, "nested too deeply"),
+    ("-" * 1000 + "a", None, "nested too deeply"),
+    ("2**" * 1000 + "a", None, "nested too deeply"),
+    ("a+" * 1000 + "a", None, "too long"),
+]
+
+
+@pytest.mark.parametrize(("text", "caret", "message"), ERRORS, ids=range(len(ERRORS)))
+def test_errors_show_the_place(text: str, caret: int | None, message: str) -> None:
+    with pytest.raises(ModelError, match=message) as caught:
+        parse(text, "models.yaml:14: GLP_02.x0")
+    lines = str(caught.value).splitlines()
+    assert lines[0].startswith("models.yaml:14: GLP_02.x0: expression ")
+    assert lines[-1].strip() == "^"
+    if caret is not None:
+        assert lines[-1].index("^") - 4 == caret
+
+
+def test_text_that_is_no_text() -> None:
+    with pytest.raises(ModelError, match="m:1: an expression is text, not int"):
+        parse(5, "m:1")  # type: ignore[arg-type]
+
+
+def test_deep_formulas_still_work() -> None:
+    """Just below the limit, every walk stays clear of Python's recursion limit."""
+    text = "(" * (MAX_DEPTH - 1) + "a" + ")" * (MAX_DEPTH - 1)
+    assert parse(text).evaluate({"a": 2.0}) == 2.0
+    long = parse("+".join(["a"] * (MAX_DEPTH - 1)))
+    assert long.gradient({"a": 1.0}) == (MAX_DEPTH - 1, {"a": MAX_DEPTH - 1})
+    assert pickle.loads(pickle.dumps(long)) == long
+
+
+def test_names_in_order_of_first_use() -> None:
+    assert parse("b + a * b - c").names == ("b", "a", "c")
+    assert parse("2 + 3").names == ()
+
+
+def test_nodes_know_their_position() -> None:
+    nodes = list(postorder(parse("a + 2.5 * b").root))
+    assert nodes[0] == Name("a", 0)
+    assert nodes[1] == Number(2.5, 4)
+    assert nodes[2] == Name("b", 10)
+    assert [node.position for node in nodes[3:]] == [8, 2]
+
+
+def test_rename_touches_names_only() -> None:
+    formula = parse("a*ab - (a) ** a2 + 2e1").rename({"a": "GLP_01_A", "e1": "no", "b": "no"})
+    assert formula.text == "GLP_01_A*ab - (GLP_01_A) ** a2 + 2e1"
+    assert formula.names == ("GLP_01_A", "ab", "a2")
+    swapped = parse("a - b").rename({"a": "b", "b": "a"})
+    assert swapped.text == "b - a"
+
+
+def test_formula_is_a_value() -> None:
+    formula = parse("a + 1")
+    assert formula == parse("a + 1")
+    assert formula != parse("a+1")
+    assert len({formula, parse("a + 1")}) == 1
+    assert pickle.loads(pickle.dumps(formula)) == formula
+    assert pickle.loads(pickle.dumps(formula)).names == ("a",)
+    assert copy.deepcopy(formula) is formula
+    assert copy.copy(formula) is formula
+    assert str(formula) == "a + 1"
+    with pytest.raises(AttributeError):
+        formula.text = "b"  # type: ignore[misc]
+    assert isinstance(formula, Formula)
+
+
+def test_disassembly() -> None:
+    code = parse("-GLP_01_x0 + 3.67").rpn({"GLP_01_x0": 2})
+    expected = "PARAM GLP_01_x0\nNEG\nCONST 3.67\nADD"
+    assert disassemble(code, {2: "GLP_01_x0"}) == expected
+    assert disassemble(code, ["x", "y", "GLP_01_x0"]) == expected
+
+
+def test_constant_program_fills_the_row() -> None:
+    np.testing.assert_array_equal(run_rpn(parse("1/4").rpn({}), np.zeros((0, 3))), np.full(3, 0.25))
+
+
+def test_result_is_not_a_view_of_a_trace() -> None:
+    traces = np.ones((1, 2))
+    run_rpn(parse("a").rpn({"a": 0}), traces)[:] = 5.0
+    assert (traces == 1.0).all()
+
+
+def test_malformed_programs_are_refused() -> None:
+    traces = np.ones((1, 2))
+    add = RPN["ADD"].index
+    for words in ([[add, 0]], [[99, 0]], [[-1, 0]], [[1, 0], [1, 0]], []):
+        code = np.array(words, dtype=np.int64).reshape(-1, 2)
+        with pytest.raises(PlanError, match="program"):
+            run_rpn(code, traces)

@@ -1,0 +1,215 @@
+"""Kernels against references for every row of the table, and both against exact arithmetic.
+
+Parameter values are drawn from the row's own guards, so that a new row is covered at once.
+Errors count in units of 2^-52 of the peak, as the table's tolerance does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import mpmath
+import numpy as np
+import pytest
+
+from pyspec._library import OPS, OpDef, call_function
+from pyspec.functions import outside, reference
+
+UNIT = 2.0**-52
+N_ROWS = 11  # not a multiple of the lanes
+AXES = {
+    "even": np.linspace(-5.0, 5.0, 137),
+    "descending": np.linspace(5.0, -5.0, 137),
+    "uneven": np.sort(np.random.default_rng(3).uniform(-5.0, 5.0, 700)),
+    "one point": np.array([0.37]),
+}
+
+
+def draw(op: OpDef, rng: np.random.Generator, n_rows: int = N_ROWS) -> np.ndarray:
+    """(n_params, n_rows) parameters inside the domain of `op`, away from its edges.
+
+    Linear parameters have any sign. Others without a guard lie between 0 and 1, where a
+    mixing or an asymmetry is at home; the axes reach far beyond on both sides.
+    """
+    params = rng.uniform(0.05, 0.95, (len(op.params), n_rows))
+    for name in op.linear:
+        params[op.params.index(name)] = rng.normal(0.0, 1.0, n_rows)
+    for guard in op.guards:
+        other = params[int(guard.other)] if guard.relative else guard.other
+        sign = 1.0 if guard.comparison.startswith(">") else -1.0
+        params[guard.param] = other + sign * rng.uniform(0.5, 2.0, n_rows)
+    assert not np.any(outside(op, list(params))), f"{op.name}: cannot draw inside of its guards"
+    return params
+
+
+def spectrum_for(op: OpDef, rng: np.random.Generator, shape: tuple[int, int]) -> Any:
+    return rng.uniform(0.0, 1.0, shape) if op.spectrum_fed else None
+
+
+def refer(op: OpDef, x: np.ndarray, params: Any, spectrum: Any) -> np.ndarray:
+    columns = [np.asarray(row)[:, np.newaxis] for row in params]
+    fed = [] if spectrum is None else [spectrum]
+    return np.asarray(reference(op.name)(x, *columns, *fed))
+
+
+@pytest.mark.parametrize("axis", AXES)
+@pytest.mark.parametrize("name", OPS)
+def test_kernel_follows_reference(name: str, axis: str) -> None:
+    op, x = OPS[name], AXES[axis]
+    rng = np.random.default_rng(11)
+    for _ in range(5):
+        params = draw(op, rng)
+        spectrum = spectrum_for(op, rng, (N_ROWS, x.size))
+        expected = refer(op, x, params, spectrum)
+        rows, _ = call_function(name, x, params, spectrum)
+        one_by_one = [
+            call_function(name, x, params[:, [k]], None if spectrum is None else spectrum[[k]])[0]
+            for k in range(N_ROWS)
+        ]
+        peaks = np.abs(expected).max(axis=1, keepdims=True)
+        for value, how in ((rows, "rows in lanes"), (np.concatenate(one_by_one), "one row")):
+            errors = np.abs(value - expected) / np.where(peaks > 0, peaks, 1.0) / UNIT
+            assert errors.max() <= 2 * op.tolerance, (
+                f"{name}, {how}: {errors.max():.3g} units from the reference, the table allows "
+                f"{op.tolerance} for either"
+            )
+
+
+@pytest.mark.parametrize("name", OPS)
+def test_neighbours_do_not_change_bits(name: str) -> None:
+    op, x = OPS[name], AXES["even"]
+    rng = np.random.default_rng(5)
+    params, others = draw(op, rng), draw(op, rng) * 1e3
+    spectrum = spectrum_for(op, rng, (N_ROWS, x.size))
+    alone, _ = call_function(name, x, params, spectrum)
+    others[:, 4] = params[:, 4]
+    others[:, 5] = np.nan
+    among, _ = call_function(name, x, others, spectrum)
+    np.testing.assert_array_equal(among[4], alone[4])
+
+
+def richardson(function: Callable[[float], np.ndarray], at: float) -> tuple[np.ndarray, np.ndarray]:
+    """The derivative by extrapolated central differences, and its estimated error.
+
+    Six halvings from a step of 1/32: about 1e-13 where the function is smooth.
+    """
+    step = max(abs(at), 1.0) / 32
+    table: list[np.ndarray] = []
+    best = error = np.zeros(0)
+    for level in range(6):
+        high, low = at + step / 2**level, at - step / 2**level
+        row = [(function(high) - function(low)) / (high - low)]
+        for k, above in enumerate(table):
+            row.append(row[k] + (row[k] - above) / (4 ** (k + 1) - 1))
+        if level:
+            error = np.abs(row[-1] - table[-1])
+        table, best = row, row[-1]
+    return best, error
+
+
+@pytest.mark.parametrize("name", OPS)
+def test_partials(name: str) -> None:
+    """To 1e-9 of the column's scale. Points at a kink or a jump do not converge: left out."""
+    op, x = OPS[name], AXES["even"]
+    rng = np.random.default_rng(7)
+    params = draw(op, rng)
+    spectrum = spectrum_for(op, rng, (N_ROWS, x.size))
+    _, partials = call_function(name, x, params, spectrum, partials=True)
+    assert partials is not None
+    assert np.isfinite(partials).all()
+    for row in range(N_ROWS):
+        fed = None if spectrum is None else spectrum[[row]]
+        _, single = call_function(name, x, params[:, [row]], fed, partials=True)
+        assert single is not None
+        for k, param in enumerate(op.params):
+
+            def at(value: float, k: int = k, row: int = row, fed: Any = fed) -> np.ndarray:
+                moved = params[:, [row]].copy()
+                moved[k] = value
+                return refer(op, x, moved, fed)[0]
+
+            expected, error = richardson(at, float(params[k, row]))
+            scale = max(np.abs(expected).max(), np.abs(partials[k, row]).max(), 1e-300)
+            smooth = error <= 1e-9 * scale
+            assert smooth.mean() > 0.9, f"{name}.{param}: the reference is not smooth"
+            for column, how in ((partials[k, row], "rows in lanes"), (single[k, 0], "one row")):
+                worst = np.abs(column - expected)[smooth].max() / scale
+                assert worst <= 1e-9, f"{name}.{param}, {how}: {worst:.3g} of the column's scale"
+
+
+def exact_glp(x: Any, A: Any, x0: Any, F: Any, m: Any) -> Any:
+    u2 = ((x - x0) / F) ** 2
+    return A * mpmath.exp(-4 * mpmath.log(2) * (1 - m) * u2) / (1 + 4 * m * u2)
+
+
+def exact_linback(x: Any, m: Any, b: Any, xStart: Any, xStop: Any) -> Any:
+    return b + m * (min(max(x, xStart), xStop) - xStart)
+
+
+def exact_sin(t: Any, A: Any, f: Any, phi: Any, t0: Any, y0: Any) -> Any:
+    return A * mpmath.sin(2 * mpmath.pi * f * (t - t0) + phi) + y0 if t >= t0 else mpmath.mpf(0)
+
+
+#: Formulas in exact arithmetic, written once more. A row without one is covered above.
+EXACT: dict[str, Callable[..., Any]] = {
+    "Gauss": lambda x, A, x0, SD: A * mpmath.exp(-(((x - x0) / SD) ** 2) / 2),
+    "GLP": exact_glp,
+    "Offset": lambda x, y0: y0,
+    "LinBack": exact_linback,
+    "expFun": lambda t, A, tau, t0, y0: (
+        A * mpmath.exp(-(t - t0) / tau) + y0 if t >= t0 else mpmath.mpf(0)
+    ),
+    "sinFun": exact_sin,
+}
+
+
+def exact(name: str, x: np.ndarray, params: np.ndarray) -> np.ndarray:
+    """(n_x,) in 50 digits, rounded once."""
+    with mpmath.workdps(50):
+        given = [mpmath.mpf(float(value)) for value in params]
+        return np.array([float(EXACT[name](mpmath.mpf(float(at)), *given)) for at in x])
+
+
+@pytest.mark.parametrize("name", EXACT)
+def test_exact(name: str) -> None:
+    op, x = OPS[name], AXES["uneven"][::5]
+    params = draw(op, np.random.default_rng(17), 9)
+    if name == "sinFun":
+        params[1] *= 0.05  # the error of a phase grows with the phase: stay within one turn
+    rows, _ = call_function(name, x, params)
+    for k in range(params.shape[1]):
+        expected = exact(name, x, params[:, k])
+        peak = np.abs(expected).max()
+        single, _ = call_function(name, x, params[:, [k]])
+        written = reference(name)(x, *params[:, k])
+        for value, how in ((rows[k], "rows in lanes"), (single[0], "one row"), (written, "NumPy")):
+            units = np.abs(value - expected).max() / peak / UNIT
+            assert units <= op.tolerance, (
+                f"{name}, {how}: {units:.3g} units, {op.tolerance} allowed"
+            )
+
+
+def test_exact_shirley() -> None:
+    rng = np.random.default_rng(2)
+    spectrum = rng.uniform(0.0, 1.0, 900) * 10.0 ** rng.uniform(-6, 6, 900)
+    with mpmath.workdps(50):
+        sums = [mpmath.fsum(float(s) for s in spectrum[k:]) for k in range(spectrum.size)]
+        expected = np.array([float(mpmath.mpf("0.0625") * total) for total in sums])
+    x = np.arange(900.0)
+    kernel, _ = call_function("Shirley", x, [[0.0625]], spectrum[np.newaxis])
+    for value in (kernel[0], reference("Shirley")(x, 0.0625, spectrum)):
+        units = np.abs(value - expected).max() / expected.max() / UNIT
+        assert units <= OPS["Shirley"].tolerance
+
+
+@pytest.mark.parametrize("width", [1e-3, 1.0, 1e4])
+def test_exact_far_from_the_centre(width: float) -> None:
+    """Wings, underflow and large offsets of the axis: still bounded by the peak."""
+    centre = 1253.6
+    x = centre + width * np.linspace(-45.0, 45.0, 181)
+    for name in ("Gauss", "GLP"):
+        params = np.array([7.0, centre, width] + ([0.3] if name == "GLP" else []))
+        expected = exact(name, x, params)
+        value, _ = call_function(name, x, params[:, np.newaxis])
+        assert np.abs(value[0] - expected).max() <= OPS[name].tolerance * UNIT * 7.0

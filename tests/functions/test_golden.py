@@ -1,0 +1,65 @@
+"""References and kernels against golden numbers, to 1e-12 of the peak."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from pyspec._library import OPS, call_function
+from pyspec.functions import outside, reference
+
+
+def read(shared: Path, name: str) -> tuple[list[dict[str, Any]], Any]:
+    manifest = json.loads((shared / "golden" / "functions.json").read_text())
+    cases = [case for case in manifest["cases"] if case["function"] == name]
+    return cases, np.load(shared / "golden" / "functions.npz")
+
+
+def arguments(case: dict[str, Any]) -> list[float]:
+    """In the table's order; an optional parameter that the case lacks is 0."""
+    return [float(case["args"].get(param, 0.0)) for param in OPS[case["function"]].params]
+
+
+def assert_near(value: np.ndarray, expected: np.ndarray, what: str) -> None:
+    assert value.shape == expected.shape, what
+    np.testing.assert_array_equal(np.isnan(value), np.isnan(expected), err_msg=what)
+    finite = np.isfinite(expected)
+    np.testing.assert_array_equal(value[~finite], expected[~finite], err_msg=what)
+    peak = np.abs(expected[finite]).max(initial=0.0)
+    worst = np.abs(value[finite] - expected[finite]).max(initial=0.0)
+    assert worst <= 1e-12 * peak, f"{what}: {worst:.3g} at a peak of {peak:.3g}"
+
+
+@pytest.mark.parametrize("name", OPS)
+def test_golden(shared: Path, name: str) -> None:
+    cases, arrays = read(shared, name)
+    if not cases:
+        pytest.skip(f"no golden numbers for {name}")
+    for case in cases:
+        params = arguments(case)
+        if case.get("raises"):
+            assert outside(OPS[name], params) is True, case["id"]
+            continue
+        x = arrays[f"axis__{case['axis']}"]
+        expected = arrays[case["array"]]
+        spectrum = arrays[f"axis__{case['spectrum']}"] if "spectrum" in case else None
+        fed = [] if spectrum is None else [spectrum]
+        with np.errstate(all="ignore"):
+            value = reference(name)(x, *params, *fed)
+        assert_near(value, expected, f"{case['id']}, reference")
+        n_rows = expected.shape[0] if expected.ndim == 2 else 1
+        columns = np.repeat(np.array(params)[:, np.newaxis], n_rows, axis=1)
+        given = None if spectrum is None else spectrum.reshape(n_rows, -1)
+        kernel, _ = call_function(name, x, columns, given)
+        assert_near(kernel.reshape(expected.shape), expected, f"{case['id']}, kernel")
+
+
+def test_axes_include_descending_and_uneven_ones(shared: Path) -> None:
+    cases, arrays = read(shared, "LinBack")
+    axes = [arrays[f"axis__{case['axis']}"] for case in cases]
+    assert any((np.diff(axis) < 0).all() for axis in axes)
+    assert any(np.ptp(np.diff(axis)) > 1e-6 for axis in axes)

@@ -1,0 +1,123 @@
+"""Every row of the op table has a reference of its name, and the other way round."""
+
+from __future__ import annotations
+
+import inspect
+from importlib import import_module
+
+import numpy as np
+import pytest
+
+from pyspec._library import OPS
+from pyspec.errors import LibraryError
+from pyspec.functions import outside, reference
+
+X = np.linspace(-4.0, 6.0, 41)
+
+
+@pytest.mark.parametrize("name", OPS)
+def test_signature_follows_the_table(name: str) -> None:
+    op = OPS[name]
+    _, *params = inspect.signature(reference(name)).parameters.values()
+    if op.spectrum_fed:
+        assert params.pop().name == "spectrum"
+    assert tuple(par.name for par in params) == op.params
+    defaults = [par.default for par in params]
+    assert defaults[: op.n_required] == [inspect.Parameter.empty] * op.n_required
+    assert defaults[op.n_required :] == [0.0] * (len(params) - op.n_required)
+
+
+@pytest.mark.parametrize("name", OPS)
+def test_reference_is_documented(name: str) -> None:
+    text = inspect.getdoc(reference(name)) or ""
+    assert "``" in text, f"{name}: the docstring lacks the formula"
+    for param in OPS[name].params:
+        assert param in text, f"{name}: the docstring does not explain {param}"
+
+
+@pytest.mark.parametrize("package", sorted({op.package for op in OPS.values()}))
+def test_no_function_without_a_row(package: str) -> None:
+    module = import_module(f"pyspec.functions.{package}")
+    functions = [
+        name
+        for name, thing in vars(module).items()
+        if inspect.isfunction(thing) and thing.__module__ == module.__name__
+    ]
+    assert sorted(functions) == sorted(op.name for op in OPS.values() if op.package == package)
+
+
+def test_unknown_reference_suggests() -> None:
+    with pytest.raises(LibraryError, match="did you mean 'Gauss'"):
+        reference("Gaus")
+
+
+def test_row_without_reference(monkeypatch: pytest.MonkeyPatch) -> None:
+    reference.cache_clear()
+    monkeypatch.delattr("pyspec.functions.energy.Gauss")
+    with pytest.raises(LibraryError, match=r"energy\.py has no reference"):
+        reference("Gauss")
+
+
+@pytest.mark.parametrize("name", OPS)
+def test_columns_broadcast_to_rows(name: str) -> None:
+    """Parameters (n_time, 1) give (n_time, n_energy), row by row what numbers give."""
+    op = OPS[name]
+    rows = 3
+    columns = [np.linspace(0.5, 1.5, rows)[:, np.newaxis] + k for k in range(len(op.params))]
+    fed = [np.outer(np.arange(1.0, 4.0), np.cos(X))] if op.spectrum_fed else []
+    value = reference(name)(X, *columns, *fed)
+    assert value.shape == (rows, X.size)
+    for row in range(rows):
+        fed_row = [fed[0][row]] if fed else []
+        alone = reference(name)(X, *(float(column[row, 0]) for column in columns), *fed_row)
+        assert alone.shape == X.shape
+        np.testing.assert_array_equal(value[row], alone)
+
+
+def test_peak_heights_and_widths() -> None:
+    assert reference("Gauss")(np.array([2.0]), 3.0, 2.0, 0.7) == [3.0]
+    for m in (0.0, 1.0):
+        edge = reference("GLP")(np.array([1.0 - 0.6, 1.0 + 0.6]), 5.0, 1.0, 1.2, m)
+        np.testing.assert_allclose(edge, 2.5, rtol=1e-14)
+
+
+def test_linback_is_flat_outside() -> None:
+    x = np.array([-1.0, 0.0, 1.0, 2.0, 9.0])
+    expected = [2.0, 2.0, 2.5, 3.0, 3.0]
+    np.testing.assert_array_equal(reference("LinBack")(x, 0.5, 2.0, 0.0, 2.0), expected)
+    np.testing.assert_array_equal(reference("LinBack")(x[::-1], 0.5, 2.0, 0.0, 2.0), expected[::-1])
+
+
+def test_shirley_counts_its_own_point_and_those_above() -> None:
+    spectrum = np.array([1.0, 2.0, 4.0])
+    np.testing.assert_array_equal(reference("Shirley")(X[:3], 0.5, spectrum), [3.5, 3.0, 2.0])
+
+
+@pytest.mark.parametrize("name", [op.name for op in OPS.values() if op.kind == "DYNAMICS"])
+def test_laws_far_before_the_onset_do_not_overflow(name: str) -> None:
+    """Warnings are errors: exp of a million would show."""
+    op = OPS[name]
+    params = dict.fromkeys(op.params, 0.001) | {"t0": 0.0}
+    value = reference(name)(np.array([-1e6, -1.0, 0.0]), *params.values())
+    assert np.isfinite(value).all()
+
+
+def test_onset_belongs_to_the_response_and_y0_to_it_alone() -> None:
+    t = np.array([-1.0, np.nextafter(0.5, 0.0), 0.5, 1.5])
+    decay = reference("expFun")(t, 2.0, 1.0, 0.5, 0.25)
+    np.testing.assert_allclose(decay, [0.0, 0.0, 2.25, 2.0 * np.exp(-1.0) + 0.25], rtol=1e-15)
+    wave = reference("sinFun")(t, 2.0, 0.25, 0.0, 0.5, 0.25)
+    np.testing.assert_allclose(wave, [0.0, 0.0, 0.25, 2.25], rtol=1e-15)
+
+
+def test_outside_of_numbers_and_arrays() -> None:
+    gauss, line = OPS["Gauss"], OPS["LinBack"]
+    assert outside(gauss, [1.0, 0.0, 0.5]) is False
+    assert outside(gauss, [1.0, 0.0, 0.0]) is True
+    assert outside(gauss, [1.0, 0.0, float("nan")]) is True
+    assert outside(OPS["Offset"], [0.0]) is False
+    widths = np.array([[1.0], [0.0], [-1.0], [np.nan]])
+    found = outside(gauss, [1.0, 0.0, widths])
+    np.testing.assert_array_equal(found, [[False], [True], [True], [True]])
+    assert outside(line, [1.0, 0.0, 2.0, 2.0]) is True
+    assert outside(line, [1.0, 0.0, 2.0, 3.0]) is False

@@ -1,0 +1,140 @@
+"""The tables that the library exports, against pyspec.h as cffi reads it, and against Python."""
+
+from __future__ import annotations
+
+import ctypes
+import inspect
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from pyspec._library import ABI, CONSTANTS, DTYPES, LIBRARY, OPS, RPN, TABLES, OpDef, library_path
+from pyspec._library.load import SIGNATURES
+from pyspec._library.tables import parse_tables
+
+CSRC = Path(__file__).parents[2] / "csrc"
+
+
+@pytest.fixture(scope="module")
+def header() -> str:
+    """The declarations of pyspec.h, without preprocessor lines and the C++ guard."""
+    text = (CSRC / "pyspec.h").read_text()
+    text = re.sub(r"/\*.*?\*/", "", text, flags=re.DOTALL)
+    text = re.sub(r"#ifdef __cplusplus.*?#endif", "", text, flags=re.DOTALL)
+    lines = [line for line in text.splitlines() if not line.startswith("#")]
+    return "\n".join(lines).replace("PYSPEC_API ", "")
+
+
+@pytest.fixture(scope="module")
+def ffi(header: str) -> Any:
+    cffi = pytest.importorskip("cffi")
+    parsed = cffi.FFI()
+    parsed.cdef(header)
+    return parsed
+
+
+def test_every_table_has_rows() -> None:
+    assert {"Gauss", "GLP", "Shirley", "expFun"} <= set(OPS)
+    assert {"CONST", "PARAM", "ADD", "POW"} <= set(RPN)
+    assert [op.index for op in OPS.values()] == list(range(len(OPS)))
+    assert [row.index for row in RPN.values()] == list(range(len(RPN)))
+    assert list(TABLES.statuses) == list(range(len(TABLES.statuses)))
+
+
+def test_every_status_has_a_name_and_a_message() -> None:
+    for name, message in TABLES.statuses.values():
+        assert re.fullmatch(r"[A-Z_]+", name)
+        assert message.strip() == message
+        assert message
+
+
+def test_a_parameter_list_is_read_as_written() -> None:
+    text = "OP\tf\tPEAK\tENERGY\tA, SD>0, W>=-1.5, b<=a, a>A, y0=0\tA, y0\t2\t0\t4\tA SD"
+    op = parse_tables(text).ops["f"]
+    assert op.params == ("A", "SD", "W", "b", "a", "y0")
+    assert op.n_required == 5
+    assert [(g.param, g.comparison, g.other, g.relative) for g in op.guards] == [
+        (1, ">", 0.0, False),
+        (2, ">=", -1.5, False),
+        (3, "<=", 4.0, True),
+        (4, ">", 0.0, True),
+    ]
+    assert op.linear == ("A", "y0")
+    assert (op.scratch, op.inplace, op.tolerance, op.formula) == (2, False, 4.0, "A SD")
+    assert op.default_bounds("SD") == (0.0, np.inf)
+    assert op.default_bounds("W") == (-1.5, np.inf)
+    assert op.default_bounds("b") == (-np.inf, np.inf)
+
+
+def test_a_parameter_list_that_cannot_be_read_is_named() -> None:
+    with pytest.raises(ValueError, match="2bad"):
+        parse_tables("OP\tf\tPEAK\tENERGY\tA, 2bad\tA\t0\t0\t4\tA")
+
+
+@pytest.mark.parametrize("op", OPS.values(), ids=OPS.keys())
+def test_a_row_is_consistent(op: OpDef) -> None:
+    assert len(set(op.params)) == len(op.params)
+    assert set(op.linear) <= set(op.params)
+    assert op.tolerance >= 0
+    assert op.formula
+    for guard in op.guards:
+        assert 0 <= guard.param < len(op.params)
+        assert not guard.relative or int(guard.other) != guard.param
+
+
+@pytest.mark.parametrize("op", OPS.values(), ids=OPS.keys())
+def test_a_row_has_a_reference_with_its_parameters(op: OpDef) -> None:
+    from pyspec.functions import reference
+
+    parameters = list(inspect.signature(reference(op.name)).parameters.values())
+    names = [parameter.name for parameter in parameters]
+    assert tuple(names[1 : 1 + len(op.params)]) == op.params
+    assert names[1 + len(op.params) :] == (["spectrum"] if op.spectrum_fed else [])
+    optional = [p.name for p in parameters if p.default is not inspect.Parameter.empty]
+    assert optional == list(op.params[op.n_required :])
+
+
+@pytest.mark.parametrize("name", DTYPES)
+def test_a_struct_is_what_cffi_reads_in_the_header(ffi: Any, name: str) -> None:
+    struct, dtype = ffi.typeof(name), DTYPES[name]
+    assert ffi.sizeof(name) == dtype.itemsize
+    assert [field for field, _ in struct.fields] == list(dtype.names or ())
+    for field, entry in struct.fields:
+        column = dtype.fields[field]
+        assert column[1] == entry.offset, field
+        assert column[0].itemsize == ffi.sizeof(entry.type), field
+        kind = {"pointer": np.uintp, "int32_t": np.int32, "int64_t": np.int64}
+        named = "pointer" if entry.type.kind == "pointer" else entry.type.cname
+        assert column[0] == np.dtype(kind[named]), field
+
+
+def test_every_constant_of_the_header_is_exported(header: str) -> None:
+    pairs = re.findall(r"PYSPEC_(\w+) = (\d+)", header)
+    assert len(pairs) > 10
+    assert {name: int(value) for name, value in pairs}.items() <= CONSTANTS.items()
+
+
+def test_the_lanes_and_the_abi_are_the_headers() -> None:
+    text = (CSRC / "pyspec.h").read_text()
+    defined = dict(re.findall(r"#define PYSPEC_(\w+) (\d+)", text))
+    assert CONSTANTS["LANES"] == int(defined["LANES"])
+    assert int(defined["ABI"]) == ABI == LIBRARY.pyspec_abi()
+
+
+def test_the_entries_are_those_of_the_header(header: str, ffi: Any) -> None:
+    assert sorted(re.findall(r"\b(pyspec_\w+)\(", header)) == sorted(SIGNATURES)
+    opened = ffi.dlopen(str(library_path()))
+    for name, (result, arguments) in SIGNATURES.items():
+        entry = ffi.typeof(getattr(opened, name))
+        assert [kind_of(ffi, each) for each in entry.args] == [kind_of(ffi, a) for a in arguments]
+        assert kind_of(ffi, entry.result) == kind_of(ffi, result), name
+
+
+def kind_of(ffi: Any, declared: Any) -> tuple[bool, int]:
+    """Whether a type of cffi or ctypes is an address, and its size."""
+    if isinstance(declared, ffi.CType):
+        return declared.kind == "pointer", ffi.sizeof(declared)
+    return declared in (ctypes.c_void_p, ctypes.c_char_p), ctypes.sizeof(declared)

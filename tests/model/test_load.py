@@ -1,0 +1,349 @@
+"""Model files: what is read, and what is refused with which words."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+import pytest
+
+from pyspec.errors import ModelError
+from pyspec.model import load_dynamics, load_model, load_models
+
+GOOD = """\
+# a doublet on a background
+doublet:
+  Offset:
+    y0: [2, True]
+  Shirley:
+    pShirley: [4.0E-4, False, 0, 1]
+  GLP:
+    A: [20.0, True, 5, 60]
+    x0: [84.0, "project", 82, 88]
+    F: [0.9, file]
+    m: [0.3, static, 0, .inf]
+  GLP:
+    m: ["GLP_01_m"]
+    F: [GLP_01_F * 2]
+    x0: ["GLP_01_x0 + 3.67"]
+    A: ["3/4*GLP_01_A"]
+  Offset:
+    y0: [-1e-3, true, -.inf, +.inf]
+"""
+
+LAWS = """\
+decay:
+  expFun:
+    A: [1.5, True, -5, 5]
+    tau: [8.0, True, 0.5, 100]
+    t0: [0.0, False]
+  expFun:
+    A: ["-expFun_01_A"]
+    tau: [2.0, True]
+    t0: [0, False]
+    y0: [0.1, False]
+"""
+
+
+def bad(text: str, **options: object) -> str:
+    with pytest.raises(ModelError) as caught:
+        load_models(text, **options)
+    return str(caught.value)
+
+
+def one(line: str) -> str:
+    """The complaint about one line inside a GLP."""
+    return bad(f"m:\n  GLP:\n    {line}\n    A: [1, True]\n    F: [1, True]\n    m: [0, True]\n")
+
+
+def test_a_model_as_written() -> None:
+    model = load_model(GOOD)
+    assert model.name == "doublet"
+    names = ["Offset", "Shirley", "GLP_01", "GLP_02", "Offset_02"]
+    assert [component.name for component in model.components] == names
+    par = model.parameters
+    assert list(par)[:6] == [
+        "Offset_y0", "Shirley_pShirley", "GLP_01_A", "GLP_01_x0", "GLP_01_F", "GLP_01_m",
+    ]  # fmt: skip
+    assert (par["GLP_01_A"].value, par["GLP_01_A"].min, par["GLP_01_A"].max) == (20.0, 5.0, 60.0)
+    assert (par["GLP_01_A"].vary, par["GLP_01_A"].scope) == (True, "file")
+    assert (par["GLP_01_x0"].vary, par["GLP_01_x0"].scope) == (True, "project")
+    assert (par["GLP_01_F"].vary, par["GLP_01_F"].scope) == (True, "file")
+    assert (par["GLP_01_m"].vary, par["GLP_01_m"].scope) == (False, "static")
+    assert par["Shirley_pShirley"].value == 4e-4
+    assert not par["Shirley_pShirley"].vary
+    assert par["Offset_02_y0"].value == -1e-3
+    assert (par["Offset_02_y0"].min, par["Offset_02_y0"].max) == (-math.inf, math.inf)
+    assert par["GLP_01_A"].where == "<text>:8"
+    assert par["GLP_02_F"].expr == "GLP_01_F * 2"
+    assert math.isnan(par["GLP_02_F"].value)
+    assert not par["GLP_02_F"].vary
+
+
+def test_parameters_are_bound_by_name() -> None:
+    second = load_model(GOOD).components[3]
+    assert [par.argument for par in second.parameters] == ["A", "x0", "F", "m"]
+
+
+def test_bounds_default_to_the_domain() -> None:
+    par = load_model(GOOD).parameters
+    assert (par["GLP_01_F"].min, par["GLP_01_F"].max) == (0.0, math.inf)
+    assert (par["Offset_y0"].min, par["Offset_y0"].max) == (-math.inf, math.inf)
+
+
+def test_infinite_bounds_end_at_the_domain() -> None:
+    text = "m:\n  Gauss: {A: [1, True], x0: [0, True], SD: [1, True, -.inf, .inf]}\n"
+    par = load_model(text).parameters["Gauss_01_SD"]
+    assert (par.min, par.max) == (0.0, math.inf)
+
+
+@pytest.mark.parametrize(
+    ("word", "value"),
+    [
+        ("1e-3", 1e-3), ("4.0E-4", 4e-4), ("010", 10.0), ("-.5", -0.5), ("+5.", 5.0),
+        ("1E+2", 100.0), ("0x1F", 31.0), ("0o17", 15.0), ("6.02e23", 6.02e23),
+        ("12345678901234567890", 12345678901234567890.0),
+    ],
+)  # fmt: skip
+def test_numbers_as_yaml_1_2_writes_them(word: str, value: float) -> None:
+    model = load_model(f"m:\n  Offset:\n    y0: [{word}, True]\n")
+    assert model.parameters["Offset_y0"].value == value
+
+
+@pytest.mark.parametrize(
+    ("word", "message"),
+    [
+        ("True", "a truth value"), ("false", "a truth value"), (".nan", "not a number"),
+        ("nan", "not a number"), (".inf", "infinite"), ("-.inf", "infinite"), ("1e999", "infinite"),
+        ("9" * 400, "infinite"), ("yes", "must be a number"), ("60:30", "must be a number"),
+        ("1_000", "must be a number"), ("~", "an empty value"),
+        ('"1.0"', "remove the quotes"), ("3/4", "must be a number"), ("[1]", "a list"),
+        ("{a: 1}", "a mapping"), ("0x", "must be a number"), ("\u0663", "must be a number"),
+    ],
+)  # fmt: skip
+def test_values_that_are_no_numbers(word: str, message: str) -> None:
+    complaint = one(f"x0: [{word}, True]")
+    assert complaint.startswith("<text>:3: GLP_01.x0: ")
+    assert message in complaint
+
+
+@pytest.mark.parametrize(
+    "flag", ["1", "0", "yes", "on", "no", '"True"', "TRUE", "~", "1.5", "[True]"]
+)
+def test_vary_flags_that_are_none(flag: str) -> None:
+    complaint = one(f"x0: [1, {flag}]")
+    assert complaint.startswith("<text>:3: GLP_01.x0: ")
+    assert "write True, False, project, file or static" in complaint
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("x0: [1, True, 5, 3]", "min 5 is not below max 3; exchange them"),
+        ("x0: [1, True, 1, 1]", "write [1, False]"),
+        ("x0: [9, True, 1, 3]", "value 9 is outside of its bounds [1, 3]"),
+        ("x0: [1, True, ~, 3]", "min is empty; write -.inf for no bound"),
+        ("x0: [1, True, 0, null]", "max is empty; write .inf for no bound"),
+        ("x0: [1, True, .nan, 3]", "min is not a number"),
+        ("x0: [1, True, 0, 1e999]", "max 1e999 is too large; write .inf"),
+        ("x0: [1, True, .inf, .inf]", "not below"),
+        ("x0: [1, True, 0, True]", "a truth value"),
+        ("x0: [1, True, 0]", "has 3 entries"),
+        ("x0: [1, True, 0, 2, 3]", "has 5 entries"),
+        ("x0: []", "has 0 entries"),
+        ("x0: 5", "write [5, True]"),
+        ("x0: [5]", "write [5, True] or [5, False]"),
+        ("x0: text", "a parameter is a list"),
+        ("x0:", "a parameter is a list"),
+        ("x0: {value: 1}", "a parameter is a list"),
+        ("x0: [[1]]", "a parameter is a list"),
+        ("x0: [~]", "a parameter is a list"),
+        ('x0: ["GLP_01_A ^ 2"]', "write ** for a power"),
+        ('x0: [""]', "empty"),
+        ('x0: ["GLP_1_A"]', "names an unknown parameter 'GLP_1_A'; did you mean 'GLP_01_A'?"),
+        ('x0: ["GLP_01_x0 + 1"]', "circle: GLP_01_x0 -> GLP_01_x0"),
+        ("X0: [1, True]", "GLP has no parameter 'X0'"),
+        ("x_0: [1, True]", "did you mean 'x0'?"),
+    ],
+)
+def test_lines_that_are_refused(line: str, message: str) -> None:
+    complaint = one(line)
+    assert complaint.startswith("<text>:3: GLP_01.")
+    assert message in complaint
+
+
+@pytest.mark.parametrize(
+    ("text", "start", "message"),
+    [
+        ("", None, ""),
+        ("m:\n", "<text>:1: m: ", "the model is empty"),
+        ("m: {}\n", "<text>:1: m: ", "the model is empty"),
+        ("m: 5\nn: 6\n", "<text>:1: m: ", "a model holds components"),
+        ("m: [GLP]\n", "<text>:1: m: ", "a model holds components"),
+        ("- m\n- n\n", "<text>:1: ", "not a list"),
+        ("# nothing\n\n", "<text>:1: ", "the file is empty"),
+        ("{}\n", "<text>:1: ", "there is no model"),
+        ("m:\n  GLp: {}\n", "<text>:2: GLp: ", "did you mean 'GLP'?"),
+        ("m:\n  Gaus: {}\n", "<text>:2: Gaus: ", "did you mean 'Gauss'?"),
+        ("m:\n  Offset:\n", "<text>:2: Offset: ", "has no parameters; Offset needs y0"),
+        ("m:\n  Offset: 5\n", "<text>:2: Offset: ", "must hold parameters by name"),
+        ("m:\n  Offset: {}\n", "<text>:2: Offset: ", "parameter 'y0' is missing"),
+        (
+            "m:\n  Offset:\n    y0: [1, True]\n    y0: [2, True]\n",
+            "<text>:4: Offset.y0: ",
+            "given twice, first at <text>:3",
+        ),
+        (
+            "m:\n  GLP:\n    A: [1, True]\n    x0: [1, True]\n    m: [0, True]\n",
+            "<text>:2: GLP_01: ",
+            "the parameter 'F' is missing; GLP needs A, x0, F, m",
+        ),
+        (
+            "m:\n  Offset: {y0: [1, True]}\nm:\n  Offset: {y0: [1, True]}\n",
+            "<text>:3: m: ",
+            "taken in line 1",
+        ),
+        (
+            "m:\n  Offset: {y0: [1, True]}\n  expFun: {A: [1, True]}\n",
+            "<text>:3: expFun: ",
+            "is a time law; put it in a dynamics model",
+        ),
+        (
+            "m:\n  Gauss:\n    A: [1, True]\n    x0: [1, True]\n    SD: [0, False]\n",
+            "<text>:5: Gauss_01.SD: ",
+            "needs SD > 0",
+        ),
+        (
+            "m:\n  Gauss:\n    A: [1, True]\n    x0: [1, True]\n    SD: [1, True, -1, 2]\n",
+            "<text>:5: Gauss_01.SD: ",
+            "min -1 lies outside of the function's domain",
+        ),
+        (
+            "m:\n  LinBack:\n    m: [1, True]\n    b: [1, True]\n    xStart: [5, False]\n"
+            "    xStop: [3, False]\n",
+            "<text>:6: LinBack.xStop: ",
+            "needs xStop > xStart = 5",
+        ),
+        ("m: &a\n  Offset: {y0: [1, True]}\n", "<text>:1: ", "the anchor '&a' is not allowed"),
+        ("m:\n  Offset: {y0: *a}\n", "<text>:2: ", "the alias '*a' is not allowed"),
+        ("m:\n  <<: *a\n", "<text>:2: ", "the alias '*a'"),
+        ("m: !!python/object:os.system\n  Offset: {}\n", "<text>:1: ", "is not allowed"),
+        ("m:\n  Offset: {y0: [!!float 1, True]}\n", "<text>:2: ", "the tag"),
+        ("m:\n  Offset: {y0: [1, True]}\n---\nn: {}\n", "<text>:3: ", "a second document"),
+        ("m:\n  Offset:\n\ty0: [1, True]\n", "<text>:3: ", "with spaces, not with tabs"),
+        ("m:\n  Offset: {y0: [1, True}\n", "<text>:2: ", "not valid YAML"),
+        ("m:\n  Offset: {y0: [1\0, True]}\n", "<text>:2: ", "NUL byte"),
+        ("m:\n  Offset: {y0: [1\x07, True]}\n", "<text>:2: ", "'\\x07' is not allowed"),
+        ("m:\n  ? [a, b]\n  : 1\n", "<text>:2: ", "a key must be a word"),
+        ("m:\n  a: " + "[" * 2000 + "\n", "<text>:2: ", "nested too deeply"),
+        ('"": {}\n', "<text>:1: ", "no name"),
+    ],
+)
+def test_files_that_are_refused(text: str, start: str | None, message: str) -> None:
+    complaint = bad(text)
+    if start is not None:
+        assert complaint.startswith(start)
+    assert message in complaint
+
+
+def test_circle_is_printed() -> None:
+    text = GOOD.replace("[20.0, True, 5, 60]", '["GLP_02_A"]')
+    assert "circle: GLP_01_A -> GLP_02_A -> GLP_01_A" in bad(text)
+
+
+def test_references_may_fan_out_and_in() -> None:
+    """Forty pairs, each over the pair before: 2^40 paths, one visit for each parameter."""
+    lines = ["m:", "  Gauss: {A: [1, True], x0: [1, True], SD: [1, True]}"]
+    for k in range(1, 41):
+        pair = f"Gauss_{k:02d}_A + Gauss_{k:02d}_x0"
+        lines.append(f'  Gauss: {{A: ["({pair}) / 2"], x0: ["({pair}) / 2"], SD: [1, True]}}')
+    assert load_model("\n".join(lines)).values["Gauss_41_A"] == 1.0
+
+
+def test_long_chains() -> None:
+    lines = ["m:", *(f'  Offset: {{y0: ["Offset_{k:02d}_y0"]}}' for k in range(2, 1500))]
+    lines[1] = lines[1].replace('"Offset_02_y0"', '"Offset_02_y0 + 1"')
+    lines.append("  Offset: {y0: [7, True]}")
+    assert load_model("\n".join(lines)).values["Offset_y0"] == 8.0
+
+
+def test_many_references_to_one_parameter_are_no_circle() -> None:
+    text = GOOD.replace('"GLP_01_m"', '"GLP_01_m * GLP_01_m + GLP_02_F - GLP_02_F"')
+    assert load_model(text).values["GLP_02_m"] == pytest.approx(0.09)
+
+
+def test_files(tmp_path: Path) -> None:
+    path = tmp_path / "models.yaml"
+    path.write_bytes(b"\xef\xbb\xbf" + GOOD.encode() + LAWS.encode())
+    models = load_models(path)
+    assert list(models) == ["doublet"]  # laws are for load_dynamics
+    assert models["doublet"].parameters["GLP_01_A"].where == f"{path}:8"
+    assert models["doublet"].text == GOOD.split("\n", 1)[1]
+    assert load_model(str(path), "doublet").where == f"{path}:2"
+    with pytest.raises(ModelError, match="there is no model 'doublets'") as caught:
+        load_model(path, "doublets")
+    assert "did you mean 'doublet'?" in str(caught.value)
+    with pytest.raises(ModelError, match="expFun is a time law"):
+        load_model(path, "decay")
+
+
+def test_files_that_cannot_be_read(tmp_path: Path) -> None:
+    with pytest.raises(ModelError, match=r"nowhere\.yaml: cannot read .* check the path"):
+        load_models(tmp_path / "nowhere.yaml")
+    with pytest.raises(ModelError, match="cannot read"):
+        load_models(tmp_path)
+    with pytest.raises(ModelError, match="cannot read"):
+        load_models("nul\0byte")
+    (tmp_path / "latin.yaml").write_bytes("größe:\n".encode("latin-1"))
+    with pytest.raises(ModelError, match="is not UTF-8"):
+        load_models(tmp_path / "latin.yaml")
+    with pytest.raises(ModelError, match="a path or YAML text, not int"):
+        load_models(5)  # type: ignore[arg-type]
+
+
+def test_one_of_several_must_be_named() -> None:
+    text = GOOD + "other:\n  Offset: {y0: [1, True]}\n"
+    assert list(load_models(text)) == ["doublet", "other"]
+    assert list(load_models(text, ["other"])) == ["other"]
+    with pytest.raises(ModelError, match="has the models doublet, other; say which"):
+        load_model(text)
+
+
+def test_only_laws_is_no_energy_model() -> None:
+    assert "load them with load_dynamics" in bad(LAWS)
+
+
+def test_dynamics_as_written() -> None:
+    target = load_model(GOOD).parameters["GLP_01_x0"]
+    dynamics = load_dynamics(LAWS, "decay", target)
+    assert (dynamics.target, dynamics.name, dynamics.frequency) == ("GLP_01_x0", "decay", -1.0)
+    assert [law.name for law in dynamics.components] == [
+        "GLP_01_x0_expFun_01",
+        "GLP_01_x0_expFun_02",
+    ]
+    first, second = dynamics.components
+    assert [par.name for par in first.parameters][1] == "GLP_01_x0_expFun_01_tau"
+    assert first.pars[3] is None  # y0 was left out and makes no parameter
+    assert second.pars[3] is not None
+    assert second.parameters[0].expr == "-GLP_01_x0_expFun_01_A"
+    assert (first.parameters[1].min, first.parameters[1].max) == (0.5, 100.0)
+    assert dynamics.text == LAWS
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "message"),
+    [
+        (LAWS, "decays", "there is no model 'decays'.*did you mean 'decay'"),
+        (LAWS, ["decay", "decay"], "takes one dynamics model, not 2"),
+        (GOOD, "doublet", r"^<text>:3: Offset: Offset is a function of energy"),
+        ("d:\n  expFn: {}\n", "d", "did you mean 'expFun'"),
+        (
+            "d:\n  expFun: {A: [1, True], tau: [0, True], t0: [0, True]}\n",
+            "d",
+            r"^<text>:2: GLP_01_x0_expFun_01\.tau: .*needs tau > 0",
+        ),
+    ],
+)
+def test_dynamics_that_are_refused(text: str, name: str, message: str) -> None:
+    with pytest.raises(ModelError, match=message):
+        load_dynamics(text, name, "GLP_01_x0")

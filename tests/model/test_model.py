@@ -1,0 +1,260 @@
+"""The model tree: values, axes, dynamics, and what they refuse."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+
+import numpy as np
+import pytest
+
+from pyspec.errors import BackendError, DataError, ModelError
+from pyspec.model import Model, load_dynamics, load_model, register_evaluator
+
+TEXT = """\
+m:
+  Offset:
+    y0: [2.0, True]
+  GLP:
+    A: [20.0, True, 5, 60]
+    x0: [84.0, True, 82, 88]
+    F: [0.9, False]
+    m: [0.3, True, 0, 1]
+  GLP:
+    A: ["GLP_01_A / 2"]
+    x0: ["GLP_01_x0 + 3.67"]
+    F: ["GLP_02_A / 10"]
+    m: [0.5, True, 0, 1]
+"""
+
+LAWS = """\
+d:
+  expFun:
+    A: [1.0, True]
+    tau: [8.0, True]
+    t0: [0.0, False]
+follow:
+  expFun:
+    A: ["{source}"]
+    tau: [2.0, True]
+    t0: [0.0, False]
+"""
+
+
+def model() -> Model:
+    return load_model(TEXT)
+
+
+def move(target: Model, name: str, laws: str = "d", source: str = "1") -> None:
+    text = LAWS.format(source=source)
+    target.add_dynamics(name, load_dynamics(text, laws, target.parameters[name]))
+
+
+def test_values_resolve_chains_on_base_values() -> None:
+    values = model().values
+    assert list(values) == list(model().parameters)
+    assert values["GLP_02_A"] == 10.0
+    assert values["GLP_02_x0"] == 84.0 + 3.67
+    assert values["GLP_02_F"] == 1.0
+
+
+def test_order_of_theta_and_of_fixed_values() -> None:
+    free = ("Offset_y0", "GLP_01_A", "GLP_01_x0", "GLP_01_m", "GLP_02_m")
+    assert model().opt_param_names == free
+    assert model().fixed_names == ("GLP_01_F",)
+    np.testing.assert_array_equal(model().theta(), [2.0, 20.0, 84.0, 0.3, 0.5])
+
+
+def test_dynamics_follow_the_parameter_they_move() -> None:
+    moved = model()
+    move(moved, "GLP_01_x0")
+    names = list(moved.parameters)
+    at = names.index("GLP_01_x0")
+    assert names[at : at + 4] == [
+        "GLP_01_x0",
+        "GLP_01_x0_expFun_01_A",
+        "GLP_01_x0_expFun_01_tau",
+        "GLP_01_x0_expFun_01_t0",
+    ]
+    assert moved.fixed_names == ("GLP_01_x0_expFun_01_t0", "GLP_01_F")
+    assert moved.values["GLP_02_x0"] == 84.0 + 3.67
+
+
+def test_set_values_is_all_or_nothing() -> None:
+    target = model()
+    target.set_values({"GLP_01_A": 30, "GLP_01_F": np.float64(1.5)})
+    assert target.values["GLP_02_A"] == 15.0
+    for values, message in (
+        ({"GLP_01_A": 1.0, "GLP_1_x0": 2.0}, "no parameter 'GLP_1_x0'; did you mean 'GLP_01_x0'"),
+        ({"GLP_01_A": 1.0, "GLP_02_A": 2.0}, "follows the expression 'GLP_01_A / 2'; set GLP_01_A"),
+        ({"GLP_01_A": 1.0, "GLP_01_F": float("nan")}, "nan is not a finite number"),
+        ({"GLP_01_A": 1.0, "GLP_01_F": "2"}, "'2' is not a finite number"),
+        ({"GLP_01_A": 1.0, "GLP_01_F": None}, "None is not a finite number"),
+        ({"GLP_01_A": 1.0, "GLP_01_F": True}, "True is not a finite number"),
+    ):
+        with pytest.raises(ModelError, match=message):
+            target.set_values(values)  # type: ignore[arg-type]
+    assert target.values["GLP_01_A"] == 30.0
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("GLP_1_x0", "did you mean 'GLP_01_x0'"),
+        ("GLP_02_x0", r"follows the expression .*add them to what it refers to \(GLP_01_x0\)"),
+        ("GLP_01_A", "already has the dynamics 'd'"),
+        ("GLP_01_A_expFun_01_A", "belongs to a time law"),
+    ],
+)
+def test_dynamics_where_there_can_be_none(name: str, message: str) -> None:
+    target = model()
+    move(target, "GLP_01_A")
+    with pytest.raises(ModelError, match=message):
+        target.add_dynamics(name, load_dynamics(LAWS, "d", name))
+
+
+def test_dynamics_loaded_for_another_parameter() -> None:
+    with pytest.raises(ModelError, match="was loaded for GLP_01_A, not for GLP_01_x0"):
+        model().add_dynamics("GLP_01_x0", load_dynamics(LAWS, "d", "GLP_01_A"))
+
+
+@pytest.mark.parametrize("first", ["cause", "law"])
+def test_law_that_would_move_itself(first: str) -> None:
+    """In whichever order the two are added, the error names both and changes nothing."""
+    target = model()
+    if first == "cause":
+        move(target, "GLP_01_A")
+        late, arguments = "GLP_01_x0", ("follow", "GLP_02_A")
+    else:
+        move(target, "GLP_01_x0", "follow", "GLP_02_A")
+        late, arguments = "GLP_01_A", ("d", "1")
+    before = list(target.parameters)
+    with pytest.raises(ModelError, match=r"GLP_01_x0_expFun_01_A = .* depends on GLP_01_A"):
+        move(target, late, *arguments)
+    assert list(target.parameters) == before
+    assert target.parameters[late].dynamics is None
+
+
+def test_laws_may_follow_what_stands_still() -> None:
+    target = model()
+    move(target, "GLP_01_x0", "follow", "GLP_02_A - Offset_y0")
+    assert target.values["GLP_01_x0_expFun_01_A"] == 8.0
+
+
+def test_law_with_an_unknown_name() -> None:
+    target = model()
+    start = r"^<text>:8: GLP_01_x0_expFun_01\.A: .* unknown parameter "
+    with pytest.raises(ModelError, match=start + "'expFun_1_A'; did you mean 'expFun_01_A'"):
+        move(target, "GLP_01_x0", "follow", "expFun_1_A")
+    assert target.parameters["GLP_01_x0"].dynamics is None
+
+
+def test_energy_expression_may_wait_for_dynamics() -> None:
+    """GLP_02 follows the amplitude of a law that is added after loading."""
+    text = TEXT.replace('"GLP_01_x0 + 3.67"', '"GLP_01_x0_expFun_01_A * 2"')
+    target = load_model(text)
+    with pytest.raises(ModelError, match="comes with dynamics of GLP_01_x0: add those first"):
+        target.check()
+    with pytest.raises(ModelError, match="add those first"):
+        target.values  # noqa: B018
+    move(target, "GLP_01_x0")
+    target.check()
+    assert target.values["GLP_02_x0"] == 2.0
+
+
+def test_name_that_the_dynamics_did_not_bring() -> None:
+    text = TEXT.replace('"GLP_01_x0 + 3.67"', '"GLP_01_x0_expFun_02_A * 2"')
+    target = load_model(text)
+    with pytest.raises(ModelError, match="unknown parameter 'GLP_01_x0_expFun_02_A'; did you"):
+        move(target, "GLP_01_x0")
+
+
+def test_axes_are_checked_copies() -> None:
+    target = model()
+    energy = np.linspace(90.0, 80.0, 11)
+    target.set_axes(energy=energy)
+    assert target.dimension == 1
+    target.set_axes(time=[0, 1, 3])
+    assert target.dimension == 2
+    assert target.energy is not None
+    assert target.time is not None
+    assert target.time.dtype == np.float64
+    energy[0] = 0.0
+    assert target.energy[0] == 90.0
+    with pytest.raises(ValueError, match="read-only"):
+        target.energy[0] = 1.0
+    target.set_axes(time=None)
+    assert (target.dimension, target.energy.size) == (1, 11)
+
+
+@pytest.mark.parametrize(
+    ("axes", "message"),
+    [
+        ({"energy": [0.0, 1.0, 1.0]}, "energy axis goes from 1 to 1 at index 1"),
+        ({"energy": [0.0, 2.0, 1.0, 3.0]}, "from 2 to 1 at index 1"),
+        ({"energy": [3.0, 1.0, 2.0, 0.0]}, "from 1 to 2 at index 1"),
+        ({"energy": [0.0, np.nan, 1.0]}, "nan at index 1"),
+        ({"energy": [0.0, np.inf]}, "inf at index 1"),
+        ({"energy": []}, "shape"),
+        ({"energy": 5.0}, "shape"),
+        ({"energy": [[0.0, 1.0]]}, "shape"),
+        ({"energy": [0.0, 1j]}, "type complex128; give real numbers"),
+        ({"energy": ["a", "b"]}, "give real numbers"),
+        ({"energy": [True, False]}, "type bool"),
+        ({"energy": [[1.0], [1.0, 2.0]]}, "cannot be read"),
+        ({"time": [1.0, 0.0]}, "time axis goes from 1 to 0 at index 0, but it must rise"),
+        ({"time": [0.0, 0.0]}, "must rise"),
+        ({"energy": [1.0, 2.0], "time": [np.nan]}, "time axis has nan"),
+    ],
+)
+def test_axes_that_are_refused(axes: dict[str, object], message: str) -> None:
+    target = model()
+    with pytest.raises(DataError, match=message):
+        target.set_axes(**axes)  # type: ignore[arg-type]
+    assert target.energy is None
+    assert target.time is None
+
+
+def test_pickle_and_copy() -> None:
+    target = model()
+    move(target, "GLP_01_x0", "follow", "GLP_01_A")
+    target.set_axes(energy=np.arange(5.0), time=[0.0, 1.0])
+    for twin in (pickle.loads(pickle.dumps(target)), copy.deepcopy(target)):
+        assert twin.describe() == target.describe()
+        assert not twin.energy.flags.writeable
+        twin.set_values({"GLP_01_A": 6.0})
+        assert target.values["GLP_01_A"] == 20.0
+        assert twin.parameters["GLP_02_A"].formula == target.parameters["GLP_02_A"].formula
+
+
+def test_description() -> None:
+    target = model()
+    move(target, "GLP_01_x0")
+    target.set_axes(energy=np.arange(5.0))
+    head, titles, *rows = target.describe().splitlines()
+    assert head == repr(target)
+    assert "Offset, GLP_01, GLP_02; 7 of 12 parameters free, 1 moving; axes: energy 5" in head
+    assert titles.split()[:5] == ["parameter", "value", "vary", "min", "max"]
+    assert len(rows) == 12
+    shown = {row.split()[0]: row for row in rows}
+    assert shown["GLP_01_x0"].endswith("d: expFun")
+    assert shown["GLP_02_A"].endswith("= GLP_01_A / 2")
+    assert shown["GLP_01_A"].split()[1:] == ["20", "file", "5", "60"]
+
+
+def test_a_model_needs_components() -> None:
+    with pytest.raises(ModelError, match="at least one component"):
+        Model("empty", [])
+
+
+def test_evaluators_are_handed_in(monkeypatch: pytest.MonkeyPatch) -> None:
+    known: dict[str, object] = {}
+    monkeypatch.setattr("pyspec.model.evaluate._EVALUATORS", known)
+    target = model()
+    with pytest.raises(BackendError, match=r"import pyspec\.executor first"):
+        target.evaluate("compiled")
+    register_evaluator("compiled", lambda own, theta: np.asarray([len(own.components), *theta]))
+    np.testing.assert_array_equal(target.evaluate(), [3.0, *target.theta()])
+    np.testing.assert_array_equal(target.evaluate("compiled", [7.0]), [3.0, 7.0])
+    with pytest.raises(BackendError, match=r"unknown backend 'compield'.*did you mean 'compiled'"):
+        target.evaluate("compield")

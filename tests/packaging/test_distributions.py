@@ -1,0 +1,131 @@
+"""The wheel and the sdist, built once, offline, from a copy of the source tree."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import os
+import shutil
+import subprocess
+import sys
+import tarfile
+import zipfile
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+NOT_SOURCE = (".git", ".venv", "build", "dist", "demo", "*.egg-info", "*.so", "__pycache__")
+OLDEST_SETUPTOOLS = (77, 0)
+
+
+def run(*command: str | Path, cwd: Path, **environment: str) -> str:
+    """Runs a command that must succeed; its output if it does."""
+    done = subprocess.run(
+        [str(part) for part in command],
+        cwd=cwd,
+        env={**os.environ, **environment},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _setuptools() -> None:
+    try:
+        version = importlib.metadata.version("setuptools")
+    except importlib.metadata.PackageNotFoundError:
+        pytest.skip("setuptools is not installed: pip install '.[test]'")
+    if tuple(int(part) for part in version.split(".")[:2]) < OLDEST_SETUPTOOLS:
+        pytest.skip(f"setuptools {version} is too old to build pyspec")
+    if not (ROOT / "setup.py").is_file():
+        pytest.skip("needs the source tree")
+
+
+def build(kind: str, source: Path, into: Path) -> Path:
+    """The wheel or sdist that the build backend makes of a source tree."""
+    into.mkdir(parents=True)
+    script = f"from setuptools import build_meta; build_meta.build_{kind}({str(into)!r})"
+    run(sys.executable, "-W", "ignore", "-c", script, cwd=source)
+    (made,) = into.iterdir()
+    return made
+
+
+@pytest.fixture(scope="session")
+def sdist(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("sdist")
+    source = folder / "source"
+    shutil.copytree(ROOT, source, ignore=shutil.ignore_patterns(*NOT_SOURCE, ".*_cache"))
+    return build("sdist", source, folder / "dist")
+
+
+@pytest.fixture(scope="session")
+def wheel(sdist: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The wheel, built from the unpacked sdist: what pip does without a wheel."""
+    folder = tmp_path_factory.mktemp("wheel")
+    run(sys.executable, "-W", "ignore", "-m", "tarfile", "-e", sdist, cwd=folder)
+    (source,) = folder.iterdir()
+    return build("wheel", source, folder / "dist")
+
+
+def test_the_sdist_holds_all_that_a_build_needs(sdist: Path) -> None:
+    with tarfile.open(sdist) as archive:
+        top = sdist.name.removesuffix(".tar.gz")
+        names = {name.removeprefix(f"{top}/") for name in archive.getnames()}
+    sources = {f"csrc/{name}" for name in (ROOT / "csrc" / "sources.txt").read_text().split()}
+    assert sources | {"csrc/sources.txt", "setup.py", "CMakeLists.txt", "LICENSE"} <= names
+    assert {"csrc/pyspec.h", "csrc/ops.def", "tests/c/unit.h", "Makefile", ".ci/run"} <= names
+    assert not [name for name in names if name.endswith((".so", ".pyc", ".o"))]
+
+
+def test_the_sources_are_listed() -> None:
+    listed = set((ROOT / "csrc" / "sources.txt").read_text().split())
+    present = {path.name for path in (ROOT / "csrc").iterdir() if not path.name.startswith(".")}
+    assert present - listed == {"sources.txt"}
+    assert listed <= present
+
+
+def test_the_wheel_is_for_every_python_3_of_one_platform(wheel: Path) -> None:
+    name, _version, python, abi, platform = wheel.stem.split("-")
+    assert (name, python, abi) == ("pyspec", "py3", "none")
+    assert platform != "any"
+    with zipfile.ZipFile(wheel) as archive:
+        (path,) = [name for name in archive.namelist() if name.endswith(".dist-info/WHEEL")]
+        lines = archive.read(path).decode().splitlines()
+    assert f"Tag: py3-none-{platform}" in lines
+    assert "Root-Is-Purelib: false" in lines
+
+
+def test_the_wheel_holds_the_package_and_its_library_only(wheel: Path) -> None:
+    with zipfile.ZipFile(wheel) as archive:
+        names = archive.namelist()
+    libraries = [name for name in names if name.endswith((".so", ".dll", ".dylib"))]
+    assert libraries in (["pyspec/_library/libpyspec.so"], ["pyspec/_library/libpyspec.dll"])
+    assert {name.split("/")[0].split("-")[0] for name in names} == {"pyspec"}
+    assert not [name for name in names if name.endswith((".c", ".h", ".def", ".o"))]
+    assert "pyspec/py.typed" in names
+    modules = {
+        f"pyspec/{path.relative_to(ROOT / 'pyspec')}" for path in ROOT.glob("pyspec/**/*.py")
+    }
+    assert modules <= set(names)
+
+
+def test_the_wheel_works_away_from_the_source_tree(wheel: Path, tmp_path: Path) -> None:
+    target = tmp_path / "site"
+    with zipfile.ZipFile(wheel) as archive:
+        archive.extractall(target)
+    script = shutil.copy(ROOT / "tests" / "packaging" / "smoke.py", tmp_path)
+    output = run(sys.executable, script, cwd=tmp_path, PYTHONPATH=str(target))
+    assert str(target) in output
+
+
+def test_the_wheel_installs_with_pip(wheel: Path, tmp_path: Path) -> None:
+    pip = [sys.executable, "-m", "pip", "--disable-pip-version-check", "--quiet"]
+    if subprocess.run([*pip, "--version"], capture_output=True, check=False).returncode:
+        pytest.skip("pip is not installed")
+    options = ["--no-index", "--no-deps", "--target", tmp_path / "site"]
+    run(*pip, "install", *options, wheel, cwd=tmp_path)
+    assert (tmp_path / "site" / "pyspec" / "_library").is_dir()

@@ -1,0 +1,137 @@
+"""The rooms of the package: imports point backwards, and files stay short enough to read."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+PACKAGE = ROOT / "pyspec"
+
+#: A room imports only rooms listed before it.
+ROOMS = (
+    "errors",
+    "_library",
+    "functions",
+    "formula",
+    "model",
+    "ir",
+    "passes",
+    "plan",
+    "executor",
+    "fit",
+    "io",
+    "plot",
+    "simulate",
+    "workflow",
+    "cli",
+)
+#: Not rooms: the version, the public names, and `python -m pyspec`.
+FREE = ("_version", "__init__", "__main__")
+
+FILES = sorted(PACKAGE.rglob("*.py"))
+
+#: The tree executor is an independent witness.
+WITNESS = PACKAGE / "executor" / "tree.py"
+
+MAX_PYTHON_LINES = 500
+MAX_C_LINES = 600
+
+
+def imported(path: Path) -> Iterator[str]:
+    """Full names of all modules, and of the names from them, that a file imports anywhere."""
+    package = path.parent.relative_to(ROOT).parts
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            base = package[: len(package) - node.level + 1] if node.level else ()
+            module = ".".join((*base, *((node.module,) if node.module else ())))
+            yield module
+            yield from (f"{module}.{alias.name}" for alias in node.names)
+
+
+def room(module: str) -> str | None:
+    """The room of a full module name; None where it has none."""
+    parts = module.split(".")
+    return parts[1] if parts[0] == "pyspec" and len(parts) > 1 and parts[1] in ROOMS else None
+
+
+def rank(name: str | None) -> int:
+    """Position of a room; what is no room may import all, and be imported by all."""
+    return ROOMS.index(name) if name in ROOMS else len(ROOMS) if name in FREE else -1
+
+
+def room_of(path: Path) -> str:
+    return path.relative_to(PACKAGE).with_suffix("").parts[0]
+
+
+def called(path: Path) -> set[str]:
+    """Names that a file calls as plain functions, or imports."""
+    tree = ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+    calls = {
+        node.func.id
+        for node in tree
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
+    }
+    return calls | {module.split(".")[0] for module in imported(path)}
+
+
+def relative(found: dict[Path, set[str]]) -> dict[str, set[str]]:
+    """Only the files where something was found, with short names."""
+    return {str(path.relative_to(ROOT)): names for path, names in found.items() if names}
+
+
+def test_every_file_belongs_to_a_room() -> None:
+    assert len(FILES) > 10
+    assert {room_of(path) for path in FILES} <= {*ROOMS, *FREE}
+
+
+def test_imports_point_backwards() -> None:
+    later = {
+        path: {m for m in imported(path) if rank(room(m)) > rank(room_of(path))} for path in FILES
+    }
+    assert relative(later) == {}
+
+
+def test_no_room_imports_the_public_names() -> None:
+    public = {
+        path: {m for m in imported(path) if m.split(".")[0] == "pyspec" and room(m) is None}
+        - {"pyspec._version", "pyspec._version.VERSION"}
+        for path in FILES
+        if room_of(path) not in FREE
+    }
+    # `from pyspec import errors` yields "pyspec" too, and the room beside it.
+    assert relative({path: names - {"pyspec"} for path, names in public.items()}) == {}
+
+
+def test_only_the_library_room_imports_ctypes() -> None:
+    others = [path for path in FILES if room_of(path) != "_library"]
+    found = {path: {m for m in imported(path) if m.split(".")[0] == "ctypes"} for path in others}
+    assert relative(found) == {}
+
+
+def test_the_tree_executor_is_independent() -> None:
+    rooms = {room(module) for module in imported(WITNESS)}
+    assert not rooms & {"ir", "passes", "plan"}
+
+
+def test_text_is_never_evaluated_as_python() -> None:
+    forbidden = {"eval", "exec", "compile", "__import__", "asteval"}
+    assert relative({path: called(path) & forbidden for path in FILES}) == {}
+
+
+@pytest.mark.parametrize("folder", ["pyspec", "tests", "bench", "examples"])
+def test_python_files_are_short(folder: str) -> None:
+    lines = {path: len(path.read_text().splitlines()) for path in (ROOT / folder).rglob("*.py")}
+    assert {path: n for path, n in lines.items() if n > MAX_PYTHON_LINES} == {}
+
+
+@pytest.mark.parametrize("folder", ["csrc", "tests/c"])
+def test_c_files_are_short(folder: str) -> None:
+    lines = {path: len(path.read_text().splitlines()) for path in (ROOT / folder).glob("*.[ch]")}
+    assert lines
+    assert {path: n for path, n in lines.items() if n > MAX_C_LINES} == {}

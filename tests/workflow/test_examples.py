@@ -1,0 +1,77 @@
+"""The scripts in examples/: on simulated data, and on measured data where these are at hand."""
+
+from __future__ import annotations
+
+import importlib.util
+from pathlib import Path
+from types import ModuleType
+
+import numpy as np
+import pytest
+
+EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
+EXECUTORS = ("tree", "interpreted", "compiled")
+
+#: Data set 02, by an independent program. The baseline: value as printed, half of its last
+#: digit (which is more than 1 % of the standard error of the position).
+BASELINE_02 = {
+    "Offset_y0": (49.8687, 5e-5),
+    "Shirley_pShirley": (8.27433e-4, 5e-10),
+    "GLP_01_A": (303.359, 5e-4),
+    "GLP_01_x0": (84.2079, 5e-5),
+    "GLP_01_F": (0.903315, 5e-7),
+    "GLP_01_m": (0.625957, 5e-7),
+}
+#: All times: value and standard error.
+SERIES_02 = {
+    "GLP_01_x0": (84.2099108, 2255e-7),
+    "GLP_01_x0_sinFun_01_A": (-0.8437998, 3191e-7),
+    "GLP_01_x0_sinFun_01_f": (0.25016566, 1267e-8),
+    "GLP_01_x0_sinFun_01_phi": (0.3985178, 7693e-7),
+}
+
+
+def script(name: str) -> ModuleType:
+    """An example as a module."""
+    specification = importlib.util.spec_from_file_location("example", EXAMPLES / name / "fit.py")
+    assert specification is not None
+    assert specification.loader is not None
+    module = importlib.util.module_from_spec(specification)
+    specification.loader.exec_module(module)
+    return module
+
+
+@pytest.mark.parametrize("backend", EXECUTORS)
+def test_oscillating_doublet_on_measured_data(shared: Path, backend: str) -> None:
+    """Every reference value within 1 % of its standard error, standard errors within 1 %,
+    redchi to 6 digits."""
+    folder = shared / "data" / "trspecfit_examples" / "02_dependent_parameters"
+    if not folder.is_dir():
+        pytest.skip(f"no data set 02 in {folder}")
+    example = script("oscillating_doublet")
+    file, result = example.fit(example.read(folder), backend=backend)
+    assert (file.rows, file.columns, file.baseline_rows) == ((1, 206), (245, 870), (0, 4))
+    baseline = file.get_result(fit_type="baseline")
+    assert baseline.backend == result.backend == backend
+    for name, (value, digit) in BASELINE_02.items():
+        assert abs(baseline.values[name] - value) <= 0.01 * baseline.stderr[name] + digit, name
+    assert result.success
+    assert set(result.problem.names) == set(SERIES_02)
+    for name, (value, error) in SERIES_02.items():
+        assert abs(result.values[name] - value) <= 0.01 * error, name
+        assert result.stderr[name] == pytest.approx(error, rel=0.01), name
+    assert result.redchi == pytest.approx(197.2707, rel=1e-6)
+
+
+def test_oscillating_doublet_on_simulated_data() -> None:
+    example = script("oscillating_doublet")
+    fits = {name: example.fit(example.simulate(), backend=name)[1] for name in EXECUTORS}
+    wanted = fits["tree"]
+    for result in fits.values():
+        assert result.success
+        # The baseline is taken while the peak moves, so only the motion is the truth.
+        assert abs(result.values["GLP_01_x0_sinFun_01_f"] - 0.25) < 4e-5
+        assert abs(result.values["GLP_01_x0_sinFun_01_A"] + 0.85) < 2e-3
+        for name in result.problem.names:
+            assert abs(result.values[name] - wanted.values[name]) < 1e-3 * wanted.stderr[name]
+        np.testing.assert_allclose(result.redchi, wanted.redchi, rtol=1e-9)

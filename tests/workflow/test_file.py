@@ -1,0 +1,408 @@
+"""Project and File: data, windows, models, fits, as a user's script calls them."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import pyspec
+from pyspec import DataError, File, FitError, ModelError, Project
+from pyspec.executor import make_executor
+from pyspec.model import load_dynamics, load_model
+
+ENERGY = np.linspace(94.0, 78.0, 81)  # falling, as binding energies are
+TIME = np.linspace(-5.0, 30.0, 36)
+
+MODELS = """
+base:
+  Offset:
+    y0: [{y0}, True]
+  GLP:
+    A: [{A}, True, 0, 100]
+    x0: [{x0}, True, 80, 92]
+    F: [{F}, True, 0.1, 5]
+    m: [0.3, False]
+moving:
+  Offset:
+    y0: [1.0, False]
+  GLP:
+    A: [5.0, False]
+    x0: [83.0, True, 80, 92]
+    F: [2.0, False]
+    m: [0.3, False]
+tight:
+  Offset:
+    y0: [1.0, False]
+  GLP:
+    A: [5.0, True, 0, 8]
+    x0: [83.0, True, 80, 92]
+    F: [2.0, False]
+    m: [0.3, False]
+"""
+LAWS = """
+decay:
+  expFun:
+    A: [0.7, True]
+    tau: [12.0, True, 0.1, 100]
+    t0: [0, False]
+"""
+TRUTH = {"y0": 2.0, "A": 12.0, "x0": 84.0, "F": 1.2}
+
+
+def simulated() -> np.ndarray:
+    model = load_model(MODELS.format(**TRUTH), "base")
+    law = load_dynamics(
+        LAWS.replace("0.7", "1.0").replace("12.0", "8.0"), "decay", model.parameters["GLP_01_x0"]
+    )
+    model.add_dynamics("GLP_01_x0", law)
+    model.set_axes(energy=ENERGY, time=TIME)
+    clean = make_executor(model, None, "compiled").run(model.theta())
+    return clean + np.random.default_rng(5).normal(0.0, 0.05, clean.shape)
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Project:
+    start = {"y0": 2.4, "A": 10.0, "x0": 84.3, "F": 1.6}
+    (tmp_path / "models.yaml").write_text(MODELS.format(**start))
+    (tmp_path / "laws.yaml").write_text(LAWS)
+    return Project(tmp_path, show_output=False)
+
+
+@pytest.fixture
+def file(project: Project) -> File:
+    return File(project, name="scan", data=simulated(), energy=ENERGY, time=TIME)
+
+
+def prepare(file: File, model: str = "moving") -> None:
+    file.load_model("models.yaml", "base")
+    file.load_model("models.yaml", [model])
+    file.add_time_dependence(model, "GLP_01_x0", "laws.yaml", ["decay"])
+    file.define_baseline(-5, -1)
+
+
+def test_a_whole_script(file: File, capsys: pytest.CaptureFixture[str]) -> None:
+    prepare(file)
+    baseline = file.fit_baseline("base")
+    assert baseline.fit_type == "baseline"
+    assert file.baseline_rows == (0, 5)
+    np.testing.assert_array_equal(file.baseline, file.data[:5].mean(axis=0))
+    result = file.fit_2d("moving")
+    assert result.success
+    # Fixed parameters of the 2D model hold the baseline's best values.
+    for name in ("Offset_y0", "GLP_01_A", "GLP_01_F"):
+        assert result.values[name] == baseline.values[name]
+        assert result.start[name] == baseline.values[name]
+    assert abs(result.values["GLP_01_x0_expFun_01_tau"] - 8.0) < 0.3
+    assert abs(result.values["GLP_01_x0_expFun_01_A"] - 1.0) < 0.02
+    # The model of the file holds the answer now.
+    assert file.models["moving"].values["GLP_01_x0"] == result.values["GLP_01_x0"]
+    assert file.results == [baseline, result]
+    assert file.get_result() is result
+    assert file.get_result(fit_type="baseline") is baseline
+    table = file.get_parameters(model="base", fit_type="baseline")
+    assert table["GLP_01_A"].value == baseline.values["GLP_01_A"]
+    assert file.get_correlations(fit_type="2d")["GLP_01_x0", "GLP_01_x0_expFun_01_A"] < 0
+    assert capsys.readouterr().out == ""
+    text = file.describe()
+    for part in ("scan", "36 × 81", "energy: 81 points", "baseline rows: 0 to 4", "model moving"):
+        assert part in text
+
+
+@pytest.mark.parametrize("backend", ["tree", "fit_model_gir", "fit_model_compare"])
+def test_backend_of_project_and_of_fit(file: File, backend: str) -> None:
+    prepare(file)
+    file.project.spec_fun_str = backend
+    names = {"fit_model_gir": "interpreted", "fit_model_compare": "compare"}
+    assert file.project.backend == names.get(backend, backend)
+    assert file.fit_baseline("base").backend == file.project.backend
+    assert file.fit_baseline("base", backend="compiled").backend == "compiled"
+
+
+def test_show_output_prints_the_result(file: File, capsys: pytest.CaptureFixture[str]) -> None:
+    prepare(file)
+    file.project.show_output = True
+    file.fit_baseline("base")
+    shown = capsys.readouterr()
+    assert "baseline fit of base to scan" in shown.out
+    assert "evaluations" in shown.err
+
+
+def test_fit_limits_in_either_order_and_inclusive(file: File) -> None:
+    for limits in ([91, 81], [81, 91]):
+        file.set_fit_limits(limits, time_limits=[10.0, -2.0])
+        assert file.columns == (15, 66)
+        assert ENERGY[15] == pytest.approx(91.0)
+        assert ENERGY[65] == pytest.approx(81.0)
+        assert file.rows == (3, 16)
+    file.set_fit_limits(None)
+    assert file.columns == (0, 81)
+    assert file.rows is None
+    with pytest.raises(DataError, match=r"no point of the energy axis lies in \[100, 120\]"):
+        file.set_fit_limits([100, 120])
+    with pytest.raises(DataError, match="finite"):
+        file.set_fit_limits([np.nan, 90])
+    with pytest.raises(DataError, match="two numbers"):
+        file.set_fit_limits([80, 85, 90])
+    with pytest.raises(DataError, match="no point of the time axis"):
+        file.set_fit_limits([80, 90], time_limits=[50, 60])
+    assert file.columns == (0, 81)  # a refused call changes nothing
+
+
+def test_window_reaches_the_fit(file: File) -> None:
+    prepare(file)
+    file.set_fit_limits([81, 91], time_limits=[-2, 10])
+    result = file.fit_2d("moving", seed_source="model", max_nfev=3)
+    assert result.fit.shape == (13, 51)
+    np.testing.assert_array_equal(result.energy, ENERGY[15:66])
+    assert file.fit_baseline("base").n_data == 51
+
+
+def test_baseline_by_row_and_by_time(file: File) -> None:
+    file.define_baseline(0, 3, time_type="ind")
+    assert file.baseline_rows == (0, 4)
+    file.define_baseline(-1.0, -5.0)
+    assert file.baseline_rows == (0, 5)
+    for bad in ((0, 99), (0.5, 3)):
+        with pytest.raises(DataError, match="not a row of the data"):
+            file.define_baseline(*bad, time_type="ind")
+    with pytest.raises(DataError, match="time_type must be"):
+        file.define_baseline(0, 3, time_type="rows")
+    fresh = File(file.project, data=file.data, energy=ENERGY, time=TIME)
+    fresh.load_model("models.yaml", "base")
+    with pytest.raises(DataError, match="define_baseline"):
+        fresh.fit_baseline("base")
+
+
+def test_fit_spectrum(file: File) -> None:
+    prepare(file)
+    point = file.fit_spectrum("base", time_point=-3.1)
+    row = file.fit_spectrum("base", time_point=2, time_type="ind")
+    assert point.values == pytest.approx(row.values, rel=1e-5)
+    mean = file.fit_spectrum("base", time_range=(-5, -1))
+    np.testing.assert_array_equal(mean.data, file.baseline)
+    with pytest.raises(DataError, match="either time_point or time_range"):
+        file.fit_spectrum("base")
+    with pytest.raises(DataError, match="outside of the time axis"):
+        file.fit_spectrum("base", time_point=99.0)
+    one = File(file.project, data=file.data[0], energy=ENERGY)
+    one.load_model("models.yaml", "base")
+    assert one.fit_spectrum("base").success
+    with pytest.raises(DataError, match="one spectrum"):
+        one.fit_spectrum("base", time_point=0.0)
+    with pytest.raises(DataError, match="one spectrum"):
+        one.fit_2d("base")
+
+
+def test_seeds(file: File) -> None:
+    prepare(file)
+    with pytest.raises(FitError, match="no baseline was fitted"):
+        file.fit_2d("moving", seed_source="baseline")
+    with pytest.raises(FitError, match="seed_source must be"):
+        file.fit_2d("moving", seed_source="basline")
+    unseeded = file.fit_2d("moving", max_nfev=2)
+    assert unseeded.values["GLP_01_A"] == 5.0
+    file.fit_baseline("base")
+    assert file.fit_2d("moving", max_nfev=2).values["GLP_01_A"] > 11.0
+    file.load_model("models.yaml", "moving")
+    file.add_time_dependence("moving", "GLP_01_x0", "laws.yaml", "decay")
+    own = file.fit_2d("moving", seed_source="model", max_nfev=2)
+    assert own.values["GLP_01_A"] == 5.0
+
+
+def test_baseline_value_outside_of_the_bounds_is_an_error(file: File) -> None:
+    prepare(file, "tight")
+    file.fit_baseline("base")
+    before = file.models["tight"].values
+    with pytest.raises(FitError, match=r"GLP_01_A = 12.*\[0, 8\].*seed_source='model'"):
+        file.fit_2d("tight")
+    assert file.models["tight"].values == before
+
+
+def test_moving_model_is_refused_for_one_spectrum(file: File) -> None:
+    prepare(file)
+    with pytest.raises(ModelError, match="GLP_01_x0 moves in time"):
+        file.fit_baseline("moving")
+
+
+def test_models_and_parameters_by_wrong_names(file: File) -> None:
+    with pytest.raises(ModelError, match="no model is loaded"):
+        file.fit_2d("moving")
+    prepare(file)
+    with pytest.raises(ModelError, match="did you mean 'moving'"):
+        file.fit_2d("movin")
+    with pytest.raises(ModelError, match="did you mean 'GLP_01_x0'"):
+        file.add_time_dependence("base", "GLP_1_x0", "laws.yaml", "decay")
+    with pytest.raises(ModelError, match="subcycles"):
+        file.add_time_dependence("base", "GLP_01_A", "laws.yaml", "decay", frequency=2.0)
+    with pytest.raises(ModelError, match="subcycles"):
+        file.add_time_dependence("base", "GLP_01_A", "laws.yaml", ["decay", "decay"])
+    with pytest.raises(ModelError, match=r"did you mean 'models\.yaml'"):
+        file.load_model("model.yaml", "base")
+    with pytest.raises(FitError, match="no fit 2d yet"):
+        file.get_parameters(fit_type="2d")
+    with pytest.raises(FitError, match="did you mean 'baseline'"):
+        file.get_parameters(fit_type="basline")
+
+
+def test_project_finds_files_by_name_and_number(file: File) -> None:
+    project = file.project
+    assert project["scan"] is file
+    assert project[0] is file
+    assert len(project) == 1
+    assert "scan" in project.describe()
+    with pytest.raises(KeyError, match="did you mean 'scan'"):
+        project["scam"]
+    with pytest.raises(DataError, match="not a folder"):
+        Project("/nowhere/at/all")
+    with pytest.raises(DataError, match="not both"):
+        Project(backend="tree", spec_fun_str="fit_model_gir")
+    with pytest.raises(pyspec.BackendError, match="unknown backend"):
+        Project(backend="numpy")
+
+
+# data
+
+
+def make(data: Any, **axes: Any) -> File:
+    return File(data=data, **{"energy": ENERGY, "time": TIME, **axes})
+
+
+GOOD = np.zeros((36, 81))
+
+
+@pytest.mark.parametrize("kind", [np.float64, np.float32, np.uint16])
+def test_data_are_kept_where_they_lie_and_frozen(kind: type) -> None:
+    data = GOOD.astype(kind)
+    held = make(data).data
+    assert held is not None
+    assert np.shares_memory(held, data)
+    assert held.dtype == kind
+    with pytest.raises(ValueError, match="read-only"):
+        held[0, 0] = 1
+    data[0, 0] = 1  # the owner's array stays writable
+
+
+@pytest.mark.parametrize("kind", [np.int64, np.uint8, np.float16, ">f8", np.longdouble])
+def test_other_numbers_become_float64(kind: Any) -> None:
+    held = make(GOOD.astype(kind)).data
+    assert held is not None
+    assert held.dtype == np.float64
+    assert held.dtype.isnative
+
+
+def test_strided_data_and_lists() -> None:
+    wide = np.zeros((81, 36))
+    assert np.shares_memory(make(wide.T).data, wide)
+    assert make(GOOD.tolist()).data.shape == (36, 81)
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        (GOOD.T, "looks transposed: pass data.T"),
+        (GOOD[:, 1:], r"shape \(36, 80\)"),
+        (np.zeros(36), r"shape \(36,\)"),
+        (np.zeros((2, 36, 81)), "3 dimensions"),
+        (np.zeros((0, 81)), "empty"),
+        (GOOD.astype(complex), "complex"),
+        (GOOD.astype(str), "not numbers"),
+        (GOOD.astype(object), "not numbers"),
+        (GOOD.astype(bool), "not numbers"),
+        ([[1.0, 2.0], [3.0]], "rectangular"),
+        (np.ma.masked_array(GOOD, mask=GOOD > 1), "masked array"),
+    ],
+)
+def test_bad_data(data: Any, message: str) -> None:
+    with pytest.raises(DataError, match=message):
+        make(data)
+
+
+def test_data_that_are_not_finite() -> None:
+    data = GOOD.copy()
+    data[4, 7], data[9, 1] = np.nan, np.inf
+    with pytest.raises(DataError, match="2 values that are NaN or inf, first at row 4, column 7"):
+        make(data)
+    data[9, 1] = 0.0
+    with pytest.raises(DataError, match="1 values that are NaN,"):
+        make(data)
+    big = np.full((36, 81), 1e308)  # the sum overflows, the values are fine
+    assert make(big).data is not None
+    both = GOOD.copy()
+    both[0, 0], both[0, 1] = np.inf, -np.inf
+    with pytest.raises(DataError, match="2 values that are inf, first at row 0, column 0"):
+        make(both)
+    line = np.zeros(81)
+    line[3] = np.inf
+    with pytest.raises(DataError, match="first at index 3"):
+        make(line, time=None)
+
+
+@pytest.mark.parametrize(
+    ("axes", "message"),
+    [
+        ({"energy": None}, "need an energy axis"),
+        ({"time": None}, "need a time axis"),
+        ({"energy": ENERGY[:, None]}, "energy axis has shape"),
+        ({"energy": np.where(ENERGY > 90, np.nan, ENERGY)}, "energy axis has nan at index 0"),
+        ({"energy": np.sin(ENERGY)}, "energy axis"),
+        ({"time": TIME[::-1]}, "time axis"),
+        ({"time": np.repeat(TIME[::2], 2)}, "time axis"),
+        ({"energy": ["a"] * 81}, "energy axis has type"),
+    ],
+)
+def test_bad_axes(axes: dict[str, Any], message: str) -> None:
+    with pytest.raises(DataError, match=message):
+        make(GOOD, **axes)
+
+
+def test_file_without_data() -> None:
+    file = File(energy=ENERGY)
+    with pytest.raises(DataError, match="has no data"):
+        file.fit_spectrum("base")
+    with pytest.raises(DataError, match="no energy axis"):
+        File().set_fit_limits([1, 2])
+
+
+# the package
+
+
+def test_public_names() -> None:
+    for name in pyspec.__all__:
+        assert getattr(pyspec, name) is not None
+    assert set(pyspec._HOME_OF) | {"__version__"} == set(pyspec.__all__)
+    assert set(pyspec.__all__) <= set(dir(pyspec))
+    with pytest.raises(AttributeError, match="no attribute 'Fil'"):
+        pyspec.Fil  # noqa: B018
+
+
+def test_matplotlib_is_not_imported_by_import() -> None:
+    code = (
+        "import sys, pyspec\n"
+        "assert not {'matplotlib', 'lmfit', 'scipy'} & set(sys.modules), 'heavy import'\n"
+        "from pyspec import Project, File, Model, FitResult, plot_fit\n"
+        "assert 'matplotlib' not in sys.modules\n"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_model_of_the_package_evaluates() -> None:
+    code = (
+        "import numpy as np\n"
+        "from pyspec import load_model\n"
+        "model = load_model('m:\\n  Gauss:\\n    A: [2, True]\\n    x0: [0, True]\\n"
+        "    SD: [1, True]\\n', 'm')\n"
+        "model.set_axes(energy=np.linspace(-1, 1, 3))\n"
+        "assert model.evaluate()[1] == 2.0\n"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_show_config(capsys: pytest.CaptureFixture[str]) -> None:
+    facts = pyspec.show_config()
+    assert facts["pyspec"] == pyspec.__version__
+    assert "fingerprint" in capsys.readouterr().out

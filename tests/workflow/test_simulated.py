@@ -1,0 +1,60 @@
+"""Problems with a known truth, simulated and fitted."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from pyspec.errors import DataError, ModelError
+from pyspec.fit import fit_model
+from pyspec.model import Measurement
+from pyspec.simulate import PROBLEMS, Simulator, problem
+
+
+@pytest.mark.parametrize("name", PROBLEMS)
+def test_problems_are_as_they_say(name: str) -> None:
+    """440 x 400, at least 12 free parameters, every start at least 10 % off the truth."""
+    task = problem(name)
+    start, truth = task.model(start=True), task.model(start=False)
+    assert (task.time.size, task.energy.size) == (440, 400)
+    assert len(start.opt_param_names) >= 12
+    for parameter in start.opt_param_names:
+        off = abs(start.values[parameter] / truth.values[parameter] - 1)
+        assert off >= 0.1, parameter
+
+
+@pytest.mark.parametrize("name", PROBLEMS)
+@pytest.mark.parametrize("seed", [0, 1])
+def test_fits_find_the_truth(name: str, seed: int) -> None:
+    task = problem(name)
+    truth = task.model(start=False).values
+    result = fit_model(task.model(), Measurement(data=task.data(seed)))
+    assert result.success
+    assert not result.at_bound
+    pulls = [
+        (row.value - truth[row.name]) / row.stderr for row in result.table if row.kind != "fixed"
+    ]
+    assert np.abs(pulls).max() < 4.5
+    assert result.redchi == pytest.approx(task.noise_sd**2, rel=0.02)
+
+
+def test_same_seed_same_data() -> None:
+    task = problem("demo")
+    np.testing.assert_array_equal(task.data(), task.data())
+    assert not np.array_equal(task.data(1), task.data(2))
+    with pytest.raises(ModelError, match="did you mean 'demo'"):
+        problem("demon")
+
+
+def test_simulator() -> None:
+    model = problem("demo").model()
+    clean, noisy, noise = Simulator(model, noise_level=0.1, seed=4).simulate()
+    again = Simulator(model, noise_level=0.1, seed=4).simulate()
+    np.testing.assert_array_equal(noisy, again[1])
+    np.testing.assert_array_equal(noisy, clean + noise)
+    assert noise.std() == pytest.approx(0.1 * clean.max(), rel=0.02)
+    assert not Simulator(model, noise_type="none").simulate()[2].any()
+    with pytest.raises(DataError, match="did you mean 'gaussian'"):
+        Simulator(model, noise_type="gausian")
+    with pytest.raises(DataError, match="noise_level"):
+        Simulator(model, noise_level=-1.0)
