@@ -1,0 +1,128 @@
+"""What fit_model refuses, and how it says so."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from fit_cases import (
+    DECAY,
+    ENERGY,
+    START,
+    STATIC,
+    TIME,
+    data_1d,
+    data_2d,
+    series,
+    spectrum,
+)
+
+from pyspec.errors import BackendError, FitError
+from pyspec.fit import canonical_method, fit_model, known_methods
+from pyspec.model import Measurement, load_dynamics, load_model
+
+
+def test_nothing_to_fit() -> None:
+    model = spectrum()
+    for par in model.parameters.values():
+        par.vary = False
+    with pytest.raises(FitError, match="every parameter is fixed"):
+        fit_model(model, Measurement(data=data_1d()))
+
+
+def test_no_data_and_too_few_points() -> None:
+    with pytest.raises(FitError, match="needs data"):
+        fit_model(spectrum(), Measurement())
+    with pytest.raises(FitError, match="3 points cannot determine 4 free"):
+        fit_model(spectrum(), Measurement(data=data_1d(), columns=(0, 3)))
+
+
+def test_unknown_method_is_an_error_with_a_suggestion() -> None:
+    """lmfit takes an unknown name for another method without a word."""
+    with pytest.raises(FitError, match="did you mean 'leastsq'"):
+        fit_model(spectrum(), Measurement(data=data_1d()), method="leatsq")
+    with pytest.raises(FitError, match="not 3"):
+        fit_model(spectrum(), Measurement(data=data_1d()), method=3)  # type: ignore[arg-type]
+
+
+def test_method_names() -> None:
+    assert canonical_method("Nelder") == "nelder"
+    assert canonical_method("Nelder-Mead") == "nelder"
+    assert canonical_method("LEASTSQ") == "leastsq"
+    assert canonical_method("L-BFGS-B") in ("lbfgsb", "l-bfgsb")
+    for name in known_methods():
+        assert canonical_method(name) == name
+
+
+def test_unknown_backend() -> None:
+    with pytest.raises(BackendError, match="did you mean"):
+        fit_model(spectrum(), Measurement(data=data_1d()), backend="compild")
+
+
+def test_contradicting_options() -> None:
+    measurement = Measurement(data=data_1d())
+    with pytest.raises(FitError, match="contradict"):
+        fit_model(spectrum(), measurement, method="nelder", fit_alg_1="powell")
+    with pytest.raises(FitError, match="stages must be 1 or 2"):
+        fit_model(spectrum(), measurement, stages=3)
+    with pytest.raises(FitError, match="conf_interval"):
+        fit_model(spectrum(), measurement, try_ci=1)
+    assert fit_model(spectrum(), measurement, try_ci=0).success
+
+
+def test_start_outside_of_bounds() -> None:
+    model = spectrum()
+    model.parameters["GLP_01_F"].value = 9.0
+    with pytest.raises(FitError, match=r"GLP_01.F.* 9, outside of its bounds \[0.1, 5\]"):
+        fit_model(model, Measurement(data=data_1d()))
+
+
+def test_an_error_of_the_method_becomes_a_fit_error() -> None:
+    with pytest.raises(FitError, match=r"differential_evolution.*[Bb]ound"):
+        fit_model(
+            spectrum(), Measurement(data=data_1d()), method="differential_evolution", max_nfev=10
+        )
+
+
+def test_outside_of_the_domain_at_the_start_names_the_parameter() -> None:
+    model = series()
+    model.parameters["GLP_01_x0_expFun_01_tau"].min = -100.0
+    model.parameters["GLP_01_x0_expFun_01_tau"].value = -3.0
+    with pytest.raises(FitError, match="at the start") as caught:
+        fit_model(model, Measurement(data=data_2d()))
+    assert "GLP_01_x0_expFun_01_tau = -3" in str(caught.value)
+    assert "tau > 0" in str(caught.value)
+
+
+def test_outside_of_the_domain_in_time_names_time_and_parameter() -> None:
+    model = spectrum()
+    law = load_dynamics(DECAY.format(A=-3.0, tau=5.0), "decay", model.parameters["GLP_01_F"])
+    model.add_dynamics("GLP_01_F", law)
+    model.set_axes(energy=ENERGY, time=TIME)
+    with pytest.raises(FitError, match=r"GLP_01 is outside of its domain at time 0 \(row 5\)"):
+        fit_model(model, Measurement(data=data_2d()))
+
+
+def test_leaving_the_domain_during_the_fit_names_the_parameter() -> None:
+    model = spectrum({**START, "F": 0.3})
+    model.parameters["GLP_01_F"].min = -50.0
+    data = -np.abs(data_1d()) * 1e3
+    with pytest.raises(FitError, match=r"at evaluation \d+.*GLP_01_F = -.*F > 0"):
+        fit_model(model, Measurement(data=data), method="nelder")
+
+
+def test_expression_that_divides_by_zero_is_named() -> None:
+    text = STATIC.format(**{**START, "y0": 0.0}).replace("3/4 * GLP_01_A", "GLP_01_A / Offset_y0")
+    model = load_model(text, "spectrum")
+    model.set_axes(energy=ENERGY)
+    with pytest.raises(FitError, match=r"GLP_02_A is inf \(expression 'GLP_01_A / Offset_y0'\)"):
+        fit_model(model, Measurement(data=data_1d()))
+
+
+def test_numpy_error_state_survives_a_failed_fit() -> None:
+    """lmfit sets NumPy's error state and does not restore it when an exception passes."""
+    before = np.geterr()
+    model = spectrum({**START, "F": 0.3})
+    model.parameters["GLP_01_F"].min = -50.0
+    with pytest.raises(FitError):
+        fit_model(model, Measurement(data=-np.abs(data_1d()) * 1e3), method="nelder")
+    assert np.geterr() == before
