@@ -24,9 +24,14 @@ KERNEL(Gauss)
 /* A and SD on the left, SD ratio on the right; x0 itself belongs to the right. */
 KERNEL(GaussAsym)
 {
+    double left[L], right[L];
+    FOR_LANES {
+        left[l] = 1.0 / P(2);
+        right[l] = 1.0 / (P(2) * P(3));
+    }
     FOR_VECTORS FOR_LANES {
-        double right = X < P(1) ? 0.0 : 1.0;
-        double width = 1.0 / (right > 0.0 ? P(2) * P(3) : P(2));
+        double below = X < P(1) ? 1.0 : 0.0;
+        double width = below > 0.0 ? left[l] : right[l];
         double u = (X - P(1)) * width;
         double e = v_exp(-0.5 * (u * u));
         y[AT] = P(0) * e;
@@ -35,8 +40,26 @@ KERNEL(GaussAsym)
             double by_log = P(0) * e * u * u;
             d[0][AT] = e;
             d[1][AT] = P(0) * e * u * width;
-            d[2][AT] = by_log / P(2);
-            d[3][AT] = right > 0.0 ? by_log / P(3) : 0.0;
+            d[2][AT] = by_log * left[l];
+            d[3][AT] = below > 0.0 ? 0.0 : by_log / P(3);
+        }
+    }
+}
+
+/* u is kept finite: a partial must not become 0 times infinity far outside of the peak. */
+KERNEL(Lorentz)
+{
+    double width[L];
+    FOR_LANES width[l] = 1.0 / P(2);
+    FOR_VECTORS FOR_LANES {
+        double u = v_clamp((X - P(1)) * width[l], 1e300);
+        double shape = 1.0 / (1.0 + 4.0 * u * u);
+        y[AT] = P(0) * shape;
+        if (want) {
+            double slope = 8.0 * P(0) * shape * (shape * u);
+            d[0][AT] = shape;
+            d[1][AT] = slope * width[l];
+            d[2][AT] = slope * u * width[l];
         }
     }
 }
@@ -44,9 +67,10 @@ KERNEL(GaussAsym)
 KERNEL(GLS)
 {
     const double ln16 = 4.0 * PYSPEC_LN2;
+    double width[L];
+    FOR_LANES width[l] = 1.0 / P(2);
     FOR_VECTORS FOR_LANES {
-        double width = 1.0 / P(2);
-        double u = (X - P(1)) * width;
+        double u = (X - P(1)) * width[l];
         double q = u * u;
         double gauss = v_exp(-ln16 * q);
         double lorentz = 1.0 / (1.0 + 4.0 * q);
@@ -56,8 +80,8 @@ KERNEL(GLS)
             double by_u = (1.0 - P(3)) * (2.0 * ln16 * (gauss * u)) +
                           P(3) * (8.0 * lorentz * (lorentz * u));
             d[0][AT] = (1.0 - P(3)) * gauss + P(3) * lorentz;
-            d[1][AT] = P(0) * by_u * width;
-            d[2][AT] = P(0) * by_u * u * width;
+            d[1][AT] = P(0) * by_u * width[l];
+            d[2][AT] = P(0) * by_u * u * width[l];
             d[3][AT] = P(0) * (lorentz - gauss);
         }
     }
@@ -73,7 +97,7 @@ KERNEL(GLP)
         tail[l] = 4.0 * P(3);
     }
     FOR_VECTORS FOR_LANES {
-        double u = v_clamp((X - P(1)) * width[l], 1e150); /* m u^2 is not 0 times infinity */
+        double u = v_clamp((X - P(1)) * width[l], 1e150); /* 0 times infinity is NaN */
         double q = u * u;
         double inverse = 1.0 / (1.0 + tail[l] * q);
         double shape = v_exp(slope[l] * q) * inverse;
@@ -84,25 +108,6 @@ KERNEL(GLP)
             d[1][AT] = -2.0 * (by_q * u) * width[l];
             d[2][AT] = -2.0 * (by_q * q) * width[l];
             d[3][AT] = P(0) * shape * q * (ln16 - 4.0 * inverse);
-        }
-    }
-}
-
-/* u is kept finite: a partial must not become 0 times infinity far outside of the peak. */
-KERNEL(Lorentz)
-{
-    FOR_VECTORS FOR_LANES {
-        double width = 1.0 / P(2);
-        double u = (X - P(1)) * width;
-        u = 1e300 < u ? 1e300 : u;
-        u = -1e300 > u ? -1e300 : u;
-        double shape = 1.0 / (1.0 + 4.0 * u * u);
-        y[AT] = P(0) * shape;
-        if (want) {
-            double slope = 8.0 * P(0) * shape * (shape * u);
-            d[0][AT] = shape;
-            d[1][AT] = slope * width;
-            d[2][AT] = slope * u * width;
         }
     }
 }

@@ -47,11 +47,11 @@ static ALWAYS_INLINE double v_clamp(double x, double limit)
     return -limit > x ? -limit : x;
 }
 
-/* exp(x) for -708 <= x <= 709.78, at most 1 ulp; garbage, but no trap, elsewhere.
+/* exp(x) for -708 <= x <= 709.782, at most 1 ulp; nonsense elsewhere.
  *
  * x = k ln2 + r, |r| <= ln2 / 2, with ln2 split so that k ln2_hi is exact (Cody & Waite,
  * Software Manual for the Elementary Functions, 1980); Taylor of degree 13 in r; 2^k by
- * exponent, in two factors because k reaches 1024. Nonsense, but no trap, beyond the range. */
+ * exponent, in two factors because k reaches 1024. */
 static ALWAYS_INLINE double v_exp_inside(double x)
 {
     double z = x * 1.44269504088896340736 + ROUNDING_SHIFT;
@@ -70,7 +70,8 @@ static ALWAYS_INLINE double v_exp_inside(double x)
 }
 
 /* exp(x), at most 1 ulp. Below -708 the result, a denormal, is flushed to 0: denormals cost
- * 20 to 60 times more. */
+ * 20 to 60 times more. Beyond the range the steps run on nonsense, which the last two lines
+ * replace; NaN stays NaN. */
 static ALWAYS_INLINE double v_exp(double x)
 {
     double f = v_exp_inside(x);

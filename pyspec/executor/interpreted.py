@@ -16,7 +16,7 @@ from pyspec.errors import DataError
 from pyspec.executor.base import Array, Executor, Values
 from pyspec.formula import run_rpn
 from pyspec.functions import outside, reference
-from pyspec.functions.convolution import convolution_matrix
+from pyspec.functions.quadrature import convolution_matrix
 from pyspec.model import Measurement
 from pyspec.plan.pack import OPS_BY_INDEX
 from pyspec.plan.scheduled import (
@@ -107,7 +107,7 @@ class InterpretedExecutor(Executor):
         target = self._block(int(plan.expr_target_rows[index]))
         reads = (program[:, 0] == PARAM) & (program[:, 1] >= plan.samples)
         for point in range(target.stop - target.start):
-            at = program.copy() if reads.any() else program
+            at = program.copy()
             at[reads, 1] += point
             traces[target.start + point] = run_rpn(at, traces)
 

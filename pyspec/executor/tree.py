@@ -16,7 +16,7 @@ import numpy.typing as npt
 from pyspec._library import OpDef
 from pyspec.errors import DataError, ModelError, suggest
 from pyspec.functions import WIDTH, outside, reference, response, response_order
-from pyspec.functions.convolution import convolve
+from pyspec.functions.quadrature import convolve
 from pyspec.model import Component, Dynamics, Measurement, Model, Par
 from pyspec.model.check import PROFILE, movers
 
@@ -89,17 +89,20 @@ class TreeExecutor:
     def _needed_axes(self) -> Array:
         """The energy axis (n_energy,), of a time model a line of length 0."""
         model = self.model
-        needs = {
-            "energy": not model.is_time_model,
-            "time": model.is_time_model or any(p.dynamics is not None for p in self._pars.values()),
-            "aux": any(p.profile is not None for p in self._pars.values()),
-        }
-        for axis, needed in needs.items():
-            if needed and getattr(model, axis) is None:
-                raise ModelError(
-                    f"{model.name}: the model has no {axis} axis, but needs one; give it with "
-                    f"model.set_axes({axis}=...)"
-                )
+        moved = [par.name for par in self._pars.values() if par.dynamics is not None]
+        profiled = [par.name for par in self._pars.values() if par.profile is not None]
+        if model.energy is None and not model.is_time_model:
+            raise ModelError(f"{model.name}: the model has no energy axis; call model.set_axes")
+        if model.time is None and (moved or model.is_time_model):
+            raise ModelError(
+                f"{model.name}: {moved[0] if moved else 'a time model'} moves in time, but the "
+                "model has no time axis; give one with model.set_axes(time=...)"
+            )
+        if model.aux is None and profiled:
+            raise ModelError(
+                f"{model.name}: {profiled[0]} has a profile, but the model has no auxiliary axis; "
+                "give one with model.set_axes(aux=...)"
+            )
         return np.empty(0) if model.energy is None else model.energy
 
     def _check_window(self) -> None:

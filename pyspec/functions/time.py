@@ -18,7 +18,7 @@ Value: TypeAlias = float | Array
 
 
 def none(t: Array) -> Array:
-    """No motion: zeros on the axis `t` (n_time,). Keeps the place of an empty subcycle."""
+    """No motion: ``0`` on the axis `t` (n_time,). Keeps the place of an empty subcycle."""
     return np.zeros(np.shape(t))
 
 

@@ -60,34 +60,33 @@ def check_names(parameters: Mapping[str, Par], complete: bool) -> None:
 
 def _local(name: str, par: Par) -> str:
     """`name` as an expression of `par`'s dynamics model may write it, or ""."""
-    for target in _targets(par.name):
+    for target, _ in _targets(par.name):
         if name.startswith(f"{target}_"):
             return name.removeprefix(f"{target}_")
     return ""
 
 
-def _targets(name: str) -> list[str]:
-    """What may stand before a law in a parameter's name."""
+def _targets(name: str) -> list[tuple[str, str]]:
+    """What may stand before a law or profile function in a parameter's name, and its domain."""
     parts = name.split("_")
-    cuts = range(1, len(parts))
-    return ["_".join(parts[:k]) for k in cuts if _is_law("_".join(parts[k:]))]
+    found = (("_".join(parts[:k]), _domain("_".join(parts[k:]))) for k in range(1, len(parts)))
+    return [(target, domain) for target, domain in found if domain]
 
 
-def _is_law(rest: str) -> bool:
+def _domain(rest: str) -> str:
+    """The domain of "expFun_01_tau" or "gaussCONV_SD"; "" for what brings no parameter."""
     match = _LAW.fullmatch(rest)
     op = OPS.get(match["function"]) if match is not None else None
-    return (
-        op is not None
-        and match is not None
-        and (op.domain in ("TIME", "AUX") and match["argument"] in op.params)
-    )
+    if op is None or match is None or match["argument"] not in op.params:
+        return ""
+    return op.domain if op.domain in ("TIME", "AUX") else ""
 
 
 def _awaited(name: str, parameters: Mapping[str, Par]) -> str | None:
-    """The parameter whose dynamics would bring `name`, if it has none yet."""
-    for target in _targets(name):
+    """The parameter whose dynamics or profile would bring `name`, if it has none yet."""
+    for target, domain in _targets(name):
         par = parameters.get(target)
-        if par is not None and (par.dynamics is None or par.profile is None):
+        if par is not None and (par.dynamics if domain == "TIME" else par.profile) is None:
             return target
     return None
 

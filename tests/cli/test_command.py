@@ -52,9 +52,9 @@ def test_ops_of_one_function(capsys: pytest.CaptureFixture[str]) -> None:
     assert "A, x0, F > 0, m" in text
     assert main(["ops", "LinBack"]) == 0
     assert "xStop > xStart" in capsys.readouterr().out
-    assert main(["ops", "GPL"]) == 1
+    assert main(["ops", "Gaus"]) == 1
     shown = capsys.readouterr()
-    assert shown.err.startswith("pyspec: no function 'GPL'; did you mean 'GLP'")
+    assert shown.err.startswith("pyspec: no function 'Gaus'; did you mean 'Gauss'")
 
 
 def test_errors_have_a_traceback_only_if_asked_for() -> None:

@@ -50,7 +50,8 @@ def spectrum_for(op: OpDef, rng: np.random.Generator, shape: tuple[int, int]) ->
 def refer(op: OpDef, x: np.ndarray, params: Any, spectrum: Any) -> np.ndarray:
     columns = [np.asarray(row)[:, np.newaxis] for row in params]
     fed = [] if spectrum is None else [spectrum]
-    return np.asarray(reference(op.name)(x, *columns, *fed))
+    value = np.asarray(reference(op.name)(x, *columns, *fed))
+    return np.broadcast_to(value, (np.shape(params)[1], x.size))
 
 
 @pytest.mark.parametrize("axis", AXES)

@@ -16,7 +16,8 @@ from pyspec.functions import outside, reference
 def read(shared: Path, name: str) -> tuple[list[dict[str, Any]], Any]:
     manifest = json.loads((shared / "golden" / "functions.json").read_text())
     cases = [case for case in manifest["cases"] if case["function"] == name]
-    return cases, np.load(shared / "golden" / "functions.npz")
+    with np.load(shared / "golden" / "functions.npz") as arrays:
+        return cases, dict(arrays)
 
 
 def arguments(case: dict[str, Any]) -> list[float]:
