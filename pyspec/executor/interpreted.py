@@ -177,7 +177,7 @@ class InterpretedExecutor(Executor):
         plan = self.plan
         if not plan.op_sampled[index] or plan.aux_weights is None:
             return self._component(index, op, traces, read, 0)
-        total = plan.aux_weights[0] * self._component(index, op, traces, read, 0)
+        total: Array = plan.aux_weights[0] * self._component(index, op, traces, read, 0)
         for point in range(1, plan.n_aux):
             total += plan.aux_weights[point] * self._component(index, op, traces, read, point)
         return total

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Mapping, Sequence
-from typing import TypeAlias
+from typing import ClassVar, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -33,7 +33,7 @@ class TreeExecutor:
     measurement : window, data, weights and mask; None for the whole axes without data
     """
 
-    name = "tree"
+    name: ClassVar[str] = "tree"
 
     def __init__(self, model: Model, measurement: Measurement | None = None) -> None:
         model.check()

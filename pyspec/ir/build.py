@@ -24,6 +24,7 @@ def build_graph(model: Model) -> GraphIR:
     PlanError
         if the finished graph breaks a rule (see :func:`pyspec.ir.verify`)
     """
+    model.check()
     if model.is_time_model:
         if model.time is None:
             raise ModelError(

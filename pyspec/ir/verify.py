@@ -253,6 +253,11 @@ def _single(graph: GraphIR) -> Iterator[Violation]:
             yield Violation(node.name, "needs exactly one base", "add a BASE_INPUT edge")
         if not graph.inputs(node.id, EdgeKind.TRACE_INPUT):
             yield Violation(node.name, "has no trace", "use the base itself")
+    for node in graph.of_kind(NodeKind.OPT_PARAM):
+        if not graph.outputs(node.id):
+            yield Violation(
+                node.name, "is free, but nothing depends on it", "use it or hold it fixed"
+            )
     for node in graph.of_kind(NodeKind.PROFILE_AVERAGE):
         if len(graph.inputs(node.id, EdgeKind.ADDEND)) != 1:
             yield Violation(node.name, "averages not exactly one component", "average it alone")

@@ -7,7 +7,7 @@ from collections import Counter
 
 from pyspec._library import OPS, OpDef
 from pyspec.errors import ModelError, suggest
-from pyspec.formula import parse
+from pyspec.formula import CONSTANTS, FUNCTIONS, parse
 from pyspec.functions import holds
 from pyspec.model.reader import Mapping, Node, Scalar, Sequence, Source
 from pyspec.model.scalars import bound_of, is_null, read_number, value_of, vary_of
@@ -56,6 +56,23 @@ def build_components(
     return components
 
 
+def build_quantity(file: Source, key: Scalar, spec: Node) -> Par:
+    """A parameter of its own, from the section ``parameters``.
+
+    Raises :class:`ModelError` for a name that an expression could not write.
+    """
+    place = f"{file.at(key.line)}: {key.text}"
+    if not key.text.isidentifier() or not key.text.isascii():
+        raise ModelError(
+            f"{place}: {key.text!r} cannot be named in an expression; use letters, digits and '_'"
+        )
+    if key.text in CONSTANTS or key.text in FUNCTIONS:
+        raise ModelError(f"{place}: {key.text!r} has a meaning in expressions; choose another name")
+    par = Par(key.text, key.text, where=file.at(key.line))
+    _fill(par, spec, -math.inf, math.inf)
+    return par
+
+
 def _op(file: Source, key: Scalar, domain: str) -> OpDef:
     place = f"{file.at(key.line)}: {key.text}"
     op = OPS.get(key.text)
@@ -93,7 +110,7 @@ def _component(file: Source, key: Scalar, node: Node, op: OpDef, name: str) -> C
             first = pars[par_key.text].where
             raise ModelError(f"{place}: given twice, first at {first}; remove one")
         par = Par(f"{name}_{par_key.text}", par_key.text, where=file.at(par_key.line))
-        _fill(par, spec, op)
+        _fill(par, spec, *op.default_bounds(par_key.text))
         pars[par_key.text] = par
     missing = [param for param in op.params[: op.n_required] if param not in pars]
     if missing:
@@ -105,10 +122,11 @@ def _component(file: Source, key: Scalar, node: Node, op: OpDef, name: str) -> C
     return component
 
 
-def _fill(par: Par, spec: Node, op: OpDef) -> None:
-    """Reads one parameter: ``[value, vary, min, max]`` and its short forms."""
+def _fill(par: Par, spec: Node, low: float, high: float) -> None:
+    """Reads one parameter: ``[value, vary, min, max]`` and its short forms. It must lie in
+    [low, high]."""
     place = par.place
-    par.min, par.max = op.default_bounds(par.argument)
+    par.min, par.max = low, high
     if not isinstance(spec, Sequence):
         number = read_number(spec)
         example = "" if number is None else f"; write [{number:g}, True]"

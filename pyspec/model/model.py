@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -29,6 +29,7 @@ class Model:
     ----------
     name : as in the model file
     components : in file order
+    quantities : parameters that belong to no component, from the section ``parameters``
     energy, time : the axes (n_energy,) and (n_time,), read-only, or None
     aux, aux_weights : the auxiliary axis (n_aux,) of profiles and the weights of its average,
         which sum to 1; None without profiles
@@ -37,7 +38,12 @@ class Model:
     """
 
     def __init__(
-        self, name: str, components: list[Component], text: str = "", where: str = ""
+        self,
+        name: str,
+        components: list[Component],
+        text: str = "",
+        where: str = "",
+        quantities: Sequence[Par] = (),
     ) -> None:
         if not components:
             raise ModelError(f"{where or name}: a model needs at least one component")
@@ -45,6 +51,7 @@ class Model:
         self.components = components
         self.text = text
         self.where = where
+        self.quantities = tuple(quantities)
         self.energy: Array | None = None
         self.time: Array | None = None
         self.aux: Array | None = None
@@ -82,7 +89,8 @@ class Model:
 
     @property
     def parameters(self) -> dict[str, Par]:
-        """All parameters by name, in file order; those of dynamics follow the one they move."""
+        """All parameters by name, in file order; those of dynamics follow the one they move,
+        quantities of their own come last."""
         found: dict[str, Par] = {}
         for component in self.components:
             for par in component.parameters:
@@ -91,6 +99,7 @@ class Model:
                     found.update((law.name, law) for law in par.dynamics.parameters)
                 if par.profile is not None:
                     found.update((part.name, part) for part in par.profile.parameters)
+        found.update((par.name, par) for par in self.quantities)
         return found
 
     @property

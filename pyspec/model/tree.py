@@ -54,6 +54,8 @@ class Par:
     @property
     def label(self) -> str:
         """As errors name it: "GLP_01.x0"."""
+        if self.name == self.argument:
+            return self.name
         return f"{self.name.removesuffix('_' + self.argument)}.{self.argument}"
 
     @property

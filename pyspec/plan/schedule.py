@@ -65,8 +65,8 @@ def _padded(rows: list[list[int]]) -> Ints:
 def _distinct(lines: list[Any], dtype: Any, size: int) -> tuple[Any, list[int]]:
     """The different lines (n, size), and which of them each entry is; -1 for None."""
     kept: dict[bytes, int] = {}
-    found = []
-    index = []
+    found: list[Any] = []
+    index: list[int] = []
     for line in lines:
         if line is None:
             index.append(-1)
