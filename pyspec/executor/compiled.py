@@ -107,6 +107,8 @@ class CompiledExecutor(Executor):
         if plan.aux is not None and plan.aux_weights is not None:
             fields["aux"] = self._pin(np.ascontiguousarray(plan.aux))
             fields["aux_weight"] = self._pin(np.ascontiguousarray(plan.aux_weights))
+        fields["loss"] = CONSTANTS[f"LOSS_{self.measurement.loss.upper()}"]
+        fields["loss_scale"] = self.measurement.loss_scale
         data = self.measurement.data
         if data is not None:
             if data.dtype not in _TYPES or not data.dtype.isnative:
