@@ -28,12 +28,12 @@ static double datum(const pyspec_problem *q, int64_t row, int64_t i)
 static double deviance(double d, double m, double scale)
 {
     double floor = 1e-3 / scale;
-    double at = d > 0.0 ? (m > floor ? m : floor) : (m > 0.0 ? m : 0.0);
+    double at = m > floor ? m : floor;
     double term = d > 0.0 ? d * log(d / at) - d + at : at;
     double root = sqrt(2.0 * scale * (term > 0.0 ? term : 0.0));
     double value = d < at ? -root : root;
     if (!(m > floor) && d > 0.0)
-        value += (m - floor) * (root > 0.0 ? scale * (1.0 - d / at) / value : -sqrt(scale / at));
+        value += (m - floor) * (root > 0.0 ? scale * (d / at - 1.0) / -value : -sqrt(scale / at));
     return m != m ? m : value;
 }
 
