@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from pyspec._library import OPS
 from pyspec.errors import ModelError
-from pyspec.functions import response
+from pyspec.functions import CONTINUED, response
 from pyspec.model.build import similar
 from pyspec.model.tree import Component, Dynamics, Par, Profile
 
@@ -168,8 +168,8 @@ def check_kernels(components: Sequence[Component]) -> None:
             reason = ""
             if after.op.kind in ("KERNEL", "IRF"):
                 reason = f"{after.name} stands after it"
-            elif after.subcycle:
-                reason = f"{after.name} belongs to a sub-cycle"
+            elif after.subcycle and after.op.params and after.function not in CONTINUED:
+                reason = f"{after.function} in a sub-cycle has no exact response"
             elif after.op.params and response(after.op, irf.op) is None:
                 reason = f"{after.function} has no exact response"
             if reason:
