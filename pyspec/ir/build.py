@@ -115,7 +115,7 @@ class _Builder:
                     self.out.edge(trace, node, EdgeKind.TRACE_INPUT, position)
                 traces = [node]
                 irf = None if component is irf else irf
-            elif component.subcycle and irf is not None and component.op.params:
+            elif component.subcycle and irf is not None:
                 traces += self._cycles(component, dynamics, irf)
             else:
                 traces.append(self._law(component, dynamics))
@@ -147,6 +147,8 @@ class _Builder:
     def _cycles(self, law: Component, dynamics: Dynamics, irf: Component) -> list[int]:
         """A law of a sub-cycle under an exact response: in each cycle it sets in, and is taken
         back at the end as what it has become by then."""
+        if not law.op.params:  # "none"
+            return [self._function(law, NodeKind.DYNAMICS_TRACE)]
         width = irf.pars[0]
         assert self.model.time is not None
         assert width is not None

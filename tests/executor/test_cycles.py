@@ -74,5 +74,5 @@ def test_exact_response_of_cycles(names: list[str]) -> None:
 
 
 def test_a_law_that_does_not_go_on_as_itself_is_refused() -> None:
-    with pytest.raises(ModelError, match="erfFun in a sub-cycle has no exact response.*gaussCONV"):
+    with pytest.raises(ModelError, match=r"erfFun in a sub-cycle has no exact response.*gaussCONV"):
         load_dynamics(LAWS, ["irf", "erf"], "GLP_01_A", 0.25)
