@@ -212,7 +212,7 @@ class _Builder:
 
     def _function(self, component: Component, kind: NodeKind) -> int:
         node = self.out.node(
-            kind,
+            NodeKind.EXTERNAL if component.op.external else kind,
             component.name,
             function_name=component.function,
             package=component.op.package,
