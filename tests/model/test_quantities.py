@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from pyspec.errors import ModelError, PlanError
+from pyspec.errors import ModelError
 from pyspec.executor import make_executor
 from pyspec.model import load_dynamics, load_model, load_models
 
@@ -74,7 +74,7 @@ def test_dynamics_may_share_one() -> None:
 def test_one_that_nothing_uses_is_refused_before_a_fit() -> None:
     model = load_model(TEXT.replace('"width"', '"GLP_01_A / 7"').replace("A * width", "A"), "m")
     model.set_axes(energy=X)
-    with pytest.raises(PlanError, match="width: is free, but nothing depends on it"):
+    with pytest.raises(ModelError, match="^<text>:3: width: is free, but nothing depends on it"):
         make_executor(model)
 
 

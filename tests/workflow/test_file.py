@@ -313,7 +313,7 @@ def test_strided_data_and_lists() -> None:
         (GOOD.astype(str), "not numbers"),
         (GOOD.astype(object), "not numbers"),
         (GOOD.astype(bool), "not numbers"),
-        ([[1.0, 2.0], [3.0]], "rectangular"),
+        ([[1.0, 2.0], [3.0]], "different lengths"),
         (np.ma.masked_array(GOOD, mask=GOOD > 1), "masked array"),
     ],
 )
@@ -352,7 +352,7 @@ def test_data_that_are_not_finite() -> None:
         ({"energy": np.sin(ENERGY)}, "energy axis"),
         ({"time": TIME[::-1]}, "time axis"),
         ({"time": np.repeat(TIME[::2], 2)}, "time axis"),
-        ({"energy": ["a"] * 81}, "energy axis has type"),
+        ({"energy": ["a"] * 81}, "energy axis is text"),
     ],
 )
 def test_bad_axes(axes: dict[str, Any], message: str) -> None:
