@@ -157,13 +157,14 @@ def load_profile(source: str | Path, name: str, target: Par | str) -> Profile:
 
 
 def load_time_model(source: str | Path, name: str) -> Model:
-    """A model of time laws alone: a value for each time (TIME_1D)."""
+    """A model of time laws alone: a value for each time (TIME_1D). Quantities of the section
+    ``parameters`` are its parameters too."""
     file = open_source(source)
-    key, body = _find(file, _split(file)[0], name)
-    components = build_components(file, body, "TIME", "")
-    check_kernels(components)
-    text = file.lines(key.line, _end(body))
-    return Model(key.text, components, text=text, where=file.at(key.line))
+    entries, quantities = _split(file)
+    key, body = _find(file, entries, name)
+    model = _model(file, key, body, entries, quantities, "TIME")
+    check_kernels(model.components)
+    return model
 
 
 def _split(file: Source) -> tuple[dict[str, Entry], Entry | None]:
@@ -213,8 +214,9 @@ def _model(
     body: Mapping,
     entries: dict[str, Entry],
     quantities: Entry | None,
+    domain: str = "ENERGY",
 ) -> Model:
-    components = build_components(file, body, "ENERGY", "")
+    components = build_components(file, body, domain, "")
     text = file.lines(key.line, _end(body))
     extra: tuple[Par, ...] = ()
     if quantities is not None:
