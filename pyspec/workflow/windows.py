@@ -62,7 +62,9 @@ def nearest_row(axis: Array, point: float, kind: str) -> int:
 def _row(given: Any, size: int) -> int:
     whole = isinstance(given, (int, float, np.integer, np.floating)) and given % 1 == 0
     if not whole or not -size <= given < size:
-        raise DataError(f"row {given!r} is not a row of the data, which has rows 0 to {size - 1}")
+        raise DataError(
+            f"row {given!r} is not a row of the data; choose a whole number in 0 ... {size - 1}"
+        )
     return int(given) % size
 
 
@@ -70,7 +72,9 @@ def _pair(limits: Sequence[float], what: str) -> tuple[float, float]:
     try:
         low, high = sorted(float(value) for value in limits)
     except (TypeError, ValueError):
-        raise DataError(f"{what} limits must be two numbers, not {limits!r}") from None
+        raise DataError(
+            f"{what} limits must be two numbers, not {limits!r}; give [low, high]"
+        ) from None
     if not (np.isfinite(low) and np.isfinite(high)):
         raise DataError(f"{what} limits must be finite, not {limits!r}; None means no limit")
     return low, high

@@ -243,7 +243,7 @@ def test_models_and_parameters_by_wrong_names(file: File) -> None:
         file.add_time_dependence("base", "GLP_01_A", "laws.yaml", ["decay", "decay"])
     with pytest.raises(ModelError, match=r"did you mean 'models\.yaml'"):
         file.load_model("model.yaml", "base")
-    with pytest.raises(FitError, match="no fit 2d yet"):
+    with pytest.raises(FitError, match="no fit yet; call"):
         file.get_parameters(fit_type="2d")
     with pytest.raises(FitError, match="did you mean 'baseline'"):
         file.get_parameters(fit_type="basline")
