@@ -49,7 +49,7 @@ def fit_stages(
 ) -> tuple[str, ...]:
     """The methods to run one after the other. Raises :class:`FitError` for contradictions."""
     if stages not in (1, 2):
-        raise FitError(f"stages must be 1 or 2, not {stages!r}")
+        raise FitError(f"stages must be 1, or 2 for fit_alg_1 then fit_alg_2; not {stages!r}")
     if method is not None and first is not None and method != first:
         raise FitError(f"method {method!r} and fit_alg_1 {first!r} contradict; give one of them")
     chosen = method or first

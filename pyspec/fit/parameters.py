@@ -72,7 +72,8 @@ def _inside(par: Par, value: float) -> float:
         )
     if not par.min <= value <= par.max:
         raise FitError(
-            f"{par.place} starts at {value:g}, outside of its bounds [{par.min:g}, {par.max:g}]"
+            f"{par.place} starts at {value:g}, outside of its bounds [{par.min:g}, "
+            f"{par.max:g}]; move the value or the bounds"
         )
     step = INSIDE * scale_of(value, par.min, par.max)
     if value <= par.min:

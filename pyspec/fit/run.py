@@ -58,6 +58,8 @@ def fit_model(
         nothing to fit, an unknown method, fewer points than parameters, or a residual that is
         not finite; the message names the parameter
     """
+    if max_nfev is not None and not (isinstance(max_nfev, int) and max_nfev > 0):
+        raise FitError(f"max_nfev must be a whole number above 0, not {max_nfev!r}; None: no limit")
     methods = fit_stages(method, stages, fit_alg_1, fit_alg_2)
     refuse_intervals(options)
     problem = make_problem(copy.deepcopy(model), measurement, backend)
@@ -101,8 +103,15 @@ def warn_of(problem: FitProblem, values: Mapping[str, float], stacklevel: int) -
 
 def make_problem(model: Model, measurement: Measurement, backend: str | None) -> FitProblem:
     """The problem on the backend asked for; without one, on the first that can run it."""
+    if not isinstance(measurement, Measurement):
+        raise FitError(
+            f"{model.name}: a fit needs a Measurement, not {type(measurement).__name__}; give "
+            "Measurement(data=...)"
+        )
     if measurement.data is None:
-        raise FitError(f"{model.name}: a fit needs data; the measurement has none")
+        raise FitError(
+            f"{model.name}: a fit needs data, the measurement has none; give Measurement(data=...)"
+        )
     if backend is not None:
         return FitProblem(model, measurement, backend_name(backend))
     reasons: list[str] = []

@@ -78,7 +78,8 @@ class Run:
         except PyspecError:
             raise
         except (ValueError, TypeError, ImportError, NotImplementedError) as error:
-            raise FitError(f"{self.problem.label}: {method}: {error}") from error
+            remedy = f"; options given: {', '.join(options)}" if options else ""
+            raise FitError(f"{self.problem.label}: {method}: {error}{remedy}") from error
         self.params = self.outcome.params
         self.outcome.residual = np.array(self.outcome.residual, dtype=np.float64)
 

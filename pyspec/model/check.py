@@ -58,6 +58,23 @@ def check_names(parameters: Mapping[str, Par], complete: bool) -> None:
             )
 
 
+def check_used(parameters: Mapping[str, Par], quantities: Sequence[Par]) -> None:
+    """A free quantity must reach the spectrum: no data could determine it otherwise."""
+    used = {par.name for par in parameters.values() if not any(par is q for q in quantities)}
+    waiting = list(used)
+    while waiting:
+        par = parameters[waiting.pop()]
+        names = set(par.formula.names) - used if par.formula is not None else set()
+        used |= names
+        waiting += names
+    for par in quantities:
+        if par.vary and par.name not in used:
+            raise ModelError(
+                f"{par.place}: is free, but nothing depends on it; use it in an expression, hold "
+                f"it fixed ([{par.value:g}, False]), or remove it"
+            )
+
+
 def _local(name: str, par: Par) -> str:
     """`name` as an expression of `par`'s dynamics model may write it, or ""."""
     for target, _ in _targets(par.name):
