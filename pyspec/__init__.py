@@ -22,10 +22,25 @@ if TYPE_CHECKING:
         PlanError,
         PyspecError,
     )
-    from pyspec.executor import evaluate_1d, evaluate_2d, extract_theta, make_executor
+    from pyspec.executor import (
+        evaluate_1d,
+        evaluate_2d,
+        extract_theta,
+        make_executor,
+        make_joint_executor,
+    )
     from pyspec.fit import FitResult, ParameterTable, fit_model
+    from pyspec.functions.external import register_function
     from pyspec.ir import build_graph
-    from pyspec.model import Measurement, Model, load_dynamics, load_model, load_models
+    from pyspec.model import (
+        Measurement,
+        Model,
+        load_dynamics,
+        load_model,
+        load_models,
+        load_profile,
+        load_time_model,
+    )
     from pyspec.plan import can_lower_1d, can_lower_2d, pack, schedule_1d, schedule_2d
     from pyspec.plot import plot_fit
     from pyspec.simulate import Simulator
@@ -43,10 +58,25 @@ _HOMES = {
         "PlanError",
         "PyspecError",
     ),
-    "pyspec.executor": ("evaluate_1d", "evaluate_2d", "extract_theta", "make_executor"),
+    "pyspec.executor": (
+        "evaluate_1d",
+        "evaluate_2d",
+        "extract_theta",
+        "make_executor",
+        "make_joint_executor",
+    ),
+    "pyspec.functions.external": ("register_function",),
     "pyspec.fit": ("FitResult", "ParameterTable", "fit_model"),
     "pyspec.ir": ("build_graph",),
-    "pyspec.model": ("Measurement", "Model", "load_dynamics", "load_model", "load_models"),
+    "pyspec.model": (
+        "Measurement",
+        "Model",
+        "load_dynamics",
+        "load_model",
+        "load_models",
+        "load_profile",
+        "load_time_model",
+    ),
     "pyspec.plan": ("can_lower_1d", "can_lower_2d", "pack", "schedule_1d", "schedule_2d"),
     "pyspec.plot": ("plot_fit",),
     "pyspec.simulate": ("Simulator",),
@@ -80,9 +110,13 @@ __all__ = [
     "load_dynamics",
     "load_model",
     "load_models",
+    "load_profile",
+    "load_time_model",
     "make_executor",
+    "make_joint_executor",
     "pack",
     "plot_fit",
+    "register_function",
     "schedule_1d",
     "schedule_2d",
     "show_config",

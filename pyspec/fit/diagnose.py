@@ -5,18 +5,18 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from pyspec._library import OPS, OpDef
+from pyspec._library import OpDef
 from pyspec.errors import PyspecError
 from pyspec.executor import InterpretedExecutor, make_plan
 from pyspec.functions import outside
 from pyspec.model import Model
 from pyspec.plan import ScheduledPlan
+from pyspec.plan.scheduled import ADD_SLOT
 
 Array = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 
 _HOLDS = {">": np.greater, ">=": np.greater_equal, "<": np.less, "<=": np.less_equal}
-_OPS = tuple(OPS.values())
 
 
 def explain_nonfinite(model: Model, theta: Array) -> str:
@@ -38,7 +38,7 @@ def explain_nonfinite(model: Model, theta: Array) -> str:
 def _laws(plan: ScheduledPlan, traces: Array) -> str:
     for group, base in enumerate(plan.dyn_group_base_row):
         for sub in range(plan.dyn_group_indptr[group], plan.dyn_group_indptr[group + 1]):
-            op = _OPS[plan.dyn_sub_func_id[sub]]
+            op = plan.op(int(plan.dyn_sub_func_id[sub]))
             rows = plan.dyn_sub_param_rows[sub, : plan.dyn_sub_n_params[sub]]
             found = _guards(plan, op, f"the {op.name} of {plan.row_names[base]}", rows, traces)
             if found:
@@ -50,10 +50,10 @@ def _components(plan: ScheduledPlan, traces: Array) -> str:
     # In file order, so that a component is named before one that follows it.
     for index in reversed(range(plan.n_ops)):
         kind = plan.op_kinds[index]
-        if kind >= 0:
+        if kind != ADD_SLOT:
             begin, end = plan.op_param_indptr[index], plan.op_param_indptr[index + 1]
             rows = plan.op_param_indices[begin:end]
-            found = _guards(plan, _OPS[kind], plan.op_names[index], rows, traces)
+            found = _guards(plan, plan.op(int(kind)), plan.op_names[index], rows, traces)
             if found:
                 return found
     return ""
