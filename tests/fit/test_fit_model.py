@@ -30,7 +30,7 @@ from pyspec._library import LIBRARY, OPS
 from pyspec.errors import DataError
 from pyspec.executor import CompiledExecutor
 from pyspec.fit import fit_model
-from pyspec.functions import reference
+from pyspec.functions import _own_reference
 from pyspec.model import Measurement, load_model
 
 
@@ -260,7 +260,7 @@ def test_one_c_call_for_each_residual(monkeypatch: pytest.MonkeyPatch) -> None:
 
     for name in ("GLP", "Offset", "Shirley", "expFun"):
         monkeypatch.setattr(f"pyspec.functions.{OPS[name].package}.{name}", refuse)
-    reference.cache_clear()
+    _own_reference.cache_clear()
     monkeypatch.setattr("pyspec.executor.interpreted.run_rpn", refuse)
     monkeypatch.setattr("pyspec.executor.compiled.LIBRARY", Counting())
     seen: list[int] = []
@@ -269,7 +269,7 @@ def test_one_c_call_for_each_residual(monkeypatch: pytest.MonkeyPatch) -> None:
         seen.append(sum(counts.values()))
 
     result = fit_model(series(), Measurement(data=data), progress=look)
-    reference.cache_clear()
+    _own_reference.cache_clear()
     assert result.success
     assert counts["pyspec_residual"] == result.nfev == len(seen)
     assert set(np.diff(seen)) == {1}
