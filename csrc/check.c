@@ -249,6 +249,32 @@ static int check_component(const checker *c)
     return check_params(c, op, n->repeat);
 }
 
+/* For each trace row the parameters of theta that it depends on, rising: the words that say so
+ * must lie in the plan, and the rows of theta depend on themselves. */
+static int check_depends(const checker *c)
+{
+    const pyspec_plan *p = c->plan;
+    const int64_t *ends = plan_words(p) + p->depends;
+    REQUIRE_PLAN(p->depends >= -1 && p->depends <= p->n_words, OFFSET, depends);
+    if (p->depends < 0)
+        return STATUS_OK;
+    REQUIRE_PLAN(p->n_traces + 1 <= p->n_words - p->depends, OFFSET, depends);
+    const int64_t room = p->n_words - p->depends - p->n_traces - 1;
+    const int64_t *lists = ends + p->n_traces + 1;
+    REQUIRE(ends[0] == 0, OFFSET, pyspec_plan, depends, ends[0]);
+    for (int64_t row = 0; row < p->n_traces; row++) {
+        REQUIRE(in_range(ends[row + 1], ends[row], room + 1), OFFSET, pyspec_plan, depends,
+                ends[row + 1]);
+        for (int64_t k = ends[row]; k < ends[row + 1]; k++)
+            REQUIRE(in_range(lists[k], k > ends[row] ? lists[k - 1] + 1 : 0, p->n_theta), ROW,
+                    pyspec_plan, depends, lists[k]);
+        REQUIRE(row >= p->n_theta ||
+                    (ends[row + 1] == ends[row] + 1 && lists[ends[row]] == row),
+                ROW, pyspec_plan, depends, row);
+    }
+    return STATUS_OK;
+}
+
 static int check_problem(const checker *c, const pyspec_problem *q)
 {
 #define REQUIRE_PROBLEM(condition, status, field, value)                                           \
@@ -308,6 +334,9 @@ int pyspec_check(const void *plan, int64_t plan_size, const pyspec_problem *prob
         c->node = &nodes[k];
         status = k < c->plan->n_resolve ? check_resolve(c) : check_component(c);
     }
+    if (status)
+        return status;
+    status = check_depends(c);
     if (status)
         return status;
     c->index = c->plan->n_resolve;

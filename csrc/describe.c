@@ -112,7 +112,7 @@ const char *pyspec_describe(void)
     "\t" #tolerance "\t" formula "\n"
 #include "ops.def"
 #undef OP
-#define RPN(name, arity, symbol, value) "RPN\t" #name "\t" #arity "\t" symbol "\t" #value "\n"
+#define RPN(name, arity, symbol, value, slope) "RPN\t" #name "\t" #arity "\t" symbol "\t" #value "\t" #slope "\n"
 #include "rpn.def"
 #undef RPN
 #define STATUS(name, code, message) "STATUS\t" #name "\t" #code "\t" message "\n"

@@ -4,6 +4,11 @@
  * Shirley carries one running sum per lane. Allocates nothing and keeps no state. */
 #include "run.h"
 
+double *pyspec_carry(const run *r, const pyspec_node *node)
+{
+    return r->work.carry + (node - r->nodes - r->plan->n_resolve) * MAX_SCRATCH * L;
+}
+
 static void average(double *restrict sum, const double *restrict value, double weight, int64_t n,
                     int first)
 {
@@ -18,7 +23,7 @@ static void run_component(const run *r, const pyspec_node *node, const tile *t, 
     double params[MAX_PARAMS * L], carried[MAX_SCRATCH * L];
     tile at = *t;
     pyspec_block b = t->block;
-    b.carry = r->work.carry + (node - r->nodes - r->plan->n_resolve) * MAX_SCRATCH * L;
+    b.carry = pyspec_carry(r, node);
     b.spectrum = node->source < 0 ? r->work.zeros : r->work.slots + node->source * BLOCK * L;
     memcpy(carried, b.carry, sizeof carried);
     for (int64_t k = 0; k < node->repeat; k++) {
@@ -68,7 +73,7 @@ static void run_statics(const run *r, int64_t x_end)
 }
 
 /* A component that the caller supplies; rows past the last repeat it. */
-static void load_external(const run *r, const pyspec_node *node, const tile *t, double *value)
+void pyspec_load_external(const run *r, const pyspec_node *node, const tile *t, double *value)
 {
     const int64_t n_x = r->problem->n_x, n_rows = r->problem->n_rows;
     const double *spectra = r->problem->spectra + node->source * n_rows * n_x;
@@ -92,7 +97,7 @@ static void run_block(const run *r, const tile *t)
         if (is_static(r, node)) {
             ops->spread(target, static_values(r, node) + t->x0, n, store);
         } else if (node->step == PYSPEC_STEP_EXTERNAL) {
-            load_external(r, node, t, r->work.value);
+            pyspec_load_external(r, node, t, r->work.value);
             ops->add(target, r->work.value, n, store);
         } else if (node->step == PYSPEC_STEP_ADD) {
             ops->add(target, r->work.slots + node->source * BLOCK * L, n, store);
@@ -105,26 +110,34 @@ static void run_block(const run *r, const tile *t)
     }
 }
 
+/* The k-th block of a tile; returns how many blocks the tile has. Energies are padded where the
+ * lanes are abscissae. */
+int64_t pyspec_tile_block(const run *r, tile *t, int64_t k, int64_t x_end)
+{
+    const int64_t step = t->across ? BLOCK * L : BLOCK, x_begin = r->problem->x_begin;
+    int64_t n = x_end - (x_begin + k * step);
+    n = n < step ? n : step;
+    t->x0 = x_begin + k * step;
+    t->block = (pyspec_block){.n = n, .n_valid = n, .across = t->across};
+    t->block.x = r->problem->x + t->x0;
+    if (t->across) {
+        load_abscissae(r->work.x, r->problem->x + t->x0, n);
+        t->block.x = r->work.x;
+        t->block.n = round_up(n, L) / L;
+    }
+    return (x_end - x_begin - 1) / step + 1;
+}
+
 static void run_tile(const run *r, int64_t row, int across, int64_t x_end)
 {
-    const int64_t step = across ? BLOCK * L : BLOCK;
-    const int64_t x_begin = r->problem->x_begin;
     const int64_t n_components = r->plan->n_nodes - r->plan->n_resolve;
+    tile t = {.row = row, .across = across};
     memset(r->work.carry, 0, (size_t)(n_components * MAX_SCRATCH * L) * sizeof(double));
     /* Without components a spectrum is zero. */
     if (n_components == 0)
         memset(r->work.slots, 0, (size_t)(r->plan->n_slots * BLOCK * L) * sizeof(double));
-    for (int64_t k = (x_end - x_begin - 1) / step; k >= 0; k--) {
-        int64_t x0 = x_begin + k * step;
-        int64_t n = x_end - x0 < step ? x_end - x0 : step;
-        tile t = {.row = row, .across = across, .x0 = x0};
-        t.block = (pyspec_block){.n = n, .n_valid = n, .across = across};
-        t.block.x = r->problem->x + x0;
-        if (across) {
-            load_abscissae(r->work.x, r->problem->x + x0, n);
-            t.block.x = r->work.x;
-            t.block.n = round_up(n, L) / L;
-        }
+    for (int64_t k = pyspec_tile_block(r, &t, 0, x_end) - 1; k >= 0; k--) {
+        pyspec_tile_block(r, &t, k, x_end);
         run_block(r, &t);
         pyspec_write_block(r, &t);
     }
@@ -132,7 +145,7 @@ static void run_tile(const run *r, int64_t row, int across, int64_t x_end)
 
 /* ---- entries ---------------------------------------------------------------------- */
 
-static int begin_run(run *r, const pyspec_call *call, int64_t n_out)
+int pyspec_begin_run(run *r, const pyspec_call *call, int64_t n_out, int slopes)
 {
     if (!call || !call->plan || !call->problem || !call->work || !call->out ||
         (!call->theta && call->plan->n_theta))
@@ -142,7 +155,7 @@ static int begin_run(run *r, const pyspec_call *call, int64_t n_out)
     r->problem = call->problem;
     r->nodes = plan_nodes(call->plan);
     r->words = plan_words(call->plan);
-    r->work = divide_work(call->plan, call->problem, call->work);
+    r->work = divide_work(call->plan, call->problem, call->work, slopes);
     if (!pyspec_isa_supported(call->isa))
         return STATUS_ISA;
     if (call->work_size < r->work.size)
@@ -151,7 +164,7 @@ static int begin_run(run *r, const pyspec_call *call, int64_t n_out)
 }
 
 /* A spectrum-fed op needs every energy above the window; nothing else is evaluated there. */
-static int64_t last_abscissa(const run *r)
+int64_t pyspec_last_abscissa(const run *r)
 {
     for (int64_t k = r->plan->n_resolve; k < r->plan->n_nodes; k++)
         if (r->nodes[k].step == PYSPEC_STEP_COMPONENT &&
@@ -166,7 +179,8 @@ static int run_spectra(const pyspec_call *call, int residual)
     if (!call || !call->problem)
         return STATUS_NULL_POINTER;
     const pyspec_problem *q = call->problem;
-    int status = begin_run(r, call, (q->row_end - q->row_begin) * (q->x_end - q->x_begin));
+    int status =
+        pyspec_begin_run(r, call, (q->row_end - q->row_begin) * (q->x_end - q->x_begin), 0);
     if (status)
         return status;
     if (residual && !q->data)
@@ -177,7 +191,7 @@ static int run_spectra(const pyspec_call *call, int residual)
         pyspec_write_trace(r);
         return STATUS_OK;
     }
-    int64_t x_end = last_abscissa(r);
+    int64_t x_end = pyspec_last_abscissa(r);
     fill(r->work.zeros, 0.0, BLOCK * L);
     run_statics(r, x_end);
     int across = r->plan->dimension == 1;
@@ -188,7 +202,7 @@ static int run_spectra(const pyspec_call *call, int residual)
 
 int64_t pyspec_work_size(const pyspec_plan *plan, const pyspec_problem *problem)
 {
-    return plan && problem ? divide_work(plan, problem, NULL).size : 0;
+    return plan && problem ? divide_work(plan, problem, NULL, 0).size : 0;
 }
 
 int pyspec_evaluate(const pyspec_call *call)
@@ -215,7 +229,7 @@ int pyspec_traces(const pyspec_call *call)
     if (!call || !call->plan || !call->problem)
         return STATUS_NULL_POINTER;
     int64_t n_rows = call->problem->n_rows;
-    int status = begin_run(r, call, call->plan->n_traces * n_rows);
+    int status = pyspec_begin_run(r, call, call->plan->n_traces * n_rows, 0);
     if (status)
         return status;
     fill(r->work.traces, NAN, r->plan->n_traces * r->work.stride);

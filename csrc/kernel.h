@@ -83,10 +83,10 @@ int pyspec_count_params(const op_row *op, int *n_required);
 enum { RPN_CHUNK = 64 };
 
 /* Rows of scratch that a convolution needs. */
-enum { CONVOLVE_ROWS = 4 };
+enum { CONVOLVE_ROWS = 6 };
 
 enum {
-#define RPN(name, arity, symbol, value) RPN_##name,
+#define RPN(name, arity, symbol, value, slope) RPN_##name,
 #include "rpn.def"
 #undef RPN
     N_RPN

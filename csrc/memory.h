@@ -32,13 +32,23 @@ typedef struct work_parts {
     double *x;       /* [BLOCK][L], padded abscissae                     */
     double *carry;   /* [n_nodes - n_resolve][MAX_SCRATCH][L]            */
     double *convolve; /* [CONVOLVE_ROWS][stride], present where a node convolves */
+    double *trace_slopes; /* [dependencies][stride], derivatives of the traces             */
+    double *by_width; /* [stride], derivative by a kernel's width         */
+    double *slopes;   /* [stack_depth][RPN_CHUNK]                         */
+    double *partials; /* [MAX_PARAMS][BLOCK][L]                           */
+    double *columns;  /* [n_slots][n_theta][BLOCK][L]                     */
+    double *fed;      /* [n_theta][BLOCK][L], columns through a spectrum-fed op */
+    double *first;    /* [n_theta][MAX_SCRATCH][L]                        */
+    double *point;    /* [BLOCK][L], a component at one auxiliary point   */
+    double *carries;  /* [n_nodes - n_resolve][n_theta][MAX_SCRATCH][L]   */
     int64_t size;    /* bytes                                            */
 } work_parts;
 
+/* `slopes` adds what derivatives need. */
 static inline work_parts divide_work(const pyspec_plan *plan, const pyspec_problem *problem,
-                                     double *base)
+                                     double *base, int slopes)
 {
-    work_parts w;
+    work_parts w = {0};
     int64_t n_components = plan->n_nodes - plan->n_resolve;
     int64_t buffer = BLOCK * L, used = 0, convolves = 0;
     for (int64_t k = 0; k < plan->n_resolve; k++)
@@ -51,10 +61,21 @@ static inline work_parts divide_work(const pyspec_plan *plan, const pyspec_probl
     TAKE(slots, plan->n_slots * buffer);
     TAKE(value, buffer);
     TAKE(zeros, buffer);
-    TAKE(sample, plan->n_aux ? buffer : 0);
+    TAKE(sample, plan->n_aux || slopes ? buffer : 0);
     TAKE(x, buffer);
     TAKE(carry, n_components * MAX_SCRATCH * L);
     TAKE(convolve, convolves ? CONVOLVE_ROWS * w.stride : 0);
+    if (slopes) {
+        TAKE(trace_slopes, plan_words(plan)[plan->depends + plan->n_traces] * w.stride);
+        TAKE(by_width, convolves ? w.stride : 0);
+        TAKE(slopes, plan->stack_depth * RPN_CHUNK);
+        TAKE(partials, MAX_PARAMS * buffer);
+        TAKE(columns, plan->n_slots * plan->n_theta * buffer);
+        TAKE(fed, plan->n_theta * buffer);
+        TAKE(first, plan->n_theta * MAX_SCRATCH * L);
+        TAKE(point, buffer);
+        TAKE(carries, n_components * plan->n_theta * MAX_SCRATCH * L);
+    }
 #undef TAKE
     w.size = used * (int64_t)sizeof(double);
     return w;

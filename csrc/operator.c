@@ -87,3 +87,86 @@ void pyspec_convolve(int64_t op, double parameter, int64_t n, const double *t, d
         y[i] = (sum[i] + left * first + right * last) / (norm[i] + left + right);
     }
 }
+
+/* Sums over earlier (or later) samples of |d| exp(-|d| / tau) w, times y and alone. */
+static void sweep_slope(double tau, int64_t n, const double *t, const double *w, const double *y,
+                        int64_t step, double *sum, double *norm)
+{
+    double s = 0.0, m = 0.0, ds = 0.0, dm = 0.0;
+    int64_t i = step > 0 ? 0 : n - 1;
+    for (int64_t k = 0; k < n; k++, i += step) {
+        double gap = k ? fabs(t[i] - t[i - step]) : 0.0, decay = k ? exp(-gap / tau) : 0.0;
+        ds = decay * (ds + gap * s);
+        dm = decay * (dm + gap * m);
+        s = decay * s + w[i] * y[i];
+        m = decay * m + w[i];
+        sum[i] += ds / (tau * tau);
+        norm[i] += dm / (tau * tau);
+    }
+}
+
+static void gauss_slope(double width, int64_t n, const double *t, const double *w, const double *y,
+                        double *sum, double *norm)
+{
+    const double scale = -0.5 / (width * width), cube = 1.0 / (width * width * width);
+    int64_t first = 0;
+    for (int64_t i = 0; i < n; i++) {
+        while (first < i && t[i] - t[first] > 9.0 * width)
+            first++;
+        for (int64_t j = first; j < n && t[j] - t[i] <= 9.0 * width; j++) {
+            double d = t[i] - t[j], g = v_exp(d * d * scale) * w[j] * d * d * cube;
+            sum[i] += g * y[j];
+            norm[i] += g;
+        }
+    }
+}
+
+/* The derivative of a kernel's exterior mass by its width. */
+static double mass_slope(int64_t op, int side, double distance, double width)
+{
+    double away = fabs(distance), u = away / width;
+    double mass = pyspec_kernel_mass(op, side, distance, width);
+    if (op == OP_gaussCONV)
+        return mass / width + u * v_exp(-0.5 * u * u);
+    return mass / width * (1.0 + u);
+}
+
+void pyspec_convolve_slope(int64_t op, double parameter, int64_t n, const double *t,
+                           const double *y, double *out, double *scratch, int64_t stride)
+{
+    double *w = scratch + 3 * stride, *sum = scratch + 4 * stride, *norm = scratch + 5 * stride;
+    const size_t bytes = (size_t)n * sizeof *out;
+    if (op == OP_boxCONV) {
+        /* A box grows sample by sample: no derivative but the one over a step or so. */
+        double step = n > 1 ? (t[n - 1] - t[0]) / (double)(n - 1) : 1.0;
+        double h = step > 1e-3 * parameter ? step : 1e-3 * parameter;
+        double low = parameter - h > 0.5 * parameter ? parameter - h : 0.5 * parameter;
+        memcpy(out, y, bytes);
+        pyspec_convolve(op, parameter + h, n, t, out, scratch, stride);
+        memcpy(sum, y, bytes);
+        pyspec_convolve(op, low, n, t, sum, scratch, stride);
+        for (int64_t i = 0; i < n; i++)
+            out[i] = (out[i] - sum[i]) / (parameter + h - low);
+        return;
+    }
+    memcpy(out, y, bytes);
+    pyspec_convolve(op, parameter, n, t, out, scratch, stride);
+    const double *total = scratch + 2 * stride; /* its normalisation, without the masses */
+    trapezoid_weights(t, n, w);
+    fill(sum, 0.0, n);
+    fill(norm, 0.0, n);
+    if (op == OP_gaussCONV)
+        gauss_slope(parameter, n, t, w, y, sum, norm);
+    if (op == OP_expDecayCONV || op == OP_expSymCONV)
+        sweep_slope(parameter, n, t, w, y, 1, sum, norm);
+    if (op == OP_expRiseCONV || op == OP_expSymCONV)
+        sweep_slope(parameter, n, t, w, y, -1, sum, norm);
+    for (int64_t i = 0; i < n; i++) {
+        double a = t[i] - t[0], b = t[i] - t[n - 1];
+        double left = mass_slope(op, PYSPEC_SIDE_LEFT, a, parameter);
+        double right = mass_slope(op, PYSPEC_SIDE_RIGHT, b, parameter);
+        double all = total[i] + pyspec_kernel_mass(op, PYSPEC_SIDE_LEFT, a, parameter) +
+                     pyspec_kernel_mass(op, PYSPEC_SIDE_RIGHT, b, parameter);
+        out[i] = (sum[i] + left * y[0] + right * y[n - 1] - out[i] * (norm[i] + left + right)) / all;
+    }
+}

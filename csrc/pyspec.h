@@ -108,6 +108,7 @@ typedef struct pyspec_plan {
     int64_t n_external;
     int64_t n_spectra;
     int64_t trace;
+    int64_t depends;
 } pyspec_plan;
 
 typedef struct pyspec_problem {
@@ -197,6 +198,15 @@ PYSPEC_API int pyspec_residual_all(const pyspec_call *const *calls, int64_t n_ca
 /* out[n_traces][n_rows] = every parameter resolved over the row axis; NaN in a row that no
  * node resolves. */
 PYSPEC_API int pyspec_traces(const pyspec_call *call);
+
+/* Bytes of work memory that pyspec_jacobian needs. */
+PYSPEC_API int64_t pyspec_jacobian_work_size(const pyspec_plan *plan,
+                                             const pyspec_problem *problem);
+
+/* out[n_theta][rows of the window][abscissae of the window] = derivative of the model by each
+ * parameter of theta. At a jump or kink it is the one-sided value or 0. The plan must know what
+ * depends on what (plan.depends >= 0); what comes from outside counts as constant. */
+PYSPEC_API int pyspec_jacobian(const pyspec_call *call);
 
 /* One function on its own: value[n_rows][n_x] for params[n_params][n_rows]. spectrum
  * [n_rows][n_x] is what a spectrum-fed op reads (NULL: zeros). partials is NULL or n_params

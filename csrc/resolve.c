@@ -140,7 +140,7 @@ static void run_convolution(const run *r, const pyspec_node *node)
     fill(target + n_rows, target[n_rows - 1], r->work.stride - n_rows);
 }
 
-void pyspec_resolve(const run *r)
+void pyspec_resolve_inputs(const run *r)
 {
     const work_parts *w = &r->work;
     const pyspec_plan *plan = r->plan;
@@ -154,24 +154,32 @@ void pyspec_resolve(const run *r)
         memcpy(row, r->problem->external + k * n, (size_t)n * sizeof *row);
         fill(row + n, row[n - 1], w->stride - n);
     }
-    for (int64_t k = 0; k < plan->n_resolve; k++) {
-        const pyspec_node *node = &r->nodes[k];
-        switch (node->step) {
-        case PYSPEC_STEP_LAW:
-            run_law(r, node);
-            break;
-        case PYSPEC_STEP_BASE:
-            run_base(r, node);
-            break;
-        case PYSPEC_STEP_CONVOLVE:
-            run_convolution(r, node);
-            break;
-        case PYSPEC_STEP_PROFILE:
-            run_profile(r, node);
-            break;
-        default:
-            run_expression(r, node);
-            break;
-        }
+}
+
+void pyspec_resolve_node(const run *r, const pyspec_node *node)
+{
+    switch (node->step) {
+    case PYSPEC_STEP_LAW:
+        run_law(r, node);
+        break;
+    case PYSPEC_STEP_BASE:
+        run_base(r, node);
+        break;
+    case PYSPEC_STEP_CONVOLVE:
+        run_convolution(r, node);
+        break;
+    case PYSPEC_STEP_PROFILE:
+        run_profile(r, node);
+        break;
+    default:
+        run_expression(r, node);
+        break;
     }
+}
+
+void pyspec_resolve(const run *r)
+{
+    pyspec_resolve_inputs(r);
+    for (int64_t k = 0; k < r->plan->n_resolve; k++)
+        pyspec_resolve_node(r, &r->nodes[k]);
 }

@@ -23,7 +23,7 @@ static ALWAYS_INLINE double step(double u, double width)
 KERNEL(gaussIRF)
 {
     FOR_VECTORS FOR_LANES {
-        double z = X / P(0);
+        double z = v_clamp(X / P(0), 1e150); /* 0 times infinity is NaN */
         y[AT] = density(X, P(0));
         if (want)
             d[0][AT] = y[AT] * (z * z - 1.0) / P(0);
@@ -39,7 +39,7 @@ KERNEL(stepFun_gaussIRF)
             double n = density(u, P(2));
             d[0][AT] = s;
             d[1][AT] = -height * n;
-            d[2][AT] = -height * n * (u / P(2));
+            d[2][AT] = -height * n * v_clamp(u / P(2), 1e150);
             d[3][AT] = s;
         }
     }
@@ -54,7 +54,7 @@ KERNEL(linFun_gaussIRF)
         if (want) {
             d[0][AT] = ramp;
             d[1][AT] = -(P(0) * s + P(3) * n);
-            d[2][AT] = (P(0) * P(2) - P(3) * (u / P(2))) * n;
+            d[2][AT] = (P(0) * P(2) - P(3) * v_clamp(u / P(2), 1e150)) * n;
             d[3][AT] = s;
         }
     }
@@ -78,7 +78,8 @@ KERNEL(expFun_gaussIRF)
             d[0][AT] = e;
             d[1][AT] = P(0) * ((u - shift * width) * e + width * width * n) * rate * rate;
             d[2][AT] = -(P(0) * slope + P(4) * n);
-            d[3][AT] = -P(0) * (u / width * n + shift * slope) - P(4) * (u / width) * n;
+            double z_n = v_clamp(u / width, 1e150) * n;
+            d[3][AT] = -P(0) * (z_n + shift * slope) - P(4) * z_n;
             d[4][AT] = s;
         }
     }
@@ -133,7 +134,7 @@ KERNEL(erfFun_gaussIRF)
         double s = step(u, width);
         y[AT] = P(0) * s + P(4);
         if (want) {
-            double n = density(u, width), by_width = -P(0) * (u / width) * n;
+            double n = density(u, width), by_width = -P(0) * v_clamp(u / width, 1e150) * n;
             d[0][AT] = s;
             d[1][AT] = by_width * (P(1) / width);
             d[2][AT] = -P(0) * n;

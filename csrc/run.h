@@ -35,6 +35,29 @@ typedef struct tile {
 /* resolve.c: every parameter over all rows. */
 void pyspec_resolve(const run *r);
 
+/* sensitivity.c: the derivatives of all traces; the one of a row by a parameter, or NULL. */
+void pyspec_resolve_slopes(const run *r);
+const double *pyspec_slope_row(const run *r, int64_t row, int64_t aux, int64_t theta);
+
+/* The parameters of theta that a trace row depends on. */
+static inline const int64_t *depends(const run *r, int64_t row, int64_t *n)
+{
+    const int64_t *ends = r->words + r->plan->depends;
+    *n = ends[row + 1] - ends[row];
+    return ends + r->plan->n_traces + 1 + ends[row];
+}
+
+/* resolve.c: the node at hand, without those before it. */
+void pyspec_resolve_node(const run *r, const pyspec_node *node);
+void pyspec_resolve_inputs(const run *r);
+
+/* execute.c: fills in a run; slopes asks for the work of derivatives. */
+int pyspec_begin_run(run *r, const pyspec_call *call, int64_t n_out, int slopes);
+void pyspec_load_external(const run *r, const pyspec_node *node, const tile *t, double *value);
+int64_t pyspec_last_abscissa(const run *r);
+double *pyspec_carry(const run *r, const pyspec_node *node);
+int64_t pyspec_tile_block(const run *r, tile *t, int64_t k, int64_t x_end);
+
 /* output.c: writes what of a block lies in the window, as model or residual. */
 void pyspec_write_block(const run *r, const tile *t);
 void pyspec_write_trace(const run *r);
@@ -54,6 +77,14 @@ static inline const double *trace_row(const run *r, int64_t row, int64_t aux)
 {
     return r->work.traces + (row >= r->plan->samples ? row + aux : row) * r->work.stride;
 }
+
+/* rpn.c: the derivative of an expression by one parameter of theta. */
+void pyspec_run_program_slope(const int64_t *code, int64_t n_code, const run *r, int64_t aux,
+                              int64_t theta, int64_t n, double *out);
+
+/* operator.c: the derivative of y' = kernel * y by the kernel's width, for the y before. */
+void pyspec_convolve_slope(int64_t op, double parameter, int64_t n, const double *t,
+                           const double *y, double *out, double *scratch, int64_t stride);
 
 /* rpn.c: one expression program at one auxiliary point, over the first n rows. */
 void pyspec_run_program(const int64_t *code, int64_t n_code, const run *r, int64_t aux, int64_t n,

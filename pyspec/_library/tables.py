@@ -89,6 +89,7 @@ class RpnDef:
     arity: int
     symbol: str
     value: str
+    slope: str
 
 
 @dataclass(frozen=True)
@@ -152,7 +153,7 @@ def parse_tables(text: str) -> Tables:
         if table == "OP":
             ops[row[0]] = _parse_op(len(ops), row)
         elif table == "RPN":
-            rpn[row[0]] = RpnDef(len(rpn), row[0], int(row[1]), row[2], row[3])
+            rpn[row[0]] = RpnDef(len(rpn), row[0], int(row[1]), row[2], row[3], row[4])
         elif table == "STATUS":
             statuses[int(row[1])] = (row[0], row[2])
         elif table == "CONSTANT":

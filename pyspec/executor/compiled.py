@@ -15,6 +15,7 @@ from pyspec._library import CONSTANTS, DTYPES, ISA, LIBRARY, raise_status
 from pyspec.errors import DataError, PlanError
 from pyspec.executor.base import Array, Executor, Values
 from pyspec.executor.interpreted import InterpretedExecutor
+from pyspec.functions.losses import deviance_slope
 from pyspec.model import Measurement
 from pyspec.plan import PackedPlan, ScheduledPlan, check, pack
 
@@ -60,6 +61,7 @@ class _Frame:
         self.call["work_size"] = size
         self.call["isa"] = CONSTANTS[f"ISA_{ISA}"]
         self.address = int(self.call.ctypes.data)
+        self._derivative_work: Array | None = None
         self._words = self.call.view(np.int64)
         names = list(DTYPES["pyspec_call"].names or ())
         self._out, self._n_out = names.index("out"), names.index("n_out")
@@ -77,6 +79,16 @@ class _Frame:
         assert self.external is not None
         self.external[0][...] = traces
         self.external[1][...] = spectra
+
+    def make_room_for_derivatives(self, executor: CompiledExecutor) -> None:
+        """Enlarges the work memory once, before the first Jacobian."""
+        if self._derivative_work is None:
+            size = LIBRARY.pyspec_jacobian_work_size(
+                executor.packed.address, self.problem.ctypes.data
+            )
+            self.work = self._derivative_work = _aligned(size)
+            self.call["work"] = self.work.ctypes.data
+            self.call["work_size"] = size
 
     def forget(self) -> None:
         """Lets go of an output that the caller owns."""
@@ -188,6 +200,45 @@ class CompiledExecutor(Executor):
         elif out.dtype != np.float64 or out.shape != (self._size,) or not out.flags.c_contiguous:
             raise PlanError(f"out must be a contiguous float64 array of shape ({self._size},)")
         return self._call(LIBRARY.pyspec_residual, theta, fixed, out)
+
+    @property
+    def has_jacobian(self) -> bool:
+        """Whether the derivative by every free parameter is known in closed form."""
+        return not self.plan.external_names
+
+    def jacobian(self, theta: Values, fixed: Values = None) -> Array:
+        """Derivatives of the residual: (n_free, n) for the n values of :meth:`residual`.
+
+        Exact, in one C call; at a jump or kink one-sided or 0. Raises :class:`PlanError` where
+        the model calls registered functions, which have no known derivative.
+        """
+        if not self.has_jacobian:
+            raise PlanError(
+                f"{self.plan.name}: the registered function {self.plan.external_names[0]!r} has no "
+                "known derivative; use finite differences"
+            )
+        frame = self.take_frame()
+        frame.make_room_for_derivatives(self)
+        self.return_frame(frame)
+        n_free = len(self.plan.opt_param_names)
+        out = np.empty(n_free * self._size)
+        self._call(LIBRARY.pyspec_jacobian, theta, fixed, out)
+        columns = out.reshape(n_free, self._size)
+        columns *= self._residual_slope(theta, fixed)
+        return columns
+
+    def _residual_slope(self, theta: Values, fixed: Values) -> Array:
+        """d residual / d model: -weight; of counts, that of the deviance."""
+        measurement, window = self.measurement, self.window
+        slope: Array = np.full(self._size, -1.0)
+        if measurement.loss == "poisson" and measurement.data is not None:
+            data = window.crop(measurement.data).ravel()
+            slope = deviance_slope(data, self.run(theta, fixed).ravel(), measurement.loss_scale)
+        if window.weight is not None:
+            slope = slope * window.crop(window.weight).ravel()
+        if measurement.keep is not None:
+            slope[~window.crop(measurement.keep).ravel().astype(bool)] = 0.0
+        return slope
 
     def traces(self, theta: Values, fixed: Values = None) -> Array:
         """Every parameter resolved over time: (n_params, n_time)."""

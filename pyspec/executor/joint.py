@@ -135,6 +135,24 @@ class JointExecutor:
         raise_status(status, "joint residual")
         return out
 
+    @property
+    def has_jacobian(self) -> bool:
+        """Whether every file is compiled and knows its derivatives."""
+        return all(isinstance(e, CompiledExecutor) and e.has_jacobian for e in self.executors)
+
+    def jacobian(self, theta: Values, fixed: Values = None) -> Array:
+        """Derivatives of the residual, (n_free, n); see :meth:`CompiledExecutor.jacobian`."""
+        given = self._theta(theta)
+        blocks = []
+        for executor, gather in zip(self.executors, self.names.gather, strict=True):
+            if not isinstance(executor, CompiledExecutor):
+                raise PlanError(f"the {executor.name} executor has no Jacobian; use compiled")
+            own = executor.jacobian(given[gather])
+            block = np.zeros((given.size, own.shape[1]))
+            block[gather] = own
+            blocks.append(block)
+        return np.concatenate(blocks, axis=1)
+
     def _theta(self, theta: Values) -> Array:
         names = self.names.names
         if theta is None:

@@ -37,3 +37,19 @@ def deviance(data: Any, model: Any, scale: float) -> npt.NDArray[np.float64]:
         slope = np.where(value != 0, scale * (1 - d / at) / value, -np.sqrt(scale / at))
         value = np.where((d > 0) & ~(m > floor), value + (m - floor) * slope, value)
     return np.where(np.isnan(m), m, value)
+
+
+def deviance_slope(data: Any, model: Any, scale: float) -> npt.NDArray[np.float64]:
+    """Derivative of :func:`deviance` by the model: ``scale (1 - d / m) / r``, and
+    ``-sqrt(scale / m)`` where m = d."""
+    d, m = np.asarray(data, np.float64), np.asarray(model, np.float64)
+    floor = FLOOR / scale
+    at = np.where(d > 0, np.where(m > floor, m, floor), np.where(m > 0, m, 0.0))
+    value = deviance(d, at, scale)
+    with np.errstate(all="ignore"):
+        near = np.abs(at - d) <= 1e-6 * at
+        # Near m = d: r = -sqrt(scale / d) (m - d) (1 - (m - d) / (3 d) + ...)
+        series = -np.sqrt(scale / d) * (1.0 - 2.0 * (at - d) / (3.0 * d))
+        slope = np.where(near & (d > 0), series, scale * (1.0 - d / at) / value)
+        slope = np.where(d > 0, slope, np.where(m > 0, -np.sqrt(scale / (2.0 * at)), 0.0))
+    return np.where(np.isnan(m), m, slope)

@@ -204,6 +204,8 @@ def pack(plan: ScheduledPlan) -> PackedPlan:
     for kind, index in zip(plan.resolution_kinds, plan.resolution_indices, strict=True):
         pack_step[int(kind)](int(index))
     n_resolve = len(packer.nodes)
+    depends = len(packer.words)
+    packer.words.extend([*plan.row_theta_indptr.tolist(), *plan.row_theta.tolist()])
     for index in range(plan.n_ops):
         packer.op(index)
 
@@ -236,6 +238,7 @@ def pack(plan: ScheduledPlan) -> PackedPlan:
         "n_aux": plan.n_aux,
         "samples": plan.samples,
         "trace": plan.result_row,
+        "depends": depends,
     }
     for name, value in contents.items():
         header[name] = value

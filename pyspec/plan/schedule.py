@@ -168,6 +168,26 @@ class _Scheduler:
             **self._resolution(),
             **self._ops(),
             "external_names": tuple(self.external_names),
+            **self._dependencies(),
+        }
+
+    def _dependencies(self) -> dict[str, Any]:
+        """Of each row the free parameters that it depends on."""
+        position = {node.id: k for k, node in enumerate(self.free)}
+        found: dict[int, set[int]] = {}
+        for node in self.order:
+            own = {position[node.id]} if node.id in position else set()
+            edges = (e for kind in EdgeKind for e in self.graph.inputs(node.id, kind))
+            found[node.id] = own.union(*(found[edge.source] for edge in edges))
+        lists = [sorted(found[node.id]) for node in self.rows]
+        # A trace that Python fills comes from outside: its derivative is not known.
+        external = {n.id for n in self.rows if n.kind is NodeKind.EXTERNAL}
+        lists = [
+            [] if node.id in external else row for node, row in zip(self.rows, lists, strict=True)
+        ]
+        return {
+            "row_theta_indptr": _ints(np.cumsum([0, *(len(row) for row in lists)])),
+            "row_theta": _ints([theta for row in lists for theta in row]),
         }
 
     def _param_rows(self, node: GraphNode) -> list[int]:

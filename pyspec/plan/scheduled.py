@@ -108,6 +108,10 @@ class ScheduledPlan:
     samples: int  # first trace row that belongs to a block
     external_names: tuple[str, ...]  # registered functions that the plan calls
 
+    # For each row the free parameters that it depends on, rising (CSR)
+    row_theta_indptr: Ints  # (n_params + 1,)
+    row_theta: Ints
+
     dimension: ClassVar[int]
 
     def __post_init__(self) -> None:

@@ -1,0 +1,219 @@
+"""The analytic Jacobian: against extrapolated central differences of the residual."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+from zoo import ENERGY, TIME, ZOO, make_model
+
+from pyspec.errors import PlanError
+from pyspec.executor import make_executor, make_joint_executor
+from pyspec.functions.external import forget_function, register_function
+from pyspec.model import (
+    Measurement,
+    Model,
+    load_dynamics,
+    load_model,
+    load_profile,
+    load_time_model,
+)
+
+PEAK = """
+m:
+  Offset:
+    y0: [1.5, true]
+  Shirley:
+    pShirley: [0.004, true]
+  GLP:
+    A: [12.0, true]
+    x0: [84.0, true]
+    F: [1.1, true]
+    m: [0.3, true]
+  Voigt:
+    A: ["GLP_01_A * ratio"]
+    x0: ["GLP_01_x0 + sqrt(13.5) * max(ratio, 0.2)"]
+    SD: [0.5, true]
+    W: ["abs(GLP_01_m) ** 1.5 + 0.2"]
+parameters:
+  ratio: [0.7, true]
+"""
+
+LAWS = """
+irf:
+  gaussIRF: {SD: [0.9, true]}
+  expFun: {A: [1.4, true], tau: [6.0, true], t0: [0.37, true]}
+  sinFun: {A: [0.4, true], f: [0.05, true], phi: [0.3, true], t0: [0.37, false]}
+gauss:
+  stepFun: {A: [0.3, true], t0: [-2.2, false]}
+  gaussCONV: {SD: [1.7, true]}
+  expFun: {A: [1.4, true], tau: ["irf_tau * 2"], t0: [0.37, false]}
+sym:
+  expSymCONV: {tau: [1.7, true]}
+  linFun: {m: [0.02, true], t0: [0.37, false]}
+decay:
+  expDecayCONV: {tau: [1.7, true]}
+  erfFun: {A: [1.4, true], SD: [2.0, true], t0: [0.37, true]}
+rise:
+  expRiseCONV: {tau: [1.7, true]}
+  sqrtFun: {A: [0.2, true], t0: [0.37, false]}
+neg:
+  expFun: {A: [-1.5, true], tau: [4.0, true], t0: [0.0, false]}
+pos:
+  expFun: {A: ["-expFun_01_A"], tau: [5.0, true], t0: [0.3, false]}
+wide:
+  gaussIRF: {SD: [0.9, true]}
+"""
+
+PROFILE = """
+ramp:
+  pLinear: {m: [0.4, true], b: [0.0, false]}
+  pExpDecay: {A: [0.5, true], tau: [2.0, true]}
+"""
+
+
+def model(*moves: tuple[str, str | list[str]], profiles: tuple[str, ...] = ()) -> Model:
+    made = load_model(PEAK.replace("irf_tau", "ratio"), "m")
+    for target in profiles:
+        made.add_profile(target, load_profile(PROFILE, "ramp", target))
+    for target, names in moves:
+        frequency = -1.0 if isinstance(names, str) else 0.05
+        laws = LAWS.replace("irf_tau", "ratio")
+        made.add_dynamics(target, load_dynamics(laws, names, target, frequency))
+    aux = np.array([0.0, 0.3, 1.0, 1.4])
+    made.set_axes(energy=ENERGY[::4], time=TIME, aux=aux, aux_weights=[1.0, 2.0, 2.0, 0.5])
+    return made
+
+
+def differences(residual: Callable[[np.ndarray], np.ndarray], theta: np.ndarray) -> np.ndarray:
+    """Derivatives by central differences, extrapolated over four halvings of the step."""
+    columns = []
+    for k in range(theta.size):
+        table: list[np.ndarray] = []
+        for level in range(5):
+            h = 0.002 * max(abs(theta[k]), 0.1) / 2**level
+            up, down = theta.copy(), theta.copy()
+            up[k] += h
+            down[k] -= h
+            row = [(residual(up) - residual(down)) / (up[k] - down[k])]
+            for order in range(1, level + 1):
+                row.append(row[-1] + (row[-1] - table[order - 1]) / (4**order - 1))
+            table = row
+        columns.append(table[-1])
+    return np.array(columns)
+
+
+def check(made: Model, tolerance: float = 1e-8, **measured: object) -> None:
+    executor = make_executor(made, Measurement(**measured))  # type: ignore[arg-type]
+    theta = made.theta()
+    exact = executor.jacobian(theta)  # type: ignore[attr-defined]
+    expected = differences(executor.residual, theta)
+    scale = np.abs(expected).max(axis=1, keepdims=True)
+    scale[scale == 0.0] = 1.0
+    worst = (np.abs(exact - expected) / scale).max(axis=1)
+    names = dict(zip(made.opt_param_names, worst.tolist(), strict=True))
+    assert max(worst) <= tolerance, names
+
+
+CASES = {
+    "static": model(),
+    "exact response": model(("GLP_01_x0", "irf")),
+    "gauss": model(("GLP_01_A", "gauss")),
+    "sym": model(("GLP_01_F", "sym")),
+    "decay": model(("Offset_y0", "decay")),
+    "rise": model(("Shirley_pShirley", "rise")),
+    "several": model(("GLP_01_x0", "irf"), ("GLP_01_A", "gauss")),
+    "cycles": model(("GLP_01_x0", ["gauss", "neg", "pos"])),
+    "cycles, exact": model(("GLP_01_A", ["wide", "neg", "pos"])),
+    "profile": model(profiles=("GLP_01_x0",)),
+    "profile of a background": model(profiles=("Shirley_pShirley", "Offset_y0")),
+    "profile that moves": model(
+        ("GLP_01_x0_pLinear_01_m", "gauss"), ("GLP_01_A", "irf"), profiles=("GLP_01_x0",)
+    ),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_against_differences(name: str) -> None:
+    made = CASES[name]
+    assert made.energy is not None
+    check(made, data=np.ones((TIME.size, made.energy.size)), rows=(3, 50), columns=(2, 37))
+
+
+@pytest.mark.parametrize("name", ZOO)
+def test_zoo(name: str) -> None:
+    made = make_model(name, ENERGY[::3])
+    for par in made.parameters.values():  # an onset that lies on a sample has no derivative
+        if par.argument == "t0":
+            par.vary = False
+    check(made, data=np.ones((TIME.size, ENERGY[::3].size)))
+
+
+def test_one_spectrum() -> None:
+    made = make_model("two_shirleys", time=None)
+    check(made, data=np.ones(ENERGY.size), columns=(5, 120))
+
+
+def test_time_model() -> None:
+    made = load_time_model("m:\n  expFun: {A: [2, true], tau: [5, true], t0: [0.3, false]}\n", "m")
+    made.set_axes(time=TIME)
+    check(made, data=np.ones(TIME.size), columns=(4, 40))
+
+
+def test_weights_mask_and_counts() -> None:
+    made = make_model("biexponential", ENERGY[::3])
+    rng = np.random.default_rng(2)
+    clean = make_executor(made).run(made.theta())
+    counts = rng.poisson(3.0 * clean).astype(float)
+    keep = rng.uniform(size=counts.shape) > 0.3
+    weight = rng.uniform(0.5, 2.0, counts.shape[1])
+    check(made, data=counts, keep=keep, weight=weight)
+    check(made, data=counts, keep=keep, loss="poisson", loss_scale=2.0)
+    check(made, data=3.0 * clean, loss="poisson", loss_scale=2.0)
+
+
+def test_joint() -> None:
+    parts = []
+    for index in range(2):
+        made = make_model("biexponential", ENERGY[:: 3 + index])
+        made.parameters["GLP_01_A_expFun_01_tau"].scope = "project"
+        parts.append((made, Measurement(data=np.ones((TIME.size, ENERGY[:: 3 + index].size)))))
+    joint = make_joint_executor(parts)
+    theta = joint.names.start
+    expected = differences(joint.residual, theta)
+    scale = np.abs(expected).max(axis=1, keepdims=True)
+    assert (np.abs(joint.jacobian(theta) - expected) / scale).max() < 1e-8
+
+
+def test_never_nan_where_the_model_is_finite() -> None:
+    made = model(("GLP_01_x0", "irf"))
+    executor = make_executor(made, Measurement(data=np.ones((TIME.size, ENERGY[::4].size))))
+    theta = made.theta()
+    for name, value in (
+        ("GLP_01_F", 1e-9),
+        ("GLP_01_F", 1e9),
+        ("GLP_01_x0", 1e6),
+        ("GLP_01_m", 0.0),
+        ("Voigt_01_SD", 1e-6),
+        ("GLP_01_x0_expFun_01_tau", 1e-9),
+        ("GLP_01_x0_expFun_01_t0", 1e9),
+        ("GLP_01_x0_gaussIRF_SD", 1e-12),
+    ):
+        changed = theta.copy()
+        changed[made.opt_param_names.index(name)] = value
+        assert np.isfinite(executor.residual(changed)).all(), name
+        assert np.isfinite(executor.jacobian(changed)).all(), name  # type: ignore[attr-defined]
+
+
+def test_registered_functions_have_none() -> None:
+    register_function("Flat", lambda x, A: A + 0.0 * x, "A")
+    try:
+        made = load_model("m:\n  Flat: {A: [1, true]}\n", "m")
+        made.set_axes(energy=ENERGY)
+        executor = make_executor(made, Measurement(data=np.ones(ENERGY.size)))
+        assert not executor.has_jacobian  # type: ignore[attr-defined]
+        with pytest.raises(PlanError, match="'Flat' has no known derivative"):
+            executor.jacobian(made.theta())  # type: ignore[attr-defined]
+    finally:
+        forget_function("Flat")
