@@ -49,7 +49,10 @@ def read_layout(
     maker = {"matrix": _matrix, "columns": _columns, "data": _data}[chosen]
     found = maker(table, head, columns)
     sign = "comma" if table.decimal == "," else "point"
-    found.notes.insert(0, f"text, {NAMES[table.separator]} between values, decimal {sign}")
+    found.notes.insert(
+        0,
+        f"text, {NAMES.get(table.separator, repr(table.separator))} between values, decimal {sign}",
+    )
     if layout is None:
         others = " or ".join(repr(word) for word in LAYOUTS if word != chosen)
         found.notes.append(f"layout={chosen!r} was taken; say layout={others} if it is wrong")
@@ -186,7 +189,8 @@ def _columns(table: Table, head: _Head, columns: Sequence[int | str] | None) -> 
     if len(ys) == 1:
         found.data, found.dims = found.data[0], [kind]
         if head.names:
-            found.labels["data"], found.units["data"] = split_unit(names[ys[0]])
+            own, found.units["data"] = split_unit(names[ys[0]])
+            found.labels["data"] = own or names[ys[0]]
     else:
         found.labels["column"] = ", ".join(names[k] for k in ys)
     shown = ", ".join(f"{names[k]!r}" if head.names else str(k) for k in ys)
