@@ -99,7 +99,7 @@ def load_the_model(job: Job, dataset: Dataset, moving: bool) -> Model:
     if moving:
         for law in job.dynamics:
             with law.fields.blame("parameter"):
-                    names: Any = law.models if len(law.models) > 1 else law.models[0]
+                names: Any = law.models if len(law.models) > 1 else law.models[0]
                 source = _source(job, law)
                 dynamics = load_dynamics(source, names, law.parameter, law.frequency)
                 model.add_dynamics(law.parameter, dynamics)
