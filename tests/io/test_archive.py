@@ -13,8 +13,17 @@ import pytest
 from fit_cases import data_1d, data_2d, series, spectrum
 
 from pyspec.errors import DataError
-from pyspec.fit import FitResult, fit_model
-from pyspec.io import digest, load_archive, load_fit, load_fits, read, save_archive, save_fit
+from pyspec.fit import FitResult, fit_model, fit_slices, fit_trace
+from pyspec.io import (
+    StoredSlices,
+    digest,
+    load_archive,
+    load_fit,
+    load_fits,
+    read,
+    save_archive,
+    save_fit,
+)
 from pyspec.io.atomic import replacing
 from pyspec.model import Measurement, load_model
 
@@ -82,6 +91,52 @@ def test_without_data_they_are_asked_for(tmp_path: Path, one: FitResult) -> None
         fit.refit()
     assert fit.refit(data_1d()).chisqr == pytest.approx(one.chisqr, rel=1e-9)
     assert fit.refit(data_1d(), method="least_squares").method == "least_squares"
+
+
+def test_counts_and_traces_fit_again(tmp_path: Path) -> None:
+    counts = np.random.default_rng(2).poisson(spectrum().evaluate() * 20).astype(np.float64) / 20
+    poisson = Measurement(data=counts, loss="poisson", loss_scale=20.0)
+    first = fit_model(spectrum(), poisson)
+    time = np.linspace(0, 10, 40)
+    law = "decay:\n  expFun:\n    A: [2, True]\n    tau: [3, True, 0.1, 50]\n    t0: [0, False]\n"
+    values = 1.8 * np.exp(-time / 2.5) + np.random.default_rng(3).normal(0, 0.01, 40)
+    second = fit_trace(law, "decay", time, values, 0.01, time_limits=(1, 9))
+    for result in (first, second):
+        save_fit(tmp_path / "a.h5", result)
+        again = load_fit(tmp_path / "a.h5").refit(start="initial")
+        assert (again.values, again.stderr) == (result.values, result.stderr)
+        assert again.redchi == result.redchi
+
+
+def test_slices_come_back_and_fit_again(tmp_path: Path) -> None:
+    data = data_2d().copy()
+    seeds = [{"GLP_01_x0": 84.2 + 0.01 * k, "GLP_01_m": 0.25} for k in range(34)]
+    times = np.linspace(-4, 29, 34)
+    series_of = Measurement(data=data, rows=(1, 35), columns=(0, 80))
+    slices = fit_slices(spectrum(), series_of, times=times, seeds=seeds)
+    slices.file_name = "sample 7"
+    path = tmp_path / "a.h5"
+    save_fit(path, [slices])
+    stored = load_fit(path, fit_type="sbs")
+    assert isinstance(stored, StoredSlices)
+    assert len(stored) == 34
+    for what in ("values", "stderr", "start"):
+        for name, column in getattr(slices, what).items():
+            np.testing.assert_array_equal(getattr(stored, what)[name], column)
+    assert (stored.status, stored.message) == (slices.status, slices.message)
+    np.testing.assert_array_equal(stored.time, times)
+    np.testing.assert_array_equal(stored.rows, slices.rows)
+    again = stored.refit()
+    for name, column in slices.values.items():
+        np.testing.assert_array_equal(again.values[name], column)
+    best = stored.refit(start="best")
+    np.testing.assert_allclose(best.chisqr, slices.chisqr, rtol=1e-6)
+    assert stored.at(3)["GLP_01_m"].value == 0.25
+    assert stored.at(3)["GLP_01_x0"].stderr == slices.stderr["GLP_01_x0"][3]
+    assert "34 slices, 34 converged" in str(stored)
+    assert "StoredSlices sbs fit of spectrum to sample 7" in repr(stored)
+    with pytest.raises(DataError, match="has the slices 0 to 33, not 34"):
+        stored.at(34)
 
 
 def test_changes_after_loading_a_model_are_kept(tmp_path: Path) -> None:
