@@ -184,9 +184,8 @@ def _noise(
 def _sigma(job: Job, noise: Noise, shape: tuple[int, ...]) -> Array:
     if isinstance(noise.sigma, Path):
         with job.fields.blame("noise"):
-            found = read(
-                noise.sigma, energy="index", **({"time": "index"} if len(shape) > 1 else {})
-            )
+            time = "index" if len(shape) > 1 else None
+            found = read(noise.sigma, energy="index", time=time)
         sigma = np.asarray(found.data, dtype=np.float64)
     else:
         sigma = np.asarray(noise.sigma, dtype=np.float64)
