@@ -259,6 +259,19 @@ def test_what_is_no_archive_is_refused_and_kept(tmp_path: Path, one: FitResult) 
         read(tmp_path / "a.h5")
 
 
+def test_a_damaged_archive_gives_one_error(tmp_path: Path, one: FitResult) -> None:
+    path = tmp_path / "a.h5"
+    save_fit(path, one)
+    whole = path.read_bytes()
+    with h5py.File(path, "r+") as file:
+        file["arrays"][digest(data_1d())][3] += 1.0
+    with pytest.raises(DataError, match="the data of fit of spectrum are not those that were"):
+        load_fits(path)
+    path.write_bytes(whole[: len(whole) // 2])
+    with pytest.raises(DataError, match="is no archive of fits: not HDF5, or damaged"):
+        load_archive(path)
+
+
 @pytest.mark.parametrize("schema", [2, 0, "1.0"])
 def test_a_schema_of_the_future_is_refused(tmp_path: Path, one: FitResult, schema: object) -> None:
     path = tmp_path / "a.h5"

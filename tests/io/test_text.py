@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import random
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
+from io_vamas import vamas_text
 
 from pyspec.errors import DataError
 from pyspec.io import read
@@ -221,3 +224,43 @@ def test_fortran_exponents_and_long_headers(tmp_path: Path) -> None:
     head = "Instrument: X\nPass energy 20 eV\nRegion 1 of 1, counts\n\n"
     found = read(write(tmp_path, head + "1.0D+00 2.0D-01\n2.0D+00 3.0D-01\n"))
     np.testing.assert_array_equal(found.data, [0.2, 0.3])
+
+
+def test_one_axis_in_the_table_and_one_given(tmp_path: Path) -> None:
+    path = write(tmp_path, "-1 5 6 7\n0 7 8 9\n2 9 1 2\n", "t.txt")
+    first = read(path, energy=[10, 20, 30])
+    np.testing.assert_array_equal(first.time, [-1, 0, 2])
+    np.testing.assert_array_equal(first.data, [[5, 6, 7], [7, 8, 9], [9, 1, 2]])
+    second = read(path, time=[0.5, 1])
+    np.testing.assert_array_equal(second.energy, [-1, 5, 6, 7])
+    np.testing.assert_array_equal(second.data, [[0, 7, 8, 9], [2, 9, 1, 2]])
+
+
+@pytest.mark.parametrize("corner", ["Wavelength (nm)", "nm", "x"])
+def test_units_beside_the_numbers_of_an_axis(tmp_path: Path, corner: str) -> None:
+    found = read(write(tmp_path, corner + ",-1 ps,0 ps,1.5 ps\n400,1,2,3\n401,4,5,6\n"))
+    np.testing.assert_array_equal(found.time, [-1, 0, 1.5])
+    np.testing.assert_array_equal(found.data, [[1, 4], [2, 5], [3, 6]])
+    assert found.units["time"] == "ps"
+
+
+def test_random_bytes_and_texts_give_one_error_or_data(tmp_path: Path) -> None:
+    draw = random.Random(7)
+    starts = [b"", b"\x93NUMPY\x01\x00", b"PK\x03\x04", b"CDF\x01", b"\x89HDF\r\n\x1a\n"]
+    starts += [vamas_text([]).encode()[:300], b"a\nb\nTime explicit\nIntervalnr 2\n"]
+    asked: list[dict[str, Any]] = [{}, {"energy": "index"}, {"energy": [1, 2, 3]}, {"columns": 1}]
+    asked += [{"energy": "index", "time": "index"}, {"sort": True}, {"layout": "matrix"}]
+    said: list[str] = []
+    for number in range(600):
+        size = draw.randrange(150)
+        if number % 2:
+            tail = bytes(draw.choice(b'0123456789,;. \t\n\n-eE#na"') for _ in range(size))
+        else:
+            tail = bytes(draw.randrange(256) for _ in range(size))
+        path = tmp_path / f"a{draw.choice(['.csv', '.nc', '.h5', '.SIA', '.npz'])}"
+        path.write_bytes(draw.choice(starts) + tail)
+        try:
+            read(path, **draw.choice(asked)).describe()
+        except DataError as error:
+            said.append(str(error))
+    assert not [text for text in said if "\n" in text]
