@@ -33,7 +33,7 @@ def simulate() -> dict[str, np.ndarray]:
     model.add_dynamics("GLP_01_x0", law)
     model.set_values({**ANSWER, "GLP_01_F": 0.9, "GLP_01_m": 0.6, "GLP_01_x0_sinFun_01_A": -0.85})
     model.set_axes(energy=energy, time=time)
-    _, data, _ = Simulator(model, noise_level=0.02, seed=2).simulate()
+    _, data, _ = Simulator(model, noise_level=0.02, noise_type="gaussian", seed=2).simulate()
     return {"data": data, "energy": energy, "time": time}
 
 

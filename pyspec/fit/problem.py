@@ -104,7 +104,7 @@ class FitProblem:
     @property
     def is_poisson(self) -> bool:
         """Whether the residual is a Poisson deviance."""
-        return getattr(self.measurement, "loss", "squares") == "poisson"
+        return self.measurement.loss == "poisson"
 
     @property
     def n_residuals(self) -> int:

@@ -133,7 +133,8 @@ class Run:
         outcome = self.outcome
         before = getattr(outcome, "redchi", None)
         residual = outcome.residual
-        outcome.chisqr = float(residual @ residual)
+        with np.errstate(over="ignore"):
+            outcome.chisqr = float(np.einsum("i,i", residual, residual))
         outcome.ndata = self.n_points
         outcome.nvarys = len(outcome.var_names)
         outcome.nfree = max(self.n_points - outcome.nvarys, 1)

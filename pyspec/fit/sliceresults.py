@@ -305,7 +305,7 @@ class SliceResults(Sequence[SliceFit]):
         head = ["time", *self.free_names, "redchi", "status"]
         shown = list(range(len(self)))
         if len(shown) > limit:
-            shown = shown[: limit // 2] + [-1] + shown[-limit // 2 :]
+            shown = [*shown[: limit // 2], -1, *shown[-limit // 2 :]]
         values, errors, redchi = self.values, self.stderr, self.redchi
         rows = []
         for k in shown:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import copy
+import itertools
+import os
 import signal
 import threading
 import time
@@ -232,8 +234,10 @@ def _run(job: Job, rows: list[int], n_workers: int, workers: str) -> Iterator[Sl
         futures = [pool.submit(_chunk, job, chunk) for chunk in chunks]
     else:
         context = get_context("spawn")
-        pool = ProcessPoolExecutor(n_workers, context, _start_worker, (job,))
-        futures = [pool.submit(_chunk_of_worker, chunk) for chunk in chunks]
+        # The workers get nothing large when they start: one that dies then would block us.
+        pool = ProcessPoolExecutor(n_workers, context, _start_worker)
+        key = (os.getpid(), next(_KEYS))
+        futures = [pool.submit(_chunk_of_worker, key, *_part(job, chunk)) for chunk in chunks]
     left: list[tuple[int, int]] = []
     try:
         for future in as_completed(futures):
@@ -251,8 +255,8 @@ def _run(job: Job, rows: list[int], n_workers: int, workers: str) -> Iterator[Sl
         job.stop = None
     if left:
         warnings.warn(
-            f"{job.model.name}: worker processes ended early, {len(left)} slices are fitted here; a "
-            "script that starts workers must do so under 'if __name__ == \"__main__\":'",
+            f"{job.model.name}: worker processes ended early, {len(left)} slices are fitted here; "
+            "a script that starts workers must do so under 'if __name__ == \"__main__\":'",
             stacklevel=4,
         )
         yield from _one_by_one(job, sorted(left))
@@ -281,13 +285,36 @@ def _chunk(job: Job, places: list[tuple[int, int]]) -> list[SliceFit]:
     return fits
 
 
-_WORKER_JOB: list[Job] = []
+def _part(job: Job, places: list[tuple[int, int]]) -> tuple[Job, list[tuple[int, int]]]:
+    """The job of one chunk, with its rows of the data alone: (job, its rows)."""
+    series = job.series
+    assert series.data is not None
+    begin, end = places[0][1], places[-1][1] + 1
+    weight = series.weight
+    if weight is not None:
+        weight = np.broadcast_to(weight, series.data.shape)[begin:end]
+    keep = None if series.keep is None else series.keep[begin:end]
+    data = series.data[begin:end]
+    series = replace(series, data=data, rows=None, weight=weight, keep=keep)
+    first = places[0][0]
+    seeds = job.seeds[first : first + len(places)]
+    return replace(job, series=series, seeds=seeds), places
 
 
-def _start_worker(job: Job) -> None:
+_KEYS = itertools.count()
+_PLANS: dict[tuple[int, int], Any] = {}
+
+
+def _start_worker() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent hears Ctrl-C, and says when to end
-    _WORKER_JOB[:] = [job]
 
 
-def _chunk_of_worker(places: list[tuple[int, int]]) -> list[SliceFit]:
-    return _chunk(_WORKER_JOB[0], places)
+def _chunk_of_worker(
+    key: tuple[int, int], job: Job, places: list[tuple[int, int]]
+) -> list[SliceFit]:
+    """Runs in a worker: fits a chunk on the plan of the chunks before it."""
+    job._plan = _PLANS.get(key)
+    fits = [job.fit(k, k) for k in range(len(places))]
+    _PLANS[key] = job._plan
+    pairs = zip(fits, places, strict=True)
+    return [replace(fit, index=index, row=row) for fit, (index, row) in pairs]

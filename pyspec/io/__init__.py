@@ -2,17 +2,19 @@
 
 from pyspec.io.archive import digest, load_archive, save_archive
 from pyspec.io.atomic import replacing, write_text
-from pyspec.io.contents import fit_contents
+from pyspec.io.contents import fit_contents, slices_contents
 from pyspec.io.dataset import Dataset
+from pyspec.io.fits import load_fit, load_fits, save_fit
 from pyspec.io.netcdf import from_xarray, to_xarray
 from pyspec.io.parameters import parameters_csv, parameters_json, write_parameters
 from pyspec.io.read import FORMATS, read
-from pyspec.io.stored import StoredFit, load_fit, load_fits, save_fit
+from pyspec.io.stored import StoredFit, StoredSlices
 
 __all__ = [
     "FORMATS",
     "Dataset",
     "StoredFit",
+    "StoredSlices",
     "digest",
     "fit_contents",
     "from_xarray",
@@ -25,6 +27,7 @@ __all__ = [
     "replacing",
     "save_archive",
     "save_fit",
+    "slices_contents",
     "to_xarray",
     "write_parameters",
     "write_text",

@@ -20,7 +20,7 @@ import numpy.typing as npt
 from pyspec._version import VERSION
 from pyspec.errors import DataError
 from pyspec.io.atomic import folder_lock, replacing
-from pyspec.io.optional import need
+from pyspec.io.optional import need, one_line
 from pyspec.io.tree import read_tree, write_tree
 
 #: What this version writes, and the latest that it reads.
@@ -104,8 +104,13 @@ def load_archive(
     """
     h5py = need("h5py", "an archive of fits")
     with _opened(h5py, Path(path).expanduser()) as file:
-        fits = [read_tree(h5py, file["fits"][name]) for name in sorted(file["fits"], key=int)]
-        return fits, read_tree(h5py, file["arrays"])
+        try:
+            fits = [read_tree(h5py, file["fits"][name]) for name in sorted(file["fits"], key=int)]
+            return fits, read_tree(h5py, file["arrays"])
+        except Exception as error:  # damage shows itself in many ways
+            raise DataError(
+                f"{path}: the archive is damaged ({one_line(error)}); copy it once more"
+            ) from None
 
 
 @contextmanager
@@ -115,7 +120,9 @@ def _opened(h5py: Any, path: Path) -> Any:
     try:
         file = h5py.File(path, "r")
     except OSError as error:
-        raise DataError(f"{path}: is no archive of fits: not HDF5, or damaged ({error})") from None
+        raise DataError(
+            f"{path}: is no archive of fits: not HDF5, or damaged ({one_line(error)})"
+        ) from None
     with file:
         schema, writer = file.attrs.get("schema"), file.attrs.get("pyspec")
         if schema is None or writer is None or "fits" not in file or "arrays" not in file:

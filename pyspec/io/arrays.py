@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from pyspec.errors import DataError, suggest
 from pyspec.io.found import Found
-from pyspec.io.optional import need
+from pyspec.io.optional import need, one_line
 from pyspec.io.units import guess_kind, show_unit
 
 _DATA_WORDS = ("data", "counts", "intensity", "spectrum", "spectra", "signal", "z", "y", "map")
@@ -44,8 +44,10 @@ def read_npy(path: Path) -> Found:
     """One array without axes."""
     try:
         array = np.load(path, allow_pickle=False)
-    except ValueError as error:
-        raise DataError(f"{path}: cannot be read as NPY ({error}); save numbers: np.save") from None
+    except Exception as error:  # a damaged header shows itself in many ways
+        raise DataError(
+            f"{path}: cannot be read as NPY ({one_line(error)}); save numbers: np.save"
+        ) from None
     return Found(array, [None] * array.ndim, notes=[f"NPY, {array.dtype}, no axes inside"])
 
 
@@ -58,10 +60,10 @@ def read_npz(path: Path, data: str | None, energy: str | None, time: str | None)
                 array = archive[name]
                 if array.dtype.kind in "fiuc" and array.ndim:
                     entries.append(Entry(name, array.shape, _loader(array)))
-    except (ValueError, OSError, KeyError) as error:
+    except Exception as error:  # as above, and the zip archive may be damaged
         raise DataError(
-            f"{path}: cannot be read as NPZ ({error}); save arrays of numbers: np.savez(path, "
-            "data=..., energy=..., time=...)"
+            f"{path}: cannot be read as NPZ ({one_line(error)}); save arrays of numbers: "
+            "np.savez(path, data=..., energy=..., time=...)"
         ) from None
     return choose(path, "NPZ", entries, data, energy, time)
 
@@ -72,12 +74,19 @@ def read_hdf5(path: Path, data: str | None, energy: str | None, time: str | None
     try:
         file = h5py.File(path, "r")
     except OSError as error:
-        raise DataError(f"{path}: cannot be opened as HDF5 ({error}); copy it once more") from None
+        raise DataError(
+            f"{path}: cannot be opened as HDF5 ({one_line(error)}); copy it once more"
+        ) from None
     with file:
         if "pyspec" in file.attrs and "schema" in file.attrs:
             raise DataError(f"{path}: is an archive of fits, not of data; load it with load_fit()")
-        entries = list(_entries(h5py, file))
-        return choose(path, "HDF5", entries, data, energy, time)
+        try:
+            entries = list(_entries(h5py, file))
+            return choose(path, "HDF5", entries, data, energy, time)
+        except (OSError, RuntimeError, KeyError) as error:
+            raise DataError(
+                f"{path}: the HDF5 file is damaged ({one_line(error)}); copy it once more"
+            ) from None
 
 
 def _entries(h5py: Any, file: Any) -> list[Entry]:

@@ -11,34 +11,67 @@ import numpy as np
 import numpy.typing as npt
 
 from pyspec._version import VERSION
-from pyspec.fit import FitResult, ParameterTable
-from pyspec.fit.table import ParameterRow
+from pyspec.fit import FitResult, ParameterRow, ParameterTable, SliceResults
 from pyspec.io.archive import digest
 from pyspec.model import Measurement, Model
 
 Array = npt.NDArray[np.float64]
 
 
-def fit_contents(result: FitResult, *, with_data: bool = True) -> dict[str, Any]:
-    """What an archive holds of a fit, as a dict; see :func:`pyspec.io.save_archive`."""
-    model, measurement = result.problem.model, result.problem.measurement
+def fit_contents(result: FitResult) -> dict[str, Any]:
+    """One fit, all but its data; see :func:`pyspec.io.save_archive`."""
+    measurement = result.problem.measurement
     assert measurement.data is not None
-    columns: dict[str, Any] = {
-        name: [row[name] for row in result.table.to_dict()] for name in result.table.columns
-    }
-    for name in ("value", "stderr", "min", "max", "init"):
-        columns[name] = np.array([np.nan if v is None else v for v in columns[name]], np.float64)
-    columns["vary"] = np.array(columns["vary"], dtype=np.bool_)
-    columns["expr"] = ["" if text is None else text for text in columns["expr"]]
     return {
+        "kind": "fit",
         "model_name": result.model_name,
         "fit_type": result.fit_type,
         "file_name": result.file_name,
-        "parameters": columns,
+        "parameters": _columns(result.table),
         "free_names": list(result.problem.names),
         "covariance": _covariance(result),
         "statistics": _statistics(result),
         "settings": _settings(result),
+        "data_sha256": digest(measurement.data),
+        **_common(result.problem.model, measurement),
+    }
+
+
+def slices_contents(slices: SliceResults) -> dict[str, Any]:
+    """A slice-by-slice fit, all but its data: values as arrays (n_parameters, n_slices)."""
+    assert slices.series.data is not None
+    model = slices.model
+    done = [fit.result for fit in slices if fit.result is not None]
+    common = _common(model, slices.series)
+    common["axes"]["time"] = np.asarray(slices.time, dtype=np.float64)
+    rows = [
+        ParameterRow(par.name, values, None, par.vary, par.min, par.max, par.expr, values)
+        for par, values in zip(model.parameters.values(), model.values.values(), strict=True)
+    ]
+    none = {"method": "", "methods": ["leastsq"], "scale_covar": True, "options": {}}
+    return {
+        "kind": "slices",
+        "model_name": slices.model_name,
+        "fit_type": slices.fit_type,
+        "file_name": slices.file_name,
+        "parameters": _columns(ParameterTable(rows)),
+        "values": np.array(list(slices.values.values())),
+        "stderr": np.array(list(slices.stderr.values())),
+        "start": np.array(list(slices.start.values())),
+        "redchi": slices.redchi,
+        "chisqr": slices.chisqr,
+        "nfev": slices.nfev,
+        "rows": slices.rows,
+        "status": list(slices.status),
+        "message": [text.replace("\x00", "") for text in slices.message],
+        "settings": _settings(done[0]) if done else {**none, "backend": slices.backend},
+        "data_sha256": digest(slices.series.data),
+        **common,
+    }
+
+
+def _common(model: Model, measurement: Measurement) -> dict[str, Any]:
+    return {
         "texts": _texts(model),
         "axes": {
             "energy": model.energy,
@@ -46,10 +79,18 @@ def fit_contents(result: FitResult, *, with_data: bool = True) -> dict[str, Any]
             "aux": model.aux,
             "aux_weights": model.aux_weights,
         },
-        "measurement": _measurement(measurement, with_data),
-        "data_sha256": digest(measurement.data),
+        "measurement": _measurement(measurement),
         "versions": _versions(),
     }
+
+
+def _columns(table: ParameterTable) -> dict[str, Any]:
+    columns: dict[str, Any] = {name: table[name] for name in table.columns}
+    for name in ("value", "stderr", "min", "max", "init"):
+        columns[name] = np.array([np.nan if v is None else v for v in columns[name]], np.float64)
+    columns["vary"] = np.array(columns["vary"], dtype=np.bool_)
+    columns["expr"] = ["" if text is None else text for text in columns["expr"]]
+    return columns
 
 
 def _settings(result: FitResult) -> dict[str, Any]:
@@ -67,14 +108,13 @@ def _settings(result: FitResult) -> dict[str, Any]:
     }
 
 
-def _measurement(measurement: Measurement, with_data: bool) -> dict[str, Any]:
+def _measurement(measurement: Measurement) -> dict[str, Any]:
     """The window, and all else that a Measurement has beside its data."""
     found: dict[str, Any] = {}
     for one in fields(measurement):
         value = getattr(measurement, one.name)
-        if one.name == "data" or (isinstance(value, np.ndarray) and not with_data):
-            continue
-        found[one.name] = np.array(value) if isinstance(value, tuple) else value
+        if one.name != "data":
+            found[one.name] = np.array(value) if isinstance(value, tuple) else value
     return found
 
 

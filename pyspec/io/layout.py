@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -26,6 +27,7 @@ class _Head:
     units: list[str]
     corner: str
     axis: list[float] | None
+    across: str = ""
 
 
 def read_layout(
@@ -33,10 +35,13 @@ def read_layout(
     *,
     layout: str | None,
     columns: Sequence[int | str] | None,
-    has_energy: bool,
-    has_time: bool,
+    sizes: Mapping[str, int | None],
 ) -> Found:
-    """A Found from a table: `layout` as given, or as its shape and header say."""
+    """A Found from a table: `layout` as given, or as its shape and header say.
+
+    `sizes` has the number of points of the axes that are given otherwise: "energy", "time";
+    None where any number fits.
+    """
     if layout is not None and layout not in LAYOUTS:
         raise DataError(
             f"{table.path}: layout is one of {', '.join(LAYOUTS)}, not {layout!r}"
@@ -45,11 +50,15 @@ def read_layout(
     head = _head(table)
     if columns is not None:
         layout = layout or "columns"
-    chosen = layout or _guess(table, head, has_energy, has_time)
+    chosen = layout or _guess(table, head, sizes)
     maker = {"matrix": _matrix, "columns": _columns, "data": _data}[chosen]
-    found = maker(table, head, columns)
+    beside = _beside(table, sizes) if layout is None and chosen == "data" else None
+    found = beside or maker(table, head, columns)
     sign = "comma" if table.decimal == "," else "point"
-    found.notes.insert(0, f"text, {NAMES[table.separator]} between values, decimal {sign}")
+    found.notes.insert(
+        0,
+        f"text, {NAMES.get(table.separator, repr(table.separator))} between values, decimal {sign}",
+    )
     if layout is None:
         others = " or ".join(repr(word) for word in LAYOUTS if word != chosen)
         found.notes.append(f"layout={chosen!r} was taken; say layout={others} if it is wrong")
@@ -63,6 +72,8 @@ def _head(table: Table) -> _Head:
         if not any(row):
             continue
         values = [number(cell) for cell in row]
+        row, values, unit = _bare(row, values, width)
+        head.across = unit or head.across
         tail = row[1:] if len(row) == width else row
         numbers = [v for v in (values[1:] if len(row) == width else values) if v is not None]
         if width > 1 and len(tail) == width - 1 == len(numbers) and not np.isnan(numbers).any():
@@ -79,6 +90,24 @@ def _head(table: Table) -> _Head:
     return head
 
 
+_QUANTITY = re.compile(r"^([+-]?[\d.]+(?:[eE][+-]?\d+)?)\s*([^\W\d].*)$")
+
+
+def _bare(
+    row: list[str], values: list[float | None], width: int
+) -> tuple[list[str], list[float | None], str]:
+    """A row of "-1 ps", "0 ps", … without its unit, and the unit."""
+    found = [_QUANTITY.match(cell) for cell in row[1:]]
+    units = {one[2] for one in found if one}
+    if len(row) != width or width < 3 or None in found or len(units) != 1:
+        return row, values, ""
+    unit = units.pop()
+    if guess_kind("", show_unit(unit)) is None:
+        return row, values, ""
+    bare = [row[0], *(one[1] for one in found if one)]
+    return bare, [number(cell) for cell in bare], show_unit(unit)
+
+
 def _comment_names(table: Table, width: int) -> list[str]:
     """Column names in the last comment line above the numbers."""
     if not table.comments:
@@ -91,8 +120,9 @@ def _comment_names(table: Table, width: int) -> list[str]:
     return []
 
 
-def _guess(table: Table, head: _Head, has_energy: bool, has_time: bool) -> str:
+def _guess(table: Table, head: _Head, sizes: Mapping[str, int | None]) -> str:
     n_rows, width = table.values.shape
+    has_energy, has_time = "energy" in sizes, "time" in sizes
     if head.axis is not None and width > 2:
         return "matrix"
     if has_energy and (has_time or width == 1 or n_rows == 1):
@@ -109,6 +139,20 @@ def _guess(table: Table, head: _Head, has_energy: bool, has_time: bool) -> str:
     if width == 2 or _monotonic(table.values[:, 0]):
         return "columns"
     return "data"
+
+
+def _beside(table: Table, sizes: Mapping[str, int | None]) -> Found | None:
+    """Data with one axis in the first column or row, where the other is given otherwise."""
+    values = table.values
+    if set(sizes) == {"energy"} and sizes["energy"] == values.shape[1] - 1:
+        found = Found(values[:, 1:].copy(), ["time", None], {"time": values[:, 0]})
+        found.notes.append("the first column is time; energy is given")
+        return found
+    if set(sizes) == {"time"} and sizes["time"] == values.shape[0] - 1:
+        found = Found(values[1:].copy(), [None, "energy"], {"energy": values[0]})
+        found.notes.append("the first row is energy; time is given")
+        return found
+    return None
 
 
 def _monotonic(line: Any) -> bool:
@@ -130,6 +174,10 @@ def _matrix(table: Table, head: _Head, columns: Any) -> Found:
             f"shape {values.shape}"
         )
     dims, units, labels, told = _roles(head.corner)
+    if head.across and guess_kind("", head.across) == dims[0] and not told:
+        dims = (dims[1], dims[0])
+    if head.across and guess_kind("", head.across) == dims[1]:
+        units[dims[1]] = head.across
     names = dict(zip(dims, (down, across), strict=True))
     found = Found(data, list(dims), names, units, labels)
     rows, cols = dims
@@ -186,7 +234,8 @@ def _columns(table: Table, head: _Head, columns: Sequence[int | str] | None) -> 
     if len(ys) == 1:
         found.data, found.dims = found.data[0], [kind]
         if head.names:
-            found.labels["data"], found.units["data"] = split_unit(names[ys[0]])
+            own, found.units["data"] = split_unit(names[ys[0]])
+            found.labels["data"] = own or names[ys[0]]
     else:
         found.labels["column"] = ", ".join(names[k] for k in ys)
     shown = ", ".join(f"{names[k]!r}" if head.names else str(k) for k in ys)

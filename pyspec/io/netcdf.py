@@ -10,7 +10,7 @@ import numpy as np
 from pyspec.errors import DataError, suggest
 from pyspec.io.dataset import Dataset
 from pyspec.io.found import Found, assemble
-from pyspec.io.optional import available, need
+from pyspec.io.optional import available, need, one_line
 from pyspec.io.units import guess_kind, show_unit
 
 
@@ -31,8 +31,10 @@ def read_netcdf(
             need("h5netcdf", f"{path}: NetCDF 4")
     try:
         opened = xarray.open_dataset(path, engine=engine, decode_times=False)
-    except (OSError, ValueError, TypeError) as error:
-        raise DataError(f"{path}: cannot be opened as NetCDF ({error}); copy it again") from None
+    except Exception as error:  # a damaged file shows itself in many ways
+        raise DataError(
+            f"{path}: cannot be opened as NetCDF ({one_line(error)}); copy it again"
+        ) from None
     with opened:
         found = found_in(opened.load(), str(path), data=data, energy=energy, time=time)
     found.notes.insert(0, "NetCDF, read with xarray")

@@ -26,3 +26,8 @@ def available(library: str) -> bool:
     except ImportError:
         return False
     return True
+
+
+def one_line(error: Exception) -> str:
+    """What a library said, on one line, or the name of the error where it said nothing."""
+    return " ".join(str(error).split())[:200] or type(error).__name__

@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from pyspec.errors import DataError, suggest
 from pyspec.io.arrays import read_hdf5, read_npy, read_npz
 from pyspec.io.dataset import Dataset
@@ -113,7 +115,7 @@ def read(
             inside[what] = given
         elif given is not None:
             outside[what] = _axis(file, given, what)
-    found = _found(file, kind, options, inside, set(outside))
+    found = _found(file, kind, options, inside, outside)
     found.name = file.stem if not found.name else f"{file.stem}: {found.name}"
     if not found.hint:
         found.hint = _beside(file)
@@ -134,7 +136,7 @@ def _found(
     kind: str,
     options: Mapping[str, Any],
     inside: Mapping[str, str | None],
-    outside: set[str],
+    outside: Mapping[str, Any],
 ) -> Found:
     energy, time, data = inside["energy"], inside["time"], options["data"]
     if kind == "npy":
@@ -158,12 +160,16 @@ def _found(
         table,
         layout="matrix" if kind == "sia" else options["layout"],
         columns=_list(options["columns"]),
-        has_energy="energy" in outside,
-        has_time="time" in outside,
+        sizes={what: _size(axis) for what, axis in outside.items()},
     )
     if kind == "sia":
         found.notes.insert(0, "KiMoPack .SIA")
     return found
+
+
+def _size(axis: Any) -> int | None:
+    """The number of points of an axis that is given; None for 'index'."""
+    return None if isinstance(axis, str) else int(np.size(axis))
 
 
 def _list(columns: Any) -> list[int | str] | None:

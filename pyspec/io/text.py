@@ -33,7 +33,7 @@ STYLES: tuple[tuple[str | None, str], ...] = (
 NAMES = {"\t": "tab", ";": "semicolon", ",": "comma", None: "white space"}
 _FORTRAN = re.compile(r"^([+-]?[\d.]+)[dD]([+-]?\d+)$")
 #: So many lines from either end of a file decide on the separator.
-_SAMPLE = 100
+_SAMPLE = 40
 
 
 @dataclass
@@ -119,19 +119,22 @@ def style_of(
 ) -> tuple[str | None, str, int]:
     """Separator, decimal sign and number of columns of the lines that are no comments."""
     sample = lines if len(lines) <= 2 * _SAMPLE else [*lines[:_SAMPLE], *lines[-_SAMPLE:]]
-    best: tuple[tuple[int, int], tuple[str | None, str, int]] | None = None
-    for sep, sign in STYLES:
-        if separator not in (None, sep) and not (separator == " " and sep is None):
-            continue
+    best: tuple[int, tuple[str | None, str, int]] | None = None
+    styles = STYLES if separator is None else ((separator, "."), (separator, ","))
+    for sep, sign in styles:
         if decimal not in (None, sign):
             continue
+        sep = None if sep is not None and not sep.strip(" ") else sep
         counts = Counter(len(row) for line in sample if _numeric(row := cells(line, sep, sign)))
         if not counts:
             continue
         width, agreeing = max(counts.items(), key=lambda item: (item[1], item[0]))
-        score = (agreeing, min(width, 2))
+        # "1,2" is a row of two sooner than one number with a decimal comma.
+        score = agreeing * min(width, 2)
         if best is None or score > best[0]:
             best = score, (sep, sign, width)
+        if width > 1 and agreeing > 0.9 * len(sample):
+            break
     if best is None:
         raise DataError(
             f"{path}: no line holds numbers only; if they are there, name their separator and "

@@ -9,7 +9,7 @@ import numpy as np
 
 from pyspec.errors import DataError
 
-#: Arrays from this size on are compressed.
+#: Arrays from this size on are compressed, with a checksum.
 _COMPRESSED = 4096
 
 
@@ -50,7 +50,8 @@ def _write_numbers(group: Any, key: str, value: Any, place: str) -> None:
             "lists and dicts of them"
         )
     large = array.size >= _COMPRESSED
-    how = {"compression": "gzip", "compression_opts": 4, "shuffle": True} if large else {}
+    packed = {"compression": "gzip", "compression_opts": 4, "shuffle": True, "fletcher32": True}
+    how = packed if large else {}
     group.create_dataset(key, data=array, **how)
 
 

@@ -28,6 +28,7 @@ __all__ = [
     "plot_evolution",
     "plot_fit",
     "plot_moving",
+    "plot_overview",
     "plot_waterfall",
     "report",
 ]
@@ -228,6 +229,15 @@ def plot_data(
         return plot_waterfall(data, energy, time, config=given, save_path=save_path, show=show)
     marks = {"rows": rows, "columns": columns, "baseline": baseline}
     return plot_map(data, energy, time, marks, save_path=save_path, show=show, config=given)
+
+
+def plot_overview(dataset: Any, **options: Any) -> Any:
+    """A first look at a Dataset that :func:`pyspec.io.read` returned: a line, a map, or a map of
+    places beside its spectra, labelled as the file says; returns the Figure. Options as of
+    :func:`plot_data`."""
+    from pyspec.plot.overview import plot_overview as draw
+
+    return draw(dataset, **options)
 
 
 def _need_shape(what: str, array: Any, shape: tuple[int, ...]) -> None:

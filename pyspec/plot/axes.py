@@ -75,10 +75,23 @@ def set_y(ax: Any, axis: Array, config: PlotConfig) -> None:
         positive = axis[axis > 0]
         if positive.size and config.y_lim is None:
             ax.set_ylim(float(positive.min()), float(axis.max()))
+    if config.y_type == "symlog":
+        set_symlog(ax, axis, "y")
     if config.y_lim is not None:
         ax.set_ylim(*sorted(config.y_lim))
     if falls(axis, config.y_dir) != ax.yaxis_inverted():
         ax.invert_yaxis()
+
+
+def set_symlog(ax: Any, axis: Array, which: str) -> None:
+    """A scale that is linear about zero, over some steps, and logarithmic outside."""
+    steps = np.abs(np.diff(axis))
+    steps = steps[steps > 0]
+    linear = 10.0 ** np.ceil(np.log10(5.0 * steps.min())) if steps.size else 1.0
+    options = {"linthresh": float(linear), "linscale": 0.7}
+    getattr(ax, f"set_{which}scale")("symlog", **options)
+    if axis.size > 1:
+        getattr(ax, f"set_{which}lim")(float(axis.min()), float(axis.max()))
 
 
 def set_ticks(figure: Any, config: PlotConfig) -> None:

@@ -24,7 +24,7 @@ ALIASES = {
 }
 
 DIRECTIONS = ("def", "rev", "asc")
-SCALES = ("lin", "log")
+SCALES = ("lin", "log", "symlog")
 COLORBARS = ("ver", "hor", "none")
 
 
@@ -38,7 +38,8 @@ class PlotConfig:
     title : above the picture; a line that describes the fit if empty
     x_dir, y_dir : "def" as the axis runs in the data, "rev" from high to low, as binding
         energies are drawn, "asc" from low to high
-    x_type, y_type, z_type : "lin" or "log"
+    x_type, y_type, z_type : "lin" or "log"; y_type also "symlog", linear about zero and
+        logarithmic far from it
     x_lim, y_lim, z_lim : (low, high) of what is shown; None for all
     dpi_plot, dpi_save : pixels per inch on the screen and in files
     res_mult : a residual in units of the data is drawn this many times larger than the data
@@ -179,7 +180,8 @@ class PlotConfig:
                 setattr(self, field.name, (float(value[0]), float(value[1])))
         for name, known in (
             *((name, DIRECTIONS) for name in ("x_dir", "y_dir")),
-            *((name, SCALES) for name in ("x_type", "y_type", "z_type")),
+            ("y_type", SCALES),
+            *((name, SCALES[:2]) for name in ("x_type", "z_type")),
             ("z_colorbar", COLORBARS),
         ):
             value = getattr(self, name)

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from pyspec.errors import BackendError, PlanError
 from pyspec.executor import CompiledExecutor, make_plan
-from pyspec.plot.axes import bare, falls, set_ticks, turn
+from pyspec.plot.axes import bare, falls, set_symlog, set_ticks, turn
 from pyspec.plot.config import PlotConfig
 from pyspec.plot.figure import COLOURS, INK, STYLE, PlotError, finish, matplotlib, new_figure
 
@@ -104,6 +104,8 @@ def draw_evolution(
             ax.set_title((labels or {}).get(name, name), fontsize=9.5)
             if config.y_type == "log":
                 ax.set_xscale("log")
+            elif config.y_type == "symlog":
+                set_symlog(ax, time, "x")
             for place in config.hlines or ():
                 ax.axvline(place, color=config.refline_color, ls=config.refline_style, lw=0.9)
             bare(ax)

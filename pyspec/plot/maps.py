@@ -133,7 +133,7 @@ def legend(ax: Any, handles: Any, labels: Any, *, dark: bool) -> None:
     )
 
 
-def caption(result: Any) -> str:
+def caption(result: Any, after_name: str = "  ·  ") -> str:
     """One line under which a fit can be found again."""
     what = getattr(result, "target", "") or result.file_name
     name = " fitted to ".join(part for part in (result.model_name, what) if part)
@@ -142,7 +142,7 @@ def caption(result: Any) -> str:
         return f"{name}  ·  {len(result)} slices one by one, {done} converged"
     state = "" if result.success else "  ·  NOT converged"
     return (
-        f"{name}  ·  {' × '.join(str(n) for n in result.data.shape)} points  ·  "
+        f"{name}{after_name}{' × '.join(str(n) for n in result.data.shape)} points  ·  "
         f"{result.n_free} free parameters  ·  reduced χ² {result.redchi:.5g}{state}"
     )
 

@@ -34,7 +34,7 @@ def plot_fit_1d(
         draw_components(above, result, seen, config)
         draw_spectrum(above, seen)
         finish_spectrum(above, config)
-        above.set_title(config.title or caption(result), fontsize=9.5, color=MUTED)
+        above.set_title(config.title or caption(result, "\n"), fontsize=9.0, color=MUTED)
         draw_residual(below, seen, unit, config)
         below.set_xlabel(config.y_label if result.is_trace else config.x_label)
         for ax in (above, below):
@@ -97,6 +97,9 @@ def finish_spectrum(ax: Any, config: PlotConfig) -> None:
         order,
         loc="best",
         ncols=1 if len(order) <= ONE_COLUMN else 2,
+        frameon=True,
+        framealpha=0.75,
+        edgecolor="none",
     )
 
 
@@ -145,7 +148,7 @@ def draw_components(ax: Any, result: Any, seen: View, config: PlotConfig) -> Non
         # Down to the picture's lower edge: from zero a high background would fill it all.
         lowest = float(min(np.nanmin(seen.data), np.nanmin(seen.fit), np.nanmin(ground)))
         span = float(np.nanmax(seen.data)) - lowest
-        floor = floor if lowest < 0.5 * span else lowest - 0.06 * span
+        floor = floor if lowest < 0.3 * span else lowest - 0.06 * span
         ax.fill_between(
             seen.energy, floor, ground, color=BAND, alpha=0.4, lw=0, zorder=1, label="background"
         )

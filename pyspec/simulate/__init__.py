@@ -2,5 +2,6 @@
 
 from pyspec.simulate.problems import PROBLEMS, Problem, problem
 from pyspec.simulate.simulator import Simulator
+from pyspec.simulate.sweep import ParameterSweep, SweepDataset
 
-__all__ = ["PROBLEMS", "Problem", "Simulator", "problem"]
+__all__ = ["PROBLEMS", "ParameterSweep", "Problem", "Simulator", "SweepDataset", "problem"]

@@ -179,3 +179,28 @@ def test_a_buffer_comes_again_only_when_nobody_holds_it() -> None:
     address = again.ctypes.data
     del again
     assert pool.take().ctypes.data == address
+
+
+def test_components_of_a_profiled_model_add_up() -> None:
+    """They used to be drawn without the profile."""
+    import numpy as np
+
+    from pyspec.fit.components import spectrum_components
+    from pyspec.model import load_model, load_profile
+
+    text = """
+line:
+  Offset: {y0: [3, True]}
+  Shirley: {pShirley: [0.001, True]}
+  GLP: {A: [80, True], x0: [84, True], F: [0.7, False], m: [0.3, False]}
+  GLP: {A: [40, True], x0: ["GLP_01_x0 + 1"], F: [0.7, False], m: [0.3, False]}
+bending:
+  pExpDecay: {A: [-1, True], tau: [2.5, False]}
+"""
+    model = load_model(text, "line")
+    model.add_profile("GLP_01_x0", load_profile(text, "bending", "GLP_01_x0"))
+    aux = np.linspace(0, 8, 9)
+    model.set_axes(energy=np.linspace(81, 87, 51), aux=aux, aux_weights=np.exp(-aux))
+    peaks, grounds = spectrum_components(model, model.values, None)
+    total = sum([*peaks.values(), *grounds.values()])
+    np.testing.assert_allclose(total, model.evaluate("tree"), rtol=0, atol=1e-12 * 120)

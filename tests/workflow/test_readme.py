@@ -36,7 +36,7 @@ def test_the_ten_lines_of_the_readme(tmp_path: Path, monkeypatch: pytest.MonkeyP
     model.set_values(truth)
     energy, time = np.linspace(94.0, 78.0, 240), np.linspace(-1.0, 17.0, 90)
     model.set_axes(energy=energy, time=time)
-    data = Simulator(model, noise_level=0.01, seed=1).simulate()[1]
+    data = Simulator(model, noise_level=0.01, noise_type="gaussian", seed=1).simulate()[1]
     names = {"data": data, "energy": energy, "time": time}
     exec(script, names)
     result = names["result"]

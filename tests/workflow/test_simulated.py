@@ -48,8 +48,10 @@ def test_same_seed_same_data() -> None:
 
 def test_simulator() -> None:
     model = problem("demo").model()
-    clean, noisy, noise = Simulator(model, noise_level=0.1, seed=4).simulate()
-    again = Simulator(model, noise_level=0.1, seed=4).simulate()
+    clean, noisy, noise = Simulator(
+        model, noise_level=0.1, noise_type="gaussian", seed=4
+    ).simulate()
+    again = Simulator(model, noise_level=0.1, noise_type="gaussian", seed=4).simulate()
     np.testing.assert_array_equal(noisy, again[1])
     np.testing.assert_array_equal(noisy, clean + noise)
     assert noise.std() == pytest.approx(0.1 * clean.max(), rel=0.02)

@@ -1,0 +1,1 @@
+"""The documentation, and what makes the generated pages: ``python -m docs.build``."""

@@ -1,0 +1,71 @@
+"""The generated pages: functions, expressions, mistakes, gallery.
+
+``python -m docs.build`` writes them, ``--check`` says which differ, ``--pictures`` runs the
+gallery first. Their sources are csrc/ops.def, the docstrings of the NumPy references,
+csrc/rpn.def, tests/mistakes/mistakes.yaml and docs/gallery/.
+"""
+
+from __future__ import annotations
+
+import argparse
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+DOCS = Path(__file__).resolve().parent
+ROOT = DOCS.parent
+IMAGES = DOCS / "images"
+
+NOTE = "<!-- Made by `python -m docs.build`; change its sources instead. -->\n"
+
+
+def pages() -> dict[str, str]:
+    """The text of every generated page, by its path in docs/."""
+    from docs import function_pages, gallery_page, mistakes_page
+
+    found: dict[str, str] = {}
+    makers: tuple[Callable[[], dict[str, str]], ...] = (
+        function_pages.pages,
+        mistakes_page.pages,
+        gallery_page.pages,
+    )
+    for make in makers:
+        found.update(make())
+    return {name: NOTE + "\n" + text.strip() + "\n" for name, text in found.items()}
+
+
+def draw_pictures(only: str | None = None) -> None:
+    """Runs the gallery; each script leaves one picture of its name in docs/images."""
+    from docs.gallery_page import SCRIPTS
+
+    for script in SCRIPTS:
+        if only in (None, script.stem):
+            subprocess.run(
+                [sys.executable, "-W", "error", str(script), str(IMAGES)], check=True, cwd=ROOT
+            )
+
+
+def main() -> int:
+    """Writes or checks the pages; 1 if any differs from what it should be."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--check", action="store_true")
+    parser.add_argument("--pictures", nargs="?", const="", metavar="NAME")
+    given = parser.parse_args()
+    if given.pictures is not None:
+        draw_pictures(given.pictures or None)
+    stale = []
+    for name, text in pages().items():
+        path = DOCS / name
+        if path.is_file() and path.read_text(encoding="utf-8") == text:
+            continue
+        stale.append(name)
+        if not given.check:
+            path.parent.mkdir(exist_ok=True)
+            path.write_text(text, encoding="utf-8")
+    print("\n".join(stale) or "all pages are up to date")
+    return int(given.check and bool(stale))
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

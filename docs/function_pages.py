@@ -1,0 +1,256 @@
+"""Pages of all functions, from the op table and the docstrings of the references; and of the
+expressions, from the rpn table."""
+
+from __future__ import annotations
+
+import inspect
+import re
+
+from pyspec._library import OPS, RPN, OpDef
+from pyspec.formula import CONSTANTS
+from pyspec.functions import reference
+
+#: Page, its title, its lead, and the kinds of rows on it.
+FAMILIES = (
+    (
+        "energy",
+        "Functions of energy",
+        "Components of an energy model. Each adds to the spectrum.",
+        ("PEAK", "BACKGROUND", "SPECTRUM_FED"),
+    ),
+    (
+        "time",
+        "Laws of motion in time",
+        "Components of a dynamics model. A parameter with dynamics is `p(t) = p + D(t)`, where D "
+        "is the sum of its laws. `[y0]` may be left out; it is 0 then.",
+        ("DYNAMICS",),
+    ),
+    (
+        "kernels",
+        "Kernels and the exact Gaussian response",
+        "Written in a dynamics model above the laws that they act on: a kernel convolves what "
+        "stands below it. `gaussCONV` and its kind are sums over the samples of the time axis, "
+        "normalised with exact masses at its ends; `gaussIRF` is the closed form, which sees an "
+        "onset between two samples.",
+        ("KERNEL", "IRF"),
+    ),
+    (
+        "profiles",
+        "Profiles along an auxiliary axis",
+        "Components of a profile model: how a parameter differs with depth, position or fluence. "
+        "The spectrum is averaged over that axis.",
+        ("PROFILE",),
+    ),
+)
+
+#: A value for each parameter in the examples.
+EXAMPLES = {"x0": "84", "xStart": "80", "xStop": "90", "pShirley": "0.001", "A": "10", "t0": "0"}
+EXAMPLES |= {"tau": "5", "f": "0.3", "alpha": "0.1", "m": "0.3", "phi": "0", "b": "0"}
+
+KINDS = {
+    "PEAK": "peak",
+    "BACKGROUND": "background",
+    "SPECTRUM_FED": "background, reads the spectrum below it",
+    "DYNAMICS": "law",
+    "KERNEL": "kernel",
+    "IRF": "exact response",
+    "PROFILE": "profile",
+}
+
+
+EXPRESSIONS = """
+# Expressions
+
+A parameter may follow others instead of having a value of its own. The expression is the only
+entry of its list, in quotes:
+
+```yaml
+doublet:
+  GLP:
+    A: [10, True]
+    x0: [84, True]
+    F: [1, True, 0.1, 5]
+    m: [0.3, False]
+  GLP:
+    A: ["3/4 * GLP_01_A"]
+    x0: ["GLP_01_x0 + 3.67"]
+    F: ["GLP_01_F * sqrt(2)"]
+    m: ["GLP_01_m"]
+```
+
+Names are full names of parameters: of any component, of dynamics, of profiles, or of the section
+`parameters` ([model format](model_format.md)). Within a dynamics model `expFun_01_A` means the
+own law's parameter.
+
+TABLE
+
+- `**` binds tightest and to the right, then signs, then `*` and `/`, then `+` and `-`:
+  `-2 ** 2` is -4.
+- There is no `^`, `//` or `%`, and no comparison: `max` and `min` stand for these.
+- An expression that refers to a moving parameter moves with it. Parameters of a time law must
+  not move.
+- Expressions may refer to expressions, but not in a circle.
+- They are compiled once and never run by Python's `eval`. Their standard errors follow from the
+  covariance of what they refer to, with exact derivatives.
+
+A mistake is shown with its place:
+
+```text
+models.yaml:8: GLP_02.A: expression '2 ^ GLP_01_A': '^' is not an operator; write ** for a power
+    2 ^ GLP_01_A
+      ^
+```
+"""
+
+
+def pages() -> dict[str, str]:
+    """functions/*.md and expressions.md."""
+    found = {
+        f"functions/{name}.md": _family(title, lead, kinds) for name, title, lead, kinds in FAMILIES
+    }
+    found["functions/index.md"] = _index()
+    found["expressions.md"] = _expressions()
+    return found
+
+
+def _of(kinds: tuple[str, ...]) -> list[OpDef]:
+    return [op for op in OPS.values() if op.kind in kinds]
+
+
+def _signature(op: OpDef) -> str:
+    shown = [p if k < op.n_required else f"[{p}]" for k, p in enumerate(op.params)]
+    return ", ".join(shown) or "none"
+
+
+def _index() -> str:
+    parts = [
+        "# Functions",
+        "All functions that a model may name. `pyspec ops` prints the same table.",
+    ]
+    for name, title, _, kinds in FAMILIES:
+        parts.append(f"## [{title}]({name}.md)")
+        rows = ["| function | parameters | value |", "|---|---|---|"]
+        rows += [
+            f"| [{op.name}]({name}.md#{op.name.lower()}) | {_signature(op)} | {_code(op.formula)} |"
+            for op in _of(kinds)
+        ]
+        parts.append("\n".join(rows))
+    parts.append(
+        "Outside of the bounds that a function's page gives, such as a width of 0, a model has "
+        "no value: bounds are checked when it is loaded, and a fit that gets there says which "
+        "parameter did."
+    )
+    return "\n\n".join(parts)
+
+
+def _code(formula: str) -> str:
+    return "`" + formula.replace("|", "\\|") + "`"
+
+
+def _family(title: str, lead: str, kinds: tuple[str, ...]) -> str:
+    parts = [f"# {title}", lead]
+    if kinds[0] == "PEAK":
+        parts.append("![all peaks](../images/shapes.png)")
+    if kinds[0] == "DYNAMICS":
+        parts.append("![all laws](../images/laws.png)")
+    for op in _of(kinds):
+        parts += [f"## {op.name}", *_function(op)]
+        if op.kind == "IRF":
+            parts += _responses(op)
+    return "\n\n".join(parts)
+
+
+def _function(op: OpDef) -> list[str]:
+    paragraphs, meanings, source = _read(op)
+    shown = op.formula in " ".join(paragraphs)
+    parts = [*([] if shown else [f"`{op.formula}`"]), *paragraphs]
+    rows = []
+    for index, param in enumerate(op.params):
+        bounds = [
+            f"{g.comparison} {op.params[int(g.other)] if g.relative else format(g.other, 'g')}"
+            for g in op.guards
+            if g.param == index
+        ]
+        text = ", ".join(part for part in meanings.get(param, "").split(", ") if ">" not in part)
+        extra = "may be left out" if index >= op.n_required else ""
+        rows.append(f"| `{param}` | {text} | {' '.join(bounds) or extra} |")
+    if rows:
+        parts.append("\n".join(["| parameter | meaning | bound |", "|---|---|---|", *rows]))
+    facts = f"Kind: {KINDS[op.kind]}."
+    if op.linear:
+        facts += f" Linear in {', '.join(op.linear)}."
+    facts += f" Names: `{_name(op)}`." if op.params else ""
+    parts.append(facts + (f" Source: {source}" if source else ""))
+    parts.append(f"```yaml\n{_example(op)}\n```")
+    return parts
+
+
+def _name(op: OpDef) -> str:
+    number, last = ("_01" if op.numbered else ""), op.params[0]
+    start = {"TIME": "GLP_01_x0_", "AUX": "GLP_01_A_"}.get(op.domain, "")
+    return f"{start}{op.name}{number}_{last}"
+
+
+def _example(op: OpDef) -> str:
+    head = {"ENERGY": "model:", "TIME": "motion:", "AUX": "profile:"}[op.domain]
+    lines = [head, f"  {op.name}:" + ("" if op.params else " {}")]
+    fixed = ("xStart", "xStop", "t0")
+    lines += [
+        f"    {param}: [{EXAMPLES.get(param, '1')}, {param not in fixed}]"
+        for param in op.params[: op.n_required]
+    ]
+    if op.kind in ("KERNEL", "IRF"):
+        lines += ["  stepFun:", "    A: [10, True]", "    t0: [0, True]"]
+    return "\n".join(lines)
+
+
+def _read(op: OpDef) -> tuple[list[str], dict[str, str], str]:
+    """Paragraphs, the meaning of each parameter, and the source of a reference's docstring."""
+    text = inspect.getdoc(reference(op.name)) or ""
+    text, _, source = text.partition("Source: ")
+    head, _, table = text.partition("Parameters\n----------\n")
+    lines: list[str] = []
+    for line in table.strip().splitlines():
+        if line.startswith("    "):
+            lines[-1] += " " + line.strip()
+        elif " : " in line:
+            lines.append(line)
+        elif line.strip():
+            head += "\n\n" + line
+    meanings = {}
+    for line in lines:
+        names, _, meaning = line.partition(" : ")
+        meanings.update({name.strip(): meaning for name in names.split(",")})
+    paragraphs = [re.sub(r"``", "`", " ".join(part.split())) for part in head.split("\n\n")]
+    return [part for part in paragraphs if part], meanings, " ".join(source.split())
+
+
+def _responses(irf: OpDef) -> list[str]:
+    rows = ["| law | its response |", "|---|---|"]
+    for op in OPS.values():
+        if op.kind == "RESPONSE" and op.name.endswith("_" + irf.name):
+            rows.append(f"| {op.name.removesuffix('_' + irf.name)} | {_code(op.formula)} |")
+    return [
+        "The responses, with u = t - t0, Phi and phi the normal distribution and density, w the "
+        "Faddeeva function, N(s; SD) the normal density:",
+        "\n".join(rows),
+    ]
+
+
+def _expressions() -> str:
+    rows = list(RPN.values())
+    operators = [row for row in rows if row.symbol and not row.symbol.isidentifier()]
+    functions = [row for row in rows if row.symbol.isidentifier()]
+    table = ["| written | value |", "|---|---|"]
+    for row in operators:
+        table.append(
+            f"| `{'a ' if row.arity == 2 else ''}{row.symbol}{_right(row.arity)}` | `{row.value}` |"
+        )
+    for row in functions:
+        table.append(f"| `{row.symbol}({', '.join('ab'[: row.arity])})` | {_code(row.value)} |")
+    table += [f"| `{name}` | {value!r} |" for name, value in CONSTANTS.items()]
+    return EXPRESSIONS.replace("TABLE", "\n".join(table))
+
+
+def _right(arity: int) -> str:
+    return " b" if arity == 2 else "a"

@@ -1,0 +1,33 @@
+"""All laws of motion, and what an instrument makes of them.
+
+Thin: the law, with its onset at 0. Thick: its exact response to a Gaussian instrument of
+standard deviation 0.8, as `gaussIRF` gives it.
+"""
+
+import sys
+
+import matplotlib.pyplot as plt
+import numpy as np
+
+from pyspec._library import OPS
+from pyspec.functions import reference
+
+FOLDER = sys.argv[1] if len(sys.argv) > 1 else "."
+VALUES = {"A": 1.0, "t0": 0.0, "tau": 4.0, "f": 0.15, "phi": 0.6, "m": 0.15, "SD": 0.8}
+
+time = np.linspace(-3, 10, 521)
+laws = [op for op in OPS.values() if op.kind == "DYNAMICS" and op.params]
+figure, axes = plt.subplots(2, -(-len(laws) // 2), figsize=(9, 4), sharex=True)
+for axis in axes.flat[len(laws) :]:
+    axis.set_visible(False)
+for axis, op in zip(axes.flat, laws, strict=False):
+    response = OPS[f"{op.name}_gaussIRF"]
+    for row, width in ((op, 0.8), (response, 2.2)):
+        names = row.params[: row.n_required]
+        value = reference(row.name)(time, *(VALUES.get(name, 0.8) for name in names))
+        axis.plot(time, value, color="tab:blue", lw=width)
+    axis.set_title(f"{op.name}({', '.join(op.params[: op.n_required])})", fontsize=8)
+    axis.tick_params(labelsize=8)
+figure.supxlabel("t - t0", fontsize=9)
+figure.tight_layout()
+figure.savefig(f"{FOLDER}/laws.png", dpi=110)

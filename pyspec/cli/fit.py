@@ -1,0 +1,252 @@
+"""``pyspec fit JOB.yaml``: read, fit, print, write."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from pyspec.cli.job import FIT_TYPES, Job, read_job
+from pyspec.cli.prepare import (
+    Windows,
+    load_data,
+    load_the_model,
+    mean_spectrum,
+    series,
+    windows,
+)
+from pyspec.errors import DataError, FitError, PyspecError
+from pyspec.fit import FitResult, SliceResults, fit_model, fit_slices
+from pyspec.io import Dataset, save_fit, write_parameters, write_text
+from pyspec.model import Measurement
+from pyspec.plot import PlotConfig, PlotError, plot_fit, report
+from pyspec.plot.labels import config_for
+from pyspec.workflow.windows import index_range, nearest_row
+
+#: Exit codes beside 0: the fit did not converge, Ctrl-C.
+NOT_CONVERGED, INTERRUPTED = 3, 130
+
+
+@dataclass
+class Overrides:
+    """What the command line says in place of the job."""
+
+    output: Path | None = None
+    method: str | None = None
+    backend: str | None = None
+    type: str | None = None
+    quiet: bool = False
+    check: bool = False
+
+
+def run_fit(path: Path, given: Overrides) -> int:
+    """Runs one job; returns the exit code."""
+    job = read_job(path)
+    if given.output is not None:
+        job.folder = given.output
+    job.fit.type = given.type or job.fit.type
+    for name in ("method", "backend"):
+        if getattr(given, name) is not None:
+            job.fit.options[name] = getattr(given, name)
+    job.fit.progress &= not given.quiet
+    say: Callable[[str], None] = (lambda text: None) if given.quiet else _say
+    dataset = load_data(job)
+    say(dataset.describe())
+    kind = _kind(job, dataset)
+    where = windows(job, dataset)
+    if given.check:
+        model = load_the_model(job, dataset, kind == "2d")
+        model.check()
+        print(f"\n{model.describe()}\n\n{path}: all is well; without --check this is fitted")
+        return 0
+    say(f"\nFitting {_TITLES[kind]} ...")
+    results = _fits(job, dataset, where, kind)
+    last = results[-1]
+    print(f"\n{last}\n")
+    written = write_results(job, dataset, results, say)
+    print(f"Written to {job.folder}: {', '.join(written)}")
+    return _exit_code(results, say)
+
+
+_TITLES = {
+    "2d": "all spectra together",
+    "spectrum": "one spectrum",
+    "baseline": "the baseline",
+    "slices": "spectrum by spectrum",
+}
+
+
+def _say(text: str) -> None:
+    print(text, flush=True)
+
+
+def _kind(job: Job, dataset: Dataset) -> str:
+    """What is fitted, where the job does not say it."""
+    one = dataset.time is None
+    kind = job.fit.type or ("spectrum" if one or job.fit.spectrum is not None else "2d")
+    if kind not in FIT_TYPES:
+        raise FitError(f"--type must be one of {', '.join(FIT_TYPES)}, not {kind!r}")
+    if one and kind != "spectrum":
+        raise job.fields.wrong("fit", f"the data are one spectrum; type {kind} needs a time axis")
+    if kind == "baseline" and job.baseline is None:
+        raise job.fields.wrong("fit", "type baseline needs 'baseline: [from, to]' in the job")
+    if kind == "spectrum" and not one and job.fit.spectrum is None:
+        raise job.fields.wrong(
+            "fit", "which spectrum? write 'spectrum: 3.0' (a time) or 'spectrum: [1.0, 5.0]'"
+        )
+    if one and job.fit.spectrum is not None:
+        raise job.fields.wrong("fit", "the data are one spectrum; leave 'spectrum:' out")
+    if one and job.dynamics:
+        raise job.fields.wrong("dynamics", "the data are one spectrum; nothing moves in time")
+    return kind
+
+
+def _fits(job: Job, dataset: Dataset, where: Windows, kind: str) -> list[Any]:
+    """The fits of a job: a baseline first where there is one, its values start the next."""
+    found: list[Any] = []
+    seeds: dict[str, float] = {}
+    if job.baseline is not None and kind in ("baseline", "2d", "slices"):
+        assert where.baseline is not None
+        measurement = mean_spectrum(job, dataset, where, where.baseline)
+        result = _fit_one(job, dataset, measurement, "baseline", {})
+        found.append(result)
+        seeds = {name: result.values[name] for name in result.problem.names}
+        if kind == "baseline" or result.interrupted:
+            return found
+    if kind == "slices":
+        found.append(_fit_slices(job, dataset, where, seeds))
+    elif kind == "2d":
+        found.append(_fit_one(job, dataset, series(job, dataset, where), "2d", seeds))
+    else:
+        found.append(_fit_one(job, dataset, _spectrum(job, dataset, where), "spectrum", {}))
+    return found
+
+
+def _spectrum(job: Job, dataset: Dataset, where: Windows) -> Measurement:
+    if dataset.time is None:
+        return series(job, dataset, where)
+    point = job.fit.spectrum
+    with job.fields.blame("fit"):
+        if isinstance(point, tuple):
+            rows = index_range(dataset.time, point, "time")
+        else:
+            assert point is not None
+            row = nearest_row(dataset.time, point, "abs")
+            rows = row, row + 1
+    return mean_spectrum(job, dataset, where, rows)
+
+
+def _fit_one(
+    job: Job, dataset: Dataset, measurement: Measurement, kind: str, seeds: dict[str, float]
+) -> FitResult:
+    model = load_the_model(job, dataset, kind == "2d")
+    known = {name: seeds[name] for name in model.opt_param_names if name in seeds}
+    options = {"backend": None, **job.fit.options}
+    result = fit_model(
+        model, measurement, progress=job.fit.progress, seeds=known or None, **options
+    )
+    result.fit_type, result.file_name = kind, dataset.name
+    return result
+
+
+def _fit_slices(job: Job, dataset: Dataset, where: Windows, seeds: dict[str, float]) -> Any:
+    model = load_the_model(job, dataset, False)
+    assert dataset.time is not None
+    times = dataset.time[slice(*(where.rows or (None, None)))]
+    given = [{name: seeds[name] for name in model.opt_param_names if name in seeds}] * times.size
+    slices = fit_slices(
+        model,
+        series(job, dataset, where),
+        progress=job.fit.progress,
+        seeds=given if seeds else (),
+        n_workers=job.fit.workers,
+        times=times,
+        **{"backend": None, **job.fit.options},
+    )
+    slices.file_name = dataset.name
+    return slices
+
+
+# what is written
+
+
+def write_results(
+    job: Job, dataset: Dataset, results: Sequence[Any], say: Callable[[str], None]
+) -> list[str]:
+    """Report, parameters, picture and archive; the names of the files."""
+    folder = job.folder
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise DataError(f"{folder}: cannot be made ({error.strerror})") from error
+    config = config_for(dataset, job.plot, job.plot_given)
+    last = results[-1]
+    written = []
+    for result in results:
+        name = "report.html" if result is last else f"report_{result.fit_type}.html"
+        title = job.name if result is last else f"{job.name}: {result.fit_type}"
+        notes = dataset.notes
+        report(result, folder / name, title=title, notes=notes, config=config)
+        written.append(name)
+    written += _write_parameters(last, folder)
+    try:
+        plot_fit(last, save_path=folder / "fit.png", config=config, dpi_save=_dpi(job, config))
+        written.append("fit.png")
+    except PlotError as error:
+        say(f"No picture: {error}")
+    fits = [result for result in results if isinstance(result, FitResult)]
+    if job.archive and fits:
+        try:
+            save_fit(folder / "fits.h5", fits, mode="replace")
+            written.append("fits.h5")
+        except PyspecError as error:
+            say(f"No archive: {error}")
+    return written
+
+
+def _dpi(job: Job, config: PlotConfig) -> int:
+    return config.dpi_save if "dpi_save" in job.plot_given else 160
+
+
+def _write_parameters(result: Any, folder: Path) -> list[str]:
+    names = ["parameters.csv", "parameters.json"]
+    if isinstance(result, SliceResults):
+        write_text(folder / names[0], slices_csv(result))
+        write_text(folder / names[1], json.dumps(result.to_dict(), indent=1) + "\n")
+        return names
+    for name in names:
+        write_parameters(result.table, folder / name)
+    return names
+
+
+def slices_csv(slices: SliceResults) -> str:
+    """One line for each slice: time, every parameter and its standard error, χ², status."""
+    stream = io.StringIO()
+    writer = csv.writer(stream, lineterminator="\n")
+    pairs = [column for name in slices.names for column in (name, f"{name}_stderr")]
+    writer.writerow(["time", *pairs, "redchi", "status"])
+    values, errors = slices.values, slices.stderr
+    columns = [column for name in slices.names for column in (values[name], errors[name])]
+    for k, time in enumerate(slices.time):
+        cells = [float(column[k]) for column in (*columns, slices.redchi)]
+        shown = ["" if not np.isfinite(cell) else repr(cell) for cell in cells]
+        writer.writerow([repr(float(time)), *shown, slices.status[k]])
+    return stream.getvalue()
+
+
+def _exit_code(results: Sequence[Any], say: Callable[[str], None]) -> int:
+    if any(result.interrupted for result in results):
+        return INTERRUPTED
+    for result in results:
+        done = bool(np.all(result.success))
+        if not done:
+            what = result.message if isinstance(result, FitResult) else "not every slice converged"
+            say(f"The fit did not converge: {what}")
+            return NOT_CONVERGED
+    return 0

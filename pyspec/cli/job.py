@@ -1,0 +1,290 @@
+"""Job files: what to read, which model, how to fit, where to write."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from pyspec.cli.fields import Fields, open_job
+from pyspec.executor import backend_name
+from pyspec.fit import canonical_method
+from pyspec.io import FORMATS
+from pyspec.plot import PlotConfig
+from pyspec.plot.config import ALIASES, FIELDS
+
+Array = npt.NDArray[np.float64]
+
+FIT_TYPES = ("2d", "spectrum", "baseline", "slices")
+
+#: One place on an axis: a value or position, or a range of values.
+Place = float | int | tuple[float, float]
+
+
+@dataclass
+class DataSpec:
+    """`data:`, what to read and which part of it."""
+
+    path: Path
+    options: dict[str, Any]
+    select: dict[str, Place]
+    at: dict[str, int]
+    mean: list[str]
+    rename: dict[str, str]
+    mask: str | None
+    fields: Fields = field(repr=False)
+
+
+@dataclass
+class Law:
+    """One entry of `dynamics:` or `profiles:`."""
+
+    parameter: str
+    models: list[str]
+    path: Path | None
+    frequency: float
+    fields: Fields = field(repr=False)
+
+
+@dataclass
+class Noise:
+    """`noise:`, what is known of the noise."""
+
+    type: str
+    sigma: float | Path | None
+    scale: float
+
+
+@dataclass
+class FitSpec:
+    """`fit:`, what is fitted and how."""
+
+    type: str | None
+    spectrum: float | tuple[float, float] | None
+    options: dict[str, Any]
+    workers: int | None
+    progress: bool
+
+
+@dataclass
+class Job:
+    """A whole job file. All paths are absolute or relative to the working directory."""
+
+    path: Path
+    name: str
+    data: DataSpec
+    models: Path
+    model: str | None
+    dynamics: list[Law]
+    profiles: list[Law]
+    auxiliary: tuple[Array, Array | None] | None
+    energy_limits: tuple[float, float] | None
+    time_limits: tuple[float, float] | None
+    baseline: tuple[float, float] | None
+    noise: Noise | None
+    fit: FitSpec
+    folder: Path
+    archive: bool
+    plot: PlotConfig
+    plot_given: frozenset[str]
+    fields: Fields = field(repr=False)
+
+
+def read_job(path: str | Path) -> Job:
+    """Reads and checks a job file. Raises :class:`JobError` with file and line."""
+    file = Path(path)
+    top = open_job(file)
+    home = file.parent
+    name = top.text("name", file.stem)
+    data = _data(top, home)
+    models = home / top.need("models", "the YAML file of the models")
+    model = top.text("model", None)
+    dynamics = [_law(entry, home, True) for entry in top.several("dynamics")]
+    profiles = [_law(entry, home, False) for entry in top.several("profiles")]
+    auxiliary = _auxiliary(top)
+    limits = top.fields("limits")
+    energy_limits = time_limits = None
+    if limits is not None:
+        energy_limits, time_limits = limits.pair("energy"), limits.pair("time")
+        limits.done()
+    baseline = top.pair("baseline")
+    noise = _noise(top, home)
+    fit = _fit(top)
+    folder, archive = _output(top, home)
+    plot, plot_given = _plot(top)
+    top.done()
+    return Job(
+        file, name, data, models, model, dynamics, profiles, auxiliary, energy_limits,
+        time_limits, baseline, noise, fit, folder, archive, plot, plot_given, top,
+    )  # fmt: skip
+
+
+def _data(top: Fields, home: Path) -> DataSpec:
+    own = top.fields("data")
+    if own is None:
+        raise top.wrong("data", "is missing; give 'data:' and below it 'path: my_data.csv'")
+    path = home / own.need("path", "the file with the data")
+    options: dict[str, Any] = {}
+    for key in ("format", "layout", "delimiter", "decimal", "energy_scale"):
+        options[key] = own.text(key, None)
+    options["format"] = own.choice("format", _formats(), None)
+    for key in ("energy", "time"):
+        options[key] = own.plain(key)
+    for key in ("data", "columns", "block"):
+        options[key] = own.plain(key)
+    options["transpose"], options["sort"] = own.flag("transpose", False), own.flag("sort", False)
+    options["units"] = _words_by_name(own, "units")
+    spec = DataSpec(
+        path,
+        {key: value for key, value in options.items() if value not in (None, False, {})},
+        _places(own),
+        {key: _whole(own, value) for key, value in _places(own, "at").items()},
+        own.words("mean") or [],
+        _words_by_name(own, "rename"),
+        own.choice("mask", ("nan",), None),
+        own,
+    )
+    own.done()
+    return spec
+
+
+def _formats() -> list[str]:
+    return [*FORMATS, "csv", "tsv", "txt", "dat", "vms", "h5", "nc", "ascii"]
+
+
+def _whole(own: Fields, value: Place) -> int:
+    if isinstance(value, int):
+        return value
+    raise own.wrong("at", f"gives positions, whole numbers from 0, not {value!r}; see 'select:'")
+
+
+def _places(own: Fields, key: str = "select") -> dict[str, Place]:
+    """Axis → number or (from, to)."""
+    inner = own.fields(key)
+    found: dict[str, Place] = {}
+    for axis in inner.nodes if inner is not None else ():
+        assert inner is not None
+        value = inner.plain(axis)
+        if isinstance(value, list):
+            pair = inner.pair(axis)
+            assert pair is not None
+            found[axis] = pair
+        elif isinstance(value, (int, float)) and not isinstance(value, bool):
+            found[axis] = value
+        else:
+            raise inner.wrong(axis, f"give a number or [from, to], not {value!r}")
+    return found
+
+
+def _words_by_name(own: Fields, key: str) -> dict[str, str]:
+    inner = own.fields(key)
+    if inner is None:
+        return {}
+    return {name: inner.need(name, "a word") for name in list(inner.nodes)}
+
+
+def _law(own: Fields, home: Path, moves: bool) -> Law:
+    parameter = own.need("parameter", "the name of a parameter, such as GLP_01_x0")
+    models = own.words("model")
+    if not models:
+        raise own.wrong("model", "is missing; give the name of a model of time laws")
+    path = own.text("path", None)
+    frequency = own.number("frequency", -1.0) if moves else -1.0
+    own.done()
+    return Law(parameter, models, None if path is None else home / path, frequency, own)
+
+
+def _auxiliary(top: Fields) -> tuple[Array, Array | None] | None:
+    own = top.fields("auxiliary")
+    if own is None:
+        return None
+    values, weights = own.numbers("values"), own.numbers("weights")
+    span, points = own.pair("range"), own.whole("points", None, 1)
+    own.done()
+    if (values is None) == (span is None or points is None):
+        raise top.wrong(
+            "auxiliary", "give 'values: [0, 1, 2]', or 'range: [0, 5]' and 'points: 20'"
+        )
+    if values is not None:
+        axis = np.array(values)
+    else:
+        assert span is not None
+        axis = np.linspace(*span, points or 1)
+    return axis, None if weights is None else np.array(weights)
+
+
+def _noise(top: Fields, home: Path) -> Noise | None:
+    own = top.fields("noise")
+    if own is None:
+        return None
+    kind = own.choice("type", ("gaussian", "poisson", "none"), "gaussian")
+    sigma: Any = own.plain("sigma")
+    scale = own.number("scale", 1.0)
+    own.done()
+    if isinstance(sigma, str):
+        sigma = home / sigma
+    elif sigma is not None and not (isinstance(sigma, (int, float)) and sigma > 0):
+        raise own.wrong("sigma", "give a positive number, or the path of a file of that shape")
+    if kind == "gaussian" and sigma is None:
+        raise top.wrong("noise", "gaussian noise needs 'sigma:', its standard deviation")
+    if kind == "poisson" and sigma is not None:
+        raise own.wrong("sigma", "counts have no sigma of their own; 'scale:' is counts per unit")
+    if not scale > 0:
+        raise own.wrong("scale", "must be positive: counts for each unit of the data")
+    return None if kind == "none" else Noise(kind, sigma, scale)
+
+
+def _fit(top: Fields) -> FitSpec:
+    own = top.fields("fit")
+    if own is None:
+        return FitSpec(None, None, {}, None, True)
+    kind = own.choice("type", FIT_TYPES, None)
+    node = own.plain("spectrum")
+    spectrum = own.pair("spectrum") if isinstance(node, list) else own.number("spectrum", None)
+    options: dict[str, Any] = {
+        "method": own.checked("method", canonical_method),
+        "backend": own.checked("backend", backend_name),
+        "max_nfev": own.whole("max_evaluations", None, 1),
+        "stages": own.whole("stages", None, 1),
+    }
+    node = own.plain("scale_errors")
+    if node is not None:
+        options["scale_covar"] = own.flag("scale_errors", True)
+    inner = own.fields("options")
+    for key in inner.nodes if inner is not None else ():
+        assert inner is not None
+        options[key] = inner.plain(key)
+    workers, progress = own.whole("workers", None, 1), own.flag("progress", True)
+    own.done()
+    given = {key: value for key, value in options.items() if value is not None}
+    return FitSpec(kind, spectrum, given, workers, progress)
+
+
+def _output(top: Fields, home: Path) -> tuple[Path, bool]:
+    if isinstance(top.plain_or_fields("output"), str):
+        return home / top.need("output", "a folder"), True
+    own = top.fields("output")
+    if own is None:
+        return home / "results", True
+    folder, archive = own.text("folder", "results"), own.flag("archive", True)
+    own.done()
+    return home / folder, archive
+
+
+def _plot(top: Fields) -> tuple[PlotConfig, frozenset[str]]:
+    own = top.fields("plot")
+    config = PlotConfig()
+    if own is None:
+        return config, frozenset()
+    given = []
+    for key in (*FIELDS, *ALIASES):
+        value = own.plain(key)
+        if value is not None:
+            with own.blame(key):
+                config.update(**{key: value})
+            given.append(ALIASES.get(key, key))
+    own.done()
+    return config, frozenset(given)

@@ -1,0 +1,196 @@
+"""From a job to data, model and measurement."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from pyspec.cli.fields import JobError
+from pyspec.cli.job import Job, Law, Noise, Place
+from pyspec.errors import DataError
+from pyspec.io import Dataset, read
+from pyspec.model import Measurement, Model, load_dynamics, load_model, load_profile
+from pyspec.workflow.windows import index_range
+
+Array = npt.NDArray[np.float64]
+
+
+def load_data(job: Job) -> Dataset:
+    """Reads the data and takes the part that the job asks for."""
+    spec = job.data
+    with spec.fields.blame("path"):
+        dataset = read(spec.path, **spec.options)
+    for axis, value in spec.select.items():
+        with spec.fields.blame("select"):
+            dataset = select(dataset, axis, value)
+    if spec.at:
+        with spec.fields.blame("at"):
+            dataset = dataset.at(**spec.at)
+    if spec.mean:
+        with spec.fields.blame("mean"):
+            dataset = dataset.mean(*spec.mean)
+    if spec.rename:
+        with spec.fields.blame("rename"):
+            dataset = dataset.rename(**spec.rename)
+    if dataset.extra or dataset.energy is None:
+        raise JobError(f"{spec.fields.place('path')}: {_what_is_left(dataset)}")
+    if dataset.n_bad and spec.mask is None:
+        raise JobError(
+            f"{spec.fields.place('path')}: {dataset.n_bad} values are NaN or infinite; write "
+            "'mask: nan' below 'data:' to leave them out of the fit"
+        )
+    return dataset
+
+
+def select(dataset: Dataset, axis: str, value: Place) -> Dataset:
+    """The part at one place of an axis: a number with a point is a value, a pair a range; a
+    whole number is a value or a position, whichever is possible, and refused where both are."""
+    if isinstance(value, (tuple, float)) or axis not in dataset.dims:
+        return dataset.select(**{axis: value})
+    values = dataset.axes[axis]
+    low, high = float(values.min()), float(values.max())
+    inside, position = low <= value <= high, 0 <= value < values.size
+    if inside and position and values[value] != value:
+        raise DataError(
+            f"{axis}: {value} can be a value or a position; write {value}.0 for the value, or "
+            f"'at: {{{axis}: {value}}}' for the position (there {axis} is {values[value]:g})"
+        )
+    if inside:
+        return dataset.select(**{axis: float(value)})
+    if position:
+        return dataset.at(**{axis: value})
+    raise DataError(
+        f"{axis}: {value} is no value of the axis ({low:g} to {high:g}) and no position "
+        f"(0 to {values.size - 1})"
+    )
+
+
+def _what_is_left(dataset: Dataset) -> str:
+    if dataset.energy is None:
+        return "has no energy axis; write 'rename: {time: energy}' below 'data:' if time is one"
+    names = ", ".join(dataset.extra)
+    middle = ", ".join(f"{dim}: {dataset.axes[dim].size // 2}" for dim in dataset.extra)
+    return (
+        f"has the axes {', '.join(dataset.dims)}, a fit needs energy, or time and energy; write "
+        f"'at: {{{middle}}}' (positions from 0) or 'mean: [{names}]' below 'data:', or call "
+        f"one of them time: 'rename: {{{dataset.extra[0]}: time}}'"
+    )
+
+
+def load_the_model(job: Job, dataset: Dataset, moving: bool) -> Model:
+    """The model on the axes of the data; with dynamics and a time axis if `moving`."""
+    if not job.models.is_file():
+        known = [f.name for f in sorted(job.models.parent.glob("*.y*ml"))]
+        hint = f"; the folder holds {', '.join(known)}" if known else ""
+        raise job.fields.wrong("models", f"there is no file {str(job.models)!r}{hint}")
+    if job.model is None:
+        model = load_model(job.models)
+    else:
+        with job.fields.blame("model"):
+            model = load_model(job.models, job.model)
+    for law in job.profiles:
+        with law.fields.blame("parameter"):
+            profile = load_profile(_source(job, law), law.models[0], law.parameter)
+            model.add_profile(law.parameter, profile)
+    if moving:
+        for law in job.dynamics:
+            with law.fields.blame("parameter"):
+                names: Any = law.models if len(law.models) > 1 else law.models[0]
+                source = _source(job, law)
+                dynamics = load_dynamics(source, names, law.parameter, law.frequency)
+                model.add_dynamics(law.parameter, dynamics)
+    if job.auxiliary is not None:
+        axis, weights = job.auxiliary
+        with job.fields.blame("auxiliary"):
+            model.set_axes(aux=axis, aux_weights=weights)
+    with job.data.fields.blame("path"):
+        model.set_axes(energy=dataset.energy, time=dataset.time if moving else None)
+    return model
+
+
+def _source(job: Job, law: Law) -> Path:
+    return job.models if law.path is None else law.path
+
+
+@dataclass(frozen=True)
+class Windows:
+    """Half-open index ranges of the fit and of the baseline."""
+
+    rows: tuple[int, int] | None
+    columns: tuple[int, int] | None
+    baseline: tuple[int, int] | None
+
+
+def windows(job: Job, dataset: Dataset) -> Windows:
+    """Limits and baseline of a job as index ranges."""
+    energy, time = dataset.energy, dataset.time
+    assert energy is not None
+    with job.fields.blame("limits"):
+        columns = index_range(energy, job.energy_limits, "energy") if job.energy_limits else None
+    rows = baseline = None
+    if job.time_limits is not None:
+        if time is None:
+            raise job.fields.wrong("limits", "the data are one spectrum; leave 'time:' out")
+        with job.fields.blame("limits"):
+            rows = index_range(time, job.time_limits, "time")
+    if job.baseline is not None:
+        if time is None:
+            raise job.fields.wrong("baseline", "the data are one spectrum; leave it out")
+        with job.fields.blame("baseline"):
+            baseline = index_range(time, job.baseline, "time")
+    return Windows(rows, columns, baseline)
+
+
+def series(job: Job, dataset: Dataset, where: Windows) -> Measurement:
+    """All of the data as a Measurement."""
+    data = np.asarray(dataset.data)
+    keep = dataset.finite if job.data.mask is not None and dataset.n_bad else None
+    noise = _noise(job, data.shape, 1)
+    return Measurement(data, where.rows, where.columns, keep=keep, **noise)
+
+
+def mean_spectrum(job: Job, dataset: Dataset, where: Windows, rows: tuple[int, int]) -> Measurement:
+    """The mean of some spectra as a Measurement; its noise is that of the mean."""
+    part = np.asarray(dataset.data)[slice(*rows)]
+    good = np.isfinite(part)
+    count = good.sum(axis=0)
+    total = np.where(good, part, 0.0).sum(axis=0, dtype=np.float64)
+    mean = np.where(count > 0, total / np.maximum(count, 1), np.nan)
+    keep = None if good.all() else count > 0
+    noise = _noise(job, np.asarray(dataset.data).shape, rows[1] - rows[0], rows)
+    return Measurement(mean, None, where.columns, keep=keep, **noise)
+
+
+def _noise(
+    job: Job, shape: tuple[int, ...], n: int, rows: tuple[int, int] | None = None
+) -> dict[str, Any]:
+    """Weights or counting statistics, for single spectra or the mean of `n`."""
+    noise = job.noise
+    if noise is None:
+        return {}
+    if noise.type == "poisson":
+        return {"loss": "poisson", "loss_scale": noise.scale * n}
+    sigma = _sigma(job, noise, shape)
+    if rows is not None:
+        part = np.broadcast_to(sigma, shape)[slice(*rows)]
+        sigma = np.sqrt((part**2).sum(axis=0)) / n
+    return {"weight": np.asarray(1.0 / sigma, dtype=np.float64)}
+
+
+def _sigma(job: Job, noise: Noise, shape: tuple[int, ...]) -> Array:
+    if isinstance(noise.sigma, Path):
+        with job.fields.blame("noise"):
+            time = "index" if len(shape) > 1 else None
+            found = read(noise.sigma, energy="index", time=time)
+        sigma = np.asarray(found.data, dtype=np.float64)
+    else:
+        sigma = np.asarray(noise.sigma, dtype=np.float64)
+    if sigma.ndim and sigma.shape != shape:
+        raise job.fields.wrong("noise", f"sigma has shape {sigma.shape}, the data {shape}")
+    if not (np.isfinite(sigma) & (sigma > 0)).all():
+        raise job.fields.wrong("noise", "sigma must be positive everywhere")
+    return sigma

@@ -1,0 +1,106 @@
+"""The documentation: generated pages are up to date, examples run, links lead somewhere."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from pyspec import load_dynamics, load_models
+from pyspec.model import load_profile
+
+ROOT = Path(__file__).resolve().parents[2]
+DOCS = ROOT / "docs"
+PAGES = sorted(DOCS.rglob("*.md"))
+RUN = [DOCS / "quickstart.md", *sorted((DOCS / "howto").glob("*.md"))]
+SCRIPTS = sorted((DOCS / "gallery").glob("*.py"))
+MAX_PICTURE = 120_000
+
+#: Lets a text of time laws alone be read as a model file.
+BESIDE = "\nbeside: {Offset: {y0: [1, True]}}\n"
+
+
+def blocks(page: Path) -> list[tuple[str, str]]:
+    """(language, text) of the code blocks of a page."""
+    return re.findall(r"```(\w+)\n(.*?)```", page.read_text(encoding="utf-8"), re.S)
+
+
+def test_generated_pages_are_up_to_date() -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "docs.build", "--check"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, f"run `python -m docs.build`:\n{done.stdout}{done.stderr}"
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(DOCS)))
+def test_links_lead_somewhere(page: Path) -> None:
+    text = re.sub(r"```.*?```", "", page.read_text(encoding="utf-8"), flags=re.S)
+    for target in re.findall(r"\]\(([^)#]+)(?:#[^)]*)?\)", text):
+        if not target.startswith("http"):
+            assert (page.parent / target).exists(), target
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(DOCS)))
+def test_models_of_the_pages_are_valid(page: Path) -> None:
+    for language, text in blocks(page):
+        if language == "yaml":
+            energy_models = load_models(text + BESIDE)
+            for name in re.findall(r"^(\w+):", text, re.M):
+                if name != "parameters" and name not in energy_models:
+                    is_profile = re.search(rf"^{name}:\n  p[A-Z]", text, re.M)
+                    load = load_profile if is_profile else load_dynamics
+                    assert load(text, name, "GLP_01_x0").components
+
+
+def series() -> dict[str, np.ndarray]:
+    """What the pages call energy, time and data: a doublet that loses height after time 0."""
+    energy, time = np.linspace(80, 92, 121), np.linspace(-5, 20, 26)
+    height = 20 - 8 * np.where(time > 0, np.exp(-np.clip(time, 0, None) / 6), 0)
+    shape = np.exp(-(((energy - 84) / 0.5) ** 2) / 2) + 0.5 * np.exp(
+        -(((energy - 87.67) / 0.5) ** 2) / 2
+    )
+    noise = np.random.default_rng(8).normal(0, 0.3, (26, 121))
+    return {"energy": energy, "time": time, "data": 3 + height[:, None] * shape + noise}
+
+
+@pytest.mark.parametrize("page", RUN, ids=lambda page: page.stem)
+def test_scripts_of_the_pages_run(
+    page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("matplotlib").use("agg")
+    monkeypatch.chdir(tmp_path)
+    names = series()
+    table = np.block([[np.zeros((1, 1)), names["energy"]], [names["time"][:, None], names["data"]]])
+    np.savetxt("scan.csv", table, delimiter=",")
+    Path("models.yaml").write_text("".join(t for lang, t in blocks(page) if lang == "yaml"))
+    for language, text in blocks(page):
+        if language == "python":
+            exec(compile(text, str(page), "exec"), names)
+    if "result" in names:
+        assert names["result"].success
+
+
+@pytest.mark.parametrize("script", SCRIPTS, ids=lambda script: script.stem)
+def test_gallery(script: Path, tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    assert len(script.read_text(encoding="utf-8").splitlines()) < 40
+    done = subprocess.run(
+        [sys.executable, "-W", "error", str(script), str(tmp_path)],
+        env={**os.environ, "MPLBACKEND": "agg"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / f"{script.stem}.png").stat().st_size < MAX_PICTURE
+    committed = DOCS / "images" / f"{script.stem}.png"
+    assert committed.stat().st_size < MAX_PICTURE

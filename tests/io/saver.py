@@ -1,0 +1,81 @@
+"""Saves archives in forked children, kills each at a random moment, and reads what is there.
+
+    python saver.py FOLDER N_KILLS
+
+Every child appends fits or replaces the archive until it is killed. Afterwards the archive must
+be readable and be one that was saved as a whole: each fit holds arrays that agree with its
+number. Prints how many kills hit a save, and how many saves were seen.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+
+from pyspec.io import load_archive, save_archive
+
+SIZE = 20_000
+
+
+def contents(number: int) -> dict[str, object]:
+    values = np.full(SIZE, float(number)) + np.arange(SIZE)
+    return {"number": number, "values": values, "text": f"fit {number}\n" * 50}
+
+
+def keep_saving(path: Path, first: int, announce: int) -> None:
+    number = first
+    while True:
+        number += 1
+        os.write(announce, b".")
+        mode = "replace" if number % 7 == 0 else "append"
+        save_archive(path, contents(number), arrays={f"{number}": np.arange(50.0)}, mode=mode)
+
+
+def check(path: Path) -> int:
+    """The number of the last fit; raises where anything is not as it was saved."""
+    fits, arrays = load_archive(path)
+    numbers = [fit["number"] for fit in fits]
+    assert numbers == list(range(numbers[0], numbers[0] + len(numbers))), numbers
+    for fit in fits:
+        np.testing.assert_array_equal(fit["values"], contents(fit["number"])["values"])
+        assert fit["text"] == contents(fit["number"])["text"]
+        assert arrays[str(fit["number"])].size == 50
+    return int(numbers[-1])
+
+
+def main(folder: Path, n_kills: int) -> None:
+    path = folder / "fits.h5"
+    draw = random.Random(20)
+    save_archive(path, contents(0), arrays={"0": np.arange(50.0)})
+    last, hits = 0, 0
+    for _ in range(n_kills):
+        inlet, outlet = os.pipe()
+        child = os.fork()
+        if child == 0:
+            os.close(inlet)
+            keep_saving(path, last, outlet)
+        os.close(outlet)
+        os.read(inlet, 1)  # the child is about to save
+        time.sleep(draw.uniform(0.0, 0.04))
+        os.kill(child, signal.SIGKILL)
+        os.waitpid(child, 0)
+        os.close(inlet)
+        hits += any(name.endswith(".part") for name in os.listdir(folder))
+        now = check(path)
+        assert now >= last, (now, last)
+        last = now
+    save_archive(path, contents(last + 1), arrays={f"{last + 1}": np.arange(50.0)})
+    check(path)
+    left = sorted(os.listdir(folder))
+    assert left == ["fits.h5"], left
+    print(f"{n_kills} kills, {hits} in the middle of a save, {last} fits saved")
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]), int(sys.argv[2]))

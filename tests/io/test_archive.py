@@ -1,0 +1,326 @@
+"""Archives of fits: there and back, refitted, appended to, refused, whole on every error."""
+
+from __future__ import annotations
+
+import os
+import threading
+from pathlib import Path
+from typing import Any
+
+import h5py
+import numpy as np
+import pytest
+from fit_cases import data_1d, data_2d, series, spectrum
+
+from pyspec.errors import DataError
+from pyspec.fit import FitResult, fit_model, fit_slices, fit_trace
+from pyspec.io import (
+    StoredSlices,
+    digest,
+    load_archive,
+    load_fit,
+    load_fits,
+    read,
+    save_archive,
+    save_fit,
+)
+from pyspec.io.atomic import replacing
+from pyspec.model import Measurement, load_model
+
+
+@pytest.fixture(scope="module")
+def one() -> FitResult:
+    return fit_model(spectrum(), Measurement(data=data_1d(), columns=(3, 78)))
+
+
+@pytest.fixture(scope="module")
+def two() -> FitResult:
+    keep = np.ones((36, 81), dtype=bool)
+    keep[3, 4] = False
+    measurement = Measurement(data=data_2d(), rows=(1, 35), weight=np.full(81, 2.0), keep=keep)
+    result = fit_model(series(), measurement, scale_covar=False)
+    result.fit_type, result.file_name = "2d", "sample 7"
+    return result
+
+
+def test_everything_comes_back(tmp_path: Path, two: FitResult) -> None:
+    path = tmp_path / "fits.h5"
+    save_fit(path, two)
+    fit = load_fit(path)
+    assert fit.table.to_dict() == two.table.to_dict()
+    assert (fit.values, fit.stderr) == (two.values, two.stderr)
+    assert (fit.chisqr, fit.redchi, fit.success) == (two.chisqr, two.redchi, two.success)
+    assert (fit.fit_type, fit.file_name, fit.model_name) == ("2d", "sample 7", "spectrum")
+    assert fit.statistics["message"] == two.message
+    assert fit.settings["scale_covar"] is False
+    assert fit.correlations.names == two.correlations.names
+    np.testing.assert_allclose(fit.correlations.matrix, two.correlations.matrix, rtol=1e-12)
+    np.testing.assert_array_equal(fit.energy, two.problem.model.energy)
+    np.testing.assert_array_equal(fit.data, data_2d())
+    assert fit.measured["rows"] == (1, 35)
+    assert not fit.measured["keep"][3, 4]
+    assert set(fit.versions) == {"pyspec", "python", "numpy", "scipy", "lmfit"}
+    assert fit.same_data(data_2d())
+    assert not fit.same_data(data_2d() + 1e-12)
+
+
+@pytest.mark.parametrize("start", ["best", "initial"])
+def test_it_fits_again(tmp_path: Path, two: FitResult, start: str) -> None:
+    path = tmp_path / "fits.h5"
+    save_fit(path, two)
+    again = load_fit(path).refit(start=start)
+    assert (again.fit_type, again.file_name) == ("2d", "sample 7")
+    assert again.chisqr == pytest.approx(two.chisqr, rel=1e-10)
+    for name, value in two.values.items():
+        assert again.values[name] == pytest.approx(value, rel=1e-6)
+        assert again.stderr[name] == (
+            two.stderr[name] and pytest.approx(two.stderr[name], rel=1e-3)
+        )
+    if start == "initial":
+        assert again.values == two.values
+    best = load_fit(path).model().evaluate()
+    np.testing.assert_allclose(best[1:35], two.fit, rtol=1e-12)
+
+
+def test_without_data_they_are_asked_for(tmp_path: Path, one: FitResult) -> None:
+    path = tmp_path / "fits.h5"
+    save_fit(path, one, with_data=False)
+    fit = load_fit(path)
+    assert fit.data is None
+    with pytest.raises(DataError, match=r"saved without data; hand them over: refit\(data\)"):
+        fit.refit()
+    assert fit.refit(data_1d()).chisqr == pytest.approx(one.chisqr, rel=1e-9)
+    assert fit.refit(data_1d(), method="least_squares").method == "least_squares"
+
+
+def test_counts_and_traces_fit_again(tmp_path: Path) -> None:
+    counts = np.random.default_rng(2).poisson(spectrum().evaluate() * 20).astype(np.float64) / 20
+    poisson = Measurement(data=counts, loss="poisson", loss_scale=20.0)
+    first = fit_model(spectrum(), poisson)
+    time = np.linspace(0, 10, 40)
+    law = "decay:\n  expFun:\n    A: [2, True]\n    tau: [3, True, 0.1, 50]\n    t0: [0, False]\n"
+    values = 1.8 * np.exp(-time / 2.5) + np.random.default_rng(3).normal(0, 0.01, 40)
+    second = fit_trace(law, "decay", time, values, 0.01, time_limits=(1, 9))
+    for result in (first, second):
+        save_fit(tmp_path / "a.h5", result)
+        again = load_fit(tmp_path / "a.h5").refit(start="initial")
+        assert (again.values, again.stderr) == (result.values, result.stderr)
+        assert again.redchi == result.redchi
+
+
+def test_slices_come_back_and_fit_again(tmp_path: Path) -> None:
+    data = data_2d().copy()
+    seeds = [{"GLP_01_x0": 84.2 + 0.01 * k, "GLP_01_m": 0.25} for k in range(34)]
+    times = np.linspace(-4, 29, 34)
+    series_of = Measurement(data=data, rows=(1, 35), columns=(0, 80))
+    slices = fit_slices(spectrum(), series_of, times=times, seeds=seeds)
+    slices.file_name = "sample 7"
+    path = tmp_path / "a.h5"
+    save_fit(path, [slices])
+    stored = load_fit(path, fit_type="sbs")
+    assert isinstance(stored, StoredSlices)
+    assert len(stored) == 34
+    for what in ("values", "stderr", "start"):
+        for name, column in getattr(slices, what).items():
+            np.testing.assert_array_equal(getattr(stored, what)[name], column)
+    assert (stored.status, stored.message) == (slices.status, slices.message)
+    np.testing.assert_array_equal(stored.time, times)
+    np.testing.assert_array_equal(stored.rows, slices.rows)
+    again = stored.refit()
+    for name, column in slices.values.items():
+        np.testing.assert_array_equal(again.values[name], column)
+    best = stored.refit(start="best")
+    np.testing.assert_allclose(best.chisqr, slices.chisqr, rtol=1e-6)
+    assert stored.at(3)["GLP_01_m"].value == 0.25
+    assert stored.at(3)["GLP_01_x0"].stderr == slices.stderr["GLP_01_x0"][3]
+    assert "34 slices, 34 converged" in str(stored)
+    assert "StoredSlices sbs fit of spectrum to sample 7" in repr(stored)
+    with pytest.raises(DataError, match="has the slices 0 to 33, not 34"):
+        stored.at(34)
+
+
+def test_changes_after_loading_a_model_are_kept(tmp_path: Path) -> None:
+    model = spectrum()
+    model.parameters["GLP_01_A"].min = 1.5
+    model.parameters["GLP_01_F"].vary = False
+    model.parameters["GLP_02_A"].formula = None
+    model.parameters["GLP_02_A"].value = 8.0
+    result = fit_model(model, Measurement(data=data_1d()))
+    save_fit(tmp_path / "a.h5", result)
+    again = load_fit(tmp_path / "a.h5").model()
+    assert again.parameters["GLP_01_A"].min == 1.5
+    assert again.opt_param_names == model.opt_param_names
+    assert again.values == result.values
+
+
+def test_two_stages_quantities_and_odd_texts(tmp_path: Path) -> None:
+    text = (
+        "# Größe µ\nparameters:\n  area: ['Gauss_01_A * Gauss_01_SD']\nm:\n  Gauss:\n"
+        "    A: [3, True, 0, 9]\n    x0: [0.1, True, -1, 1]\n    SD: [1.1, True, 0.1, 3]\n"
+    )
+    model = load_model(text, "m")
+    energy = np.linspace(-4, 4, 41)
+    model.set_axes(energy=energy)
+    data = 4 * np.exp(-(energy**2) / 2) + np.random.default_rng(0).normal(0, 0.01, 41)
+    result = fit_model(model, Measurement(data=data), stages=2)
+    save_fit(tmp_path / "a.h5", result)
+    fit = load_fit(tmp_path / "a.h5")
+    assert fit.settings["methods"] == result.method.split(" then ")
+    again = fit.refit(start="initial")
+    assert (again.method, again.values) == (result.method, result.values)
+
+
+def test_several_fits_in_one_file_share_their_data(
+    tmp_path: Path, one: FitResult, two: FitResult
+) -> None:
+    path = tmp_path / "fits.h5"
+    save_fit(path, [one, one])
+    save_fit(path, two)
+    assert [fit.fit_type for fit in load_fits(path)] == ["", "", "2d"]
+    assert load_fit(path, fit_type="2d").file_name == "sample 7"
+    assert set(load_archive(path)[1]) == {digest(data_1d()), digest(data_2d())}
+    with pytest.raises(DataError, match="has no such fit; it has: fit of spectrum; "):
+        load_fit(path, fit_type="baseline")
+    with pytest.raises(DataError, match="exists already; choose another name"):
+        save_fit(path, one, mode="new")
+    save_fit(path, one, mode="replace")
+    assert len(load_fits(path)) == 1
+    with pytest.raises(DataError, match="mode must be one of append, new, replace"):
+        save_fit(path, one, mode="w")
+    with pytest.raises(DataError, match="there is no fit to save yet"):
+        save_fit(path, [])
+    with pytest.raises(DataError, match="save_fit takes fits, not str"):
+        save_fit(path, ["fit"])  # type: ignore[list-item]
+
+
+def test_many_processes_or_threads_may_append(tmp_path: Path) -> None:
+    path = tmp_path / "a.h5"
+    threads = [threading.Thread(target=save_archive, args=(path, {"number": k})) for k in range(12)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    fits, _ = load_archive(path)
+    assert sorted(fit["number"] for fit in fits) == list(range(12))
+    assert os.listdir(tmp_path) == ["a.h5"]
+
+
+def test_plain_contents_of_all_kinds(tmp_path: Path) -> None:
+    contents: dict[str, Any] = {
+        "text": "a\nb µ",
+        "empty": "",
+        "yes": True,
+        "whole": -3,
+        "real": 0.1,
+        "nothing": None,
+        "bad": float("nan"),
+        "names": ["a", "", "ü"],
+        "none": [],
+        "list": [{"a": 1}, None, 2.5, [1, 2]],
+        "deep": {"array": np.arange(6, dtype=np.uint16).reshape(2, 3), "mask": np.array([True])},
+        "large": np.zeros((100, 100), np.float32),
+    }
+    save_archive(tmp_path / "a.h5", contents)
+    (back,), _ = load_archive(tmp_path / "a.h5")
+    assert np.isnan(back.pop("bad"))
+    assert "nothing" not in back
+    assert back["deep"]["array"].dtype == np.uint16
+    np.testing.assert_array_equal(back["deep"].pop("array"), contents["deep"].pop("array"))
+    assert back["deep"].pop("mask").tolist() == [True]
+    assert back.pop("large").dtype == np.float32
+    del contents["deep"]["mask"]
+    del contents["bad"], contents["nothing"], contents["large"]
+    assert back == contents
+    for wrong in ({"f": print}, {"c": 1j}, {"a/b": 1}, {"o": np.array([None])}):
+        with pytest.raises(DataError, match="cannot be"):
+            save_archive(tmp_path / "a.h5", wrong)
+    assert len(load_archive(tmp_path / "a.h5")[0]) == 1
+
+
+def test_what_is_no_archive_is_refused_and_kept(tmp_path: Path, one: FitResult) -> None:
+    path = tmp_path / "notes.h5"
+    path.write_text("my notes")
+    for call in (load_fits, lambda p: save_fit(p, one)):
+        with pytest.raises(DataError, match=r"notes\.h5: is no archive of fits: not HDF5"):
+            call(path)
+    assert path.read_text() == "my notes"
+    with h5py.File(path, "w") as file:
+        file["data"] = [1.0]
+    with pytest.raises(DataError, match="is HDF5, but no archive of fits; read data with read"):
+        save_fit(path, one)
+    with pytest.raises(DataError, match="there is no such archive"):
+        load_fits(tmp_path / "none.h5")
+    with pytest.raises(DataError, match=r"the folder '.*nowhere' is missing; create it first"):
+        save_fit(tmp_path / "nowhere" / "a.h5", one)
+    with pytest.raises(DataError, match="is a folder"):
+        save_fit(tmp_path, one, mode="replace")
+    save_fit(tmp_path / "a.h5", one)
+    with pytest.raises(DataError, match="is an archive of fits, not of data; load it with"):
+        read(tmp_path / "a.h5")
+
+
+def test_a_damaged_archive_gives_one_error(tmp_path: Path, one: FitResult) -> None:
+    path = tmp_path / "a.h5"
+    save_fit(path, one)
+    whole = path.read_bytes()
+    with h5py.File(path, "r+") as file:
+        file["arrays"][digest(data_1d())][3] += 1.0
+    with pytest.raises(DataError, match="the data of fit of spectrum are not those that were"):
+        load_fits(path)
+    path.write_bytes(whole[: len(whole) // 2])
+    with pytest.raises(DataError, match="is no archive of fits: not HDF5, or damaged"):
+        load_archive(path)
+
+
+@pytest.mark.parametrize("schema", [2, 0, "1.0"])
+def test_a_schema_of_the_future_is_refused(tmp_path: Path, one: FitResult, schema: object) -> None:
+    path = tmp_path / "a.h5"
+    save_fit(path, one)
+    with h5py.File(path, "r+") as file:
+        file.attrs["schema"], file.attrs["pyspec"] = schema, "9.1"
+    before = path.read_bytes()
+    for call in (load_fits, lambda p: save_fit(p, one)):
+        with pytest.raises(DataError, match=rf"has schema {schema}, written by pyspec 9\.1; .*pip"):
+            call(path)
+    assert path.read_bytes() == before
+
+
+def test_an_archive_without_parts_of_a_fit(tmp_path: Path) -> None:
+    save_archive(tmp_path / "a.h5", {"hello": 1})
+    with pytest.raises(DataError, match=r"a fit in it has no '.*'; it was not saved by save_fit"):
+        load_fits(tmp_path / "a.h5")
+
+
+def test_an_error_while_writing_leaves_the_old_file(tmp_path: Path) -> None:
+    path = tmp_path / "a.txt"
+    path.write_text("old")
+    with pytest.raises(KeyError), replacing(path) as part:
+        raise KeyError(part.write_text("half"))
+    assert path.read_text() == "old"
+    assert os.listdir(tmp_path) == ["a.txt"]
+
+
+def test_what_a_killed_process_left_is_removed(tmp_path: Path) -> None:
+    path = tmp_path / "a.h5"
+    save_archive(path, {"n": 1})
+    with replacing(path) as part:
+        part.write_bytes(path.read_bytes())
+        stale = part.name
+    # No process has a number beyond the largest that Linux gives.
+    left = tmp_path / stale.replace(f"-{os.getpid()}.", "-99999999.")
+    left.write_text("half")
+    other = tmp_path / stale.replace(f"-{os.getpid()}.", "-1.")
+    other.write_text("of a process that lives")
+    save_archive(path, {"n": 2})
+    assert not left.exists()
+    assert other.exists()
+
+
+def test_a_link_stays_a_link(tmp_path: Path) -> None:
+    (tmp_path / "real").mkdir()
+    target, link = tmp_path / "real" / "a.h5", tmp_path / "link.h5"
+    save_archive(target, {"n": 1})
+    link.symlink_to(target)
+    save_archive(link, {"n": 2})
+    assert link.is_symlink()
+    assert len(load_archive(target)[0]) == 2

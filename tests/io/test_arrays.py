@@ -1,0 +1,143 @@
+"""NPY, NPZ and HDF5: arrays by name and by shape."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import h5py
+import numpy as np
+import pytest
+
+from pyspec.errors import DataError
+from pyspec.io import read
+
+ENERGY, TIME = np.linspace(80, 90, 11), np.linspace(-1, 5, 7)
+DATA = np.random.default_rng(3).normal(size=(7, 11))
+
+
+def test_npy_takes_its_axes_from_elsewhere(tmp_path: Path) -> None:
+    path = tmp_path / "a.npy"
+    np.save(path, DATA.astype(np.float32))
+    found = read(path, energy=ENERGY, time=TIME)
+    assert found.data.dtype == np.float32
+    np.testing.assert_array_equal(found.data, DATA.astype(np.float32))
+    with pytest.raises(DataError, match="no time and no energy axis"):
+        read(path)
+    np.save(path, np.zeros((2, 7, 11)))
+    assert read(path, energy=ENERGY, time=TIME).dims == ("axis_0", "time", "energy")
+    np.save(path, np.zeros(3, complex))
+    with pytest.raises(DataError, match="complex; save their real part"):
+        read(path, energy="index")
+    np.save(path, np.array(["a", "b"]))
+    with pytest.raises(DataError, match="not numbers"):
+        read(path, energy="index")
+    np.save(path, np.array([{}], dtype=object))
+    with pytest.raises(DataError, match="cannot be read as NPY"):
+        read(path, energy="index")
+    np.save(path, np.zeros((0, 3)))
+    with pytest.raises(DataError, match="there is nothing to fit"):
+        read(path, energy="index", time="index")
+
+
+@pytest.mark.parametrize("suffix", ["npz", "h5"])
+@pytest.mark.parametrize(
+    "names",
+    [
+        ("data", "energy", "time"),
+        ("S", "wavelength", "delay"),
+        ("counts", "x", "y"),
+        ("q", "a", "b"),
+    ],
+)
+def test_names_and_shapes_say_what_is_what(
+    tmp_path: Path, suffix: str, names: tuple[str, str, str]
+) -> None:
+    path = save(tmp_path / f"a.{suffix}", dict(zip(names, (DATA, ENERGY, TIME), strict=True)))
+    found = read(path)
+    assert found.dims == ("time", "energy")
+    np.testing.assert_array_equal(found.energy, ENERGY)
+    np.testing.assert_array_equal(found.time, TIME)
+    np.testing.assert_array_equal(found.data, DATA)
+
+
+def save(path: Path, arrays: dict[str, np.ndarray]) -> Path:
+    if path.suffix == ".npz":
+        np.savez(path, **arrays)
+    else:
+        with h5py.File(path, "w") as file:
+            for name, array in arrays.items():
+                file[name] = array
+    return path
+
+
+@pytest.mark.parametrize("suffix", ["npz", "h5"])
+def test_other_orders_and_square_data(tmp_path: Path, suffix: str) -> None:
+    path = save(tmp_path / f"a.{suffix}", {"data": DATA.T, "energy": ENERGY, "time": TIME})
+    np.testing.assert_array_equal(read(path).data, DATA)
+    square = DATA[:, :7]
+    path = save(tmp_path / f"b.{suffix}", {"data": square, "energy": ENERGY[:7], "time": TIME})
+    np.testing.assert_array_equal(read(path).data, square)
+    path = save(tmp_path / f"c.{suffix}", {"data": square, "a": ENERGY[:7], "b": TIME})
+    with pytest.raises(DataError, match=r"no time and no energy axis.*holds .*a \(7\)"):
+        read(path)
+    np.testing.assert_array_equal(read(path, energy="a", time="b").energy, ENERGY[:7])
+    path = save(tmp_path / f"d.{suffix}", {"x": ENERGY, "y": DATA[0]})
+    np.testing.assert_array_equal(read(path).data, DATA[0])
+    np.testing.assert_array_equal(read(path).energy, ENERGY)
+
+
+@pytest.mark.parametrize("suffix", ["npz", "h5"])
+def test_when_it_is_not_clear_all_arrays_are_listed(tmp_path: Path, suffix: str) -> None:
+    arrays = {"run1": DATA, "run2": 2 * DATA, "energy": ENERGY, "time": TIME}
+    path = save(tmp_path / f"a.{suffix}", arrays)
+    with pytest.raises(DataError, match=r"which array holds the data\?.*run1 \(7 × 11\), run2"):
+        read(path)
+    found = read(path, data="run2")
+    np.testing.assert_array_equal(found.data, 2 * DATA)
+    assert any("not used: run1" in note for note in found.notes)
+    with pytest.raises(DataError, match=r"no array 'run3'; it holds .*did you mean 'run"):
+        read(path, data="run3")
+    with pytest.raises(DataError, match=r"energy='time' has shape \(7,\)"):
+        read(save(tmp_path / f"e.{suffix}", {"d": DATA[0], "time": TIME}), energy="time")
+    with pytest.raises(DataError, match="holds no array of numbers"):
+        read(save(tmp_path / f"b.{suffix}", {"n": np.array(1.0)}))
+
+
+def test_hdf5_groups_units_and_scales(tmp_path: Path) -> None:
+    path = tmp_path / "a.hdf5"
+    with h5py.File(path, "w") as file:
+        group = file.create_group("entry/scan")
+        group["image"] = np.arange(2 * 3 * 11, dtype=np.uint16).reshape(2, 3, 11)
+        group["ke"], group["posx"], group["posy"] = ENERGY, [0.0, 1.0], [5.0, 6.0, 7.0]
+        group["ke"].attrs["units"] = "eV"
+        for place, name in enumerate(("posx", "posy", "ke")):
+            group[name].make_scale(name)
+            group["image"].dims[place].attach_scale(group[name])
+        group["title"] = "text"
+    found = read(path)
+    assert found.dims == ("posx", "posy", "energy")
+    assert found.data.dtype == np.uint16
+    assert found.units["energy"] == "eV"
+    np.testing.assert_array_equal(found.at(posx=1, posy=2).data, np.arange(55, 66))
+
+
+def test_damaged_and_foreign_containers(tmp_path: Path) -> None:
+    path = tmp_path / "a.h5"
+    with h5py.File(path, "w") as file:
+        file["data"] = DATA
+    path.write_bytes(path.read_bytes()[:900])
+    with pytest.raises(DataError, match="cannot be opened as HDF5"):
+        read(path)
+    archive = tmp_path / "book.xlsx"
+    import zipfile
+
+    with zipfile.ZipFile(archive, "w") as file:
+        file.writestr("xl/workbook.xml", "")
+    with pytest.raises(DataError, match="is a spreadsheet; export the table as CSV"):
+        read(archive)
+    archive.write_bytes(archive.read_bytes()[:20])
+    with pytest.raises(DataError, match="the archive is damaged"):
+        read(archive)
+    np.savez(tmp_path / "o.npz", a=np.array([{}], dtype=object))
+    with pytest.raises(DataError, match="cannot be read as NPZ"):
+        read(tmp_path / "o.npz")

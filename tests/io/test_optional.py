@@ -1,0 +1,76 @@
+"""Each optional library absent: the error names it and the extra that brings it."""
+
+from __future__ import annotations
+
+import builtins
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from pyspec.errors import DataError
+from pyspec.io import load_fits, read, save_archive, to_xarray
+
+
+@pytest.fixture
+def without(monkeypatch: pytest.MonkeyPatch) -> Any:
+    """A function that makes libraries impossible to import."""
+
+    def remove(*names: str) -> None:
+        for name in names:
+            monkeypatch.setitem(sys.modules, name, None)
+
+    return remove
+
+
+EXTRA = r"install it: pip install 'pyspec\[io\]'"
+
+
+def test_hdf5_without_h5py(tmp_path: Path, without: Any) -> None:
+    path = tmp_path / "a.h5"
+    path.write_bytes(b"\x89HDF\r\n\x1a\n" + bytes(100))
+    without("h5py")
+    with pytest.raises(DataError, match=r"a\.h5: HDF5 needs h5py.*" + EXTRA):
+        read(path)
+    with pytest.raises(DataError, match=r"an archive of fits needs h5py.*" + EXTRA):
+        save_archive(path, {})
+    with pytest.raises(DataError, match="needs h5py"):
+        load_fits(path)
+
+
+def test_netcdf_without_xarray_or_without_an_engine(tmp_path: Path, without: Any) -> None:
+    path = tmp_path / "a.nc"
+    path.write_bytes(b"\x89HDF\r\n\x1a\n" + bytes(100))
+    without("h5netcdf", "netCDF4")
+    with pytest.raises(DataError, match=r"NetCDF 4 needs h5netcdf.*" + EXTRA):
+        read(path)
+    without("xarray")
+    with pytest.raises(DataError, match=r"NetCDF needs xarray.*" + EXTRA):
+        read(path)
+
+
+def test_to_xarray_without_xarray(tmp_path: Path, without: Any) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text("1,2\n2,3\n")
+    without("xarray")
+    with pytest.raises(DataError, match=r"to_xarray\(\) needs xarray.*" + EXTRA):
+        to_xarray(read(path))
+
+
+def test_text_and_numpy_need_none_of_them(
+    tmp_path: Path, without: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    without("h5py", "xarray", "h5netcdf", "netCDF4", "vamas", "pandas")
+    real = builtins.__import__
+
+    def guarded(name: str, *rest: Any, **more: Any) -> Any:
+        assert name.split(".")[0] not in ("h5py", "xarray", "pandas", "vamas")
+        return real(name, *rest, **more)
+
+    monkeypatch.setattr(builtins, "__import__", guarded)
+    (tmp_path / "a.csv").write_text("1,2\n2,3\n")
+    assert read(tmp_path / "a.csv").shape == (2,)
+    np.savez(tmp_path / "a.npz", energy=[1.0, 2.0], data=[3.0, 4.0])
+    assert read(tmp_path / "a.npz").shape == (2,)

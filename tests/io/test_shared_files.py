@@ -1,0 +1,115 @@
+"""The files that nobody here made."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from pyspec.errors import DataError
+from pyspec.io import Dataset, read
+
+
+@pytest.fixture
+def data(shared: Path) -> Any:
+    """Path of a file in the folder of data; skips where it is absent."""
+
+    def find(name: str) -> Path:
+        path = shared / "data" / name
+        if not path.exists():
+            pytest.skip(f"{path} is absent")
+        return path
+
+    return find
+
+
+def ends(found: Dataset, dim: str) -> tuple[float, float]:
+    return float(found.axes[dim][0]), float(found.axes[dim][-1])
+
+
+def test_spectra_in_columns(data: Any) -> None:
+    pet = read(data("xps_real/PET_C1s.csv"))
+    assert (pet.shape, pet.units["energy"], pet.labels["energy"]) == ((401,), "eV", "BE")
+    assert ends(pet, "energy") == pytest.approx((299.300817131996, 279.300817131996))
+    assert pet.data[0] == 324.2826
+    gold = read(data("xps_real/clean_Au_4f.csv"))
+    assert (gold.shape, gold.labels["energy"]) == ((294,), "E_kin")
+    assert (gold.energy[0], gold.data[0]) == (84.0, 9616.0)  # type: ignore[index]
+    edge = read(data("xps_real/FermiEdge.csv"))
+    assert (edge.dims, edge.data[0]) == (("energy",), 409.0)
+
+
+@pytest.mark.parametrize("name", ["regular", "irregular"])
+def test_vamas(data: Any, name: str) -> None:
+    found = read(data(f"xps_real/{name}.vms"))
+    assert found.shape == (1351,)
+    assert ends(found, "energy") == pytest.approx((136.61, 1486.61))
+    seconds = 10.0 if name == "regular" else 1.0
+    assert found.data[0] * seconds == pytest.approx(15598.7)
+    binding = read(data(f"xps_real/{name}.vms"), energy_scale="binding")
+    assert ends(binding, "energy") == pytest.approx((1350.0, 0.0), abs=1e-9)
+
+
+def test_vamas_as_another_reader_sees_it(data: Any) -> None:
+    vamas = pytest.importorskip("vamas")
+    path = data("xps_real/regular.vms")
+    block = vamas.Vamas(str(path)).blocks[0]
+    np.testing.assert_array_equal(read(path).data, block.corresponding_variables[0].y_values)
+
+
+def test_pump_probe(data: Any) -> None:
+    found = read(data("pump_probe/TA_Ru-dppz_400nm_ACN.SIA"))
+    assert found.dims == ("time", "energy")
+    assert found.shape == (183, 446)
+    assert ends(found, "energy") == (335, 780)
+    assert found.units["time"] == "ps"
+    assert ends(found, "time") == pytest.approx((-10, 1800), abs=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("number", "shape", "last"),
+    [(1, (81, 41), 600.0), (2, (81, 41), 600.0), (3, (326, 24), 776.375)],
+)
+def test_glotaran(data: Any, number: int, shape: tuple[int, int], last: float) -> None:
+    path = data(f"spectrotemporal/simData0{number}.ascii")
+    found = read(path)
+    assert found.shape == shape
+    assert ends(found, "energy")[1] == pytest.approx(last, abs=1e-3)
+    lines = path.read_text().splitlines()
+    assert found.data[-1].tolist() == list(map(float, lines[-1].split()[1:]))
+
+
+def test_map(data: Any) -> None:
+    pytest.importorskip("h5netcdf")
+    found = read(data("xps_map/nano_xps.nc"))
+    assert found.dims == ("y", "x", "energy")
+    assert found.shape == (51, 41, 95)
+    assert found.units["energy"] == "eV"
+    assert ends(found, "energy") == pytest.approx((-37.6949, -29.788), abs=1e-3)
+    np.testing.assert_allclose(found.mean().data, found.data.mean(axis=(0, 1)))
+    one = found.select(y=0.0825, x=0.095)
+    np.testing.assert_array_equal(one.data, found[25, 20].data)
+    raw = read(data("xps_map/nano_xps.nc"), format="hdf5")
+    np.testing.assert_array_equal(raw.data, found.data)
+
+
+@pytest.mark.parametrize(
+    ("name", "shape"),
+    [
+        ("01_basic_fitting", (481, 400)),
+        ("02_dependent_parameters", (212, 1131)),
+        ("03_multi_cycle_dynamics", (400, 400)),
+    ],
+)
+def test_data_with_axes_beside(data: Any, name: str, shape: tuple[int, int]) -> None:
+    folder = data(f"trspecfit_examples/{name}")
+    found = read(folder / "data.csv", energy="energy.csv", time="time.csv")
+    assert found.shape == shape
+    np.testing.assert_array_equal(found.data, np.loadtxt(folder / "data.csv", delimiter=","))
+    np.testing.assert_array_equal(found.energy, np.loadtxt(folder / "energy.csv"))
+    with pytest.raises(DataError, match=r"say read\('data.csv', energy='energy.csv', time='time"):
+        read(folder / "data.csv")
+    with pytest.raises(DataError, match=r"is a folder.*energy='energy.csv', time='time.csv'\)"):
+        read(folder)

@@ -1,0 +1,126 @@
+"""VAMAS: regular and irregular scans, several blocks, items left out, energy scales."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from io_vamas import vamas_text
+
+from pyspec.errors import DataError
+from pyspec.io import read
+
+VALUES = [3.0, 5.0, 9.0, 4.0]
+
+
+def write(folder: Path, text: str) -> Path:
+    path = folder / "a.vms"
+    path.write_bytes(text.encode("latin-1"))
+    return path
+
+
+@pytest.mark.parametrize("scan", ["REGULAR", "IRREGULAR"])
+@pytest.mark.parametrize("mode", ["NORM", "SDP"])
+def test_one_block(tmp_path: Path, scan: str, mode: str) -> None:
+    found = read(write(tmp_path, vamas_text([("C 1s", 0, 1200.0, VALUES)], scan=scan, mode=mode)))
+    assert found.dims == ("energy",)
+    np.testing.assert_array_equal(found.energy, [1200, 1200.5, 1201, 1201.5])
+    np.testing.assert_array_equal(found.data, VALUES)
+    assert found.units["energy"] == "eV"
+    assert found.labels == {"energy": "kinetic energy", "data": "counts"}
+    assert found.name == "a: C 1s"
+    other = read(tmp_path / "a.vms", columns="transmission")
+    np.testing.assert_array_equal(other.data, [2, 2, 2, 2])
+
+
+def test_the_content_decides_not_the_suffix(tmp_path: Path) -> None:
+    path = tmp_path / "a.txt"
+    path.write_text(vamas_text([("C 1s", 0, 1200.0, VALUES)]))
+    assert read(path).notes[0] == "VAMAS, regular scan, XPS"
+
+
+def test_energy_scales(tmp_path: Path) -> None:
+    path = write(tmp_path, vamas_text([("C 1s", 0, 1200.0, VALUES)]))
+    found = read(path, energy_scale="binding")
+    np.testing.assert_allclose(found.energy, [286.6, 286.1, 285.6, 285.1])
+    assert found.labels["energy"] == "binding energy"
+    same = read(path, energy_scale="kinetic")
+    np.testing.assert_array_equal(same.energy, read(path).energy)
+    with pytest.raises(DataError, match="energy_scale is 'binding' or 'kinetic'"):
+        read(path, energy_scale="photon")
+    write(tmp_path, vamas_text([("C 1s", 0, 1200.0, VALUES)], photon=1e37))
+    with pytest.raises(DataError, match="cannot give binding energies"):
+        read(path, energy_scale="binding")
+
+
+def test_blocks_with_one_axis_are_a_series(tmp_path: Path) -> None:
+    blocks = [(f"C {k}", 10.0 * k, 1200.0, [k, k + 1, k + 2, k]) for k in range(3)]
+    found = read(write(tmp_path, vamas_text(blocks)))
+    assert found.dims == ("time", "energy")
+    np.testing.assert_array_equal(found.time, [0, 10, 20])
+    np.testing.assert_array_equal(found.data[2], [2, 3, 4, 2])
+    path = write(tmp_path, vamas_text(blocks, variable=("Tilt", "deg")))
+    assert read(path).dims == ("series", "energy")
+    assert read(path).labels["series"] == "Tilt"
+    path = write(tmp_path, vamas_text([(n, 1.0, e, v) for n, _, e, v in blocks]))
+    assert read(path).dims == ("block", "energy")
+
+
+def test_blocks_with_other_axes_want_a_choice(tmp_path: Path) -> None:
+    blocks = [("C", 0, 1200.0, VALUES), ("O", 0, 950.0, VALUES[::-1])]
+    path = write(tmp_path, vamas_text(blocks))
+    with pytest.raises(DataError, match=r"2 blocks with different axes.*0: C \(C 1s\), 1: O"):
+        read(path)
+    for block in (1, "O"):
+        np.testing.assert_array_equal(read(path, block=block).data, VALUES[::-1])
+    with pytest.raises(DataError, match=r"no single block 2; it has 0: C"):
+        read(path, block=2)
+    with pytest.raises(DataError, match="no quantity 'count'; it has .*did you mean 'counts'"):  # noqa: RUF043
+        read(path, block=1, columns="count")
+
+
+@pytest.mark.parametrize("listed", [True, False])
+def test_items_left_out_are_those_of_the_first_block(tmp_path: Path, listed: bool) -> None:
+    blocks = [("C", 1.0, 1200.0, VALUES), ("C2", 2.0, 1200.0, VALUES[::-1])]
+    excluded = [1, 2, 3, 8, 12, 14, 28, 31, 32, 40]
+    found = read(write(tmp_path, vamas_text(blocks, excluded=excluded, listed=listed)))
+    np.testing.assert_array_equal(found.time, [1, 2])
+    np.testing.assert_array_equal(found.data, [VALUES, VALUES[::-1]])
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("REGULAR", "MAPPING", r"a\.vms:9: scan mode 'MAPPING' is not read"),
+        ("1200.0", "many", r"expected a number, found 'many'; the file does not follow ISO 14976"),
+        ("\r\n8\r\n", "\r\n7\r\n", r"7 values cannot be shared by 2 quantities"),
+        ("\r\n8\r\n", "\r\n8.5\r\n", r"expected a whole number"),
+        ("0\r\n0\r\n1\r\nC 1s", "0\r\n0\r\n0\r\nC 1s", r"holds no block"),
+        ("0\r\n0\r\n1\r\nC 1s", "0\r\n0\r\n-4\r\nC 1s", r"-4 cannot be a number of entries"),
+    ],
+)
+def test_errors_name_the_line(tmp_path: Path, old: str, new: str, message: str) -> None:
+    text = vamas_text([("C 1s", 0, 1200.0, VALUES)])
+    assert old in text
+    with pytest.raises(DataError, match=message):
+        read(write(tmp_path, text.replace(old, new, 1)))
+
+
+def test_a_file_cut_anywhere_gives_one_error(tmp_path: Path) -> None:
+    lines = vamas_text([("C 1s", 0, 1200.0, VALUES)]).split("\r\n")
+    for n_lines in range(2, len(lines) - 2):
+        path = write(tmp_path, "\r\n".join(lines[:n_lines]) + "\r\n")
+        with pytest.raises(DataError, match=r"a\.vms:\d+: .*export it again"):
+            read(path)
+    with pytest.raises(DataError, match="this is no VAMAS file"):
+        read(write(tmp_path, "something\n"), format="vms")
+
+
+def test_another_reader_sees_the_same(tmp_path: Path) -> None:
+    vamas = pytest.importorskip("vamas")
+    path = write(tmp_path, vamas_text([("C 1s", 0, 1200.0, VALUES)]))
+    block = vamas.Vamas(str(path)).blocks[0]
+    found = read(path)
+    np.testing.assert_array_equal(block.corresponding_variables[0].y_values, found.data)
+    assert (block.x_start, block.x_step) == (1200.0, 0.5)

@@ -1,0 +1,116 @@
+"""xarray and NetCDF: dimensions guessed by name and unit, in and out."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from pyspec.errors import DataError
+from pyspec.io import from_xarray, read, to_xarray
+
+xr = pytest.importorskip("xarray")
+
+E, T, Y = np.linspace(1, 2, 5), np.array([-1.0, 0.0, 2.0]), np.array([7.0, 8.0])
+DATA = np.random.default_rng(5).normal(size=(2, 3, 5))
+
+
+@pytest.mark.parametrize(
+    ("names", "units", "expected"),
+    [
+        (("delay", "wavelength"), ("", ""), ("time", "energy")),
+        (("t", "eV"), ("", ""), ("time", "energy")),
+        (("a", "b"), ("fs", "nm"), ("time", "energy")),
+        (("b", "a"), ("ps", "cm-1"), ("time", "energy")),
+        (("dim_0", "dim_1"), ("", ""), ("time", "energy")),
+        (("position", "Energy"), ("mm", "eV"), ("position", "energy")),
+        (("delay", "kx"), ("ps", ""), ("time", "energy")),
+    ],
+)
+def test_dimensions_are_recognised(
+    names: tuple[str, str], units: tuple[str, str], expected: tuple[str, str]
+) -> None:
+    axes = dict(zip(names, (T, E), strict=True))
+    array = xr.DataArray(DATA[0], dims=names, coords=axes, name="S")
+    for name, unit in zip(names, units, strict=True):
+        array.coords[name].attrs["units"] = unit
+    for given in (array, array.T) if names[0] != "dim_0" else (array,):
+        found = from_xarray(given)
+        assert found.dims == expected
+        np.testing.assert_array_equal(found.data, DATA[0])
+        assert found.labels["energy"] == names[1]
+
+
+def test_names_given_win_and_unknown_ones_are_refused() -> None:
+    array = xr.DataArray(DATA, dims=("y", "p", "q"), coords={"y": Y, "p": T, "q": E})
+    found = from_xarray(array, energy="q", time="p", name="mine")
+    assert (found.dims, found.name) == (("y", "time", "energy"), "mine")
+    with pytest.raises(
+        DataError, match="energy='qq' is no dimension of the data; they have y, p, q"
+    ):
+        from_xarray(array, energy="qq")
+    both = xr.DataArray(DATA[0], dims=("wavelength", "eV"), coords={"wavelength": T, "eV": E})
+    with pytest.raises(DataError, match="wavelength and eV both look like energy; say energy='eV'"):
+        from_xarray(both)
+    with pytest.raises(DataError, match=r"takes an xarray.DataArray or Dataset, not ndarray"):
+        from_xarray(DATA)
+    with pytest.raises(DataError, match=r"no energy axis.*has no coordinate"):
+        from_xarray(xr.DataArray(DATA[0, 0], dims=("energy",)))
+
+
+def test_variables_of_a_dataset() -> None:
+    one = {"S": (("time", "energy"), DATA[0]), "sum": ("time", DATA[0].sum(1))}
+    dataset = xr.Dataset(one, coords={"time": T, "energy": E})
+    np.testing.assert_array_equal(from_xarray(dataset).data, DATA[0])
+    assert from_xarray(dataset, data="sum").dims == ("time",)
+    with pytest.raises(DataError, match="no variable 's'; it has S, sum"):
+        from_xarray(dataset, data="s")
+    dataset["R"] = dataset["S"]
+    with pytest.raises(DataError, match=r"which variable holds the data\?.*S \(time × energy\)"):
+        from_xarray(dataset)
+
+
+def test_dates_and_durations_count_in_seconds() -> None:
+    start = np.datetime64("2024-01-01T00:00:00", "ns")
+    steps = np.array([0, 1, 90], dtype="timedelta64[s]")
+    for axis in (start + steps, steps):
+        array = xr.DataArray(DATA[0], dims=("scan", "energy"), coords={"scan": axis, "energy": E})
+        found = from_xarray(array)
+        np.testing.assert_allclose(found.time, [0, 1, 90])
+        assert found.units["time"] == "s"
+    names = xr.DataArray(
+        DATA[0], dims=("sample", "energy"), coords={"sample": ["a", "b", "c"], "energy": E}
+    )
+    np.testing.assert_array_equal(from_xarray(names).axes["sample"], [0, 1, 2])
+
+
+def test_there_and_back() -> None:
+    array = xr.DataArray(DATA, dims=("y", "delay", "eV"), coords={"y": Y, "delay": T, "eV": E})
+    array.coords["delay"].attrs["units"] = "ps"
+    array.attrs["units"] = "counts"
+    found = from_xarray(array)
+    back = to_xarray(found)
+    assert back.dims == ("y", "time", "energy")
+    assert back.coords["time"].attrs["units"] == "ps"
+    again = from_xarray(back)
+    np.testing.assert_array_equal(again.data, found.data)
+    assert dict(again.units) == dict(found.units)
+
+
+@pytest.mark.parametrize("engine", ["h5netcdf", "scipy"])
+def test_netcdf_of_both_kinds(tmp_path: Path, engine: str) -> None:
+    pytest.importorskip(engine)
+    path = tmp_path / "a.nc"
+    array = xr.DataArray(DATA, dims=("y", "delay", "eV"), coords={"y": Y, "delay": T, "eV": E})
+    array.to_netcdf(path, engine=engine)
+    found = read(path)
+    assert found.dims == ("y", "time", "energy")
+    assert found.name == "a"
+    np.testing.assert_array_equal(found.data, DATA)
+    np.testing.assert_array_equal(
+        read(path, energy="eV", time="y").dims, ("delay", "time", "energy")
+    )
+    path.write_bytes(path.read_bytes()[:700])
+    with pytest.raises(DataError, match="cannot be opened as NetCDF"):
+        read(path)
