@@ -196,7 +196,7 @@ static ALWAYS_INLINE double v_atan(double x)
  * argument does not count there). */
 static ALWAYS_INLINE double v_erfcx_positive(double a)
 {
-    a = a > 1e308 ? 1e308 : a;
+    a = a > 1.7e308 ? 1.7e308 : a; /* (a - 3) / (a + 3) would be NaN */
     double t = (a - 3.0) / (a + 3.0);
     double q = t * t;
     double even = 4.5273033072665254e-10;
