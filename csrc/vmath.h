@@ -40,6 +40,20 @@ static ALWAYS_INLINE double pick(uint64_t mask, double a, double b)
     return double_of(bits_of(a) ^ (mask & (bits_of(a) ^ bits_of(b))));
 }
 
+/* All ones where the condition, between doubles, holds. Selects on masks stay selects: of several
+ * "?:" on one condition the compiler makes a branch, and a loop over lanes is no longer vector
+ * code. The mask is chosen as a double, since SSE2 compares no 64-bit integers. */
+static ALWAYS_INLINE uint64_t mask_of(int condition)
+{
+    return bits_of(condition ? double_of(~(uint64_t)0) : 0.0);
+}
+
+/* x where mask is all ones, else 0. */
+static ALWAYS_INLINE double keep(uint64_t mask, double x)
+{
+    return double_of(mask & bits_of(x));
+}
+
 /* |x| <= limit; NaN stays NaN. */
 static ALWAYS_INLINE double v_clamp(double x, double limit)
 {
