@@ -63,6 +63,12 @@ static int fits(const pyspec_plan *plan, int64_t offset, int64_t n, int64_t size
            n <= (plan->size - offset) / size;
 }
 
+/* Trace rows that are given: theta, fixed values, external traces. */
+static int64_t n_inputs(const pyspec_plan *plan)
+{
+    return plan->n_theta + plan->n_fixed + plan->n_external;
+}
+
 static int check_header(const checker *c, int64_t plan_size)
 {
     const pyspec_plan *p = c->plan;
@@ -71,7 +77,14 @@ static int check_header(const checker *c, int64_t plan_size)
     REQUIRE_PLAN(p->dimension == 1 || p->dimension == 2, SIZE, dimension);
     REQUIRE_PLAN(in_range(p->n_theta, 0, MAX_COUNT), SIZE, n_theta);
     REQUIRE_PLAN(in_range(p->n_fixed, 0, MAX_COUNT), SIZE, n_fixed);
-    REQUIRE_PLAN(in_range(p->n_traces, p->n_theta + p->n_fixed, MAX_COUNT), SIZE, n_traces);
+    REQUIRE_PLAN(in_range(p->n_external, 0, MAX_COUNT), SIZE, n_external);
+    REQUIRE_PLAN(in_range(p->n_traces, n_inputs(p), MAX_COUNT), SIZE, n_traces);
+    REQUIRE_PLAN(in_range(p->n_aux, 0, MAX_COUNT), SIZE, n_aux);
+    REQUIRE_PLAN(in_range(p->samples, n_inputs(p), p->n_traces + 1), ROW, samples);
+    REQUIRE_PLAN(p->n_aux > 0 || p->samples == p->n_traces, ROW, samples);
+    REQUIRE_PLAN(p->n_aux == 0 || (p->n_traces - p->samples) % p->n_aux == 0, ROW, samples);
+    REQUIRE_PLAN(in_range(p->n_spectra, 0, MAX_NODES), SIZE, n_spectra);
+    REQUIRE_PLAN(in_range(p->trace, -1, p->n_traces), ROW, trace);
     REQUIRE_PLAN(in_range(p->n_nodes, 0, MAX_NODES), SIZE, n_nodes);
     REQUIRE_PLAN(in_range(p->n_resolve, 0, p->n_nodes + 1), SIZE, n_resolve);
     REQUIRE_PLAN(in_range(p->n_slots, 1, MAX_NODES), SIZE, n_slots);
@@ -85,15 +98,25 @@ static int check_header(const checker *c, int64_t plan_size)
     return STATUS_OK;
 }
 
-/* A trace row may be read once it is an input or the target of an earlier node. */
-static int resolved(const checker *c, int64_t row)
+/* The first row of the block of n_aux rows that a row belongs to; itself outside of blocks. */
+static int64_t block_of(const pyspec_plan *plan, int64_t row)
 {
-    const pyspec_node *nodes = plan_nodes(c->plan);
-    if (in_range(row, 0, c->plan->n_theta + c->plan->n_fixed))
+    return row < plan->samples ? row : row - (row - plan->samples) % plan->n_aux;
+}
+
+/* A trace row may be read once it is an input or the target of an earlier node. A row of a
+ * block is named by the block's first row, and only by nodes that run over the block. */
+static int resolved(const checker *c, int64_t row, int64_t repeat)
+{
+    const pyspec_plan *p = c->plan;
+    const pyspec_node *nodes = plan_nodes(p);
+    if (in_range(row, 0, n_inputs(p)))
         return 1;
-    if (!in_range(row, 0, c->plan->n_traces))
+    if (!in_range(row, 0, p->n_traces) || block_of(p, row) != row)
         return 0;
-    int64_t end = c->index < c->plan->n_resolve ? c->index : c->plan->n_resolve;
+    if (row >= p->samples && repeat != p->n_aux)
+        return 0;
+    int64_t end = c->index < p->n_resolve ? c->index : p->n_resolve;
     for (int64_t k = 0; k < end; k++)
         if (nodes[k].target == row)
             return 1;
@@ -112,7 +135,8 @@ static int written(const checker *c, int64_t slot, int64_t end)
     return 0;
 }
 
-static int check_params(const checker *c, const op_row *op)
+/* `repeat` is how many auxiliary points the parameters are read at. */
+static int check_params(const checker *c, const op_row *op, int64_t repeat)
 {
     const pyspec_node *n = c->node;
     const int64_t *words = plan_words(c->plan);
@@ -124,7 +148,7 @@ static int check_params(const checker *c, const op_row *op)
     for (int k = 0; k < n_params; k++) {
         int64_t row = words[n->params + k];
         int left_out = row == -1 && k >= n_required;
-        REQUIRE(left_out || resolved(c, row), ROW, pyspec_node, params, row);
+        REQUIRE(left_out || resolved(c, row, repeat), ROW, pyspec_node, params, row);
     }
     REQUIRE_NODE(in_range(n->n_guards, 0, 2 * MAX_PARAMS + 1), GUARD, n_guards);
     REQUIRE_NODE(in_range(n->guards, 0, c->plan->n_words + 1) &&
@@ -151,7 +175,7 @@ static int check_program(const checker *c)
         int64_t instruction = code[2 * k], operand = code[2 * k + 1];
         int arity = pyspec_rpn_arity(instruction);
         REQUIRE(arity >= 0 && arity <= depth, PROGRAM, pyspec_node, code, instruction);
-        REQUIRE(instruction != RPN_PARAM || resolved(c, operand), ROW, pyspec_node, code, operand);
+        REQUIRE(instruction != RPN_PARAM || resolved(c, operand, n->repeat), ROW, pyspec_node, code, operand);
         depth += 1 - arity;
         REQUIRE(depth <= c->plan->stack_depth, PROGRAM, pyspec_node, code, depth);
     }
@@ -161,21 +185,36 @@ static int check_program(const checker *c)
 
 static int check_resolve(const checker *c)
 {
+    const pyspec_plan *p = c->plan;
     const pyspec_node *n = c->node;
-    int64_t first_computed = c->plan->n_theta + c->plan->n_fixed;
-    REQUIRE_NODE(in_range(n->step, PYSPEC_STEP_LAW, PYSPEC_STEP_EXPRESSION + 1), STEP, step);
-    REQUIRE_NODE(in_range(n->target, first_computed, c->plan->n_traces), ROW, target);
+    const int store = n->flags & PYSPEC_FLAG_STORE;
+    const op_row *op = in_range(n->op, 0, N_OPS) ? &pyspec_op_table[n->op] : NULL;
+    const int known = in_range(n->step, PYSPEC_STEP_LAW, PYSPEC_STEP_EXPRESSION + 1) ||
+                      n->step == PYSPEC_STEP_CONVOLVE || n->step == PYSPEC_STEP_PROFILE;
+    REQUIRE_NODE(known, STEP, step);
+    REQUIRE_NODE(in_range(n->target, n_inputs(p), p->n_traces), ROW, target);
+    REQUIRE_NODE(block_of(p, n->target) == n->target, ROW, target);
+    REQUIRE_NODE(n->repeat == (n->target < p->samples ? 1 : p->n_aux), SIZE, repeat);
     switch (n->step) {
     case PYSPEC_STEP_LAW:
-        REQUIRE_NODE(in_range(n->op, 0, N_OPS), OP, op);
-        REQUIRE_NODE(pyspec_op_table[n->op].kind == KIND_DYNAMICS, OP, op);
-        REQUIRE_NODE(in_range(n->axis, 0, c->plan->n_axes + 1), AXIS, axis);
-        REQUIRE_NODE(in_range(n->mask, -1, c->plan->n_masks), AXIS, mask);
-        REQUIRE_NODE((n->flags & PYSPEC_FLAG_STORE) || resolved(c, n->target), ROW, target);
-        return check_params(c, &pyspec_op_table[n->op]);
+        REQUIRE_NODE(op && (op->kind == KIND_DYNAMICS || op->kind == KIND_RESPONSE), OP, op);
+        REQUIRE_NODE(in_range(n->axis, 0, p->n_axes + 1), AXIS, axis);
+        REQUIRE_NODE(in_range(n->mask, -1, p->n_masks), AXIS, mask);
+        REQUIRE_NODE(n->target < p->samples, ROW, target);
+        REQUIRE_NODE(store || resolved(c, n->target, 1), ROW, target);
+        return check_params(c, op, 1);
+    case PYSPEC_STEP_PROFILE:
+        REQUIRE_NODE(op && op->kind == KIND_PROFILE, OP, op);
+        REQUIRE_NODE(n->target >= p->samples, ROW, target);
+        REQUIRE_NODE(store || resolved(c, n->target, n->repeat), ROW, target);
+        return check_params(c, op, 1);
+    case PYSPEC_STEP_CONVOLVE:
+        REQUIRE_NODE(op && op->kind == KIND_KERNEL, OP, op);
+        REQUIRE_NODE(n->target < p->samples && resolved(c, n->target, 1), ROW, target);
+        return check_params(c, op, 1);
     case PYSPEC_STEP_BASE:
-        REQUIRE_NODE(resolved(c, n->target), ROW, target);
-        REQUIRE_NODE(resolved(c, n->source), ROW, source);
+        REQUIRE_NODE(resolved(c, n->target, n->repeat), ROW, target);
+        REQUIRE_NODE(resolved(c, n->source, n->repeat), ROW, source);
         return STATUS_OK;
     default:
         return check_program(c);
@@ -186,9 +225,14 @@ static int check_component(const checker *c)
 {
     const pyspec_node *n = c->node;
     int store = n->flags & PYSPEC_FLAG_STORE, add = n->step == PYSPEC_STEP_ADD;
-    REQUIRE_NODE(add || n->step == PYSPEC_STEP_COMPONENT, STEP, step);
+    int external = n->step == PYSPEC_STEP_EXTERNAL;
+    REQUIRE_NODE(add || external || n->step == PYSPEC_STEP_COMPONENT, STEP, step);
     REQUIRE_NODE(in_range(n->target, 0, c->plan->n_slots), SLOT, target);
     REQUIRE_NODE(store || written(c, n->target, c->index), SLOT, target);
+    if (external) {
+        REQUIRE_NODE(in_range(n->source, 0, c->plan->n_spectra), SLOT, source);
+        return STATUS_OK;
+    }
     REQUIRE_NODE(n->source == -1 || written(c, n->source, c->index), SLOT, source);
     REQUIRE_NODE((!store && !add) || n->source != n->target, SLOT, source);
     if (add) {
@@ -201,7 +245,8 @@ static int check_component(const checker *c)
     REQUIRE_NODE(op->domain == DOMAIN_ENERGY, OP, op);
     REQUIRE_NODE(fed || n->source == -1, SLOT, source);
     REQUIRE_NODE(!fed || !(n->flags & PYSPEC_FLAG_STATIC), STEP, flags);
-    return check_params(c, op);
+    REQUIRE_NODE(n->repeat == 1 || (n->repeat == c->plan->n_aux && n->repeat > 1), SIZE, repeat);
+    return check_params(c, op, n->repeat);
 }
 
 static int check_problem(const checker *c, const pyspec_problem *q)
@@ -212,7 +257,8 @@ static int check_problem(const checker *c, const pyspec_problem *q)
     const pyspec_node *nodes = plan_nodes(p);
     int reads_time = 0;
     for (int64_t k = 0; k < p->n_resolve; k++)
-        reads_time |= nodes[k].step == PYSPEC_STEP_LAW && nodes[k].axis == 0;
+        reads_time |= (nodes[k].step == PYSPEC_STEP_LAW && nodes[k].axis == 0) ||
+                      nodes[k].step == PYSPEC_STEP_CONVOLVE;
     REQUIRE_PROBLEM(q->x, NULL_POINTER, x, 0);
     REQUIRE_PROBLEM(q->time || !reads_time, NULL_POINTER, time, 0);
     REQUIRE_PROBLEM(q->fixed || !p->n_fixed, NULL_POINTER, fixed, 0);
@@ -221,6 +267,16 @@ static int check_problem(const checker *c, const pyspec_problem *q)
     REQUIRE_PROBLEM(q->n_axes == p->n_axes, AXIS, n_axes, q->n_axes);
     REQUIRE_PROBLEM(q->n_masks == p->n_masks, AXIS, n_masks, q->n_masks);
     REQUIRE_PROBLEM(q->n_fixed == p->n_fixed, SIZE, n_fixed, q->n_fixed);
+    REQUIRE_PROBLEM(q->aux || !p->n_aux, NULL_POINTER, aux, 0);
+    REQUIRE_PROBLEM(q->aux_weight || !p->n_aux, NULL_POINTER, aux_weight, 0);
+    REQUIRE_PROBLEM(q->n_aux == p->n_aux, AXIS, n_aux, q->n_aux);
+    REQUIRE_PROBLEM(q->external || !p->n_external, NULL_POINTER, external, 0);
+    REQUIRE_PROBLEM(q->spectra || !p->n_spectra, NULL_POINTER, spectra, 0);
+    REQUIRE_PROBLEM(q->n_external == p->n_external + p->n_spectra, SIZE, n_external, q->n_external);
+    REQUIRE_PROBLEM(in_range(q->loss, PYSPEC_LOSS_SQUARES, PYSPEC_LOSS_POISSON + 1), DATA, loss,
+                    q->loss);
+    REQUIRE_PROBLEM(q->loss == PYSPEC_LOSS_SQUARES || q->loss_scale > 0.0, DATA, loss_scale, 0);
+    REQUIRE_PROBLEM(p->trace < 0 || q->n_x == 1, SIZE, n_x, q->n_x);
     REQUIRE_PROBLEM(in_range(q->n_x, 1, MAX_AXIS), SIZE, n_x, q->n_x);
     REQUIRE_PROBLEM(in_range(q->n_rows, 1, MAX_AXIS), SIZE, n_rows, q->n_rows);
     REQUIRE_PROBLEM(p->dimension == 2 || q->n_rows == 1, ORIENTATION, n_rows, q->n_rows);
@@ -254,6 +310,11 @@ int pyspec_check(const void *plan, int64_t plan_size, const pyspec_problem *prob
     }
     if (status)
         return status;
+    c->index = c->plan->n_resolve;
+    if (c->plan->trace >= 0 && !resolved(c, c->plan->trace, 1)) {
+        c->index = -1;
+        return fail(c, STATUS_ROW, FIELD_pyspec_plan_trace, c->plan->trace);
+    }
     c->index = -1;
     if (c->plan->n_nodes > c->plan->n_resolve && !written(c, c->plan->result, c->plan->n_nodes))
         return fail(c, STATUS_SLOT, FIELD_pyspec_plan_result, c->plan->result);

@@ -8,11 +8,9 @@
 #endif
 
 /* Every row of layout.def must be what pyspec.h says, and every field must have a row. */
-#define TYPE_i32 int32_t
-#define TYPE_i64 int64_t
-#define TYPE_ptr void *
 #define SIZE_i32 4
 #define SIZE_i64 8
+#define SIZE_f64 8
 #define SIZE_ptr 8
 _Static_assert(sizeof(void *) == 8, "the shared structs assume 64-bit pointers");
 #define CONSTANT(name, value) _Static_assert((name) == (value), #name);

@@ -10,7 +10,9 @@ enum {
     KIND_SPECTRUM_FED,
     KIND_DYNAMICS,
     KIND_KERNEL,
-    KIND_PROFILE
+    KIND_PROFILE,
+    KIND_IRF,
+    KIND_RESPONSE
 };
 enum { DOMAIN_ENERGY, DOMAIN_TIME, DOMAIN_AUX };
 
@@ -77,17 +79,18 @@ extern const block_ops pyspec_block_table[N_ISA];
 /* Parameters of an op, and how many of them cannot be left out. */
 int pyspec_count_params(const op_row *op, int *n_required);
 
-/* Evaluates one program over rows [0, n_rows) of the trace matrix (stride doubles apart).
- * stack holds stack_depth rows of RPN_CHUNK doubles. */
+/* Values of an expression stack that are computed at a time. */
 enum { RPN_CHUNK = 64 };
+
+/* Rows of scratch that a convolution needs. */
+enum { CONVOLVE_ROWS = 4 };
+
 enum {
 #define RPN(name, arity, symbol, value) RPN_##name,
 #include "rpn.def"
 #undef RPN
     N_RPN
 };
-void pyspec_run_program(const int64_t *code, int64_t n_code, const double *traces, int64_t stride,
-                        int64_t n_rows, double *stack, double *out);
 int pyspec_rpn_arity(int64_t instruction);
 
 /* What lies of a convolution kernel outside of the axis: the integral of g over d >= distance

@@ -28,8 +28,10 @@ typedef struct work_parts {
     double *slots;   /* [n_slots][BLOCK][L]                              */
     double *value;   /* [BLOCK][L]                                       */
     double *zeros;   /* [BLOCK][L], what an op reads before anything is summed */
+    double *sample;  /* [BLOCK][L], a component at one auxiliary point   */
     double *x;       /* [BLOCK][L], padded abscissae                     */
     double *carry;   /* [n_nodes - n_resolve][MAX_SCRATCH][L]            */
+    double *convolve; /* [CONVOLVE_ROWS][stride], present where a node convolves */
     int64_t size;    /* bytes                                            */
 } work_parts;
 
@@ -38,7 +40,9 @@ static inline work_parts divide_work(const pyspec_plan *plan, const pyspec_probl
 {
     work_parts w;
     int64_t n_components = plan->n_nodes - plan->n_resolve;
-    int64_t buffer = BLOCK * L, used = 0;
+    int64_t buffer = BLOCK * L, used = 0, convolves = 0;
+    for (int64_t k = 0; k < plan->n_resolve; k++)
+        convolves |= plan_nodes(plan)[k].step == PYSPEC_STEP_CONVOLVE;
     w.stride = round_up(problem->n_rows, L) + L; /* a tile may start at any row */
 #define TAKE(part, count) (w.part = base ? base + used : base, used += round_up((count), L))
     TAKE(traces, plan->n_traces * w.stride);
@@ -47,8 +51,10 @@ static inline work_parts divide_work(const pyspec_plan *plan, const pyspec_probl
     TAKE(slots, plan->n_slots * buffer);
     TAKE(value, buffer);
     TAKE(zeros, buffer);
+    TAKE(sample, plan->n_aux ? buffer : 0);
     TAKE(x, buffer);
     TAKE(carry, n_components * MAX_SCRATCH * L);
+    TAKE(convolve, convolves ? CONVOLVE_ROWS * w.stride : 0);
 #undef TAKE
     w.size = used * (int64_t)sizeof(double);
     return w;

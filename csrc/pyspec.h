@@ -34,13 +34,18 @@ extern "C" {
 /* Rows (or abscissae) that a kernel handles side by side. */
 #define PYSPEC_LANES 8
 
-/* What a node does. The first three resolve parameters, the others build spectra. */
+/* What a node does. LAW, BASE, EXPRESSION, CONVOLVE and PROFILE resolve parameters, the
+ * others build spectra. A trace row from plan.samples on is the first of a block of n_aux
+ * rows, one for each auxiliary point; a node with repeat = n_aux runs once for each. */
 enum {
     PYSPEC_STEP_LAW = 0,        /* trace[target] (+)= law(axis; params), masked          */
     PYSPEC_STEP_BASE = 1,       /* trace[target] += trace[source]                       */
     PYSPEC_STEP_EXPRESSION = 2, /* trace[target] = program                              */
     PYSPEC_STEP_COMPONENT = 3,  /* slot[target] (+)= component(x; params, slot[source]) */
-    PYSPEC_STEP_ADD = 4         /* slot[target] (+)= slot[source]                       */
+    PYSPEC_STEP_ADD = 4,        /* slot[target] (+)= slot[source]                       */
+    PYSPEC_STEP_CONVOLVE = 5,   /* trace[target] = kernel(params) * trace[target]       */
+    PYSPEC_STEP_PROFILE = 6,    /* trace[target + k] (+)= profile(aux[k]; params)       */
+    PYSPEC_STEP_EXTERNAL = 7    /* slot[target] (+)= spectra[source]                    */
 };
 
 enum {
@@ -51,6 +56,10 @@ enum {
 /* A guard is four words: parameter, comparison, other parameter or -1, bits of a double.
  * A row where parameter (comparison) other is not true is NaN. */
 enum { PYSPEC_GUARD_GT = 0, PYSPEC_GUARD_GE = 1, PYSPEC_GUARD_LT = 2, PYSPEC_GUARD_LE = 3 };
+
+/* Residuals: (data - model) * weight, or the signed Poisson deviance
+ * sign(d - m) sqrt(2 scale (d ln(d / m) - d + m)), m extended linearly below 0.001 / scale. */
+enum { PYSPEC_LOSS_SQUARES = 0, PYSPEC_LOSS_POISSON = 1 };
 
 /* Builds of the energy kernels. */
 enum { PYSPEC_ISA_BASELINE = 0, PYSPEC_ISA_AVX2 = 1, PYSPEC_ISA_AVX512 = 2 };
@@ -72,6 +81,8 @@ typedef struct pyspec_node {
     int64_t source;
     int64_t target;
     int64_t label;
+    int32_t repeat;
+    int32_t reserved;
 } pyspec_node;
 
 /* Head of the plan memory; the nodes and the words follow at the offsets given. */
@@ -92,6 +103,11 @@ typedef struct pyspec_plan {
     int64_t nodes;
     int64_t words;
     int64_t n_words;
+    int64_t n_aux;
+    int64_t samples;
+    int64_t n_external;
+    int64_t n_spectra;
+    int64_t trace;
 } pyspec_plan;
 
 typedef struct pyspec_problem {
@@ -119,6 +135,14 @@ typedef struct pyspec_problem {
     int64_t n_axes;
     int64_t n_masks;
     int64_t n_fixed;
+    const double *aux;
+    const double *aux_weight;
+    int64_t n_aux;
+    const double *external;
+    const double *spectra;
+    int64_t n_external;
+    int64_t loss;
+    double loss_scale;
 } pyspec_problem;
 
 typedef struct pyspec_call {

@@ -1,9 +1,6 @@
 /* rpn.c: the stack machine of expressions, chunk by chunk over the rows. The order of
  * operations is the formula's own and nothing is contracted. */
-#include "kernel.h"
-
-#include <math.h>
-#include <string.h>
+#include "run.h"
 
 int pyspec_rpn_arity(int64_t instruction)
 {
@@ -42,9 +39,10 @@ static void apply(int64_t instruction, double *top, int64_t n)
     }
 }
 
-void pyspec_run_program(const int64_t *code, int64_t n_code, const double *traces, int64_t stride,
-                        int64_t n_rows, double *stack, double *out)
+void pyspec_run_program(const int64_t *code, int64_t n_code, const run *r, int64_t aux,
+                        int64_t n_rows, double *out)
 {
+    double *stack = r->work.stack;
     for (int64_t begin = 0; begin < n_rows; begin += RPN_CHUNK) {
         int64_t n = n_rows - begin < RPN_CHUNK ? n_rows - begin : RPN_CHUNK;
         double *top = stack - RPN_CHUNK;
@@ -58,7 +56,7 @@ void pyspec_run_program(const int64_t *code, int64_t n_code, const double *trace
                     top[i] = constant;
             } else if (instruction == RPN_PARAM) {
                 top += RPN_CHUNK;
-                memcpy(top, traces + operand * stride + begin, (size_t)n * sizeof *top);
+                memcpy(top, trace_row(r, operand, aux) + begin, (size_t)n * sizeof *top);
             } else {
                 apply(instruction, top, n);
                 top -= (pyspec_rpn_arity(instruction) - 1) * RPN_CHUNK;

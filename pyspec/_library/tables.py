@@ -48,16 +48,15 @@ class OpDef:
 
     @property
     def package(self) -> str:
-        """Module of :mod:`pyspec.functions` that holds the reference: energy, time, profile or
-        convolution."""
-        if self.kind == "KERNEL":
-            return "convolution"
-        return {"ENERGY": "energy", "TIME": "time", "AUX": "profile"}[self.domain]
+        """Module of :mod:`pyspec.functions` that holds the reference."""
+        by_kind = {"KERNEL": "convolution", "IRF": "response", "RESPONSE": "response"}
+        by_domain = {"ENERGY": "energy", "TIME": "time", "AUX": "profile"}
+        return by_kind.get(self.kind) or by_domain[self.domain]
 
     @property
     def numbered(self) -> bool:
         """Whether even the first component of this kind carries a number (GLP_01)."""
-        return self.kind not in ("BACKGROUND", "SPECTRUM_FED", "KERNEL")
+        return self.kind not in ("BACKGROUND", "SPECTRUM_FED", "KERNEL", "IRF")
 
     @property
     def spectrum_fed(self) -> bool:
@@ -167,7 +166,7 @@ def parse_tables(text: str) -> Tables:
 
 
 def _struct_dtype(name: str, size: int, rows: list[list[str]]) -> np.dtype[np.void]:
-    formats = {"i32": np.int32, "i64": np.int64, "ptr": np.uintp}
+    formats = {"i32": np.int32, "i64": np.int64, "f64": np.float64, "ptr": np.uintp}
     own = [row for row in rows if row[0] == name]
     return np.dtype(
         {

@@ -39,7 +39,10 @@ class Line:
 def run_demo(
     output: Path, backend: str = "compiled", seed: int | None = None, progress: bool = True
 ) -> int:
-    """Runs the demo and writes its files into `output`; returns the exit code."""
+    """Runs the demo and writes its files into `output`; returns the exit code.
+
+    After Ctrl-C the files hold the best point so far; KeyboardInterrupt is raised at the end.
+    """
     task = problem("demo")
     output.mkdir(parents=True, exist_ok=True)
     write_text(output / "models.yaml", task.yaml())
@@ -69,6 +72,8 @@ def run_demo(
     write_text(output / "report.html", report(lines, summary, picture))
     written = ["demo.png"] * (picture is not None) + ["report.html", "report.txt", "models.yaml"]
     print(f"Written to {output}{os.sep}: {', '.join(written)}, models_time.yaml")
+    if result.interrupted:
+        raise KeyboardInterrupt
     return verdict(lines, result)
 
 

@@ -63,7 +63,8 @@ def backend_name(name: str) -> str:
 def make_plan(model: Model) -> ScheduledPlan:
     """Lowers a model on its axes to a plan. Raises PlanError where it cannot."""
     graph = build_graph(model)
-    return schedule_1d(graph) if model.dimension == 1 else schedule_2d(graph)
+    one_axis = model.is_time_model or model.dimension == 1
+    return schedule_1d(graph) if one_axis else schedule_2d(graph)
 
 
 def make_executor(

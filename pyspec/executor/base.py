@@ -54,9 +54,13 @@ class Window:
 
     def __init__(self, plan: ScheduledPlan, measurement: Measurement) -> None:
         self.dimension = plan.dimension
-        self.row_begin, self.row_end = _range(measurement.rows, plan.n_time, "rows")
-        self.x_begin, self.x_end = _range(measurement.columns, plan.energy.size, "columns")
-        full = (plan.n_time, plan.energy.size) if plan.dimension == 2 else (plan.energy.size,)
+        self.is_trace = plan.is_trace
+        rows, columns = measurement.rows, measurement.columns
+        if plan.is_trace:  # the one axis of its data is time
+            rows, columns = columns, None
+        self.row_begin, self.row_end = _range(rows, plan.n_time, "rows")
+        self.x_begin, self.x_end = _range(columns, plan.energy.size, "columns")
+        full = plan.shape
         for name, array in (("data", measurement.data), ("keep", measurement.keep)):
             if array is not None and array.shape != full:
                 raise DataError(
@@ -76,11 +80,15 @@ class Window:
     @property
     def shape(self) -> tuple[int, ...]:
         """Shape of the model over the window."""
+        if self.is_trace:
+            return (self.row_end - self.row_begin,)
         columns = self.x_end - self.x_begin
         return (self.row_end - self.row_begin, columns) if self.dimension == 2 else (columns,)
 
     def crop(self, array: npt.NDArray[np.generic]) -> npt.NDArray[np.generic]:
         """The window of an array over the full axes."""
+        if self.is_trace:
+            return array[self.row_begin : self.row_end]
         columns = array[..., self.x_begin : self.x_end]
         return columns[self.row_begin : self.row_end] if self.dimension == 2 else columns
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Protocol
+from typing import ClassVar, Protocol
 
 import numpy as np
 
@@ -17,7 +17,7 @@ AGREEMENT = 1e-10
 class Runner(Protocol):
     """What :class:`CompareExecutor` needs of an executor."""
 
-    name: str
+    name: ClassVar[str]
 
     @property
     def opt_param_names(self) -> tuple[str, ...]: ...
@@ -44,7 +44,7 @@ def worst_difference(a: Array, b: Array) -> float:
 class CompareExecutor:
     """Runs all executors given; the last one's answer is returned (``fit_model_compare``)."""
 
-    name = "compare"
+    name: ClassVar[str] = "compare"
 
     def __init__(self, executors: Sequence[Runner]) -> None:
         self.executors = tuple(executors)

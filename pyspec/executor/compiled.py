@@ -98,7 +98,15 @@ class CompiledExecutor(Executor):
             "row_end": window.row_end,
             "x_begin": window.x_begin,
             "x_end": window.x_end,
+            "n_axes": len(plan.dyn_time_axes),
+            "n_masks": len(plan.dyn_masks),
+            "axes": self._pin(np.ascontiguousarray(plan.dyn_time_axes)),
+            "masks": self._pin(np.ascontiguousarray(plan.dyn_masks, dtype=np.uint8)),
+            "n_aux": plan.n_aux,
         }
+        if plan.aux is not None and plan.aux_weights is not None:
+            fields["aux"] = self._pin(np.ascontiguousarray(plan.aux))
+            fields["aux_weight"] = self._pin(np.ascontiguousarray(plan.aux_weights))
         data = self.measurement.data
         if data is not None:
             if data.dtype not in _TYPES or not data.dtype.isnative:
@@ -119,8 +127,9 @@ class CompiledExecutor(Executor):
         return int(array.ctypes.data)
 
     def _strided(self, name: str, array: npt.NDArray[Any]) -> dict[str, int]:
-        row = array.strides[0] if array.ndim == 2 else 0
-        return {name: self._pin(array), f"{name}_row": row, f"{name}_x": array.strides[-1]}
+        row = array.strides[0] if array.ndim == 2 or self.plan.is_trace else 0
+        step = 0 if self.plan.is_trace else array.strides[-1]
+        return {name: self._pin(array), f"{name}_row": row, f"{name}_x": step}
 
     def _call(self, entry: Any, theta: Values, fixed: Values, out: Array) -> Array:
         plan = self.plan

@@ -11,14 +11,23 @@ from typing import ClassVar
 
 import numpy as np
 
-from pyspec._library import OpDef
+from pyspec._library import RPN, OpDef
 from pyspec.errors import DataError
 from pyspec.executor.base import Array, Executor, Values
 from pyspec.formula import run_rpn
 from pyspec.functions import outside, reference
+from pyspec.functions.quadrature import convolution_matrix
 from pyspec.model import Measurement
 from pyspec.plan.pack import OPS_BY_INDEX
-from pyspec.plan.scheduled import ADD_SLOT, RESOLVE_DYNAMICS, ScheduledPlan
+from pyspec.plan.scheduled import (
+    ADD_SLOT,
+    NO_BASE,
+    RESOLVE_DYNAMICS,
+    RESOLVE_PROFILE,
+    ScheduledPlan,
+)
+
+PARAM = RPN["PARAM"].index
 
 
 class InterpretedExecutor(Executor):
@@ -37,6 +46,7 @@ class InterpretedExecutor(Executor):
             self._data = window.crop(self.measurement.data).astype(np.float64)
         self._kept: dict[int, Array] = {}
         self._kept_fixed: bytes | None = None
+        self._operators: dict[str, tuple[float, Array]] = {}
 
     def run(self, theta: Values, fixed: Values = None) -> Array:
         plan = self.plan
@@ -44,6 +54,9 @@ class InterpretedExecutor(Executor):
         given = plan.values(fixed, plan.fixed_names, plan.fixed, "fixed")
         with np.errstate(all="ignore"):
             traces = self._resolve(free, given)
+            if plan.is_trace:
+                trace = traces[plan.result_row, self.window.row_begin : self.window.row_end]
+                return np.ascontiguousarray(trace)
             return self._spectrum(traces, given)
 
     def residual(self, theta: Values, fixed: Values = None, out: Array | None = None) -> Array:
@@ -78,39 +91,103 @@ class InterpretedExecutor(Executor):
         for kind, index in zip(plan.resolution_kinds, plan.resolution_indices, strict=True):
             if kind == RESOLVE_DYNAMICS:
                 self._resolve_group(index, traces)
+            elif kind == RESOLVE_PROFILE:
+                self._resolve_profile(index, traces)
             else:
-                program = plan.expr_code[plan.expr_indptr[index] : plan.expr_indptr[index + 1]]
-                traces[plan.expr_target_rows[index]] = run_rpn(program, traces)
+                self._resolve_expression(index, traces)
         return traces
+
+    def _block(self, row: int) -> slice:
+        """The rows that a row stands for: itself, or its block of auxiliary points."""
+        return slice(row, row + (self.plan.n_aux if row >= self.plan.samples else 1))
+
+    def _resolve_expression(self, index: int, traces: Array) -> None:
+        plan = self.plan
+        program = plan.expr_code[plan.expr_indptr[index] : plan.expr_indptr[index + 1]]
+        target = self._block(int(plan.expr_target_rows[index]))
+        reads = (program[:, 0] == PARAM) & (program[:, 1] >= plan.samples)
+        for point in range(target.stop - target.start):
+            at = program.copy()
+            at[reads, 1] += point
+            traces[target.start + point] = run_rpn(at, traces)
 
     def _resolve_group(self, group: int, traces: Array) -> None:
         plan = self.plan
-        total: Array | float = 0.0
-        for sub in range(plan.dyn_group_indptr[group], plan.dyn_group_indptr[group + 1]):
+        begin, end = plan.dyn_group_indptr[group : group + 2]
+        assert plan.time is not None
+        total: Array = np.zeros(plan.n_time)
+        for sub in range(begin, end):
             op = OPS_BY_INDEX[plan.dyn_sub_func_id[sub]]
             rows = plan.dyn_sub_param_rows[sub, : plan.dyn_sub_n_params[sub]]
-            params = [traces[row, 0] if row >= 0 else 0.0 for row in rows]
-            trace = np.nan if outside(op, params) else reference(op.name)(plan.time, *params)
-            total = trace if sub == plan.dyn_group_indptr[group] else total + trace
-        base = traces[plan.dyn_group_base_row[group]]
-        traces[plan.dyn_group_target_row[group]] = base + total
+            params = [float(traces[row, 0]) if row >= 0 else 0.0 for row in rows]
+            if outside(op, params):
+                total = np.full(plan.n_time, np.nan)
+            elif op.kind == "KERNEL":
+                total = self._operator(op.name, params[0]) @ total
+            else:
+                axis, mask = int(plan.dyn_sub_axis[sub]), int(plan.dyn_sub_mask[sub])
+                time = plan.dyn_time_axes[axis - 1] if axis else plan.time
+                trace = reference(op.name)(time, *params)
+                if mask >= 0:
+                    trace = np.where(plan.dyn_masks[mask], trace, 0.0)
+                total = trace if sub == begin else total + trace
+        base = int(plan.dyn_group_base_row[group])
+        target = plan.dyn_group_target_row[group]
+        traces[target] = total if base == NO_BASE else traces[base] + total
 
-    def _params(self, index: int, traces: Array) -> list[Array | float]:
-        """Parameters of an op: numbers, or (n_rows, 1) where they move."""
+    def _operator(self, kernel: str, parameter: float) -> Array:
+        """The matrix of a convolution, kept as long as its width stays."""
+        assert self.plan.time is not None
+        kept = self._operators.get(kernel)
+        if kept is None or kept[0] != parameter:
+            kept = parameter, convolution_matrix(kernel, self.plan.time, parameter)
+            self._operators[kernel] = kept
+        return kept[1]
+
+    def _resolve_profile(self, group: int, traces: Array) -> None:
+        plan = self.plan
+        assert plan.aux is not None
+        total: Array = np.zeros((plan.n_aux, 1))
+        for sub in range(plan.prof_group_indptr[group], plan.prof_group_indptr[group + 1]):
+            op = OPS_BY_INDEX[plan.prof_sub_func_id[sub]]
+            rows = plan.prof_sub_param_rows[sub, : plan.prof_sub_n_params[sub]]
+            params = [traces[row] if row >= 0 else np.zeros(1) for row in rows]
+            value = reference(op.name)(plan.aux[:, np.newaxis], *params)
+            total = total + np.where(outside(op, params), np.nan, value)
+        base = self._block(int(plan.prof_group_base_row[group]))
+        traces[self._block(int(plan.prof_group_target_row[group]))] = traces[base] + total
+
+    def _params(self, index: int, traces: Array, point: int) -> list[Array | float]:
+        """Parameters of an op at an auxiliary point: numbers, or (n_rows, 1) where they move."""
         plan, window = self.plan, self.window
         rows = plan.op_param_indices[plan.op_param_indptr[index] : plan.op_param_indptr[index + 1]]
-        return [
-            0.0
-            if row < 0
-            else traces[row, window.row_begin : window.row_end, np.newaxis]
-            if plan.row_moves[row]
-            else traces[row, 0]
-            for row in rows
-        ]
+        params: list[Array | float] = []
+        for row in rows:
+            at = row + point if row >= plan.samples else row
+            if row < 0:
+                params.append(0.0)
+            elif plan.row_moves[row]:
+                params.append(traces[at, window.row_begin : window.row_end, np.newaxis])
+            else:
+                params.append(float(traces[at, 0]))
+        return params
 
-    def _component(self, index: int, op: OpDef, traces: Array, read: Array | None) -> Array:
-        """One component: a line (n_energy,) where nothing moves, else (n_rows, n_energy)."""
-        params = self._params(index, traces)
+    def _average(self, index: int, op: OpDef, traces: Array, read: Array | None) -> Array:
+        """One component, averaged over the auxiliary axis where it differs along it."""
+        plan = self.plan
+        if not plan.op_sampled[index] or plan.aux_weights is None:
+            return self._component(index, op, traces, read, 0)
+        total: Array = plan.aux_weights[0] * self._component(index, op, traces, read, 0)
+        for point in range(1, plan.n_aux):
+            total += plan.aux_weights[point] * self._component(index, op, traces, read, point)
+        return total
+
+    def _component(
+        self, index: int, op: OpDef, traces: Array, read: Array | None, point: int
+    ) -> Array:
+        """One component at one auxiliary point: a line (n_energy,) where nothing moves, else
+        (n_rows, n_energy)."""
+        params = self._params(index, traces, point)
         function = reference(op.name)
         if op.spectrum_fed:
             spectrum = np.zeros(self._energy.size) if read is None else read
@@ -132,9 +209,9 @@ class InterpretedExecutor(Executor):
             return read
         op = OPS_BY_INDEX[plan.op_kinds[index]]
         if plan.op_depends[index]:
-            return self._component(index, op, traces, read)
+            return self._average(index, op, traces, read)
         if index not in self._kept:
-            self._kept[index] = self._component(index, op, traces, read)
+            self._kept[index] = self._average(index, op, traces, read)
         return self._kept[index]
 
     def _spectrum(self, traces: Array, fixed: Array) -> Array:

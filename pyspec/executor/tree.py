@@ -8,14 +8,17 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Mapping, Sequence
-from typing import TypeAlias
+from typing import ClassVar, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
+from pyspec._library import OpDef
 from pyspec.errors import DataError, ModelError, suggest
-from pyspec.functions import outside, reference
-from pyspec.model import Component, Measurement, Model, Par
+from pyspec.functions import WIDTH, outside, reference, response, response_order
+from pyspec.functions.quadrature import convolve
+from pyspec.model import Component, Dynamics, Measurement, Model, Par
+from pyspec.model.check import PROFILE, movers
 
 Array: TypeAlias = npt.NDArray[np.float64]
 Values: TypeAlias = Mapping[str, float] | Sequence[float] | Array | None
@@ -30,7 +33,7 @@ class TreeExecutor:
     measurement : window, data, weights and mask; None for the whole axes without data
     """
 
-    name = "tree"
+    name: ClassVar[str] = "tree"
 
     def __init__(self, model: Model, measurement: Measurement | None = None) -> None:
         model.check()
@@ -40,15 +43,14 @@ class TreeExecutor:
         self.measurement = measurement if measurement is not None else Measurement()
         self.opt_param_names = model.opt_param_names
         self.fixed_names = model.fixed_names
-        if self.model.energy is None:
-            raise ModelError(f"{model.name}: the model has no energy axis; call model.set_axes")
-        self._energy = self.model.energy
-        moved = [par.name for par in self._pars.values() if par.dynamics is not None]
-        if moved and self.model.time is None:
-            raise ModelError(
-                f"{model.name}: {moved[0]} moves in time, but the model has no time axis; "
-                "give one with model.set_axes(time=...)"
+        self._energy = self._needed_axes()
+        self._sampled = [par for par in self._pars.values() if par.profile is not None]
+        self._averaged = {
+            component.name: any(
+                movers(par.name, self._pars, PROFILE) for par in component.parameters
             )
+            for component in self.model.components
+        }
         self._check_window()
 
     def run(self, theta: Values, fixed: Values = None) -> Array:
@@ -56,7 +58,9 @@ class TreeExecutor:
         values = self._inputs(theta, fixed)
         with np.errstate(all="ignore"):
             motion = self._motion(values)
-            if self.model.time is None:
+            if self.model.is_time_model:
+                full = self._combine(self.model.components, None, self._resolve(values, {}, 0))
+            elif self.model.time is None:
                 full = self._spectrum(values, motion, 0)
             else:
                 rows = [self._spectrum(values, motion, k) for k in range(self.model.time.size)]
@@ -82,11 +86,30 @@ class TreeExecutor:
         out[:] = residual.ravel()
         return out
 
+    def _needed_axes(self) -> Array:
+        """The energy axis (n_energy,), of a time model a line of length 0."""
+        model = self.model
+        moved = [par.name for par in self._pars.values() if par.dynamics is not None]
+        profiled = [par.name for par in self._pars.values() if par.profile is not None]
+        if model.energy is None and not model.is_time_model:
+            raise ModelError(f"{model.name}: the model has no energy axis; call model.set_axes")
+        if model.time is None and (moved or model.is_time_model):
+            raise ModelError(
+                f"{model.name}: {moved[0] if moved else 'a time model'} moves in time, but the "
+                "model has no time axis; give one with model.set_axes(time=...)"
+            )
+        if model.aux is None and profiled:
+            raise ModelError(
+                f"{model.name}: {profiled[0]} has a profile, but the model has no auxiliary axis; "
+                "give one with model.set_axes(aux=...)"
+            )
+        return np.empty(0) if model.energy is None else model.energy
+
     def _check_window(self) -> None:
         model, measurement = self.model, self.measurement
         full: tuple[int, ...] = (self._energy.size,)
         if model.time is not None:
-            full = (model.time.size, *full)
+            full = (model.time.size,) if model.is_time_model else (model.time.size, *full)
         for what, array in (("data", measurement.data), ("keep", measurement.keep)):
             if array is not None and array.shape != full:
                 raise DataError(
@@ -118,39 +141,113 @@ class TreeExecutor:
     def _motion(self, values: Mapping[str, float]) -> dict[str, Array]:
         """D(t) of every parameter that moves, over the whole time axis."""
         still = self._resolve(values, {}, 0)  # no law depends on what moves
-        motion: dict[str, Array] = {}
-        for par in self._pars.values():
-            if par.dynamics is None:
-                continue
-            assert self.model.time is not None
-            total = np.zeros(self.model.time.size)
-            for law in reversed(par.dynamics.components):
-                params = _arguments(law, still)
-                if outside(law.op, params):
-                    total = total + np.nan
-                else:
-                    total = total + reference(law.function)(self.model.time, *params)
-            motion[par.name] = total
-        return motion
+        return {
+            par.name: self._combine(par.dynamics.components, par.dynamics, still)
+            for par in self._pars.values()
+            if par.dynamics is not None
+        }
+
+    def _combine(
+        self, components: list[Component], dynamics: Dynamics | None, still: Mapping[str, float]
+    ) -> Array:
+        """Laws in reverse file order; a kernel convolves all that stands after it."""
+        time = self.model.time
+        assert time is not None
+        total = np.zeros(time.size)
+        laws: list[Component] = []
+        for component in reversed(components):
+            op, params = component.op, _arguments(component, still)
+            if op.kind == "IRF":
+                total = np.zeros(time.size)
+                for law in laws:
+                    total = total + self._response(law, op, _arguments(law, still), params[0])
+            elif outside(op, params):
+                total = total + np.nan
+            elif op.kind == "KERNEL":
+                total = convolve(component.function, time, total, params[0])
+            else:
+                total = total + self._law(component, dynamics, params)
+                laws += [component] if params else []
+        return total
+
+    def _law(self, law: Component, dynamics: Dynamics | None, params: list[float]) -> Array:
+        """A law; that of a sub-cycle on its local time, 0 in the others."""
+        assert self.model.time is not None
+        function = reference(law.function)
+        if not law.subcycle or dynamics is None:
+            return np.asarray(function(self.model.time, *params))
+        local, active = dynamics.cycle(self.model.time)
+        return np.where(active == law.subcycle, function(local, *params), 0.0)
+
+    def _response(self, law: Component, irf: OpDef, params: list[float], width: float) -> Array:
+        """The exact response of a law to an instrument of some width."""
+        row = response(law.op, irf)
+        assert row is not None
+        assert self.model.time is not None
+        order = response_order(law.op, row)
+        given = [width if position == WIDTH else params[position] for position in order]
+        if outside(row, given):
+            return np.full(self.model.time.size, np.nan)
+        return np.asarray(reference(row.name)(self.model.time, *given))
 
     def _resolve(
-        self, values: Mapping[str, float], motion: Mapping[str, Array], k: int
+        self,
+        values: Mapping[str, float],
+        motion: Mapping[str, Array],
+        k: int,
+        point: int | None = None,
     ) -> dict[str, float]:
-        """Every parameter at time k: base + D(t), then the expressions."""
+        """Every parameter at time k, and at an auxiliary point: base + D(t) + P(aux), then the
+        expressions."""
         resolved = dict(values)
         for name, moves in motion.items():
             resolved[name] = values[name] + float(moves[k])
+        self._follow(resolved)
+        if point is not None:
+            sampled = {par.name: self._sample(par, resolved, point) for par in self._sampled}
+            for name, value in sampled.items():
+                resolved[name] += value
+            self._follow(resolved)
+        return resolved
+
+    def _follow(self, resolved: dict[str, float]) -> None:
         for par in self._followers:
             assert par.formula is not None
             resolved[par.name] = float(par.formula.evaluate(resolved))
-        return resolved
+
+    def _sample(self, par: Par, resolved: Mapping[str, float], point: int) -> float:
+        """P(aux) of a parameter at one auxiliary point; profile functions in reverse order."""
+        assert par.profile is not None
+        assert self.model.aux is not None
+        total = 0.0
+        for component in reversed(par.profile.components):
+            params = _arguments(component, resolved)
+            value = reference(component.function)(self.model.aux[point], *params)
+            total += np.nan if outside(component.op, params) else float(value)
+        return total
 
     def _spectrum(self, values: Mapping[str, float], motion: Mapping[str, Array], k: int) -> Array:
-        """The spectrum at time k: components in reverse file order."""
+        """The spectrum at time k: components in reverse file order, each averaged over the
+        auxiliary axis where a parameter differs along it."""
         resolved = self._resolve(values, motion, k)
+        points: list[tuple[float, dict[str, float]]] = []
+        if self._sampled:
+            assert self.model.aux_weights is not None
+            points = [
+                (float(weight), self._resolve(values, motion, k, point))
+                for point, weight in enumerate(self.model.aux_weights)
+            ]
         total = np.zeros(self._energy.size)
         for component in reversed(self.model.components):
-            total = total + self._component(component, _arguments(component, resolved), total)
+            if self._averaged[component.name]:
+                mean = np.zeros(self._energy.size)
+                for weight, at in points:
+                    mean = mean + weight * self._component(
+                        component, _arguments(component, at), total
+                    )
+                total = total + mean
+            else:
+                total = total + self._component(component, _arguments(component, resolved), total)
         return total
 
     def _component(self, component: Component, params: list[float], before: Array) -> Array:

@@ -36,11 +36,11 @@ def explain_nonfinite(model: Model, theta: Array) -> str:
 
 
 def _laws(plan: ScheduledPlan, traces: Array) -> str:
-    for group, target in enumerate(plan.dyn_group_target_row):
+    for group, base in enumerate(plan.dyn_group_base_row):
         for sub in range(plan.dyn_group_indptr[group], plan.dyn_group_indptr[group + 1]):
             op = _OPS[plan.dyn_sub_func_id[sub]]
             rows = plan.dyn_sub_param_rows[sub, : plan.dyn_sub_n_params[sub]]
-            found = _guards(plan, op, f"the {op.name} of {plan.row_names[target]}", rows, traces)
+            found = _guards(plan, op, f"the {op.name} of {plan.row_names[base]}", rows, traces)
             if found:
                 return found
     return ""
@@ -65,7 +65,9 @@ def _guards(plan: ScheduledPlan, op: OpDef, name: str, rows: Ints, traces: Array
     if not bad.any():
         return ""
     at = int(np.argmax(bad))
-    when = f" at time {plan.time[at]:g} (row {at})" if plan.time is not None else ""
+    when = (
+        f" at time {plan.time[at]:g} (row {at})" if plan.time is not None and not bad.all() else ""
+    )
     for guard in op.guards:
         value = params[guard.param][at]
         other = params[int(guard.other)][at] if guard.relative else guard.other

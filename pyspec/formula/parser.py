@@ -5,14 +5,14 @@
     power  = atom [ ** unary ]                     right to left, before a minus on its left
     atom   = number | name | function ( sum {, sum} ) | ( sum )
 
-Operators and functions are the symbols of the RPN table.
+Operators and functions are the symbols of the RPN table; pi and e are numbers.
 """
 
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from math import isfinite
+from math import e, isfinite, pi
 
 from pyspec._library import RPN, RpnDef
 from pyspec.errors import ModelError, suggest
@@ -20,6 +20,9 @@ from pyspec.formula.nodes import Apply, Name, Node, Number
 
 #: How tightly a left-associative operator binds.
 PRECEDENCE = {"+": 1, "-": 1, "*": 2, "/": 2}
+
+#: Names that stand for a number; no parameter may have one of them.
+CONSTANTS = {"pi": pi, "e": e}
 
 #: Deepest nesting; keeps every walk over a tree far from Python's recursion limit.
 MAX_DEPTH = 120
@@ -220,6 +223,8 @@ class _Parser:
                 raise self.error(
                     token.position, f"{token.text!r} is a function; write {token.text}( ... )"
                 )
+            if token.text in CONSTANTS:
+                return Number(CONSTANTS[token.text], token.position)
             return Name(token.text, token.position)
         if row is None:
             known = f"there are {', '.join(FUNCTIONS)}" if FUNCTIONS else "use + - * / ** only"

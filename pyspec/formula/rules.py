@@ -26,6 +26,11 @@ def _power_by_exponent(operands: Sequence[Any], result: Any) -> Any:
     return np.where((a == 0) & (b > 0), 0.0, result * np.log(a))
 
 
+def _chosen(comparison: Callable[[Any, Any], Any]) -> Partial:
+    """1 where the comparison of the operands holds: at a tie the first operand is chosen."""
+    return lambda operands, result: np.where(comparison(*operands), 1.0, 0.0)
+
+
 UFUNCS: dict[str, Callable[..., Any]] = {
     "ADD": np.add,
     "SUB": np.subtract,
@@ -33,6 +38,15 @@ UFUNCS: dict[str, Callable[..., Any]] = {
     "DIV": np.true_divide,
     "NEG": np.negative,
     "POW": np.power,
+    "EXP": np.exp,
+    "LOG": np.log,
+    "SQRT": np.sqrt,
+    "SIN": np.sin,
+    "COS": np.cos,
+    "TAN": np.tan,
+    "ABS": np.abs,
+    "MIN": np.minimum,
+    "MAX": np.maximum,
 }
 
 PARTIALS: dict[str, tuple[Partial, ...]] = {
@@ -45,4 +59,13 @@ PARTIALS: dict[str, tuple[Partial, ...]] = {
     ),
     "NEG": (lambda operands, result: -1.0,),
     "POW": (_power_by_base, _power_by_exponent),
+    "EXP": (lambda operands, result: result,),
+    "LOG": (lambda operands, result: 1.0 / operands[0],),
+    "SQRT": (lambda operands, result: 0.5 / result,),
+    "SIN": (lambda operands, result: np.cos(operands[0]),),
+    "COS": (lambda operands, result: -np.sin(operands[0]),),
+    "TAN": (lambda operands, result: 1.0 + result**2,),
+    "ABS": (lambda operands, result: np.sign(operands[0]),),
+    "MIN": (_chosen(np.less_equal), _chosen(np.greater)),
+    "MAX": (_chosen(np.greater_equal), _chosen(np.less)),
 }

@@ -14,8 +14,9 @@ from typing import Any
 from pyspec._library import OPS
 from pyspec.errors import LibraryError, suggest
 from pyspec.functions.domain import holds, outside
+from pyspec.functions.responses import WIDTH, response, response_order
 
-__all__ = ["holds", "outside", "reference"]
+__all__ = ["WIDTH", "holds", "outside", "reference", "response", "response_order"]
 
 
 @cache

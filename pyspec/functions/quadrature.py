@@ -98,12 +98,24 @@ def convolve(name: str, t: Array, y: Array, parameter: float) -> Array:
     DataError : the axis is too short, or not finite and strictly increasing
     LibraryError : there is no such kernel
     """
-    t = np.asarray(t, dtype=np.float64)
     y = np.asarray(y, dtype=np.float64)
-    if t.ndim != 1 or t.size < 2 or y.shape != t.shape:
+    if y.shape != np.shape(t):
         raise DataError(
             f"{name}: needs a time axis of at least 2 points and a signal of the same shape; "
-            f"given were the shapes {t.shape} and {y.shape}"
+            f"given were the shapes {np.shape(t)} and {y.shape}"
+        )
+    return np.asarray(convolution_matrix(name, t, parameter) @ y)
+
+
+def convolution_matrix(name: str, t: Array, parameter: float) -> Array:
+    """The operator of :func:`convolve` as a matrix (n_time, n_time).
+
+    Raises :class:`DataError` and :class:`LibraryError` as :func:`convolve` does.
+    """
+    t = np.asarray(t, dtype=np.float64)
+    if t.ndim != 1 or t.size < 2:
+        raise DataError(
+            f"{name}: needs a time axis of at least 2 points; given was the shape {t.shape}"
         )
     steps = np.diff(t)
     if not (np.all(np.isfinite(t)) and np.all(steps > 0)):
@@ -113,6 +125,7 @@ def convolve(name: str, t: Array, y: Array, parameter: float) -> Array:
     weight = np.zeros(t.size)
     weight[:-1] += steps / 2
     weight[1:] += steps / 2
-    kernel = reference(name)(t[:, None] - t[None, :], parameter) * weight
-    total = kernel.sum(axis=1) + left + right
-    return np.asarray((kernel @ y + left * y[0] + right * y[-1]) / total)
+    matrix = np.asarray(reference(name)(t[:, None] - t[None, :], parameter) * weight)
+    matrix[:, 0] += left
+    matrix[:, -1] += right
+    return np.asarray(matrix / matrix.sum(axis=1, keepdims=True))

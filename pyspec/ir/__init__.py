@@ -11,7 +11,14 @@ from pyspec.ir.graph import (
     NodeKind,
 )
 from pyspec.ir.text import diff_graphs, parse_graph, print_graph
-from pyspec.ir.verify import Violation, time_dependent, topological_order, verify
+from pyspec.ir.verify import (
+    Violation,
+    aux_dependent,
+    depending,
+    time_dependent,
+    topological_order,
+    verify,
+)
 
 __all__ = [
     "DomainKind",
@@ -22,7 +29,9 @@ __all__ = [
     "GraphNode",
     "NodeKind",
     "Violation",
+    "aux_dependent",
     "build_graph",
+    "depending",
     "diff_graphs",
     "parse_graph",
     "print_graph",

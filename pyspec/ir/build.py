@@ -2,34 +2,47 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from pyspec.errors import ModelError
-from pyspec.formula import parse
 from pyspec.ir.graph import DomainKind, EdgeKind, GraphBuilder, GraphIR, NodeKind
 from pyspec.ir.verify import verify
-from pyspec.model import Component, Model, Par
+from pyspec.model import Component, Dynamics, Model, Par, Profile
+from pyspec.model.check import PROFILE, movers
 
 
 def build_graph(model: Model) -> GraphIR:
     """The graph of `model` on the axes it has been given.
 
     With an energy axis alone the domain is ENERGY_1D, with a time axis too it is
-    ENERGY_TIME_2D, whether or not a parameter moves.
+    ENERGY_TIME_2D, whether or not a parameter moves. A model of time laws is TIME_1D.
 
     Raises
     ------
     ModelError
-        without an energy axis, or where parameters move in time and there is no time axis
+        where an axis is missing that the model needs
     PlanError
         if the finished graph breaks a rule (see :func:`pyspec.ir.verify`)
     """
-    if model.energy is None:
+    model.check()
+    if model.is_time_model:
+        if model.time is None:
+            raise ModelError(
+                f"{model.name}: the time model has no time axis; call model.set_axes(time=...)"
+            )
+    elif model.energy is None:
         raise ModelError(f"{model.name}: the model has no energy axis; call model.set_axes first")
-    moved = [name for name, par in model.parameters.items() if par.dynamics is not None]
-    if moved and model.time is None:
-        raise ModelError(
-            f"{model.name}: {moved[0]} moves in time, but the model has no time axis; "
-            "give one with model.set_axes(time=...), or use a model without dynamics"
-        )
+    for name, par in model.parameters.items():
+        if par.dynamics is not None and model.time is None:
+            raise ModelError(
+                f"{model.name}: {name} moves in time, but the model has no time axis; "
+                "give one with model.set_axes(time=...), or use a model without dynamics"
+            )
+        if par.profile is not None and model.aux is None:
+            raise ModelError(
+                f"{model.name}: {name} has a profile, but the model has no auxiliary axis; "
+                "give one with model.set_axes(aux=...)"
+            )
     return _Builder(model).build()
 
 
@@ -41,17 +54,35 @@ class _Builder:
         self.resolved: dict[str, int] = {}  # as its users see it
 
     def build(self) -> GraphIR:
-        for par in self.model.parameters.values():
+        model = self.model
+        parameters = model.parameters.values()
+        for par in parameters:
             self._parameter(par)
-        for par in self.model.parameters.values():
+        for par in parameters:
             if par.dynamics is not None:
-                self._dynamics(par)
-        for par in self.model.parameters.values():
+                self._dynamics(par, par.dynamics)
+        for par in parameters:
+            if par.profile is not None:
+                self._profile(par, par.profile)
+        for par in parameters:
             if par.formula is not None:
                 self._references(par)
-        self._spectrum()
-        domain = DomainKind.ENERGY_1D if self.model.time is None else DomainKind.ENERGY_TIME_2D
-        graph = self.out.build(domain, self.model.energy, self.model.time, self.model.name)
+        if model.is_time_model:
+            domain, energy = DomainKind.TIME_1D, None
+            self._combine("total", None, Dynamics("total", model.name, model.components))
+        else:
+            domain = DomainKind.ENERGY_1D if model.time is None else DomainKind.ENERGY_TIME_2D
+            energy = model.energy
+            self._spectrum()
+        profiled = any(par.profile is not None for par in parameters)
+        graph = self.out.build(
+            domain,
+            energy,
+            model.time,
+            model.name,
+            model.aux if profiled else None,
+            model.aux_weights if profiled else None,
+        )
         verify(graph)
         return graph
 
@@ -65,22 +96,63 @@ class _Builder:
             )
         self.raw[par.name] = self.resolved[par.name] = node
 
-    def _dynamics(self, par: Par) -> None:
-        """base + the laws, which combine in reverse file order."""
-        assert par.dynamics is not None
-        traces = [
-            self._function(law, NodeKind.DYNAMICS_TRACE)
-            for law in reversed(par.dynamics.components)
-        ]
-        moved = self.out.node(NodeKind.PARAM_PLUS_TRACE, f"{par.name}_resolved")
-        self.out.edge(self.raw[par.name], moved, EdgeKind.BASE_INPUT)
+    def _dynamics(self, par: Par, dynamics: Dynamics) -> None:
+        """base + D(t)."""
+        moved = self._combine(f"{par.name}_resolved", self.raw[par.name], dynamics)
+        self.resolved[par.name] = moved
+
+    def _combine(self, name: str, base: int | None, dynamics: Dynamics) -> int:
+        """Laws combine in reverse file order; a kernel convolves all that stands after it."""
+        traces: list[int] = []
+        for component in reversed(dynamics.components):
+            if component.op.kind in ("KERNEL", "IRF"):
+                node = self._function(component, NodeKind.CONVOLUTION)
+                for position, trace in enumerate(traces):
+                    self.out.edge(trace, node, EdgeKind.TRACE_INPUT, position)
+                traces = [node]
+            else:
+                traces.append(self._law(component, dynamics))
+        moved = self.out.node(NodeKind.PARAM_PLUS_TRACE, name)
+        if base is not None:
+            self.out.edge(base, moved, EdgeKind.BASE_INPUT)
         for position, trace in enumerate(traces):
             self.out.edge(trace, moved, EdgeKind.TRACE_INPUT, position)
-        self.resolved[par.name] = moved
+        return moved
+
+    def _law(self, component: Component, dynamics: Dynamics) -> int:
+        """A law of a sub-cycle runs on the local time and is 0 in the other sub-cycles."""
+        law = self._function(component, NodeKind.DYNAMICS_TRACE)
+        if not component.subcycle:
+            return law
+        assert self.model.time is not None
+        local, active = dynamics.cycle(self.model.time)
+        remap = self.out.node(
+            NodeKind.SUBCYCLE_REMAP, f"{component.name}_time", arrays={"time_norm": local}
+        )
+        self.out.edge(remap, law, EdgeKind.TRACE_INPUT)
+        on = (active == component.subcycle).astype(np.float64)
+        mask = self.out.node(
+            NodeKind.SUBCYCLE_MASK, f"{component.name}_mask", arrays={"time_n_sub": on}
+        )
+        self.out.edge(law, mask, EdgeKind.TRACE_INPUT)
+        return mask
+
+    def _profile(self, par: Par, profile: Profile) -> None:
+        """What the parameter is in time, + P(aux)."""
+        assert self.model.aux is not None
+        samples = []
+        for component in reversed(profile.components):
+            sample = self._function(component, NodeKind.PROFILE_SAMPLE)
+            samples.append(sample)
+        node = self.out.node(NodeKind.PARAM_PLUS_TRACE, f"{par.name}_sampled")
+        self.out.edge(self.resolved[par.name], node, EdgeKind.BASE_INPUT)
+        for position, sample in enumerate(samples):
+            self.out.edge(sample, node, EdgeKind.TRACE_INPUT, position)
+        self.resolved[par.name] = node
 
     def _references(self, par: Par) -> None:
         assert par.formula is not None
-        for position, name in enumerate(parse(par.formula.text, par.where).names):
+        for position, name in enumerate(par.formula.names):
             self.out.edge(self.resolved[name], self.raw[par.name], EdgeKind.EXPR_REF, position)
 
     def _function(self, component: Component, kind: NodeKind) -> int:
@@ -95,16 +167,30 @@ class _Builder:
                 self.out.edge(self.resolved[par.name], node, EdgeKind.PARAM_INPUT, position)
         return node
 
+    def _differs(self, par: Par) -> bool:
+        """Whether a parameter, or what its expression refers to, has a profile."""
+        return bool(movers(par.name, self.model.parameters, PROFILE))
+
+    def _averaged(self, component: Component, node: int) -> int:
+        """The node, averaged over the auxiliary axis where a parameter differs along it."""
+        if not any(self._differs(par) for par in component.parameters):
+            return node
+        average = self.out.node(NodeKind.PROFILE_AVERAGE, f"{component.name}_average")
+        self.out.edge(node, average, EdgeKind.ADDEND)
+        return average
+
     def _spectrum(self) -> None:
         """Components combine in reverse file order; a Shirley reads the sum before it."""
         pending: list[int] = []
         for component in reversed(self.model.components):
             if not component.op.spectrum_fed:
-                pending.append(self._function(component, NodeKind.COMPONENT_EVAL))
+                node = self._function(component, NodeKind.COMPONENT_EVAL)
+                pending.append(self._averaged(component, node))
                 continue
             before = self.out.sum(f"before_{component.name}", pending) if pending else None
             fed = self._function(component, NodeKind.SPECTRUM_FED_OP)
             if before is not None:
                 self.out.edge(before, fed, EdgeKind.SPECTRUM_INPUT)
+            fed = self._averaged(component, fed)
             pending = [fed] if before is None else [before, fed]
         self.out.sum("total", pending)

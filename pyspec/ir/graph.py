@@ -46,7 +46,25 @@ PARAMETER_KINDS = frozenset(
 )
 
 #: Nodes whose value is a spectrum.
-SPECTRUM_KINDS = frozenset({NodeKind.COMPONENT_EVAL, NodeKind.SPECTRUM_FED_OP, NodeKind.SUM})
+SPECTRUM_KINDS = frozenset(
+    {
+        NodeKind.COMPONENT_EVAL,
+        NodeKind.SPECTRUM_FED_OP,
+        NodeKind.PROFILE_AVERAGE,
+        NodeKind.SUM,
+        NodeKind.EXTERNAL,
+    }
+)
+
+#: Nodes whose value is a trace: one number for each time.
+TRACE_KINDS = frozenset(
+    {
+        NodeKind.DYNAMICS_TRACE,
+        NodeKind.SUBCYCLE_MASK,
+        NodeKind.CONVOLUTION,
+        NodeKind.PROFILE_SAMPLE,
+    }
+)
 
 
 class EdgeKind(IntEnum):
@@ -129,6 +147,8 @@ class GraphIR:
     energy: Array | None
     time: Array | None
     name: str = ""
+    aux: Array | None = None
+    aux_weights: Array | None = None
 
     @cached_property
     def node_by_name(self) -> dict[str, int]:
@@ -163,8 +183,11 @@ class GraphIR:
 
     @cached_property
     def result(self) -> GraphNode | None:
-        """The spectrum that nothing else consumes."""
-        ends = [n for n in self.nodes if n.kind in SPECTRUM_KINDS and not self.outputs(n.id)]
+        """The spectrum, in TIME_1D the trace, that nothing else consumes."""
+        kinds = SPECTRUM_KINDS
+        if self.domain is DomainKind.TIME_1D:
+            kinds = frozenset({NodeKind.PARAM_PLUS_TRACE})
+        ends = [n for n in self.nodes if n.kind in kinds and not self.outputs(n.id)]
         return ends[0] if len(ends) == 1 else None
 
     @property
@@ -179,6 +202,8 @@ class GraphIR:
             "domain": self.domain.name,
             "energy": None if self.energy is None else self.energy.tolist(),
             "time": None if self.time is None else self.time.tolist(),
+            "aux": None if self.aux is None else self.aux.tolist(),
+            "aux_weights": None if self.aux_weights is None else self.aux_weights.tolist(),
             "nodes": [node.as_dict() for node in self.nodes],
             "edges": [
                 [edge.source, edge.target, edge.kind.name, edge.position]
@@ -239,7 +264,14 @@ class GraphBuilder:
         return number
 
     def build(
-        self, domain: DomainKind, energy: Array | None, time: Array | None, name: str = ""
+        self,
+        domain: DomainKind,
+        energy: Array | None,
+        time: Array | None,
+        name: str = "",
+        aux: Array | None = None,
+        aux_weights: Array | None = None,
     ) -> GraphIR:
         """The frozen graph."""
-        return GraphIR(tuple(self.nodes), tuple(sorted(self.edges)), domain, energy, time, name)
+        nodes, edges = tuple(self.nodes), tuple(sorted(self.edges))
+        return GraphIR(nodes, edges, domain, energy, time, name, aux, aux_weights)

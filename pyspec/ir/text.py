@@ -11,6 +11,7 @@ import numpy as np
 from pyspec.errors import PlanError
 from pyspec.ir.graph import Array, DomainKind, EdgeKind, GraphEdge, GraphIR, GraphNode, NodeKind
 
+AXES = ("energy", "time", "aux", "aux_weights")
 _PAYLOAD = ("value", "function_name", "package", "expr_string", "vary", "bounds", "arrays")
 _DEFAULTS = GraphNode(0, NodeKind.SUM, "", 0).as_dict()
 _NODE = re.compile(r'  %(\d+) = (\w+) ("(?:[^"\\]|\\.)*") @(\d+)(?: (\{.*\}))?')
@@ -20,7 +21,8 @@ _EDGE = re.compile(r"  %(\d+) -> %(\d+) (\w+)\[(\d+)\]")
 def print_graph(graph: GraphIR) -> str:
     """One line a node and an edge; :func:`parse_graph` reads it back to an equal graph."""
     lines = [f"graph {json.dumps(graph.name)} {graph.domain.name} {{"]
-    for name, axis in (("energy", graph.energy), ("time", graph.time)):
+    for name in AXES:
+        axis = getattr(graph, name)
         if axis is not None:
             lines.append(f"  {name} = {json.dumps(axis.tolist())}")
     for node in graph.nodes:
@@ -63,6 +65,8 @@ def parse_graph(text: str) -> GraphIR:
         axes.get("energy"),
         axes.get("time"),
         json.loads(head[1]),
+        axes.get("aux"),
+        axes.get("aux_weights"),
     )
 
 
@@ -81,7 +85,7 @@ def diff_graphs(old: GraphIR, new: GraphIR) -> list[str]:
     lines: list[str] = []
     if old.domain is not new.domain:
         lines.append(f"domain: {old.domain.name} -> {new.domain.name}")
-    for name in ("energy", "time"):
+    for name in AXES:
         before, after = getattr(old, name), getattr(new, name)
         same = before is after or (
             before is not None and after is not None and np.array_equal(before, after)

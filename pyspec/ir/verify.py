@@ -19,6 +19,7 @@ from pyspec.formula import parse
 from pyspec.ir.graph import (
     PARAMETER_KINDS,
     SPECTRUM_KINDS,
+    TRACE_KINDS,
     DomainKind,
     EdgeKind,
     GraphIR,
@@ -39,31 +40,38 @@ class Violation:
         return f"{self.node}: {self.rule}; {self.remedy}"
 
 
+#: Nodes that call a function, and the kinds of op that they may call.
+FUNCTIONS: dict[NodeKind, tuple[str, ...]] = {
+    NodeKind.COMPONENT_EVAL: ("PEAK", "BACKGROUND"),
+    NodeKind.SPECTRUM_FED_OP: ("SPECTRUM_FED",),
+    NodeKind.DYNAMICS_TRACE: ("DYNAMICS",),
+    NodeKind.CONVOLUTION: ("KERNEL", "IRF"),
+    NodeKind.PROFILE_SAMPLE: ("PROFILE",),
+}
+FUNCTION_KINDS = frozenset(FUNCTIONS)
+
 #: For each edge kind: the kinds of node it may leave and enter.
 EDGE_RULES: dict[EdgeKind, tuple[frozenset[NodeKind], frozenset[NodeKind]]] = {
-    EdgeKind.PARAM_INPUT: (
-        PARAMETER_KINDS,
-        frozenset({NodeKind.COMPONENT_EVAL, NodeKind.SPECTRUM_FED_OP, NodeKind.DYNAMICS_TRACE}),
-    ),
+    EdgeKind.PARAM_INPUT: (PARAMETER_KINDS, FUNCTION_KINDS),
     EdgeKind.TRACE_INPUT: (
-        frozenset({NodeKind.DYNAMICS_TRACE}),
-        frozenset({NodeKind.PARAM_PLUS_TRACE}),
+        TRACE_KINDS | {NodeKind.SUBCYCLE_REMAP},
+        frozenset(
+            {
+                NodeKind.PARAM_PLUS_TRACE,
+                NodeKind.CONVOLUTION,
+                NodeKind.SUBCYCLE_MASK,
+                NodeKind.DYNAMICS_TRACE,
+            }
+        ),
     ),
     EdgeKind.BASE_INPUT: (
-        frozenset({NodeKind.STATIC_PARAM, NodeKind.OPT_PARAM}),
+        frozenset({NodeKind.STATIC_PARAM, NodeKind.OPT_PARAM, NodeKind.PARAM_PLUS_TRACE}),
         frozenset({NodeKind.PARAM_PLUS_TRACE}),
     ),
-    EdgeKind.ADDEND: (SPECTRUM_KINDS, frozenset({NodeKind.SUM})),
-    EdgeKind.SPECTRUM_INPUT: (
-        frozenset({NodeKind.SUM}),
-        frozenset({NodeKind.SPECTRUM_FED_OP}),
-    ),
+    EdgeKind.ADDEND: (SPECTRUM_KINDS, frozenset({NodeKind.SUM, NodeKind.PROFILE_AVERAGE})),
+    EdgeKind.SPECTRUM_INPUT: (frozenset({NodeKind.SUM}), frozenset({NodeKind.SPECTRUM_FED_OP})),
     EdgeKind.EXPR_REF: (PARAMETER_KINDS, frozenset({NodeKind.EXPRESSION})),
 }
-
-FUNCTION_KINDS = frozenset(
-    {NodeKind.COMPONENT_EVAL, NodeKind.SPECTRUM_FED_OP, NodeKind.DYNAMICS_TRACE}
-)
 
 
 def verify(graph: GraphIR) -> None:
@@ -93,16 +101,30 @@ def topological_order(graph: GraphIR) -> list[int]:
     return order
 
 
+def depending(
+    graph: GraphIR, kinds: frozenset[NodeKind], until: frozenset[NodeKind] = frozenset()
+) -> frozenset[int]:
+    """Ids of the nodes of some kinds and of all that depends on them; a node of a kind in
+    `until` ends a chain and does not count."""
+    found: set[int] = set()
+    for number in topological_order(graph):
+        if graph.nodes[number].kind in until:
+            continue
+        sources = (e.source for kind in EdgeKind for e in graph.inputs(number, kind))
+        if graph.nodes[number].kind in kinds or any(source in found for source in sources):
+            found.add(number)
+    return frozenset(found)
+
+
 def time_dependent(graph: GraphIR) -> frozenset[int]:
     """Ids of the nodes whose value differs from time to time."""
-    moving: set[int] = set()
-    for number in topological_order(graph):
-        moves = graph.nodes[number].kind is NodeKind.DYNAMICS_TRACE
-        for kind in EdgeKind:
-            moves |= any(edge.source in moving for edge in graph.inputs(number, kind))
-        if moves:
-            moving.add(number)
-    return frozenset(moving)
+    return depending(graph, frozenset({NodeKind.DYNAMICS_TRACE, NodeKind.EXTERNAL}))
+
+
+def aux_dependent(graph: GraphIR) -> frozenset[int]:
+    """Ids of the nodes that have one value for each auxiliary point."""
+    samples, averages = NodeKind.PROFILE_SAMPLE, NodeKind.PROFILE_AVERAGE
+    return depending(graph, frozenset({samples}), frozenset({averages}))
 
 
 def _ids(graph: GraphIR) -> Iterator[Violation]:
@@ -172,12 +194,7 @@ def _function_inputs(graph: GraphIR, node: GraphNode) -> Iterator[Violation]:
             "see `pyspec ops` for the functions there are",
         )
         return
-    fits = {
-        NodeKind.COMPONENT_EVAL: op.kind in ("PEAK", "BACKGROUND"),
-        NodeKind.SPECTRUM_FED_OP: op.spectrum_fed,
-        NodeKind.DYNAMICS_TRACE: op.kind == "DYNAMICS",
-    }[node.kind]
-    if not fits:
+    if op.kind not in FUNCTIONS[node.kind]:
         yield Violation(node.name, f"{op.name} is {op.kind}, not {node.kind.name}", "change one")
     positions = [edge.position for edge in graph.inputs(node.id, EdgeKind.PARAM_INPUT)]
     if len(set(positions)) != len(positions) or not (
@@ -191,23 +208,24 @@ def _function_inputs(graph: GraphIR, node: GraphNode) -> Iterator[Violation]:
 
 
 def _functions(graph: GraphIR) -> Iterator[Violation]:
-    moving = time_dependent(graph)
+    moving, sampled = time_dependent(graph), aux_dependent(graph)
     for node in graph.nodes:
         if node.kind not in FUNCTION_KINDS:
             continue
         yield from _function_inputs(graph, node)
         if len(graph.inputs(node.id, EdgeKind.SPECTRUM_INPUT)) > 1:
             yield Violation(node.name, "reads two spectra", "sum them first")
-        if node.kind is not NodeKind.DYNAMICS_TRACE:
+        if node.kind not in (NodeKind.DYNAMICS_TRACE, NodeKind.CONVOLUTION):
             continue
         if graph.time is None:
             yield Violation(node.name, "moves in time without a time axis", "give a time axis")
         for edge in graph.inputs(node.id, EdgeKind.PARAM_INPUT):
-            if edge.source in moving:
+            if edge.source in moving or edge.source in sampled:
+                on = "time" if edge.source in moving else "the auxiliary axis"
                 yield Violation(
                     node.name,
-                    f"its parameter {graph.nodes[edge.source].name} depends on time",
-                    "a law of motion takes parameters that do not move",
+                    f"its parameter {graph.nodes[edge.source].name} depends on {on}",
+                    "a law of motion takes parameters that do not change",
                 )
 
 
@@ -228,12 +246,25 @@ def _expressions(graph: GraphIR) -> Iterator[Violation]:
 
 
 def _single(graph: GraphIR) -> Iterator[Violation]:
+    time_only = graph.domain is DomainKind.TIME_1D
     for node in graph.of_kind(NodeKind.PARAM_PLUS_TRACE):
-        if len(graph.inputs(node.id, EdgeKind.BASE_INPUT)) != 1:
+        bases = len(graph.inputs(node.id, EdgeKind.BASE_INPUT))
+        if bases != 1 and not (bases == 0 and time_only):
             yield Violation(node.name, "needs exactly one base", "add a BASE_INPUT edge")
         if not graph.inputs(node.id, EdgeKind.TRACE_INPUT):
             yield Violation(node.name, "has no trace", "use the base itself")
-    if graph.domain is not DomainKind.TIME_1D and graph.result is None:
+    for node in graph.of_kind(NodeKind.OPT_PARAM):
+        if not graph.outputs(node.id):
+            yield Violation(
+                node.name, "is free, but nothing depends on it", "use it or hold it fixed"
+            )
+    for node in graph.of_kind(NodeKind.PROFILE_AVERAGE):
+        if len(graph.inputs(node.id, EdgeKind.ADDEND)) != 1:
+            yield Violation(node.name, "averages not exactly one component", "average it alone")
+    for node in graph.of_kind(NodeKind.PROFILE_SAMPLE):
+        if graph.aux is None:
+            yield Violation(node.name, "has no auxiliary axis", "give the graph one")
+    if graph.result is None:
         yield Violation("graph", "has not exactly one finished spectrum", "sum the components")
 
 

@@ -1,10 +1,16 @@
 """The model tree: YAML models, components, parameters, dynamics, and measurements."""
 
 from pyspec.model.evaluate import register_evaluator
-from pyspec.model.load import load_dynamics, load_model, load_models
+from pyspec.model.load import (
+    load_dynamics,
+    load_model,
+    load_models,
+    load_profile,
+    load_time_model,
+)
 from pyspec.model.measurement import Measurement
 from pyspec.model.model import Model
-from pyspec.model.tree import Component, Dynamics, Par
+from pyspec.model.tree import Component, Dynamics, Par, Profile
 
 __all__ = [
     "Component",
@@ -12,8 +18,11 @@ __all__ = [
     "Measurement",
     "Model",
     "Par",
+    "Profile",
     "load_dynamics",
     "load_model",
     "load_models",
+    "load_profile",
+    "load_time_model",
     "register_evaluator",
 ]

@@ -53,3 +53,21 @@ def check_axis(values: Any, what: str, ascending: bool = False) -> npt.NDArray[n
         )
     axis.setflags(write=False)
     return axis
+
+
+def check_weights(values: Any, size: int) -> npt.NDArray[np.float64]:
+    """Weights of an average over `size` points, scaled to sum 1; equal ones for None.
+
+    Raises :class:`DataError` unless they are finite, not negative and not all zero.
+    """
+    if values is None:
+        values = np.ones(size)
+    given = np.asarray(values)
+    if given.dtype.kind not in "fiu" or given.shape != (size,):
+        raise DataError(f"aux_weights must be {size} real numbers, one for each auxiliary point")
+    weights = given.astype(np.float64)
+    if not np.isfinite(weights).all() or (weights < 0).any() or weights.sum() <= 0:
+        raise DataError("aux_weights must be finite, not negative and not all zero")
+    weights /= weights.sum()
+    weights.setflags(write=False)
+    return weights

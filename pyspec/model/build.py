@@ -7,7 +7,7 @@ from collections import Counter
 
 from pyspec._library import OPS, OpDef
 from pyspec.errors import ModelError, suggest
-from pyspec.formula import parse
+from pyspec.formula import CONSTANTS, FUNCTIONS, parse
 from pyspec.functions import holds
 from pyspec.model.reader import Mapping, Node, Scalar, Sequence, Source
 from pyspec.model.scalars import bound_of, is_null, read_number, value_of, vary_of
@@ -31,30 +31,59 @@ def similar(word: str, known: list[str]) -> str:
     return suggest(word, known)
 
 
-def build_components(file: Source, body: Mapping, domain: str, prefix: str) -> list[Component]:
-    """The components of one model in file order; `prefix` starts all names."""
-    seen: Counter[str] = Counter()
+def build_components(
+    file: Source,
+    body: Mapping,
+    domain: str,
+    prefix: str,
+    seen: Counter[str] | None = None,
+    subcycle: int = 0,
+) -> list[Component]:
+    """The components of one model in file order; `prefix` starts all names.
+
+    `seen` counts the functions of the models before, where several share their numbering.
+    """
+    seen = Counter() if seen is None else seen
     components = []
     for key, node in body.items:
         op = _op(file, key, domain)
         seen[op.name] += 1
         number = seen[op.name]
         short = f"{op.name}_{number:02d}" if op.numbered or number > 1 else op.name
-        components.append(_component(file, key, node, op, prefix + short))
+        component = _component(file, key, node, op, prefix + short)
+        component.subcycle = subcycle
+        components.append(component)
     return components
+
+
+def build_quantity(file: Source, key: Scalar, spec: Node) -> Par:
+    """A parameter of its own, from the section ``parameters``.
+
+    Raises :class:`ModelError` for a name that an expression could not write.
+    """
+    place = f"{file.at(key.line)}: {key.text}"
+    if not key.text.isidentifier() or not key.text.isascii():
+        raise ModelError(
+            f"{place}: {key.text!r} cannot be named in an expression; use letters, digits and '_'"
+        )
+    if key.text in CONSTANTS or key.text in FUNCTIONS:
+        raise ModelError(f"{place}: {key.text!r} has a meaning in expressions; choose another name")
+    par = Par(key.text, key.text, where=file.at(key.line))
+    _fill(par, spec, -math.inf, math.inf)
+    return par
 
 
 def _op(file: Source, key: Scalar, domain: str) -> OpDef:
     place = f"{file.at(key.line)}: {key.text}"
     op = OPS.get(key.text)
-    known = [row.name for row in OPS.values() if row.domain == domain]
-    if op is None:
+    known = [row.name for row in OPS.values() if row.domain == domain and row.kind != "RESPONSE"]
+    if op is None or op.kind == "RESPONSE":
         raise ModelError(
             f"{place}: unknown component {key.text!r}{similar(key.text, list(OPS))} "
             f"(there are {', '.join(known)})"
         )
     if op.domain != domain:
-        kind = "an energy model" if domain == "ENERGY" else "a dynamics model"
+        kind = {"ENERGY": "an energy model", "TIME": "a dynamics model", "AUX": "a profile"}[domain]
         raise ModelError(
             f"{place}: {op.name} {_ELSEWHERE[op.domain]}; {kind} takes {', '.join(known)}"
         )
@@ -64,6 +93,8 @@ def _op(file: Source, key: Scalar, domain: str) -> OpDef:
 def _component(file: Source, key: Scalar, node: Node, op: OpDef, name: str) -> Component:
     where = file.at(key.line)
     needed = ", ".join(op.params[: op.n_required])
+    if not op.params and (is_null(node) or (isinstance(node, Mapping) and not node.items)):
+        return Component(name, op.name, (), where)
     if not isinstance(node, Mapping):
         what = "has no parameters" if is_null(node) else "must hold parameters by name"
         raise ModelError(f"{where}: {name}: {what}; {op.name} needs {needed}")
@@ -79,7 +110,7 @@ def _component(file: Source, key: Scalar, node: Node, op: OpDef, name: str) -> C
             first = pars[par_key.text].where
             raise ModelError(f"{place}: given twice, first at {first}; remove one")
         par = Par(f"{name}_{par_key.text}", par_key.text, where=file.at(par_key.line))
-        _fill(par, spec, op)
+        _fill(par, spec, *op.default_bounds(par_key.text))
         pars[par_key.text] = par
     missing = [param for param in op.params[: op.n_required] if param not in pars]
     if missing:
@@ -91,10 +122,11 @@ def _component(file: Source, key: Scalar, node: Node, op: OpDef, name: str) -> C
     return component
 
 
-def _fill(par: Par, spec: Node, op: OpDef) -> None:
-    """Reads one parameter: ``[value, vary, min, max]`` and its short forms."""
+def _fill(par: Par, spec: Node, low: float, high: float) -> None:
+    """Reads one parameter: ``[value, vary, min, max]`` and its short forms. It must lie in
+    [low, high]."""
     place = par.place
-    par.min, par.max = op.default_bounds(par.argument)
+    par.min, par.max = low, high
     if not isinstance(spec, Sequence):
         number = read_number(spec)
         example = "" if number is None else f"; write [{number:g}, True]"

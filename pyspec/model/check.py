@@ -3,18 +3,31 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from pyspec._library import OPS
 from pyspec.errors import ModelError
+from pyspec.functions import response
 from pyspec.model.build import similar
-from pyspec.model.tree import Dynamics, Par
+from pyspec.model.tree import Component, Dynamics, Par, Profile
+
+
+def DYNAMICS(par: Par) -> object | None:
+    """Asks :func:`movers` for parameters that move in time."""
+    return par.dynamics
+
+
+def PROFILE(par: Par) -> object | None:
+    """Asks :func:`movers` for parameters that differ along the auxiliary axis."""
+    return par.profile
+
 
 _LAW = re.compile(r"(?P<function>[A-Za-z0-9]+?)(?:_[0-9]{2,})?_(?P<argument>[A-Za-z0-9]+)")
 
 
-def localise(dynamics: Dynamics) -> None:
-    """Gives local names in the expressions of a dynamics model (expFun_01_A) their full form."""
+def localise(dynamics: Dynamics | Profile) -> None:
+    """Gives local names in the expressions of a dynamics model or profile (expFun_01_A) their
+    full form."""
     prefix = f"{dynamics.target}_"
     local = {par.name.removeprefix(prefix): par.name for par in dynamics.parameters}
     for par in dynamics.parameters:
@@ -47,33 +60,33 @@ def check_names(parameters: Mapping[str, Par], complete: bool) -> None:
 
 def _local(name: str, par: Par) -> str:
     """`name` as an expression of `par`'s dynamics model may write it, or ""."""
-    for target in _targets(par.name):
+    for target, _ in _targets(par.name):
         if name.startswith(f"{target}_"):
             return name.removeprefix(f"{target}_")
     return ""
 
 
-def _targets(name: str) -> list[str]:
-    """What may stand before a law in a parameter's name."""
+def _targets(name: str) -> list[tuple[str, str]]:
+    """What may stand before a law or profile function in a parameter's name, and its domain."""
     parts = name.split("_")
-    cuts = range(1, len(parts))
-    return ["_".join(parts[:k]) for k in cuts if _is_law("_".join(parts[k:]))]
+    found = (("_".join(parts[:k]), _domain("_".join(parts[k:]))) for k in range(1, len(parts)))
+    return [(target, domain) for target, domain in found if domain]
 
 
-def _is_law(rest: str) -> bool:
+def _domain(rest: str) -> str:
+    """The domain of "expFun_01_tau" or "gaussCONV_SD"; "" for what brings no parameter."""
     match = _LAW.fullmatch(rest)
     op = OPS.get(match["function"]) if match is not None else None
-    return (
-        op is not None
-        and match is not None
-        and (op.domain == "TIME" and match["argument"] in op.params)
-    )
+    if op is None or match is None or match["argument"] not in op.params:
+        return ""
+    return op.domain if op.domain in ("TIME", "AUX") else ""
 
 
 def _awaited(name: str, parameters: Mapping[str, Par]) -> str | None:
-    """The parameter whose dynamics would bring `name`, if it has none yet."""
-    for target in _targets(name):
-        if target in parameters and parameters[target].dynamics is None:
+    """The parameter whose dynamics or profile would bring `name`, if it has none yet."""
+    for target, domain in _targets(name):
+        par = parameters.get(target)
+        if par is not None and (par.dynamics if domain == "TIME" else par.profile) is None:
             return target
     return None
 
@@ -115,8 +128,11 @@ def _refuse_circle(names: list[str], parameters: Mapping[str, Par]) -> None:
     )
 
 
-def movers(name: str, parameters: Mapping[str, Par]) -> list[str]:
-    """The parameters with dynamics on which `name` depends, itself included."""
+def movers(
+    name: str, parameters: Mapping[str, Par], how: Callable[[Par], object | None] = DYNAMICS
+) -> list[str]:
+    """The parameters with dynamics (or what `how` asks for) on which `name` depends, itself
+    included."""
     found: list[str] = []
     seen: set[str] = set()
     waiting = [name]
@@ -126,7 +142,7 @@ def movers(name: str, parameters: Mapping[str, Par]) -> list[str]:
         if par is None or current in seen:
             continue
         seen.add(current)
-        if par.dynamics is not None:
+        if how(par) is not None:
             found.append(current)
         if par.formula is not None:
             waiting.extend(reversed(par.formula.names))
@@ -134,13 +150,48 @@ def movers(name: str, parameters: Mapping[str, Par]) -> list[str]:
 
 
 def check_laws(parameters: Mapping[str, Par]) -> None:
-    """The parameters of a law must not move themselves."""
-    for moved in list(parameters.values()):
-        for par in moved.dynamics.parameters if moved.dynamics is not None else ():
-            causes = movers(par.name, parameters)
-            if causes:
+    """The parameters of a law must not move, those of laws and profiles must not be profiled."""
+    for owner in parameters.values():
+        for par in owner.dynamics.parameters if owner.dynamics is not None else ():
+            _refuse_causes(par, parameters, DYNAMICS, "a time law", "change in time", "dynamics")
+            _refuse_causes(par, parameters, PROFILE, "a time law", "differ along aux", "a profile")
+        for par in owner.profile.parameters if owner.profile is not None else ():
+            _refuse_causes(par, parameters, PROFILE, "a profile", "differ along aux", "a profile")
+
+
+def check_kernels(components: Sequence[Component]) -> None:
+    """An exact response (IRF) acts on laws that have one, not on kernels or sub-cycles."""
+    for index, irf in enumerate(components):
+        if irf.op.kind != "IRF":
+            continue
+        for after in components[index + 1 :]:
+            reason = ""
+            if after.op.kind in ("KERNEL", "IRF"):
+                reason = f"{after.name} stands after it"
+            elif after.subcycle:
+                reason = f"{after.name} belongs to a sub-cycle"
+            elif after.op.params and response(after.op, irf.op) is None:
+                reason = f"{after.function} has no exact response"
+            if reason:
                 raise ModelError(
-                    f"{par.place}: {par.name} = {par.expr!r} belongs to a time law and must not "
-                    f"change in time, but it depends on {causes[0]}, which has dynamics; refer to "
-                    f"a parameter without dynamics, or remove the dynamics of {causes[0]}"
+                    f"{irf.where}: {irf.name}: {reason}; use gaussCONV instead, which convolves "
+                    "the samples of any signal"
                 )
+
+
+def _refuse_causes(
+    par: Par,
+    parameters: Mapping[str, Par],
+    how: Callable[[Par], object | None],
+    what: str,
+    moves: str,
+    cause: str,
+) -> None:
+    causes = movers(par.name, parameters, how)
+    if causes:
+        depends = f" = {par.expr!r}" if par.expr else ""
+        raise ModelError(
+            f"{par.place}: {par.name}{depends} belongs to {what} and must not {moves}, but it "
+            f"depends on {causes[0]}, which has {cause}; refer to a parameter without, or remove "
+            f"{cause} of {causes[0]}"
+        )

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from pyspec.errors import ModelError
-from pyspec.model.axes import UNCHANGED, Unchanged, check_axis
+from pyspec.errors import DataError, ModelError
+from pyspec.model.axes import UNCHANGED, Unchanged, check_axis, check_weights
 from pyspec.model.build import similar
 from pyspec.model.check import check_laws, check_names, resolution_order
 from pyspec.model.evaluate import find_evaluator
-from pyspec.model.tree import Component, Dynamics, Par
+from pyspec.model.tree import Component, Dynamics, Par, Profile
 
 Array = npt.NDArray[np.float64]
 
@@ -29,13 +29,21 @@ class Model:
     ----------
     name : as in the model file
     components : in file order
+    quantities : parameters that belong to no component, from the section ``parameters``
     energy, time : the axes (n_energy,) and (n_time,), read-only, or None
+    aux, aux_weights : the auxiliary axis (n_aux,) of profiles and the weights of its average,
+        which sum to 1; None without profiles
     text : the YAML text of the model
     where : its place in the model file
     """
 
     def __init__(
-        self, name: str, components: list[Component], text: str = "", where: str = ""
+        self,
+        name: str,
+        components: list[Component],
+        text: str = "",
+        where: str = "",
+        quantities: Sequence[Par] = (),
     ) -> None:
         if not components:
             raise ModelError(f"{where or name}: a model needs at least one component")
@@ -43,8 +51,11 @@ class Model:
         self.components = components
         self.text = text
         self.where = where
+        self.quantities = tuple(quantities)
         self.energy: Array | None = None
         self.time: Array | None = None
+        self.aux: Array | None = None
+        self.aux_weights: Array | None = None
         self._check(self.parameters, complete=False)
 
     def __repr__(self) -> str:
@@ -62,9 +73,14 @@ class Model:
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
-        for axis in (self.energy, self.time):
+        for axis in (self.energy, self.time, self.aux, self.aux_weights):
             if axis is not None:
                 axis.setflags(write=False)
+
+    @property
+    def is_time_model(self) -> bool:
+        """Whether the model is made of time laws alone: a value for each time."""
+        return all(component.op.domain == "TIME" for component in self.components)
 
     @property
     def dimension(self) -> int:
@@ -73,13 +89,17 @@ class Model:
 
     @property
     def parameters(self) -> dict[str, Par]:
-        """All parameters by name, in file order; those of dynamics follow the one they move."""
+        """All parameters by name, in file order; those of dynamics follow the one they move,
+        quantities of their own come last."""
         found: dict[str, Par] = {}
         for component in self.components:
             for par in component.parameters:
                 found[par.name] = par
                 if par.dynamics is not None:
                     found.update((law.name, law) for law in par.dynamics.parameters)
+                if par.profile is not None:
+                    found.update((part.name, part) for part in par.profile.parameters)
+        found.update((par.name, par) for par in self.quantities)
         return found
 
     @property
@@ -143,17 +163,26 @@ class Model:
         self,
         energy: npt.ArrayLike | Unchanged | None = UNCHANGED,
         time: npt.ArrayLike | Unchanged | None = UNCHANGED,
+        aux: npt.ArrayLike | Unchanged | None = UNCHANGED,
+        aux_weights: npt.ArrayLike | None = None,
     ) -> None:
         """Sets the axes that are named; None removes one. The model keeps read-only copies.
 
-        The energy axis rises or falls all the way, the time axis rises. Raises
-        :class:`DataError` for any other.
+        The energy axis rises or falls all the way, the time axis rises, the auxiliary axis of
+        profiles does either. `aux_weights` (n_aux,) weigh the average over it, equal ones
+        without; they are scaled to sum 1. Raises :class:`DataError` for any other.
         """
         new_energy, new_time = self.energy, self.time
         if not isinstance(energy, Unchanged):
             new_energy = None if energy is None else check_axis(energy, "energy")
         if not isinstance(time, Unchanged):
             new_time = None if time is None else check_axis(time, "time", ascending=True)
+        if not isinstance(aux, Unchanged):
+            new_aux = None if aux is None else check_axis(aux, "auxiliary")
+            self.aux_weights = None if new_aux is None else check_weights(aux_weights, new_aux.size)
+            self.aux = new_aux
+        elif aux_weights is not None:
+            raise DataError("aux_weights come together with the auxiliary axis; give aux= too")
         self.energy, self.time = new_energy, new_time
 
     def add_dynamics(self, par_name: str, dynamics: Dynamics) -> None:
@@ -180,7 +209,8 @@ class Model:
                 f"{par.place}: {par_name} already has the dynamics {par.dynamics.name!r}; "
                 "put all laws into one dynamics model"
             )
-        if not any(par in component.parameters for component in self.components):
+        laws = [p.dynamics for p in self.parameters.values() if p.dynamics is not None]
+        if self.is_time_model or any(par in law.parameters for law in laws):
             raise ModelError(
                 f"{par.place}: {par_name} belongs to a time law and cannot have dynamics; add "
                 "the law to the dynamics model itself"
@@ -190,6 +220,43 @@ class Model:
             self._check(self.parameters, complete=False)
         except ModelError:
             par.dynamics = None
+            raise
+
+    def add_profile(self, par_name: str, profile: Profile) -> None:
+        """Lets a parameter differ along the auxiliary axis: ``p(aux) = value + P(aux)``. On an
+        error the model is unchanged.
+
+        Raises :class:`ModelError` for an unknown parameter, one that has a profile or follows an
+        expression, or one that belongs to a law or to a profile.
+        """
+        par = self._par(par_name)
+        if profile.target != par_name:
+            raise ModelError(
+                f"{profile.where}: {profile.name}: was loaded for {profile.target}, not for "
+                f"{par_name}; load it again with target={par_name!r}"
+            )
+        if par.formula is not None:
+            sources = ", ".join(par.formula.names) or "nothing"
+            raise ModelError(
+                f"{par.place}: {par_name} follows the expression {par.expr!r} and cannot have a "
+                f"profile of its own; add it to what it refers to ({sources}), or give it a "
+                "value instead of the expression"
+            )
+        if par.profile is not None:
+            raise ModelError(
+                f"{par.place}: {par_name} already has the profile {par.profile.name!r}; put all "
+                "profile functions into one model"
+            )
+        if not any(par in component.parameters for component in self.components):
+            raise ModelError(
+                f"{par.place}: {par_name} belongs to a time law or a profile and cannot have a "
+                "profile; add the function to the profile model itself"
+            )
+        par.profile = profile
+        try:
+            self._check(self.parameters, complete=False)
+        except ModelError:
+            par.profile = None
             raise
 
     def check(self) -> None:

@@ -4,9 +4,16 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
+from typing import TypeAlias
+
+import numpy as np
+import numpy.typing as npt
 
 from pyspec._library import OPS, OpDef
 from pyspec.formula import Formula
+
+Array: TypeAlias = npt.NDArray[np.float64]
+IntArray: TypeAlias = npt.NDArray[np.int64]
 
 
 @dataclass
@@ -24,6 +31,7 @@ class Par:
     formula : the expression that it follows, over full names, or None
     where : its place in the model file, "models.yaml:14"
     dynamics : how it moves in time, or None
+    profile : how it differs along the auxiliary axis, or None
     """
 
     name: str
@@ -36,6 +44,7 @@ class Par:
     formula: Formula | None = None
     where: str = ""
     dynamics: Dynamics | None = None
+    profile: Profile | None = None
 
     @property
     def expr(self) -> str | None:
@@ -45,6 +54,8 @@ class Par:
     @property
     def label(self) -> str:
         """As errors name it: "GLP_01.x0"."""
+        if self.name == self.argument:
+            return self.name
         return f"{self.name.removesuffix('_' + self.argument)}.{self.argument}"
 
     @property
@@ -58,12 +69,14 @@ class Component:
     """One function of a model with its parameters.
 
     `pars` are in the order of the op table; None stands for an optional one left out.
+    `subcycle` is the sub-cycle of a law, 0 for one that acts at all times.
     """
 
     name: str
     function: str
     pars: tuple[Par | None, ...]
     where: str = ""
+    subcycle: int = 0
 
     @property
     def op(self) -> OpDef:
@@ -81,13 +94,15 @@ class Dynamics:
     """How one parameter moves in time: ``p(t) = base + D(t)``.
 
     `target` is the name of the parameter, `name` the name of the dynamics model in its file,
-    `components` its laws in file order. `frequency` -1 means a single cycle.
+    `components` its laws and kernels in file order. With a `frequency` f > 0, in reciprocal
+    units of the time axis, and N sub-cycles, a sub-cycle lasts ``1 / (f N)``; -1 means none.
     """
 
     target: str
     name: str
     components: list[Component] = field(default_factory=list)
     frequency: float = -1.0
+    n_subcycles: int = 0
     text: str = ""
     where: str = ""
 
@@ -95,3 +110,40 @@ class Dynamics:
     def parameters(self) -> tuple[Par, ...]:
         """All parameters of the laws, in file order."""
         return tuple(par for component in self.components for par in component.parameters)
+
+    def cycle(self, time: Array) -> tuple[Array, IntArray]:
+        """Local time within a sub-cycle, and the active sub-cycle (1 ... N; 0 before t = 0).
+
+        ``T = 1 / (f N)``, ``k = floor(t / T)``: local time ``t - k T``, sub-cycle
+        ``k mod N + 1``.
+        """
+        length = 1.0 / (self.frequency * self.n_subcycles)
+        index = np.floor(time / length)
+        active = np.where(time >= 0.0, np.mod(index, self.n_subcycles) + 1, 0).astype(np.int64)
+        return np.where(time >= 0.0, time - index * length, time), active
+
+
+@dataclass
+class Profile:
+    """How one parameter differs along the auxiliary axis: ``p(aux) = base + P(aux)``.
+
+    `components` are profile functions in file order. The spectrum of a component is averaged
+    over the auxiliary axis.
+    """
+
+    target: str
+    name: str
+    components: list[Component] = field(default_factory=list)
+    text: str = ""
+    where: str = ""
+
+    @property
+    def parameters(self) -> tuple[Par, ...]:
+        """All parameters of the profile functions, in file order, each followed by those of its
+        own dynamics."""
+        found: list[Par] = []
+        for component in self.components:
+            for par in component.parameters:
+                found.append(par)
+                found.extend(par.dynamics.parameters if par.dynamics is not None else ())
+        return tuple(found)

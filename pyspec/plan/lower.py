@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from pyspec._library import OPS
-from pyspec.ir import DomainKind, GraphIR, NodeKind, Violation
+from pyspec.functions import response
+from pyspec.ir import DomainKind, EdgeKind, GraphIR, GraphNode, NodeKind, Violation
 
 #: Node kinds that the scheduler knows.
 SCHEDULED_KINDS = frozenset(
@@ -18,6 +19,11 @@ SCHEDULED_KINDS = frozenset(
         NodeKind.COMPONENT_EVAL,
         NodeKind.SUM,
         NodeKind.SPECTRUM_FED_OP,
+        NodeKind.CONVOLUTION,
+        NodeKind.SUBCYCLE_REMAP,
+        NodeKind.SUBCYCLE_MASK,
+        NodeKind.PROFILE_SAMPLE,
+        NodeKind.PROFILE_AVERAGE,
     }
 )
 
@@ -38,19 +44,19 @@ class Lowering:
 
 
 def can_lower_1d(graph: GraphIR) -> Lowering:
-    """Whether :func:`schedule_1d` can compile `graph`."""
-    return _can_lower(graph, DomainKind.ENERGY_1D)
+    """Whether :func:`schedule_1d` can compile `graph`: a spectrum, or a trace over time."""
+    return _can_lower(graph, (DomainKind.ENERGY_1D, DomainKind.TIME_1D))
 
 
 def can_lower_2d(graph: GraphIR) -> Lowering:
     """Whether :func:`schedule_2d` can compile `graph`."""
-    return _can_lower(graph, DomainKind.ENERGY_TIME_2D)
+    return _can_lower(graph, (DomainKind.ENERGY_TIME_2D,))
 
 
-def _can_lower(graph: GraphIR, domain: DomainKind) -> Lowering:
+def _can_lower(graph: GraphIR, domains: tuple[DomainKind, ...]) -> Lowering:
     reasons = []
-    if graph.domain is not domain:
-        wanted = "an energy axis only" if domain is DomainKind.ENERGY_1D else "both axes"
+    if graph.domain not in domains:
+        wanted = "one axis only" if len(domains) > 1 else "both axes"
         reasons.append(
             Violation("graph", f"its domain is {graph.domain.name}", f"build it with {wanted}")
         )
@@ -67,4 +73,34 @@ def _can_lower(graph: GraphIR, domain: DomainKind) -> Lowering:
                     "use a function that `pyspec ops` lists",
                 )
             )
+    reasons += [reason for node in graph.nodes for reason in _chain(graph, node)]
     return Lowering(tuple(reasons))
+
+
+def _chain(graph: GraphIR, node: GraphNode) -> list[Violation]:
+    """Traces are summed in place, so what a kernel convolves must come first and alone."""
+    reasons = []
+    edges = graph.inputs(node.id, EdgeKind.TRACE_INPUT)
+    for edge in edges:
+        source = graph.nodes[edge.source]
+        if source.kind is NodeKind.CONVOLUTION and edge is not edges[0]:
+            reasons.append(
+                Violation(source.name, "is not the first of a sum", "sum its trace first")
+            )
+        if source.kind is NodeKind.CONVOLUTION and len(graph.outputs(source.id)) > 1:
+            reasons.append(
+                Violation(source.name, "feeds two sums", "give each sum its own convolution")
+            )
+    irf = OPS.get(node.function_name or "") if node.kind is NodeKind.CONVOLUTION else None
+    if irf is not None and irf.kind == "IRF":
+        for edge in edges:
+            law = OPS.get(graph.nodes[edge.source].function_name or "")
+            if law is None or (law.params and response(law, irf) is None):
+                reasons.append(
+                    Violation(
+                        node.name,
+                        f"there is no exact response of {graph.nodes[edge.source].name}",
+                        "use gaussCONV",
+                    )
+                )
+    return reasons

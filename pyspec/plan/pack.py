@@ -15,13 +15,22 @@ import numpy.typing as npt
 
 from pyspec._library import ABI, CONSTANTS, DTYPES, LIBRARY, OPS, TABLES, OpDef
 from pyspec.errors import PlanError
-from pyspec.plan.scheduled import ADD_SLOT, RESOLVE_DYNAMICS, ScheduledPlan
+from pyspec.plan.scheduled import (
+    ADD_SLOT,
+    NO_BASE,
+    RESOLVE_DYNAMICS,
+    RESOLVE_EXPRESSION,
+    RESOLVE_PROFILE,
+    ScheduledPlan,
+)
 
 STEP_LAW = CONSTANTS["STEP_LAW"]
 STEP_BASE = CONSTANTS["STEP_BASE"]
 STEP_EXPRESSION = CONSTANTS["STEP_EXPRESSION"]
 STEP_COMPONENT = CONSTANTS["STEP_COMPONENT"]
 STEP_ADD = CONSTANTS["STEP_ADD"]
+STEP_CONVOLVE = CONSTANTS["STEP_CONVOLVE"]
+STEP_PROFILE = CONSTANTS["STEP_PROFILE"]
 FLAG_STORE = CONSTANTS["FLAG_STORE"]
 FLAG_STATIC = CONSTANTS["FLAG_STATIC"]
 COMPARISON_CODES = {
@@ -40,8 +49,6 @@ class PackedPlan:
 
     memory: npt.NDArray[np.uint8] = field(repr=False)
     labels: tuple[str, ...]
-    n_axes: int
-    n_masks: int
 
     @property
     def address(self) -> int:
@@ -64,7 +71,8 @@ class _Packer:
         self.labels: list[str] = []
 
     def node(self, label: str, **fields: int) -> None:
-        self.nodes.append({"op": -1, "mask": -1, "source": -1, **fields, "label": len(self.labels)})
+        unset = {"op": -1, "mask": -1, "source": -1, "repeat": 1}
+        self.nodes.append({**unset, **fields, "label": len(self.labels)})
         self.labels.append(label)
 
     def function(self, op: OpDef, rows: list[int]) -> dict[str, int]:
@@ -93,11 +101,35 @@ class _Packer:
         for sub in range(begin, end):
             op = OPS_BY_INDEX[plan.dyn_sub_func_id[sub]]
             rows = plan.dyn_sub_param_rows[sub, : plan.dyn_sub_n_params[sub]].tolist()
-            flags = FLAG_STORE if sub == begin else 0
             called = self.function(op, rows)
-            self.node(f"{name} ({op.name})", step=STEP_LAW, flags=flags, target=target, **called)
-        base = int(plan.dyn_group_base_row[group])
-        self.node(name, step=STEP_BASE, target=target, source=base)
+            label = f"{name} ({op.name})"
+            if op.kind == "KERNEL":
+                self.node(label, step=STEP_CONVOLVE, target=target, **called)
+                continue
+            where = {"axis": int(plan.dyn_sub_axis[sub]), "mask": int(plan.dyn_sub_mask[sub])}
+            flags = FLAG_STORE if sub == begin else 0
+            self.node(label, step=STEP_LAW, flags=flags, target=target, **called, **where)
+        self.base(name, target, int(plan.dyn_group_base_row[group]), 1)
+
+    def base(self, name: str, target: int, base: int, repeat: int) -> None:
+        if base != NO_BASE:
+            self.node(name, step=STEP_BASE, target=target, source=base, repeat=repeat)
+
+    def profile(self, group: int) -> None:
+        plan = self.plan
+        target = int(plan.prof_group_target_row[group])
+        name = plan.row_names[target]
+        begin, end = plan.prof_group_indptr[group : group + 2]
+        for sub in range(begin, end):
+            op = OPS_BY_INDEX[plan.prof_sub_func_id[sub]]
+            rows = plan.prof_sub_param_rows[sub, : plan.prof_sub_n_params[sub]].tolist()
+            called = self.function(op, rows)
+            flags = FLAG_STORE if sub == begin else 0
+            label = f"{name} ({op.name})"
+            self.node(
+                label, step=STEP_PROFILE, flags=flags, target=target, repeat=plan.n_aux, **called
+            )
+        self.base(name, target, int(plan.prof_group_base_row[group]), plan.n_aux)
 
     def expression(self, index: int) -> None:
         plan = self.plan
@@ -113,6 +145,7 @@ class _Packer:
             target=target,
             code=code,
             n_code=len(program),
+            repeat=plan.n_aux if target >= plan.samples else 1,
         )
 
     def op(self, index: int) -> None:
@@ -130,14 +163,27 @@ class _Packer:
             flags |= FLAG_STATIC
         begin, end = plan.op_param_indptr[index : index + 2]
         called = self.function(op, plan.op_param_indices[begin:end].tolist())
-        self.node(plan.op_names[index], step=STEP_COMPONENT, flags=flags, **called, **slots)
+        repeat = plan.n_aux if plan.op_sampled[index] else 1
+        self.node(
+            plan.op_names[index],
+            step=STEP_COMPONENT,
+            flags=flags,
+            repeat=repeat,
+            **called,
+            **slots,
+        )
 
 
 def pack(plan: ScheduledPlan) -> PackedPlan:
     """Packs and checks a plan. Raises PlanError that names the node and field at fault."""
     packer = _Packer(plan)
+    pack_step = {
+        RESOLVE_DYNAMICS: packer.dynamics,
+        RESOLVE_EXPRESSION: packer.expression,
+        RESOLVE_PROFILE: packer.profile,
+    }
     for kind, index in zip(plan.resolution_kinds, plan.resolution_indices, strict=True):
-        (packer.dynamics if kind == RESOLVE_DYNAMICS else packer.expression)(int(index))
+        pack_step[int(kind)](int(index))
     n_resolve = len(packer.nodes)
     for index in range(plan.n_ops):
         packer.op(index)
@@ -152,7 +198,7 @@ def pack(plan: ScheduledPlan) -> PackedPlan:
     contents: dict[str, Any] = {
         "abi": ABI,
         "size": size,
-        "dimension": plan.dimension,
+        "dimension": 2 if plan.is_trace else plan.dimension,
         "n_theta": len(plan.opt_param_names),
         "n_fixed": len(plan.fixed_names),
         "n_traces": plan.n_params,
@@ -164,13 +210,18 @@ def pack(plan: ScheduledPlan) -> PackedPlan:
         "nodes": header.nbytes,
         "words": header.nbytes + nodes.nbytes,
         "n_words": words.size,
+        "n_axes": len(plan.dyn_time_axes),
+        "n_masks": len(plan.dyn_masks),
+        "n_aux": plan.n_aux,
+        "samples": plan.samples,
+        "trace": plan.result_row,
     }
     for name, value in contents.items():
         header[name] = value
     memory = np.zeros(-(-size // 8), dtype=np.int64).view(np.uint8)[:size]
     memory[:] = np.frombuffer(header.tobytes() + nodes.tobytes() + words.tobytes(), np.uint8)
     memory.setflags(write=False)
-    packed = PackedPlan(memory, tuple(packer.labels), 0, 0)
+    packed = PackedPlan(memory, tuple(packer.labels))
     check(packed, plan.name)
     return packed
 

@@ -21,7 +21,10 @@ Ints = npt.NDArray[np.int64]
 Flags = npt.NDArray[np.bool_]
 
 #: Kinds of steps in the resolution schedule.
-RESOLVE_DYNAMICS, RESOLVE_EXPRESSION = 0, 1
+RESOLVE_DYNAMICS, RESOLVE_EXPRESSION, RESOLVE_PROFILE = 0, 1, 2
+
+#: In place of a trace row: a dynamics group without a base.
+NO_BASE = -1
 
 #: In place of an op code: the op adds one slot to another.
 ADD_SLOT = -1
@@ -32,12 +35,16 @@ class ScheduledPlan:
     """The execution schedule of one model on one grid.
 
     Every parameter is a row of the trace matrix (n_params, n_time), n_time = 1 in 1D:
-    first the free ones, in the order of theta, then the fixed ones, then the computed ones.
+    first the free ones, in the order of theta, then the fixed ones, then the computed ones,
+    last, from row `samples` on, blocks of n_aux rows for those that differ along the auxiliary
+    axis. Such a block is named by its first row.
     """
 
     name: str
-    energy: Array  # (n_energy,)
+    energy: Array  # (n_energy,); one point where the result is a trace
     time: Array | None  # (n_time,), None in 1D
+    aux: Array | None  # (n_aux,)
+    aux_weights: Array | None  # (n_aux,) sum 1
     row_names: tuple[str, ...]  # (n_params,)
     opt_param_names: tuple[str, ...]  # the order of theta
     fixed_names: tuple[str, ...]
@@ -53,6 +60,18 @@ class ScheduledPlan:
     dyn_sub_func_id: Ints  # (n_substeps,) row of the op table
     dyn_sub_param_rows: Ints  # (n_substeps, most parameters), -1 where left out
     dyn_sub_n_params: Ints  # (n_substeps,)
+    dyn_sub_axis: Ints  # (n_substeps,) 0 the time axis, k the k-th of dyn_time_axes
+    dyn_sub_mask: Ints  # (n_substeps,) row of dyn_masks, -1 none
+    dyn_time_axes: Array  # (n_axes, n_time) local times of sub-cycles
+    dyn_masks: Flags  # (n_masks, n_time) where a sub-cycle is active
+
+    # Profiles, grouped by the parameter that differs along the auxiliary axis (CSR)
+    prof_group_target_row: Ints  # (n_profiles,) first row of the block
+    prof_group_base_row: Ints  # (n_profiles,)
+    prof_group_indptr: Ints  # (n_profiles + 1,)
+    prof_sub_func_id: Ints
+    prof_sub_param_rows: Ints  # (n_functions, most parameters), -1 where left out
+    prof_sub_n_params: Ints
 
     # Expressions as packed RPN programs (CSR)
     expr_target_rows: Ints  # (n_expressions,)
@@ -74,8 +93,11 @@ class ScheduledPlan:
     op_store: Flags  # (n_ops,) overwrite the target
     op_moves: Flags  # (n_ops,) differs from time to time
     op_depends: Flags  # (n_ops,) depends on theta
+    op_sampled: Flags  # (n_ops,) averaged over the auxiliary axis
     n_slots: int
     result_slot: int
+    result_row: int  # trace row that is the result, -1: the spectrum is
+    samples: int  # first trace row that belongs to a block
 
     dimension: ClassVar[int]
 
@@ -89,6 +111,23 @@ class ScheduledPlan:
     def n_params(self) -> int:
         """Rows of the trace matrix."""
         return len(self.row_names)
+
+    @property
+    def n_aux(self) -> int:
+        """Auxiliary points, 0 without profiles."""
+        return 0 if self.aux is None else self.aux.size
+
+    @property
+    def is_trace(self) -> bool:
+        """Whether the result is a trace, (n_time,), instead of spectra (TIME_1D)."""
+        return self.result_row >= 0
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Shape of the result over the full axes."""
+        if self.is_trace:
+            return (self.n_time,)
+        return (self.n_time, self.energy.size) if self.dimension == 2 else (self.energy.size,)
 
     @property
     def n_time(self) -> int:
@@ -143,7 +182,8 @@ class ScheduledPlan:
 
 @dataclass(frozen=True, eq=False)
 class ScheduledPlan1D(ScheduledPlan):
-    """A plan of one spectrum: the trace matrix has one column."""
+    """A plan of one spectrum, where the trace matrix has one column, or of one trace over
+    time."""
 
     dimension: ClassVar[int] = 1
 

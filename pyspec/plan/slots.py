@@ -11,7 +11,9 @@ from dataclasses import dataclass, field
 
 from pyspec.ir import EdgeKind, GraphIR, GraphNode, NodeKind, topological_order
 
-COMPONENTS = frozenset({NodeKind.COMPONENT_EVAL, NodeKind.SPECTRUM_FED_OP})
+COMPONENTS = frozenset(
+    {NodeKind.COMPONENT_EVAL, NodeKind.SPECTRUM_FED_OP, NodeKind.PROFILE_AVERAGE}
+)
 
 
 @dataclass(frozen=True)
@@ -43,9 +45,11 @@ def assign_slots(graph: GraphIR) -> SlotPlan:
         if node.kind is NodeKind.SUM:
             _schedule_sum(graph, node, plan, slot_of)
         elif node.kind in COMPONENTS and not _feeds_one_sum(graph, node):
+            if _is_averaged(graph, node):
+                continue  # its average is scheduled in its place
             slot_of[number] = _new_slot(plan)
             _emit(graph, node, plan, slot_of, slot_of[number], True)
-    if graph.result is not None:
+    if graph.result is not None and graph.result.id in slot_of:
         plan.result = slot_of[graph.result.id]
     return plan
 
@@ -56,8 +60,14 @@ def _new_slot(plan: SlotPlan) -> int:
 
 
 def _feeds_one_sum(graph: GraphIR, node: GraphNode) -> bool:
-    outputs = graph.outputs(node.id)
-    return len(outputs) == 1 and outputs[0].kind is EdgeKind.ADDEND
+    targets = [graph.nodes[edge.target].kind for edge in graph.outputs(node.id)]
+    return targets == [NodeKind.SUM]
+
+
+def _is_averaged(graph: GraphIR, node: GraphNode) -> bool:
+    """Whether the node's only use is an average over the auxiliary axis."""
+    targets = [graph.nodes[edge.target].kind for edge in graph.outputs(node.id)]
+    return targets == [NodeKind.PROFILE_AVERAGE]
 
 
 def _goes_on_in_place(graph: GraphIR, first: GraphNode, target: GraphNode) -> bool:
@@ -65,6 +75,8 @@ def _goes_on_in_place(graph: GraphIR, first: GraphNode, target: GraphNode) -> bo
     addends = graph.inputs(target.id, EdgeKind.ADDEND)
     readers = {edge.target for edge in graph.outputs(first.id)} - {target.id}
     next_op = addends[1].source if len(addends) > 1 else None
+    if next_op is not None and graph.nodes[next_op].kind is NodeKind.PROFILE_AVERAGE:
+        next_op = graph.inputs(next_op, EdgeKind.ADDEND)[0].source
     return first.kind is NodeKind.SUM and (not readers or readers == {next_op})
 
 
@@ -76,6 +88,8 @@ def _emit(
     target: int,
     store: bool,
 ) -> None:
+    if node.kind is NodeKind.PROFILE_AVERAGE:
+        node = graph.nodes[graph.inputs(node.id, EdgeKind.ADDEND)[0].source]
     read = graph.inputs(node.id, EdgeKind.SPECTRUM_INPUT)
     source = slot_of[read[0].source] if read else -1
     plan.ops.append(SlotOp(node.id, node.name, source, target, store))

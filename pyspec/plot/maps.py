@@ -125,7 +125,14 @@ def plot_map(
                 ax.axhline(edge, color="#ffb703", lw=1.2, ls="--")
             ax.plot([], [], color="#ffb703", ls="--", label="baseline")
         if ax.get_legend_handles_labels()[0]:
-            ax.legend(loc="upper right", labelcolor="white")
+            ax.legend(
+                loc="upper right",
+                labelcolor="white",
+                frameon=True,
+                facecolor=INK,
+                framealpha=0.6,
+                edgecolor="none",
+            )
         ax.set_xlabel(energy_label)
         ax.set_ylabel(time_label)
         ax.set_title(title or "data", fontweight="bold", color=INK)

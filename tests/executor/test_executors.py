@@ -254,7 +254,7 @@ def test_data_of_another_shape(backend: str) -> None:
         make_executor(model, Measurement(data=np.zeros((161, 51))), backend)
 
 
-@pytest.mark.parametrize("backend", ("interpreted", "compiled"))
+@pytest.mark.parametrize("backend", ["interpreted", "compiled"])
 def test_window_outside_of_the_axes(backend: str) -> None:
     with pytest.raises(DataError, match="empty or outside"):
         make_executor(make_model("one_peak"), Measurement(rows=(40, 99)), backend)

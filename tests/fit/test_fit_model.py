@@ -258,8 +258,8 @@ def test_one_c_call_for_each_residual(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*given: Any, **named: Any) -> Any:
         raise AssertionError("a NumPy reference was called")
 
-    for op in OPS.values():
-        monkeypatch.setattr(f"pyspec.functions.{op.package}.{op.name}", refuse)
+    for name in ("GLP", "Offset", "Shirley", "expFun"):
+        monkeypatch.setattr(f"pyspec.functions.{OPS[name].package}.{name}", refuse)
     reference.cache_clear()
     monkeypatch.setattr("pyspec.executor.interpreted.run_rpn", refuse)
     monkeypatch.setattr("pyspec.executor.compiled.LIBRARY", Counting())

@@ -334,7 +334,8 @@ def test_dynamics_as_written() -> None:
     ("text", "name", "message"),
     [
         (LAWS, "decays", "there is no model 'decays'.*did you mean 'decay'"),
-        (LAWS, ["decay", "decay"], "takes one dynamics model, not 2"),
+        (LAWS, ["decay", "decay"], "the sub-cycles decay need a frequency"),
+        (LAWS, [], "no dynamics model is named"),
         (GOOD, "doublet", r"^<text>:3: Offset: Offset is a function of energy"),
         ("d:\n  expFn: {}\n", "d", "did you mean 'expFun'"),
         (

@@ -127,7 +127,7 @@ def test_packed_nodes_say_what_the_plan_says(name: str) -> None:
 def test_library_names_node_and_field(field: str, value: int, message: str) -> None:
     packed = pack(make_plan(make_model("simple_energy")))
     memory = packed.memory.copy()
-    bad = PackedPlan(memory, packed.labels, 0, 0)
+    bad = PackedPlan(memory, packed.labels)
     bad.nodes()[field][0] = value
     with pytest.raises(PlanError, match=r"node 0 \(GLP_02\), field " + message):
         check(bad, "simple_energy")

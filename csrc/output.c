@@ -1,0 +1,95 @@
+/* output.c: what of a block lies in the window goes to the caller, as model or residual. */
+#include "run.h"
+
+static double datum(const pyspec_problem *q, int64_t row, int64_t i)
+{
+    const char *at = (const char *)q->data + row * q->data_row + i * q->data_x;
+    switch (q->data_type) {
+    case PYSPEC_TYPE_F32: {
+        float value;
+        memcpy(&value, at, sizeof value);
+        return (double)value;
+    }
+    case PYSPEC_TYPE_U16: {
+        uint16_t value;
+        memcpy(&value, at, sizeof value);
+        return (double)value;
+    }
+    default: {
+        double value;
+        memcpy(&value, at, sizeof value);
+        return value;
+    }
+    }
+}
+
+/* Signed root of the Poisson deviance; linear in the model below the floor, so that a model
+ * that turns negative still pulls back. */
+static double deviance(double d, double m, double scale)
+{
+    double floor = 1e-3 / scale;
+    double at = m > floor ? m : floor;
+    double term = d > 0.0 ? d * log(d / at) - d + at : at;
+    double root = sqrt(2.0 * scale * (term > 0.0 ? term : 0.0));
+    double value = d < at ? -root : root;
+    if (!(m > floor) && d > 0.0)
+        value += (m - floor) * (root > 0.0 ? scale * (d / at - 1.0) / -value : -sqrt(scale / at));
+    return m != m ? m : value;
+}
+
+/* Turns model values out[i] of one row, abscissae from `begin` on, into residuals. */
+static void subtract(const run *r, int64_t row, int64_t begin, int64_t n, double *out)
+{
+    const pyspec_problem *q = r->problem;
+    const char *at = (const char *)q->data + row * q->data_row + begin * q->data_x;
+    if (q->loss == PYSPEC_LOSS_POISSON)
+        for (int64_t i = 0; i < n; i++)
+            out[i] = deviance(datum(q, row, begin + i), out[i], q->loss_scale);
+    else if (q->data_type == PYSPEC_TYPE_F64 && q->data_x == (int64_t)sizeof(double) &&
+        (uintptr_t)at % sizeof(double) == 0)
+        pyspec_block_table[r->call->isa].subtract(out, (const double *)at, n);
+    else
+        for (int64_t i = 0; i < n; i++)
+            out[i] = datum(q, row, begin + i) - out[i];
+    for (int64_t i = 0; q->weight && i < n; i++) {
+        double weight;
+        memcpy(&weight, (const char *)q->weight + row * q->weight_row + (begin + i) * q->weight_x,
+               sizeof weight);
+        out[i] *= weight;
+    }
+    for (int64_t i = 0; q->keep && i < n; i++)
+        out[i] = q->keep[row * q->keep_row + (begin + i) * q->keep_x] ? out[i] : 0.0;
+}
+
+/* Writes what of a block lies in the window. */
+void pyspec_write_block(const run *r, const tile *t)
+{
+    const pyspec_problem *q = r->problem;
+    const double *slot = r->work.slots + r->plan->result * BLOCK * L;
+    int64_t n_block = t->across ? t->block.n_valid : t->block.n;
+    int64_t n = t->x0 + n_block < q->x_end ? n_block : q->x_end - t->x0;
+    int64_t width = q->x_end - q->x_begin;
+    int64_t n_lanes = t->across ? 1 : q->row_end - t->row < L ? q->row_end - t->row : L;
+    double *out = r->call->out + (t->row - q->row_begin) * width + (t->x0 - q->x_begin);
+    if (n <= 0)
+        return;
+    if (t->across)
+        memcpy(out, slot, (size_t)n * sizeof *out);
+    else
+        pyspec_block_table[r->call->isa].turn(out, width, slot, n, n_lanes);
+    for (int64_t l = 0; r->residual && l < n_lanes; l++)
+        subtract(r, t->row + l, t->x0, n, out + l * width);
+}
+
+/* A model whose result is one trace: a value for each row. */
+void pyspec_write_trace(const run *r)
+{
+    const pyspec_problem *q = r->problem;
+    const double *trace = r->work.traces + r->plan->trace * r->work.stride;
+    for (int64_t row = q->row_begin; row < q->row_end; row++) {
+        double *out = r->call->out + (row - q->row_begin);
+        *out = trace[row];
+        if (r->residual)
+            subtract(r, row, 0, 1, out);
+    }
+}

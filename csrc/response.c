@@ -1,0 +1,236 @@
+/* response.c: exact responses of the laws of motion to a Gaussian instrument of width SD, value
+ * and partial derivatives. The formulas and their sources stand in
+ * pyspec/functions/response.py.
+ *
+ * u = t - t0, k = 1 / SD, N the normal density of width SD, S its integral up to u. A response
+ * G obeys dG/dSD = SD d2G/du2 (the heat equation), which gives all derivatives by the width. */
+#include "faddeeva.h"
+#include "kernel.h"
+
+#define SQRT1_2PI 0.39894228040143267794
+
+static ALWAYS_INLINE double density(double u, double width)
+{
+    double z = u / width;
+    return v_exp(-0.5 * (z * z)) * (SQRT1_2PI / width);
+}
+
+static ALWAYS_INLINE double step(double u, double width)
+{
+    return 0.5 * v_erfc(-u / width * PYSPEC_SQRT1_2);
+}
+
+KERNEL(gaussIRF)
+{
+    FOR_VECTORS FOR_LANES {
+        double z = X / P(0);
+        y[AT] = density(X, P(0));
+        if (want)
+            d[0][AT] = y[AT] * (z * z - 1.0) / P(0);
+    }
+}
+
+KERNEL(stepFun_gaussIRF)
+{
+    FOR_VECTORS FOR_LANES {
+        double u = X - P(1), s = step(u, P(2)), height = P(0) + P(3);
+        y[AT] = height * s;
+        if (want) {
+            double n = density(u, P(2));
+            d[0][AT] = s;
+            d[1][AT] = -height * n;
+            d[2][AT] = -height * n * (u / P(2));
+            d[3][AT] = s;
+        }
+    }
+}
+
+KERNEL(linFun_gaussIRF)
+{
+    FOR_VECTORS FOR_LANES {
+        double u = X - P(1), s = step(u, P(2)), n = density(u, P(2));
+        double ramp = u * s + P(2) * P(2) * n;
+        y[AT] = P(0) * ramp + P(3) * s;
+        if (want) {
+            d[0][AT] = ramp;
+            d[1][AT] = -(P(0) * s + P(3) * n);
+            d[2][AT] = (P(0) * P(2) - P(3) * (u / P(2))) * n;
+            d[3][AT] = s;
+        }
+    }
+}
+
+KERNEL(expFun_gaussIRF)
+{
+    FOR_VECTORS FOR_LANES {
+        double rate = 1.0 / P(1), width = P(3);
+        double u = X - P(2), z = (width * rate - u / width) * PYSPEC_SQRT1_2;
+        double late = z <= 0.0 ? 1.0 : 0.0;
+        double shift = width * rate;
+        double decay = v_exp(late * (0.5 * shift * shift - u * rate)) * v_erfc(late * z);
+        double rise = v_exp(-0.5 * (u / width) * (u / width)) * v_erfcx((1.0 - late) * z);
+        double e = 0.5 * (late > 0.0 ? decay : rise);
+        double s = step(u, width);
+        y[AT] = P(0) * e + P(4) * s;
+        if (want) {
+            double n = density(u, width);
+            double slope = n - e * rate;
+            d[0][AT] = e;
+            d[1][AT] = P(0) * ((u - shift * width) * e + width * width * n) * rate * rate;
+            d[2][AT] = -(P(0) * slope + P(4) * n);
+            d[3][AT] = -P(0) * (u / width * n + shift * slope) - P(4) * (u / width) * n;
+            d[4][AT] = s;
+        }
+    }
+}
+
+/* Response h of exp(i omega u), u >= 0, and its derivative by u. */
+KERNEL(sinFun_gaussIRF)
+{
+    FOR_VECTORS {
+        double x[L], yy[L], decay[L];
+        w_lanes w;
+        FOR_LANES {
+            x[l] = PYSPEC_TWO_PI * P(1) * P(4) * PYSPEC_SQRT1_2;
+            yy[l] = fabs(X - P(3)) / P(4) * PYSPEC_SQRT1_2;
+            decay[l] = v_exp(-4.0 * PYSPEC_PI * yy[l]);
+        }
+        w_vector(x, yy, decay, 1, &w);
+        FOR_LANES {
+            double u = X - P(3), omega = PYSPEC_TWO_PI * P(1), width = P(4);
+            double by_dy = (0.5 * w.dy[l] + 1.0 / PYSPEC_SQRT_PI - yy[l] * w.v[l]) / x[l];
+            double by_dx = (0.5 * w.dx[l] + x[l] * w.v[l]) / yy[l];
+            double im = fabs(x[l]) > yy[l] ? by_dy : yy[l] > 0.0 ? by_dx : 0.0;
+            double early = 0.5 * v_exp(-yy[l] * yy[l]);
+            double damp = v_exp(-(x[l] * x[l])), phase = omega * u;
+            double hr = u > 0.0 ? damp * cos(phase) - early * w.v[l] : early * w.v[l];
+            double hi = u > 0.0 ? damp * sin(phase) + early * im : early * im;
+            double c = cos(P(2)), s = sin(P(2));
+            double onset = step(u, width);
+            double turned_im = s * hr + c * hi, turned_re = c * hr - s * hi;
+            y[AT] = P(0) * turned_im + P(5) * onset;
+            if (want) {
+                double n = density(u, width), v = width * width;
+                /* h' = i omega h + N, response of s exp(i omega s) = (u + i omega v) h + v N */
+                double gr = -omega * hi + n, gi = omega * hr;
+                double rr = u * hr - omega * v * hi + v * n, ri = u * hi + omega * v * hr;
+                double cr = -omega * gi - u / v * n, ci = omega * gr;
+                d[0][AT] = turned_im;
+                d[1][AT] = PYSPEC_TWO_PI * P(0) * (c * rr - s * ri);
+                d[2][AT] = P(0) * turned_re;
+                d[3][AT] = -P(0) * (s * gr + c * gi) - P(5) * n;
+                d[4][AT] = width * P(0) * (s * cr + c * ci) - P(5) * (u / width) * n;
+                d[5][AT] = onset;
+            }
+        }
+    }
+}
+
+KERNEL(erfFun_gaussIRF)
+{
+    FOR_VECTORS FOR_LANES {
+        double u = X - P(2), width = sqrt(P(1) * P(1) + P(3) * P(3));
+        double s = step(u, width);
+        y[AT] = P(0) * s + P(4);
+        if (want) {
+            double n = density(u, width), by_width = -P(0) * (u / width) * n;
+            d[0][AT] = s;
+            d[1][AT] = by_width * (P(1) / width);
+            d[2][AT] = -P(0) * n;
+            d[3][AT] = by_width * (P(3) / width);
+            d[4][AT] = 1.0;
+        }
+    }
+}
+
+/* Gauss-Legendre nodes and weights on [-1, 1], the positive half of 16. */
+static const double NODES[8] = {0.09501250983763744, 0.28160355077925891, 0.45801677765722739,
+                                0.61787624440264375, 0.75540440835500303, 0.86563120238783174,
+                                0.94457502307323258, 0.98940093499164993};
+static const double WEIGHTS[8] = {0.18945061045506850, 0.18260341504492359, 0.16915651939500254,
+                                  0.14959598881657673, 0.12462897125553387, 0.09515851168249278,
+                                  0.06225352393864789, 0.02715245941175409};
+
+/* Beyond this many widths a Gaussian is below 1e-16 of its peak. */
+#define REACH 8.6
+
+/* What a law without a closed form is integrated to: G, dG/du, d2G/du2, dG/df. */
+typedef struct moments {
+    double value, slope, curvature, by_frequency;
+} moments;
+
+typedef struct integrand {
+    double u, width, omega;
+    int root; /* sqrt(s), in v = sqrt(s); otherwise sin(omega s) / (omega s) */
+} integrand;
+
+static void sample(const integrand *f, double at, double weight, moments *sum)
+{
+    double s = f->root ? at * at : at;
+    double phase = f->omega * s;
+    double law = f->root ? 2.0 * s : fabs(phase) < 1e-4 ? 1.0 - phase * phase / 6.0
+                                                        : sin(phase) / phase;
+    double by_omega = f->root ? 0.0
+                      : fabs(phase) < 1e-4 ? -phase * s / 3.0
+                                           : (cos(phase) - law) / f->omega;
+    double z = (f->u - s) / f->width;
+    double n = weight * density(f->u - s, f->width);
+    sum->value += law * n;
+    sum->slope += law * n * -z / f->width;
+    sum->curvature += law * n * (z * z - 1.0) / (f->width * f->width);
+    sum->by_frequency += by_omega * PYSPEC_TWO_PI * n;
+}
+
+static moments integrate(const integrand *f)
+{
+    moments sum = {0.0, 0.0, 0.0, 0.0};
+    double low = f->u - REACH * f->width, high = f->u + REACH * f->width;
+    low = low > 0.0 ? low : 0.0;
+    if (!(high > low)) /* far before the onset, or NaN */
+        return high == high ? sum : (moments){NAN, NAN, NAN, NAN};
+    double turns = f->root ? 0.0 : fabs(f->omega) * (high - low) / 6.0;
+    int panels = turns < 4000.0 ? 6 + (int)turns : 4006;
+    low = f->root ? sqrt(low) : low;
+    high = f->root ? sqrt(high) : high;
+    for (int k = 0; k < panels; k++) {
+        double half = (high - low) / panels / 2.0, middle = low + (2 * k + 1) * half;
+        for (int q = 0; q < 8; q++) {
+            sample(f, middle - half * NODES[q], half * WEIGHTS[q], &sum);
+            sample(f, middle + half * NODES[q], half * WEIGHTS[q], &sum);
+        }
+    }
+    return sum;
+}
+
+KERNEL(sinDivX_gaussIRF)
+{
+    FOR_VECTORS FOR_LANES {
+        double u = X - P(2), s = step(u, P(3));
+        integrand f = {.u = u, .width = P(3), .omega = PYSPEC_TWO_PI * P(1)};
+        moments m = integrate(&f);
+        y[AT] = P(0) * m.value + P(4) * s;
+        if (want) {
+            double n = density(u, P(3));
+            d[0][AT] = m.value;
+            d[1][AT] = P(0) * m.by_frequency;
+            d[2][AT] = -P(0) * m.slope - P(4) * n;
+            d[3][AT] = P(3) * P(0) * m.curvature - P(4) * (u / P(3)) * n;
+            d[4][AT] = s;
+        }
+    }
+}
+
+KERNEL(sqrtFun_gaussIRF)
+{
+    FOR_VECTORS FOR_LANES {
+        integrand f = {.u = X - P(1), .width = P(2), .root = 1};
+        moments m = integrate(&f);
+        y[AT] = P(0) * m.value + P(3);
+        if (want) {
+            d[0][AT] = m.value;
+            d[1][AT] = -P(0) * m.slope;
+            d[2][AT] = P(2) * P(0) * m.curvature;
+            d[3][AT] = 1.0;
+        }
+    }
+}

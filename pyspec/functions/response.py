@@ -1,0 +1,110 @@
+"""Exact responses of the laws of motion to a Gaussian instrument (gaussIRF).
+
+Each is the convolution ``integral f(t - s) N(s; SD) ds`` of a law f of
+:mod:`pyspec.functions.time` with the normal distribution N of standard deviation SD, the
+instrument response. Unlike a sum over the samples it sees an onset between two of them.
+
+Notation: u = t - t0, Phi and phi the normal distribution and density, w the Faddeeva
+function. Parameters are those of the law, in its units; SD (of erfFun, which has one of its
+own: IRF) is the width of the instrument, in units of the time axis, > 0. ``y0`` adds
+``y0 Phi(u / SD)``.
+
+Sources: completed squares; of expFun the exponentially modified Gaussian (E. Grushka, Anal.
+Chem. 44, 1733 (1972)); sinDivX and sqrtFun have no closed form and are integrated.
+"""
+
+from __future__ import annotations
+
+from typing import TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+from scipy.special import erfc, erfcx, wofz
+
+from pyspec.functions.normal import REACH, cumulative, density, integrate
+
+Array: TypeAlias = npt.NDArray[np.float64]
+Value: TypeAlias = float | Array
+
+
+def gaussIRF(d: Array, SD: Value) -> Array:
+    """Gaussian instrument response ``exp(-(d / SD)^2 / 2) / (SD sqrt(2 pi))``.
+
+    Parameters
+    ----------
+    d : (n,) time differences
+    SD : standard deviation, in units of the time axis, SD > 0
+    """
+    return density(d, SD)
+
+
+def stepFun_gaussIRF(t: Array, A: Value, t0: Value, SD: Value, y0: Value = 0.0) -> Array:
+    """Step of height A at t0: ``(A + y0) Phi(u / SD)``."""
+    return np.asarray((A + y0) * cumulative(t - t0, SD))
+
+
+def linFun_gaussIRF(t: Array, m: Value, t0: Value, SD: Value, y0: Value = 0.0) -> Array:
+    """Ramp of slope m from t0: ``m (u Phi(u / SD) + SD phi(u / SD)) + y0 Phi(u / SD)``."""
+    u = t - t0
+    return np.asarray(m * (u * cumulative(u, SD) + SD**2 * density(u, SD)) + y0 * cumulative(u, SD))
+
+
+def expFun_gaussIRF(t: Array, A: Value, tau: Value, t0: Value, SD: Value, y0: Value = 0.0) -> Array:
+    """Decay of height A and time tau from t0:
+    ``A/2 exp(SD^2 / (2 tau^2) - u / tau) erfc(z) + y0 Phi(u / SD)``,
+    ``z = (SD / tau - u / SD) / sqrt(2)``; for z > 0 as ``exp(-u^2 / (2 SD^2)) erfcx(z)``."""
+    u = t - t0
+    z = (SD / tau - u / SD) / np.sqrt(2)
+    late = z <= 0
+    safe = np.where(late, u, SD**2 / tau)
+    decay = np.exp(SD**2 / (2 * tau**2) - safe / tau) * erfc(np.where(late, z, 0.0))
+    rise = np.exp(-((u / SD) ** 2) / 2) * erfcx(np.where(late, 0.0, z))
+    return np.asarray(A / 2 * np.where(late, decay, rise) + y0 * cumulative(u, SD))
+
+
+def sinFun_gaussIRF(
+    t: Array, A: Value, f: Value, phi: Value, t0: Value, SD: Value, y0: Value = 0.0
+) -> Array:
+    """Oscillation of amplitude A, frequency f and phase phi from t0:
+    ``A Im(exp(i phi) h) + y0 Phi(u / SD)``, h the response of ``exp(i omega u)`` for u >= 0,
+    ``exp(-u^2 / (2 SD^2)) w((omega SD - i u / SD) / sqrt(2)) / 2``, omega = 2 pi f."""
+    u = t - t0
+    omega = 2 * np.pi * f
+    early = np.exp(-((u / SD) ** 2) / 2) / 2
+    w = wofz((omega * SD + 1j * np.abs(u) / SD) / np.sqrt(2))
+    # For u > 0 by w(z) = 2 exp(-z^2) - w(-z) and w(-conj z) = conj w(z).
+    after = np.exp(1j * omega * u - (omega * SD) ** 2 / 2) - early * np.conj(w)
+    h = np.where(u > 0, after, early * w)
+    return np.asarray(A * np.imag(np.exp(1j * phi) * h) + y0 * cumulative(u, SD))
+
+
+def erfFun_gaussIRF(t: Array, A: Value, SD: Value, t0: Value, IRF: Value, y0: Value = 0.0) -> Array:
+    """Smooth step of height A and width SD at t0: ``A Phi(u / sqrt(SD^2 + IRF^2)) + y0``,
+    widths add in squares."""
+    return np.asarray(A * cumulative(t - t0, np.sqrt(SD**2 + IRF**2)) + y0)
+
+
+def sinDivX_gaussIRF(t: Array, A: Value, f: Value, t0: Value, SD: Value, y0: Value = 0.0) -> Array:
+    """Cardinal sine of height A and frequency f from t0:
+    ``A integral_0^inf sin(omega s) / (omega s) N(u - s; SD) ds + y0 Phi(u / SD)``,
+    omega = 2 pi f, by quadrature over u +- 8.6 SD."""
+    u, F, W = np.broadcast_arrays(t - t0, f, SD)
+    low, high = np.maximum(u - REACH * W, 0.0), np.maximum(u + REACH * W, 0.0)
+    n_panels = 2 + int(np.ceil(np.max(np.abs(F) * REACH * W)))
+    value = integrate(
+        lambda s: np.sinc(2 * F[..., None] * s) * density(u[..., None] - s, W[..., None]),
+        low,
+        high,
+        n_panels,
+    )
+    return np.asarray(A * value + y0 * cumulative(u, SD))
+
+
+def sqrtFun_gaussIRF(t: Array, A: Value, t0: Value, SD: Value, y0: Value = 0.0) -> Array:
+    """Square root with factor A from t0:
+    ``A integral_0^inf sqrt(s) N(u - s; SD) ds + y0``, by quadrature in v = sqrt(s)."""
+    u, W = np.broadcast_arrays(t - t0, SD)
+    low = np.sqrt(np.maximum(u - REACH * W, 0.0))
+    high = np.sqrt(np.maximum(u + REACH * W, 0.0))
+    value = integrate(lambda v: 2 * v**2 * density(u[..., None] - v**2, W[..., None]), low, high, 4)
+    return np.asarray(A * value + y0)

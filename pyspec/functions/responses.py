@@ -1,0 +1,19 @@
+"""Which row of the op table is the exact Gaussian response of a law, and how it is called."""
+
+from __future__ import annotations
+
+from pyspec._library import OPS, OpDef
+
+#: In place of a position in the law's parameters: the width of the instrument response.
+WIDTH = -1
+
+
+def response(law: OpDef, irf: OpDef) -> OpDef | None:
+    """The row that holds the response of `law` to `irf`, or None if there is none."""
+    return OPS.get(f"{law.name}_{irf.name}")
+
+
+def response_order(law: OpDef, row: OpDef) -> tuple[int, ...]:
+    """Where each parameter of a response comes from: its position among the law's
+    parameters, or :data:`WIDTH` for the one that the law does not have."""
+    return tuple(law.params.index(p) if p in law.params else WIDTH for p in row.params)

@@ -1,0 +1,110 @@
+"""The section ``parameters``: quantities that belong to no component."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from pyspec.errors import ModelError, PlanError
+from pyspec.executor import make_executor
+from pyspec.model import load_dynamics, load_model, load_models
+
+MODEL = """
+m:
+  GLP:
+    A: [10.0, true]
+    x0: [5.0, true]
+    F: ["width"]
+    m: [0.3, false]
+other:
+  Gauss:
+    A: [1.0, true]
+    x0: [5.0, true]
+    SD: ["width / 2"]
+"""
+TEXT = (
+    """
+parameters:
+  width: [1.5, true, 0.1, 9]
+  area: ["GLP_01_A * width * sqrt(pi)"]
+  twice: ["2 * area"]
+"""
+    + MODEL
+)
+X = np.linspace(0.0, 10.0, 41)
+
+
+def test_they_are_parameters_of_every_model_that_can_have_them() -> None:
+    models = load_models(TEXT)
+    assert list(models["m"].parameters)[-3:] == ["width", "area", "twice"]
+    assert list(models["other"].parameters)[-1:] == ["width"]
+    assert "area" not in models["other"].parameters
+    assert models["m"].opt_param_names == ("GLP_01_A", "GLP_01_x0", "width")
+    values = models["m"].values
+    assert values["twice"] == pytest.approx(2 * 10.0 * 1.5 * np.sqrt(np.pi), rel=1e-15)
+
+
+def test_three_executors_use_them() -> None:
+    model = load_models(TEXT)["m"]
+    model.set_axes(energy=X)
+    spectra = [
+        make_executor(model, None, backend).run([9.0, 4.0, 2.0])
+        for backend in ("tree", "interpreted", "compiled")
+    ]
+    u2 = ((X - 4.0) / 2.0) ** 2
+    expected = 9.0 * np.exp(-4 * np.log(2) * 0.7 * u2) / (1 + 1.2 * u2)
+    for spectrum in spectra:
+        np.testing.assert_allclose(spectrum, expected, rtol=0, atol=1e-14)
+
+
+def test_dynamics_may_share_one() -> None:
+    text = "parameters:\n  tau: [7.0, true, 0.5, 90]\n" + MODEL.replace("width", "GLP_01_A / 5")
+    model = load_model(text, "m")
+    for target, height in (("GLP_01_A", 2.0), ("GLP_01_x0", 0.5)):
+        law = f'd:\n  expFun: {{A: [{height}, true], tau: ["tau"], t0: [0, false]}}\n'
+        model.add_dynamics(target, load_dynamics(law, "d", target))
+    time = np.linspace(-2.0, 20.0, 23)
+    model.set_axes(energy=X, time=time)
+    assert model.opt_param_names.count("tau") == 1
+    tree = make_executor(model, None, "tree").run(model.theta())
+    compiled = make_executor(model).run(model.theta())
+    np.testing.assert_allclose(compiled, tree, rtol=0, atol=1e-10 * tree.max())
+
+
+def test_one_that_nothing_uses_is_refused_before_a_fit() -> None:
+    model = load_model(TEXT.replace('"width"', '"GLP_01_A / 7"').replace("A * width", "A"), "m")
+    model.set_axes(energy=X)
+    with pytest.raises(PlanError, match="width: is free, but nothing depends on it"):
+        make_executor(model)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("parameters:\n  pi: [1, true]\n" + MODEL, r"^<text>:2: pi: 'pi' has a meaning"),
+        ("parameters:\n  sqrt: [1, true]\n" + MODEL, r"^<text>:2: sqrt: 'sqrt' has a meaning"),
+        ("parameters:\n  a-b: [1, true]\n" + MODEL, r"^<text>:2: a-b: .* cannot be named"),
+        ("parameters:\n  width: 3\n" + MODEL, r"^<text>:2: width: a parameter is a list"),
+        (
+            "parameters:\n  width: [1, true]\n  width: [2, true]\n" + MODEL,
+            r"^<text>:3: width: given twice, first at <text>:2",
+        ),
+        (
+            "parameters:\n  GLP_01_A: [1, true]\n" + MODEL,
+            r"^<text>:2: GLP_01_A: GLP_01_A is a parameter of the model already",
+        ),
+        (
+            'parameters:\n  width: ["area"]\n  area: ["width"]\n' + MODEL,
+            r"circle: width -> area -> width",
+        ),
+        ("parameters:\n  width: [1, true]\n", "there is no model"),
+    ],
+)
+def test_mistakes(text: str, message: str) -> None:
+    with pytest.raises(ModelError, match=message):
+        load_models(text)
+
+
+def test_unknown_name_is_found_when_the_model_is_complete() -> None:
+    with pytest.raises(ModelError, match="did you mean 'GLP_01_A'"):
+        load_model('parameters:\n  area: ["GLP_1_A * 2"]\n' + MODEL.replace('"width"', '"1"'), "m")
