@@ -25,6 +25,7 @@ SIGNATURES: dict[str, tuple[Any, list[Any]]] = {
     "pyspec_work_size": (_I64, [_PTR, _PTR]),
     "pyspec_evaluate": (ctypes.c_int, [_PTR]),
     "pyspec_residual": (ctypes.c_int, [_PTR]),
+    "pyspec_residual_all": (ctypes.c_int, [_PTR, _I64]),
     "pyspec_traces": (ctypes.c_int, [_PTR]),
     "pyspec_isa_supported": (ctypes.c_int, [_I64]),
     "pyspec_function": (ctypes.c_int, [_I64, _I64, _I64, _I64, _PTR, _PTR, _PTR, _PTR, _PTR]),

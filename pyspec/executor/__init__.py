@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from pyspec.executor.base import Executor, Values
 from pyspec.executor.compare import AGREEMENT, CompareExecutor, Runner, worst_difference
 from pyspec.executor.compiled import CompiledExecutor
 from pyspec.executor.interpreted import InterpretedExecutor
+from pyspec.executor.joint import JointExecutor, JointNames, join_names
 from pyspec.executor.tree import TreeExecutor
 from pyspec.ir import build_graph
 from pyspec.model import Measurement, Model, register_evaluator
@@ -37,13 +39,17 @@ __all__ = [
     "CompiledExecutor",
     "Executor",
     "InterpretedExecutor",
+    "JointExecutor",
+    "JointNames",
     "Runner",
     "TreeExecutor",
     "backend_name",
     "evaluate_1d",
     "evaluate_2d",
     "extract_theta",
+    "join_names",
     "make_executor",
+    "make_joint_executor",
     "make_plan",
     "worst_difference",
 ]
@@ -87,6 +93,15 @@ def make_executor(
     return CompareExecutor(
         [TreeExecutor(model, measurement), InterpretedExecutor(plan, measurement), compiled]
     )
+
+
+def make_joint_executor(
+    parts: Sequence[tuple[Model, Measurement | None]], backend: str = "compiled"
+) -> JointExecutor:
+    """One executor over several files; see :mod:`pyspec.executor.joint` for the names."""
+    names = join_names([model for model, _ in parts])
+    executors = [make_executor(model, measurement, backend) for model, measurement in parts]
+    return JointExecutor(executors, names)
 
 
 def evaluate_1d(plan: ScheduledPlan1D, theta: Values, fixed: Values = None) -> Array:

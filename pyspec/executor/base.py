@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from typing import ClassVar, TypeAlias
+from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -85,7 +85,7 @@ class Window:
         columns = self.x_end - self.x_begin
         return (self.row_end - self.row_begin, columns) if self.dimension == 2 else (columns,)
 
-    def crop(self, array: npt.NDArray[np.generic]) -> npt.NDArray[np.generic]:
+    def crop(self, array: npt.NDArray[Any]) -> npt.NDArray[Any]:
         """The window of an array over the full axes."""
         if self.is_trace:
             return array[self.row_begin : self.row_end]

@@ -107,6 +107,8 @@ class CompiledExecutor(Executor):
         if plan.aux is not None and plan.aux_weights is not None:
             fields["aux"] = self._pin(np.ascontiguousarray(plan.aux))
             fields["aux_weight"] = self._pin(np.ascontiguousarray(plan.aux_weights))
+        fields["loss"] = CONSTANTS[f"LOSS_{self.measurement.loss.upper()}"]
+        fields["loss_scale"] = self.measurement.loss_scale
         data = self.measurement.data
         if data is not None:
             if data.dtype not in _TYPES or not data.dtype.isnative:
@@ -131,12 +133,20 @@ class CompiledExecutor(Executor):
         step = 0 if self.plan.is_trace else array.strides[-1]
         return {name: self._pin(array), f"{name}_row": row, f"{name}_x": step}
 
+    def take_frame(self) -> _Frame:
+        """A frame of its own for one call; :meth:`return_frame` gives it back."""
+        try:
+            return self._frames.pop()
+        except IndexError:
+            return _Frame(self)
+
+    def return_frame(self, frame: _Frame) -> None:
+        """Gives a frame back to the pool."""
+        self._frames.append(frame)
+
     def _call(self, entry: Any, theta: Values, fixed: Values, out: Array) -> Array:
         plan = self.plan
-        try:
-            frame = self._frames.pop()
-        except IndexError:
-            frame = _Frame(self)
+        frame = self.take_frame()
         frame.theta[:] = plan.values(theta, plan.opt_param_names, plan.theta, "free")
         if fixed is not None:
             frame.fixed[:] = plan.values(fixed, plan.fixed_names, plan.fixed, "fixed")
@@ -144,7 +154,7 @@ class CompiledExecutor(Executor):
         status = entry(frame.address)
         if fixed is not None:
             frame.fixed[:] = plan.fixed
-        self._frames.append(frame)
+        self.return_frame(frame)
         raise_status(status, plan.name)
         return out
 

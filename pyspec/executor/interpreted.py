@@ -16,6 +16,7 @@ from pyspec.errors import DataError
 from pyspec.executor.base import Array, Executor, Values
 from pyspec.formula import run_rpn
 from pyspec.functions import outside, reference
+from pyspec.functions.losses import deviance
 from pyspec.functions.quadrature import convolution_matrix
 from pyspec.model import Measurement
 from pyspec.plan.pack import OPS_BY_INDEX
@@ -62,7 +63,11 @@ class InterpretedExecutor(Executor):
     def residual(self, theta: Values, fixed: Values = None, out: Array | None = None) -> Array:
         if self._data is None:
             raise DataError("a residual needs data; give the measurement some")
-        residual = np.subtract(self._data, self.run(theta, fixed))
+        measurement = self.measurement
+        if measurement.loss == "poisson":
+            residual = deviance(self._data, self.run(theta, fixed), measurement.loss_scale)
+        else:
+            residual = np.subtract(self._data, self.run(theta, fixed))
         if self.window.weight is not None:
             residual *= self.window.crop(self.window.weight)
         if self.measurement.keep is not None:

@@ -16,6 +16,7 @@ import numpy.typing as npt
 from pyspec._library import OpDef
 from pyspec.errors import DataError, ModelError, suggest
 from pyspec.functions import WIDTH, outside, reference, response, response_order
+from pyspec.functions.losses import deviance
 from pyspec.functions.quadrature import convolve
 from pyspec.model import Component, Dynamics, Measurement, Model, Par
 from pyspec.model.check import PROFILE, movers
@@ -75,7 +76,11 @@ class TreeExecutor:
         measurement = self.measurement
         if measurement.data is None:
             raise DataError("a residual needs data; give the measurement some")
-        residual = measurement.window(measurement.data) - self.run(theta, fixed)
+        data, model = measurement.window(measurement.data), self.run(theta, fixed)
+        if measurement.loss == "poisson":
+            residual = deviance(data, model, measurement.loss_scale)
+        else:
+            residual = data - model
         if measurement.weight is not None:
             full = np.broadcast_to(measurement.weight, measurement.data.shape)
             residual = residual * measurement.window(full)

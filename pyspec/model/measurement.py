@@ -8,7 +8,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pyspec.errors import DataError
+from pyspec.errors import DataError, suggest
+
+#: How residuals are made.
+LOSSES = ("squares", "poisson")
 
 
 @dataclass(frozen=True, eq=False)
@@ -22,6 +25,9 @@ class Measurement:
     columns : (begin, end) of the energy window
     weight : factor of data - model, 1 / sigma; broadcasts to the data
     keep : False where a point is masked, of the shape of the data
+    loss : "squares", or "poisson" for counts: the residual is then the signed root of the
+        deviance, :func:`pyspec.functions.losses.deviance`
+    loss_scale : counts for each unit of the data ("poisson")
 
     Raises :class:`DataError` where arrays or the window are not usable, and for data that are
     not finite within the window, unless masked.
@@ -32,6 +38,8 @@ class Measurement:
     columns: tuple[int, int] | None = None
     weight: npt.NDArray[np.float64] | None = None
     keep: npt.NDArray[np.bool_] | None = None
+    loss: str = "squares"
+    loss_scale: float = 1.0
 
     def __post_init__(self) -> None:
         for what in ("rows", "columns"):
@@ -49,6 +57,27 @@ class Measurement:
         if self.data is not None:
             object.__setattr__(self, "data", _real(self.data, "data"))
             self._check_data()
+        self._check_loss()
+
+    def _check_loss(self) -> None:
+        if self.loss not in LOSSES:
+            raise DataError(
+                f"unknown loss {self.loss!r}{suggest(str(self.loss), list(LOSSES))}; there are "
+                f"{', '.join(LOSSES)}"
+            )
+        if not (np.isfinite(self.loss_scale) and self.loss_scale > 0):
+            raise DataError(
+                f"loss_scale is {self.loss_scale}; give the counts for each unit of the data, > 0"
+            )
+        if self.loss == "poisson" and self.data is not None:
+            window = self.window(self.data)
+            kept = slice(None) if self.keep is None else self.window(self.keep)
+            low = np.min(window[kept], initial=0.0)
+            if low < 0:
+                raise DataError(
+                    f"counts cannot be negative, but the data reach {low:g}; subtract no "
+                    'background from counts, or use loss="squares" with weights'
+                )
 
     def _check_data(self) -> None:
         assert self.data is not None

@@ -1,0 +1,154 @@
+"""One residual over several files that share parameters.
+
+A parameter of scope "project" is one parameter of all files that have it; any other is one of
+its own file and is called ``file00_GLP_01_A``. Files whose executor is compiled are evaluated in
+one C call; a file that needs another executor slows down no other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+import numpy.typing as npt
+
+from pyspec._library import LIBRARY, raise_status
+from pyspec.errors import ModelError, PlanError
+from pyspec.executor.base import Array, Values
+from pyspec.executor.compare import Runner
+from pyspec.executor.compiled import CompiledExecutor
+from pyspec.model import Model, Par
+
+Ints = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class JointNames:
+    """How the parameters of the files become those of the project.
+
+    `names` are the project's free parameters, `gather[k]` where file k finds its theta among
+    them, `full[k]` the project's name of each parameter of file k.
+    """
+
+    names: tuple[str, ...]
+    gather: tuple[Ints, ...]
+    full: tuple[dict[str, str], ...]
+    start: Array
+
+
+def join_names(models: Sequence[Model]) -> JointNames:
+    """Names the free parameters of all files, in file order, shared ones where they first occur.
+
+    Raises :class:`ModelError` where files that share a parameter give it other bounds or fix it.
+    """
+    if not models:
+        raise ModelError("a joint fit needs at least one file")
+    first: dict[str, tuple[int, Par]] = {}
+    position: dict[str, int] = {}
+    start: list[float] = []
+    gather: list[Ints] = []
+    full: list[dict[str, str]] = []
+    for index, model in enumerate(models):
+        names: dict[str, str] = {}
+        for name, par in model.parameters.items():
+            shared = par.scope == "project"
+            names[name] = name if shared else f"file{index:02d}_{name}"
+            if shared:
+                _check_shared(par, index, *first.setdefault(name, (index, par)))
+        for name in model.opt_param_names:
+            if names[name] not in position:
+                position[names[name]] = len(start)
+                start.append(model.parameters[name].value)
+        gather.append(np.array([position[names[n]] for n in model.opt_param_names], np.int64))
+        full.append(names)
+    return JointNames(tuple(position), tuple(gather), tuple(full), np.array(start))
+
+
+def _check_shared(par: Par, index: int, first: int, other: Par) -> None:
+    if (par.vary, par.min, par.max) != (other.vary, other.min, other.max):
+        raise ModelError(
+            f"{par.place}: {par.name} is shared by the project, but file {index} and file {first} "
+            "give it other bounds or hold it fixed; write the same entry in both models"
+        )
+
+
+class JointExecutor:
+    """Runs the executors of several files as one; spectra and residuals are concatenated."""
+
+    name: ClassVar[str] = "joint"
+
+    def __init__(self, executors: Sequence[Runner], names: JointNames) -> None:
+        self.executors = tuple(executors)
+        self.names = names
+        for executor, gather in zip(self.executors, names.gather, strict=True):
+            if len(executor.opt_param_names) != gather.size:
+                raise PlanError("the names do not belong to these executors; use join_names")
+        self._sizes: list[int] | None = None
+
+    @property
+    def opt_param_names(self) -> tuple[str, ...]:
+        """The order of theta: the project's free parameters."""
+        return self.names.names
+
+    @property
+    def fixed_names(self) -> tuple[str, ...]:
+        """Fixed values belong to the files; a joint run takes none."""
+        return ()
+
+    def run(self, theta: Values, fixed: Values = None) -> Array:
+        """The models of all files over their windows, flattened, one after the other."""
+        return np.concatenate([spectrum.ravel() for spectrum in self.run_files(theta)])
+
+    def run_files(self, theta: Values) -> list[Array]:
+        """The model of each file over its window."""
+        given = self._theta(theta)
+        pairs = zip(self.executors, self.names.gather, strict=True)
+        return [executor.run(given[gather]) for executor, gather in pairs]
+
+    def residual(self, theta: Values, fixed: Values = None, out: Array | None = None) -> Array:
+        """The residuals of all files, one after the other."""
+        given = self._theta(theta)
+        parts = list(zip(self.executors, self.names.gather, strict=True))
+        if self._sizes is None:
+            self._sizes = [executor.residual(given[gather]).size for executor, gather in parts]
+        if out is None:
+            out = np.empty(sum(self._sizes))
+        compiled: list[tuple[CompiledExecutor, Any]] = []
+        begin = 0
+        for (executor, gather), size in zip(parts, self._sizes, strict=True):
+            part = out[begin : begin + size]
+            begin += size
+            if isinstance(executor, CompiledExecutor):
+                frame = executor.take_frame()
+                frame.theta[:] = given[gather]
+                frame.send_to(part)
+                compiled.append((executor, frame))
+            else:
+                part[:] = executor.residual(given[gather])
+        addresses = np.array([frame.address for _, frame in compiled], dtype=np.uintp)
+        status = LIBRARY.pyspec_residual_all(addresses.ctypes.data, addresses.size)
+        for executor, frame in compiled:
+            frame.forget()
+            executor.return_frame(frame)
+        raise_status(status, "joint residual")
+        return out
+
+    def _theta(self, theta: Values) -> Array:
+        names = self.names.names
+        if theta is None:
+            return self.names.start
+        if isinstance(theta, Mapping):
+            values = dict(zip(names, self.names.start.tolist(), strict=True))
+            unknown = sorted(set(theta) - set(names))
+            if unknown:
+                raise PlanError(f"{unknown[0]!r} is not a free parameter of the joint fit")
+            return np.array([{**values, **theta}[name] for name in names], np.float64)
+        given = np.asarray(theta, dtype=np.float64)
+        if given.shape != (len(names),):
+            raise PlanError(
+                f"theta has shape {given.shape}, expected ({len(names)},) in the order "
+                f"{', '.join(names)}"
+            )
+        return given
