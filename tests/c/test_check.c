@@ -235,13 +235,13 @@ static void refuses_an_op_of_another_kind(void)
 {
     for (int op = 0; op < N_OPS; op++) {
         const op_row *row = &pyspec_op_table[op];
-        int law = row->kind == KIND_DYNAMICS;
+        int law = row->kind == KIND_DYNAMICS || row->kind == KIND_RESPONSE;
         int component = row->kind == KIND_PEAK || row->kind == KIND_BACKGROUND ||
                         row->kind == KIND_SPECTRUM_FED;
         CHECK_INT(status_with_op(LAW, op) != STATUS_OP, law);
         CHECK_INT(status_with_op(GAUSS, op) != STATUS_OP, component);
-        CHECK_INT(row->domain == DOMAIN_TIME, law || row->kind == KIND_KERNEL);
         CHECK_INT(row->domain == DOMAIN_ENERGY, component);
+        CHECK_INT(row->domain == DOMAIN_AUX, row->kind == KIND_PROFILE);
     }
 }
 
