@@ -47,6 +47,54 @@ KERNEL(GaussAsym)
     }
 }
 
+/* log(1 + z) / z and its derivative. Near 0 by 2 / (2 + z) times the series of atanh(s) / s,
+ * s = z / (2 + z), which knows no cancellation. */
+static ALWAYS_INLINE void log_ratio(double z, double *ratio, double *slope)
+{
+    double half = 1.0 / (2.0 + z);
+    double s = z * half;
+    double q = s * s;
+    double sum = 1.0 / 17, by_q = 8.0 / 17;
+#define TERM(k) (sum = sum * q + 1.0 / (2 * (k) + 1), by_q = by_q * q + (double)(k) / (2 * (k) + 1))
+    TERM(7), TERM(6), TERM(5), TERM(4), TERM(3), TERM(2), TERM(1);
+#undef TERM
+    sum = sum * q + 1.0;
+    double far = v_log(1.0 + z) / z;
+    int is_near = fabs(z) < 0.2;
+    double near_slope = 2.0 * half * half * (4.0 * half * s * by_q - sum);
+    *ratio = is_near ? 2.0 * half * sum : far;
+    *slope = is_near ? near_slope : (1.0 / (1.0 + z) - far) / z;
+}
+
+/* With z = 2 b u and q = u log(1 + z) / z: A exp(-4 ln2 q^2). Where 1 + z <= 0 nothing is left,
+ * with all derivatives, however fast exp falls there. */
+KERNEL(SkewGauss)
+{
+    const double ln16 = 4.0 * PYSPEC_LN2;
+    double width[L];
+    FOR_LANES width[l] = 1.0 / P(2);
+    FOR_VECTORS FOR_LANES {
+        double u = v_clamp((X - P(1)) / P(2), 1e150); /* 0 times infinity is NaN */
+        double z = v_clamp(2.0 * P(3) * u, 1e300);
+        double inside = 1.0 + z > 0.0 ? 1.0 : 0.0;
+        z = inside > 0.0 ? z : 0.0;
+        double ratio, slope;
+        log_ratio(z, &ratio, &slope);
+        double q = u * ratio;
+        double shape = v_exp(-ln16 * (q * q));
+        shape = inside > 0.0 ? shape : 0.0;
+        y[AT] = P(0) * shape;
+        if (want) {
+            double by_q = -2.0 * ln16 * (P(0) * shape * q);
+            double by_u = by_q / (1.0 + z);
+            d[0][AT] = shape;
+            d[1][AT] = -by_u * width[l];
+            d[2][AT] = -(by_u * u) * width[l];
+            d[3][AT] = 2.0 * (by_q * u) * (u * slope);
+        }
+    }
+}
+
 /* u is kept finite: a partial must not become 0 times infinity far outside of the peak. */
 KERNEL(Lorentz)
 {

@@ -34,6 +34,10 @@ class BackendError(PyspecError, RuntimeError):
     """The backend asked for cannot run the model, or two backends disagree."""
 
 
+class ModelWarning(UserWarning):
+    """A model that will be fitted as it stands, though its numbers may mislead."""
+
+
 def suggest(word: str, known: list[str]) -> str:
     """``"; did you mean 'x'?"`` for the nearest of `known`, or an empty string."""
     from difflib import get_close_matches

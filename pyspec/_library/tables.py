@@ -54,6 +54,11 @@ class OpDef:
         return by_kind.get(self.kind) or by_domain[self.domain]
 
     @property
+    def external(self) -> bool:
+        """Whether the function is a Python callable that a user registered: it has no row."""
+        return self.index < 0
+
+    @property
     def numbered(self) -> bool:
         """Whether even the first component of this kind carries a number (GLP_01)."""
         return self.kind not in ("BACKGROUND", "SPECTRUM_FED", "KERNEL", "IRF")
@@ -98,7 +103,8 @@ class Tables:
     constants: dict[str, int] = field(default_factory=dict)
 
 
-def _parse_params(text: str) -> tuple[tuple[str, ...], int, tuple[Guard, ...]]:
+def parse_params(text: str) -> tuple[tuple[str, ...], int, tuple[Guard, ...]]:
+    """Reads a list of parameters, "A, x0, SD>0, y0=0": names, how many are required, bounds."""
     matches = [_PARAM.fullmatch(part.strip()) for part in text.split(",") if part.strip()]
     if None in matches:
         raise ValueError(f"ops.def: cannot read the parameters {text!r}")
@@ -116,7 +122,7 @@ def _parse_params(text: str) -> tuple[tuple[str, ...], int, tuple[Guard, ...]]:
 
 def _parse_op(index: int, row: list[str]) -> OpDef:
     name, kind, domain, params, linear, scratch, inplace, tolerance, formula = row
-    names, n_required, guards = _parse_params(params)
+    names, n_required, guards = parse_params(params)
     return OpDef(
         index=index,
         name=name,

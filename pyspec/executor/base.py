@@ -65,7 +65,8 @@ class Window:
             if array is not None and array.shape != full:
                 raise DataError(
                     f"{name} has shape {array.shape}, the axes of {plan.name or 'the model'} "
-                    f"have {full} (times, energies)"
+                    f"have {full} (times, energies); give it the full axes, and crop with rows "
+                    "and columns"
                 )
         self.weight = None
         if measurement.weight is not None:
@@ -74,7 +75,8 @@ class Window:
             except ValueError:
                 raise DataError(
                     f"weight has shape {np.shape(measurement.weight)}, which does not "
-                    f"broadcast to {full} (times, energies)"
+                    f"broadcast to {full} (times, energies); give a number, one for each "
+                    "energy, or one for each point"
                 ) from None
 
     @property

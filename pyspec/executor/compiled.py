@@ -14,6 +14,7 @@ import numpy.typing as npt
 from pyspec._library import CONSTANTS, DTYPES, ISA, LIBRARY, raise_status
 from pyspec.errors import DataError, PlanError
 from pyspec.executor.base import Array, Executor, Values
+from pyspec.executor.interpreted import InterpretedExecutor
 from pyspec.model import Measurement
 from pyspec.plan import PackedPlan, ScheduledPlan, check, pack
 
@@ -39,6 +40,13 @@ class _Frame:
         self.theta = np.array(plan.theta)
         self.fixed = np.array(plan.fixed)
         self.problem = executor.problem.copy()
+        self.external: tuple[Array, Array] | None = None
+        if executor.helper is not None:
+            traces, spectra = executor.helper.external(plan.theta)
+            self.external = np.ascontiguousarray(traces), np.ascontiguousarray(spectra)
+            self.problem["external"] = self.external[0].ctypes.data
+            self.problem["spectra"] = self.external[1].ctypes.data
+            self.problem["n_external"] = len(traces) + len(spectra)
         self.problem["fixed"] = self.fixed.ctypes.data
         problem = self.problem.ctypes.data
         check(executor.packed, plan.name, problem)
@@ -64,6 +72,12 @@ class _Frame:
             self._words[self._n_out] = out.size
             self._target = out
 
+    def fill_external(self, traces: Array, spectra: Array) -> None:
+        """Hands over what registered functions gave."""
+        assert self.external is not None
+        self.external[0][...] = traces
+        self.external[1][...] = spectra
+
     def forget(self) -> None:
         """Lets go of an output that the caller owns."""
         self._target = None
@@ -79,6 +93,8 @@ class CompiledExecutor(Executor):
         self.packed: PackedPlan = pack(plan)
         self._keep_alive: list[npt.NDArray[Any]] = []
         self.problem = self._describe_problem()
+        # Registered functions are called by Python, before the C call of an evaluation.
+        self.helper = InterpretedExecutor(plan) if plan.external_names else None
         self._size = int(np.prod(self.window.shape))
         self._frames: list[_Frame] = [_Frame(self)]
 
@@ -150,6 +166,8 @@ class CompiledExecutor(Executor):
         frame.theta[:] = plan.values(theta, plan.opt_param_names, plan.theta, "free")
         if fixed is not None:
             frame.fixed[:] = plan.values(fixed, plan.fixed_names, plan.fixed, "fixed")
+        if self.helper is not None:
+            frame.fill_external(*self.helper.external(frame.theta, fixed))
         frame.send_to(out)
         status = entry(frame.address)
         if fixed is not None:

@@ -19,9 +19,9 @@ from pyspec.functions import outside, reference
 from pyspec.functions.losses import deviance
 from pyspec.functions.quadrature import convolution_matrix
 from pyspec.model import Measurement
-from pyspec.plan.pack import OPS_BY_INDEX
 from pyspec.plan.scheduled import (
     ADD_SLOT,
+    EXTERNAL,
     NO_BASE,
     RESOLVE_DYNAMICS,
     RESOLVE_PROFILE,
@@ -39,7 +39,7 @@ class InterpretedExecutor(Executor):
     def __init__(self, plan: ScheduledPlan, measurement: Measurement | None = None) -> None:
         super().__init__(plan, measurement)
         window = self.window
-        fed = any(kind != ADD_SLOT and OPS_BY_INDEX[kind].spectrum_fed for kind in plan.op_kinds)
+        fed = any(kind != ADD_SLOT and plan.op(kind).spectrum_fed for kind in plan.op_kinds)
         # A spectrum-fed op needs every energy above the window.
         self._energy = plan.energy[window.x_begin : None if fed else window.x_end]
         self._data: Array | None = None
@@ -87,6 +87,21 @@ class InterpretedExecutor(Executor):
                 plan.values(fixed, plan.fixed_names, plan.fixed, "fixed"),
             )
 
+    def external(self, theta: Values, fixed: Values = None) -> tuple[Array, Array]:
+        """What registered functions give: traces (n, n_time), and components over the full
+        axes (n, n_time, n_energy)."""
+        plan = self.plan
+        traces = self.traces(theta, fixed)
+        rows = plan.dyn_sub_external[plan.dyn_sub_external >= 0]
+        components = [
+            self._average(index, plan.op(kind), traces, None)
+            for index, kind in enumerate(plan.op_kinds.tolist())
+            if kind <= EXTERNAL
+        ]
+        full = (plan.n_time, plan.energy.size)
+        shown = [np.broadcast_to(component, full) for component in components]
+        return traces[np.sort(rows)], np.array(shown).reshape(len(shown), *full)
+
     def _resolve(self, theta: Array, fixed: Array) -> Array:
         plan = self.plan
         traces = np.empty((plan.n_params, plan.n_time))
@@ -122,11 +137,13 @@ class InterpretedExecutor(Executor):
         assert plan.time is not None
         total: Array = np.zeros(plan.n_time)
         for sub in range(begin, end):
-            op = OPS_BY_INDEX[plan.dyn_sub_func_id[sub]]
+            op = plan.op(int(plan.dyn_sub_func_id[sub]))
             rows = plan.dyn_sub_param_rows[sub, : plan.dyn_sub_n_params[sub]]
             params = [float(traces[row, 0]) if row >= 0 else 0.0 for row in rows]
             if outside(op, params):
                 total = np.full(plan.n_time, np.nan)
+                if plan.dyn_sub_external[sub] >= 0:
+                    traces[plan.dyn_sub_external[sub]] = np.nan
             elif op.kind == "KERNEL":
                 total = self._operator(op.name, params[0]) @ total
             else:
@@ -135,6 +152,8 @@ class InterpretedExecutor(Executor):
                 trace = reference(op.name)(time, *params)
                 if mask >= 0:
                     trace = np.where(plan.dyn_masks[mask], trace, 0.0)
+                if plan.dyn_sub_external[sub] >= 0:
+                    traces[plan.dyn_sub_external[sub]] = trace
                 total = trace if sub == begin else total + trace
         base = int(plan.dyn_group_base_row[group])
         target = plan.dyn_group_target_row[group]
@@ -154,7 +173,7 @@ class InterpretedExecutor(Executor):
         assert plan.aux is not None
         total: Array = np.zeros((plan.n_aux, 1))
         for sub in range(plan.prof_group_indptr[group], plan.prof_group_indptr[group + 1]):
-            op = OPS_BY_INDEX[plan.prof_sub_func_id[sub]]
+            op = plan.op(int(plan.prof_sub_func_id[sub]))
             rows = plan.prof_sub_param_rows[sub, : plan.prof_sub_n_params[sub]]
             params = [traces[row] if row >= 0 else np.zeros(1) for row in rows]
             value = reference(op.name)(plan.aux[:, np.newaxis], *params)
@@ -212,7 +231,7 @@ class InterpretedExecutor(Executor):
         if plan.op_kinds[index] == ADD_SLOT:
             assert read is not None
             return read
-        op = OPS_BY_INDEX[plan.op_kinds[index]]
+        op = plan.op(int(plan.op_kinds[index]))
         if plan.op_depends[index]:
             return self._average(index, op, traces, read)
         if index not in self._kept:

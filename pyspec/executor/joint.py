@@ -120,7 +120,7 @@ class JointExecutor:
         for (executor, gather), size in zip(parts, self._sizes, strict=True):
             part = out[begin : begin + size]
             begin += size
-            if isinstance(executor, CompiledExecutor):
+            if isinstance(executor, CompiledExecutor) and executor.helper is None:
                 frame = executor.take_frame()
                 frame.theta[:] = given[gather]
                 frame.send_to(part)

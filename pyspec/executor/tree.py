@@ -7,6 +7,7 @@ independent witness of what a model means. Speed does not matter here.
 from __future__ import annotations
 
 import copy
+import dataclasses
 from collections.abc import Mapping, Sequence
 from typing import ClassVar, TypeAlias
 
@@ -15,9 +16,11 @@ import numpy.typing as npt
 
 from pyspec._library import OpDef
 from pyspec.errors import DataError, ModelError, suggest
-from pyspec.functions import WIDTH, outside, reference, response, response_order
+from pyspec.formula import parse
+from pyspec.functions import CONTINUED, WIDTH, outside, reference, response, response_order
 from pyspec.functions.losses import deviance
 from pyspec.functions.quadrature import convolve
+from pyspec.functions.responses import REACH
 from pyspec.model import Component, Dynamics, Measurement, Model, Par
 from pyspec.model.check import PROFILE, movers
 
@@ -165,7 +168,8 @@ class TreeExecutor:
             if op.kind == "IRF":
                 total = np.zeros(time.size)
                 for law in laws:
-                    total = total + self._response(law, op, _arguments(law, still), params[0])
+                    given = _arguments(law, still)
+                    total = total + self._response(law, op, given, params[0], dynamics)
             elif outside(op, params):
                 total = total + np.nan
             elif op.kind == "KERNEL":
@@ -184,11 +188,31 @@ class TreeExecutor:
         local, active = dynamics.cycle(self.model.time)
         return np.where(active == law.subcycle, function(local, *params), 0.0)
 
-    def _response(self, law: Component, irf: OpDef, params: list[float], width: float) -> Array:
-        """The exact response of a law to an instrument of some width."""
+    def _response(
+        self,
+        law: Component,
+        irf: OpDef,
+        params: list[float],
+        width: float,
+        dynamics: Dynamics | None,
+    ) -> Array:
+        """The exact response of a law to an instrument of some width. A law of a sub-cycle sets
+        in in each cycle, and is taken back at its end as what it has become by then."""
         row = response(law.op, irf)
         assert row is not None
         assert self.model.time is not None
+        if law.subcycle and dynamics is not None:
+            total = np.zeros(self.model.time.size)
+            onset = params[law.op.params.index("t0")]
+            begin = min(max(onset, 0.0), dynamics.length)
+            last = float(self.model.time[-1]) + 2 * REACH * abs(width)
+            whole = dataclasses.replace(law, subcycle=0)
+            for start in dynamics.starts(law.subcycle, last):
+                on = _continued(law, params, begin, float(start))
+                off = _continued(law, params, dynamics.length, float(start))
+                total = total + self._response(whole, irf, on, width, None)
+                total = total - self._response(whole, irf, off, width, None)
+            return total
         order = response_order(law.op, row)
         given = [width if position == WIDTH else params[position] for position in order]
         if outside(row, given):
@@ -262,6 +286,16 @@ class TreeExecutor:
         if component.op.spectrum_fed:
             return np.asarray(function(self._energy, *params, before))
         return np.asarray(function(self._energy, *params))
+
+
+def _continued(law: Component, params: list[float], at: float, start: float) -> list[float]:
+    """The parameters of a law that goes on from a local time `at`, with the onset there."""
+    values = dict(zip(law.op.params, params, strict=True))
+    values["s"] = at - values["t0"]
+    changed = {name: parse(rule).evaluate(values) for name, rule in CONTINUED[law.function].items()}
+    values |= changed
+    values["t0"] = at + start
+    return [float(values[name]) for name in law.op.params]
 
 
 def _arguments(component: Component, resolved: Mapping[str, float]) -> list[float]:

@@ -89,7 +89,8 @@ def _expressions(model: Model, plan: ScheduledPlan, traces: Array) -> str:
         if not np.isfinite(traces[row]).all():
             value = traces[row][~np.isfinite(traces[row])][0]
             expr = model.parameters[name].expr if name in model.parameters else None
-            return f"{name} is {value}" + (f" (expression {expr!r})" if expr else "")
+            shown = f" (expression {expr!r})" if expr else ""
+            return f"{name} is {value}{shown}; choose values and bounds that keep it finite"
     return ""
 
 

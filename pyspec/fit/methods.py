@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from pyspec.errors import FitError, suggest
 
 #: Methods with their own entry in lmfit.
@@ -40,3 +42,28 @@ def canonical_method(method: str) -> str:
             return name
     hint = suggest(wanted, list(known_methods()))
     raise FitError(f"unknown fit method {method!r}{hint}; known: {', '.join(known_methods())}")
+
+
+def fit_stages(
+    method: str | None, stages: int, first: str | None, second: str | None
+) -> tuple[str, ...]:
+    """The methods to run one after the other. Raises :class:`FitError` for contradictions."""
+    if stages not in (1, 2):
+        raise FitError(f"stages must be 1, or 2 for fit_alg_1 then fit_alg_2; not {stages!r}")
+    if method is not None and first is not None and method != first:
+        raise FitError(f"method {method!r} and fit_alg_1 {first!r} contradict; give one of them")
+    chosen = method or first
+    if stages == 1:
+        return (canonical_method(chosen or "leastsq"),)
+    return canonical_method(chosen or "nelder"), canonical_method(second or "leastsq")
+
+
+def refuse_intervals(options: dict[str, Any]) -> None:
+    """Intervals are not part of a fit; scripts that switch them off are welcome."""
+    if options.pop("try_ci", False):
+        raise FitError(
+            "try_ci: a fit computes no intervals; take them from its result: "
+            "result.conf_interval(), or lmfit.conf_interval(result.minimizer, result.lmfit)"
+        )
+    for name in ("ci_sigmas", "mc_settings", "jac_fun"):
+        options.pop(name, None)

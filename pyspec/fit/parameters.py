@@ -25,8 +25,12 @@ INSIDE = 1e-3
 AT_BOUND = 1e-6
 
 
-def start_parameters(model: Model) -> tuple[Any, tuple[str, ...]]:
+def start_parameters(
+    model: Model, values: Mapping[str, float] | None = None
+) -> tuple[Any, tuple[str, ...]]:
     """lmfit.Parameters of the free and fixed parameters, and the names moved off a bound.
+
+    `values` replace those of the model, by name.
 
     lmfit's transformation has no slope at a bound, so a parameter that starts on one would
     never move: it starts a little inside instead.
@@ -40,12 +44,13 @@ def start_parameters(model: Model) -> tuple[Any, tuple[str, ...]]:
     for par in model.parameters.values():
         if par.formula is not None:
             continue
-        value = float(par.value)
+        given = float((values or {}).get(par.name, par.value))
+        value = given
         if not math.isfinite(value):
             raise FitError(f"{par.place} starts at {value}; give it a finite value")
         if par.vary:
             value = _inside(par, value)
-            if value != par.value:
+            if value != given:
                 moved.append(par.name)
             params.add(par.name, value=value, vary=True, min=par.min, max=par.max)
         else:
@@ -67,7 +72,8 @@ def _inside(par: Par, value: float) -> float:
         )
     if not par.min <= value <= par.max:
         raise FitError(
-            f"{par.place} starts at {value:g}, outside of its bounds [{par.min:g}, {par.max:g}]"
+            f"{par.place} starts at {value:g}, outside of its bounds [{par.min:g}, "
+            f"{par.max:g}]; move the value or the bounds"
         )
     step = INSIDE * scale_of(value, par.min, par.max)
     if value <= par.min:

@@ -71,6 +71,63 @@ class Bar(Silent):
         self.bar.close()
 
 
+class Steps:
+    """Counts finished parts of a job: a tqdm bar, a line, or a function (done, total)."""
+
+    def __init__(self, progress: bool | Callable[[int, int], object] | None, label: str) -> None:
+        self.callback = progress if callable(progress) else None
+        self.show = progress is True
+        self.label = label
+        self.line: Any = None
+
+    def update(self, done: int, total: int) -> None:
+        """So many of the parts are done."""
+        if self.callback is not None:
+            self.callback(done, total)
+        if not self.show:
+            return
+        if self.line is None:
+            self.line = _steps(self.label, total)
+        self.line.step(done, total)
+
+    def close(self) -> None:
+        """The job is over."""
+        if self.line is not None:
+            self.line.close()
+
+
+class StepLine(Line):
+    """The line of :class:`Steps` without tqdm."""
+
+    def step(self, done: int, total: int) -> None:
+        self.last = f"{self.label}: {done} of {total}, {time.perf_counter() - self.start:.1f} s"
+        if time.perf_counter() - self.shown >= self.interval:
+            self.shown = time.perf_counter()
+            self.stream.write(f"\r{self.last}\x1b[K" if self.terminal else f"{self.last}\n")
+            self.stream.flush()
+
+
+class StepBar(Silent):
+    """The tqdm bar of :class:`Steps`."""
+
+    def __init__(self, label: str, total: int, tqdm: Any) -> None:
+        self.bar = tqdm(desc=label, total=total, unit=" fits", leave=True, file=sys.stderr)
+
+    def step(self, done: int, total: int) -> None:
+        self.bar.update(done - self.bar.n)
+
+    def close(self) -> None:
+        self.bar.close()
+
+
+def _steps(label: str, total: int) -> StepLine | StepBar:
+    try:
+        from tqdm import tqdm
+    except ImportError:
+        return StepLine(label)
+    return StepBar(label, total, tqdm)
+
+
 def make_progress(progress: bool | Callback | None, label: str) -> Silent:
     """The reporter for ``progress=``: False or None, True, or a function of the user."""
     if progress is None or progress is False:

@@ -8,7 +8,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from pyspec.errors import FitError
 from pyspec.fit.components import spectrum_components
+from pyspec.fit.export import confidence_intervals, fit_statistics, result_dataset
 from pyspec.fit.problem import FitProblem
 from pyspec.fit.table import (
     CorrelationTable,
@@ -46,8 +48,12 @@ class FitResult:
     method, backend, seconds
         what ran, on which executor, for how long
     model_name, fit_type, file_name : str
-        where the fit belongs; fit_type is "baseline", "spectrum", "2d" or ""
+        where the fit belongs; fit_type is "baseline", "spectrum", "2d", "trace", "sbs" or ""
     energy, time : arrays of the fit window; time is None for one spectrum
+    target : str
+        what a trace shows, such as the name of a parameter
+    settings : dict
+        method, tolerances and other options, to run the fit again
     correl : dict of dicts
         correlation of two free parameters
     linear : tuple of str
@@ -70,6 +76,7 @@ class FitResult:
         self.interrupted: bool = facts["interrupted"]
         self.at_bound: dict[str, str] = facts["at_bound"]
         self.without_effect: tuple[str, ...] = facts["without_effect"]
+        self.settings: dict[str, Any] = facts.get("settings", {})
         self.expressions: dict[str, str] = facts["expressions"]
         self.start: dict[str, float] = facts["start"]
         self.nfev: int = facts["nfev"]
@@ -80,6 +87,7 @@ class FitResult:
         self.linear: tuple[str, ...] = ()
         self.model_name: str = problem.model.name
         self.fit_type = ""
+        self.target = ""
         self.file_name = ""
         self.theta: Array = np.array([self.params[name].value for name in problem.names])
         self._names: tuple[str, ...] = tuple(problem.model.parameters)
@@ -91,18 +99,39 @@ class FitResult:
     # arrays of the window
 
     @property
+    def is_trace(self) -> bool:
+        """Whether values against time were fitted: then there is no energy axis."""
+        return self.problem.model.is_time_model
+
+    @property
     def energy(self) -> Array:
-        """(n_columns,) energies of the fit window."""
+        """(n_columns,) energies of the fit window. Raises :class:`FitError` for a trace."""
         energy = self.problem.model.energy
-        assert energy is not None
+        if energy is None or self.is_trace:
+            raise FitError(f"{self.model_name} is a trace against time, without energies; see time")
         columns = self.problem.measurement.columns
         return energy if columns is None else energy[slice(*columns)]
 
     @property
     def time(self) -> Array | None:
         """(n_rows,) times of the fit window, None for one spectrum."""
-        time, rows = self.problem.model.time, self.problem.measurement.rows
-        return time if time is None or rows is None else time[slice(*rows)]
+        time, measurement = self.problem.model.time, self.problem.measurement
+        window = measurement.columns if self.is_trace else measurement.rows
+        return time if time is None or window is None else time[slice(*window)]
+
+    @property
+    def axis(self) -> Array:
+        """The last axis of the data: energies, or times for a trace."""
+        time = self.time
+        return time if self.is_trace and time is not None else self.energy
+
+    @property
+    def keep(self) -> npt.NDArray[np.bool_]:
+        """False where a point of the window is masked."""
+        keep = self.problem.measurement.keep
+        if keep is None:
+            return np.ones(self.data.shape, dtype=bool)
+        return self.problem.measurement.window(keep)
 
     @property
     def data(self) -> npt.NDArray[Any]:
@@ -115,7 +144,7 @@ class FitResult:
     def fit(self) -> Array:
         """The model at the best fit, over the fit window: (n_rows, n_columns)."""
         if self._fit is None:
-            self._fit = np.asarray(self.problem.executor.run(self.theta))
+            self._fit = self.problem.run(self.theta)
             self._fit.setflags(write=False)
         return self._fit
 
@@ -175,6 +204,27 @@ class FitResult:
         names = [name for name in self.problem.names if self.params[name].stderr is not None]
         return CorrelationTable(names, correlation_matrix(names, self.correl))
 
+    @property
+    def statistics(self) -> dict[str, float]:
+        """How good the fit is: ``chi2_raw`` (sum of squares in the units of the data) and
+        ``chi2_red_raw``, ``chi2`` and ``chi2_red`` (weighted; NaN where no noise is known),
+        ``r2``, ``aic``, ``bic``."""
+        return fit_statistics(self)
+
+    def conf_interval(self, **options: Any) -> Any:
+        """Intervals by profile likelihood: :func:`lmfit.conf_interval`, all free parameters.
+
+        Takes many fits. Raises :class:`FitError` where lmfit cannot find them.
+        """
+        return confidence_intervals(self, **options)
+
+    def to_dataset(self) -> Any:
+        """An ``xarray.Dataset``: data, fit, residual on the axes of the window; value, stderr,
+        init of the parameters; facts of the fit as attributes."""
+        return result_dataset(self)
+
+    to_xarray = to_dataset
+
     def to_dict(self) -> dict[str, Any]:
         """Everything but the arrays, as plain Python values that JSON can hold."""
         return {
@@ -188,6 +238,7 @@ class FitResult:
             "message": self.message,
             "nfev": self.nfev,
             "seconds": self.seconds,
+            "statistics": {name: _json(value) for name, value in self.statistics.items()},
             "n_data": self.n_data,
             "n_free": self.n_free,
             "chisqr": self.chisqr,

@@ -3,24 +3,18 @@
 from __future__ import annotations
 
 import copy
-import time
 import warnings
+from collections.abc import Mapping
 from typing import Any
 
-import numpy as np
-import numpy.typing as npt
-
-from pyspec.errors import BackendError, FitError, PlanError, PyspecError
+from pyspec.errors import BackendError, FitError, ModelWarning, PlanError
 from pyspec.executor import backend_name
-from pyspec.fit.covariance import gauss_newton, jacobian
-from pyspec.fit.methods import canonical_method
-from pyspec.fit.parameters import at_bound, followers, propagate, start_parameters
-from pyspec.fit.problem import FitProblem, StopFit
+from pyspec.fit.methods import fit_stages, refuse_intervals
+from pyspec.fit.problem import FitProblem
 from pyspec.fit.progress import Callback, Silent, make_progress
 from pyspec.fit.result import FitResult
+from pyspec.fit.running import Run
 from pyspec.model import Measurement, Model
-
-Array = npt.NDArray[np.float64]
 
 #: What `backend=None` tries, in this order.
 FALLBACK = ("compiled", "interpreted", "tree")
@@ -37,7 +31,8 @@ def fit_model(
     stages: int = 1,
     fit_alg_1: str | None = None,
     fit_alg_2: str | None = None,
-    scale_covar: bool = True,
+    scale_covar: bool | None = None,
+    seeds: Mapping[str, float] | None = None,
     **options: Any,
 ) -> FitResult:
     """Fits the free parameters of `model` to `measurement` by least squares.
@@ -52,7 +47,9 @@ def fit_model(
     progress : True for a bar or line on stderr, or a function (nfev, chisqr, best)
     max_nfev : stop after so many residual evaluations, keeping the best point
     stages : 1, or 2 for `fit_alg_1` ("nelder") followed by `fit_alg_2` ("leastsq")
-    scale_covar : whether standard errors are scaled by sqrt(redchi)
+    scale_covar : whether standard errors are scaled by sqrt(redchi); by default they are, but
+        with counting statistics they are not
+    seeds : start values by name, in place of those of the model
     options : handed to the (last) method
 
     Raises
@@ -61,48 +58,60 @@ def fit_model(
         nothing to fit, an unknown method, fewer points than parameters, or a residual that is
         not finite; the message names the parameter
     """
-    methods = _stages(method, stages, fit_alg_1, fit_alg_2)
-    _refuse_intervals(options)
-    params, moved = start_parameters(model)
-    problem = _problem(copy.deepcopy(model), measurement, backend)
-    n_points = _count_points(problem)
-    if n_points < len(problem.names):
+    if max_nfev is not None and not (isinstance(max_nfev, int) and max_nfev > 0):
+        raise FitError(f"max_nfev must be a whole number above 0, not {max_nfev!r}; None: no limit")
+    methods = fit_stages(method, stages, fit_alg_1, fit_alg_2)
+    refuse_intervals(options)
+    problem = make_problem(copy.deepcopy(model), measurement, backend)
+    run, moved = run_fit(
+        problem, methods, options, make_progress(progress, model.name), max_nfev, scale_covar, seeds
+    )
+    result = FitResult(problem, run.minimizer, run.outcome, **run.facts(moved))
+    result.settings = {"methods": list(methods), "scale_covar": run.scale_covar, **options}
+    warn_of(problem, result.values, 3)
+    return result
+
+
+def run_fit(
+    problem: FitProblem,
+    methods: tuple[str, ...],
+    options: Mapping[str, Any],
+    progress: Silent,
+    max_nfev: int | None = None,
+    scale_covar: bool | None = None,
+    seeds: Mapping[str, float] | None = None,
+) -> tuple[Run, tuple[str, ...]]:
+    """Runs the stages on a problem; the Run, and the names moved off a bound at the start."""
+    params, moved = problem.start(seeds)
+    if problem.n_points < len(problem.names):
         raise FitError(
-            f"{model.name}: {n_points} points cannot determine {len(problem.names)} free "
-            "parameters; widen the window or fix some"
+            f"{problem.label}: {problem.n_points} points cannot determine {len(problem.names)} "
+            "free parameters; widen the window, unmask points, or fix some parameters"
         )
-    run = _Run(problem, params, methods, n_points, scale_covar)
-    run.go(make_progress(progress, model.name), max_nfev, options)
-    return run.result(moved)
+    if scale_covar is None:
+        scale_covar = not problem.is_poisson
+    run = Run(problem, params, methods, scale_covar)
+    run.go(progress, max_nfev, dict(options))
+    return run, moved
 
 
-def _stages(
-    method: str | None, stages: int, first: str | None, second: str | None
-) -> tuple[str, ...]:
-    if stages not in (1, 2):
-        raise FitError(f"stages must be 1 or 2, not {stages!r}")
-    if method is not None and first is not None and method != first:
-        raise FitError(f"method {method!r} and fit_alg_1 {first!r} contradict; give one of them")
-    chosen = method or first
-    if stages == 1:
-        return (canonical_method(chosen or "leastsq"),)
-    return canonical_method(chosen or "nelder"), canonical_method(second or "leastsq")
+def warn_of(problem: FitProblem, values: Mapping[str, float], stacklevel: int) -> None:
+    """Warns of what may mislead at the best fit."""
+    for text in problem.cautions(values):
+        warnings.warn(f"{problem.label}: {text}", ModelWarning, stacklevel=stacklevel + 1)
 
 
-def _refuse_intervals(options: dict[str, Any]) -> None:
-    """Intervals are not part of a fit; scripts that switch them off are welcome."""
-    if options.pop("try_ci", False):
+def make_problem(model: Model, measurement: Measurement, backend: str | None) -> FitProblem:
+    """The problem on the backend asked for; without one, on the first that can run it."""
+    if not isinstance(measurement, Measurement):
         raise FitError(
-            "try_ci: a fit computes no intervals; take them from its result: "
-            "lmfit.conf_interval(result.minimizer, result.lmfit)"
+            f"{model.name}: a fit needs a Measurement, not {type(measurement).__name__}; give "
+            "Measurement(data=...)"
         )
-    for name in ("ci_sigmas", "mc_settings", "jac_fun"):
-        options.pop(name, None)
-
-
-def _problem(model: Model, measurement: Measurement, backend: str | None) -> FitProblem:
     if measurement.data is None:
-        raise FitError(f"{model.name}: a fit needs data; the measurement has none")
+        raise FitError(
+            f"{model.name}: a fit needs data, the measurement has none; give Measurement(data=...)"
+        )
     if backend is not None:
         return FitProblem(model, measurement, backend_name(backend))
     reasons: list[str] = []
@@ -117,218 +126,3 @@ def _problem(model: Model, measurement: Measurement, backend: str | None) -> Fit
             warnings.warn(text, stacklevel=4)
         return problem
     raise BackendError(f"{model.name}: no backend can run this model; " + "; ".join(reasons))
-
-
-def _count_points(problem: FitProblem) -> int:
-    """Points of the window that count."""
-    measurement = problem.measurement
-    assert measurement.data is not None
-    if measurement.keep is None:
-        return int(measurement.window(measurement.data).size)
-    return int(np.count_nonzero(measurement.window(measurement.keep)))
-
-
-class _Run:
-    """One fit on its way: the stages, and what is made of their outcome."""
-
-    def __init__(
-        self,
-        problem: FitProblem,
-        params: Any,
-        methods: tuple[str, ...],
-        n_points: int,
-        scale_covar: bool,
-    ) -> None:
-        import lmfit
-
-        self.problem = problem
-        self.methods = methods
-        self.n_points = n_points
-        self.scale_covar = scale_covar
-        self.start = {name: float(par.value) for name, par in params.items()}
-        # 'propagate': FitProblem looks for NaN itself, in the pass that gives chi².
-        self.minimizer = lmfit.Minimizer(
-            problem, params, nan_policy="propagate", calc_covar=False, scale_covar=scale_covar
-        )
-        self.params = params
-        self.outcome: Any = None
-        self.stopped = ""
-        self.interrupted = False
-        self.seconds = 0.0
-
-    def go(self, progress: Silent, max_nfev: int | None, options: dict[str, Any]) -> None:
-        """Runs the stages; Ctrl-C and max_nfev end them with the best point so far."""
-        problem = self.problem
-        problem.progress, problem.max_nfev = progress, max_nfev
-        start = time.perf_counter()
-        try:
-            # lmfit changes NumPy's error state for a while; an exception must not leave it so.
-            with np.errstate(all="ignore"):
-                for index, method in enumerate(self.methods):
-                    self._stage(method, options if index == len(self.methods) - 1 else {})
-        except StopFit as stop:
-            self.stopped = str(stop)
-        except KeyboardInterrupt:
-            if not np.isfinite(problem.best):
-                raise
-            self.interrupted = True
-            self.stopped = f"interrupted after {problem.nfev} evaluations; the best point is kept"
-        finally:
-            progress.close()
-            problem.progress, problem.max_nfev = Silent(), None
-            problem.reuse_buffer(False)
-        if self.stopped:
-            self._take_best()
-        self.nfev = problem.nfev
-        self.seconds = time.perf_counter() - start
-
-    def _stage(self, method: str, options: dict[str, Any]) -> None:
-        # Only MINPACK copies what it is given; others may keep the array.
-        self.problem.reuse_buffer(method == "leastsq")
-        try:
-            self.outcome = self.minimizer.minimize(method=method, params=self.params, **options)
-        except PyspecError:
-            raise
-        except (ValueError, TypeError, ImportError, NotImplementedError) as error:
-            raise FitError(f"{self.problem.model.name}: {method}: {error}") from error
-        self.params = self.outcome.params
-        self.outcome.residual = np.array(self.outcome.residual, dtype=np.float64)
-
-    def _take_best(self) -> None:
-        problem, outcome = self.problem, self.minimizer.result
-        if not np.isfinite(problem.best):
-            raise FitError(f"{problem.model.name}: {self.stopped} without a single finite point")
-        for name, value in zip(problem.names, problem.best_theta, strict=True):
-            outcome.params[name].value = float(value)
-        nfev = problem.nfev
-        outcome.residual = problem.residual(problem.best_theta.copy())
-        problem.nfev = nfev
-        outcome.aborted, outcome.errorbars, outcome.success = True, False, False
-        outcome.message = self.stopped
-        outcome.covar = None
-        self.outcome = outcome
-
-    def result(self, moved: tuple[str, ...]) -> FitResult:
-        """The FitResult: statistics, bounds, covariance, followers."""
-        problem, outcome = self.problem, self.outcome
-        params = outcome.params
-        self._statistics()
-        bound = {
-            name: side
-            for name in problem.names
-            if (side := at_bound(*self._bounded(name), self.start[name]))
-        }
-        empty = self._covariance(bound)
-        interior = [name for name in outcome.var_names if params[name].stderr is not None]
-        expressions = self._add_followers(interior)
-        return FitResult(
-            problem,
-            self.minimizer,
-            outcome,
-            backend=problem.backend,
-            method=" then ".join(self.methods),
-            seconds=self.seconds,
-            nfev=self.nfev,
-            success=bool(outcome.success) and not self.stopped and not empty,
-            interrupted=self.interrupted,
-            message=self._message(bound, empty, moved),
-            at_bound=bound,
-            without_effect=tuple(empty),
-            expressions=expressions,
-            start=self.start,
-        )
-
-    def _bounded(self, name: str) -> tuple[float, float, float]:
-        par = self.outcome.params[name]
-        return float(par.value), float(par.min), float(par.max)
-
-    def _statistics(self) -> None:
-        """As lmfit's, but masked points do not count."""
-        outcome = self.outcome
-        before = getattr(outcome, "redchi", None)
-        residual = outcome.residual
-        outcome.chisqr = float(residual @ residual)
-        outcome.ndata = self.n_points
-        outcome.nvarys = len(outcome.var_names)
-        outcome.nfree = max(self.n_points - outcome.nvarys, 1)
-        outcome.redchi = outcome.chisqr / outcome.nfree
-        floor = max(outcome.chisqr, 1e-250 * outcome.ndata)
-        log_likelihood = outcome.ndata * float(np.log(floor / outcome.ndata))
-        outcome.aic = log_likelihood + 2 * outcome.nvarys
-        outcome.bic = log_likelihood + float(np.log(outcome.ndata)) * outcome.nvarys
-        covar = getattr(outcome, "covar", None)
-        if covar is not None and self.scale_covar and before and before != outcome.redchi:
-            outcome.covar = covar * (outcome.redchi / before)
-
-    def _covariance(self, bound: dict[str, str]) -> list[str]:
-        """Standard errors and correlations; the names of parameters without information."""
-        outcome, problem = self.outcome, self.problem
-        names, params = list(outcome.var_names), outcome.params
-        covar = getattr(outcome, "covar", None)
-        empty: list[str] = []
-        if self.stopped:
-            covar = None
-        elif covar is None or bound or not np.all(np.isfinite(np.diag(covar))):
-            interior = [name for name in names if name not in bound]
-            covar, empty = self._finite_differences(interior) if interior else (None, [])
-        for par in params.values():
-            # lmfit gives fixed parameters an error of 0; they have none.
-            par.stderr, par.correl = None, None
-        if covar is None:
-            outcome.errorbars = False
-            return empty
-        kept = [k for k, name in enumerate(names) if np.isfinite(covar[k, k])]
-        errors = np.sqrt(np.diag(covar))
-        for i in kept:
-            params[names[i]].stderr = float(errors[i])
-            params[names[i]].correl = {
-                names[j]: float(covar[i, j] / (errors[i] * errors[j])) for j in kept if j != i
-            }
-        outcome.covar, outcome.errorbars = covar, True
-        problem.reuse_buffer(False)
-        return empty
-
-    def _finite_differences(self, interior: list[str]) -> tuple[Array | None, list[str]]:
-        outcome, problem = self.outcome, self.problem
-        names = list(outcome.var_names)
-        theta = problem.theta_of(outcome.params)
-        bounds = [self._bounded(name)[1:] for name in problem.names]
-        columns = [problem.names.index(name) for name in interior]
-        slopes = jacobian(problem.residual, theta, bounds, columns)
-        inner, empty = gauss_newton(slopes, outcome.redchi if self.scale_covar else 1.0)
-        self.nfev = problem.nfev
-        if inner is None:
-            return None, [interior[k] for k in empty]
-        covar = np.full((len(names), len(names)), np.nan)
-        places = [names.index(name) for name in interior]
-        covar[np.ix_(places, places)] = inner
-        return covar, [interior[k] for k in empty]
-
-    def _add_followers(self, interior: list[str]) -> dict[str, str]:
-        """Appends the expression parameters with value and propagated standard error."""
-        import lmfit
-
-        outcome, model = self.outcome, self.problem.model
-        names, params = list(outcome.var_names), outcome.params
-        values = {name: float(par.value) for name, par in params.items()}
-        places = [names.index(name) for name in interior]
-        covar = outcome.covar[np.ix_(places, places)] if interior else np.zeros((0, 0))
-        expressions = {}
-        for name, (value, gradient) in followers(model, values).items():
-            text = str(model.parameters[name].expr)
-            par = lmfit.Parameter(name, value=value, vary=False, user_data=text)
-            if not set(gradient).isdisjoint(interior):
-                par.stderr = propagate(gradient, interior, covar)
-            params.add(par)
-            expressions[name] = text
-        return expressions
-
-    def _message(self, bound: dict[str, str], empty: list[str], moved: tuple[str, ...]) -> str:
-        parts = [self.stopped or str(self.outcome.message).strip()]
-        if bound:
-            parts.append("At a bound: " + ", ".join(f"{n} ({s})" for n, s in bound.items()))
-        if empty:
-            parts.append("The data do not determine " + ", ".join(empty))
-        if moved:
-            parts.append("Started inside its bound: " + ", ".join(moved))
-        return ". ".join(part.rstrip(".") for part in parts) + "."

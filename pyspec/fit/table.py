@@ -99,7 +99,7 @@ class ParameterTable(Sequence[ParameterRow]):
 
     def to_dataframe(self) -> Any:
         """A pandas DataFrame with the rows; raises :class:`FitError` without pandas."""
-        return _pandas().DataFrame(self.to_dict(), columns=list(COLUMNS))
+        return need_pandas().DataFrame(self.to_dict(), columns=list(COLUMNS))
 
     def _cells(self) -> list[list[str]]:
         head = ["name", "value", "stderr", "", "min", "max", "expression"]
@@ -145,7 +145,7 @@ class CorrelationTable:
 
     def to_dataframe(self) -> Any:
         """A pandas DataFrame, names on both sides; raises :class:`FitError` without pandas."""
-        return _pandas().DataFrame(self.matrix, index=self.names, columns=self.names)
+        return need_pandas().DataFrame(self.matrix, index=self.names, columns=self.names)
 
     def _cells(self) -> list[list[str]]:
         short = [str(k + 1) for k in range(len(self.names))]
@@ -209,7 +209,8 @@ def correlation_matrix(
     return matrix
 
 
-def _pandas() -> Any:
+def need_pandas() -> Any:
+    """The module pandas. Raises :class:`FitError` without it."""
     try:
         return import_module("pandas")
     except ImportError:

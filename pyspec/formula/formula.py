@@ -98,12 +98,16 @@ class Formula:
 
     def rename(self, mapping: Mapping[str, str]) -> Formula:
         """The same formula over other names; names that `mapping` lacks stay."""
+        return parse(self.substitute(mapping))
+
+    def substitute(self, texts: Mapping[str, str]) -> str:
+        """The text with names replaced by other text, as it stands; not parsed again."""
         uses = [node for node in postorder(self.root) if isinstance(node, Name)]
         text = self.text
         for node in sorted(uses, key=lambda use: use.position, reverse=True):
             end = node.position + len(node.name)
-            text = text[: node.position] + mapping.get(node.name, node.name) + text[end:]
-        return parse(text)
+            text = text[: node.position] + texts.get(node.name, node.name) + text[end:]
+        return text
 
     def __str__(self) -> str:
         return self.text

@@ -53,6 +53,11 @@ _REMEDIES = {
     "%": "'%' (remainder) is not available; use + - * / ** only",
     "[": "brackets are not available; group with ( )",
     "{": "braces are not available; group with ( )",
+    ".": "'.' stands only within numbers; a parameter is written GLP_01_x0",
+    "'": "quotes have no meaning in a formula; remove them",
+    '"': "quotes have no meaning in a formula; remove them",
+    "<": "comparisons are not available; max(a, b) and min(a, b) are",
+    ">": "comparisons are not available; max(a, b) and min(a, b) are",
     "=": "'=' is not an operator; write only the value, without 'name ='",
     "\u2212": "this minus sign is not ASCII; write -",
     "\u00d7": "this sign is not ASCII; write *",
@@ -138,6 +143,10 @@ class _Parser:
             raise self.error(
                 token.position, "a comma has no meaning here; a decimal point is written ."
             )
+        if token.text in ("if", "else", "and", "or", "not", "in", "is"):
+            raise self.error(
+                token.position, f"{token.text!r} is not available; use max(a, b) and min(a, b)"
+            )
         if token.kind == "name" and before.kind == "number":
             product = f"{before.text} * {token.text}"
             raise self.error(token.position, f"an operator is missing; write {product}")
@@ -213,7 +222,9 @@ class _Parser:
     def _number(self, token: Token) -> Node:
         value = float(token.text)
         if not isfinite(value):
-            raise self.error(token.position, f"the number {token.text} is too large for a double")
+            raise self.error(
+                token.position, f"the number {token.text} is too large; write a smaller one"
+            )
         return Number(value, token.position)
 
     def _name(self, token: Token) -> Node:
@@ -245,7 +256,8 @@ class _Parser:
         if len(operands) != row.arity:
             raise self.error(
                 token.position,
-                f"{token.text} takes {row.arity} argument(s), not {len(operands)}",
+                f"{token.text} takes {row.arity} argument(s), not {len(operands)}; write "
+                f"{token.text}({', '.join('ab'[: row.arity])})",
             )
         return Apply(row.name, tuple(operands), token.position)
 

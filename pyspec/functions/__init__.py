@@ -14,18 +14,25 @@ from typing import Any
 from pyspec._library import OPS
 from pyspec.errors import LibraryError, suggest
 from pyspec.functions.domain import holds, outside
-from pyspec.functions.responses import WIDTH, response, response_order
+from pyspec.functions.external import CALLABLES
+from pyspec.functions.responses import CONTINUED, WIDTH, response, response_order
 
-__all__ = ["WIDTH", "holds", "outside", "reference", "response", "response_order"]
+__all__ = ["CONTINUED", "WIDTH", "holds", "outside", "reference", "response", "response_order"]
 
 
-@cache
 def reference(op_name: str) -> Callable[..., Any]:
     """The NumPy reference of a row of the op table: ``f(x, *params)``, or
-    ``f(x, *params, spectrum)`` for a function that reads the spectrum.
+    ``f(x, *params, spectrum)`` for a function that reads the spectrum; of a registered function
+    the function itself.
 
     Raises :class:`LibraryError` if there is no such row, or the row has no reference.
     """
+    registered = CALLABLES.get(op_name)
+    return registered if registered is not None else _own_reference(op_name)
+
+
+@cache
+def _own_reference(op_name: str) -> Callable[..., Any]:
     op = OPS.get(op_name)
     if op is None:
         raise LibraryError(f"there is no function {op_name!r}{suggest(op_name, list(OPS))}")

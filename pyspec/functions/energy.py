@@ -113,6 +113,32 @@ def GLP(x: Array, A: Value, x0: Value, F: Value, m: Value) -> Array:
     return np.asarray(A * np.exp(-4 * np.log(2) * (1 - m) * u2) / (1 + 4 * m * u2))
 
 
+def SkewGauss(x: Array, A: Value, x0: Value, w: Value, b: Value) -> Array:
+    """Gaussian peak with a skew: ``A exp(-ln2 (ln(1 + 2 b u) / b)^2)``, ``u = (x - x0) / w``.
+
+    0 where ``1 + 2 b u <= 0``; b = 0 gives its limit, the Gaussian ``A exp(-4 ln2 u^2)``. The
+    values at half the height lie at ``x0 + w (exp(b) - 1) / (2 b)`` and
+    ``x0 - w (1 - exp(-b)) / (2 b)``, ``w sinh(b) / b`` apart.
+
+    Parameters
+    ----------
+    x : (n_energy,) energies, eV or 1/cm
+    A : height, in units of the data
+    x0 : position of the maximum, as x
+    w : width, as x, w > 0; the full width at half maximum for b = 0
+    b : skewness, 1; for b > 0 the side above x0 is the wide one
+
+    Source: log-normal line shape of electronic bands (R. D. B. Fraser & E. Suzuki, Anal. Chem.
+    41, 37 (1969)).
+    """
+    u = (x - x0) / w
+    z = 2 * b * u
+    inside = 1 + z > 0
+    safe = np.where(inside & (z != 0), z, 1.0)
+    ratio = np.where(inside & (z != 0), np.log1p(safe) / safe, 1.0)
+    return np.asarray(np.where(inside, A * np.exp(-4 * np.log(2) * (u * ratio) ** 2), 0.0))
+
+
 def Lorentz(x: Array, A: Value, x0: Value, W: Value) -> Array:
     """Lorentzian peak: ``A / (1 + 4 ((x - x0) / W)^2)``.
 

@@ -5,6 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from pyspec.errors import ModelError
+from pyspec.formula import parse
+from pyspec.functions import CONTINUED
+from pyspec.functions.responses import REACH
 from pyspec.ir.graph import DomainKind, EdgeKind, GraphBuilder, GraphIR, NodeKind
 from pyspec.ir.verify import verify
 from pyspec.model import Component, Dynamics, Model, Par, Profile
@@ -104,12 +107,16 @@ class _Builder:
     def _combine(self, name: str, base: int | None, dynamics: Dynamics) -> int:
         """Laws combine in reverse file order; a kernel convolves all that stands after it."""
         traces: list[int] = []
+        irf = next((c for c in reversed(dynamics.components) if c.op.kind == "IRF"), None)
         for component in reversed(dynamics.components):
             if component.op.kind in ("KERNEL", "IRF"):
                 node = self._function(component, NodeKind.CONVOLUTION)
                 for position, trace in enumerate(traces):
                     self.out.edge(trace, node, EdgeKind.TRACE_INPUT, position)
                 traces = [node]
+                irf = None if component is irf else irf
+            elif component.subcycle and irf is not None:
+                traces += self._cycles(component, dynamics, irf)
             else:
                 traces.append(self._law(component, dynamics))
         moved = self.out.node(NodeKind.PARAM_PLUS_TRACE, name)
@@ -137,6 +144,54 @@ class _Builder:
         self.out.edge(law, mask, EdgeKind.TRACE_INPUT)
         return mask
 
+    def _cycles(self, law: Component, dynamics: Dynamics, irf: Component) -> list[int]:
+        """A law of a sub-cycle under an exact response: in each cycle it sets in, and is taken
+        back at the end as what it has become by then."""
+        if not law.op.params:  # "none"
+            return [self._function(law, NodeKind.DYNAMICS_TRACE)]
+        width = irf.pars[0]
+        assert self.model.time is not None
+        assert width is not None
+        end = float(self.model.time[-1]) + REACH * max(2.0 * width.value, 0.0)
+        length = repr(dynamics.length)
+        onset = next(par for par in law.parameters if par.argument == "t0").name
+        begin = f"min(max({onset}, 0), {length})"
+        traces = []
+        for cycle, start in enumerate(dynamics.starts(law.subcycle, end)):
+            name = f"{law.name}_cycle{cycle}"
+            traces.append(self._piece(law, f"{name}_on", begin, float(start), onset, ""))
+            traces.append(self._piece(law, f"{name}_off", length, float(start), onset, "-"))
+        return traces
+
+    def _piece(
+        self, law: Component, name: str, at: str, start: float, onset: str, sign: str
+    ) -> int:
+        """The law from a local time on, with the parameters that it has there."""
+        node = self.out.node(
+            NodeKind.DYNAMICS_TRACE, name, function_name=law.function, package=law.op.package
+        )
+        own = {par.argument: par.name for par in law.parameters}
+        rules = CONTINUED[law.function]
+        for position, argument in enumerate(law.op.params):
+            if argument == "t0":
+                text = f"{at} + {start!r}"
+            elif argument in rules or (argument in law.op.linear and argument in own):
+                rule = parse(rules.get(argument, argument))
+                known = {"s": f"({at} - {onset})", "y0": own.get("y0", "0")}
+                negated = sign if argument in law.op.linear else ""
+                text = f"{negated}({rule.substitute({**own, **known})})"
+            elif argument in own:
+                par = self.resolved[own[argument]]
+                self.out.edge(par, node, EdgeKind.PARAM_INPUT, position)
+                continue
+            else:
+                continue  # an optional parameter left out
+            value = self.out.node(NodeKind.EXPRESSION, f"{name}_{argument}", expr_string=text)
+            for index, used in enumerate(parse(text).names):
+                self.out.edge(self.resolved[used], value, EdgeKind.EXPR_REF, index)
+            self.out.edge(value, node, EdgeKind.PARAM_INPUT, position)
+        return node
+
     def _profile(self, par: Par, profile: Profile) -> None:
         """What the parameter is in time, + P(aux)."""
         assert self.model.aux is not None
@@ -157,7 +212,7 @@ class _Builder:
 
     def _function(self, component: Component, kind: NodeKind) -> int:
         node = self.out.node(
-            kind,
+            NodeKind.EXTERNAL if component.op.external else kind,
             component.name,
             function_name=component.function,
             package=component.op.package,

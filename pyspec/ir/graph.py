@@ -63,6 +63,7 @@ TRACE_KINDS = frozenset(
         NodeKind.SUBCYCLE_MASK,
         NodeKind.CONVOLUTION,
         NodeKind.PROFILE_SAMPLE,
+        NodeKind.EXTERNAL,
     }
 )
 

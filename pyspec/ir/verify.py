@@ -47,6 +47,7 @@ FUNCTIONS: dict[NodeKind, tuple[str, ...]] = {
     NodeKind.DYNAMICS_TRACE: ("DYNAMICS",),
     NodeKind.CONVOLUTION: ("KERNEL", "IRF"),
     NodeKind.PROFILE_SAMPLE: ("PROFILE",),
+    NodeKind.EXTERNAL: ("PEAK", "DYNAMICS"),
 }
 FUNCTION_KINDS = frozenset(FUNCTIONS)
 

@@ -28,12 +28,23 @@ def check_axis(values: Any, what: str, ascending: bool = False) -> npt.NDArray[n
     """
     try:
         given = np.asarray(values)
-    except ValueError as error:
-        raise DataError(f"the {what} axis cannot be read as an array: {error}") from None
+    except ValueError:
+        raise DataError(
+            f"the {what} axis has rows of different lengths; give one line of values"
+        ) from None
+    if given.size == 0:
+        raise DataError(f"the {what} axis is empty; give the value of each point")
     if given.dtype.kind not in "fiu":
-        raise DataError(f"the {what} axis has type {given.dtype}; give real numbers")
-    if given.ndim != 1 or given.size == 0:
-        raise DataError(f"the {what} axis has shape {given.shape}; give one line of values")
+        kind = {"U": "text", "S": "text", "c": "complex numbers", "b": "truth values"}
+        kind |= {"M": "dates", "m": "durations"}
+        shown = kind.get(given.dtype.kind, f"of type {given.dtype}")
+        raise DataError(
+            f"the {what} axis is {shown}; give real numbers, such as np.asarray({what}, float)"
+        )
+    if given.ndim != 1:
+        raise DataError(
+            f"the {what} axis has shape {given.shape}; give one line of values, of shape (n,)"
+        )
     axis = given.astype(np.float64)
     finite = np.isfinite(axis)
     if not finite.all():

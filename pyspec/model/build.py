@@ -19,14 +19,16 @@ _SHAPES = '[value, vary], [value, vary, min, max] or ["expression"]'
 _ELSEWHERE = {
     "ENERGY": "is a function of energy; it belongs in an energy model",
     "TIME": "is a time law; put it in a dynamics model and add that to a parameter",
+    "KERNEL": "is a kernel; it belongs in a dynamics model, above the laws that it convolves",
     "AUX": "is a profile function; it belongs in a profile of a parameter",
 }
 
 
 def similar(word: str, known: list[str]) -> str:
-    """Like :func:`pyspec.errors.suggest`, but a difference in case alone always matches."""
+    """Like :func:`pyspec.errors.suggest`, but a difference in case or order alone always
+    matches."""
     for name in known:
-        if name.lower() == word.lower():
+        if name.lower() == word.lower() or sorted(name.lower()) == sorted(word.lower()):
             return f"; did you mean {name!r}?"
     return suggest(word, known)
 
@@ -77,16 +79,21 @@ def _op(file: Source, key: Scalar, domain: str) -> OpDef:
     place = f"{file.at(key.line)}: {key.text}"
     op = OPS.get(key.text)
     known = [row.name for row in OPS.values() if row.domain == domain and row.kind != "RESPONSE"]
-    if op is None or op.kind == "RESPONSE":
+    if op is not None and op.kind == "RESPONSE":
+        law, irf = op.name.rsplit("_", 1)
         raise ModelError(
-            f"{place}: unknown component {key.text!r}{similar(key.text, list(OPS))} "
+            f"{place}: {op.name} is what {irf} makes of {law}; write {irf} above {law}"
+        )
+    if op is None:
+        named = [row.name for row in OPS.values() if row.kind != "RESPONSE"]
+        raise ModelError(
+            f"{place}: unknown component {key.text!r}{similar(key.text, named)} "
             f"(there are {', '.join(known)})"
         )
     if op.domain != domain:
         kind = {"ENERGY": "an energy model", "TIME": "a dynamics model", "AUX": "a profile"}[domain]
-        raise ModelError(
-            f"{place}: {op.name} {_ELSEWHERE[op.domain]}; {kind} takes {', '.join(known)}"
-        )
+        what = _ELSEWHERE["KERNEL" if op.kind in ("KERNEL", "IRF") else op.domain]
+        raise ModelError(f"{place}: {op.name} {what}; {kind} takes {', '.join(known)}")
     return op
 
 
@@ -97,7 +104,11 @@ def _component(file: Source, key: Scalar, node: Node, op: OpDef, name: str) -> C
         return Component(name, op.name, (), where)
     if not isinstance(node, Mapping):
         what = "has no parameters" if is_null(node) else "must hold parameters by name"
-        raise ModelError(f"{where}: {name}: {what}; {op.name} needs {needed}")
+        example = f"'{op.params[0]}: [value, True]'" if op.params else "nothing"
+        remedy = f"; {op.name} needs {needed}; write {example} in a line below"
+        if isinstance(node, Scalar) and ":" in node.text:
+            remedy = "; put a space after each colon"
+        raise ModelError(f"{where}: {name}: {what}{remedy}")
     pars: dict[str, Par] = {}
     for par_key, spec in node.items:
         place = f"{file.at(par_key.line)}: {name}.{par_key.text}"
@@ -137,6 +148,9 @@ def _fill(par: Par, spec: Node, low: float, high: float) -> None:
         return
     if len(items) not in (2, 4):
         hint = "give both bounds or none" if len(items) == 3 else "check the commas"
+        numbers = [read_number(item) is not None for item in items]
+        if len(items) in (3, 5) and numbers[:3] == [True, True, False]:
+            hint = "a decimal point is written ., not a comma"
         raise ModelError(f"{place}: has {len(items)} entries; write {_SHAPES}; {hint}")
     par.value = value_of(items[0], place)
     par.vary, par.scope = vary_of(items[1], place)

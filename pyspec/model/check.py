@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from pyspec._library import OPS
 from pyspec.errors import ModelError
-from pyspec.functions import response
+from pyspec.functions import CONTINUED, response
 from pyspec.model.build import similar
 from pyspec.model.tree import Component, Dynamics, Par, Profile
 
@@ -55,6 +55,23 @@ def check_names(parameters: Mapping[str, Par], complete: bool) -> None:
             )
             raise ModelError(
                 f"{par.place}: expression {par.expr!r} names an unknown parameter {name!r}{remedy}"
+            )
+
+
+def check_used(parameters: Mapping[str, Par], quantities: Sequence[Par]) -> None:
+    """A free quantity must reach the spectrum: no data could determine it otherwise."""
+    used = {par.name for par in parameters.values() if not any(par is q for q in quantities)}
+    waiting = list(used)
+    while waiting:
+        par = parameters[waiting.pop()]
+        names = set(par.formula.names) - used if par.formula is not None else set()
+        used |= names
+        waiting += names
+    for par in quantities:
+        if par.vary and par.name not in used:
+            raise ModelError(
+                f"{par.place}: is free, but nothing depends on it; use it in an expression, hold "
+                f"it fixed ([{par.value:g}, False]), or remove it"
             )
 
 
@@ -168,8 +185,8 @@ def check_kernels(components: Sequence[Component]) -> None:
             reason = ""
             if after.op.kind in ("KERNEL", "IRF"):
                 reason = f"{after.name} stands after it"
-            elif after.subcycle:
-                reason = f"{after.name} belongs to a sub-cycle"
+            elif after.subcycle and after.op.params and after.function not in CONTINUED:
+                reason = f"{after.function} in a sub-cycle has no exact response"
             elif after.op.params and response(after.op, irf.op) is None:
                 reason = f"{after.function} has no exact response"
             if reason:

@@ -66,7 +66,8 @@ def load_model(source: str | Path, name: str | None = None) -> Model:
     models = load_models(source)
     if len(models) > 1:
         raise ModelError(
-            f"{open_source(source).name}: has the models {', '.join(models)}; say which"
+            f"{open_source(source).name}: has the models {', '.join(models)}; say which: "
+            f"load_model(path, {next(iter(models))!r})"
         )
     return next(iter(models.values()))
 
@@ -116,14 +117,16 @@ def load_dynamics(
 
 
 def _check_frequency(frequency: float, names: list[str], place: str) -> None:
-    if not math.isfinite(frequency) or frequency == 0.0:
+    is_number = isinstance(frequency, (int, float)) and not isinstance(frequency, bool)
+    if not is_number or not math.isfinite(frequency) or frequency == 0.0:
         raise ModelError(
-            f"{place}: frequency is {frequency}; give cycles per unit of the time axis, or -1 "
+            f"{place}: frequency is {frequency!r}; give cycles per unit of the time axis, or -1 "
             "for none"
         )
     if len(names) > 1 and frequency < 0.0:
         raise ModelError(
-            f"{place}: the sub-cycles {', '.join(names[1:])} need a frequency; give frequency="
+            f"{place}: the sub-cycles {', '.join(names[1:])} need a frequency; give it in "
+            "cycles per unit of the time axis, such as frequency=0.5"
         )
     if len(names) == 1 and frequency > 0.0:
         raise ModelError(
@@ -154,13 +157,14 @@ def load_profile(source: str | Path, name: str, target: Par | str) -> Profile:
 
 
 def load_time_model(source: str | Path, name: str) -> Model:
-    """A model of time laws alone: a value for each time (TIME_1D)."""
+    """A model of time laws alone: a value for each time (TIME_1D). Quantities of the section
+    ``parameters`` are its parameters too."""
     file = open_source(source)
-    key, body = _find(file, _split(file)[0], name)
-    components = build_components(file, body, "TIME", "")
-    check_kernels(components)
-    text = file.lines(key.line, _end(body))
-    return Model(key.text, components, text=text, where=file.at(key.line))
+    entries, quantities = _split(file)
+    key, body = _find(file, entries, name)
+    model = _model(file, key, body, entries, quantities, "TIME")
+    check_kernels(model.components)
+    return model
 
 
 def _split(file: Source) -> tuple[dict[str, Entry], Entry | None]:
@@ -210,8 +214,9 @@ def _model(
     body: Mapping,
     entries: dict[str, Entry],
     quantities: Entry | None,
+    domain: str = "ENERGY",
 ) -> Model:
-    components = build_components(file, body, "ENERGY", "")
+    components = build_components(file, body, domain, "")
     text = file.lines(key.line, _end(body))
     extra: tuple[Par, ...] = ()
     if quantities is not None:
@@ -255,6 +260,10 @@ def _entries(file: Source) -> dict[str, Entry]:
             raise ModelError(f"{place}: this name is taken in line {first}; rename one of the two")
         if is_null(body) or (isinstance(body, Mapping) and not body.items):
             raise ModelError(f"{place}: the model is empty; give it components, such as {_EXAMPLE}")
+        if not isinstance(body, Mapping) and key.text == QUANTITIES:
+            raise ModelError(
+                f"{place}: this section holds quantities by name, such as 'width: [1.5, True]'"
+            )
         if not isinstance(body, Mapping):
             raise ModelError(
                 f"{place}: a model holds components by function name, such as {_EXAMPLE}"

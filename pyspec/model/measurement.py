@@ -48,6 +48,10 @@ class Measurement:
             weight = _real(self.weight, "weight").astype(np.float64, copy=False)
             if not np.isfinite(weight).all():
                 raise DataError("weight is not finite everywhere; mask such points with keep")
+            if (weight < 0).any():
+                raise DataError(
+                    f"weight is negative ({weight.min():g}); give 1 / sigma, or 0 for no weight"
+                )
             object.__setattr__(self, "weight", weight)
         if self.keep is not None:
             keep = np.asarray(self.keep)
@@ -86,7 +90,10 @@ class Measurement:
                 f"data have shape {self.data.shape}; give (n_time, n_energy) or (n_energy,)"
             )
         if self.keep is not None and self.keep.shape != self.data.shape:
-            raise DataError(f"keep has shape {self.keep.shape}, the data {self.data.shape}")
+            raise DataError(
+                f"keep has shape {self.keep.shape}, the data {self.data.shape}; give each point "
+                "its True or False"
+            )
         bad = ~np.isfinite(self.window(self.data))
         if self.keep is not None:
             bad &= self.window(self.keep)
@@ -121,5 +128,7 @@ def _window(given: Any, what: str) -> tuple[int, int] | None:
 def _real(values: Any, what: str) -> npt.NDArray[Any]:
     array = np.asarray(values)
     if array.dtype.kind not in "fiu":
-        raise DataError(f"{what} has type {array.dtype}; give real numbers")
+        raise DataError(
+            f"{what} has type {array.dtype}; give real numbers, such as np.asarray({what}, float)"
+        )
     return array

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from pyspec.errors import DataError, ModelError
 from pyspec.model.axes import UNCHANGED, Unchanged, check_axis, check_weights
 from pyspec.model.build import similar
-from pyspec.model.check import check_laws, check_names, resolution_order
+from pyspec.model.check import check_laws, check_names, check_used, resolution_order
 from pyspec.model.evaluate import find_evaluator
 from pyspec.model.tree import Component, Dynamics, Par, Profile
 
@@ -154,7 +154,7 @@ class Model:
             except (TypeError, ValueError):
                 number = math.nan
             if not math.isfinite(number):
-                raise ModelError(f"{par.place}: {value!r} is not a finite number")
+                raise ModelError(f"{par.place}: {value!r} is not a finite number; give one")
             accepted.append((par, number))
         for par, number in accepted:
             par.value = number
@@ -260,11 +260,14 @@ class Model:
             raise
 
     def check(self) -> None:
-        """Verifies that the model is complete: every name in every expression is there.
+        """Verifies that the model is complete: every name in every expression is there, and every
+        free quantity is used.
 
         Raises :class:`ModelError`.
         """
-        self._check(self.parameters, complete=True)
+        parameters = self.parameters
+        self._check(parameters, complete=True)
+        check_used(parameters, self.quantities)
 
     def evaluate(self, backend: str = "compiled", theta: Any = None) -> Array:
         """The spectrum on the model's axes, (n_energy,) or (n_time, n_energy).

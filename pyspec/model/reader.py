@@ -72,7 +72,10 @@ def open_source(source: str | Path) -> Source:
     if isinstance(source, str) and ("\n" in source or ": " in source):
         return Source("<text>", source)
     if not isinstance(source, (str, Path)):
-        raise ModelError(f"a model source is a path or YAML text, not {type(source).__name__}")
+        raise ModelError(
+            f"a model source is a path or YAML text, not {type(source).__name__}; give it as "
+            "'models.yaml'"
+        )
     try:
         return Source(str(source), Path(source).read_bytes().decode("utf-8-sig"))
     except UnicodeDecodeError as error:
@@ -94,7 +97,7 @@ def read(source: Source) -> Node | None:
     at = source.text.find("\0")
     if at >= 0:
         line = source.text.count("\n", 0, at) + 1
-        raise ModelError(f"{source.at(line)}: a NUL byte; the file is not a text file")
+        raise ModelError(f"{source.at(line)}: a NUL byte; save the file as plain text (UTF-8)")
     try:
         return _Builder(source).document()
     except yaml.MarkedYAMLError as error:
@@ -150,9 +153,12 @@ class _Builder:
                 event, f"the anchor '&{event.anchor}' is not allowed; write the values out"
             )
         if event.tag is not None:
-            raise self.fail(event, f"the tag {event.tag!r} is not allowed; remove it")
+            tag = event.tag.replace("tag:yaml.org,2002:", "!!")
+            raise self.fail(event, f"the tag '{tag}' is not allowed; remove it")
         if depth > MAX_DEPTH:
-            raise self.fail(event, "nested too deeply for a model; see the format of model files")
+            raise self.fail(
+                event, "nested too deeply; a model file has models, components, parameters, no more"
+            )
         if isinstance(event, yaml.ScalarEvent):
             return Scalar(event.value, event.style is None, line)
         if isinstance(event, yaml.SequenceStartEvent):
@@ -174,6 +180,9 @@ class _Builder:
                 break
             key = self.node(event, depth + 1)
             if not isinstance(key, Scalar):
-                raise self.fail(event, "a key must be a word, not a list or a mapping")
-            items.append((key, self.node(next(self.events), depth + 1)))
+                raise self.fail(event, "a key must be a word, not a list or a mapping; name it")
+            value = self.node(next(self.events), depth + 1)
+            if key.text == "<<" and key.plain:
+                raise self.fail(event, "the merge key '<<' is not allowed; write the values out")
+            items.append((key, value))
         return Mapping(tuple(items), line)

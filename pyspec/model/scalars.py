@@ -97,6 +97,6 @@ def _not_a_number(node: Node, what: str) -> str:
         if not node.plain and read_number(Scalar(node.text, True, node.line)) is not None:
             return f"the {what} is text, {shown}; remove the quotes"
     return (
-        f"the {what} must be a number, not {shown}; an expression stands alone, "
+        f"the {what} must be a number such as 1.5e3, not {shown}; an expression stands alone, "
         'in quotes: ["expression"]'
     )

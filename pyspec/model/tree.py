@@ -111,13 +111,24 @@ class Dynamics:
         """All parameters of the laws, in file order."""
         return tuple(par for component in self.components for par in component.parameters)
 
+    @property
+    def length(self) -> float:
+        """How long a sub-cycle lasts: ``1 / (f N)``."""
+        return 1.0 / (self.frequency * self.n_subcycles)
+
+    def starts(self, subcycle: int, end: float) -> Array:
+        """When sub-cycle `subcycle` begins, in every cycle up to `end` and one beyond."""
+        period = self.length * self.n_subcycles
+        cycles = np.arange(max(int(np.floor(end / period)), 0) + 2)
+        return np.asarray(cycles * period + (subcycle - 1) * self.length)
+
     def cycle(self, time: Array) -> tuple[Array, IntArray]:
         """Local time within a sub-cycle, and the active sub-cycle (1 ... N; 0 before t = 0).
 
         ``T = 1 / (f N)``, ``k = floor(t / T)``: local time ``t - k T``, sub-cycle
         ``k mod N + 1``.
         """
-        length = 1.0 / (self.frequency * self.n_subcycles)
+        length = self.length
         index = np.floor(time / length)
         active = np.where(time >= 0.0, np.mod(index, self.n_subcycles) + 1, 0).astype(np.int64)
         return np.where(time >= 0.0, time - index * length, time), active

@@ -24,6 +24,7 @@ SCHEDULED_KINDS = frozenset(
         NodeKind.SUBCYCLE_MASK,
         NodeKind.PROFILE_SAMPLE,
         NodeKind.PROFILE_AVERAGE,
+        NodeKind.EXTERNAL,
     }
 )
 

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pyspec._library import ABI, CONSTANTS, DTYPES, LIBRARY, OPS, TABLES, OpDef
+from pyspec._library import ABI, CONSTANTS, DTYPES, LIBRARY, RPN, TABLES, OpDef
 from pyspec.errors import PlanError
 from pyspec.plan.scheduled import (
     ADD_SLOT,
@@ -31,6 +31,8 @@ STEP_COMPONENT = CONSTANTS["STEP_COMPONENT"]
 STEP_ADD = CONSTANTS["STEP_ADD"]
 STEP_CONVOLVE = CONSTANTS["STEP_CONVOLVE"]
 STEP_PROFILE = CONSTANTS["STEP_PROFILE"]
+STEP_EXTERNAL = CONSTANTS["STEP_EXTERNAL"]
+PARAM = RPN["PARAM"].index
 FLAG_STORE = CONSTANTS["FLAG_STORE"]
 FLAG_STATIC = CONSTANTS["FLAG_STATIC"]
 COMPARISON_CODES = {
@@ -39,8 +41,6 @@ COMPARISON_CODES = {
     "<": CONSTANTS["GUARD_LT"],
     "<=": CONSTANTS["GUARD_LE"],
 }
-
-OPS_BY_INDEX: tuple[OpDef, ...] = tuple(OPS.values())
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,6 +69,7 @@ class _Packer:
         self.words: list[int] = []
         self.nodes: list[dict[str, int]] = []
         self.labels: list[str] = []
+        self.n_spectra = 0
 
     def node(self, label: str, **fields: int) -> None:
         unset = {"op": -1, "mask": -1, "source": -1, "repeat": 1}
@@ -99,7 +100,11 @@ class _Packer:
         name = plan.row_names[target]
         begin, end = plan.dyn_group_indptr[group : group + 2]
         for sub in range(begin, end):
-            op = OPS_BY_INDEX[plan.dyn_sub_func_id[sub]]
+            op = plan.op(int(plan.dyn_sub_func_id[sub]))
+            if op.external:
+                row = int(plan.dyn_sub_external[sub])
+                self.external_trace(name, target, row, sub == begin)
+                continue
             rows = plan.dyn_sub_param_rows[sub, : plan.dyn_sub_n_params[sub]].tolist()
             called = self.function(op, rows)
             label = f"{name} ({op.name})"
@@ -111,6 +116,15 @@ class _Packer:
             self.node(label, step=STEP_LAW, flags=flags, target=target, **called, **where)
         self.base(name, target, int(plan.dyn_group_base_row[group]), 1)
 
+    def external_trace(self, name: str, target: int, row: int, store: bool) -> None:
+        """Takes over, or adds, a trace that Python fills."""
+        if not store:
+            self.node(name, step=STEP_BASE, target=target, source=row)
+            return
+        code = len(self.words)
+        self.words.extend([PARAM, row])
+        self.node(name, step=STEP_EXPRESSION, target=target, code=code, n_code=1)
+
     def base(self, name: str, target: int, base: int, repeat: int) -> None:
         if base != NO_BASE:
             self.node(name, step=STEP_BASE, target=target, source=base, repeat=repeat)
@@ -121,7 +135,7 @@ class _Packer:
         name = plan.row_names[target]
         begin, end = plan.prof_group_indptr[group : group + 2]
         for sub in range(begin, end):
-            op = OPS_BY_INDEX[plan.prof_sub_func_id[sub]]
+            op = plan.op(int(plan.prof_sub_func_id[sub]))
             rows = plan.prof_sub_param_rows[sub, : plan.prof_sub_n_params[sub]].tolist()
             called = self.function(op, rows)
             flags = FLAG_STORE if sub == begin else 0
@@ -158,7 +172,12 @@ class _Packer:
         if plan.op_kinds[index] == ADD_SLOT:
             self.node(plan.op_names[index], step=STEP_ADD, flags=flags, **slots)
             return
-        op = OPS_BY_INDEX[plan.op_kinds[index]]
+        op = plan.op(int(plan.op_kinds[index]))
+        if op.external:
+            slots["source"] = self.n_spectra
+            self.n_spectra += 1
+            self.node(plan.op_names[index], step=STEP_EXTERNAL, flags=flags, **slots)
+            return
         if not plan.op_moves[index] and not op.spectrum_fed:
             flags |= FLAG_STATIC
         begin, end = plan.op_param_indptr[index : index + 2]
@@ -210,6 +229,8 @@ def pack(plan: ScheduledPlan) -> PackedPlan:
         "nodes": header.nbytes,
         "words": header.nbytes + nodes.nbytes,
         "n_words": words.size,
+        "n_external": int((plan.dyn_sub_external >= 0).sum()),
+        "n_spectra": packer.n_spectra,
         "n_axes": len(plan.dyn_time_axes),
         "n_masks": len(plan.dyn_masks),
         "n_aux": plan.n_aux,

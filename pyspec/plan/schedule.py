@@ -24,6 +24,7 @@ from pyspec.ir import (
 from pyspec.plan.lower import Lowering, can_lower_1d, can_lower_2d
 from pyspec.plan.scheduled import (
     ADD_SLOT,
+    EXTERNAL,
     NO_BASE,
     RESOLVE_DYNAMICS,
     RESOLVE_EXPRESSION,
@@ -50,6 +51,11 @@ def schedule_2d(graph: GraphIR) -> ScheduledPlan2D:
 def _require(graph: GraphIR, lowering: Lowering) -> None:
     if not lowering:
         raise PlanError(f"graph {graph.name or '(unnamed)'} {lowering}")
+
+
+def _is_law(graph: GraphIR, node: GraphNode) -> bool:
+    """Whether an EXTERNAL node is a trace, not a component."""
+    return any(edge.kind is EdgeKind.TRACE_INPUT for edge in graph.outputs(node.id))
 
 
 def _ints(values: Any) -> Ints:
@@ -86,6 +92,7 @@ class _Substep(NamedTuple):
     rows: list[int]
     axis: Any = None
     mask: Any = None
+    external: int = -1
 
 
 def _under(step: _Substep, irf: OpDef, width: int) -> _Substep:
@@ -112,12 +119,22 @@ class _Scheduler:
         single = [n for n in computed if n.id not in self.sampled]
         blocks = [n for n in computed if n.id in self.sampled]
         self.n_aux = 0 if graph.aux is None else graph.aux.size
-        self.rows = [*self.free, *self.fixed, *single]
+        external = [n for n in self.order if n.kind is NodeKind.EXTERNAL and _is_law(graph, n)]
+        self.rows = [*self.free, *self.fixed, *external, *single]
         self.samples = len(self.rows)
+        self.external_names: list[str] = []
         self.row_of = {node.id: row for row, node in enumerate(self.rows)}
         for node in blocks:
             self.row_of[node.id] = len(self.rows)
             self.rows += [node] * self.n_aux
+
+    def _code(self, op: OpDef) -> int:
+        """The op code: the row of the table, or below EXTERNAL for a registered function."""
+        if not op.external:
+            return op.index
+        if op.name not in self.external_names:
+            self.external_names.append(op.name)
+        return EXTERNAL - self.external_names.index(op.name)
 
     def _row_names(self) -> tuple[str, ...]:
         names = [node.name for node in self.rows[: self.samples]]
@@ -150,6 +167,7 @@ class _Scheduler:
             **self._expressions(),
             **self._resolution(),
             **self._ops(),
+            "external_names": tuple(self.external_names),
         }
 
     def _param_rows(self, node: GraphNode) -> list[int]:
@@ -190,13 +208,17 @@ class _Scheduler:
                 width = self._param_rows(trace)[0]
                 return [_under(step, kernel, width) for step in inner if step.op.params]
             return [*inner, _Substep(kernel, self._param_rows(trace))]
+        external = -1
         mask = None
         if trace.kind is NodeKind.SUBCYCLE_MASK:
             mask = trace.arrays["time_n_sub"].astype(bool)
             trace = self.graph.nodes[self.graph.inputs(trace.id, EdgeKind.TRACE_INPUT)[0].source]
         remap = self.graph.inputs(trace.id, EdgeKind.TRACE_INPUT)
         axis = self.graph.nodes[remap[0].source].arrays["time_norm"] if remap else None
-        return [_Substep(OPS[trace.function_name or ""], self._param_rows(trace), axis, mask)]
+        if trace.kind is NodeKind.EXTERNAL:
+            external = self.row_of[trace.id]
+        op, rows = OPS[trace.function_name or ""], self._param_rows(trace)
+        return [_Substep(op, rows, axis, mask, external)]
 
     def _dynamics(self) -> dict[str, Any]:
         groups = self._groups(profiles=False)
@@ -211,9 +233,10 @@ class _Scheduler:
             "dyn_group_target_row": _ints([self.row_of[group.id] for group in groups]),
             "dyn_group_base_row": _ints([self._base_row(group) for group in groups]),
             "dyn_group_indptr": _ints(indptr),
-            "dyn_sub_func_id": _ints([step.op.index for step in steps]),
+            "dyn_sub_func_id": _ints([self._code(step.op) for step in steps]),
             "dyn_sub_param_rows": _padded([step.rows for step in steps]),
             "dyn_sub_n_params": _ints([len(step.rows) for step in steps]),
+            "dyn_sub_external": _ints([step.external for step in steps]),
             "dyn_sub_axis": _ints([index + 1 for index in axis_of]),
             "dyn_sub_mask": _ints(mask_of),
             "dyn_time_axes": axes,
@@ -285,7 +308,7 @@ class _Scheduler:
                 kinds.append(ADD_SLOT)
             else:
                 node = self.graph.nodes[op.node]
-                kinds.append(OPS[node.function_name or ""].index)
+                kinds.append(self._code(OPS[node.function_name or ""]))
                 indices.extend(self._param_rows(node))
             indptr.append(len(indices))
             moves.append(op.node is None or op.node in self.moving)

@@ -14,7 +14,11 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
+from pyspec._library import OPS, OpDef
 from pyspec.errors import PlanError
+
+#: Rows of the op table by op code.
+OPS_BY_INDEX: tuple[OpDef, ...] = tuple(op for op in OPS.values() if not op.external)
 
 Array = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
@@ -26,6 +30,9 @@ RESOLVE_DYNAMICS, RESOLVE_EXPRESSION, RESOLVE_PROFILE = 0, 1, 2
 #: In place of a trace row: a dynamics group without a base.
 NO_BASE = -1
 
+#: Op codes from here down stand for registered functions: `external_names[EXTERNAL - code]`.
+EXTERNAL = -2
+
 #: In place of an op code: the op adds one slot to another.
 ADD_SLOT = -1
 
@@ -35,9 +42,9 @@ class ScheduledPlan:
     """The execution schedule of one model on one grid.
 
     Every parameter is a row of the trace matrix (n_params, n_time), n_time = 1 in 1D:
-    first the free ones, in the order of theta, then the fixed ones, then the computed ones,
-    last, from row `samples` on, blocks of n_aux rows for those that differ along the auxiliary
-    axis. Such a block is named by its first row.
+    first the free ones, in the order of theta, then the fixed ones, then traces that Python
+    fills, then the computed ones, last, from row `samples` on, blocks of n_aux rows for those
+    that differ along the auxiliary axis. Such a block is named by its first row.
     """
 
     name: str
@@ -60,6 +67,7 @@ class ScheduledPlan:
     dyn_sub_func_id: Ints  # (n_substeps,) row of the op table
     dyn_sub_param_rows: Ints  # (n_substeps, most parameters), -1 where left out
     dyn_sub_n_params: Ints  # (n_substeps,)
+    dyn_sub_external: Ints  # (n_substeps,) row of a trace that Python fills, -1 for a law of C
     dyn_sub_axis: Ints  # (n_substeps,) 0 the time axis, k the k-th of dyn_time_axes
     dyn_sub_mask: Ints  # (n_substeps,) row of dyn_masks, -1 none
     dyn_time_axes: Array  # (n_axes, n_time) local times of sub-cycles
@@ -98,6 +106,7 @@ class ScheduledPlan:
     result_slot: int
     result_row: int  # trace row that is the result, -1: the spectrum is
     samples: int  # first trace row that belongs to a block
+    external_names: tuple[str, ...]  # registered functions that the plan calls
 
     dimension: ClassVar[int]
 
@@ -111,6 +120,18 @@ class ScheduledPlan:
     def n_params(self) -> int:
         """Rows of the trace matrix."""
         return len(self.row_names)
+
+    def op(self, code: int) -> OpDef:
+        """The row of the op table, or the registered function, that an op code stands for."""
+        if code > EXTERNAL:
+            return OPS_BY_INDEX[code]
+        name = self.external_names[EXTERNAL - code]
+        if name not in OPS:
+            raise PlanError(
+                f"{self.name}: the function {name!r} is not registered in this process; call "
+                "register_function first"
+            )
+        return OPS[name]
 
     @property
     def n_aux(self) -> int:

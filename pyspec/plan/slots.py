@@ -44,7 +44,7 @@ def assign_slots(graph: GraphIR) -> SlotPlan:
         node = graph.nodes[number]
         if node.kind is NodeKind.SUM:
             _schedule_sum(graph, node, plan, slot_of)
-        elif node.kind in COMPONENTS and not _feeds_one_sum(graph, node):
+        elif _is_component(graph, node) and not _feeds_one_sum(graph, node):
             if _is_averaged(graph, node):
                 continue  # its average is scheduled in its place
             slot_of[number] = _new_slot(plan)
@@ -52,6 +52,13 @@ def assign_slots(graph: GraphIR) -> SlotPlan:
     if graph.result is not None and graph.result.id in slot_of:
         plan.result = slot_of[graph.result.id]
     return plan
+
+
+def _is_component(graph: GraphIR, node: GraphNode) -> bool:
+    """Whether the node's value is a spectrum that is not a sum."""
+    if node.kind is NodeKind.EXTERNAL:
+        return all(edge.kind is EdgeKind.ADDEND for edge in graph.outputs(node.id))
+    return node.kind in COMPONENTS
 
 
 def _new_slot(plan: SlotPlan) -> int:

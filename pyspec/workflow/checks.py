@@ -29,8 +29,10 @@ def _numbers(given: Any, what: str) -> npt.NDArray[Any]:
         )
     try:
         array = np.asarray(given)
-    except ValueError as error:
-        raise DataError(f"{what} is not a rectangular array of numbers: {error}") from None
+    except ValueError:
+        raise DataError(
+            f"{what} has rows of different lengths; give each row as many numbers as the others"
+        ) from None
     if array.dtype.kind == "c":
         raise DataError(f"{what} is complex; choose its .real part or its magnitude np.abs(...)")
     if array.dtype.kind not in "iuf":
@@ -38,7 +40,7 @@ def _numbers(given: Any, what: str) -> npt.NDArray[Any]:
             f"{what} has type {array.dtype}, not numbers; convert it: np.asarray({what}, float)"
         )
     if array.size == 0:
-        raise DataError(f"{what} is empty (shape {array.shape})")
+        raise DataError(f"{what} is empty (shape {array.shape}); give at least one spectrum")
     return array
 
 
@@ -52,14 +54,21 @@ def check_data(
     if data.ndim not in (1, 2):
         raise DataError(
             f"data has {data.ndim} dimensions; one spectrum has 1 (energy), a time series 2 "
-            "(time, energy)"
+            "(time, energy); choose a part, or average over the others"
         )
     expected = expected_shape(data.ndim, energy, time)
     if not _fits(expected, data.shape):
         shown = ", ".join("?" if size is None else str(size) for size in expected)
-        hint = ""
+        hint = "; each row needs its time and each column its energy"
         if data.ndim == 2 and _fits(expected, data.shape[::-1]):
-            hint = "; it looks transposed: pass data.T (rows are times, columns are energies)"
+            hint = (
+                "; it looks transposed: pass data.T, or exchange the axes (rows are times, columns "
+                "are energies)"
+            )
+        elif data.ndim == 2 and any(
+            size == own + 1 for size, own in zip(expected, data.shape, strict=True) if size
+        ):
+            hint = "; an axis of edges becomes one of centres by (edges[1:] + edges[:-1]) / 2"
         elif data.ndim == 1 and time is not None:
             hint = "; one spectrum needs no time axis"
         raise DataError(

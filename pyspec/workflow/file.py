@@ -237,7 +237,9 @@ class File:
             if seeds:
                 seed_from(model, seeds[-1])
             elif seed_source == "baseline":
-                raise FitError("seed_source='baseline', but no baseline was fitted yet")
+                raise FitError(
+                    "seed_source='baseline', but no baseline was fitted yet; call fit_baseline"
+                )
         measurement = Measurement(data=data, rows=self.rows, columns=self.columns)
         return self._fit(model, measurement, "2d", stages, options)
 
@@ -285,6 +287,8 @@ class File:
             if model in (None, result.model_name) and fit_type in (None, result.fit_type):
                 return result
         done = ", ".join(f"{r.fit_type} of {r.model_name}" for r in self.results) or "none"
+        if not self.results:
+            raise FitError("no fit yet; call fit_baseline, fit_spectrum or fit_2d first")
         wanted = " ".join(str(part) for part in (fit_type, model) if part)
         raise FitError(f"no fit {wanted} yet; fits so far: {done}".replace("  ", " "))
 

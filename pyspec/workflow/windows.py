@@ -25,7 +25,7 @@ def index_range(axis: Array, limits: Sequence[float] | None, what: str) -> tuple
     if not inside.size:
         raise DataError(
             f"no point of the {what} axis lies in [{low:g}, {high:g}]; it runs from "
-            f"{axis[0]:g} to {axis[-1]:g} with {axis.size} points"
+            f"{axis[0]:g} to {axis[-1]:g} with {axis.size} points; choose limits that hold some"
         )
     return int(inside[0]), int(inside[-1]) + 1
 
@@ -53,13 +53,18 @@ def nearest_row(axis: Array, point: float, kind: str) -> int:
         raise DataError(f"time_type must be 'abs' (axis values) or 'ind' (rows), not {kind!r}")
     low, high = float(axis.min()), float(axis.max())
     if not low <= point <= high:
-        raise DataError(f"time_point {point!r} lies outside of the time axis [{low:g}, {high:g}]")
+        raise DataError(
+            f"time_point {point!r} lies outside of the time axis; choose one in [{low:g}, {high:g}]"
+        )
     return int(np.argmin(np.abs(axis - point)))
 
 
 def _row(given: Any, size: int) -> int:
-    if given != int(given) or not -size <= given < size:
-        raise DataError(f"row {given!r} is not a row of the data, which has rows 0 to {size - 1}")
+    whole = isinstance(given, (int, float, np.integer, np.floating)) and given % 1 == 0
+    if not whole or not -size <= given < size:
+        raise DataError(
+            f"row {given!r} is not a row of the data; choose a whole number in 0 ... {size - 1}"
+        )
     return int(given) % size
 
 
@@ -67,7 +72,9 @@ def _pair(limits: Sequence[float], what: str) -> tuple[float, float]:
     try:
         low, high = sorted(float(value) for value in limits)
     except (TypeError, ValueError):
-        raise DataError(f"{what} limits must be two numbers, not {limits!r}") from None
+        raise DataError(
+            f"{what} limits must be two numbers, not {limits!r}; give [low, high]"
+        ) from None
     if not (np.isfinite(low) and np.isfinite(high)):
         raise DataError(f"{what} limits must be finite, not {limits!r}; None means no limit")
     return low, high

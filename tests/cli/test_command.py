@@ -93,7 +93,7 @@ def test_demo(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert "data:image/png;base64," in page
     assert "<script" not in page
     assert "GLP_02_x0_expFun_01_tau" in page
-    assert "http" not in page
+    assert "://" not in page
 
 
 def test_demo_without_matplotlib(

@@ -85,7 +85,7 @@ def test_imports_nothing_of_the_compiled_path() -> None:
     tree = ast.parse(inspect.getsource(pyspec.executor.tree))
     imported = {node.module for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
     own = {module.split(".")[1] for module in imported if module and module.startswith("pyspec")}
-    assert own == {"_library", "errors", "functions", "model"}
+    assert own == {"_library", "errors", "formula", "functions", "model"}
 
 
 def test_components_combine_in_reverse_file_order() -> None:

@@ -62,7 +62,7 @@ def test_contradicting_options() -> None:
     measurement = Measurement(data=data_1d())
     with pytest.raises(FitError, match="contradict"):
         fit_model(spectrum(), measurement, method="nelder", fit_alg_1="powell")
-    with pytest.raises(FitError, match="stages must be 1 or 2"):
+    with pytest.raises(FitError, match="stages must be 1, or 2"):
         fit_model(spectrum(), measurement, stages=3)
     with pytest.raises(FitError, match="conf_interval"):
         fit_model(spectrum(), measurement, try_ci=1)

@@ -152,9 +152,18 @@ def exact_sin(t: Any, A: Any, f: Any, phi: Any, t0: Any, y0: Any) -> Any:
     return A * mpmath.sin(2 * mpmath.pi * f * (t - t0) + phi) + y0 if t >= t0 else mpmath.mpf(0)
 
 
+def exact_skew(x: Any, A: Any, x0: Any, w: Any, b: Any) -> Any:
+    u = (x - x0) / w
+    if b == 0:
+        return A * mpmath.exp(-4 * mpmath.log(2) * u**2)
+    inside = 1 + 2 * b * u
+    return A * mpmath.exp(-mpmath.log(2) * (mpmath.log(inside) / b) ** 2) if inside > 0 else u * 0
+
+
 #: Formulas in exact arithmetic, written once more. A row without one is covered above.
 EXACT: dict[str, Callable[..., Any]] = {
     "Gauss": lambda x, A, x0, SD: A * mpmath.exp(-(((x - x0) / SD) ** 2) / 2),
+    "SkewGauss": exact_skew,
     "GLP": exact_glp,
     "Offset": lambda x, y0: y0,
     "LinBack": exact_linback,
@@ -189,6 +198,27 @@ def test_exact(name: str) -> None:
             assert units <= op.tolerance, (
                 f"{name}, {how}: {units:.3g} units, {op.tolerance} allowed"
             )
+
+
+@pytest.mark.parametrize("b", [0.0, 1e-20, 1e-14, -1e-6, 1e-3, -0.02, 0.3, -0.999, 2.5])
+def test_exact_skew(b: float) -> None:
+    """From the Gaussian limit to the edge beyond which nothing is left; with its partials."""
+    x, params = np.linspace(-4.0, 4.0, 97), np.array([-1.7, 0.3, 1.3, b])
+    expected = exact("SkewGauss", x, params)
+    value, partials = call_function("SkewGauss", x, params[:, np.newaxis], partials=True)
+    assert partials is not None
+    for found in (value[0], reference("SkewGauss")(x, *params)):
+        assert np.abs(found - expected).max() <= OPS["SkewGauss"].tolerance * UNIT * 1.7
+    with mpmath.workdps(80):
+        given, step = [mpmath.mpf(float(p)) for p in params], mpmath.mpf("1e-25")
+        for k in range(4):
+            ends = [[g + sign * step * (i == k) for i, g in enumerate(given)] for sign in (1, -1)]
+            slope = [
+                float((exact_skew(at, *ends[0]) - exact_skew(at, *ends[1])) / (2 * step))
+                for at in map(mpmath.mpf, x.tolist())
+            ]
+            worst = np.abs(partials[k, 0] - slope).max() / np.abs(slope).max()
+            assert worst <= 1e-13, f"partial {k}: {worst:.3g}"
 
 
 def test_exact_shirley() -> None:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from pyspec.errors import ModelError, PlanError
+from pyspec.errors import ModelError
 from pyspec.executor import make_executor
-from pyspec.model import load_dynamics, load_model, load_models
+from pyspec.model import load_dynamics, load_model, load_models, load_time_model
 
 MODEL = """
 m:
@@ -71,10 +71,22 @@ def test_dynamics_may_share_one() -> None:
     np.testing.assert_allclose(compiled, tree, rtol=0, atol=1e-10 * tree.max())
 
 
+def test_a_time_model_has_them_too() -> None:
+    laws = "decay:\n  expFun: {A: [2.0, true], tau: [1 / rate], t0: [0, false]}\n"
+    text = "parameters:\n  rate: [0.25, true, 0, 9]\n  area: [GLP_01_A * 2]\n" + MODEL + laws
+    model = load_time_model(text.replace("width", "GLP_01_A / 5"), "decay")
+    assert model.opt_param_names == ("expFun_01_A", "rate")
+    time = np.linspace(0.0, 20.0, 23)
+    model.set_axes(time=time)
+    for backend in ("tree", "interpreted", "compiled"):
+        value = make_executor(model, None, backend).run([3.0, 0.5])
+        np.testing.assert_allclose(value, 3.0 * np.exp(-time / 2.0), rtol=1e-14)
+
+
 def test_one_that_nothing_uses_is_refused_before_a_fit() -> None:
     model = load_model(TEXT.replace('"width"', '"GLP_01_A / 7"').replace("A * width", "A"), "m")
     model.set_axes(energy=X)
-    with pytest.raises(PlanError, match="width: is free, but nothing depends on it"):
+    with pytest.raises(ModelError, match=r"^<text>:3: width: is free, but nothing depends on it"):
         make_executor(model)
 
 

@@ -243,7 +243,7 @@ def test_models_and_parameters_by_wrong_names(file: File) -> None:
         file.add_time_dependence("base", "GLP_01_A", "laws.yaml", ["decay", "decay"])
     with pytest.raises(ModelError, match=r"did you mean 'models\.yaml'"):
         file.load_model("model.yaml", "base")
-    with pytest.raises(FitError, match="no fit 2d yet"):
+    with pytest.raises(FitError, match="no fit yet; call"):
         file.get_parameters(fit_type="2d")
     with pytest.raises(FitError, match="did you mean 'baseline'"):
         file.get_parameters(fit_type="basline")
@@ -313,7 +313,7 @@ def test_strided_data_and_lists() -> None:
         (GOOD.astype(str), "not numbers"),
         (GOOD.astype(object), "not numbers"),
         (GOOD.astype(bool), "not numbers"),
-        ([[1.0, 2.0], [3.0]], "rectangular"),
+        ([[1.0, 2.0], [3.0]], "different lengths"),
         (np.ma.masked_array(GOOD, mask=GOOD > 1), "masked array"),
     ],
 )
@@ -352,7 +352,7 @@ def test_data_that_are_not_finite() -> None:
         ({"energy": np.sin(ENERGY)}, "energy axis"),
         ({"time": TIME[::-1]}, "time axis"),
         ({"time": np.repeat(TIME[::2], 2)}, "time axis"),
-        ({"energy": ["a"] * 81}, "energy axis has type"),
+        ({"energy": ["a"] * 81}, "energy axis is text"),
     ],
 )
 def test_bad_axes(axes: dict[str, Any], message: str) -> None:

@@ -1,0 +1,92 @@
+"""What may mislead in a fit that runs: kernels too narrow for the samples, samples that lie on
+a boundary between sub-cycles."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from pyspec.model import Component, Dynamics, Measurement, Model
+
+Array = npt.NDArray[np.float64]
+
+#: A quadrature on the samples needs a kernel at least as wide as so many steps.
+MIN_STEPS = 2.0
+
+#: A sample nearer to a boundary than this, in units of the length of a sub-cycle, is on it.
+NEAR = 1e-6
+
+
+def cautions(
+    model: Model, values: Mapping[str, float], measurement: Measurement | None = None
+) -> list[str]:
+    """Sentences about convolutions narrower than two time steps and about samples on sub-cycle
+    boundaries, at these parameter values."""
+    time = model.time
+    if time is None or time.size < 2:
+        return []
+    window = None if measurement is None else measurement.rows
+    if model.is_time_model:
+        return _kernels(model.components, values, time)
+    found: list[str] = []
+    for par in model.parameters.values():
+        if par.dynamics is not None:
+            found += _kernels(par.dynamics.components, values, time)
+            found += _boundaries(par.dynamics, time, window)
+    return found
+
+
+def _kernels(
+    components: Sequence[Component], values: Mapping[str, float], time: Array
+) -> list[str]:
+    found = []
+    for index, kernel in enumerate(components):
+        if kernel.op.kind != "KERNEL":
+            continue
+        width_par = kernel.parameters[0]
+        width = values[width_par.name]
+        step = _step(components[index + 1 :], values, time)
+        if width < MIN_STEPS * step:
+            found.append(
+                f"{width_par.name} = {width:.4g} is under two time steps ({step:.4g} each): the "
+                "samples cannot resolve this convolution, so its width and the times beside it "
+                "may be biased; use gaussIRF, which is exact between samples, or finer times"
+            )
+    return found
+
+
+def _step(laws: Sequence[Component], values: Mapping[str, float], time: Array) -> float:
+    """The step where the laws set in; the smallest one where that is not known."""
+    steps = np.diff(time)
+    onsets = [
+        values[par.name]
+        for law in laws
+        if not law.subcycle
+        for par in law.parameters
+        if par.argument == "t0" and time[0] <= values[par.name] <= time[-1]
+    ]
+    if not onsets:
+        return float(steps.min())
+    places = np.clip(np.searchsorted(time, onsets, side="right") - 1, 0, steps.size - 1)
+    return float(steps[places].max())
+
+
+def _boundaries(dynamics: Dynamics, time: Array, rows: tuple[int, int] | None) -> list[str]:
+    if dynamics.n_subcycles < 1 or dynamics.frequency <= 0:
+        return []
+    length = 1.0 / (dynamics.frequency * dynamics.n_subcycles)
+    seen = time[slice(*(rows or (None, None)))]
+    cycles = seen / length
+    # The start at exactly 0 is no matter of rounding.
+    near = (np.abs(cycles - np.round(cycles)) < NEAR) & (seen > 0.0)
+    count = int(near.sum())
+    if not count:
+        return []
+    first = float(seen[int(np.argmax(near))])
+    return [
+        f"{dynamics.target}: {count} sample(s) lie on a boundary between sub-cycles, the first at "
+        f"time {first:.6g}: rounding decides to which sub-cycle they belong; shift the time axis "
+        "by a fraction of a step if the fit is sensitive to them"
+    ]

@@ -1,0 +1,100 @@
+"""Values against time, without an energy axis: data of one channel, or a parameter's trace."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from pyspec.errors import DataError, FitError
+from pyspec.fit.result import FitResult
+from pyspec.fit.run import fit_model
+from pyspec.model import Measurement, Model, load_time_model
+
+
+def fit_trace(
+    model_yaml: str | Path | Model,
+    model: str | Sequence[str] | None,
+    time: npt.ArrayLike,
+    values: npt.ArrayLike,
+    sigma: npt.ArrayLike | None = None,
+    *,
+    target: str = "",
+    time_limits: Sequence[float] | None = None,
+    **options: Any,
+) -> FitResult:
+    """Fits a model of time laws to values against time.
+
+    Parameters
+    ----------
+    model_yaml, model : a model file (or YAML text) and the name of a model of time laws in it;
+        or a Model made of time laws, and None
+    time : (n,), rising
+    values : (n,)
+    sigma : one standard error of the values, a number or (n,); the errors of the parameters are
+        then not scaled by the reduced chi² (``scale_covar=True`` scales them)
+    target : what the values are, for tables and pictures
+    time_limits : fit only these times, both ends included
+    options : as of :func:`pyspec.fit.fit_model`
+
+    Returns a :class:`FitResult` with `fit_type` "trace".
+    """
+    chosen = _time_model(model_yaml, model)
+    chosen.set_axes(time=time)
+    assert chosen.time is not None
+    data = np.asarray(values)
+    if data.shape != chosen.time.shape:
+        raise DataError(f"values have shape {data.shape}, the time axis {chosen.time.shape}")
+    weight = None if sigma is None else weights_of(sigma, data.shape)
+    columns = None
+    if time_limits is not None:
+        low, high = sorted(float(limit) for limit in time_limits)
+        inside = np.flatnonzero((chosen.time >= low) & (chosen.time <= high))
+        if not inside.size:
+            raise DataError(f"no time lies in [{low:g}, {high:g}]")
+        columns = int(inside[0]), int(inside[-1]) + 1
+    measurement = Measurement(data=data, columns=columns, weight=weight)
+    given = {"scale_covar": sigma is None, **options}
+    result = fit_model(chosen, measurement, **given)
+    result.fit_type, result.target = "trace", target
+    return result
+
+
+def _time_model(source: str | Path | Model, name: str | Sequence[str] | None) -> Model:
+    if isinstance(source, Model):
+        if not source.is_time_model:
+            raise FitError(f"{source.name} is a model of energies; a trace needs time laws alone")
+        return source
+    names = [name] if isinstance(name, str) or name is None else list(name)
+    if len(names) != 1 or names[0] is None:
+        raise FitError(f"name one model of time laws in the file, not {name!r}")
+    return load_time_model(source, names[0])
+
+
+def weights_of(sigma: npt.ArrayLike, shape: tuple[int, ...]) -> npt.NDArray[np.float64]:
+    """1 / sigma as an array that broadcasts to `shape`.
+
+    Raises :class:`DataError` unless sigma is finite and positive everywhere.
+    """
+    given = np.asarray(sigma)
+    if given.dtype.kind not in "fiu":
+        raise DataError(f"sigma has type {given.dtype}; give real numbers")
+    array = given.astype(np.float64)
+    if not np.isfinite(array).all() or (array <= 0).any():
+        bad = ~(np.isfinite(array) & (array > 0))
+        first = tuple(int(k) for k in np.argwhere(bad)[0]) if array.ndim else ()
+        raise DataError(
+            f"sigma must be finite and above 0, but has {array[first]:g}"
+            + (f" at {first}" if first else "")
+            + "; mask points without an error"
+        )
+    try:
+        np.broadcast_to(array, shape)
+    except ValueError:
+        raise DataError(
+            f"sigma of shape {array.shape} does not fit data of shape {shape}"
+        ) from None
+    return np.asarray(1.0 / array)

@@ -1,0 +1,86 @@
+"""Functions of one's own: a Python callable that a model file may name.
+
+A registered function stands beside the rows of the op table. It is evaluated by Python once for
+each evaluation of the model; everything else stays compiled.
+"""
+
+from __future__ import annotations
+
+import keyword
+from collections.abc import Callable
+from typing import Any
+
+from pyspec._library import OPS, OpDef, parse_params
+from pyspec.errors import ModelError
+
+#: The callables, by name.
+CALLABLES: dict[str, Callable[..., Any]] = {}
+
+_KINDS = {"energy": ("PEAK", "ENERGY"), "time": ("DYNAMICS", "TIME")}
+
+
+def register_function(
+    name: str,
+    function: Callable[..., Any],
+    params: str,
+    *,
+    domain: str = "energy",
+    formula: str = "",
+) -> None:
+    """Lets models name a Python function.
+
+    Parameters
+    ----------
+    name : what a model file writes; components are numbered like peaks, ``name_01``
+    function : ``f(x, *params)`` on the axis x (n,). Parameters of an energy function are numbers,
+        or columns (n_time, 1) where they move in time; it returns (n_energy,) or
+        (n_time, n_energy). A time law gets numbers and returns (n_time,).
+    params : names in the order of the arguments, with the bounds of the function's domain:
+        ``"A, x0, w>0"``. Outside of them the value is NaN.
+    domain : "energy" for a component, "time" for a law of motion
+    formula : one line for documentation
+
+    Registering a name again replaces the function. Raises :class:`ModelError` for a name that is
+    not an identifier or belongs to pyspec, or parameters that cannot be read.
+
+    Processes started by "spawn" must register the function themselves.
+    """
+    if not name.isidentifier() or not name.isascii() or keyword.iskeyword(name) or "_" in name:
+        raise ModelError(f"{name!r} cannot name a function; use letters and digits")
+    if name in OPS and not OPS[name].external:
+        raise ModelError(f"{name!r} is a function of pyspec; choose another name")
+    if not callable(function):
+        raise ModelError(f"{name}: {function!r} cannot be called; give a function")
+    if domain not in _KINDS:
+        raise ModelError(f"{name}: unknown domain {domain!r}; there are {', '.join(_KINDS)}")
+    try:
+        names, n_required, guards = parse_params(params)
+    except ValueError:
+        raise ModelError(
+            f"{name}: cannot read the parameters {params!r}; write them as 'A, x0, w>0'"
+        ) from None
+    if len(set(names)) != len(names):
+        raise ModelError(f"{name}: a parameter occurs twice in {params!r}")
+    kind, axis = _KINDS[domain]
+    OPS[name] = OpDef(
+        index=-1,
+        name=name,
+        kind=kind,
+        domain=axis,
+        params=names,
+        n_required=n_required,
+        guards=guards,
+        linear=(),
+        scratch=0,
+        inplace=True,
+        tolerance=float("inf"),
+        formula=formula or "a registered Python function",
+    )
+    CALLABLES[name] = function
+
+
+def forget_function(name: str) -> None:
+    """Takes back what :func:`register_function` did. Raises ModelError for an unknown name."""
+    if name not in CALLABLES:
+        raise ModelError(f"no function {name!r} is registered")
+    del CALLABLES[name], OPS[name]

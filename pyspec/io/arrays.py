@@ -1,0 +1,236 @@
+"""Named arrays, as NPZ and HDF5 hold them: which are the data, which the axes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from pyspec.errors import DataError, suggest
+from pyspec.io.found import Found
+from pyspec.io.optional import need
+from pyspec.io.units import guess_kind, show_unit
+
+_DATA_WORDS = ("data", "counts", "intensity", "spectrum", "spectra", "signal", "z", "y", "map")
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One array of a file: name, shape, how to load it, its unit and the axes it names."""
+
+    name: str
+    shape: tuple[int, ...]
+    load: Callable[[], npt.NDArray[Any]]
+    unit: str = ""
+    scales: tuple[str | None, ...] = ()
+
+    @property
+    def word(self) -> str:
+        """The last part of the name, in lower case."""
+        return self.name.rsplit("/", 1)[-1].lower()
+
+    @property
+    def kind(self) -> str | None:
+        """ "energy", "time" or None, by name and unit; only a line can be an axis."""
+        return guess_kind(self.word, self.unit) if len(self.shape) == 1 else None
+
+
+def read_npy(path: Path) -> Found:
+    """One array without axes."""
+    try:
+        array = np.load(path, allow_pickle=False)
+    except ValueError as error:
+        raise DataError(f"{path}: cannot be read as NPY ({error}); save numbers: np.save") from None
+    return Found(array, [None] * array.ndim, notes=[f"NPY, {array.dtype}, no axes inside"])
+
+
+def read_npz(path: Path, data: str | None, energy: str | None, time: str | None) -> Found:
+    """Arrays by name; see :func:`choose`."""
+    try:
+        with np.load(path, allow_pickle=False) as archive:
+            entries = []
+            for name in archive.files:
+                array = archive[name]
+                if array.dtype.kind in "fiuc" and array.ndim:
+                    entries.append(Entry(name, array.shape, _loader(array)))
+    except (ValueError, OSError, KeyError) as error:
+        raise DataError(
+            f"{path}: cannot be read as NPZ ({error}); save arrays of numbers: np.savez(path, "
+            "data=..., energy=..., time=...)"
+        ) from None
+    return choose(path, "NPZ", entries, data, energy, time)
+
+
+def read_hdf5(path: Path, data: str | None, energy: str | None, time: str | None) -> Found:
+    """Datasets of an HDF5 file; see :func:`choose`."""
+    h5py = need("h5py", f"{path}: HDF5")
+    try:
+        file = h5py.File(path, "r")
+    except OSError as error:
+        raise DataError(f"{path}: cannot be opened as HDF5 ({error}); copy it once more") from None
+    with file:
+        if "pyspec" in file.attrs and "schema" in file.attrs:
+            raise DataError(f"{path}: is an archive of fits, not of data; load it with load_fit()")
+        entries = list(_entries(h5py, file))
+        return choose(path, "HDF5", entries, data, energy, time)
+
+
+def _entries(h5py: Any, file: Any) -> list[Entry]:
+    found: list[Entry] = []
+
+    def visit(name: str, item: Any) -> None:
+        if not isinstance(item, h5py.Dataset) or item.dtype.kind not in "fiu" or not item.shape:
+            return
+        unit = _text(item.attrs.get("units", item.attrs.get("unit", "")))
+        scales: list[str | None] = []
+        for dim in item.dims:
+            scales.append(dim[0].name.strip("/") if len(dim) else None)
+        found.append(Entry(name, item.shape, _loader(item), unit, tuple(scales)))
+
+    file.visititems(visit)
+    return found
+
+
+def _loader(item: Any) -> Callable[[], npt.NDArray[Any]]:
+    return lambda: np.asarray(item[()])
+
+
+def _text(value: Any) -> str:
+    return value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value)
+
+
+def choose(
+    path: Path,
+    what: str,
+    entries: list[Entry],
+    data: str | None,
+    energy: str | None,
+    time: str | None,
+) -> Found:
+    """Data and axes among named arrays: as named, or else by name and shape.
+
+    Raises :class:`DataError` with a list of all arrays where that is not clear.
+    """
+    if not entries:
+        raise DataError(f"{path}: the file holds no array of numbers; save data and axes in it")
+    given = {"energy": energy, "time": time}
+    chosen = {k: _named(path, entries, name) for k, name in given.items() if name is not None}
+    block = _named(path, entries, data) if data is not None else _largest(path, entries, chosen)
+    found = Found(block.load(), [None] * len(block.shape), name=block.name)
+    found.units["data"] = show_unit(block.unit)
+    for k, scale in enumerate(block.scales):
+        entry = next((e for e in entries if e.name == scale), None)
+        if entry is not None and entry not in chosen.values() and entry is not block:
+            _put(found, k, entry.kind or entry.word, entry)
+    for kind, entry in chosen.items():
+        _put(found, _place(path, found, block, kind, entry), kind, entry)
+    pool = [
+        entry
+        for entry in entries
+        if len(entry.shape) == 1 and entry not in (block, *chosen.values())
+    ]
+    _by_name(found, block, pool)
+    _by_shape(found, block, pool)
+    named = ", ".join(f"{dim} from {found.labels.get(dim, dim)!r}" for dim in found.axes)
+    found.notes.append(f"{what}: data from {block.name!r}" + (f", {named}" if named else ""))
+    others = [e for e in entries if e is not block and e.name not in found.labels.values()]
+    if others:
+        found.notes.append(f"not used: {_listed(others)}; choose with data=, energy=, time=")
+    found.hint = f"The file holds {_listed(entries)}; a name from this list will do"
+    return found
+
+
+def _named(path: Path, entries: list[Entry], name: str) -> Entry:
+    wanted = name.strip("/")
+    for entry in entries:
+        if wanted == entry.name.strip("/"):
+            return entry
+    short = [entry for entry in entries if entry.word == wanted.lower()]
+    if len(short) == 1:
+        return short[0]
+    near = suggest(wanted, [entry.name for entry in entries])
+    raise DataError(f"{path}: no array {name!r}; it holds {_listed(entries)}{near}")
+
+
+def _largest(path: Path, entries: list[Entry], chosen: dict[str, Entry]) -> Entry:
+    pool = [entry for entry in entries if entry not in chosen.values()]
+    most = max((len(entry.shape) for entry in pool), default=0)
+    pool = [entry for entry in pool if len(entry.shape) == most]
+    if most == 1:
+        pool = [entry for entry in pool if entry.kind is None and entry.word != "x"] or pool
+    if len(pool) > 1:
+        named = [entry for entry in pool if entry.word in _DATA_WORDS]
+        pool = named if len(named) == 1 else pool
+    if len(pool) != 1:
+        raise DataError(
+            f"{path}: which array holds the data? Name it, and its axes: read(..., data='...', "
+            f"energy='...', time='...'); the file holds {_listed(entries)}"
+        )
+    return pool[0]
+
+
+def _place(path: Path, found: Found, block: Entry, kind: str, entry: Entry) -> int:
+    """The dimension of an axis that was named: the last free one of its length."""
+    free = [k for k, dim in enumerate(found.dims) if dim is None]
+    fits = [k for k in free if (block.shape[k],) == entry.shape]
+    if not fits:
+        raise DataError(
+            f"{path}: {kind}={entry.name!r} has shape {entry.shape}, no free dimension of "
+            f"{block.name!r} {block.shape} has that length"
+        )
+    if kind == "time" and len(fits) > 1:
+        return fits[-2]
+    return fits[-1]
+
+
+def _put(found: Found, place: int, dim: str, entry: Entry) -> None:
+    if dim in found.dims:
+        dim = entry.word if entry.word not in found.dims else f"axis_{place}"
+    found.dims[place] = dim
+    found.axes[dim] = entry.load()
+    found.labels[dim] = entry.name
+    if entry.unit:
+        found.units[dim] = show_unit(entry.unit)
+
+
+def _by_name(found: Found, block: Entry, pool: list[Entry]) -> None:
+    """Axes that are called energy or time, by any of their words."""
+    for kind in ("energy", "time"):
+        named = [entry for entry in pool if entry.kind == kind]
+        if kind in found.dims or len(named) != 1:
+            continue
+        entry = named[0]
+        with suppress(DataError):
+            place = _place(Path(), found, block, kind, entry)
+            _put(found, place, kind, entry)
+            pool.remove(entry)
+
+
+def _by_shape(found: Found, block: Entry, pool: list[Entry]) -> None:
+    """Axes whose length fits one free dimension only."""
+    free = [k for k, dim in enumerate(found.dims) if dim is None]
+    for place in reversed(free):
+        alike = [k for k in free if block.shape[k] == block.shape[place]]
+        fits = [entry for entry in pool if entry.shape == (block.shape[place],)]
+        if len(alike) != 1 or len(fits) != 1:
+            continue
+        entry = fits[0]
+        # One spectrum or series: energy last, time before it. A map keeps the file's names.
+        flat = len(found.dims) < 3
+        _put(found, place, entry.kind or (_missing(found) if flat else entry.word), entry)
+
+
+def _missing(found: Found) -> str:
+    return "time" if "energy" in found.dims else "energy"
+
+
+def _listed(entries: list[Entry], most: int = 12) -> str:
+    shown = ", ".join(
+        f"{e.name} ({' × '.join(map(str, e.shape)) or 'one number'})" for e in entries[:most]
+    )
+    return shown + (f" and {len(entries) - most} more" if len(entries) > most else "")

@@ -1,0 +1,149 @@
+"""What an archive holds of a fit, as a dict of texts, numbers and arrays."""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Mapping
+from dataclasses import fields
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from pyspec._version import VERSION
+from pyspec.fit import FitResult, ParameterTable
+from pyspec.fit.table import ParameterRow
+from pyspec.io.archive import digest
+from pyspec.model import Measurement, Model
+
+Array = npt.NDArray[np.float64]
+
+
+def fit_contents(result: FitResult, *, with_data: bool = True) -> dict[str, Any]:
+    """What an archive holds of a fit, as a dict; see :func:`pyspec.io.save_archive`."""
+    model, measurement = result.problem.model, result.problem.measurement
+    assert measurement.data is not None
+    columns: dict[str, Any] = {
+        name: [row[name] for row in result.table.to_dict()] for name in result.table.columns
+    }
+    for name in ("value", "stderr", "min", "max", "init"):
+        columns[name] = np.array([np.nan if v is None else v for v in columns[name]], np.float64)
+    columns["vary"] = np.array(columns["vary"], dtype=np.bool_)
+    columns["expr"] = ["" if text is None else text for text in columns["expr"]]
+    return {
+        "model_name": result.model_name,
+        "fit_type": result.fit_type,
+        "file_name": result.file_name,
+        "parameters": columns,
+        "free_names": list(result.problem.names),
+        "covariance": _covariance(result),
+        "statistics": _statistics(result),
+        "settings": _settings(result),
+        "texts": _texts(model),
+        "axes": {
+            "energy": model.energy,
+            "time": model.time,
+            "aux": model.aux,
+            "aux_weights": model.aux_weights,
+        },
+        "measurement": _measurement(measurement, with_data),
+        "data_sha256": digest(measurement.data),
+        "versions": _versions(),
+    }
+
+
+def _settings(result: FitResult) -> dict[str, Any]:
+    """How the fit was run; options that are no plain values are left out."""
+    options = dict(getattr(result, "settings", {}))
+    methods = options.pop("methods", result.method.split(" then "))
+    scale = options.pop("scale_covar", getattr(result.minimizer, "scale_covar", True))
+    plain = {key: one for key, one in options.items() if isinstance(one, (str, int, float))}
+    return {
+        "method": result.method,
+        "methods": list(methods),
+        "backend": result.backend,
+        "scale_covar": bool(scale),
+        "options": plain,
+    }
+
+
+def _measurement(measurement: Measurement, with_data: bool) -> dict[str, Any]:
+    """The window, and all else that a Measurement has beside its data."""
+    found: dict[str, Any] = {}
+    for one in fields(measurement):
+        value = getattr(measurement, one.name)
+        if one.name == "data" or (isinstance(value, np.ndarray) and not with_data):
+            continue
+        found[one.name] = np.array(value) if isinstance(value, tuple) else value
+    return found
+
+
+def _covariance(result: FitResult) -> Array | None:
+    covar = getattr(result.lmfit, "covar", None)
+    names = list(getattr(result.lmfit, "var_names", ()))
+    if covar is None or set(names) != set(result.problem.names):
+        return None
+    order = [names.index(name) for name in result.problem.names]
+    return np.array(covar, dtype=np.float64)[np.ix_(order, order)]
+
+
+def _statistics(result: FitResult) -> dict[str, Any]:
+    facts: dict[str, Any] = {
+        name: getattr(result, name)
+        for name in ("chisqr", "redchi", "nfev", "n_data", "n_free", "success", "interrupted")
+    }
+    facts |= {"message": result.message.replace("\x00", ""), "seconds": result.seconds}
+    facts["without_effect"] = list(result.without_effect)
+    return {**dict(getattr(result, "statistics", {})), **facts}
+
+
+def _texts(model: Model) -> dict[str, Any]:
+    dynamics, profiles = [], []
+    for par in model.parameters.values():
+        if par.dynamics is not None:
+            names = par.dynamics.name.split(", ")
+            one = {"target": par.name, "names": names, "text": par.dynamics.text}
+            dynamics.append({**one, "frequency": float(par.dynamics.frequency)})
+        if par.profile is not None:
+            one = {"target": par.name, "name": par.profile.name, "text": par.profile.text}
+            profiles.append(one)
+    return {
+        "model": model.text,
+        "time_model": model.is_time_model,
+        "dynamics": dynamics,
+        "profiles": profiles,
+    }
+
+
+def _versions() -> dict[str, str]:
+    import lmfit
+    import scipy
+
+    return {
+        "pyspec": VERSION,
+        "python": platform.python_version(),
+        "numpy": np.__version__,
+        "scipy": scipy.__version__,
+        "lmfit": lmfit.__version__,
+    }
+
+
+def table_of(columns: Mapping[str, Any]) -> ParameterTable:
+    """The table again, from its columns."""
+    rows = []
+    for k, name in enumerate(columns["name"]):
+        error, init = float(columns["stderr"][k]), float(columns["init"][k])
+        rows.append(
+            ParameterRow(
+                name=name,
+                value=float(columns["value"][k]),
+                stderr=None if np.isnan(error) else error,
+                vary=bool(columns["vary"][k]),
+                min=float(columns["min"][k]),
+                max=float(columns["max"][k]),
+                expr=columns["expr"][k] or None,
+                init=None if np.isnan(init) else init,
+                at_bound=columns["at_bound"][k],
+            )
+        )
+    return ParameterTable(rows)

@@ -1,0 +1,321 @@
+"""Dataset: measured data with named axes, as `read` returns them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from html import escape
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from pyspec.errors import DataError, suggest
+
+Array = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Dataset:
+    """Data and their axes. Arrays are read-only.
+
+    Attributes
+    ----------
+    data : of the shape of `dims`; one spectrum (n_energy,), a series (n_time, n_energy), or with
+        further axes in front, such as a map (n_y, n_x, n_energy). NaN stays NaN
+    dims : the names of the axes, ``(..., "time", "energy")``
+    axes : name → values (n,), one for each of `dims`
+    units : name → unit, where known; also for "data"
+    labels : name → what the file calls it; also for "data"
+    name, source : how to call it, and where it comes from
+    notes : what was found, and how to say it otherwise
+
+    Raises :class:`DataError` where data and axes do not match, or an axis is not usable.
+    """
+
+    data: npt.NDArray[Any]
+    dims: tuple[str, ...]
+    axes: Mapping[str, npt.NDArray[Any]]
+    units: Mapping[str, str] = field(default_factory=dict)
+    labels: Mapping[str, str] = field(default_factory=dict)
+    name: str = "data"
+    source: str = ""
+    notes: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        data = np.asarray(self.data)
+        dims = tuple(self.dims)
+        if data.dtype.kind not in "fiu":
+            raise DataError(f"{self.name}: the data have type {data.dtype}; give real numbers")
+        if len(set(dims)) != len(dims) or len(dims) != data.ndim or not dims:
+            raise DataError(
+                f"{self.name}: data of shape {data.shape} cannot have the axes {', '.join(dims)}; "
+                "name each axis once"
+            )
+        axes = {
+            dim: _axis(self.axes, dim, size) for dim, size in zip(dims, data.shape, strict=True)
+        }
+        object.__setattr__(self, "data", _frozen(data))
+        object.__setattr__(self, "dims", dims)
+        object.__setattr__(self, "axes", MappingProxyType(axes))
+        for what in ("units", "labels"):
+            kept = {k: v for k, v in getattr(self, what).items() if v and k in (*dims, "data")}
+            object.__setattr__(self, what, MappingProxyType(kept))
+        object.__setattr__(self, "notes", tuple(self.notes))
+
+    def __getstate__(self) -> dict[str, Any]:
+        plain = {what: dict(getattr(self, what)) for what in ("axes", "units", "labels")}
+        return {**self.__dict__, **plain}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self.__post_init__()
+
+    # what is there
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The lengths of the axes."""
+        return tuple(self.data.shape)
+
+    @property
+    def energy(self) -> Array | None:
+        """(n_energy,) the energy axis, None without one."""
+        return self.axes.get("energy")
+
+    @property
+    def time(self) -> Array | None:
+        """(n_time,) the time axis, None without one."""
+        return self.axes.get("time")
+
+    @property
+    def extra(self) -> tuple[str, ...]:
+        """The axes besides time and energy, such as the positions of a map."""
+        return tuple(dim for dim in self.dims if dim not in ("time", "energy"))
+
+    @property
+    def finite(self) -> npt.NDArray[np.bool_]:
+        """True where the data are numbers, False at NaN and inf: a mask for fits."""
+        return np.asarray(np.isfinite(self.data))
+
+    @property
+    def n_bad(self) -> int:
+        """How many values are NaN or infinite."""
+        return int(self.data.size - np.count_nonzero(self.finite))
+
+    # parts of it
+
+    def select(self, **where: float | tuple[float, float]) -> Dataset:
+        """The part at values of axes: ``select(y=0.08, x=0.095)``, ``select(energy=(5, 18))``.
+
+        A number takes the nearest point and removes the axis; a pair keeps the points from one
+        to the other, both included. Raises :class:`DataError` outside of the axis.
+        """
+        result = self
+        for dim, value in where.items():
+            result = result._take(dim, result._indices(dim, value), f"{dim}={value!r}")
+        return result
+
+    def at(self, **index: int) -> Dataset:
+        """The part at positions on axes, counted from 0: ``at(y=25, x=20)``."""
+        result = self
+        for dim, number in index.items():
+            result = result._take(dim, result._position(dim, number), f"{dim}[{number}]")
+        return result
+
+    def __getitem__(self, index: int | tuple[int, ...]) -> Dataset:
+        """``dataset[25, 20]``: positions on the first axes, in order of `dims`."""
+        numbers = index if isinstance(index, tuple) else (index,)
+        if len(numbers) >= len(self.dims):
+            raise DataError(
+                f"{self.name}: {len(numbers)} positions leave no spectrum; it has the axes "
+                f"{', '.join(self.dims)}"
+            )
+        return self.at(**dict(zip(self.dims, numbers, strict=False)))
+
+    def mean(self, *dims: str) -> Dataset:
+        """The mean over these axes; without names over all besides time and energy. Values that
+        are NaN or infinite are left out."""
+        over = dims or self.extra
+        for dim in over:
+            self._need(dim)
+        if not over:
+            return self
+        if set(over) == set(self.dims):
+            raise DataError(f"{self.name}: a mean over all axes leaves no spectrum")
+        places = tuple(self.dims.index(dim) for dim in over)
+        good = self.finite
+        count = good.sum(axis=places)
+        total = np.where(good, self.data, 0).sum(axis=places, dtype=np.float64)
+        data = np.where(count > 0, total / np.maximum(count, 1), np.nan)
+        kept = tuple(dim for dim in self.dims if dim not in over)
+        return self._with(data, kept, f"mean over {', '.join(over)}")
+
+    def rename(self, **names: str) -> Dataset:
+        """Calls axes otherwise: ``rename(y="time")`` fits a line of positions as a series."""
+        for dim in names:
+            self._need(dim)
+        change = {**{dim: dim for dim in self.dims}, "data": "data", **names}
+        dims = tuple(change[dim] for dim in self.dims)
+        renamed = replace(
+            self,
+            dims=dims,
+            axes={change[dim]: axis for dim, axis in self.axes.items()},
+            units={change[dim]: unit for dim, unit in self.units.items()},
+            labels={change[dim]: label for dim, label in self.labels.items()},
+        )
+        return renamed._ordered()
+
+    def for_file(self) -> dict[str, Any]:
+        """The arguments of a File: ``File(project, **dataset.for_file())``.
+
+        Raises :class:`DataError` where axes besides time and energy are left, or there is none
+        of energy.
+        """
+        if self.extra:
+            one = self.extra[0]
+            points = ", ".join(f"{dim}={self.axes[dim][0]:g}" for dim in self.extra)
+            raise DataError(
+                f"{self.name}: has the axes {', '.join(self.dims)}; choose a point with "
+                f"select({points}), average with mean(), or call one of them time: "
+                f"rename({one}='time')"
+            )
+        if self.energy is None:
+            raise DataError(
+                f"{self.name}: has a time axis only; if it is an energy, rename(time='energy')"
+            )
+        return {
+            "path": self.source or self.name,
+            "name": self.name,
+            "data": self.data,
+            "energy": self.energy,
+            "time": self.time,
+        }
+
+    # for people
+
+    def describe(self) -> str:
+        """A text: shape, axes with units, range of the data, and the notes."""
+        lines = [f"{self.name}: {self._title()}"]
+        lines += [f"  {dim}: {text}" for dim, text in self._facts()]
+        if self.source:
+            lines.append(f"  from {self.source}")
+        lines += [f"  - {note}" for note in self.notes]
+        return "\n".join(lines)
+
+    __str__ = describe
+
+    def __repr__(self) -> str:
+        return f"<Dataset {self.name}: {self._title()}>"
+
+    def _repr_html_(self) -> str:
+        rows = "".join(
+            f"<tr><th>{escape(dim)}</th><td>{escape(text)}</td></tr>" for dim, text in self._facts()
+        )
+        notes = "".join(f"<li>{escape(note)}</li>" for note in self.notes)
+        title = escape(f"{self.name}: {self._title()}")
+        return f"<b>{title}</b><table>{rows}</table>" + (f"<ul>{notes}</ul>" if notes else "")
+
+    def _title(self) -> str:
+        sizes = " × ".join(f"{dim} {n}" for dim, n in zip(self.dims, self.shape, strict=True))
+        bad = f", {self.n_bad} values NaN or infinite" if self.n_bad else ""
+        return f"{sizes}{bad}"
+
+    def _facts(self) -> list[tuple[str, str]]:
+        facts = []
+        for dim in self.dims:
+            axis, unit = self.axes[dim], self.units.get(dim, "")
+            own = self.labels.get(dim, "")
+            text = f"{axis[0]:g} to {axis[-1]:g} {unit}".rstrip() + f", {axis.size} points"
+            facts.append((dim, text + (f", called {own!r}" if own not in ("", dim) else "")))
+        good = self.data[self.finite]
+        span = f"{good.min():g} to {good.max():g}" if good.size else "no finite value"
+        unit, own = self.units.get("data", ""), self.labels.get("data", "")
+        text = f"{self.data.dtype}, {span} {unit}".rstrip()
+        facts.append(("data", text + (f", called {own!r}" if own else "")))
+        return facts
+
+    # inside
+
+    def _need(self, dim: str) -> Array:
+        if dim not in self.dims:
+            raise DataError(
+                f"{self.name}: has no axis {dim!r}; it has {', '.join(self.dims)}"
+                f"{suggest(dim, list(self.dims))}"
+            )
+        return self.axes[dim]
+
+    def _indices(self, dim: str, value: Any) -> int | npt.NDArray[np.int64]:
+        axis = self._need(dim)
+        low, high = float(axis.min()), float(axis.max())
+        try:
+            wanted = np.asarray(value, dtype=np.float64)
+        except (TypeError, ValueError):
+            wanted = np.asarray(np.nan)
+        if wanted.shape not in ((), (2,)) or not np.isfinite(wanted).all():
+            raise DataError(f"{self.name}: {dim}={value!r}; give a number, or (from, to)")
+        if wanted.ndim == 0:
+            if not low <= wanted <= high:
+                raise DataError(
+                    f"{self.name}: {dim}={value!r} lies outside of the axis, {low:g} to {high:g}"
+                )
+            return int(np.argmin(np.abs(axis - wanted)))
+        inside = np.flatnonzero((axis >= wanted.min()) & (axis <= wanted.max()))
+        if not inside.size:
+            raise DataError(
+                f"{self.name}: no point of {dim} lies in {value!r}; the axis is {low:g} to {high:g}"
+            )
+        return inside
+
+    def _position(self, dim: str, number: Any) -> int:
+        size = self._need(dim).size
+        if isinstance(number, bool) or not isinstance(number, (int, np.integer)):
+            raise DataError(
+                f"{self.name}: {dim}: {number!r} is not a position; give 0 to {size - 1}"
+            )
+        if not -size <= number < size:
+            raise DataError(
+                f"{self.name}: {dim} has the positions 0 to {size - 1}, not {number}; "
+                f"for values of the axis use select({dim}=...)"
+            )
+        return int(number)
+
+    def _take(self, dim: str, index: int | npt.NDArray[np.int64], what: str) -> Dataset:
+        place = self.dims.index(dim)
+        if isinstance(index, int):
+            if len(self.dims) == 1:
+                raise DataError(f"{self.name}: one point of {dim} is no spectrum; give (from, to)")
+            kept = tuple(other for other in self.dims if other != dim)
+            note = f"{dim} = {self.axes[dim][index]:g} {self.units.get(dim, '')}".rstrip()
+            return self._with(np.take(self.data, index, axis=place), kept, note)
+        part = np.take(self.data, index, axis=place)
+        axes = {**self.axes, dim: self.axes[dim][index]}
+        return replace(self, data=part, axes=axes, notes=(*self.notes, f"cut to {what}"))
+
+    def _with(self, data: npt.NDArray[Any], dims: tuple[str, ...], note: str) -> Dataset:
+        axes = {dim: self.axes[dim] for dim in dims}
+        name = f"{self.name}, {note}"
+        return replace(self, data=data, dims=dims, axes=axes, name=name, notes=(*self.notes, note))
+
+    def _ordered(self) -> Dataset:
+        last = [dim for dim in ("time", "energy") if dim in self.dims]
+        dims = (*self.extra, *last)
+        order = [self.dims.index(dim) for dim in dims]
+        return replace(self, data=np.transpose(self.data, order), dims=dims)
+
+
+def _frozen(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    view = array.view()
+    view.flags.writeable = False
+    return view
+
+
+def _axis(axes: Mapping[str, Any], dim: str, size: int) -> Array:
+    if dim not in axes:
+        raise DataError(f"the axis {dim!r} has no values; give {dim}=")
+    axis = np.array(axes[dim], dtype=np.float64)
+    if axis.shape != (size,):
+        raise DataError(f"the axis {dim!r} has shape {axis.shape}, the data have {size} there")
+    axis.flags.writeable = False
+    return axis

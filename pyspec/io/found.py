@@ -1,0 +1,215 @@
+"""What a reader found in a file, and how it becomes a Dataset."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from pyspec.errors import DataError
+from pyspec.io.dataset import Dataset
+
+Array = npt.NDArray[np.float64]
+
+#: Data of these types are kept; all others become float64.
+KEPT_TYPES = (np.dtype(np.float64), np.dtype(np.float32), np.dtype(np.uint16))
+
+
+@dataclass
+class Found:
+    """Data as they lie in a file. A dimension without a name is None."""
+
+    data: npt.NDArray[Any]
+    dims: list[str | None]
+    axes: dict[str, npt.NDArray[Any]] = field(default_factory=dict)
+    units: dict[str, str] = field(default_factory=dict)
+    labels: dict[str, str] = field(default_factory=dict)
+    name: str = ""
+    notes: list[str] = field(default_factory=list)
+    hint: str = ""
+
+
+def assemble(
+    found: Found,
+    source: str,
+    *,
+    energy: Any = None,
+    time: Any = None,
+    transpose: bool = False,
+    sort: bool = False,
+    name: str | None = None,
+    units: dict[str, str] | None = None,
+) -> Dataset:
+    """Names the dimensions, adds the axes given, orders and checks: the last step of `read`."""
+    found.data = _real(found.data, source)
+    if transpose:
+        _transpose(found)
+    given = {"energy": energy, "time": time}
+    outside = {what: axis for what, axis in given.items() if axis is not None}
+    _place(found, outside, source)
+    for what, axis in outside.items():
+        values = _given_axis(axis, what, found, source)
+        found.axes[what] = values
+    _complete(found, source)
+    for what in ("time", "energy"):
+        if what in found.dims:
+            _order(found, what, sort, source)
+    if units:
+        found.units.update(units)
+    bad = found.data.size - int(np.count_nonzero(np.isfinite(found.data)))
+    if bad:
+        found.notes.append(
+            f"{bad} of {found.data.size} values are NaN or infinite and are kept; mask them "
+            "(.finite is the mask) or cut them away before a fit"
+        )
+    dims = tuple(str(dim) for dim in found.dims)
+    dataset = Dataset(
+        data=found.data,
+        dims=dims,
+        axes=found.axes,
+        units=found.units,
+        labels=found.labels,
+        name=name or found.name or "data",
+        source=source,
+        notes=tuple(found.notes),
+    )
+    return dataset._ordered()
+
+
+def _real(data: Any, source: str) -> npt.NDArray[Any]:
+    array = np.asarray(data)
+    if array.dtype.kind == "c":
+        raise DataError(f"{source}: the data are complex; save their real part or magnitude")
+    if array.dtype.kind not in "fiu":
+        raise DataError(
+            f"{source}: the data have type {array.dtype}, not numbers; choose other data"
+        )
+    if array.size == 0 or array.ndim == 0:
+        raise DataError(f"{source}: the data have shape {array.shape}: there is nothing to fit")
+    kept = array.dtype in KEPT_TYPES and array.dtype.isnative
+    return array if kept else array.astype(np.float64)
+
+
+def _transpose(found: Found) -> None:
+    if {"time", "energy"} <= set(found.dims):
+        swap = {"time": "energy", "energy": "time"}
+        found.dims = [swap.get(dim, dim) if dim else dim for dim in found.dims]
+        for table in (found.axes, found.units, found.labels):
+            moved = {swap.get(key, key): value for key, value in table.items()}
+            table.clear()
+            table.update(moved)  # type: ignore[arg-type]
+    else:
+        found.data, found.dims = found.data.T, found.dims[::-1]
+    found.notes.append("transpose=True: time and energy are exchanged")
+
+
+def _place(found: Found, outside: dict[str, Any], source: str) -> None:
+    """Names the dimensions without a name: energy last, time before it, then axis_0, axis_1…"""
+    free = [k for k, dim in enumerate(found.dims) if dim is None]
+    if not free:
+        return
+    size = len(free)
+    wanted = [what for what in ("energy", "time") if what not in found.dims]
+    if size == 1 and outside and list(outside) != ["energy"]:
+        wanted = [what for what in wanted if what in outside] or wanted
+    names = wanted[:size]
+    for place, what in zip(reversed(free), names, strict=False):
+        found.dims[place] = what
+    for number, place in enumerate(free[: size - len(names)]):
+        dim = f"axis_{number}"
+        found.dims[place] = dim
+        found.axes[dim] = np.arange(found.data.shape[place], dtype=np.float64)
+        found.notes.append(f"dimension {place} has no axis: it is called {dim} and numbered")
+
+
+def _given_axis(axis: Any, what: str, found: Found, source: str) -> Array:
+    if what not in found.dims:
+        raise DataError(
+            f"{source}: {what}= is given, but the data have the axes "
+            f"{', '.join(str(dim) for dim in found.dims)}; leave it out"
+        )
+    size = found.data.shape[found.dims.index(what)]
+    if isinstance(axis, str) and axis == "index":
+        return np.arange(size, dtype=np.float64)
+    try:
+        values = np.asarray(axis, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise DataError(
+            f"{source}: {what}= holds no real numbers; give one for each point"
+        ) from None
+    if values.ndim != 1 or values.size != size:
+        hint = ""
+        if values.ndim == 1 and values.size in found.data.shape:
+            hint = "; the data look transposed: say read(..., transpose=True)"
+        raise DataError(
+            f"{source}: {what}= has shape {values.shape}, but the data {found.data.shape} have "
+            f"{size} points along {what}{hint}"
+        )
+    return values
+
+
+def _complete(found: Found, source: str) -> None:
+    missing = [str(dim) for dim in found.dims if dim not in found.axes]
+    if missing:
+        shape = " × ".join(map(str, found.data.shape))
+        say = ", ".join(f"{dim}=..." for dim in missing)
+        hint = f". {found.hint}" if found.hint else ""
+        raise DataError(
+            f"{source}: the data ({shape}) have no {' and no '.join(missing)} axis; give it as "
+            f"read(..., {say}): an array, the path of a file, or 'index' for 0, 1, 2…{hint}"
+        )
+
+
+def _order(found: Found, what: str, sort: bool, source: str) -> None:
+    """Energy rises or falls; time rises. Time that falls is turned; `sort` does the rest."""
+    axis = np.asarray(found.axes[what], dtype=np.float64)
+    place = found.dims.index(what)
+    if not np.isfinite(axis).all():
+        at = int(np.argmin(np.isfinite(axis)))
+        raise DataError(
+            f"{source}: the {what} axis has {axis[at]} at position {at}; remove that point from "
+            "the file"
+        )
+    step = np.diff(axis)
+    if (step > 0).all() or (what == "energy" and (step < 0).all()):
+        return
+    if (step < 0).all():
+        found.axes[what] = axis[::-1]
+        found.data = np.flip(found.data, axis=place)
+        found.notes.append(f"the {what} axis fell; it was turned round, with the data")
+        return
+    if not sort:
+        raise DataError(_disorder(axis, what, source))
+    values, inverse, count = np.unique(axis, return_inverse=True, return_counts=True)
+    moved = np.moveaxis(found.data, place, 0)
+    if values.size == axis.size:
+        moved = moved[np.argsort(axis)]
+    else:
+        total = np.zeros((values.size, *moved.shape[1:]))
+        np.add.at(total, inverse, moved)
+        moved = total / count.reshape(-1, *[1] * (moved.ndim - 1))
+    found.data, found.axes[what] = np.moveaxis(moved, 0, place), values
+    merged = axis.size - values.size
+    found.notes.append(
+        f"sort=True: the {what} axis was sorted with the data"
+        + (f"; {merged} points with equal {what} were averaged" if merged else "")
+    )
+
+
+def _disorder(axis: Array, what: str, source: str) -> str:
+    step = np.diff(axis)
+    rises = np.count_nonzero(step > 0) >= np.count_nonzero(step < 0)
+    at = int(np.argmax(step <= 0 if rises else step >= 0))
+    pair = f"{axis[at]:.10g} and {axis[at + 1]:.10g} at positions {at} and {at + 1}"
+    repeated = int(axis.size - np.unique(axis).size)
+    trouble = (
+        f"has {repeated} duplicate values, such as {pair}"
+        if axis[at] == axis[at + 1]
+        else f"is not sorted: {pair}"
+    )
+    return (
+        f"{source}: the {what} axis {trouble}; read(..., sort=True) sorts it with the data and "
+        "averages points with equal values"
+    )

@@ -1,0 +1,202 @@
+"""NetCDF and xarray: named dimensions, coordinates and units, in and out."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from pyspec.errors import DataError, suggest
+from pyspec.io.dataset import Dataset
+from pyspec.io.found import Found, assemble
+from pyspec.io.optional import available, need
+from pyspec.io.units import guess_kind, show_unit
+
+
+def read_netcdf(
+    path: Path,
+    *,
+    data: str | None = None,
+    energy: str | None = None,
+    time: str | None = None,
+    classic: bool = False,
+) -> Found:
+    """One variable of a NetCDF file; `classic` for version 3."""
+    xarray = need("xarray", f"{path}: NetCDF")
+    engine = "scipy"
+    if not classic:
+        engine = "netcdf4" if available("netCDF4") and not available("h5netcdf") else "h5netcdf"
+        if engine == "h5netcdf":
+            need("h5netcdf", f"{path}: NetCDF 4")
+    try:
+        opened = xarray.open_dataset(path, engine=engine, decode_times=False)
+    except (OSError, ValueError, TypeError) as error:
+        raise DataError(f"{path}: cannot be opened as NetCDF ({error}); copy it again") from None
+    with opened:
+        found = found_in(opened.load(), str(path), data=data, energy=energy, time=time)
+    found.notes.insert(0, "NetCDF, read with xarray")
+    return found
+
+
+def from_xarray(
+    array: Any,
+    *,
+    energy: str | None = None,
+    time: str | None = None,
+    data: str | None = None,
+    name: str | None = None,
+    sort: bool = False,
+) -> Dataset:
+    """A Dataset from an xarray.DataArray, or from a variable of an xarray.Dataset.
+
+    `energy` and `time` name dimensions; without them they are recognised by name and unit (eV,
+    nm, cm-1; s, ps, fs…). `data` names the variable of an xarray.Dataset. All other dimensions
+    stay, under their names.
+
+    Raises :class:`DataError` for unknown names and for axes that are not usable.
+    """
+    found = found_in(array, "xarray", data=data, energy=energy, time=time)
+    return assemble(found, "xarray", sort=sort, name=name)
+
+
+def to_xarray(dataset: Dataset) -> Any:
+    """The same as an xarray.DataArray, with units and labels as attributes."""
+    xarray = need("xarray", "to_xarray()")
+    coords = {}
+    for dim in dataset.dims:
+        attrs = _attributes(dataset, dim)
+        coords[dim] = (dim, np.array(dataset.axes[dim]), attrs)
+    attrs = {**_attributes(dataset, "data"), "source": dataset.source}
+    return xarray.DataArray(
+        np.array(dataset.data), coords=coords, dims=dataset.dims, name=dataset.name, attrs=attrs
+    )
+
+
+def _attributes(dataset: Dataset, what: str) -> dict[str, str]:
+    pairs = {"units": dataset.units.get(what), "long_name": dataset.labels.get(what)}
+    return {key: value for key, value in pairs.items() if value}
+
+
+def found_in(
+    array: Any, where: str, *, data: str | None, energy: str | None, time: str | None
+) -> Found:
+    """A Found from a DataArray or Dataset of xarray; a time axis of dates counts in seconds."""
+    notes: list[str] = []
+    if hasattr(array, "data_vars"):
+        array = _variable(array, where, data, notes)
+    if not hasattr(array, "dims") or not hasattr(array, "coords"):
+        raise DataError(
+            f"{where}: from_xarray takes an xarray.DataArray or Dataset, not {type(array).__name__}"
+        )
+    dims = [str(dim) for dim in array.dims]
+    kinds = _kinds(array, dims, where, {"energy": energy, "time": time})
+    found = Found(np.asarray(array.values), [kinds.get(dim, dim) for dim in dims], notes=notes)
+    plain = str(array.name or "")
+    found.name = "" if plain.startswith("__") else plain
+    found.units["data"] = show_unit(str(array.attrs.get("units", "")))
+    found.labels["data"] = str(array.attrs.get("long_name", ""))
+    for dim in dims:
+        new = kinds.get(dim, dim)
+        found.labels[new] = dim
+        if dim not in array.coords:
+            if new in ("energy", "time"):
+                found.hint = f"the dimension {dim!r} has no coordinate"
+                continue
+            found.axes[new] = np.arange(array.sizes[dim], dtype=np.float64)
+            continue
+        coord = array.coords[dim]
+        found.axes[new] = _values(coord, where, dim, found, new)
+        unit = str(coord.attrs.get("units", ""))
+        if unit and new not in found.units:
+            found.units[new] = show_unit(unit)
+        if new in ("energy", "time") and new not in found.units:
+            found.units[new] = _unit_of_name(dim)
+        found.labels[new] = str(coord.attrs.get("long_name", dim))
+    named = ", ".join(f"{dim} is {kinds[dim]}" for dim in dims if dim in kinds)
+    say = "other dimensions: energy=, time="
+    found.notes.append(f"{named or 'no dimension is known'}; {say}")
+    return found
+
+
+def _unit_of_name(dim: str) -> str:
+    shown = show_unit(dim)
+    return shown if guess_kind("", shown) and len(dim) > 1 else ""
+
+
+def _variable(dataset: Any, where: str, data: str | None, notes: list[str]) -> Any:
+    names = [str(name) for name in dataset.data_vars]
+    if data is not None:
+        if data not in names:
+            raise DataError(
+                f"{where}: no variable {data!r}; it has {', '.join(names)}{suggest(data, names)}"
+            )
+        return dataset[data]
+    numbers = [name for name in names if dataset[name].ndim and dataset[name].dtype.kind in "fiu"]
+    most = max((dataset[name].ndim for name in numbers), default=0)
+    pool = [name for name in numbers if dataset[name].ndim == most]
+    if len(pool) != 1:
+        listed = ", ".join(f"{name} ({' × '.join(map(str, dataset[name].dims))})" for name in names)
+        raise DataError(
+            f"{where}: which variable holds the data? Name it with data=; there is "
+            f"{listed or 'none'}"
+        )
+    others = [name for name in names if name != pool[0]]
+    if others:
+        notes.append(f"data from {pool[0]!r}; others, for data=: {', '.join(others)}")
+    return dataset[pool[0]]
+
+
+def _kinds(array: Any, dims: list[str], where: str, given: dict[str, str | None]) -> dict[str, str]:
+    """Dimension → "energy" or "time"."""
+    kinds: dict[str, str] = {}
+    for kind, name in given.items():
+        if name is None:
+            continue
+        if name not in dims:
+            raise DataError(
+                f"{where}: {kind}={name!r} is no dimension of the data; they have "
+                f"{', '.join(dims)}{suggest(str(name), dims)}"
+            )
+        kinds[name] = kind
+    for kind in ("energy", "time"):
+        free = [dim for dim in dims if dim not in kinds]
+        if kind in kinds.values() or not free:
+            continue
+        alike = [dim for dim in free if _kind(array, dim) == kind]
+        exact = [dim for dim in alike if dim == kind]
+        alike = exact or alike
+        if len(alike) > 1:
+            raise DataError(
+                f"{where}: {' and '.join(alike)} both look like {kind}; say {kind}={alike[-1]!r}"
+            )
+        kinds.update(dict.fromkeys(alike, kind))
+    free = [dim for dim in dims if dim not in kinds]
+    if "energy" not in kinds.values() and free and (len(dims) < 3 or "time" in kinds.values()):
+        kinds[free.pop()] = "energy"
+    if len(dims) == 2 and len(free) == 1 and free[0].startswith("dim_"):
+        kinds[free[0]] = "time"
+    return kinds
+
+
+def _kind(array: Any, dim: str) -> str | None:
+    unit = str(array.coords[dim].attrs.get("units", "")) if dim in array.coords else ""
+    if dim in array.coords and array.coords[dim].dtype.kind in "mM":
+        return "time"
+    return guess_kind(dim, unit)
+
+
+def _values(coord: Any, where: str, dim: str, found: Found, new: str) -> Any:
+    values = np.asarray(coord.values)
+    if values.dtype.kind == "m":
+        found.units[new] = "s"
+        return values / np.timedelta64(1, "ns") * 1e-9
+    if values.dtype.kind == "M":
+        found.units[new] = "s"
+        return (values - values[0]) / np.timedelta64(1, "ns") * 1e-9
+    if values.dtype.kind not in "fiu":
+        if new in ("energy", "time"):
+            raise DataError(f"{where}: the coordinate {dim!r} has type {values.dtype}, not numbers")
+        found.notes.append(f"{dim} is numbered; its labels are {', '.join(map(str, values[:8]))}")
+        return np.arange(values.size, dtype=np.float64)
+    return values

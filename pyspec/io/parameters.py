@@ -1,0 +1,51 @@
+"""Tables of parameters as CSV and JSON."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+from pyspec.errors import DataError
+from pyspec.fit import ParameterTable
+from pyspec.io.atomic import write_text
+
+
+def parameters_csv(table: ParameterTable) -> str:
+    """One line for each parameter, all digits; a cell without a value is empty."""
+    stream = io.StringIO()
+    writer = csv.writer(stream, lineterminator="\n")
+    writer.writerow(table.columns)
+    for row in table.to_dict():
+        writer.writerow(["" if value is None else value for value in row.values()])
+    return stream.getvalue()
+
+
+def parameters_json(table: ParameterTable) -> str:
+    """``{"title": …, "parameters": [{"name": …, "value": …, …}, …]}``, all digits; an open bound
+    is null."""
+    rows = [{key: _plain(value) for key, value in row.items()} for row in table.to_dict()]
+    return json.dumps({"title": table.title, "parameters": rows}, indent=2, allow_nan=False) + "\n"
+
+
+def _plain(value: Any) -> Any:
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def write_parameters(table: ParameterTable, path: str | Path, *, overwrite: bool = True) -> None:
+    """Writes a table as CSV or JSON, as the suffix says; the file is written as a whole.
+
+    Raises :class:`DataError` for another suffix, or for a file that exists where `overwrite` is
+    False.
+    """
+    target = Path(path)
+    writers = {".csv": parameters_csv, ".json": parameters_json}
+    writer = writers.get(target.suffix.lower())
+    if writer is None:
+        raise DataError(f"{target}: parameters are written as .csv or .json; choose one of them")
+    if target.exists() and not overwrite:
+        raise DataError(f"{target}: exists already; choose another name or overwrite=True")
+    write_text(target, writer(table))

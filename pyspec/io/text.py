@@ -1,0 +1,220 @@
+"""Numbers in text: which separator, which decimal sign, where the table begins."""
+
+from __future__ import annotations
+
+import csv
+import math
+import re
+from collections import Counter
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from pyspec.errors import DataError
+
+Array = npt.NDArray[np.float64]
+
+COMMENTS = ("#", "%", "//", "!")
+MISSING = frozenset({"", "nan", "na", "n/a", "null", "none", "-", "--"})
+#: Separator (None is any white space) and decimal sign, in the order of preference.
+STYLES: tuple[tuple[str | None, str], ...] = (
+    ("\t", "."),
+    (";", "."),
+    (",", "."),
+    (None, "."),
+    ("\t", ","),
+    (";", ","),
+    (None, ","),
+)
+NAMES = {"\t": "tab", ";": "semicolon", ",": "comma", None: "white space"}
+_FORTRAN = re.compile(r"^([+-]?[\d.]+)[dD]([+-]?\d+)$")
+#: So many lines from either end of a file decide on the separator.
+_SAMPLE = 100
+
+
+@dataclass
+class Table:
+    """A block of numbers and the text above it.
+
+    `values` is (n_rows, n_columns), `lines` the line number of each row, `header` the lines
+    before the block as (line number, cells), `comments` the comment lines before it.
+    """
+
+    path: Path
+    values: Array
+    lines: list[int]
+    header: list[tuple[int, list[str]]]
+    comments: list[str]
+    separator: str | None
+    decimal: str
+    notes: list[str] = field(default_factory=list)
+
+    def at(self, row: int) -> str:
+        """ "data.csv:14" for a row of the block."""
+        return f"{self.path}:{self.lines[row]}"
+
+
+def read_text(path: Path) -> str:
+    """The text of a file: UTF-8, UTF-16 with a mark, or else Latin-1.
+
+    Raises :class:`DataError` for an empty file or one that is no text.
+    """
+    raw = path.read_bytes()
+    if not raw.strip():
+        raise DataError(f"{path}: the file is empty; check how it was exported")
+    if raw[:2] in (b"\xff\xfe", b"\xfe\xff"):
+        return raw.decode("utf-16", errors="replace")
+    control = sum(raw[:4096].count(code) for code in [*range(9), *range(14, 27), *range(28, 32)])
+    if b"\x00" in raw[:4096] or control > 8:
+        raise DataError(
+            f"{path}: this is no text and no format that pyspec knows; export it as CSV, HDF5, "
+            "NetCDF or VAMAS, or load it yourself and hand over arrays"
+        )
+    try:
+        return raw.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        return raw.decode("latin-1")
+
+
+def number(cell: str) -> float | None:
+    """A cell as a number, NaN where it says that a value is missing, None for any other text."""
+    word = cell.strip()
+    if word.lower() in MISSING:
+        return math.nan
+    try:
+        return None if "_" in word else float(word)
+    except ValueError:
+        fortran = _FORTRAN.match(word)
+        return float(f"{fortran[1]}e{fortran[2]}") if fortran else None
+
+
+def cells(line: str, separator: str | None, decimal: str) -> list[str]:
+    """The cells of a line, without quotes."""
+    if decimal == ",":
+        line = re.sub(r"(?<=\d),(?=\d)|(?<=\d),(?=[eE\s;]|$)", ".", line)
+    if separator is None:
+        return line.split()
+    if '"' in line:
+        return [cell.strip() for cell in next(csv.reader([line], delimiter=separator))]
+    return [cell.strip() for cell in line.rstrip("\r\n").split(separator)]
+
+
+def _numeric(row: Sequence[str]) -> bool:
+    found = [number(cell) for cell in row]
+    return bool(row) and None not in found and any(v == v for v in found if v is not None)
+
+
+def is_comment(line: str) -> bool:
+    """Whether a line is one of comment or blank."""
+    stripped = line.strip()
+    return not stripped or stripped.startswith(COMMENTS)
+
+
+def style_of(
+    path: Path, lines: Sequence[str], separator: str | None, decimal: str | None
+) -> tuple[str | None, str, int]:
+    """Separator, decimal sign and number of columns of the lines that are no comments."""
+    sample = lines if len(lines) <= 2 * _SAMPLE else [*lines[:_SAMPLE], *lines[-_SAMPLE:]]
+    best: tuple[tuple[int, int], tuple[str | None, str, int]] | None = None
+    for sep, sign in STYLES:
+        if separator not in (None, sep) and not (separator == " " and sep is None):
+            continue
+        if decimal not in (None, sign):
+            continue
+        counts = Counter(len(row) for line in sample if _numeric(row := cells(line, sep, sign)))
+        if not counts:
+            continue
+        width, agreeing = max(counts.items(), key=lambda item: (item[1], item[0]))
+        score = (agreeing, min(width, 2))
+        if best is None or score > best[0]:
+            best = score, (sep, sign, width)
+    if best is None:
+        raise DataError(
+            f"{path}: no line holds numbers only; if they are there, name their separator and "
+            "decimal sign: read(..., delimiter=';', decimal=',')"
+        )
+    return best[1]
+
+
+def read_table(
+    path: Path, text: str, separator: str | None = None, decimal: str | None = None
+) -> Table:
+    """The block of numbers of a text.
+
+    Raises :class:`DataError` with file and line for rows of unequal length and for words among
+    the numbers.
+    """
+    every = list(enumerate(text.splitlines(), 1))
+    kept = [(at, line) for at, line in every if not is_comment(line)]
+    if not kept:
+        raise DataError(f"{path}: holds comments only, no numbers; check how it was exported")
+    sep, sign, width = style_of(path, [line for _, line in kept], separator, decimal)
+    rows = [(at, cells(line, sep, sign)) for at, line in kept]
+    first = next(k for k, (_, row) in enumerate(rows) if len(row) == width and _numeric(row))
+    header = rows[:first]
+    _check_header(path, header, width)
+    body = rows[first:]
+    values = np.empty((len(body), width))
+    for k, (at, row) in enumerate(body):
+        values[k] = _row(path, at, row, width, len(body))
+    if sep is not None and width > 1 and all(not row[-1] for _, row in body):
+        values = values[:, :-1]
+    start = body[0][0]
+    comments = [
+        line.strip().lstrip("#%/!").strip()
+        for at, line in every
+        if at < start and is_comment(line) and line.strip()
+    ]
+    return Table(path, values, [at for at, _ in body], header, comments, sep, sign)
+
+
+def _row(path: Path, at: int, row: list[str], width: int, n_rows: int) -> list[float]:
+    if len(row) != width:
+        raise DataError(
+            f"{path}:{at}: the row has {len(row)} values, the others have {width}; complete it, "
+            "or put # in front of what is no data"
+        )
+    with suppress(ValueError):
+        if not any("_" in cell for cell in row):
+            return list(map(float, row))
+    found = []
+    for cell in row:
+        value = number(cell)
+        if value is None:
+            raise DataError(
+                f"{path}:{at}: {cell[:40]!r} is not a number; correct it, or put # in front of "
+                "the line if it is no data"
+            )
+        found.append(value)
+    return found
+
+
+def _check_header(path: Path, header: list[tuple[int, list[str]]], width: int) -> None:
+    """A row of data with a wrong word in it must not pass as a header."""
+    for at, row in header:
+        values = [number(cell) for cell in row]
+        wrong = [cell for cell, value in zip(row, values, strict=True) if value is None]
+        if len(row) == width and values[0] is not None and row[0] and 0 < len(wrong) < width:
+            raise DataError(
+                f"{path}:{at}: {wrong[0][:40]!r} is not a number; correct it, or put # in front of "
+                "the line if it is no data"
+            )
+
+
+def read_axis(path: Path) -> Array:
+    """An axis in a file of its own: one column or one row of numbers.
+
+    Raises :class:`DataError` for a table.
+    """
+    table = read_table(path, read_text(path))
+    values = table.values
+    if 1 not in values.shape:
+        raise DataError(
+            f"{path}: an axis is one column or one row of numbers; this has "
+            f"{values.shape[0]} rows and {values.shape[1]} columns"
+        )
+    return values.ravel()

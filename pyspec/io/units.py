@@ -1,0 +1,102 @@
+"""What a name or a unit says about an axis: energy, time, or neither."""
+
+from __future__ import annotations
+
+import re
+
+#: Unit as written (lower case) → unit as shown.
+ENERGY_UNITS = {
+    "ev": "eV",
+    "mev": "meV",
+    "kev": "keV",
+    "nm": "nm",
+    "um": "µm",
+    "µm": "µm",
+    "μm": "µm",
+    "angstrom": "Å",
+    "å": "Å",
+    "cm-1": "cm⁻¹",
+    "cm^-1": "cm⁻¹",
+    "cm^{-1}": "cm⁻¹",
+    "cm⁻¹": "cm⁻¹",
+    "1/cm": "cm⁻¹",
+    "thz": "THz",
+}
+TIME_UNITS = {
+    "as": "as",
+    "fs": "fs",
+    "ps": "ps",
+    "ns": "ns",
+    "us": "µs",
+    "µs": "µs",
+    "μs": "µs",
+    "ms": "ms",
+    "s": "s",
+    "sec": "s",
+    "second": "s",
+    "seconds": "s",
+    "femtosecond": "fs",
+    "femtoseconds": "fs",
+    "picosecond": "ps",
+    "picoseconds": "ps",
+    "nanosecond": "ns",
+    "nanoseconds": "ns",
+    "min": "min",
+}
+_ENERGY_WORDS = (
+    "energy energies e be ke ebin ekin binding kinetic photon wavelength wavelengths wave lambda "
+    "λ wl wavenumber wavenumbers frequency freq raman shift omega spectral w"
+)
+_TIME_WORDS = "time times delay delays t dt td tau pumpprobe"
+_BRACKETS = re.compile(r"^(.*?)\s*[\[(]\s*([^\])]*?)\s*[\])]\s*$")
+_SLASH = re.compile(r"^(.*?)\s*(?:/|\s+in\s+|_)\s*([^/\s]+)$")
+
+
+def show_unit(text: str) -> str:
+    """A unit in the usual spelling: "cm-1" → "cm⁻¹"; what is unknown stays as it is."""
+    word = text.strip()
+    low = word.lower()
+    if word == "MeV":
+        return word
+    return ENERGY_UNITS.get(low) or TIME_UNITS.get(low) or word
+
+
+def is_unit(text: str) -> bool:
+    """Whether a word is the unit of an energy or a time axis, or of counts."""
+    low = text.strip().strip("()[]").lower()
+    counts = {"counts", "cts", "counts/s", "cps", "a.u.", "arb. units", "arb.u.", "od", "mod"}
+    return low in ENERGY_UNITS or low in TIME_UNITS or low in counts
+
+
+def split_unit(text: str) -> tuple[str, str]:
+    """Label and unit: "BE/eV", "Energy (eV)", "Time in ps", "delay_fs" → ("BE", "eV") …
+
+    The unit is "" where there is none.
+    """
+    text = text.strip()
+    found = _BRACKETS.match(text)
+    if found and found[1]:
+        return found[1], show_unit(found[2])
+    found = _SLASH.match(text)
+    if found and found[1] and is_unit(found[2]):
+        return found[1], show_unit(found[2])
+    if is_unit(text) and len(text) > 1:
+        return "", show_unit(text)
+    return text, ""
+
+
+def guess_kind(name: str, unit: str = "") -> str | None:
+    """ "energy", "time" or None for an axis of that name and unit."""
+    label, own = split_unit(name.rsplit("/", 1)[-1] if unit else name)
+    shown = (show_unit(unit) if unit else own) or ""
+    if shown in ENERGY_UNITS.values():
+        return "energy"
+    if shown in TIME_UNITS.values():
+        return "time"
+    words = [word for word in re.split(r"[^a-zµμåλ]+", (label or name).lower()) if word]
+    for word in words:
+        if word in _TIME_WORDS.split():
+            return "time"
+        if word in _ENERGY_WORDS.split():
+            return "energy"
+    return None

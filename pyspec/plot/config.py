@@ -1,0 +1,257 @@
+"""PlotConfig: how pictures look, in one object that a project, a file and a job share."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from pyspec.errors import suggest
+from pyspec.plot.figure import PlotError
+
+#: Other names of fields.
+ALIASES = {
+    "e_label": "x_label",
+    "t_label": "y_label",
+    "energy_label": "x_label",
+    "time_label": "y_label",
+    "dpi_plt": "dpi_plot",
+    "dpi": "dpi_save",
+}
+
+DIRECTIONS = ("def", "rev", "asc")
+SCALES = ("lin", "log")
+COLORBARS = ("ver", "hor", "none")
+
+
+@dataclass
+class PlotConfig:
+    """How pictures look. The x axis is energy, y is time, z is intensity.
+
+    Fields
+    ------
+    x_label, y_label, z_label : what stands at the axes, with units: "binding energy (eV)"
+    title : above the picture; a line that describes the fit if empty
+    x_dir, y_dir : "def" as the axis runs in the data, "rev" from high to low, as binding
+        energies are drawn, "asc" from low to high
+    x_type, y_type, z_type : "lin" or "log"
+    x_lim, y_lim, z_lim : (low, high) of what is shown; None for all
+    dpi_plot, dpi_save : pixels per inch on the screen and in files
+    res_mult : a residual in units of the data is drawn this many times larger than the data
+    full_range : draw data and model outside of the fit window too, with the window marked
+    show_init : draw the model at the start values too (one spectrum)
+    z_colormap, z_colormap_res : colours of data and residual maps
+    z_colorbar : "ver", "hor" or "none"
+    data_slice : [[first row, end], [first column, end]], what is drawn of 2D data, ends
+        excluded; [[first, end]] of one spectrum
+    colors, linestyles, linewidths, markers, markersizes, alphas : of several curves in turn
+    legend : names of several curves
+    waterfall : distance between curves, in units of the data; 0 chooses one
+    vlines, hlines : positions of reference lines, in `refline_color` and `refline_style`
+    ticksize : font size of the numbers at the axes
+    panel_size : (width, height) of one panel, in inches
+    y_norm : 1 scales every curve of several to a largest absolute value of 1
+    y_scale : factors of several curves
+
+    `e_label`, `t_label` and `dpi_plt` are other names of x_label, y_label and dpi_plot.
+    """
+
+    x_label: str = "energy"
+    y_label: str = "time"
+    z_label: str = "intensity"
+    title: str = ""
+    x_dir: str = "def"
+    x_type: str = "lin"
+    y_dir: str = "def"
+    y_type: str = "lin"
+    x_lim: tuple[float, float] | None = None
+    y_lim: tuple[float, float] | None = None
+    dpi_plot: int = 100
+    dpi_save: int = 300
+    res_mult: float = 5
+    full_range: bool = True
+    show_init: bool = True
+    z_colormap: str = "viridis"
+    z_colormap_res: str = "RdBu_r"
+    z_colorbar: str = "ver"
+    z_type: str = "lin"
+    data_slice: list[list[int]] | None = None
+    z_lim: tuple[float, float] | None = None
+    colors: list[str] | None = None
+    linestyles: list[str] | None = None
+    linewidths: list[float] | None = None
+    markers: list[str] | None = None
+    markersizes: list[float] | None = None
+    alphas: list[float] | None = None
+    legend: list[str] | None = None
+    waterfall: float = 0
+    vlines: list[float] | None = None
+    hlines: list[float] | None = None
+    refline_color: str = "#000000"
+    refline_style: str = ":"
+    ticksize: float | None = None
+    panel_size: tuple[float, float] = (4.0, 3.0)
+    y_norm: int = 0
+    y_scale: list[float] | None = None
+
+    def __post_init__(self) -> None:
+        self._check()
+
+    # other names
+
+    @property
+    def e_label(self) -> str:
+        """The label of the energy axis: `x_label`."""
+        return self.x_label
+
+    @e_label.setter
+    def e_label(self, text: str) -> None:
+        self.x_label = text
+
+    @property
+    def t_label(self) -> str:
+        """The label of the time axis: `y_label`."""
+        return self.y_label
+
+    @t_label.setter
+    def t_label(self, text: str) -> None:
+        self.y_label = text
+
+    @property
+    def dpi_plt(self) -> int:
+        """Pixels per inch on the screen: `dpi_plot`."""
+        return self.dpi_plot
+
+    @dpi_plt.setter
+    def dpi_plt(self, dpi: int) -> None:
+        self.dpi_plot = dpi
+
+    # changes
+
+    def update(self, **fields: Any) -> PlotConfig:
+        """Changes fields in place, all or, on an error, none; returns itself."""
+        changed = dataclasses.replace(self, **_renamed(fields))
+        self.adopt(changed)
+        return self
+
+    def copy(self, **fields: Any) -> PlotConfig:
+        """A copy with some fields changed."""
+        plain = {name: _fresh(value) for name, value in vars(self).items()}
+        return PlotConfig(**{**plain, **_renamed(fields)})
+
+    def adopt(self, other: PlotConfig) -> None:
+        """Takes all fields of another one."""
+        if not isinstance(other, PlotConfig):
+            raise PlotError(f"adopt takes a PlotConfig, not {type(other).__name__}")
+        for name, value in vars(other).items():
+            setattr(self, name, _fresh(value))
+
+    # JSON
+
+    def to_json(self) -> str:
+        """All fields as JSON text."""
+        return json.dumps(dataclasses.asdict(self), indent=2)
+
+    @classmethod
+    def from_json(cls, payload: str) -> PlotConfig:
+        """Reads what :meth:`to_json` wrote. Raises PlotError for what is not such a text."""
+        try:
+            fields = json.loads(payload)
+        except (TypeError, ValueError) as error:
+            raise PlotError(f"a PlotConfig cannot be read from this text: {error}") from None
+        if not isinstance(fields, dict):
+            raise PlotError('a PlotConfig is a JSON object, {"x_label": ...}')
+        return cls(**_renamed(fields))
+
+    # what fields may be
+
+    def _check(self) -> None:
+        for field in dataclasses.fields(self):
+            value = getattr(self, field.name)
+            check, wanted = _RULES[str(field.type)]
+            if not check(value):
+                raise PlotError(f"PlotConfig: {field.name} is {value!r}; give {wanted}")
+            if str(field.type).startswith("tuple") and value is not None:
+                setattr(self, field.name, (float(value[0]), float(value[1])))
+        for name, known in (
+            *((name, DIRECTIONS) for name in ("x_dir", "y_dir")),
+            *((name, SCALES) for name in ("x_type", "y_type", "z_type")),
+            ("z_colorbar", COLORBARS),
+        ):
+            value = getattr(self, name)
+            if value not in known:
+                hint = suggest(value, list(known))
+                raise PlotError(
+                    f"PlotConfig: {name} must be one of {', '.join(known)}, not {value!r}{hint}"
+                )
+        if min(self.panel_size) <= 0 or self.dpi_plot <= 0 or self.dpi_save <= 0:
+            raise PlotError("PlotConfig: panel_size, dpi_plot and dpi_save must be positive")
+
+
+FIELDS = tuple(field.name for field in dataclasses.fields(PlotConfig))
+
+
+def _renamed(fields: dict[str, Any]) -> dict[str, Any]:
+    """Fields under their own names; an unknown name is refused."""
+    found: dict[str, Any] = {}
+    for name, value in fields.items():
+        own = ALIASES.get(name, name)
+        if own not in FIELDS:
+            hint = suggest(name, [*FIELDS, *ALIASES])
+            raise PlotError(f"PlotConfig has no field {name!r}{hint}")
+        if own in found:
+            raise PlotError(f"PlotConfig: {name} and {own} are the same field; give one of them")
+        found[own] = value
+    return found
+
+
+def _fresh(value: Any) -> Any:
+    if isinstance(value, list):
+        return [_fresh(item) for item in value]
+    return value
+
+
+def _number(value: Any) -> bool:
+    real = isinstance(value, (int, float, np.integer, np.floating))
+    return real and not isinstance(value, bool) and bool(np.isfinite(value))
+
+
+def _pair(value: Any) -> bool:
+    whole = isinstance(value, (tuple, list, np.ndarray)) and len(value) == 2
+    return whole and all(_number(item) for item in value)
+
+
+def _list_of(check: Callable[[Any], bool]) -> Callable[[Any], bool]:
+    def checks(value: Any) -> bool:
+        if value is None:
+            return True
+        return isinstance(value, (list, tuple, np.ndarray)) and all(check(item) for item in value)
+
+    return checks
+
+
+#: Annotation → (test, what to give instead).
+_RULES: dict[str, tuple[Callable[[Any], bool], str]] = {
+    "str": (lambda value: isinstance(value, str), "a text"),
+    "int": (lambda value: _number(value) and value == int(value), "a whole number"),
+    "float": (_number, "a number"),
+    "bool": (lambda value: isinstance(value, (bool, np.bool_)) or value in (0, 1), "true or false"),
+    "float | None": (lambda value: value is None or _number(value), "a number, or None"),
+    "tuple[float, float]": (_pair, "two numbers"),
+    "tuple[float, float] | None": (lambda value: value is None or _pair(value), "two numbers"),
+    "list[str] | None": (_list_of(lambda item: isinstance(item, str)), "a list of texts"),
+    "list[float] | None": (_list_of(_number), "a list of numbers"),
+    "list[list[int]] | None": (_list_of(_pair), "a list of [begin, end]"),
+}
+
+
+def config_of(config: PlotConfig | None, overrides: dict[str, Any]) -> PlotConfig:
+    """`config`, or the defaults, with overrides that are not None."""
+    if config is not None and not isinstance(config, PlotConfig):
+        raise PlotError(f"config must be a PlotConfig, not {type(config).__name__}")
+    given = {name: value for name, value in overrides.items() if value is not None}
+    return (config or PlotConfig()).copy(**given)

@@ -1,0 +1,74 @@
+"""The look of a report: one page, readable on a screen and on paper."""
+
+from __future__ import annotations
+
+CSS = """
+:root { --ink: #1f2933; --soft: #5f6871; --line: #e1e5ea; --blue: #0072b2; --red: #d55e00; }
+* { box-sizing: border-box; }
+body { font: 15px/1.5 system-ui, -apple-system, "Segoe UI", "DejaVu Sans", sans-serif;
+  color: var(--ink); max-width: 66rem; margin: 2.2rem auto 4rem; padding: 0 1.5rem; }
+header { border-bottom: 2px solid var(--ink); padding-bottom: .7rem; margin-bottom: 1.2rem; }
+h1 { font-size: 1.7rem; line-height: 1.25; margin: 0; }
+h2 { font-size: 1.05rem; margin: 0 0 .6rem; }
+h3 { font-size: .9rem; margin: 1rem 0 .3rem; color: var(--soft); font-weight: 600; }
+header p { margin: .2rem 0 0; color: var(--soft); }
+section { margin: 1.8rem 0; }
+section.half { display: inline-block; vertical-align: top; width: 49%; padding-right: 1.5rem;
+  margin: .4rem 0 1.4rem; }
+img { display: block; max-width: 100%; height: auto; }
+.badge { font-size: .8rem; font-weight: 600; border-radius: 1rem; padding: .15rem .7rem;
+  vertical-align: .35em; margin-left: .6rem; white-space: nowrap; }
+.good { background: #d9f0e6; color: #00583f; }
+.bad { background: #fbe0cf; color: #8a3500; }
+.cards { display: flex; flex-wrap: wrap; gap: .8rem; }
+.cards div { flex: 1 1 8rem; background: #f4f6f8; border-radius: .5rem; padding: .7rem .9rem; }
+.cards b { display: block; font-size: 1.35rem; font-variant-numeric: tabular-nums; }
+.cards span { color: var(--soft); font-size: .82rem; line-height: 1.25; display: block; }
+.warn { margin-top: .9rem; border-left: 4px solid var(--red); background: #fdf3ec;
+  padding: .6rem .9rem; }
+table { border-collapse: collapse; font-variant-numeric: tabular-nums; }
+th { text-align: right; font-size: .82rem; color: var(--soft); font-weight: 600;
+  border-bottom: 1px solid var(--ink); padding: .25rem .9rem; }
+td { text-align: right; padding: .22rem .9rem; border-bottom: 1px solid var(--line); }
+table.parameters { width: 100%; }
+.parameters td:first-child, .correlations td:nth-child(-n+2) {
+  font-family: ui-monospace, "DejaVu Sans Mono", monospace; font-size: .86rem; text-align: left; }
+th:first-child, td:first-child { text-align: left; padding-left: .2rem; }
+.parameters td:last-child, .parameters th:last-child, .correlations td:last-child {
+  text-align: left; }
+.parameters td:last-child { font-family: ui-monospace, "DejaVu Sans Mono", monospace;
+  font-size: .82rem; }
+tr.free td:nth-child(2) { font-weight: 600; }
+tr.fixed td, tr.expr td { color: var(--soft); }
+tr.bound td { background: #fdf3ec; }
+tr.bound td:nth-child(2) { font-weight: 600; }
+.bar { display: inline-block; height: .7rem; border-radius: .2rem; }
+.pos { background: var(--blue); } .neg { background: var(--red); }
+dl { display: grid; grid-template-columns: max-content 1fr; gap: .2rem 1.1rem; margin: 0; }
+dt { color: var(--soft); } dd { margin: 0; overflow-wrap: anywhere; }
+pre { background: #f4f6f8; border-radius: .5rem; padding: .8rem 1rem; margin: .2rem 0;
+  font: .82rem/1.45 ui-monospace, "DejaVu Sans Mono", monospace; white-space: pre-wrap; }
+ul { padding-left: 1.1rem; color: var(--soft); font-size: .88rem; }
+@media (max-width: 45rem) { section.half { width: 100%; } }
+@media print {
+  body { font-size: 10pt; margin: 0; max-width: none; padding: 0; }
+  section, img, tr, pre { break-inside: avoid; }
+  .cards div, pre { border: 1px solid var(--line); }
+  * { print-color-adjust: exact; -webkit-print-color-adjust: exact; }
+}
+"""
+
+PAGE = """<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>{title}</title>
+<style>{css}</style>
+</head>
+<body>
+<header><h1>{title} {badge}</h1><p>{subtitle}</p></header>
+{body}
+</body>
+</html>
+"""

@@ -1,0 +1,168 @@
+"""Registered Python functions: components and laws of one's own in every executor."""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+
+from pyspec.errors import ModelError, PlanError
+from pyspec.executor import (
+    AGREEMENT,
+    CompiledExecutor,
+    make_executor,
+    make_joint_executor,
+    make_plan,
+    worst_difference,
+)
+from pyspec.functions.external import forget_function, register_function
+from pyspec.ir import NodeKind, build_graph, parse_graph, print_graph
+from pyspec.model import Measurement, Model, load_dynamics, load_model
+
+MODEL = """
+m:
+  Offset:
+    y0: [1, true]
+  Shirley:
+    pShirley: [0.01, true]
+  Sech:
+    A: [5, true]
+    x0: [3, true]
+    w: [0.7, true]
+  GLP:
+    A: ["2 * Sech_01_A"]
+    x0: ["Sech_01_x0 + 2"]
+    F: [1.1, true]
+    m: [0.3, true]
+"""
+LAWS = """
+stretched:
+  Stretched: {A: [1.5, true], tau: [4.0, true], beta: [0.6, true]}
+  expFun: {A: [0.5, true], tau: [9.0, true], t0: [0, false]}
+smeared:
+  gaussCONV: {SD: [0.8, true]}
+  Stretched: {A: [1.5, true], tau: [4.0, true], beta: [0.6, true]}
+"""
+ENERGY, TIME = np.linspace(0.0, 8.0, 100), np.linspace(-3.0, 20.0, 37)
+
+
+def sech(x, A, x0, w):
+    return A / np.cosh((x - x0) / w)
+
+
+def stretched(t, A, tau, beta):
+    return np.where(t < 0, 0.0, A * np.exp(-((np.clip(t, 0, None) / tau) ** beta)))
+
+
+@pytest.fixture(autouse=True)
+def registered() -> Iterator[None]:
+    register_function("Sech", sech, "A, x0, w>0", formula="A / cosh((x - x0) / w)")
+    register_function("Stretched", stretched, "A, tau>0, beta>0", domain="time")
+    yield
+    forget_function("Sech")
+    forget_function("Stretched")
+
+
+def make(laws: str | None = "stretched", time: np.ndarray | None = TIME) -> Model:
+    model = load_model(MODEL, "m")
+    if laws is not None:
+        model.add_dynamics("Sech_01_x0", load_dynamics(LAWS, laws, "Sech_01_x0"))
+    model.set_axes(energy=ENERGY, time=time)
+    return model
+
+
+@pytest.mark.parametrize(
+    ("laws", "time"), [("stretched", TIME), ("smeared", TIME), (None, TIME), (None, None)]
+)
+def test_three_executors_agree(laws: str | None, time: np.ndarray | None) -> None:
+    model = make(laws, time)
+    for factor in (1.0, 1.07):
+        theta = model.theta() * factor
+        spectra = [
+            make_executor(model, None, backend).run(theta)
+            for backend in ("tree", "interpreted", "compiled")
+        ]
+        assert worst_difference(spectra[0], spectra[2]) <= AGREEMENT
+        assert worst_difference(spectra[1], spectra[2]) <= AGREEMENT
+
+
+def test_they_are_external_nodes_and_the_text_parses_back() -> None:
+    graph = build_graph(make())
+    assert {node.function_name for node in graph.of_kind(NodeKind.EXTERNAL)} == {
+        "Sech",
+        "Stretched",
+    }
+    assert parse_graph(print_graph(graph)) == graph
+
+
+def test_window_and_residual() -> None:
+    model = make()
+    full = make_executor(model).run(model.theta())
+    measurement = Measurement(data=full + 1.0, rows=(4, 30), columns=(10, 71))
+    residual = make_executor(model, measurement).residual(model.theta())
+    np.testing.assert_allclose(residual, 1.0, rtol=0, atol=1e-11)
+
+
+def test_outside_of_the_bounds_is_nan() -> None:
+    model = make()
+    theta = model.theta()
+    theta[model.opt_param_names.index("Sech_01_w")] = -1.0
+    for backend in ("tree", "interpreted", "compiled"):
+        assert np.isnan(make_executor(model, None, backend).run(theta)).all()
+
+
+def test_fixed_values_reach_the_function() -> None:
+    model = make()
+    model.parameters["Sech_01_w"].vary = False
+    executor = make_executor(model)
+    changed = executor.run(model.theta(), {"Sech_01_w": 1.4})
+    model.set_values({"Sech_01_w": 1.4})
+    np.testing.assert_array_equal(changed, make_executor(model).run(model.theta()))
+
+
+def test_plan_pickles_by_name_and_needs_the_function() -> None:
+    plan = pickle.loads(pickle.dumps(make_plan(make())))
+    assert plan.external_names == ("Stretched", "Sech")
+    expected = CompiledExecutor(plan).run(plan.theta)
+    forget_function("Sech")
+    with pytest.raises(PlanError, match="'Sech' is not registered"):
+        CompiledExecutor(plan)
+    register_function("Sech", sech, "A, x0, w>0")
+    np.testing.assert_array_equal(CompiledExecutor(plan).run(plan.theta), expected)
+
+
+def test_other_files_stay_in_one_c_call() -> None:
+    plain = load_model(MODEL.replace("Sech", "Lorentz").replace("w:", "W:"), "m")
+    plain.set_axes(energy=ENERGY, time=TIME)
+    data = np.ones((TIME.size, ENERGY.size))
+    joint = make_joint_executor([(make(), Measurement(data=data)), (plain, Measurement(data=data))])
+    assert [executor.name for executor in joint.executors] == ["compiled", "compiled"]
+    theta = joint.names.start
+    alone = [
+        executor.residual(theta[gather])
+        for executor, gather in zip(joint.executors, joint.names.gather, strict=True)
+    ]
+    np.testing.assert_array_equal(joint.residual(theta), np.concatenate(alone))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("GLP", sech, "A"), "is a function of pyspec"),
+        (("my peak", sech, "A"), "cannot name a function"),
+        (("my_peak", sech, "A"), "cannot name a function"),
+        (("Mine", 3, "A"), "cannot be called"),
+        (("Mine", sech, "A; B"), "cannot read the parameters"),
+        (("Mine", sech, "A, A"), "occurs twice"),
+    ],
+)
+def test_mistakes(arguments: tuple[str, object, str], message: str) -> None:
+    with pytest.raises(ModelError, match=message):
+        register_function(*arguments)  # type: ignore[arg-type]
+
+
+def test_unknown_domain() -> None:
+    with pytest.raises(ModelError, match="unknown domain 'space'"):
+        register_function("Mine", sech, "A", domain="space")

@@ -1,0 +1,31 @@
+"""Every mistake of the table gets exactly its answer: what, where, what to do next."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from mistakes.table import Mistake, answer, read_table
+
+from pyspec import errors
+
+STANDARD, MISTAKES = read_table()
+
+#: What pyspec raises on purpose; KeyError is what Python's [...] raises for an unknown key.
+ON_PURPOSE = {name for name in dir(errors) if name.endswith("Error")} | {"KeyError"}
+
+
+@pytest.mark.parametrize("mistake", MISTAKES, ids=lambda m: f"{m.section}: {m.title}")
+def test_answer(mistake: Mistake, tmp_path: Path) -> None:
+    assert answer(mistake, STANDARD, tmp_path) == (mistake.error, mistake.says)
+
+
+def test_the_table_is_long_and_its_titles_differ() -> None:
+    titles = [(mistake.section, mistake.title) for mistake in MISTAKES]
+    assert len(set(titles)) == len(titles) >= 80
+
+
+@pytest.mark.parametrize("mistake", MISTAKES, ids=lambda m: f"{m.section}: {m.title}")
+def test_answers_are_deliberate_and_say_what_to_do(mistake: Mistake) -> None:
+    assert mistake.error in ON_PURPOSE
+    assert any(sign in mistake.says for sign in ("; ", ": ", "give ", "must be "))
