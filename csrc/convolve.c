@@ -31,9 +31,8 @@ KERNEL(expSymCONV)
 KERNEL(expDecayCONV)
 {
     FOR_VECTORS FOR_LANES {
-        double on = X < 0.0 ? 0.0 : 1.0;
-        double u = (on > 0.0 ? X : 0.0) / P(0);
-        double g = on * v_exp(-u);
+        double at = X, u = (at < 0.0 ? 0.0 : at) / P(0);
+        double e = v_exp(-u), g = at < 0.0 ? 0.0 : e;
         y[AT] = g;
         if (want)
             d[0][AT] = g * v_clamp(u, 1e300) / P(0);
@@ -43,9 +42,8 @@ KERNEL(expDecayCONV)
 KERNEL(expRiseCONV)
 {
     FOR_VECTORS FOR_LANES {
-        double on = X > 0.0 ? 0.0 : 1.0;
-        double u = (on > 0.0 ? -X : 0.0) / P(0);
-        double g = on * v_exp(-u);
+        double at = X, u = (at > 0.0 ? 0.0 : -at) / P(0);
+        double e = v_exp(-u), g = at > 0.0 ? 0.0 : e;
         y[AT] = g;
         if (want)
             d[0][AT] = g * v_clamp(u, 1e300) / P(0);

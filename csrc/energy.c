@@ -30,18 +30,19 @@ KERNEL(GaussAsym)
         right[l] = 1.0 / (P(2) * P(3));
     }
     FOR_VECTORS FOR_LANES {
-        double below = X < P(1) ? 1.0 : 0.0;
-        double width = below > 0.0 ? left[l] : right[l];
-        double u = (X - P(1)) * width;
+        double x = X, x0 = P(1), near = left[l], far = right[l];
+        double width = x < x0 ? near : far;
+        double u = (x - x0) * width;
         double e = v_exp(-0.5 * (u * u));
         y[AT] = P(0) * e;
         if (want) {
             u = v_clamp(u, 1e300);
             double by_log = P(0) * e * u * u;
             d[0][AT] = e;
-            d[1][AT] = P(0) * e * u * width;
+            d[1][AT] = P(0) * e * u * v_clamp(width, 1e300);
             d[2][AT] = by_log * left[l];
-            d[3][AT] = below > 0.0 ? 0.0 : by_log / P(3);
+            double by_ratio = by_log / P(3);
+            d[3][AT] = x < x0 ? 0.0 : by_ratio;
         }
     }
 }
@@ -166,10 +167,10 @@ static ALWAYS_INLINE void w_signed(const double *x, const double *y, const doubl
                                    w_lanes *to)
 {
     double height[L];
-    int any_negative = 0;
+    uint64_t any_negative = 0;
     FOR_LANES {
         height[l] = fabs(y[l]);
-        any_negative |= y[l] < 0.0;
+        any_negative |= bits_of(y[l] < 0.0 ? 1.0 : 0.0);
     }
     w_vector(x, height, p, want, to);
     if (any_negative)

@@ -89,7 +89,7 @@ static ALWAYS_INLINE void w_near(double x, double y, double p, int want, double 
     double s2 = 2.0 * s * c, c2 = 1.0 - 2.0 * s * s; /* of 2 pi r, c2 >= 0 */
     w_phase(2.0 * x * y, &sine, &cosine);
     double pole = 2.0 * v_exp_inside((sy - sx) - 4.0 * PYSPEC_PI * y) / (1.0 + p * (p + 2.0 * c2));
-    pole = y < 2.0 * PYSPEC_PI ? pole : 0.0;
+    pole = keep(mask_of(y < 2.0 * PYSPEC_PI), pole);
     *re = scale * y * up + pole * ((p + c2) * cosine + s2 * sine);
     *im = want ? scale * x * up_im + pole * (s2 * cosine - (p + c2) * sine) : 0.0;
 }
@@ -133,22 +133,17 @@ static ALWAYS_INLINE void w_far(double x, double y, double gauss, int want, int 
 static ALWAYS_INLINE void w_vector(const double *x, const double *y, const double *p, int want,
                                    w_lanes *to)
 {
-    double far[L], gauss[L] = {0};
-    uint64_t any_near = 0, any_far = 0, any_gauss = 0;
+    uint64_t far[L], any_near = 0, any_far = 0, any_gauss = 0;
+    double gauss[L] = {0};
     FOR_LANES {
         double R = x[l] * x[l] + y[l] * y[l];
-        uint64_t near = R < 64.0 ? ~(uint64_t)0 : 0u;
-        uint64_t small = (y[l] < 1.0 ? ~(uint64_t)0 : 0u) & (R < 720.0 ? ~(uint64_t)0 : 0u);
-        far[l] = R < 64.0 ? 0.0 : 1.0;
-        any_near |= near;
-        any_far |= ~near;
-        any_gauss |= ~near & small;
+        far[l] = ~mask_of(R < 64.0);
+        any_near |= ~far[l];
+        any_far |= far[l];
+        any_gauss |= far[l] & mask_of(y[l] < 1.0) & mask_of(R < 720.0);
     }
     if (any_gauss)
-        FOR_LANES {
-            double e = v_exp(-(x[l] * x[l]));
-            gauss[l] = y[l] < 1.0 ? e : 0.0;
-        }
+        FOR_LANES gauss[l] = keep(mask_of(y[l] < 1.0), v_exp(-(x[l] * x[l])));
     if (any_far)
         FOR_LANES w_far(x[l], y[l], gauss[l], want, l, to);
     else
@@ -157,15 +152,15 @@ static ALWAYS_INLINE void w_vector(const double *x, const double *y, const doubl
         FOR_LANES {
             double re, im;
             w_near(x[l], y[l], p[l], want, &re, &im);
-            to->v[l] = far[l] > 0.0 ? to->v[l] : re;
+            to->v[l] = pick(far[l], re, to->v[l]);
             if (want) {
                 /* w' = 2 i / sqrt(pi) - 2 z w, w'' = -2 w - 2 z w' */
                 double dx = 2.0 * (y[l] * im - x[l] * re);
                 double dy = 2.0 * (x[l] * im + y[l] * re) - 2.0 / PYSPEC_SQRT_PI;
                 double dxx = -2.0 * (re + x[l] * dx + y[l] * dy);
-                to->dx[l] = far[l] > 0.0 ? to->dx[l] : dx;
-                to->dy[l] = far[l] > 0.0 ? to->dy[l] : dy;
-                to->dxx[l] = far[l] > 0.0 ? to->dxx[l] : dxx;
+                to->dx[l] = pick(far[l], dx, to->dx[l]);
+                to->dy[l] = pick(far[l], dy, to->dy[l]);
+                to->dxx[l] = pick(far[l], dxx, to->dxx[l]);
             }
         }
 }

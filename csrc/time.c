@@ -1,6 +1,9 @@
 /* time.c: laws of motion over the time axis. Compiled without contraction to FMA, and in
  * the order of operations of pyspec/functions/time.py: an onset falls between the same two
- * samples in every executor. t = t0 belongs to the response. */
+ * samples in every executor. t = t0 belongs to the response.
+ *
+ * Parameters are read before a select, not in it: a read that is conditional keeps a loop over
+ * lanes from becoming vector code. */
 #include "kernel.h"
 #include "vmath.h"
 
@@ -16,8 +19,8 @@ KERNEL(none)
 KERNEL(stepFun)
 {
     FOR_VECTORS FOR_LANES {
-        double on = X < P(1) ? 0.0 : 1.0;
-        y[AT] = on > 0.0 ? P(0) + P(2) : 0.0;
+        double on = X < P(1) ? 0.0 : 1.0, height = P(0) + P(2);
+        y[AT] = on > 0.0 ? height : 0.0;
         if (want) {
             d[0][AT] = on;
             d[1][AT] = 0.0;
@@ -29,12 +32,13 @@ KERNEL(stepFun)
 KERNEL(linFun)
 {
     FOR_VECTORS FOR_LANES {
-        double on = X < P(1) ? 0.0 : 1.0;
-        double s = on > 0.0 ? X - P(1) : 0.0;
-        y[AT] = on > 0.0 ? P(0) * s + P(2) : 0.0;
+        double t = X, m = P(0), t0 = P(1), y0 = P(2);
+        double on = t < t0 ? 0.0 : 1.0;
+        double s = t < t0 ? 0.0 : t - t0;
+        y[AT] = t < t0 ? 0.0 : m * s + y0;
         if (want) {
             d[0][AT] = s;
-            d[1][AT] = on > 0.0 ? -P(0) : 0.0;
+            d[1][AT] = t < t0 ? 0.0 : -m;
             d[2][AT] = on;
         }
     }
@@ -43,16 +47,18 @@ KERNEL(linFun)
 KERNEL(expFun)
 {
     FOR_VECTORS FOR_LANES {
-        double on = X < P(2) ? 0.0 : 1.0;
-        double s = on > 0.0 ? X - P(2) : 0.0;
-        double u = -s / P(1);
+        double t = X, A = P(0), tau = P(1), t0 = P(2), y0 = P(3);
+        double on = t < t0 ? 0.0 : 1.0;
+        double s = t < t0 ? 0.0 : t - t0;
+        double u = -s / tau;
         double e = v_exp(u);
-        double f = P(0) * e;
-        y[AT] = on > 0.0 ? f + P(3) : 0.0;
+        double f = A * e;
+        y[AT] = t < t0 ? 0.0 : f + y0;
         if (want) {
-            d[0][AT] = on > 0.0 ? e : 0.0;
-            d[1][AT] = on > 0.0 ? -(f * v_clamp(u, 1e300)) / P(1) : 0.0;
-            d[2][AT] = on > 0.0 ? f / P(1) : 0.0;
+            double by_t0 = f / tau;
+            d[0][AT] = t < t0 ? 0.0 : e;
+            d[1][AT] = t < t0 ? 0.0 : -(f * v_clamp(u, 1e300)) / tau;
+            d[2][AT] = t < t0 ? 0.0 : by_t0;
             d[3][AT] = on;
         }
     }
@@ -61,10 +67,10 @@ KERNEL(expFun)
 /* Sine and cosine of L phases; the C library's beyond what v_sincos reduces. */
 static ALWAYS_INLINE void sincos_lanes(const double *phase, double *sine, double *cosine)
 {
-    int any_large = 0;
+    uint64_t any_large = 0;
     FOR_LANES {
         v_sincos(phase[l], &sine[l], &cosine[l]);
-        any_large |= fabs(phase[l]) > VMATH_SINCOS_LIMIT;
+        any_large |= mask_of(fabs(phase[l]) > VMATH_SINCOS_LIMIT);
     }
     for (int l = 0; any_large && l < L; l++)
         if (fabs(phase[l]) > VMATH_SINCOS_LIMIT) {
@@ -78,19 +84,22 @@ KERNEL(sinFun)
     FOR_VECTORS {
         double on[L], s[L], phase[L], sine[L], cosine[L];
         FOR_LANES {
-            on[l] = X < P(3) ? 0.0 : 1.0;
-            s[l] = on[l] > 0.0 ? X - P(3) : 0.0;
+            double t = X, t0 = P(3);
+            on[l] = t < t0 ? 0.0 : 1.0;
+            s[l] = t < t0 ? 0.0 : t - t0;
             phase[l] = PYSPEC_TWO_PI * P(1) * s[l] + P(2);
         }
         sincos_lanes(phase, sine, cosine);
         FOR_LANES {
-            y[AT] = on[l] > 0.0 ? P(0) * sine[l] + P(4) : 0.0;
+            double f = P(0) * sine[l] + P(4);
+            y[AT] = on[l] > 0.0 ? f : 0.0;
             if (want) {
                 double slope = P(0) * cosine[l];
+                slope = on[l] > 0.0 ? slope : 0.0;
                 d[0][AT] = on[l] > 0.0 ? sine[l] : 0.0;
-                d[1][AT] = on[l] > 0.0 ? slope * PYSPEC_TWO_PI * s[l] : 0.0;
-                d[2][AT] = on[l] > 0.0 ? slope : 0.0;
-                d[3][AT] = on[l] > 0.0 ? -slope * PYSPEC_TWO_PI * P(1) : 0.0;
+                d[1][AT] = slope * PYSPEC_TWO_PI * s[l];
+                d[2][AT] = slope;
+                d[3][AT] = -slope * PYSPEC_TWO_PI * P(1);
                 d[4][AT] = on[l];
             }
         }
@@ -104,8 +113,8 @@ static ALWAYS_INLINE double sinc_slope(double u, double shape, double cosine)
     double q = u * u;
     double series = -1.0 / 3 + q * (1.0 / 30 + q * (-1.0 / 840 + q * (1.0 / 45360 +
                     q * (-1.0 / 3991680 + q * (1.0 / 518918400 + q * (-1.0 / 93405312000))))));
-    double small = q < 1.0 ? 1.0 : 0.0;
-    return small > 0.0 ? u * series : (cosine - shape) / u;
+    double difference = (cosine - shape) / u;
+    return q < 1.0 ? u * series : difference;
 }
 
 KERNEL(sinDivX)
@@ -113,20 +122,23 @@ KERNEL(sinDivX)
     FOR_VECTORS {
         double on[L], s[L], phase[L], sine[L], cosine[L];
         FOR_LANES {
-            on[l] = X < P(2) ? 0.0 : 1.0;
-            s[l] = on[l] > 0.0 ? X - P(2) : 0.0;
+            double t = X, t0 = P(2);
+            on[l] = t < t0 ? 0.0 : 1.0;
+            s[l] = t < t0 ? 0.0 : t - t0;
             phase[l] = PYSPEC_TWO_PI * P(1) * s[l];
         }
         sincos_lanes(phase, sine, cosine);
         FOR_LANES {
-            double u = phase[l];
-            double shape = u == 0.0 ? 1.0 : sine[l] / u;
-            y[AT] = on[l] > 0.0 ? P(0) * shape + P(3) : 0.0;
+            double u = phase[l], ratio = sine[l] / u;
+            double shape = u == 0.0 ? 1.0 : ratio;
+            double f = P(0) * shape + P(3);
+            y[AT] = on[l] > 0.0 ? f : 0.0;
             if (want) {
                 double slope = P(0) * sinc_slope(u, shape, cosine[l]) * PYSPEC_TWO_PI;
+                slope = on[l] > 0.0 ? slope : 0.0;
                 d[0][AT] = on[l] > 0.0 ? shape : 0.0;
-                d[1][AT] = on[l] > 0.0 ? slope * s[l] : 0.0;
-                d[2][AT] = on[l] > 0.0 ? -slope * P(1) : 0.0;
+                d[1][AT] = slope * s[l];
+                d[2][AT] = -slope * P(1);
                 d[3][AT] = on[l];
             }
         }
@@ -155,12 +167,11 @@ KERNEL(sqrtFun)
 {
     FOR_VECTORS FOR_LANES {
         double s = X - P(1);
-        double on = s > 0.0 ? 1.0 : 0.0;
-        double root = sqrt(0.0 > s ? 0.0 : s);
+        double root = sqrt(0.0 > s ? 0.0 : s), slope = -0.5 * P(0) / root;
         y[AT] = P(0) * root + P(2);
         if (want) {
             d[0][AT] = root;
-            d[1][AT] = on > 0.0 ? -0.5 * P(0) / root : 0.0;
+            d[1][AT] = s > 0.0 ? slope : 0.0;
             d[2][AT] = 1.0;
         }
     }

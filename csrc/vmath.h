@@ -40,6 +40,20 @@ static ALWAYS_INLINE double pick(uint64_t mask, double a, double b)
     return double_of(bits_of(a) ^ (mask & (bits_of(a) ^ bits_of(b))));
 }
 
+/* All ones where the condition, between doubles, holds. Selects on masks stay selects: of several
+ * "?:" on one condition the compiler makes a branch, and a loop over lanes is no longer vector
+ * code. The mask is chosen as a double, since SSE2 compares no 64-bit integers. */
+static ALWAYS_INLINE uint64_t mask_of(int condition)
+{
+    return bits_of(condition ? double_of(~(uint64_t)0) : 0.0);
+}
+
+/* x where mask is all ones, else 0. */
+static ALWAYS_INLINE double keep(uint64_t mask, double x)
+{
+    return double_of(mask & bits_of(x));
+}
+
 /* |x| <= limit; NaN stays NaN. */
 static ALWAYS_INLINE double v_clamp(double x, double limit)
 {
@@ -196,7 +210,7 @@ static ALWAYS_INLINE double v_atan(double x)
  * argument does not count there). */
 static ALWAYS_INLINE double v_erfcx_positive(double a)
 {
-    a = a > 1e308 ? 1e308 : a;
+    a = a > 1.7e308 ? 1.7e308 : a; /* (a - 3) / (a + 3) would be NaN */
     double t = (a - 3.0) / (a + 3.0);
     double q = t * t;
     double even = 4.5273033072665254e-10;

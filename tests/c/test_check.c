@@ -220,6 +220,31 @@ static void refuses_a_bad_component(void)
     EXPECT(p->n_resolve = LINE, STATUS_STEP, GAUSS, FIELD_pyspec_node_step);
 }
 
+/* Status of the good plan with another op in one node. */
+static int status_with_op(int node, int op)
+{
+    pyspec_plan *p = good_plan();
+    ((pyspec_node *)((char *)p + p->nodes))[node].op = op;
+    int status = pyspec_check(p, p->size, NULL, NULL);
+    free(p);
+    return status;
+}
+
+/* For every row: a law runs what moves in time, a component what stands over energies. */
+static void refuses_an_op_of_another_kind(void)
+{
+    for (int op = 0; op < N_OPS; op++) {
+        const op_row *row = &pyspec_op_table[op];
+        int law = row->kind == KIND_DYNAMICS || row->kind == KIND_RESPONSE;
+        int component = row->kind == KIND_PEAK || row->kind == KIND_BACKGROUND ||
+                        row->kind == KIND_SPECTRUM_FED;
+        CHECK_INT(status_with_op(LAW, op) != STATUS_OP, law);
+        CHECK_INT(status_with_op(GAUSS, op) != STATUS_OP, component);
+        CHECK_INT(row->domain == DOMAIN_ENERGY, component);
+        CHECK_INT(row->domain == DOMAIN_AUX, row->kind == KIND_PROFILE);
+    }
+}
+
 static void refuses_a_bad_problem(void)
 {
     PROBLEM(q->x = NULL, NULL_POINTER, x);
@@ -257,6 +282,7 @@ int main(void)
     RUN(refuses_a_bad_resolving_node);
     RUN(refuses_a_bad_program);
     RUN(refuses_a_bad_component);
+    RUN(refuses_an_op_of_another_kind);
     RUN(refuses_a_bad_problem);
     return REPORT;
 }

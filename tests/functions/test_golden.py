@@ -60,6 +60,10 @@ def test_golden(shared: Path, name: str) -> None:
         given = None if spectrum is None else spectrum.reshape(n_rows, -1)
         kernel, _ = call_function(name, x, columns, given)
         assert_near(kernel.reshape(expected.shape), expected, f"{case['id']}, kernel")
+        thrice = None if given is None else np.repeat(given, 3, axis=0)
+        kernel, _ = call_function(name, x, np.repeat(columns, 3, axis=1), thrice)
+        repeated = np.repeat(expected.reshape(n_rows, -1), 3, axis=0)
+        assert_near(kernel, repeated, f"{case['id']}, kernel, rows in lanes")
 
 
 def test_axes_include_descending_and_uneven_ones(shared: Path) -> None:

@@ -1,0 +1,97 @@
+"""The convolution operator, and what lies of its kernels outside of the axis."""
+
+from __future__ import annotations
+
+import json
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy import integrate
+
+from pyspec._library import OPS
+from pyspec.errors import DataError, LibraryError
+from pyspec.functions import reference
+from pyspec.functions.convolution import convolve, mass_left, mass_right
+
+KERNELS = [name for name, op in OPS.items() if op.kind == "KERNEL"]
+T = np.concatenate([np.linspace(-3.0, 3.0, 40), np.geomspace(3.2, 40.0, 25)])
+
+
+def test_golden(shared: Path) -> None:
+    manifest = json.loads((shared / "golden" / "functions.json").read_text())
+    with np.load(shared / "golden" / "functions.npz") as file:
+        arrays = dict(file)
+    for case in manifest["convolution"]:
+        name, par = case["kernel"], case["par"]
+        t, y = arrays[f"axis__{case['axis']}"], arrays[case["signal"]]
+        worst = np.abs(convolve(name, t, y, par) - arrays[case["array"]]).max()
+        assert worst <= 1e-12 * np.abs(y).max(), case["id"]
+        for mass, edge, key in ((mass_left, t[0], "massL"), (mass_right, t[-1], "massR")):
+            assert np.abs(mass(name, t - edge, par) - arrays[case[key]]).max() <= 1e-13 * par
+
+
+@pytest.mark.parametrize("par", [0.01, 0.7, 30.0])
+@pytest.mark.parametrize("name", KERNELS)
+def test_masses_are_integrals_of_the_kernel(probe: Any, name: str, par: float) -> None:
+    kernel = reference(name)
+    far = 60.0 * par
+
+    def integral(begin: float, end: float) -> float:
+        corners = [at for at in (-par / 2, 0.0, par / 2) if begin < at < end]
+        points = np.array([begin, *corners, end])
+        return float(
+            sum(
+                integrate.quad(lambda d: float(kernel(d, par)), a, b, epsabs=0, limit=400)[0]
+                for a, b in pairwise(points)
+            )
+        )
+
+    distance = par * np.array([0.0, 0.2, 0.5, 1.0, 3.0])
+    left = np.array([integral(a, far) for a in distance])
+    right = np.array([integral(-far, -a) for a in distance])
+    for mass in (mass_left(name, distance, par), probe.mass(name, True, distance, par)):
+        np.testing.assert_allclose(mass, left, rtol=1e-9, atol=1e-9 * par)
+    for mass in (mass_right(name, -distance, par), probe.mass(name, False, -distance, par)):
+        np.testing.assert_allclose(mass, right, rtol=1e-9, atol=1e-9 * par)
+
+
+@pytest.mark.parametrize("name", KERNELS)
+def test_masses_agree(probe: Any, name: str) -> None:
+    for par in (1e-4, 0.3, 5.0, 1e4):
+        for mass, edge, left in ((mass_left, T[0], True), (mass_right, T[-1], False)):
+            expected = mass(name, T - edge, par)
+            found = probe.mass(name, left, T - edge, par)
+            np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-300)
+
+
+def test_a_mass_of_what_is_no_kernel(probe: Any) -> None:
+    assert np.isnan(probe.mass("Gauss", True, T, 1.0)).all()
+    with pytest.raises(LibraryError, match="did you mean 'gaussCONV'"):
+        mass_left("gaussCON", T, 1.0)
+
+
+@pytest.mark.parametrize("par", [1e-6, 0.3, 5.0, 1e3])
+@pytest.mark.parametrize("name", KERNELS)
+def test_a_constant_stays(name: str, par: float) -> None:
+    np.testing.assert_allclose(convolve(name, T, np.full(T.size, 3.7), par), 3.7, rtol=1e-14)
+
+
+@pytest.mark.parametrize("name", KERNELS)
+def test_a_kernel_below_the_steps_changes_nothing(name: str) -> None:
+    y = np.sin(T)
+    found = convolve(name, T, y, 1e-7)
+    np.testing.assert_allclose(found[1:-1], y[1:-1], rtol=1e-13)
+
+
+def test_axes_that_cannot_be_used() -> None:
+    y = np.zeros(3)
+    for t in ([0.0, 0.0, 1.0], [2.0, 1.0, 0.0], [0.0, 1.0, np.inf], [0.0, np.nan, 1.0]):
+        with pytest.raises(DataError, match="strictly increasing"):
+            convolve("gaussCONV", np.array(t), y, 1.0)
+    with pytest.raises(DataError, match="at least 2 points"):
+        convolve("gaussCONV", np.array([1.0]), np.zeros(1), 1.0)
+    with pytest.raises(DataError, match="same shape"):
+        convolve("gaussCONV", np.arange(4.0), y, 1.0)

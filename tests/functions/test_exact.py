@@ -1,0 +1,203 @@
+"""Kernels against the references in 50 digits, for every row of the table with a closed form.
+
+A reference is run on arrays of mpmath numbers, with the elementary functions of NumPy and SciPy
+replaced by mpmath's, so that the living definition is the only formula there is. Parameters are
+drawn from the row's guards: a new row is covered at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from importlib import import_module
+from types import SimpleNamespace
+from typing import Any
+
+import mpmath
+import numpy as np
+import pytest
+
+from pyspec._library import OPS, OpDef, call_function, supported_isas
+from pyspec.functions import outside, reference
+
+UNIT = 2.0**-52
+STEP = mpmath.mpf(10) ** -20
+X = np.concatenate([np.linspace(-5.0, 5.0, 33), [-1e3, -37.5, 24.0, 2e2]])
+N_ROWS = 9
+#: NumPy's names of what mpmath calls differently.
+NAMES = {"arctan": "atan", "arcsin": "asin", "arccos": "acos", "arctan2": "atan2"}
+
+
+def wofz(z: Any) -> SimpleNamespace:
+    """exp(-z^2) erfc(-iz), with digits to spare for a real part far below the imaginary one."""
+
+    def one(at: Any) -> Any:
+        with mpmath.workdps(80):
+            at = mpmath.mpc(at)
+            if abs(at) > 40:
+                return series(at)
+            return mpmath.exp(-at * at) * mpmath.erfc(-1j * at)
+
+    def series(at: Any) -> Any:
+        term, total, k = mpmath.mpc(1), mpmath.mpc(1), 0
+        while abs(term) > mpmath.mpf(10) ** -60 * abs(total):
+            k += 1
+            term *= (2 * k - 1) / (2 * at * at)
+            total += term
+        pole = mpmath.exp(-at * at) if abs(mpmath.im(at)) < 1 else 0
+        return 1j * total / (mpmath.sqrt(mpmath.pi) * at) + pole
+
+    w = np.frompyfunc(one, 1, 1)(z)
+    real, imag = np.frompyfunc(mpmath.re, 1, 1), np.frompyfunc(mpmath.im, 1, 1)
+    return SimpleNamespace(real=real(w), imag=imag(w))
+
+
+class Exact:
+    """A module whose elementary functions are mpmath's, element by element."""
+
+    def __init__(self, module: Any) -> None:
+        self._module = module
+
+    def __getattr__(self, name: str) -> Any:
+        if name == "pi":
+            return +mpmath.pi
+        if name == "wofz":
+            return wofz
+        known = getattr(mpmath, NAMES.get(name, name), None)
+        theirs = getattr(self._module, name)
+        if known is None or not isinstance(theirs, np.ufunc):
+            return theirs
+        return np.frompyfunc(known, theirs.nin, 1)
+
+
+@pytest.fixture
+def exact(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., Any]]:
+    """``exact(op, x, params, spectrum)``: the reference in 50 digits, an object array."""
+    for package in {op.package for op in OPS.values()}:
+        module = import_module(f"pyspec.functions.{package}")
+        for name in ("np", "special"):
+            if hasattr(module, name):
+                monkeypatch.setattr(module, name, Exact(getattr(module, name)))
+    lift = np.frompyfunc(mpmath.mpf, 1, 1)
+
+    def run(op: OpDef, x: Any, params: Any, spectrum: Any) -> Any:
+        fed = [] if spectrum is None else [lift(spectrum)]
+        given = [value if isinstance(value, mpmath.mpf) else mpmath.mpf(value) for value in params]
+        value = reference(op.name)(lift(x), *given, *fed)
+        return lift(np.broadcast_to(value, np.shape(x)))
+
+    with mpmath.workdps(50):
+        yield run
+
+
+def draw(op: OpDef, rng: np.random.Generator, n_rows: int) -> np.ndarray:
+    """(n_params, n_rows) inside the domain; what is bounded by a number spans four decades."""
+    params = rng.uniform(0.05, 0.95, (len(op.params), n_rows))
+    for name in op.linear:
+        params[op.params.index(name)] = rng.normal(0.0, 1.0, n_rows)
+    for guard in op.guards:
+        other = params[int(guard.other)] if guard.relative else guard.other
+        sign = 1.0 if guard.comparison.startswith(">") else -1.0
+        params[guard.param] = other + sign * 10.0 ** rng.uniform(-2.0, 2.0, n_rows)
+    assert not np.any(outside(op, list(params)))
+    return params
+
+
+def builds(op: OpDef) -> tuple[str, ...]:
+    """Instruction sets that the processor has; a law has one build."""
+    return supported_isas() if op.domain == "ENERGY" else supported_isas()[:1]
+
+
+def doubles(values: Any) -> np.ndarray:
+    return np.array([float(value) for value in values])
+
+
+#: Not the responses to an instrument: some of their references integrate numerically.
+CASES = [
+    (name, isa)
+    for name, op in OPS.items()
+    if op.kind not in ("IRF", "RESPONSE")
+    for isa in builds(op)
+]
+
+
+@pytest.mark.parametrize(("name", "isa"), CASES)
+def test_value(name: str, isa: str, exact: Callable[..., Any]) -> None:
+    """To the row's tolerance in units of 2^-52 of the largest value, and to one rounding of
+    each parameter: exp(-x) and sin(x) cannot know x better than it is given."""
+    op = OPS[name]
+    rng = np.random.default_rng(23)
+    params = draw(op, rng, N_ROWS)
+    spectrum = rng.uniform(0.0, 1.0, (N_ROWS, X.size)) if op.spectrum_fed else None
+    rows, partials = call_function(name, X, params, spectrum, partials=True, isa=isa)
+    assert partials is not None
+    for k in range(N_ROWS):
+        fed = None if spectrum is None else spectrum[[k]]
+        one, _ = call_function(name, X, params[:, [k]], fed, isa=isa)
+        expected = doubles(exact(op, X, params[:, k], None if fed is None else fed[0]))
+        finite = np.isfinite(expected)
+        assert finite.mean() > 0.9
+        peak = np.abs(expected[finite]).max() or 1.0
+        inputs = np.abs(partials[:, k] * params[:, [k]]).sum(axis=0)[finite]
+        allowed = op.tolerance * peak + inputs
+        for value, how in ((rows[k], "rows in lanes"), (one[0], "one row")):
+            units = np.abs(value[finite] - expected[finite]) / UNIT
+            excess = ((units - inputs) / peak).max()
+            assert np.all(units <= allowed), f"{name}, {how}: {excess:.3g} at {params[:, k]}"
+
+
+@pytest.mark.parametrize(("name", "isa"), CASES)
+def test_partials(name: str, isa: str, exact: Callable[..., Any]) -> None:
+    """To 1e-9 of the column's scale. Where both sides differ (a kink, a jump), finite."""
+    op = OPS[name]
+    rng = np.random.default_rng(29)
+    params = draw(op, rng, N_ROWS)
+    spectrum = rng.uniform(0.0, 1.0, (N_ROWS, X.size)) if op.spectrum_fed else None
+    values, rows = call_function(name, X, params, spectrum, partials=True, isa=isa)
+    assert rows is not None
+    for k in range(N_ROWS):
+        fed = None if spectrum is None else spectrum[[k]]
+        _, one = call_function(name, X, params[:, [k]], fed, partials=True, isa=isa)
+        assert one is not None
+        assert not np.isnan(rows[:, k, np.isfinite(values[k])]).any()
+        for j, param in enumerate(op.params):
+            sides = []
+            for sign in (-1, 0, 1):
+                moved = [mpmath.mpf(value) for value in params[:, k]]
+                moved[j] += sign * STEP
+                sides.append(exact(op, X, moved, None if fed is None else fed[0]))
+            left, right = (sides[1] - sides[0]) / STEP, (sides[2] - sides[1]) / STEP
+            expected, bend = doubles((left + right) / 2), doubles(right - left)
+            finite = np.isfinite(expected) & np.isfinite(values[k])
+            scale = max(np.abs(expected[finite]).max(), 1e-300)
+            smooth = finite & (np.abs(bend) <= 1e-12 * scale)
+            assert smooth.mean() > 0.9, f"{name}.{param}"
+            for column, how in ((rows[j, k], "rows in lanes"), (one[j, 0], "one row")):
+                worst = np.abs(column[smooth] - expected[smooth]).max() / scale
+                assert worst <= 1e-9, f"{name}.{param}, {how}: {worst:.3g} at {params[:, k]}"
+
+
+@pytest.mark.parametrize(("name", "isa"), CASES)
+def test_extremes_are_no_nan(name: str, isa: str) -> None:
+    """Widths and distances far beyond the square root of the largest double, kinks and jumps:
+    no partial is NaN where the value is finite."""
+    op = OPS[name]
+    sizes = np.array([1e-300, 1e-160, 1e-20, 1.0, 1e20, 1e160])
+    rng = np.random.default_rng(31)
+    params = draw(op, rng, 400)
+    for guard in op.guards:
+        other = params[int(guard.other)] if guard.relative else guard.other
+        sign = 1.0 if guard.comparison.startswith(">") else -1.0
+        params[guard.param] = other + sign * rng.choice(sizes, 400)
+    x = np.concatenate([-sizes[::-1], [0.0], sizes, params[:, 0], params[:, 1]])
+    inside = ~np.asarray(outside(op, list(params))) & np.ones(400, bool)
+    params = params[:, inside]
+    params[:, : params.shape[1] // 2] = np.round(params[:, : params.shape[1] // 2])
+    params = params[:, ~(np.asarray(outside(op, list(params))) & np.ones(params.shape[1], bool))]
+    spectrum = np.ones((params.shape[1], x.size)) if op.spectrum_fed else None
+    value, partials = call_function(name, x, params, spectrum, partials=True, isa=isa)
+    assert partials is not None
+    assert np.isfinite(value).mean() > 0.5
+    for j, param in enumerate(op.params):
+        bad = np.isnan(partials[j]) & np.isfinite(value)
+        where = np.argwhere(bad)
+        assert not bad.any(), f"{name}.{param} at {params[:, where[0][0]]}, {x[where[0][1]]}"

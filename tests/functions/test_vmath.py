@@ -1,0 +1,135 @@
+"""The vector maths of the C side against mpmath, in units in the last place."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import mpmath
+import numpy as np
+import pytest
+
+RNG = np.random.default_rng(41)
+PI_2 = np.pi / 2
+
+
+def wide(low: float, high: float, n: int = 300) -> np.ndarray:
+    """Both signs, magnitudes spread over decades."""
+    return 10.0 ** RNG.uniform(low, high, n) * RNG.choice([-1.0, 1.0], n)
+
+
+def even(low: float, high: float, n: int = 600) -> np.ndarray:
+    return RNG.uniform(low, high, n)
+
+
+def erfcx(x: Any) -> Any:
+    if x > 1e4:
+        return (1 - 1 / (2 * x**2) + 3 / (4 * x**4)) / (x * mpmath.sqrt(mpmath.pi))
+    return mpmath.exp(x * x) * mpmath.erfc(x)
+
+
+#: Of each function the exact one, where it is tried, and the bound that vmath.h quotes, in ulp.
+CASES: dict[str, tuple[Callable[[Any], Any], list[np.ndarray], float]] = {
+    "exp": (mpmath.exp, [even(-707, 709), wide(-18, 0)], 1.0),
+    "log": (mpmath.log, [np.abs(wide(-300, 300)), even(0.5, 2.0), 1.0 + wide(-15, -2)], 1.0),
+    "sin": (mpmath.sin, [even(-1e6, 1e6), wide(-18, 1), PI_2 * np.arange(-300, 300)], 1.5),
+    "cos": (mpmath.cos, [even(-1e6, 1e6), wide(-18, 1), PI_2 * np.arange(-300, 300)], 1.5),
+    "atan": (mpmath.atan, [wide(-18, 18), even(-3.0, 3.0)], 2.0),
+    "erf": (mpmath.erf, [wide(-18, 1), even(-6.5, 6.5)], 1.5),
+    "erfc": (mpmath.erfc, [wide(-18, 1), even(-6.0, 26.5)], 4.0),
+    "erfcx": (erfcx, [wide(-18, 0), even(-26.0, 30.0), np.abs(wide(1, 300))], 4.0),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_units_in_the_last_place(probe: Any, name: str) -> None:
+    function, sets, bound = CASES[name]
+    x = np.concatenate(sets)
+    with mpmath.workdps(60):
+        exact = [function(mpmath.mpf(float(at))) for at in x]
+        wanted = np.array([float(value) for value in exact])
+        kept = np.abs(wanted) >= 1e-306
+        rest = np.array([float(v - mpmath.mpf(w)) for v, w in zip(exact, wanted, strict=True)])
+    got = probe.unary(name, x)
+    ulps = np.abs((got - wanted) - rest)[kept] / np.spacing(np.abs(wanted[kept]))
+    worst = int(ulps.argmax())
+    assert ulps[worst] <= bound, f"{name}({x[kept][worst]!r}): {ulps[worst]:.2f} ulp"
+
+
+def test_ends(probe: Any) -> None:
+    """Zero, infinity, NaN and overflow."""
+    inf, nan = np.inf, np.nan
+    ends = {
+        "exp": ([0, inf, -inf, nan, 800, -800], [1, inf, 0, nan, inf, 0]),
+        "log": ([1, 0, inf, -1, -inf, nan], [0, -inf, inf, nan, nan, nan]),
+        "sin": ([0, inf, nan], [0, nan, nan]),
+        "cos": ([0, inf, nan], [1, nan, nan]),
+        "atan": ([0, inf, -inf, nan], [0, PI_2, -PI_2, nan]),
+        "erf": ([0, inf, -inf, 1e300, nan], [0, 1, -1, 1, nan]),
+        "erfc": ([0, inf, -inf, 1e300, nan], [1, 0, 2, 0, nan]),
+        "erfcx": ([0, inf, -inf, -30, nan], [1, 0, inf, inf, nan]),
+    }
+    for name, (x, expected) in ends.items():
+        got = probe.unary(name, np.array(x, dtype=np.float64))
+        np.testing.assert_array_equal(got, np.array(expected, dtype=np.float64), err_msg=name)
+
+
+def exact_faddeeva(x: float, y: float) -> list[Any]:
+    """Re w, its derivatives by x, by y and twice by x, and |w|, |w'|, |w''|."""
+    z = mpmath.mpc(x, y)
+    if abs(z) > 40:
+        term, k, sums = mpmath.mpc(1), 0, [mpmath.mpc(1), mpmath.mpc(0), mpmath.mpc(0)]
+        while abs(term) > mpmath.mpf(10) ** -60:
+            k += 1
+            term *= (2 * k - 1) / (2 * z * z)
+            sums = [sums[0] + term, sums[1] + term, sums[2] - 2 * k * term / z]
+        scale = 2j / mpmath.sqrt(mpmath.pi)
+        w, first, second = scale / 2 * sums[0] / z, -scale * sums[1], -scale * sums[2]
+        pole = mpmath.exp(-z * z) if y < 1 else mpmath.mpf(0)
+        w, first, second = w + pole, first - 2 * z * pole, second + (4 * z * z - 2) * pole
+    else:
+        w = mpmath.exp(-z * z) * mpmath.erfc(-1j * z)
+        first = -2 * z * w + 2j / mpmath.sqrt(mpmath.pi)
+        second = -2 * w - 2 * z * first
+    return [w.real, first.real, -first.imag, second.real, abs(w), abs(first), abs(second)]
+
+
+FADDEEVA = {
+    "near": (even(-8, 8), np.abs(wide(-6, 0.9, 600))),
+    "hardly any height": (even(-8, 8), np.abs(wide(-300, -6, 600))),
+    "no height": (even(-26, 26), np.zeros(600)),
+    "wide": (wide(-3, 3), np.abs(wide(-6, 2))),
+    "nodes": (np.arange(-40, 40) / 8.0, np.abs(wide(-16, 1, 80))),
+    "both sides of the border": (
+        8.0 * np.cos(np.linspace(0, PI_2, 300)) * (1 + even(-0.01, 0.01, 300)),
+        8.0 * np.sin(np.linspace(0, PI_2, 300)),
+    ),
+    "very high": (wide(-3, 8, 100), np.abs(wide(2, 80, 100))),
+    "centre": (np.zeros(100), np.abs(wide(-300, 12, 100))),
+}
+
+
+@pytest.mark.parametrize("region", FADDEEVA)
+def test_faddeeva(probe: Any, region: str) -> None:
+    """Re w relative to itself, where it is far smaller than Im w too; the derivatives of w
+    relative to their modulus."""
+    x, y = FADDEEVA[region]
+    got = probe.faddeeva(x, y)
+    for k in range(x.size):
+        with mpmath.workdps(60):
+            exact = exact_faddeeva(float(x[k]), float(y[k]))
+            error = [abs(mpmath.mpf(float(got[j, k])) - exact[j]) for j in range(4)]
+            tiny = mpmath.mpf(10) ** -290
+            # exp(-x^2): x^2 is known to 2^-53 of itself
+            bound = 2e-14 + 4e-16 * float(x[k]) ** 2 * (float(y[k]) < 1 and abs(float(x[k])) < 30)
+            assert error[0] <= bound * exact[0] + tiny, (x[k], y[k])
+            assert error[1] <= 5e-13 * exact[5] + tiny, (x[k], y[k])
+            assert error[2] <= 5e-13 * exact[5] + tiny, (x[k], y[k])
+            assert error[3] <= 5e-11 * exact[6] + tiny, (x[k], y[k])
+
+
+def test_faddeeva_far_out_is_no_nan(probe: Any) -> None:
+    sizes = np.array([0.0, 1e-300, 1.0, 7.999, 8.0, 1e100, 1e150])
+    x, y = (grid.ravel() for grid in np.meshgrid(np.concatenate([-sizes, sizes]), sizes))
+    assert np.isfinite(probe.faddeeva(x, y)).all()
+    assert np.isnan(probe.faddeeva(np.array([np.nan, 1.0]), np.array([1.0, np.nan]))).all()
