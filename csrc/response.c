@@ -182,8 +182,36 @@ static void sample(const integrand *f, double at, double weight, moments *sum)
     sum->by_frequency += by_omega * PYSPEC_TWO_PI * n;
 }
 
+/* From this omega SD on, sin(omega s) / (omega s) turns too often for quadrature. */
+#define FAST 1300.0
+
+/* The integral for large omega, by parts: N / omega (pi/2 + a He1 - a^3 He3 / 3 + a^5 He5 / 5),
+ * a = 1 / (omega SD). The Hermite polynomials He_n of z = u / SD are derivatives of the normal
+ * density N. */
+static moments fast_cardinal_sine(const integrand *f)
+{
+    const double z = f->u / f->width;
+    if (!(fabs(z) < 40.0)) /* N is 0 there */
+        return (moments){0.0, 0.0, 0.0, 0.0};
+    const double n = density(f->u, f->width), omega = fabs(f->omega);
+    const double a = 1.0 / (omega * f->width), b = -a * a * a / 3.0, c = a * a * a * a * a / 5.0;
+    const double half_pi = 0.5 * PYSPEC_PI;
+    double he[8] = {1.0, z};
+    for (int k = 1; k < 7; k++)
+        he[k + 1] = z * he[k] - k * he[k - 1];
+    moments m;
+    m.value = n / omega * (half_pi + a * he[1] + b * he[3] + c * he[5]);
+    m.slope = -n * a * (half_pi * he[1] + a * he[2] + b * he[4] + c * he[6]);
+    m.curvature = n * a / f->width * (half_pi * he[2] + a * he[3] + b * he[5] + c * he[7]);
+    m.by_frequency = -PYSPEC_TWO_PI * n / (omega * f->omega) *
+                     (half_pi + 2.0 * a * he[1] + 4.0 * b * he[3] + 6.0 * c * he[5]);
+    return m;
+}
+
 static moments integrate(const integrand *f)
 {
+    if (!f->root && fabs(f->omega) * f->width > FAST)
+        return fast_cardinal_sine(f);
     moments sum = {0.0, 0.0, 0.0, 0.0};
     double low = f->u - REACH * f->width, high = f->u + REACH * f->width;
     low = low > 0.0 ? low : 0.0;

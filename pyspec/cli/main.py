@@ -2,62 +2,34 @@
 
 from __future__ import annotations
 
-import argparse
 import os
 import sys
-from collections.abc import Sequence
-from pathlib import Path
+import warnings
+from collections.abc import Callable, Sequence
+from typing import Any
 
-from pyspec._version import VERSION
+from pyspec.cli.arguments import build_parser
 from pyspec.errors import PyspecError
 
-#: Exit codes: all well; an error that pyspec explains; wrong arguments (argparse); Ctrl-C.
-OK, FAILED, INTERRUPTED = 0, 1, 130
+__all__ = ["FAILED", "INTERRUPTED", "NOT_CONVERGED", "OK", "build_parser", "main"]
 
-
-def build_parser() -> argparse.ArgumentParser:
-    """The argument parser."""
-    parser = argparse.ArgumentParser(
-        prog="pyspec",
-        description="Fits of energy-resolved and time-and-energy-resolved spectra.",
-    )
-    parser.add_argument("--version", action="version", version=f"pyspec {VERSION}")
-    parser.add_argument(
-        "--traceback", action="store_true", help="show the Python traceback of an error"
-    )
-    commands = parser.add_subparsers(dest="command", metavar="COMMAND")
-    demo = commands.add_parser(
-        "demo",
-        help="simulate a time-resolved doublet, fit it, compare with the truth, draw it",
-    )
-    demo.add_argument(
-        "--output", type=Path, default=Path("demo"), metavar="DIR", help="default: demo"
-    )
-    demo.add_argument(
-        "--backend", default="compiled", help="compiled (default), interpreted, tree or compare"
-    )
-    demo.add_argument("--seed", type=int, default=None, help="of the noise")
-    demo.add_argument("--quiet", action="store_true", help="no progress")
-    ops = commands.add_parser("ops", help="print the table of functions that a model may name")
-    ops.add_argument("name", nargs="?", help="one function in full")
-    return parser
+#: Exit codes: all well; an error that pyspec explains; wrong arguments (2, argparse); a fit that
+#: did not converge; Ctrl-C.
+OK, FAILED, NOT_CONVERGED, INTERRUPTED = 0, 1, 3, 130
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs the command and returns its exit code."""
     parser = build_parser()
     given = parser.parse_args(arguments)
+    if given.command is None:
+        parser.print_help()
+        return OK
     try:
-        if given.command is None:
-            parser.print_help()
-            return OK
-        if given.command == "ops":
-            from pyspec.cli.ops import print_ops
-
-            return print_ops(given.name)
-        from pyspec.cli.demo import run_demo
-
-        return run_demo(given.output, given.backend, given.seed, progress=not given.quiet)
+        with warnings.catch_warnings():
+            if not given.traceback:
+                warnings.showwarning = _show_warning
+            return COMMANDS[given.command](given)
     except KeyboardInterrupt:
         print("pyspec: interrupted", file=sys.stderr)
         return INTERRUPTED
@@ -70,3 +42,108 @@ def main(arguments: Sequence[str] | None = None) -> int:
             raise
         print(f"pyspec: {error}", file=sys.stderr)
         return FAILED
+    except Exception as error:
+        if given.traceback:
+            raise
+        print(
+            f"pyspec: unexpected {type(error).__name__}: {error}\nThis is a mistake of pyspec; "
+            f"please report what 'pyspec --traceback {given.command} ...' prints.",
+            file=sys.stderr,
+        )
+        return FAILED
+
+
+def _show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
+    """Warnings as a line for people, without file and source."""
+    print(f"pyspec: warning: {message}", file=sys.stderr)
+
+
+def _fit(given: Any) -> int:
+    from pyspec.cli.fit import Overrides, run_fit
+
+    overrides = Overrides(
+        output=given.output,
+        method=given.method,
+        backend=given.backend,
+        type=given.type,
+        quiet=given.quiet,
+        check=given.check,
+    )
+    return run_fit(given.job, overrides)
+
+
+def _new(given: Any) -> int:
+    from pyspec.cli.new import new_folder
+
+    return new_folder(given.folder, given.force)
+
+
+def _simulate(given: Any) -> int:
+    from pyspec.cli.simulate import run_simulate
+
+    return run_simulate(
+        given.path,
+        name=given.model,
+        dynamics=given.dynamics,
+        profiles=given.profile,
+        energy=given.energy,
+        time=given.time,
+        aux=given.aux,
+        values=given.set,
+        noise=given.noise,
+        seed=given.seed,
+        output=given.output,
+        picture=given.picture,
+    )
+
+
+def _explain(given: Any) -> int:
+    from pyspec.cli.explain import explain
+
+    return explain(
+        given.path, given.model, given.dynamics, given.profile, graph=given.graph, plan=given.plan
+    )
+
+
+def _show(given: Any) -> int:
+    from pyspec.cli.show import show_data
+
+    names = ("format", "energy", "time", "data", "columns", "layout", "energy_scale", "transpose")
+    options = {name: getattr(given, name) for name in (*names, "sort")}
+    return show_data(
+        given.path,
+        {name: value for name, value in options.items() if value not in (None, False, [])},
+        places=given.select,
+        mean=given.mean or [],
+        rename=given.rename,
+        picture=given.output,
+        draw=not given.no_picture,
+    )
+
+
+def _ops(given: Any) -> int:
+    from pyspec.cli.ops import print_ops
+
+    return print_ops(given.name)
+
+
+def _demo(given: Any) -> int:
+    from pyspec.cli.demo import run_demo
+
+    return run_demo(given.output, given.backend, given.seed, progress=not given.quiet)
+
+
+COMMANDS: dict[str, Callable[[Any], int]] = {
+    "fit": _fit,
+    "new": _new,
+    "simulate": _simulate,
+    "explain": _explain,
+    "show": _show,
+    "ops": _ops,
+    "demo": _demo,
+}
+
+
+def run() -> None:
+    """Runs the command and leaves with its exit code: ``python -m pyspec.cli``."""
+    sys.exit(main(sys.argv[1:]))

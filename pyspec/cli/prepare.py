@@ -83,6 +83,14 @@ def _what_is_left(dataset: Dataset) -> str:
 
 def load_the_model(job: Job, dataset: Dataset, moving: bool) -> Model:
     """The model on the axes of the data; with dynamics and a time axis if `moving`."""
+    model = job_model(job, moving)
+    with job.data.fields.blame("path"):
+        model.set_axes(energy=dataset.energy, time=dataset.time if moving else None)
+    return model
+
+
+def job_model(job: Job, moving: bool = True) -> Model:
+    """The model of a job with its profiles, auxiliary axis and, if `moving`, dynamics."""
     if not job.models.is_file():
         known = [f.name for f in sorted(job.models.parent.glob("*.y*ml"))]
         hint = f"; the folder holds {', '.join(known)}" if known else ""
@@ -107,8 +115,6 @@ def load_the_model(job: Job, dataset: Dataset, moving: bool) -> Model:
         axis, weights = job.auxiliary
         with job.fields.blame("auxiliary"):
             model.set_axes(aux=axis, aux_weights=weights)
-    with job.data.fields.blame("path"):
-        model.set_axes(energy=dataset.energy, time=dataset.time if moving else None)
     return model
 
 

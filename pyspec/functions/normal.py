@@ -39,3 +39,15 @@ def integrate(f: Callable[[Array], Array], low: Array, high: Array, n_panels: in
         points = middle[..., np.newaxis] + half[..., np.newaxis] * _NODES
         total += half * np.sum(_WEIGHTS * f(points), axis=-1)
     return total
+
+
+def fast_cardinal_sine(u: Array, omega: Array, SD: Array) -> Array:
+    """Integral of ``sin(omega s) / (omega s) N(u - s; SD)`` over s > 0 for large omega SD, by
+    parts: ``N(u) / omega (pi/2 + a He1 - a^3 He3 / 3 + a^5 He5 / 5)``, a = 1 / (omega SD), with
+    the Hermite polynomials He_n of u / SD. At omega SD = 1300 the next term is 1e-17."""
+    z = np.clip(u / SD, -40.0, 40.0)  # N is 0 beyond
+    with np.errstate(divide="ignore", invalid="ignore"):
+        a = 1 / (np.abs(omega) * SD)
+        series = np.pi / 2 + a * z - a**3 * (z**3 - 3 * z) / 3
+        series += a**5 * (z**5 - 10 * z**3 + 15 * z) / 5
+        return np.asarray(density(u, SD) / np.abs(omega) * series)

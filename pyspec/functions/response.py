@@ -21,10 +21,13 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import erfc, erfcx, wofz
 
-from pyspec.functions.normal import REACH, cumulative, density, integrate
+from pyspec.functions.normal import REACH, cumulative, density, fast_cardinal_sine, integrate
 
 Array: TypeAlias = npt.NDArray[np.float64]
 Value: TypeAlias = float | Array
+
+#: From this omega SD on, sinDivX turns too often for quadrature.
+FAST = 1300.0
 
 
 def gaussIRF(d: Array, SD: Value) -> Array:
@@ -87,16 +90,20 @@ def erfFun_gaussIRF(t: Array, A: Value, SD: Value, t0: Value, IRF: Value, y0: Va
 def sinDivX_gaussIRF(t: Array, A: Value, f: Value, t0: Value, SD: Value, y0: Value = 0.0) -> Array:
     """Cardinal sine of height A and frequency f from t0:
     ``A integral_0^inf sin(omega s) / (omega s) N(u - s; SD) ds + y0 Phi(u / SD)``,
-    omega = 2 pi f, by quadrature over u +- 8.6 SD."""
+    omega = 2 pi f, by quadrature over u +- 8.6 SD; for omega SD > 1300 by the asymptotic series
+    in 1 / (omega SD)."""
     u, F, W = np.broadcast_arrays(t - t0, f, SD)
+    fast = np.abs(2 * np.pi * F * W) > FAST
     low, high = np.maximum(u - REACH * W, 0.0), np.maximum(u + REACH * W, 0.0)
-    n_panels = 2 + int(np.ceil(np.max(np.abs(F) * REACH * W)))
+    turns = np.where(fast | np.isnan(F * W), 0.0, np.abs(F) * REACH * W)
+    slow = np.where(fast, 0.0, F)
     value = integrate(
-        lambda s: np.sinc(2 * F[..., None] * s) * density(u[..., None] - s, W[..., None]),
+        lambda s: np.sinc(2 * slow[..., None] * s) * density(u[..., None] - s, W[..., None]),
         low,
         high,
-        n_panels,
+        2 + int(np.ceil(np.max(turns))),
     )
+    value = np.where(fast, fast_cardinal_sine(u, 2 * np.pi * F, W), value)
     return np.asarray(A * value + y0 * cumulative(u, SD))
 
 

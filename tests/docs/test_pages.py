@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import pyspec
 from pyspec import load_dynamics, load_models
 from pyspec.model import load_profile
 
@@ -104,3 +105,22 @@ def test_gallery(script: Path, tmp_path: Path) -> None:
     assert (tmp_path / f"{script.stem}.png").stat().st_size < MAX_PICTURE
     committed = DOCS / "images" / f"{script.stem}.png"
     assert committed.stat().st_size < MAX_PICTURE
+
+
+def test_citation_follows_the_format() -> None:
+    yaml = pytest.importorskip("yaml")
+    citation = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
+    required = {"cff-version", "message", "title", "authors"}  # CFF 1.2.0
+    assert required <= set(citation)
+    assert citation["cff-version"] == "1.2.0"
+    assert citation["type"] in ("software", "dataset")
+    assert all("name" in author or "family-names" in author for author in citation["authors"])
+    assert citation["version"] == pyspec.__version__
+    assert isinstance(citation.get("keywords", []), list)
+
+
+def test_links_of_the_readme_lead_somewhere() -> None:
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    targets = re.findall(r"\]\(\s*([^)#]+)\)", text)
+    assert len(targets) > 10
+    assert [target for target in targets if not (ROOT / target).exists()] == []

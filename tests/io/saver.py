@@ -33,7 +33,7 @@ def keep_saving(path: Path, first: int, announce: int) -> None:
     while True:
         number += 1
         os.write(announce, b".")
-        mode = "replace" if number % 7 == 0 else "append"
+        mode = "replace" if number % 5 == 0 else "append"
         save_archive(path, contents(number), arrays={f"{number}": np.arange(50.0)}, mode=mode)
 
 
@@ -52,8 +52,12 @@ def check(path: Path) -> int:
 def main(folder: Path, n_kills: int) -> None:
     path = folder / "fits.h5"
     draw = random.Random(20)
-    save_archive(path, contents(0), arrays={"0": np.arange(50.0)})
-    last, hits = 0, 0
+    begin = time.perf_counter()
+    for number in range(5):
+        save_archive(path, contents(number), arrays={f"{number}": np.arange(50.0)})
+    # The moments are drawn over the length of a save on this machine.
+    duration = min((time.perf_counter() - begin) / 5, 0.2)
+    last, hits = 4, 0
     for _ in range(n_kills):
         inlet, outlet = os.pipe()
         child = os.fork()
@@ -61,8 +65,9 @@ def main(folder: Path, n_kills: int) -> None:
             os.close(inlet)
             keep_saving(path, last, outlet)
         os.close(outlet)
-        os.read(inlet, 1)  # the child is about to save
-        time.sleep(draw.uniform(0.0, 0.04))
+        for _ in range(draw.randint(1, 2)):
+            os.read(inlet, 1)  # a save begins: at the second mark the first is done
+        time.sleep(draw.uniform(0.0, duration))
         os.kill(child, signal.SIGKILL)
         os.waitpid(child, 0)
         os.close(inlet)

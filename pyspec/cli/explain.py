@@ -1,0 +1,199 @@
+"""``pyspec explain``: what a model means, and what it becomes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from pyspec._library import CONSTANTS, DTYPES, OPS
+from pyspec.cli.job import read_job
+from pyspec.cli.models import is_job, load_named
+from pyspec.cli.prepare import job_model
+from pyspec.errors import DataError
+from pyspec.executor import make_plan
+from pyspec.fit.table import text_table
+from pyspec.ir import build_graph, print_graph
+from pyspec.model import Component, Dynamics, Model
+from pyspec.plan import pack
+
+
+def explain(
+    path: Path,
+    name: str | None,
+    dynamics: list[str],
+    profiles: list[str],
+    *,
+    graph: bool,
+    plan: bool,
+) -> int:
+    """Prints one model; returns the exit code."""
+    if is_job(path):
+        if name or dynamics or profiles:
+            raise DataError(f"{path} is a job: model and dynamics are written there")
+        model = job_model(read_job(path))
+    else:
+        model = load_named(path, name, dynamics, profiles)
+    model.check()
+    print(f"{model.name}, {model.where}\n")
+    for part in (_components(model), _moves(model), _parameters(model), _order(model)):
+        if part:
+            print(f"{part}\n")
+    print(_functions(model))
+    if graph or plan:
+        _give_axes(model)
+    if graph:
+        print(f"\nGraph, on axes of a few points:\n\n{print_graph(build_graph(model))}")
+    if plan:
+        print(f"\n{plan_text(model)}")
+    return 0
+
+
+def _components(model: Model) -> str:
+    """Components in file order, and what each reads."""
+    rows = [["component", "kind", "value"]]
+    for index, component in enumerate(model.components):
+        op = component.op
+        shown = op.formula
+        if op.spectrum_fed:
+            below = [other.name for other in model.components[index + 1 :]]
+            reads = " + ".join(below) if below else "nothing: no component stands below it"
+            shown += f";  S = {reads}"
+        rows.append([component.name, op.kind.lower().replace("_", "-"), shown])
+    return "Components, added up from the last to the first\n" + text_table(rows, "<<<")
+
+
+def _moves(model: Model) -> str:
+    """What moves in time or along the auxiliary axis, as equations."""
+    lines = []
+    for name, par in model.parameters.items():
+        if par.dynamics is not None:
+            lines.append(f"  {name}(t) = {name} + {_law_text(par.dynamics)}")
+        if par.profile is not None:
+            terms = " + ".join(_short(part, par.profile.target) for part in par.profile.components)
+            lines.append(f"  {name}(aux) = {name} + {terms}")
+    follow = [
+        f"  {par.name} moves with {', '.join(names)}"
+        for par in model.resolution_order()
+        if par.formula is not None
+        and (names := [n for n in par.formula.names if _moving(model, n)])
+    ]
+    return "\n".join(["What moves", *lines, *follow]) if lines else ""
+
+
+def _moving(model: Model, name: str, seen: frozenset[str] = frozenset()) -> bool:
+    par = model.parameters[name]
+    if par.dynamics is not None:
+        return True
+    if par.formula is None or name in seen:
+        return False
+    return any(_moving(model, other, seen | {name}) for other in par.formula.names)
+
+
+def _law_text(dynamics: Dynamics) -> str:
+    """ "gaussCONV ∗ (expFun_01 + stepFun_01)": a kernel turns what stands after it."""
+    text = ""
+    for component in reversed(dynamics.components):
+        short = _short(component, dynamics.target)
+        if component.op.kind in ("KERNEL", "IRF"):
+            text = f"{short} ∗ ({text})" if text else short
+        else:
+            cycle = f" [sub-cycle {component.subcycle}]" if component.subcycle else ""
+            text = f"{short}{cycle} + {text}" if text else f"{short}{cycle}"
+    pace = f",  {dynamics.frequency:g} cycles per unit of time" if dynamics.n_subcycles else ""
+    return f"{text}{pace}" or "nothing"
+
+
+def _short(component: Component, target: str) -> str:
+    return component.name.removeprefix(f"{target}_")
+
+
+def _parameters(model: Model) -> str:
+    rows = [["parameter", "value", "", "min", "max", ""]]
+    values = model.values
+    for name, par in model.parameters.items():
+        kind = "free" if par.vary else "fixed"
+        bounds = [f"{par.min:g}", f"{par.max:g}"] if par.vary else ["", ""]
+        note = ""
+        if par.formula is not None:
+            kind, note, bounds = "tied", f"= {par.expr}", ["", ""]
+        rows.append([name, f"{values[name]:.6g}", kind, *bounds, note])
+    n_free = len(model.opt_param_names)
+    return f"Parameters, {n_free} free\n" + text_table(rows, "<><>><")
+
+
+def _order(model: Model) -> str:
+    steps = [f"  {k}. {par.name} = {par.expr}" for k, par in enumerate(model.resolution_order(), 1)]
+    return "\n".join(["Expressions, in the order they are resolved", *steps]) if steps else ""
+
+
+def _functions(model: Model) -> str:
+    """The functions used, with their formulas."""
+    used = {component.function for component in model.components}
+    for par in model.parameters.values():
+        for law in (par.dynamics, par.profile):
+            used |= {component.function for component in law.components} if law else set()
+    rows = [["function", "parameters", "formula"]]
+    rows += [[op.name, ", ".join(op.params), op.formula] for op in OPS.values() if op.name in used]
+    return "Functions\n" + text_table(rows, "<<<")
+
+
+def _give_axes(model: Model) -> None:
+    """A few points, so that the model can be lowered."""
+    moves = any(par.dynamics is not None for par in model.parameters.values())
+    profiled = any(par.profile is not None for par in model.parameters.values())
+    model.set_axes(
+        energy=np.linspace(0.0, 1.0, 5),
+        time=np.linspace(-1.0, 2.0, 4) if moves else None,
+        aux=np.linspace(0.0, 1.0, 3) if profiled else None,
+    )
+
+
+def plan_text(model: Model) -> str:
+    """The packed plan: rows of the trace matrix, then one line a node."""
+    plan = make_plan(model)
+    packed = pack(plan)
+    header = packed.memory[: DTYPES["pyspec_plan"].itemsize].view(DTYPES["pyspec_plan"])[0]
+    begin = int(header["words"])
+    words = packed.memory[begin : begin + 8 * int(header["n_words"])].view(np.int64)
+    names = plan.row_names
+    steps = {value: name for name, value in CONSTANTS.items() if name.startswith("STEP_")}
+    ops = list(OPS.values())
+    rows = [["node", "step", "function", "writes", "reads"]]
+    for index, node in enumerate(packed.nodes()):
+        step = steps[int(node["step"])].removeprefix("STEP_").lower()
+        op = ops[int(node["op"])] if int(node["op"]) >= 0 else None
+        called = words[int(node["params"]) : int(node["params"]) + int(node["n_params"])]
+        spectrum = index >= int(header["n_resolve"])
+        rows.append(
+            [str(index), step + _flags(node), "" if op is None else op.name,
+             *_flow(node, spectrum, [int(word) for word in called], names)]
+        )  # fmt: skip
+    kinds = [
+        f"{len(plan.opt_param_names)} free (theta)",
+        f"{len(plan.fixed_names)} fixed",
+        f"{plan.n_params - len(plan.opt_param_names) - len(plan.fixed_names)} computed",
+    ]
+    memory = f"{packed.memory.size} bytes, {plan.n_slots} spectrum slots"
+    return (
+        f"Plan: {plan.n_params} rows: {', '.join(kinds)}; {memory}; digest {plan.digest[:12]}\n"
+        + text_table(rows, "><<<<")
+    )
+
+
+def _flags(node: Any) -> str:
+    return " once" if int(node["flags"]) & CONSTANTS["FLAG_STATIC"] else ""
+
+
+def _flow(node: Any, spectrum: bool, called: list[int], names: tuple[str, ...]) -> list[str]:
+    """What a node writes and reads."""
+    target, source = int(node["target"]), int(node["source"])
+    arguments = ", ".join("-" if row < 0 else names[row] for row in called)
+    if spectrum:
+        store = "" if int(node["flags"]) & CONSTANTS["FLAG_STORE"] else "+= "
+        read = f"slot {source}" if source >= 0 else ""
+        reads = "; ".join(part for part in (arguments, read) if part)
+        return [f"{store}slot {target}", reads]
+    reads = arguments or (names[source] if source >= 0 else "expression")
+    return [names[target], reads]

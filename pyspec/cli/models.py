@@ -1,0 +1,85 @@
+"""Models as the command line names them: file, model, dynamics, axes, values."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from pyspec.errors import DataError, ModelError
+from pyspec.model import Model, load_dynamics, load_model, load_models, load_profile
+from pyspec.model.reader import Mapping, Source, read
+
+Array = npt.NDArray[np.float64]
+
+
+def is_job(path: Path) -> bool:
+    """Whether a YAML file is a job: it names its data and its models."""
+    try:
+        root = read(Source(str(path), path.read_text(encoding="utf-8")))
+    except (OSError, ModelError, UnicodeDecodeError):
+        return False
+    keys = {key.text for key, _ in root.items} if isinstance(root, Mapping) else set()
+    return {"data", "models"} <= keys
+
+
+def load_named(
+    path: Path, name: str | None, dynamics: Sequence[str], profiles: Sequence[str]
+) -> Model:
+    """One model with what its options add: ``GLP_01_x0=decay``, ``A=none,up,down@0.25``."""
+    if name is None and len(found := load_models(path)) > 1:
+        raise ModelError(f"{path}: has the models {', '.join(found)}; say which: --model NAME")
+    model = load_model(path, name)
+    for text in profiles:
+        parameter, names, _ = _law(text, "--profile")
+        model.add_profile(parameter, load_profile(path, names[0], parameter))
+    for text in dynamics:
+        parameter, names, frequency = _law(text, "--dynamics")
+        given = names if len(names) > 1 else names[0]
+        model.add_dynamics(parameter, load_dynamics(path, given, parameter, frequency))
+    return model
+
+
+def _law(text: str, option: str) -> tuple[str, list[str], float]:
+    parameter, _, rest = text.partition("=")
+    names, _, pace = rest.partition("@")
+    found = [name.strip() for name in names.split(",") if name.strip()]
+    try:
+        frequency = float(pace) if pace else -1.0
+    except ValueError:
+        frequency = math.nan
+    if not parameter or not found or frequency != frequency:
+        raise ModelError(
+            f"{option} {text}: write PARAMETER=MODEL, such as GLP_01_x0=decay, or with sub-cycles "
+            "GLP_01_x0=irf,up,down@0.25"
+        )
+    return parameter, found, frequency
+
+
+def axis_of(text: str, option: str) -> Array:
+    """ "0:20:400" (from:to:points) or "0,1,2.5" as an axis."""
+    try:
+        if ":" in text:
+            low, high, points = text.split(":")
+            if int(points) < 1:
+                raise ValueError
+            return np.linspace(float(low), float(high), int(points))
+        return np.array([float(part) for part in text.split(",")])
+    except ValueError:
+        raise DataError(
+            f"{option} {text}: write from:to:points, such as 0:20:400, or the values, 0,1,2.5"
+        ) from None
+
+
+def set_named(model: Model, texts: Sequence[str]) -> None:
+    """Sets values: ``GLP_01_A=12``."""
+    for text in texts:
+        name, _, value = text.partition("=")
+        try:
+            number = float(value)
+        except ValueError:
+            raise ModelError(f"--set {text}: write PARAMETER=VALUE, such as GLP_01_A=12") from None
+        model.set_values({name.strip(): number})

@@ -1,0 +1,157 @@
+"""``pyspec new``: a commented job and model to start from, with data so that it runs at once."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+
+from pyspec.errors import DataError
+from pyspec.io import write_text
+from pyspec.model import load_dynamics, load_model
+from pyspec.simulate import Simulator
+from pyspec.simulate.save import csv_text
+
+JOB = """\
+# What to fit, and how. Run it with:   pyspec fit job.yaml
+# Paths start from the folder of this file. Lines that begin with # are choices not taken.
+
+name: my first fit                # the title of the report
+
+data:
+  path: data.csv                  # CSV, TSV, npz, HDF5, NetCDF, VAMAS, .SIA, glotaran's ascii
+  # format: text                # seen from the content; 'pyspec show data.csv' says what is seen
+  # energy: energy.csv            # an axis that lies in another file (time: the same)
+  # columns: [BE, counts]         # of a table: x and y, by name or number from 0
+  # transpose: true               # exchange time and energy
+  # units: {energy: eV, time: ps}
+  # select: {x: 0.09, energy: [281.0, 292.0]}   # a place, or a range, on an axis
+  # at: {x: 10, y: 12}            # positions on axes, counted from 0
+  # mean: [x, y]                  # average over axes
+  # rename: {y: time}             # fit a line of a map as a series
+  # mask: nan                     # leave values out that are NaN
+
+models: models.yaml               # the file of the models
+model: doublet                    # which of them
+
+dynamics:                         # what moves in time; leave out for one spectrum
+  - {parameter: GLP_01_A, model: fade}
+  # - {parameter: GLP_01_x0, model: [irf, up, down], frequency: 0.25}   # sub-cycles
+
+# profiles:                       # what differs along an auxiliary axis, such as depth
+#   - {parameter: GLP_01_x0, model: depth}
+# auxiliary: {range: [0, 5], points: 20}
+
+limits:                           # fit only this; both ends count
+  energy: [1.0, 19.0]
+  # time: [-5, 40]
+
+baseline: [-10, -1]               # these times are averaged and fitted first, as the start
+
+# noise: {type: gaussian, sigma: 0.4}   # known noise: chi² is absolute. Or {type: poisson}
+
+fit:
+  type: 2d                        # 2d, spectrum, baseline, or slices (spectrum by spectrum)
+  # spectrum: 3.0                 # for type spectrum of a series: a time, or [from, to]
+  method: leastsq                 # or nelder, least_squares, powell, differential_evolution, …
+  # stages: 2                     # nelder first, then leastsq
+  # backend: compiled             # or interpreted, tree, compare
+  # max_evaluations: 5000
+
+output: results                   # report.html, parameters.csv and .json, fit.png, fits.h5
+
+plot:                             # any field of PlotConfig
+  e_label: kinetic energy (eV)
+  t_label: delay (ps)
+  z_label: counts
+  # x_dir: rev                    # binding energies run from high to low
+"""
+
+MODELS = """\
+# Models: a name, below it functions, below them parameters. 'pyspec ops' lists the functions,
+# 'pyspec explain models.yaml' says what a model means.
+#
+#   [value, vary, min, max]   or   [value, vary]   or   ["expression"]
+
+doublet:
+  Offset:
+    y0: [3.0, True, 0, 100]
+  Shirley:                        # reads what stands below it
+    pShirley: [0.002, True, 0, 0.1]
+  GLP:                            # GLP_01: a peak between Gauss (m = 0) and Lorentz (m = 1)
+    A: [16, True, 0, 100]         # height
+    x0: [7.6, True, 0, 20]        # position
+    F: [2.0, True, 0.2, 8]        # full width at half maximum
+    m: [0.3, True, 0, 1]
+  GLP:                            # GLP_02: follows the first one
+    A: ["ratio * GLP_01_A"]
+    x0: ["GLP_01_x0 + split"]
+    F: ["GLP_01_F"]
+    m: ["GLP_01_m"]
+
+parameters:                       # quantities of their own
+  ratio: [0.7, True, 0.2, 2]
+  split: [4.0, True, 1, 10]
+
+# How a parameter moves in time: p(t) = p + D(t).
+fade:
+  expFun:                         # A exp(-(t - t0)/tau) from t0 on
+    A: [-5, True, -50, 50]
+    tau: [10, True, 0.1, 500]
+    t0: [0, False]
+"""
+
+#: What the data of a new folder are made of.
+TRUTH = {
+    "Offset_y0": 4.0,
+    "Shirley_pShirley": 0.004,
+    "GLP_01_A": 20.0,
+    "GLP_01_x0": 7.0,
+    "GLP_01_F": 1.6,
+    "GLP_01_m": 0.35,
+    "ratio": 0.6,
+    "split": 4.6,
+    "GLP_01_A_expFun_01_A": -8.0,
+    "GLP_01_A_expFun_01_tau": 12.0,
+}
+NOISE_SD = 0.4
+FILES = ("job.yaml", "models.yaml", "data.csv")
+
+
+def new_folder(folder: Path, force: bool) -> int:
+    """Writes the files of a new job; returns the exit code."""
+    taken = [name for name in FILES if (folder / name).exists()]
+    if taken and not force:
+        raise DataError(
+            f"{folder}: holds {', '.join(taken)} already; choose another folder, or --force"
+        )
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise DataError(f"{folder}: cannot be made ({error.strerror})") from error
+    write_text(folder / "job.yaml", JOB)
+    write_text(folder / "models.yaml", MODELS)
+    write_text(folder / "data.csv", example_data())
+    job = folder / "job.yaml"
+    print(f"Written to {folder}: {', '.join(FILES)}")
+    print("data.csv is simulated: 60 spectra of 160 energies. Next:\n")
+    for command, what in (
+        (f"pyspec fit {job}", "fit it; the report is results/report.html"),
+        (f"pyspec show {folder / 'data.csv'}", "see the data"),
+        (f"pyspec explain {folder / 'models.yaml'}", "see what the model means"),
+    ):
+        print(f"  {command:36}  # {what}")
+    print(f"\nThen put your own file into {job} (data: path:), and your peaks into models.yaml.")
+    return 0
+
+
+def example_data() -> str:
+    """The CSV text of the example: a doublet that fades and recovers."""
+    model = load_model(MODELS, "doublet")
+    model.add_dynamics("GLP_01_A", load_dynamics(MODELS, "fade", "GLP_01_A"))
+    time = np.concatenate([np.linspace(-10.0, 0.0, 15), np.geomspace(0.25, 60.0, 45)])
+    model.set_axes(energy=np.linspace(0.0, 20.0, 160), time=time)
+    model.set_values(TRUTH)
+    level = NOISE_SD / float(np.abs(model.evaluate()).max())
+    data = Simulator(model, noise_level=level, noise_type="gaussian", seed=11).simulate()[1]
+    return csv_text(np.round(data, 4), model.energy, np.round(time, 4))

@@ -1,0 +1,108 @@
+"""``pyspec simulate``: data from a model."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from pyspec.cli.job import read_job
+from pyspec.cli.models import axis_of, is_job, load_named, set_named
+from pyspec.cli.prepare import job_model, load_data, load_the_model
+from pyspec.errors import DataError
+from pyspec.model import Model
+from pyspec.plot import PlotError, plot_data
+from pyspec.simulate import Simulator
+
+FORMATS = {".csv": "csv", ".npz": "npz", ".h5": "hdf5", ".hdf5": "hdf5"}
+
+
+def run_simulate(
+    path: Path,
+    *,
+    name: str | None,
+    dynamics: list[str],
+    profiles: list[str],
+    energy: str | None,
+    time: str | None,
+    aux: str | None,
+    values: list[str],
+    noise: str,
+    seed: int | None,
+    output: Path,
+    picture: bool,
+) -> int:
+    """Writes simulated data; returns the exit code."""
+    kind = FORMATS.get(output.suffix.lower())
+    if kind is None:
+        raise DataError(f"{output}: data are written as {', '.join(FORMATS)}; choose one of them")
+    model = _model(path, name, dynamics, profiles, energy)
+    axes = {"energy": energy, "time": time, "aux": aux}
+    given = {what: axis_of(text, f"--{what}") for what, text in axes.items() if text is not None}
+    if given:
+        model.set_axes(**given)
+    if model.energy is None:
+        raise DataError("which energies? give --energy from:to:points, such as --energy 0:20:400")
+    moved = [par.name for par in model.parameters.values() if par.dynamics is not None]
+    if moved and model.time is None:
+        raise DataError(f"{moved[0]} moves; give --time from:to:points, such as --time -10:90:200")
+    set_named(model, values)
+    simulator = _simulator(model, noise, seed)
+    _, noisy, _ = simulator.simulate()
+    simulator.save_data(output, kind, [noisy])
+    shape = " × ".join(str(size) for size in noisy.shape)
+    snr = simulator.get_snr("dB")
+    print(f"{model.name}: {shape} points, {_noise_words(simulator)}, signal to noise {snr:.3g} dB")
+    print(f"Written: {output}")
+    if picture:
+        try:
+            target = output.with_suffix(".png")
+            plot_data(noisy, model.energy, model.time, save_path=target, title=model.name,
+                      dpi_save=150)  # fmt: skip
+            print(f"Picture: {target}")
+        except PlotError as error:
+            print(f"No picture: {error}")
+    return 0
+
+
+def _model(
+    path: Path, name: str | None, dynamics: list[str], profiles: list[str], energy: str | None
+) -> Model:
+    if not is_job(path):
+        return load_named(path, name, dynamics, profiles)
+    if dynamics or profiles or name:
+        raise DataError(f"{path} is a job: model and dynamics are written there, not given here")
+    job = read_job(path)
+    if energy is not None:
+        return job_model(job)
+    dataset = load_data(job)
+    return load_the_model(job, dataset, dataset.time is not None)
+
+
+def _simulator(model: Model, noise: str, seed: int | None) -> Simulator:
+    kind, _, level = noise.partition(":")
+    try:
+        number = float(level) if level else None
+    except ValueError:
+        number = -1.0
+    if kind == "none" and number is None:
+        return Simulator(model, noise_type="none", noise_level=0.0, seed=seed)
+    if number is None or number < 0 or kind not in ("gaussian", "poisson", "counts"):
+        raise DataError(
+            f"--noise {noise}: write gaussian:0.02 (of the largest value), poisson:5 (counts for "
+            "each unit of the data), counts:1e5 (counts in each spectrum) or none"
+        )
+    if kind == "gaussian":
+        return Simulator(model, noise_type="gaussian", noise_level=number, seed=seed)
+    if number == 0:
+        raise DataError(f"--noise {noise}: counts must be above 0")
+    if kind == "poisson":
+        return Simulator(model, noise_type="poisson", noise_level=1.0 / number, seed=seed)
+    return Simulator(model, "photon_counting", counts_per_delay=number, seed=seed)
+
+
+def _noise_words(simulator: Simulator) -> str:
+    found = simulator.noise_model
+    if found["noise_type"] == "gaussian":
+        return f"gaussian noise of sigma {found['sigma']:.4g}"
+    if found["noise_type"] == "poisson":
+        return f"counting noise, {found['scale']:.4g} counts for each unit"
+    return "no noise"
