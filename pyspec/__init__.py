@@ -31,6 +31,16 @@ if TYPE_CHECKING:
     )
     from pyspec.fit import FitResult, ParameterTable, fit_model
     from pyspec.functions.external import register_function
+    from pyspec.io import (
+        Dataset,
+        from_xarray,
+        load_fit,
+        load_fits,
+        read,
+        save_fit,
+        to_xarray,
+        write_parameters,
+    )
     from pyspec.ir import build_graph
     from pyspec.model import (
         Measurement,
@@ -67,6 +77,16 @@ _HOMES = {
     ),
     "pyspec.functions.external": ("register_function",),
     "pyspec.fit": ("FitResult", "ParameterTable", "fit_model"),
+    "pyspec.io": (
+        "Dataset",
+        "from_xarray",
+        "load_fit",
+        "load_fits",
+        "read",
+        "save_fit",
+        "to_xarray",
+        "write_parameters",
+    ),
     "pyspec.ir": ("build_graph",),
     "pyspec.model": (
         "Measurement",
@@ -87,6 +107,7 @@ _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 __all__ = [
     "BackendError",
     "DataError",
+    "Dataset",
     "File",
     "FitError",
     "FitResult",
@@ -107,7 +128,10 @@ __all__ = [
     "evaluate_2d",
     "extract_theta",
     "fit_model",
+    "from_xarray",
     "load_dynamics",
+    "load_fit",
+    "load_fits",
     "load_model",
     "load_models",
     "load_profile",
@@ -116,10 +140,14 @@ __all__ = [
     "make_joint_executor",
     "pack",
     "plot_fit",
+    "read",
     "register_function",
+    "save_fit",
     "schedule_1d",
     "schedule_2d",
     "show_config",
+    "to_xarray",
+    "write_parameters",
 ]
 
 

@@ -204,6 +204,20 @@ def _quantities(file: Source, body: Mapping, own: set[str], elsewhere: set[str])
         pars = {name: par for name, par in pars.items() if name not in missing}
 
 
+def _kept_text(file: Source, quantities: Entry, kept: set[str]) -> str:
+    """The section ``parameters`` with the entries that a model has."""
+    head, body = quantities
+    ends = [key.line for key, _ in body.items[1:]] + [_end(body)]
+    entries = [
+        file.lines(key.line, end)
+        for (key, _), end in zip(body.items, ends, strict=True)
+        if key.text in kept and key.line > head.line
+    ]
+    if kept and not entries:  # written in one line, which cannot be taken apart
+        return file.lines(head.line, _end(body))
+    return "".join([f"{QUANTITIES}:\n", *entries]) if entries else ""
+
+
 def _names(components: list[Component]) -> set[str]:
     return {par.name for component in components for par in component.parameters}
 
@@ -224,7 +238,7 @@ def _model(
         energy_models = [node for node in others if not _only_laws(node)]
         elsewhere = [_names(build_components(file, node, "ENERGY", "")) for node in energy_models]
         extra = _quantities(file, quantities[1], _names(components), set().union(*elsewhere))
-        text = file.lines(quantities[0].line, _end(quantities[1])) + text
+        text = _kept_text(file, quantities, {par.name for par in extra}) + text
     return Model(key.text, components, text=text, where=file.at(key.line), quantities=extra)
 
 

@@ -44,6 +44,12 @@ def test_they_are_parameters_of_every_model_that_can_have_them() -> None:
     assert values["twice"] == pytest.approx(2 * 10.0 * 1.5 * np.sqrt(np.pi), rel=1e-15)
 
 
+def test_the_text_of_a_model_loads_again_alone() -> None:
+    for name, model in load_models(TEXT).items():
+        again = load_model(model.text, name)
+        assert list(again.parameters) == list(model.parameters)
+
+
 def test_three_executors_use_them() -> None:
     model = load_models(TEXT)["m"]
     model.set_axes(energy=X)
