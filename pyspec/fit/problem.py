@@ -16,7 +16,7 @@ from pyspec.fit.covariance import jacobian
 from pyspec.fit.diagnose import explain_nonfinite
 from pyspec.fit.parameters import followers, start_parameters
 from pyspec.fit.progress import Silent
-from pyspec.model import Measurement, Model
+from pyspec.model import Measurement, Model, Par
 
 Array = npt.NDArray[np.float64]
 
@@ -91,6 +91,11 @@ class FitProblem:
         if self._executor is None:
             self._executor = self.make_executor()
         return self._executor
+
+    @property
+    def parameters(self) -> dict[str, Par]:
+        """All parameters by name."""
+        return self.model.parameters
 
     def release(self) -> None:
         """Gives the executor up; it is made again when it is needed."""
