@@ -86,6 +86,7 @@ class JointProblem(FitProblem):
             for name, par in local.items():
                 if full[name] not in params:
                     params[full[name]] = copy.copy(par)
+        self.sizes = [getattr(params[name], "unit", 1.0) for name in self.names]
         return params, tuple(dict.fromkeys(moved))
 
     def local(self, index: int, values: Mapping[str, float]) -> dict[str, float]:
