@@ -18,6 +18,7 @@ from pyspec._version import VERSION
 from pyspec.errors import DataError
 from pyspec.fit.table import format_value
 from pyspec.io import digest, write_text
+from pyspec.plot.axes import rms
 from pyspec.plot.config import PlotConfig, config_of
 from pyspec.plot.figure import FIT, INK, MUTED, STYLE, PlotError, matplotlib, new_figure
 from pyspec.plot.page import CSS, PAGE
@@ -130,7 +131,7 @@ def _badge(result: Any) -> str:
 
 
 def _summary(result: Any) -> str:
-    sigma = float(np.sqrt(np.nanmean(result.residual**2)))
+    sigma = rms(result.residual)
     span = float(np.nanmax(result.data) - np.nanmin(result.data)) or 1.0
     cards = [
         (f"{result.redchi:.5g}", "reduced χ²"),
@@ -204,7 +205,7 @@ def _histogram(result: Any) -> Any:
     """The residual against a normal distribution of the same width."""
     residual = np.asarray(result.residual, dtype=np.float64).ravel()
     residual = residual[np.isfinite(residual)]
-    sigma = float(np.sqrt(np.mean(residual**2))) or 1.0
+    sigma = rms(residual) or 1.0
     with matplotlib().rc_context(STYLE):
         figure = new_figure(5.2, 2.5, False)
         ax = figure.subplots()
