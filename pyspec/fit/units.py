@@ -3,10 +3,10 @@
 lmfit takes 1 for the size of everything: its variable for a parameter with one bound is
 ``sqrt((value - min + 1)^2 - 1)``, which has lost most digits of a time constant of 1e-12 s; values
 below 1e-15 start at 0; bounds 1e-13 apart count as equal; and MINPACK's first step from 0 is
-1.5e-8, be it volts or seconds. Here a parameter has a unit, a power of two near its start value
-or, where that is 0, near what the axes and the data suggest. The transformations to bounds are
-those of lmfit (after MINUIT) in these units, written without cancellation. So a fit takes the same
-steps whatever units the axes and the data are in.
+1.5e-8, be it volts or seconds. Here a parameter has a unit: its start value or, where that is 0,
+what the axes and the data suggest. The transformations to bounds are those of lmfit (after
+MINUIT) in these units, written without cancellation. So a fit takes the same steps whatever units
+the axes and the data are in.
 """
 
 from __future__ import annotations
@@ -21,26 +21,18 @@ import numpy.typing as npt
 
 from pyspec.model import Component, Model, Par
 
-
-def power_of_two(size: float) -> float:
-    """The power of two at or below `size`; 1 for 0 and for what is not finite."""
-    if not math.isfinite(size) or size == 0.0:
-        return 1.0
-    return math.ldexp(0.5, math.frexp(abs(size))[1])
-
-
-#: A parameter with one bound starts at the distance unit / ROOM to 2 unit / ROOM from it, where its
-#: variable is about the root of that distance. Nearer to 1, a step from a poor start may reach
-#: the bound, where there is no slope.
+#: A parameter with one bound starts at a distance of unit / ROOM from it, where its variable goes
+#: with the root of the distance: a step from a poor start then hardly reaches the bound itself,
+#: where there is no slope.
 ROOM = 16.0
 
 
 def unit_of(value: float, low: float, high: float, size: float) -> float:
     """The unit of a parameter that starts at `value`; `size` is its size where that says none."""
     if math.isinf(low) and math.isinf(high):
-        return power_of_two(value or size)
+        return abs(value) or size
     distance = high - value if math.isinf(low) else value - low
-    return ROOM * power_of_two(distance or size)
+    return ROOM * (distance or size)
 
 
 class UnitParameter(lmfit.Parameter):  # type: ignore[misc]
