@@ -1,6 +1,8 @@
 /* check.c: verifies a plan and a problem once, so that the dispatch loop can trust them. */
 #include "memory.h"
 
+#include <float.h>
+
 /* Bounds that keep every product of counts far from overflow. */
 enum { MAX_COUNT = 1 << 20, MAX_NODES = 1 << 14 };
 static const int64_t MAX_AXIS = (int64_t)1 << 28;
@@ -175,7 +177,8 @@ static int check_program(const checker *c)
         int64_t instruction = code[2 * k], operand = code[2 * k + 1];
         int arity = pyspec_rpn_arity(instruction);
         REQUIRE(arity >= 0 && arity <= depth, PROGRAM, pyspec_node, code, instruction);
-        REQUIRE(instruction != RPN_PARAM || resolved(c, operand, n->repeat), ROW, pyspec_node, code, operand);
+        REQUIRE(instruction != RPN_PARAM || resolved(c, operand, n->repeat), ROW, pyspec_node,
+                code, operand);
         depth += 1 - arity;
         REQUIRE(depth <= c->plan->stack_depth, PROGRAM, pyspec_node, code, depth);
     }
@@ -301,7 +304,9 @@ static int check_problem(const checker *c, const pyspec_problem *q)
     REQUIRE_PROBLEM(q->n_external == p->n_external + p->n_spectra, SIZE, n_external, q->n_external);
     REQUIRE_PROBLEM(in_range(q->loss, PYSPEC_LOSS_SQUARES, PYSPEC_LOSS_POISSON + 1), DATA, loss,
                     q->loss);
-    REQUIRE_PROBLEM(q->loss == PYSPEC_LOSS_SQUARES || q->loss_scale > 0.0, DATA, loss_scale, 0);
+    REQUIRE_PROBLEM(q->loss == PYSPEC_LOSS_SQUARES ||
+                        (q->loss_scale > 0.0 && q->loss_scale <= DBL_MAX),
+                    DATA, loss_scale, 0);
     REQUIRE_PROBLEM(p->trace < 0 || q->n_x == 1, SIZE, n_x, q->n_x);
     REQUIRE_PROBLEM(in_range(q->n_x, 1, MAX_AXIS), SIZE, n_x, q->n_x);
     REQUIRE_PROBLEM(in_range(q->n_rows, 1, MAX_AXIS), SIZE, n_rows, q->n_rows);

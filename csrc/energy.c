@@ -76,7 +76,7 @@ KERNEL(SkewGauss)
     FOR_VECTORS FOR_LANES {
         double u = v_clamp((X - P(1)) / P(2), 1e150); /* 0 times infinity is NaN */
         double z = v_clamp(2.0 * P(3) * u, 1e300);
-        double inside = 1.0 + z > 0.0 ? 1.0 : 0.0;
+        double inside = 1.0 + z <= 0.0 ? 0.0 : 1.0; /* 1 for NaN, which stays NaN */
         z = inside > 0.0 ? z : 0.0;
         double ratio, slope;
         log_ratio(z, &ratio, &slope);

@@ -97,7 +97,7 @@ static ALWAYS_INLINE void w_near(double x, double y, double p, int want, double 
 /* The lanes of `to` for |z| >= 8. gauss = exp(-x^2) where y < 1, else 0. */
 static ALWAYS_INLINE void w_far(double x, double y, double gauss, int want, int l, w_lanes *to)
 {
-    double inverse = 1.0 / (x * x + y * y);
+    double inverse = 1.0 / v_square_sum(x, y);
     double a = x * inverse, b = -y * inverse; /* 1/z */
     double vr = a * a - b * b, vi = 2.0 * a * b;
     /* T2 = A(v^2) + v B(v^2), with real coefficients: each the remainder (a - ur a') + i ui a'
@@ -136,7 +136,7 @@ static ALWAYS_INLINE void w_vector(const double *x, const double *y, const doubl
     uint64_t far[L], any_near = 0, any_far = 0, any_gauss = 0;
     double gauss[L] = {0};
     FOR_LANES {
-        double R = x[l] * x[l] + y[l] * y[l];
+        double R = v_square_sum(x[l], y[l]);
         far[l] = ~mask_of(R < 64.0);
         any_near |= ~far[l];
         any_far |= far[l];

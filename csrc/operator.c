@@ -14,17 +14,17 @@ static void trapezoid_weights(const double *t, int64_t n, double *w)
         w[j] = ((j + 1 < n ? t[j + 1] : t[j]) - (j > 0 ? t[j - 1] : t[j])) / 2.0;
 }
 
-/* Adds sum over earlier samples (own one included) of exp(-(t_i - t_j) / tau) w_j y_j, and the
- * same of w_j. `step` is 1 from the left and -1 from the right. */
+/* Adds sum over earlier samples of exp(-(t_i - t_j) / tau) w_j y_j, and the same of w_j; `step`
+ * is 1 from the left and -1 from the right. */
 static void sweep(double tau, int64_t n, const double *t, const double *w, const double *y,
                   int64_t step, double *sum, double *norm)
 {
     double s = 0.0, m = 0.0;
-    int64_t i = step > 0 ? 0 : n - 1;
-    for (int64_t k = 0; k < n; k++, i += step) {
-        double decay = k ? exp(-fabs(t[i] - t[i - step]) / tau) : 0.0;
-        s = decay * s + w[i] * y[i];
-        m = decay * m + w[i];
+    int64_t i = step > 0 ? 1 : n - 2;
+    for (int64_t k = 1; k < n; k++, i += step) {
+        double decay = exp(-fabs(t[i] - t[i - step]) / tau);
+        s = decay * (s + w[i - step] * y[i - step]);
+        m = decay * (m + w[i - step]);
         sum[i] += s;
         norm[i] += m;
     }
@@ -40,10 +40,11 @@ static void band(int64_t op, double parameter, double reach, int64_t n, const do
         while (first < i && t[i] - t[first] > reach)
             first++;
         if (op == OP_gaussCONV) {
-            const double scale = -0.5 / (parameter * parameter);
+            /* The inverse of a denormal width overflows, and 0 times infinity is NaN. */
+            const double scale = v_clamp(1.0 / parameter, 1e300);
             for (int64_t j = first; j < n && t[j] - t[i] <= reach; j++) {
-                double d = t[i] - t[j];
-                double g = v_exp(d * d * scale) * w[j];
+                double u = (t[i] - t[j]) * scale;
+                double g = v_exp(-0.5 * (u * u)) * w[j];
                 s += g * y[j];
                 m += g;
             }
@@ -64,18 +65,22 @@ void pyspec_convolve(int64_t op, double parameter, int64_t n, const double *t, d
 {
     double *w = scratch, *sum = scratch + stride, *norm = scratch + 2 * stride;
     const double first = y[0], last = y[n - 1];
+    /* Every row of the sum reads every sample, if only times 0. */
+    for (int64_t i = 0; i < n; i++)
+        if (y[i] != y[i]) {
+            fill(y, NAN, n);
+            return;
+        }
     trapezoid_weights(t, n, w);
-    fill(sum, 0.0, n);
-    fill(norm, 0.0, n);
+    const int direct = op == OP_gaussCONV || op == OP_boxCONV;
+    for (int64_t i = 0; i < n; i++) { /* the sweeps leave out the own sample, where g is 1 */
+        sum[i] = direct ? 0.0 : w[i] * y[i];
+        norm[i] = direct ? 0.0 : w[i];
+    }
     if (op == OP_expDecayCONV || op == OP_expSymCONV)
         sweep(parameter, n, t, w, y, 1, sum, norm);
     if (op == OP_expRiseCONV || op == OP_expSymCONV)
         sweep(parameter, n, t, w, y, -1, sum, norm);
-    if (op == OP_expSymCONV) /* the own sample came from both sides */
-        for (int64_t i = 0; i < n; i++) {
-            sum[i] -= w[i] * y[i];
-            norm[i] -= w[i];
-        }
     /* Beyond 9 SD a Gaussian is below 3e-18 of its peak. */
     if (op == OP_gaussCONV)
         band(op, parameter, 9.0 * parameter, n, t, w, y, sum, norm);

@@ -23,18 +23,20 @@ static double datum(const pyspec_problem *q, int64_t row, int64_t i)
     }
 }
 
-/* Signed root of the Poisson deviance; linear in the model below the floor, so that a model
- * that turns negative still pulls back. */
+/* Signed root of the Poisson deviance. Below the floor it goes on along its tangent there, so
+ * that a model that turns negative still pulls back. Without counts, d = 0, it needs no floor:
+ * -sqrt(2 scale m), and 0 for m < 0. NaN for d < 0. */
 static double deviance(double d, double m, double scale)
 {
-    double floor = 1e-3 / scale;
-    double at = m > floor ? m : floor;
-    double term = d > 0.0 ? d * log(d / at) - d + at : at;
-    double root = sqrt(2.0 * scale * (term > 0.0 ? term : 0.0));
-    double value = d < at ? -root : root;
-    if (!(m > floor) && d > 0.0)
-        value += (m - floor) * (root > 0.0 ? scale * (d / at - 1.0) / -value : -sqrt(scale / at));
-    return m != m ? m : value;
+    if (d == 0.0)
+        return 0.0 >= m ? 0.0 : -sqrt(2.0 * scale * m);
+    const double floor = 1e-3 / scale, at = m > floor ? m : floor;
+    const double term = d * log(d / at) - d + at;
+    const double root = sqrt(2.0 * scale * (term < 0.0 ? 0.0 : term));
+    const double value = d < at ? -root : root;
+    if (m > floor)
+        return value;
+    return value + (m - floor) * (root > 0.0 ? scale * (1.0 - d / at) / value : -sqrt(scale / at));
 }
 
 /* Turns model values out[i] of one row, abscissae from `begin` on, into residuals. */

@@ -102,6 +102,8 @@ static void run_profile(const run *r, const pyspec_node *node)
             }
         }
     }
+    for (int64_t k = 0; k < n_aux; k++, target += r->work.stride)
+        fill(target + n_rows, target[n_rows - 1], r->work.stride - n_rows);
 }
 
 static void run_base(const run *r, const pyspec_node *node)

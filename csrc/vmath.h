@@ -54,6 +54,17 @@ static ALWAYS_INLINE double keep(uint64_t mask, double x)
     return double_of(mask & bits_of(x));
 }
 
+/* x^2 + y^2. Either product may be the one that an FMA leaves unrounded; here no copy of a loop
+ * that the compiler makes chooses for itself, so that the place of a lane has no say. */
+static ALWAYS_INLINE double v_square_sum(double x, double y)
+{
+#if defined(__FMA__) && defined(__GNUC__)
+    return __builtin_fma(x, x, y * y);
+#else
+    return x * x + y * y;
+#endif
+}
+
 /* |x| <= limit; NaN stays NaN. */
 static ALWAYS_INLINE double v_clamp(double x, double limit)
 {

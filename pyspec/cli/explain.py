@@ -168,7 +168,7 @@ def plan_text(model: Model) -> str:
         spectrum = index >= int(header["n_resolve"])
         rows.append(
             [str(index), step + _flags(node), "" if op is None else op.name,
-             *_flow(node, spectrum, [int(word) for word in called], names)]
+             *_flow(node, spectrum, [int(word) for word in called], names, model)]
         )  # fmt: skip
     kinds = [
         f"{len(plan.opt_param_names)} free (theta)",
@@ -186,7 +186,9 @@ def _flags(node: Any) -> str:
     return " once" if int(node["flags"]) & CONSTANTS["FLAG_STATIC"] else ""
 
 
-def _flow(node: Any, spectrum: bool, called: list[int], names: tuple[str, ...]) -> list[str]:
+def _flow(
+    node: Any, spectrum: bool, called: list[int], names: tuple[str, ...], model: Model
+) -> list[str]:
     """What a node writes and reads."""
     target, source = int(node["target"]), int(node["source"])
     arguments = ", ".join("-" if row < 0 else names[row] for row in called)
@@ -195,5 +197,7 @@ def _flow(node: Any, spectrum: bool, called: list[int], names: tuple[str, ...]) 
         read = f"slot {source}" if source >= 0 else ""
         reads = "; ".join(part for part in (arguments, read) if part)
         return [f"{store}slot {target}", reads]
-    reads = arguments or (names[source] if source >= 0 else "expression")
+    par = model.parameters.get(names[target])
+    text = par.expr if par is not None and par.expr else "expression"
+    reads = arguments or (names[source] if source >= 0 else text)
     return [names[target], reads]

@@ -140,16 +140,13 @@ class InterpretedExecutor(Executor):
             op = plan.op(int(plan.dyn_sub_func_id[sub]))
             rows = plan.dyn_sub_param_rows[sub, : plan.dyn_sub_n_params[sub]]
             params = [float(traces[row, 0]) if row >= 0 else 0.0 for row in rows]
-            if outside(op, params):
-                total = np.full(plan.n_time, np.nan)
-                if plan.dyn_sub_external[sub] >= 0:
-                    traces[plan.dyn_sub_external[sub]] = np.nan
-            elif op.kind == "KERNEL":
-                total = self._operator(op.name, params[0]) @ total
+            bad = outside(op, params)
+            if op.kind == "KERNEL":
+                total = np.nan * total if bad else self._operator(op.name, params[0]) @ total
             else:
                 axis, mask = int(plan.dyn_sub_axis[sub]), int(plan.dyn_sub_mask[sub])
                 time = plan.dyn_time_axes[axis - 1] if axis else plan.time
-                trace = reference(op.name)(time, *params)
+                trace = np.full(plan.n_time, np.nan) if bad else reference(op.name)(time, *params)
                 if mask >= 0:
                     trace = np.where(plan.dyn_masks[mask], trace, 0.0)
                 if plan.dyn_sub_external[sub] >= 0:

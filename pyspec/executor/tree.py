@@ -20,7 +20,6 @@ from pyspec.formula import parse
 from pyspec.functions import CONTINUED, WIDTH, outside, reference, response, response_order
 from pyspec.functions.losses import deviance
 from pyspec.functions.quadrature import convolve
-from pyspec.functions.responses import REACH
 from pyspec.model import Component, Dynamics, Measurement, Model, Par
 from pyspec.model.check import PROFILE, movers
 
@@ -170,23 +169,26 @@ class TreeExecutor:
                 for law in laws:
                     given = _arguments(law, still)
                     total = total + self._response(law, op, given, params[0], dynamics)
+                continue
+            laws += [component] if op.kind == "DYNAMICS" and params else []
+            if op.kind != "KERNEL":
+                total = total + self._law(component, dynamics, params)
             elif outside(op, params):
                 total = total + np.nan
-            elif op.kind == "KERNEL":
-                total = convolve(component.function, time, total, params[0])
             else:
-                total = total + self._law(component, dynamics, params)
-                laws += [component] if params else []
+                total = convolve(component.function, time, total, params[0])
         return total
 
     def _law(self, law: Component, dynamics: Dynamics | None, params: list[float]) -> Array:
         """A law; that of a sub-cycle on its local time, 0 in the others."""
-        assert self.model.time is not None
-        function = reference(law.function)
-        if not law.subcycle or dynamics is None:
-            return np.asarray(function(self.model.time, *params))
-        local, active = dynamics.cycle(self.model.time)
-        return np.where(active == law.subcycle, function(local, *params), 0.0)
+        time = self.model.time
+        assert time is not None
+        active = np.ones(time.size, dtype=bool)
+        if law.subcycle and dynamics is not None:
+            time, number = dynamics.cycle(time)
+            active = number == law.subcycle
+        value = np.nan if outside(law.op, params) else reference(law.function)(time, *params)
+        return np.where(active, value, 0.0)
 
     def _response(
         self,
@@ -205,9 +207,8 @@ class TreeExecutor:
             total = np.zeros(self.model.time.size)
             onset = params[law.op.params.index("t0")]
             begin = min(max(onset, 0.0), dynamics.length)
-            last = float(self.model.time[-1]) + 2 * REACH * abs(width)
             whole = dataclasses.replace(law, subcycle=0)
-            for start in dynamics.starts(law.subcycle, last):
+            for start in dynamics.starts(law.subcycle, self.model.time):
                 on = _continued(law, params, begin, float(start))
                 off = _continued(law, params, dynamics.length, float(start))
                 total = total + self._response(whole, irf, on, width, None)

@@ -15,15 +15,19 @@ def jacobian(
     theta: Array,
     bounds: Sequence[tuple[float, float]],
     columns: Sequence[int],
+    sizes: Sequence[float],
 ) -> Array:
     """(n_points, n_columns) derivatives of the residual in external coordinates.
 
     Central differences, one-sided where a bound is nearer than the step. The step,
-    eps^(1/3) of the value, balances rounding and curvature.
+    eps^(1/3) of the value, balances rounding and curvature; where the value is next to nothing
+    beside its size, `sizes`, the step is that of a thousandth of the size.
     """
     slopes = []
     for index in columns:
-        step = float(np.finfo(float).eps ** (1 / 3)) * max(abs(float(theta[index])), 1e-3)
+        step = float(np.finfo(float).eps ** (1 / 3)) * max(
+            abs(float(theta[index])), 1e-3 * sizes[index]
+        )
         high, low = theta.copy(), theta.copy()
         high[index] = min(theta[index] + step, bounds[index][1])
         low[index] = max(theta[index] - step, bounds[index][0])

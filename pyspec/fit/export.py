@@ -43,6 +43,8 @@ def confidence_intervals(result: FitResult, **options: Any) -> Any:
     """See :meth:`FitResult.conf_interval`."""
     import lmfit
 
+    if result.minimizer is None:
+        raise FitError("this is one file of a joint fit; ask the joint result for intervals")
     if result.n_free < 2:
         raise FitError(
             "a profile likelihood needs two free parameters; with one, use its standard error"

@@ -26,20 +26,24 @@ AT_BOUND = 1e-6
 
 
 def start_parameters(
-    model: Model, values: Mapping[str, float] | None = None
+    model: Model,
+    values: Mapping[str, float] | None = None,
+    data: npt.NDArray[Any] | None = None,
 ) -> tuple[Any, tuple[str, ...]]:
     """lmfit.Parameters of the free and fixed parameters, and the names moved off a bound.
 
-    `values` replace those of the model, by name.
+    `values` replace those of the model, by name. `data` say how large heights are that start at
+    0. Each parameter counts in a unit of its own, see :mod:`pyspec.fit.units`.
 
     lmfit's transformation has no slope at a bound, so a parameter that starts on one would
     never move: it starts a little inside instead.
 
     Raises :class:`FitError` if nothing is free, or a free value is outside of its bounds.
     """
-    import lmfit
+    from pyspec.fit.units import UnitParameter, UnitParameters, natural_sizes, unit_of
 
-    params = lmfit.Parameters()
+    sizes = natural_sizes(model, data)
+    params = UnitParameters()
     moved: list[str] = []
     for par in model.parameters.values():
         if par.formula is not None:
@@ -49,10 +53,11 @@ def start_parameters(
         if not math.isfinite(value):
             raise FitError(f"{par.place} starts at {value}; give it a finite value")
         if par.vary:
-            value = _inside(par, value)
+            value = _inside(par, value, sizes.get(par.name, 1.0))
             if value != given:
                 moved.append(par.name)
-            params.add(par.name, value=value, vary=True, min=par.min, max=par.max)
+            unit = unit_of(value, par.min, par.max, sizes.get(par.name, 1.0))
+            params.add(UnitParameter(par.name, value, unit, min=par.min, max=par.max))
         else:
             # Without bounds: lmfit would clip a fixed value to them without a word.
             params.add(par.name, value=value, vary=False)
@@ -64,7 +69,7 @@ def start_parameters(
     return params, tuple(moved)
 
 
-def _inside(par: Par, value: float) -> float:
+def _inside(par: Par, value: float, size: float) -> float:
     if not par.min < par.max:
         raise FitError(
             f"{par.place} has min {par.min:g} and max {par.max:g}; min must be "
@@ -75,18 +80,19 @@ def _inside(par: Par, value: float) -> float:
             f"{par.place} starts at {value:g}, outside of its bounds [{par.min:g}, "
             f"{par.max:g}]; move the value or the bounds"
         )
-    step = INSIDE * scale_of(value, par.min, par.max)
+    step = INSIDE * scale_of(value, par.min, par.max, size)
     if value <= par.min:
         return par.min + step
     return par.max - step if value >= par.max else value
 
 
-def scale_of(value: float, low: float, high: float) -> float:
-    """The size by which a distance to a bound is judged: the range, or else the values."""
+def scale_of(value: float, low: float, high: float, size: float = 1.0) -> float:
+    """The size by which a distance to a bound is judged: the range, or else the values, or else
+    `size`."""
     if math.isfinite(low) and math.isfinite(high):
         return high - low
     bound = low if math.isfinite(low) else high if math.isfinite(high) else 0.0
-    return max(abs(value), abs(bound)) or 1.0
+    return max(abs(value), abs(bound)) or size
 
 
 def at_bound(value: float, low: float, high: float, start: float) -> str:

@@ -16,7 +16,7 @@ from pyspec.fit.covariance import jacobian
 from pyspec.fit.diagnose import explain_nonfinite
 from pyspec.fit.parameters import followers, start_parameters
 from pyspec.fit.progress import Silent
-from pyspec.model import Measurement, Model
+from pyspec.model import Measurement, Model, Par
 
 Array = npt.NDArray[np.float64]
 
@@ -68,6 +68,7 @@ class FitProblem:
         self._pool: BufferPool | None = None
         self._params: Any = None
         self._gather: list[Any] = []
+        self.sizes = [1.0] * len(self.names)
 
     def __getstate__(self) -> dict[str, Any]:
         lost = ("_executor", "progress", "max_nfev", "_theta", "_pool", "_params", "_gather")
@@ -91,6 +92,11 @@ class FitProblem:
         if self._executor is None:
             self._executor = self.make_executor()
         return self._executor
+
+    @property
+    def parameters(self) -> dict[str, Par]:
+        """All parameters by name."""
+        return self.model.parameters
 
     def release(self) -> None:
         """Gives the executor up; it is made again when it is needed."""
@@ -122,7 +128,11 @@ class FitProblem:
 
     def start(self, seeds: Mapping[str, float] | None = None) -> tuple[Any, tuple[str, ...]]:
         """lmfit.Parameters to start from, and the names moved off a bound."""
-        return start_parameters(self.model, {**(self.fixed or {}), **(seeds or {})})
+        data = self.measurement.data
+        seen = None if data is None else self.measurement.window(data)
+        params, moved = start_parameters(self.model, {**(self.fixed or {}), **(seeds or {})}, seen)
+        self.sizes = [getattr(params[name], "unit", 1.0) for name in self.names]
+        return params, moved
 
     def followers(self, values: Mapping[str, float]) -> dict[str, tuple[float, dict[str, float]]]:
         """Value and gradient of every expression parameter."""
@@ -182,14 +192,14 @@ class FitProblem:
         """(n_points, n_free) derivatives whose Gram matrix is the information: of the residual,
         or with counting statistics of the model over sqrt(variance)."""
         if not self.is_poisson:
-            return jacobian(self.residual, theta, bounds, free)
+            return jacobian(self.residual, theta, bounds, free, self.sizes)
         expected = self.run(theta)
         scale = self.measurement.loss_scale
         weight = np.sqrt(scale / np.maximum(expected, POISSON_FLOOR / scale))
         if self.measurement.keep is not None:
             weight[~self.measurement.window(self.measurement.keep)] = 0.0
         self.nfev += 2 * len(free)
-        slopes = jacobian(lambda at: self.run(at).ravel(), theta, bounds, free)
+        slopes = jacobian(lambda at: self.run(at).ravel(), theta, bounds, free, self.sizes)
         slopes *= weight.reshape(-1, 1)
         return slopes
 

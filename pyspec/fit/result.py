@@ -90,7 +90,7 @@ class FitResult:
         self.target = ""
         self.file_name = ""
         self.theta: Array = np.array([self.params[name].value for name in problem.names])
-        self._names: tuple[str, ...] = tuple(problem.model.parameters)
+        self._names: tuple[str, ...] = tuple(problem.parameters)
         self._fit: Array | None = None
 
     def __getstate__(self) -> dict[str, Any]:
@@ -167,6 +167,11 @@ class FitResult:
         return {name: float(self.params[name].value) for name in self._names}
 
     @property
+    def free_names(self) -> tuple[str, ...]:
+        """The parameters that were fitted, in the order of `theta`."""
+        return self.problem.names
+
+    @property
     def stderr(self) -> dict[str, float | None]:
         """Name → standard error, None where there is none."""
         return {name: self.params[name].stderr for name in self._names}
@@ -175,9 +180,10 @@ class FitResult:
     def table(self) -> ParameterTable:
         """All parameters as a table, in the order of the model."""
         rows = []
+        parameters = self.problem.parameters
         for name in self._names:
             par = self.params[name]
-            own = self.problem.model.parameters[name]
+            own = parameters[name]
             rows.append(
                 ParameterRow(
                     name=name,

@@ -9,12 +9,21 @@ import numpy as np
 import numpy.typing as npt
 
 from pyspec.errors import FitError, PyspecError
-from pyspec.fit.covariance import gauss_newton
+from pyspec.fit.covariance import gauss_newton, jacobian
 from pyspec.fit.parameters import at_bound, propagate
 from pyspec.fit.problem import FitProblem, StopFit
 from pyspec.fit.progress import Silent
 
 Array = npt.NDArray[np.float64]
+
+
+#: Below this tolerance MINPACK's own forward differences, good to 8 digits, are the limit.
+TIGHT = 1e-10
+
+
+def _is_tight(options: dict[str, Any]) -> bool:
+    given = [options[name] for name in ("ftol", "xtol", "gtol") if name in options]
+    return any(value is not None and float(value) < TIGHT for value in given)
 
 
 class Run:
@@ -73,6 +82,8 @@ class Run:
     def _stage(self, method: str, options: dict[str, Any]) -> None:
         # Only MINPACK copies what it is given; others may keep the array.
         self.problem.reuse_buffer(method == "leastsq")
+        if method == "leastsq" and "Dfun" not in options and _is_tight(options):
+            options = {**options, "Dfun": self._derivatives, "col_deriv": 1}
         try:
             self.outcome = self.minimizer.minimize(method=method, params=self.params, **options)
         except PyspecError:
@@ -82,6 +93,17 @@ class Run:
             raise FitError(f"{self.problem.label}: {method}: {error}{remedy}") from error
         self.params = self.outcome.params
         self.outcome.residual = np.array(self.outcome.residual, dtype=np.float64)
+
+    def _derivatives(self, params: Any) -> Array:
+        """(n_free, n_points) derivatives of the residual by central differences, for MINPACK."""
+        problem = self.problem
+        problem.reuse_buffer(False)
+        bounds = [(float(params[name].min), float(params[name].max)) for name in problem.names]
+        order = [problem.names.index(name) for name in params if params[name].vary]
+        theta = problem.theta_of(params)
+        slopes = jacobian(problem.residual, theta, bounds, order, problem.sizes)
+        problem.reuse_buffer(True)
+        return slopes.T
 
     def _take_best(self) -> None:
         problem, outcome = self.problem, self.minimizer.result

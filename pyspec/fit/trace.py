@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +25,7 @@ def fit_trace(
     *,
     target: str = "",
     time_limits: Sequence[float] | None = None,
+    measurement: Measurement | None = None,
     **options: Any,
 ) -> FitResult:
     """Fits a model of time laws to values against time.
@@ -38,6 +40,7 @@ def fit_trace(
         then not scaled by the reduced chi² (``scale_covar=True`` scales them)
     target : what the values are, for tables and pictures
     time_limits : fit only these times, both ends included
+    measurement : weights, mask and window beyond these, with the values as its data
     options : as of :func:`pyspec.fit.fit_model`
 
     Returns a :class:`FitResult` with `fit_type` "trace".
@@ -48,16 +51,16 @@ def fit_trace(
     data = np.asarray(values)
     if data.shape != chosen.time.shape:
         raise DataError(f"values have shape {data.shape}, the time axis {chosen.time.shape}")
-    weight = None if sigma is None else weights_of(sigma, data.shape)
-    columns = None
+    if measurement is None:
+        weight = None if sigma is None else weights_of(sigma, data.shape)
+        measurement = Measurement(data=data, weight=weight)
     if time_limits is not None:
         low, high = sorted(float(limit) for limit in time_limits)
         inside = np.flatnonzero((chosen.time >= low) & (chosen.time <= high))
         if not inside.size:
             raise DataError(f"no time lies in [{low:g}, {high:g}]")
-        columns = int(inside[0]), int(inside[-1]) + 1
-    measurement = Measurement(data=data, columns=columns, weight=weight)
-    given = {"scale_covar": sigma is None, **options}
+        measurement = replace(measurement, columns=(int(inside[0]), int(inside[-1]) + 1))
+    given = {"scale_covar": None if sigma is None else False, **options}
     result = fit_model(chosen, measurement, **given)
     result.fit_type, result.target = "trace", target
     return result

@@ -71,7 +71,7 @@ def Voigt(x: Array, A: Value, x0: Value, SD: Value, W: Value) -> Array:
     """
     scale = SD * np.sqrt(2)
     z = ((x - x0) + 0.5j * W) / scale
-    z0 = 0.5j * W / scale
+    z0 = 0.5j * (W / scale)
     return np.asarray(A * special.wofz(z).real / special.wofz(z0).real)
 
 
@@ -133,10 +133,10 @@ def SkewGauss(x: Array, A: Value, x0: Value, w: Value, b: Value) -> Array:
     """
     u = (x - x0) / w
     z = 2 * b * u
-    inside = 1 + z > 0
+    inside = ~(1 + z <= 0)  # true for NaN, which stays NaN
     safe = np.where(inside & (z != 0), z, 1.0)
     ratio = np.where(inside & (z != 0), np.log1p(safe) / safe, 1.0)
-    return np.asarray(np.where(inside, A * np.exp(-4 * np.log(2) * (u * ratio) ** 2), 0.0))
+    return np.asarray(A * np.where(inside, np.exp(-4 * np.log(2) * (u * ratio) ** 2), 0.0))
 
 
 def Lorentz(x: Array, A: Value, x0: Value, W: Value) -> Array:

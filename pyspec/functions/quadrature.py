@@ -80,12 +80,13 @@ def convolve(name: str, t: Array, y: Array, parameter: float) -> Array:
         y'_i = (sum_j K_ij y_j + M_L y_first + M_R y_last) / (sum_j K_ij + M_L + M_R)
 
     The signal goes on with its edge values outside of the axis, and every row is normalised: a
-    constant stays what it is, and a kernel far narrower than the steps changes nothing.
+    constant stays what it is, and a kernel far narrower than the steps changes nothing, as any
+    kernel on a single point.
 
     Parameters
     ----------
     name : row of the op table, of kind KERNEL
-    t : (n_time,) times, strictly increasing, in any steps, n_time >= 2
+    t : (n_time,) times, strictly increasing, in any steps
     y : (n_time,) signal
     parameter : width of the kernel, in units of t
 
@@ -95,13 +96,13 @@ def convolve(name: str, t: Array, y: Array, parameter: float) -> Array:
 
     Raises
     ------
-    DataError : the axis is too short, or not finite and strictly increasing
+    DataError : the axis is empty, or not finite and strictly increasing
     LibraryError : there is no such kernel
     """
     y = np.asarray(y, dtype=np.float64)
     if y.shape != np.shape(t):
         raise DataError(
-            f"{name}: needs a time axis of at least 2 points and a signal of the same shape; "
+            f"{name}: needs a time axis and a signal of the same shape; "
             f"given were the shapes {np.shape(t)} and {y.shape}"
         )
     return np.asarray(convolution_matrix(name, t, parameter) @ y)
@@ -113,10 +114,8 @@ def convolution_matrix(name: str, t: Array, parameter: float) -> Array:
     Raises :class:`DataError` and :class:`LibraryError` as :func:`convolve` does.
     """
     t = np.asarray(t, dtype=np.float64)
-    if t.ndim != 1 or t.size < 2:
-        raise DataError(
-            f"{name}: needs a time axis of at least 2 points; given was the shape {t.shape}"
-        )
+    if t.ndim != 1 or t.size == 0:
+        raise DataError(f"{name}: needs a time axis; given was the shape {t.shape}")
     steps = np.diff(t)
     if not (np.all(np.isfinite(t)) and np.all(steps > 0)):
         raise DataError(f"{name}: a convolution needs a finite, strictly increasing time axis")

@@ -13,9 +13,6 @@ CONTINUED: dict[str, dict[str, str]] = {
     "sinFun": {"phi": "phi + 2 * pi * f * s"},
 }
 
-#: Widths of an instrument up to which a sub-cycle behind the last time still counts.
-REACH = 9.0
-
 #: In place of a position in the law's parameters: the width of the instrument response.
 WIDTH = -1
 

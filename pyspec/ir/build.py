@@ -7,7 +7,6 @@ import numpy as np
 from pyspec.errors import ModelError
 from pyspec.formula import parse
 from pyspec.functions import CONTINUED
-from pyspec.functions.responses import REACH
 from pyspec.ir.graph import DomainKind, EdgeKind, GraphBuilder, GraphIR, NodeKind
 from pyspec.ir.verify import verify
 from pyspec.model import Component, Dynamics, Model, Par, Profile
@@ -116,7 +115,7 @@ class _Builder:
                 traces = [node]
                 irf = None if component is irf else irf
             elif component.subcycle and irf is not None:
-                traces += self._cycles(component, dynamics, irf)
+                traces += self._cycles(component, dynamics)
             else:
                 traces.append(self._law(component, dynamics))
         moved = self.out.node(NodeKind.PARAM_PLUS_TRACE, name)
@@ -144,20 +143,17 @@ class _Builder:
         self.out.edge(law, mask, EdgeKind.TRACE_INPUT)
         return mask
 
-    def _cycles(self, law: Component, dynamics: Dynamics, irf: Component) -> list[int]:
+    def _cycles(self, law: Component, dynamics: Dynamics) -> list[int]:
         """A law of a sub-cycle under an exact response: in each cycle it sets in, and is taken
         back at the end as what it has become by then."""
         if not law.op.params:  # "none"
             return [self._function(law, NodeKind.DYNAMICS_TRACE)]
-        width = irf.pars[0]
         assert self.model.time is not None
-        assert width is not None
-        end = float(self.model.time[-1]) + REACH * max(2.0 * width.value, 0.0)
         length = repr(dynamics.length)
         onset = next(par for par in law.parameters if par.argument == "t0").name
         begin = f"min(max({onset}, 0), {length})"
         traces = []
-        for cycle, start in enumerate(dynamics.starts(law.subcycle, end)):
+        for cycle, start in enumerate(dynamics.starts(law.subcycle, self.model.time)):
             name = f"{law.name}_cycle{cycle}"
             traces.append(self._piece(law, f"{name}_on", begin, float(start), onset, ""))
             traces.append(self._piece(law, f"{name}_off", length, float(start), onset, "-"))

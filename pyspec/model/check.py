@@ -91,7 +91,17 @@ def _targets(name: str) -> list[tuple[str, str]]:
 
 
 def _domain(rest: str) -> str:
-    """The domain of "expFun_01_tau" or "gaussCONV_SD"; "" for what brings no parameter."""
+    """The domain of "expFun_01_tau" or "gaussCONV_SD"; "" for what brings no parameter. A law
+    of a profile's own parameter, "pLinear_01_m_expFun_01_tau", comes with the profile."""
+    parts = rest.split("_")
+    for k in range(2, len(parts) - 1):
+        halves = _function_domain("_".join(parts[:k])), _function_domain("_".join(parts[k:]))
+        if halves == ("AUX", "TIME"):
+            return "AUX"
+    return _function_domain(rest)
+
+
+def _function_domain(rest: str) -> str:
     match = _LAW.fullmatch(rest)
     op = OPS.get(match["function"]) if match is not None else None
     if op is None or match is None or match["argument"] not in op.params:

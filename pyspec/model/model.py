@@ -92,14 +92,13 @@ class Model:
         """All parameters by name, in file order; those of dynamics follow the one they move,
         quantities of their own come last."""
         found: dict[str, Par] = {}
-        for component in self.components:
-            for par in component.parameters:
-                found[par.name] = par
-                if par.dynamics is not None:
-                    found.update((law.name, law) for law in par.dynamics.parameters)
-                if par.profile is not None:
-                    found.update((part.name, part) for part in par.profile.parameters)
-        found.update((par.name, par) for par in self.quantities)
+        owned = (par for component in self.components for par in component.parameters)
+        for par in (*owned, *self.quantities):
+            found[par.name] = par
+            if par.dynamics is not None:
+                found.update((law.name, law) for law in par.dynamics.parameters)
+            if par.profile is not None:
+                found.update((part.name, part) for part in par.profile.parameters)
         return found
 
     @property

@@ -116,9 +116,11 @@ class Dynamics:
         """How long a sub-cycle lasts: ``1 / (f N)``."""
         return 1.0 / (self.frequency * self.n_subcycles)
 
-    def starts(self, subcycle: int, end: float) -> Array:
-        """When sub-cycle `subcycle` begins, in every cycle up to `end` and one beyond."""
+    def starts(self, subcycle: int, time: Array) -> Array:
+        """When sub-cycle `subcycle` begins, in every cycle of the time axis and, for what an
+        instrument sees of later ones, of as long a time again, at least one cycle."""
         period = self.length * self.n_subcycles
+        end = float(time[-1]) + float(time[-1] - time[0])
         cycles = np.arange(max(int(np.floor(end / period)), 0) + 2)
         return np.asarray(cycles * period + (subcycle - 1) * self.length)
 

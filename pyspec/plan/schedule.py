@@ -227,7 +227,11 @@ class _Scheduler:
             if kernel.kind == "IRF":
                 width = self._param_rows(trace)[0]
                 return [_under(step, kernel, width) for step in inner if step.op.params]
-            return [*inner, _Substep(kernel, self._param_rows(trace))]
+            # A kernel acts on what is there: nothing is 0.
+            return [
+                *(inner or [_Substep(OPS["none"], [])]),
+                _Substep(kernel, self._param_rows(trace)),
+            ]
         external = -1
         mask = None
         if trace.kind is NodeKind.SUBCYCLE_MASK:

@@ -38,6 +38,14 @@ def coarse(borders: Array, values: Any, axis: int) -> tuple[Array, Any]:
     return np.append(borders[begins], borders[-1]), sums / counts.reshape(shape)
 
 
+def rms(values: Any) -> float:
+    """Root mean square of the finite values, without overflow; 0 of none."""
+    finite = np.asarray(values, dtype=np.float64)
+    finite = finite[np.isfinite(finite)]
+    largest = float(np.abs(finite).max(initial=0.0))
+    return largest * float(np.sqrt(np.mean((finite / largest) ** 2))) if largest else 0.0
+
+
 def colour_range(values: Any) -> tuple[float, float]:
     """Range of nearly all values: a few spikes do not wash the picture out."""
     finite = np.asarray(values, dtype=np.float64)

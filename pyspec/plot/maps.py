@@ -8,7 +8,16 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pyspec.plot.axes import coarse, colour_range, edges, reference_lines, set_ticks, set_x, set_y
+from pyspec.plot.axes import (
+    coarse,
+    colour_range,
+    edges,
+    reference_lines,
+    rms,
+    set_ticks,
+    set_x,
+    set_y,
+)
 from pyspec.plot.config import PlotConfig
 from pyspec.plot.figure import INK, MUTED, STYLE, finish, matplotlib, new_figure
 from pyspec.plot.view import View, view_of
@@ -76,7 +85,7 @@ def residual_colours(
     inside: Array, seen: View, unit: str, config: PlotConfig
 ) -> tuple[Array, float, str]:
     """What is drawn of the residual, its limit, and its label."""
-    sigma = float(np.sqrt(np.nanmean(inside**2))) if inside.size else 0.0
+    sigma = rms(inside)
     residual = seen.residual
     if unit == "sigma" and sigma > 0:
         return residual / sigma, SPAN, f"(data − fit) / σ,   σ = {sigma:.3g}"

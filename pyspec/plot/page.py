@@ -30,7 +30,7 @@ table { border-collapse: collapse; font-variant-numeric: tabular-nums; }
 th { text-align: right; font-size: .82rem; color: var(--soft); font-weight: 600;
   border-bottom: 1px solid var(--ink); padding: .25rem .9rem; }
 td { text-align: right; padding: .22rem .9rem; border-bottom: 1px solid var(--line); }
-table.parameters { width: 100%; }
+table.parameters, table.wide { width: 100%; }
 .parameters td:first-child, .correlations td:nth-child(-n+2) {
   font-family: ui-monospace, "DejaVu Sans Mono", monospace; font-size: .86rem; text-align: left; }
 th:first-child, td:first-child { text-align: left; padding-left: .2rem; }

@@ -18,6 +18,7 @@ from pyspec._version import VERSION
 from pyspec.errors import DataError
 from pyspec.fit.table import format_value
 from pyspec.io import digest, write_text
+from pyspec.plot.axes import rms
 from pyspec.plot.config import PlotConfig, config_of
 from pyspec.plot.figure import FIT, INK, MUTED, STYLE, PlotError, matplotlib, new_figure
 from pyspec.plot.page import CSS, PAGE
@@ -57,23 +58,33 @@ def report(
     """
     given = config_of(config, fields)
     heading = title or _heading(result)
-    first, *others = _pictures(result, given)
-    parts = [
-        _section("", _summary(result)),
-        _section(*first),
-        _section("Parameters", _parameters(result)),
-        *(_section(*picture) for picture in others),
-        _section(f"Correlations above {NOTABLE:g}", _correlations(result)),
-        _section("Fit", _facts(_settings(result)), "half"),
-        _section("Data", _facts(_data(result)) + _notes(notes), "half"),
-        _section("Model", _models(result)),
-        _section("Made with", _facts(_versions())),
-    ]
+    if hasattr(result, "problem"):
+        parts = _fit_parts(result, given, notes)
+    else:
+        from pyspec.plot.slicereport import slice_parts
+
+        parts = slice_parts(result, given, notes)
     page = PAGE.format(
         title=escape(heading), css=CSS, badge=_badge(result), body="\n".join(parts),
         subtitle=escape(_subtitle(result)),
     )  # fmt: skip
     return _write(Path(path), page)
+
+
+def _fit_parts(result: Any, config: PlotConfig, notes: Sequence[str]) -> list[str]:
+    """The sections of the report of one fit."""
+    first, *others = _pictures(result, config)
+    return [
+        section("", _summary(result)),
+        section(*first),
+        section("Parameters", _parameters(result)),
+        *(section(*picture) for picture in others),
+        section(f"Correlations above {NOTABLE:g}", _correlations(result)),
+        section("Fit", facts_list(_settings(result)), "half"),
+        section("Data", facts_list(_data(result)) + notes_list(notes), "half"),
+        section("Model", model_texts(result.problem.model)),
+        section("Made with", facts_list(versions())),
+    ]
 
 
 def _write(path: Path, text: str) -> Path:
@@ -87,23 +98,32 @@ def _write(path: Path, text: str) -> Path:
 # parts
 
 
-def _section(title: str, body: str, kind: str = "") -> str:
+def section(title: str, body: str, kind: str = "") -> str:
     head = f"<h2>{escape(title)}</h2>" if title else ""
     return f'<section class="{kind}">{head}{body}</section>' if body else ""
 
 
 def _heading(result: Any) -> str:
-    return " fitted to ".join(part for part in (result.model_name, result.file_name) if part)
+    what = getattr(result, "target", "") or result.file_name
+    return " fitted to ".join(part for part in (result.model_name, what) if part)
 
 
 def _subtitle(result: Any) -> str:
-    kinds = {"2d": "all spectra together", "baseline": "the baseline spectrum"}
+    kinds = {
+        "sbs": "every spectrum on its own",
+        "2d": "all spectra together",
+        "baseline": "the baseline spectrum",
+    }
     what = kinds.get(result.fit_type, "one spectrum" if result.data.ndim == 1 else "")
     when = datetime.now(timezone.utc).astimezone().strftime("%d %B %Y, %H:%M")
     return "  ·  ".join(part for part in (f"Fit of {what}" if what else "", when) if part)
 
 
 def _badge(result: Any) -> str:
+    if not hasattr(result, "problem"):
+        done, n = int(np.count_nonzero(result.success)), len(result)
+        kind = "good" if done == n else "bad"
+        return f'<span class="badge {kind}">{done} of {n} converged</span>'
     if result.success:
         return '<span class="badge good">converged</span>'
     word = "interrupted" if result.interrupted else "not converged"
@@ -111,20 +131,25 @@ def _badge(result: Any) -> str:
 
 
 def _summary(result: Any) -> str:
-    sigma = float(np.sqrt(np.nanmean(result.residual**2)))
+    sigma = rms(result.residual)
     span = float(np.nanmax(result.data) - np.nanmin(result.data)) or 1.0
     cards = [
         (f"{result.redchi:.5g}", "reduced χ²"),
         (f"{sigma:.3g}", f"residual rms, {100 * sigma / span:.2g} % of the data's span"),
         (f"{result.n_data:,}".replace(",", "\u202f"), "points"),
         (f"{result.n_free}", "free parameters"),
-        (f"{result.nfev}", f"evaluations in {_seconds(result.seconds)}"),
+        (f"{result.nfev}", f"evaluations in {seconds_text(result.seconds)}"),
     ]
+    return cards_row(cards) + _warnings(result)
+
+
+def cards_row(cards: Sequence[tuple[str, str]]) -> str:
+    """Numbers at the top of the page, each with what it is."""
     text = "".join(f"<div><b>{escape(a)}</b><span>{escape(b)}</span></div>" for a, b in cards)
-    return f'<div class="cards">{text}</div>' + _warnings(result)
+    return f'<div class="cards">{text}</div>'
 
 
-def _seconds(seconds: float) -> str:
+def seconds_text(seconds: float) -> str:
     return f"{1e3 * seconds:.3g} ms" if seconds < 1 else f"{seconds:.3g} s"
 
 
@@ -147,19 +172,19 @@ def _pictures(result: Any, config: PlotConfig) -> list[tuple[str, str, str]]:
 
     plain = config.copy(title="", data_slice=None)
     try:
-        found = [("Data and fit", _image(plot_fit(result, config=config), "data and fit"), "")]
+        found = [("Data and fit", image(plot_fit(result, config=config), "data and fit"), "")]
         if result.data.ndim == 2:
             figure = plot_waterfall(
                 result.data, result.energy, result.time, fit=result.fit, n=7,
                 config=plain.copy(title="some spectra with their fits"),
             )  # fmt: skip
-            found.append(("Spectra", _image(figure, "some spectra with their fits"), "half"))
+            found.append(("Spectra", image(figure, "some spectra with their fits"), "half"))
             if _moves(result):
                 figure = plot_moving(result, config=plain.copy(title="with one standard error"))
-                image = _image(figure, "parameters over time")
-                found.append(("Parameters over time", image, "half"))
-        image = _image(_histogram(result), "distribution of the residual")
-        found.append(("Residual", image, "half"))
+                shown = image(figure, "parameters over time")
+                found.append(("Parameters over time", shown, "half"))
+        shown = image(_histogram(result), "distribution of the residual")
+        found.append(("Residual", shown, "half"))
     except PlotError as error:
         return [("Data and fit", f"<p>No pictures: {escape(str(error))}</p>", "")]
     return found
@@ -169,7 +194,7 @@ def _moves(result: Any) -> bool:
     return any(par.dynamics is not None for par in result.problem.model.parameters.values())
 
 
-def _image(figure: Any, alt: str) -> str:
+def image(figure: Any, alt: str) -> str:
     buffer = io.BytesIO()
     figure.savefig(buffer, format="png", dpi=DPI)
     encoded = base64.b64encode(buffer.getvalue()).decode()
@@ -180,7 +205,7 @@ def _histogram(result: Any) -> Any:
     """The residual against a normal distribution of the same width."""
     residual = np.asarray(result.residual, dtype=np.float64).ravel()
     residual = residual[np.isfinite(residual)]
-    sigma = float(np.sqrt(np.mean(residual**2))) or 1.0
+    sigma = rms(residual) or 1.0
     with matplotlib().rc_context(STYLE):
         figure = new_figure(5.2, 2.5, False)
         ax = figure.subplots()
@@ -217,10 +242,12 @@ def _parameters(result: Any) -> str:
         cells = (row.name, value, error, start, bounds, note)
         mark = "bound" if row.at_bound else row.kind
         rows.append((mark, cells))
-    return _table(head, rows, "parameters")
+    return html_rows(head, rows, "parameters")
 
 
-def _table(head: Sequence[str], rows: Sequence[tuple[str, Sequence[str]]], kind: str = "") -> str:
+def html_rows(
+    head: Sequence[str], rows: Sequence[tuple[str, Sequence[str]]], kind: str = ""
+) -> str:
     top = "".join(f"<th>{escape(cell)}</th>" for cell in head)
     body = "".join(
         f'<tr class="{mark}">' + "".join(f"<td>{escape(cell)}</td>" for cell in cells) + "</tr>"
@@ -251,26 +278,38 @@ def _correlations(result: Any) -> str:
 
 
 def _settings(result: Any) -> list[tuple[str, str]]:
-    measurement = result.problem.measurement
-    energy, time = result.energy, result.time
+    time = result.time
     facts = [
         ("method", f"{result.method} on the {result.backend} backend"),
         ("outcome", result.message),
-        ("energies", f"{energy[0]:g} to {energy[-1]:g}, {energy.size} points"),
     ]
+    if not result.is_trace:
+        energy = result.energy
+        facts.append(("energies", f"{energy[0]:g} to {energy[-1]:g}, {energy.size} points"))
     if time is not None:
         facts.append(("times", f"{time[0]:g} to {time[-1]:g}, {time.size} points"))
     facts += [
         ("χ²", f"{result.chisqr:.8g}"),
         ("reduced χ²", f"{result.redchi:.8g}"),
         ("degrees of freedom", f"{result.n_data - result.n_free}"),
-        ("weights", "none" if measurement.weight is None else "1 / σ of the noise given"),
+        ("noise", _noise_words(result)),
     ]
-    for name in ("aic", "bic"):
-        value = getattr(result.lmfit, name, None)
-        if value is not None and np.isfinite(value):
-            facts.append((name.upper(), f"{value:.6g}"))
+    names = {"r2": "R²", "aic": "AIC", "bic": "BIC"}
+    numbers = result.statistics
+    facts += [(shown, f"{numbers[key]:.8g}") for key, shown in names.items()]
+    options = {k: v for k, v in result.settings.items() if k not in ("methods", "scale_covar")}
+    if options:
+        facts.append(("options", ", ".join(f"{key} = {value}" for key, value in options.items())))
     return facts
+
+
+def _noise_words(result: Any) -> str:
+    problem = result.problem
+    if problem.is_poisson:
+        return f"counts, {problem.measurement.loss_scale:g} for each unit of the data"
+    scaled = result.settings.get("scale_covar", True)
+    how = "; errors scaled with √(reduced χ²)" if scaled else ""
+    return ("known, weights 1 / σ" if problem.is_weighted else "not known") + how
 
 
 def _data(result: Any) -> list[tuple[str, str]]:
@@ -287,14 +326,13 @@ def _data(result: Any) -> list[tuple[str, str]]:
     return [*facts, ("SHA-256", digest(data))]
 
 
-def _notes(notes: Sequence[str]) -> str:
+def notes_list(notes: Sequence[str]) -> str:
     lines = "".join(f"<li>{escape(note)}</li>" for note in notes)
     return f"<ul>{lines}</ul>" if lines else ""
 
 
-def _models(result: Any) -> str:
+def model_texts(model: Any) -> str:
     """The YAML text of the model and of everything added to its parameters."""
-    model = result.problem.model
     blocks = [("", model.text)]
     for name, par in model.parameters.items():
         for kind, law in (("over time", par.dynamics), ("along the auxiliary axis", par.profile)):
@@ -309,7 +347,7 @@ def _models(result: Any) -> str:
     )
 
 
-def _versions() -> list[tuple[str, str]]:
+def versions() -> list[tuple[str, str]]:
     import lmfit
     import scipy
 
@@ -321,6 +359,6 @@ def _versions() -> list[tuple[str, str]]:
     ]
 
 
-def _facts(facts: Sequence[tuple[str, str]]) -> str:
+def facts_list(facts: Sequence[tuple[str, str]]) -> str:
     rows = "".join(f"<dt>{escape(a)}</dt><dd>{escape(b)}</dd>" for a, b in facts)
     return f"<dl>{rows}</dl>"

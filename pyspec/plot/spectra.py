@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pyspec.fit.components import spectrum_components
-from pyspec.plot.axes import bare, curve_look, reference_lines, set_ticks, set_x, turn
+from pyspec.plot.axes import bare, curve_look, reference_lines, rms, set_ticks, set_x, turn
 from pyspec.plot.config import PlotConfig
 from pyspec.plot.figure import BAND, COLOURS, DATA, FIT, INK, MUTED, STYLE, finish, matplotlib
 from pyspec.plot.figure import new_figure as figure_of
@@ -117,7 +117,7 @@ def shade_outside(ax: Any, seen: View) -> None:
 def draw_residual(ax: Any, seen: View, unit: str, config: PlotConfig) -> None:
     """The residual with a band of one standard deviation."""
     inside = seen.residual[seen.inside]
-    sigma = float(np.sqrt(np.nanmean(inside**2))) if inside.size else 0.0
+    sigma = rms(inside)
     scaled = unit == "sigma" and sigma > 0
     divisor = sigma if scaled else 1.0
     ax.axhspan(-sigma / divisor, sigma / divisor, color=BAND, alpha=0.5, lw=0, zorder=1)

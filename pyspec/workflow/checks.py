@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pyspec.errors import DataError
+from pyspec.errors import DataError, suggest
 
 #: Data of these types are used where they lie, without a copy.
 KEPT_TYPES = (np.dtype(np.float64), np.dtype(np.float32), np.dtype(np.uint16))
@@ -24,8 +24,8 @@ def _numbers(given: Any, what: str) -> npt.NDArray[Any]:
     """Any array-like of real numbers as an array; other content is refused."""
     if isinstance(given, np.ma.MaskedArray):
         raise DataError(
-            f"{what} is a masked array, whose mask would be lost; fill it, or cut the window "
-            "with set_fit_limits"
+            f"{what} is a masked array, whose mask would be lost; give its values "
+            f"({what}.data) and, for data, mask={what}.mask"
         )
     try:
         array = np.asarray(given)
@@ -48,8 +48,14 @@ def check_data(
     given: Any,
     energy: npt.NDArray[np.float64] | None,
     time: npt.NDArray[np.float64] | None,
-) -> npt.NDArray[Any]:
-    """Data against its axes: (n_energy,) or (n_time, n_energy), finite, real; frozen."""
+    mask: Any = None,
+    nan_policy: str = "raise",
+) -> tuple[npt.NDArray[Any], npt.NDArray[np.bool_] | None]:
+    """Data against its axes: (n_energy,) or (n_time, n_energy), finite unless masked, real;
+    frozen. The second is False where a point is masked, or None without a mask."""
+    if nan_policy not in ("raise", "omit"):
+        hint = suggest(str(nan_policy), ["raise", "omit"])
+        raise DataError(f"nan_policy must be 'raise' or 'omit', not {nan_policy!r}{hint}")
     data = _numbers(given, "data")
     if data.ndim not in (1, 2):
         raise DataError(
@@ -74,10 +80,60 @@ def check_data(
         raise DataError(
             f"data has shape {data.shape}, but the axes (time, energy) have ({shown}){hint}"
         )
-    refuse_nonfinite(data)
+    keep = None if mask is None else ~check_mask(mask, data.shape)
+    if nan_policy == "omit" and data.dtype.kind == "f":
+        finite = np.isfinite(data)
+        if not finite.all():
+            keep = finite if keep is None else keep & finite
+    refuse_nonfinite(data if keep is None else np.where(keep, data, 0))
+    if keep is not None and not keep.any():
+        raise DataError("every point of the data is masked; True in mask= means: leave it out")
     if data.dtype not in KEPT_TYPES or not data.dtype.isnative:
         data = data.astype(np.float64)
-    return frozen(data)
+    return frozen(data), keep
+
+
+def check_mask(given: Any, shape: tuple[int, ...]) -> npt.NDArray[np.bool_]:
+    """A mask of the data: True leaves a point out. (n_energy,) masks whole columns.
+
+    Raises :class:`DataError` for what is not boolean, or does not match.
+    """
+    mask = np.asarray(given)
+    if mask.dtype.kind != "b":
+        raise DataError(
+            f"mask has type {mask.dtype}; give booleans, True where a point is left out, such as "
+            "data > limit"
+        )
+    if mask.shape not in (shape, shape[-1:], ()):
+        raise DataError(
+            f"mask has shape {mask.shape}, the data {shape}; give each point its True or False, "
+            "or each column"
+        )
+    return np.array(np.broadcast_to(mask, shape))
+
+
+def check_pattern(
+    given: Any, shape: tuple[int, ...], what: str, positive: bool = False
+) -> npt.NDArray[np.float64]:
+    """A correction of the data: a number, (n_energy,), or one value a point."""
+    pattern = _pattern(given, what)
+    if pattern.shape not in (shape, shape[-1:], ()):
+        raise DataError(
+            f"{what} has shape {pattern.shape}, the data {shape}; give a number, a spectrum "
+            f"({shape[-1]},), or one value a point"
+        )
+    if not np.isfinite(pattern).all():
+        raise DataError(f"{what} has values that are not finite; replace them")
+    if positive and not (pattern > 0).all():
+        raise DataError(
+            f"{what} must be above 0 everywhere, the data are divided by it; mask dead points "
+            "with mask= and give them 1"
+        )
+    return pattern
+
+
+def _pattern(given: Any, what: str) -> npt.NDArray[np.float64]:
+    return np.asarray(_numbers(given, what), dtype=np.float64)
 
 
 def _fits(expected: tuple[int | None, ...], shape: tuple[int, ...]) -> bool:

@@ -3,22 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
-from pyspec.errors import FitError, ModelError
+import numpy as np
+import numpy.typing as npt
+
+from pyspec.errors import FitError, ModelError, suggest
 from pyspec.fit import FitResult
-from pyspec.model import Model
+from pyspec.model import Measurement, Model
 
 
 def one_name(given: str | Sequence[str], what: str) -> str:
-    """The one name in a name or a list of names; several would be subcycles."""
-    if isinstance(given, str):
-        return given
-    names = list(given)
+    """The one name in a name or a list of names."""
+    names = name_list(given)
     if len(names) != 1:
-        raise ModelError(
-            f"{what} {names!r}: several submodels (subcycles) are not available; name one model"
-        )
+        raise ModelError(f"{what} is {given!r}; name one model")
     return names[0]
+
+
+def name_list(given: str | Sequence[str]) -> list[str]:
+    """A name or several names as a list."""
+    return [given] if isinstance(given, str) else list(given)
 
 
 def seed_from(model: Model, baseline: FitResult) -> None:
@@ -37,3 +42,93 @@ def seed_from(model: Model, baseline: FitResult) -> None:
             )
         seeds[name] = value
     model.set_values(seeds)
+
+
+def slice_seeds(
+    model: Model,
+    series: Measurement,
+    times: npt.NDArray[np.float64],
+    source: str,
+    values: Any,
+    adapt: str | None,
+    baseline: FitResult | None,
+) -> list[dict[str, float]]:
+    """Start values of every slice of the window.
+
+    `source` "model" starts all from the model, "baseline" from the best baseline (see
+    :func:`seed_from`), "explicit" from `values`: name → a number or (n_slices,), a DataFrame
+    with such columns, or a list of such dicts. `adapt` "argmax_shift" then shifts every free
+    ``…_x0`` by the distance of the slice's maximum from the baseline's (the mean spectrum's,
+    without a baseline), within its bounds.
+    """
+    n = times.size
+    if source not in SEED_SOURCES:
+        hint = suggest(str(source), list(SEED_SOURCES))
+        raise FitError(
+            f"seed_source must be one of {', '.join(SEED_SOURCES)}, not {source!r}{hint}"
+        )
+    if adapt not in (None, "argmax_shift"):
+        raise FitError(f"seed_adapt must be 'argmax_shift' or None, not {adapt!r}")
+    if (values is not None) != (source == "explicit"):
+        raise FitError("seed_values go with seed_source='explicit', and it with them")
+    if source == "baseline":
+        if baseline is None:
+            raise FitError(
+                "seed_source='baseline', but no baseline was fitted yet; call fit_baseline, or "
+                "use seed_source='model'"
+            )
+        seed_from(model, baseline)
+    seeds = _explicit(values, n) if values is not None else [{} for _ in range(n)]
+    if adapt == "argmax_shift" and source != "explicit":
+        _shift(model, series, seeds, baseline)
+    return seeds
+
+
+SEED_SOURCES = ("model", "baseline", "explicit")
+
+
+def _explicit(values: Any, n: int) -> list[dict[str, float]]:
+    if isinstance(values, Sequence) and not isinstance(values, str):
+        rows = [dict(row) for row in values]
+        if len(rows) != n:
+            raise FitError(f"seed_values has {len(rows)} entries for {n} slices; give one a slice")
+        return [{str(name): float(value) for name, value in row.items()} for row in rows]
+    if not (hasattr(values, "keys") and hasattr(values, "__getitem__")):
+        raise FitError("seed_values must be name → value or array, a DataFrame, or a list of dicts")
+    columns: dict[str, Any] = {}
+    for name in values.keys():  # noqa: SIM118  (a DataFrame too)
+        column = np.asarray(values[name], dtype=np.float64)
+        if column.shape not in ((), (n,)):
+            raise FitError(
+                f"seed_values of {name} have shape {column.shape}; give a number or ({n},), one a "
+                "slice of the window"
+            )
+        columns[str(name)] = np.broadcast_to(column, (n,))
+    return [{name: float(column[k]) for name, column in columns.items()} for k in range(n)]
+
+
+def _shift(
+    model: Model, series: Measurement, seeds: list[dict[str, float]], baseline: FitResult | None
+) -> None:
+    energy = model.energy
+    assert energy is not None
+    assert series.data is not None
+    window = slice(*(series.columns or (None, None)))
+    axis = energy[window]
+    data = np.asarray(series.window(series.data), dtype=np.float64)
+    if series.keep is not None:
+        data = np.where(series.window(series.keep), data, -np.inf)
+    if baseline is not None and baseline.data.shape == axis.shape:
+        reference = np.asarray(baseline.data, dtype=np.float64)
+    else:
+        reference = data.mean(axis=0)
+    home = axis[int(np.argmax(reference))]
+    pars = [
+        par
+        for par in model.parameters.values()
+        if par.argument == "x0" and par.vary and par.formula is None
+    ]
+    for seed, spectrum in zip(seeds, data, strict=True):
+        distance = float(axis[int(np.argmax(spectrum))] - home)
+        for par in pars:
+            seed[par.name] = min(max(par.value + distance, par.min), par.max)

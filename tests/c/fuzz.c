@@ -5,7 +5,8 @@
  *     fuzz N SEED -v     names each plan before it runs, to find the one that fails
  *
  * Every memory has exactly the size that it must have. Fails unless at least half of the plans
- * were accepted and executed and every status that a check can return was seen. */
+ * were accepted and executed, every step occurs in 2 % of the accepted plans, and every status
+ * that a check can return was seen. */
 #include "random_plan.h"
 #include "unit.h"
 
@@ -15,9 +16,30 @@
 enum { MAX_RUN_X = 4096, MAX_RUN_ROWS = 1024 };
 static const int64_t MAX_RUN_WORK = (int64_t)1 << 22;
 
+/* What a plan or its problem has. */
+enum { N_STEPS = PYSPEC_STEP_EXTERNAL + 1, HAS_REPEAT = N_STEPS, HAS_TRACE, HAS_POISSON, N_FEATURES };
+static const char *const feature_names[N_FEATURES] = {
+    "LAW",     "BASE",     "EXPRESSION",     "COMPONENT", "ADD",    "CONVOLVE",
+    "PROFILE", "EXTERNAL", "repeated component", "trace as result", "Poisson deviance"};
+
 typedef struct tally {
-    long long accepted, executed, windows, compared, different, seen[64];
+    long long accepted, executed, windows, compared, finite, different;
+    long long seen[64], features[N_FEATURES];
 } tally;
+
+static void count_features(const pyspec_plan *plan, const pyspec_problem *q, tally *count)
+{
+    int has[N_FEATURES] = {0};
+    for (int64_t k = 0; k < plan->n_nodes; k++) {
+        const pyspec_node *node = &plan_nodes(plan)[k];
+        has[node->step] = 1;
+        has[HAS_REPEAT] |= node->step == PYSPEC_STEP_COMPONENT && node->repeat > 1;
+    }
+    has[HAS_TRACE] = plan->trace >= 0;
+    has[HAS_POISSON] = q->loss == PYSPEC_LOSS_POISSON;
+    for (int k = 0; k < N_FEATURES; k++)
+        count->features[k] += has[k];
+}
 
 static void *exact(int64_t n, size_t size)
 {
@@ -37,6 +59,16 @@ static double *random_doubles(rng *r, int64_t n, int hostile)
     return values;
 }
 
+/* n values of parameters: most are positive, as most bounds ask. */
+static double *random_values(rng *r, int64_t n, int hostile)
+{
+    double *values = exact(n, sizeof *values);
+    for (int64_t i = 0; i < n; i++)
+        values[i] = chance(r, hostile) ? hostile_double(r)
+                                       : 0.05 * (double)(1 + below(r, 50)) * (chance(r, 4) ? -1 : 1);
+    return values;
+}
+
 /* Sizes and window; the pointers are only not NULL yet. */
 static void random_sizes(rng *r, const pyspec_plan *plan, pyspec_problem *q)
 {
@@ -47,11 +79,13 @@ static void random_sizes(rng *r, const pyspec_plan *plan, pyspec_problem *q)
     int64_t n_x = 1 + below(r, chance(r, 30) ? 110 : 50);
     if (plan->dimension == 1 && chance(r, 30))
         n_x = 1 + below(r, 900);
+    if (plan->trace >= 0)
+        n_x = 1;
     *q = (pyspec_problem){.x = &somewhere, .time = &somewhere, .axes = &somewhere};
     q->fixed = &somewhere;
     q->masks = (const uint8_t *)&somewhere;
     q->n_rows = long_rows ? large[below(r, 5)] : n_rows;
-    q->n_x = long_rows ? 1 + below(r, 3) : n_x;
+    q->n_x = long_rows && n_x > 1 ? 1 + below(r, 3) : n_x;
     q->row_begin = chance(r, 50) ? 0 : below(r, q->n_rows);
     q->row_end = chance(r, 50) ? q->n_rows : q->row_begin + 1 + below(r, q->n_rows - q->row_begin);
     q->x_begin = chance(r, 50) ? 0 : below(r, q->n_x);
@@ -60,18 +94,28 @@ static void random_sizes(rng *r, const pyspec_plan *plan, pyspec_problem *q)
     q->n_axes = plan->n_axes;
     q->n_masks = plan->n_masks;
     q->n_fixed = plan->n_fixed;
+    q->aux = q->aux_weight = q->external = q->spectra = &somewhere;
+    q->n_aux = plan->n_aux;
+    q->n_external = plan->n_external + plan->n_spectra;
+    q->loss = chance(r, 30);
+    q->loss_scale = chance(r, 80) ? 0.25 * (double)(1 + below(r, 50)) : 1e-300;
 }
 
 static void mutate_sizes(rng *r, pyspec_problem *q)
 {
-    int64_t *const numbers[] = {&q->n_x,     &q->n_rows, &q->row_begin, &q->row_end, &q->x_begin,
-                                &q->x_end,   &q->n_axes, &q->n_masks,   &q->n_fixed, &q->data_type};
-    const double **const pointers[] = {&q->x, &q->time, &q->axes, &q->fixed};
-    int64_t k = below(r, 15);
-    if (k < 10)
+    int64_t *const numbers[] = {&q->n_x,     &q->n_rows,  &q->row_begin,  &q->row_end, &q->x_begin,
+                                &q->x_end,   &q->n_axes,  &q->n_masks,    &q->n_fixed, &q->data_type,
+                                &q->n_aux,   &q->n_external, &q->loss};
+    const double **const pointers[] = {&q->x,   &q->time,       &q->axes,     &q->fixed,
+                                       &q->aux, &q->aux_weight, &q->external, &q->spectra};
+    enum { N_NUMBERS = sizeof numbers / sizeof *numbers, N_POINTERS = 8 };
+    int64_t k = below(r, N_NUMBERS + N_POINTERS + 2);
+    if (k < N_NUMBERS)
         *numbers[k] = odd_integer(r, *numbers[k]);
-    else if (k < 14)
-        *pointers[k - 10] = NULL;
+    else if (k < N_NUMBERS + N_POINTERS)
+        *pointers[k - N_NUMBERS] = NULL;
+    else if (k == N_NUMBERS + N_POINTERS)
+        q->loss_scale = hostile_double(r);
     else
         q->masks = NULL;
 }
@@ -100,7 +144,7 @@ static void *random_layout(rng *r, const pyspec_problem *q, int64_t size, int ma
 }
 
 typedef struct buffers {
-    void *all[12];
+    void *all[16];
     int n;
 } buffers;
 
@@ -117,7 +161,8 @@ static void release(buffers *b)
 }
 
 /* Gives an accepted problem arrays of exactly the sizes that it states. */
-static void fill_problem(rng *r, pyspec_problem *q, int hostile, buffers *owned)
+static void fill_problem(rng *r, const pyspec_plan *plan, pyspec_problem *q, int hostile,
+                         buffers *owned)
 {
     static const int64_t sizes[] = {8, 4, 2};
     const void *weight, *keep;
@@ -126,7 +171,11 @@ static void fill_problem(rng *r, pyspec_problem *q, int hostile, buffers *owned)
     if (q->time)
         q->time = own(owned, random_doubles(r, q->n_rows, hostile / 2));
     q->axes = own(owned, random_doubles(r, q->n_axes * q->n_rows, hostile / 2));
-    q->fixed = own(owned, random_doubles(r, q->n_fixed, hostile));
+    q->fixed = own(owned, random_values(r, q->n_fixed, hostile));
+    q->aux = own(owned, random_doubles(r, q->n_aux, hostile / 2));
+    q->aux_weight = own(owned, random_doubles(r, q->n_aux, hostile / 2));
+    q->external = own(owned, random_values(r, plan->n_external * q->n_rows, hostile));
+    q->spectra = own(owned, random_doubles(r, plan->n_spectra * q->n_rows * q->n_x, hostile));
     uint8_t *masks = own(owned, exact(q->n_masks * q->n_rows, 1));
     for (int64_t i = 0; i < q->n_masks * q->n_rows; i++)
         masks[i] = (uint8_t)chance(r, 60);
@@ -172,7 +221,7 @@ static void check_crop(const pyspec_plan *plan, const pyspec_problem *q, const d
 /* Whether the window agrees with naive.c. Of 10,000 plans about one does not: a denormal that
  * v_exp flushes, an infinity, rounding on the two sides of a bound. */
 static int agrees(const pyspec_plan *plan, const pyspec_problem *q, const double *theta,
-                  const double *window)
+                  const double *window, tally *count)
 {
     double *want = exact(q->n_rows * q->n_x, sizeof *want);
     int64_t width = q->x_end - q->x_begin;
@@ -181,6 +230,10 @@ static int agrees(const pyspec_plan *plan, const pyspec_problem *q, const double
     for (int64_t row = q->row_begin; row < q->row_end; row++)
         equal &= close_to(window + (row - q->row_begin) * width,
                           want + row * q->n_x + q->x_begin, width, 1e-10);
+    int64_t n = (q->row_end - q->row_begin) * width, finite = 0;
+    for (int64_t i = 0; i < n; i++)
+        finite += isfinite(window[i]) && window[i] != 0.0;
+    count->finite += 2 * finite > n;
     free(want);
     return equal;
 }
@@ -197,8 +250,8 @@ static void execute(rng *r, const pyspec_plan *plan, pyspec_problem *q, int hone
 {
     buffers owned = {.n = 0};
     int status, hostile = chance(r, 50) ? 0 : chance(r, 60) ? 10 : 80;
-    fill_problem(r, q, hostile, &owned);
-    double *theta = own(&owned, random_doubles(r, plan->n_theta, hostile));
+    fill_problem(r, plan, q, hostile, &owned);
+    double *theta = own(&owned, random_values(r, plan->n_theta, hostile));
     CHECK_INT(pyspec_check(plan, plan->size, q, NULL), STATUS_OK);
     free(run_entry(RUN_TRACES, plan, q, theta, &status));
     CHECK_INT(status, STATUS_OK);
@@ -210,7 +263,7 @@ static void execute(rng *r, const pyspec_plan *plan, pyspec_problem *q, int hone
     }
     if (!hostile && honest && naive_knows(plan)) {
         count->compared++;
-        count->different += !agrees(plan, q, theta, model);
+        count->different += !agrees(plan, q, theta, model, count);
     }
     free(model);
     double *residual = run_entry(RUN_RESIDUAL, plan, q, theta, &status);
@@ -277,6 +330,7 @@ static void one_plan(rng *r, tally *count)
     CHECK_INT(fault.status, status);
     if (status == STATUS_OK) {
         count->accepted++;
+        count_features(plan, &problem, count);
         if (problem.n_x <= MAX_RUN_X && problem.n_rows <= MAX_RUN_ROWS &&
             pyspec_work_size(plan, &problem) <= MAX_RUN_WORK)
             execute(r, plan, &problem, !mutated, count);
@@ -305,8 +359,9 @@ int main(int argc, char **argv)
             printf("plan %lld of seed %lld failed\n", k, seed);
     }
     printf("%lld plans: %lld accepted, %lld executed; %lld windows equal the full grid; "
-           "%lld of %lld differ from the naive reading\n",
-           n, count.accepted, count.executed, count.windows, count.different, count.compared);
+           "%lld of %lld differ from the naive reading, %lld of these mostly not 0 or NaN\n",
+           n, count.accepted, count.executed, count.windows, count.different, count.compared,
+           count.finite);
 #define STATUS(name, code, message) printf("  %-12s %lld\n", #name, count.seen[code]);
 #include "status.def"
 #undef STATUS
@@ -316,6 +371,11 @@ int main(int argc, char **argv)
           (code) == STATUS_ISA);
 #include "status.def"
 #undef STATUS
+    for (int k = 0; k < N_FEATURES; k++) {
+        printf("  %-18s %5.1f %%\n", feature_names[k],
+               100.0 * (double)count.features[k] / (double)(count.accepted + !count.accepted));
+        CHECK(50 * count.features[k] >= count.accepted);
+    }
     CHECK(count.different <= 2 + count.compared / 1000);
     CHECK(2 * count.accepted >= n && 2 * count.executed >= n);
     return REPORT;

@@ -1,32 +1,154 @@
-/* naive.c: the plan as one reads it, one number at a time. Shares no loop with execute.c. */
+/* naive.c: the plan as one reads it, one number at a time. Shares no loop with execute.c: here
+ * the nodes are outermost, and a convolution is the double sum that defines it. */
 #include "plans.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-static double call_op(int op, double x, const double *p)
+static double energy_op(int op, double x, const double *p)
 {
-    double u;
+    double u = (x - p[1]) / p[2];
     switch (op) {
     case OP_Gauss:
-        u = (x - p[1]) / p[2];
         return p[0] * exp(-0.5 * u * u);
+    case OP_GaussAsym:
+        u = x < p[1] ? u : u / p[3];
+        return p[0] * exp(-0.5 * u * u);
+    case OP_Lorentz:
+        return p[0] / (1.0 + 4.0 * u * u);
+    case OP_GLS:
+        return p[0] * ((1.0 - p[3]) * exp(-4.0 * log(2.0) * u * u) + p[3] / (1.0 + 4.0 * u * u));
     case OP_GLP:
-        u = (x - p[1]) / p[2];
         return p[0] * exp(-4.0 * log(2.0) * (1.0 - p[3]) * u * u) / (1.0 + 4.0 * p[3] * u * u);
+    case OP_DS:
+        u = x - p[1];
+        return p[0] * cos(acos(-1.0) * p[3] / 2.0 + (1.0 - p[3]) * atan(u / p[2])) /
+               pow(p[2] * p[2] + u * u, (1.0 - p[3]) / 2.0);
     case OP_Offset:
         return p[0];
     case OP_LinBack:
         u = x < p[2] ? p[2] : x > p[3] ? p[3] : x;
         return p[1] + p[0] * (u - p[2]);
-    case OP_expFun:
-        return x < p[2] ? 0.0 : p[0] * exp(-(x - p[2]) / p[1]) + p[3];
-    case OP_sinFun:
-        return x < p[3] ? 0.0 : p[0] * sin(2.0 * acos(-1.0) * p[1] * (x - p[3]) + p[2]) + p[4];
     default:
         return (double)NAN;
     }
+}
+
+/* The normal distribution function. */
+static double phi(double z)
+{
+    return 0.5 * erfc(-z / sqrt(2.0));
+}
+
+static double law_op(int op, double t, const double *p)
+{
+    const double two_pi = 2.0 * acos(-1.0);
+    double u;
+    switch (op) {
+    case OP_none:
+        return 0.0;
+    case OP_stepFun:
+        return t < p[1] ? 0.0 : p[0] + p[2];
+    case OP_linFun:
+        return t < p[1] ? 0.0 : p[0] * (t - p[1]) + p[2];
+    case OP_expFun:
+        return t < p[2] ? 0.0 : p[0] * exp(-(t - p[2]) / p[1]) + p[3];
+    case OP_sinFun:
+        return t < p[3] ? 0.0 : p[0] * sin(two_pi * p[1] * (t - p[3]) + p[2]) + p[4];
+    case OP_sinDivX:
+        u = two_pi * p[1] * (t - p[2]);
+        return t < p[2] ? 0.0 : p[0] * (u == 0.0 ? 1.0 : sin(u) / u) + p[3];
+    case OP_erfFun:
+        return p[0] * phi((t - p[2]) / p[1]) + p[3];
+    case OP_sqrtFun:
+        return p[0] * sqrt(t > p[1] ? t - p[1] : 0.0 * (t - p[1])) + p[2];
+    case OP_stepFun_gaussIRF:
+        return (p[0] + p[3]) * phi((t - p[1]) / p[2]);
+    case OP_erfFun_gaussIRF:
+        return p[0] * phi((t - p[2]) / hypot(p[1], p[3])) + p[4];
+    default:
+        return (double)NAN;
+    }
+}
+
+static double profile_op(int op, double x, const double *p)
+{
+    switch (op) {
+    case OP_pExpDecay:
+        return p[0] * exp(-x / p[1]);
+    case OP_pLinear:
+        return p[0] * x + p[1];
+    case OP_pGauss:
+        return p[0] * exp(-0.5 * ((x - p[1]) / p[2]) * ((x - p[1]) / p[2]));
+    default:
+        return (double)NAN;
+    }
+}
+
+static double kernel_op(int op, double d, double width)
+{
+    switch (op) {
+    case OP_gaussCONV:
+        return exp(-0.5 * (d / width) * (d / width));
+    case OP_expSymCONV:
+        return exp(-fabs(d) / width);
+    case OP_expDecayCONV:
+        return d < 0.0 ? 0.0 : exp(-d / width);
+    case OP_expRiseCONV:
+        return d > 0.0 ? 0.0 : exp(d / width);
+    case OP_boxCONV:
+        return fabs(d) <= width / 2.0 ? 1.0 : 0.0;
+    default:
+        return (double)NAN;
+    }
+}
+
+/* Integral of kernel_op over d > away >= 0. */
+static double upper_tail(int op, double away, double width)
+{
+    switch (op) {
+    case OP_gaussCONV:
+        return width * sqrt(acos(-1.0) / 2.0) * erfc(away / (sqrt(2.0) * width));
+    case OP_expSymCONV:
+    case OP_expDecayCONV:
+        return width * exp(-away / width);
+    case OP_boxCONV:
+        return width / 2.0 > away ? width / 2.0 - away : 0.0;
+    default:
+        return 0.0;
+    }
+}
+
+/* Over d < -away: the kernel in the mirror. */
+static double lower_tail(int op, double away, double width)
+{
+    int mirrored = op == OP_expDecayCONV   ? OP_expRiseCONV
+                   : op == OP_expRiseCONV ? OP_expDecayCONV
+                                          : op;
+    return upper_tail(mirrored, away, width);
+}
+
+void naive_convolve(int op, double width, int64_t n, const double *t, double *y)
+{
+    double *old = malloc((size_t)n * sizeof *old);
+    if (!old)
+        abort();
+    memcpy(old, y, (size_t)n * sizeof *old);
+    for (int64_t i = 0; i < n; i++) {
+        double left = upper_tail(op, t[i] - t[0], width);
+        double right = lower_tail(op, t[n - 1] - t[i], width);
+        double sum = left * old[0] + right * old[n - 1], norm = left + right;
+        for (int64_t j = 0; j < n; j++) {
+            double before = j > 0 ? t[j] - t[j - 1] : 0.0;
+            double after = j < n - 1 ? t[j + 1] - t[j] : 0.0;
+            double g = kernel_op(op, t[i] - t[j], width) * (before + after) / 2.0;
+            sum += g * old[j];
+            norm += g;
+        }
+        y[i] = sum / norm;
+    }
+    free(old);
 }
 
 int naive_knows(const pyspec_plan *plan)
@@ -34,7 +156,9 @@ int naive_knows(const pyspec_plan *plan)
     const double p[MAX_PARAMS] = {1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0};
     for (int64_t k = 0; k < plan->n_nodes; k++) {
         int op = plan_nodes(plan)[k].op;
-        if (op >= 0 && op != OP_Shirley && isnan(call_op(op, 1.0, p)))
+        if (op >= 0 && op != OP_Shirley && isnan(energy_op(op, 1.0, p)) &&
+            isnan(law_op(op, 1.0, p)) && isnan(profile_op(op, 1.0, p)) &&
+            isnan(kernel_op(op, 1.0, 1.0)))
             return 0;
     }
     return 1;
@@ -51,114 +175,202 @@ static int guarded(const int64_t *guards, int n, const double *p)
     return 0;
 }
 
-static double run_code(const int64_t *code, int n, const double *traces, int64_t n_rows,
-                       int64_t row)
+typedef struct reading {
+    const pyspec_plan *plan;
+    const pyspec_problem *problem;
+    const int64_t *words;
+    double *traces, *slots;
+} reading;
+
+/* A parameter row, or a row of the block that it begins. */
+static double *trace_at(const reading *r, int64_t name, int64_t aux, int64_t row)
 {
+    int64_t at = name < r->plan->samples ? name : name + aux;
+    return r->traces + at * r->problem->n_rows + row;
+}
+
+static double unary(int64_t instruction, double a)
+{
+    switch (instruction) {
+    case RPN_NEG:
+        return -a;
+    case RPN_EXP:
+        return exp(a);
+    case RPN_LOG:
+        return log(a);
+    case RPN_SQRT:
+        return sqrt(a);
+    case RPN_SIN:
+        return sin(a);
+    case RPN_COS:
+        return cos(a);
+    case RPN_TAN:
+        return tan(a);
+    default:
+        return fabs(a);
+    }
+}
+
+static double binary(int64_t instruction, double a, double b)
+{
+    switch (instruction) {
+    case RPN_ADD:
+        return a + b;
+    case RPN_SUB:
+        return a - b;
+    case RPN_MUL:
+        return a * b;
+    case RPN_DIV:
+        return a / b;
+    case RPN_POW:
+        return pow(a, b);
+    case RPN_MIN:
+        return isnan(a) ? a : isnan(b) ? b : a < b ? a : b;
+    default:
+        return isnan(a) ? a : isnan(b) ? b : a > b ? a : b;
+    }
+}
+
+static double run_code(const reading *r, const pyspec_node *node, int64_t aux, int64_t row)
+{
+    const int64_t *code = r->words + node->code;
     double stack[64];
     int depth = 0;
-    for (int k = 0; k < n; k++, code += 2) {
-        if (code[0] == RPN_CONST) {
-            stack[depth++] = value_of(code[1]);
-        } else if (code[0] == RPN_PARAM) {
-            stack[depth++] = traces[code[1] * n_rows + row];
-        } else if (code[0] == RPN_NEG) {
-            stack[depth - 1] = -stack[depth - 1];
+    for (int k = 0; k < node->n_code; k++, code += 2) {
+        int arity = pyspec_rpn_arity(code[0]);
+        if (arity == 0) {
+            stack[depth++] = code[0] == RPN_CONST ? value_of(code[1])
+                                                  : *trace_at(r, code[1], aux, row);
+        } else if (arity == 1) {
+            stack[depth - 1] = unary(code[0], stack[depth - 1]);
         } else {
-            double b = stack[--depth], a = stack[depth - 1];
-            stack[depth - 1] = code[0] == RPN_ADD   ? a + b
-                               : code[0] == RPN_SUB ? a - b
-                               : code[0] == RPN_MUL ? a * b
-                               : code[0] == RPN_DIV ? a / b
-                                                    : pow(a, b);
+            depth--;
+            stack[depth - 1] = binary(code[0], stack[depth - 1], stack[depth]);
         }
     }
     return stack[0];
 }
 
-/* Parameters of a node at a row. */
-static void read_params(const pyspec_plan *plan, const pyspec_node *node, const double *traces,
-                        int64_t n_rows, int64_t row, double *p)
+/* Parameters of a node; returns whether they lie outside of its bounds. */
+static int read_params(const reading *r, const pyspec_node *node, int64_t aux, int64_t row,
+                       double *p)
 {
     for (int k = 0; k < node->n_params; k++) {
-        int64_t from = plan_words(plan)[node->params + k];
-        p[k] = from < 0 ? 0.0 : traces[from * n_rows + row];
+        int64_t from = r->words[node->params + k];
+        p[k] = from < 0 ? 0.0 : *trace_at(r, from, aux, row);
+    }
+    return guarded(r->words + node->guards, node->n_guards, p);
+}
+
+/* What a resolving node, other than a convolution, stores or adds. */
+static double resolve_value(const reading *r, const pyspec_node *node, int64_t aux, int64_t row)
+{
+    const pyspec_problem *q = r->problem;
+    double p[MAX_PARAMS], t;
+    int bad;
+    switch (node->step) {
+    case PYSPEC_STEP_LAW:
+        if (node->mask >= 0 && !q->masks[node->mask * q->n_rows + row])
+            return 0.0;
+        t = node->axis ? q->axes[(node->axis - 1) * q->n_rows + row] : q->time[row];
+        bad = read_params(r, node, 0, 0, p); /* laws do not move */
+        return bad ? (double)NAN : law_op(node->op, t, p);
+    case PYSPEC_STEP_PROFILE:
+        bad = read_params(r, node, 0, row, p);
+        return bad ? (double)NAN : profile_op(node->op, q->aux[aux], p);
+    case PYSPEC_STEP_BASE:
+        return *trace_at(r, node->source, aux, row);
+    default:
+        return run_code(r, node, aux, node->flags & PYSPEC_FLAG_STATIC ? 0 : row);
     }
 }
 
-static void resolve_row(const pyspec_plan *plan, const pyspec_problem *q, double *traces,
-                        int64_t row)
+static void resolve(const reading *r, const pyspec_node *node)
 {
-    const int64_t *words = plan_words(plan);
-    for (int64_t k = 0; k < plan->n_resolve; k++) {
-        const pyspec_node *node = &plan_nodes(plan)[k];
-        double p[MAX_PARAMS], *target = traces + node->target * q->n_rows + row;
-        int store = node->step == PYSPEC_STEP_EXPRESSION || (node->flags & PYSPEC_FLAG_STORE);
-        double value;
-        if (node->step == PYSPEC_STEP_LAW) {
-            double t = node->axis ? q->axes[(node->axis - 1) * q->n_rows + row] : q->time[row];
-            read_params(plan, node, traces, q->n_rows, 0, p); /* laws do not move */
-            value = guarded(words + node->guards, node->n_guards, p) ? (double)NAN
-                                                                     : call_op(node->op, t, p);
-            if (node->mask >= 0 && !q->masks[node->mask * q->n_rows + row])
-                value = 0.0;
-        } else if (node->step == PYSPEC_STEP_BASE) {
-            value = traces[node->source * q->n_rows + row];
-        } else {
-            int64_t from = node->flags & PYSPEC_FLAG_STATIC ? 0 : row;
-            value = run_code(words + node->code, node->n_code, traces, q->n_rows, from);
+    const int64_t n_rows = r->problem->n_rows;
+    int store = node->step == PYSPEC_STEP_EXPRESSION ||
+                (node->step != PYSPEC_STEP_BASE && (node->flags & PYSPEC_FLAG_STORE));
+    if (node->step == PYSPEC_STEP_CONVOLVE) {
+        double p[MAX_PARAMS], *target = trace_at(r, node->target, 0, 0);
+        int bad = read_params(r, node, 0, 0, p);
+        for (int64_t row = 0; bad && row < n_rows; row++)
+            target[row] = (double)NAN;
+        if (!bad)
+            naive_convolve(node->op, p[0], n_rows, r->problem->time, target);
+        return;
+    }
+    for (int64_t aux = 0; aux < node->repeat; aux++)
+        for (int64_t row = 0; row < n_rows; row++) {
+            double value = resolve_value(r, node, aux, row);
+            double *target = trace_at(r, node->target, aux, row);
+            *target = store ? value : *target + value;
         }
-        *target = store ? value : *target + value;
-    }
 }
 
-static void add_spectrum(const pyspec_plan *plan, const pyspec_problem *q,
-                         const pyspec_node *node, const double *traces, int64_t row,
-                         double *slots)
+/* A component at one abscissa; `sum` is the spectrum that it reads, summed from above. */
+static double component(const reading *r, const pyspec_node *node, int64_t row, double x,
+                        double sum)
 {
-    double p[MAX_PARAMS] = {0}, sum = 0.0, *target = slots + node->target * q->n_x;
-    int store = node->flags & PYSPEC_FLAG_STORE, bad = 0;
-    if (node->step == PYSPEC_STEP_COMPONENT) {
-        int64_t from = plan->dimension == 2 && (node->flags & PYSPEC_FLAG_STATIC) ? 0 : row;
-        read_params(plan, node, traces, q->n_rows, from, p);
-        bad = guarded(plan_words(plan) + node->guards, node->n_guards, p);
-    }
-    for (int64_t i = q->n_x - 1; i >= 0; i--) {
-        double read = node->source < 0 ? 0.0 : slots[node->source * q->n_x + i], value;
-        sum += read;
-        if (node->step == PYSPEC_STEP_ADD)
-            value = read;
-        else if (node->op == OP_Shirley)
-            value = p[0] * sum;
-        else
-            value = call_op(node->op, q->x[i], p);
+    int moves = r->plan->dimension == 1 || !(node->flags & PYSPEC_FLAG_STATIC);
+    double p[MAX_PARAMS] = {0}, mean = 0.0;
+    for (int64_t aux = 0; aux < node->repeat; aux++) {
+        int bad = read_params(r, node, aux, moves ? row : 0, p);
+        double value = node->op == OP_Shirley ? p[0] * sum : energy_op(node->op, x, p);
         value = bad ? (double)NAN : value;
-        target[i] = store ? value : target[i] + value;
+        mean += node->repeat > 1 ? value * r->problem->aux_weight[aux] : value;
+    }
+    return mean;
+}
+
+static void add_spectrum(const reading *r, const pyspec_node *node, int64_t row)
+{
+    const pyspec_problem *q = r->problem;
+    double sum = 0.0, *target = r->slots + node->target * q->n_x;
+    for (int64_t i = q->n_x - 1; i >= 0; i--) {
+        double value;
+        if (node->step == PYSPEC_STEP_EXTERNAL) {
+            value = q->spectra[(node->source * q->n_rows + row) * q->n_x + i];
+        } else {
+            double read = node->source < 0 ? 0.0 : r->slots[node->source * q->n_x + i];
+            sum += read;
+            value = node->step == PYSPEC_STEP_ADD ? read
+                                                  : component(r, node, row, q->x[i], sum);
+        }
+        target[i] = node->flags & PYSPEC_FLAG_STORE ? value : target[i] + value;
     }
 }
 
 void naive_evaluate(const pyspec_plan *plan, const pyspec_problem *problem, const double *theta,
                     double *traces, double *out)
 {
-    size_t n_traces = (size_t)(plan->n_traces * problem->n_rows);
-    double *own = calloc(n_traces + 1, sizeof *own);
-    double *slots = calloc((size_t)(plan->n_slots * problem->n_x), sizeof *slots);
-    if (!own || !slots)
+    const int64_t n_rows = problem->n_rows, n_x = problem->n_x;
+    size_t n_traces = (size_t)(plan->n_traces * n_rows);
+    reading r = {plan, problem, plan_words(plan), NULL, NULL};
+    r.traces = calloc(n_traces + 1, sizeof *r.traces);
+    r.slots = calloc((size_t)(plan->n_slots * n_x), sizeof *r.slots);
+    if (!r.traces || !r.slots)
         abort();
-    for (int64_t row = 0; row < problem->n_rows; row++) {
+    for (int64_t row = 0; row < n_rows; row++) {
+        int64_t at = 0;
         for (int64_t k = 0; k < plan->n_theta; k++)
-            own[k * problem->n_rows + row] = theta[k];
+            r.traces[at++ * n_rows + row] = theta[k];
         for (int64_t k = 0; k < plan->n_fixed; k++)
-            own[(plan->n_theta + k) * problem->n_rows + row] = problem->fixed[k];
-        resolve_row(plan, problem, own, row);
+            r.traces[at++ * n_rows + row] = problem->fixed[k];
+        for (int64_t k = 0; k < plan->n_external; k++)
+            r.traces[at++ * n_rows + row] = problem->external[k * n_rows + row];
     }
-    for (int64_t row = 0; row < problem->n_rows; row++) {
+    for (int64_t k = 0; k < plan->n_resolve; k++)
+        resolve(&r, &plan_nodes(plan)[k]);
+    for (int64_t row = 0; row < n_rows; row++) {
         for (int64_t k = plan->n_resolve; k < plan->n_nodes; k++)
-            add_spectrum(plan, problem, &plan_nodes(plan)[k], own, row, slots);
-        memcpy(out + row * problem->n_x, slots + plan->result * problem->n_x,
-               (size_t)problem->n_x * sizeof *out);
+            add_spectrum(&r, &plan_nodes(plan)[k], row);
+        if (plan->trace >= 0) /* one abscissa */
+            out[row] = r.traces[plan->trace * n_rows + row];
+        else
+            memcpy(out + row * n_x, r.slots + plan->result * n_x, (size_t)n_x * sizeof *out);
     }
     if (traces)
-        memcpy(traces, own, n_traces * sizeof *own);
-    free(own);
-    free(slots);
+        memcpy(traces, r.traces, n_traces * sizeof *traces);
+    free(r.traces);
+    free(r.slots);
 }

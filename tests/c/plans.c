@@ -29,6 +29,15 @@ void start(plan_builder *b, int dimension, int n_theta, int n_fixed, int n_trace
     b->head.n_fixed = n_fixed;
     b->head.n_traces = n_traces;
     b->head.n_slots = n_slots;
+    b->head.samples = n_traces;
+    b->head.trace = -1;
+}
+
+int add_blocks(plan_builder *b, int n_aux, int n_blocks)
+{
+    b->head.n_aux = n_aux;
+    b->head.n_traces += (int64_t)n_aux * n_blocks;
+    return (int)b->head.samples;
 }
 
 int64_t add_word(plan_builder *b, int64_t word)
@@ -39,6 +48,12 @@ int64_t add_word(plan_builder *b, int64_t word)
     return b->head.n_words++;
 }
 
+int resolves(int step)
+{
+    return step <= PYSPEC_STEP_EXPRESSION || step == PYSPEC_STEP_CONVOLVE ||
+           step == PYSPEC_STEP_PROFILE;
+}
+
 pyspec_node *add_step(plan_builder *b, int step, int flags, int source, int target)
 {
     if (b->head.n_nodes == MAX_TEST_NODES)
@@ -47,7 +62,8 @@ pyspec_node *add_step(plan_builder *b, int step, int flags, int source, int targ
     *node = (pyspec_node){.step = step, .op = -1, .flags = flags, .mask = -1};
     node->source = source;
     node->target = target;
-    b->head.n_resolve += step <= PYSPEC_STEP_EXPRESSION;
+    node->repeat = resolves(step) && target >= b->head.samples ? (int32_t)b->head.n_aux : 1;
+    b->head.n_resolve += resolves(step);
     return node;
 }
 
@@ -95,8 +111,11 @@ pyspec_node *add_call(plan_builder *b, int step, int op, int flags, int target, 
     node->op = op;
     node->n_params = n_params;
     node->params = b->head.n_words;
-    for (int k = 0; k < n_params; k++)
+    for (int k = 0; k < n_params; k++) {
         add_word(b, rows[k]);
+        if (step == PYSPEC_STEP_COMPONENT && rows[k] >= b->head.samples)
+            node->repeat = (int32_t)b->head.n_aux;
+    }
     add_guards(b, node, pyspec_op_table[op].params);
     return node;
 }
@@ -148,6 +167,10 @@ void make_grid(grid *g, const pyspec_plan *plan, int64_t n_rows, int64_t n_x)
     g->axes = exact(plan->n_axes * n_rows, sizeof(double));
     g->masks = exact(plan->n_masks * n_rows, 1);
     g->fixed = exact(plan->n_fixed, sizeof(double));
+    g->aux = exact(plan->n_aux, sizeof(double));
+    g->aux_weight = exact(plan->n_aux, sizeof(double));
+    g->external = exact(plan->n_external * n_rows, sizeof(double));
+    g->spectra = exact(plan->n_spectra * n_rows * n_x, sizeof(double));
     for (int64_t i = 0; i < n_x; i++)
         g->x[i] = 0.1 * (double)i;
     for (int64_t i = 0; i < n_rows; i++)
@@ -160,6 +183,14 @@ void make_grid(grid *g, const pyspec_plan *plan, int64_t n_rows, int64_t n_x)
             g->masks[k * n_rows + i] = i % (k + 3) != 0;
     for (int64_t k = 0; k < plan->n_fixed; k++)
         g->fixed[k] = 1.0 + 0.5 * (double)k;
+    for (int64_t k = 0; k < plan->n_aux; k++) {
+        g->aux[k] = 0.2 * (double)k + 0.1;
+        g->aux_weight[k] = 2.0 * (double)(k + 1) / (double)(plan->n_aux * (plan->n_aux + 1));
+    }
+    for (int64_t i = 0; i < plan->n_external * n_rows; i++)
+        g->external[i] = 1.0 + 0.125 * (double)(i % 11);
+    for (int64_t i = 0; i < plan->n_spectra * n_rows * n_x; i++)
+        g->spectra[i] = 0.5 + 0.0625 * (double)(i % 29);
     g->problem = (pyspec_problem){.x = g->x,
                                   .time = g->time,
                                   .axes = g->axes,
@@ -171,7 +202,14 @@ void make_grid(grid *g, const pyspec_plan *plan, int64_t n_rows, int64_t n_x)
                                   .x_end = n_x,
                                   .n_axes = plan->n_axes,
                                   .n_masks = plan->n_masks,
-                                  .n_fixed = plan->n_fixed};
+                                  .n_fixed = plan->n_fixed,
+                                  .aux = g->aux,
+                                  .aux_weight = g->aux_weight,
+                                  .n_aux = plan->n_aux,
+                                  .external = g->external,
+                                  .spectra = g->spectra,
+                                  .n_external = plan->n_external + plan->n_spectra,
+                                  .loss_scale = 1.0};
 }
 
 void free_grid(grid *g)
@@ -181,6 +219,10 @@ void free_grid(grid *g)
     free(g->axes);
     free(g->masks);
     free(g->fixed);
+    free(g->aux);
+    free(g->aux_weight);
+    free(g->external);
+    free(g->spectra);
 }
 
 double *run_entry(int entry, const pyspec_plan *plan, const pyspec_problem *problem,

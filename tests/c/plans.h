@@ -18,10 +18,17 @@ typedef struct plan_builder {
 /* Starts a plan of n_traces rows and n_slots slots whose result is slot 0. */
 void start(plan_builder *b, int dimension, int n_theta, int n_fixed, int n_traces, int n_slots);
 
+/* Adds n_blocks blocks of n_aux rows behind the rows of start. Returns the first row of the
+ * first block; the others follow at distances of n_aux. */
+int add_blocks(plan_builder *b, int n_aux, int n_blocks);
+
 int64_t add_word(plan_builder *b, int64_t word);
 
+/* Whether a step resolves parameters. Those nodes must all be added before the others. */
+int resolves(int step);
+
 /* Adds a node that calls an op with the trace rows given, and the bounds of its table row. A
- * LAW belongs to the resolving nodes, which must all be added before the first COMPONENT. */
+ * component that reads a block runs over the auxiliary points, a node that writes one too. */
 pyspec_node *add_call(plan_builder *b, int step, int op, int flags, int target, int n_params,
                       const int *rows);
 pyspec_node *add_step(plan_builder *b, int step, int flags, int source, int target);
@@ -34,10 +41,11 @@ double value_of(int64_t bits);
 pyspec_plan *finish(const plan_builder *b);
 
 /* A problem with its own exactly sized arrays: x rises from 0 in steps of 0.1, time from -1
- * in steps of 0.25; extra axes are shifted times; masks drop every (k + 3)-rd row. */
+ * in steps of 0.25; extra axes are shifted times; masks drop every (k + 3)-rd row; the
+ * auxiliary axis rises from 0.1 in steps of 0.2, with unequal weights of sum 1. */
 typedef struct grid {
     pyspec_problem problem;
-    double *x, *time, *axes, *fixed;
+    double *x, *time, *axes, *fixed, *aux, *aux_weight, *external, *spectra;
     uint8_t *masks;
 } grid;
 void make_grid(grid *g, const pyspec_plan *plan, int64_t n_rows, int64_t n_x);
@@ -49,9 +57,12 @@ enum { RUN_EVALUATE, RUN_RESIDUAL, RUN_TRACES };
  * processor supports. */
 extern int test_isa;
 #define RUN_ALL(test)                                                                              \
-    for (test_isa = 0; test_isa < N_ISA; test_isa++)                                               \
-        if (pyspec_isa_supported(test_isa))                                                        \
-    RUN(test)
+    do {                                                                                           \
+        for (test_isa = 0; test_isa < N_ISA; test_isa++)                                           \
+            if (pyspec_isa_supported(test_isa))                                                    \
+                RUN(test);                                                                         \
+        test_isa = 0;                                                                              \
+    } while (0)
 
 /* Runs an entry with an exactly sized work memory, filled with NaN, and an exactly sized
  * output, which the caller frees. NULL unless the status is OK. */
@@ -66,9 +77,13 @@ int all_same(const double *a, const double *b, int64_t n);
 int close_to(const double *a, const double *b, int64_t n, double tolerance);
 
 /* naive.c: a plan evaluated one number at a time with the C library's functions, over the full
- * grid: out[n_rows][n_x], and traces[n_traces][n_rows] unless NULL. */
+ * grid: out[n_rows][n_x], and traces[n_traces][n_rows] unless NULL; 0 in a row of a trace that
+ * no node resolves. */
 void naive_evaluate(const pyspec_plan *plan, const pyspec_problem *problem, const double *theta,
                     double *traces, double *out);
+
+/* The double sum that defines a convolution, over n samples. */
+void naive_convolve(int op, double width, int64_t n, const double *t, double *y);
 
 /* Whether naive.c has a reading of every function of the plan. */
 int naive_knows(const pyspec_plan *plan);

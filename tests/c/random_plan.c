@@ -50,30 +50,46 @@ double hostile_double(rng *r)
     return odd[below(r, (int64_t)(sizeof odd / sizeof *odd))];
 }
 
-/* An op of the table: a law, or something over the energy axis. */
-static int random_op(rng *r, int law)
+/* An op of the table: one that the step can run. An instrument's response instead of a law is
+ * rare, because those without a closed form are slow. */
+static int random_op(rng *r, int step)
 {
+    static const int kinds[] = {[PYSPEC_STEP_CONVOLVE] = KIND_KERNEL,
+                                [PYSPEC_STEP_PROFILE] = KIND_PROFILE};
+    const int law = chance(r, 10) ? KIND_RESPONSE : KIND_DYNAMICS;
     for (;;) {
         int op = (int)below(r, N_OPS);
         const op_row *row = &pyspec_op_table[op];
-        if (law ? row->kind == KIND_DYNAMICS : row->domain == DOMAIN_ENERGY)
+        if (step == PYSPEC_STEP_COMPONENT ? row->domain == DOMAIN_ENERGY
+                                          : row->kind == (step ? kinds[step] : law))
             return op;
     }
 }
 
-/* A node that calls op with random rows below `known`; one that may be left out often is. */
-static pyspec_node *random_call(rng *r, plan_builder *b, int step, int op, int flags, int target,
-                                int64_t known)
+/* What a node may read: the rows below `plain`, and the first `blocks` blocks. */
+typedef struct known {
+    int plain, blocks;
+} known;
+
+static int random_row(rng *r, const plan_builder *b, known k)
 {
-    int rows[MAX_PARAMS], n_required;
+    if (k.blocks && chance(r, 40))
+        return (int)(b->head.samples + below(r, k.blocks) * b->head.n_aux);
+    return (int)below(r, k.plain);
+}
+
+/* A node that calls op with random rows; one that may be left out often is. */
+static pyspec_node *random_call(rng *r, plan_builder *b, int step, int flags, int target, known k)
+{
+    int rows[MAX_PARAMS], n_required, op = random_op(r, step);
     int n = pyspec_count_params(&pyspec_op_table[op], &n_required);
-    for (int k = 0; k < n; k++)
-        rows[k] = k >= n_required && chance(r, 50) ? -1 : (int)below(r, known);
+    for (int i = 0; i < n; i++)
+        rows[i] = i >= n_required && chance(r, 50) ? -1 : random_row(r, b, k);
     pyspec_node *node = add_call(b, step, op, flags, target, n, rows);
     if (n && chance(r, 20)) {
         node->n_guards = (int32_t)below(r, 4);
         node->guards = b->head.n_words;
-        for (int k = 0; k < node->n_guards; k++) {
+        for (int i = 0; i < node->n_guards; i++) {
             add_word(b, below(r, n));
             add_word(b, below(r, 4));
             add_word(b, below(r, n + 1) - 1);
@@ -86,17 +102,28 @@ static pyspec_node *random_call(rng *r, plan_builder *b, int step, int op, int f
 static void random_law_group(rng *r, plan_builder *b, int target)
 {
     const int64_t n = 1 + below(r, 3);
-    for (int64_t k = 0; k < n; k++) {
-        int flags = k == 0 || chance(r, 10) ? PYSPEC_FLAG_STORE : 0;
-        pyspec_node *law = random_call(r, b, PYSPEC_STEP_LAW, random_op(r, 1), flags, target,
-                                       target);
+    const known k = {target, 0};
+    for (int64_t i = 0; i < n; i++) {
+        int flags = i == 0 || chance(r, 10) ? PYSPEC_FLAG_STORE : 0;
+        pyspec_node *law = random_call(r, b, PYSPEC_STEP_LAW, flags, target, k);
         law->axis = (int32_t)below(r, b->head.n_axes + 1);
         law->mask = (int32_t)below(r, b->head.n_masks + 1) - 1;
+        if (chance(r, 25))
+            random_call(r, b, PYSPEC_STEP_CONVOLVE, 0, target, k);
     }
     add_step(b, PYSPEC_STEP_BASE, 0, (int)below(r, target), target);
 }
 
-static void random_expression(rng *r, plan_builder *b, int target)
+static void random_profile_group(rng *r, plan_builder *b, int target, known k)
+{
+    const known plain = {k.plain, 0};
+    random_call(r, b, PYSPEC_STEP_PROFILE, PYSPEC_FLAG_STORE, target, plain);
+    if (chance(r, 40))
+        random_call(r, b, PYSPEC_STEP_PROFILE, 0, target, plain);
+    add_step(b, PYSPEC_STEP_BASE, 0, random_row(r, b, k), target);
+}
+
+static void random_expression(rng *r, plan_builder *b, int target, known k)
 {
     int64_t code[2 * 64];
     int n = 0, depth = 0, length = 1 + (int)below(r, 12);
@@ -106,13 +133,38 @@ static void random_expression(rng *r, plan_builder *b, int target)
         if (arity > depth || depth + 1 - arity > 6)
             continue;
         code[2 * n] = instruction;
-        code[2 * n + 1] = instruction == RPN_PARAM   ? below(r, target)
+        code[2 * n + 1] = instruction == RPN_PARAM   ? random_row(r, b, k)
                           : instruction == RPN_CONST ? bits_of(0.25 * (double)below(r, 9) - 1.0)
                                                      : 0;
         depth += 1 - arity;
         n++;
     }
     add_expression(b, chance(r, 20) ? PYSPEC_FLAG_STATIC : 0, target, n, code);
+}
+
+/* Plain rows and blocks in turn, each from what was resolved before it. */
+static void random_resolution(rng *r, plan_builder *b, int n_inputs, int n_plain, int n_blocks)
+{
+    known k = {n_inputs, 0};
+    while (k.plain < n_plain || k.blocks < n_blocks) {
+        if (k.plain == n_plain || (k.blocks < n_blocks && chance(r, 50))) {
+            int target = n_plain + k.blocks * (int)b->head.n_aux;
+            if (chance(r, 70))
+                random_profile_group(r, b, target, k);
+            else
+                random_expression(r, b, target, k);
+            k.blocks++;
+        } else {
+            const known plain = {k.plain, 0};
+            if (chance(r, 60))
+                random_law_group(r, b, k.plain);
+            else
+                random_expression(r, b, k.plain, plain);
+            if (chance(r, 10))
+                random_call(r, b, PYSPEC_STEP_CONVOLVE, 0, k.plain, plain);
+            k.plain++;
+        }
+    }
 }
 
 /* A slot that some node has written, other than `except`; -1 if there is none. */
@@ -125,21 +177,24 @@ static int random_written(rng *r, const plan_builder *b, unsigned written, int e
     return -1;
 }
 
-static unsigned random_component(rng *r, plan_builder *b, unsigned written)
+static unsigned random_component(rng *r, plan_builder *b, unsigned written, known k)
 {
-    int target = (int)below(r, b->head.n_slots), op = random_op(r, 0);
-    int fed = pyspec_op_table[op].kind == KIND_SPECTRUM_FED;
+    int target = (int)below(r, b->head.n_slots);
     int store = !(written >> target & 1) || chance(r, 15);
     int flags = store ? PYSPEC_FLAG_STORE : 0;
     int source = random_written(r, b, written, target);
     if (source >= 0 && chance(r, 20)) {
         add_step(b, PYSPEC_STEP_ADD, flags, source, target);
+    } else if (b->head.n_spectra && chance(r, 25)) {
+        add_step(b, PYSPEC_STEP_EXTERNAL, flags, (int)below(r, b->head.n_spectra), target);
     } else {
-        flags |= !fed && chance(r, 40) ? PYSPEC_FLAG_STATIC : 0;
-        pyspec_node *node = random_call(r, b, PYSPEC_STEP_COMPONENT, op, flags, target,
-                                        b->head.n_traces);
-        if (fed)
+        pyspec_node *node = random_call(r, b, PYSPEC_STEP_COMPONENT, flags, target, k);
+        if (pyspec_op_table[node->op].kind == KIND_SPECTRUM_FED)
             node->source = store || chance(r, 50) ? source : target;
+        else if (chance(r, 40))
+            node->flags |= PYSPEC_FLAG_STATIC;
+        if (b->head.n_aux && chance(r, 5))
+            node->repeat = (int32_t)b->head.n_aux;
     }
     return written | 1u << target;
 }
@@ -147,19 +202,25 @@ static unsigned random_component(rng *r, plan_builder *b, unsigned written)
 void random_plan(rng *r, plan_builder *b)
 {
     int n_theta = (int)below(r, 7), n_fixed = (int)below(r, 4) + (n_theta == 0);
-    int n_inputs = n_theta + n_fixed, n_traces = n_inputs + (int)below(r, 5);
-    start(b, chance(r, 70) ? 2 : 1, n_theta, n_fixed, n_traces, 1 + (int)below(r, 4));
+    int n_external = chance(r, 25) ? 1 + (int)below(r, 2) : 0, n_blocks = 0;
+    int n_inputs = n_theta + n_fixed + n_external, n_plain = n_inputs + (int)below(r, 5);
+    start(b, chance(r, 70) ? 2 : 1, n_theta, n_fixed, n_plain, 1 + (int)below(r, 4));
+    b->head.n_external = n_external;
+    b->head.n_spectra = chance(r, 25) ? 1 + below(r, 2) : 0;
     b->head.n_axes = below(r, 3);
     b->head.n_masks = below(r, 3);
-    for (int target = n_inputs; target < n_traces; target++)
-        if (chance(r, 50))
-            random_law_group(r, b, target);
-        else
-            random_expression(r, b, target);
+    if (chance(r, 35)) {
+        n_blocks = (int)below(r, 4);
+        add_blocks(b, 1 + (int)below(r, chance(r, 5) ? 100 : 5), n_blocks);
+    }
+    random_resolution(r, b, n_inputs, n_plain, n_blocks);
     unsigned written = 0;
+    const known all = {n_plain, n_blocks};
     for (int64_t n = below(r, 8); n > 0; n--)
-        written = random_component(r, b, written);
+        written = random_component(r, b, written, all);
     b->head.result = written ? random_written(r, b, written, -1) : 0;
+    if (chance(r, 6))
+        b->head.trace = below(r, n_plain);
 }
 
 void mutate_plan(rng *r, pyspec_plan *plan)

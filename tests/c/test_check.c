@@ -1,19 +1,5 @@
-/* test_check.c: every refusal of pyspec_check, one line each: what is wrong, which status, which
- * field the fault names. */
-#include "plans.h"
-#include "unit.h"
-
-#include <stdlib.h>
-
-enum {
-#define CONSTANT(name, value)
-#define STRUCT(type, size)
-#define FIELD(type, field, kind, offset, doc) FIELD_##type##_##field,
-#include "layout.def"
-#undef CONSTANT
-#undef STRUCT
-#undef FIELD
-};
+/* test_check.c: refusals of pyspec_check: memory, header, laws, expressions, components, problem. */
+#include "refusals.h"
 
 static const int law_rows[] = {0, 1, 2, -1}, gauss_rows[] = {0, 4, 1}, shirley_rows[] = {2};
 static const int line_rows[] = {0, 1, 2, 3};
@@ -42,35 +28,6 @@ static pyspec_plan *good_plan(void)
     add_step(&b, PYSPEC_STEP_ADD, store, 1, 0);
     return finish(&b);
 }
-
-/* p, n, w, q: header, nodes, words and problem that `edit` may change before the check. */
-#define EXPECT(edit, want_status, want_node, want_field)                                           \
-    do {                                                                                           \
-        pyspec_plan *p = good_plan();                                                              \
-        pyspec_node *n = (pyspec_node *)((char *)p + p->nodes);                                    \
-        int64_t *w = (int64_t *)((char *)p + p->words);                                            \
-        int64_t size = p->size;                                                                    \
-        grid g;                                                                                    \
-        make_grid(&g, p, 5, 7);                                                                    \
-        pyspec_problem *q = &g.problem;                                                            \
-        pyspec_fault fault = {-1, -2, -2, -1};                                                     \
-        edit;                                                                                      \
-        CHECK_INT(pyspec_check(p, size, q, &fault), want_status);                                  \
-        CHECK_INT(fault.status, want_status);                                                      \
-        CHECK_INT(fault.node, want_node);                                                          \
-        CHECK_INT(fault.field, want_field);                                                        \
-        CHECK_INT(pyspec_check(p, size, q, NULL), want_status);                                    \
-        (void)n, (void)w;                                                                          \
-        free_grid(&g);                                                                             \
-        free(p);                                                                                   \
-    } while (0)
-#define HEADER(edit, status, field) EXPECT(edit, STATUS_##status, -1, FIELD_pyspec_plan_##field)
-#define PROBLEM(edit, status, field)                                                               \
-    EXPECT(edit, STATUS_##status, -1, FIELD_pyspec_problem_##field)
-#define NODE(at, edit, status, field)                                                              \
-    EXPECT(n[at].edit, STATUS_##status, at, FIELD_pyspec_node_##field)
-#define WORD(at, word, value, status, field)                                                       \
-    EXPECT(w[n[at].word] = (value), STATUS_##status, at, FIELD_pyspec_node_##field)
 
 static void accepts_a_good_plan(void)
 {
@@ -139,12 +96,19 @@ static void refuses_a_bad_header(void)
 
 static void refuses_a_bad_resolving_node(void)
 {
-    NODE(LAW, step = 5, STEP, step);
+    NODE(LAW, step = PYSPEC_STEP_EXTERNAL + 1, STEP, step);
+    NODE(LAW, step = PYSPEC_STEP_ADD, STEP, step);
+    NODE(LAW, step = PYSPEC_STEP_EXTERNAL, STEP, step);
     NODE(LAW, step = -1, STEP, step);
     NODE(LAW, step = PYSPEC_STEP_COMPONENT, STEP, step);
     NODE(LAW, op = -1, OP, op);
     NODE(LAW, op = N_OPS, OP, op);
     NODE(LAW, op = OP_Gauss, OP, op);
+    NODE(LAW, op = OP_gaussCONV, OP, op);
+    NODE(LAW, op = OP_pLinear, OP, op);
+    NODE(LAW, op = OP_gaussIRF, OP, op);
+    NODE(LAW, repeat = 0, SIZE, repeat);
+    NODE(LAW, repeat = 2, SIZE, repeat);
     NODE(LAW, n_params = 3, ARITY, n_params);
     NODE(LAW, op = OP_sinFun, ARITY, n_params);
     NODE(LAW, params = -1, OFFSET, params);
@@ -196,9 +160,14 @@ static void refuses_a_bad_program(void)
 static void refuses_a_bad_component(void)
 {
     NODE(GAUSS, step = PYSPEC_STEP_LAW, STEP, step);
-    NODE(GAUSS, step = 7, STEP, step);
+    NODE(GAUSS, step = PYSPEC_STEP_CONVOLVE, STEP, step);
+    NODE(GAUSS, step = PYSPEC_STEP_PROFILE, STEP, step);
+    NODE(GAUSS, step = PYSPEC_STEP_EXTERNAL + 1, STEP, step);
     NODE(GAUSS, op = N_OPS, OP, op);
     NODE(GAUSS, op = OP_expFun, OP, op);
+    NODE(GAUSS, op = OP_pGauss, OP, op);
+    NODE(GAUSS, repeat = 0, SIZE, repeat);
+    NODE(GAUSS, repeat = 2, SIZE, repeat);
     NODE(GAUSS, n_params = 4, ARITY, n_params);
     NODE(GAUSS, n_params = -3, ARITY, n_params);
     NODE(GAUSS, target = 2, SLOT, target);

@@ -119,6 +119,32 @@ static void neighbours_never_change_the_bits_of_a_lane(void)
         }
 }
 
+/* The same abscissa and parameters in every lane give the same bits in every lane: a compiler
+ * may copy the loop over the lanes, and contract each copy to FMA in its own way. */
+static void the_place_of_a_lane_has_no_say(void)
+{
+    const int64_t n_x = 60 * L;
+    const double widths[] = {0.1, 1.0, 10.0, 100.0};
+    for (int op = 0; op < N_OPS; op++)
+        for (int k = 0; k < 4 && pyspec_op_table[op].kind != KIND_SPECTRUM_FED; k++)
+            for (int with_partials = 0; with_partials < 2; with_partials++)
+                for (int round = 0; round < 20; round++) {
+                    results r;
+                    set_inputs(1);
+                    for (int i = 0; i < n_x; i++)
+                        x[i] = widths[k] * (0.61803398874989 * (double)(i / L) - 18.3);
+                    for (int i = 0; i < MAX_PARAMS; i++)
+                        params[i] += 0.0937 * (round * (i + 3) % 11);
+                    compute(&r, op, 1, n_x, params, spectrum, with_partials);
+                    for (int64_t i = 0; i < n_x; i++) {
+                        CHECK(same(r.value[i], r.value[i - i % L]));
+                        for (int p = 0; p < r.n_params && with_partials; p++)
+                            CHECK(same(r.partials[p][i], r.partials[p][i - i % L]));
+                    }
+                    release(&r);
+                }
+}
+
 static void a_value_does_not_depend_on_asking_for_partials(void)
 {
     for (int op = 0; op < N_OPS; op++)
@@ -185,6 +211,7 @@ int main(void)
 {
     RUN_ALL(rows_and_abscissae_in_lanes_agree);
     RUN_ALL(neighbours_never_change_the_bits_of_a_lane);
+    RUN_ALL(the_place_of_a_lane_has_no_say);
     RUN_ALL(a_value_does_not_depend_on_asking_for_partials);
     RUN_ALL(partials_are_derivatives);
     RUN_ALL(shirley_sums_across_blocks);

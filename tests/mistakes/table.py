@@ -18,6 +18,7 @@ import numpy as np
 import yaml
 
 import pyspec
+from pyspec.io import read
 from pyspec.model import load_profile
 
 TABLE = Path(__file__).with_name("mistakes.yaml")
@@ -61,7 +62,7 @@ class Names(dict[str, Any]):
 
     def __init__(self) -> None:
         super().__init__({name: getattr(pyspec, name) for name in pyspec.__all__})
-        self.update(np=np, Path=Path, load_profile=load_profile)
+        self.update(np=np, Path=Path, load_profile=load_profile, read=read)
         self["energy"], self["time"] = np.linspace(80.0, 90.0, 101), np.linspace(-5.0, 20.0, 26)
         generator = np.random.default_rng(1)
         peak = 20 * np.exp(-(((self["energy"] - 84) / 0.7) ** 2) / 2) + 2

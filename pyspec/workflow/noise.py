@@ -1,0 +1,131 @@
+"""The noise of a file's data, and what becomes of it in a mean."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from pyspec.errors import DataError, suggest
+
+Array = npt.NDArray[np.float64]
+
+NOISE_TYPES = ("unknown", "gaussian", "poisson")
+
+
+@dataclass(frozen=True, eq=False)
+class Noise:
+    """What is known of the noise: nothing, a standard deviation, or counts.
+
+    Attributes
+    ----------
+    kind : "unknown", "gaussian" or "poisson"
+    sigma : for "gaussian" a number, (n_time, 1), (n_energy,) or (n_time, n_energy)
+    scale : for "poisson" counts for each unit of the data
+    """
+
+    kind: str = "unknown"
+    sigma: float | Array | None = None
+    scale: float = 1.0
+
+    @property
+    def is_known(self) -> bool:
+        """Whether standard errors need no scaling by the reduced chi²."""
+        return self.kind != "unknown"
+
+    def of_series(self) -> dict[str, Any]:
+        """What a Measurement of the data as they are takes."""
+        return self._arguments(self.sigma, self.scale)
+
+    def of_row(self, row: int, shape: tuple[int, ...]) -> dict[str, Any]:
+        """What a Measurement of one spectrum takes."""
+        sigma = self.sigma
+        if isinstance(sigma, np.ndarray):
+            sigma = np.broadcast_to(sigma, shape)[row]
+        return self._arguments(sigma, self.scale)
+
+    def of_mean(
+        self, rows: tuple[int, int], shape: tuple[int, ...], counts: Array
+    ) -> dict[str, Any]:
+        """What a Measurement of the mean over `rows` takes, (n_energy,) with `counts` points.
+
+        Standard deviations become ``sqrt(sum s²) / n``, which is ``sigma / sqrt(n)`` where they
+        are equal; n times the counts stand behind a unit of the mean.
+        """
+        if self.kind == "poisson":
+            return self._arguments(None, self.scale * (rows[1] - rows[0]))
+        if self.kind != "gaussian":
+            return {}
+        assert self.sigma is not None
+        part = np.broadcast_to(self.sigma, shape)[slice(*rows)]
+        total = (part**2).sum(axis=0)
+        # Masked points add nothing: the mean over those that count is taken as equally noisy.
+        n_rows = rows[1] - rows[0]
+        kept = np.maximum(counts, 1.0)
+        return self._arguments(np.sqrt(total * kept / n_rows) / kept, self.scale)
+
+    def _arguments(self, sigma: float | Array | None, scale: float) -> dict[str, Any]:
+        if self.kind == "poisson":
+            return {"loss": "poisson", "loss_scale": float(scale)}
+        if self.kind == "gaussian" and sigma is not None:
+            return {"weight": 1.0 / np.asarray(sigma, dtype=np.float64)}
+        return {}
+
+
+def check_sigma(given: Any, shape: tuple[int, ...]) -> float | Array:
+    """A number, or an array that broadcasts to the data: one value a spectrum (n_time,), or one
+    a point. Raises :class:`DataError` unless all are finite and above 0."""
+    array = np.asarray(given)
+    if array.dtype.kind not in "fiu":
+        raise DataError(f"sigma has type {array.dtype}; give one standard deviation or an array")
+    sigma = array.astype(np.float64)
+    bad = ~(np.isfinite(sigma) & (sigma > 0))
+    if bad.any():
+        first = tuple(int(k) for k in np.argwhere(bad)[0])
+        place = f" at {first}" if first else ""
+        raise DataError(
+            f"sigma must be finite and above 0, but is {sigma[first]:g}{place}; "
+            "mask points without an error: mask="
+        )
+    if sigma.ndim == 0:
+        return float(sigma)
+    if sigma.shape == shape:
+        return sigma
+    if len(shape) == 2 and sigma.shape == shape[:1]:
+        return sigma[:, np.newaxis]
+    raise DataError(
+        f"sigma has shape {sigma.shape}, the data {shape}; give a number, "
+        + ("one value a spectrum (n_time,), " if len(shape) == 2 else "")
+        + "or one a point"
+    )
+
+
+def make_noise(kind: str, sigma: Any, scale: float | None, shape: tuple[int, ...]) -> Noise:
+    """A declaration of noise, checked. Raises :class:`DataError`."""
+    wanted = str(kind).lower()
+    if wanted not in NOISE_TYPES:
+        hint = suggest(wanted, list(NOISE_TYPES))
+        raise DataError(f"noise_type must be one of {', '.join(NOISE_TYPES)}, not {kind!r}{hint}")
+    if wanted == "poisson":
+        if sigma is not None:
+            raise DataError(
+                "counts have no sigma of their own; give scale= (counts a unit), or "
+                "noise_type='gaussian'"
+            )
+        factor = 1.0 if scale is None else float(scale)
+        if not (np.isfinite(factor) and factor > 0):
+            raise DataError(f"scale is {scale!r}; give the counts for each unit of the data")
+        return Noise("poisson", None, factor)
+    if scale is not None:
+        raise DataError(f"scale belongs to noise_type='poisson', not to {wanted!r}")
+    if wanted == "gaussian":
+        if sigma is None:
+            raise DataError(
+                "noise_type='gaussian' needs sigma=: a number, one a spectrum, or one a point"
+            )
+        return Noise("gaussian", check_sigma(sigma, shape))
+    if sigma is not None:
+        raise DataError("sigma belongs to noise_type='gaussian'")
+    return Noise()

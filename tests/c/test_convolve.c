@@ -1,0 +1,196 @@
+/* test_convolve.c: the convolution step against the double sum that defines it: every kernel,
+ * even and uneven axes, widths from far below a step to far beyond the axis, NaN. */
+#include "plans.h"
+#include "unit.h"
+
+#include <stdlib.h>
+
+enum { MAX_N = 400, N_AXES = 4, N_SIZES = 6 };
+
+static const int kernels[] = {OP_gaussCONV, OP_expSymCONV, OP_expDecayCONV, OP_expRiseCONV,
+                              OP_boxCONV};
+enum { N_KERNELS = 5 };
+static const int64_t sizes[N_SIZES] = {1, 2, 3, 8, 65, MAX_N};
+
+/* Even, geometric, dense in the middle, and two groups far apart. */
+static void set_axis(int axis, int64_t n, double *t)
+{
+    for (int64_t i = 0; i < n; i++) {
+        double s = (double)i - 0.4 * (double)n;
+        t[i] = axis == 0   ? 0.25 * s
+               : axis == 1 ? pow(1.03, (double)i) - 5.0
+               : axis == 2 ? s * s * s * 1e-4 + 0.1 * s
+                           : 0.1 * s + (s < 0.0 ? -1e4 : 0.0);
+    }
+}
+
+/* The only row that moves is an external trace, copied by an expression and convolved. */
+enum { WIDTH, SIGNAL, RESULT };
+static pyspec_plan *convolution_plan(int kernel)
+{
+    plan_builder b;
+    const int width[] = {WIDTH};
+    const int64_t copy[] = {RPN_PARAM, SIGNAL};
+    start(&b, 2, 1, 0, 3, 1);
+    b.head.n_external = 1;
+    b.head.trace = RESULT;
+    add_expression(&b, 0, RESULT, 1, copy);
+    add_call(&b, PYSPEC_STEP_CONVOLVE, kernel, 0, RESULT, 1, width);
+    return finish(&b);
+}
+
+/* Runs the plan on n samples; the caller frees the n values. */
+static double *convolve(int kernel, double width, int64_t n, const double *t, const double *y)
+{
+    pyspec_plan *plan = convolution_plan(kernel);
+    int status;
+    grid g;
+    make_grid(&g, plan, n, 1);
+    memcpy(g.time, t, (size_t)n * sizeof *t);
+    memcpy(g.external, y, (size_t)n * sizeof *y);
+    CHECK_INT(pyspec_check(plan, plan->size, &g.problem, NULL), STATUS_OK);
+    double *out = run_entry(RUN_EVALUATE, plan, &g.problem, &width, &status);
+    double *traces = run_entry(RUN_TRACES, plan, &g.problem, &width, &status);
+    CHECK(all_same(out, traces + RESULT * n, n));
+    CHECK(all_same(y, traces + SIGNAL * n, n));
+    free(traces);
+    free_grid(&g);
+    free(plan);
+    return out;
+}
+
+static void set_signal(int64_t n, double *y)
+{
+    for (int64_t i = 0; i < n; i++)
+        y[i] = i < n / 3 ? 0.0 : 2.0 * exp(-0.05 * (double)(i - n / 3)) + (double)(i * 7 % 5);
+}
+
+static void equals_the_double_sum(void)
+{
+    const double widths[] = {1e-300, 1e-6, 0.07, 0.25, 0.5, 1.3, 9.0, 120.0, 3e4, 1e9, 1e150};
+    double t[MAX_N], y[MAX_N], want[MAX_N];
+    for (int axis = 0; axis < N_AXES; axis++)
+        for (int size = 0; size < N_SIZES; size++)
+            for (int kernel = 0; kernel < N_KERNELS; kernel++)
+                for (int k = 0; k < 11; k++) {
+                    const int64_t n = sizes[size];
+                    set_axis(axis, n, t);
+                    set_signal(n, y);
+                    memcpy(want, y, sizeof want);
+                    naive_convolve(kernels[kernel], widths[k], n, t, want);
+                    double *out = convolve(kernels[kernel], widths[k], n, t, y);
+                    CHECK(isfinite(want[0]) && isfinite(want[n - 1]));
+                    CHECK(close_to(out, want, n, 1e-13));
+                    free(out);
+                }
+}
+
+static void keeps_a_constant(void)
+{
+    const double widths[] = {1e-300, 0.3, 50.0, 1e100};
+    double t[MAX_N], y[MAX_N];
+    for (int kernel = 0; kernel < N_KERNELS; kernel++)
+        for (int k = 0; k < 4; k++) {
+            set_axis(2, MAX_N, t);
+            for (int i = 0; i < MAX_N; i++)
+                y[i] = 3.7;
+            double *out = convolve(kernels[kernel], widths[k], MAX_N, t, y);
+            CHECK(close_to(out, y, MAX_N, 1e-14));
+            free(out);
+        }
+}
+
+/* A kernel narrower than every step leaves the signal, even where its square or its inverse
+ * is beyond a double. */
+static void a_narrow_kernel_changes_nothing(void)
+{
+    const double widths[] = {5e-324, 1e-310, 1e-300, 1e-160, 1e-12};
+    double t[MAX_N], y[MAX_N];
+    for (int kernel = 0; kernel < N_KERNELS; kernel++)
+        for (int k = 0; k < 5; k++) {
+            set_axis(1, MAX_N, t);
+            set_signal(MAX_N, y);
+            double *out = convolve(kernels[kernel], widths[k], MAX_N, t, y);
+            CHECK(close_to(out, y, MAX_N, 1e-9));
+            free(out);
+        }
+}
+
+static void only_positive_widths_are_defined(void)
+{
+    const double widths[] = {0.0, -1.0, (double)NAN, -(double)INFINITY};
+    double t[8], y[8];
+    set_axis(0, 8, t);
+    set_signal(8, y);
+    for (int kernel = 0; kernel < N_KERNELS; kernel++)
+        for (int k = 0; k < 4; k++) {
+            double *out = convolve(kernels[kernel], widths[k], 8, t, y);
+            for (int i = 0; i < 8; i++)
+                CHECK(isnan(out[i]));
+            free(out);
+        }
+}
+
+/* As in a sum with a matrix, where 0 times NaN is NaN. */
+static void one_nan_spreads_to_every_sample(void)
+{
+    const int at[] = {0, 5, 30, 64};
+    double t[65], y[65];
+    for (int axis = 0; axis < N_AXES; axis += 3)
+        for (int kernel = 0; kernel < N_KERNELS; kernel++)
+            for (int k = 0; k < 4; k++) {
+                set_axis(axis, 65, t);
+                set_signal(65, y);
+                y[at[k]] = (double)NAN;
+                double *out = convolve(kernels[kernel], 0.3, 65, t, y);
+                for (int i = 0; i < 65; i++)
+                    CHECK(isnan(out[i]));
+                free(out);
+            }
+}
+
+/* What stands after a kernel is convolved, the base is added afterwards; another law too. */
+static void the_order_of_the_nodes_counts(void)
+{
+    plan_builder b;
+    const int slow[] = {0, 1, 2, -1}, width[] = {1}, step[] = {0, 2, -1};
+    start(&b, 2, 3, 0, 4, 1);
+    b.head.trace = 3;
+    add_call(&b, PYSPEC_STEP_LAW, OP_expFun, PYSPEC_FLAG_STORE, 3, 4, slow);
+    add_call(&b, PYSPEC_STEP_CONVOLVE, OP_gaussCONV, 0, 3, 1, width);
+    add_call(&b, PYSPEC_STEP_LAW, OP_stepFun, 0, 3, 3, step);
+    add_call(&b, PYSPEC_STEP_CONVOLVE, OP_expDecayCONV, 0, 3, 1, width);
+    add_step(&b, PYSPEC_STEP_BASE, 0, 2, 3);
+    pyspec_plan *plan = finish(&b);
+    const double theta[] = {2.0, 0.8, 0.3};
+    double want[100];
+    int status;
+    grid g;
+    make_grid(&g, plan, 100, 1);
+    for (int i = 0; i < 100; i++) {
+        double s = g.time[i] - theta[2];
+        want[i] = s < 0.0 ? 0.0 : theta[0] * exp(-s / theta[1]);
+    }
+    naive_convolve(OP_gaussCONV, theta[1], 100, g.time, want);
+    for (int i = 0; i < 100; i++)
+        want[i] += g.time[i] < theta[2] ? 0.0 : theta[0];
+    naive_convolve(OP_expDecayCONV, theta[1], 100, g.time, want);
+    for (int i = 0; i < 100; i++)
+        want[i] += theta[2];
+    double *out = run_entry(RUN_EVALUATE, plan, &g.problem, theta, &status);
+    CHECK(close_to(out, want, 100, 1e-14));
+    free(out);
+    free_grid(&g);
+    free(plan);
+}
+
+int main(void)
+{
+    RUN_ALL(equals_the_double_sum);
+    RUN_ALL(keeps_a_constant);
+    RUN_ALL(a_narrow_kernel_changes_nothing);
+    RUN_ALL(only_positive_widths_are_defined);
+    RUN_ALL(one_nan_spreads_to_every_sample);
+    RUN(the_order_of_the_nodes_counts);
+    return REPORT;
+}

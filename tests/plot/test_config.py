@@ -1,0 +1,76 @@
+"""PlotConfig: fields, aliases, JSON, and what it refuses."""
+
+from __future__ import annotations
+
+import pytest
+
+from pyspec.plot import PlotConfig, PlotError
+
+
+def test_defaults_are_those_that_users_know() -> None:
+    config = PlotConfig()
+    assert (config.dpi_plot, config.dpi_save, config.res_mult) == (100, 300, 5)
+    assert (config.z_colormap, config.z_colormap_res, config.z_colorbar) == (
+        "viridis",
+        "RdBu_r",
+        "ver",
+    )
+    assert config.panel_size == (4.0, 3.0)
+    assert config.full_range
+    assert config.show_init
+
+
+def test_aliases_are_the_same_fields() -> None:
+    config = PlotConfig().update(e_label="E (eV)", t_label="t (ps)", dpi_plt=80)
+    assert (config.x_label, config.y_label, config.dpi_plot) == ("E (eV)", "t (ps)", 80)
+    config.e_label, config.t_label, config.dpi_plt = "a", "b", 90
+    assert (config.x_label, config.y_label, config.dpi_plot) == ("a", "b", 90)
+    assert (config.e_label, config.t_label, config.dpi_plt) == ("a", "b", 90)
+
+
+def test_update_changes_copy_does_not_and_adopt_takes_all() -> None:
+    config = PlotConfig(vlines=[1.0])
+    other = config.copy(x_dir="rev")
+    assert (config.x_dir, other.x_dir) == ("def", "rev")
+    assert other.vlines is not None
+    other.vlines.append(2.0)
+    assert config.vlines == [1.0]
+    assert config.update(title="scan") is config
+    config.adopt(other)
+    assert config.x_dir == "rev"
+    assert config.title == ""
+    with pytest.raises(PlotError, match="adopt takes a PlotConfig"):
+        config.adopt("x")  # type: ignore[arg-type]
+
+
+def test_json_and_back() -> None:
+    config = PlotConfig(
+        x_lim=(1, 2), colors=["red"], waterfall=2.5, x_dir="rev", data_slice=[[0, 2]]
+    )
+    assert PlotConfig.from_json(config.to_json()) == config
+    assert PlotConfig.from_json('{"e_label": "eV"}').x_label == "eV"
+    for text in ("[]", "{", "3"):
+        with pytest.raises(PlotError):
+            PlotConfig.from_json(text)
+
+
+@pytest.mark.parametrize(
+    ("fields", "message"),
+    [
+        ({"x_lable": "a"}, "no field 'x_lable'; did you mean 'x_label'"),
+        ({"x_dir": "reverse"}, "x_dir must be one of def, rev, asc"),
+        ({"z_type": "symlog"}, "z_type must be one of lin, log"),
+        ({"x_lim": (1, 2, 3)}, "x_lim is .* give two numbers"),
+        ({"x_lim": (1, float("nan"))}, "two numbers"),
+        ({"dpi_save": 0}, "must be positive"),
+        ({"dpi_plot": 1.5}, "whole number"),
+        ({"title": 3}, "give a text"),
+        ({"colors": "red"}, "a list of texts"),
+        ({"e_label": "a", "x_label": "b"}, "are the same field"),
+    ],
+)
+def test_mistakes_are_named_and_change_nothing(fields: dict[str, object], message: str) -> None:
+    config = PlotConfig()
+    with pytest.raises(PlotError, match=message):
+        config.update(**fields)
+    assert config == PlotConfig()

@@ -1,0 +1,234 @@
+"""Components, waterfalls, parameters over time, first looks, slices."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from pyspec.executor import make_executor
+from pyspec.fit import FitResult, SliceResults, fit_model, fit_slices, fit_trace
+from pyspec.io import Dataset
+from pyspec.model import Measurement, load_dynamics, load_model
+from pyspec.plot import (
+    PlotConfig,
+    PlotError,
+    plot_components,
+    plot_data,
+    plot_evolution,
+    plot_fit,
+    plot_moving,
+    plot_overview,
+    plot_waterfall,
+)
+from pyspec.plot.axes import MAX_CELLS, coarse, edges
+from pyspec.plot.evolution import moving
+
+pytest.importorskip("matplotlib")
+
+ENERGY = np.linspace(20.0, 0.0, 60)
+TIME = np.linspace(-2.0, 18.0, 21)
+TEXT = """
+pair:
+  Offset:
+    y0: [2.0, True]
+  GLP:
+    A: [10.0, True, 0, 100]
+    x0: [13.0, True]
+    F: [2.0, True, 0.1, 9]
+    m: [0.3, False]
+  GLP:
+    A: ["GLP_01_A / 2"]
+    x0: ["GLP_01_x0 - 6"]
+    F: ["GLP_01_F"]
+    m: ["GLP_01_m"]
+law:
+  expFun:
+    A: [2, True]
+    tau: [5, True, 0.1, 50]
+    t0: [0, False]
+"""
+
+
+@pytest.fixture(scope="module")
+def one() -> FitResult:
+    model = load_model(TEXT, "pair")
+    model.set_axes(energy=ENERGY)
+    data = model.evaluate() + np.random.default_rng(0).normal(0, 0.3, 60)
+    return fit_model(model, Measurement(data=data, columns=(5, 50)))
+
+
+@pytest.fixture(scope="module")
+def two() -> FitResult:
+    model = load_model(TEXT, "pair")
+    model.add_dynamics("GLP_01_x0", load_dynamics(TEXT, "law", "GLP_01_x0"))
+    model.set_axes(energy=ENERGY, time=TIME)
+    data = model.evaluate() + np.random.default_rng(1).normal(0, 0.3, (21, 60))
+    keep = np.ones(data.shape, bool)
+    keep[4, 7] = False
+    return fit_model(model, Measurement(data=data, rows=(1, 20), columns=(5, 50), keep=keep))
+
+
+@pytest.fixture(scope="module")
+def slices() -> SliceResults:
+    model = load_model(TEXT, "pair")
+    model.set_axes(energy=ENERGY)
+    data = model.evaluate() + np.random.default_rng(2).normal(0, 0.3, (6, 60))
+    return fit_slices(model, Measurement(data=data), times=TIME[:6])
+
+
+def test_components_and_their_sum(one: FitResult, tmp_path: Path) -> None:
+    ax = plot_components(one, save_path=tmp_path / "c.svg", x_dir="rev", e_label="E (eV)").axes[0]
+    labels = ax.get_legend_handles_labels()[1]
+    assert {"background", "GLP_01", "GLP_02", "sum"} == set(labels)
+    assert ax.get_xlabel() == "E (eV)"
+    assert ax.xaxis_inverted()
+    assert (tmp_path / "c.svg").is_file()
+
+
+def test_full_range_draws_more_than_the_window(one: FitResult, two: FitResult) -> None:
+    def n_data(result: FitResult, **fields: object) -> int:
+        ax = plot_fit(result, **fields).axes[0]
+        return next(line for line in ax.lines if line.get_label() == "data").get_xdata().size
+
+    assert n_data(one) == 60
+    assert n_data(one, full_range=False) == 45
+    assert n_data(one, full_range=False, data_slice=[[10, 20]]) == 10
+    whole, window = plot_fit(two), plot_fit(two, full_range=False)
+    assert whole.axes[0].collections[0].get_array().shape == (21, 60)
+    assert window.axes[0].collections[0].get_array().shape == (19, 45)
+    cut = plot_fit(two, data_slice=[[0, 9], [0, 30]])
+    assert cut.axes[0].collections[0].get_array().shape == (9, 30)
+    with pytest.raises(PlotError, match=r"\[\[row, end\], \[column, end\]\]"):
+        plot_fit(two, data_slice=[[0, 9]])
+    with pytest.raises(PlotError, match="is empty"):
+        plot_fit(two, data_slice=[[9, 9], [0, 30]])
+
+
+def test_start_is_drawn_unless_switched_off(one: FitResult) -> None:
+    def labels(**fields: object) -> list[str]:
+        return plot_fit(one, **fields).axes[0].get_legend_handles_labels()[1]
+
+    assert "start" in labels()
+    assert "start" not in labels(show_init=False)
+
+
+def test_fields_reach_the_axes(one: FitResult, two: FitResult) -> None:
+    config = PlotConfig(x_lim=(2, 18), vlines=[7.0], ticksize=6.0, title="scan", z_type="log")
+    above = plot_fit(one, config=config).axes[0]
+    assert above.get_xlim() == (18.0, 2.0)
+    assert above.get_yscale() == "log"
+    assert above.get_title(loc="left") == "scan"
+    figure = plot_fit(two, x_dir="asc", y_dir="rev", z_colorbar="hor", z_lim=(0, 5))
+    assert not figure.axes[0].xaxis_inverted()
+    assert figure.axes[0].yaxis_inverted()
+    assert figure.axes[0].collections[0].get_clim() == (0.0, 5.0)
+    assert len(plot_fit(two, z_colorbar="none").axes) == 3
+    assert plot_fit(two, z_type="log", y_type="log").axes[0].get_yscale() == "log"
+    with pytest.raises(PlotError, match="no field 'colour'"):
+        plot_fit(two, colour="red")
+
+
+def test_waterfall(tmp_path: Path) -> None:
+    data = np.random.default_rng(0).normal(size=(30, 60))
+    figure = plot_waterfall(data, ENERGY, np.arange(30.0), n=5, unit="ps", fit=data)
+    texts = [text.get_text() for text in figure.axes[0].texts]
+    assert texts == ["0 ps", "7 ps", "14 ps", "22 ps", "29 ps"]
+    assert len(figure.axes[0].lines) == 10
+    plot_waterfall(data[:3], ENERGY, y_norm=1, y_scale=[1, 2, 3], legend=["a", "b", "c"])
+    assert plot_data(data, ENERGY, np.arange(30.0), waterfall=3.0).axes[0].texts
+    with pytest.raises(PlotError, match="legend has 1 names for 3"):
+        plot_waterfall(data[:3], ENERGY, legend=["a"])
+    with pytest.raises(PlotError, match="shape"):
+        plot_waterfall(data, ENERGY[:-1])
+
+
+def test_moving_parameters_have_the_error_of_their_law(two: FitResult) -> None:
+    time, values, errors = moving(two)
+    assert time.size == 19
+    assert set(values) == {"GLP_01_x0", "GLP_02_x0"}
+    np.testing.assert_allclose(values["GLP_01_x0"] - values["GLP_02_x0"], 6.0)
+    # Before t = 0 only the base moves it: the band is its standard error.
+    error = errors["GLP_01_x0"]
+    assert error is not None
+    np.testing.assert_allclose(error[0], two.stderr["GLP_01_x0"], rtol=1e-6)
+    assert error[-1] < error[3]
+    figure = plot_moving(two, params=["GLP_01_x0"], t_label="ps")
+    assert figure.axes[0].get_xlabel() == "ps"
+    with pytest.raises(PlotError, match="did you mean 'GLP_01_x0'"):
+        plot_moving(two, params=["GLP_01_x"])
+
+
+def test_what_does_not_move_is_said(one: FitResult, two: FitResult) -> None:
+    with pytest.raises(PlotError, match="no parameter moves in the fit of one spectrum"):
+        plot_moving(one)
+    with pytest.raises(PlotError, match="fit a baseline or one spectrum"):
+        plot_components(two)
+
+
+def test_evolution_of_slices() -> None:
+    values = {name: np.arange(8.0) for name in "abcd"}
+    values["a"] = np.full(8, np.nan)
+    errors = {"b": np.array([0.1] * 7 + [np.nan])}
+    figure = plot_evolution(np.arange(8.0), values, errors, y_type="symlog", hlines=[3.0])
+    assert len(figure.axes) == 4
+    assert len(plot_evolution(np.arange(8.0), {"a": np.ones(8)}).axes) == 1
+    with pytest.raises(PlotError, match="b has shape"):
+        plot_evolution(np.arange(8.0), {"b": np.ones(7)})
+    with pytest.raises(PlotError, match="no parameter moves"):
+        plot_evolution(np.arange(8.0), {})
+
+
+def test_slices_and_traces_are_drawn_as_fits(slices: SliceResults) -> None:
+    figure = plot_fit(slices)
+    assert "6 slices one by one" in figure._suptitle.get_text()
+    assert figure.axes[0].collections[0].get_array().shape == (6, 60)
+    time = np.linspace(0, 20, 40)
+    result = fit_trace(TEXT, "law", time, 2 * np.exp(-time / 5), 0.01 + 0 * time)
+    assert plot_fit(result, t_label="delay (ps)").axes[1].get_xlabel() == "delay (ps)"
+
+
+def test_a_first_look_at_any_dataset(tmp_path: Path) -> None:
+    generator = np.random.default_rng(0)
+    be = {"labels": {"energy": "BE"}, "units": {"energy": "eV"}}
+    line = Dataset(generator.normal(size=60), ("energy",), {"energy": ENERGY[::-1]}, **be)
+    ax = plot_overview(line).axes[0]
+    assert ax.get_xlabel() == "binding energy (eV)"
+    assert ax.xaxis_inverted()
+    cube = Dataset(
+        generator.normal(size=(4, 5, 60)),
+        ("y", "x", "energy"),
+        {"y": np.arange(4), "x": np.arange(5), "energy": ENERGY},
+    )
+    assert len(plot_overview(cube, save_path=tmp_path / "cube.png").axes) == 3
+    time = np.concatenate([np.linspace(-1, 1, 20), np.geomspace(2, 1000, 20)])
+    series = Dataset(
+        generator.normal(size=(40, 60)), ("time", "energy"), {"time": time, "energy": ENERGY}
+    )
+    ax = plot_overview(series).axes[0]
+    assert ax.get_yscale() == "symlog"
+    low, high = ax.collections[0].get_clim()
+    assert low == -high
+    assert plot_overview(series, y_type="lin").axes[0].get_yscale() == "linear"
+    trace = Dataset(generator.normal(size=40), ("time",), {"time": time}, units={"time": "ps"})
+    assert plot_overview(trace).axes[0].get_xlabel() == "time (ps)"
+    row = Dataset(
+        generator.normal(size=(4, 60)), ("y", "energy"), {"y": np.arange(4), "energy": ENERGY}
+    )
+    assert plot_overview(row).axes[0].get_xlabel() == "y"
+
+
+def test_large_maps_are_averaged_and_keep_their_borders() -> None:
+    axis = np.linspace(0.0, 1.0, 4 * MAX_CELLS)
+    values = np.arange(axis.size, dtype=float).reshape(1, -1)
+    borders, fewer = coarse(edges(axis), values, 1)
+    assert fewer.shape == (1, MAX_CELLS)
+    assert borders.size == MAX_CELLS + 1
+    assert (borders[0], borders[-1]) == (edges(axis)[0], edges(axis)[-1])
+    np.testing.assert_allclose(fewer[0, :2], [1.5, 5.5])
+
+
+def test_executor_of_the_whole_equals_the_window(two: FitResult) -> None:
+    whole = make_executor(two.problem.model, None, "compiled").run(two.theta)
+    np.testing.assert_allclose(whole[1:20, 5:50], two.fit, atol=1e-12)

@@ -1,0 +1,131 @@
+"""The report: one file, everything in it, written as a whole."""
+
+from __future__ import annotations
+
+import re
+import sys
+from html.parser import HTMLParser
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from pyspec.fit import FitResult, fit_model, fit_slices, fit_trace
+from pyspec.model import Measurement, load_dynamics, load_model
+from pyspec.plot import PlotError, report
+
+ENERGY = np.linspace(0.0, 20.0, 50)
+TIME = np.linspace(-2.0, 18.0, 21)
+TEXT = """
+peak:
+  Offset:
+    y0: [2.0, True]
+  GLP:
+    A: [10.0, True, 0, 100]
+    x0: [9.0, True]
+    F: [2.0, True, 0.1, 9]
+    m: [0.3, True, 0, 1]
+law:
+  expFun:
+    A: [2, True]
+    tau: [5, True, 0.1, 50]
+    t0: [0, False]
+"""
+VOID = {"meta", "img", "br"}
+
+
+class Balanced(HTMLParser):
+    """Fails on a tag that is not closed, and on anything that would be loaded."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.open: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        assert tag not in ("script", "link", "iframe")
+        for name, value in attrs:
+            if name in ("src", "href"):
+                assert value is not None
+                assert value.startswith("data:image/png;base64,")
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+
+def page(path: Path) -> str:
+    text = path.read_text(encoding="utf-8")
+    parser = Balanced()
+    parser.feed(text)
+    assert not parser.open
+    return re.sub(r'"data:image[^"]*"', '""', text)
+
+
+def fit(two: bool = False, **options: object) -> FitResult:
+    model = load_model(TEXT, "peak")
+    if two:
+        model.add_dynamics("GLP_01_x0", load_dynamics(TEXT, "law", "GLP_01_x0"))
+    model.set_axes(energy=ENERGY, time=TIME if two else None)
+    clean = model.evaluate()
+    data = clean + np.random.default_rng(0).normal(0, 0.3, clean.shape)
+    return fit_model(model, Measurement(data=data, columns=(2, 48)), **options)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("two", [False, True])
+def test_everything_is_in_one_file(two: bool, tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    result = fit(two)
+    result.file_name, result.fit_type = "scan <7> & more", "2d" if two else "spectrum"
+    path = report(result, tmp_path / "r.html", notes=["read as text"], e_label="E (eV)")
+    assert list(tmp_path.iterdir()) == [path]
+    text = page(path)
+    assert "scan &lt;7&gt; &amp; more" in text
+    assert "://" not in text
+    for name in result.values:
+        assert name in text
+    for part in ("converged", "Correlations above 0.5", "SHA-256", "leastsq on the compiled",
+                 "x0: [9.0, True]", "read as text", "NumPy", "AIC"):  # fmt: skip
+        assert part in text
+    assert text.count("<img") == (4 if two else 2)
+    assert ("tau: [5, True, 0.1, 50]" in text) == two
+
+
+def test_what_went_wrong_stands_at_the_top(tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    text = page(report(fit(max_nfev=4), tmp_path / "r.html", title="my title"))
+    assert "not converged" in text
+    assert "max_nfev = 4" in text
+    assert "<title>my title</title>" in text
+
+
+def test_slices_and_traces(tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    model = load_model(TEXT, "peak")
+    model.set_axes(energy=ENERGY)
+    data = model.evaluate() + np.random.default_rng(0).normal(0, 0.3, (5, 50))
+    data[3] = 1e300  # this one fails
+    slices = fit_slices(model, Measurement(data=data), times=TIME[:5])
+    text = page(report(slices, tmp_path / "s.html"))
+    assert "of 5 converged" in text
+    assert f"{slices.time[3]:g}: " in text
+    time = np.linspace(0, 20, 40)
+    noise = np.random.default_rng(0).normal(0, 0.01, 40)
+    result = fit_trace(TEXT, "law", time, 2 * np.exp(-time / 5) + noise, 0.01 + 0 * time)
+    assert "expFun_01_tau" in page(report(result, tmp_path / "t.html"))
+
+
+def test_without_matplotlib_the_page_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    text = page(report(fit(), tmp_path / "r.html"))
+    assert "pip install &#x27;pyspec[plot]&#x27;" in text
+    assert "GLP_01_x0" in text
+
+
+def test_unwritable_report(tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    with pytest.raises(PlotError, match="cannot write the report"):
+        report(fit(), tmp_path / "nowhere" / "r.html")
+    assert list(tmp_path.iterdir()) == []

@@ -1,0 +1,195 @@
+"""Simulator: noise that has the statistics it claims, files that are whole."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from pyspec.errors import DataError
+from pyspec.io import read
+from pyspec.model import Model, load_dynamics, load_model
+from pyspec.simulate import Simulator
+
+ENERGY = np.linspace(0.0, 20.0, 80)
+TIME = np.linspace(-2.0, 18.0, 40)
+TEXT = """
+peak:
+  Offset:
+    y0: [2.0, True]
+  GLP:
+    A: [10.0, True, 0, 100]
+    x0: [9.0, True]
+    F: [2.0, True, 0.1, 9]
+    m: [0.3, True, 0, 1]
+law:
+  expFun:
+    A: [2, True]
+    tau: [5, True, 0.1, 50]
+    t0: [0, False]
+"""
+
+
+def model(two: bool = True) -> Model:
+    made = load_model(TEXT, "peak")
+    if two:
+        made.add_dynamics("GLP_01_x0", load_dynamics(TEXT, "law", "GLP_01_x0"))
+    made.set_axes(energy=ENERGY, time=TIME if two else None)
+    return made
+
+
+def test_the_same_seed_gives_the_same_data() -> None:
+    first, again = Simulator(model(), seed=3), Simulator(model(), seed=3)
+    np.testing.assert_array_equal(first.simulate_2d()[1], again.simulate_2d()[1])
+    assert not np.array_equal(first.simulate_2d()[1], Simulator(model(), seed=3).simulate_2d()[1])
+    first.set_seed(3)
+    np.testing.assert_array_equal(
+        first.simulate_2d()[1], Simulator(model(), seed=3).simulate_2d()[1]
+    )
+
+
+def test_gaussian_noise_has_its_width() -> None:
+    simulator = Simulator(model(), noise_type="gaussian", noise_level=0.1, seed=0)
+    clean, noisy, noise = simulator.simulate_2d()
+    np.testing.assert_array_equal(noisy, clean + noise)
+    sigma = simulator.sigma_data
+    assert sigma == pytest.approx(0.1 * clean.max())
+    assert noise.std() == pytest.approx(sigma, rel=0.05)
+    assert simulator.noise_model == {"noise_type": "gaussian", "sigma": sigma}
+    snr = simulator.get_snr()
+    assert snr == pytest.approx(np.mean(clean**2) / sigma**2)
+    assert simulator.get_snr("dB") == pytest.approx(10 * np.log10(snr))
+
+
+@pytest.mark.parametrize("counting", [False, True])
+def test_counts_have_the_variance_of_counts(counting: bool) -> None:
+    options = {"detection": "photon_counting", "counts_per_delay": 5e4} if counting else {}
+    simulator = Simulator(model(), noise_level=0.02, seed=1, **options)  # type: ignore[arg-type]
+    _, noisy, noise = simulator.simulate_2d()
+    scale = simulator.noise_model["scale"]
+    counts = noisy * scale
+    np.testing.assert_allclose(counts, np.round(counts), atol=1e-6)
+    sigma = np.asarray(simulator.sigma_data)
+    assert np.mean((noise / sigma) ** 2) == pytest.approx(1.0, rel=0.06)
+    if counting:
+        assert counts.sum(axis=1).mean() == pytest.approx(5e4, rel=0.01)
+    else:
+        assert scale == pytest.approx(50.0)
+
+
+def test_count_rate_times_time() -> None:
+    simulator = Simulator(
+        model(False), "photon_counting", count_rate=1e4, integration_time=3.0, seed=1
+    )
+    assert simulator.counts_per_delay == 3e4
+    _, noisy, _ = simulator.simulate_1d()
+    assert (noisy * simulator.noise_model["scale"]).sum() == pytest.approx(3e4, rel=0.05)
+    simulator.set_count_rate(10.0)
+    assert simulator.counts_per_delay == 30.0
+    simulator.set_counts_per_delay(7.0)
+    assert (simulator.count_rate, simulator.integration_time) == (None, None)
+
+
+def test_one_row_and_many_measurements() -> None:
+    simulator = Simulator(model(), noise_type="none")
+    clean = simulator.generate_clean_data()
+    np.testing.assert_array_equal(simulator.generate_clean_data(1, 7), clean[7])
+    np.testing.assert_array_equal(simulator.simulate_1d(-1)[1], clean[-1])
+    assert simulator.get_snr() == np.inf
+    assert simulator.sigma_data is None
+    simulator.set_noise_type("gaussian")
+    shared, noisy, noise = simulator.simulate_n(3)
+    assert len(noisy) == len(noise) == 3
+    np.testing.assert_array_equal(noisy[2], shared + noise[2])
+    assert not np.array_equal(noisy[0], noisy[1])
+
+
+def test_mistakes() -> None:
+    for options, message in (
+        ({"noise_type": "gausian"}, "did you mean 'gaussian'"),
+        ({"detection": "digital"}, "detection must be one of"),
+        ({"noise_level": -1.0}, "noise_level"),
+        ({"noise_level": float("nan")}, "noise_level"),
+        ({"detection": "photon_counting"}, "needs counts_per_delay"),
+        ({"counts_per_delay": 0}, "counts_per_delay must be finite and positive"),
+        ({"counts_per_delay": 5, "count_rate": 5}, "give counts_per_delay, or"),
+        ({"integration_time": 5}, "needs a count_rate"),
+    ):
+        with pytest.raises(DataError, match=message):
+            Simulator(model(), **options)  # type: ignore[arg-type]
+    simulator = Simulator(model(False))
+    with pytest.raises(DataError, match="no time axis"):
+        simulator.simulate_2d()
+    with pytest.raises(DataError, match="dim must be 1 or 2"):
+        simulator.generate_clean_data(3)
+    with pytest.raises(DataError, match="t_ind 99 is not a row"):
+        Simulator(model()).simulate_1d(99)
+    with pytest.raises(DataError, match="scale must be one of"):
+        simulator.get_snr("db")
+    with pytest.raises(DataError, match="n must be"):
+        simulator.simulate_n(0)
+    simulator.set_noise_level(0.0)
+    with pytest.raises(DataError, match="noise_level above 0"):
+        simulator.simulate_1d()
+    below = model(False)
+    below.set_values({"Offset_y0": -1.0})
+    with pytest.raises(DataError, match=r"negative or not finite .* noise_type='gaussian'"):
+        Simulator(below).simulate_1d()
+
+
+@pytest.mark.parametrize("kind", ["hdf5", "npz", "csv"])
+@pytest.mark.parametrize("two", [False, True])
+def test_files_are_read_back(kind: str, two: bool, tmp_path: Path) -> None:
+    if kind == "hdf5":
+        pytest.importorskip("h5py")
+    simulator = Simulator(model(two), seed=5)
+    _, noisy, _ = simulator.simulate()
+    suffix = {"hdf5": ".h5", "npz": ".npz", "csv": ".csv"}[kind]
+    path = simulator.save_data(
+        filepath=tmp_path / f"data{suffix}", save_format=kind, n_data=[noisy]
+    )
+    assert list(tmp_path.iterdir()) == [path]
+    if kind == "hdf5":
+        import h5py
+
+        with h5py.File(path) as file:
+            np.testing.assert_array_equal(file["noisy"][0], noisy)
+            np.testing.assert_array_equal(file["energy"], ENERGY)
+            assert file.attrs["noise_type"] == "poisson"
+            assert file["values"].attrs["GLP_01_A"] == 10.0
+            assert file.attrs["seed"] == 5
+        return
+    dataset = read(path)
+    np.testing.assert_allclose(dataset.data, noisy, rtol=1e-9)
+    assert dataset.energy is not None
+    np.testing.assert_allclose(dataset.energy, ENERGY, rtol=1e-9, atol=1e-9)
+    assert (dataset.time is not None) == two
+    if kind == "npz":
+        facts = json.loads(str(np.load(path)["settings"]))
+        assert facts["values"]["GLP_01_x0"] == 9.0
+
+
+def test_saving_refuses_what_it_cannot_write(tmp_path: Path) -> None:
+    simulator = Simulator(model(), seed=5)
+    path = tmp_path / "d.csv"
+    simulator.save_data(path, "csv", show_output=0)
+    with pytest.raises(DataError, match="exists already"):
+        simulator.save_data(path, "csv", overwrite=False)
+    with pytest.raises(DataError, match="did you mean 'hdf5'"):
+        simulator.save_data(path, "hdf")
+    with pytest.raises(DataError, match="n_data is empty"):
+        simulator.save_data(path, "csv", [])
+    with pytest.raises(DataError, match="one time"):
+        simulator.save_data(path, "csv", [np.zeros(80)])
+    with pytest.raises(DataError, match="have shape"):
+        simulator.save_data(path, "csv", [np.zeros((2, 2))])
+
+
+def test_comparison_is_drawn(tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    simulator = Simulator(model(), seed=5)
+    figure = simulator.plot_comparison(3, snr_scale="dB", save_path=tmp_path / "c.png")
+    assert "dB" in figure._suptitle.get_text()
+    assert len(simulator.plot_comparison(dim=2).axes) == 3
