@@ -18,10 +18,9 @@ from typing import Any
 
 import numpy as np
 
-from bench.cases import Case, all_cases
+from bench.cases import Case, FilesCase, all_cases
 from bench.measure import interleaved, jitter, machine, print_machine, print_rows, write_json
-from pyspec.executor import make_executor, worst_difference
-from pyspec.fit import fit_model
+from pyspec.executor import worst_difference
 
 EXECUTORS = ("tree", "interpreted", "compiled")
 
@@ -29,10 +28,10 @@ EXECUTORS = ("tree", "interpreted", "compiled")
 CALLS = {"tree": 1, "interpreted": 3, "compiled": 10}
 
 
-def measure_case(case: Case, rounds: int, fits: int) -> dict[str, dict[str, Any]]:
+def measure_case(case: Case | FilesCase, rounds: int, fits: int) -> dict[str, dict[str, Any]]:
     """All numbers of one problem, by executor."""
-    executors = {name: make_executor(case.model, case.measurement, name) for name in EXECUTORS}
-    theta = case.model.theta()
+    executors = {name: case.executor(name) for name in EXECUTORS}
+    theta = case.theta()
     draw, out = jitter(theta), np.empty(case.n_points)
     eval_ms = interleaved(
         {name: partial(_evaluate, executor, draw, out) for name, executor in executors.items()},
@@ -45,7 +44,7 @@ def measure_case(case: Case, rounds: int, fits: int) -> dict[str, dict[str, Any]
         times, result = [], None
         for _ in range(1 if name == "tree" else fits):
             start = time.perf_counter()
-            result = fit_model(case.model, case.measurement, backend=name)
+            result = case.fit(name)
             times.append(1e3 * (time.perf_counter() - start))
         assert result is not None
         others = [spectra[other] for other in EXECUTORS if other != name]

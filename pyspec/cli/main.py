@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 import warnings
 from collections.abc import Callable, Sequence
@@ -21,7 +22,7 @@ OK, FAILED, NOT_CONVERGED, INTERRUPTED = 0, 1, 3, 130
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs the command and returns its exit code."""
     parser = build_parser()
-    given = parser.parse_args(arguments)
+    given = parser.parse_args(join_values(sys.argv[1:] if arguments is None else arguments))
     if given.command is None:
         parser.print_help()
         return OK
@@ -51,6 +52,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
             file=sys.stderr,
         )
         return FAILED
+
+
+def join_values(arguments: Sequence[str]) -> list[str]:
+    """``--time -10:90:200`` as ``--time=-10:90:200``: argparse takes the value for an option."""
+    joined: list[str] = []
+    for argument in arguments:
+        before = joined[-1] if joined else ""
+        if before in ("--energy", "--time", "--aux") and re.match(r"-[\d.]", argument):
+            joined[-1] = f"{before}={argument}"
+        else:
+            joined.append(argument)
+    return joined
 
 
 def _show_warning(message: Warning | str, *_: Any, **__: Any) -> None:

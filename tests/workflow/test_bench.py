@@ -31,10 +31,10 @@ def test_ablation_writes_its_keys(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    from bench.cases import Case
+    from bench.cases import Case, FilesCase, six_files
 
-    def cases(data: Any) -> list[Case]:
-        return [Case("small", series(), Measurement(data=data_2d()))]
+    def cases(data: Any) -> list[Case | FilesCase]:
+        return [Case("small", series(), Measurement(data=data_2d())), six_files(12, 20)]
 
     monkeypatch.setattr(ablation, "all_cases", cases)
     path = tmp_path / "ablation.json"
@@ -43,10 +43,11 @@ def test_ablation_writes_its_keys(
     assert {"cpu", "cores", "python", "numpy"} <= set(found["machine"])
     rows = found["problems"]["small"]
     assert set(rows) == {"tree", "interpreted", "compiled"}
-    for row in rows.values():
+    for row in [*rows.values(), *found["problems"]["six_files"].values()]:
         assert {"eval_ms", "ns_per_point", "fit_ms", "nfev", "ratio", "max_diff"} <= set(row)
         assert row["success"]
         assert row["max_diff"] < 1e-10
+    for row in rows.values():
         assert row["ns_per_point"] == pytest.approx(1e6 * row["eval_ms"] / data_2d().size)
     assert rows["interpreted"]["ratio"] == 1.0
     assert "small, compiled" in capsys.readouterr().out
@@ -55,9 +56,12 @@ def test_ablation_writes_its_keys(
 def test_cases_are_the_ones_described(ablation: ModuleType, tmp_path: Path) -> None:
     from bench.cases import all_cases
 
-    names = [case.name for case in all_cases(tmp_path)]
-    assert names == ["seed_amplitude", "seed_position"]
-    assert all(case.n_points == 440 * 400 for case in all_cases(tmp_path))
+    points = {case.name: case.n_points for case in all_cases(tmp_path)}
+    assert points == {
+        "seed_amplitude": 440 * 400,
+        "seed_position": 440 * 400,
+        "six_files": 6 * 98 * 200,
+    }
 
 
 def test_data_set_02_is_found(ablation: ModuleType, shared: Path) -> None:

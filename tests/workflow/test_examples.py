@@ -30,6 +30,27 @@ SERIES_02 = {
     "GLP_01_x0_sinFun_01_phi": (0.3985178, 7693e-7),
 }
 
+#: Value, standard error, half of the last printed digit.
+SERIES_01 = {
+    "GLP_01_x0": (9.00019, 149e-5, 5e-6),
+    "GLP_01_x0_gaussCONV_SD": (3.00405, 671e-5, 5e-6),
+    "GLP_01_x0_expFun_01_A": (5.0004, 27e-4, 5e-5),
+    "GLP_01_x0_expFun_01_tau": (49.9873, 453e-4, 5e-5),
+}
+SERIES_03 = {
+    "GLP_01_x0": (9.00155, 125e-5, 5e-6),
+    "GLP_01_x0_gaussCONV_SD": (0.147552, 622e-6, 5e-7),
+    "GLP_01_x0_expFun_01_A": (-1.97909, 385e-5, 5e-6),
+    "GLP_01_x0_expFun_01_tau": (0.406768, 173e-5, 5e-7),
+    "GLP_01_x0_expFun_02_tau": (0.805706, 253e-5, 5e-7),
+}
+WINDOWS_01 = (0, 481), (100, 361), (0, 41)
+WINDOWS_03 = (0, 396), (80, 281), (0, 71)
+MOVING = [
+    ("position_decay", "01_basic_fitting", SERIES_01, 1.0598802, WINDOWS_01),
+    ("two_cycles", "03_multi_cycle_dynamics", SERIES_03, 1.0778859, WINDOWS_03),
+]
+
 
 def script(name: str) -> ModuleType:
     """An example as a module."""
@@ -75,3 +96,40 @@ def test_oscillating_doublet_on_simulated_data() -> None:
         for name in result.problem.names:
             assert abs(result.values[name] - wanted.values[name]) < 1e-3 * wanted.stderr[name]
         np.testing.assert_allclose(result.redchi, wanted.redchi, rtol=1e-9)
+
+
+@pytest.mark.parametrize("backend", ["interpreted", "compiled"])
+@pytest.mark.parametrize(("name", "folder", "wanted", "redchi", "windows"), MOVING)
+@pytest.mark.filterwarnings("ignore:.*boundary between sub-cycles")
+def test_moving_peaks_on_measured_data(
+    shared: Path,
+    name: str,
+    folder: str,
+    wanted: dict[str, tuple[float, float, float]],
+    redchi: float,
+    windows: tuple[tuple[int, int], ...],
+    backend: str,
+) -> None:
+    """Every reference value within 1 % of its standard error or to the last printed digit."""
+    place = shared / "data" / "trspecfit_examples" / folder
+    if not place.is_dir():
+        pytest.skip(f"no data set in {place}")
+    example = script(name)
+    file, result = example.fit(example.read(place), backend=backend)
+    assert (file.rows, file.columns, file.baseline_rows) == windows
+    assert result.success
+    assert set(result.free_names) == set(wanted)
+    for parameter, (value, error, digit) in wanted.items():
+        assert abs(result.values[parameter] - value) <= max(0.01 * error, digit), parameter
+        assert result.stderr[parameter] == pytest.approx(error, rel=0.01), parameter
+    assert result.redchi == pytest.approx(redchi, abs=6e-8)
+
+
+@pytest.mark.parametrize("name", ["position_decay", "two_cycles"])
+def test_moving_peaks_on_simulated_data(name: str) -> None:
+    example = script(name)
+    _, result = example.fit(example.simulate())
+    assert result.success
+    for parameter, true in example.MOTION.items():
+        full = f"GLP_01_x0_{parameter}"
+        assert abs(result.values[full] - true) < 4 * result.stderr[full], full

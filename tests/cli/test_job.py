@@ -1,0 +1,178 @@
+"""Job files: what they may say, and the answer to what they may not."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from pyspec.cli.fields import JobError
+from pyspec.cli.job import read_job
+from pyspec.cli.new import JOB, example_data, new_folder
+from pyspec.cli.prepare import load_data, load_the_model, mean_spectrum, series, windows
+from pyspec.errors import PyspecError
+
+SHORT = "data: {path: data.csv}\nmodels: models.yaml\n"
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    new_folder(tmp_path, force=False)
+    return tmp_path
+
+
+def write(folder: Path, text: str) -> Path:
+    path = folder / "job.yaml"
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def test_the_template_is_a_job(folder: Path) -> None:
+    job = read_job(folder / "job.yaml")
+    assert job.name == "my first fit"
+    assert job.data.path == folder / "data.csv"
+    assert job.folder == folder / "results"
+    assert job.energy_limits == (1.0, 19.0)
+    assert job.baseline == (-10.0, -1.0)
+    assert job.fit.options == {"method": "leastsq"}
+    assert job.plot.x_label == "kinetic energy (eV)"
+
+
+def test_every_choice_of_the_template_can_be_taken(folder: Path) -> None:
+    """Each commented line, its mark removed, is still a job that can be read."""
+    lines = JOB.splitlines()
+    choices = [k for k, line in enumerate(lines) if line.lstrip().startswith("# ") and ":" in line]
+    tried = 0
+    for k in choices[2:]:
+        text = lines[k]
+        if text.startswith("#"):
+            continue  # blocks that are commented as a whole
+        changed = [*lines[:k], text.replace("# ", "", 1), *lines[k + 1 :]]
+        read_job(write(folder, "\n".join(changed)))
+        tried += 1
+    assert tried >= 12
+    block = JOB.replace("# profiles:", "profiles:").replace(
+        "#   - {parameter: GLP_01_x0, model: depth}", "   - {parameter: GLP_01_x0, model: depth}"
+    )
+    block = block.replace("# auxiliary:", "auxiliary:").replace("# noise:", "noise:")
+    job = read_job(write(folder, block))
+    assert job.auxiliary is not None
+    assert job.auxiliary[0].size == 20
+    assert job.noise is not None
+    assert job.noise.sigma == 0.4
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("modls: a\n" + SHORT, r"job.yaml:1: modls: a job has no field 'modls'; did you mean 'mod"),
+        ("models: m.yaml\n", r"data: is missing; give 'data:'"),
+        ("data: {path: d.csv}\n", r"'models:' is missing"),
+        ("data: {pth: d.csv}\nmodels: m\n", r"job.yaml:1: data: 'path:' is missing"),
+        ("data: {path: d, fromat: csv}\nmodels: m\n", "no field 'fromat'; did you mean 'format'"),
+        ("data: {path: d, format: cvs}\nmodels: m\n", "must be one of .* did you mean 'csv'"),
+        ("data: {path: d, select: {x: ten}}\nmodels: m\n", r"data.select.x: give a number or"),
+        ("data: {path: d, at: {x: 1.5}}\nmodels: m\n", "gives positions, whole numbers"),
+        (SHORT + "fit: {method: leastsqq}\n", r"job.yaml:3: fit.method: unknown fit method"),
+        (SHORT + "fit:\n  backend: compild\n", r"job.yaml:4: fit.backend: unknown backend"),
+        (SHORT + "fit: {type: 3d}\n", "fit.type: must be one of 2d, spectrum, baseline, slices"),
+        (SHORT + "limits: {energy: [1, 2, 3]}\n", "limits.energy: give two numbers"),
+        (SHORT + "limits: {energy: [1, .nan]}\n", "give a finite number, not '.nan'"),
+        (SHORT + "limits: [1, 2]\n", "limits: holds fields"),
+        (SHORT + "noise: {type: gaussian}\n", "gaussian noise needs 'sigma:'"),
+        (SHORT + "noise: {sigma: -1}\n", "noise.sigma: give a positive number"),
+        (SHORT + "noise: {type: poisson, sigma: 1}\n", "counts have no sigma"),
+        (SHORT + "plot: {x_dir: down}\n", "plot.x_dir: PlotConfig: x_dir must be one of"),
+        (SHORT + "plot: {e_lable: a}\n", "no field 'e_lable'; did you mean 'e_label'"),
+        (SHORT + "dynamics: [fade]\n", "dynamics: holds a list"),
+        (SHORT + "dynamics: {model: fade}\n", r"dynamics\[0\]: 'parameter:' is missing"),
+        (SHORT + "dynamics: {parameter: a}\n", r"dynamics\[0\].model: is missing"),
+        (SHORT + "auxiliary: {range: [0, 1]}\n", "auxiliary: give 'values:"),
+        (SHORT + "data: {path: e.csv}\n", "data: given twice, first in line 1"),
+        (SHORT + "output: {archive: yes}\n", "output.archive: give true or false"),
+        (SHORT + "fit: {max_evaluations: 0}\n", "whole number of at least 1"),
+        ("- a\n", "a job holds fields"),
+        ("a: [\n", "not valid YAML"),
+        ("a: &x 1\n", "the anchor '&x' is not allowed"),
+    ],
+)
+def test_mistakes_name_file_line_and_remedy(tmp_path: Path, text: str, message: str) -> None:
+    with pytest.raises(JobError, match=message):
+        read_job(write(tmp_path, text))
+
+
+def test_files_that_are_no_job(tmp_path: Path) -> None:
+    with pytest.raises(JobError, match=r"cannot be read .* 'pyspec new'"):
+        read_job(tmp_path / "job.yaml")
+    write(tmp_path, SHORT)
+    with pytest.raises(JobError, match=r"is a folder: did you mean .*job.yaml"):
+        read_job(tmp_path)
+    (tmp_path / "bad.yaml").write_bytes(b"\xff\xfe")
+    with pytest.raises(JobError, match="not UTF-8"):
+        read_job(tmp_path / "bad.yaml")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("path: data.csv", "path: dta.csv", "did you mean 'data.csv'"),
+        ("models: models.yaml", "models: model.yaml", "there is no file .* holds job.yaml, models"),
+        ("model: doublet", "model: dublet", r"job.yaml:\d+: model: .*did you mean 'doublet'"),
+        ("GLP_01_A, model: fade", "GLP_1_A, model: fade", r"dynamics\[0\].*mean 'GLP_01_A'"),
+        ("model: fade}", "model: fad}", "there is no model 'fad'"),
+        ("energy: [1.0, 19.0]", "energy: [30, 40]", r"limits: no point of the energy axis"),
+        ("baseline: [-10, -1]", "baseline: [-90, -80]", "baseline: no point of the time axis"),
+    ],
+)
+def test_mistakes_that_only_data_and_models_show(
+    folder: Path, old: str, new: str, message: str
+) -> None:
+    assert old in JOB
+    job = read_job(write(folder, JOB.replace(old, new)))
+
+    def prepare() -> None:
+        dataset = load_data(job)
+        load_the_model(job, dataset, True)
+        windows(job, dataset)
+
+    with pytest.raises(PyspecError, match=message):
+        prepare()
+
+
+def test_nan_is_refused_or_masked(folder: Path) -> None:
+    lines = example_data().splitlines()
+    cells = lines[5].split(",")
+    lines[5] = ",".join([*cells[:7], "nan", *cells[8:]])
+    (folder / "data.csv").write_text("\n".join(lines) + "\n")
+    job = read_job(folder / "job.yaml")
+    with pytest.raises(JobError, match="1 values are NaN or infinite; write 'mask: nan'"):
+        load_data(job)
+    job = read_job(write(folder, JOB.replace("path: data.csv", "mask: nan\n  path: data.csv")))
+    dataset = load_data(job)
+    where = windows(job, dataset)
+    measurement = series(job, dataset, where)
+    assert measurement.keep is not None
+    assert np.count_nonzero(~measurement.keep) == 1
+    mean = mean_spectrum(job, dataset, where, (0, 10))
+    assert np.isfinite(mean.data).all()
+
+
+def test_noise_of_a_mean(folder: Path) -> None:
+    job = read_job(write(folder, JOB + "noise: {sigma: 0.4}\n"))
+    dataset = load_data(job)
+    where = windows(job, dataset)
+    assert series(job, dataset, where).weight == pytest.approx(2.5)
+    mean = mean_spectrum(job, dataset, where, (0, 4))
+    np.testing.assert_allclose(mean.weight, 5.0)
+    np.savetxt(folder / "sigma.csv", np.full(dataset.shape, 0.2), delimiter=",")
+    job = read_job(write(folder, JOB + "noise: {sigma: sigma.csv}\n"))
+    np.testing.assert_allclose(series(job, dataset, where).weight, 5.0)
+    np.testing.assert_allclose(mean_spectrum(job, dataset, where, (0, 4)).weight, 10.0)
+    job = read_job(write(folder, JOB + "noise: {type: poisson, scale: 3}\n"))
+    assert series(job, dataset, where).loss_scale == 3.0
+    assert mean_spectrum(job, dataset, where, (0, 4)).loss_scale == 12.0
+    np.savetxt(folder / "sigma.csv", np.zeros(dataset.shape), delimiter=",")
+    job = read_job(write(folder, JOB + "noise: {sigma: sigma.csv}\n"))
+    with pytest.raises(JobError, match="positive everywhere"):
+        series(job, dataset, where)
