@@ -31,6 +31,7 @@ void start(plan_builder *b, int dimension, int n_theta, int n_fixed, int n_trace
     b->head.n_slots = n_slots;
     b->head.samples = n_traces;
     b->head.trace = -1;
+    b->head.depends = -1;
 }
 
 int add_blocks(plan_builder *b, int n_aux, int n_blocks)
