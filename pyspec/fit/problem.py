@@ -190,8 +190,12 @@ class FitProblem:
 
     def slopes(self, theta: Array, bounds: Sequence[tuple[float, float]], free: list[int]) -> Array:
         """(n_points, n_free) derivatives whose Gram matrix is the information: of the residual,
-        or with counting statistics of the model over sqrt(variance)."""
+        or with counting statistics of the model over sqrt(variance). Exact where the executor
+        knows them, else by finite differences."""
         if not self.is_poisson:
+            if getattr(self.executor, "has_jacobian", False):
+                exact: Array = self.executor.jacobian(theta, self.fixed)  # type: ignore[attr-defined]
+                return exact[free].T
             return jacobian(self.residual, theta, bounds, free, self.sizes)
         expected = self.run(theta)
         scale = self.measurement.loss_scale
