@@ -62,8 +62,8 @@ if TYPE_CHECKING:
         load_time_model,
     )
     from pyspec.plan import can_lower_1d, can_lower_2d, pack, schedule_1d, schedule_2d
-    from pyspec.plot import plot_fit
-    from pyspec.simulate import Simulator
+    from pyspec.plot import PlotConfig, plot_data, plot_fit, plot_overview, report
+    from pyspec.simulate import ParameterSweep, Simulator, SweepDataset
     from pyspec.workflow import File, Project, show_config
 
 __version__ = VERSION
@@ -118,8 +118,8 @@ _HOMES = {
         "load_time_model",
     ),
     "pyspec.plan": ("can_lower_1d", "can_lower_2d", "pack", "schedule_1d", "schedule_2d"),
-    "pyspec.plot": ("plot_fit",),
-    "pyspec.simulate": ("Simulator",),
+    "pyspec.plot": ("PlotConfig", "plot_data", "plot_fit", "plot_overview", "report"),
+    "pyspec.simulate": ("ParameterSweep", "Simulator", "SweepDataset"),
     "pyspec.workflow": ("File", "Project", "show_config"),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
@@ -137,12 +137,15 @@ __all__ = [
     "Model",
     "ModelError",
     "ModelWarning",
+    "ParameterSweep",
     "ParameterTable",
     "PlanError",
+    "PlotConfig",
     "Project",
     "PyspecError",
     "Simulator",
     "SliceResults",
+    "SweepDataset",
     "__version__",
     "build_graph",
     "can_lower_1d",
@@ -165,9 +168,12 @@ __all__ = [
     "make_executor",
     "make_joint_executor",
     "pack",
+    "plot_data",
     "plot_fit",
+    "plot_overview",
     "read",
     "register_function",
+    "report",
     "save_fit",
     "schedule_1d",
     "schedule_2d",

@@ -130,12 +130,13 @@ def _order(model: Model) -> str:
 
 def _functions(model: Model) -> str:
     """The functions used, with their formulas."""
-    used = {component.function for component in model.components}
+    components = list(model.components)
     for par in model.parameters.values():
         for law in (par.dynamics, par.profile):
-            used |= {component.function for component in law.components} if law else set()
+            components += law.components if law is not None else []
+    used = {component.function: component.op for component in components}
     rows = [["function", "parameters", "formula"]]
-    rows += [[op.name, ", ".join(op.params), op.formula] for op in OPS.values() if op.name in used]
+    rows += [[op.name, ", ".join(op.params), op.formula] for op in used.values()]
     return "Functions\n" + text_table(rows, "<<<")
 
 

@@ -155,8 +155,3 @@ COMMANDS: dict[str, Callable[[Any], int]] = {
     "ops": _ops,
     "demo": _demo,
 }
-
-
-def run() -> None:
-    """Runs the command and leaves with its exit code: ``python -m pyspec.cli``."""
-    sys.exit(main(sys.argv[1:]))

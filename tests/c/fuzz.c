@@ -17,9 +17,9 @@ enum { MAX_RUN_X = 4096, MAX_RUN_ROWS = 1024 };
 static const int64_t MAX_RUN_WORK = (int64_t)1 << 22;
 
 /* What a plan or its problem has. */
-enum { N_STEPS = PYSPEC_STEP_EXTERNAL + 1, HAS_REPEAT = N_STEPS, HAS_TRACE, HAS_POISSON, N_FEATURES };
+enum { HAS_REPEAT = PYSPEC_STEP_EXTERNAL + 1, HAS_TRACE, HAS_POISSON, N_FEATURES };
 static const char *const feature_names[N_FEATURES] = {
-    "LAW",     "BASE",     "EXPRESSION",     "COMPONENT", "ADD",    "CONVOLVE",
+    "LAW",     "BASE",     "EXPRESSION",         "COMPONENT",       "ADD",             "CONVOLVE",
     "PROFILE", "EXTERNAL", "repeated component", "trace as result", "Poisson deviance"};
 
 typedef struct tally {
@@ -63,9 +63,10 @@ static double *random_doubles(rng *r, int64_t n, int hostile)
 static double *random_values(rng *r, int64_t n, int hostile)
 {
     double *values = exact(n, sizeof *values);
-    for (int64_t i = 0; i < n; i++)
-        values[i] = chance(r, hostile) ? hostile_double(r)
-                                       : 0.05 * (double)(1 + below(r, 50)) * (chance(r, 4) ? -1 : 1);
+    for (int64_t i = 0; i < n; i++) {
+        double calm = 0.05 * (double)(1 + below(r, 50)) * (chance(r, 4) ? -1.0 : 1.0);
+        values[i] = chance(r, hostile) ? hostile_double(r) : calm;
+    }
     return values;
 }
 
@@ -103,9 +104,10 @@ static void random_sizes(rng *r, const pyspec_plan *plan, pyspec_problem *q)
 
 static void mutate_sizes(rng *r, pyspec_problem *q)
 {
-    int64_t *const numbers[] = {&q->n_x,     &q->n_rows,  &q->row_begin,  &q->row_end, &q->x_begin,
-                                &q->x_end,   &q->n_axes,  &q->n_masks,    &q->n_fixed, &q->data_type,
-                                &q->n_aux,   &q->n_external, &q->loss};
+    int64_t *const numbers[] = {&q->n_x,     &q->n_rows,     &q->row_begin, &q->row_end,
+                                &q->x_begin, &q->x_end,      &q->n_axes,    &q->n_masks,
+                                &q->n_fixed, &q->data_type,  &q->n_aux,     &q->n_external,
+                                &q->loss};
     const double **const pointers[] = {&q->x,   &q->time,       &q->axes,     &q->fixed,
                                        &q->aux, &q->aux_weight, &q->external, &q->spectra};
     enum { N_NUMBERS = sizeof numbers / sizeof *numbers, N_POINTERS = 8 };
@@ -367,7 +369,7 @@ int main(int argc, char **argv)
 #undef STATUS
     /* WORK, OUTPUT and ISA belong to the entries, not to the check. */
 #define STATUS(name, code, message)                                                                \
-    CHECK(count.seen[code] || (code) == STATUS_WORK || (code) == STATUS_OUTPUT ||                    \
+    CHECK(count.seen[code] || (code) == STATUS_WORK || (code) == STATUS_OUTPUT ||                  \
           (code) == STATUS_ISA);
 #include "status.def"
 #undef STATUS

@@ -42,9 +42,9 @@ int64_t odd_integer(rng *r, int64_t old)
 
 double hostile_double(rng *r)
 {
-    const double odd[] = {(double)NAN, (double)INFINITY, -(double)INFINITY, 1e308,  -1e308,
-                          5e-324,      -5e-324,          1e-308,            0.0,    -0.0,
-                          1e160,       -745.0,           709.78,            1e-160, 4503599627370497.5};
+    const double odd[] = {(double)NAN, (double)INFINITY, -(double)INFINITY, 1e308, -1e308,
+                          5e-324,      -5e-324,          1e-308,            0.0,   -0.0,
+                          1e160,       1e-160,           4503599627370497.5, -745.0, 709.78};
     if (chance(r, 10))
         return value_of((int64_t)draw(r));
     return odd[below(r, (int64_t)(sizeof odd / sizeof *odd))];
@@ -227,6 +227,10 @@ void mutate_plan(rng *r, pyspec_plan *plan)
 {
     char *memory = (char *)plan;
     int64_t value, at;
+    if (chance(r, 4)) {
+        plan->dimension = 3 - plan->dimension; /* 2 or 1: rarely hit otherwise */
+        return;
+    }
     switch (below(r, 4)) {
     case 0: /* the header, 64-bit fields only */
         at = below(r, (int64_t)(sizeof *plan / sizeof value)) * (int64_t)sizeof value;

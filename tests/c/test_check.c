@@ -1,4 +1,5 @@
-/* test_check.c: refusals of pyspec_check: memory, header, laws, expressions, components, problem. */
+/* test_check.c: refusals of pyspec_check: memory, header, laws, expressions, components, and the
+ * problem. */
 #include "refusals.h"
 
 static const int law_rows[] = {0, 1, 2, -1}, gauss_rows[] = {0, 4, 1}, shirley_rows[] = {2};

@@ -103,8 +103,9 @@ static void a_window_equals_the_full_grid_cropped(void)
         make_grid(&g, plan, n_rows, n_x);
         double *whole = run_entry(RUN_EVALUATE, plan, &g.problem, rich_theta, &status);
         const int64_t windows[][4] = {
-            {0, n_rows, 0, n_x},     {0, 1, 5, 6},           {0, 1, n_x - 1, n_x},
-            {n_rows - 1, n_rows, 1, n_x}, {n_rows / 2, n_rows, 3, 51}, {n_rows / 3, n_rows, 50, 130},
+            {0, n_rows, 0, n_x},          {0, 1, 5, 6},
+            {0, 1, n_x - 1, n_x},         {n_rows - 1, n_rows, 1, n_x},
+            {n_rows / 2, n_rows, 3, 51},  {n_rows / 3, n_rows, 50, 130},
         };
         for (int k = 0; k < 6; k++)
             check_window(plan, &g.problem, whole, windows[k]);

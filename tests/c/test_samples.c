@@ -77,7 +77,8 @@ static pyspec_plan *sampled_plan(int dimension, int n_aux)
     add_call(&b, PROFILE, OP_pLinear, STORE, fed, 2, line);
     add_step(&b, PYSPEC_STEP_BASE, 0, external, fed);
     add_call(&b, PROFILE, OP_pGauss, STORE, fed_still, 3, gauss);
-    const int moving[] = {0, x0, 2}, by_expression[] = {height, shifted, 2}, still[] = {height, 1, 2};
+    const int moving[] = {0, x0, 2}, still[] = {height, 1, 2};
+    const int by_expression[] = {height, shifted, 2};
     const int offset[] = {x0}, shirley[] = {fed}, shirley_still[] = {fed_still};
     add_call(&b, COMPONENT, OP_Gauss, STORE | STATIC, 1, 3, still);
     add_step(&b, PYSPEC_STEP_EXTERNAL, 0, 1, 1);

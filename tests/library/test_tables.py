@@ -106,7 +106,12 @@ def test_a_struct_is_what_cffi_reads_in_the_header(ffi: Any, name: str) -> None:
         column = dtype.fields[field]
         assert column[1] == entry.offset, field
         assert column[0].itemsize == ffi.sizeof(entry.type), field
-        kind = {"pointer": np.uintp, "int32_t": np.int32, "int64_t": np.int64}
+        kind = {
+            "pointer": np.uintp,
+            "int32_t": np.int32,
+            "int64_t": np.int64,
+            "double": np.float64,
+        }
         named = "pointer" if entry.type.kind == "pointer" else entry.type.cname
         assert column[0] == np.dtype(kind[named]), field
 

@@ -1,0 +1,262 @@
+"""Projects: several files as one fit; sub-cycles, profiles, archives, warnings."""
+
+from __future__ import annotations
+
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from pyspec import DataError, File, FitError, ModelWarning, Project, load_fits
+from pyspec.fit import JointResult
+from pyspec.model import load_dynamics, load_model
+
+MODEL = """
+peak:
+  Offset:
+    y0: [2, True, 0, 20]
+  Gauss:
+    A: [15, True, 0, 100]
+    x0: [9.5, {scope}, 3, 18]
+    SD: [1.1, True, 0.2, 5]
+flat:
+  Gauss:
+    A: [15, True, 0, 100]
+    x0: [9.5, True, 3, 18]
+    SD: [1.1, True, 0.2, 5]
+"""
+LAWS = """
+decay:
+  expFun:
+    A: [2, True, 0, 10]
+    tau: [6, {scope}, 0.1, 100]
+    t0: [0, False]
+narrow:
+  gaussCONV:
+    SD: [0.3, False]
+  expFun:
+    A: [2, True, 0, 10]
+    tau: [6, True, 0.1, 100]
+    t0: [0, False]
+none:
+  none: {{}}
+depth:
+  pExpDecay:
+    A: [1.5, True, 0, 10]
+    tau: [2, False]
+"""
+TRUTH = {"Offset_y0": 3.0, "Gauss_01_SD": 1.2, "Gauss_01_x0": 9.0, "Gauss_01_x0_expFun_01_tau": 8.0}
+
+
+def folder(path: Path, scope: str = "project") -> Path:
+    (path / "m.yaml").write_text(MODEL.format(scope=scope))
+    (path / "laws.yaml").write_text(LAWS.format(scope=scope))
+    return path
+
+
+def simulated(index: int, n_energy: int, n_time: int) -> dict[str, np.ndarray]:
+    energy = np.linspace(0.0, 20.0 - index, n_energy)
+    time = np.linspace(-5.0, 30.0 + index, n_time)
+    model = load_model(MODEL.format(scope="True"), "peak")
+    law = load_dynamics(LAWS.format(scope="True"), "decay", model.parameters["Gauss_01_x0"])
+    model.add_dynamics("Gauss_01_x0", law)
+    model.set_values({**TRUTH, "Gauss_01_A": 20.0 + index, "Gauss_01_x0_expFun_01_A": 2.0 + index})
+    model.set_axes(energy=energy, time=time)
+    clean = model.evaluate()
+    noise = np.random.default_rng(index).normal(0.0, 0.4, clean.shape)
+    return {"data": clean + noise, "energy": energy, "time": time}
+
+
+def three_files(path: Path) -> Project:
+    project = Project(folder(path), show_output=False)
+    for index, shape in enumerate([(81, 36), (60, 40), (101, 25)]):
+        File(project, name=f"scan {index}", **simulated(index, *shape))
+    project.load_models(model_yaml="m.yaml", model_info="peak")
+    project.add_time_dependences(
+        target_model="peak",
+        target_parameter="Gauss_01_x0",
+        dynamics_yaml="laws.yaml",
+        dynamics_model="decay",
+    )
+    return project
+
+
+@pytest.mark.parametrize("backend", ["tree", "interpreted", "compiled"])
+def test_three_files_on_their_own_grids(tmp_path: Path, backend: str) -> None:
+    project = three_files(tmp_path)
+    joint = project.fit_2d(model_name="peak", backend=backend)
+    assert isinstance(joint, JointResult)
+    assert joint.success
+    assert joint.backend == backend
+    assert len(joint) == len(list(joint)) == 3
+    shared = {"Gauss_01_x0", "Gauss_01_x0_expFun_01_tau"}
+    assert {name for name in joint.free_names if not name.startswith("file")} == shared
+    for name in shared:
+        assert abs(joint.values[name] - TRUTH[name]) < 4 * joint.stderr[name]
+    for index, result in enumerate(joint):
+        assert result.file_name == f"scan {index}"
+        assert project.files[index].get_result() is result
+        assert result.values["Gauss_01_x0"] == joint.values["Gauss_01_x0"]
+        assert result.stderr["Gauss_01_A"] == joint.stderr[f"file{index:02d}_Gauss_01_A"]
+        assert abs(result.values["Gauss_01_A"] - 20 - index) < 4 * result.stderr["Gauss_01_A"]
+        assert result.fit.shape == result.data.shape
+        assert result.correl["Gauss_01_A"]["Gauss_01_SD"] < 0
+    assert joint.chisqr == pytest.approx(sum(result.chisqr for result in joint), rel=1e-9)
+    assert joint.n_data == sum(result.n_data for result in joint)
+    # Errors of shared parameters combine: about those of the fits alone, summed in squares.
+    alone = [f.fit_2d("peak", seed_source="model").stderr["Gauss_01_x0"] for f in project.files]
+    assert joint.stderr["Gauss_01_x0"] < min(alone)
+    assert "file02_Gauss_01_A" in str(joint)
+    assert "3 files together" in joint._repr_html_()
+    with pytest.raises(AttributeError, match=r"joint\[0\].fit"):
+        joint.fit  # noqa: B018
+    with pytest.raises(FitError, match="joint result"):
+        joint[0].conf_interval()
+
+
+def test_joint_noise(tmp_path: Path) -> None:
+    project = three_files(tmp_path)
+    unweighted = project.fit_2d(model_name="peak")
+    project[0].set_noise("gaussian", sigma=0.4)
+    with pytest.raises(FitError, match="call set_noise for all or none"):
+        project.fit_2d(model_name="peak")
+    for file in project.files:
+        file.set_noise("gaussian", sigma=0.4)
+    weighted = project.fit_2d(model_name="peak")
+    assert weighted.redchi == pytest.approx(1.0, abs=0.06)
+    for name in weighted.free_names:
+        assert weighted.values[name] == pytest.approx(unweighted.values[name], rel=1e-5)
+    ratio = unweighted.stderr["Gauss_01_x0"] / weighted.stderr["Gauss_01_x0"]
+    assert ratio == pytest.approx(weighted.redchi**0.5, rel=1e-4)
+
+
+def test_joint_refusals(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match="has no files"):
+        Project(show_output=False).fit_2d(model_name="peak")
+    project = Project(folder(tmp_path, "True"), show_output=False)
+    for index in range(2):
+        File(project, name=f"scan {index}", **simulated(index, 40, 20))
+    project.load_models(model_yaml="m.yaml", model_info="peak")
+    with pytest.raises(FitError, match="no parameter of 'peak' is shared"):
+        project.fit_2d(model_name="peak")
+
+
+def test_joint_counts(tmp_path: Path) -> None:
+    project = Project(folder(tmp_path), show_output=False)
+    for index in range(2):
+        parts = simulated(index, 60, 20)
+        counts = np.random.default_rng(index).poisson(np.maximum(parts["data"], 0.5))
+        File(project, **{**parts, "data": counts}).set_noise("poisson")
+    project.load_models(model_yaml="m.yaml", model_info="peak")
+    project.add_time_dependences(
+        target_model="peak",
+        target_parameter="Gauss_01_x0",
+        dynamics_yaml="laws.yaml",
+        dynamics_model="decay",
+    )
+    joint = project.fit_2d(model_name="peak")
+    assert joint.success
+    assert joint.redchi == pytest.approx(1.0, abs=0.2)
+    alone = [f.fit_2d("peak", seed_source="model").stderr["Gauss_01_x0"] for f in project.files]
+    assert joint.stderr["Gauss_01_x0"] < min(alone)
+
+
+# sub-cycles, profiles, warnings
+
+
+def test_sub_cycles_and_their_boundaries(tmp_path: Path) -> None:
+    project = Project(folder(tmp_path, "True"), show_output=False)
+    file = File(project, **simulated(0, 40, 36))
+    file.load_model("m.yaml", "peak")
+    where = "peak", "Gauss_01_x0", "laws.yaml", ["none", "decay", "none"]
+    file.add_time_dependence(*where, frequency=0.05)
+    assert file.models["peak"].parameters["Gauss_01_x0"].dynamics.n_subcycles == 2
+    with pytest.warns(ModelWarning, match="3 sample.* boundary between sub-cycles.* time 10"):
+        file.fit_2d("peak", max_nfev=3)
+    off = File(project, **{**simulated(0, 40, 36), "time": simulated(0, 40, 36)["time"] + 0.1})
+    off.load_model("m.yaml", "peak")
+    off.add_time_dependence(*where, frequency=0.05)
+    off.fit_2d("peak", max_nfev=3)  # no warning
+
+
+def test_a_narrow_convolution_warns(tmp_path: Path) -> None:
+    project = Project(folder(tmp_path, "True"), show_output=False)
+    file = File(project, **simulated(0, 40, 36))
+    file.load_model("m.yaml", "peak")
+    file.add_time_dependence("peak", "Gauss_01_x0", "laws.yaml", "narrow")
+    message = r"gaussCONV_SD = 0.3 is under two time steps \(1 each\).*use gaussIRF"
+    with pytest.warns(ModelWarning, match=message):
+        file.fit_2d("peak")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        file.models["peak"].set_values({"Gauss_01_x0_gaussCONV_SD": 2.5})
+        file.fit_2d("peak")
+
+
+def test_a_profile_along_an_auxiliary_axis(tmp_path: Path) -> None:
+    project = Project(folder(tmp_path, "True"), show_output=False)
+    depth = np.linspace(0.0, 6.0, 13)
+    parts = simulated(0, 81, 5)
+    file = File(project, **parts, aux_axis=depth, aux_weights=np.exp(-depth))
+    file.load_model("m.yaml", "flat")
+    file.add_par_profile("flat", "Gauss_01_x0", "laws.yaml", "depth")
+    model = file.models["flat"]
+    model.set_values({"Gauss_01_x0_pExpDecay_01_A": 3.0, "Gauss_01_A": 18.0})
+    clean = model.evaluate()
+    noisy = clean + np.random.default_rng(0).normal(0, 0.05, clean.shape)
+    again = File(project, **{**parts, "data": noisy}, aux_axis=depth, aux_weights=np.exp(-depth))
+    again.load_model("m.yaml", "flat")
+    again.add_par_profile("flat", "Gauss_01_x0", "laws.yaml", ["depth"])
+    result = again.fit_2d("flat")
+    name = "Gauss_01_x0_pExpDecay_01_A"
+    assert abs(result.values[name] - 3.0) < 4 * result.stderr[name]
+    with pytest.raises(DataError, match="aux_weights"):
+        File(project, **parts, aux_axis=depth, aux_weights=np.ones(3))
+
+
+# archives, datasets
+
+
+def test_an_archive_suffices_to_fit_again(tmp_path: Path) -> None:
+    pytest.importorskip("h5py")
+    project = three_files(tmp_path)
+    file = project[0]
+    file.set_fit_limits([2, 18], time_limits=[-3, 25])
+    file.set_noise("gaussian", sigma=0.4)
+    result = file.fit_2d("peak")
+    path = file.save_fit("scan.h5")
+    assert path == tmp_path / "scan.h5"
+    (stored,) = load_fits(path)
+    again = stored.refit(start="initial")
+    assert again.values == pytest.approx(result.values, rel=1e-7)
+    for name in result.free_names:
+        assert again.stderr[name] == pytest.approx(result.stderr[name], rel=1e-4)
+    assert again.redchi == pytest.approx(result.redchi, rel=1e-9)
+    file.fit_2d("peak")
+    file.save_fit("best.h5", select="best", by="chi2")
+    assert len(load_fits(tmp_path / "best.h5")) == 1
+    with pytest.raises(FitError, match="did you mean 'latest'"):
+        file.save_fit("x.h5", select="latst")
+    with pytest.raises(FitError, match="no such fit to save"):
+        file.save_fit("x.h5", model="flat")
+
+
+def test_xarray_in_and_out(tmp_path: Path) -> None:
+    xarray = pytest.importorskip("xarray")
+    parts = simulated(0, 60, 30)
+    parts["data"][3, 4] = np.nan
+    array = xarray.DataArray(
+        parts["data"], dims=("time", "energy"), coords={k: parts[k] for k in ("time", "energy")}
+    )
+    project = Project(folder(tmp_path, "True"), show_output=False)
+    file = File.from_xarray(array, project, name="from xarray")
+    assert file.name == "from xarray"
+    assert file.keep is not None
+    file.load_model("m.yaml", "peak")
+    result = file.fit_2d("peak")
+    assert result.n_data == 60 * 30 - 1
+    dataset = result.to_dataset()
+    assert dict(dataset.sizes) == {"time": 30, "energy": 60, "parameter": 4}
+    assert float(dataset["value"].sel(parameter="Gauss_01_A")) == result.values["Gauss_01_A"]
+    np.testing.assert_allclose(dataset["fit"], result.fit)

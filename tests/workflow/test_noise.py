@@ -1,0 +1,216 @@
+"""Masks, noise and corrections of a File."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from pyspec import DataError, File, Project
+from pyspec.fit import fit_model
+
+ENERGY = np.linspace(-5.0, 5.0, 61)
+TIME = np.arange(8.0)
+MODEL = """
+peak:
+  Offset:
+    y0: [{y0}, True, 0, 100]
+  Gauss:
+    A: [{A}, True, 0, 500]
+    x0: [0.3, True, -3, 3]
+    SD: [1.2, True, 0.2, 4]
+"""
+CLEAN = 4.0 + 30.0 * np.exp(-(((ENERGY - 0.5) / 1.0) ** 2) / 2)
+GAUSSIAN = CLEAN + np.random.default_rng(2).normal(0.0, 0.5, (8, 61))
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Project:
+    (tmp_path / "m.yaml").write_text(MODEL.format(y0=3, A=20))
+    return Project(tmp_path, show_output=False)
+
+
+def make(project: Project, data: Any = GAUSSIAN, **options: Any) -> File:
+    file = File(project, data=data, energy=ENERGY, time=TIME, **options)
+    file.load_model("m.yaml", "peak")
+    return file
+
+
+def test_a_static_model_on_a_series_is_that_of_its_mean(project: Project) -> None:
+    """With equal errors the series and its mean carry the same information."""
+    file = make(project)
+    file.set_noise("gaussian", sigma=0.5)
+    file.define_baseline(0, 7)
+    series, mean = file.fit_2d("peak", seed_source="model"), file.fit_baseline("peak")
+    assert series.fit.shape == (8, 61)
+    for name in series.free_names:
+        assert series.values[name] == pytest.approx(mean.values[name], rel=1e-6)
+        assert series.stderr[name] == pytest.approx(mean.stderr[name], rel=1e-4)
+    assert series.redchi == pytest.approx(1.0, abs=0.15)
+    assert mean.redchi == pytest.approx(1.0, abs=0.5)
+
+
+@pytest.mark.parametrize("kind", ["number", "spectrum", "point"])
+def test_sigma_of_any_shape(project: Project, kind: str) -> None:
+    sigma = {"number": 0.5, "spectrum": np.full(8, 0.5), "point": np.full((8, 61), 0.5)}[kind]
+    file = make(project)
+    assert (file.noise_type, file.sigma_type, file.noise_scale) == ("unknown", "none", None)
+    file.set_noise("gaussian", sigma=sigma)
+    assert file.noise_type == "gaussian"
+    file.define_baseline(0, 3)
+    result = file.fit_2d("peak", seed_source="model")
+    scaled = file.fit_2d("peak", seed_source="model", scale_covar=True)
+    ratio = scaled.stderr["Gauss_01_x0"] / result.stderr["Gauss_01_x0"]
+    assert ratio == pytest.approx(result.redchi**0.5, rel=1e-6)
+    mean = file.fit_baseline("peak")
+    weight = np.broadcast_to(mean.problem.measurement.weight, (61,))
+    np.testing.assert_allclose(weight, 2.0 / 0.5)
+    slices = file.fit_slice_by_slice("peak", seed_source="model")
+    assert slices.success.all()
+    spectrum = file.fit_spectrum("peak", time_point=3)
+    assert spectrum.stderr["Gauss_01_x0"] == pytest.approx(
+        slices.stderr["Gauss_01_x0"][3], rel=1e-4
+    )
+    file.set_sigma(None)
+    assert file.noise_type == "unknown"
+
+
+def test_unequal_sigmas_of_a_mean(project: Project) -> None:
+    sigma = np.random.default_rng(0).uniform(0.3, 1.0, (8, 61))
+    file = make(project)
+    file.set_sigma(sigma)
+    assert file.sigma_type == "array"
+    file.define_baseline(2, 5)
+    measurement = file.fit_baseline("peak").problem.measurement
+    wanted = np.sqrt((sigma[2:6] ** 2).sum(axis=0)) / 4
+    np.testing.assert_allclose(1.0 / measurement.weight, wanted)
+
+
+def test_counts(project: Project) -> None:
+    """Counts of a mean are n times as many; the errors follow from them."""
+    counts = np.random.default_rng(4).poisson(CLEAN, (8, 61)).astype(float)
+    file = make(project, counts)
+    file.set_noise("poisson")
+    file.define_baseline(0, 7)
+    series, mean = file.fit_2d("peak", seed_source="model"), file.fit_baseline("peak")
+    assert mean.problem.measurement.loss_scale == 8.0
+    for name in series.free_names:
+        assert series.values[name] == pytest.approx(mean.values[name], rel=1e-6)
+        assert series.stderr[name] == pytest.approx(mean.stderr[name], rel=1e-4)
+    rate = make(project, counts / 20.0)
+    rate.set_noise("poisson", scale=20.0)
+    rate.models["peak"].set_values({"Offset_y0": 0.15, "Gauss_01_A": 1.0})
+    scaled = rate.fit_2d("peak", seed_source="model")
+    assert scaled.values["Gauss_01_A"] == pytest.approx(series.values["Gauss_01_A"] / 20, rel=1e-5)
+    assert scaled.chisqr == pytest.approx(series.chisqr, rel=1e-9)
+    assert scaled.statistics["aic"] == pytest.approx(scaled.chisqr + 8)
+    for refused in (
+        lambda: file.subtract_dark(np.ones(61)),
+        lambda: file.calibrate_data(np.ones(61)),
+        lambda: make(project, counts - 3).set_noise("poisson"),
+    ):
+        with pytest.raises(DataError, match=r"counts"):
+            refused()
+
+
+def test_masked_points_do_not_count(project: Project) -> None:
+    data = GAUSSIAN.copy()
+    data[2, 10], data[4, 30] = 1e6, np.nan
+    mask = np.zeros(data.shape, dtype=bool)
+    mask[2, 10] = mask[4, 30] = True
+    file = make(project, data, mask=mask)
+    assert "masked: 2 points" in file.describe()
+    good = make(project)
+    result, wanted = (f.fit_2d("peak", seed_source="model") for f in (file, good))
+    assert result.n_data == wanted.n_data - 2
+    for name in wanted.free_names:
+        assert abs(result.values[name] - wanted.values[name]) < 0.3 * wanted.stderr[name]
+    omitted = make(project, np.where(mask, np.nan, data), nan_policy="omit")
+    assert omitted.fit_2d("peak", seed_source="model").values == result.values
+    array = np.ma.masked_array(data, mask=mask)
+    assert make(project, array).fit_2d("peak", seed_source="model").values == result.values
+    # A mean over spectra leaves masked points out.
+    file.define_baseline(0, 3)
+    kept = np.delete(GAUSSIAN[:4, 10], 2)
+    assert file.baseline[10] == pytest.approx(kept.mean())
+    file.set_sigma(0.5)
+    assert file.fit_baseline("peak").problem.measurement.weight[10] == pytest.approx(3**0.5 / 0.5)
+    assert file.fit_slice_by_slice("peak", seed_source="model").success.all()
+
+
+def test_a_mask_of_columns(project: Project) -> None:
+    file = make(project, mask=ENERGY > 3)
+    assert file.fit_2d("peak", seed_source="model").n_data == 8 * int((ENERGY <= 3).sum())
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"mask": np.zeros((8, 61))}, "give booleans"),
+        ({"mask": np.zeros((61, 8), bool)}, "mask has shape"),
+        ({"mask": np.ones((8, 61), bool)}, "every point of the data is masked"),
+        ({"nan_policy": "drop"}, "nan_policy must be 'raise' or 'omit'"),
+        ({"aux_weights": [1.0]}, "aux_weights come together"),
+    ],
+)
+def test_refused_options(project: Project, options: dict[str, Any], message: str) -> None:
+    with pytest.raises(DataError, match=message):
+        make(project, **options)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("gausian",), "did you mean 'gaussian'"),
+        (("gaussian",), "needs sigma="),
+        (("gaussian", {"sigma": -1.0}), "above 0"),
+        (("gaussian", {"sigma": np.ones(7)}), "sigma has shape"),
+        (("gaussian", {"sigma": 1.0, "scale": 2.0}), "scale belongs"),
+        (("poisson", {"scale": 0.0}), "give the counts"),
+        (("poisson", {"sigma": 1.0}), "no sigma of their own"),
+        (("unknown", {"sigma": 1.0}), "sigma belongs"),
+    ],
+)
+def test_refused_noise(project: Project, arguments: tuple[Any, ...], message: str) -> None:
+    file = make(project)
+    name, options = arguments[0], arguments[1] if len(arguments) > 1 else {}
+    with pytest.raises(DataError, match=message):
+        file.set_noise(name, **options)
+    assert file.noise_type == "unknown"
+
+
+def test_dark_and_calibration(project: Project) -> None:
+    dark, response = np.linspace(0, 2, 61), np.linspace(0.5, 2.0, 61)
+    file = make(project, GAUSSIAN * response + dark)
+    raw = file.data
+    file.set_sigma(0.5)
+    file.subtract_dark(dark)
+    file.calibrate_data(response)
+    np.testing.assert_allclose(file.data, GAUSSIAN)
+    np.testing.assert_allclose(file.sigma_data, 0.5 / response)
+    file.reset_dark()
+    np.testing.assert_allclose(file.data, GAUSSIAN + dark / response)
+    file.reset_calibration()
+    assert file.data is raw
+    np.testing.assert_allclose(file.sigma_data, 0.5)
+    with pytest.raises(DataError, match="dark has shape"):
+        file.subtract_dark(np.ones(7))
+    with pytest.raises(DataError, match="above 0"):
+        file.calibrate_data(np.zeros(61))
+    with pytest.raises(ValueError, match="read-only"):
+        make(project).data[0, 0] = 1.0
+
+
+def test_declared_noise_is_that_of_fit_model(project: Project) -> None:
+    file = make(project)
+    file.set_noise("gaussian", sigma=0.5)
+    file.set_fit_limits([-4, 4], time_limits=[1, 6])
+    result = file.fit_2d("peak", seed_source="model")
+    start = {name: result.start[name] for name in result.free_names}
+    model = result.problem.model
+    model.set_values(start)
+    plain = fit_model(model, result.problem.measurement, scale_covar=False)
+    assert plain.values == result.values
+    assert plain.stderr == result.stderr

@@ -1,0 +1,257 @@
+"""Slice by slice, and what is made of its traces."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from pyspec import File, FitError, ModelError, Project, SliceResults
+from pyspec.fit import fit_slices
+from pyspec.model import Measurement, load_model
+
+ENERGY = np.linspace(0.0, 20.0, 81)
+TIME = np.linspace(-5.0, 30.0, 36)
+MODEL = """
+peak:
+  Offset:
+    y0: [1, True, -5, 20]
+  Gauss:
+    A: [15, True, 0, 100]
+    x0: [9.5, True, 3, 18]
+    SD: [1.3, True, 0.2, 5]
+parameters:
+  area: ["2.50662827463 * Gauss_01_A * Gauss_01_SD"]
+"""
+LAWS = """
+decay:
+  expFun:
+    A: [2, True, 0, 10]
+    tau: [5, True, 0.1, 100]
+    t0: [0, False]
+    y0: [0, False]
+base_and_decay:
+  stepFun:
+    A: [9, True, 0, 20]
+    t0: [-100, False]
+  expFun:
+    A: [2, True, 0, 10]
+    tau: [5, True, 0.1, 100]
+    t0: [0, False]
+"""
+
+
+def position(time: np.ndarray) -> np.ndarray:
+    return 9.0 + np.where(time >= 0, 4.0 * np.exp(-time / 8.0), 0.0)
+
+
+def series(seed: int = 0) -> np.ndarray:
+    x0 = position(TIME)[:, None]
+    clean = 2.0 + 20.0 * np.exp(-(((ENERGY - x0) / 1.1) ** 2) / 2)
+    return clean + np.random.default_rng(seed).normal(0.0, 0.3, clean.shape)
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> File:
+    (tmp_path / "m.yaml").write_text(MODEL)
+    (tmp_path / "laws.yaml").write_text(LAWS)
+    project = Project(tmp_path, show_output=False)
+    file = File(project, name="scan", data=series(), energy=ENERGY, time=TIME)
+    file.load_model("m.yaml", "peak")
+    file.define_baseline(-5, -1)
+    return file
+
+
+def test_every_slice_as_if_alone(file: File) -> None:
+    file.set_fit_limits([2, 18], time_limits=[-3, 20])
+    baseline = file.fit_baseline("peak")
+    slices = file.fit_slice_by_slice("peak")
+    assert isinstance(slices, SliceResults)
+    assert file.get_result(fit_type="sbs") is slices
+    assert len(slices) == 24
+    assert slices.success.all()
+    assert slices.rows[0] == 2
+    np.testing.assert_array_equal(slices.time, TIME[2:26])
+    pulls = (slices.values["Gauss_01_x0"] - position(slices.time)) / slices.stderr["Gauss_01_x0"]
+    assert np.abs(pulls).max() < 4.5
+    # The start follows the maximum of the slice.
+    assert np.abs(slices.start["Gauss_01_x0"] - position(slices.time)).max() < 0.6
+    assert np.all(slices.start["Gauss_01_A"] == baseline.values["Gauss_01_A"])
+    for index in (0, 7, 23):
+        alone = file.fit_spectrum("peak", time_point=slices.rows[index], time_type="ind")
+        one = slices[index].result
+        assert one is not None
+        for name in slices.free_names:
+            off = abs(one.values[name] - alone.values[name]) / alone.stderr[name]
+            assert off < 1e-3
+        assert one.stderr["area"] == pytest.approx(alone.stderr["area"], rel=1e-3)
+        np.testing.assert_allclose(slices.fit[index], one.fit)
+    assert slices.residual.shape == (24, slices.energy.size)
+
+
+def test_tables(file: File) -> None:
+    pytest.importorskip("pandas")
+    slices = file.fit_slice_by_slice("peak")
+    frame = slices.to_dataframe()
+    assert list(frame.columns[:3]) == ["time", "Offset_y0", "Offset_y0_stderr"]
+    assert json.loads(json.dumps(slices.to_dict()))["status"] == ["converged"] * 36
+    assert "<table>" in slices._repr_html_()
+    assert "36 converged" in repr(slices)
+    assert str(slices).count("\n") == 23  # the middle is left out
+    assert len(file.compare_models(fit_type="sbs", sbs_aggregation="long")) == 36
+    assert len(file.compare_models(fit_type="sbs", metrics=["chi2_red_raw"])) == 1
+    with pytest.raises(FitError, match="no correlations in common"):
+        file.get_correlations(fit_type="sbs")
+
+
+def test_dataset(file: File) -> None:
+    pytest.importorskip("xarray")
+    dataset = file.fit_slice_by_slice("peak").to_dataset()
+    assert dict(dataset.sizes) == {"time": 36, "energy": 81}
+    assert float(dataset["Gauss_01_x0"].sel(time=0.0)) == pytest.approx(13.0, abs=0.2)
+
+
+def test_seeds(file: File) -> None:
+    file.fit_baseline("peak")
+    given = {"Gauss_01_x0": position(TIME), "Offset_y0": 2.5}
+    explicit = file.fit_slice_by_slice("peak", seed_values=given)
+    np.testing.assert_array_equal(explicit.start["Gauss_01_x0"], given["Gauss_01_x0"])
+    rows = [{"Gauss_01_x0": x0, "Offset_y0": 2.5} for x0 in position(TIME)]
+    as_rows = file.fit_slice_by_slice("peak", seed_source="explicit", seed_values=rows)
+    np.testing.assert_array_equal(as_rows.values["Gauss_01_x0"], explicit.values["Gauss_01_x0"])
+    unmoved = file.fit_slice_by_slice("peak", seed_source="baseline", seed_adapt=None)
+    assert np.ptp(unmoved.start["Gauss_01_x0"]) == 0
+    # Fixed values may differ from slice to slice, on the one plan.
+    file.models["peak"].parameters["Gauss_01_x0"].vary = False
+    fixed = file.fit_slice_by_slice("peak", seed_values=given)
+    np.testing.assert_array_equal(fixed.values["Gauss_01_x0"], position(TIME))
+    assert fixed.success.all()
+    assert np.nanmax(fixed.redchi) < 0.2
+    np.testing.assert_allclose(fixed.fit[9], fixed[9].result.fit)
+    for options, message in (
+        ({"seed_source": "basline"}, "did you mean 'baseline'"),
+        ({"seed_source": "model", "seed_values": given}, "seed_values go with"),
+        ({"seed_source": "explicit"}, "seed_values go with"),
+        ({"seed_adapt": "argmax"}, "seed_adapt must be"),
+        ({"seed_values": {"Gauss_01_x0": np.ones(3)}}, "one a slice"),
+        ({"seed_values": rows[:3]}, "3 entries for 36 slices"),
+        ({"n_workers": 0}, "n_workers must be"),
+        ({"workers": "thread"}, "did you mean 'threads'"),
+    ):
+        with pytest.raises(FitError, match=message):
+            file.fit_slice_by_slice("peak", **options)
+    with pytest.raises(ModelError, match="did you mean 'Gauss_01_x0'"):
+        file.fit_slice_by_slice("peak", seed_values={"Gauss_1_x0": 3.0})
+
+
+@pytest.mark.parametrize("workers", ["threads", "processes"])
+def test_workers_give_the_same_bits(file: File, workers: str) -> None:
+    alone = file.fit_slice_by_slice("peak", seed_source="model")
+    shared = file.fit_slice_by_slice("peak", n_workers=2, workers=workers, seed_source="model")
+    assert shared.status == alone.status
+    np.testing.assert_array_equal(shared.rows, alone.rows)
+    for name in alone.names:
+        np.testing.assert_array_equal(shared.values[name], alone.values[name])
+        np.testing.assert_array_equal(shared.stderr[name], alone.stderr[name])
+
+
+def test_a_failure_loses_no_other_slice() -> None:
+    """A slice that leaves the model's domain fails, and says which."""
+    model = load_model(
+        "m:\n  Gauss:\n    A: ['sqrt(a)']\n    x0: [9, True]\n    SD: [1, True, 0.1, 9]\n"
+        "parameters:\n  a: [400, True]\n",
+        "m",
+    )
+    model.set_axes(energy=ENERGY)
+    data = series()
+    seeds = [{"Gauss_01_x0": float(x0)} for x0 in position(TIME)]
+    seeds[5]["a"] = -1.0
+    slices = fit_slices(model, Measurement(data=data), seeds=seeds)
+    assert slices.status[5] == "failed"
+    assert "not finite" in slices.message[5]
+    assert slices[5].result is None
+    assert np.isnan(slices.values["a"][5])
+    assert sum(status == "failed" for status in slices.status) == 1
+
+
+def test_ctrl_c_keeps_what_is_done(file: File) -> None:
+    def stop(done: int, total: int) -> None:
+        assert total == 36
+        if done == 10:
+            raise KeyboardInterrupt
+
+    slices = file.fit_slice_by_slice("peak", progress=stop)
+    assert slices.interrupted
+    assert slices.status.count("converged") == 10
+    assert slices.status.count("not run") == 26
+    assert np.isfinite(slices.values["Gauss_01_x0"]).sum() == 10
+    for workers in ("threads", "processes"):
+        slices = file.fit_slice_by_slice("peak", n_workers=2, workers=workers, progress=stop)
+        assert slices.interrupted
+        assert slices.status.count("converged") >= 10
+
+
+SCRIPT = """
+import os, signal, threading, time
+import numpy as np
+from pyspec import Measurement, fit_slices, load_model
+if __name__ == "__main__":
+    model = load_model({model!r}, "peak")
+    model.set_axes(energy=np.linspace(0, 20, 81))
+    data = np.random.default_rng(0).normal(5, 1, (20000, 81))
+    threading.Timer(4.0, os.kill, (os.getpid(), signal.SIGINT)).start()
+    slices = fit_slices(model, Measurement(data=data), n_workers={n}, workers={workers!r})
+    print(slices.interrupted, slices.status.count("not run") > 0, len(slices))
+"""
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGINT"), reason="no signals")
+@pytest.mark.parametrize(("n", "workers"), [(1, "threads"), (2, "threads"), (2, "processes")])
+def test_a_signal_ends_the_job(tmp_path: Path, n: int, workers: str) -> None:
+    path = tmp_path / "job.py"
+    path.write_text(SCRIPT.format(model=MODEL, n=n, workers=workers))
+    done = subprocess.run(
+        [sys.executable, str(path)], capture_output=True, text=True, timeout=120, check=False
+    )
+    assert done.stdout.split() == ["True", "True", "20000"], done.stderr[-2000:]
+
+
+# traces
+
+
+def test_a_trace_with_its_errors_as_weights(file: File) -> None:
+    slices = file.fit_slice_by_slice("peak")
+    result = slices.fit_parameter(
+        "Gauss_01_x0", file.project.resolve("laws.yaml"), "base_and_decay"
+    )
+    assert result.success
+    assert (result.fit_type, result.target) == ("trace", "Gauss_01_x0")
+    for name, true in (("stepFun_01_A", 9.0), ("expFun_01_A", 4.0), ("expFun_01_tau", 8.0)):
+        assert abs(result.values[name] - true) < 4 * result.stderr[name], name
+    assert result.redchi == pytest.approx(1.0, abs=0.6)
+    np.testing.assert_allclose(
+        np.ravel(result.problem.measurement.weight), 1 / slices.stderr["Gauss_01_x0"]
+    )
+    np.testing.assert_array_equal(result.time, slices.time)
+    with pytest.raises(FitError, match="did you mean"):
+        slices.fit_parameter("Gauss_1_x0", LAWS, "decay")
+
+
+@pytest.mark.parametrize("backend", ["tree", "interpreted", "compiled"])
+def test_a_file_of_values_against_time(file: File, backend: str) -> None:
+    values = position(TIME) - 9.0 + np.random.default_rng(1).normal(0, 0.05, TIME.size)
+    trace = File(file.project, data=values, time=TIME)
+    trace.set_noise("gaussian", sigma=0.05)
+    trace.set_fit_limits(None, time_limits=[-2, 25])
+    result = trace.fit_trace("laws.yaml", "decay", backend=backend)
+    assert abs(result.values["expFun_01_tau"] - 8.0) < 4 * result.stderr["expFun_01_tau"]
+    assert result.n_data == 28
+    assert (result.time[0], result.time[-1]) == (-2.0, 25.0)
+    with pytest.raises(FitError, match="without energies"):
+        result.energy  # noqa: B018
+    assert trace.get_parameters(fit_type="trace")["expFun_01_A"].stderr
