@@ -10,7 +10,7 @@ import pytest
 
 from pyspec._library import OPS
 from pyspec.errors import LibraryError
-from pyspec.functions import outside, reference
+from pyspec.functions import _own_reference, outside, reference
 
 X = np.linspace(-4.0, 6.0, 41)
 
@@ -52,7 +52,7 @@ def test_unknown_reference_suggests() -> None:
 
 
 def test_row_without_reference(monkeypatch: pytest.MonkeyPatch) -> None:
-    reference.cache_clear()
+    _own_reference.cache_clear()
     monkeypatch.delattr("pyspec.functions.energy.Gauss")
     with pytest.raises(LibraryError, match=r"energy\.py has no reference"):
         reference("Gauss")
