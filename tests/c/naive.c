@@ -17,7 +17,7 @@ static double energy_op(int op, double x, const double *p)
         return p[0] * exp(-0.5 * u * u);
     case OP_SkewGauss: {
         double q = p[3] == 0.0 ? 2.0 * u : log1p(2.0 * p[3] * u) / p[3];
-        return 1.0 + 2.0 * p[3] * u <= 0.0 ? 0.0 : p[0] * exp(-log(2.0) * q * q);
+        return p[0] * (1.0 + 2.0 * p[3] * u <= 0.0 ? 0.0 : exp(-log(2.0) * q * q));
     }
     case OP_Lorentz:
         return p[0] / (1.0 + 4.0 * u * u);
