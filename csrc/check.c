@@ -257,11 +257,11 @@ static int check_component(const checker *c)
 static int check_depends(const checker *c)
 {
     const pyspec_plan *p = c->plan;
-    const int64_t *ends = plan_words(p) + p->depends;
     REQUIRE_PLAN(p->depends >= -1 && p->depends <= p->n_words, OFFSET, depends);
     if (p->depends < 0)
         return STATUS_OK;
     REQUIRE_PLAN(p->n_traces + 1 <= p->n_words - p->depends, OFFSET, depends);
+    const int64_t *ends = plan_words(p) + p->depends;
     const int64_t room = p->n_words - p->depends - p->n_traces - 1;
     const int64_t *lists = ends + p->n_traces + 1;
     REQUIRE(ends[0] == 0, OFFSET, pyspec_plan, depends, ends[0]);

@@ -23,7 +23,7 @@ static const char *const feature_names[N_FEATURES] = {
     "PROFILE", "EXTERNAL", "repeated component", "trace as result", "Poisson deviance"};
 
 typedef struct tally {
-    long long accepted, executed, windows, compared, finite, different;
+    long long accepted, executed, jacobians, windows, compared, finite, different;
     long long seen[64], features[N_FEATURES];
 } tally;
 
@@ -272,6 +272,11 @@ static void execute(rng *r, const pyspec_plan *plan, pyspec_problem *q, int hone
     CHECK_INT(status, STATUS_OK);
     check_dropped(q, residual);
     free(residual);
+    if (plan->depends >= 0 && pyspec_jacobian_work_size(plan, q) <= MAX_RUN_WORK) {
+        free(run_entry(RUN_JACOBIAN, plan, q, theta, &status));
+        CHECK_INT(status, STATUS_OK);
+        count->jacobians++;
+    }
     release(&owned);
     count->executed++;
 }
@@ -379,6 +384,7 @@ int main(int argc, char **argv)
         CHECK(50 * count.features[k] >= count.accepted);
     }
     CHECK(count.different <= 2 + count.compared / 1000);
+    CHECK(10 * count.jacobians >= 3 * count.executed);
     CHECK(2 * count.accepted >= n && 2 * count.executed >= n);
     return REPORT;
 }

@@ -229,10 +229,12 @@ void free_grid(grid *g)
 double *run_entry(int entry, const pyspec_plan *plan, const pyspec_problem *problem,
                   const double *theta, int *status)
 {
-    int64_t size = pyspec_work_size(plan, problem);
+    int64_t size = entry == RUN_JACOBIAN ? pyspec_jacobian_work_size(plan, problem)
+                                         : pyspec_work_size(plan, problem);
     int64_t n_out = entry == RUN_TRACES ? plan->n_traces * problem->n_rows
                                         : (problem->row_end - problem->row_begin) *
                                               (problem->x_end - problem->x_begin);
+    n_out *= entry == RUN_JACOBIAN ? plan->n_theta : 1;
     /* The size is a multiple of 64, as aligned_alloc asks. */
     double *work = aligned_alloc(64, (size_t)size), *out = exact(n_out, sizeof(double));
     if (!work)
@@ -241,7 +243,7 @@ double *run_entry(int entry, const pyspec_plan *plan, const pyspec_problem *prob
         work[i] = (double)NAN;
     pyspec_call call = {plan, problem, theta, work, size, out, n_out, test_isa};
     int (*const entries[])(const pyspec_call *) = {pyspec_evaluate, pyspec_residual,
-                                                   pyspec_traces};
+                                                   pyspec_traces, pyspec_jacobian};
     *status = entries[entry](&call);
     free(work);
     if (!*status)

@@ -6,7 +6,7 @@
 #include "kernel.h"
 #include "memory.h"
 
-enum { MAX_TEST_NODES = 48, MAX_TEST_WORDS = 2048 };
+enum { MAX_TEST_NODES = 48, MAX_TEST_WORDS = 8192 };
 
 /* A plan under construction; `head` is completed by finish. */
 typedef struct plan_builder {
@@ -51,7 +51,7 @@ typedef struct grid {
 void make_grid(grid *g, const pyspec_plan *plan, int64_t n_rows, int64_t n_x);
 void free_grid(grid *g);
 
-enum { RUN_EVALUATE, RUN_RESIDUAL, RUN_TRACES };
+enum { RUN_EVALUATE, RUN_RESIDUAL, RUN_TRACES, RUN_JACOBIAN };
 
 /* The build of the kernels that run_entry asks for. RUN_ALL runs a test once for each that this
  * processor supports. */

@@ -199,6 +199,23 @@ static unsigned random_component(rng *r, plan_builder *b, unsigned written, know
     return written | 1u << target;
 }
 
+/* Rows of theta depend on themselves, others on anything: what is missing counts as constant. */
+static void random_dependencies(rng *r, plan_builder *b)
+{
+    const int64_t n_theta = b->head.n_theta, n_traces = b->head.n_traces;
+    int64_t lists[MAX_TEST_WORDS];
+    int64_t n = 0, all = chance(r, 70);
+    b->head.depends = add_word(b, 0);
+    for (int64_t row = 0; row < n_traces; row++) {
+        for (int64_t k = 0; k < n_theta && n < MAX_TEST_WORDS / 4; k++)
+            if (row < n_theta ? k == row : all || chance(r, 30))
+                lists[n++] = k;
+        add_word(b, n);
+    }
+    for (int64_t k = 0; k < n; k++)
+        add_word(b, lists[k]);
+}
+
 void random_plan(rng *r, plan_builder *b)
 {
     int n_theta = (int)below(r, 7), n_fixed = (int)below(r, 4) + (n_theta == 0);
@@ -221,6 +238,8 @@ void random_plan(rng *r, plan_builder *b)
     b->head.result = written ? random_written(r, b, written, -1) : 0;
     if (chance(r, 6))
         b->head.trace = below(r, n_plain);
+    if (chance(r, 60))
+        random_dependencies(r, b);
 }
 
 void mutate_plan(rng *r, pyspec_plan *plan)

@@ -1,0 +1,52 @@
+/* probe.c: what the library keeps inside, made callable for tests/functions: the elementary
+ * functions of vmath.h, the Faddeeva function and the masses of the convolution kernels.
+ * tests/functions/probe.py compiles it; arrays hold a multiple of PYSPEC_LANES values. */
+#include "convolve.c"
+#include "faddeeva.h"
+
+#define PROBE __attribute__((visibility("default")))
+
+#define UNARY(name)                                                                                \
+    PROBE void probe_##name(int64_t n, const double *restrict x, double *restrict y);              \
+    void probe_##name(int64_t n, const double *restrict x, double *restrict y)                     \
+    {                                                                                              \
+        for (int64_t i = 0; i < n / L; i++)                                                        \
+            FOR_LANES y[AT] = v_##name(x[AT]);                                                     \
+    }
+
+UNARY(exp)
+UNARY(log)
+UNARY(sin)
+UNARY(cos)
+UNARY(atan)
+UNARY(erf)
+UNARY(erfc)
+UNARY(erfcx)
+
+/* Re w(x + iy), then its derivatives by x, by y and twice by x: out[4][n]. */
+PROBE void probe_faddeeva(int64_t n, const double *x, const double *y, double *out);
+void probe_faddeeva(int64_t n, const double *x, const double *y, double *out)
+{
+    for (int64_t i = 0; i < n / L; i++) {
+        double p[L];
+        w_lanes w;
+        FOR_LANES p[l] = v_exp(-4.0 * PYSPEC_PI * y[AT]);
+        w_vector(x + i * L, y + i * L, p, 1, &w);
+        FOR_LANES {
+            out[AT] = w.v[l];
+            out[n + AT] = w.dx[l];
+            out[2 * n + AT] = w.dy[l];
+            out[3 * n + AT] = w.dxx[l];
+        }
+    }
+}
+
+PROBE void probe_mass(int64_t op, int64_t left, int64_t n, const double *distance,
+                      double parameter, double *out);
+void probe_mass(int64_t op, int64_t left, int64_t n, const double *distance, double parameter,
+                double *out)
+{
+    int side = left ? PYSPEC_SIDE_LEFT : PYSPEC_SIDE_RIGHT;
+    for (int64_t i = 0; i < n; i++)
+        out[i] = pyspec_kernel_mass(op, side, distance[i], parameter);
+}
