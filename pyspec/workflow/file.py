@@ -221,6 +221,30 @@ class File(Fitted):
             **options,
         )
 
+    def plot_sbs_slices(
+        self,
+        *,
+        model: str | None = None,
+        handle: str | None = None,
+        slices: Sequence[int] | None = None,
+        show: bool = False,
+        show_plot: bool = False,
+        **options: Any,
+    ) -> Any:
+        """Spectra of the last slice-by-slice fit (those numbers of its window, or some) with
+        their fits, above each other; returns the Figure. Options as of
+        :func:`pyspec.plot.plot_waterfall`."""
+        from pyspec.plot import plot_waterfall
+
+        found = self.get_result(model=model, fit_type="sbs", handle=handle)
+        options = {key: value for key, value in options.items() if value is not None}
+        options.setdefault("config", self.project.plot_config)
+        chosen = slice(None) if slices is None else list(slices)
+        if slices is not None:
+            options.setdefault("n", len(slices))
+        parts = found.data[chosen], found.energy, found.time[chosen]
+        return plot_waterfall(*parts, fit=found.fit[chosen], show=show or show_plot, **options)
+
     # to disk
 
     def save_fit(
@@ -281,7 +305,8 @@ class File(Fitted):
     # for people
 
     def describe(self, *, waterfall: float | None = None) -> str:
-        """Prints and returns what the file holds."""
+        """Prints and returns what the file holds; with `waterfall`, a distance in units of the
+        data, shows the spectra above each other too."""
         lines = [repr(self).strip("<>")]
         for name, axis in (("energy", self.energy), ("time", self.time), ("aux", self.aux_axis)):
             if axis is not None:
@@ -306,6 +331,8 @@ class File(Fitted):
         lines += [f"  {result!r}".replace("<", "").replace(">", "") for result in self.results]
         text = "\n".join(lines)
         print(text)
+        if waterfall is not None:
+            self.plot_data(show=True, waterfall=waterfall)
         return text
 
     def __repr__(self) -> str:

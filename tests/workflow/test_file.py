@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-import pyspec
-from pyspec import DataError, File, FitError, ModelError, Project
+from pyspec import BackendError, DataError, File, FitError, ModelError, Project
 from pyspec.executor import make_executor
 from pyspec.model import load_dynamics, load_model
 
@@ -261,7 +258,7 @@ def test_project_finds_files_by_name_and_number(file: File) -> None:
         Project("/nowhere/at/all")
     with pytest.raises(DataError, match="not both"):
         Project(backend="tree", spec_fun_str="fit_model_gir")
-    with pytest.raises(pyspec.BackendError, match="unknown backend"):
+    with pytest.raises(BackendError, match="unknown backend"):
         Project(backend="numpy")
 
 
@@ -365,43 +362,3 @@ def test_file_without_data() -> None:
         file.fit_spectrum("base")
     with pytest.raises(DataError, match="no energy axis"):
         File().set_fit_limits([1, 2])
-
-
-# the package
-
-
-def test_public_names() -> None:
-    for name in pyspec.__all__:
-        assert getattr(pyspec, name) is not None
-    assert set(pyspec._HOME_OF) | {"__version__"} == set(pyspec.__all__)
-    assert set(pyspec.__all__) <= set(dir(pyspec))
-    with pytest.raises(AttributeError, match="no attribute 'Fil'"):
-        pyspec.Fil  # noqa: B018
-
-
-def test_matplotlib_is_not_imported_by_import() -> None:
-    code = (
-        "import sys, pyspec\n"
-        "assert not {'matplotlib', 'lmfit', 'scipy'} & set(sys.modules), 'heavy import'\n"
-        "from pyspec import Project, File, Model, FitResult, plot_fit\n"
-        "assert 'matplotlib' not in sys.modules\n"
-    )
-    subprocess.run([sys.executable, "-c", code], check=True)
-
-
-def test_model_of_the_package_evaluates() -> None:
-    code = (
-        "import numpy as np\n"
-        "from pyspec import load_model\n"
-        "model = load_model('m:\\n  Gauss:\\n    A: [2, True]\\n    x0: [0, True]\\n"
-        "    SD: [1, True]\\n', 'm')\n"
-        "model.set_axes(energy=np.linspace(-1, 1, 3))\n"
-        "assert model.evaluate()[1] == 2.0\n"
-    )
-    subprocess.run([sys.executable, "-c", code], check=True)
-
-
-def test_show_config(capsys: pytest.CaptureFixture[str]) -> None:
-    facts = pyspec.show_config()
-    assert facts["pyspec"] == pyspec.__version__
-    assert "fingerprint" in capsys.readouterr().out

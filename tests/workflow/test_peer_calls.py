@@ -125,6 +125,8 @@ def test_quick_start(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file.plot_fit(fit_type="baseline", show_plot=False, full_range=True, show_init=None)
     file.plot_param_evolution(model="base", params=["GLP_01_x0"], show_plot=False)
 
+    file.plot_sbs_slices(model="base", slices=[0, 10, 30], show_plot=False)
+
     comparison = file.compare_models("base", "moving", fit_type=["baseline", "2d"])
     assert set(comparison["model"]) == {"base", "moving"}
     file.save_fit(folder / "fits.h5", overwrite=True, show_output=1)

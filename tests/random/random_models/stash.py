@@ -1,0 +1,9 @@
+"""Where the tests leave what they counted for the terminal."""
+
+from __future__ import annotations
+
+import pytest
+
+from random_models.summary import Summary
+
+SUMMARY = pytest.StashKey[Summary]()

@@ -1,0 +1,47 @@
+"""The package as it is imported: its names, and what it does not import."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+import pyspec
+
+
+def test_public_names() -> None:
+    for name in pyspec.__all__:
+        assert getattr(pyspec, name) is not None
+    assert set(pyspec._HOME_OF) | {"__version__"} == set(pyspec.__all__)
+    assert set(pyspec.__all__) <= set(dir(pyspec))
+    with pytest.raises(AttributeError, match="no attribute 'Fil'"):
+        pyspec.Fil  # noqa: B018
+
+
+def test_matplotlib_is_not_imported_by_import() -> None:
+    code = (
+        "import sys, pyspec\n"
+        "assert not {'matplotlib', 'lmfit', 'scipy'} & set(sys.modules), 'heavy import'\n"
+        "from pyspec import Project, File, Model, FitResult, plot_fit\n"
+        "assert 'matplotlib' not in sys.modules\n"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_model_of_the_package_evaluates() -> None:
+    code = (
+        "import numpy as np\n"
+        "from pyspec import load_model\n"
+        "model = load_model('m:\\n  Gauss:\\n    A: [2, True]\\n    x0: [0, True]\\n"
+        "    SD: [1, True]\\n', 'm')\n"
+        "model.set_axes(energy=np.linspace(-1, 1, 3))\n"
+        "assert model.evaluate()[1] == 2.0\n"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_show_config(capsys: pytest.CaptureFixture[str]) -> None:
+    facts = pyspec.show_config()
+    assert facts["pyspec"] == pyspec.__version__
+    assert "fingerprint" in capsys.readouterr().out
