@@ -220,25 +220,40 @@ static void check_crop(const pyspec_plan *plan, const pyspec_problem *q, const d
     free(out);
 }
 
-/* Whether the window agrees with naive.c. Of 10,000 plans about three do not: a denormal that
- * v_exp flushes, an infinity, rounding on the two sides of a bound, a width <= 0 whose guard is
- * a random one. */
-static int agrees(const pyspec_plan *plan, const pyspec_problem *q, const double *theta,
-                  const double *window, tally *count)
+/* What the kernels flush to zero, a denormal or close to it, is zero. */
+static void flush(double *values, int64_t n)
 {
+    for (int64_t i = 0; i < n; i++)
+        values[i] = fabs(values[i]) < 1e-290 ? 0.0 : values[i];
+}
+
+/* Compares the window with naive.c. A plan with an infinite trace is left out: 0 times infinity
+ * depends on the order of a sum. Of 10,000 plans a few differ, where rounding puts a value on
+ * the two sides of a bound or of an edge. */
+static void compare(const pyspec_plan *plan, const pyspec_problem *q, const double *theta,
+                    double *window, tally *count)
+{
+    const int64_t width = q->x_end - q->x_begin, n = (q->row_end - q->row_begin) * width;
+    const int64_t n_traces = plan->n_traces * q->n_rows;
     double *want = exact(q->n_rows * q->n_x, sizeof *want);
-    int64_t width = q->x_end - q->x_begin;
-    int equal = 1;
-    naive_evaluate(plan, q, theta, NULL, want);
+    double *traces = exact(n_traces, sizeof *traces);
+    int equal = 1, infinite = 0;
+    int64_t finite = 0;
+    naive_evaluate(plan, q, theta, traces, want);
+    for (int64_t i = 0; i < n_traces; i++)
+        infinite |= isinf(traces[i]) != 0;
+    flush(want, q->n_rows * q->n_x);
+    flush(window, n);
     for (int64_t row = q->row_begin; row < q->row_end; row++)
         equal &= close_to(window + (row - q->row_begin) * width,
                           want + row * q->n_x + q->x_begin, width, 1e-10);
-    int64_t n = (q->row_end - q->row_begin) * width, finite = 0;
     for (int64_t i = 0; i < n; i++)
         finite += isfinite(window[i]) && window[i] != 0.0;
-    count->finite += 2 * finite > n;
+    count->compared += !infinite;
+    count->different += !infinite && !equal;
+    count->finite += !infinite && 2 * finite > n;
+    free(traces);
     free(want);
-    return equal;
 }
 
 static void check_dropped(const pyspec_problem *q, const double *residual)
@@ -264,10 +279,8 @@ static void execute(rng *r, const pyspec_plan *plan, pyspec_problem *q, int hone
         check_crop(plan, q, theta, model);
         count->windows++;
     }
-    if (!hostile && honest && naive_knows(plan)) {
-        count->compared++;
-        count->different += !agrees(plan, q, theta, model, count);
-    }
+    if (!hostile && honest && naive_knows(plan))
+        compare(plan, q, theta, model, count);
     free(model);
     double *residual = run_entry(RUN_RESIDUAL, plan, q, theta, &status);
     CHECK_INT(status, STATUS_OK);
@@ -384,7 +397,7 @@ int main(int argc, char **argv)
                100.0 * (double)count.features[k] / (double)(count.accepted + !count.accepted));
         CHECK(50 * count.features[k] >= count.accepted);
     }
-    CHECK(count.different <= 2 + count.compared / 1000);
+    CHECK(count.different <= 2 + count.compared / 4000);
     CHECK(10 * count.jacobians >= 3 * count.executed);
     CHECK(2 * count.accepted >= n && 2 * count.executed >= n);
     return REPORT;

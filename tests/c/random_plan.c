@@ -86,7 +86,7 @@ static pyspec_node *random_call(rng *r, plan_builder *b, int step, int flags, in
     for (int i = 0; i < n; i++)
         rows[i] = i >= n_required && chance(r, 50) ? -1 : random_row(r, b, k);
     pyspec_node *node = add_call(b, step, op, flags, target, n, rows);
-    if (n && chance(r, 20)) {
+    if (n && chance(r, step == PYSPEC_STEP_CONVOLVE ? 2 : 20)) {
         node->n_guards = (int32_t)below(r, 4);
         node->guards = b->head.n_words;
         for (int i = 0; i < node->n_guards; i++) {
