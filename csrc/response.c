@@ -160,25 +160,30 @@ typedef struct moments {
     double value, slope, curvature, by_frequency;
 } moments;
 
+/* The law at s = u + SD v is integrated against the density of v: a narrow instrument far from
+ * the onset keeps all digits. Near the onset of sqrt(s) in r = sqrt(s / SD) instead of v. */
 typedef struct integrand {
     double u, width, omega;
-    int root; /* sqrt(s), in v = sqrt(s); otherwise sin(omega s) / (omega s) */
+    int root; /* sqrt(s); otherwise sin(omega s) / (omega s) */
+    int near;
 } integrand;
 
 static void sample(const integrand *f, double at, double weight, moments *sum)
 {
-    double s = f->root ? at * at : at;
+    double v = f->near ? at * at - f->u / f->width : at;
+    double s = f->u + f->width * v;
     double phase = f->omega * s;
-    double law = f->root ? 2.0 * s : fabs(phase) < 1e-4 ? 1.0 - phase * phase / 6.0
-                                                        : sin(phase) / phase;
+    double law = f->near                ? 2.0 * at * at * sqrt(f->width)
+                 : f->root              ? sqrt(s)
+                 : fabs(phase) < 1e-4 ? 1.0 - phase * phase / 6.0
+                                        : sin(phase) / phase;
     double by_omega = f->root ? 0.0
                       : fabs(phase) < 1e-4 ? -phase * s / 3.0
                                            : (cos(phase) - law) / f->omega;
-    double z = (f->u - s) / f->width;
-    double n = weight * density(f->u - s, f->width);
+    double n = weight * density(v, 1.0);
     sum->value += law * n;
-    sum->slope += law * n * -z / f->width;
-    sum->curvature += law * n * (z * z - 1.0) / (f->width * f->width);
+    sum->slope += law * n * v / f->width;
+    sum->curvature += law * n * (v * v - 1.0) / (f->width * f->width);
     sum->by_frequency += by_omega * PYSPEC_TWO_PI * n;
 }
 
@@ -208,19 +213,22 @@ static moments fast_cardinal_sine(const integrand *f)
     return m;
 }
 
-static moments integrate(const integrand *f)
+static moments integrate(integrand *f)
 {
     if (!f->root && fabs(f->omega) * f->width > FAST)
         return fast_cardinal_sine(f);
     moments sum = {0.0, 0.0, 0.0, 0.0};
-    double low = f->u - REACH * f->width, high = f->u + REACH * f->width;
-    low = low > 0.0 ? low : 0.0;
-    if (!(high > low)) /* far before the onset, or NaN */
-        return high == high ? sum : (moments){NAN, NAN, NAN, NAN};
-    double turns = f->root ? 0.0 : fabs(f->omega) * (high - low) / 6.0;
+    const double z = f->u / f->width;
+    double low = -z > -REACH ? -z : -REACH, high = REACH;
+    if (z != z || f->omega != f->omega)
+        return (moments){NAN, NAN, NAN, NAN};
+    if (!(high > low)) /* far before the onset */
+        return sum;
+    double turns = f->root ? 0.0 : fabs(f->omega) * f->width * (high - low) / 6.0;
     int panels = turns < 4000.0 ? 6 + (int)turns : 4006;
-    low = f->root ? sqrt(low) : low;
-    high = f->root ? sqrt(high) : high;
+    f->near = f->root && z < 20.0;
+    low = f->near ? sqrt(low + z) : low;
+    high = f->near ? sqrt(high + z) : high;
     for (int k = 0; k < panels; k++) {
         double half = (high - low) / panels / 2.0, middle = low + (2 * k + 1) * half;
         for (int q = 0; q < 8; q++) {

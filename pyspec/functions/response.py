@@ -94,11 +94,13 @@ def sinDivX_gaussIRF(t: Array, A: Value, f: Value, t0: Value, SD: Value, y0: Val
     in 1 / (omega SD)."""
     u, F, W = np.broadcast_arrays(t - t0, f, SD)
     fast = np.abs(2 * np.pi * F * W) > FAST
-    low, high = np.maximum(u - REACH * W, 0.0), np.maximum(u + REACH * W, 0.0)
+    low, high = np.maximum(-u / W, -REACH), np.maximum(-u / W, REACH)
     turns = np.where(fast | np.isnan(F * W), 0.0, np.abs(F) * REACH * W)
     slow = np.where(fast, 0.0, F)
     value = integrate(
-        lambda s: np.sinc(2 * slow[..., None] * s) * density(u[..., None] - s, W[..., None]),
+        lambda v: (
+            np.sinc(2 * slow[..., None] * (u[..., None] + W[..., None] * v)) * density(v, 1.0)
+        ),
         low,
         high,
         2 + int(np.ceil(np.max(turns))),
@@ -109,9 +111,16 @@ def sinDivX_gaussIRF(t: Array, A: Value, f: Value, t0: Value, SD: Value, y0: Val
 
 def sqrtFun_gaussIRF(t: Array, A: Value, t0: Value, SD: Value, y0: Value = 0.0) -> Array:
     """Square root with factor A from t0:
-    ``A integral_0^inf sqrt(s) N(u - s; SD) ds + y0``, by quadrature in v = sqrt(s)."""
+    ``A integral_0^inf sqrt(s) N(u - s; SD) ds + y0``, by quadrature in r = sqrt(s / SD) near the
+    onset and in v = (s - u) / SD from u = 20 SD on."""
     u, W = np.broadcast_arrays(t - t0, SD)
-    low = np.sqrt(np.maximum(u - REACH * W, 0.0))
-    high = np.sqrt(np.maximum(u + REACH * W, 0.0))
-    value = integrate(lambda v: 2 * v**2 * density(u[..., None] - v**2, W[..., None]), low, high, 4)
+    early = np.minimum(u / W, 20.0)
+    low, high = np.sqrt(np.maximum(early - REACH, 0.0)), np.sqrt(np.maximum(early + REACH, 0.0))
+    near = integrate(lambda r: 2 * r**2 * density(early[..., None] - r**2, 1.0), low, high, 4)
+    late = np.where(u / W < 20.0, 20.0 * W, u)
+    ends = np.full(u.shape, REACH)
+    far = integrate(
+        lambda v: np.sqrt(late[..., None] + W[..., None] * v) * density(v, 1.0), -ends, ends, 4
+    )
+    value = np.where(u / W < 20.0, np.sqrt(W) * near, far)
     return np.asarray(A * value + y0)
