@@ -255,7 +255,9 @@ KERNEL(DS)
         double log_r = 0.5 * v_log(square);
         double power = v_exp(-a * log_r);
         double sine, cosine;
-        v_sincos(0.5 * PYSPEC_PI * P(3) + a * angle, &sine, &cosine);
+        /* Far beyond any alpha of a line: a bounded value instead of nonsense. */
+        double phase = v_clamp(0.5 * PYSPEC_PI * P(3) + a * angle, 1e12);
+        v_sincos(phase, &sine, &cosine);
         y[AT] = P(0) * cosine * power;
         if (want) {
             double scale = P(0) * power;
