@@ -139,7 +139,7 @@ class InterpretedExecutor(Executor):
         for sub in range(begin, end):
             op = plan.op(int(plan.dyn_sub_func_id[sub]))
             rows = plan.dyn_sub_param_rows[sub, : plan.dyn_sub_n_params[sub]]
-            params = [float(traces[row, 0]) if row >= 0 else 0.0 for row in rows]
+            params = [traces[row, 0] if row >= 0 else np.float64(0.0) for row in rows]
             bad = outside(op, params)
             if op.kind == "KERNEL":
                 total = np.nan * total if bad else self._operator(op.name, params[0]) @ total
@@ -186,11 +186,11 @@ class InterpretedExecutor(Executor):
         for row in rows:
             at = row + point if row >= plan.samples else row
             if row < 0:
-                params.append(0.0)
+                params.append(np.float64(0.0))
             elif plan.row_moves[row]:
                 params.append(traces[at, window.row_begin : window.row_end, np.newaxis])
             else:
-                params.append(float(traces[at, 0]))
+                params.append(traces[at, 0])
         return params
 
     def _average(self, index: int, op: OpDef, traces: Array, read: Array | None) -> Array:

@@ -296,12 +296,12 @@ def _continued(law: Component, params: list[float], at: float, start: float) -> 
     changed = {name: parse(rule).evaluate(values) for name, rule in CONTINUED[law.function].items()}
     values |= changed
     values["t0"] = at + start
-    return [float(values[name]) for name in law.op.params]
+    return [np.float64(values[name]) for name in law.op.params]
 
 
 def _arguments(component: Component, resolved: Mapping[str, float]) -> list[float]:
     """The parameters of a function in the order of the table; one that was left out is 0."""
-    return [0.0 if par is None else resolved[par.name] for par in component.pars]
+    return [np.float64(0.0 if par is None else resolved[par.name]) for par in component.pars]
 
 
 def _named(
