@@ -31,7 +31,8 @@ class Step(NamedTuple):
 
 @dataclass
 class Case:
-    """A model and its measurement. `text` holds all its models, the energy model is "m"."""
+    """A model and its measurement. `text` holds all its models, the energy model is "m"; they
+    are read from `files` by name where there are any, which is faster."""
 
     seed: int
     kind: str  # "1D", "2D" or "TIME_1D"
@@ -43,28 +44,33 @@ class Case:
     aux_weights: Any = None
     measurement: dict[str, Any] = field(default_factory=dict)
     features: set[str] = field(default_factory=set)
+    files: dict[str, str] = field(default_factory=dict)
 
     def model(self) -> Model:
         """The model on its axes. Raises what the loader raises."""
         if self.kind == "TIME_1D":
-            model = load_time_model(self.text, "m")
+            model = load_time_model(self._file("m"), "m")
         else:
-            model = load_model(self.text, "m")
+            model = load_model(self._file("m"), "m")
         for step in self.steps:
             if step.what == "profile":
                 if len(step.names) != 1:
                     raise ModelError("a profile has one model")
-                loaded = load_profile(self.text, step.names[0], step.target)
-                model.add_profile(step.target, loaded)
+                name = step.names[0]
+                model.add_profile(step.target, load_profile(self._file(name), name, step.target))
             else:
-                model.add_dynamics(
-                    step.target, load_dynamics(self.text, step.names, step.target, step.frequency)
+                loaded = load_dynamics(
+                    self._file(*step.names), step.names, step.target, step.frequency
                 )
+                model.add_dynamics(step.target, loaded)
         axes = {"energy": self.energy, "time": self.time}
         if self.aux is not None:
             axes |= {"aux": self.aux, "aux_weights": self.aux_weights}
         model.set_axes(**axes)
         return model
+
+    def _file(self, *names: str) -> str:
+        return "".join(self.files[name] for name in names) if self.files else self.text
 
     def replay(self) -> dict[str, Any]:
         """All of it, as JSON can hold it."""

@@ -41,10 +41,11 @@ def _draw(rng: random.Random, seed: int) -> Case | None:
     if not clear_of_jumps(draft, structure):
         return None
     steps = _steps(draft, structure)
+    files = _files(draft, structure)
     case = Case(
         seed,
         kind,
-        _text(draft, structure),
+        "".join(files.values()),
         steps,
         draft.energy,
         draft.time,
@@ -52,6 +53,7 @@ def _draw(rng: random.Random, seed: int) -> Case | None:
         draft.aux_weights,
         _measurement(draft),
         draft.features,
+        {} if draft.chance(0.25) else files,
     )
     describe(draft, structure)
     if draft.chance(0.1):
@@ -188,20 +190,22 @@ def _steps(draft: Draft, structure: Structure) -> list[Step]:
     return sorted(steps, key=lambda step: draft.slots[step.target].role == "profile")
 
 
-def _text(draft: Draft, structure: Structure) -> str:
-    """All models of the case in one file, in any order."""
-    rng = draft.rng
-    blocks = ["m:\n" + _functions(draft, structure.components)]
+def _files(draft: Draft, structure: Structure) -> dict[str, str]:
+    """All models of the case by name, in any order."""
+    blocks = {"m": "m:\n" + _functions(draft, structure.components)}
     if structure.quantities:
         lines = [f"  {name}: {draft.slots[name].spec}\n" for name in structure.quantities]
-        blocks.append("parameters:\n" + "".join(lines))
+        section = "parameters:\n" + "".join(lines)
+        blocks["m"] = draft.rng.choice([blocks["m"] + section, section + blocks["m"]])
     for target, functions in structure.profiles.items():
-        blocks.append(f"p_{target}:\n" + _functions(draft, functions))
+        blocks[f"p_{target}"] = f"p_{target}:\n" + _functions(draft, functions)
     for target, dynamics in structure.dynamics.items():
         for index, part in enumerate(dynamics.parts):
-            blocks.append(f"d_{target}_{index}:\n" + _functions(draft, part))
-    rng.shuffle(blocks)
-    return "".join(blocks)
+            name = f"d_{target}_{index}"
+            blocks[name] = f"{name}:\n" + _functions(draft, part)
+    names = list(blocks)
+    draft.rng.shuffle(names)
+    return {name: blocks[name] for name in names}
 
 
 def _functions(draft: Draft, functions: list[Function]) -> str:

@@ -106,6 +106,7 @@ MISTAKES = (
 def make_mistake(rng: random.Random, case: Case) -> None:
     """Spoils the case in one way; it may stay a valid model."""
     mistake = rng.choice(MISTAKES)
+    case.files = {}
     case.features.clear()  # no longer what was drawn
     case.features.add("mistake")
     case.features.add(f"mistake:{mistake.__name__.strip('_')}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -24,6 +25,10 @@ def perturbed(seed: int, values: Array) -> Array:
     return np.asarray(values * (1.0 + 0.2 * rng.normal(size=values.size)))
 
 
+#: Parameters of shapes that cancel, and of what moves them.
+_FRAGILE = re.compile(r"DS_\d+_|GLS_\d+_m")
+
+
 def hostile(case: Case, round_: int, names: Sequence[str], values: Array) -> Array:
     """Outside of domains, huge, tiny, NaN: what a fit tries once it has gone astray.
 
@@ -31,7 +36,9 @@ def hostile(case: Case, round_: int, names: Sequence[str], values: Array) -> Arr
     is written. Under gaussCONV values stay below 1e6 of a usual one: the compiled kernel ends
     at 9 SD, where it is 3e-18 of its peak, which shows where a signal is 1e8 times larger there
     than here, and everything there is NaN. A parameter that moves is not 0: the far tail of an
-    instrument's response, the one thing left, is a denormal in NumPy and 0 in C.
+    instrument's response, the one thing left, is a denormal in NumPy and 0 in C. Shapes that
+    cancel when they leave their meaning stay near it: cos(pi / 2) in the far tail of a DS, and
+    (1 - m) + m of a GLS for m = 1e7.
     """
     rng = np.random.default_rng((case.seed, round_))
     huge = [1e-6, 1e3] if "gaussCONV" in case.text else [1e8, 1e30]
@@ -42,6 +49,9 @@ def hostile(case: Case, round_: int, names: Sequence[str], values: Array) -> Arr
         if rng.random() > share:
             continue
         value = float(values[index])
+        if _FRAGILE.match(names[index]):
+            wild[index] = rng.choice([-value, 3.0 * value, -3.0 * value, np.nan])
+            continue
         wild[index] = rng.choice(
             [
                 value / 2.0 if names[index] in moved else 0.0,
@@ -64,12 +74,13 @@ def conditioned(
     """Whether the model itself says what its value is: False where the last bits of the
     parameters change it about as much as the difference found, or turn numbers into NaN."""
     rng = np.random.default_rng(0)
+    parameters = tree.model.parameters
+    if fixed is None:
+        fixed = np.array([parameters[name].value for name in tree.fixed_names])
     spread = 0.0
-    for size in (1, 1, 2, 2, 4, 4):
+    for size in (1, 1, 1, 1, 2, 2, 2, 2, 4, 4, 4, 4):
         near = theta * (1.0 + 2.0**-52 * size * rng.choice([-1.0, 1.0], theta.size))
-        beside = fixed
-        if fixed is not None:
-            beside = fixed * (1.0 + 2.0**-52 * size * rng.choice([-1.0, 1.0], fixed.size))
+        beside = fixed * (1.0 + 2.0**-52 * size * rng.choice([-1.0, 1.0], fixed.size))
         spread = max(spread, worst_difference(expected, tree.run(near, beside)))
     return not SLACK * spread >= difference
 
