@@ -137,7 +137,7 @@ class Run:
             "method": " then ".join(self.methods),
             "seconds": self.seconds,
             "nfev": self.nfev,
-            "success": bool(outcome.success) and not self.stopped and not empty,
+            "success": self._succeeded() and not empty,
             "interrupted": self.interrupted,
             "message": self._message(bound, empty, moved),
             "at_bound": bound,
@@ -237,10 +237,17 @@ class Run:
             expressions[name] = text
         return expressions
 
+    def _succeeded(self) -> bool:
+        """Whether the method ended by itself, at a finite chi²."""
+        outcome = self.outcome
+        return bool(outcome.success) and not self.stopped and bool(np.isfinite(outcome.chisqr))
+
     def _message(self, bound: dict[str, str], empty: list[str], moved: tuple[str, ...]) -> str:
         parts = [self.stopped or str(self.outcome.message).strip()]
         if bound:
             parts.append("At a bound: " + ", ".join(f"{n} ({s})" for n, s in bound.items()))
+        if not np.isfinite(self.outcome.chisqr):
+            parts.append("chi² is too large for a double; scale the data")
         if empty:
             parts.append("The data do not determine " + ", ".join(empty))
         if moved:
