@@ -10,7 +10,11 @@ import numpy as np
 import numpy.typing as npt
 
 from pyspec._library import OPS, OpDef
+from pyspec.errors import DataError
 from pyspec.formula import Formula
+
+#: Cycles of a sub-cycle under an exact response: the plan holds every one of them.
+MAX_CYCLES = 500
 
 Array: TypeAlias = npt.NDArray[np.float64]
 IntArray: TypeAlias = npt.NDArray[np.int64]
@@ -118,10 +122,19 @@ class Dynamics:
 
     def starts(self, subcycle: int, time: Array) -> Array:
         """When sub-cycle `subcycle` begins, in every cycle of the time axis and, for what an
-        instrument sees of later ones, of as long a time again, at least one cycle."""
+        instrument sees of later ones, of as long a time again, at least one cycle.
+
+        Raises :class:`DataError` for more than :data:`MAX_CYCLES`.
+        """
         period = self.length * self.n_subcycles
         end = float(time[-1]) + float(time[-1] - time[0])
-        cycles = np.arange(max(int(np.floor(end / period)), 0) + 2)
+        count = max(np.floor(end / period), 0.0) + 2.0
+        if not count <= MAX_CYCLES:
+            raise DataError(
+                f"{self.name}: {count:.3g} cycles of {period:g} are too many for an exact "
+                f"instrument response, which takes {MAX_CYCLES}; use gaussCONV, or a lower frequency"
+            )
+        cycles = np.arange(int(count))
         return np.asarray(cycles * period + (subcycle - 1) * self.length)
 
     def cycle(self, time: Array) -> tuple[Array, IntArray]:
