@@ -132,7 +132,8 @@ class Dynamics:
         if not count <= MAX_CYCLES:
             raise DataError(
                 f"{self.name}: {count:.3g} cycles of {period:g} are too many for an exact "
-                f"instrument response, which takes {MAX_CYCLES}; use gaussCONV, or a lower frequency"
+                f"instrument response, which takes {MAX_CYCLES}; use gaussCONV, or lower the "
+                "frequency"
             )
         cycles = np.arange(int(count))
         return np.asarray(cycles * period + (subcycle - 1) * self.length)
