@@ -101,7 +101,7 @@ def draw_axis(draft: Draft, what: str, sizes: tuple[int, int], start: float, len
         axis = start + length * np.concatenate([[0.0], np.cumsum(steps) / steps.sum()])
     else:
         draft.features.add(f"axis:{what} uniform")
-        axis = np.linspace(start, start + length, n)
+        axis = np.linspace(start, start + length, n, dtype=np.float64)
         if draft.chance(0.2):  # steps that are exact, as instruments write them
             step = 2.0 ** math.floor(math.log2(length / n))
             axis = (np.arange(n) + math.floor(start / step) + 0.25) * step
