@@ -101,10 +101,11 @@ def draw_axis(draft: Draft, what: str, sizes: tuple[int, int], start: float, len
         axis = start + length * np.concatenate([[0.0], np.cumsum(steps) / steps.sum()])
     else:
         draft.features.add(f"axis:{what} uniform")
-        axis = np.linspace(start, start + length, n, dtype=np.float64)
+        axis = np.linspace(start, start + length, n)
         if draft.chance(0.2):  # steps that are exact, as instruments write them
             step = 2.0 ** math.floor(math.log2(length / n))
-            axis = (np.arange(n) + math.floor(start / step) + 0.25) * step
+            first = math.floor(start / step) + 0.25
+            axis = np.asarray((np.arange(n) + first) * step, dtype=np.float64)
     if what == "energy" and draft.chance(0.3):
         draft.features.add("axis:energy descending")
         return axis[::-1]
