@@ -28,8 +28,9 @@ from random_models import REQUIRED, Summary, examine, generate, summarise
 CHUNK = 100
 
 
-def run(first: int, models: int, processes: int) -> Summary:
-    """Examines the seeds first ... first + models - 1."""
+def run(first: int, models: int, processes: int, path: Path | None = None) -> Summary:
+    """Examines the seeds first ... first + models - 1. What is known so far is written to `path`
+    every now and then."""
     begins = range(first, first + models, CHUNK)
     ranges = [(begin, min(begin + CHUNK, first + models)) for begin in begins]
     total = Summary()
@@ -45,6 +46,8 @@ def run(first: int, models: int, processes: int) -> Summary:
                     f"accepted, {total.status['refused']} refused, {total.status['failed']} failed",
                     flush=True,
                 )
+                if path is not None:
+                    write_json(path, {"machine": machine(), "seconds": seconds, **report(total)})
     return total
 
 
@@ -79,7 +82,7 @@ def main(arguments: list[str] | None = None) -> int:
     if options.seed is not None:
         return _replay(options.seed)
     print_machine(machine())
-    total = run(options.first, options.models, options.processes)
+    total = run(options.first, options.models, options.processes, options.json)
     found = report(total)
     for name, value in sorted(found["worst"].items()):
         print(f"worst disagreement, {name}: {value:.3g} (seed {found['worst_seeds'][name]})")
@@ -89,8 +92,6 @@ def main(arguments: list[str] | None = None) -> int:
     print(f"ill-conditioned comparisons set aside: {len(total.fragile)}")
     for failure in total.failures[:10]:
         print(f"seed {failure['seed']}: {failure['reason'].strip()[-300:]}")
-    if options.json is not None:
-        write_json(options.json, {"machine": machine(), **found})
     frequent = all(total.features[name] >= 0.02 * accepted for name in REQUIRED)
     return 0 if frequent and not total.failures else 1
 
