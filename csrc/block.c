@@ -2,6 +2,8 @@
  * instruction set, like the energy kernels. */
 #include "kernel.h"
 
+#include <string.h>
+
 #define BLOCK_OP(name) JOIN(pyspec_block_, name, ISA_SUFFIX)
 
 /* target[n][L] = or += value[n][L] */
@@ -22,6 +24,112 @@ void BLOCK_OP(spread)(double *restrict target, const double *restrict line, int6
         FOR_BLOCK FOR_LANES target[AT] = line[i];
     else
         FOR_BLOCK FOR_LANES target[AT] = target[AT] + line[i];
+}
+
+/* target[n][L] = or += value[n][L] * factor[L] */
+void BLOCK_OP(scale)(double *restrict target, const double *restrict value,
+                     const double *restrict factor, int64_t n, int store)
+{
+    if (store)
+        FOR_BLOCK FOR_LANES target[AT] = value[AT] * factor[l];
+    else
+        FOR_BLOCK FOR_LANES target[AT] = target[AT] + value[AT] * factor[l];
+}
+
+/* target[n][L] = or += line[n] * factor[L] */
+void BLOCK_OP(spread_scaled)(double *restrict target, const double *restrict line,
+                             const double *restrict factor, int64_t n, int store)
+{
+    if (store)
+        FOR_BLOCK FOR_LANES target[AT] = line[i] * factor[l];
+    else
+        FOR_BLOCK FOR_LANES target[AT] = target[AT] + line[i] * factor[l];
+}
+
+/* value[n][L] *= factor[n][L]; where the factor is 0 so is the value, be it what it may */
+void BLOCK_OP(weigh)(double *restrict value, const double *restrict factor, int64_t n)
+{
+    FOR_BLOCK FOR_LANES value[AT] = factor[AT] == 0.0 ? 0.0 : value[AT] * factor[AT];
+}
+
+/* The dot products, lane by lane, of some columns with some others over a block: GRAM_TILE x
+ * GRAM_TILE sums are kept in registers. Every sum runs over the block in order, so that the
+ * size of a tile changes no bits. */
+#if defined(__AVX512F__)
+#define GRAM_TILE 4
+#else
+#define GRAM_TILE 3
+#endif
+
+#if defined(__GNUC__)
+#if defined(__AVX512F__)
+#define WIDTH 8
+#elif defined(__AVX__)
+#define WIDTH 4
+#else
+#define WIDTH 2
+#endif
+typedef double vector __attribute__((vector_size(WIDTH * sizeof(double))));
+
+static ALWAYS_INLINE vector load_vector(const double *from)
+{
+    vector value;
+    memcpy(&value, from, sizeof value);
+    return value;
+}
+
+static ALWAYS_INLINE void add_vector(double *to, vector value)
+{
+    value = load_vector(to) + value;
+    memcpy(to, &value, sizeof value);
+}
+#else
+#define WIDTH 1
+typedef double vector;
+#define load_vector(from) (*(from))
+#define add_vector(to, value) (*(to) += (value))
+#endif
+
+static ALWAYS_INLINE void gram_tile(double *to[GRAM_TILE][GRAM_TILE],
+                                    const double *a[GRAM_TILE], const double *b[GRAM_TILE],
+                                    int64_t n)
+{
+    for (int at = 0; at < L; at += WIDTH) {
+        vector sum[GRAM_TILE][GRAM_TILE];
+        memset(sum, 0, sizeof sum);
+        for (int64_t i = 0; i < n; i++)
+            for (int j = 0; j < GRAM_TILE; j++)
+                for (int k = 0; k < GRAM_TILE; k++)
+                    sum[j][k] += load_vector(a[j] + i * L + at) * load_vector(b[k] + i * L + at);
+        for (int j = 0; j < GRAM_TILE; j++)
+            for (int k = 0; k < GRAM_TILE; k++)
+                if (to[j][k])
+                    add_vector(to[j][k] + at, sum[j][k]);
+    }
+}
+
+/* triangle[j, k][L] += the sum over the block of columns[j] * columns[k], for the `count` columns
+ * in the list, which rises; a triangle of that order. */
+void BLOCK_OP(gram)(double *triangle, const double *const *columns, const int64_t *list,
+                    int64_t count, int64_t order, int64_t n)
+{
+    static const double zeros[BLOCK * L] = {0.0};
+    for (int64_t j0 = 0; j0 < count; j0 += GRAM_TILE)
+        for (int64_t k0 = j0; k0 < count; k0 += GRAM_TILE) {
+            const double *a[GRAM_TILE], *b[GRAM_TILE];
+            double *to[GRAM_TILE][GRAM_TILE];
+            for (int j = 0; j < GRAM_TILE; j++) {
+                a[j] = j0 + j < count ? columns[list[j0 + j]] : zeros;
+                b[j] = k0 + j < count ? columns[list[k0 + j]] : zeros;
+                for (int k = 0; k < GRAM_TILE; k++) {
+                    int counts = k0 + k < count && j0 + j <= k0 + k;
+                    to[j][k] = !counts ? NULL
+                                       : triangle + L * triangle_at(order, list[j0 + j],
+                                                                    list[k0 + k]);
+                }
+            }
+            gram_tile(to, a, b, n);
+        }
 }
 
 /* rows[l][n] = value[n][L], rows `stride` doubles apart */

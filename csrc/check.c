@@ -248,6 +248,8 @@ static int check_component(const checker *c)
     REQUIRE_NODE(op->domain == DOMAIN_ENERGY, OP, op);
     REQUIRE_NODE(fed || n->source == -1, SLOT, source);
     REQUIRE_NODE(!fed || !(n->flags & PYSPEC_FLAG_STATIC), STEP, flags);
+    REQUIRE_NODE(!(n->flags & PYSPEC_FLAG_SHAPE) || (pyspec_has_height(op) && n->repeat == 1), STEP,
+                 flags);
     REQUIRE_NODE(n->repeat == 1 || (n->repeat == c->plan->n_aux && n->repeat > 1), SIZE, repeat);
     return check_params(c, op, n->repeat);
 }
@@ -274,6 +276,50 @@ static int check_depends(const checker *c)
         REQUIRE(row >= p->n_theta ||
                     (ends[row + 1] == ends[row] + 1 && lists[ends[row]] == row),
                 ROW, pyspec_plan, depends, row);
+    }
+    return STATUS_OK;
+}
+
+/* A trace row is a column of its own, or all that it depends on are. */
+static int has_columns(const checker *c, int64_t row)
+{
+    const pyspec_plan *p = c->plan;
+    const int64_t *words = plan_words(p), *ends = words + p->depends;
+    const int64_t *of_row = words + p->columns + 1 + words[p->columns];
+    const int64_t *list = ends + p->n_traces + 1;
+    for (int64_t k = ends[row]; of_row[row] < 0 && k < ends[row + 1]; k++)
+        if (of_row[list[k]] < 0)
+            return 0;
+    return 1;
+}
+
+/* The columns of the plan's own: distinct trace rows outside of blocks, and every parameter of a
+ * component finds its own. */
+static int check_columns(checker *c)
+{
+    const pyspec_plan *p = c->plan;
+    const int64_t *words = plan_words(p);
+    REQUIRE_PLAN(in_range(p->columns, -1, p->n_words), OFFSET, columns);
+    if (p->columns < 0)
+        return STATUS_OK;
+    REQUIRE_PLAN(p->depends >= 0, OFFSET, columns);
+    const int64_t n = words[p->columns], room = p->n_words - p->columns - 1;
+    const int64_t *rows = words + p->columns + 1, *of_row = rows + n;
+    REQUIRE(in_range(n, 0, p->n_traces + 1) && n + p->n_traces <= room, SIZE, pyspec_plan, columns,
+            n);
+    for (int64_t k = 0; k < n; k++)
+        REQUIRE(in_range(rows[k], 0, p->samples) && of_row[rows[k]] == k, ROW, pyspec_plan, columns,
+                rows[k]);
+    for (int64_t row = 0; row < p->n_traces; row++)
+        REQUIRE(of_row[row] == -1 || (in_range(of_row[row], 0, n) && rows[of_row[row]] == row), ROW,
+                pyspec_plan, columns, of_row[row]);
+    for (c->index = p->n_resolve; c->index < p->n_nodes; c->index++) {
+        c->node = &plan_nodes(p)[c->index];
+        for (int k = 0; c->node->step == PYSPEC_STEP_COMPONENT && k < c->node->n_params; k++) {
+            int64_t row = words[c->node->params + k];
+            for (int64_t j = 0; row >= 0 && j < (row < p->samples ? 1 : p->n_aux); j++)
+                REQUIRE(has_columns(c, row + j), ROW, pyspec_node, params, row);
+        }
     }
     return STATUS_OK;
 }
@@ -342,6 +388,7 @@ int pyspec_check(const void *plan, int64_t plan_size, const pyspec_problem *prob
     if (status)
         return status;
     status = check_depends(c);
+    status = status ? status : check_columns(c);
     if (status)
         return status;
     c->index = c->plan->n_resolve;

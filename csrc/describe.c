@@ -35,14 +35,14 @@ _Static_assert((0
 #undef STRUCT
 #undef FIELD
 
-#define BLOCK_OPS(suffix)                                                                          \
-    {pyspec_block_add##suffix, pyspec_block_spread##suffix, pyspec_block_turn##suffix,             \
-     pyspec_block_subtract##suffix}
+#define BASELINE(name, arguments) pyspec_block_##name,
+#define AVX2(name, arguments) pyspec_block_##name##_avx2,
+#define AVX512(name, arguments) pyspec_block_##name##_avx512,
 const block_ops pyspec_block_table[N_ISA] = {
 #if PYSPEC_X86
-    BLOCK_OPS(), BLOCK_OPS(_avx2), BLOCK_OPS(_avx512)
+    {BLOCK_OPS(BASELINE)}, {BLOCK_OPS(AVX2)}, {BLOCK_OPS(AVX512)}
 #else
-    BLOCK_OPS(), BLOCK_OPS(), BLOCK_OPS()
+    {BLOCK_OPS(BASELINE)}, {BLOCK_OPS(BASELINE)}, {BLOCK_OPS(BASELINE)}
 #endif
 };
 
@@ -57,7 +57,7 @@ const block_ops pyspec_block_table[N_ISA] = {
 
 const op_row pyspec_op_table[N_OPS] = {
 #define OP(name, kind, domain, params, linear, scratch, inplace, tolerance, formula)               \
-    {#name, BUILDS_##domain(name), KIND_##kind, DOMAIN_##domain, params, scratch},
+    {#name, BUILDS_##domain(name), KIND_##kind, DOMAIN_##domain, params, linear, scratch},
 #include "ops.def"
 #undef OP
 };
@@ -77,6 +77,14 @@ int pyspec_count_params(const op_row *op, int *n_required)
     n = *op->params ? n : 0;
     *n_required = n - optional;
     return n;
+}
+
+int pyspec_has_height(const op_row *op)
+{
+    size_t n = 0;
+    while (op->linear[n] && op->linear[n] == op->params[n])
+        n++;
+    return op->kind == KIND_PEAK && n > 0 && !op->linear[n] && op->params[n] == ',';
 }
 
 int pyspec_isa_supported(int64_t isa)
@@ -112,7 +120,8 @@ const char *pyspec_describe(void)
     "\t" #tolerance "\t" formula "\n"
 #include "ops.def"
 #undef OP
-#define RPN(name, arity, symbol, value, slope) "RPN\t" #name "\t" #arity "\t" symbol "\t" #value "\t" #slope "\n"
+#define RPN(name, arity, symbol, value, slope)                                                     \
+    "RPN\t" #name "\t" #arity "\t" symbol "\t" #value "\t" #slope "\n"
 #include "rpn.def"
 #undef RPN
 #define STATUS(name, code, message) "STATUS\t" #name "\t" #code "\t" message "\n"

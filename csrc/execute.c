@@ -39,26 +39,46 @@ static void run_component(const run *r, const pyspec_node *node, const tile *t, 
     }
 }
 
-static double *static_values(const run *r, const pyspec_node *node)
-{
-    int64_t index = node - r->nodes - r->plan->n_resolve;
-    return r->work.statics + index * round_up(r->problem->n_x, L);
-}
-
 /* In 2D, a component that does not move in time is evaluated once, over the axis, with the
- * parameters of row 0: the window has no say. */
+ * parameters of row 0: the window has no say. One of which the height alone moves is evaluated
+ * once at height 1. */
 static int is_static(const run *r, const pyspec_node *node)
 {
-    return r->plan->dimension == 2 && (node->flags & PYSPEC_FLAG_STATIC) &&
-           node->step == PYSPEC_STEP_COMPONENT;
+    return r->plan->dimension == 2 && node->step == PYSPEC_STEP_COMPONENT &&
+           (node->flags & (PYSPEC_FLAG_STATIC | PYSPEC_FLAG_SHAPE));
 }
 
-static void run_statics(const run *r, int64_t x_end)
+int pyspec_has_lines(const run *r, const pyspec_node *node)
+{
+    return is_static(r, node) && node->repeat == 1;
+}
+
+/* Lines of a component at one block of abscissae: the value and the partials. */
+static void run_line_block(const run *r, const pyspec_node *node, const tile *t)
+{
+    double params[MAX_PARAMS * L], *partials[MAX_PARAMS], *lines = pyspec_lines(r, node) + t->x0;
+    const size_t size = (size_t)t->block.n_valid * sizeof(double);
+    for (int p = 0; p < MAX_PARAMS; p++)
+        partials[p] = r->work.partials + p * BLOCK * L;
+    pyspec_gather(r, node, t, params);
+    if (node->flags & PYSPEC_FLAG_SHAPE)
+        fill(params, 1.0, L);
+    unsigned bad = pyspec_outside(r, node, params);
+    pyspec_op_table[node->op].kernels[r->call->isa](&t->block, params, r->work.value,
+                                                    r->work.n_lines > 1 ? partials : NULL);
+    pyspec_poison(r->work.value, t->block.n, bad);
+    memcpy(lines, r->work.value, size);
+    for (int p = 0; p < node->n_params && r->work.n_lines > 1; p++) {
+        pyspec_poison(partials[p], t->block.n, bad);
+        memcpy(lines + (p + 1) * pyspec_line_stride(r), partials[p], size);
+    }
+}
+
+void pyspec_run_lines(const run *r, int64_t x_end)
 {
     for (int64_t k = r->plan->n_resolve; k < r->plan->n_nodes; k++) {
         const pyspec_node *node = &r->nodes[k];
-        double *out = static_values(r, node);
-        if (!is_static(r, node))
+        if (!is_static(r, node) || (r->work.n_lines > 1 && node->repeat > 1))
             continue;
         for (int64_t x0 = r->problem->x_begin; x0 < x_end; x0 += BLOCK * L) {
             int64_t n = x_end - x0 < BLOCK * L ? x_end - x0 : BLOCK * L;
@@ -66,8 +86,12 @@ static void run_statics(const run *r, int64_t x_end)
             tile t = {.across = 1, .x0 = x0};
             t.block = (pyspec_block){
                 .n = round_up(n, L) / L, .n_valid = n, .across = 1, .x = r->work.x};
+            if (node->repeat == 1) {
+                run_line_block(r, node, &t);
+                continue;
+            }
             run_component(r, node, &t, r->work.value);
-            memcpy(out + x0, r->work.value, (size_t)n * sizeof(double));
+            memcpy(pyspec_lines(r, node) + x0, r->work.value, (size_t)n * sizeof(double));
         }
     }
 }
@@ -86,7 +110,7 @@ void pyspec_load_external(const run *r, const pyspec_node *node, const tile *t, 
         }
 }
 
-static void run_block(const run *r, const tile *t)
+void pyspec_run_block(const run *r, const tile *t)
 {
     const block_ops *ops = &pyspec_block_table[r->call->isa];
     const int64_t n = t->block.n;
@@ -94,8 +118,12 @@ static void run_block(const run *r, const tile *t)
         const pyspec_node *node = &r->nodes[k];
         double *target = r->work.slots + node->target * BLOCK * L;
         int store = node->flags & PYSPEC_FLAG_STORE;
-        if (is_static(r, node)) {
-            ops->spread(target, static_values(r, node) + t->x0, n, store);
+        if (is_static(r, node) && (node->flags & PYSPEC_FLAG_SHAPE)) {
+            double params[MAX_PARAMS * L];
+            pyspec_gather(r, node, t, params);
+            ops->spread_scaled(target, pyspec_lines(r, node) + t->x0, params, n, store);
+        } else if (is_static(r, node)) {
+            ops->spread(target, pyspec_lines(r, node) + t->x0, n, store);
         } else if (node->step == PYSPEC_STEP_EXTERNAL) {
             pyspec_load_external(r, node, t, r->work.value);
             ops->add(target, r->work.value, n, store);
@@ -128,17 +156,22 @@ int64_t pyspec_tile_block(const run *r, tile *t, int64_t k, int64_t x_end)
     return (x_end - x_begin - 1) / step + 1;
 }
 
-static void run_tile(const run *r, int64_t row, int across, int64_t x_end)
+void pyspec_clear_carry(const run *r)
 {
     const int64_t n_components = r->plan->n_nodes - r->plan->n_resolve;
-    tile t = {.row = row, .across = across};
-    memset(r->work.carry, 0, (size_t)(n_components * MAX_SCRATCH * L) * sizeof(double));
+    fill(r->work.carry, 0.0, n_components * MAX_SCRATCH * L);
     /* Without components a spectrum is zero. */
     if (n_components == 0)
-        memset(r->work.slots, 0, (size_t)(r->plan->n_slots * BLOCK * L) * sizeof(double));
+        fill(r->work.slots, 0.0, r->plan->n_slots * BLOCK * L);
+}
+
+static void run_tile(const run *r, int64_t row, int across, int64_t x_end)
+{
+    tile t = {.row = row, .across = across};
+    pyspec_clear_carry(r);
     for (int64_t k = pyspec_tile_block(r, &t, 0, x_end) - 1; k >= 0; k--) {
         pyspec_tile_block(r, &t, k, x_end);
-        run_block(r, &t);
+        pyspec_run_block(r, &t);
         pyspec_write_block(r, &t);
     }
 }
@@ -147,7 +180,7 @@ static void run_tile(const run *r, int64_t row, int across, int64_t x_end)
 
 int pyspec_begin_run(run *r, const pyspec_call *call, int64_t n_out, int slopes)
 {
-    if (!call || !call->plan || !call->problem || !call->work || !call->out ||
+    if (!call || !call->plan || !call->problem || !call->work || (!call->out && n_out) ||
         (!call->theta && call->plan->n_theta))
         return STATUS_NULL_POINTER;
     r->call = call;
@@ -193,7 +226,7 @@ static int run_spectra(const pyspec_call *call, int residual)
     }
     int64_t x_end = pyspec_last_abscissa(r);
     fill(r->work.zeros, 0.0, BLOCK * L);
-    run_statics(r, x_end);
+    pyspec_run_lines(r, x_end);
     int across = r->plan->dimension == 1;
     for (int64_t row = q->row_begin; row < q->row_end; row += across ? 1 : L)
         run_tile(r, row, across, x_end);

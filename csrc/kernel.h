@@ -38,6 +38,7 @@ typedef struct op_row {
     int kind;
     int domain;
     const char *params;
+    const char *linear;
     int scratch;
 } op_row;
 
@@ -55,29 +56,50 @@ enum {
 
 extern const op_row pyspec_op_table[N_OPS];
 
-/* block.c, for each instruction set. */
+/* Place of row j, column k >= j of an upper triangle whose rows lie one behind the other. */
+static inline int64_t triangle_at(int64_t order, int64_t j, int64_t k)
+{
+    return j * order - j * (j - 1) / 2 + (k - j);
+}
+
+static inline int64_t triangle_size(int64_t order)
+{
+    return order * (order + 1) / 2;
+}
+
+/* block.c, for each instruction set: result, arguments. */
+#define BLOCK_OPS(B)                                                                               \
+    B(add, (double *target, const double *value, int64_t n, int store))                            \
+    B(spread, (double *target, const double *line, int64_t n, int store))                          \
+    B(scale, (double *target, const double *value, const double *factor, int64_t n, int store))    \
+    B(spread_scaled,                                                                               \
+      (double *target, const double *line, const double *factor, int64_t n, int store))            \
+    B(weigh, (double *value, const double *factor, int64_t n))                                     \
+    B(gram, (double *triangle, const double *const *columns, const int64_t *list, int64_t count,   \
+             int64_t order, int64_t n))                                                            \
+    B(turn, (double *rows, int64_t stride, const double *value, int64_t n, int64_t n_lanes))       \
+    B(subtract, (double *out, const double *data, int64_t n))
+
 typedef struct block_ops {
-    void (*add)(double *target, const double *value, int64_t n, int store);
-    void (*spread)(double *target, const double *line, int64_t n, int store);
-    void (*turn)(double *rows, int64_t stride, const double *value, int64_t n, int64_t n_lanes);
-    void (*subtract)(double *out, const double *data, int64_t n);
+#define BLOCK_OP_FIELD(name, arguments) void(*name) arguments;
+    BLOCK_OPS(BLOCK_OP_FIELD)
+#undef BLOCK_OP_FIELD
 } block_ops;
 
-#define BLOCK_OPS(suffix)                                                                          \
-    void pyspec_block_add##suffix(double *target, const double *value, int64_t n, int store);      \
-    void pyspec_block_spread##suffix(double *target, const double *line, int64_t n, int store);    \
-    void pyspec_block_turn##suffix(double *rows, int64_t stride, const double *value, int64_t n,   \
-                                   int64_t n_lanes);                                               \
-    void pyspec_block_subtract##suffix(double *out, const double *data, int64_t n);
-BLOCK_OPS()
-BLOCK_OPS(_avx2)
-BLOCK_OPS(_avx512)
-#undef BLOCK_OPS
+#define BLOCK_OP_BUILDS(name, arguments)                                                           \
+    void pyspec_block_##name arguments;                                                            \
+    void pyspec_block_##name##_avx2 arguments;                                                     \
+    void pyspec_block_##name##_avx512 arguments;
+BLOCK_OPS(BLOCK_OP_BUILDS)
+#undef BLOCK_OP_BUILDS
 
 extern const block_ops pyspec_block_table[N_ISA];
 
 /* Parameters of an op, and how many of them cannot be left out. */
 int pyspec_count_params(const op_row *op, int *n_required);
+
+/* Whether the value is proportional to the first parameter. */
+int pyspec_has_height(const op_row *op);
 
 /* Values of an expression stack that are computed at a time. */
 enum { RPN_CHUNK = 64 };

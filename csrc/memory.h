@@ -24,7 +24,7 @@ typedef struct work_parts {
     int64_t stride;  /* doubles from trace row to trace row              */
     double *traces;  /* [n_traces][stride]                               */
     double *stack;   /* [stack_depth][RPN_CHUNK]                         */
-    double *statics; /* [n_nodes - n_resolve][n_x]: time-independent components */
+    double *lines;   /* [n_nodes - n_resolve][n_lines][round_up(n_x, L)]: what does not move */
     double *slots;   /* [n_slots][BLOCK][L]                              */
     double *value;   /* [BLOCK][L]                                       */
     double *zeros;   /* [BLOCK][L], what an op reads before anything is summed */
@@ -36,13 +36,33 @@ typedef struct work_parts {
     double *by_width; /* [stride], derivative by a kernel's width         */
     double *slopes;   /* [stack_depth][RPN_CHUNK]                         */
     double *partials; /* [MAX_PARAMS][BLOCK][L]                           */
-    double *columns;  /* [n_slots][n_theta][BLOCK][L]                     */
-    double *fed;      /* [n_theta][BLOCK][L], columns through a spectrum-fed op */
-    double *first;    /* [n_theta][MAX_SCRATCH][L]                        */
+    double *columns;  /* [n_slots][n_columns][BLOCK][L]                   */
+    double *written;  /* [n_slots][n_columns] bytes: whether a column is not zero */
+    double *reads;    /* [n_columns] bytes                                */
+    double *fed;      /* [n_columns][BLOCK][L], columns through a spectrum-fed op */
+    double *first;    /* [n_columns][MAX_SCRATCH][L]                      */
     double *point;    /* [BLOCK][L], a component at one auxiliary point   */
-    double *carries;  /* [n_nodes - n_resolve][n_theta][MAX_SCRATCH][L]   */
+    double *carries;  /* [n_nodes - n_resolve][n_columns][MAX_SCRATCH][L] */
+    double *rows;     /* [2][L][BLOCK * L], residuals and weights by rows */
+    double *residual; /* [BLOCK][L]                                       */
+    double *weight;   /* [BLOCK][L]                                       */
+    double *triangle; /* [triangle of order n_columns + 1][L]             */
+    double *half;     /* [n_columns + 1][n_theta + 1][L]                  */
+    double *by_theta; /* [triangle of order n_theta + 1][L]               */
+    double *dense;    /* [n_theta + 1][BLOCK]                             */
+    double *record;   /* triangle of order n_theta + 1                    */
+    double *pointers; /* [n_columns + 1] addresses                        */
+    double *list;     /* [n_columns + 1] numbers                          */
+    int64_t n_lines; /* value, and with derivatives those by each parameter */
     int64_t size;    /* bytes                                            */
 } work_parts;
+
+/* How many columns the plan's own list of columns has; without one, those of theta. */
+static inline int64_t most_columns(const pyspec_plan *plan)
+{
+    int64_t own = plan->columns < 0 ? 0 : plan_words(plan)[plan->columns];
+    return own > plan->n_theta ? own : plan->n_theta;
+}
 
 /* `slopes` adds what derivatives need. */
 static inline work_parts divide_work(const pyspec_plan *plan, const pyspec_problem *problem,
@@ -53,11 +73,12 @@ static inline work_parts divide_work(const pyspec_plan *plan, const pyspec_probl
     int64_t buffer = BLOCK * L, used = 0, convolves = 0;
     for (int64_t k = 0; k < plan->n_resolve; k++)
         convolves |= plan_nodes(plan)[k].step == PYSPEC_STEP_CONVOLVE;
+    w.n_lines = slopes ? 1 + MAX_PARAMS : 1;
     w.stride = round_up(problem->n_rows, L) + L; /* a tile may start at any row */
 #define TAKE(part, count) (w.part = base ? base + used : base, used += round_up((count), L))
     TAKE(traces, plan->n_traces * w.stride);
     TAKE(stack, plan->stack_depth * RPN_CHUNK);
-    TAKE(statics, n_components * round_up(problem->n_x, L));
+    TAKE(lines, n_components * w.n_lines * round_up(problem->n_x, L));
     TAKE(slots, plan->n_slots * buffer);
     TAKE(value, buffer);
     TAKE(zeros, buffer);
@@ -70,11 +91,24 @@ static inline work_parts divide_work(const pyspec_plan *plan, const pyspec_probl
         TAKE(by_width, convolves ? w.stride : 0);
         TAKE(slopes, plan->stack_depth * RPN_CHUNK);
         TAKE(partials, MAX_PARAMS * buffer);
-        TAKE(columns, plan->n_slots * plan->n_theta * buffer);
-        TAKE(fed, plan->n_theta * buffer);
-        TAKE(first, plan->n_theta * MAX_SCRATCH * L);
+        const int64_t n = most_columns(plan), n_theta = plan->n_theta;
+        TAKE(columns, plan->n_slots * n * buffer);
+        TAKE(written, plan->n_slots * n / 8 + 1);
+        TAKE(reads, n / 8 + 1);
+        TAKE(fed, n * buffer);
+        TAKE(first, n * MAX_SCRATCH * L);
         TAKE(point, buffer);
-        TAKE(carries, n_components * plan->n_theta * MAX_SCRATCH * L);
+        TAKE(carries, n_components * n * MAX_SCRATCH * L);
+        TAKE(rows, 2 * L * buffer);
+        TAKE(residual, buffer);
+        TAKE(weight, buffer);
+        TAKE(triangle, triangle_size(n + 1) * L);
+        TAKE(half, (n + 1) * (n_theta + 1) * L);
+        TAKE(by_theta, triangle_size(n_theta + 1) * L);
+        TAKE(dense, (n_theta + 1) * BLOCK);
+        TAKE(record, triangle_size(n_theta + 1));
+        TAKE(pointers, n + 1);
+        TAKE(list, n + 1);
     }
 #undef TAKE
     w.size = used * (int64_t)sizeof(double);

@@ -39,8 +39,51 @@ static double deviance(double d, double m, double scale)
     return value + (m - floor) * (root > 0.0 ? scale * (1.0 - d / at) / value : -sqrt(scale / at));
 }
 
+/* -d deviance / dm. Near m = d, where the deviance is -sqrt(scale / d) (m - d) (1 - (m - d) / (3 d)
+ * + ...), by this series. */
+static double deviance_fall(double d, double m, double scale)
+{
+    if (d == 0.0)
+        return 0.0 >= m ? 0.0 : sqrt(0.5 * scale / m);
+    const double floor = 1e-3 / scale, at = m > floor ? m : floor;
+    if (fabs(at - d) <= 1e-6 * at)
+        return sqrt(scale / d) * (1.0 - 2.0 * (at - d) / (3.0 * d));
+    return scale * (d / at - 1.0) / deviance(d, at, scale);
+}
+
+int pyspec_is_weighted(const run *r)
+{
+    const pyspec_problem *q = r->problem;
+    return q->weight || q->keep || q->loss == PYSPEC_LOSS_POISSON;
+}
+
+static double weight_at(const pyspec_problem *q, int64_t row, int64_t i)
+{
+    double weight;
+    memcpy(&weight, (const char *)q->weight + row * q->weight_row + i * q->weight_x, sizeof weight);
+    return weight;
+}
+
+void pyspec_weigh(const run *r, int64_t row, int64_t begin, int64_t n, const double *model,
+                  int fisher, double *weight)
+{
+    const pyspec_problem *q = r->problem;
+    const double floor = 1e-3 / q->loss_scale;
+    for (int64_t i = 0; i < n; i++) {
+        weight[i] = 1.0;
+        if (q->loss == PYSPEC_LOSS_POISSON && fisher)
+            weight[i] = sqrt(q->loss_scale / (model[i] > floor ? model[i] : floor));
+        else if (q->loss == PYSPEC_LOSS_POISSON)
+            weight[i] = deviance_fall(datum(q, row, begin + i), model[i], q->loss_scale);
+        if (q->weight)
+            weight[i] *= weight_at(q, row, begin + i);
+        if (q->keep && !q->keep[row * q->keep_row + (begin + i) * q->keep_x])
+            weight[i] = 0.0;
+    }
+}
+
 /* Turns model values out[i] of one row, abscissae from `begin` on, into residuals. */
-static void subtract(const run *r, int64_t row, int64_t begin, int64_t n, double *out)
+void pyspec_subtract(const run *r, int64_t row, int64_t begin, int64_t n, double *out)
 {
     const pyspec_problem *q = r->problem;
     const char *at = (const char *)q->data + row * q->data_row + begin * q->data_x;
@@ -53,12 +96,8 @@ static void subtract(const run *r, int64_t row, int64_t begin, int64_t n, double
     else
         for (int64_t i = 0; i < n; i++)
             out[i] = datum(q, row, begin + i) - out[i];
-    for (int64_t i = 0; q->weight && i < n; i++) {
-        double weight;
-        memcpy(&weight, (const char *)q->weight + row * q->weight_row + (begin + i) * q->weight_x,
-               sizeof weight);
-        out[i] *= weight;
-    }
+    for (int64_t i = 0; q->weight && i < n; i++)
+        out[i] *= weight_at(q, row, begin + i);
     for (int64_t i = 0; q->keep && i < n; i++)
         out[i] = q->keep[row * q->keep_row + (begin + i) * q->keep_x] ? out[i] : 0.0;
 }
@@ -68,8 +107,7 @@ void pyspec_write_block(const run *r, const tile *t)
 {
     const pyspec_problem *q = r->problem;
     const double *slot = r->work.slots + r->plan->result * BLOCK * L;
-    int64_t n_block = t->across ? t->block.n_valid : t->block.n;
-    int64_t n = t->x0 + n_block < q->x_end ? n_block : q->x_end - t->x0;
+    int64_t n = pyspec_in_window(r, t);
     int64_t width = q->x_end - q->x_begin;
     int64_t n_lanes = t->across ? 1 : q->row_end - t->row < L ? q->row_end - t->row : L;
     double *out = r->call->out + (t->row - q->row_begin) * width + (t->x0 - q->x_begin);
@@ -80,7 +118,7 @@ void pyspec_write_block(const run *r, const tile *t)
     else
         pyspec_block_table[r->call->isa].turn(out, width, slot, n, n_lanes);
     for (int64_t l = 0; r->residual && l < n_lanes; l++)
-        subtract(r, t->row + l, t->x0, n, out + l * width);
+        pyspec_subtract(r, t->row + l, t->x0, n, out + l * width);
 }
 
 /* A model whose result is one trace: a value for each row. */
@@ -92,6 +130,6 @@ void pyspec_write_trace(const run *r)
         double *out = r->call->out + (row - q->row_begin);
         *out = trace[row];
         if (r->residual)
-            subtract(r, row, 0, 1, out);
+            pyspec_subtract(r, row, 0, 1, out);
     }
 }

@@ -50,7 +50,8 @@ enum {
 
 enum {
     PYSPEC_FLAG_STORE = 1, /* overwrite the target instead of adding to it         */
-    PYSPEC_FLAG_STATIC = 2 /* the inputs do not depend on time: evaluate one row   */
+    PYSPEC_FLAG_STATIC = 2, /* the inputs do not depend on time: evaluate one row  */
+    PYSPEC_FLAG_SHAPE = 4 /* nor do they but for the first, which the value is proportional to */
 };
 
 /* A guard is four words: parameter, comparison, other parameter or -1, bits of a double.
@@ -65,6 +66,38 @@ enum { PYSPEC_LOSS_SQUARES = 0, PYSPEC_LOSS_POISSON = 1 };
 enum { PYSPEC_ISA_BASELINE = 0, PYSPEC_ISA_AVX2 = 1, PYSPEC_ISA_AVX512 = 2 };
 
 enum { PYSPEC_TYPE_F64 = 0, PYSPEC_TYPE_F32 = 1, PYSPEC_TYPE_U16 = 2 };
+
+/* What is summed over rows: chi^2 alone; the Gram matrix of the columns of [J r]; its Cholesky
+ * factor R, by orthogonal transformations, without ever squaring a condition; the Gram matrix with
+ * the expected curvature of the loss in place of J (differs for PYSPEC_LOSS_POISSON). Always as the
+ * rows j <= k of an upper triangle of order n_theta + 1, the last column being r's; J is minus the
+ * derivative of the residual. */
+enum {
+    PYSPEC_FORM_VALUE = 0,
+    PYSPEC_FORM_GRAM = 1,
+    PYSPEC_FORM_FACTOR = 2,
+    PYSPEC_FORM_FISHER = 3
+};
+
+/* A chunk of consecutive rows never holds more sums than this. */
+#define PYSPEC_NORMAL_NODES 96
+
+/* What a step of the solver answers. */
+enum {
+    PYSPEC_FIT_DONE = 0,       /* solver.end says how                                         */
+    PYSPEC_FIT_AGAIN = 1,      /* the budget is used up: call again                           */
+    PYSPEC_FIT_NEED_NORMAL = 2 /* fill solver.answer for solver.trial, in the form asked for  */
+};
+
+/* How a fit ended. */
+enum {
+    PYSPEC_END_RUNNING = 0,
+    PYSPEC_END_CONVERGED = 1,  /* the undamped step is below the tolerance, or the fit is exact */
+    PYSPEC_END_DEGENERATE = 2, /* so it is, but some parameters are not determined by the data  */
+    PYSPEC_END_STALLED = 3,    /* no step makes chi^2 smaller, and the undamped one is not short */
+    PYSPEC_END_NOT_FINITE = 4, /* chi^2 or its derivatives are not finite at the start          */
+    PYSPEC_END_LIMIT = 5       /* max_nfev evaluations are used up                              */
+};
 
 typedef struct pyspec_node {
     int32_t step;
@@ -109,6 +142,7 @@ typedef struct pyspec_plan {
     int64_t n_spectra;
     int64_t trace;
     int64_t depends;
+    int64_t columns;
 } pyspec_plan;
 
 typedef struct pyspec_problem {
@@ -164,6 +198,58 @@ typedef struct pyspec_fault {
     int64_t value;
 } pyspec_fault;
 
+/* Sums over consecutive rows, in the fixed tree of a pairwise summation over the row number: what
+ * can be merged is merged, so that the bits do not depend on how the rows were divided. */
+typedef struct pyspec_normal {
+    int64_t form;
+    int64_t order;
+    int64_t n_nodes;
+    int64_t capacity;
+    int64_t *places;
+    double *nodes;
+    double *scratch;
+    int64_t n_scratch;
+    int64_t reserved;
+} pyspec_normal;
+
+/* One file of a joint fit. */
+typedef struct pyspec_part {
+    const pyspec_call *call;
+    double *theta;
+    const int64_t *gather;
+    pyspec_normal *normal;
+    int64_t n_theta;
+} pyspec_part;
+
+typedef struct pyspec_solver {
+    int64_t n;
+    int64_t n_points;
+    int64_t max_nfev;
+    double tolerance;
+    double data_square;
+    int64_t form;
+    int64_t end;
+    int64_t phase;
+    int64_t nfev;
+    int64_t n_steps;
+    int64_t needs_factor;
+    int64_t n_rejected;
+    int64_t n_idle;
+    double chisqr;
+    double damping;
+    double growth;
+    double expected;
+    double distance;
+    double nearest;
+    double condition;
+    double *theta;
+    const double *lower;
+    double *trial;
+    double *answer;
+    double *normal;
+    double *work;
+} pyspec_solver;
+
 /* The ABI number the library was built with. */
 PYSPEC_API int64_t pyspec_abi(void);
 
@@ -207,6 +293,33 @@ PYSPEC_API int64_t pyspec_jacobian_work_size(const pyspec_plan *plan,
  * parameter of theta. At a jump or kink it is the one-sided value or 0. The plan must know what
  * depends on what (plan.depends >= 0); what comes from outside counts as constant. */
 PYSPEC_API int pyspec_jacobian(const pyspec_call *call);
+
+/* Adds the sums over the rows row_begin .. row_end - 1 of the window to `normal`, whose rows must
+ * all lie before; out is not used, work must hold pyspec_jacobian_work_size bytes. The derivatives
+ * are never stored beyond a block. */
+PYSPEC_API int pyspec_accumulate(const pyspec_call *call, pyspec_normal *normal, int64_t row_begin,
+                                 int64_t row_end);
+
+/* Adds the sums of rows that follow: chunks that were accumulated apart. */
+PYSPEC_API int pyspec_join(pyspec_normal *normal, const pyspec_normal *more);
+
+/* Adds all of it to a triangle of that order (VALUE: to its last number); column k belongs to
+ * column gather[k] there (NULL: k). FACTOR: the triangle remains a factor. */
+PYSPEC_API int pyspec_collect(const pyspec_normal *normal, const int64_t *gather, int64_t order,
+                              double *triangle);
+
+/* Bytes of work memory of a solver for n parameters. */
+PYSPEC_API int64_t pyspec_fit_work_size(int64_t n);
+
+/* Levenberg-Marquardt as a state machine. A solver begins with n, n_points, max_nfev, tolerance,
+ * data_square and the pointers set and all else 0. Each step uses the answer to the question
+ * before, and asks the next one or is done; it evaluates nothing itself. */
+PYSPEC_API int pyspec_fit_step(pyspec_solver *solver);
+
+/* Steps and evaluations in turn, `budget` evaluations at most. Returns PYSPEC_FIT_DONE or
+ * PYSPEC_FIT_AGAIN, or minus a status of the library. */
+PYSPEC_API int pyspec_fit(pyspec_solver *solver, const pyspec_part *parts, int64_t n_parts,
+                          int64_t budget);
 
 /* One function on its own: value[n_rows][n_x] for params[n_params][n_rows]. spectrum
  * [n_rows][n_x] is what a spectrum-fed op reads (NULL: zeros). partials is NULL or n_params

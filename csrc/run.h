@@ -13,6 +13,15 @@ enum {
 #undef STATUS
 };
 
+/* What derivatives are taken by: n columns. A trace row that is a column of its own has its number
+ * in of_row; one with -1 there stands for the parameters of theta that it depends on. NULL: the
+ * columns are theta. rows[k] is the trace row of column k. */
+typedef struct basis {
+    int64_t n;
+    const int64_t *rows;
+    const int64_t *of_row;
+} basis;
+
 typedef struct run {
     const pyspec_call *call;
     const pyspec_plan *plan;
@@ -20,6 +29,7 @@ typedef struct run {
     const pyspec_node *nodes;
     const int64_t *words;
     work_parts work;
+    basis by;
     int residual;
 } run;
 
@@ -57,10 +67,53 @@ void pyspec_load_external(const run *r, const pyspec_node *node, const tile *t, 
 int64_t pyspec_last_abscissa(const run *r);
 double *pyspec_carry(const run *r, const pyspec_node *node);
 int64_t pyspec_tile_block(const run *r, tile *t, int64_t k, int64_t x_end);
+void pyspec_run_block(const run *r, const tile *t);
+void pyspec_clear_carry(const run *r);
+
+/* execute.c: components whose shape does not move are computed once a call, along the axis: a line
+ * for the value and, with derivatives, one for each parameter. */
+int pyspec_has_lines(const run *r, const pyspec_node *node);
+void pyspec_run_lines(const run *r, int64_t x_end);
+
+static inline int64_t pyspec_line_stride(const run *r)
+{
+    return round_up(r->problem->n_x, L);
+}
+
+static inline double *pyspec_lines(const run *r, const pyspec_node *node)
+{
+    return r->work.lines +
+           (node - r->nodes - r->plan->n_resolve) * r->work.n_lines * pyspec_line_stride(r);
+}
+
+/* columns.c: value and derivatives of a block; the column of a slot, and which are not zero. */
+void pyspec_begin_tile(const run *r);
+void pyspec_block_columns(const run *r, const tile *t);
+double *pyspec_column(const run *r, int64_t slot, int64_t k);
+unsigned char *pyspec_written(const run *r, int64_t slot);
+
+/* How many abscissae of a block lie in the window; 0 or less: none. */
+static inline int64_t pyspec_in_window(const run *r, const tile *t)
+{
+    int64_t n = t->across ? t->block.n_valid : t->block.n;
+    return t->x0 + n < r->problem->x_end ? n : r->problem->x_end - t->x0;
+}
 
 /* output.c: writes what of a block lies in the window, as model or residual. */
 void pyspec_write_block(const run *r, const tile *t);
 void pyspec_write_trace(const run *r);
+
+/* output.c: model values of one row, abscissae from `begin` on, become residuals; and where the
+ * derivatives of the model count by more or less than 1, `weight` what they are multiplied with,
+ * -d residual / d model or, for `fisher`, the root of the expected second derivative. */
+void pyspec_subtract(const run *r, int64_t row, int64_t begin, int64_t n, double *out);
+int pyspec_is_weighted(const run *r);
+void pyspec_weigh(const run *r, int64_t row, int64_t begin, int64_t n, const double *model,
+                  int fisher, double *weight);
+
+/* factor.c: R is an upper triangle of that order; n more rows are turned into it, `columns` of
+ * n doubles each, which are lost: the new RᵀR is the old one and their Gram matrix. */
+void pyspec_absorb(double *triangle, int64_t order, double *columns, int64_t n);
 
 /* operator.c: y = kernel * y on an increasing axis; scratch is CONVOLVE_ROWS x stride. */
 void pyspec_convolve(int64_t op, double parameter, int64_t n, const double *t, double *y,

@@ -29,6 +29,12 @@ SIGNATURES: dict[str, tuple[Any, list[Any]]] = {
     "pyspec_traces": (ctypes.c_int, [_PTR]),
     "pyspec_jacobian": (ctypes.c_int, [_PTR]),
     "pyspec_jacobian_work_size": (_I64, [_PTR, _PTR]),
+    "pyspec_accumulate": (ctypes.c_int, [_PTR, _PTR, _I64, _I64]),
+    "pyspec_join": (ctypes.c_int, [_PTR, _PTR]),
+    "pyspec_collect": (ctypes.c_int, [_PTR, _PTR, _I64, _PTR]),
+    "pyspec_fit_work_size": (_I64, [_I64]),
+    "pyspec_fit_step": (ctypes.c_int, [_PTR]),
+    "pyspec_fit": (ctypes.c_int, [_PTR, _PTR, _I64, _I64]),
     "pyspec_isa_supported": (ctypes.c_int, [_I64]),
     "pyspec_function": (ctypes.c_int, [_I64, _I64, _I64, _I64, _PTR, _PTR, _PTR, _PTR, _PTR]),
 }

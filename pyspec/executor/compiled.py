@@ -6,6 +6,7 @@ two structs that point to them) from a pool, so one executor may serve several t
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -15,6 +16,7 @@ from pyspec._library import CONSTANTS, DTYPES, ISA, LIBRARY, raise_status
 from pyspec.errors import DataError, PlanError
 from pyspec.executor.base import Array, Executor, Values
 from pyspec.executor.interpreted import InterpretedExecutor
+from pyspec.executor.normal import FORMS, sum_rows
 from pyspec.functions.losses import deviance_slope
 from pyspec.model import Measurement
 from pyspec.plan import PackedPlan, ScheduledPlan, check, pack
@@ -226,6 +228,39 @@ class CompiledExecutor(Executor):
         columns = out.reshape(n_free, self._size)
         columns *= self._residual_slope(theta, fixed)
         return columns
+
+    def normal(
+        self,
+        theta: Values,
+        fixed: Values = None,
+        form: str = "gram",
+        *,
+        chunks: Sequence[tuple[int, int]] | None = None,
+        threads: int = 1,
+    ) -> Array:
+        """chi², Jᵀr and JᵀJ at `theta`, summed in C without storing J: a packed triangle.
+
+        Parameters
+        ----------
+        form : "gram" for the Gram matrix of ``[J r]``, J being minus the derivative of the
+            residual; "factor" for its Cholesky factor, by orthogonal transformations; "fisher"
+            for the Gram matrix with the expected curvature of the loss; "value" for chi² alone
+        chunks : ranges of rows that follow each other and make up the window
+        threads : threads that share the chunks; the bits depend neither on them nor on the chunks
+
+        Returns the rows of an upper triangle of order n_free + 1 (see
+        :func:`pyspec.executor.normal.unpack`), or chi² alone, (1,), for "value".
+        """
+        if self.measurement.data is None:
+            raise DataError("sums of residuals need data; give the measurement some")
+        if form not in FORMS:
+            raise PlanError(f"form must be one of {', '.join(FORMS)}, not {form!r}")
+        window = self.window
+        given = self.plan.values(theta, self.opt_param_names, self.plan.theta, "free")
+        if chunks is None:
+            edges = np.linspace(window.row_begin, window.row_end, max(threads, 1) + 1).astype(int)
+            chunks = [(a, b) for a, b in zip(edges[:-1], edges[1:], strict=True) if a < b]
+        return sum_rows(self, given, fixed, form, list(chunks), threads)
 
     def _residual_slope(self, theta: Values, fixed: Values) -> Array:
         """d residual / d model: -weight; of counts, that of the deviance."""

@@ -15,6 +15,7 @@ import numpy.typing as npt
 
 from pyspec._library import ABI, CONSTANTS, DTYPES, LIBRARY, RPN, TABLES, OpDef
 from pyspec.errors import PlanError
+from pyspec.plan.columns import choose_columns
 from pyspec.plan.scheduled import (
     ADD_SLOT,
     NO_BASE,
@@ -35,6 +36,7 @@ STEP_EXTERNAL = CONSTANTS["STEP_EXTERNAL"]
 PARAM = RPN["PARAM"].index
 FLAG_STORE = CONSTANTS["FLAG_STORE"]
 FLAG_STATIC = CONSTANTS["FLAG_STATIC"]
+FLAG_SHAPE = CONSTANTS["FLAG_SHAPE"]
 COMPARISON_CODES = {
     ">": CONSTANTS["GUARD_GT"],
     ">=": CONSTANTS["GUARD_GE"],
@@ -162,6 +164,13 @@ class _Packer:
             repeat=plan.n_aux if target >= plan.samples else 1,
         )
 
+    def moves_in_height(self, op: OpDef, rows: list[int]) -> bool:
+        """Whether all that moves of a peak is what it is proportional to."""
+        plan = self.plan
+        if op.kind != "PEAK" or op.linear != op.params[:1] or max(rows) >= plan.samples:
+            return False
+        return not any(plan.row_moves[row] for row in rows[1:] if row >= 0)
+
     def op(self, index: int) -> None:
         plan = self.plan
         flags = FLAG_STORE if plan.op_store[index] else 0
@@ -178,9 +187,11 @@ class _Packer:
             self.n_spectra += 1
             self.node(plan.op_names[index], step=STEP_EXTERNAL, flags=flags, **slots)
             return
+        begin, end = plan.op_param_indptr[index : index + 2]
         if not plan.op_moves[index] and not op.spectrum_fed:
             flags |= FLAG_STATIC
-        begin, end = plan.op_param_indptr[index : index + 2]
+        elif self.moves_in_height(op, plan.op_param_indices[begin:end].tolist()):
+            flags |= FLAG_SHAPE
         called = self.function(op, plan.op_param_indices[begin:end].tolist())
         repeat = plan.n_aux if plan.op_sampled[index] else 1
         self.node(
@@ -191,6 +202,17 @@ class _Packer:
             **called,
             **slots,
         )
+
+
+    def columns(self) -> int:
+        """Writes in which columns derivatives are summed; where that stands."""
+        rows = choose_columns(self.plan)
+        of_row = [-1] * self.plan.n_params
+        for column, row in enumerate(rows):
+            of_row[row] = column
+        begin = len(self.words)
+        self.words.extend([len(rows), *rows, *of_row])
+        return begin
 
 
 def pack(plan: ScheduledPlan) -> PackedPlan:
@@ -208,6 +230,7 @@ def pack(plan: ScheduledPlan) -> PackedPlan:
     packer.words.extend([*plan.row_theta_indptr.tolist(), *plan.row_theta.tolist()])
     for index in range(plan.n_ops):
         packer.op(index)
+    columns = packer.columns()
 
     nodes = np.zeros(len(packer.nodes), DTYPES["pyspec_node"])
     for row, node in zip(nodes, packer.nodes, strict=True):
@@ -239,6 +262,7 @@ def pack(plan: ScheduledPlan) -> PackedPlan:
         "samples": plan.samples,
         "trace": plan.result_row,
         "depends": depends,
+        "columns": columns,
     }
     for name, value in contents.items():
         header[name] = value

@@ -32,6 +32,7 @@ void start(plan_builder *b, int dimension, int n_theta, int n_fixed, int n_trace
     b->head.samples = n_traces;
     b->head.trace = -1;
     b->head.depends = -1;
+    b->head.columns = -1;
 }
 
 int add_blocks(plan_builder *b, int n_aux, int n_blocks)

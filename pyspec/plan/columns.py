@@ -1,0 +1,70 @@
+"""In which columns the derivatives of a plan are summed.
+
+J is [parameters of components] times [derivatives of these by theta]. The second factor does not
+depend on the energy, so the Gram matrix may be summed over the columns of the first and be
+contracted afterwards, once a row: where four free parameters move one position, one column takes
+the place of four. Where many parameters are tied to few free ones the order is the other way
+round. The choice here is the one with fewer columns, since the cost of a point goes with their
+square.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from pyspec.plan.scheduled import ADD_SLOT, ScheduledPlan
+
+
+def dependence(plan: ScheduledPlan, row: int) -> frozenset[int]:
+    """The free parameters, as rows, that a trace row depends on."""
+    begin, end = plan.row_theta_indptr[row : row + 2]
+    return frozenset(plan.row_theta[begin:end].tolist())
+
+
+def component_rows(plan: ScheduledPlan) -> tuple[set[int], set[int]]:
+    """Trace rows that components read and that depend on theta: plain ones, and those of blocks
+    along the auxiliary axis (every row of a block)."""
+    plain: set[int] = set()
+    sampled: set[int] = set()
+    for index in range(plan.n_ops):
+        if plan.op_kinds[index] == ADD_SLOT:
+            continue
+        begin, end = plan.op_param_indptr[index : index + 2]
+        for row in plan.op_param_indices[begin:end].tolist():
+            if row >= plan.samples:
+                sampled.update(range(row, row + plan.n_aux))
+            elif row >= 0:
+                plain.add(row)
+    moving = [{row for row in rows if dependence(plan, row)} for rows in (plain, sampled)]
+    return moving[0], moving[1]
+
+
+def _union(sets: Iterable[frozenset[int]]) -> set[int]:
+    return set().union(*sets)
+
+
+def choose_columns(plan: ScheduledPlan) -> tuple[int, ...]:
+    """The trace rows that are columns of their own, rising. A row that is none of them stands for
+    the free parameters that it depends on, which then are columns.
+
+    Rows that depend on the same parameters are judged together: they become columns where that
+    leaves fewer in all.
+    """
+    plain, sampled = component_rows(plan)
+    groups: dict[frozenset[int], set[int]] = {}
+    for row in plain:
+        groups.setdefault(dependence(plan, row), set()).add(row)
+    whole = {key: rows for key, rows in groups.items() if len(key) > 1}
+    singles = _union(key for key in groups if len(key) == 1)
+    always = singles | _union(dependence(plan, row) for row in sampled)
+    chosen: set[frozenset[int]] = set()
+
+    def count(own: set[frozenset[int]]) -> int:
+        theta = always | _union(key for key in whole if key not in own)
+        return len(theta) + sum(len(whole[key]) for key in own)
+
+    for key in sorted(whole, key=lambda key: (len(whole[key]) - len(key), sorted(key))):
+        if count(chosen | {key}) < count(chosen):
+            chosen.add(key)
+    theta = always | _union(key for key in whole if key not in chosen)
+    return tuple(sorted(theta.union(*(whole[key] for key in chosen))))
