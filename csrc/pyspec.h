@@ -239,6 +239,7 @@ typedef struct pyspec_solver {
     double damping;
     double growth;
     double expected;
+    double promised;
     double distance;
     double nearest;
     double condition;

@@ -16,7 +16,16 @@ enum { PHASE_START, PHASE_FIRST, PHASE_TRIAL, PHASE_NORMAL };
 /* From this condition of the scaled JtJ on, steps come from a QR factor of J. */
 static const double CONDITION_LIMIT = 1e8;
 
-static const double FIRST_DAMPING = 1e-3, LEAST_DAMPING = 1e-15, MOST_DAMPING = 1e30;
+/* After a step that did all it promised the damping falls by this. */
+static const double LEAST_FACTOR = 0.1;
+
+static const double FIRST_DAMPING = 1e-2, LEAST_DAMPING = 1e-15, MOST_DAMPING = 1e30;
+
+/* A direction in which the scaled J is this small is not determined by the data. */
+static const double UNDETERMINED = 1e-12;
+
+/* In place of an undamped step where the normal equations have none. */
+static const double LIGHT_DAMPING = 1e-10;
 
 /* A decrease of less than this share of what was promised is refused. */
 static const double LEAST_GAIN = 1e-4;
@@ -194,7 +203,7 @@ static double solve_factor(const pyspec_solver *s, const solver_work *w, double 
         double *column = w->rows + free_index * n_rows, share = w->largest[j] / w->norm[j];
         for (row = 0; row <= j; row++)
             column[row] = at(s->normal, order, row, j) / w->norm[j];
-        column[order + free_index] = sqrt(damping) * share + 1e-14;
+        column[order + free_index] = sqrt(damping) * share + UNDETERMINED;
         free_index++;
     }
     for (row = 0; row < order; row++) {
@@ -307,26 +316,43 @@ static double rounding(const pyspec_solver *s)
     return 8.0 * DBL_EPSILON * (s->chisqr + sqrt(s->chisqr * s->data_square));
 }
 
-/* The undamped step from a new best point; whether that is close enough. -1: go on. */
-static int judge(pyspec_solver *s)
+static double variance(const pyspec_solver *s)
+{
+    return s->chisqr / (double)(s->n_points > s->n ? s->n_points - s->n : 1);
+}
+
+/* The undamped step from the best point, and how far that is in standard errors. Returns whether
+ * the normal equations are good enough for it; else it is lightly damped. */
+static int measure(pyspec_solver *s)
 {
     const solver_work w = divide(s->n, s->work);
-    const double n_free = (double)(s->n_points > s->n ? s->n_points - s->n : 1);
-    const double exact = 8.0 * DBL_EPSILON;
-    double pivot, promised = find_step(s, 0.0, w.undamped, &pivot);
+    double pivot, other;
+    s->promised = find_step(s, 0.0, w.undamped, &pivot);
     s->condition = pivot > 0.0 ? 1.0 / pivot : HUGE_VAL;
-    if (!s->needs_factor && !(s->condition < CONDITION_LIMIT)) {
+    const int is_good = s->condition < CONDITION_LIMIT;
+    if (!is_good && !has_factor(s))
+        s->promised = find_step(s, LIGHT_DAMPING, w.undamped, &other);
+    if (isnan(s->promised) || s->promised < -rounding(s))
+        s->promised = HUGE_VAL;
+    else if (s->promised < 0.0)
+        s->promised = 0.0;
+    s->distance = s->promised == 0.0 ? 0.0 : sqrt(s->promised / variance(s));
+    return is_good || has_factor(s);
+}
+
+/* Whether the best point is near enough. -1: go on. */
+static int judge(pyspec_solver *s)
+{
+    const double exact = 64.0 * DBL_EPSILON * DBL_EPSILON * s->data_square;
+    if (!measure(s) && (s->distance < NEAR || s->promised <= exact)) {
         s->needs_factor = 1;
         memcpy(s->trial, s->theta, (size_t)s->n * sizeof(double));
         return ask(s, PHASE_NORMAL, PYSPEC_FORM_FACTOR);
     }
-    promised = isnan(promised) ? HUGE_VAL : promised > 0.0 ? promised : 0.0;
-    s->distance = promised == 0.0 ? 0.0 : sqrt(promised / (s->chisqr / n_free));
-    if (s->distance <= s->tolerance || promised <= exact * exact * s->data_square ||
-        s->chisqr <= exact * exact * s->data_square)
+    if (s->distance <= s->tolerance || s->promised <= exact || s->chisqr <= exact)
         return finish(s, PYSPEC_END_CONVERGED);
-    s->n_idle = s->distance < 0.5 * s->nearest || s->distance > ROUNDING_DISTANCE ? 0
-                                                                                  : s->n_idle + 1;
+    const int is_close = s->distance <= ROUNDING_DISTANCE;
+    s->n_idle = !is_close || s->distance < 0.5 * s->nearest ? 0 : s->n_idle + 1;
     s->nearest = s->distance < s->nearest ? s->distance : s->nearest;
     if (s->n_idle >= MOST_IDLE)
         return finish(s, PYSPEC_END_CONVERGED);
@@ -348,8 +374,7 @@ static int propose(pyspec_solver *s)
     }
     if (is_near) {
         memcpy(step, w.undamped, (size_t)s->n * sizeof(double));
-        s->expected = s->distance * s->distance * s->chisqr /
-                      (double)(s->n_points > s->n ? s->n_points - s->n : 1);
+        s->expected = s->promised;
     }
     if (!(s->damping < MOST_DAMPING) || !set_trial(s, step))
         return finish(s, s->distance <= ROUNDING_DISTANCE ? PYSPEC_END_CONVERGED
@@ -386,7 +411,7 @@ static int compare(pyspec_solver *s)
         return refuse(s);
     if (!is_rounding && (s->distance >= NEAR || s->n_rejected > 0)) {
         double bend = 2.0 * gain - 1.0, factor = 1.0 - bend * bend * bend;
-        s->damping *= factor > 0.1 ? factor : 0.1;
+        s->damping *= factor > LEAST_FACTOR ? factor : LEAST_FACTOR;
         s->damping = s->damping > LEAST_DAMPING ? s->damping : LEAST_DAMPING;
     }
     s->growth = 2.0;

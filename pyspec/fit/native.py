@@ -1,0 +1,150 @@
+"""The solver in C as Python drives it: start, loop, limits, and what it found.
+
+The loop runs in C for a few hundredths of a second at a time and then comes back, so that Ctrl-C,
+limits and a progress bar are answered in time. Where an evaluation needs Python (registered
+functions, other executors), the same state machine asks for each evaluation.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+import numpy as np
+import numpy.typing as npt
+
+from pyspec._library import CONSTANTS, DTYPES, LIBRARY, raise_status
+from pyspec.executor.normal import FORMS, Parts, triangle_size, unpack
+
+Array = npt.NDArray[np.float64]
+
+#: Supplies the triangle of [J r], or chi² alone, at a point: (theta, form) -> triangle.
+Evaluate = Callable[[Array, str], Array]
+
+#: Called between evaluations with (evaluations, chi², best chi²); may raise to end the fit.
+Watch = Callable[[int, float, float], None]
+
+#: Converged where the next undamped step is this many standard errors long.
+TOLERANCE = 2e-8
+
+#: The C loop comes back after about this many seconds.
+PATIENCE = 0.02
+
+_DONE, _NEED = CONSTANTS["FIT_DONE"], CONSTANTS["FIT_NEED_NORMAL"]
+_ENDS = {
+    value: name.removeprefix("END_").lower()
+    for name, value in CONSTANTS.items()
+    if name.startswith("END_")
+}
+_FORM_NAMES = {value: name for name, value in FORMS.items()}
+
+
+class NativeSolver:
+    """One Levenberg-Marquardt fit on its way.
+
+    Parameters
+    ----------
+    start, lower, upper : (n,) free parameters and their bounds
+    n_points : residuals that count
+    data_square : sum of the squared (weighted) data; a fit is exact where chi² is rounding of it
+    max_nfev : evaluations at most
+    tolerance : in standard errors
+    """
+
+    def __init__(
+        self,
+        start: Array,
+        lower: Array,
+        upper: Array,
+        n_points: int,
+        data_square: float,
+        max_nfev: int,
+        tolerance: float = TOLERANCE,
+    ) -> None:
+        n = start.size
+        self.theta: Array = np.array(start, dtype=np.float64)
+        self._bounds: Array = np.concatenate([lower, upper]).astype(np.float64)
+        self.trial: Array = np.zeros(n)
+        self._answer: Array = np.zeros(triangle_size(n + 1))
+        self._normal: Array = np.zeros(triangle_size(n + 1))
+        self._work: Array = np.zeros(LIBRARY.pyspec_fit_work_size(n) // 8)
+        self._struct = np.zeros(1, DTYPES["pyspec_solver"])
+        given = {
+            "n": n,
+            "n_points": n_points,
+            "max_nfev": max_nfev,
+            "tolerance": tolerance,
+            "data_square": data_square,
+            "theta": self.theta.ctypes.data,
+            "lower": self._bounds.ctypes.data,
+            "trial": self.trial.ctypes.data,
+            "answer": self._answer.ctypes.data,
+            "normal": self._normal.ctypes.data,
+            "work": self._work.ctypes.data,
+        }
+        for name, value in given.items():
+            self._struct[name] = value
+        self.state = self._struct[0]
+        self._address = int(self._struct.ctypes.data)
+
+    def run_parts(self, parts: Parts, watch: Watch) -> None:
+        """Runs the loop in C. What `watch` raises ends it; the best point is kept."""
+        budget = 1
+        while True:
+            begin = time.perf_counter()
+            status = LIBRARY.pyspec_fit(self._address, parts.address, parts.n, budget)
+            if status < 0:
+                raise_status(-status, "fit")
+            seconds = time.perf_counter() - begin
+            watch(self.nfev, self.chisqr, self.chisqr)
+            if status == _DONE:
+                return
+            budget = max(1, int(budget * min(4.0, PATIENCE / max(seconds, 1e-6))))
+
+    def run(self, evaluate: Evaluate, watch: Watch) -> None:
+        """Runs the loop here, with evaluations from Python."""
+        while LIBRARY.pyspec_fit_step(self._address) == _NEED:
+            form = _FORM_NAMES[int(self.state["form"])]
+            answer = evaluate(self.trial.copy(), form)
+            self._answer[-answer.size :] = answer
+            watch(self.nfev, float(self._answer[-1]), self.chisqr)
+
+    # what it found
+
+    @property
+    def end(self) -> str:
+        """ "converged", "degenerate", "stalled", "not_finite", "limit" or "running"."""
+        return _ENDS[int(self.state["end"])]
+
+    @property
+    def nfev(self) -> int:
+        """Evaluations so far."""
+        return int(self.state["nfev"])
+
+    @property
+    def chisqr(self) -> float:
+        """chi² at the best point."""
+        return float(self.state["chisqr"])
+
+    @property
+    def distance(self) -> float:
+        """Length of the next undamped step in standard errors."""
+        return float(self.state["distance"])
+
+    def factor(self) -> Array:
+        """(n + 1, n + 1) upper triangular R with RᵀR = [J r]ᵀ[J r] at the best point."""
+        if int(self.state["needs_factor"]) == 2:
+            return unpack(self._normal, symmetric=False)
+        return root_of(unpack(self._normal))
+
+
+def root_of(gram: Array) -> Array:
+    """Upper triangular R with RᵀR = a Gram matrix; columns of zeros stay such."""
+    size = np.sqrt(np.diag(gram))
+    informed = np.flatnonzero(size > 0.0)
+    inner = gram[np.ix_(informed, informed)] / np.outer(size[informed], size[informed])
+    values, vectors = np.linalg.eigh(inner)
+    root = np.sqrt(np.maximum(values, 0.0))[:, None] * vectors.T
+    factor = np.zeros_like(gram)
+    factor[np.ix_(informed, informed)] = np.linalg.qr(root, mode="r") * size[informed]
+    return factor
