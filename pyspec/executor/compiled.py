@@ -7,6 +7,7 @@ two structs that point to them) from a pool, so one executor may serve several t
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from typing import Any, ClassVar
 
 import numpy as np
@@ -16,10 +17,11 @@ from pyspec._library import CONSTANTS, DTYPES, ISA, LIBRARY, raise_status
 from pyspec.errors import DataError, PlanError
 from pyspec.executor.base import Array, Executor, Values
 from pyspec.executor.interpreted import InterpretedExecutor
-from pyspec.executor.normal import FORMS, sum_rows
+from pyspec.executor.normal import FORMS, Parts, fit_parts, sum_rows
 from pyspec.functions.losses import deviance_slope
 from pyspec.model import Measurement
 from pyspec.plan import PackedPlan, ScheduledPlan, check, pack
+from pyspec.plan.columns import external_parameters
 
 _TYPES = {
     np.dtype(np.float64): CONSTANTS["TYPE_F64"],
@@ -219,6 +221,16 @@ class CompiledExecutor(Executor):
                 f"{self.plan.name}: the registered function {self.plan.external_names[0]!r} has no "
                 "known derivative; use finite differences"
             )
+        return self.known_jacobian(theta, fixed)
+
+    @property
+    def unknown_columns(self) -> tuple[int, ...]:
+        """The free parameters, by place, whose derivatives pass through registered functions."""
+        return external_parameters(self.plan)
+
+    def known_jacobian(self, theta: Values, fixed: Values = None) -> Array:
+        """As :meth:`jacobian`, with registered functions taken to be constant: the columns of
+        :attr:`unknown_columns` lack what passes through them."""
         frame = self.take_frame()
         frame.make_room_for_derivatives(self)
         self.return_frame(frame)
@@ -261,6 +273,11 @@ class CompiledExecutor(Executor):
             edges = np.linspace(window.row_begin, window.row_end, max(threads, 1) + 1).astype(int)
             chunks = [(a, b) for a, b in zip(edges[:-1], edges[1:], strict=True) if a < b]
         return sum_rows(self, given, fixed, form, list(chunks), threads)
+
+    def fit_parts(self, fixed: Values = None) -> AbstractContextManager[Parts]:
+        """This executor as the C loop of a fit uses it."""
+        n_free = len(self.opt_param_names)
+        return fit_parts([self], [np.arange(n_free)], n_free, fixed)
 
     def _residual_slope(self, theta: Values, fixed: Values) -> Array:
         """d residual / d model: -weight; of counts, that of the deviance."""

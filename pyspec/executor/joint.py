@@ -8,6 +8,7 @@ one C call; a file that needs another executor slows down no other.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -19,6 +20,7 @@ from pyspec.errors import ModelError, PlanError
 from pyspec.executor.base import Array, Values
 from pyspec.executor.compare import Runner
 from pyspec.executor.compiled import CompiledExecutor
+from pyspec.executor.normal import Parts, fit_parts, pack_triangle, unpack
 from pyspec.model import Model, Par
 
 Ints = npt.NDArray[np.int64]
@@ -72,6 +74,12 @@ def _check_shared(par: Par, index: int, first: int, other: Par) -> None:
             f"{par.place}: {par.name} is shared by the project, but file {index} and file {first} "
             "give it other bounds or hold it fixed; write the same entry in both models"
         )
+
+
+def _compiled(executor: Runner) -> CompiledExecutor:
+    if not isinstance(executor, CompiledExecutor):
+        raise PlanError(f"the {executor.name} executor has no derivatives; use compiled")
+    return executor
 
 
 class JointExecutor:
@@ -142,16 +150,52 @@ class JointExecutor:
 
     def jacobian(self, theta: Values, fixed: Values = None) -> Array:
         """Derivatives of the residual, (n_free, n); see :meth:`CompiledExecutor.jacobian`."""
+        if not self.has_jacobian:
+            raise PlanError("a file without closed derivatives is among these; use differences")
+        return self.known_jacobian(theta, fixed)
+
+    @property
+    def unknown_columns(self) -> tuple[int, ...]:
+        """The free parameters of the project whose derivatives are not known in closed form."""
+        found: set[int] = set()
+        for executor, gather in zip(self.executors, self.names.gather, strict=True):
+            compiled = isinstance(executor, CompiledExecutor)
+            places = executor.unknown_columns if isinstance(executor, CompiledExecutor) else ()
+            found.update(gather[list(places)].tolist() if compiled else gather.tolist())
+        return tuple(sorted(found))
+
+    def known_jacobian(self, theta: Values, fixed: Values = None) -> Array:
+        """As :meth:`jacobian`; the columns of :attr:`unknown_columns` are incomplete."""
         given = self._theta(theta)
         blocks = []
         for executor, gather in zip(self.executors, self.names.gather, strict=True):
-            if not isinstance(executor, CompiledExecutor):
-                raise PlanError(f"the {executor.name} executor has no Jacobian; use compiled")
-            own = executor.jacobian(given[gather])
+            if isinstance(executor, CompiledExecutor):
+                own = executor.known_jacobian(given[gather])
+            else:
+                own = np.zeros((gather.size, executor.residual(given[gather]).size))
             block = np.zeros((given.size, own.shape[1]))
             block[gather] = own
             blocks.append(block)
         return np.concatenate(blocks, axis=1)
+
+    def normal(self, theta: Values, fixed: Values = None, form: str = "gram") -> Array:
+        """The triangle of all files together; see :meth:`CompiledExecutor.normal`. "factor" is
+        not among the forms here."""
+        given = self._theta(theta)
+        if form == "value":
+            pairs = zip(self.executors, self.names.gather, strict=True)
+            return np.sum([_compiled(e).normal(given[g], None, form) for e, g in pairs], axis=0)
+        total = np.zeros((given.size + 1, given.size + 1))
+        for executor, gather in zip(self.executors, self.names.gather, strict=True):
+            places = np.append(gather, given.size)
+            own = unpack(_compiled(executor).normal(given[gather], None, form))
+            total[np.ix_(places, places)] += own
+        return pack_triangle(total)
+
+    def fit_parts(self, fixed: Values = None) -> AbstractContextManager[Parts]:
+        """All files as the C loop of a fit uses them."""
+        executors = [_compiled(executor) for executor in self.executors]
+        return fit_parts(executors, self.names.gather, len(self.names.names), None)
 
     def _theta(self, theta: Values) -> Array:
         names = self.names.names

@@ -33,26 +33,39 @@ def jacobian(
         low[index] = max(theta[index] - step, bounds[index][0])
         rise = residual(high) - residual(low)
         slopes.append(rise / (high[index] - low[index]))
-    return np.stack(slopes, axis=1)
+    return np.stack(slopes, axis=1) if slopes else np.empty((residual(theta).size, 0))
+
+
+#: A direction in which the derivatives, scaled to columns of length 1, are this small beside the
+#: largest is not determined by the data.
+UNDETERMINED = 1e-12
+
+#: A parameter that takes part in such a direction by more than this is not determined.
+SHARE = 1e-5
 
 
 def gauss_newton(derivatives: Array, scale: float) -> tuple[Array | None, list[int]]:
-    """``scale * inv(JᵀJ)``, and the columns without information.
+    """``scale * inv(JᵀJ)``, and the columns that the data do not determine.
 
-    A column of zeros has none; the covariance is that of the other columns, with NaN in the
-    rows of the columns without. It is None where the others are linearly dependent.
+    `derivatives` is J, or any matrix with the same JᵀJ such as its factor R. A column of zeros is
+    not determined, nor are columns that can replace one another: they have NaN, the others their
+    covariance. None where no column is determined.
     """
     size = np.sqrt(np.einsum("ij,ij->j", derivatives, derivatives))
     informed = [k for k in range(size.size) if size[k] > 0.0]
-    empty = [k for k in range(size.size) if not size[k] > 0.0]
     if not informed:
-        return None, empty
+        return None, list(range(size.size))
     _, singular, vt = np.linalg.svd(derivatives[:, informed] / size[informed], full_matrices=False)
-    if not singular[-1] > 1e-12 * singular[0]:
+    good = singular > UNDETERMINED * singular[0]
+    lost = np.sqrt(np.einsum("ij,ij->j", vt[~good], vt[~good])) > SHARE
+    kept = [k for k, is_lost in zip(informed, lost, strict=True) if not is_lost]
+    empty = [k for k in range(size.size) if k not in kept]
+    if not kept:
         return None, empty
-    inverse = (vt.T / singular**2) @ vt
+    inverse = (vt[good].T / singular[good] ** 2) @ vt[good]
     covariance = np.full((size.size, size.size), np.nan)
-    covariance[np.ix_(informed, informed)] = (
-        scale * inverse / np.outer(size[informed], size[informed])
+    places = np.flatnonzero(~lost)
+    covariance[np.ix_(kept, kept)] = (
+        scale * inverse[np.ix_(places, places)] / np.outer(size[kept], size[kept])
     )
     return covariance, empty

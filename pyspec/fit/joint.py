@@ -75,12 +75,18 @@ class JointProblem(FitProblem):
                 found.setdefault(full[name], par)
         return found
 
-    def start(self, seeds: Mapping[str, float] | None = None) -> tuple[Any, tuple[str, ...]]:
+    @property
+    def data_square(self) -> float:
+        return sum(problem.data_square for problem in self.problems)
+
+    def start(
+        self, seeds: Mapping[str, float] | None = None, *, inside: bool = True
+    ) -> tuple[Any, tuple[str, ...]]:
         params: Any = None
         moved: list[str] = []
         for problem, full in zip(self.problems, self.shared.full, strict=True):
             own = {name: (seeds or {})[full[name]] for name in full if full[name] in (seeds or {})}
-            local, moved_here = problem.start(own)
+            local, moved_here = problem.start(own, inside=inside)
             moved += [full[name] for name in moved_here]
             params = type(local)() if params is None else params
             for name, par in local.items():
@@ -111,6 +117,8 @@ class JointProblem(FitProblem):
         return list(dict.fromkeys(found))
 
     def slopes(self, theta: Array, bounds: Sequence[tuple[float, float]], free: list[int]) -> Array:
+        if getattr(self.executor, "has_jacobian", False):
+            return super().slopes(theta, bounds, free)
         blocks = []
         for problem, gather in zip(self.problems, self.shared.gather, strict=True):
             block = np.zeros((problem.n_residuals, len(free)))

@@ -1,10 +1,13 @@
-"""Which optimizers there are, by the names lmfit and SciPy give them."""
+"""Which optimizers there are: pyspec's own, and those of lmfit and SciPy by their names."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from pyspec.errors import FitError, suggest
+
+#: Levenberg-Marquardt in C, with exact derivatives and bounds as an active set.
+NATIVE = "native"
 
 #: Methods with their own entry in lmfit.
 OWN = (
@@ -21,10 +24,10 @@ OWN = (
 
 
 def known_methods() -> tuple[str, ...]:
-    """All method names, as lmfit spells them."""
+    """All method names, as lmfit spells them, the own one first."""
     from lmfit.minimizer import SCALAR_METHODS
 
-    return tuple(dict.fromkeys([*OWN, *SCALAR_METHODS]))
+    return tuple(dict.fromkeys([NATIVE, *OWN, *SCALAR_METHODS]))
 
 
 def canonical_method(method: str) -> str:
@@ -35,7 +38,7 @@ def canonical_method(method: str) -> str:
     from lmfit.minimizer import SCALAR_METHODS
 
     if not isinstance(method, str):
-        raise FitError(f"method must be a name such as 'leastsq', not {method!r}")
+        raise FitError(f"method must be a name such as 'native' or 'leastsq', not {method!r}")
     wanted = method.lower()
     for name in known_methods():
         if wanted in (name, SCALAR_METHODS.get(name, name).lower()):
@@ -54,8 +57,8 @@ def fit_stages(
         raise FitError(f"method {method!r} and fit_alg_1 {first!r} contradict; give one of them")
     chosen = method or first
     if stages == 1:
-        return (canonical_method(chosen or "leastsq"),)
-    return canonical_method(chosen or "nelder"), canonical_method(second or "leastsq")
+        return (canonical_method(chosen or NATIVE),)
+    return canonical_method(chosen or "nelder"), canonical_method(second or NATIVE)
 
 
 def refuse_intervals(options: dict[str, Any]) -> None:

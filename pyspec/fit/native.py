@@ -109,6 +109,12 @@ class NativeSolver:
             self._answer[-answer.size :] = answer
             watch(self.nfev, float(self._answer[-1]), self.chisqr)
 
+    @property
+    def bounds(self) -> list[tuple[float, float]]:
+        """(lower, upper) of each parameter."""
+        lower, upper = self._bounds.reshape(2, -1).tolist()
+        return list(zip(lower, upper, strict=True))
+
     # what it found
 
     @property

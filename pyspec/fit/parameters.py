@@ -29,6 +29,8 @@ def start_parameters(
     model: Model,
     values: Mapping[str, float] | None = None,
     data: npt.NDArray[Any] | None = None,
+    *,
+    inside: bool = True,
 ) -> tuple[Any, tuple[str, ...]]:
     """lmfit.Parameters of the free and fixed parameters, and the names moved off a bound.
 
@@ -36,7 +38,7 @@ def start_parameters(
     0. Each parameter counts in a unit of its own, see :mod:`pyspec.fit.units`.
 
     lmfit's transformation has no slope at a bound, so a parameter that starts on one would
-    never move: it starts a little inside instead.
+    never move: with `inside` it starts a little inside instead.
 
     Raises :class:`FitError` if nothing is free, or a free value is outside of its bounds.
     """
@@ -53,7 +55,8 @@ def start_parameters(
         if not math.isfinite(value):
             raise FitError(f"{par.place} starts at {value}; give it a finite value")
         if par.vary:
-            value = _inside(par, value, sizes.get(par.name, 1.0))
+            moved_inside = _inside(par, value, sizes.get(par.name, 1.0))
+            value = moved_inside if inside else value
             if value != given:
                 moved.append(par.name)
             unit = unit_of(value, par.min, par.max, sizes.get(par.name, 1.0))

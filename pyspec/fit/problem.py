@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -10,10 +11,12 @@ import numpy.typing as npt
 
 from pyspec.errors import FitError
 from pyspec.executor import Runner, make_executor
+from pyspec.executor.normal import pack_triangle, unpack
 from pyspec.fit.buffers import BufferPool
 from pyspec.fit.caution import cautions
 from pyspec.fit.covariance import jacobian
 from pyspec.fit.diagnose import explain_nonfinite
+from pyspec.fit.native import NativeSolver, Watch, root_of
 from pyspec.fit.parameters import followers, start_parameters
 from pyspec.fit.progress import Silent
 from pyspec.model import Measurement, Model, Par
@@ -52,7 +55,6 @@ class FitProblem:
         self.fixed = None if fixed is None else dict(fixed)
         self._executor: Runner | None = executor
         self.names: tuple[str, ...] = tuple(self.executor.opt_param_names)
-        self.max_nfev: int | None = None
         self._start()
 
     def make_executor(self) -> Runner:
@@ -61,6 +63,7 @@ class FitProblem:
 
     def _start(self) -> None:
         self.progress: Silent = Silent()
+        self.limit(None, None)
         self.nfev = 0
         self.best = np.inf
         self.best_theta = np.full(len(self.names), np.nan)
@@ -71,11 +74,12 @@ class FitProblem:
         self.sizes = [1.0] * len(self.names)
 
     def __getstate__(self) -> dict[str, Any]:
-        lost = ("_executor", "progress", "max_nfev", "_theta", "_pool", "_params", "_gather")
+        lost = ("_executor", "progress", "max_nfev", "max_seconds", "_deadline", "_theta", "_pool")
+        lost += ("_params", "_gather")
         return {name: value for name, value in self.__dict__.items() if name not in lost}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        self.names, self._executor, self.max_nfev = state["names"], None, None
+        self.names, self._executor = state["names"], None
         self._start()
         self.__dict__.update(state)
 
@@ -120,17 +124,26 @@ class FitProblem:
         return int(self.measurement.window(data).size)
 
     @property
+    def data_square(self) -> float:
+        """chi² of a model that is 0 everywhere: what rounding of chi² is measured by."""
+        return self.measurement.square()
+
+    @property
     def n_points(self) -> int:
         """Points of the window that count."""
         if self.measurement.keep is None:
             return self.n_residuals
         return int(np.count_nonzero(self.measurement.window(self.measurement.keep)))
 
-    def start(self, seeds: Mapping[str, float] | None = None) -> tuple[Any, tuple[str, ...]]:
-        """lmfit.Parameters to start from, and the names moved off a bound."""
+    def start(
+        self, seeds: Mapping[str, float] | None = None, *, inside: bool = True
+    ) -> tuple[Any, tuple[str, ...]]:
+        """lmfit.Parameters to start from, `inside` of their bounds, and the names that were moved
+        off a bound for that."""
         data = self.measurement.data
         seen = None if data is None else self.measurement.window(data)
-        params, moved = start_parameters(self.model, {**(self.fixed or {}), **(seeds or {})}, seen)
+        values = {**(self.fixed or {}), **(seeds or {})}
+        params, moved = start_parameters(self.model, values, seen, inside=inside)
         self.sizes = [getattr(params[name], "unit", 1.0) for name in self.names]
         return params, moved
 
@@ -147,6 +160,16 @@ class FitProblem:
         return cautions(self.model, values, self.measurement)
 
     # what an optimizer calls
+
+    def limit(self, max_nfev: int | None, max_seconds: float | None) -> None:
+        """How much a fit may take from here on; None is no limit."""
+        self.max_nfev, self.max_seconds = max_nfev, max_seconds
+        self._deadline = None if max_seconds is None else time.perf_counter() + max_seconds
+
+    def check_time(self) -> None:
+        """Raises :class:`StopFit` where the time is up."""
+        if self._deadline is not None and time.perf_counter() > self._deadline:
+            raise StopFit(f"stopped after max_seconds = {self.max_seconds:g}")
 
     def reuse_buffer(self, reuse: bool) -> None:
         """Whether residual arrays come from a pool: only for an optimizer that copies them."""
@@ -170,6 +193,7 @@ class FitProblem:
         """The residual at `theta`; keeps the best point, refuses what is not finite."""
         if self.max_nfev is not None and self.nfev >= self.max_nfev:
             raise StopFit(f"stopped after max_nfev = {self.max_nfev} evaluations")
+        self.check_time()
         out = None if self._pool is None else self._pool.take()
         residual: Array = self.executor.residual(theta, self.fixed, out=out)
         self.nfev += 1
@@ -180,7 +204,7 @@ class FitProblem:
             self.best = chisqr
             self.best_theta[:] = theta
         elif not np.isfinite(chisqr) and not np.isfinite(residual).all():
-            self._refuse(theta)
+            self.refuse(theta)
         self.progress.update(self.nfev, chisqr, self.best)
         return residual
 
@@ -188,15 +212,32 @@ class FitProblem:
         """The model over the window at `theta`."""
         return np.asarray(self.executor.run(theta, self.fixed))
 
+    def derivatives(self, theta: Array, bounds: Sequence[tuple[float, float]]) -> Array:
+        """(n_free, n_residuals) derivatives of the residual: exact where the executor knows them,
+        by central differences elsewhere."""
+        executor: Any = self.executor
+        known = hasattr(executor, "known_jacobian")
+        columns = list(executor.unknown_columns) if known else list(range(len(self.names)))
+        differences = jacobian(self._plain, theta, bounds, columns, self.sizes).T
+        self.nfev += 2 * len(columns)
+        if not known:
+            return differences
+        exact: Array = executor.known_jacobian(theta, self.fixed)
+        exact[columns] = differences
+        return exact
+
+    def _plain(self, theta: Array) -> Array:
+        return np.array(self.executor.residual(theta, self.fixed))
+
     def slopes(self, theta: Array, bounds: Sequence[tuple[float, float]], free: list[int]) -> Array:
-        """(n_points, n_free) derivatives whose Gram matrix is the information: of the residual,
-        or with counting statistics of the model over sqrt(variance). Exact where the executor
-        knows them, else by finite differences."""
+        """(m, n_free) matrix whose Gram matrix is the information: derivatives of the residual, or
+        with counting statistics of the model over sqrt(variance); or a factor of these."""
+        if getattr(self.executor, "has_jacobian", False):
+            form = "fisher" if self.is_poisson else "gram"
+            root = root_of(unpack(self.executor.normal(theta, self.fixed, form)))  # type: ignore[attr-defined]
+            return np.asarray(root[:, free])
         if not self.is_poisson:
-            if getattr(self.executor, "has_jacobian", False):
-                exact: Array = self.executor.jacobian(theta, self.fixed)  # type: ignore[attr-defined]
-                return exact[free].T
-            return jacobian(self.residual, theta, bounds, free, self.sizes)
+            return self.derivatives(theta, bounds)[free].T
         expected = self.run(theta)
         scale = self.measurement.loss_scale
         weight = np.sqrt(scale / np.maximum(expected, POISSON_FLOOR / scale))
@@ -207,11 +248,34 @@ class FitProblem:
         slopes *= weight.reshape(-1, 1)
         return slopes
 
+    def solve(self, solver: NativeSolver, watch: Watch) -> None:
+        """Runs the solver of C: all of it there, or with evaluations from here where these need
+        Python."""
+        executor: Any = self.executor
+        if getattr(executor, "has_jacobian", False):
+            with executor.fit_parts(self.fixed) as parts:
+                solver.run_parts(parts, watch)
+            return
+        bounds = solver.bounds
+
+        def evaluate(theta: Array, form: str) -> Array:
+            residual = self._plain(theta)
+            chisqr = np.array([np.einsum("i,i", residual, residual)])
+            if form == "value" or not np.isfinite(chisqr[0]):
+                return chisqr
+            columns = np.vstack([-self.derivatives(theta, bounds), residual])
+            if form == "factor":
+                return pack_triangle(np.linalg.qr(columns.T, mode="r"))
+            return pack_triangle(columns @ columns.T)
+
+        solver.run(evaluate, watch)
+
     def explain(self, theta: Array) -> str:
         """One sentence on what is not finite at `theta`."""
         return explain_nonfinite(self.model, theta)
 
-    def _refuse(self, theta: Array) -> None:
+    def refuse(self, theta: Array) -> None:
+        """Raises :class:`FitError`: the residual is not finite at `theta`, and why."""
         when = "at the start" if self.nfev == 1 else f"at evaluation {self.nfev}"
         values = ", ".join(f"{n} = {v:.6g}" for n, v in zip(self.names, theta, strict=True))
         raise FitError(

@@ -9,7 +9,7 @@ from typing import Any
 
 from pyspec.errors import BackendError, FitError, ModelWarning, PlanError
 from pyspec.executor import backend_name
-from pyspec.fit.methods import fit_stages, refuse_intervals
+from pyspec.fit.methods import NATIVE, fit_stages, refuse_intervals
 from pyspec.fit.problem import FitProblem
 from pyspec.fit.progress import Callback, Silent, make_progress
 from pyspec.fit.result import FitResult
@@ -33,6 +33,7 @@ def fit_model(
     fit_alg_2: str | None = None,
     scale_covar: bool | None = None,
     seeds: Mapping[str, float] | None = None,
+    max_seconds: float | None = None,
     **options: Any,
 ) -> FitResult:
     """Fits the free parameters of `model` to `measurement` by least squares.
@@ -43,14 +44,17 @@ def fit_model(
     measurement : data, window, weights
     backend : "compiled", "interpreted", "tree" or "compare" (or a founding name such as
         "fit_model_gir"); None tries them in that order and says why it fell back
-    method : any method of lmfit, "leastsq" by default; `fit_alg_1` is another name for it
+    method : "native" (the default: Levenberg-Marquardt in C, with exact derivatives and bounds
+        as an active set) or any method of lmfit, such as "leastsq"; `fit_alg_1` is another name
+        for it
     progress : True for a bar or line on stderr, or a function (nfev, chisqr, best)
-    max_nfev : stop after so many residual evaluations, keeping the best point
-    stages : 1, or 2 for `fit_alg_1` ("nelder") followed by `fit_alg_2` ("leastsq")
+    max_nfev, max_seconds : stop after so many residual evaluations, or so long, keeping the best
+        point
+    stages : 1, or 2 for `fit_alg_1` ("nelder") followed by `fit_alg_2` ("native")
     scale_covar : whether standard errors are scaled by sqrt(redchi); by default they are, but
         with counting statistics they are not
     seeds : start values by name, in place of those of the model
-    options : handed to the (last) method
+    options : handed to the (last) method; "native" takes `tolerance`, in standard errors
 
     Raises
     ------
@@ -58,18 +62,32 @@ def fit_model(
         nothing to fit, an unknown method, fewer points than parameters, or a residual that is
         not finite; the message names the parameter
     """
-    if max_nfev is not None and not (isinstance(max_nfev, int) and max_nfev > 0):
-        raise FitError(f"max_nfev must be a whole number above 0, not {max_nfev!r}; None: no limit")
+    check_limits(max_nfev, max_seconds)
     methods = fit_stages(method, stages, fit_alg_1, fit_alg_2)
     refuse_intervals(options)
     problem = make_problem(copy.deepcopy(model), measurement, backend)
     run, moved = run_fit(
-        problem, methods, options, make_progress(progress, model.name), max_nfev, scale_covar, seeds
+        problem,
+        methods,
+        options,
+        make_progress(progress, model.name),
+        max_nfev,
+        scale_covar,
+        seeds,
+        max_seconds,
     )
     result = FitResult(problem, run.minimizer, run.outcome, **run.facts(moved))
     result.settings = {"methods": list(methods), "scale_covar": run.scale_covar, **options}
     warn_of(problem, result.values, 3)
     return result
+
+
+def check_limits(max_nfev: int | None, max_seconds: float | None) -> None:
+    """Raises :class:`FitError` for limits that are none."""
+    if max_nfev is not None and not (isinstance(max_nfev, int) and max_nfev > 0):
+        raise FitError(f"max_nfev must be a whole number above 0, not {max_nfev!r}; None: no limit")
+    if max_seconds is not None and not (isinstance(max_seconds, int | float) and max_seconds > 0):
+        raise FitError(f"max_seconds must be a number above 0, not {max_seconds!r}; None: no limit")
 
 
 def run_fit(
@@ -80,9 +98,10 @@ def run_fit(
     max_nfev: int | None = None,
     scale_covar: bool | None = None,
     seeds: Mapping[str, float] | None = None,
+    max_seconds: float | None = None,
 ) -> tuple[Run, tuple[str, ...]]:
     """Runs the stages on a problem; the Run, and the names moved off a bound at the start."""
-    params, moved = problem.start(seeds)
+    params, moved = problem.start(seeds, inside=methods[0] != NATIVE)
     if problem.n_points < len(problem.names):
         raise FitError(
             f"{problem.label}: {problem.n_points} points cannot determine {len(problem.names)} "
@@ -91,7 +110,7 @@ def run_fit(
     if scale_covar is None:
         scale_covar = not problem.is_poisson
     run = Run(problem, params, methods, scale_covar)
-    run.go(progress, max_nfev, dict(options))
+    run.go(progress, max_nfev, dict(options), max_seconds)
     return run, moved
 
 

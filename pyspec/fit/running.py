@@ -9,7 +9,10 @@ import numpy as np
 import numpy.typing as npt
 
 from pyspec.errors import FitError, PyspecError
-from pyspec.fit.covariance import gauss_newton, jacobian
+from pyspec.fit.covariance import gauss_newton
+from pyspec.fit.methods import NATIVE
+from pyspec.fit.native import NativeSolver
+from pyspec.fit.outcome import MOST_EVALUATIONS, NativeOutcome, native_tolerance
 from pyspec.fit.parameters import at_bound, propagate
 from pyspec.fit.problem import FitProblem, StopFit
 from pyspec.fit.progress import Silent
@@ -17,7 +20,7 @@ from pyspec.fit.progress import Silent
 Array = npt.NDArray[np.float64]
 
 
-#: Below this tolerance MINPACK's own forward differences, good to 8 digits, are the limit.
+#: Below this tolerance forward differences, good to 8 digits, are the limit.
 TIGHT = 1e-10
 
 
@@ -49,14 +52,22 @@ class Run:
         )
         self.params = params
         self.outcome: Any = None
+        self.solver: NativeSolver | None = None
         self.stopped = ""
         self.interrupted = False
         self.seconds = 0.0
 
-    def go(self, progress: Silent, max_nfev: int | None, options: dict[str, Any]) -> None:
-        """Runs the stages; Ctrl-C and max_nfev end them with the best point so far."""
+    def go(
+        self,
+        progress: Silent,
+        max_nfev: int | None,
+        options: dict[str, Any],
+        max_seconds: float | None = None,
+    ) -> None:
+        """Runs the stages; Ctrl-C and the limits end them with the best point so far."""
         problem = self.problem
-        problem.progress, problem.max_nfev = progress, max_nfev
+        problem.progress = progress
+        problem.limit(max_nfev, max_seconds)
         start = time.perf_counter()
         try:
             # lmfit changes NumPy's error state for a while; an exception must not leave it so.
@@ -72,7 +83,8 @@ class Run:
             self.stopped = f"interrupted after {problem.nfev} evaluations; the best point is kept"
         finally:
             progress.close()
-            problem.progress, problem.max_nfev = Silent(), None
+            problem.progress = Silent()
+            problem.limit(None, None)
             problem.reuse_buffer(False)
         if self.stopped:
             self._take_best()
@@ -80,9 +92,13 @@ class Run:
         self.seconds = time.perf_counter() - start
 
     def _stage(self, method: str, options: dict[str, Any]) -> None:
+        if method == NATIVE:
+            self._native(options)
+            return
         # Only MINPACK copies what it is given; others may keep the array.
         self.problem.reuse_buffer(method == "leastsq")
-        if method == "leastsq" and "Dfun" not in options and _is_tight(options):
+        self.solver = None
+        if method == "leastsq" and "Dfun" not in options and self._has_derivatives(options):
             options = {**options, "Dfun": self._derivatives, "col_deriv": 1}
         try:
             self.outcome = self.minimizer.minimize(method=method, params=self.params, **options)
@@ -94,26 +110,69 @@ class Run:
         self.params = self.outcome.params
         self.outcome.residual = np.array(self.outcome.residual, dtype=np.float64)
 
-    def _derivatives(self, params: Any) -> Array:
-        """(n_free, n_points) derivatives of the residual by central differences, for MINPACK."""
+    def _native(self, options: dict[str, Any]) -> None:
+        """The solver in C. However it ends, the best point is that of `solver`."""
         problem = self.problem
-        problem.reuse_buffer(False)
+        tolerance = native_tolerance(problem.label, options)
+        bounds = [(float(self.params[n].min), float(self.params[n].max)) for n in problem.names]
+        lower, upper = np.array(bounds).reshape(-1, 2).T
+        before, limit = problem.nfev, problem.max_nfev
+        self.solver = solver = NativeSolver(
+            problem.theta_of(self.params),
+            lower,
+            upper,
+            self.n_points,
+            problem.data_square,
+            MOST_EVALUATIONS if limit is None else max(limit - before, 1),
+            tolerance,
+        )
+
+        def watch(nfev: int, chisqr: float, best: float) -> None:
+            problem.nfev = max(problem.nfev, before + nfev)
+            problem.check_time()
+            problem.progress.update(before + nfev, chisqr, best)
+
+        try:
+            problem.solve(solver, watch)
+        finally:
+            problem.best, problem.best_theta = solver.chisqr, solver.theta.copy()
+        self._finish_native(solver)
+
+    def _finish_native(self, solver: NativeSolver) -> None:
+        problem = self.problem
+        if solver.end == "not_finite":
+            problem.refuse(solver.trial)
+        if solver.end == "limit":
+            raise StopFit(f"stopped after max_nfev = {problem.nfev} evaluations")
+        for name, value in zip(problem.names, solver.theta, strict=True):
+            self.params[name].value = float(value)
+        self.outcome = NativeOutcome(problem, self.params, solver)
+
+    def _has_derivatives(self, options: dict[str, Any]) -> bool:
+        return bool(getattr(self.problem.executor, "has_jacobian", False)) or _is_tight(options)
+
+    def _derivatives(self, params: Any) -> Array:
+        """(n_free, n_points) derivatives of the residual, for MINPACK."""
+        problem = self.problem
         bounds = [(float(params[name].min), float(params[name].max)) for name in problem.names]
         order = [problem.names.index(name) for name in params if params[name].vary]
-        theta = problem.theta_of(params)
-        slopes = jacobian(problem.residual, theta, bounds, order, problem.sizes)
-        problem.reuse_buffer(True)
-        return slopes.T
+        return problem.derivatives(problem.theta_of(params), bounds)[order]
 
     def _take_best(self) -> None:
-        problem, outcome = self.problem, self.minimizer.result
+        problem = self.problem
         if not np.isfinite(problem.best):
             raise FitError(f"{problem.label}: {self.stopped} without a single finite point")
-        for name, value in zip(problem.names, problem.best_theta, strict=True):
-            outcome.params[name].value = float(value)
-        nfev = problem.nfev
-        outcome.residual = problem.residual(problem.best_theta.copy())
-        problem.nfev = nfev
+        if self.solver is not None:
+            for name, value in zip(problem.names, problem.best_theta, strict=True):
+                self.params[name].value = float(value)
+            outcome: Any = NativeOutcome(problem, self.params, self.solver)
+        else:
+            outcome = self.minimizer.result
+            for name, value in zip(problem.names, problem.best_theta, strict=True):
+                outcome.params[name].value = float(value)
+            nfev = problem.nfev
+            outcome.residual = problem.residual(problem.best_theta.copy())
+            problem.nfev = nfev
         outcome.aborted, outcome.errorbars, outcome.success = True, False, False
         outcome.message = self.stopped
         outcome.covar = None
@@ -124,11 +183,7 @@ class Run:
         problem, outcome = self.problem, self.outcome
         params = outcome.params
         self._statistics()
-        bound = {
-            name: side
-            for name in problem.names
-            if (side := at_bound(*self._bounded(name), self.start[name]))
-        }
+        bound = {name: side for name in problem.names if (side := self._side(name))}
         empty = self._covariance(bound)
         interior = [name for name in outcome.var_names if params[name].stderr is not None]
         expressions = self._add_followers(interior)
@@ -146,6 +201,14 @@ class Run:
             "start": self.start,
         }
 
+    def _side(self, name: str) -> str:
+        """The bound that a parameter ended at. The native solver reaches it to the last bit; the
+        transformations of lmfit do not."""
+        value, low, high = self._bounded(name)
+        if self.solver is not None:
+            return "min" if value <= low else "max" if value >= high else ""
+        return at_bound(value, low, high, self.start[name])
+
     def _bounded(self, name: str) -> tuple[float, float, float]:
         par = self.outcome.params[name]
         return float(par.value), float(par.min), float(par.max)
@@ -154,9 +217,10 @@ class Run:
         """As lmfit's, but masked points do not count."""
         outcome = self.outcome
         before = getattr(outcome, "redchi", None)
-        residual = outcome.residual
-        with np.errstate(over="ignore"):
-            outcome.chisqr = float(np.einsum("i,i", residual, residual))
+        if self.solver is None:
+            residual = outcome.residual
+            with np.errstate(over="ignore"):
+                outcome.chisqr = float(np.einsum("i,i", residual, residual))
         outcome.ndata = self.n_points
         outcome.nvarys = len(outcome.var_names)
         outcome.nfree = max(self.n_points - outcome.nvarys, 1)
@@ -184,7 +248,7 @@ class Run:
             covar is None or bound or problem.is_poisson or not np.all(np.isfinite(np.diag(covar)))
         ):
             interior = [name for name in names if name not in bound]
-            covar, empty = self._finite_differences(interior) if interior else (None, [])
+            covar, empty = self._gauss_newton(interior) if interior else (None, [])
         for par in params.values():
             # lmfit gives fixed parameters an error of 0; they have none.
             par.stderr, par.correl = None, None
@@ -202,15 +266,18 @@ class Run:
         problem.reuse_buffer(False)
         return empty
 
-    def _finite_differences(self, interior: list[str]) -> tuple[Array | None, list[str]]:
+    def _gauss_newton(self, interior: list[str]) -> tuple[Array | None, list[str]]:
         outcome, problem = self.outcome, self.problem
         names = list(outcome.var_names)
-        theta = problem.theta_of(outcome.params)
-        bounds = [self._bounded(name)[1:] for name in problem.names]
         columns = [problem.names.index(name) for name in interior]
-        slopes = problem.slopes(theta, bounds, columns)
+        if self.solver is not None and not problem.is_poisson:
+            slopes = self.solver.factor()[:, columns]
+        else:
+            theta = problem.theta_of(outcome.params)
+            bounds = [self._bounded(name)[1:] for name in problem.names]
+            slopes = problem.slopes(theta, bounds, columns)
+            self.nfev = problem.nfev
         inner, empty = gauss_newton(slopes, outcome.redchi if self.scale_covar else 1.0)
-        self.nfev = problem.nfev
         if inner is None:
             return None, [interior[k] for k in empty]
         covar = np.full((len(names), len(names)), np.nan)

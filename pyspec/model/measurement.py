@@ -104,6 +104,20 @@ class Measurement:
                 "of the window; mask them (keep=False there) or repair them"
             )
 
+    def square(self) -> float:
+        """chi² of a model that is 0 in the window: sum of (weight data)², or of counts
+        2 loss_scale data."""
+        assert self.data is not None
+        data = self.window(self.data)
+        if self.loss == "poisson":
+            data = np.sqrt(2.0 * self.loss_scale * np.maximum(data, 0.0))
+        if self.weight is not None:
+            data = data * self.window(np.broadcast_to(self.weight, self.data.shape))
+        if self.keep is not None:
+            data = data[self.window(self.keep)]
+        flat = np.asarray(data, dtype=np.float64).ravel()
+        return float(np.einsum("i,i", flat, flat))
+
     def window(self, array: npt.NDArray[Any]) -> npt.NDArray[Any]:
         """The part of an array over the full axes that lies in the window."""
         columns = array[..., slice(*(self.columns or (None, None)))]

@@ -12,13 +12,28 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from pyspec.plan.scheduled import ADD_SLOT, ScheduledPlan
+import numpy as np
+
+from pyspec.plan.scheduled import ADD_SLOT, EXTERNAL, ScheduledPlan
 
 
 def dependence(plan: ScheduledPlan, row: int) -> frozenset[int]:
     """The free parameters, as rows, that a trace row depends on."""
     begin, end = plan.row_theta_indptr[row : row + 2]
     return frozenset(plan.row_theta[begin:end].tolist())
+
+
+def external_parameters(plan: ScheduledPlan) -> tuple[int, ...]:
+    """The free parameters, by their place in theta, that registered functions see: derivatives by
+    them are not known."""
+    rows: set[int] = set()
+    for sub in np.flatnonzero(plan.dyn_sub_external >= 0):
+        rows.update(plan.dyn_sub_param_rows[sub, : plan.dyn_sub_n_params[sub]].tolist())
+    for index in range(plan.n_ops):
+        if plan.op_kinds[index] <= EXTERNAL:
+            begin, end = plan.op_param_indptr[index : index + 2]
+            rows.update(plan.op_param_indices[begin:end].tolist())
+    return tuple(sorted(_union(dependence(plan, row) for row in rows if row >= 0)))
 
 
 def component_rows(plan: ScheduledPlan) -> tuple[set[int], set[int]]:
