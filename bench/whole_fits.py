@@ -17,6 +17,7 @@ from __future__ import annotations
 import argparse
 import gc
 import statistics
+import sys
 import time
 import warnings
 from collections.abc import Callable, Mapping, Sequence
@@ -140,13 +141,15 @@ def contestants(task: Task, case: Case, method: str, peer: bool) -> dict[str, Pr
     return found
 
 
-def timed(prepare: Prepare) -> tuple[float, Outcome]:
-    """Milliseconds and outcome of one fit; what goes before it, and garbage, are not counted."""
+def timed(prepare: Prepare) -> tuple[float, float, Outcome]:
+    """Milliseconds, those of all threads on a core, and outcome of one fit; what goes before it,
+    and garbage, are not counted."""
     fit = prepare()
     gc.collect()
-    start = time.perf_counter()
+    start, start_cpu = time.perf_counter(), time.process_time()
     found = fit()
-    return 1e3 * (time.perf_counter() - start), found
+    wall, cpu = time.perf_counter() - start, time.process_time() - start_cpu
+    return 1e3 * wall, 1e3 * cpu, found
 
 
 def measure(task: Task, method: str, rounds: int, peer: bool) -> dict[str, Any]:
@@ -156,15 +159,19 @@ def measure(task: Task, method: str, rounds: int, peer: bool) -> dict[str, Any]:
     fits = contestants(task, case, method, peer)
     first, found = {}, {}
     for name, prepare in fits.items():
-        first[name], found[name] = timed(prepare)
+        first[name], _, found[name] = timed(prepare)
     repeat = {name: 1 if first[name] > QUICK else MOST for name in fits}
     times: dict[str, list[float]] = {name: [] for name in fits}
+    on_core: dict[str, list[float]] = {name: [] for name in fits}
     names = list(fits)
     for number in range(rounds):
         # Everyone follows everyone in turn: threads of one may still spin when the next starts.
         shift = number % len(names)
         for name in names[shift:] + names[:shift]:
-            times[name] += [timed(fits[name])[0] for _ in range(repeat[name])]
+            for _ in range(repeat[name]):
+                wall, cpu, _ = timed(fits[name])
+                times[name].append(wall)
+                on_core[name].append(cpu)
     medians = {name: statistics.median(values) for name, values in times.items()}
     base = medians.get(method, medians["leastsq"])
     rows = {}
@@ -173,6 +180,7 @@ def measure(task: Task, method: str, rounds: int, peer: bool) -> dict[str, Any]:
         rows[name] = {
             "ms": medians[name],
             "fastest_ms": min(times[name]),
+            "cpu_ms": statistics.median(on_core[name]),
             "ratio": medians[name] / base,
             "first_extra_ms": max(first[name] - medians[name], 0.0),
             "nfev": outcome["nfev"],
@@ -215,7 +223,15 @@ def judge(name: str, row: Mapping[str, Any], method: str) -> dict[str, Any] | No
 
 def table(problems: Mapping[str, Any], base: str) -> None:
     """Prints all fits."""
-    head = ["problem, fit", "ms", f"over {base}", "evaluations", "distance / s.e.", "chi² excess"]
+    head = [
+        "problem, fit",
+        "ms",
+        "CPU ms",
+        f"over {base}",
+        "evaluations",
+        "distance / s.e.",
+        "chi² excess",
+    ]
     lines = []
     for problem, row in problems.items():
         for name, fit in row["fits"].items():
@@ -224,6 +240,7 @@ def table(problems: Mapping[str, Any], base: str) -> None:
                 [
                     f"{problem}, {name}" + ("" if fit["success"] else " (FAILED)"),
                     f"{fit['ms']:.2f}",
+                    f"{fit['cpu_ms']:.2f}",
                     f"{fit['ratio']:.2f}",
                     calls,
                     f"{fit['distance']:.1e}",
@@ -292,6 +309,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         for task in tasks:
+            print(f"{task.name} ...", file=sys.stderr, flush=True)
             problems[task.name] = measure(task, method, given.rounds, bool(peers))
     if not problems:
         print("nothing to fit")
