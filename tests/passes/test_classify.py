@@ -2,69 +2,34 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
 import pytest
+from column_models import (
+    DECAY,
+    ENERGY,
+    OFFSET,
+    ONSET,
+    PEAK,
+    SHAPED,
+    SHIRLEY,
+    TIME,
+    energy_model,
+    yaml,
+)
 
 from pyspec.errors import PlanError
 from pyspec.functions.external import forget_function, register_function
 from pyspec.ir import DomainKind, GraphBuilder, GraphIR, NodeKind, build_graph
-from pyspec.model import Model, load_dynamics, load_model, load_profile, load_time_model
+from pyspec.model import Model, load_time_model
 from pyspec.passes import FORMS, MARKS, Column, classify_columns, jump_parameters
-
-ENERGY, TIME = np.linspace(80.0, 90.0, 21), np.linspace(-2.0, 9.0, 23)
-
-PEAK = "GLP: {A: [9, true], x0: [84, false], F: [1, false], m: [0.3, false]}"
-SHAPED = "GLP: {A: [9, true], x0: [84, true], F: [1, true], m: [0.3, true]}"
-OFFSET = "Offset: {y0: [1, true]}"
-SHIRLEY = "Shirley: {pShirley: [0.01, true]}"
-DECAY = "expFun: {A: [2, true], tau: [3, true], t0: [0.1, false]}"
-ONSET = "expFun: {A: [2, true], tau: [3, false], t0: [0.1, true]}"
 
 CONSTANT = "constant, static"
 
 
-def free(text: str) -> str:
-    """A number without a flag, [2], is free."""
-    return re.sub(r"\[(-?[\d.]+)\]", r"[\1, true]", text)
-
-
-def yaml(name: str, *lines: str) -> str:
-    """A model of lines that are functions."""
-    return free(f"{name}:\n" + "".join(f"  {line}\n" for line in lines))
-
-
-def energy_model(
-    *lines: str,
-    moves: dict[str, Any] | None = None,
-    profiles: dict[str, str] | None = None,
-    quantities: str = "",
-    time: bool = True,
-) -> Model:
-    """A model of some lines; moves and profiles are lines too, lists of them are sub-cycles."""
-    made = load_model(yaml("m", *lines) + free(quantities), "m")
-    for target, line in (profiles or {}).items():
-        made.add_profile(target, load_profile(yaml("p", line), "p", target))
-    for target, laws in (moves or {}).items():
-        parts = laws if isinstance(laws, list) else [laws]
-        text = "".join(yaml(f"d{k}", *part.split("\n")) for k, part in enumerate(parts))
-        names = [f"d{k}" for k in range(len(parts))]
-        loaded = load_dynamics(
-            text,
-            names if len(names) > 1 else "d0",
-            target,
-            0.25 if len(names) > 1 else -1.0,
-        )
-        made.add_dynamics(target, loaded)
-    made.set_axes(energy=ENERGY, time=TIME if time else None, aux=np.array([0.0, 0.5, 2.0]))
-    return made
-
-
 def columns(model: Model) -> dict[str, str]:
-    """ "class, form" of every column, by the end of its name."""
+    """ "class, form" of every column, by its name."""
     return {c.name: f"{c.kind}, {c.form}" for c in classify_columns(build_graph(model))}
 
 
@@ -455,106 +420,6 @@ def test_registered_functions_fall_back() -> None:
 def test_what_a_registered_function_reads_through_an_expression_falls_back() -> None:
     made = energy_model(PEAK, 'bump: {A: ["GLP_01_A / 2"], x0: [85, false]}')
     assert columns(made)["GLP_01_A"] == "fallback, finite differences"
-
-
-#: Laws, and which of their free parameters jump.
-ONSETS: dict[str, tuple[str, tuple[str, ...]]] = {
-    "step": ("stepFun: {A: [2], t0: [0.1]}", ("stepFun_01_t0",)),
-    "decay": (DECAY.replace("[0.1, false]", "[0.1]"), ("expFun_01_t0",)),
-    "fixed onset": (DECAY, ()),
-    "line": ("linFun: {m: [2], t0: [0.1]}", ()),
-    "line on a level": ("linFun: {m: [2], t0: [0.1], y0: [1]}", ("linFun_01_t0",)),
-    "line on a level of 0": ("linFun: {m: [2], t0: [0.1], y0: [0, false]}", ()),
-    "line on a free level that starts at 0": (
-        "linFun: {m: [2], t0: [0.1], y0: [0, true]}",
-        ("linFun_01_t0",),
-    ),
-    "sine": ("sinFun: {A: [2], f: [0.1], phi: [0, false], t0: [0.1]}", ()),
-    "sine from half a turn": ("sinFun: {A: [2], f: [0.1], phi: ['pi'], t0: [0.1]}", ()),
-    "sine with a phase": (
-        "sinFun: {A: [2], f: [0.1], phi: [0.5, false], t0: [0.1]}",
-        ("sinFun_01_t0",),
-    ),
-    "sine with a free phase": (
-        "sinFun: {A: [2], f: [0.1], phi: [0, true], t0: [0.1]}",
-        ("sinFun_01_t0",),
-    ),
-    "cardinal sine": ("sinDivX: {A: [2], f: [0.1], t0: [0.1]}", ("sinDivX_01_t0",)),
-    "rise": ("expFun: {A: [2], tau: [3], t0: [0.1], y0: ['-expFun_01_A']}", ()),
-    "root": ("sqrtFun: {A: [2], t0: [0.1], y0: [1]}", ()),
-    "smooth step": ("erfFun: {A: [2], SD: [1], t0: [0.1], y0: [1]}", ()),
-    "under a kernel": ("gaussCONV: {SD: [1]}\nstepFun: {A: [2], t0: [0.1]}", ("stepFun_01_t0",)),
-    "under an instrument": ("gaussIRF: {SD: [1]}\nstepFun: {A: [2], t0: [0.1]}", ()),
-    "before an instrument": (
-        "stepFun: {A: [2], t0: [0.1]}\ngaussIRF: {SD: [1]}\nlinFun: {m: [1], t0: [0]}",
-        ("stepFun_01_t0",),
-    ),
-    "box": (
-        "boxCONV: {width: [1.1]}\nlinFun: {m: [2], t0: [0.1, false]}",
-        ("boxCONV_width",),
-    ),
-    "decaying kernel": (
-        "expDecayCONV: {tau: [1.1]}\nlinFun: {m: [2], t0: [0.1, false]}",
-        (),
-    ),
-}
-
-
-@pytest.mark.parametrize("name", ONSETS)
-def test_jumps(name: str) -> None:
-    law, expected = ONSETS[name]
-    graph = build_graph(energy_model(PEAK, moves={"GLP_01_A": law}))
-    assert jump_parameters(graph) == tuple(f"GLP_01_A_{end}" for end in expected)
-    fallback = {c.name for c in classify_columns(graph) if c.kind == "fallback"}
-    assert fallback == set(jump_parameters(graph))
-
-
-def test_a_jump_through_expressions() -> None:
-    """Two onsets tied to one free parameter, one of them through another."""
-    first = "stepFun: {A: [2], t0: ['onset']}"
-    second = "expFun: {A: [2], tau: [3], t0: ['onset + 2 * delay']}"
-    made = energy_model(
-        SHAPED,
-        moves={"GLP_01_A": first, "GLP_01_x0": second},
-        quantities="parameters: {onset: [0.1], delay: [0.3]}\n",
-    )
-    graph = build_graph(made)
-    assert jump_parameters(graph) == ("onset", "delay")
-    found = {column.name: column for column in classify_columns(graph)}
-    assert found["onset"].reason.startswith("GLP_01_A_stepFun_01: stepFun jumps at t0")
-    assert "; GLP_01_x0_expFun_01: expFun jumps at t0" in found["onset"].reason
-    assert found["delay"].reason == (
-        "GLP_01_x0_expFun_01: expFun jumps at t0, which is known to a sample interval only; "
-        "gaussIRF before the law makes the onset smooth, gaussCONV does not"
-    )
-
-
-def test_many_laws_with_one_onset_are_named_shortly() -> None:
-    law = "stepFun: {A: [2], t0: ['onset']}"
-    moves = {f"GLP_0{k}_A": law for k in (1, 2, 3, 4, 5)}
-    made = energy_model(*[PEAK] * 5, moves=moves, quantities="parameters: {onset: [0.1]}\n")
-    (column,) = (c for c in classify_columns(build_graph(made)) if c.name == "onset")
-    assert column.reason.split(":")[0] == (
-        "GLP_01_A_stepFun_01, GLP_02_A_stepFun_01, GLP_03_A_stepFun_01 and 2 more"
-    )
-
-
-def test_a_jump_of_what_has_no_effect_does_not_count() -> None:
-    graph = build_graph(
-        energy_model(PEAK, SHIRLEY, moves={"Shirley_pShirley": "stepFun: {A: [2], t0: [0.1]}"})
-    )
-    assert jump_parameters(graph) == ()
-    found = {c.name: f"{c.kind}, {c.form}" for c in classify_columns(graph)}
-    assert found["Shirley_pShirley_stepFun_01_t0"] == "constant, zero"
-
-
-def test_a_jump_of_sub_cycles() -> None:
-    cycles = ["none: {}", "stepFun: {A: [2], t0: [0.3]}", "linFun: {m: [2], t0: [0.3]}"]
-    graph = build_graph(energy_model(PEAK, moves={"GLP_01_A": cycles}))
-    assert jump_parameters(graph) == ("GLP_01_A_stepFun_01_t0",)
-    cycles[0] = "gaussIRF: {SD: [0.3]}"
-    graph = build_graph(energy_model(PEAK, moves={"GLP_01_A": cycles}))
-    assert jump_parameters(graph) == ()
 
 
 def test_a_node_without_rules_is_refused() -> None:
