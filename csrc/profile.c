@@ -30,7 +30,7 @@ KERNEL(pLinear)
 KERNEL(pGauss)
 {
     FOR_VECTORS FOR_LANES {
-        double width = 1.0 / P(2);
+        double width = v_clamp(1.0 / P(2), 1e300);
         double u = (X - P(1)) * width;
         double e = v_exp(-0.5 * (u * u));
         y[AT] = P(0) * e;
