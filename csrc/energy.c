@@ -7,7 +7,8 @@
 /* 1 / width, finite for a denormal one: 0 times infinity is NaN. */
 static ALWAYS_INLINE double inverse_of(double width)
 {
-    return v_clamp(1.0 / width, 1e300);
+    double inverse = 1.0 / width, finite = v_clamp(inverse, 1e300);
+    return width == 0.0 ? inverse : finite;
 }
 
 KERNEL(Gauss)

@@ -149,7 +149,7 @@ KERNEL(erfFun)
 {
     FOR_VECTORS FOR_LANES {
         double u = (X - P(2)) / (P(1) * 1.41421356237309504880);
-        double rise = 0.5 * v_erfc(-u);
+        double rise = 0.5 * (1.0 + v_erf(u));
         y[AT] = P(0) * rise + P(3);
         if (want) {
             double w = v_clamp(u, 1e300);

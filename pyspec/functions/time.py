@@ -114,7 +114,7 @@ def erfFun(t: Array, A: Value, SD: Value, t0: Value, y0: Value = 0.0) -> Array:
     t0 : middle of the step, in units of t
     y0 : value long before the step, in units of the parameter that moves
     """
-    return np.asarray(A / 2 * special.erfc((t0 - t) / (SD * np.sqrt(2))) + y0)
+    return np.asarray(A / 2 * (1 + special.erf((t - t0) / (SD * np.sqrt(2)))) + y0)
 
 
 def sqrtFun(t: Array, A: Value, t0: Value, y0: Value = 0.0) -> Array:
