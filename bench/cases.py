@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+import re
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from bench.science import decay, glp
 from pyspec.executor import make_executor, make_joint_executor
@@ -15,8 +17,13 @@ from pyspec.fit import fit_joint, fit_model
 from pyspec.model import Measurement, Model, load_dynamics, load_model
 from pyspec.simulate import problem
 
+Array = npt.NDArray[np.float64]
+
 #: Environment variable with the folder of the reference data.
 DATA_VARIABLE = "PYSPEC_SHARED"
+
+#: The scripts that fit the data sets, with their YAML files.
+EXAMPLES = Path(__file__).resolve().parents[1] / "examples"
 
 _DOUBLET = """\
 {name}:
@@ -69,9 +76,9 @@ class Case:
         """An executor of the whole problem."""
         return make_executor(self.model, self.measurement, backend)
 
-    def fit(self, backend: str) -> Any:
-        """A whole fit."""
-        return fit_model(self.model, self.measurement, backend=backend)
+    def fit(self, backend: str, method: str | None = None, **options: Any) -> Any:
+        """A whole fit; `options` go to the method."""
+        return fit_model(self.model, self.measurement, backend=backend, method=method, **options)
 
 
 @dataclass(frozen=True)
@@ -173,21 +180,33 @@ def seed_case(name: str) -> Case:
     return Case(name, task.model(start=True), Measurement(data=task.data()))
 
 
-def data_folder(given: Path | None) -> Path | None:
-    """The folder of data set 02, or None where the reference data are not at hand."""
+def examples_folder(given: Path | None) -> Path | None:
+    """The folder of data sets 01, 02, 03, or None where the reference data are not at hand."""
     root = given or Path(os.environ.get(DATA_VARIABLE, "."))
     for folder in (root, root / "data"):
-        found = folder / "trspecfit_examples" / "02_dependent_parameters"
-        if found.is_dir():
-            return found
+        if (folder / "trspecfit_examples").is_dir():
+            return folder / "trspecfit_examples"
     return None
+
+
+def data_folder(given: Path | None) -> Path | None:
+    """The folder of data set 02, or None where the reference data are not at hand."""
+    folder = examples_folder(given)
+    found = None if folder is None else folder / "02_dependent_parameters"
+    return found if found is not None and found.is_dir() else None
+
+
+def read_set(folder: Path) -> tuple[Array, Array, Array]:
+    """Data, energies, times of a data set."""
+    data, energy, time = (
+        np.loadtxt(folder / f"{name}.csv", delimiter=",") for name in ("data", "energy", "time")
+    )
+    return data, energy, time
 
 
 def doublet_case(folder: Path) -> Case:
     """Data set 02: a tied doublet on Shirley and Offset whose position oscillates."""
-    data, energy, time = (
-        np.loadtxt(folder / f"{name}.csv", delimiter=",") for name in ("data", "energy", "time")
-    )
+    data, energy, time = read_set(folder)
     model = load_model(_DOUBLET.format(name="doublet", free="False"), "doublet")
     position = "GLP_01_x0"
     model.add_dynamics(
@@ -199,6 +218,191 @@ def doublet_case(folder: Path) -> Case:
 
 def all_cases(data: Path | None) -> list[Case | FilesCase]:
     """Every problem that can run here."""
-    cases = [seed_case("seed_amplitude"), seed_case("seed_position"), six_files()]
+    seeds = [seed_case("seed_amplitude"), seed_case("seed_position")]
+    cases: list[Case | FilesCase] = [*seeds, six_files()]
     folder = data_folder(data)
     return [*cases, doublet_case(folder)] if folder is not None else cases
+
+
+# whole fits that other programs can run too
+
+
+@dataclass(frozen=True)
+class Task:
+    """A fit that any program with these YAML models can run: texts, one parameter that moves in
+    time, values to start at, data and window."""
+
+    name: str
+    text: str
+    model_name: str
+    target: str
+    time_text: str
+    laws: tuple[str, ...]
+    data: Array
+    energy: Array
+    time: Array
+    #: Start values of free, values of fixed parameters, where they are not those of the text.
+    values: dict[str, float]
+    rows: tuple[int, int] | None = None
+    columns: tuple[int, int] | None = None
+    frequency: float = -1.0
+
+    def model(self) -> Model:
+        """The model at its start values, on its axes."""
+        model = load_model(self.text, self.model_name)
+        law = load_dynamics(
+            self.time_text, self.laws, model.parameters[self.target], self.frequency
+        )
+        model.add_dynamics(self.target, law)
+        model.set_values(self.values)
+        model.set_axes(energy=self.energy, time=self.time)
+        return model
+
+    def case(self) -> Case:
+        """The problem for pyspec."""
+        measurement = Measurement(data=self.data, rows=self.rows, columns=self.columns)
+        return Case(self.name, self.model(), measurement)
+
+
+#: Added to the decay of the seed problems: the level that it ends at.
+_PLATEAU = """\
+  stepFun:
+    A: [0, True, -50, 50]
+    t0: [0, False]
+"""
+_LEVEL = {"seed_amplitude": -3.0, "seed_position": 0.4}
+
+
+def only_free(text: str, names: set[str]) -> str:
+    """The YAML text with every parameter fixed but `names` (of numbered components)."""
+    count: dict[str, int] = {}
+    component, lines = "", []
+    for line in text.splitlines(keepends=True):
+        if found := re.match(r"  (\w+):", line):
+            kind = found[1]
+            count[kind] = count.get(kind, 0) + 1
+            component = f"{kind}_{count[kind]:02d}"
+        elif (found := re.match(r"    (\w+):", line)) and f"{component}_{found[1]}" not in names:
+            line = line.replace(", True,", ", False,")
+        lines.append(line)
+    return "".join(lines)
+
+
+def seed_task(name: str, n_free: int, shape: tuple[int, int] = (440, 400)) -> Task:
+    """A seed problem with 14 free parameters, or with 4: height and position of the peak that
+    moves, amplitude and time of its decay; the others are fixed at the truth."""
+    base = problem(name)
+    n_time, n_energy = shape
+    energy = np.linspace(base.energy[0], base.energy[-1], n_energy)
+    time = np.linspace(base.time[0], base.time[-1], n_time)
+    ((target, decay),) = base.moves.items()
+    text, time_text = base.yaml(), decay.yaml(start=True)
+    level: dict[str, float] = {}
+    if n_free == 14:
+        time_text += _PLATEAU
+        level = {f"{target}_stepFun_01_A": _LEVEL[name]}
+    elif n_free == 4:
+        peak = target.rpartition("_")[0]
+        text = only_free(text, {f"{peak}_A", f"{peak}_x0"})
+    else:
+        raise ValueError(f"a seed problem has 4 or 14 free parameters, not {n_free}")
+    truth = {par.name: float(par.value) for par in base.model(start=False).parameters.values()}
+    task = Task(
+        name=f"{name}_{n_free}",
+        text=text,
+        model_name="doublet",
+        target=target,
+        time_text=time_text,
+        laws=(decay.name,),
+        data=np.zeros(shape),
+        energy=energy,
+        time=time,
+        values=truth | level,
+    )
+    clean = task.model().evaluate()
+    start = replace(task, values={}).model().parameters
+    free = {par.name: float(par.value) for par in start.values() if par.vary}
+    noise = np.random.default_rng(base.seed).normal(0.0, base.noise_sd, clean.shape)
+    return replace(task, data=clean + noise, values=truth | free)
+
+
+@dataclass(frozen=True)
+class _Set:
+    """A data set: its folder, the example that fits it, laws, fit window and baseline rows."""
+
+    folder: str
+    example: str
+    laws: tuple[str, ...]
+    rows: tuple[int, int]
+    columns: tuple[int, int]
+    baseline: tuple[int, int]
+    frequency: float = -1.0
+
+
+_SETS = {
+    "data_01": _Set(
+        "01_basic_fitting", "position_decay", ("decay",), (0, 481), (100, 361), (0, 41)
+    ),
+    "data_02": _Set(
+        "02_dependent_parameters",
+        "oscillating_doublet",
+        ("oscillation",),
+        (1, 206),
+        (245, 870),
+        (0, 4),
+    ),
+    "data_03": _Set(
+        "03_multi_cycle_dynamics",
+        "two_cycles",
+        ("resolution", "there", "back"),
+        (0, 396),
+        (80, 281),
+        (0, 71),
+        0.25,
+    ),
+}
+
+
+def set_task(name: str, folder: Path) -> Task:
+    """The 2D fit of data set 01, 02 or 03, as its example does it: what a fit of the mean
+    baseline spectrum found is where the 2D fit starts, and fixed but for the position."""
+    one = _SETS[name]
+    data, energy, time = read_set(folder / one.folder)
+    text, time_text = (
+        (EXAMPLES / one.example / file).read_text(encoding="utf-8")
+        for file in ("models.yaml", "models_time.yaml")
+    )
+    base = load_model(text, "base")
+    base.set_axes(energy=energy)
+    mean = data[slice(*one.baseline)].mean(axis=0)
+    found = fit_model(base, Measurement(data=mean, columns=one.columns), method="leastsq")
+    own = {par.name for par in base.parameters.values() if par.formula is None}
+    return Task(
+        name=name,
+        text=text,
+        model_name="moving",
+        target="GLP_01_x0",
+        time_text=time_text,
+        laws=one.laws,
+        data=data,
+        energy=energy,
+        time=time,
+        values={key: value for key, value in found.values.items() if key in own},
+        rows=one.rows,
+        columns=one.columns,
+        frequency=one.frequency,
+    )
+
+
+SEED_TASKS = tuple((name, n) for name in ("seed_amplitude", "seed_position") for n in (4, 14))
+
+
+def all_tasks(data: Path | None) -> list[Task]:
+    """Every whole fit that can run here."""
+    tasks = [seed_task(name, n_free) for name, n_free in SEED_TASKS]
+    folder = examples_folder(data)
+    if folder is not None:
+        tasks += [
+            set_task(name, folder) for name in _SETS if (folder / _SETS[name].folder).is_dir()
+        ]
+    return tasks

@@ -4,10 +4,17 @@
 #include "kernel.h"
 #include "vmath.h"
 
+/* 1 / width, finite for a denormal one: 0 times infinity is NaN. */
+static ALWAYS_INLINE double inverse_of(double width)
+{
+    double inverse = 1.0 / width, finite = v_clamp(inverse, 1e300);
+    return width == 0.0 ? inverse : finite;
+}
+
 KERNEL(Gauss)
 {
     double width[L];
-    FOR_LANES width[l] = 1.0 / P(2);
+    FOR_LANES width[l] = inverse_of(P(2));
     FOR_VECTORS FOR_LANES {
         double u = (X - P(1)) * width[l];
         double e = v_exp(-0.5 * (u * u));
@@ -26,8 +33,8 @@ KERNEL(GaussAsym)
 {
     double left[L], right[L];
     FOR_LANES {
-        left[l] = 1.0 / P(2);
-        right[l] = 1.0 / (P(2) * P(3));
+        left[l] = inverse_of(P(2));
+        right[l] = inverse_of(P(2) * P(3));
     }
     FOR_VECTORS FOR_LANES {
         double x = X, x0 = P(1), near = left[l], far = right[l];
@@ -39,7 +46,7 @@ KERNEL(GaussAsym)
             u = v_clamp(u, 1e300);
             double by_log = P(0) * e * u * u;
             d[0][AT] = e;
-            d[1][AT] = P(0) * e * u * v_clamp(width, 1e300);
+            d[1][AT] = P(0) * e * u * width;
             d[2][AT] = by_log * left[l];
             double by_ratio = by_log / P(3);
             d[3][AT] = x < x0 ? 0.0 : by_ratio;
@@ -72,7 +79,7 @@ KERNEL(SkewGauss)
 {
     const double ln16 = 4.0 * PYSPEC_LN2;
     double width[L];
-    FOR_LANES width[l] = 1.0 / P(2);
+    FOR_LANES width[l] = inverse_of(P(2));
     FOR_VECTORS FOR_LANES {
         double u = v_clamp((X - P(1)) / P(2), 1e150); /* 0 times infinity is NaN */
         double z = v_clamp(2.0 * P(3) * u, 1e300);
@@ -90,7 +97,7 @@ KERNEL(SkewGauss)
             d[0][AT] = shape;
             d[1][AT] = -by_u * width[l];
             d[2][AT] = -(by_u * u) * width[l];
-            d[3][AT] = 2.0 * (by_q * u) * (u * slope);
+            d[3][AT] = 2.0 * by_q * (u * (u * slope));
         }
     }
 }
@@ -99,13 +106,13 @@ KERNEL(SkewGauss)
 KERNEL(Lorentz)
 {
     double width[L];
-    FOR_LANES width[l] = 1.0 / P(2);
+    FOR_LANES width[l] = inverse_of(P(2));
     FOR_VECTORS FOR_LANES {
         double u = v_clamp((X - P(1)) * width[l], 1e300);
         double shape = 1.0 / (1.0 + 4.0 * u * u);
         y[AT] = P(0) * shape;
         if (want) {
-            double slope = 8.0 * P(0) * shape * (shape * u);
+            double slope = 8.0 * shape * (shape * u) * P(0);
             d[0][AT] = shape;
             d[1][AT] = slope * width[l];
             d[2][AT] = slope * u * width[l];
@@ -117,7 +124,7 @@ KERNEL(GLS)
 {
     const double ln16 = 4.0 * PYSPEC_LN2;
     double width[L];
-    FOR_LANES width[l] = 1.0 / P(2);
+    FOR_LANES width[l] = inverse_of(P(2));
     FOR_VECTORS FOR_LANES {
         double u = (X - P(1)) * width[l];
         double q = u * u;
@@ -141,7 +148,7 @@ KERNEL(GLP)
     const double ln16 = 4.0 * PYSPEC_LN2;
     double width[L], slope[L], tail[L];
     FOR_LANES {
-        width[l] = 1.0 / P(2);
+        width[l] = inverse_of(P(2));
         slope[l] = -ln16 * (1.0 - P(3));
         tail[l] = 4.0 * P(3);
     }
@@ -152,10 +159,11 @@ KERNEL(GLP)
         double shape = v_exp(slope[l] * q) * inverse;
         y[AT] = P(0) * shape;
         if (want) {
-            double by_q = P(0) * shape * (slope[l] - tail[l] * inverse);
+            double by_q = v_clamp(slope[l] - tail[l] * inverse, 1e150);
+            double by_u = P(0) * shape * (by_q * u);
             d[0][AT] = shape;
-            d[1][AT] = -2.0 * (by_q * u) * width[l];
-            d[2][AT] = -2.0 * (by_q * q) * width[l];
+            d[1][AT] = -2.0 * by_u * width[l];
+            d[2][AT] = -2.0 * (by_u * u) * width[l];
             d[3][AT] = P(0) * shape * q * (ln16 - 4.0 * inverse);
         }
     }
@@ -205,12 +213,13 @@ static void w_partials(const double *x, const double *y, const double *p, w_lane
  * of two curvatures and stays accurate where the line is nearly a Lorentzian. */
 KERNEL(Voigt)
 {
-    double s[L], height[L], p4[L], top[L], by_y[L], by_xx[L], x[L] = {0};
+    double s[L], height[L], p4[L], top[L], by_y[L], by_xx[L], by_sd[L], x[L] = {0};
     w_lanes w;
     FOR_LANES {
         double tiny = 1e-12 * P(3); /* a narrower SD changes no digit, but would overflow */
         double sd = (P(2) > 0.0 ? P(2) : tiny) < tiny ? tiny : P(2);
         s[l] = PYSPEC_SQRT1_2 / sd;
+        by_sd[l] = P(2) / sd / sd; /* the derivative goes to 0 with SD */
         height[l] = v_clamp(0.5 * P(3) * s[l], 1e150);
         p4[l] = v_exp(-4.0 * PYSPEC_PI * fabs(height[l]));
     }
@@ -235,7 +244,7 @@ KERNEL(Voigt)
             if (want) {
                 d[0][AT] = w.v[l] * top[l];
                 d[1][AT] = -scale * w.dx[l] * s[l];
-                d[2][AT] = 0.5 * scale * (w.dxx[l] - w.v[l] * by_xx[l]) / P(2);
+                d[2][AT] = 0.5 * scale * (w.dxx[l] - w.v[l] * by_xx[l]) * by_sd[l];
                 d[3][AT] = 0.5 * scale * (w.dy[l] - w.v[l] * by_y[l]) * s[l];
             }
         }
@@ -261,11 +270,12 @@ KERNEL(DS)
         y[AT] = P(0) * cosine * power;
         if (want) {
             double scale = P(0) * power;
-            double by_square = a * scale / square;
+            double inverse = 1.0 / sqrt(square), slope = a * scale;
+            double opposite = v_clamp(P(2) * inverse, 1.0), along = run * inverse;
             d[0][AT] = cosine * power;
-            d[1][AT] = by_square * (P(2) * sine + run * cosine);
-            d[2][AT] = by_square * (run * sine - P(2) * cosine);
-            d[3][AT] = scale * (cosine * log_r - sine * (0.5 * PYSPEC_PI - angle));
+            d[1][AT] = slope * (opposite * sine + along * cosine) * inverse;
+            d[2][AT] = slope * (along * sine - opposite * cosine) * inverse;
+            d[3][AT] = P(0) * (power * (cosine * log_r - sine * (0.5 * PYSPEC_PI - angle)));
         }
     }
 }

@@ -93,7 +93,7 @@ void pyspec_convolve(int64_t op, double parameter, int64_t n, const double *t, d
     }
 }
 
-/* Sums over earlier (or later) samples of |d| exp(-|d| / tau) w, times y and alone. */
+/* Sums over earlier (or later) samples of |d| / tau^2 exp(-|d| / tau) w, times y and alone. */
 static void sweep_slope(double tau, int64_t n, const double *t, const double *w, const double *y,
                         int64_t step, double *sum, double *norm)
 {
@@ -101,25 +101,26 @@ static void sweep_slope(double tau, int64_t n, const double *t, const double *w,
     int64_t i = step > 0 ? 0 : n - 1;
     for (int64_t k = 0; k < n; k++, i += step) {
         double gap = k ? fabs(t[i] - t[i - step]) : 0.0, decay = k ? exp(-gap / tau) : 0.0;
-        ds = decay * (ds + gap * s);
-        dm = decay * (dm + gap * m);
+        ds = decay * (ds + v_clamp(gap / tau, 1e300) * s);
+        dm = decay * (dm + v_clamp(gap / tau, 1e300) * m);
         s = decay * s + w[i] * y[i];
         m = decay * m + w[i];
-        sum[i] += ds / (tau * tau);
-        norm[i] += dm / (tau * tau);
+        sum[i] += ds / tau;
+        norm[i] += dm / tau;
     }
 }
 
 static void gauss_slope(double width, int64_t n, const double *t, const double *w, const double *y,
                         double *sum, double *norm)
 {
-    const double scale = -0.5 / (width * width), cube = 1.0 / (width * width * width);
+    const double scale = v_clamp(1.0 / width, 1e300);
     int64_t first = 0;
     for (int64_t i = 0; i < n; i++) {
         while (first < i && t[i] - t[first] > 9.0 * width)
             first++;
         for (int64_t j = first; j < n && t[j] - t[i] <= 9.0 * width; j++) {
-            double d = t[i] - t[j], g = v_exp(d * d * scale) * w[j] * d * d * cube;
+            double u = v_clamp((t[i] - t[j]) * scale, 1e150);
+            double g = v_exp(-0.5 * (u * u)) * (u * u) * (w[j] * scale);
             sum[i] += g * y[j];
             norm[i] += g;
         }
@@ -129,10 +130,10 @@ static void gauss_slope(double width, int64_t n, const double *t, const double *
 /* The derivative of a kernel's exterior mass by its width. */
 static double mass_slope(int64_t op, int side, double distance, double width)
 {
-    double away = fabs(distance), u = away / width;
+    double u = v_clamp(fabs(distance) / width, 1e300); /* 0 times infinity is NaN */
     double mass = pyspec_kernel_mass(op, side, distance, width);
     if (op == OP_gaussCONV)
-        return mass / width + u * v_exp(-0.5 * u * u);
+        return mass / width + u * v_exp(-0.5 * (u * u));
     return mass / width * (1.0 + u);
 }
 

@@ -30,7 +30,8 @@ KERNEL(pLinear)
 KERNEL(pGauss)
 {
     FOR_VECTORS FOR_LANES {
-        double width = 1.0 / P(2);
+        double inverse = 1.0 / P(2), finite = v_clamp(inverse, 1e300);
+        double width = P(2) == 0.0 ? inverse : finite;
         double u = (X - P(1)) * width;
         double e = v_exp(-0.5 * (u * u));
         y[AT] = P(0) * e;

@@ -12,7 +12,7 @@
 static ALWAYS_INLINE double density(double u, double width)
 {
     double z = u / width;
-    return v_exp(-0.5 * (z * z)) * (SQRT1_2PI / width);
+    return v_exp(-0.5 * (z * z)) * v_clamp(SQRT1_2PI / width, 1e300); /* 0 times infinity is NaN */
 }
 
 static ALWAYS_INLINE double step(double u, double width)
@@ -20,10 +20,22 @@ static ALWAYS_INLINE double step(double u, double width)
     return 0.5 * v_erfc(-u / width * PYSPEC_SQRT1_2);
 }
 
+/* u / SD, so that 0 times it is 0. */
+static ALWAYS_INLINE double ratio_of(double u, double width)
+{
+    return v_clamp(u / width, 1e150);
+}
+
+/* a + b, where both may be beyond the range with different signs. */
+static ALWAYS_INLINE double sum_of(double a, double b)
+{
+    return v_clamp(a, 8e307) + v_clamp(b, 8e307);
+}
+
 KERNEL(gaussIRF)
 {
     FOR_VECTORS FOR_LANES {
-        double z = v_clamp(X / P(0), 1e150); /* 0 times infinity is NaN */
+        double z = ratio_of(X, P(0));
         y[AT] = density(X, P(0));
         if (want)
             d[0][AT] = y[AT] * (z * z - 1.0) / P(0);
@@ -39,7 +51,7 @@ KERNEL(stepFun_gaussIRF)
             double n = density(u, P(2));
             d[0][AT] = s;
             d[1][AT] = -height * n;
-            d[2][AT] = -height * n * v_clamp(u / P(2), 1e150);
+            d[2][AT] = -height * (ratio_of(u, P(2)) * n);
             d[3][AT] = s;
         }
     }
@@ -49,78 +61,138 @@ KERNEL(linFun_gaussIRF)
 {
     FOR_VECTORS FOR_LANES {
         double u = X - P(1), s = step(u, P(2)), n = density(u, P(2));
-        double ramp = u * s + P(2) * P(2) * n;
+        double ramp = u * s + P(2) * (P(2) * n);
         y[AT] = P(0) * ramp + P(3) * s;
         if (want) {
             d[0][AT] = ramp;
-            d[1][AT] = -(P(0) * s + P(3) * n);
-            d[2][AT] = (P(0) * P(2) - P(3) * v_clamp(u / P(2), 1e150)) * n;
+            d[1][AT] = -sum_of(P(0) * s, P(3) * n);
+            d[2][AT] = sum_of(P(0) * (P(2) * n), -P(3) * (ratio_of(u, P(2)) * n));
             d[3][AT] = s;
         }
     }
 }
 
+/* 1 / sqrt(pi) - z erfcx(z), z >= 0. From 12 on, where the difference cancels, as a series. */
+static ALWAYS_INLINE double erfcx_rest(double z)
+{
+    double at = z < 12.0 ? 12.0 : z;
+    double q = 0.5 / at / at, sum = 0.0;
+#define TERM(k) (sum = (2 * (k) - 1) * q * (1.0 - sum))
+    TERM(12), TERM(11), TERM(10), TERM(9), TERM(8), TERM(7);
+    TERM(6), TERM(5), TERM(4), TERM(3), TERM(2), TERM(1);
+#undef TERM
+    double near = 1.0 / PYSPEC_SQRT_PI - z * v_erfcx_positive(z);
+    double far = sum / PYSPEC_SQRT_PI;
+    return z < 12.0 ? near : far;
+}
+
+/* With z = (SD / tau - u / SD) / sqrt2 and early = exp(-(u / SD)^2 / 2): the response to
+ * exp(-s / tau) is early erfcx(z) / 2, the one to s exp(-s / tau) SD early rest / sqrt2, with
+ * the rest of erfcx; for z <= 0 both are sums of what does not cancel. */
 KERNEL(expFun_gaussIRF)
 {
     FOR_VECTORS FOR_LANES {
-        double rate = 1.0 / P(1), width = P(3);
+        double rate = v_clamp(1.0 / P(1), 1e300), width = P(3);
         double u = X - P(2), z = (width * rate - u / width) * PYSPEC_SQRT1_2;
         double late = z <= 0.0 ? 1.0 : 0.0;
         double shift = width * rate;
         double decay = v_exp(late * (0.5 * shift * shift - u * rate)) * v_erfc(late * z);
-        double rise = v_exp(-0.5 * (u / width) * (u / width)) * v_erfcx((1.0 - late) * z);
+        double early = v_exp(-0.5 * (u / width) * (u / width));
+        double rise = early * v_erfcx((1.0 - late) * z);
         double e = 0.5 * (late > 0.0 ? decay : rise);
         double s = step(u, width);
         y[AT] = P(0) * e + P(4) * s;
         if (want) {
-            double n = density(u, width);
-            double slope = n - e * rate;
+            double v = ratio_of(u, width), n = density(u, width), span = width * n;
+            double rest = PYSPEC_SQRT1_2 * early * erfcx_rest(late > 0.0 ? 0.0 : z);
+            double late_slope = n - e * rate;
+            double early_slope = rest / width - v * (e / width);
+            double slope = late > 0.0 ? late_slope : early_slope;
+            double late_delay = (u - shift * width) * e + width * span;
+            double early_delay = width * rest;
+            double delay = late > 0.0 ? late_delay : early_delay;
+            double late_width = v * n + shift * slope;
+            double early_width = v * slope + rest * rate;
             d[0][AT] = e;
-            d[1][AT] = P(0) * ((u - shift * width) * e + width * width * n) * rate * rate;
-            d[2][AT] = -(P(0) * slope + P(4) * n);
-            double z_n = v_clamp(u / width, 1e150) * n;
-            d[3][AT] = -P(0) * (z_n + shift * slope) - P(4) * z_n;
+            d[1][AT] = P(0) * (delay * rate * rate);
+            d[2][AT] = -sum_of(P(0) * slope, P(4) * n);
+            d[3][AT] = -sum_of(P(0) * (late > 0.0 ? late_width : early_width), P(4) * (v * n));
             d[4][AT] = s;
         }
     }
 }
 
-/* Response h of exp(i omega u), u >= 0, and its derivative by u. */
+/* Im w(x + iy), y >= 0, from its real part and derivatives; near 0, where these cancel, by the
+ * series sum (iz)^n / Gamma(n / 2 + 1). */
+static ALWAYS_INLINE double w_imaginary(double x, double y, double v, double dx, double dy)
+{
+    static const double terms[8] = {1.0,
+                                    1.12837916709551257390,
+                                    1.0,
+                                    0.75225277806367504926,
+                                    0.5,
+                                    0.30090111122547001971,
+                                    1.0 / 6,
+                                    0.08597174606442000563};
+    double re = terms[7], im = 0.0, cx = v_clamp(x, 1.0), cy = v_clamp(y, 1.0);
+    for (int k = 6; k >= 0; k--) { /* times iz = -y + ix */
+        double next = terms[k] - (re * cy + im * cx);
+        im = re * cx - im * cy;
+        re = next;
+    }
+    double by_dy = (0.5 * dy + 1.0 / PYSPEC_SQRT_PI - y * v) / x;
+    double by_dx = (0.5 * dx + x * v) / y;
+    double far = fabs(x) > y ? by_dy : by_dx;
+    return cx * cx + cy * cy < 1e-4 ? im : far;
+}
+
+/* Response h of exp(i omega u), u >= 0: with z = (omega SD + i |u| / SD) / sqrt2 = x + iy and
+ * early = exp(-y^2) it is early w(z) / 2 before the onset, and after it
+ * exp(i omega u - (omega SD)^2 / 2) minus the conjugate of that. Derivatives are written in w' and
+ * q = y w - i w' / 2, where nothing cancels:
+ * h' = early q / (SD sqrt2), SD h'' = early (x w' / 2 + y q) / SD, and the response of
+ * s exp(i omega s) is -i SD early w' / sqrt8. */
 KERNEL(sinFun_gaussIRF)
 {
     FOR_VECTORS {
         double x[L], yy[L], decay[L];
         w_lanes w;
         FOR_LANES {
-            x[l] = PYSPEC_TWO_PI * P(1) * P(4) * PYSPEC_SQRT1_2;
-            yy[l] = fabs(X - P(3)) / P(4) * PYSPEC_SQRT1_2;
+            x[l] = v_clamp(PYSPEC_TWO_PI * P(1) * P(4) * PYSPEC_SQRT1_2, 1e150);
+            yy[l] = v_clamp(fabs(X - P(3)) / P(4) * PYSPEC_SQRT1_2, 1e150);
             decay[l] = v_exp(-4.0 * PYSPEC_PI * yy[l]);
         }
         w_vector(x, yy, decay, 1, &w);
         FOR_LANES {
             double u = X - P(3), omega = PYSPEC_TWO_PI * P(1), width = P(4);
-            double by_dy = (0.5 * w.dy[l] + 1.0 / PYSPEC_SQRT_PI - yy[l] * w.v[l]) / x[l];
-            double by_dx = (0.5 * w.dx[l] + x[l] * w.v[l]) / yy[l];
-            double im = fabs(x[l]) > yy[l] ? by_dy : yy[l] > 0.0 ? by_dx : 0.0;
-            double early = 0.5 * v_exp(-yy[l] * yy[l]);
-            double damp = v_exp(-(x[l] * x[l])), phase = omega * u;
-            double hr = u > 0.0 ? damp * cos(phase) - early * w.v[l] : early * w.v[l];
-            double hi = u > 0.0 ? damp * sin(phase) + early * im : early * im;
+            double im = w_imaginary(x[l], yy[l], w.v[l], w.dx[l], w.dy[l]);
+            double early = v_exp(-yy[l] * yy[l]);
+            double after = u > 0.0 ? -1.0 : 1.0;
+            double damp = u > 0.0 ? v_exp(-(x[l] * x[l])) : 0.0;
+            double phase = u > 0.0 ? omega * u : 0.0;
+            double dr = damp * cos(phase), di = damp * sin(phase);
+            double hr = dr + after * (0.5 * early * w.v[l]), hi = di + 0.5 * early * im;
             double c = cos(P(2)), s = sin(P(2));
             double onset = step(u, width);
             double turned_im = s * hr + c * hi, turned_re = c * hr - s * hi;
             y[AT] = P(0) * turned_im + P(5) * onset;
             if (want) {
-                double n = density(u, width), v = width * width;
-                /* h' = i omega h + N, response of s exp(i omega s) = (u + i omega v) h + v N */
-                double gr = -omega * hi + n, gi = omega * hr;
-                double rr = u * hr - omega * v * hi + v * n, ri = u * hi + omega * v * hr;
-                double cr = -omega * gi - u / v * n, ci = omega * gr;
+                double n = density(u, width), a = x[l], b = yy[l];
+                double qr = b * w.v[l] - 0.5 * w.dy[l], qi = b * im - 0.5 * w.dx[l];
+                double inverse = early * PYSPEC_SQRT1_2 / width;
+                double spread = 0.5 * PYSPEC_SQRT1_2 * early * width;
+                double turn = PYSPEC_SQRT1_2 * 2.0 * a;
+                double gr = inverse * qr - omega * di, gi = after * (inverse * qi) + omega * dr;
+                double rr = u * dr - turn * di * width - spread * w.dy[l];
+                double ri = u * di + turn * dr * width - after * (spread * w.dx[l]);
+                double tr = 0.5 * a * w.dx[l] + b * qr, ti = b * qi - 0.5 * a * w.dy[l];
+                double cr = after * (early * tr / width) - turn * (turn * dr) / width;
+                double ci = early * ti / width - turn * (turn * di) / width;
                 d[0][AT] = turned_im;
                 d[1][AT] = PYSPEC_TWO_PI * P(0) * (c * rr - s * ri);
                 d[2][AT] = P(0) * turned_re;
-                d[3][AT] = -P(0) * (s * gr + c * gi) - P(5) * n;
-                d[4][AT] = width * P(0) * (s * cr + c * ci) - P(5) * (u / width) * n;
+                d[3][AT] = -sum_of(P(0) * (s * gr + c * gi), P(5) * n);
+                d[4][AT] = sum_of(P(0) * (s * cr + c * ci), -P(5) * (ratio_of(u, width) * n));
                 d[5][AT] = onset;
             }
         }
@@ -130,15 +202,16 @@ KERNEL(sinFun_gaussIRF)
 KERNEL(erfFun_gaussIRF)
 {
     FOR_VECTORS FOR_LANES {
-        double u = X - P(2), width = sqrt(P(1) * P(1) + P(3) * P(3));
-        double s = step(u, width);
+        double wide = P(1) > P(3) ? P(1) : P(3), narrow = P(1) > P(3) ? P(3) : P(1);
+        double share = narrow / wide, width = wide * sqrt(1.0 + share * share);
+        double u = X - P(2), s = step(u, width);
         y[AT] = P(0) * s + P(4);
         if (want) {
-            double n = density(u, width), by_width = -P(0) * v_clamp(u / width, 1e150) * n;
+            double n = density(u, width), by_width = ratio_of(u, width) * n;
             d[0][AT] = s;
-            d[1][AT] = by_width * (P(1) / width);
+            d[1][AT] = -P(0) * (by_width * (P(1) / width));
             d[2][AT] = -P(0) * n;
-            d[3][AT] = by_width * (P(3) / width);
+            d[3][AT] = -P(0) * (by_width * (P(3) / width));
             d[4][AT] = 1.0;
         }
     }
@@ -155,36 +228,64 @@ static const double WEIGHTS[8] = {0.18945061045506850, 0.18260341504492359, 0.16
 /* Beyond this many widths a Gaussian is below 1e-16 of its peak. */
 #define REACH 8.6
 
-/* What a law without a closed form is integrated to: G, dG/du, d2G/du2, dG/df. */
+/* What a law without a closed form is integrated to: G, SD dG/du, SD^2 d2G/du2, dG/df. */
 typedef struct moments {
     double value, slope, curvature, by_frequency;
 } moments;
 
 /* The law at s = u + SD v is integrated against the density of v: a narrow instrument far from
- * the onset keeps all digits. Near the onset of sqrt(s) in r = sqrt(s / SD) instead of v. */
+ * the onset keeps all digits. Near the onset of sqrt(s) in r = sqrt(s / SD) instead of v.
+ * Derivatives are those of the law where it hardly changes within the instrument (`slow`), with
+ * what its onset adds, else those of the density. */
 typedef struct integrand {
     double u, width, omega;
     int root; /* sqrt(s); otherwise sin(omega s) / (omega s) */
-    int near;
+    int near, slow;
 } integrand;
+
+/* sin(p) / p and its first and second derivative, by their series for |p| < 1. */
+static void cardinal_sine(double p, double *value, double *slope, double *curvature)
+{
+    if (fabs(p) < 1.0) {
+        const double q = p * p;
+        double term = 1.0; /* (-1)^k p^2k / (2k + 1)! */
+        *value = 1.0;
+        *slope = *curvature = 0.0;
+        for (int k = 1; k < 10; k++) {
+            double below = -term / ((2 * k + 1) * (2 * k)); /* the term over p^2 */
+            term = below * q;
+            *value += term;
+            *slope += 2 * k * below * p;
+            *curvature += 2 * k * (2 * k - 1) * below;
+        }
+        return;
+    }
+    *value = sin(p) / p;
+    *slope = (cos(p) - *value) / p;
+    *curvature = -*value - 2.0 * *slope / p;
+}
 
 static void sample(const integrand *f, double at, double weight, moments *sum)
 {
     double v = f->near ? at * at - f->u / f->width : at;
-    double s = f->u + f->width * v;
-    double phase = f->omega * s;
-    double law = f->near                ? 2.0 * at * at * sqrt(f->width)
-                 : f->root              ? sqrt(s)
-                 : fabs(phase) < 1e-4 ? 1.0 - phase * phase / 6.0
-                                        : sin(phase) / phase;
-    double by_omega = f->root ? 0.0
-                      : fabs(phase) < 1e-4 ? -phase * s / 3.0
-                                           : (cos(phase) - law) / f->omega;
-    double n = weight * density(v, 1.0);
+    double s = f->u + f->width * v, turn = f->omega * f->width;
+    double law, slope = 0.0, curvature = 0.0, n = weight * density(v, 1.0);
+    if (f->near) {
+        law = 2.0 * at * at * sqrt(f->width);
+    } else if (f->root) {
+        double share = f->width / s;
+        law = sqrt(s);
+        slope = 0.5 * law * share;
+        curvature = -0.5 * slope * share;
+    } else {
+        cardinal_sine(f->omega * s, &law, &slope, &curvature);
+        sum->by_frequency += PYSPEC_TWO_PI * s * slope * n;
+        slope *= turn;
+        curvature *= turn * turn;
+    }
     sum->value += law * n;
-    sum->slope += law * n * v / f->width;
-    sum->curvature += law * n * (v * v - 1.0) / (f->width * f->width);
-    sum->by_frequency += by_omega * PYSPEC_TWO_PI * n;
+    sum->slope += f->slow ? slope * n : law * n * v;
+    sum->curvature += f->slow ? curvature * n : law * n * (v * v - 1.0);
 }
 
 /* From this omega SD on, sin(omega s) / (omega s) turns too often for quadrature. */
@@ -206,10 +307,11 @@ static moments fast_cardinal_sine(const integrand *f)
         he[k + 1] = z * he[k] - k * he[k - 1];
     moments m;
     m.value = n / omega * (half_pi + a * he[1] + b * he[3] + c * he[5]);
-    m.slope = -n * a * (half_pi * he[1] + a * he[2] + b * he[4] + c * he[6]);
-    m.curvature = n * a / f->width * (half_pi * he[2] + a * he[3] + b * he[5] + c * he[7]);
-    m.by_frequency = -PYSPEC_TWO_PI * n / (omega * f->omega) *
+    m.slope = -n / omega * (half_pi * he[1] + a * he[2] + b * he[4] + c * he[6]);
+    m.curvature = n / omega * (half_pi * he[2] + a * he[3] + b * he[5] + c * he[7]);
+    m.by_frequency = -PYSPEC_TWO_PI * n / omega *
                      (half_pi + 2.0 * a * he[1] + 4.0 * b * he[3] + 6.0 * c * he[5]);
+    m.by_frequency = v_clamp(m.by_frequency / f->omega, 1e300); /* 0 times infinity is NaN */
     return m;
 }
 
@@ -219,14 +321,21 @@ static moments integrate(integrand *f)
         return fast_cardinal_sine(f);
     moments sum = {0.0, 0.0, 0.0, 0.0};
     const double z = f->u / f->width;
-    double low = -z > -REACH ? -z : -REACH, high = REACH;
     if (z != z || f->omega != f->omega)
         return (moments){NAN, NAN, NAN, NAN};
-    if (!(high > low)) /* far before the onset */
+    if (z < -40.0) /* far before the onset */
         return sum;
+    /* As far as what lies before the onset is below 1e-16 of the whole. */
+    double low = -z > -REACH ? -z : -REACH;
+    double high = low > 0.0 ? sqrt(REACH * REACH + low * low) : REACH;
     double turns = f->root ? 0.0 : fabs(f->omega) * f->width * (high - low) / 6.0;
     int panels = turns < 4000.0 ? 6 + (int)turns : 4006;
     f->near = f->root && z < 20.0;
+    f->slow = f->root ? !f->near : fabs(f->omega) * f->width < 1.0;
+    if (f->slow && !f->root) { /* the law rises to 1 */
+        sum.slope = density(z, 1.0);
+        sum.curvature = -v_clamp(z, 1e150) * sum.slope;
+    }
     low = f->near ? sqrt(low + z) : low;
     high = f->near ? sqrt(high + z) : high;
     for (int k = 0; k < panels; k++) {
@@ -250,8 +359,8 @@ KERNEL(sinDivX_gaussIRF)
             double n = density(u, P(3));
             d[0][AT] = m.value;
             d[1][AT] = P(0) * m.by_frequency;
-            d[2][AT] = -P(0) * m.slope - P(4) * n;
-            d[3][AT] = P(3) * P(0) * m.curvature - P(4) * (u / P(3)) * n;
+            d[2][AT] = -sum_of(P(0) * (m.slope / P(3)), P(4) * n);
+            d[3][AT] = sum_of(P(0) * (m.curvature / P(3)), -P(4) * (ratio_of(u, P(3)) * n));
             d[4][AT] = s;
         }
     }
@@ -265,8 +374,8 @@ KERNEL(sqrtFun_gaussIRF)
         y[AT] = P(0) * m.value + P(3);
         if (want) {
             d[0][AT] = m.value;
-            d[1][AT] = -P(0) * m.slope;
-            d[2][AT] = P(2) * P(0) * m.curvature;
+            d[1][AT] = -P(0) * (m.slope / P(2));
+            d[2][AT] = P(0) * (m.curvature / P(2));
             d[3][AT] = 1.0;
         }
     }

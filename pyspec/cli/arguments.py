@@ -70,6 +70,7 @@ examples:
   pyspec explain models.yaml --model doublet --dynamics GLP_01_x0=decay
   pyspec explain models.yaml --dynamics GLP_01_x0=irf,up,down@0.25 --plan
   pyspec explain job.yaml --graph
+  pyspec explain job.yaml --jacobian            how each parameter's derivative is computed
 """
 
 _SHOW = """\
@@ -182,6 +183,9 @@ def _add_explain(commands: Any) -> None:
     _add_model(explain)
     explain.add_argument("--graph", action="store_true", help="the graph, as text")
     explain.add_argument("--plan", action="store_true", help="the compiled plan, node by node")
+    explain.add_argument(
+        "--jacobian", action="store_true", help="which derivatives are constant, which unknown"
+    )
 
 
 def _add_simulate(commands: Any) -> None:

@@ -16,6 +16,7 @@ from pyspec.executor import make_plan
 from pyspec.fit.table import text_table
 from pyspec.ir import build_graph, print_graph
 from pyspec.model import Component, Dynamics, Model
+from pyspec.passes import FORMS, MARKS, classify_columns
 from pyspec.plan import pack
 
 
@@ -27,6 +28,7 @@ def explain(
     *,
     graph: bool,
     plan: bool,
+    jacobian: bool,
 ) -> int:
     """Prints one model; returns the exit code."""
     if is_job(path):
@@ -41,8 +43,10 @@ def explain(
         if part:
             print(f"{part}\n")
     print(_functions(model))
-    if graph or plan:
+    if graph or plan or jacobian:
         _give_axes(model)
+    if jacobian:
+        print(f"\n{jacobian_text(model)}")
     if graph:
         print(f"\nGraph, on axes of a few points:\n\n{print_graph(build_graph(model))}")
     if plan:
@@ -142,12 +146,36 @@ def _functions(model: Model) -> str:
 
 def _give_axes(model: Model) -> None:
     """A few points, so that the model can be lowered."""
-    moves = any(par.dynamics is not None for par in model.parameters.values())
     profiled = any(par.profile is not None for par in model.parameters.values())
+    moving = [par.dynamics for par in model.parameters.values() if par.dynamics is not None]
+    pace = max((dynamics.frequency for dynamics in moving), default=1.0)
     model.set_axes(
         energy=np.linspace(0.0, 1.0, 5),
-        time=np.linspace(-1.0, 2.0, 4) if moves else None,
+        time=np.linspace(-1.0, 2.0, 4) / max(pace, 1.0) if moving else None,
         aux=np.linspace(0.0, 1.0, 3) if profiled else None,
+    )
+
+
+#: What is said of each class of column.
+_CLASSES = {
+    "constant": "depends on no free parameter: computed once",
+    "structured": "known in closed form: computed anew at each step",
+    "fallback": "not known in closed form: finite differences, or a search between samples",
+}
+
+
+def jacobian_text(model: Model) -> str:
+    """The class of the derivative by each free parameter, and what the words mean."""
+    columns = classify_columns(build_graph(model))
+    if not columns:
+        return "Jacobian: no parameter is free"
+    rows = [["column", "class", "form", "reason"]]
+    rows += [[column.name, column.kind, column.form, column.reason] for column in columns]
+    words = {word for column in columns for word in (column.kind, *column.form.split(", "))}
+    known = _CLASSES | FORMS | MARKS
+    legend = [f"  {word}: {text}" for word, text in known.items() if word in words]
+    return f"Jacobian, {len(columns)} columns\n" + "\n".join(
+        [text_table(rows, "<<<<"), "", *legend]
     )
 
 

@@ -114,7 +114,13 @@ def _explain(given: Any) -> int:
     from pyspec.cli.explain import explain
 
     return explain(
-        given.path, given.model, given.dynamics, given.profile, graph=given.graph, plan=given.plan
+        given.path,
+        given.model,
+        given.dynamics,
+        given.profile,
+        graph=given.graph,
+        plan=given.plan,
+        jacobian=given.jacobian,
     )
 
 

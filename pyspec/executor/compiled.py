@@ -239,6 +239,8 @@ class CompiledExecutor(Executor):
         self._call(LIBRARY.pyspec_jacobian, theta, fixed, out)
         columns = out.reshape(n_free, self._size)
         columns *= self._residual_slope(theta, fixed)
+        if self.measurement.keep is not None:  # selected, not multiplied: 0 times NaN is NaN
+            columns[:, ~self.window.crop(self.measurement.keep).ravel().astype(bool)] = 0.0
         return columns
 
     def normal(
@@ -288,8 +290,6 @@ class CompiledExecutor(Executor):
             slope = deviance_slope(data, self.run(theta, fixed).ravel(), measurement.loss_scale)
         if window.weight is not None:
             slope = slope * window.crop(window.weight).ravel()
-        if measurement.keep is not None:
-            slope[~window.crop(measurement.keep).ravel().astype(bool)] = 0.0
         return slope
 
     def traces(self, theta: Values, fixed: Values = None) -> Array:

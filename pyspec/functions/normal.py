@@ -15,6 +15,9 @@ Array: TypeAlias = npt.NDArray[np.float64]
 #: Beyond this many standard deviations a Gaussian is below 1e-16 of its peak.
 REACH = 8.6
 
+#: Beyond this many it is 0 in doubles.
+NOTHING = 40.0
+
 _NODES, _WEIGHTS = roots_legendre(40)
 
 

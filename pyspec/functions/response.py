@@ -21,7 +21,14 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import erfc, erfcx, wofz
 
-from pyspec.functions.normal import REACH, cumulative, density, fast_cardinal_sine, integrate
+from pyspec.functions.normal import (
+    NOTHING,
+    REACH,
+    cumulative,
+    density,
+    fast_cardinal_sine,
+    integrate,
+)
 
 Array: TypeAlias = npt.NDArray[np.float64]
 Value: TypeAlias = float | Array
@@ -90,11 +97,12 @@ def erfFun_gaussIRF(t: Array, A: Value, SD: Value, t0: Value, IRF: Value, y0: Va
 def sinDivX_gaussIRF(t: Array, A: Value, f: Value, t0: Value, SD: Value, y0: Value = 0.0) -> Array:
     """Cardinal sine of height A and frequency f from t0:
     ``A integral_0^inf sin(omega s) / (omega s) N(u - s; SD) ds + y0 Phi(u / SD)``,
-    omega = 2 pi f, by quadrature over u +- 8.6 SD; for omega SD > 1300 by the asymptotic series
-    in 1 / (omega SD)."""
+    omega = 2 pi f, by quadrature over u +- 8.6 SD (before the onset over what counts there); for
+    omega SD > 1300 by the asymptotic series in 1 / (omega SD)."""
     u, F, W = np.broadcast_arrays(t - t0, f, SD)
     fast = np.abs(2 * np.pi * F * W) > FAST
-    low, high = np.maximum(-u / W, -REACH), np.maximum(-u / W, REACH)
+    low = np.clip(-u / W, -REACH, NOTHING)
+    high = np.hypot(np.maximum(low, 0.0), REACH)
     turns = np.where(fast | np.isnan(F * W), 0.0, np.abs(F) * REACH * W)
     slow = np.where(fast, 0.0, F)
     value = integrate(
@@ -114,8 +122,9 @@ def sqrtFun_gaussIRF(t: Array, A: Value, t0: Value, SD: Value, y0: Value = 0.0) 
     ``A integral_0^inf sqrt(s) N(u - s; SD) ds + y0``, by quadrature in r = sqrt(s / SD) near the
     onset and in v = (s - u) / SD from u = 20 SD on."""
     u, W = np.broadcast_arrays(t - t0, SD)
-    early = np.minimum(u / W, 20.0)
-    low, high = np.sqrt(np.maximum(early - REACH, 0.0)), np.sqrt(np.maximum(early + REACH, 0.0))
+    early = np.clip(u / W, -NOTHING, 20.0)
+    low = np.sqrt(np.maximum(early - REACH, 0.0))
+    high = np.sqrt(np.hypot(np.minimum(early, 0.0), REACH) + early)
     near = integrate(lambda r: 2 * r**2 * density(early[..., None] - r**2, 1.0), low, high, 4)
     late = np.where(u / W < 20.0, 20.0 * W, u)
     ends = np.full(u.shape, REACH)

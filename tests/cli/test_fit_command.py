@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 import sys
 from pathlib import Path
 
@@ -240,6 +241,39 @@ def test_explain_names_kernels_and_empty_shirleys(
     text = capsys.readouterr().out
     assert "S = nothing: no component stands below it" in text
     assert "gaussCONV ∗ (expFun_01)" in text
+
+
+def test_explain_the_jacobian(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    models = str(folder / "models.yaml")
+    assert main(["explain", models, "--dynamics", "GLP_01_A=fade", "--jacobian"]) == 0
+    text = capsys.readouterr().out
+    head = re.search(r"^column +class +form +reason$", text, re.MULTILINE)
+    assert head is not None
+    assert re.search(r"^Offset_y0 +constant +static", text, re.MULTILINE)
+    assert re.search(r"^GLP_01_A_expFun_01_tau +structured +outer product", text, re.MULTILINE)
+    assert "  outer product: trace(t) × shape(e)" in text
+    assert "row-scaled:" not in text
+    assert main(["explain", str(folder / "job.yaml"), "--jacobian"]) == 0
+    assert "columns\ncolumn " in capsys.readouterr().out
+
+
+def test_explain_the_jacobian_of_fast_cycles_and_of_nothing(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "m.yaml"
+    path.write_text(
+        "a:\n  Gauss: {A: [1, False], x0: [0, False], SD: [1, False]}\n"
+        "irf:\n  gaussIRF: {SD: [1.0e-13, False]}\n"
+        "up:\n  stepFun: {A: [1, False], t0: [0, True]}\n"
+        "down:\n  expFun: {A: [1, False], tau: [1.0e-12, False], t0: [0, True]}\n"
+    )
+    named = ["explain", str(path), "--model", "a", "--jacobian"]
+    assert main(named) == 0
+    assert "Jacobian: no parameter is free" in capsys.readouterr().out
+    assert main([*named, "--dynamics", "Gauss_01_A=irf,up,down@1e12"]) == 0
+    assert "stepFun_01_t0  structured  outer product, convolved" in capsys.readouterr().out
+    assert main([*named, "--dynamics", "Gauss_01_A=down"]) == 0
+    assert "fallback  finite differences  Gauss_01_A_expFun_01: " in capsys.readouterr().out
 
 
 def test_simulate(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -85,6 +85,80 @@ def test_peer_benchmark_says_when_it_skips(
     assert "skipped: trspecfit is not installed" in capsys.readouterr().out
 
 
+@pytest.fixture
+def whole_fits(ablation: ModuleType, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
+    """On one small problem, without trspecfit."""
+    from bench import whole_fits
+    from bench.cases import seed_task
+
+    def tasks(data: Any) -> list[Any]:
+        return [seed_task("seed_amplitude", 4, shape=(30, 60))]
+
+    monkeypatch.setattr(whole_fits, "all_tasks", tasks)
+    monkeypatch.setattr(whole_fits, "versions", lambda: {})
+    return whole_fits
+
+
+def test_whole_fits_write_their_keys(
+    whole_fits: ModuleType, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "fits.json"
+    arguments = ["--json", str(path), "--rounds", "2", "--method", "leastsq"]
+    assert whole_fits.main(arguments) == 0
+    found = json.loads(path.read_text())
+    row = found["problems"]["seed_amplitude_4"]
+    assert (row["n_points"], row["n_free"]) == (30 * 60, 4)
+    assert row["optimum"]["last_step"] < 1e-8
+    assert set(row["fits"]) == {"leastsq", "interpreted"}
+    for fit in row["fits"].values():
+        assert fit["success"]
+        assert fit["ms"] >= fit["fastest_ms"] > 0
+        assert fit["distance"] < 1e-2
+        assert abs(fit["chisqr_excess"]) < 1e-4
+        assert fit["chisqr_differs"] < 1e-12
+    bar = found["bars"]["seed_amplitude_4"]
+    assert (bar["rival"], bar["missing"]) == ("interpreted", ["trspecfit jax"])
+    assert bar["ratio"] == row["fits"]["interpreted"]["ms"] / row["fits"]["leastsq"]["ms"]
+    text = capsys.readouterr().out
+    assert "trspecfit is not installed" in text
+    assert "data sets 01, 02, 03 are not at hand" in text
+
+
+def test_whole_fits_leave_out_a_method_that_is_not_there(
+    whole_fits: ModuleType, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert whole_fits.main(["--rounds", "1", "--method", "newer"]) == 0
+    text = capsys.readouterr().out
+    assert "pyspec has no method 'newer' yet" in text
+    assert "seed_amplitude_4: no bar" in text
+
+
+@pytest.mark.parametrize("name", ["seed_amplitude", "seed_position"])
+def test_seed_fits_are_the_ones_described(ablation: ModuleType, name: str) -> None:
+    from bench.cases import seed_task
+
+    few, many = seed_task(name, 4).model(), seed_task(name, 14).model()
+    (target,) = (par.name for par in few.parameters.values() if par.dynamics is not None)
+    peak = target.rpartition("_")[0]
+    law = f"{target}_expFun_01"
+    assert set(few.opt_param_names) == {f"{peak}_A", f"{peak}_x0", f"{law}_A", f"{law}_tau"}
+    assert len(many.opt_param_names) == 14
+    with pytest.raises(ValueError, match="4 or 14 free parameters, not 5"):
+        seed_task(name, 5)
+
+
+def test_data_sets_start_at_their_baseline(ablation: ModuleType, shared: Path) -> None:
+    from bench.cases import examples_folder, set_task
+
+    folder = examples_folder(shared)
+    if folder is None:
+        pytest.skip("the data sets are not at hand")
+    case = set_task("data_02", folder).case()
+    assert case.n_points == 205 * 625
+    assert len(case.model.opt_param_names) == 4
+    assert case.model.parameters["GLP_01_F"].value == pytest.approx(0.903315, abs=1e-6)
+
+
 def test_values_change_from_call_to_call(ablation: ModuleType) -> None:
     from bench.measure import jitter
 

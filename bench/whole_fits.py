@@ -1,0 +1,329 @@
+"""Whole fits, by pyspec and by trspecfit: ``python -m bench.whole_fits --json FILE``.
+
+What is timed is the call that a user waits for: from a loaded model and data to a result with
+standard errors, for trspecfit without intervals. Every round runs every fit once, the quick
+ones several times; times are medians. The first fit of each is not counted; what it took longer
+is printed apart (for JAX: the compilation, which trspecfit repeats in every fit).
+
+Every problem also gets a tightly converged optimum, by Gauss-Newton steps from the end of a fit
+with tolerances of 1e-14: chi² of each fit is taken there and at its own values by one and the
+same executor, and its distance is that of its worst parameter in standard errors.
+
+trspecfit needs Python 3.12 or later, beside pyspec in one environment: pip install trspecfit jax.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gc
+import statistics
+import sys
+import time
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from bench.cases import Array, Case, Task, all_tasks
+from bench.measure import machine, print_machine, print_rows, write_json
+from bench.peer_fits import PeerFit, runs_on, versions
+from pyspec.fit import known_methods
+
+#: Rivals, and how much faster than the quickest of them a method has to be.
+BARS = {
+    "seed": (("interpreted", "trspecfit jax"), 3.0),
+    "data": (("trspecfit jax", "trspecfit numpy", "trspecfit interpreter"), 5.0),
+}
+
+#: Only where trspecfit can do no better.
+_SLOW = "trspecfit interpreter"
+
+#: How near to the optimum the method has to end, in standard errors.
+NEAR = 1e-6
+
+TIGHT = {"ftol": 1e-14, "xtol": 1e-14, "gtol": 1e-14}
+
+#: A fit below this many milliseconds is repeated within a round, up to `MOST` times.
+QUICK, MOST = 50.0, 5
+
+Outcome = dict[str, Any]
+Fit = Callable[[], Outcome]
+Prepare = Callable[[], Fit]
+
+
+@dataclass(frozen=True)
+class Optimum:
+    """Where chi² is least: values and standard errors of the parameters inside their bounds."""
+
+    problem: Any
+    theta: Array
+    free: tuple[int, ...]
+    stderr: Array
+    chisqr: float
+    last_step: float
+
+    def chisqr_at(self, values: Mapping[str, float]) -> float:
+        """chi² at a fit's values."""
+        residual = self.problem.residual(np.array([values[n] for n in self.problem.names]))
+        return float(residual @ residual)
+
+    def distance(self, values: Mapping[str, float]) -> float:
+        """Of the worst parameter, in standard errors."""
+        at = np.array([values[name] for name in self.problem.names])
+        free = list(self.free)
+        return float(np.max(np.abs(at[free] - self.theta[free]) / self.stderr))
+
+
+def find_optimum(case: Case, method: str) -> Optimum:
+    """The lower of two optima: from a tight `leastsq`, and from `method` where there is it."""
+    found = [case.fit("compiled", "leastsq", **TIGHT)]
+    if method in known_methods() and method != "leastsq":
+        found.append(case.fit("compiled", method))
+    return min((polish(result) for result in found), key=lambda optimum: optimum.chisqr)
+
+
+def polish(result: Any, most: int = 50) -> Optimum:
+    """The end of a fit, moved by Gauss-Newton steps until they no longer shrink."""
+    problem, theta = result.problem, result.theta.copy()
+    free = [k for k, name in enumerate(problem.names) if name not in result.at_bound]
+    bounds = [(-np.inf, np.inf)] * theta.size
+    size = np.inf
+    for _ in range(most):
+        residual = problem.residual(theta).copy()
+        slopes = problem.slopes(theta, bounds, free)
+        unit = np.linalg.norm(slopes, axis=0)
+        q, r = np.linalg.qr(slopes / unit)
+        inverse = np.linalg.inv(r)
+        chisqr = float(residual @ residual)
+        scale = np.sqrt(chisqr / (problem.n_points - theta.size))
+        stderr = scale * np.linalg.norm(inverse, axis=1) / unit
+        step = -inverse @ (q.T @ residual) / unit
+        before, size = size, float(np.max(np.abs(step / stderr)))
+        if size < 1e-10 or (size < NEAR and size > 0.5 * before):
+            break
+        theta[free] += step
+    return Optimum(problem, theta, tuple(free), stderr, chisqr, size)
+
+
+def by_pyspec(case: Case, backend: str, method: str) -> Prepare:
+    """Fits by pyspec, which leaves the model as it was."""
+
+    def fit() -> Outcome:
+        result = case.fit(backend, method)
+        return {
+            "values": {name: result.values[name] for name in result.free_names},
+            "chisqr": result.chisqr,
+            "nfev": result.nfev,
+            "jacobians": 0,
+            "success": result.success
+            and all(
+                result.stderr[n] is not None or n in result.at_bound for n in result.free_names
+            ),
+        }
+
+    return lambda: fit
+
+
+def contestants(task: Task, case: Case, method: str, peer: bool) -> dict[str, Prepare]:
+    """Everyone that can fit this problem here, by name."""
+    found: dict[str, Prepare] = {}
+    if method in known_methods():
+        found[method] = by_pyspec(case, "compiled", method)
+    found["leastsq"] = by_pyspec(case, "compiled", "leastsq")
+    found["interpreted"] = by_pyspec(case, "interpreted", "leastsq")
+    for engine in ("jax", "numpy") if peer else ():
+        real = runs_on(task, engine) if engine == "numpy" or "jax" in versions() else ""
+        if real == engine or engine == "numpy":
+            found[f"trspecfit {real}"] = PeerFit(task, engine).prepare
+    return found
+
+
+def timed(prepare: Prepare) -> tuple[float, float, Outcome]:
+    """Milliseconds, those of all threads on a core, and outcome of one fit; what goes before it,
+    and garbage, are not counted."""
+    fit = prepare()
+    gc.collect()
+    start, start_cpu = time.perf_counter(), time.process_time()
+    found = fit()
+    wall, cpu = time.perf_counter() - start, time.process_time() - start_cpu
+    return 1e3 * wall, 1e3 * cpu, found
+
+
+def measure(task: Task, method: str, rounds: int, peer: bool) -> dict[str, Any]:
+    """All numbers of one problem."""
+    case = task.case()
+    optimum = find_optimum(case, method)
+    fits = contestants(task, case, method, peer)
+    first, found = {}, {}
+    for name, prepare in fits.items():
+        first[name], _, found[name] = timed(prepare)
+    repeat = {name: 1 if first[name] > QUICK else MOST for name in fits}
+    times: dict[str, list[float]] = {name: [] for name in fits}
+    on_core: dict[str, list[float]] = {name: [] for name in fits}
+    names = list(fits)
+    for number in range(rounds):
+        # Everyone follows everyone in turn: threads of one may still spin when the next starts.
+        shift = number % len(names)
+        for name in names[shift:] + names[:shift]:
+            for _ in range(repeat[name]):
+                wall, cpu, _ = timed(fits[name])
+                times[name].append(wall)
+                on_core[name].append(cpu)
+    medians = {name: statistics.median(values) for name, values in times.items()}
+    base = medians.get(method, medians["leastsq"])
+    rows = {}
+    for name, outcome in found.items():
+        chisqr = optimum.chisqr_at(outcome["values"])
+        rows[name] = {
+            "ms": medians[name],
+            "fastest_ms": min(times[name]),
+            "cpu_ms": statistics.median(on_core[name]),
+            "ratio": medians[name] / base,
+            "first_extra_ms": max(first[name] - medians[name], 0.0),
+            "nfev": outcome["nfev"],
+            "jacobians": outcome["jacobians"],
+            "distance": optimum.distance(outcome["values"]),
+            "chisqr_excess": chisqr / optimum.chisqr - 1.0,
+            "chisqr_differs": abs(outcome["chisqr"] / chisqr - 1.0),
+            "success": outcome["success"],
+        }
+    return {
+        "n_points": case.n_points,
+        "n_free": len(optimum.theta),
+        "optimum": {
+            "chisqr": optimum.chisqr,
+            "last_step": optimum.last_step,
+            "values": dict(zip(optimum.problem.names, optimum.theta.tolist(), strict=True)),
+        },
+        "fits": rows,
+    }
+
+
+def judge(name: str, row: Mapping[str, Any], method: str) -> dict[str, Any] | None:
+    """The bars of one problem; None where the method or all rivals are missing."""
+    rivals, least = BARS[name.partition("_")[0]]
+    fits = row["fits"]
+    others = {rival: fits[rival]["ms"] for rival in rivals if rival in fits}
+    if method not in fits or not others:
+        return None
+    rival = min(others, key=lambda other: others[other])
+    ratio, distance = others[rival] / fits[method]["ms"], fits[method]["distance"]
+    return {
+        "rival": rival,
+        "missing": [] if _SLOW in fits else [r for r in rivals if r not in fits and r != _SLOW],
+        "ratio": ratio,
+        "bar": least,
+        "distance": distance,
+        "met": bool(ratio >= least and distance <= NEAR and fits[method]["success"]),
+    }
+
+
+def table(problems: Mapping[str, Any], base: str) -> None:
+    """Prints all fits."""
+    head = [
+        "problem, fit",
+        "ms",
+        "CPU ms",
+        f"over {base}",
+        "evaluations",
+        "distance / s.e.",
+        "chi² excess",
+    ]
+    lines = []
+    for problem, row in problems.items():
+        for name, fit in row["fits"].items():
+            calls = f"{fit['nfev']}" + (f" + {fit['jacobians']} J" if fit["jacobians"] else "")
+            lines.append(
+                [
+                    f"{problem}, {name}" + ("" if fit["success"] else " (FAILED)"),
+                    f"{fit['ms']:.2f}",
+                    f"{fit['cpu_ms']:.2f}",
+                    f"{fit['ratio']:.2f}",
+                    calls,
+                    f"{fit['distance']:.1e}",
+                    f"{fit['chisqr_excess']:.1e}",
+                    f"{fit['first_extra_ms']:.0f}",
+                ]
+            )
+    print_rows([*head, "first fit, + ms"], lines)
+    worst = max(fit["chisqr_differs"] for row in problems.values() for fit in row["fits"].values())
+    last = max(row["optimum"]["last_step"] for row in problems.values())
+    print(
+        f"\nchi² as each fit reports it and by one executor differ by {worst:.1e} at most; "
+        f"the optima are good to {last:.1e} standard errors."
+    )
+
+
+def print_bars(bars: Mapping[str, Any], method: str) -> None:
+    """One line for every problem."""
+    for name, bar in bars.items():
+        if bar is None:
+            print(f"{name}: no bar, {method} or every rival is missing")
+            continue
+        missing = f", without {', '.join(bar['missing'])}" if bar["missing"] else ""
+        print(
+            f"{name}: {bar['ratio']:.2f} × faster than {bar['rival']}{missing} "
+            f"(bar {bar['bar']:g} ×), {bar['distance']:.1e} s.e. from the optimum "
+            f"(bar {NEAR:g}): {'met' if bar['met'] else 'MISSED'}"
+        )
+
+
+def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
+    """The command line."""
+    parser = argparse.ArgumentParser(
+        prog="python -m bench.whole_fits",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write the numbers here")
+    parser.add_argument("--rounds", type=int, default=9, help="interleaved rounds (9)")
+    parser.add_argument("--data", type=Path, help="folder of the reference data")
+    parser.add_argument("--method", default="native", help="pyspec's method to judge (native)")
+    parser.add_argument("--only", nargs="+", metavar="NAME", help="these problems only")
+    return parser.parse_args(arguments)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Runs the fits, prints tables, writes JSON if asked to."""
+    given = parse(arguments)
+    method = given.method
+    if method not in known_methods():
+        print(f"left out: pyspec has no method {method!r} yet; ratios are to leastsq")
+    peers = versions()
+    if not peers:
+        print(
+            "left out: trspecfit is not installed here. It needs Python 3.12 or later: "
+            "pip install trspecfit jax"
+        )
+    elif "jax" not in peers:
+        print("left out: trspecfit on JAX, which is not installed here: pip install jax")
+    tasks = all_tasks(given.data)
+    if not any(task.name.startswith("data") for task in tasks):
+        print("left out: data sets 01, 02, 03 are not at hand; give --data FOLDER")
+    if given.only:
+        tasks = [task for task in tasks if task.name in given.only]
+    problems: dict[str, Any] = {}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for task in tasks:
+            print(f"{task.name} ...", file=sys.stderr, flush=True)
+            problems[task.name] = measure(task, method, given.rounds, bool(peers))
+    if not problems:
+        print("nothing to fit")
+        return 1
+    table(problems, method if method in known_methods() else "leastsq")
+    bars = {name: judge(name, row, method) for name, row in problems.items()}
+    print_bars(bars, method)
+    facts = {**machine(), **peers}
+    print_machine(facts)
+    if given.json:
+        content = {"machine": facts, "method": method, "rounds": given.rounds}
+        write_json(given.json, {**content, "problems": problems, "bars": bars})
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,97 @@
+"""Which free parameters have no derivative: they move a jump over samples, or enter Python."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import NamedTuple
+
+import numpy as np
+
+from pyspec.formula import parse
+from pyspec.functions.slopes import JUMPS
+from pyspec.ir import EdgeKind, GraphIR, NodeKind
+from pyspec.passes.dependence import Dependence
+from pyspec.passes.sums import Call, Sum
+
+#: Free values, as multiples of the start values, at which the height of a jump is looked at.
+_SCALES = (0.9, 1.3, -1.1, 9.0, -11.0)
+
+#: A height below this share of its terms is 0: sin(pi) is not, in doubles.
+_ROUNDING = 1e-12
+
+
+class Fault(NamedTuple):
+    """Why a derivative does not exist. `jumps` tells a jump from a registered function; `names`
+    are the calls concerned, `remedy` is what a person can do."""
+
+    jumps: bool
+    what: str
+    remedy: str
+
+
+def faults(
+    graph: GraphIR, parts: Mapping[int, Sum], depends: Mapping[int, Dependence]
+) -> Iterator[tuple[str, str, Fault]]:
+    """Each free parameter without a derivative, the function that is the reason, and why."""
+    for part in parts.values():
+        for call in part.calls:
+            if call.op.external:
+                sources = [number for ids in call.arguments for number in ids]
+                for theta in sorted(_thetas(sources, depends)):
+                    yield theta, call.name, _external(call)
+            for param, height in JUMPS.get(call.op.name, {}).items():
+                moved = _thetas(call.arguments[call.op.params.index(param)], depends)
+                if moved and _is_there(graph, call, height):
+                    for theta in sorted(moved):
+                        yield theta, call.name, _jump(call, param)
+
+
+def _thetas(ids: tuple[int, ...] | list[int], depends: Mapping[int, Dependence]) -> frozenset[str]:
+    return frozenset().union(*(depends[number].thetas for number in ids))
+
+
+def _external(call: Call) -> Fault:
+    return Fault(
+        False,
+        f"Python computes {call.op.name}, whose derivative is not known",
+        "a function of `pyspec ops` has one",
+    )
+
+
+def _jump(call: Call, param: str) -> Fault:
+    if call.op.kind == "KERNEL":
+        what = f"the samples that {call.op.name} covers change in jumps with {param}"
+        return Fault(True, what, "gaussCONV or expSymCONV in its place has a derivative")
+    what = f"{call.op.name} jumps at {param}, which is known to a sample interval only"
+    return Fault(True, what, "gaussIRF before the law makes the onset smooth, gaussCONV does not")
+
+
+def _is_there(graph: GraphIR, call: Call, height: str) -> bool:
+    """Whether the jump has a height, at the fixed values of the graph, for some free values."""
+    formula = parse(height)
+    nodes = dict(zip(call.op.params, call.arguments, strict=False))
+    unknown = True
+    for scale in _SCALES:
+        values = {n: _value(graph, nodes[n][0], scale) if nodes[n] else 0.0 for n in formula.names}
+        at, slopes = formula.gradient(values)
+        terms = sum(abs(slopes[name] * values[name]) for name in formula.names)
+        if np.isfinite(at) and np.isfinite(terms):
+            unknown = False
+            if abs(at) > _ROUNDING * terms:
+                return True
+    return unknown
+
+
+def _value(graph: GraphIR, number: int, scale: float) -> float:
+    """A parameter of a law where every free one is about `scale` times its start value."""
+    node = graph.nodes[number]
+    if node.kind is NodeKind.EXPRESSION:
+        formula = parse(node.expr_string or "")
+        edges = graph.inputs(number, EdgeKind.EXPR_REF)
+        sources = [_value(graph, edge.source, scale) for edge in edges]
+        return float(formula.evaluate(dict(zip(formula.names, sources, strict=True))))
+    assert node.value is not None
+    if node.kind is NodeKind.STATIC_PARAM:
+        return node.value
+    # Each free parameter is scaled a little differently, so that no two cancel by chance.
+    return (node.value or 1.0) * scale * float(np.random.default_rng(number).uniform(0.9, 1.1))

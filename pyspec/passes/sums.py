@@ -1,0 +1,133 @@
+"""A graph as sums: the value of a node is a sum of function calls and of other nodes.
+
+Both analyses of derivatives walk over this form. Laws under an exact instrument response appear
+as the calls of their responses, and what is 0 whatever the parameters are does not appear.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from pyspec._library import OPS, OpDef
+from pyspec.errors import PlanError
+from pyspec.functions import WIDTH, response, response_order
+from pyspec.functions.slopes import FED
+from pyspec.ir import EdgeKind, GraphIR, GraphNode, NodeKind, topological_order
+
+#: Nodes that are parameters themselves, or a formula over some.
+LEAVES = frozenset({NodeKind.STATIC_PARAM, NodeKind.OPT_PARAM, NodeKind.EXPRESSION})
+
+_CALLS = frozenset(
+    {
+        NodeKind.DYNAMICS_TRACE,
+        NodeKind.COMPONENT_EVAL,
+        NodeKind.SPECTRUM_FED_OP,
+        NodeKind.CONVOLUTION,
+        NodeKind.PROFILE_SAMPLE,
+        NodeKind.EXTERNAL,
+    }
+)
+_PLAIN = frozenset(
+    {
+        NodeKind.PARAM_PLUS_TRACE,
+        NodeKind.SUM,
+        NodeKind.PROFILE_AVERAGE,
+        NodeKind.SUBCYCLE_MASK,
+        NodeKind.SUBCYCLE_REMAP,
+    }
+)
+
+
+@dataclass(frozen=True)
+class Call:
+    """One function. Each of its arguments is a sum of nodes; of none where it was left out.
+
+    `name` is the node that a person would name: the law, the kernel, the component.
+    """
+
+    op: OpDef
+    arguments: tuple[tuple[int, ...], ...]
+    name: str
+
+
+@dataclass(frozen=True)
+class Sum:
+    """The value of a node: calls and nodes, added up. Empty for a node that is 0."""
+
+    calls: tuple[Call, ...] = ()
+    addends: tuple[int, ...] = ()
+
+
+def sums(graph: GraphIR) -> dict[int, Sum]:
+    """The sum of every node that is no parameter, in topological order.
+
+    Raises :class:`PlanError` for a kind of node that has no value yet.
+    """
+    found: dict[int, Sum] = {}
+    for number in topological_order(graph):
+        node = graph.nodes[number]
+        if node.kind in _CALLS:
+            found[number] = Sum(calls=tuple(_calls(graph, node, found)))
+        elif node.kind in _PLAIN:
+            kinds = (EdgeKind.BASE_INPUT, EdgeKind.TRACE_INPUT, EdgeKind.ADDEND)
+            edges = (edge for kind in kinds for edge in graph.inputs(number, kind))
+            found[number] = Sum(addends=_present((edge.source for edge in edges), found))
+        elif node.kind not in LEAVES:
+            raise PlanError(f"{node.name}: the derivative by {node.kind.name} is not known")
+    return found
+
+
+def _present(ids: Iterable[int], found: dict[int, Sum]) -> tuple[int, ...]:
+    """Without the nodes that are 0."""
+    return tuple(number for number in ids if found.get(number) != Sum())
+
+
+def _calls(graph: GraphIR, node: GraphNode, found: dict[int, Sum]) -> list[Call]:
+    op = OPS[node.function_name or ""]
+    if op.kind == "IRF":
+        return _responses(graph, node, op)
+    if not op.params or _replaced(graph, node):
+        return []
+    values = _parameters(graph, node)
+    if op.kind in FED:
+        kind = EdgeKind.TRACE_INPUT if op.kind == "KERNEL" else EdgeKind.SPECTRUM_INPUT
+        read = _present((edge.source for edge in graph.inputs(node.id, kind)), found)
+        if not read:
+            return []
+        values.append(read)
+    return [Call(op, tuple(values), node.name)]
+
+
+def _parameters(graph: GraphIR, node: GraphNode) -> list[tuple[int, ...]]:
+    """The nodes that a function takes, in the order of the table; () for one left out."""
+    values: list[tuple[int, ...]] = [()] * len(OPS[node.function_name or ""].params)
+    for edge in graph.inputs(node.id, EdgeKind.PARAM_INPUT):
+        values[edge.position] = (edge.source,)
+    return values
+
+
+def _responses(graph: GraphIR, node: GraphNode, irf: OpDef) -> list[Call]:
+    """The laws under an instrument, as their exact responses."""
+    width = _parameters(graph, node)[0]
+    found = []
+    for edge in graph.inputs(node.id, EdgeKind.TRACE_INPUT):
+        law = graph.nodes[edge.source]
+        op = OPS[law.function_name or ""]
+        row = response(op, irf) if op.params else None
+        if row is None:
+            continue  # "none": a law that is 0
+        values = _parameters(graph, law)
+        order = response_order(op, row)
+        taken = tuple(width if k == WIDTH else values[k] for k in order)
+        found.append(Call(row, taken, law.name))
+    return found
+
+
+def _replaced(graph: GraphIR, node: GraphNode) -> bool:
+    """Whether only instruments read a law: then their responses stand in its place."""
+    readers = [graph.nodes[edge.target] for edge in graph.outputs(node.id)]
+    return bool(readers) and all(
+        reader.kind is NodeKind.CONVOLUTION and OPS[reader.function_name or ""].kind == "IRF"
+        for reader in readers
+    )

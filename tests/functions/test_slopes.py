@@ -1,0 +1,134 @@
+"""What the table of slopes says about a function, against the function itself."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import pytest
+
+from pyspec._library import OPS, OpDef
+from pyspec.formula import parse
+from pyspec.functions import reference
+from pyspec.functions.convolution import convolve
+from pyspec.functions.slopes import JUMPS, amplitude, arguments, interacting
+
+AXIS = np.linspace(-2.95, 3.05, 61)
+NAMES = [name for name, op in OPS.items() if op.params and op.kind != "IRF" and not op.external]
+
+
+def function(op: OpDef) -> Callable[..., Any]:
+    """The function of its arguments, what it reads included."""
+    if op.kind == "KERNEL":
+        return lambda parameter, signal: convolve(op.name, AXIS, signal, parameter)
+    return lambda *values: reference(op.name)(AXIS, *values)
+
+
+def draw(op: OpDef, rng: np.random.Generator) -> list[Any]:
+    """Arguments inside of the function's domain."""
+    values: list[Any] = []
+    for index, name in enumerate(arguments(op)):
+        guards = [guard for guard in op.guards if guard.param == index]
+        if index >= len(op.params):
+            values.append(rng.normal(size=AXIS.size))
+        elif any(guard.relative for guard in guards):
+            values.append(rng.uniform(0.5, 1.5))
+        elif guards or name == "m":
+            values.append(rng.uniform(0.3, 2.0))
+        else:
+            values.append(rng.uniform(-1.4, 0.4 if name == "xStart" else 1.4))
+    return values
+
+
+def second_difference(op: OpDef, i: int, k: int, rng: np.random.Generator) -> float:
+    """How far the change with one argument depends on another, or on itself, relative."""
+    call, here, there = function(op), draw(op, rng), draw(op, rng)
+
+    def at(*changes: tuple[int, float]) -> Any:
+        values = list(here)
+        for index, share in changes:
+            values[index] = here[index] + share * (there[index] - here[index])
+        return call(*values)
+
+    if i == k:
+        parts = [at((i, 0.0)), -2.0 * at((i, 0.5)), at((i, 1.0))]
+    else:
+        parts = [at((i, 1.0), (k, 1.0)), -at((i, 1.0)), -at((k, 1.0)), at()]
+    return float(np.abs(sum(parts)).max() / max(np.abs(part).max() for part in parts))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_what_a_derivative_reads(name: str) -> None:
+    """Every pair of arguments: named where, and only where, one changes the slope by the other."""
+    op, rng = OPS[name], np.random.default_rng(3)
+    table = interacting(op)
+    for i in range(len(table)):
+        for k in range(len(table)):
+            found = max(second_difference(op, i, k, rng) for _ in range(4))
+            where = f"{name}: {arguments(op)[i]}, {arguments(op)[k]}: {found:.2g}"
+            assert (k in table[i]) == (i in table[k])
+            assert found > 1e-4 if k in table[i] else found < 1e-10, where
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_what_scales_a_function(name: str) -> None:
+    """The only linear parameter scales all of it."""
+    op, rng = OPS[name], np.random.default_rng(4)
+    scale = amplitude(op)
+    if scale is None:
+        return
+    values = draw(op, rng)
+    whole = function(op)(*values)
+    values[scale] *= -2.5
+    np.testing.assert_allclose(function(op)(*values), -2.5 * whole, rtol=1e-12, atol=1e-12)
+
+
+def largest_jump(op: OpDef, index: int, values: list[Any], low: float, high: float) -> float:
+    """The value's largest change over an interval of an argument of a few last bits."""
+
+    def at(x: float) -> Any:
+        return function(op)(*values[:index], x, *values[index + 1 :])
+
+    ends = np.linspace(low, high, 13)
+    spectra = [at(x) for x in ends]
+    changes = [np.abs(after - before).max() for before, after in pairwise(spectra)]
+    found = 0.0
+    for interval in np.argsort(changes)[-2:]:
+        a, b = ends[interval : interval + 2]
+        place = np.argmax(np.abs(at(b) - at(a)))
+        while b - a > 1e-14 and a < (a + b) / 2 < b:
+            middle = (a + b) / 2
+            left, right = (abs(at(middle) - at(end))[place] for end in (a, b))
+            a, b = (a, middle) if left > right else (middle, b)
+        found = max(found, float(np.abs(at(b) - at(a)).max()))
+    return found
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("special", [False, True], ids=["any", "phi = y0 = 0"])
+def test_what_jumps(name: str, special: bool) -> None:
+    """Only what the table names jumps, and as high as it says."""
+    op, rng = OPS[name], np.random.default_rng(5)
+    values = draw(op, rng)
+    if special:
+        values = [
+            0.0 if argument in ("phi", "y0") and op.domain == "TIME" else value
+            for argument, value in zip(arguments(op), values, strict=True)
+        ]
+    for index, param in enumerate(op.params):
+        centre = values[index]
+        found = largest_jump(op, index, values, centre - 0.2 * abs(centre), centre + 0.25)
+        height = JUMPS.get(name, {}).get(param)
+        if height is None:
+            assert found < 1e-5, (param, found)
+        elif op.kind == "KERNEL":
+            assert found > 1e-2
+        else:
+            expected = abs(parse(height).evaluate(dict(zip(op.params, values, strict=True))))
+            assert found == pytest.approx(expected, abs=1e-5)
+
+
+def test_every_entry_is_a_parameter_of_a_function() -> None:
+    assert all(set(entry) <= set(OPS[name].params) for name, entry in JUMPS.items())

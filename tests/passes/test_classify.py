@@ -1,0 +1,431 @@
+"""Classes and forms of columns, on small models whose answer is known."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+from column_models import (
+    DECAY,
+    ENERGY,
+    OFFSET,
+    ONSET,
+    PEAK,
+    SHAPED,
+    SHIRLEY,
+    TIME,
+    energy_model,
+    yaml,
+)
+
+from pyspec.errors import PlanError
+from pyspec.functions.external import forget_function, register_function
+from pyspec.ir import DomainKind, GraphBuilder, GraphIR, NodeKind, build_graph
+from pyspec.model import Model, load_time_model
+from pyspec.passes import FORMS, MARKS, Column, classify_columns, jump_parameters
+
+CONSTANT = "constant, static"
+
+
+def columns(model: Model) -> dict[str, str]:
+    """ "class, form" of every column, by its name."""
+    return {c.name: f"{c.kind}, {c.form}" for c in classify_columns(build_graph(model))}
+
+
+def test_columns_stand_in_the_order_of_theta() -> None:
+    made = energy_model(OFFSET, SHIRLEY, SHAPED, moves={"GLP_01_A": DECAY})
+    found = classify_columns(build_graph(made))
+    assert tuple(column.name for column in found) == made.opt_param_names
+    assert all(isinstance(column, Column) for column in found)
+
+
+def test_every_form_is_of_the_documented_words() -> None:
+    made = energy_model(OFFSET, SHIRLEY, SHAPED, moves={"GLP_01_A": DECAY})
+    for column in classify_columns(build_graph(made)):
+        base, *marks = column.form.split(", ")
+        assert base in FORMS
+        assert set(marks) <= set(MARKS)
+
+
+#: Models whose columns must all be constant: class and form of every one.
+LINEAR: dict[str, tuple[Model, dict[str, str]]] = {
+    "one spectrum": (
+        energy_model(OFFSET, PEAK, time=False),
+        {"Offset_y0": CONSTANT, "GLP_01_A": CONSTANT},
+    ),
+    "a line": (
+        energy_model(
+            "LinBack: {m: [0.1, true], b: [1, true], xStart: [82, false], xStop: [88, false]}"
+        ),
+        {"LinBack_m": CONSTANT, "LinBack_b": CONSTANT},
+    ),
+    "a Shirley with a fixed fraction": (
+        energy_model("Shirley: {pShirley: [0.01, false]}", OFFSET, PEAK),
+        {"Offset_y0": "constant, static, fed", "GLP_01_A": "constant, static, fed"},
+    ),
+    "a Shirley of what is fixed": (
+        energy_model(OFFSET, SHIRLEY, PEAK.replace("true", "false")),
+        {"Offset_y0": CONSTANT, "Shirley_pShirley": "constant, static, fed"},
+    ),
+    "a Shirley of nothing": (
+        energy_model(PEAK, SHIRLEY),
+        {"GLP_01_A": CONSTANT, "Shirley_pShirley": "constant, zero"},
+    ),
+    "a mixing between fixed shapes": (
+        energy_model("GLS: {A: [9, false], x0: [84, false], F: [1, false], m: [0.3, true]}"),
+        {"GLS_01_m": CONSTANT},
+    ),
+    "a doublet": (
+        energy_model(PEAK, PEAK.replace("[9, true]", '["(3 * GLP_01_A - 1) / 4"]')),
+        {"GLP_01_A": CONSTANT},
+    ),
+    "quantities": (
+        energy_model(
+            PEAK.replace("[9, true]", '["share * 2 - rest"]'),
+            quantities="parameters:\n  share: [3, true]\n  rest: [1, true]\n",
+        ),
+        {"share": CONSTANT, "rest": CONSTANT},
+    ),
+    "a law with its shape fixed": (
+        energy_model(
+            PEAK,
+            moves={"GLP_01_A": "expFun: {A: [2, true], tau: [3, false], t0: [0, false], y0: [1]}"},
+        ),
+        {
+            "GLP_01_A": CONSTANT,
+            "GLP_01_A_expFun_01_A": "constant, outer product",
+            "GLP_01_A_expFun_01_y0": "constant, outer product",
+        },
+    ),
+    "an instrument with its width fixed": (
+        energy_model(
+            PEAK,
+            moves={
+                "GLP_01_A": "gaussIRF: {SD: [0.4, false]}\n"
+                "expFun: {A: [2, true], tau: [3, false], t0: [0, false]}"
+            },
+        ),
+        {
+            "GLP_01_A": CONSTANT,
+            "GLP_01_A_expFun_01_A": "constant, outer product, convolved",
+        },
+    ),
+    "a kernel with its width fixed": (
+        energy_model(
+            PEAK,
+            moves={
+                "GLP_01_A": "boxCONV: {width: [1, false]}\nstepFun: {A: [2, true], t0: [0, false]}"
+            },
+        ),
+        {
+            "GLP_01_A": CONSTANT,
+            "GLP_01_A_stepFun_01_A": "constant, outer product, convolved",
+        },
+    ),
+    "a kernel on nothing": (
+        energy_model(PEAK, moves={"GLP_01_A": "gaussCONV: {SD: [1, true]}\nnone: {}"}),
+        {"GLP_01_A": CONSTANT, "GLP_01_A_gaussCONV_SD": "constant, zero"},
+    ),
+    "sub-cycles": (
+        energy_model(
+            PEAK,
+            moves={
+                "GLP_01_A": [
+                    "none: {}",
+                    "linFun: {m: [2, true], t0: [0, false]}",
+                    "stepFun: {A: [2, true], t0: [0, false]}",
+                ]
+            },
+        ),
+        {
+            "GLP_01_A": CONSTANT,
+            "GLP_01_A_linFun_01_m": "constant, outer product",
+            "GLP_01_A_stepFun_01_A": "constant, outer product",
+        },
+    ),
+    "sub-cycles under an instrument": (
+        energy_model(
+            PEAK,
+            moves={
+                "GLP_01_A": [
+                    "gaussIRF: {SD: [0.3, false]}",
+                    "linFun: {m: [2, true], t0: [0, false]}",
+                    "stepFun: {A: [2, true], t0: [0, false]}",
+                ]
+            },
+        ),
+        {
+            "GLP_01_A": CONSTANT,
+            "GLP_01_A_linFun_01_m": "constant, outer product, convolved",
+            "GLP_01_A_stepFun_01_A": "constant, outer product, convolved",
+        },
+    ),
+    "a profile of an amplitude": (
+        energy_model(PEAK, profiles={"GLP_01_A": "pLinear: {m: [1, true], b: [0, true]}"}),
+        {
+            "GLP_01_A": f"{CONSTANT}, weighted sum over aux",
+            "GLP_01_A_pLinear_01_m": f"{CONSTANT}, weighted sum over aux",
+            "GLP_01_A_pLinear_01_b": f"{CONSTANT}, weighted sum over aux",
+        },
+    ),
+    "an amplitude over a fixed profile": (
+        energy_model(PEAK, profiles={"GLP_01_x0": "pLinear: {m: [1, false], b: [0, false]}"}),
+        {"GLP_01_A": f"{CONSTANT}, weighted sum over aux"},
+    ),
+}
+
+
+@pytest.mark.parametrize("name", LINEAR)
+def test_constant(name: str) -> None:
+    made, expected = LINEAR[name]
+    assert columns(made) == expected
+
+
+#: Models with a column that only looks linear: the class and form of one column.
+STRUCTURED: dict[str, tuple[Model, str, str]] = {
+    "a shape": (energy_model(SHAPED), "GLP_01_x0", "structured, static"),
+    "a free shape": (energy_model(SHAPED), "GLP_01_A", "structured, static"),
+    "a free Shirley above": (
+        energy_model(SHIRLEY, OFFSET),
+        "Offset_y0",
+        "structured, static, fed",
+    ),
+    "a free Shirley far above": (
+        energy_model(SHIRLEY, OFFSET.replace("true", "false"), PEAK),
+        "GLP_01_A",
+        "structured, static, fed",
+    ),
+    "a product": (
+        energy_model(
+            PEAK, PEAK.replace("[9, true]", '["GLP_01_A * r"]'), quantities="parameters: {r: [1]}\n"
+        ),
+        "GLP_01_A",
+        "structured, static",
+    ),
+    "a square": (
+        energy_model(PEAK.replace("[9, true]", '["r ** 2"]'), quantities="parameters: {r: [1]}\n"),
+        "r",
+        "structured, static",
+    ),
+    "a choice": (
+        energy_model(
+            PEAK.replace("[9, true]", '["max(r, 0)"]'), quantities="parameters: {r: [1]}\n"
+        ),
+        "r",
+        "structured, static",
+    ),
+    "an outer product": (
+        energy_model(PEAK, moves={"GLP_01_A": DECAY}),
+        "GLP_01_A_expFun_01_tau",
+        "structured, outer product",
+    ),
+    "a shape that an amplitude scales": (
+        energy_model(SHAPED, moves={"GLP_01_A": DECAY}),
+        "GLP_01_F",
+        "structured, outer product",
+    ),
+    "two shapes with one trace": (
+        energy_model(
+            SHAPED, SHAPED.replace("[9, true]", '["GLP_01_A / 2"]'), moves={"GLP_01_A": DECAY}
+        ),
+        "GLP_01_A_expFun_01_tau",
+        "structured, outer product",
+    ),
+    "a ratio to what moves": (
+        energy_model(
+            PEAK,
+            SHAPED.replace("[9, true]", '["GLP_01_A * r"]'),
+            moves={"GLP_01_A": DECAY},
+            quantities="parameters: {r: [1]}\n",
+        ),
+        "r",
+        "structured, outer product",
+    ),
+    "two shapes with two traces": (
+        energy_model(
+            SHAPED,
+            SHAPED.replace("[84, true]", '["GLP_01_x0 + 3"]'),
+            moves={"GLP_01_A": DECAY, "GLP_02_A": DECAY},
+        ),
+        "GLP_01_x0",
+        "structured, sum of outer products",
+    ),
+    "one shape with two traces": (
+        energy_model(
+            PEAK,
+            moves={"GLP_01_A": f"{DECAY}\n{DECAY}"},
+        ),
+        "GLP_01_A_expFun_02_tau",
+        "structured, outer product",
+    ),
+    "a shape that moves": (
+        energy_model(PEAK.replace("[84, false]", "[84, true]"), moves={"GLP_01_x0": DECAY}),
+        "GLP_01_A",
+        "structured, row-scaled",
+    ),
+    "fed": (
+        energy_model(SHIRLEY, PEAK, moves={"GLP_01_A": DECAY}),
+        "GLP_01_A_expFun_01_tau",
+        "structured, outer product, fed",
+    ),
+    "what the fed shape adds": (
+        energy_model(SHIRLEY, PEAK, moves={"GLP_01_A": DECAY, "Shirley_pShirley": DECAY}),
+        "GLP_01_A_expFun_01_tau",
+        "structured, sum of outer products, fed",
+    ),
+    "row-scaled, convolved and fed": (
+        energy_model(
+            SHIRLEY,
+            SHAPED,
+            moves={"GLP_01_x0": f"gaussIRF: {{SD: [0.4, true]}}\n{DECAY}"},
+        ),
+        "GLP_01_x0_gaussIRF_SD",
+        "structured, row-scaled, convolved, fed",
+    ),
+    "before a kernel": (
+        energy_model(PEAK, moves={"GLP_01_A": f"{DECAY}\ngaussCONV: {{SD: [1, true]}}"}),
+        "GLP_01_A_expFun_01_tau",
+        "structured, outer product",
+    ),
+    "an amplitude under a free width": (
+        energy_model(
+            PEAK,
+            moves={
+                "GLP_01_A": "gaussCONV: {SD: [1, true]}\nstepFun: {A: [2, true], t0: [0, false]}"
+            },
+        ),
+        "GLP_01_A_stepFun_01_A",
+        "structured, outer product, convolved",
+    ),
+    "a width on a profile": (
+        energy_model(SHAPED, profiles={"GLP_01_A": "pExpDecay: {A: [1, true], tau: [1, true]}"}),
+        "GLP_01_A_pExpDecay_01_tau",
+        "structured, static, weighted sum over aux",
+    ),
+    "a position along aux that moves": (
+        energy_model(
+            SHAPED,
+            moves={"GLP_01_x0": DECAY},
+            profiles={"GLP_01_x0": "pLinear: {m: [1, true], b: [0, false]}"},
+        ),
+        "GLP_01_x0_pLinear_01_m",
+        "structured, row-scaled, weighted sum over aux",
+    ),
+    "an amplitude along aux that moves": (
+        energy_model(
+            PEAK,
+            moves={"GLP_01_A": DECAY},
+            profiles={"GLP_01_x0": "pLinear: {m: [1, true], b: [0, false]}"},
+        ),
+        "GLP_01_A_expFun_01_tau",
+        "structured, outer product, weighted sum over aux",
+    ),
+    "a kink": (
+        energy_model(PEAK, moves={"GLP_01_A": "linFun: {m: [2, true], t0: [0.1, true]}"}),
+        "GLP_01_A_linFun_01_t0",
+        "structured, outer product",
+    ),
+    "a root": (
+        energy_model(PEAK, moves={"GLP_01_A": "sqrtFun: {A: [2, true], t0: [0.1, true]}"}),
+        "GLP_01_A_sqrtFun_01_t0",
+        "structured, outer product",
+    ),
+    "a smooth onset": (
+        energy_model(PEAK, moves={"GLP_01_A": f"gaussIRF: {{SD: [0.4, false]}}\n{ONSET}"}),
+        "GLP_01_A_expFun_01_t0",
+        "structured, outer product, convolved",
+    ),
+    "the end of a line": (
+        energy_model(
+            "LinBack: {m: [0.1, true], b: [1, true], xStart: [82, true], xStop: [88, true]}"
+        ),
+        "LinBack_xStart",
+        "structured, static",
+    ),
+    "the centre between two widths": (
+        energy_model("GaussAsym: {A: [9], x0: [84, true], SD: [1], ratio: [2]}"),
+        "GaussAsym_01_x0",
+        "structured, static",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", STRUCTURED)
+def test_structured(name: str) -> None:
+    made, column, expected = STRUCTURED[name]
+    assert columns(made)[column] == expected
+
+
+def test_a_line_whose_end_is_free_keeps_its_level_constant() -> None:
+    found = columns(
+        energy_model(
+            "LinBack: {m: [1, true], b: [1, true], xStart: [82, true], xStop: [88, false]}"
+        )
+    )
+    assert found["LinBack_b"] == CONSTANT
+    assert found["LinBack_m"] == "structured, static"
+
+
+def test_a_trace() -> None:
+    laws = yaml(
+        "m", "gaussIRF: {SD: [0.4, false]}", DECAY, "linFun: {m: [1, true], t0: [0, false]}"
+    )
+    made = load_time_model(laws, "m")
+    made.set_axes(time=TIME)
+    assert columns(made) == {
+        "expFun_01_A": "structured, trace, convolved",
+        "expFun_01_tau": "structured, trace, convolved",
+        "linFun_01_m": "constant, trace, convolved",
+    }
+
+
+def test_a_static_model_on_two_axes() -> None:
+    assert set(columns(energy_model(OFFSET, SHAPED)).values()) == {
+        CONSTANT,
+        "structured, static",
+    }
+
+
+@pytest.fixture
+def registered() -> Iterator[None]:
+    register_function("bump", lambda x, A, x0: A / (1 + (x - x0) ** 2), "A, x0")
+    register_function("swing", lambda t, A, w: A * np.cos(w * t), "A, w>0", domain="time")
+    yield
+    forget_function("bump")
+    forget_function("swing")
+
+
+@pytest.mark.usefixtures("registered")
+def test_registered_functions_fall_back() -> None:
+    made = energy_model(
+        SHAPED,
+        "bump: {A: [2, true], x0: [85, true]}",
+        moves={"GLP_01_A": "swing: {A: [1], w: [2]}"},
+    )
+    graph = build_graph(made)
+    found = {column.name: column for column in classify_columns(graph)}
+    for name in ("bump_01_A", "bump_01_x0", "GLP_01_A_swing_01_A", "GLP_01_A_swing_01_w"):
+        assert found[name].kind == "fallback"
+        assert found[name].form == "finite differences"
+    assert found["bump_01_A"].reason == (
+        "bump_01: Python computes bump, whose derivative is not known; a function of `pyspec ops` "
+        "has one"
+    )
+    assert found["GLP_01_A"].kind == "structured"
+    assert jump_parameters(graph) == ()
+
+
+@pytest.mark.usefixtures("registered")
+def test_what_a_registered_function_reads_through_an_expression_falls_back() -> None:
+    made = energy_model(PEAK, 'bump: {A: ["GLP_01_A / 2"], x0: [85, false]}')
+    assert columns(made)["GLP_01_A"] == "fallback, finite differences"
+
+
+def test_a_node_without_rules_is_refused() -> None:
+    out = GraphBuilder()
+    vector = out.node(NodeKind.FREE_VECTOR, "amplitudes")
+    out.sum("total", [vector])
+    graph: GraphIR = out.build(DomainKind.ENERGY_1D, ENERGY, None)
+    with pytest.raises(PlanError, match="FREE_VECTOR"):
+        classify_columns(graph)

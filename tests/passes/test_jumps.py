@@ -1,0 +1,132 @@
+"""Which parameters move a discontinuity over samples, and how the fallback is explained."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from column_models import DECAY, PEAK, SHAPED, SHIRLEY, energy_model
+
+from pyspec.executor import make_executor
+from pyspec.ir import build_graph
+from pyspec.passes import classify_columns, jump_parameters
+
+#: Laws, and which of their free parameters jump.
+ONSETS: dict[str, tuple[str, tuple[str, ...]]] = {
+    "step": ("stepFun: {A: [2], t0: [0.1]}", ("stepFun_01_t0",)),
+    "decay": (DECAY.replace("[0.1, false]", "[0.1]"), ("expFun_01_t0",)),
+    "fixed onset": (DECAY, ()),
+    "line": ("linFun: {m: [2], t0: [0.1]}", ()),
+    "line on a level": ("linFun: {m: [2], t0: [0.1], y0: [1]}", ("linFun_01_t0",)),
+    "line on a level of 0": ("linFun: {m: [2], t0: [0.1], y0: [0, false]}", ()),
+    "line on a free level that starts at 0": (
+        "linFun: {m: [2], t0: [0.1], y0: [0, true]}",
+        ("linFun_01_t0",),
+    ),
+    "sine": ("sinFun: {A: [2], f: [0.1], phi: [0, false], t0: [0.1]}", ()),
+    "sine from half a turn": ("sinFun: {A: [2], f: [0.1], phi: ['pi'], t0: [0.1]}", ()),
+    "sine with a phase": (
+        "sinFun: {A: [2], f: [0.1], phi: [0.5, false], t0: [0.1]}",
+        ("sinFun_01_t0",),
+    ),
+    "sine with a free phase": (
+        "sinFun: {A: [2], f: [0.1], phi: [0, true], t0: [0.1]}",
+        ("sinFun_01_t0",),
+    ),
+    "cardinal sine": ("sinDivX: {A: [2], f: [0.1], t0: [0.1]}", ("sinDivX_01_t0",)),
+    "rise": ("expFun: {A: [2], tau: [3], t0: [0.1], y0: ['-expFun_01_A']}", ()),
+    "root": ("sqrtFun: {A: [2], t0: [0.1], y0: [1]}", ()),
+    "smooth step": ("erfFun: {A: [2], SD: [1], t0: [0.1], y0: [1]}", ()),
+    "under a kernel": ("gaussCONV: {SD: [1]}\nstepFun: {A: [2], t0: [0.1]}", ("stepFun_01_t0",)),
+    "under an instrument": ("gaussIRF: {SD: [1]}\nstepFun: {A: [2], t0: [0.1]}", ()),
+    "before an instrument": (
+        "stepFun: {A: [2], t0: [0.1]}\ngaussIRF: {SD: [1]}\nlinFun: {m: [1], t0: [0]}",
+        ("stepFun_01_t0",),
+    ),
+    "box": (
+        "boxCONV: {width: [1.1]}\nlinFun: {m: [2], t0: [0.1, false]}",
+        ("boxCONV_width",),
+    ),
+    "decaying kernel": (
+        "expDecayCONV: {tau: [1.1]}\nlinFun: {m: [2], t0: [0.1, false]}",
+        (),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", ONSETS)
+def test_jumps(name: str) -> None:
+    law, expected = ONSETS[name]
+    made = energy_model(PEAK, moves={"GLP_01_A": law})
+    graph = build_graph(made)
+    assert jump_parameters(graph) == tuple(f"GLP_01_A_{end}" for end in expected)
+    fallback = {c.name for c in classify_columns(graph) if c.kind == "fallback"}
+    assert fallback == set(jump_parameters(graph))
+
+
+@pytest.mark.parametrize("name", ONSETS)
+def test_they_do_jump(name: str) -> None:
+    """Between 1e-9 before and behind a sample, or the distance of two, the model changes by much
+    more than that where, and only where, a parameter is said to jump."""
+    law, expected = ONSETS[name]
+    made = energy_model(PEAK, moves={"GLP_01_A": law})
+    executor, names = make_executor(made), made.opt_param_names
+    for end in ("t0", "width"):
+        theta = made.theta()
+        for index in [k for k, free in enumerate(names) if free.endswith(f"_{end}")]:
+            sample = 2.0 if end == "width" else 0.5
+            sides = []
+            for side in (sample - 1e-9, sample + 1e-9):
+                theta[index] = side
+                sides.append(executor.run(theta))
+            jumps = names[index].removeprefix("GLP_01_A_") in expected
+            starts_at_0 = name == "sine with a free phase" or name.endswith("starts at 0")
+            found = np.abs(sides[1] - sides[0]).max()
+            assert (found > 1e-2) == (jumps and not starts_at_0)
+
+
+def test_a_jump_through_expressions() -> None:
+    """Two onsets tied to one free parameter, one of them through another."""
+    first = "stepFun: {A: [2], t0: ['onset']}"
+    second = "expFun: {A: [2], tau: [3], t0: ['onset + 2 * delay']}"
+    made = energy_model(
+        SHAPED,
+        moves={"GLP_01_A": first, "GLP_01_x0": second},
+        quantities="parameters: {onset: [0.1], delay: [0.3]}\n",
+    )
+    graph = build_graph(made)
+    assert jump_parameters(graph) == ("onset", "delay")
+    found = {column.name: column for column in classify_columns(graph)}
+    assert found["onset"].reason.startswith("GLP_01_A_stepFun_01: stepFun jumps at t0")
+    assert "; GLP_01_x0_expFun_01: expFun jumps at t0" in found["onset"].reason
+    assert found["delay"].reason == (
+        "GLP_01_x0_expFun_01: expFun jumps at t0, which is known to a sample interval only; "
+        "gaussIRF before the law makes the onset smooth, gaussCONV does not"
+    )
+
+
+def test_many_laws_with_one_onset_are_named_shortly() -> None:
+    law = "stepFun: {A: [2], t0: ['onset']}"
+    moves = {f"GLP_0{k}_A": law for k in (1, 2, 3, 4, 5)}
+    made = energy_model(*[PEAK] * 5, moves=moves, quantities="parameters: {onset: [0.1]}\n")
+    (column,) = (c for c in classify_columns(build_graph(made)) if c.name == "onset")
+    assert column.reason.split(":")[0] == (
+        "GLP_01_A_stepFun_01, GLP_02_A_stepFun_01, GLP_03_A_stepFun_01 and 2 more"
+    )
+
+
+def test_a_jump_of_what_has_no_effect_does_not_count() -> None:
+    graph = build_graph(
+        energy_model(PEAK, SHIRLEY, moves={"Shirley_pShirley": "stepFun: {A: [2], t0: [0.1]}"})
+    )
+    assert jump_parameters(graph) == ()
+    found = {c.name: f"{c.kind}, {c.form}" for c in classify_columns(graph)}
+    assert found["Shirley_pShirley_stepFun_01_t0"] == "constant, zero"
+
+
+def test_a_jump_of_sub_cycles() -> None:
+    cycles = ["none: {}", "stepFun: {A: [2], t0: [0.3]}", "linFun: {m: [2], t0: [0.3]}"]
+    graph = build_graph(energy_model(PEAK, moves={"GLP_01_A": cycles}))
+    assert jump_parameters(graph) == ("GLP_01_A_stepFun_01_t0",)
+    cycles[0] = "gaussIRF: {SD: [0.3]}"
+    graph = build_graph(energy_model(PEAK, moves={"GLP_01_A": cycles}))
+    assert jump_parameters(graph) == ()

@@ -1,0 +1,121 @@
+"""Fits from hard starts: bounds, scales, degenerate models, far away. What a method reaches, and
+whether it says so."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from bench.hard_starts import (
+    CLEAN,
+    Ending,
+    Optimum,
+    all_cases,
+    main,
+    methods_at_hand,
+    run_case,
+    summary,
+)
+
+METHODS = methods_at_hand()
+CASES = {case.name: case for case in all_cases()}
+
+
+@pytest.fixture(scope="session")
+def runs() -> dict[str, tuple[Optimum, list[Ending]]]:
+    return {name: run_case(case, METHODS) for name, case in CASES.items()}
+
+
+@pytest.fixture(scope="session")
+def endings(runs: dict[str, tuple[Optimum, list[Ending]]]) -> list[Ending]:
+    return [ending for _, found in runs.values() for ending in found]
+
+
+def test_the_table() -> None:
+    assert len(CASES) == len(all_cases()) >= 40
+    for case in CASES.values():
+        names = case.model().opt_param_names
+        assert set(case.undetermined) <= set(names), case.name
+        data = case.measurement().data
+        np.testing.assert_array_equal(data, case.measurement().data)
+
+
+def test_clean_data_have_an_exact_optimum(runs: dict[str, tuple[Optimum, list[Ending]]]) -> None:
+    clean = [optimum for optimum, _ in runs.values() if optimum.clean]
+    assert len(clean) >= 5
+    for optimum in clean:
+        assert optimum.best <= 1e-5 * CLEAN * optimum.power
+
+
+def test_the_optima_are_optima(runs: dict[str, tuple[Optimum, list[Ending]]]) -> None:
+    """The residual is at right angles to the derivatives by all parameters that are not held, and
+    presses the others against their bounds; and chi² is below that of the truth."""
+    for name, (optimum, _) in runs.items():
+        theta = optimum.theta
+        assert (theta >= optimum.low).all(), name
+        assert (theta <= optimum.high).all(), name
+        truth = np.clip(CASES[name].true_theta(), optimum.low, optimum.high)
+        assert optimum.best <= optimum.chisqr(truth), name
+        if optimum.clean:
+            continue
+        slopes = optimum.executor.jacobian(theta).T
+        residual = optimum.executor.residual(theta)
+        size = np.sqrt(np.einsum("ij,ij->j", slopes, slopes))
+        cosines = residual @ slopes / np.where(size > 0, size, 1.0) / np.sqrt(optimum.best)
+        cosines[(theta == optimum.low) & (cosines > 0)] = 0.0
+        cosines[(theta == optimum.high) & (cosines < 0)] = 0.0
+        assert np.abs(cosines).max() < 1e-4, name
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_it_reaches_most_optima(endings: Sequence[Ending], method: str) -> None:
+    counts = summary(endings, method)
+    assert counts["cases"] == len(CASES)
+    assert counts["reached"] >= 0.7 * len(CASES), counts
+
+
+@pytest.mark.parametrize("method", [method for method in METHODS if method != "native"])
+@pytest.mark.skipif("native" not in METHODS, reason="there is no native solver in this build")
+def test_native_reaches_at_least_as_many(endings: Sequence[Ending], method: str) -> None:
+    native, other = (
+        {e.case for e in endings if e.method == m and e.reached} for m in ("native", method)
+    )
+    assert len(native) >= len(other), f"only {method} reaches {sorted(other - native)}"
+
+
+@pytest.mark.skipif("native" not in METHODS, reason="there is no native solver in this build")
+def test_native_does_not_claim_what_it_has_not_found(endings: Sequence[Ending]) -> None:
+    claims = [f"{e.case}: {e.message}" for e in endings if e.method == "native" and e.false_success]
+    assert not claims
+
+
+@pytest.mark.skipif("native" not in METHODS, reason="there is no native solver in this build")
+def test_native_says_what_it_has_found(endings: Sequence[Ending]) -> None:
+    shy = [f"{e.case}: {e.message}" for e in endings if e.method == "native" and e.shy]
+    assert not shy
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_a_parameter_without_any_effect_is_no_success(
+    endings: Sequence[Ending], method: str
+) -> None:
+    """Its name stands in the message."""
+    for name in ("a parameter without effect", "a masked line", "a line outside of the window"):
+        (ending,) = (e for e in endings if e.case == name and e.method == method)
+        assert ending.reached
+        assert not ending.success
+        for parameter in CASES[name].undetermined:
+            assert parameter in ending.message
+
+
+def test_it_prints_and_writes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "hard.json"
+    assert main(["--case", "tau two decades", "--json", str(path)]) == 0
+    found = json.loads(path.read_text())
+    assert set(found["summary"]) == set(METHODS)
+    assert len(found["endings"]) == 3 * len(METHODS)
+    assert "3 of 3 optima" in capsys.readouterr().out

@@ -1,0 +1,170 @@
+"""NIST's 27 nonlinear problems (StRD) from both starts, against certified values and errors."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from bench.nist import (
+    CAP,
+    OPTIONS,
+    Outcome,
+    correct_digits,
+    data_folder,
+    main,
+    run_all,
+    run_one,
+    summary,
+)
+from bench.nist_problems import PROBLEMS, ROUTES, StrdFile, read_strd
+from pyspec.executor import make_executor
+from pyspec.fit.methods import known_methods
+from pyspec.functions.external import CALLABLES, forget_function
+
+METHODS = [method for method in ("native", "leastsq") if method in known_methods()]
+
+#: MINPACK takes a plateau of BoxBOD (a rate so large that nothing depends on it) for a minimum.
+DECEIVED = {"native": set(), "leastsq": {"BoxBOD"}}
+
+
+@pytest.fixture(scope="session")
+def folder(shared: Path) -> Path:
+    found = data_folder(shared)
+    if found is None:
+        pytest.skip(f"no files of NIST's nonlinear problems in {shared}/data/nist_strd")
+    return found
+
+
+@pytest.fixture(scope="session")
+def files(folder: Path) -> dict[str, StrdFile]:
+    return {name: read_strd(folder / f"{name}.dat") for name in PROBLEMS}
+
+
+@pytest.fixture(autouse=True)
+def no_registered_functions() -> Iterator[None]:
+    yield
+    for name in PROBLEMS.keys() & CALLABLES.keys():
+        forget_function(name)
+
+
+@pytest.fixture(scope="session", params=METHODS)
+def outcomes(request: pytest.FixtureRequest, folder: Path) -> list[Outcome]:
+    return run_all(folder, request.param)
+
+
+def test_there_are_27(files: dict[str, StrdFile]) -> None:
+    assert len(files) == 27
+    for strd in files.values():
+        assert strd.starts.shape == (2, strd.certified.size)
+        assert len(strd.y) == len(strd.predictors)
+        assert (strd.errors > 0).all()
+
+
+def test_another_file_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "other.dat"
+    path.write_text("b1 = 1 2 3 4\n")
+    with pytest.raises(ValueError, match="no file of NIST"):
+        read_strd(path)
+
+
+@pytest.mark.parametrize("name", sorted(PROBLEMS))
+def test_every_route_has_the_certified_sum_of_squares(
+    files: dict[str, StrdFile], name: str
+) -> None:
+    """Before any fit: the models are NIST's, to the digits that the certified values have."""
+    strd, sums = files[name], {}
+    for route in PROBLEMS[name].routes:
+        model, measurement = PROBLEMS[name].build(strd, None, route)
+        executor = make_executor(model, measurement)
+        residual = executor.residual(model.theta())
+        sums[route] = float(residual @ residual)
+        assert route == "external" or executor.has_jacobian
+    # Lanczos1 has a sum of squares of rounding errors, of the certified values too.
+    expected = max(sums.values()) if name == "Lanczos1" else strd.chisqr
+    assert expected < 1e-20 or name != "Lanczos1"
+    for route, found in sums.items():
+        assert found == pytest.approx(expected, rel=1e-3 if name == "Lanczos1" else 1e-9), route
+
+
+def test_fifty_of_54_to_six_digits(outcomes: list[Outcome]) -> None:
+    """Every value and standard error."""
+    assert len(outcomes) == 54
+    missed = [f"{o.problem} from start {o.start}: {o.message}" for o in outcomes if not o.solved]
+    assert summary(outcomes)["solved"] >= 50, missed
+
+
+def test_no_success_without_the_values(outcomes: list[Outcome]) -> None:
+    false = {outcome.problem for outcome in outcomes if outcome.false_success}
+    assert false <= DECEIVED[outcomes[0].method]
+
+
+def test_what_is_solved_is_reported_as_success(outcomes: list[Outcome]) -> None:
+    shy = [o.message for o in outcomes if o.solved and not o.success]
+    assert len(shy) <= 2, shy
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("name", ["Misra1a", "Gauss2", "ENSO", "Eckerle4", "MGH17"])
+def test_library_functions_and_expressions_agree(
+    files: dict[str, StrdFile], name: str, method: str
+) -> None:
+    for route in ("library", "expression"):
+        assert run_one(PROBLEMS[name], files[name], 2, method, route).solved, route
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("name", ["DanWood", "Rat42", "Roszman1", "Nelson"])
+def test_a_registered_function_costs_digits_of_the_errors_at_most(
+    files: dict[str, StrdFile], name: str, method: str
+) -> None:
+    outcome = run_one(PROBLEMS[name], files[name], 2, method, "external")
+    assert outcome.success
+    assert outcome.digits >= 6
+    assert outcome.error_digits >= 4
+
+
+def test_default_tolerances_of_minpack(files: dict[str, StrdFile]) -> None:
+    """What a user gets who gives none: fewer digits, not wrong ones."""
+    loose = dict.fromkeys(OPTIONS["leastsq"], 1.5e-8)
+    outcome = run_one(PROBLEMS["Chwirut2"], files["Chwirut2"], 2, "leastsq", **loose)
+    assert outcome.success
+    assert outcome.digits >= 4
+
+
+def test_digits() -> None:
+    certified = np.array([2.0, -4.0])
+    assert correct_digits([2.0, -4.0], certified) == CAP
+    assert correct_digits([2.0, -4.0004], certified) == pytest.approx(4.0)
+    assert correct_digits([2.0, 4.0], certified) == 0.0
+    assert correct_digits([2.0, None], certified) == 0.0
+
+
+def test_unknown_route(files: dict[str, StrdFile]) -> None:
+    with pytest.raises(ValueError, match="no route"):
+        PROBLEMS["Rat42"].build(files["Rat42"], None, ROUTES[0])
+
+
+def test_it_prints_and_writes(
+    folder: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    few = {name: PROBLEMS[name] for name in ("DanWood", "Lanczos1")}
+    monkeypatch.setattr("bench.nist.PROBLEMS", few)
+    path = tmp_path / "nist.json"
+    arguments = ["--method", "leastsq", "--data", str(folder), "--json", str(path)]
+    assert main(arguments) == 0
+    found = json.loads(path.read_text())
+    assert found["summary"]["fits"] == len(found["fits"]) == 4
+    assert found["fits"][2]["error_digits"] is None  # Lanczos1
+    assert f"{found['summary']['solved']} of 4 solved" in capsys.readouterr().out
+
+
+def test_without_the_data_it_says_so(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--data", str(tmp_path)]) == 0
+    assert "skipped: NIST's files are not at hand" in capsys.readouterr().out

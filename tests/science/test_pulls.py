@@ -1,0 +1,60 @@
+"""Standard errors are right: pulls of many simulated fits have mean 0 and standard deviation 1.
+
+``python -m bench.pulls`` runs 1,000 fits of more models.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from bench.pulls import CASES, limits, main, run_case
+from pyspec.fit.methods import known_methods
+
+METHODS = [method for method in ("native", "leastsq") if method in known_methods()]
+BY_NAME = {case.name: case for case in CASES}
+FITS = 200
+
+
+def test_the_models() -> None:
+    assert len(BY_NAME) == len(CASES) >= 10
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("name", ["doublet on a Shirley", "counts", "decay under an instrument"])
+def test_mean_0_and_sd_1(name: str, method: str) -> None:
+    pulls = run_case(BY_NAME[name], FITS, method)
+    assert len(pulls.good) == FITS, pulls.messages
+    # 30 numbers in all: one of them is beyond by chance in one of 500 runs.
+    mean_limit, sd_limit = limits(FITS, 4.0)
+    assert dict(zip(pulls.names, pulls.means, strict=True)) == pytest.approx(
+        dict.fromkeys(pulls.names, 0.0), abs=mean_limit
+    )
+    assert dict(zip(pulls.names, pulls.sds, strict=True)) == pytest.approx(
+        dict.fromkeys(pulls.names, 1.0), abs=sd_limit
+    )
+
+
+def test_wrong_errors_are_seen() -> None:
+    """Noise that is 1.3 times what the weights say: so are the pulls."""
+    _, sd_limit = limits(FITS)
+    pulls = run_case(replace(BY_NAME["weights"], noise=1.3), FITS, "leastsq")
+    np.testing.assert_allclose(pulls.sds, 1.3, atol=1.3 * sd_limit)
+    assert (pulls.sds - 1 > sd_limit).any()
+
+
+def test_it_prints_and_writes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "pulls.json"
+    main(["--fits", "20", "--case", "two decays", "--method", "leastsq", "--json", str(path)])
+    found = json.loads(path.read_text())
+    assert found["fits"] == 20
+    assert list(found["models"]) == ["two decays"]
+    row = found["models"]["two decays"]
+    assert row["failed"] == 0
+    assert set(row["mean"]) == set(row["sd"])
+    assert len(row["sd"]) == 4
+    assert "leastsq, 20 fits each" in capsys.readouterr().out
