@@ -9,11 +9,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from pyspec._library import CONSTANTS, DTYPES, LIBRARY, raise_status
+from pyspec.errors import FitError
 from pyspec.executor.normal import FORMS, Parts, triangle_size, unpack
 
 Array = npt.NDArray[np.float64]
@@ -30,6 +32,9 @@ TOLERANCE = 2e-8
 #: The C loop comes back after about this many seconds.
 PATIENCE = 0.02
 
+#: Evaluations after which a fit without `max_nfev` gives up.
+MOST_EVALUATIONS = 5000
+
 _DONE, _NEED = CONSTANTS["FIT_DONE"], CONSTANTS["FIT_NEED_NORMAL"]
 _ENDS = {
     value: name.removeprefix("END_").lower()
@@ -37,6 +42,22 @@ _ENDS = {
     if name.startswith("END_")
 }
 _FORM_NAMES = {value: name for name, value in FORMS.items()}
+
+
+def native_tolerance(label: str, options: dict[str, Any]) -> float:
+    """The one option of the native solver. Raises :class:`FitError` for others."""
+    given = dict(options)
+    tolerance = given.pop("tolerance", TOLERANCE)
+    if given:
+        raise FitError(
+            f"{label}: native takes no option {next(iter(given))!r}; it takes tolerance (in standard "
+            'errors). Options of MINPACK need method="leastsq"'
+        )
+    if not isinstance(tolerance, int | float) or not 0 < tolerance < 1:
+        raise FitError(
+            f"{label}: tolerance must lie between 0 and 1 standard errors, not {tolerance!r}"
+        )
+    return float(tolerance)
 
 
 class NativeSolver:

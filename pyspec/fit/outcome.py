@@ -8,16 +8,12 @@ import numpy as np
 import numpy.typing as npt
 from lmfit.minimizer import MinimizerResult
 
-from pyspec.errors import FitError
 from pyspec.fit.native import NativeSolver
 
 if TYPE_CHECKING:
     from pyspec.fit.problem import FitProblem
 
 Array = npt.NDArray[np.float64]
-
-#: Evaluations after which a fit without `max_nfev` gives up.
-MOST_EVALUATIONS = 5000
 
 _MESSAGES = {
     "converged": "Converged: the optimum is {distance:.1g} standard errors away",
@@ -27,29 +23,12 @@ _MESSAGES = {
 }
 
 
-def native_tolerance(label: str, options: dict[str, Any]) -> float:
-    """The one option of the native solver. Raises :class:`FitError` for others."""
-    from pyspec.fit.native import TOLERANCE
-
-    given = dict(options)
-    tolerance = given.pop("tolerance", TOLERANCE)
-    if given:
-        raise FitError(
-            f"{label}: native takes no option {next(iter(given))!r}; it takes tolerance (in standard "
-            'errors). Options of MINPACK need method="leastsq"'
-        )
-    if not isinstance(tolerance, int | float) or not 0 < tolerance < 1:
-        raise FitError(
-            f"{label}: tolerance must lie between 0 and 1 standard errors, not {tolerance!r}"
-        )
-    return float(tolerance)
-
-
 class NativeOutcome(MinimizerResult):  # type: ignore[misc]
     """An lmfit.MinimizerResult whose residual is computed when it is asked for."""
 
     def __init__(self, problem: FitProblem, params: Any, solver: NativeSolver) -> None:
         super().__init__()
+        self._residual: Array | None = None
         self._problem = problem
         self._theta: Array = solver.theta.copy()
         self.method = "native"
@@ -77,4 +56,11 @@ class NativeOutcome(MinimizerResult):  # type: ignore[misc]
     @property
     def residual(self) -> Array:
         """(n_residuals,) at the best fit."""
-        return np.array(self._problem.executor.residual(self._theta, self._problem.fixed))
+        if self._residual is None:
+            problem = self._problem
+            self._residual = np.array(problem.executor.residual(self._theta, problem.fixed))
+        return self._residual
+
+    @residual.setter
+    def residual(self, values: Array) -> None:
+        self._residual = values

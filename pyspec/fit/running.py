@@ -11,8 +11,7 @@ import numpy.typing as npt
 from pyspec.errors import FitError, PyspecError
 from pyspec.fit.covariance import gauss_newton
 from pyspec.fit.methods import NATIVE
-from pyspec.fit.native import NativeSolver
-from pyspec.fit.outcome import MOST_EVALUATIONS, NativeOutcome, native_tolerance
+from pyspec.fit.native import MOST_EVALUATIONS, NativeSolver, native_tolerance
 from pyspec.fit.parameters import at_bound, propagate
 from pyspec.fit.problem import FitProblem, StopFit
 from pyspec.fit.progress import Silent
@@ -146,7 +145,12 @@ class Run:
             raise StopFit(f"stopped after max_nfev = {problem.nfev} evaluations")
         for name, value in zip(problem.names, solver.theta, strict=True):
             self.params[name].value = float(value)
-        self.outcome = NativeOutcome(problem, self.params, solver)
+        self.outcome = self._native_outcome(solver)
+
+    def _native_outcome(self, solver: NativeSolver) -> Any:
+        from pyspec.fit.outcome import NativeOutcome  # lmfit is imported by the first fit
+
+        return NativeOutcome(self.problem, self.params, solver)
 
     def _has_derivatives(self, options: dict[str, Any]) -> bool:
         return bool(getattr(self.problem.executor, "has_jacobian", False)) or _is_tight(options)
@@ -165,7 +169,7 @@ class Run:
         if self.solver is not None:
             for name, value in zip(problem.names, problem.best_theta, strict=True):
                 self.params[name].value = float(value)
-            outcome: Any = NativeOutcome(problem, self.params, self.solver)
+            outcome: Any = self._native_outcome(self.solver)
         else:
             outcome = self.minimizer.result
             for name, value in zip(problem.names, problem.best_theta, strict=True):

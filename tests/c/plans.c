@@ -139,6 +139,57 @@ pyspec_node *add_expression(plan_builder *b, int flags, int target, int n_code,
     return node;
 }
 
+/* What the node makes of the sets of parameters that its inputs depend on, at auxiliary point k. */
+static uint64_t combined(const plan_builder *b, const pyspec_node *node, const uint64_t *sets, int k)
+{
+    uint64_t set = 0;
+#define INPUT(row) ((row) < 0 ? 0 : sets[(row) < b->head.samples ? (row) : (row) + k])
+    if (node->step == PYSPEC_STEP_BASE)
+        return INPUT(node->source);
+    for (int i = 0; node->step == PYSPEC_STEP_EXPRESSION && i < node->n_code; i++)
+        if (b->words[node->code + 2 * i] == RPN_PARAM)
+            set |= INPUT(b->words[node->code + 2 * i + 1]);
+    for (int i = 0; node->step != PYSPEC_STEP_EXPRESSION && i < node->n_params; i++)
+        set |= INPUT(b->words[node->params + i]);
+#undef INPUT
+    return set;
+}
+
+void add_dependencies(plan_builder *b)
+{
+    static uint64_t sets[MAX_TEST_WORDS];
+    const int64_t n_theta = b->head.n_theta, n_traces = b->head.n_traces;
+    int64_t n = 0;
+    memset(sets, 0, (size_t)n_traces * sizeof *sets);
+    for (int64_t row = 0; row < n_theta; row++)
+        sets[row] = (uint64_t)1 << row;
+    for (int64_t j = 0; j < b->head.n_resolve; j++)
+        for (int k = 0; k < b->nodes[j].repeat; k++)
+            sets[b->nodes[j].target + k] |= combined(b, &b->nodes[j], sets, k);
+    b->head.depends = add_word(b, 0);
+    for (int64_t row = 0; row < n_traces; row++) {
+        for (int64_t k = 0; k < n_theta; k++)
+            n += sets[row] >> k & 1;
+        add_word(b, n);
+    }
+    for (int64_t row = 0; row < n_traces; row++)
+        for (int64_t k = 0; k < n_theta; k++)
+            if (sets[row] >> k & 1)
+                add_word(b, k);
+}
+
+void add_columns(plan_builder *b, int n, const int *rows)
+{
+    b->head.columns = add_word(b, n);
+    for (int k = 0; k < n; k++)
+        add_word(b, rows[k]);
+    const int64_t of_row = b->head.n_words;
+    for (int64_t row = 0; row < b->head.n_traces; row++)
+        add_word(b, -1);
+    for (int k = 0; k < n; k++)
+        b->words[of_row + rows[k]] = k;
+}
+
 pyspec_plan *finish(const plan_builder *b)
 {
     pyspec_plan head = b->head;

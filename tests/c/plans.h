@@ -37,6 +37,12 @@ pyspec_node *add_expression(plan_builder *b, int flags, int target, int n_code,
 int64_t bits_of(double value);
 double value_of(int64_t bits);
 
+/* States which parameters of theta (64 at most) each row depends on, as the nodes say. */
+void add_dependencies(plan_builder *b);
+
+/* Columns of the plan's own: these trace rows, in this order. */
+void add_columns(plan_builder *b, int n, const int *rows);
+
 /* The plan in an exactly sized memory of its own; free() it. */
 pyspec_plan *finish(const plan_builder *b);
 
