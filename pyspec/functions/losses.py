@@ -40,16 +40,20 @@ def deviance(data: Any, model: Any, scale: float) -> npt.NDArray[np.float64]:
 
 
 def deviance_slope(data: Any, model: Any, scale: float) -> npt.NDArray[np.float64]:
-    """Derivative of :func:`deviance` by the model: ``scale (1 - d / m) / r``, and
-    ``-sqrt(scale / m)`` where m = d."""
+    """Derivative of :func:`deviance` by the model: ``scale (1 - d / m) / r``.
+
+    With x = m / d - 1 that is ``-sqrt(scale / d) / ((1 + x) sqrt(2 (x - ln(1 + x)) / x^2))``,
+    near x = 0 by the series of the logarithm: the root r has lost its digits there.
+    """
     d, m = np.asarray(data, np.float64), np.asarray(model, np.float64)
     floor = FLOOR / scale
     at = np.where(d > 0, np.where(m > floor, m, floor), np.where(m > 0, m, 0.0))
-    value = deviance(d, at, scale)
     with np.errstate(all="ignore"):
-        near = np.abs(at - d) <= 1e-6 * at
-        # Near m = d: r = -sqrt(scale / d) (m - d) (1 - (m - d) / (3 d) + ...)
-        series = -np.sqrt(scale / d) * (1.0 - 2.0 * (at - d) / (3.0 * d))
-        slope = np.where(near & (d > 0), series, scale * (1.0 - d / at) / value)
+        x = (at - d) / d
+        series = np.zeros(x.shape)
+        for k in range(15, -1, -1):
+            series = 2.0 / (k + 2) - x * series
+        shape = np.where(np.abs(x) < 0.1, series, 2.0 * (x - np.log1p(x)) / (x * x))
+        slope = -np.sqrt(scale / d) / ((1.0 + x) * np.sqrt(shape))
         slope = np.where(d > 0, slope, np.where(m > 0, -np.sqrt(scale / (2.0 * at)), 0.0))
     return np.where(np.isnan(m), m, slope)
