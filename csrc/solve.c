@@ -5,7 +5,7 @@
  * of a point: the root of that is the distance to the optimum in standard errors.
  *
  * The damping follows the ratio of the decrease seen to that promised (H. B. Nielsen, "Damping
- * parameter in Marquardt's method", IMM-REP-1999-05), in units of the largest column norms so far
+ * parameter in Marquardt's method", IMM-REP-1999-05), in units of the largest column norms lately
  * (J. J. Moré, Lecture Notes in Mathematics 630 (1978) 105). */
 #include "run.h"
 
@@ -15,6 +15,10 @@ enum { PHASE_START, PHASE_FIRST, PHASE_TRIAL, PHASE_NORMAL };
 
 /* From this condition of the scaled JtJ on, steps come from a QR factor of J. */
 static const double CONDITION_LIMIT = 1e8;
+
+/* The largest norms of the columns are forgotten by this factor a step: in a long valley the norms
+ * change by decades, and what they were at its beginning must not shorten the steps at its end. */
+static const double FADING = 0.5;
 
 /* After a step that did all it promised the damping falls by this. */
 static const double LEAST_FACTOR = 0.1;
@@ -40,7 +44,7 @@ static const double ROUNDING_DISTANCE = 1e-3;
 
 /* Parts of the work memory. */
 typedef struct solver_work {
-    double *largest; /* [n] largest norm of each column so far  */
+    double *largest; /* [n] largest norm of each column lately  */
     double *norm;    /* [n] norms of the columns                */
     double *gradient; /* [n] Jtr: the direction of steepest descent */
     double *curvature; /* [n][n] JtJ                            */
@@ -122,6 +126,7 @@ static void take(pyspec_solver *s, double value)
             w.curvature[j * n + k] = w.curvature[k * n + j] =
                 product(s->normal, order, j, k, is_factor);
         w.norm[j] = sqrt(w.curvature[j * n + j]);
+        w.largest[j] *= FADING;
         w.largest[j] = w.norm[j] > w.largest[j] ? w.norm[j] : w.largest[j];
     }
 }
@@ -352,7 +357,7 @@ static int judge(pyspec_solver *s)
     if (s->distance <= s->tolerance || s->promised <= exact || s->chisqr <= exact)
         return finish(s, PYSPEC_END_CONVERGED);
     const int is_close = s->distance <= ROUNDING_DISTANCE;
-    s->n_idle = !is_close || s->distance < 0.5 * s->nearest ? 0 : s->n_idle + 1;
+    s->n_idle = !is_close || s->distance < s->nearest ? 0 : s->n_idle + 1;
     s->nearest = s->distance < s->nearest ? s->distance : s->nearest;
     if (s->n_idle >= MOST_IDLE)
         return finish(s, PYSPEC_END_CONVERGED);

@@ -79,14 +79,12 @@ class JointProblem(FitProblem):
     def data_square(self) -> float:
         return sum(problem.data_square for problem in self.problems)
 
-    def start(
-        self, seeds: Mapping[str, float] | None = None, *, inside: bool = True
-    ) -> tuple[Any, tuple[str, ...]]:
+    def start(self, seeds: Mapping[str, float] | None = None) -> tuple[Any, tuple[str, ...]]:
         params: Any = None
         moved: list[str] = []
         for problem, full in zip(self.problems, self.shared.full, strict=True):
             own = {name: (seeds or {})[full[name]] for name in full if full[name] in (seeds or {})}
-            local, moved_here = problem.start(own, inside=inside)
+            local, moved_here = problem.start(own)
             moved += [full[name] for name in moved_here]
             params = type(local)() if params is None else params
             for name, par in local.items():

@@ -29,16 +29,15 @@ def start_parameters(
     model: Model,
     values: Mapping[str, float] | None = None,
     data: npt.NDArray[Any] | None = None,
-    *,
-    inside: bool = True,
 ) -> tuple[Any, tuple[str, ...]]:
     """lmfit.Parameters of the free and fixed parameters, and the names moved off a bound.
 
     `values` replace those of the model, by name. `data` say how large heights are that start at
     0. Each parameter counts in a unit of its own, see :mod:`pyspec.fit.units`.
 
-    lmfit's transformation has no slope at a bound, so a parameter that starts on one would
-    never move: with `inside` it starts a little inside instead.
+    A parameter that starts on a bound is moved a little inside: lmfit's transformation has no
+    slope there, and the native solver would see no reason to leave it where, say, the height of a
+    peak is 0.
 
     Raises :class:`FitError` if nothing is free, or a free value is outside of its bounds.
     """
@@ -55,8 +54,7 @@ def start_parameters(
         if not math.isfinite(value):
             raise FitError(f"{par.place} starts at {value}; give it a finite value")
         if par.vary:
-            moved_inside = _inside(par, value, sizes.get(par.name, 1.0))
-            value = moved_inside if inside else value
+            value = _inside(par, value, sizes.get(par.name, 1.0))
             if value != given:
                 moved.append(par.name)
             unit = unit_of(value, par.min, par.max, sizes.get(par.name, 1.0))

@@ -135,15 +135,11 @@ class FitProblem:
             return self.n_residuals
         return int(np.count_nonzero(self.measurement.window(self.measurement.keep)))
 
-    def start(
-        self, seeds: Mapping[str, float] | None = None, *, inside: bool = True
-    ) -> tuple[Any, tuple[str, ...]]:
-        """lmfit.Parameters to start from, `inside` of their bounds, and the names that were moved
-        off a bound for that."""
+    def start(self, seeds: Mapping[str, float] | None = None) -> tuple[Any, tuple[str, ...]]:
+        """lmfit.Parameters to start from, and the names moved off a bound."""
         data = self.measurement.data
         seen = None if data is None else self.measurement.window(data)
-        values = {**(self.fixed or {}), **(seeds or {})}
-        params, moved = start_parameters(self.model, values, seen, inside=inside)
+        params, moved = start_parameters(self.model, {**(self.fixed or {}), **(seeds or {})}, seen)
         self.sizes = [getattr(params[name], "unit", 1.0) for name in self.names]
         return params, moved
 

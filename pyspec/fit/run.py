@@ -9,7 +9,7 @@ from typing import Any
 
 from pyspec.errors import BackendError, FitError, ModelWarning, PlanError
 from pyspec.executor import backend_name
-from pyspec.fit.methods import NATIVE, fit_stages, refuse_intervals
+from pyspec.fit.methods import fit_stages, refuse_intervals
 from pyspec.fit.problem import FitProblem
 from pyspec.fit.progress import Callback, Silent, make_progress
 from pyspec.fit.result import FitResult
@@ -101,7 +101,7 @@ def run_fit(
     max_seconds: float | None = None,
 ) -> tuple[Run, tuple[str, ...]]:
     """Runs the stages on a problem; the Run, and the names moved off a bound at the start."""
-    params, moved = problem.start(seeds, inside=methods[0] != NATIVE)
+    params, moved = problem.start(seeds)
     if problem.n_points < len(problem.names):
         raise FitError(
             f"{problem.label}: {problem.n_points} points cannot determine {len(problem.names)} "
