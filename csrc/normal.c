@@ -10,6 +10,21 @@ static double *node_of(const pyspec_normal *s, int64_t k)
     return s->nodes + k * triangle_size(s->order);
 }
 
+/* Only factors need scratch, to become part of one of that order. */
+static int has_scratch(const pyspec_normal *s, int64_t order)
+{
+    return s->form != PYSPEC_FORM_FACTOR || (s->scratch && s->n_scratch >= s->order * order);
+}
+
+/* One entry summed over the nodes, the small ones at the end first. */
+static double total(const pyspec_normal *s, int64_t place)
+{
+    double sum = node_of(s, s->n_nodes - 1)[place];
+    for (int64_t k = s->n_nodes - 2; k >= 0; k--)
+        sum = node_of(s, k)[place] + sum;
+    return sum;
+}
+
 /* Turns the rows of one factor into another. */
 static void absorb_triangle(const pyspec_normal *s, double *into, int64_t order,
                             const int64_t *gather, const double *from)
@@ -66,8 +81,12 @@ int pyspec_join(pyspec_normal *normal, const pyspec_normal *more)
     int status = STATUS_OK;
     if (!normal || !more)
         return STATUS_NULL_POINTER;
+    if (!normal->places || !normal->nodes || !more->places || !more->nodes)
+        return STATUS_NULL_POINTER;
     if (normal->form != more->form || normal->order != more->order)
         return STATUS_ORDER;
+    if (!has_scratch(normal, normal->order))
+        return STATUS_WORK;
     for (int64_t k = 0; !status && k < more->n_nodes; k++)
         status = push(normal, more->places[2 * k], more->places[2 * k + 1], node_of(more, k));
     return status;
@@ -79,14 +98,13 @@ int pyspec_collect(const pyspec_normal *normal, const int64_t *gather, int64_t o
     const pyspec_normal *s = normal;
     if (!s || !triangle || !s->nodes || !s->places)
         return STATUS_NULL_POINTER;
-    if (s->n_nodes < 1 || s->order < 1 || (s->form != PYSPEC_FORM_VALUE && order < s->order))
+    if (s->n_nodes < 1 || s->order < 1 || order < s->order)
         return STATUS_ORDER;
-    if (s->form == PYSPEC_FORM_FACTOR && (!s->scratch || s->n_scratch < s->order * order))
+    if (!has_scratch(s, order))
         return STATUS_WORK;
-    for (int64_t k = s->n_nodes - 1; k > 0; k--)
-        merge(s, node_of(s, k - 1), node_of(s, k));
     if (s->form == PYSPEC_FORM_FACTOR) {
-        absorb_triangle(s, triangle, order, gather, s->nodes);
+        for (int64_t k = s->n_nodes - 1; k >= 0; k--)
+            absorb_triangle(s, triangle, order, gather, node_of(s, k));
         return STATUS_OK;
     }
     for (int64_t j = 0; j < s->order; j++)
@@ -94,7 +112,7 @@ int pyspec_collect(const pyspec_normal *normal, const int64_t *gather, int64_t o
             int64_t row = j == s->order - 1 ? order - 1 : gather ? gather[j] : j;
             int64_t column = k == s->order - 1 ? order - 1 : gather ? gather[k] : k;
             int64_t low = row < column ? row : column, high = row < column ? column : row;
-            triangle[triangle_at(order, low, high)] += s->nodes[triangle_at(s->order, j, k)];
+            triangle[triangle_at(order, low, high)] += total(s, triangle_at(s->order, j, k));
         }
     return STATUS_OK;
 }
@@ -350,7 +368,7 @@ static int check_sums(const pyspec_call *call, const pyspec_normal *s, int64_t r
         return STATUS_NULL_POINTER;
     if (s->form < PYSPEC_FORM_VALUE || s->form > PYSPEC_FORM_FISHER || s->order != order)
         return STATUS_ORDER;
-    if (s->form == PYSPEC_FORM_FACTOR && (!s->scratch || s->n_scratch < order * order))
+    if (!has_scratch(s, order))
         return STATUS_WORK;
     if (row_begin < q->row_begin || row_end > q->row_end || row_begin >= row_end)
         return STATUS_WINDOW;
