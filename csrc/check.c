@@ -387,6 +387,7 @@ int pyspec_check(const void *plan, int64_t plan_size, const pyspec_problem *prob
     }
     if (status)
         return status;
+    c->index = -1;
     status = check_depends(c);
     status = status ? status : check_columns(c);
     if (status)
