@@ -6,7 +6,7 @@
 enum { STORE = PYSPEC_FLAG_STORE, STATIC = PYSPEC_FLAG_STATIC, SHAPE = PYSPEC_FLAG_SHAPE };
 enum { COMPONENT = PYSPEC_STEP_COMPONENT, LAW = PYSPEC_STEP_LAW };
 
-static const double spectra_theta[] = {2.0, 3.0, 0.7, 1.3, 0.3, 0.02, 0.4};
+static const double spectra_theta[] = {2.0, 3.03, 0.72, 1.3, 0.3, 0.02, 0.4};
 static const double aux_theta[] = {1.5, 2.0, 0.6, 0.8, 0.05};
 static const double trace_theta[] = {2.0, 1.3, -0.4, 0.5};
 
@@ -159,6 +159,8 @@ void make_model(model *m, int kind, int columns, int dress, int64_t n_rows, int6
                : kind == MODEL_TRACE ? trace_theta
                                      : spectra_theta;
     make_grid(&m->g, m->plan, kind == MODEL_1D ? 1 : n_rows, kind == MODEL_TRACE ? 1 : n_x);
+    if (kind == MODEL_1D)
+        m->g.time[0] = m->g.axes[0] = m->g.axes[1] = 1.0; /* after the onset */
     make_data(m, dress & DRESS_POISSON);
     dress_problem(m, dress);
     if (pyspec_check(m->plan, m->plan->size, &m->g.problem, NULL))

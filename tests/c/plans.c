@@ -169,7 +169,7 @@ void add_dependencies(plan_builder *b)
     b->head.depends = add_word(b, 0);
     for (int64_t row = 0; row < n_traces; row++) {
         for (int64_t k = 0; k < n_theta; k++)
-            n += sets[row] >> k & 1;
+            n += (sets[row] >> k & 1) != 0;
         add_word(b, n);
     }
     for (int64_t row = 0; row < n_traces; row++)
