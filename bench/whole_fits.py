@@ -93,7 +93,7 @@ def polish(result: Any, most: int = 50) -> Optimum:
     size = np.inf
     for _ in range(most):
         residual = problem.residual(theta).copy()
-        slopes = problem.slopes(theta, bounds, free)
+        slopes = problem.derivatives(theta, bounds)[free].T
         unit = np.linalg.norm(slopes, axis=0)
         q, r = np.linalg.qr(slopes / unit)
         inverse = np.linalg.inv(r)

@@ -23,7 +23,7 @@ static const double FADING = 0.5;
 /* After a step that did all it promised the damping falls by this. */
 static const double LEAST_FACTOR = 0.1;
 
-static const double FIRST_DAMPING = 1e-2, LEAST_DAMPING = 1e-15, MOST_DAMPING = 1e30;
+static const double FIRST_DAMPING = 1.0, LEAST_DAMPING = 1e-15, MOST_DAMPING = 1e30;
 
 /* A direction in which the scaled J is this small is not determined by the data. */
 static const double UNDETERMINED = 1e-12;
@@ -482,16 +482,15 @@ int pyspec_fit(pyspec_solver *solver, const pyspec_part *parts, int64_t n_parts,
 {
     if (!solver || (n_parts && !parts))
         return -STATUS_NULL_POINTER;
-    for (int64_t used = 0;; used++) {
-        /* An answer that is still to come is computed before the step that needs it. */
-        if (solver->end == PYSPEC_END_RUNNING && solver->phase != PHASE_START) {
-            if (used >= budget)
-                return PYSPEC_FIT_AGAIN;
-            int status = evaluate(solver, parts, n_parts);
-            if (status)
-                return -status;
-        }
-        if (pyspec_fit_step(solver) == PYSPEC_FIT_DONE)
-            return PYSPEC_FIT_DONE;
+    if (solver->phase == PHASE_START && pyspec_fit_step(solver) == PYSPEC_FIT_DONE)
+        return PYSPEC_FIT_DONE;
+    for (int64_t used = 0; solver->end == PYSPEC_END_RUNNING; used++) {
+        if (used >= budget)
+            return PYSPEC_FIT_AGAIN;
+        int status = evaluate(solver, parts, n_parts);
+        if (status)
+            return -status;
+        pyspec_fit_step(solver);
     }
+    return PYSPEC_FIT_DONE;
 }

@@ -33,7 +33,7 @@ def jacobian(
         low[index] = max(theta[index] - step, bounds[index][0])
         rise = residual(high) - residual(low)
         slopes.append(rise / (high[index] - low[index]))
-    return np.stack(slopes, axis=1) if slopes else np.empty((residual(theta).size, 0))
+    return np.stack(slopes, axis=1)
 
 
 #: A direction in which the derivatives, scaled to columns of length 1, are this small beside the

@@ -108,8 +108,9 @@ class NativeSolver:
         self.state = self._struct[0]
         self._address = int(self._struct.ctypes.data)
 
-    def run_parts(self, parts: Parts, watch: Watch) -> None:
-        """Runs the loop in C. What `watch` raises ends it; the best point is kept."""
+    def run_parts(self, parts: Parts, watch: Watch, each: bool) -> None:
+        """Runs the loop in C; it comes back after `each` evaluation, or now and then. What `watch`
+        raises ends it; the best point is kept."""
         budget = 1
         while True:
             begin = time.perf_counter()
@@ -120,7 +121,8 @@ class NativeSolver:
             watch(self.nfev, self.chisqr, self.chisqr)
             if status == _DONE:
                 return
-            budget = max(1, int(budget * min(4.0, PATIENCE / max(seconds, 1e-6))))
+            if not each:
+                budget = max(1, int(budget * min(4.0, PATIENCE / max(seconds, 1e-6))))
 
     def run(self, evaluate: Evaluate, watch: Watch) -> None:
         """Runs the loop here, with evaluations from Python."""
@@ -128,7 +130,7 @@ class NativeSolver:
             form = _FORM_NAMES[int(self.state["form"])]
             answer = evaluate(self.trial.copy(), form)
             self._answer[-answer.size :] = answer
-            watch(self.nfev, float(self._answer[-1]), self.chisqr)
+            watch(self.nfev + 1, float(self._answer[-1]), self.chisqr)
 
     @property
     def bounds(self) -> list[tuple[float, float]]:
@@ -145,8 +147,9 @@ class NativeSolver:
 
     @property
     def nfev(self) -> int:
-        """Evaluations so far."""
-        return int(self.state["nfev"])
+        """Evaluations so far; the one that a running solver waits for does not count."""
+        waits = self.end == "running" and int(self.state["phase"]) > 0
+        return int(self.state["nfev"]) - waits
 
     @property
     def chisqr(self) -> float:

@@ -214,11 +214,15 @@ class FitProblem:
         executor: Any = self.executor
         known = hasattr(executor, "known_jacobian")
         columns = list(executor.unknown_columns) if known else list(range(len(self.names)))
+        exact: Array = np.empty((0, 0))
+        if known:
+            exact = executor.known_jacobian(theta, self.fixed)
+        if not columns:
+            return exact
         differences = jacobian(self._plain, theta, bounds, columns, self.sizes).T
         self.nfev += 2 * len(columns)
         if not known:
             return differences
-        exact: Array = executor.known_jacobian(theta, self.fixed)
         exact[columns] = differences
         return exact
 
@@ -250,7 +254,7 @@ class FitProblem:
         executor: Any = self.executor
         if getattr(executor, "has_jacobian", False):
             with executor.fit_parts(self.fixed) as parts:
-                solver.run_parts(parts, watch)
+                solver.run_parts(parts, watch, each=self.progress.each)
             return
         bounds = solver.bounds
 

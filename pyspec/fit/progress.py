@@ -14,6 +14,9 @@ Callback = Callable[[int, float, float], object]
 class Silent:
     """Shows nothing."""
 
+    #: Whether every evaluation is to be told, or one now and then.
+    each = False
+
     def update(self, nfev: int, chisqr: float, best: float) -> None:
         """One residual evaluation is done."""
 
@@ -23,6 +26,8 @@ class Silent:
 
 class Custom(Silent):
     """Hands every evaluation to a function of the user."""
+
+    each = True
 
     def __init__(self, callback: Callback) -> None:
         self.callback = callback
@@ -59,6 +64,8 @@ class Line(Silent):
 
 class Bar(Silent):
     """A tqdm bar without a total: evaluations, rate and the best χ²."""
+
+    each = True
 
     def __init__(self, label: str, tqdm: Any) -> None:
         self.bar = tqdm(desc=label, unit=" evaluations", leave=True, file=sys.stderr)

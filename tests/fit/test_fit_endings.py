@@ -76,7 +76,7 @@ def test_other_methods_give_the_same_answer_and_errors(method: str) -> None:
 
 def test_two_stages() -> None:
     result = fit_model(spectrum(), Measurement(data=data_1d()), stages=2)
-    assert result.method == "nelder then leastsq"
+    assert result.method == "nelder then native"
     assert result.success
     check_truth(result, TRUE_1D)
 
@@ -86,30 +86,30 @@ def test_max_nfev_keeps_the_best_point() -> None:
     result = fit_model(
         spectrum(),
         Measurement(data=data_1d()),
-        max_nfev=11,
+        max_nfev=6,
         progress=lambda nfev, chisqr, best: seen.append(chisqr),
     )
-    assert len(seen) == 11
+    assert len(seen) == 6
     assert not result.success
     assert not result.interrupted
-    assert "max_nfev = 11" in result.message
+    assert "max_nfev = 6" in result.message
     assert result.chisqr == pytest.approx(min(seen), rel=1e-12)
     assert all(error is None for error in result.stderr.values())
 
 
-@pytest.mark.parametrize("method", ["leastsq", "nelder", "least_squares"])
+@pytest.mark.parametrize("method", ["native", "leastsq", "nelder", "least_squares"])
 def test_ctrl_c_keeps_the_best_point(method: str) -> None:
     seen: list[float] = []
 
     def press(nfev: int, chisqr: float, best: float) -> None:
         seen.append(chisqr)
-        if nfev == 12:
+        if nfev == 6:
             raise KeyboardInterrupt
 
     result = fit_model(spectrum(), Measurement(data=data_1d()), method=method, progress=press)
     assert result.interrupted
     assert not result.success
-    assert "interrupted after 12 evaluations" in result.message
+    assert "interrupted after 6 evaluations" in result.message
     assert result.chisqr == pytest.approx(min(seen), rel=1e-12)
 
 

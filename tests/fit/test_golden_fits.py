@@ -1,5 +1,6 @@
 """Fits against those of an independent program: values to 1e-3 of a standard error, standard
-errors to 1 %. With the default tolerances, which are those of the reference."""
+errors to 1 %. By MINPACK with the tolerances of the reference; the native solver goes on to the
+optimum itself, which lies up to 0.0011 standard errors from where the reference stopped."""
 
 from __future__ import annotations
 
@@ -27,13 +28,15 @@ IDS = (
 )
 
 
-def check(result: FitResult, wanted: dict[str, Any], redchi: float) -> None:
+def check(
+    result: FitResult, wanted: dict[str, Any], redchi: float, within: float = 1e-3
+) -> None:
     """Every free parameter of the other program."""
     free = {name: par for name, par in wanted.items() if par["vary"]}
     assert set(result.free_names) == set(free)
     for name, par in free.items():
         off = abs(result.values[name] - par["value"]) / par["stderr"]
-        assert off <= 1e-3, f"{name} is {off:.2g} standard errors off"
+        assert off <= within, f"{name} is {off:.2g} standard errors off"
         assert result.stderr[name] == pytest.approx(par["stderr"], rel=0.01), name
     assert result.redchi == pytest.approx(redchi, rel=1e-6)
 
@@ -72,8 +75,13 @@ def test_golden_fits(shared: Path, one: str, backend: str) -> None:
         measurement = Measurement(data=data, weight=None if weight is None else np.array(weight))
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ModelWarning)
-            result = fit_model(model, measurement, backend, scale_covar=weight is None)
+            result = fit_model(
+                model, measurement, backend, "leastsq", scale_covar=weight is None, Dfun=None
+            )
+            native = fit_model(model, measurement, backend, scale_covar=weight is None)
         check(result, run["params"], run["redchi"])
+        check(native, run["params"], run["redchi"], within=2e-3)
+        assert native.redchi <= run["redchi"] * (1 + 1e-12)
         metrics = run["slot_metrics"]
         for name in ("chi2_raw", "r2", "aic", "bic"):
             assert result.statistics[name] == pytest.approx(metrics[name], rel=1e-6), name
