@@ -46,7 +46,7 @@ KERNEL(GaussAsym)
             u = v_clamp(u, 1e300);
             double by_log = P(0) * e * u * u;
             d[0][AT] = e;
-            d[1][AT] = P(0) * e * u * width;
+            d[1][AT] = P(0) * e * u * v_clamp(width, 1e300);
             d[2][AT] = by_log * left[l];
             double by_ratio = by_log / P(3);
             d[3][AT] = x < x0 ? 0.0 : by_ratio;

@@ -99,7 +99,8 @@ KERNEL(sinFun)
                 d[0][AT] = on[l] > 0.0 ? sine[l] : 0.0;
                 d[1][AT] = slope * PYSPEC_TWO_PI * s[l];
                 d[2][AT] = slope;
-                d[3][AT] = -slope * PYSPEC_TWO_PI * P(1);
+                double by_t0 = -slope * PYSPEC_TWO_PI * P(1);
+                d[3][AT] = on[l] > 0.0 ? by_t0 : 0.0; /* before the onset f may be NaN */
                 d[4][AT] = on[l];
             }
         }
@@ -138,7 +139,8 @@ KERNEL(sinDivX)
                 slope = on[l] > 0.0 ? slope : 0.0;
                 d[0][AT] = on[l] > 0.0 ? shape : 0.0;
                 d[1][AT] = slope * s[l];
-                d[2][AT] = -slope * P(1);
+                double by_t0 = -slope * P(1);
+                d[2][AT] = on[l] > 0.0 ? by_t0 : 0.0;
                 d[3][AT] = on[l];
             }
         }

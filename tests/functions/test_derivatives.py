@@ -1,0 +1,168 @@
+"""Partials of every row of the op table against high-precision differences of other formulas.
+
+Each row has a case (tests/op_cases.py): a row without one fails. The bound is 1e-9 of the largest
+value of the column, which is one parameter of one set over one axis: a tail is a column of its
+own. Every build and both orientations.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+from op_cases import CASES
+from op_formulas import FORMULAS, LENGTHS, derivatives
+
+from pyspec._library import OPS, OpDef, call_function, supported_isas
+from pyspec.functions import outside
+
+BOUND = 1e-9
+#: Below this a column is beyond what doubles hold: exponentials end at 3e-308.
+SMALLEST = 1e-290
+#: Units of x and of the value that a set is repeated in.
+UNITS = ((1.0, 1.0), (1e-15, 1e9), (1e6, 1e-4))
+
+
+@dataclass(frozen=True)
+class OneSided:
+    """A point without a derivative: what stands there instead, and why."""
+
+    rule: str  # "left", "right" or "zero"
+    reason: str
+
+
+#: By the parameter, at the points where both sides differ.
+EXCEPTIONS: dict[tuple[str, str], OneSided] = {
+    ("LinBack", "xStart"): OneSided("left", "kink at x = xStart, which belongs to the line"),
+    ("LinBack", "xStop"): OneSided("right", "kink at x = xStop, which belongs to the line"),
+    ("stepFun", "t0"): OneSided("zero", "jump at t = t0, 0 on both sides"),
+    ("linFun", "t0"): OneSided("left", "kink or jump at t = t0, which belongs to the response"),
+    ("expFun", "t0"): OneSided("left", "jump at t = t0, which belongs to the response"),
+    ("sinFun", "t0"): OneSided("left", "jump at t = t0, which belongs to the response"),
+    ("sinDivX", "t0"): OneSided("left", "jump at t = t0, which belongs to the response"),
+    ("sqrtFun", "t0"): OneSided("zero", "the slope is infinite at t = t0, and 0 before"),
+    ("boxCONV", "width"): OneSided("zero", "jump at |d| = width / 2, 0 on both sides"),
+}
+
+#: An absolute error that the bound leaves out, with its reason.
+ROUNDING: dict[tuple[str, str], tuple[float, str]] = {
+    ("DS", "A"): (1e-16, "at alpha = 1 the line is cos(pi / 2), which is 0 and not 6e-17"),
+    ("erfFun", "A"): (1e-16, "1 + erf, as in the golden numbers, is a difference before the step"),
+}
+
+
+def in_units(op: OpDef, params: Sequence[float], length: float, height: float) -> list[float]:
+    """The set with x in other units, and the function of another height."""
+    scaled = []
+    for name, value in zip(op.params, params, strict=True):
+        if name in LENGTHS:
+            value *= length
+        elif name == "f":
+            value /= length
+        elif name in op.linear:
+            value *= height
+        scaled.append(value)
+    return scaled
+
+
+def partials(op: OpDef, x: np.ndarray, params: Sequence[float]) -> list[tuple[str, np.ndarray]]:
+    """(n_params, n_x) from every build and in both orientations."""
+    found = []
+    for isa in supported_isas() if op.domain == "ENERGY" else supported_isas()[:1]:
+        for n_rows in (1, 9):
+            columns = np.repeat(np.array(params)[:, np.newaxis], n_rows, axis=1)
+            _, value = call_function(op.name, x, columns, partials=True, isa=isa)
+            assert value is not None
+            found.append((f"{isa}, {n_rows} rows", value[:, 0]))
+            assert all(np.array_equal(value[:, k], value[:, 0]) for k in range(n_rows))
+    return found
+
+
+def test_every_row_has_a_case() -> None:
+    assert set(CASES) == set(OPS)
+    assert set(FORMULAS) | {"Shirley", "sinDivX_gaussIRF"} == set(OPS)
+    for name, param in [*EXCEPTIONS, *ROUNDING]:
+        assert param in OPS[name].params
+    for name, case in CASES.items():
+        for params in case.sets:
+            assert len(params) == len(OPS[name].params)
+            assert not outside(OPS[name], list(params)), name
+
+
+@pytest.mark.parametrize("units", UNITS, ids=["plain", "short", "long"])
+@pytest.mark.parametrize("name", [name for name in OPS if name not in ("Shirley", "none")])
+def test_partials(name: str, units: tuple[float, float]) -> None:
+    op, case = OPS[name], CASES[name]
+    sets = case.sets if units == UNITS[0] else case.sets[:: max(len(case.sets) // 4, 1)]
+    for plain in sets:
+        params = in_units(op, plain, *units)
+        for x in case.axes(op, params, units[0]):
+            exact = np.array(
+                [[[float(v) for v in sides] for sides in derivatives(name, at, params)] for at in x]
+            )
+            found = partials(op, x, params)
+            for k, param in enumerate(op.params):
+                left, middle, right = exact[:, k].T
+                compare(name, param, f"{params} at {x}", (left, middle, right), found, k)
+
+
+def compare(
+    name: str,
+    param: str,
+    where: str,
+    sides: tuple[np.ndarray, np.ndarray, np.ndarray],
+    found: list[tuple[str, np.ndarray]],
+    k: int,
+) -> None:
+    """One column in all forms."""
+    left, middle, right = sides
+    finite = np.isfinite(middle)
+    largest = np.abs(middle[finite]).max(initial=0.0)
+    smooth = finite & (np.abs(right - left) <= 1e-12 * largest + 1e-24)
+    assert smooth.all() or (name, param) in EXCEPTIONS, f"{name}.{param}: no derivative at {where}"
+    scale = np.abs(middle[smooth]).max(initial=0.0)
+    allowed = max(BOUND * scale, SMALLEST) + ROUNDING.get((name, param), (0.0, ""))[0]
+    for how, value in found:
+        column = value[k]
+        worst = np.abs(column - middle)[smooth].max(initial=0.0)
+        assert worst <= allowed, f"{name}.{param}, {how}: {worst:.3g} of {scale:.3g}, {where}"
+        for at in np.flatnonzero(~smooth):
+            rule = EXCEPTIONS[name, param].rule
+            expected = {"left": left, "right": right, "zero": 0.0 * left}[rule][at]
+            assert abs(column[at] - expected) <= allowed, f"{name}.{param}, {how}: {where}"
+
+
+def test_shirley() -> None:
+    """The sum from above; nothing else is a parameter."""
+    rng = np.random.default_rng(4)
+    spectrum = rng.uniform(0.0, 1.0, (9, 500)) * 10.0 ** rng.uniform(-6.0, 6.0, (9, 500))
+    exact = np.array([[math.fsum(row[k:]) for k in range(row.size)] for row in spectrum])
+    for isa in supported_isas():
+        for rows in (slice(0, 1), slice(0, 9)):
+            given = np.full((1, spectrum[rows].shape[0]), 0.004)
+            _, found = call_function(
+                "Shirley", np.arange(500.0), given, spectrum[rows], partials=True, isa=isa
+            )
+            assert found is not None
+            np.testing.assert_allclose(found[0], exact[rows], rtol=1e-13)
+
+
+def test_a_law_that_does_not_move_has_no_derivative() -> None:
+    value, found = call_function("none", [0.0, 1.0], np.zeros((0, 3)), partials=True)
+    assert found is not None
+    assert found.shape == (0, 3, 2)
+    assert not value.any()
+
+
+@pytest.mark.parametrize("f", [300.0, -2000.0])
+def test_a_fast_cardinal_sine_under_an_instrument(f: float) -> None:
+    """In place of an integral by turns, the series of large omega SD."""
+    params, x = (1.4, f, 0.3, 0.9, 0.0), np.array([-1.5, 0.3, 1.0])
+    exact = np.array([derivatives("sinDivX_gaussIRF", float(at), params) for at in x])
+    for _, value in partials(OPS["sinDivX_gaussIRF"], x, params):
+        for k in range(5):
+            expected = exact[:, k, 1].astype(float)
+            assert np.abs(value[k] - expected).max() <= BOUND * np.abs(expected).max()
