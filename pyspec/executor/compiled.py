@@ -6,6 +6,7 @@ two structs that point to them) from a pool, so one executor may serve several t
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from typing import Any, ClassVar
@@ -273,7 +274,7 @@ class CompiledExecutor(Executor):
         given = self.plan.values(theta, self.opt_param_names, self.plan.theta, "free")
         if chunks is None:
             edges = np.linspace(window.row_begin, window.row_end, max(threads, 1) + 1).astype(int)
-            chunks = [(a, b) for a, b in zip(edges[:-1], edges[1:], strict=True) if a < b]
+            chunks = [(a, b) for a, b in itertools.pairwise(edges) if a < b]
         return sum_rows(self, given, fixed, form, list(chunks), threads)
 
     def fit_parts(self, fixed: Values = None) -> AbstractContextManager[Parts]:

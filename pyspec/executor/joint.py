@@ -184,7 +184,8 @@ class JointExecutor:
         given = self._theta(theta)
         if form == "value":
             pairs = zip(self.executors, self.names.gather, strict=True)
-            return np.sum([_compiled(e).normal(given[g], None, form) for e, g in pairs], axis=0)
+            parts = [_compiled(e).normal(given[g], None, form) for e, g in pairs]
+            return np.asarray(np.sum(parts, axis=0))
         total = np.zeros((given.size + 1, given.size + 1))
         for executor, gather in zip(self.executors, self.names.gather, strict=True):
             places = np.append(gather, given.size)

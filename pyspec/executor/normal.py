@@ -90,9 +90,7 @@ def sum_rows(
             if executor.helper is not None:
                 frame.fill_external(*executor.helper.external(theta, fixed))
             begin, end = chunks[index]
-            status: int = LIBRARY.pyspec_accumulate(
-                frame.address, sums[index].address, begin, end
-            )
+            status: int = LIBRARY.pyspec_accumulate(frame.address, sums[index].address, begin, end)
             return status
 
     if threads > 1:

@@ -50,8 +50,8 @@ def native_tolerance(label: str, options: dict[str, Any]) -> float:
     tolerance = given.pop("tolerance", TOLERANCE)
     if given:
         raise FitError(
-            f"{label}: native takes no option {next(iter(given))!r}; it takes tolerance (in standard "
-            'errors). Options of MINPACK need method="leastsq"'
+            f"{label}: native takes no option {next(iter(given))!r}; it takes tolerance (in "
+            'standard errors). Options of MINPACK need method="leastsq"'
         )
     if not isinstance(tolerance, int | float) or not 0 < tolerance < 1:
         raise FitError(

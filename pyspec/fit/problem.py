@@ -74,8 +74,8 @@ class FitProblem:
         self.sizes = [1.0] * len(self.names)
 
     def __getstate__(self) -> dict[str, Any]:
-        lost = ("_executor", "progress", "max_nfev", "max_seconds", "_deadline", "_theta", "_pool")
-        lost += ("_params", "_gather")
+        lost = {"_executor", "progress", "max_nfev", "max_seconds", "_deadline"}
+        lost |= {"_theta", "_pool", "_params", "_gather"}
         return {name: value for name, value in self.__dict__.items() if name not in lost}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -265,7 +265,7 @@ class FitProblem:
                 return chisqr
             columns = np.vstack([-self.derivatives(theta, bounds), residual])
             if form == "factor":
-                return pack_triangle(np.linalg.qr(columns.T, mode="r"))
+                return pack_triangle(np.asarray(np.linalg.qr(columns.T, mode="r")))
             return pack_triangle(columns @ columns.T)
 
         solver.run(evaluate, watch)

@@ -203,7 +203,6 @@ class _Packer:
             **slots,
         )
 
-
     def columns(self) -> int:
         """Writes in which columns derivatives are summed; where that stands."""
         rows = choose_columns(self.plan)

@@ -7,7 +7,7 @@
  * Every memory has exactly the size that it must have. Fails unless at least half of the plans
  * were accepted and executed, every step occurs in 2 % of the accepted plans, and every status
  * that a check can return was seen. */
-#include "random_plan.h"
+#include "fuzz_sums.h"
 #include "unit.h"
 
 #include <stdlib.h>
@@ -17,13 +17,22 @@ enum { MAX_RUN_X = 4096, MAX_RUN_ROWS = 1024 };
 static const int64_t MAX_RUN_WORK = (int64_t)1 << 22;
 
 /* What a plan or its problem has. */
-enum { HAS_REPEAT = PYSPEC_STEP_EXTERNAL + 1, HAS_TRACE, HAS_POISSON, N_FEATURES };
+enum {
+    HAS_REPEAT = PYSPEC_STEP_EXTERNAL + 1,
+    HAS_TRACE,
+    HAS_POISSON,
+    HAS_COLUMNS,
+    HAS_SHAPE,
+    N_FEATURES
+};
 static const char *const feature_names[N_FEATURES] = {
-    "LAW",     "BASE",     "EXPRESSION",         "COMPONENT",       "ADD",             "CONVOLVE",
-    "PROFILE", "EXTERNAL", "repeated component", "trace as result", "Poisson deviance"};
+    "LAW",     "BASE",     "EXPRESSION",         "COMPONENT",       "ADD",              "CONVOLVE",
+    "PROFILE", "EXTERNAL", "repeated component", "trace as result", "Poisson deviance",
+    "own columns", "height alone moves"};
 
 typedef struct tally {
     long long accepted, executed, jacobians, windows, compared, finite, different;
+    long long sums, sums_compared, sums_different, fits;
     long long seen[64], features[N_FEATURES];
 } tally;
 
@@ -34,7 +43,9 @@ static void count_features(const pyspec_plan *plan, const pyspec_problem *q, tal
         const pyspec_node *node = &plan_nodes(plan)[k];
         has[node->step] = 1;
         has[HAS_REPEAT] |= node->step == PYSPEC_STEP_COMPONENT && node->repeat > 1;
+        has[HAS_SHAPE] |= node->step == PYSPEC_STEP_COMPONENT && node->flags & PYSPEC_FLAG_SHAPE;
     }
+    has[HAS_COLUMNS] = plan->columns >= 0;
     has[HAS_TRACE] = plan->trace >= 0;
     has[HAS_POISSON] = q->loss == PYSPEC_LOSS_POISSON;
     for (int k = 0; k < N_FEATURES; k++)
@@ -186,6 +197,8 @@ static void fill_problem(rng *r, const pyspec_plan *plan, pyspec_problem *q, int
         own(owned, random_layout(r, q, size, 0, &q->data, &q->data_row, &q->data_x, &n));
     for (int64_t i = 0; i < n * size; i++)
         data[i] = (char)draw(r);
+    for (int64_t i = 0; !hostile && q->data_type == PYSPEC_TYPE_F64 && i < n; i++)
+        ((double *)(void *)data)[i] = 0.25 * (double)below(r, 100) - 1.0;
     if (chance(r, 50)) {
         double *values =
             own(owned, random_layout(r, q, 8, 1, &weight, &q->weight_row, &q->weight_x, &n));
@@ -263,6 +276,33 @@ static void check_dropped(const pyspec_problem *q, const double *residual)
             CHECK(q->keep[row * q->keep_row + i * q->keep_x] || same(*residual, 0.0));
 }
 
+/* A component at several auxiliary points that moves though it says that it does not: its value is
+ * that of the first row, its derivatives are not. */
+static int is_honest(const pyspec_plan *plan)
+{
+    for (int64_t k = plan->n_resolve; k < plan->n_nodes; k++)
+        if (plan_nodes(plan)[k].flags & PYSPEC_FLAG_STATIC && plan_nodes(plan)[k].repeat > 1)
+            return 0;
+    return 1;
+}
+
+static void run_sums(rng *r, const pyspec_plan *plan, const pyspec_problem *q, const double *theta,
+                     int compares, tally *count)
+{
+    const int result = fuzz_sums(r, plan, q, theta, compares && is_honest(plan));
+    CHECK(!(result & SUMS_FAILED));
+    count->sums++;
+    count->sums_compared += (result & SUMS_COMPARED) != 0;
+    count->sums_different += (result & SUMS_DIFFERENT) != 0;
+    if (chance(r, 50)) {
+        const char *wrong = fuzz_fit(r, plan, q, theta);
+        if (wrong)
+            printf("%s\n", wrong);
+        CHECK(!wrong);
+        count->fits++;
+    }
+}
+
 static void execute(rng *r, const pyspec_plan *plan, pyspec_problem *q, int honest,
                     tally *count)
 {
@@ -290,6 +330,7 @@ static void execute(rng *r, const pyspec_plan *plan, pyspec_problem *q, int hone
         free(run_entry(RUN_JACOBIAN, plan, q, theta, &status));
         CHECK_INT(status, STATUS_OK);
         count->jacobians++;
+        run_sums(r, plan, q, theta, honest && !hostile, count);
     }
     release(&owned);
     count->executed++;
@@ -383,6 +424,8 @@ int main(int argc, char **argv)
            "%lld of %lld differ from the naive reading, %lld of these mostly not 0 or NaN\n",
            n, count.accepted, count.executed, count.windows, count.different, count.compared,
            count.finite);
+    printf("%lld sums, of which %lld of %lld differ from the stored derivatives; %lld fits\n",
+           count.sums, count.sums_different, count.sums_compared, count.fits);
 #define STATUS(name, code, message) printf("  %-12s %lld\n", #name, count.seen[code]);
 #include "status.def"
 #undef STATUS
@@ -399,6 +442,8 @@ int main(int argc, char **argv)
     }
     CHECK(count.different <= 2 + count.compared / 4000);
     CHECK(10 * count.jacobians >= 3 * count.executed);
+    CHECK(count.sums_different <= 2 + count.sums_compared / 1000);
+    CHECK(10 * count.sums_compared >= count.sums && 3 * count.fits >= count.sums);
     CHECK(2 * count.accepted >= n && 2 * count.executed >= n);
     return REPORT;
 }

@@ -312,11 +312,26 @@ static void resolve(const reading *r, const pyspec_node *node)
 }
 
 /* A component at one abscissa; `sum` is the spectrum that it reads, summed from above. */
+/* A component of which the height alone moves: all else is read in row 0, and the bounds hold for
+ * a height of 1. */
+static double of_height(const reading *r, const pyspec_node *node, int64_t row, double x)
+{
+    double p[MAX_PARAMS] = {0};
+    read_params(r, node, 0, row, p);
+    const double height = p[0];
+    read_params(r, node, 0, 0, p);
+    p[0] = 1.0;
+    return guarded(r->words + node->guards, node->n_guards, p) ? (double)NAN
+                                                               : height * energy_op(node->op, x, p);
+}
+
 static double component(const reading *r, const pyspec_node *node, int64_t row, double x,
                         double sum)
 {
     int moves = r->plan->dimension == 1 || !(node->flags & PYSPEC_FLAG_STATIC);
     double p[MAX_PARAMS] = {0}, mean = 0.0;
+    if (r->plan->dimension == 2 && node->flags & PYSPEC_FLAG_SHAPE)
+        return of_height(r, node, row, x);
     for (int64_t aux = 0; aux < node->repeat; aux++) {
         int bad = read_params(r, node, aux, moves ? row : 0, p);
         double value = node->op == OP_Shirley ? p[0] * sum : energy_op(node->op, x, p);

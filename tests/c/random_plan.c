@@ -195,6 +195,8 @@ static unsigned random_component(rng *r, plan_builder *b, unsigned written, know
             node->flags |= PYSPEC_FLAG_STATIC;
         if (b->head.n_aux && chance(r, 5))
             node->repeat = (int32_t)b->head.n_aux;
+        if (pyspec_has_height(&pyspec_op_table[node->op]) && node->repeat == 1 && chance(r, 25))
+            node->flags |= PYSPEC_FLAG_SHAPE;
     }
     return written | 1u << target;
 }
@@ -214,6 +216,54 @@ static void random_dependencies(rng *r, plan_builder *b)
     }
     for (int64_t k = 0; k < n; k++)
         add_word(b, lists[k]);
+}
+
+/* Whether all that a row depends on is in the set. */
+static int covers(const plan_builder *b, const char *chosen, int64_t row)
+{
+    const int64_t *ends = b->words + b->head.depends, *lists = ends + b->head.n_traces + 1;
+    for (int64_t k = ends[row]; k < ends[row + 1]; k++)
+        if (!chosen[lists[k]])
+            return 0;
+    return 1;
+}
+
+/* Adds to the set what a row needs: itself, unless it is in a block, or what it depends on. */
+static void choose(rng *r, const plan_builder *b, char *chosen, int64_t row)
+{
+    const int64_t *ends = b->words + b->head.depends, *lists = ends + b->head.n_traces + 1;
+    if (row < b->head.samples && (chosen[row] || chance(r, 60)))
+        chosen[row] = 1;
+    else if (!covers(b, chosen, row))
+        for (int64_t k = ends[row]; k < ends[row + 1]; k++)
+            chosen[lists[k]] = 1;
+}
+
+/* Columns of the plan's own in a random order: those that the components need, and some more. */
+static void random_columns(rng *r, plan_builder *b)
+{
+    static char chosen[MAX_TEST_WORDS];
+    static int rows[MAX_TEST_WORDS];
+    int n = 0;
+    for (int64_t row = 0; row < b->head.samples; row++)
+        chosen[row] = (char)chance(r, 20);
+    for (int64_t k = b->head.n_resolve; k < b->head.n_nodes; k++) {
+        const pyspec_node *node = &b->nodes[k];
+        for (int p = 0; node->step == PYSPEC_STEP_COMPONENT && p < node->n_params; p++) {
+            const int64_t row = b->words[node->params + p];
+            for (int64_t j = 0; row >= 0 && j < (row < b->head.samples ? 1 : b->head.n_aux); j++)
+                choose(r, b, chosen, row + j);
+        }
+    }
+    for (int row = 0; row < b->head.samples; row++)
+        if (chosen[row])
+            rows[n++] = row;
+    for (int k = n - 1; k > 0; k--) {
+        const int other = (int)below(r, k + 1), row = rows[k];
+        rows[k] = rows[other];
+        rows[other] = row;
+    }
+    add_columns(b, n, rows);
 }
 
 void random_plan(rng *r, plan_builder *b)
@@ -238,8 +288,14 @@ void random_plan(rng *r, plan_builder *b)
     b->head.result = written ? random_written(r, b, written, -1) : 0;
     if (chance(r, 6))
         b->head.trace = below(r, n_plain);
-    if (chance(r, 60))
+    if (!chance(r, 70))
+        return;
+    if (chance(r, 70))
+        add_dependencies(b);
+    else
         random_dependencies(r, b);
+    if (chance(r, 60))
+        random_columns(r, b);
 }
 
 void mutate_plan(rng *r, pyspec_plan *plan)

@@ -28,9 +28,7 @@ IDS = (
 )
 
 
-def check(
-    result: FitResult, wanted: dict[str, Any], redchi: float, within: float = 1e-3
-) -> None:
+def check(result: FitResult, wanted: dict[str, Any], redchi: float, within: float = 1e-3) -> None:
     """Every free parameter of the other program."""
     free = {name: par for name, par in wanted.items() if par["vary"]}
     assert set(result.free_names) == set(free)
