@@ -39,10 +39,12 @@ class Descent:
         problem = self.problem
         bounds = [(float(params[name].min), float(params[name].max)) for name in problem.names]
         lower, upper = np.array(bounds).reshape(-1, 2).T
-        first = self.fit(problem.theta_of(params), lower, upper)
-        places = problem.jumps() if first.end != "not_finite" else {}
-        jumps = {problem.names.index(name): values for name, values in places.items()}
-        if not jumps or first.end == "limit":
+        start = problem.theta_of(params)
+        jumps = {problem.names.index(name): at for name, at in problem.jumps().items()}
+        if not jumps:
+            return self.fit(start, lower, upper)
+        first = self._trial(start, *frozen(start, lower, upper, jumps))
+        if first.end == "not_finite":
             return first
         noise = 1e-12 * first.chisqr + np.finfo(float).eps ** 2 * self.data_square
         found = search(first, self._trial, lower, upper, jumps, noise)
@@ -67,7 +69,8 @@ class Descent:
         low, high = frozen(start, lower, upper, jumps)
         for index in set(jumps).intersection(undetermined):
             start[index] = low[index] = high[index] = middle(low[index], high[index], start[index])
-        return self.fit(start, low, high)
+        settled = self.fit(start, low, high)
+        return found if settled.end == "not_finite" else settled
 
     def fit(
         self, start: Array, lower: Array, upper: Array, most: int = MOST_EVALUATIONS
