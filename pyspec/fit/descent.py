@@ -64,8 +64,9 @@ class Descent:
     ) -> NativeSolver:
         """The end of a search, to the tolerance. Where the data do not say where in its interval a
         parameter lies, as those of an onset and a height do not, it lies in the middle."""
-        _, undetermined = gauss_newton(found.factor()[:, : found.theta.size], 1.0)
         start = found.theta.copy()
+        free = [(-np.inf, np.inf)] * start.size
+        _, undetermined = gauss_newton(self.problem.derivatives(start, free).T, 1.0)
         low, high = frozen(start, lower, upper, jumps)
         for index in set(jumps).intersection(undetermined):
             start[index] = low[index] = high[index] = middle(low[index], high[index], start[index])
