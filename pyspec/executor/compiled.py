@@ -9,6 +9,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -105,9 +106,16 @@ class CompiledExecutor(Executor):
 
     name: ClassVar[str] = "compiled"
 
-    def __init__(self, plan: ScheduledPlan, measurement: Measurement | None = None) -> None:
+    def __init__(
+        self,
+        plan: ScheduledPlan,
+        measurement: Measurement | None = None,
+        *,
+        lines: bool = True,
+    ) -> None:
         super().__init__(plan, measurement)
-        self.packed: PackedPlan = pack(plan)
+        self.lines = lines
+        self.packed: PackedPlan = pack(plan, lines=lines)
         self._keep_alive: list[npt.NDArray[Any]] = []
         self.problem = self._describe_problem()
         # Registered functions are called by Python, before the C call of an evaluation.
@@ -116,7 +124,8 @@ class CompiledExecutor(Executor):
         self._frames: list[_Frame] = [_Frame(self)]
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return CompiledExecutor, (self.plan, self.measurement)
+        again = partial(CompiledExecutor, lines=self.lines)
+        return again, (self.plan, self.measurement)
 
     def _describe_problem(self) -> npt.NDArray[np.void]:
         plan, window = self.plan, self.window

@@ -115,7 +115,7 @@ class JointProblem(FitProblem):
         return list(dict.fromkeys(found))
 
     def slopes(self, theta: Array, bounds: Sequence[tuple[float, float]], free: list[int]) -> Array:
-        if getattr(self.executor, "has_jacobian", False):
+        if self.in_c:
             return super().slopes(theta, bounds, free)
         blocks = []
         for problem, gather in zip(self.problems, self.shared.gather, strict=True):

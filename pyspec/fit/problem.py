@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from pyspec.errors import FitError
-from pyspec.executor import Runner, make_executor, make_plan
+from pyspec.errors import FitError, suggest
+from pyspec.executor import CompiledExecutor, Runner, make_executor, make_plan
 from pyspec.executor.normal import pack_triangle, unpack
 from pyspec.fit.buffers import BufferPool
 from pyspec.fit.caution import cautions
@@ -22,13 +22,28 @@ from pyspec.fit.parameters import followers, start_parameters
 from pyspec.fit.progress import Silent, StopFit
 from pyspec.ir import build_graph
 from pyspec.model import Measurement, Model, Par
-from pyspec.passes import jump_parameters
+from pyspec.passes import classify_columns, jump_parameters
 from pyspec.plan import ScheduledPlan
 
 Array = npt.NDArray[np.float64]
 
 #: Expected counts are taken to be at least this, as the deviance does.
 POISSON_FLOOR = 1e-3
+
+
+#: Classes of Jacobian columns that may be switched off.
+CLASSES = ("constant", "structured")
+
+
+def checked_classes(without: Collection[str]) -> frozenset[str]:
+    """The classes as a set. Raises :class:`FitError` for names that are none."""
+    given = {without} if isinstance(without, str) else set(without)
+    for name in sorted(given - set(CLASSES)):
+        raise FitError(
+            f"jacobian_without={name!r} is no class of columns that can be switched off"
+            f"{suggest(name, list(CLASSES))}; there are {', '.join(CLASSES)}"
+        )
+    return frozenset(given)
 
 
 class FitProblem:
@@ -38,7 +53,8 @@ class FitProblem:
     naming the parameter. Pickles without its executor, which is made again on first use.
 
     `executor` is one made before, for many measurements of one model; `fixed` holds values of
-    fixed parameters that differ from those of the model.
+    fixed parameters that differ from those of the model; `without` names classes of Jacobian
+    columns that are switched off, for comparison.
     """
 
     def __init__(
@@ -48,17 +64,21 @@ class FitProblem:
         backend: str,
         executor: Runner | None = None,
         fixed: Mapping[str, float] | None = None,
+        without: Collection[str] = (),
     ) -> None:
         self.model = model
         self.measurement = measurement
         self.backend = backend
         self.fixed = None if fixed is None else dict(fixed)
+        self.without = checked_classes(without)
         self._executor: Runner | None = executor
         self.names: tuple[str, ...] = tuple(self.executor.opt_param_names)
         self._start()
 
     def make_executor(self) -> Runner:
         """The executor of this problem."""
+        if "constant" in self.without and self.backend == "compiled":
+            return CompiledExecutor(make_plan(self.model), self.measurement, lines=False)
         return make_executor(self.model, self.measurement, self.backend)
 
     def _start(self) -> None:
@@ -213,7 +233,9 @@ class FitProblem:
         by central differences elsewhere."""
         executor: Any = self.executor
         known = hasattr(executor, "known_jacobian")
-        columns = list(executor.unknown_columns) if known else list(range(len(self.names)))
+        columns = list(range(len(self.names)))
+        if known:
+            columns = sorted({*executor.unknown_columns, *self._switched_off()})
         exact: Array = np.empty((0, 0))
         if known:
             exact = executor.known_jacobian(theta, self.fixed)
@@ -226,13 +248,25 @@ class FitProblem:
         exact[columns] = differences
         return exact
 
+    @property
+    def in_c(self) -> bool:
+        """Whether all derivatives come from one C call."""
+        return bool(getattr(self.executor, "has_jacobian", False)) and not self._switched_off()
+
+    def _switched_off(self) -> list[int]:
+        """Columns that are to be finite differences, though they are known."""
+        if "structured" not in self.without:
+            return []
+        columns = classify_columns(build_graph(self.model))
+        return [k for k, column in enumerate(columns) if column.kind == "structured"]
+
     def _plain(self, theta: Array) -> Array:
         return np.array(self.executor.residual(theta, self.fixed))
 
     def slopes(self, theta: Array, bounds: Sequence[tuple[float, float]], free: list[int]) -> Array:
         """(m, n_free) matrix whose Gram matrix is the information: derivatives of the residual, or
         with counting statistics of the model over sqrt(variance); or a factor of these."""
-        if getattr(self.executor, "has_jacobian", False):
+        if self.in_c:
             form = "fisher" if self.is_poisson else "gram"
             root = root_of(unpack(self.executor.normal(theta, self.fixed, form)))  # type: ignore[attr-defined]
             return np.asarray(root[:, free])
@@ -266,7 +300,7 @@ class FitProblem:
         """Runs the solver of C: all of it there, or with evaluations from here where these need
         Python."""
         executor: Any = self.executor
-        if getattr(executor, "has_jacobian", False):
+        if self.in_c:
             with executor.fit_parts(self.fixed) as parts:
                 solver.run_parts(parts, watch, each=self.progress.each)
             return

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import warnings
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from pyspec.errors import BackendError, FitError, ModelWarning, PlanError
@@ -34,6 +34,7 @@ def fit_model(
     scale_covar: bool | None = None,
     seeds: Mapping[str, float] | None = None,
     max_seconds: float | None = None,
+    jacobian_without: Collection[str] = (),
     **options: Any,
 ) -> FitResult:
     """Fits the free parameters of `model` to `measurement` by least squares.
@@ -54,6 +55,9 @@ def fit_model(
     scale_covar : whether standard errors are scaled by sqrt(redchi); by default they are, but
         with counting statistics they are not
     seeds : start values by name, in place of those of the model
+    jacobian_without : classes of Jacobian columns to switch off, for comparison: "constant"
+        computes what does not move in time for every time, "structured" takes finite differences
+        (see ``pyspec explain --jacobian``)
     options : handed to the (last) method; "native" takes `tolerance`, in standard errors
 
     Raises
@@ -65,7 +69,7 @@ def fit_model(
     check_limits(max_nfev, max_seconds)
     methods = fit_stages(method, stages, fit_alg_1, fit_alg_2)
     refuse_intervals(options)
-    problem = make_problem(copy.deepcopy(model), measurement, backend)
+    problem = make_problem(copy.deepcopy(model), measurement, backend, jacobian_without)
     run, moved = run_fit(
         problem,
         methods,
@@ -120,7 +124,9 @@ def warn_of(problem: FitProblem, values: Mapping[str, float], stacklevel: int) -
         warnings.warn(f"{problem.label}: {text}", ModelWarning, stacklevel=stacklevel + 1)
 
 
-def make_problem(model: Model, measurement: Measurement, backend: str | None) -> FitProblem:
+def make_problem(
+    model: Model, measurement: Measurement, backend: str | None, without: Collection[str] = ()
+) -> FitProblem:
     """The problem on the backend asked for; without one, on the first that can run it."""
     if not isinstance(measurement, Measurement):
         raise FitError(
@@ -132,11 +138,11 @@ def make_problem(model: Model, measurement: Measurement, backend: str | None) ->
             f"{model.name}: a fit needs data, the measurement has none; give Measurement(data=...)"
         )
     if backend is not None:
-        return FitProblem(model, measurement, backend_name(backend))
+        return FitProblem(model, measurement, backend_name(backend), without=without)
     reasons: list[str] = []
     for name in FALLBACK:
         try:
-            problem = FitProblem(model, measurement, name)
+            problem = FitProblem(model, measurement, name, without=without)
         except (PlanError, BackendError) as error:
             reasons.append(f"{name}: {error}")
             continue

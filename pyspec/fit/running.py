@@ -139,7 +139,7 @@ class Run:
         return NativeOutcome(self.problem, self.params, solver)
 
     def _has_derivatives(self, options: dict[str, Any]) -> bool:
-        return bool(getattr(self.problem.executor, "has_jacobian", False)) or _is_tight(options)
+        return self.problem.in_c or _is_tight(options)
 
     def _derivatives(self, params: Any) -> Array:
         """(n_free, n_points) derivatives of the residual, for MINPACK."""

@@ -66,8 +66,9 @@ class PackedPlan:
 
 
 class _Packer:
-    def __init__(self, plan: ScheduledPlan) -> None:
+    def __init__(self, plan: ScheduledPlan, lines: bool) -> None:
         self.plan = plan
+        self.lines = lines
         self.words: list[int] = []
         self.nodes: list[dict[str, int]] = []
         self.labels: list[str] = []
@@ -188,7 +189,9 @@ class _Packer:
             self.node(plan.op_names[index], step=STEP_EXTERNAL, flags=flags, **slots)
             return
         begin, end = plan.op_param_indptr[index : index + 2]
-        if not plan.op_moves[index] and not op.spectrum_fed:
+        if not self.lines:
+            pass
+        elif not plan.op_moves[index] and not op.spectrum_fed:
             flags |= FLAG_STATIC
         elif self.moves_in_height(op, plan.op_param_indices[begin:end].tolist()):
             flags |= FLAG_SHAPE
@@ -214,9 +217,13 @@ class _Packer:
         return begin
 
 
-def pack(plan: ScheduledPlan) -> PackedPlan:
-    """Packs and checks a plan. Raises PlanError that names the node and field at fault."""
-    packer = _Packer(plan)
+def pack(plan: ScheduledPlan, *, lines: bool = True) -> PackedPlan:
+    """Packs and checks a plan. Raises PlanError that names the node and field at fault.
+
+    Without `lines`, what does not move in time is computed for every time like the rest: for
+    comparison.
+    """
+    packer = _Packer(plan, lines)
     pack_step = {
         RESOLVE_DYNAMICS: packer.dynamics,
         RESOLVE_EXPRESSION: packer.expression,
