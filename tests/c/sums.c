@@ -170,12 +170,18 @@ double *gram_of_factor(const double *factor, int64_t order)
     return triangle;
 }
 
+/* Not less than what may have a square of 0. */
+static double norm_of(const double *gram, int64_t order, int64_t k)
+{
+    return fmax(sqrt(gram[triangle_at(order, k, k)]), 1e-150);
+}
+
 int gram_close(const double *a, const double *b, int64_t order, double tolerance)
 {
     for (int64_t j = 0; j < order; j++)
         for (int64_t k = j; k < order; k++) {
             int64_t at = triangle_at(order, j, k);
-            double norm = sqrt(b[triangle_at(order, j, j)]) * sqrt(b[triangle_at(order, k, k)]);
+            double norm = norm_of(b, order, j) * norm_of(b, order, k);
             if (!(fabs(a[at] - b[at]) <= tolerance * norm))
                 return 0;
         }

@@ -172,6 +172,51 @@ static void dropped_points_add_nothing(void)
         }
 }
 
+/* x0 moves with an external trace that is not finite in one row. */
+static void a_dropped_row_may_have_any_derivative(void)
+{
+    enum { N_ROWS = 11, N_X = 40, ODD = 4 };
+    plan_builder b;
+    double data[N_ROWS * N_X];
+    uint8_t keep[N_ROWS];
+    const double theta[] = {0.3, 1.2}, odd[] = {(double)INFINITY, (double)NAN};
+    const int gauss[] = {1, 4, 2}, own[] = {4, 1};
+    const int64_t moved[] = {RPN_PARAM, 0, RPN_PARAM, 3, RPN_MUL, 0};
+    int status;
+    grid g;
+    start(&b, 2, 2, 1, 5, 1);
+    b.head.n_external = 1;
+    add_expression(&b, 0, 4, 3, moved);
+    add_call(&b, PYSPEC_STEP_COMPONENT, OP_Gauss, PYSPEC_FLAG_STORE, 0, 3, gauss);
+    add_dependencies(&b);
+    add_columns(&b, 2, own);
+    pyspec_plan *plan = finish(&b);
+    make_grid(&g, plan, N_ROWS, N_X);
+    for (int i = 0; i < N_ROWS * N_X; i++)
+        data[i] = i % 7;
+    for (int row = 0; row < N_ROWS; row++)
+        keep[row] = row != ODD;
+    g.problem.data = data;
+    g.problem.data_row = N_X * 8;
+    g.problem.data_x = 8;
+    g.problem.keep_row = 1;
+    for (int k = 0; k < 4; k++) {
+        const int drops = k & 1;
+        g.external[ODD] = odd[k / 2];
+        g.problem.keep = drops ? keep : NULL;
+        double *gram = summed(plan, &g.problem, theta, PYSPEC_FORM_GRAM, &status);
+        double *columns = explicit_columns(plan, &g.problem, theta, PYSPEC_FORM_GRAM);
+        double *want = gram_of_columns(columns, 3, N_ROWS * N_X);
+        CHECK(!drops || gram_close(gram, want, 3, 1e-12));
+        CHECK(drops || k / 2 == 0 || isnan(gram[0])); /* a peak at infinity may be no peak */
+        free(gram);
+        free(columns);
+        free(want);
+    }
+    free_grid(&g);
+    free(plan);
+}
+
 /* ---- any division of the rows --------------------------------------------------------------- */
 
 static int same_sums(const pyspec_normal *a, const pyspec_normal *b)
@@ -307,6 +352,7 @@ int main(void)
     RUN(has_the_sign_of_the_fall_of_chi_square);
     RUN_ALL(a_factor_keeps_what_squares_lose);
     RUN_ALL(dropped_points_add_nothing);
+    RUN_ALL(a_dropped_row_may_have_any_derivative);
     RUN_ALL(any_division_of_the_rows_gives_the_same_bits);
     RUN_ALL(rows_outside_of_a_chunk_have_no_say);
     RUN(collecting_changes_nothing);
