@@ -304,9 +304,9 @@ static int check_columns(checker *c)
         return STATUS_OK;
     REQUIRE_PLAN(p->depends >= 0, OFFSET, columns);
     const int64_t n = words[p->columns], room = p->n_words - p->columns - 1;
-    const int64_t *rows = words + p->columns + 1, *of_row = rows + n;
     REQUIRE(in_range(n, 0, p->n_traces + 1) && n + p->n_traces <= room, SIZE, pyspec_plan, columns,
             n);
+    const int64_t *rows = words + p->columns + 1, *of_row = rows + n;
     for (int64_t k = 0; k < n; k++)
         REQUIRE(in_range(rows[k], 0, p->samples) && of_row[rows[k]] == k, ROW, pyspec_plan, columns,
                 rows[k]);
