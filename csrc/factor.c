@@ -6,10 +6,12 @@
 static void reflect(double *triangle, int64_t order, double *columns, int64_t n, int64_t k)
 {
     double *diagonal = triangle + triangle_at(order, k, k), *own = columns + k * n;
-    double largest = fabs(*diagonal), square = 0.0;
-    for (int64_t i = 0; i < n; i++)
+    double largest = fabs(*diagonal), total = 0.0, square = 0.0;
+    for (int64_t i = 0; i < n; i++) {
         largest = fabs(own[i]) > largest ? fabs(own[i]) : largest;
-    if (largest == 0.0)
+        total += fabs(own[i]);
+    }
+    if (total == 0.0) /* a column of NaN goes on: it is not larger than 0, but neither is it 0 */
         return;
     for (int64_t i = 0; i < n; i++) {
         own[i] /= largest;
