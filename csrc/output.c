@@ -44,14 +44,14 @@ static double deviance(double d, double m, double scale)
 static double deviance_fall(double d, double m, double scale)
 {
     if (d == 0.0)
-        return 0.0 >= m ? 0.0 : sqrt(0.5 * scale / m);
+        return 0.0 >= m ? 0.0 : sqrt(0.5 * scale) / sqrt(m);
     const double floor = 1e-3 / scale, at = m > floor ? m : floor, x = (at - d) / d;
     double shape = 0.0;
     for (int k = 15; k >= 0; k--)
         shape = 2.0 / (k + 2) - x * shape;
     if (fabs(x) >= 0.1)
-        shape = 2.0 * (x - log(1.0 + x)) / (x * x);
-    return sqrt(scale / d) / ((1.0 + x) * sqrt(shape));
+        shape = 2.0 * ((x - log(at / d)) / x) / x;
+    return sqrt(scale / d) / (at / d * sqrt(shape));
 }
 
 int pyspec_is_weighted(const run *r)
