@@ -289,7 +289,8 @@ static int is_honest(const pyspec_plan *plan)
 static void run_sums(rng *r, const pyspec_plan *plan, const pyspec_problem *q, const double *theta,
                      int compares, tally *count)
 {
-    const int result = fuzz_sums(r, plan, q, theta, compares && is_honest(plan));
+    const int honest = is_honest(plan);
+    const int result = fuzz_sums(r, plan, q, theta, honest, compares && honest);
     CHECK(!(result & SUMS_FAILED));
     count->sums++;
     count->sums_compared += (result & SUMS_COMPARED) != 0;

@@ -66,8 +66,19 @@ static int compare_sums(const pyspec_plan *plan, const pyspec_problem *q, const 
     return result;
 }
 
+/* Whether the last number of a triangle is one though chi^2 is not. */
+static int hides_nan(const pyspec_plan *plan, const pyspec_problem *q, const double *theta,
+                     double last)
+{
+    int status;
+    double *value = summed(plan, q, theta, PYSPEC_FORM_VALUE, &status);
+    const int hidden = isnan(*value) && isfinite(last);
+    free(value);
+    return hidden;
+}
+
 int fuzz_sums(rng *r, const pyspec_plan *plan, const pyspec_problem *problem, const double *theta,
-              int compare)
+              int honest, int compare)
 {
     const int form = (int)below(r, PYSPEC_FORM_FISHER + 1);
     pyspec_normal s;
@@ -77,6 +88,8 @@ int fuzz_sums(rng *r, const pyspec_plan *plan, const pyspec_problem *problem, co
     double *triangle = status ? NULL : collected(&s);
     double *whole = summed(plan, problem, theta, form, &status);
     if (!triangle || !whole || !all_same(triangle, whole, triangle_size(s.order)))
+        result = SUMS_FAILED;
+    else if (honest && hides_nan(plan, problem, theta, triangle[triangle_size(s.order) - 1]))
         result = SUMS_FAILED;
     else if (compare)
         result = compare_sums(plan, problem, theta, form, triangle);

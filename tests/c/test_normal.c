@@ -217,6 +217,28 @@ static void a_dropped_row_may_have_any_derivative(void)
     free(plan);
 }
 
+/* One row, or all of it, outside of its bounds: NaN reaches every form. */
+static void rows_that_are_nan_make_all_forms_nan(void)
+{
+    for (int kind = 0; kind < N_MODELS; kind++)
+        for (int form = 0; form <= PYSPEC_FORM_FISHER; form++)
+            for (int all = 0; all < 2; all++) {
+                model m;
+                double theta[8];
+                int status;
+                make_model(&m, kind, COLUMNS_MIXED, 0, 19, 61);
+                memcpy(theta, m.theta, (size_t)m.plan->n_theta * sizeof *theta);
+                for (int64_t i = 0; !all && i < m.g.problem.n_x; i++)
+                    m.data[m.g.problem.n_rows / 2 * m.g.problem.n_x + i] = (double)NAN;
+                if (all)
+                    theta[kind == MODEL_TRACE ? 1 : 2] = -1.0; /* a width, or a lifetime */
+                double *sums = summed(m.plan, &m.g.problem, theta, form, &status);
+                CHECK(!isfinite(sums[triangle_size(form ? m.plan->n_theta + 1 : 1) - 1]));
+                free(sums);
+                free_model(&m);
+            }
+}
+
 /* ---- any division of the rows --------------------------------------------------------------- */
 
 static int same_sums(const pyspec_normal *a, const pyspec_normal *b)
@@ -353,6 +375,7 @@ int main(void)
     RUN_ALL(a_factor_keeps_what_squares_lose);
     RUN_ALL(dropped_points_add_nothing);
     RUN_ALL(a_dropped_row_may_have_any_derivative);
+    RUN_ALL(rows_that_are_nan_make_all_forms_nan);
     RUN_ALL(any_division_of_the_rows_gives_the_same_bits);
     RUN_ALL(rows_outside_of_a_chunk_have_no_say);
     RUN(collecting_changes_nothing);
