@@ -177,15 +177,15 @@ KERNEL(sinFun_gaussIRF)
             double turned_im = s * hr + c * hi, turned_re = c * hr - s * hi;
             y[AT] = P(0) * turned_im + P(5) * onset;
             if (want) {
-                double n = density(u, width), a = x[l], b = yy[l];
-                double qr = b * w.v[l] - 0.5 * w.dy[l], qi = b * im - 0.5 * w.dx[l];
+                double n = density(u, width), a = x[l], height = yy[l];
+                double qr = height * w.v[l] - 0.5 * w.dy[l], qi = height * im - 0.5 * w.dx[l];
                 double inverse = early * PYSPEC_SQRT1_2 / width;
                 double spread = 0.5 * PYSPEC_SQRT1_2 * early * width;
                 double turn = PYSPEC_SQRT1_2 * 2.0 * a;
                 double gr = inverse * qr - omega * di, gi = after * (inverse * qi) + omega * dr;
                 double rr = u * dr - turn * di * width - spread * w.dy[l];
                 double ri = u * di + turn * dr * width - after * (spread * w.dx[l]);
-                double tr = 0.5 * a * w.dx[l] + b * qr, ti = b * qi - 0.5 * a * w.dy[l];
+                double tr = 0.5 * a * w.dx[l] + height * qr, ti = height * qi - 0.5 * a * w.dy[l];
                 double cr = after * (early * tr / width) - turn * (turn * dr) / width;
                 double ci = early * ti / width - turn * (turn * di) / width;
                 d[0][AT] = turned_im;

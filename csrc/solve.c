@@ -7,7 +7,7 @@
  * The damping follows the ratio of the decrease seen to that promised (H. B. Nielsen, "Damping
  * parameter in Marquardt's method", IMM-REP-1999-05), in units of the largest column norms lately
  * (J. J. Moré, Lecture Notes in Mathematics 630 (1978) 105). */
-#include "run.h"
+#include "solver.h"
 
 #include <float.h>
 
@@ -25,9 +25,6 @@ static const double LEAST_FACTOR = 0.1;
 
 static const double FIRST_DAMPING = 1.0, LEAST_DAMPING = 1e-15, MOST_DAMPING = 1e30;
 
-/* A direction in which the scaled J is this small is not determined by the data. */
-static const double UNDETERMINED = 1e-12;
-
 /* In place of an undamped step where the normal equations have none. */
 static const double LIGHT_DAMPING = 1e-10;
 
@@ -42,52 +39,12 @@ static const double NEAR = 0.5;
 enum { MOST_IDLE = 6 };
 static const double ROUNDING_DISTANCE = 1e-3;
 
-/* Parts of the work memory. */
-typedef struct solver_work {
-    double *largest; /* [n] largest norm of each column lately  */
-    double *norm;    /* [n] norms of the columns                */
-    double *gradient; /* [n] Jtr: the direction of steepest descent */
-    double *curvature; /* [n][n] JtJ                            */
-    double *undamped; /* [n] the undamped step                  */
-    double *step;    /* [n] the step at hand                    */
-    double *solution; /* [n]                                    */
-    double *held;    /* [n] 1 where the step is prescribed      */
-    double *matrix;  /* [n + 1][n + 1]                          */
-    double *rows;    /* [n + 1][2 n + 1]                        */
-    int64_t size;    /* doubles                                 */
-} solver_work;
-
-static solver_work divide(int64_t n, double *base)
-{
-    solver_work w = {0};
-    int64_t used = 0;
-#define TAKE(part, count) (w.part = base ? base + used : base, used += (count))
-    TAKE(largest, n);
-    TAKE(norm, n);
-    TAKE(gradient, n);
-    TAKE(curvature, n * n);
-    TAKE(undamped, n);
-    TAKE(step, n);
-    TAKE(solution, n);
-    TAKE(held, n);
-    TAKE(matrix, (n + 1) * (n + 1));
-    TAKE(rows, (n + 1) * (2 * n + 1));
-#undef TAKE
-    w.size = used;
-    return w;
-}
-
 int64_t pyspec_fit_work_size(int64_t n)
 {
     return divide(n, NULL).size * (int64_t)sizeof(double);
 }
 
 /* ---- what the normal equations say ---------------------------------------------------------- */
-
-static double at(const double *triangle, int64_t order, int64_t j, int64_t k)
-{
-    return triangle[triangle_at(order, j, k)];
-}
 
 /* Entry j, k of the Gram matrix that a triangle stands for. */
 static double product(const double *triangle, int64_t order, int64_t j, int64_t k, int is_factor)
@@ -131,186 +88,7 @@ static void take(pyspec_solver *s, double value)
     }
 }
 
-/* The Gram matrix of the best point is a factor. */
-static int has_factor(const pyspec_solver *s)
-{
-    return s->needs_factor == 2;
-}
-
-/* ---- one step ------------------------------------------------------------------------------- */
-
-/* What the parameters that are held leave of the gradient of another. */
-static double remaining_gradient(const solver_work *w, int64_t n, int64_t j, const double *step)
-{
-    double sum = w->gradient[j];
-    for (int64_t k = 0; k < n; k++)
-        sum -= w->held[k] != 0.0 ? w->curvature[j * n + k] * step[k] : 0.0;
-    return sum;
-}
-
-/* Solves (JtJ + damping) step = Jtr over the parameters that are free, by Cholesky's method on
- * columns of norm 1. Returns the smallest pivot, 0 if the matrix is not positive. */
-static double solve_gram(const pyspec_solver *s, const solver_work *w, double damping, double *step)
-{
-    const int64_t n = s->n;
-    double least = 1.0, *u = w->matrix, *y = w->solution;
-    for (int64_t j = 0; j < n; j++) {
-        if (w->held[j] != 0.0)
-            continue;
-        double share = w->largest[j] / w->norm[j];
-        double pivot = 1.0 + damping * share * share, sum;
-        for (int64_t i = 0; i < j; i++)
-            pivot -= w->held[i] != 0.0 ? 0.0 : u[i * n + j] * u[i * n + j];
-        least = pivot < least ? pivot : least;
-        if (!(pivot > 0.0))
-            return 0.0;
-        u[j * n + j] = sqrt(pivot);
-        sum = remaining_gradient(w, n, j, step) / w->norm[j];
-        for (int64_t i = 0; i < j; i++)
-            sum -= w->held[i] != 0.0 ? 0.0 : u[i * n + j] * y[i];
-        y[j] = sum / u[j * n + j];
-        for (int64_t k = j + 1; k < n; k++) {
-            if (w->held[k] != 0.0)
-                continue;
-            double value = w->curvature[j * n + k] / (w->norm[j] * w->norm[k]);
-            for (int64_t i = 0; i < j; i++)
-                value -= w->held[i] != 0.0 ? 0.0 : u[i * n + j] * u[i * n + k];
-            u[j * n + k] = value / u[j * n + j];
-        }
-    }
-    for (int64_t j = n - 1; j >= 0; j--) {
-        if (w->held[j] != 0.0)
-            continue;
-        for (int64_t k = j + 1; k < n; k++)
-            y[j] -= w->held[k] != 0.0 ? 0.0 : u[j * n + k] * y[k];
-        y[j] /= u[j * n + j];
-        step[j] = y[j] / w->norm[j];
-    }
-    return least;
-}
-
-/* The same by orthogonal transformations of the factor R, with rows of the damping below. A
- * direction that the data do not determine at all gets no step. */
-static double solve_factor(const pyspec_solver *s, const solver_work *w, double damping, double *step)
-{
-    const int64_t n = s->n, order = n + 1;
-    int64_t n_free = 0, n_rows = 0, row;
-    double least = 1.0, *u = w->matrix, *y = w->solution;
-    for (int64_t j = 0; j < n; j++)
-        n_free += w->held[j] == 0.0;
-    n_rows = order + n_free;
-    fill(w->rows, 0.0, (n_free + 1) * n_rows);
-    fill(u, 0.0, triangle_size(n_free + 1));
-    int64_t free_index = 0;
-    for (int64_t j = 0; j < n; j++) {
-        if (w->held[j] != 0.0)
-            continue;
-        double *column = w->rows + free_index * n_rows, share = w->largest[j] / w->norm[j];
-        for (row = 0; row <= j; row++)
-            column[row] = at(s->normal, order, row, j) / w->norm[j];
-        column[order + free_index] = sqrt(damping) * share + UNDETERMINED;
-        free_index++;
-    }
-    for (row = 0; row < order; row++) {
-        double *right = w->rows + n_free * n_rows;
-        right[row] = at(s->normal, order, row, n);
-        for (int64_t k = row; k < n; k++)
-            right[row] -= w->held[k] != 0.0 ? at(s->normal, order, row, k) * step[k] : 0.0;
-    }
-    pyspec_absorb(u, n_free + 1, w->rows, n_rows);
-    for (int64_t j = n_free - 1; j >= 0; j--) {
-        y[j] = at(u, n_free + 1, j, n_free);
-        for (int64_t k = j + 1; k < n_free; k++)
-            y[j] -= at(u, n_free + 1, j, k) * y[k];
-        double pivot = at(u, n_free + 1, j, j);
-        least = pivot * pivot < least ? pivot * pivot : least;
-        y[j] /= pivot;
-    }
-    free_index = 0;
-    for (int64_t j = 0; j < n; j++)
-        if (w->held[j] == 0.0)
-            step[j] = y[free_index++] / w->norm[j];
-    return least;
-}
-
-static double variance(const pyspec_solver *s)
-{
-    return s->chisqr / (double)(s->n_points > s->n ? s->n_points - s->n : 1);
-}
-
-/* Whether a parameter stays where it is: at a bound that it would leave for no gain worth
- * mentioning, or without a column. */
-static int stays(const pyspec_solver *s, const solver_work *w, int64_t j)
-{
-    const double gradient = w->gradient[j], low = s->lower[j], high = s->lower[s->n + j];
-    if (!(w->norm[j] > 0.0))
-        return 1;
-    const double gain = gradient / w->norm[j];
-    const int is_slight = gain * gain <= s->tolerance * s->tolerance * variance(s);
-    return (s->theta[j] <= low && (is_slight || !(gradient > 0.0))) ||
-           (s->theta[j] >= high && (is_slight || !(gradient < 0.0)));
-}
-
-/* The free parameter that a step takes out of its bounds first, and the bound; -1: none, -2: the
- * step is not a number. */
-static int64_t first_to_leave(const pyspec_solver *s, const solver_work *w, const double *step,
-                              double *bound)
-{
-    const double *lower = s->lower, *upper = s->lower + s->n;
-    int64_t found = -1;
-    double share = HUGE_VAL;
-    for (int64_t j = 0; j < s->n; j++) {
-        double to = s->theta[j] + step[j];
-        if (isnan(to))
-            return -2;
-        if (w->held[j] != 0.0 || (to >= lower[j] && to <= upper[j]))
-            continue;
-        double limit = to < lower[j] ? lower[j] : upper[j];
-        double part = (limit - s->theta[j]) / step[j];
-        if (part < share || found < 0) {
-            share = part;
-            found = j;
-            *bound = limit;
-        }
-    }
-    return found;
-}
-
-/* The step within the bounds: what would leave them stops there, one parameter after the other.
- * Returns the decrease of chi^2 that it promises, NaN if there is none; `pivot` is the smallest of
- * the solutions on the way. */
-static double find_step(const pyspec_solver *s, double damping, double *step, double *pivot)
-{
-    const solver_work w = divide(s->n, s->work);
-    const int64_t n = s->n;
-    int64_t leaving = 0;
-    double bound = 0.0;
-    *pivot = 1.0;
-    for (int64_t j = 0; j < n; j++) {
-        w.held[j] = stays(s, &w, j) ? 1.0 : 0.0;
-        step[j] = 0.0;
-    }
-    while (leaving >= 0) {
-        double least = has_factor(s) ? solve_factor(s, &w, damping, step)
-                                     : solve_gram(s, &w, damping, step);
-        *pivot = least < *pivot ? least : *pivot;
-        leaving = least > 0.0 ? first_to_leave(s, &w, step, &bound) : -2;
-        if (leaving >= 0) {
-            step[leaving] = bound - s->theta[leaving];
-            w.held[leaving] = 1.0;
-        }
-    }
-    if (leaving == -2)
-        return NAN;
-    double promised = 0.0;
-    for (int64_t j = 0; j < n; j++) {
-        double slope = 2.0 * w.gradient[j];
-        for (int64_t k = 0; k < n; k++)
-            slope -= w.curvature[j * n + k] * step[k];
-        promised += step[j] * slope;
-    }
-    return promised;
-}
+/* ---- the state machine -------------------------------------------------------------- */
 
 /* theta + step, inside of the bounds to the last bit. Returns whether it is another point. */
 static int set_trial(pyspec_solver *s, const double *step)
@@ -324,8 +102,6 @@ static int set_trial(pyspec_solver *s, const double *step)
     }
     return differs;
 }
-
-/* ---- the state machine ------------------------------------------------------------------------ */
 
 static int finish(pyspec_solver *s, int end)
 {
@@ -364,11 +140,11 @@ static int measure(pyspec_solver *s)
 {
     const solver_work w = divide(s->n, s->work);
     double pivot, other;
-    s->promised = find_step(s, 0.0, w.undamped, &pivot);
+    s->promised = pyspec_find_step(s, 0.0, w.undamped, &pivot);
     s->condition = pivot > 0.0 ? 1.0 / pivot : HUGE_VAL;
     const int is_good = s->condition < CONDITION_LIMIT;
     if ((!is_good && !has_factor(s)) || !(s->promised >= -rounding(s)))
-        s->promised = find_step(s, LIGHT_DAMPING, w.undamped, &other);
+        s->promised = pyspec_find_step(s, LIGHT_DAMPING, w.undamped, &other);
     if (isnan(s->promised) || s->promised < -rounding(s))
         s->promised = HUGE_VAL;
     else if (s->promised < 0.0)
@@ -404,7 +180,7 @@ static int propose(pyspec_solver *s)
     const int is_near = s->distance < NEAR && s->n_rejected == 0;
     s->expected = NAN;
     while (!is_near && s->damping < MOST_DAMPING) {
-        s->expected = find_step(s, s->damping, step, &pivot);
+        s->expected = pyspec_find_step(s, s->damping, step, &pivot);
         if (s->expected >= 0.0)
             break;
         s->damping *= 10.0;

@@ -1,0 +1,65 @@
+/* solver.h: what the state machine of the solver and its steps share. */
+#ifndef PYSPEC_SOLVER_H
+#define PYSPEC_SOLVER_H
+
+#include "run.h"
+
+/* Parts of the work memory. */
+typedef struct solver_work {
+    double *largest; /* [n] largest norm of each column lately  */
+    double *norm;    /* [n] norms of the columns                */
+    double *gradient; /* [n] Jtr: the direction of steepest descent */
+    double *curvature; /* [n][n] JtJ                            */
+    double *undamped; /* [n] the undamped step                  */
+    double *step;    /* [n] the step at hand                    */
+    double *solution; /* [n]                                    */
+    double *held;    /* [n] 1 where the step is prescribed      */
+    double *matrix;  /* [n + 1][n + 1]                          */
+    double *rows;    /* [n + 1][2 n + 1]                        */
+    int64_t size;    /* doubles                                 */
+} solver_work;
+
+static inline solver_work divide(int64_t n, double *base)
+{
+    solver_work w = {0};
+    int64_t used = 0;
+#define TAKE(part, count) (w.part = base ? base + used : base, used += (count))
+    TAKE(largest, n);
+    TAKE(norm, n);
+    TAKE(gradient, n);
+    TAKE(curvature, n * n);
+    TAKE(undamped, n);
+    TAKE(step, n);
+    TAKE(solution, n);
+    TAKE(held, n);
+    TAKE(matrix, (n + 1) * (n + 1));
+    TAKE(rows, (n + 1) * (2 * n + 1));
+#undef TAKE
+    w.size = used;
+    return w;
+}
+
+/* Entry j, k of a triangle. */
+static inline double at(const double *triangle, int64_t order, int64_t j, int64_t k)
+{
+    return triangle[triangle_at(order, j, k)];
+}
+
+/* The Gram matrix of the best point is a factor. */
+static inline int has_factor(const pyspec_solver *s)
+{
+    return s->needs_factor == 2;
+}
+
+/* chi^2 a degree of freedom. */
+static inline double variance(const pyspec_solver *s)
+{
+    return s->chisqr / (double)(s->n_points > s->n ? s->n_points - s->n : 1);
+}
+
+/* step.c: the step within the bounds: what would leave them stops there, one parameter after the
+ * other. Returns the decrease of chi^2 that it promises, NaN if there is none; `pivot` is the
+ * smallest of the solutions on the way. */
+double pyspec_find_step(const pyspec_solver *s, double damping, double *step, double *pivot);
+
+#endif
