@@ -264,8 +264,8 @@ KERNEL(DS)
         double log_r = 0.5 * v_log(square);
         double power = v_exp(-a * log_r);
         double sine, cosine;
-        /* Far beyond any alpha of a line: a bounded value instead of nonsense. */
-        double phase = v_clamp(0.5 * PYSPEC_PI * P(3) + a * angle, 1e12);
+        /* Where v_sincos ends, far beyond any alpha of a line: a bounded value, not nonsense. */
+        double phase = v_clamp(0.5 * PYSPEC_PI * P(3) + a * angle, 1e15);
         v_sincos(phase, &sine, &cosine);
         y[AT] = P(0) * cosine * power;
         if (want) {

@@ -261,6 +261,12 @@ static const double *entry(const double *triangle, int64_t order, int64_t j, int
     return triangle + L * (j < k ? triangle_at(order, j, k) : triangle_at(order, k, j));
 }
 
+/* to += from * change; a sum of 0, as of points that are dropped, stays 0 whatever the change. */
+static void add_product(double *to, const double *from, const double *change)
+{
+    FOR_LANES to[l] += from[l] == 0.0 ? 0.0 : from[l] * change[l];
+}
+
 /* half = C^T sums, then C^T of that: C is d column / d theta, row by row, with 1 for r itself. */
 static const double *contract(const run *r, int64_t row, const double *sums)
 {
@@ -276,7 +282,7 @@ static const double *contract(const run *r, int64_t row, const double *sums)
             const int64_t *list, count = changes(r, k, &list);
             for (int64_t c = 0; c < count; c++) {
                 const double *change = pyspec_slope_row(r, r->by.rows[k], 0, list[c]) + row;
-                FOR_LANES to[list[c] * L + l] += from[l] * change[l];
+                add_product(to + list[c] * L, from, change);
             }
         }
     }
@@ -287,7 +293,7 @@ static const double *contract(const run *r, int64_t row, const double *sums)
             for (int64_t k = list[c]; k <= n_theta; k++) {
                 double *to = out + triangle_at(n_theta + 1, list[c], k) * L;
                 const double *from = half + (j * (n_theta + 1) + k) * L;
-                FOR_LANES to[l] += from[l] * change[l];
+                add_product(to, from, change);
             }
         }
     }

@@ -39,16 +39,19 @@ static double deviance(double d, double m, double scale)
     return value + (m - floor) * (root > 0.0 ? scale * (1.0 - d / at) / value : -sqrt(scale / at));
 }
 
-/* -d deviance / dm. Near m = d, where the deviance is -sqrt(scale / d) (m - d) (1 - (m - d) / (3 d)
- * + ...), by this series. */
+/* -d deviance / dm: with x = m / d - 1, sqrt(scale / d) / ((1 + x) sqrt(2 (x - ln(1 + x)) / x^2)).
+ * Near x = 0, where the deviance itself has lost its digits, by the series of the logarithm. */
 static double deviance_fall(double d, double m, double scale)
 {
     if (d == 0.0)
         return 0.0 >= m ? 0.0 : sqrt(0.5 * scale / m);
-    const double floor = 1e-3 / scale, at = m > floor ? m : floor;
-    if (fabs(at - d) <= 1e-6 * at)
-        return sqrt(scale / d) * (1.0 - 2.0 * (at - d) / (3.0 * d));
-    return scale * (d / at - 1.0) / deviance(d, at, scale);
+    const double floor = 1e-3 / scale, at = m > floor ? m : floor, x = (at - d) / d;
+    double shape = 0.0;
+    for (int k = 15; k >= 0; k--)
+        shape = 2.0 / (k + 2) - x * shape;
+    if (fabs(x) >= 0.1)
+        shape = 2.0 * (x - log(1.0 + x)) / (x * x);
+    return sqrt(scale / d) / ((1.0 + x) * sqrt(shape));
 }
 
 int pyspec_is_weighted(const run *r)

@@ -233,38 +233,75 @@ static double solve_factor(const pyspec_solver *s, const solver_work *w, double 
     return least;
 }
 
-/* The step within the bounds. Returns the decrease of chi^2 that it promises, NaN if there is
- * none; `pivot` is the smallest of the solutions on the way. */
+static double variance(const pyspec_solver *s)
+{
+    return s->chisqr / (double)(s->n_points > s->n ? s->n_points - s->n : 1);
+}
+
+/* Whether a parameter stays where it is: at a bound that it would leave for no gain worth
+ * mentioning, or without a column. */
+static int stays(const pyspec_solver *s, const solver_work *w, int64_t j)
+{
+    const double gradient = w->gradient[j], low = s->lower[j], high = s->lower[s->n + j];
+    if (!(w->norm[j] > 0.0))
+        return 1;
+    const double gain = gradient / w->norm[j];
+    const int is_slight = gain * gain <= s->tolerance * s->tolerance * variance(s);
+    return (s->theta[j] <= low && (is_slight || !(gradient > 0.0))) ||
+           (s->theta[j] >= high && (is_slight || !(gradient < 0.0)));
+}
+
+/* The free parameter that a step takes out of its bounds first, and the bound; -1: none, -2: the
+ * step is not a number. */
+static int64_t first_to_leave(const pyspec_solver *s, const solver_work *w, const double *step,
+                              double *bound)
+{
+    const double *lower = s->lower, *upper = s->lower + s->n;
+    int64_t found = -1;
+    double share = HUGE_VAL;
+    for (int64_t j = 0; j < s->n; j++) {
+        double to = s->theta[j] + step[j];
+        if (isnan(to))
+            return -2;
+        if (w->held[j] != 0.0 || (to >= lower[j] && to <= upper[j]))
+            continue;
+        double limit = to < lower[j] ? lower[j] : upper[j];
+        double part = (limit - s->theta[j]) / step[j];
+        if (part < share || found < 0) {
+            share = part;
+            found = j;
+            *bound = limit;
+        }
+    }
+    return found;
+}
+
+/* The step within the bounds: what would leave them stops there, one parameter after the other.
+ * Returns the decrease of chi^2 that it promises, NaN if there is none; `pivot` is the smallest of
+ * the solutions on the way. */
 static double find_step(const pyspec_solver *s, double damping, double *step, double *pivot)
 {
     const solver_work w = divide(s->n, s->work);
     const int64_t n = s->n;
-    const double *lower = s->lower, *upper = s->lower + n;
-    int again = 1;
+    int64_t leaving = 0;
+    double bound = 0.0;
     *pivot = 1.0;
     for (int64_t j = 0; j < n; j++) {
-        int out = (s->theta[j] <= lower[j] && !(w.gradient[j] > 0.0)) ||
-                  (s->theta[j] >= upper[j] && !(w.gradient[j] < 0.0));
-        w.held[j] = out || !(w.norm[j] > 0.0) ? 1.0 : 0.0;
+        w.held[j] = stays(s, &w, j) ? 1.0 : 0.0;
         step[j] = 0.0;
     }
-    while (again) {
+    while (leaving >= 0) {
         double least = has_factor(s) ? solve_factor(s, &w, damping, step)
                                      : solve_gram(s, &w, damping, step);
         *pivot = least < *pivot ? least : *pivot;
-        if (!(least > 0.0))
-            return NAN;
-        again = 0;
-        for (int64_t j = 0; j < n; j++) {
-            double to = s->theta[j] + step[j];
-            if (w.held[j] != 0.0 || (to >= lower[j] && to <= upper[j]))
-                continue;
-            if (isnan(to))
-                return NAN;
-            step[j] = (to < lower[j] ? lower[j] : upper[j]) - s->theta[j];
-            w.held[j] = again = 1;
+        leaving = least > 0.0 ? first_to_leave(s, &w, step, &bound) : -2;
+        if (leaving >= 0) {
+            step[leaving] = bound - s->theta[leaving];
+            w.held[leaving] = 1.0;
         }
     }
+    if (leaving == -2)
+        return NAN;
     double promised = 0.0;
     for (int64_t j = 0; j < n; j++) {
         double slope = 2.0 * w.gradient[j];
@@ -321,11 +358,6 @@ static double rounding(const pyspec_solver *s)
     return 8.0 * DBL_EPSILON * (s->chisqr + sqrt(s->chisqr * s->data_square));
 }
 
-static double variance(const pyspec_solver *s)
-{
-    return s->chisqr / (double)(s->n_points > s->n ? s->n_points - s->n : 1);
-}
-
 /* The undamped step from the best point, and how far that is in standard errors. Returns whether
  * the normal equations are good enough for it; else it is lightly damped. */
 static int measure(pyspec_solver *s)
@@ -335,7 +367,7 @@ static int measure(pyspec_solver *s)
     s->promised = find_step(s, 0.0, w.undamped, &pivot);
     s->condition = pivot > 0.0 ? 1.0 / pivot : HUGE_VAL;
     const int is_good = s->condition < CONDITION_LIMIT;
-    if (!is_good && !has_factor(s))
+    if ((!is_good && !has_factor(s)) || !(s->promised >= -rounding(s)))
         s->promised = find_step(s, LIGHT_DAMPING, w.undamped, &other);
     if (isnan(s->promised) || s->promised < -rounding(s))
         s->promised = HUGE_VAL;

@@ -290,9 +290,10 @@ class TreeExecutor:
 
 
 def _continued(law: Component, params: list[float], at: float, start: float) -> list[float]:
-    """The parameters of a law that goes on from a local time `at`, with the onset there."""
+    """The parameters of a law that goes on from a local time `at`, with the onset there. Before
+    its own onset it is as at the onset."""
     values = dict(zip(law.op.params, params, strict=True))
-    values["s"] = at - values["t0"]
+    values["s"] = max(at - values["t0"], 0.0)
     changed = {name: parse(rule).evaluate(values) for name, rule in CONTINUED[law.function].items()}
     values |= changed
     values["t0"] = at + start

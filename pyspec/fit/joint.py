@@ -129,6 +129,13 @@ class JointProblem(FitProblem):
         self.nfev += 2 * len(free)
         return np.concatenate(blocks)
 
+    def jumps(self) -> dict[str, Array]:
+        found: dict[str, list[Array]] = {}
+        for problem, full in zip(self.problems, self.shared.full, strict=True):
+            for name, places in problem.jumps().items():
+                found.setdefault(full[name], []).append(places)
+        return {name: np.unique(np.concatenate(places)) for name, places in found.items()}
+
     def explain(self, theta: Array) -> str:
         for index, (problem, gather) in enumerate(
             zip(self.problems, self.shared.gather, strict=True)

@@ -10,25 +10,25 @@ import numpy as np
 import numpy.typing as npt
 
 from pyspec.errors import FitError
-from pyspec.executor import Runner, make_executor
+from pyspec.executor import Runner, make_executor, make_plan
 from pyspec.executor.normal import pack_triangle, unpack
 from pyspec.fit.buffers import BufferPool
 from pyspec.fit.caution import cautions
 from pyspec.fit.covariance import jacobian
 from pyspec.fit.diagnose import explain_nonfinite
+from pyspec.fit.jumps import jump_places
 from pyspec.fit.native import NativeSolver, Watch, root_of
 from pyspec.fit.parameters import followers, start_parameters
-from pyspec.fit.progress import Silent
+from pyspec.fit.progress import Silent, StopFit
+from pyspec.ir import build_graph
 from pyspec.model import Measurement, Model, Par
+from pyspec.passes import jump_parameters
+from pyspec.plan import ScheduledPlan
 
 Array = npt.NDArray[np.float64]
 
 #: Expected counts are taken to be at least this, as the deviance does.
 POISSON_FLOOR = 1e-3
-
-
-class StopFit(Exception):  # noqa: N818  (not an error: the best point is kept)
-    """Ends a running optimizer; the best point so far is kept."""
 
 
 class FitProblem:
@@ -247,6 +247,20 @@ class FitProblem:
         slopes = jacobian(lambda at: self.run(at).ravel(), theta, bounds, free, self.sizes)
         slopes *= weight.reshape(-1, 1)
         return slopes
+
+    def jumps(self) -> dict[str, Array]:
+        """Free parameters that move a jump over the samples → the values where they do."""
+        found = jump_places(self.plan)
+        if not found:
+            return {}
+        certain = jump_parameters(build_graph(self.model))
+        return {name: places for name, places in found.items() if name in certain}
+
+    @property
+    def plan(self) -> ScheduledPlan:
+        """The plan of the model."""
+        plan = getattr(self.executor, "plan", None)
+        return plan if isinstance(plan, ScheduledPlan) else make_plan(self.model)
 
     def solve(self, solver: NativeSolver, watch: Watch) -> None:
         """Runs the solver of C: all of it there, or with evaluations from here where these need

@@ -11,6 +11,10 @@ from typing import Any, TextIO
 Callback = Callable[[int, float, float], object]
 
 
+class StopFit(Exception):  # noqa: N818  (not an error: the best point is kept)
+    """Ends a running optimizer; the best point so far is kept."""
+
+
 class Silent:
     """Shows nothing."""
 

@@ -45,6 +45,9 @@ class FitResult:
         name → "min" or "max" for parameters that ended at a bound: no standard error
     without_effect : tuple of str
         free parameters that the data do not determine at all
+    intervals : dict
+        name → (low, high] for parameters that move a jump over the samples, such as an onset
+        without an instrument: this interval is all that the data say, there is no standard error
     method, backend, seconds
         what ran, on which executor, for how long
     model_name, fit_type, file_name : str
@@ -76,6 +79,7 @@ class FitResult:
         self.interrupted: bool = facts["interrupted"]
         self.at_bound: dict[str, str] = facts["at_bound"]
         self.without_effect: tuple[str, ...] = facts["without_effect"]
+        self.intervals: dict[str, tuple[float, float]] = facts.get("intervals", {})
         self.settings: dict[str, Any] = facts.get("settings", {})
         self.expressions: dict[str, str] = facts["expressions"]
         self.start: dict[str, float] = facts["start"]

@@ -10,11 +10,12 @@ import numpy.typing as npt
 
 from pyspec.errors import FitError, PyspecError
 from pyspec.fit.covariance import gauss_newton
+from pyspec.fit.descent import Descent
 from pyspec.fit.methods import NATIVE
-from pyspec.fit.native import MOST_EVALUATIONS, NativeSolver, native_tolerance
+from pyspec.fit.native import NativeSolver, native_tolerance
 from pyspec.fit.parameters import at_bound, propagate
-from pyspec.fit.problem import FitProblem, StopFit
-from pyspec.fit.progress import Silent
+from pyspec.fit.problem import FitProblem
+from pyspec.fit.progress import Silent, StopFit
 
 Array = npt.NDArray[np.float64]
 
@@ -52,6 +53,7 @@ class Run:
         self.params = params
         self.outcome: Any = None
         self.solver: NativeSolver | None = None
+        self.intervals: dict[str, tuple[float, float]] = {}
         self.stopped = ""
         self.interrupted = False
         self.seconds = 0.0
@@ -112,30 +114,14 @@ class Run:
     def _native(self, options: dict[str, Any]) -> None:
         """The solver in C. However it ends, the best point is that of `solver`."""
         problem = self.problem
-        tolerance = native_tolerance(problem.label, options)
-        bounds = [(float(self.params[n].min), float(self.params[n].max)) for n in problem.names]
-        lower, upper = np.array(bounds).reshape(-1, 2).T
-        before, limit = problem.nfev, problem.max_nfev
-        self.solver = solver = NativeSolver(
-            problem.theta_of(self.params),
-            lower,
-            upper,
-            self.n_points,
-            problem.data_square,
-            MOST_EVALUATIONS if limit is None else max(limit - before, 1),
-            tolerance,
-        )
-
-        def watch(nfev: int, chisqr: float, best: float) -> None:
-            problem.nfev = max(problem.nfev, before + nfev)
-            problem.check_time()
-            problem.progress.update(before + nfev, chisqr, best)
-
+        descent = Descent(problem, self.n_points, native_tolerance(problem.label, options))
         try:
-            problem.solve(solver, watch)
-        finally:
-            problem.best, problem.best_theta = solver.chisqr, solver.theta.copy()
-        self._finish_native(solver)
+            self.solver = descent.run(self.params)
+        except (StopFit, KeyboardInterrupt):
+            self.solver = descent.best
+            raise
+        self.intervals = descent.intervals
+        self._finish_native(self.solver)
 
     def _finish_native(self, solver: NativeSolver) -> None:
         problem = self.problem
@@ -187,7 +173,8 @@ class Run:
         problem, outcome = self.problem, self.outcome
         params = outcome.params
         self._statistics()
-        bound = {name: side for name in problem.names if (side := self._side(name))}
+        free = [name for name in problem.names if name not in self.intervals]
+        bound = {name: side for name in free if (side := self._side(name))}
         empty = self._covariance(bound)
         interior = [name for name in outcome.var_names if params[name].stderr is not None]
         expressions = self._add_followers(interior)
@@ -201,6 +188,7 @@ class Run:
             "message": self._message(bound, empty, moved),
             "at_bound": bound,
             "without_effect": tuple(empty),
+            "intervals": self.intervals,
             "expressions": expressions,
             "start": self.start,
         }
@@ -251,7 +239,7 @@ class Run:
         elif (
             covar is None or bound or problem.is_poisson or not np.all(np.isfinite(np.diag(covar)))
         ):
-            interior = [name for name in names if name not in bound]
+            interior = [n for n in names if n not in bound and n not in self.intervals]
             covar, empty = self._gauss_newton(interior) if interior else (None, [])
         for par in params.values():
             # lmfit gives fixed parameters an error of 0; they have none.
@@ -317,6 +305,8 @@ class Run:
         parts = [self.stopped or str(self.outcome.message).strip()]
         if bound:
             parts.append("At a bound: " + ", ".join(f"{n} ({s})" for n, s in bound.items()))
+        for name, (low, high) in self.intervals.items():
+            parts.append(f"{name} moves a jump: it lies above {low:.6g}, up to {high:.6g}")
         if not np.isfinite(self.outcome.chisqr):
             parts.append("chi² is too large for a double; scale the data")
         if empty:

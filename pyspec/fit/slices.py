@@ -22,8 +22,8 @@ import numpy.typing as npt
 from pyspec.errors import FitError, ModelError, PyspecError, suggest
 from pyspec.executor import CompiledExecutor, InterpretedExecutor, Runner, make_executor, make_plan
 from pyspec.fit.methods import fit_stages, refuse_intervals
-from pyspec.fit.problem import FitProblem, StopFit
-from pyspec.fit.progress import Silent, Steps
+from pyspec.fit.problem import FitProblem
+from pyspec.fit.progress import Silent, Steps, StopFit
 from pyspec.fit.result import FitResult
 from pyspec.fit.run import make_problem, run_fit
 from pyspec.fit.sliceresults import SliceFit, SliceResults

@@ -145,7 +145,8 @@ class _Builder:
 
     def _cycles(self, law: Component, dynamics: Dynamics) -> list[int]:
         """A law of a sub-cycle under an exact response: in each cycle it sets in, and is taken
-        back at the end as what it has become by then."""
+        back at the end as what it has become by then. One whose onset lies behind the end is
+        taken back at once, as it began: what it would have been before its onset may be huge."""
         if not law.op.params:  # "none"
             return [self._function(law, NodeKind.DYNAMICS_TRACE)]
         assert self.model.time is not None
@@ -173,7 +174,7 @@ class _Builder:
                 text = f"{at} + {start!r}"
             elif argument in rules or (argument in law.op.linear and argument in own):
                 rule = parse(rules.get(argument, argument))
-                known = {"s": f"({at} - {onset})", "y0": own.get("y0", "0")}
+                known = {"s": f"max({at} - {onset}, 0)", "y0": own.get("y0", "0")}
                 negated = sign if argument in law.op.linear else ""
                 text = f"{negated}({rule.substitute({**own, **known})})"
             elif argument in own:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from random_models.values import conditioned
 
 from pyspec._library import call_function
 from pyspec.errors import DataError
-from pyspec.executor import make_executor
+from pyspec.executor import TreeExecutor, make_executor
 from pyspec.functions import reference
 from pyspec.model import Model, load_dynamics, load_model, load_profile
 
@@ -96,6 +97,24 @@ def test_an_instrument_on_sub_cycles_may_widen(width: float) -> None:
     agreed(model, Gauss_01_SD_gaussIRF_SD=width)
 
 
+@pytest.mark.parametrize(
+    ("late", "amplitude"),
+    [
+        (law("expFun", A=0.3, tau=0.1, t0=20.0), "expFun_01_A"),  # e^120 before its onset
+        (law("linFun", m=0.3, t0=1e30), "linFun_01_m"),
+    ],
+)
+def test_a_law_that_never_sets_in_within_its_sub_cycle_is_nothing(
+    late: str, amplitude: str
+) -> None:
+    """It went on to its onset backwards, to 1e52, which took all digits from the other laws."""
+    step = law("stepFun", A=0.4, t0=0.1)
+    model = moved(law("gaussIRF", SD=0.5), late, step, frequency=0.05)
+    without = agreed(model, **{f"Gauss_01_SD_{amplitude}": 0.0})
+    np.testing.assert_allclose(agreed(model), without, rtol=1e-13)
+    assert np.ptp(without, axis=0).max() > 0.1
+
+
 def test_cycles_without_end_are_refused() -> None:
     parts = law("gaussIRF", SD=0.5), law("stepFun", A=0.3, t0=0.1)
     model = moved(*parts, frequency=1e6)
@@ -148,6 +167,42 @@ def test_a_fast_cardinal_sine_under_an_instrument(turns: float) -> None:
     np.testing.assert_allclose(
         expected, leading, rtol=0, atol=(2.0 / turns + 1e-14) * leading.max()
     )
+
+
+@pytest.mark.parametrize("alpha", [1e7, 1e10, 1.3e12, 1.7e13, 5e14])
+def test_a_line_of_absurd_asymmetry_has_the_sign_of_its_cosine(alpha: float) -> None:
+    """The phase was held at 1e12. It has 16 digits: no more is known of the cosine."""
+    line, at = [1.0, 85.0, 0.6, alpha], np.array([84.9, 85.0, 85.8])
+    phase = np.pi * alpha / 2 + (1 - alpha) * np.arctan((at - 85.0) / 0.6)
+    radius = (0.36 + (at - 85.0) ** 2) ** ((alpha - 1) / 2)
+    value, _ = call_function("DS", at, np.array(line)[:, np.newaxis])
+    sure = np.abs(np.cos(phase)) > 4.0 * 2.0**-52 * alpha
+    assert sure.any()
+    assert (np.sign(value[0]) == np.sign(np.cos(phase)))[sure & (radius > 0.0)].all()
+
+
+def settled(model: Model, **values: float) -> bool:
+    """Whether the last bits leave the spectrum as it is, as far as executors must agree."""
+    theta = {**dict(zip(model.opt_param_names, model.theta().tolist(), strict=True)), **values}
+    tree, numbers = TreeExecutor(model), np.array(list(theta.values()))
+    return conditioned(tree, numbers, None, tree.run(numbers), 1e-10)
+
+
+def test_what_rounding_decides_has_no_right_answer() -> None:
+    """(1 - m) g + m l of a GLS for m = 1e15, and the far tail of a kernel under a signal of 1e40
+    are what the last bit of a step says; what a fit meets is not."""
+    line = load_model("m:\n" + law("GLS", A=5.0, x0=85.0, F=2.0, m=0.4))
+    line.set_axes(energy=ENERGY)
+    assert settled(line)
+    assert not settled(line, GLS_01_m=1e15, GLS_01_F=1e8)
+    step = moved(law("gaussCONV", SD=0.5) + law("stepFun", A=0.4, t0=20.0))
+    assert settled(step)
+    assert settled(step, Gauss_01_SD_stepFun_01_A=1e3)
+    assert not settled(step, Gauss_01_SD_stepFun_01_A=1e40)
+    cycles = moved(
+        law("gaussIRF", SD=0.5) + law("stepFun", A=0.4, t0=0.1), law("none"), frequency=0.05
+    )
+    assert settled(cycles)
 
 
 def test_nan_and_huge_values() -> None:

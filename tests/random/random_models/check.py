@@ -192,7 +192,12 @@ class _Examination:
         full: Array,
     ) -> None:
         model = measurement.window(full)
-        expected, *others = [executor.residual(theta, fixed) for executor in part]
+        # Where the model is at the end of the range, so is the residual: see _in_range.
+        far = np.isinf(_in_range(model)).ravel()
+        expected, *others = [
+            np.where(far & ~np.isnan(r), np.copysign(np.inf, r), r)
+            for r in (executor.residual(theta, fixed) for executor in part)
+        ]
         scale = np.abs(model[np.isfinite(model)]).max(initial=0.0)
         if measurement.data is not None:
             data = measurement.window(measurement.data).astype(np.float64)

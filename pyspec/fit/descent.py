@@ -1,0 +1,106 @@
+"""The native solver on a problem: limits, progress, and the search over jumps."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from pyspec.fit.covariance import gauss_newton
+from pyspec.fit.jumps import frozen, interval, middle, search
+from pyspec.fit.native import MOST_EVALUATIONS, NativeSolver
+from pyspec.fit.progress import StopFit
+
+if TYPE_CHECKING:
+    from pyspec.fit.problem import FitProblem
+
+Array = npt.NDArray[np.float64]
+
+#: Evaluations that a fit within one interval may take; the best is then fitted to its end.
+TRIAL_EVALUATIONS = 40
+
+
+class Descent:
+    """Fits of one problem by the native solver; `best` is the best of them, `intervals` what is
+    known of jump parameters. Limits and Ctrl-C end a fit by an exception: `best` is there then,
+    too."""
+
+    def __init__(self, problem: FitProblem, n_points: int, tolerance: float) -> None:
+        self.problem = problem
+        self.n_points = n_points
+        self.tolerance = tolerance
+        self.data_square = problem.data_square
+        self.best: NativeSolver | None = None
+        self.intervals: dict[str, tuple[float, float]] = {}
+
+    def run(self, params: Any) -> NativeSolver:
+        """Fits from lmfit.Parameters, over all intervals where a parameter moves a jump."""
+        problem = self.problem
+        bounds = [(float(params[name].min), float(params[name].max)) for name in problem.names]
+        lower, upper = np.array(bounds).reshape(-1, 2).T
+        start = problem.theta_of(params)
+        jumps = {problem.names.index(name): at for name, at in problem.jumps().items()}
+        if not jumps:
+            return self.fit(start, lower, upper)
+        first = self._trial(start, *frozen(start, lower, upper, jumps))
+        if first.end == "not_finite":
+            return first
+        noise = 1e-12 * first.chisqr + np.finfo(float).eps ** 2 * self.data_square
+        found = search(first, self._trial, lower, upper, jumps, noise)
+        assert isinstance(found, NativeSolver)
+        found = self._settle(found, lower, upper, jumps)
+        for index, values in jumps.items():
+            low, high = interval(values, float(found.theta[index]))
+            name = problem.names[index]
+            self.intervals[name] = max(low, lower[index]), min(high, upper[index])
+        return found
+
+    def _trial(self, start: Array, lower: Array, upper: Array) -> NativeSolver:
+        return self.fit(start, lower, upper, TRIAL_EVALUATIONS)
+
+    def _settle(
+        self, found: NativeSolver, lower: Array, upper: Array, jumps: dict[int, Array]
+    ) -> NativeSolver:
+        """The end of a search, to the tolerance. Where the data do not say where in its interval a
+        parameter lies, as those of an onset and a height do not, it lies in the middle."""
+        start = found.theta.copy()
+        free = [(-np.inf, np.inf)] * start.size
+        _, undetermined = gauss_newton(self.problem.derivatives(start, free).T, 1.0)
+        low, high = frozen(start, lower, upper, jumps)
+        for index in set(jumps).intersection(undetermined):
+            start[index] = low[index] = high[index] = middle(low[index], high[index], start[index])
+        settled = self.fit(start, low, high)
+        return found if settled.end == "not_finite" else settled
+
+    def fit(
+        self, start: Array, lower: Array, upper: Array, most: int = MOST_EVALUATIONS
+    ) -> NativeSolver:
+        """One fit within bounds. Its evaluations count for all."""
+        problem, before, limit = self.problem, self.problem.nfev, self.problem.max_nfev
+        if limit is not None:
+            if limit <= before:
+                raise StopFit(f"stopped after max_nfev = {limit} evaluations")
+            most = min(most, limit - before)
+        solver = NativeSolver(
+            start,
+            lower,
+            upper,
+            self.n_points,
+            self.data_square,
+            most,
+            self.tolerance,
+        )
+
+        def watch(nfev: int, chisqr: float, best: float) -> None:
+            problem.nfev = max(problem.nfev, before + nfev)
+            problem.check_time()
+            problem.progress.update(before + nfev, chisqr, min(best, problem.best))
+
+        try:
+            problem.solve(solver, watch)
+        finally:
+            if self.best is None or solver.chisqr < problem.best:
+                self.best = solver
+                problem.best, problem.best_theta = solver.chisqr, solver.theta.copy()
+        return solver
