@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
-from fit_cases import ENERGY, TIME, data_1d, data_2d, series, spectrum
+from fit_cases import ENERGY, data_1d, data_2d, series, spectrum
 from zoo import make_model
 
 from pyspec.fit import FitResult, fit_joint, fit_model
-from pyspec.fit.result import FitResult as Result
 from pyspec.model import Measurement, Model, load_model, load_profile, load_time_model
 
 #: MINPACK as tight as it goes.
@@ -92,12 +92,10 @@ def window() -> Parts:
 
 
 def counts() -> Parts:
-    clean = make_model("biexponential", ENERGY, TIME).evaluate()
+    ((model, measurement),) = from_zoo("doublet_sin")
+    clean = make_model("doublet_sin", model.energy, model.time).evaluate()
     drawn = np.random.default_rng(2).poisson(4.0 * clean) / 4.0
-    (part,) = from_zoo("biexponential")
-    model = part[0]
-    model.set_axes(energy=ENERGY, time=TIME)
-    return [(model, Measurement(data=drawn, loss="poisson", loss_scale=4.0))]
+    return [(model, replace(measurement, data=drawn, loss="poisson", loss_scale=4.0))]
 
 
 def integers() -> Parts:
@@ -165,7 +163,7 @@ CASES: dict[str, Callable[[], Parts]] = {
 }
 
 
-def fit(parts: Parts, **options: Any) -> Result:
+def fit(parts: Parts, **options: Any) -> FitResult:
     """The fit of one file, or the joint fit of several."""
     if len(parts) > 1:
         return fit_joint(parts, **options).joint
