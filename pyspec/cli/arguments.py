@@ -129,7 +129,9 @@ def _add_fit(commands: Any) -> None:
     fit.add_argument("job", type=Path, metavar="JOB.yaml")
     fit.add_argument("-o", "--output", type=Path, metavar="DIR", help="in place of the job's")
     fit.add_argument("--type", help="2d, spectrum, baseline or slices")
-    fit.add_argument("--method", help="leastsq, nelder, … any method of lmfit")
+    fit.add_argument(
+        "--method", help="native (the default), leastsq, nelder, … any method of lmfit"
+    )
     fit.add_argument("--backend", help="compiled, interpreted, tree or compare")
     fit.add_argument("--check", action="store_true", help="read everything, fit nothing")
     fit.add_argument("-q", "--quiet", action="store_true", help="the result alone")

@@ -53,8 +53,8 @@ baseline: [-10, -1]               # these times are averaged and fitted first, a
 fit:
   type: 2d                        # 2d, spectrum, baseline, or slices (spectrum by spectrum)
   # spectrum: 3.0                 # for type spectrum of a series: a time, or [from, to]
-  method: leastsq                 # or nelder, least_squares, powell, differential_evolution, …
-  # stages: 2                     # nelder first, then leastsq
+  method: native                  # or leastsq, nelder, powell, differential_evolution, …
+  # stages: 2                     # nelder first, then native
   # backend: compiled             # or interpreted, tree, compare
   # max_evaluations: 5000
 

@@ -18,7 +18,7 @@ from pyspec.fit.methods import fit_stages, refuse_intervals
 from pyspec.fit.problem import FitProblem
 from pyspec.fit.progress import Callback, make_progress
 from pyspec.fit.result import FitResult
-from pyspec.fit.run import run_fit, warn_of
+from pyspec.fit.run import check_limits, run_fit, warn_of
 from pyspec.fit.table import CorrelationTable, ParameterTable
 from pyspec.model import Measurement, Model, Par
 
@@ -221,6 +221,7 @@ def fit_joint(
     fit_alg_2: str | None = None,
     scale_covar: bool | None = None,
     names: Sequence[str] = (),
+    max_seconds: float | None = None,
     **options: Any,
 ) -> JointResult:
     """Fits the models of several files together; parameters of scope "project" are shared.
@@ -233,6 +234,7 @@ def fit_joint(
     """
     if not parts:
         raise FitError("a joint fit needs at least one file")
+    check_limits(max_nfev, max_seconds)
     methods = fit_stages(method, stages, fit_alg_1, fit_alg_2)
     refuse_intervals(options)
     chosen = "compiled" if backend is None else backend_name(backend)
@@ -240,7 +242,9 @@ def fit_joint(
     copies = [(copy.deepcopy(model), measurement) for model, measurement in parts]
     problem = JointProblem(copies, chosen, label)
     reporter = make_progress(progress, label)
-    run, moved = run_fit(problem, methods, options, reporter, max_nfev, scale_covar)
+    run, moved = run_fit(
+        problem, methods, options, reporter, max_nfev, scale_covar, max_seconds=max_seconds
+    )
     joint = FitResult(problem, run.minimizer, run.outcome, **run.facts(moved))
     joint.model_name, joint.fit_type = label, "2d"
     joint.settings = {"methods": list(methods), "scale_covar": run.scale_covar, **options}

@@ -21,11 +21,12 @@ import numpy.typing as npt
 
 from pyspec.errors import FitError, ModelError, PyspecError, suggest
 from pyspec.executor import CompiledExecutor, InterpretedExecutor, Runner, make_executor, make_plan
-from pyspec.fit.methods import fit_stages, refuse_intervals
+from pyspec.fit.methods import NATIVE, fit_stages, refuse_intervals
+from pyspec.fit.native import native_tolerance
 from pyspec.fit.problem import FitProblem
 from pyspec.fit.progress import Silent, Steps, StopFit
 from pyspec.fit.result import FitResult
-from pyspec.fit.run import make_problem, run_fit
+from pyspec.fit.run import check_limits, make_problem, run_fit
 from pyspec.fit.sliceresults import SliceFit, SliceResults
 from pyspec.model import Measurement, Model
 
@@ -56,6 +57,7 @@ class Job:
     methods: tuple[str, ...]
     options: dict[str, Any]
     max_nfev: int | None
+    max_seconds: float | None
     scale_covar: bool | None
     seeds: Sequence[Mapping[str, float]]
     stop: Any = field(default=None, repr=False)
@@ -102,6 +104,7 @@ class Job:
             self.max_nfev,
             self.scale_covar,
             free,
+            self.max_seconds,
         )
         result = FitResult(problem, run.minimizer, run.outcome, **run.facts(moved))
         result.settings = {"methods": list(self.methods), "scale_covar": run.scale_covar}
@@ -138,6 +141,7 @@ def fit_slices(
     n_workers: int | None = None,
     workers: str = "processes",
     times: npt.ArrayLike | None = None,
+    max_seconds: float | None = None,
     **options: Any,
 ) -> SliceResults:
     """Fits a model of one spectrum to every spectrum of the window of a series.
@@ -152,6 +156,7 @@ def fit_slices(
     workers : "processes" (started afresh, so a script needs ``if __name__ == "__main__":``) or
         "threads"
     times : (n_rows,) the times of the window, for the results
+    max_nfev, max_seconds : limits of each slice
     others : as of :func:`pyspec.fit.fit_model`; `progress` may be a function (done, total)
 
     A slice that fails has the status "failed" and its message; Ctrl-C keeps the slices that are
@@ -169,11 +174,14 @@ def fit_slices(
         raise FitError(f"n_workers must be a whole number from 1 on, or None, not {n_workers!r}")
     rows = list(range(*(series.rows or (0, series.data.shape[0]))))
     _check_seeds(model, seeds, len(rows))
+    check_limits(max_nfev, max_seconds)
     methods = fit_stages(method, stages, fit_alg_1, fit_alg_2)
+    if methods[-1] == NATIVE:
+        native_tolerance(model.name, options)  # once, not for every slice
     model = copy.deepcopy(model)
     first = make_problem(model, row_measurement(series, rows[0]), backend)
     first.start()  # what is wrong with the model is wrong in every slice
-    settings = (first.backend, methods, options, max_nfev, scale_covar)
+    settings = (first.backend, methods, options, max_nfev, max_seconds, scale_covar)
     job = Job(model, series, *settings, seeds=[dict(seed) for seed in seeds])
     steps = Steps(progress, f"{model.name}, slices")
     begin = time.perf_counter()

@@ -48,7 +48,7 @@ def slices_contents(slices: SliceResults) -> dict[str, Any]:
         ParameterRow(par.name, values, None, par.vary, par.min, par.max, par.expr, values)
         for par, values in zip(model.parameters.values(), model.values.values(), strict=True)
     ]
-    none = {"method": "", "methods": ["leastsq"], "scale_covar": True, "options": {}}
+    none = {"method": "", "methods": ["native"], "scale_covar": True, "options": {}}
     return {
         "kind": "slices",
         "model_name": slices.model_name,

@@ -35,7 +35,7 @@ def test_the_template_is_a_job(folder: Path) -> None:
     assert job.folder == folder / "results"
     assert job.energy_limits == (1.0, 19.0)
     assert job.baseline == (-10.0, -1.0)
-    assert job.fit.options == {"method": "leastsq"}
+    assert job.fit.options == {"method": "native"}
     assert job.plot.x_label == "kinetic energy (eV)"
 
 

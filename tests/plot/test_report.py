@@ -84,7 +84,7 @@ def test_everything_is_in_one_file(two: bool, tmp_path: Path) -> None:
     assert "://" not in text
     for name in result.values:
         assert name in text
-    for part in ("converged", "Correlations above 0.5", "SHA-256", "leastsq on the compiled",
+    for part in ("converged", "Correlations above 0.5", "SHA-256", "native on the compiled",
                  "x0: [9.0, True]", "read as text", "NumPy", "AIC"):  # fmt: skip
         assert part in text
     assert text.count("<img") == (4 if two else 2)

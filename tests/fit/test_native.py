@@ -1,0 +1,276 @@
+"""The native solver: optimum, errors and correlations of fits of every kind; where it runs."""
+
+from __future__ import annotations
+
+import itertools
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+from fit_cases import ENERGY, TRUE_2D, check_truth, data_2d, series
+from native_cases import CASES, fit, noisy, optimum, shifted
+from zoo import make_model
+
+from pyspec._library import LIBRARY
+from pyspec.executor import CompiledExecutor, JointExecutor, make_executor, make_joint_executor
+from pyspec.executor.normal import FORMS, unpack
+from pyspec.fit import fit_model
+from pyspec.fit.problem import FitProblem
+from pyspec.functions.external import forget_function, register_function
+from pyspec.model import Measurement, Model, load_model
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_optimum_errors_and_correlations(name: str) -> None:
+    result = fit(CASES[name](), method="native")
+    expected = optimum(CASES[name]())
+    assert result.success, result.message
+    assert result.method == "native"
+    assert result.chisqr == pytest.approx(expected.chisqr, rel=1e-12)
+    errors = np.sqrt(np.diag(expected.covariance))
+    for k, own in enumerate(expected.names):
+        assert abs(result.values[own] - expected.values[k]) < 1e-6 * errors[k], own
+        assert result.stderr[own] == pytest.approx(errors[k], rel=1e-6), own
+        for j, other in enumerate(expected.names):
+            if j != k:
+                correlation = expected.covariance[k, j] / errors[k] / errors[j]
+                assert result.correl[own][other] == pytest.approx(correlation, abs=1e-6), own
+    places = [result.lmfit.var_names.index(own) for own in expected.names]
+    covariance = result.lmfit.covar[np.ix_(places, places)] / np.outer(errors, errors)
+    np.testing.assert_allclose(
+        covariance, expected.covariance / np.outer(errors, errors), rtol=0, atol=2e-6
+    )
+
+
+def test_a_series_needs_few_evaluations() -> None:
+    """With exact derivatives, one evaluation a step."""
+    result = fit(CASES["a series"]())
+    assert result.nfev <= 12
+    assert result.lmfit.distance < 2e-8
+
+
+@pytest.mark.parametrize("backend", ["interpreted", "tree", "compare"])
+@pytest.mark.parametrize("name", ["one spectrum", "a series", "counts", "expressions"])
+def test_backends_give_one_answer(name: str, backend: str) -> None:
+    """Derivatives by differences are good to 1e-9 of their size or so."""
+    wanted = fit(CASES[name]())
+    result = fit(CASES[name](), backend=backend)
+    assert result.success, result.message
+    assert result.backend == backend
+    for own in wanted.problem.names:
+        error = wanted.stderr[own]
+        assert abs(result.values[own] - wanted.values[own]) < 1e-5 * error, own
+        assert result.stderr[own] == pytest.approx(error, rel=1e-5), own
+
+
+def test_backends_give_one_answer_to_a_joint_fit() -> None:
+    wanted = fit(CASES["three files"]())
+    result = fit(CASES["three files"](), backend="interpreted")
+    for own in wanted.problem.names:
+        error = wanted.stderr[own]
+        assert abs(result.values[own] - wanted.values[own]) < 1e-5 * error, own
+        assert result.stderr[own] == pytest.approx(error, rel=1e-5), own
+
+
+# where it runs
+
+
+class Counting:
+    """The library, and how often each of its functions is called."""
+
+    def __init__(self) -> None:
+        self.counts: Counter[str] = Counter()
+
+    def __getattr__(self, name: str) -> Any:
+        self.counts[name] += 1
+        return getattr(LIBRARY, name)
+
+
+def watch_calls(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
+    """Calls of the library from here on, while every evaluation from Python is refused."""
+    counting = Counting()
+    for module in ("fit.native", "executor.normal", "executor.compiled", "executor.joint"):
+        monkeypatch.setattr(f"pyspec.{module}.LIBRARY", counting)
+    monkeypatch.setattr("pyspec.fit.native.PATIENCE", 1e9)
+
+    def refuse(*given: Any, **named: Any) -> Any:
+        raise AssertionError("an evaluation was made from Python")
+
+    for kind in (CompiledExecutor, JointExecutor):
+        for name in ("run", "residual", "jacobian", "known_jacobian", "normal"):
+            monkeypatch.setattr(kind, name, refuse)
+    monkeypatch.setattr(FitProblem, "__call__", refuse)
+    monkeypatch.setattr("pyspec.executor.interpreted.run_rpn", refuse)
+    return counting.counts
+
+
+@pytest.mark.parametrize("name", [name for name in CASES if name not in ("counts", "three files")])
+def test_the_whole_fit_is_one_kind_of_call(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Evaluations, derivatives, steps and errors: the loop comes back after 1, 4, 16, …
+    evaluations only to look for Ctrl-C."""
+    parts = CASES[name]()
+    calls = watch_calls(monkeypatch)
+    result = fit(parts)
+    assert result.success
+    assert all(result.stderr[own] for own in result.problem.names)
+    sizes = {"pyspec_work_size", "pyspec_jacobian_work_size", "pyspec_fit_work_size"}
+    assert set(calls) - sizes <= {"pyspec_fit"}, calls
+    rounds = 0
+    while (4**rounds - 1) // 3 < result.nfev:
+        rounds += 1
+    assert calls["pyspec_fit"] == rounds < result.nfev
+
+
+def test_a_callback_comes_after_each_evaluation(monkeypatch: pytest.MonkeyPatch) -> None:
+    parts = CASES["a series"]()
+    calls = watch_calls(monkeypatch)
+    seen: list[tuple[int, float, float]] = []
+    result = fit(parts, progress=lambda *state: seen.append(state))
+    assert [nfev for nfev, _, _ in seen] == list(range(1, result.nfev + 1))
+    assert calls["pyspec_fit"] == result.nfev
+    best = [state[2] for state in seen]
+    assert all(b <= a * (1 + 1e-12) for a, b in itertools.pairwise(best))  # up by rounding at most
+    assert best[-1] == result.chisqr
+
+
+# the sums that the solver works on
+
+
+def sums() -> dict[str, tuple[Model, Measurement]]:
+    """What is summed: with weights, mask, window, counts; moved, smeared, one row, a trace."""
+    found = {name: make()[0] for name, make in CASES.items() if name != "three files"}
+    model = make_model("moved_backgrounds")
+    full = Measurement(data=noisy(model), rows=(3, 50), columns=(7, 155))
+    return {**found, "moved backgrounds": (shifted(model), full)}
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("name", sums())
+def test_the_bits_depend_neither_on_threads_nor_on_chunks(name: str, form: str) -> None:
+    model, measurement = sums()[name]
+    executor: Any = make_executor(model, measurement)
+    theta, rng = model.theta(), np.random.default_rng(7)
+    expected = executor.normal(theta, None, form).tobytes()
+    for threads in (1, 2, 3, 8):
+        assert executor.normal(theta, None, form, threads=threads).tobytes() == expected, threads
+    begin, end = executor.window.row_begin, executor.window.row_end
+    for _ in range(6 if end - begin > 1 else 0):
+        size = int(rng.integers(0, min(end - begin, 12)))
+        cuts = np.sort(rng.choice(np.arange(begin + 1, end), size, replace=False)).tolist()
+        edges = [begin, *cuts, end]
+        chunks = list(itertools.pairwise(edges))
+        for threads in (1, 3):
+            given = executor.normal(theta, None, form, chunks=chunks, threads=threads)
+            assert given.tobytes() == expected, chunks
+
+
+@pytest.mark.parametrize("name", sums())
+def test_the_sums_are_those_of_jacobian_and_residual(name: str) -> None:
+    model, measurement = sums()[name]
+    executor: Any = make_executor(model, measurement)
+    theta = model.theta() * 1.01
+    columns = np.vstack([-executor.jacobian(theta), executor.residual(theta)])
+    if measurement.keep is not None:
+        columns = columns[:, measurement.window(measurement.keep).ravel()]
+    gram = columns @ columns.T
+    size = np.sqrt(np.diag(gram))
+    size[size == 0.0] = 1.0
+    found = unpack(executor.normal(theta, None, "gram"))
+    np.testing.assert_allclose(
+        found / np.outer(size, size), gram / np.outer(size, size), rtol=0, atol=1e-12
+    )
+    factor = unpack(executor.normal(theta, None, "factor"), symmetric=False)
+    np.testing.assert_allclose(
+        factor.T @ factor / np.outer(size, size), gram / np.outer(size, size), rtol=0, atol=1e-12
+    )
+    assert executor.normal(theta, None, "value")[0] == pytest.approx(gram[-1, -1], rel=1e-13)
+
+
+def test_sums_of_several_files() -> None:
+    parts = CASES["three files"]()
+    executor = make_joint_executor(parts)
+    theta = executor.names.start
+    columns = np.vstack([-executor.jacobian(theta), executor.residual(theta)])
+    gram = columns @ columns.T
+    size = np.sqrt(np.diag(gram))
+    found = unpack(executor.normal(theta)) / np.outer(size, size)
+    np.testing.assert_allclose(found, gram / np.outer(size, size), rtol=0, atol=1e-12)
+
+
+# registered functions
+
+PEAKS = """
+m:
+  Offset: {y0: [2.4, true]}
+  Shirley: {pShirley: [0.006, true, 0, 1]}
+  NAME:
+    A: [10, true, 0, 100]
+    x0: [84.3, true, 80, 92]
+    SD: [0.6, true, 0.1, 5]
+"""
+
+
+@pytest.fixture
+def registered() -> Iterator[None]:
+    def gauss(x: np.ndarray, A: Any, x0: Any, SD: Any) -> np.ndarray:
+        return np.asarray(A * np.exp(-(((x - x0) / SD) ** 2) / 2))
+
+    register_function("MyGauss", gauss, "A, x0, SD>0")
+    yield
+    forget_function("MyGauss")
+
+
+@pytest.mark.usefixtures("registered")
+@pytest.mark.parametrize("backend", ["compiled", "interpreted"])
+@pytest.mark.parametrize("loss", ["squares", "poisson"])
+def test_a_registered_function_gives_the_answer_of_the_library(loss: str, backend: str) -> None:
+    """Derivatives that pass through it are by differences, the others exact."""
+
+    def make(name: str) -> Model:
+        model = load_model(PEAKS.replace("NAME", name), "m")
+        model.set_axes(energy=ENERGY)
+        return model
+
+    true = make("Gauss")
+    clean = true.evaluate(theta=[2.0, 0.004, 12.0, 84.0, 0.5])
+    data = np.random.default_rng(3).poisson(30.0 * clean) / 30.0
+    measurement = Measurement(data=data, loss=loss, loss_scale=30.0 if loss == "poisson" else 1.0)
+    wanted = fit_model(true, measurement)
+    result = fit_model(make("MyGauss"), measurement, backend)
+    assert wanted.success
+    assert result.success, result.message
+    for name in wanted.problem.names:
+        own, error = name.replace("Gauss", "MyGauss"), wanted.stderr[name]
+        assert abs(result.values[own] - wanted.values[name]) < 1e-5 * error, name
+        assert result.stderr[own] == pytest.approx(error, rel=1e-6), name
+
+
+@pytest.mark.usefixtures("registered")
+def test_a_file_with_a_registered_function_among_others() -> None:
+    parts, wanted = [], []
+    for name in ("Gauss", "MyGauss"):
+        model = load_model(PEAKS.replace("NAME", name), "m")
+        model.set_axes(energy=ENERGY)
+        model.parameters["Shirley_pShirley"].scope = "project"
+        clean = model.evaluate(theta=[2.0, 0.004, 12.0, 84.0, 0.5])
+        data = clean + np.random.default_rng(4).normal(0.0, 0.05, clean.shape)
+        parts.append((model, Measurement(data=data)))
+        plain = load_model(PEAKS.replace("NAME", "Gauss"), "m")
+        plain.set_axes(energy=ENERGY)
+        plain.parameters["Shirley_pShirley"].scope = "project"
+        wanted.append((plain, Measurement(data=data)))
+    result, expected = fit(parts), fit(wanted)
+    assert result.success
+    for name in expected.problem.names:
+        own = name.replace("file01_Gauss", "file01_MyGauss")
+        error = expected.stderr[name]
+        assert abs(result.values[own] - expected.values[name]) < 1e-5 * error, name
+        assert result.stderr[own] == pytest.approx(error, rel=1e-6), name
+
+
+def test_the_truth_is_found_from_far_away() -> None:
+    result = fit_model(series({"y0": 0.0, "A": 40.0, "x0": 86.0, "F": 4.0}), Measurement(data_2d()))
+    assert result.success
+    check_truth(result, TRUE_2D)

@@ -1,0 +1,415 @@
+"""How native fits end: bounds, nothing to learn, exact data, limits, Ctrl-C, wrong options."""
+
+from __future__ import annotations
+
+import json
+import pickle
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import lmfit
+import numpy as np
+import pytest
+from fit_cases import (
+    DECAY,
+    ENERGY,
+    START,
+    STATIC,
+    TRUE_1D,
+    check_truth,
+    data_1d,
+    data_2d,
+    series,
+    spectrum,
+)
+from native_cases import CASES, fit
+
+from pyspec import load_fit, save_fit
+from pyspec.errors import FitError
+from pyspec.fit import fit_model, fit_slices
+from pyspec.model import Measurement, Model, load_model
+
+
+def bounded(name: str, low: float, high: float, start: float) -> Model:
+    model = spectrum()
+    par = model.parameters[name]
+    par.min, par.max, par.value = low, high, start
+    return model
+
+
+@pytest.mark.parametrize(
+    ("name", "low", "high", "start", "side"),
+    [
+        ("GLP_01_F", 0.1, 1.0, 0.8, "max"),
+        ("GLP_01_F", 1.3, 5.0, 2.0, "min"),
+        ("GLP_01_x0", 84.1, 92.0, 85.0, "min"),
+        ("Offset_y0", -np.inf, 1.7, 1.0, "max"),
+    ],
+)
+def test_a_parameter_at_its_bound(
+    name: str, low: float, high: float, start: float, side: str
+) -> None:
+    """Exactly there, named, without an error; the others are as if it were fixed there."""
+    bound = low if side == "min" else high
+    measurement = Measurement(data=data_1d(), weight=np.full(ENERGY.size, 20.0))
+    result = fit_model(bounded(name, low, high, start), measurement, scale_covar=False)
+    assert result.success
+    assert result.values[name] == bound
+    assert result.at_bound == {name: side}
+    assert f"{name} ({side})" in result.message
+    assert result.stderr[name] is None
+    fixed = spectrum()
+    fixed.parameters[name].value, fixed.parameters[name].vary = bound, False
+    reference = fit_model(fixed, measurement, scale_covar=False)
+    assert result.chisqr == pytest.approx(reference.chisqr, rel=1e-12)
+    for other in reference.problem.names:
+        error = reference.stderr[other]
+        assert abs(result.values[other] - reference.values[other]) < 1e-6 * error, other
+        assert result.stderr[other] == pytest.approx(error, rel=1e-8), other
+        for third, value in reference.correl[other].items():
+            assert result.correl[other][third] == pytest.approx(value, abs=1e-8)
+
+
+def test_a_start_on_a_bound() -> None:
+    wanted = fit_model(spectrum(), Measurement(data=data_1d()))
+    for low, high, start in ((0.0, 100.0, 0.0), (0.0, 40.0, 40.0)):
+        model = bounded("GLP_01_A", low, high, start)
+        result = fit_model(model, Measurement(data=data_1d()))
+        assert result.success, result.message
+        assert result.at_bound == {}
+        for name in wanted.problem.names:
+            assert abs(result.values[name] - wanted.values[name]) < 1e-6 * wanted.stderr[name], name
+
+
+def test_a_start_on_the_bound_where_it_ends() -> None:
+    model = bounded("GLP_01_F", 0.1, 1.0, 1.0)
+    result = fit_model(model, Measurement(data=data_1d()))
+    assert result.success
+    assert result.values["GLP_01_F"] == 1.0
+    assert result.at_bound == {"GLP_01_F": "max"}
+
+
+def test_the_best_value_just_inside_of_a_bound() -> None:
+    """A bound a hundredth of a standard error further on changes nothing."""
+    wanted = fit_model(spectrum(), Measurement(data=data_1d()))
+    value, error = wanted.values["GLP_01_F"], wanted.stderr["GLP_01_F"]
+    model = bounded("GLP_01_F", 0.1, value + 0.01 * error, 1.0)
+    result = fit_model(model, Measurement(data=data_1d()))
+    assert result.at_bound == {}
+    assert abs(result.values["GLP_01_F"] - value) < 1e-6 * error
+    assert result.stderr["GLP_01_F"] == pytest.approx(error, rel=1e-6)
+
+
+def test_a_dead_parameter() -> None:
+    text = STATIC.format(**START) + (
+        "  Gauss:\n    A: [0, False]\n    x0: [85, True]\n    SD: [1, True, 0.1, 5]\n"
+    )
+    model = load_model(text, "spectrum")
+    model.set_axes(energy=ENERGY)
+    result = fit_model(model, Measurement(data=data_1d()))
+    assert not result.success
+    assert result.without_effect == ("Gauss_01_x0", "Gauss_01_SD")
+    assert "do not determine Gauss_01_x0, Gauss_01_SD" in result.message
+    assert result.stderr["Gauss_01_x0"] is None
+    wanted = fit_model(spectrum(), Measurement(data=data_1d()))
+    nfree = np.sqrt(wanted.lmfit.nfree / result.lmfit.nfree)
+    for name in wanted.problem.names:
+        error = wanted.stderr[name]
+        assert abs(result.values[name] - wanted.values[name]) < 1e-6 * error, name
+        assert result.stderr[name] == pytest.approx(error * nfree, rel=1e-8), name
+    check_truth(result, TRUE_1D)
+
+
+def test_identical_components() -> None:
+    """Two offsets: their sum is determined, neither of them is."""
+    text = STATIC.format(**START).replace(
+        "  Shirley:", "  Offset:\n    y0: [0.3, True]\n  Shirley:"
+    )
+    model = load_model(text, "spectrum")
+    model.set_axes(energy=ENERGY)
+    result = fit_model(model, Measurement(data=data_1d()), max_nfev=200)
+    assert not result.success
+    assert result.without_effect == ("Offset_y0", "Offset_02_y0")
+    assert "do not determine Offset_y0, Offset_02_y0" in result.message
+    wanted = fit_model(spectrum(), Measurement(data=data_1d()))
+    assert result.chisqr == pytest.approx(wanted.chisqr, rel=1e-10)
+    nfree = np.sqrt(wanted.lmfit.nfree / result.lmfit.nfree)
+    for name in ("GLP_01_A", "GLP_01_x0", "GLP_01_F"):
+        error = wanted.stderr[name]
+        assert abs(result.values[name] - wanted.values[name]) < 1e-5 * error, name
+        assert result.stderr[name] == pytest.approx(error * nfree, rel=1e-6), name
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(
+            "one spectrum",
+            marks=pytest.mark.xfail(
+                raises=RuntimeWarning, reason="correlations are 0 / 0 where chi² is exactly 0"
+            ),
+        ),
+        "a series",
+        "expressions",
+    ],
+)
+def test_noise_free_data(name: str) -> None:
+    ((model, measurement),) = CASES[name]()
+    true = fit(CASES[name]())
+    theta = [true.values[own] for own in model.opt_param_names]
+    exact = Measurement(data=model.evaluate(theta=theta))
+    result = fit_model(model, exact)
+    assert result.success, result.message
+    assert result.chisqr <= 1e-26 * measurement.square()
+    for own in model.opt_param_names:
+        assert result.values[own] == pytest.approx(true.values[own], rel=1e-10), own
+
+
+# outside of the domain
+
+UNBOUNDED = """
+peak:
+  Offset: {y0: [0.5, true]}
+  Gauss:
+    A: [4, true]
+    x0: [82.0, true]
+    SD: ["width"]
+parameters:
+  width: [SIZE, true]
+"""
+
+
+@pytest.mark.parametrize("size", ["3.0", "1.8", "0.6"])
+def test_steps_out_of_the_domain_are_survived(size: str) -> None:
+    """Without bounds, steps lead to widths below 0, where the model is not a number."""
+    model = load_model(UNBOUNDED.replace("SIZE", size), "peak")
+    model.set_axes(energy=ENERGY)
+    clean = model.evaluate(theta=[1.0, 10.0, 83.0, 0.25])
+    data = clean + np.random.default_rng(1).normal(0.0, 0.05, clean.shape)
+    result = fit_model(model, Measurement(data=data))
+    assert result.success, result.message
+    check_truth(result, dict(zip(model.opt_param_names, [1.0, 10.0, 83.0, 0.25], strict=True)))
+
+
+def test_not_finite_at_the_start_names_the_parameter() -> None:
+    model = load_model(UNBOUNDED.replace("SIZE", "1.0"), "peak")
+    model.set_axes(energy=ENERGY)
+    with pytest.raises(FitError, match=r"not finite at the start: .*Gauss_01_SD = -1"):
+        fit_model(model, Measurement(data=data_1d()), seeds={"width": -1.0})
+
+
+# limits, progress
+
+
+def test_max_nfev() -> None:
+    for limit in (1, 2, 3):
+        result = fit_model(series(), Measurement(data=data_2d()), max_nfev=limit)
+        assert not result.success
+        assert not result.interrupted
+        assert result.nfev == limit
+        assert f"max_nfev = {limit}" in result.message
+        assert all(error is None for error in result.stderr.values())
+        assert result.chisqr == pytest.approx(float(np.sum(result.residual**2)), rel=1e-12)
+    enough = fit_model(series(), Measurement(data=data_2d()))
+    again = fit_model(series(), Measurement(data=data_2d()), max_nfev=enough.nfev)
+    assert again.success
+    assert again.values == enough.values
+
+
+def test_max_seconds() -> None:
+    result = fit_model(series(), Measurement(data=data_2d()), max_seconds=1e-9)
+    assert not result.success
+    assert "max_seconds = 1e-09" in result.message
+    assert result.nfev == 1
+    assert fit_model(series(), Measurement(data=data_2d()), max_seconds=600).success
+
+
+def test_a_bar(capfd: pytest.CaptureFixture[str]) -> None:
+    result = fit_model(series(), Measurement(data=data_2d()), progress=True)
+    assert result.success
+    assert f"{result.nfev} evaluations" in capfd.readouterr().err
+
+
+def test_what_a_callback_raises_comes_out() -> None:
+    def fail(nfev: int, chisqr: float, best: float) -> None:
+        raise RuntimeError("enough")
+
+    with pytest.raises(RuntimeError, match="enough"):
+        fit_model(spectrum(), Measurement(data=data_1d()), progress=fail)
+
+
+SCRIPT = """
+import json, os, signal, sys, threading, time
+import numpy as np
+import pyspec.fit.native as native
+from pyspec import Measurement, fit_model, load_dynamics, load_model
+from pyspec._library import LIBRARY
+
+TEXT, DECAY = json.loads(sys.argv[1])
+model = load_model(TEXT, "spectrum")
+law = load_dynamics(DECAY, "decay", model.parameters["GLP_01_x0"])
+model.add_dynamics("GLP_01_x0", law)
+model.set_axes(energy=np.linspace(78, 94, 1200), time=np.linspace(-5, 30, 600))
+clean = model.evaluate()
+data = clean + np.random.default_rng(1).normal(0, 0.05, clean.shape)
+model.set_values({"GLP_01_A": 40.0, "GLP_01_F": 4.0, "GLP_01_x0": 85.5})
+fit_model(model, Measurement(data=data), max_nfev=1)
+steps = []
+begin = time.perf_counter()
+watch = lambda *state: steps.append((time.perf_counter(), *state))
+whole = fit_model(model, Measurement(data=data), progress=watch)
+evaluation = float(np.median(np.diff([begin] + [step[0] for step in steps])))
+calls, pressed = threading.Event(), []
+
+class Told:
+    def __init__(self): self.count = 0
+    def __getattr__(self, name):
+        if name == "pyspec_fit":
+            self.count += 1
+            if self.count == 3: calls.set()
+        return getattr(LIBRARY, name)
+
+def press():
+    calls.wait()
+    time.sleep(0.3 * evaluation)
+    pressed.append(time.perf_counter())
+    os.kill(os.getpid(), signal.SIGINT)
+
+found = []
+for _ in range(5):
+    native.LIBRARY = Told()
+    calls.clear()
+    threading.Thread(target=press).start()
+    result = fit_model(model, Measurement(data=data))
+    found.append({
+        "seconds": time.perf_counter() - pressed[-1],
+        "interrupted": result.interrupted,
+        "success": result.success,
+        "message": result.message,
+        "nfev": result.nfev,
+        "chisqr": result.chisqr,
+        "errors": [e for e in result.stderr.values() if e is not None],
+        "residual": float(np.sum(result.residual ** 2)),
+    })
+print(json.dumps({"evaluation": evaluation, "nfev": whole.nfev, "found": found,
+                  "best": [step[3] for step in steps]}))
+"""
+
+
+def test_ctrl_c_in_the_middle_of_a_long_fit(tmp_path: Path) -> None:
+    """A real signal, while C computes. It is answered after that evaluation, or 20 ms of them;
+    of five times the median counts, with room for a machine that does other things."""
+    script = tmp_path / "script.py"
+    script.write_text(SCRIPT, encoding="utf-8")
+    given = json.dumps([STATIC.format(**START), DECAY.format(A=1.0, tau=8.0)])
+    run = subprocess.run(
+        [sys.executable, str(script), given],
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    assert run.returncode == 0, run.stderr[-2000:]
+    answer = json.loads(run.stdout)
+    for found in answer["found"]:
+        assert found["interrupted"]
+        assert not found["success"]
+        assert found["nfev"] < answer["nfev"]
+        assert f"interrupted after {found['nfev']} evaluations" in found["message"]
+        assert found["errors"] == []
+        assert found["chisqr"] in answer["best"][found["nfev"] - 1 :]
+        assert found["residual"] == pytest.approx(found["chisqr"], rel=1e-10)
+    seconds = float(np.median([found["seconds"] for found in answer["found"]]))
+    assert seconds < 4 * (0.05 + answer["evaluation"])
+
+
+# options
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"ftol": 1e-9}, "native takes no option 'ftol'; it takes tolerance"),
+        ({"tolerance": 0}, "tolerance must lie between 0 and 1 standard errors, not 0"),
+        ({"tolerance": 1.0}, "tolerance must lie between 0 and 1"),
+        ({"tolerance": float("nan")}, "tolerance must lie between 0 and 1"),
+        ({"tolerance": "x"}, "tolerance must lie between 0 and 1 standard errors, not 'x'"),
+        ({"max_nfev": 0}, "max_nfev must be a whole number above 0"),
+        ({"max_seconds": -1.0}, "max_seconds must be a number above 0"),
+    ],
+)
+def test_wrong_options(options: dict[str, Any], message: str) -> None:
+    with pytest.raises(FitError, match=message):
+        fit_model(spectrum(), Measurement(data=data_1d()), **options)
+
+
+@pytest.mark.parametrize("options", [{"ftol": 1e-9}, {"tolerance": 0}, {"max_nfev": 0}])
+def test_wrong_options_are_one_error_for_all_slices(options: dict[str, Any]) -> None:
+    data = np.stack([data_1d(seed=seed) for seed in range(3)])
+    with pytest.raises(FitError, match=next(iter(options))):
+        fit_slices(spectrum(), Measurement(data=data), **options)
+
+
+def test_a_wider_tolerance_ends_sooner() -> None:
+    tight = fit(CASES["a time trace"]())
+    wide = fit(CASES["a time trace"](), tolerance=0.01)
+    assert wide.success
+    assert wide.nfev < tight.nfev
+    assert wide.lmfit.distance <= 0.01
+    for name in tight.problem.names:
+        assert abs(wide.values[name] - tight.values[name]) < 0.01 * tight.stderr[name]
+
+
+# what comes after
+
+
+def test_intervals_of_lmfit() -> None:
+    result = fit_model(spectrum(), Measurement(data=data_1d()))
+    before = dict(result.values)
+    found = lmfit.conf_interval(result.minimizer, result.lmfit, sigmas=[1])
+    assert result.values == before
+    for name, rows in found.items():
+        (_, low), (_, best), (_, high) = rows
+        assert best == pytest.approx(result.values[name], rel=1e-9)
+        assert (high - low) / 2 == pytest.approx(result.stderr[name], rel=0.05)
+
+
+def test_the_minimizer_serves_other_methods() -> None:
+    """As emcee uses it: the residual at parameters of one's own."""
+    result = fit_model(spectrum(), Measurement(data=data_1d()))
+    params = result.params.copy()
+    for name in list(params):
+        if params[name].user_data is not None and not params[name].vary:
+            del params[name]
+    residual = result.minimizer.userfcn(params)
+    np.testing.assert_array_equal(residual, result.lmfit.residual)
+    again = result.minimizer.minimize(method="nelder", params=params)
+    assert again.chisqr == pytest.approx(result.chisqr, rel=1e-6)
+
+
+@pytest.mark.parametrize("name", ["a series", "counts", "three files"])
+def test_results_pickle(name: str) -> None:
+    result = fit(CASES[name]())
+    again = pickle.loads(pickle.dumps(result))
+    assert (again.values, again.stderr, again.correl) == (
+        result.values,
+        result.stderr,
+        result.correl,
+    )
+    assert (again.method, again.message) == ("native", result.message)
+    assert again.lmfit.end == "converged"
+    assert again.lmfit.distance == result.lmfit.distance
+    np.testing.assert_array_equal(again.lmfit.residual, result.lmfit.residual)
+
+
+def test_an_archive_keeps_the_method(tmp_path: Path) -> None:
+    result = fit_model(series(), Measurement(data=data_2d()), tolerance=1e-6)
+    save_fit(tmp_path / "fit.h5", result)
+    again = load_fit(tmp_path / "fit.h5")
+    assert again.settings["method"] == "native"
+    assert again.settings["methods"] == ["native"]
+    assert again.settings["options"] == {"tolerance": 1e-6}
+    assert again.values == result.values
+    assert again.stderr == result.stderr
