@@ -33,6 +33,8 @@ typedef struct work_parts {
     double *carry;   /* [n_nodes - n_resolve][MAX_SCRATCH][L]            */
     double *convolve; /* [CONVOLVE_ROWS][stride], present where a node convolves */
     double *trace_slopes; /* [dependencies][stride], derivatives of the traces             */
+    double *convolved; /* [n_theta][stride]                               */
+    double *signals;  /* [n_theta] addresses                              */
     double *by_width; /* [stride], derivative by a kernel's width         */
     double *slopes;   /* [stack_depth][RPN_CHUNK]                         */
     double *partials; /* [MAX_PARAMS][BLOCK][L]                           */
@@ -89,6 +91,8 @@ static inline work_parts divide_work(const pyspec_plan *plan, const pyspec_probl
     if (slopes) {
         TAKE(trace_slopes, plan_words(plan)[plan->depends + plan->n_traces] * w.stride);
         TAKE(by_width, convolves ? w.stride : 0);
+        TAKE(convolved, convolves ? plan->n_theta * w.stride : 0);
+        TAKE(signals, plan->n_theta);
         TAKE(slopes, plan->stack_depth * RPN_CHUNK);
         TAKE(partials, MAX_PARAMS * buffer);
         const int64_t n = most_columns(plan), n_theta = plan->n_theta;

@@ -93,6 +93,58 @@ void pyspec_convolve(int64_t op, double parameter, int64_t n, const double *t, d
     }
 }
 
+/* A Gaussian on several signals at once: each value of it is computed once for all of them. */
+static void gauss_all(double width, int64_t n, const double *t, double *const *y, int64_t count,
+                      double *kept, double *scratch, int64_t stride)
+{
+    double *w = scratch, *g = scratch + stride;
+    const double scale = v_clamp(1.0 / width, 1e300);
+    int64_t first = 0;
+    trapezoid_weights(t, n, w);
+    for (int64_t i = 0; i < n; i++) {
+        double left = pyspec_kernel_mass(OP_gaussCONV, PYSPEC_SIDE_LEFT, t[i] - t[0], width);
+        double right = pyspec_kernel_mass(OP_gaussCONV, PYSPEC_SIDE_RIGHT, t[i] - t[n - 1], width);
+        double norm = left + right;
+        int64_t end = i;
+        while (first < i && t[i] - t[first] > 9.0 * width)
+            first++;
+        while (end < n && t[end] - t[i] <= 9.0 * width)
+            end++;
+        for (int64_t j = first; j < end; j++) {
+            double u = (t[i] - t[j]) * scale;
+            g[j] = v_exp(-0.5 * (u * u)) * w[j];
+        }
+        for (int64_t j = first; j < end; j++)
+            norm += g[j];
+        for (int64_t c = 0; c < count; c++) {
+            double sum = left * y[c][0] + right * y[c][n - 1];
+            for (int64_t j = first; j < end; j++)
+                sum += g[j] * y[c][j];
+            kept[c * stride + i] = sum / norm;
+        }
+    }
+}
+
+void pyspec_convolve_all(int64_t op, double parameter, int64_t n, const double *t,
+                         double *const *y, int64_t count, double *kept, double *scratch,
+                         int64_t stride)
+{
+    for (int64_t c = 0; c < count && op != OP_gaussCONV; c++)
+        pyspec_convolve(op, parameter, n, t, y[c], scratch, stride);
+    if (op != OP_gaussCONV || count == 0)
+        return;
+    gauss_all(parameter, n, t, y, count, kept, scratch, stride);
+    for (int64_t c = 0; c < count; c++) {
+        int has_nan = 0;
+        for (int64_t i = 0; i < n; i++)
+            has_nan |= y[c][i] != y[c][i];
+        if (has_nan)
+            fill(y[c], NAN, n);
+        else
+            memcpy(y[c], kept + c * stride, (size_t)n * sizeof(double));
+    }
+}
+
 /* Sums over earlier (or later) samples of |d| / tau^2 exp(-|d| / tau) w, times y and alone. */
 static void sweep_slope(double tau, int64_t n, const double *t, const double *w, const double *y,
                         int64_t step, double *sum, double *norm)

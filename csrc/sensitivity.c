@@ -148,13 +148,17 @@ static void convolution_slopes(const run *r, const pyspec_node *node)
     const int bad = pyspec_outside(r, node, params) != 0;
     if (count && !bad)
         pyspec_convolve_slope(node->op, params[0], n, time, y, by_width, r->work.convolve, stride);
+    double **signals = (double **)(void *)r->work.signals;
+    for (int64_t j = 0; j < count; j++)
+        signals[j] = slope_of(r, node->target, list[j]);
+    if (!bad)
+        pyspec_convolve_all(node->op, params[0], n, time, signals, count, r->work.convolved,
+                            r->work.convolve, stride);
     for (int64_t j = 0; j < count; j++) {
-        double *slope = slope_of(r, node->target, list[j]);
+        double *slope = signals[j];
         const double *change = pyspec_slope_row(r, r->words[node->params], 0, list[j]);
         if (bad)
             fill(slope, NAN, n);
-        else
-            pyspec_convolve(node->op, params[0], n, time, slope, r->work.convolve, stride);
         for (int64_t i = 0; change && *change != 0.0 && i < n; i++)
             slope[i] += by_width[i] * *change;
         fill(slope + n, slope[n - 1], stride - n);

@@ -91,7 +91,7 @@ static double solve_factor(const pyspec_solver *s, const solver_work *w, double 
             y[j] -= at(u, n_free + 1, j, k) * y[k];
         double pivot = at(u, n_free + 1, j, j);
         least = pivot * pivot < least ? pivot * pivot : least;
-        y[j] /= pivot;
+        y[j] = pivot > 4.0 * UNDETERMINED ? y[j] / pivot : 0.0;
     }
     free_index = 0;
     for (int64_t j = 0; j < n; j++)

@@ -27,7 +27,7 @@ Evaluate = Callable[[Array, str], Array]
 Watch = Callable[[int, float, float], None]
 
 #: Converged where the next undamped step is this many standard errors long.
-TOLERANCE = 2e-8
+TOLERANCE = 5e-8
 
 #: The C loop comes back after about this many seconds.
 PATIENCE = 0.02

@@ -98,7 +98,7 @@ class Run:
             return
         # Only MINPACK copies what it is given; others may keep the array.
         self.problem.reuse_buffer(method == "leastsq")
-        self.solver = None
+        self.solver, given = None, tuple(options)
         if method == "leastsq" and "Dfun" not in options and self._has_derivatives(options):
             options = {**options, "Dfun": self._derivatives, "col_deriv": 1}
         try:
@@ -106,7 +106,7 @@ class Run:
         except PyspecError:
             raise
         except (ValueError, TypeError, ImportError, NotImplementedError) as error:
-            remedy = f"; options given: {', '.join(options)}" if options else ""
+            remedy = f"; options given: {', '.join(given)}" if given else ""
             raise FitError(f"{self.problem.label}: {method}: {error}{remedy}") from error
         self.params = self.outcome.params
         self.outcome.residual = np.array(self.outcome.residual, dtype=np.float64)
@@ -252,7 +252,9 @@ class Run:
         for i in kept:
             params[names[i]].stderr = float(errors[i])
             params[names[i]].correl = {
-                names[j]: float(covar[i, j] / (errors[i] * errors[j])) for j in kept if j != i
+                names[j]: float(covar[i, j] / product) if product else 0.0
+                for j in kept
+                if j != i and (product := errors[i] * errors[j]) >= 0.0
             }
         outcome.covar, outcome.errorbars = covar, True
         problem.reuse_buffer(False)
