@@ -93,58 +93,6 @@ void pyspec_convolve(int64_t op, double parameter, int64_t n, const double *t, d
     }
 }
 
-/* A Gaussian on several signals at once: each value of it is computed once for all of them. */
-static void gauss_all(double width, int64_t n, const double *t, double *const *y, int64_t count,
-                      double *kept, double *scratch, int64_t stride)
-{
-    double *w = scratch, *g = scratch + stride;
-    const double scale = v_clamp(1.0 / width, 1e300);
-    int64_t first = 0;
-    trapezoid_weights(t, n, w);
-    for (int64_t i = 0; i < n; i++) {
-        double left = pyspec_kernel_mass(OP_gaussCONV, PYSPEC_SIDE_LEFT, t[i] - t[0], width);
-        double right = pyspec_kernel_mass(OP_gaussCONV, PYSPEC_SIDE_RIGHT, t[i] - t[n - 1], width);
-        double norm = left + right;
-        int64_t end = i;
-        while (first < i && t[i] - t[first] > 9.0 * width)
-            first++;
-        while (end < n && t[end] - t[i] <= 9.0 * width)
-            end++;
-        for (int64_t j = first; j < end; j++) {
-            double u = (t[i] - t[j]) * scale;
-            g[j] = v_exp(-0.5 * (u * u)) * w[j];
-        }
-        for (int64_t j = first; j < end; j++)
-            norm += g[j];
-        for (int64_t c = 0; c < count; c++) {
-            double sum = left * y[c][0] + right * y[c][n - 1];
-            for (int64_t j = first; j < end; j++)
-                sum += g[j] * y[c][j];
-            kept[c * stride + i] = sum / norm;
-        }
-    }
-}
-
-void pyspec_convolve_all(int64_t op, double parameter, int64_t n, const double *t,
-                         double *const *y, int64_t count, double *kept, double *scratch,
-                         int64_t stride)
-{
-    for (int64_t c = 0; c < count && op != OP_gaussCONV; c++)
-        pyspec_convolve(op, parameter, n, t, y[c], scratch, stride);
-    if (op != OP_gaussCONV || count == 0)
-        return;
-    gauss_all(parameter, n, t, y, count, kept, scratch, stride);
-    for (int64_t c = 0; c < count; c++) {
-        int has_nan = 0;
-        for (int64_t i = 0; i < n; i++)
-            has_nan |= y[c][i] != y[c][i];
-        if (has_nan)
-            fill(y[c], NAN, n);
-        else
-            memcpy(y[c], kept + c * stride, (size_t)n * sizeof(double));
-    }
-}
-
 /* Sums over earlier (or later) samples of |d| / tau^2 exp(-|d| / tau) w, times y and alone. */
 static void sweep_slope(double tau, int64_t n, const double *t, const double *w, const double *y,
                         int64_t step, double *sum, double *norm)
@@ -227,4 +175,90 @@ void pyspec_convolve_slope(int64_t op, double parameter, int64_t n, const double
                      pyspec_kernel_mass(op, PYSPEC_SIDE_RIGHT, b, parameter);
         out[i] = (sum[i] + left * y[0] + right * y[n - 1] - out[i] * (norm[i] + left + right)) / all;
     }
+}
+
+/* sum of g y, in four parts that do not wait for one another */
+static double dot(const double *g, const double *y, int64_t begin, int64_t end)
+{
+    double part[4] = {0.0, 0.0, 0.0, 0.0};
+    int64_t j = begin;
+    for (; j + 4 <= end; j += 4)
+        for (int k = 0; k < 4; k++)
+            part[k] += g[j + k] * y[j + k];
+    for (; j < end; j++)
+        part[0] += g[j] * y[j];
+    return (part[0] + part[1]) + (part[2] + part[3]);
+}
+
+static int has_nan(const double *y, int64_t n)
+{
+    int found = 0;
+    for (int64_t i = 0; i < n; i++)
+        found |= y[i] != y[i];
+    return found;
+}
+
+/* A Gaussian on the signal y and on its slopes, and the slope by its width: each value of the
+ * Gaussian is computed once for all of them. */
+static void gauss_all(double width, int64_t n, const double *t, const double *y, double *by_width,
+                      double *const *slopes, int64_t count, double *kept, double *scratch,
+                      int64_t stride)
+{
+    double *w = scratch, *g = scratch + stride, *h = scratch + 2 * stride;
+    double *value = scratch + 3 * stride, *ones = scratch + 4 * stride;
+    const double scale = v_clamp(1.0 / width, 1e300);
+    int64_t begin = 0, end = 0;
+    trapezoid_weights(t, n, w);
+    fill(ones, 1.0, n);
+    for (int64_t i = 0; i < n; i++) {
+        const double a = t[i] - t[0], b = t[i] - t[n - 1];
+        const double left = pyspec_kernel_mass(OP_gaussCONV, PYSPEC_SIDE_LEFT, a, width);
+        const double right = pyspec_kernel_mass(OP_gaussCONV, PYSPEC_SIDE_RIGHT, b, width);
+        const double dleft = mass_slope(OP_gaussCONV, PYSPEC_SIDE_LEFT, a, width);
+        const double dright = mass_slope(OP_gaussCONV, PYSPEC_SIDE_RIGHT, b, width);
+        while (begin < i && t[i] - t[begin] > 9.0 * width)
+            begin++;
+        end = end > i ? end : i;
+        while (end < n && t[end] - t[i] <= 9.0 * width)
+            end++;
+        for (int64_t j = begin; j < end; j++) {
+            double u = v_clamp((t[i] - t[j]) * scale, 1e150);
+            g[j] = v_exp(-0.5 * (u * u)) * w[j];
+            h[j] = g[j] * (u * u) * scale;
+        }
+        const double norm = dot(g, ones, begin, end) + left + right;
+        const double slope_norm = dot(h, ones, begin, end) + dleft + dright;
+        value[i] = (dot(g, y, begin, end) + left * y[0] + right * y[n - 1]) / norm;
+        by_width[i] = (dot(h, y, begin, end) + dleft * y[0] + dright * y[n - 1] -
+                       value[i] * slope_norm) / norm;
+        for (int64_t c = 0; c < count; c++)
+            kept[c * stride + i] = (dot(g, slopes[c], begin, end) + left * slopes[c][0] +
+                                    right * slopes[c][n - 1]) / norm;
+    }
+}
+
+void pyspec_convolve_all(int64_t op, double parameter, int64_t n, const double *t, double *y,
+                         double *by_width, double *const *slopes, int64_t count, double *kept,
+                         double *scratch, int64_t stride)
+{
+    const size_t size = (size_t)n * sizeof(double);
+    if (op != OP_gaussCONV) {
+        pyspec_convolve_slope(op, parameter, n, t, y, by_width, scratch, stride);
+        for (int64_t c = 0; c < count; c++)
+            pyspec_convolve(op, parameter, n, t, slopes[c], scratch, stride);
+        pyspec_convolve(op, parameter, n, t, y, scratch, stride);
+        return;
+    }
+    gauss_all(parameter, n, t, y, by_width, slopes, count, kept, scratch, stride);
+    const int lost = has_nan(y, n);
+    memcpy(y, scratch + 3 * stride, size);
+    if (lost) {
+        fill(y, NAN, n);
+        fill(by_width, NAN, n);
+    }
+    for (int64_t c = 0; c < count; c++)
+        if (has_nan(slopes[c], n))
+            fill(slopes[c], NAN, n);
+        else
+            memcpy(slopes[c], kept + c * stride, size);
 }

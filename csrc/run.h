@@ -119,10 +119,11 @@ void pyspec_absorb(double *triangle, int64_t order, double *columns, int64_t n);
 void pyspec_convolve(int64_t op, double parameter, int64_t n, const double *t, double *y,
                      double *scratch, int64_t stride);
 
-/* operator.c: the same for several signals; kept is count x stride. */
-void pyspec_convolve_all(int64_t op, double parameter, int64_t n, const double *t,
-                         double *const *y, int64_t count, double *kept, double *scratch,
-                         int64_t stride);
+/* operator.c: y = kernel * y, the slope of that by the kernel's width, and kernel * slope for
+ * several slopes; kept is count x stride. */
+void pyspec_convolve_all(int64_t op, double parameter, int64_t n, const double *t, double *y,
+                         double *by_width, double *const *slopes, int64_t count, double *kept,
+                         double *scratch, int64_t stride);
 
 static inline void fill(double *out, double value, int64_t n)
 {

@@ -135,33 +135,32 @@ static void expression_slopes(const run *r, const pyspec_node *node)
     }
 }
 
-/* d(K y) = K dy + dK y: runs before the node itself, on the signal that it convolves. */
+/* d(K y) = K dy + dK y, and K y itself. */
 static void convolution_slopes(const run *r, const pyspec_node *node)
 {
     const int64_t n = r->problem->n_rows, stride = r->work.stride;
-    const double *y = r->work.traces + node->target * stride, *time = r->problem->time;
-    double params[MAX_PARAMS * L], *by_width = r->work.by_width;
+    double *y = r->work.traces + node->target * stride, *by_width = r->work.by_width;
+    double params[MAX_PARAMS * L], **slopes = (double **)(void *)r->work.signals;
     tile t = {.across = 1};
     int64_t count;
     const int64_t *list = depends(r, node->target, &count);
     pyspec_gather(r, node, &t, params);
     const int bad = pyspec_outside(r, node, params) != 0;
-    if (count && !bad)
-        pyspec_convolve_slope(node->op, params[0], n, time, y, by_width, r->work.convolve, stride);
-    double **signals = (double **)(void *)r->work.signals;
     for (int64_t j = 0; j < count; j++)
-        signals[j] = slope_of(r, node->target, list[j]);
-    if (!bad)
-        pyspec_convolve_all(node->op, params[0], n, time, signals, count, r->work.convolved,
-                            r->work.convolve, stride);
+        slopes[j] = slope_of(r, node->target, list[j]);
+    if (bad || !count)
+        pyspec_resolve_node(r, node);
+    else
+        pyspec_convolve_all(node->op, params[0], n, r->problem->time, y, by_width, slopes, count,
+                            r->work.convolved, r->work.convolve, stride);
+    fill(y + n, y[n - 1], stride - n);
     for (int64_t j = 0; j < count; j++) {
-        double *slope = signals[j];
         const double *change = pyspec_slope_row(r, r->words[node->params], 0, list[j]);
         if (bad)
-            fill(slope, NAN, n);
-        for (int64_t i = 0; change && *change != 0.0 && i < n; i++)
-            slope[i] += by_width[i] * *change;
-        fill(slope + n, slope[n - 1], stride - n);
+            fill(slopes[j], NAN, n);
+        for (int64_t i = 0; change && !bad && *change != 0.0 && i < n; i++)
+            slopes[j][i] += by_width[i] * *change;
+        fill(slopes[j] + n, slopes[j][n - 1], stride - n);
     }
 }
 
@@ -173,8 +172,10 @@ void pyspec_resolve_slopes(const run *r)
         fill(slope_of(r, k, k), 1.0, r->work.stride);
     for (int64_t k = 0; k < plan->n_resolve; k++) {
         const pyspec_node *node = &r->nodes[k];
-        if (node->step == PYSPEC_STEP_CONVOLVE)
+        if (node->step == PYSPEC_STEP_CONVOLVE) {
             convolution_slopes(r, node);
+            continue;
+        }
         pyspec_resolve_node(r, node);
         switch (node->step) {
         case PYSPEC_STEP_LAW:
