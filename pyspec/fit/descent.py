@@ -33,6 +33,7 @@ class Descent:
         self.data_square = problem.data_square
         self.best: NativeSolver | None = None
         self.intervals: dict[str, tuple[float, float]] = {}
+        self.lost: list[str] = []  # jump parameters that ended where there are no samples
 
     def run(self, params: Any) -> NativeSolver:
         """Fits from lmfit.Parameters, over all intervals where a parameter moves a jump."""
@@ -53,6 +54,8 @@ class Descent:
         for index, values in jumps.items():
             low, high = interval(values, float(found.theta[index]))
             name = problem.names[index]
+            if not (np.isfinite(low) and np.isfinite(high)):
+                self.lost.append(name)
             self.intervals[name] = max(low, lower[index]), min(high, upper[index])
         return found
 

@@ -54,6 +54,7 @@ class Run:
         self.outcome: Any = None
         self.solver: NativeSolver | None = None
         self.intervals: dict[str, tuple[float, float]] = {}
+        self.lost: list[str] = []
         self.stopped = ""
         self.interrupted = False
         self.seconds = 0.0
@@ -120,7 +121,7 @@ class Run:
         except (StopFit, KeyboardInterrupt):
             self.solver = descent.best
             raise
-        self.intervals = descent.intervals
+        self.intervals, self.lost = descent.intervals, descent.lost
         self._finish_native(self.solver)
 
     def _finish_native(self, solver: NativeSolver) -> None:
@@ -175,7 +176,7 @@ class Run:
         self._statistics()
         free = [name for name in problem.names if name not in self.intervals]
         bound = {name: side for name in free if (side := self._side(name))}
-        empty = self._covariance(bound)
+        empty = [*self._covariance(bound), *self.lost]
         interior = [name for name in outcome.var_names if params[name].stderr is not None]
         expressions = self._add_followers(interior)
         return {

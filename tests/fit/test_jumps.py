@@ -111,3 +111,15 @@ def test_limits_end_the_search() -> None:
     assert not result.success
     assert result.nfev <= 60
     assert "max_nfev = 60" in result.message
+
+
+def test_an_onset_before_all_samples_is_not_determined() -> None:
+    """With its height free, a decay that began before the first sample may have begun any time."""
+    made = load_model(SPECTRUM, "line")
+    laws = LAWS.replace("ONSET", "-3").replace("FREE", "true").replace("-5, 15", "-50, 15")
+    made.add_dynamics("GLP_01_x0", load_dynamics(laws, ["decay"], "GLP_01_x0", -1))
+    made.set_axes(energy=ENERGY, time=TIME + 5.0)
+    result = fit_model(made, Measurement(data=data_of(made)))
+    assert not result.success
+    assert result.without_effect == ("GLP_01_x0_expFun_01_t0",)
+    assert "do not determine GLP_01_x0_expFun_01_t0" in result.message
