@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy.special import erfc
 
 import pyspec
 from pyspec import load_dynamics, load_models
@@ -63,9 +64,11 @@ def test_models_of_the_pages_are_valid(page: Path) -> None:
 
 
 def series() -> dict[str, np.ndarray]:
-    """What the pages call energy, time and data: a doublet that loses height after time 0."""
+    """What the pages call energy, time and data: a doublet that loses height after time 0, seen by
+    an instrument of 0.8."""
     energy, time = np.linspace(80, 92, 121), np.linspace(-5, 20, 26)
-    height = 20 - 8 * np.where(time > 0, np.exp(-np.clip(time, 0, None) / 6), 0)
+    late = erfc((0.8 / 6 - time / 0.8) / np.sqrt(2))
+    height = 20 - 8 * 0.5 * np.exp(0.8**2 / (2 * 6**2) - time / 6) * late
     shape = np.exp(-(((energy - 84) / 0.5) ** 2) / 2) + 0.5 * np.exp(
         -(((energy - 87.67) / 0.5) ** 2) / 2
     )
