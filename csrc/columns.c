@@ -128,6 +128,12 @@ static void run_component(const run *r, const pyspec_node *node, const tile *t, 
         memcpy(reads, pyspec_written(r, node->source), (size_t)r->by.n);
         memcpy(r->work.first, carry_of(r, node, 0), (size_t)r->by.n * size);
     }
+    /* What an op reads, which may be its target, stays as it is until it has run at every point. */
+    for (at.aux = 0; fed && at.aux < node->repeat; at.aux++) {
+        pyspec_gather(r, node, &at, params);
+        run_fed(r, node, &at, node->repeat > 1 ? r->problem->aux_weight[at.aux] : 1.0, params,
+                pyspec_outside(r, node, params));
+    }
     for (at.aux = 0; at.aux < node->repeat; at.aux++) {
         double weight = node->repeat > 1 ? r->problem->aux_weight[at.aux] : 1.0;
         double *out = node->repeat > 1 ? r->work.point : value, *partials[MAX_PARAMS];
@@ -141,8 +147,6 @@ static void run_component(const run *r, const pyspec_node *node, const tile *t, 
         }
         pyspec_op_table[node->op].kernels[r->call->isa](&b, params, out, partials);
         pyspec_poison(out, b.n, bad);
-        if (fed)
-            run_fed(r, node, &at, weight, params, bad);
         for (int p = 0; p < node->n_params; p++) {
             pyspec_poison(partials[p], b.n, bad);
             if (direct[p])
