@@ -166,20 +166,19 @@ motion:
         model.set_axes(energy=self.energy, time=self.time)
         return model
 
+    def fit(self, seed: int) -> tuple[FitResult, float]:
+        """A fit, and the true onset."""
+        rng = np.random.default_rng(seed)
+        t0 = 0.4 + self.step * rng.uniform()
+        place = 84.0 + decay(self.time, 0.8, 2.0, t0, self.sd)
+        data = rng.normal(1.0 + glp(self.energy, 20.0, place, 1.6, 0.3), self.noise)
+        model = self.start(t0 + 2 * self.step * rng.uniform(-1, 1), self.sd * rng.uniform(0.7, 1.5))
+        return fit_model(model, Measurement(data=data)), t0
+
     def pulls(self, n_seeds: int) -> Array:
         """Of the onset."""
-        found = []
-        for seed in range(n_seeds):
-            rng = np.random.default_rng(seed)
-            t0 = 0.4 + self.step * rng.uniform()
-            place = 84.0 + decay(self.time, 0.8, 2.0, t0, self.sd)
-            data = rng.normal(1.0 + glp(self.energy, 20.0, place, 1.6, 0.3), self.noise)
-            model = self.start(
-                t0 + 2 * self.step * rng.uniform(-1, 1), self.sd * rng.uniform(0.7, 1.5)
-            )
-            result = fit_model(model, Measurement(data=data))
-            found.append(pull(result, f"{self.target}_expFun_01_t0", t0))
-        return np.array(found)
+        fits = (self.fit(seed) for seed in range(n_seeds))
+        return np.array([pull(r, f"{self.target}_expFun_01_t0", t0) for r, t0 in fits])
 
 
 def main(arguments: list[str] | None = None) -> int:

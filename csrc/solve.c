@@ -34,6 +34,11 @@ static const double LEAST_GAIN = 1e-4;
 /* Nearer than this, in standard errors, the undamped step is tried first. */
 static const double NEAR = 0.5;
 
+/* Farther off, a parameter goes at most this share of the way to a bound at once. The linear model of
+ * the first steps is coarse, and at a bound a parameter can lose its meaning, as the mixing of a line
+ * does at 1, where its slope is a sum of those by width, height and a background. */
+static const double SHARE_OF_WAY = 0.75;
+
 /* Steps in a row that come no nearer before rounding is taken to be the reason; and how near, in
  * standard errors, that may be called converged. */
 enum { MOST_IDLE = 6 };
@@ -140,11 +145,11 @@ static int measure(pyspec_solver *s)
 {
     const solver_work w = divide(s->n, s->work);
     double pivot, other;
-    s->promised = pyspec_find_step(s, 0.0, w.undamped, &pivot);
+    s->promised = pyspec_find_step(s, 0.0, 1.0, w.undamped, &pivot);
     s->condition = pivot > 0.0 ? 1.0 / pivot : HUGE_VAL;
     const int is_good = s->condition < CONDITION_LIMIT;
     if ((!is_good && !has_factor(s)) || !(s->promised >= -rounding(s)))
-        s->promised = pyspec_find_step(s, LIGHT_DAMPING, w.undamped, &other);
+        s->promised = pyspec_find_step(s, LIGHT_DAMPING, 1.0, w.undamped, &other);
     if (isnan(s->promised) || s->promised < -rounding(s))
         s->promised = HUGE_VAL;
     else if (s->promised < 0.0)
@@ -176,11 +181,12 @@ static int judge(pyspec_solver *s)
 static int propose(pyspec_solver *s)
 {
     const solver_work w = divide(s->n, s->work);
-    double pivot, *step = w.step;
+    const double share = s->distance < NEAR ? 1.0 : SHARE_OF_WAY;
     const int is_near = s->distance < NEAR && s->n_rejected == 0;
+    double pivot, *step = w.step;
     s->expected = NAN;
     while (!is_near && s->damping < MOST_DAMPING) {
-        s->expected = pyspec_find_step(s, s->damping, step, &pivot);
+        s->expected = pyspec_find_step(s, s->damping, share, step, &pivot);
         if (s->expected >= 0.0)
             break;
         s->damping *= 10.0;

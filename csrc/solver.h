@@ -57,9 +57,10 @@ static inline double variance(const pyspec_solver *s)
     return s->chisqr / (double)(s->n_points > s->n ? s->n_points - s->n : 1);
 }
 
-/* step.c: the step within the bounds: what would leave them stops there, one parameter after the
- * other. Returns the decrease of chi^2 that it promises, NaN if there is none; `pivot` is the
- * smallest of the solutions on the way. */
-double pyspec_find_step(const pyspec_solver *s, double damping, double *step, double *pivot);
+/* step.c: the step within the bounds: what would leave them stops at `share` of the way there, one
+ * parameter after the other. Returns the decrease of chi^2 that it promises, NaN if there is none;
+ * `pivot` is the smallest of the solutions on the way. */
+double pyspec_find_step(const pyspec_solver *s, double damping, double share, double *step,
+                        double *pivot);
 
 #endif

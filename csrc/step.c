@@ -113,14 +113,14 @@ static int stays(const pyspec_solver *s, const solver_work *w, int64_t j)
            (s->theta[j] >= high && (is_slight || !(gradient < 0.0)));
 }
 
-/* The free parameter that a step takes out of its bounds first, and the bound; -1: none, -2: the
- * step is not a number. */
+/* The free parameter that a step takes out of its bounds first, and where it stops, `share` of the
+ * way there; -1: none, -2: the step is not a number. */
 static int64_t first_to_leave(const pyspec_solver *s, const solver_work *w, const double *step,
-                              double *bound)
+                              double share, double *stop)
 {
     const double *lower = s->lower, *upper = s->lower + s->n;
     int64_t found = -1;
-    double share = HUGE_VAL;
+    double least = HUGE_VAL;
     for (int64_t j = 0; j < s->n; j++) {
         double to = s->theta[j] + step[j];
         if (isnan(to))
@@ -129,21 +129,22 @@ static int64_t first_to_leave(const pyspec_solver *s, const solver_work *w, cons
             continue;
         double limit = to < lower[j] ? lower[j] : upper[j];
         double part = (limit - s->theta[j]) / step[j];
-        if (part < share || found < 0) {
-            share = part;
+        if (part < least || found < 0) {
+            least = part;
             found = j;
-            *bound = limit;
+            *stop = share < 1.0 ? s->theta[j] + share * (limit - s->theta[j]) : limit;
         }
     }
     return found;
 }
 
-double pyspec_find_step(const pyspec_solver *s, double damping, double *step, double *pivot)
+double pyspec_find_step(const pyspec_solver *s, double damping, double share, double *step,
+                        double *pivot)
 {
     const solver_work w = divide(s->n, s->work);
     const int64_t n = s->n;
     int64_t leaving = 0;
-    double bound = 0.0;
+    double stop = 0.0;
     *pivot = 1.0;
     for (int64_t j = 0; j < n; j++) {
         w.held[j] = stays(s, &w, j) ? 1.0 : 0.0;
@@ -153,9 +154,9 @@ double pyspec_find_step(const pyspec_solver *s, double damping, double *step, do
         double least = has_factor(s) ? solve_factor(s, &w, damping, step)
                                      : solve_gram(s, &w, damping, step);
         *pivot = least < *pivot ? least : *pivot;
-        leaving = least > 0.0 ? first_to_leave(s, &w, step, &bound) : -2;
+        leaving = least > 0.0 ? first_to_leave(s, &w, step, share, &stop) : -2;
         if (leaving >= 0) {
-            step[leaving] = bound - s->theta[leaving];
+            step[leaving] = stop - s->theta[leaving];
             w.held[leaving] = 1.0;
         }
     }

@@ -17,8 +17,15 @@ if TYPE_CHECKING:
 
 Array = npt.NDArray[np.float64]
 
-#: Evaluations that a fit within one interval may take; the best is then fitted to its end.
+#: Evaluations that a fit within one interval, or away from a trap, may take; the best is then
+#: fitted to its end.
 TRIAL_EVALUATIONS = 40
+
+#: Where more parameters than these are lost, they go back to their starts together only.
+MOST_SINGLE = 4
+
+#: A decrease of chi² by less than this, in units of the variance of a point, is none.
+SLIGHT = 1e-6
 
 
 class Descent:
@@ -43,10 +50,11 @@ class Descent:
         start = problem.theta_of(params)
         jumps = {problem.names.index(name): at for name, at in problem.jumps().items()}
         if not jumps:
-            return self.fit(start, lower, upper)
+            return self._freed(self.fit(start, lower, upper), start, lower, upper)
         first = self._trial(start, *frozen(start, lower, upper, jumps))
         if first.end == "not_finite":
             return first
+        first = self._freed(first, start, *frozen(first.theta, lower, upper, jumps))
         noise = 1e-12 * first.chisqr + np.finfo(float).eps ** 2 * self.data_square
         found = search(first, self._trial, lower, upper, jumps, noise)
         assert isinstance(found, NativeSolver)
@@ -68,13 +76,43 @@ class Descent:
         """The end of a search, to the tolerance. Where the data do not say where in its interval a
         parameter lies, as those of an onset and a height do not, it lies in the middle."""
         start = found.theta.copy()
-        free = [(-np.inf, np.inf)] * start.size
-        _, undetermined = gauss_newton(self.problem.derivatives(start, free).T, 1.0)
+        undetermined = self._undetermined(start)
         low, high = frozen(start, lower, upper, jumps)
         for index in set(jumps).intersection(undetermined):
             start[index] = low[index] = high[index] = middle(low[index], high[index], start[index])
         settled = self.fit(start, low, high)
         return found if settled.end == "not_finite" else settled
+
+    def _undetermined(self, theta: Array) -> list[int]:
+        free = [(-np.inf, np.inf)] * theta.size
+        return gauss_newton(self.problem.slopes(theta, free, list(range(theta.size))), 1.0)[1]
+
+    def _freed(self, found: NativeSolver, start: Array, lower: Array, upper: Array) -> NativeSolver:
+        """A fit that has come to where the data say nothing of some parameters may sit in a trap: a
+        rise as sharp as a step between two samples, a shape at which two parameters mean the same.
+        One of them goes back to where it began, the others stay, and the fit goes on from there, to
+        the first that is better."""
+        if found.end not in ("converged", "degenerate"):
+            return found
+        slight = SLIGHT * found.chisqr / max(self.n_points - start.size, 1)
+        for group in self._ways_out(found, start, lower, upper):
+            again = found.theta.copy()
+            again[group] = start[group]
+            trial = self._trial(again, lower, upper)
+            if trial.end != "not_finite" and trial.chisqr < found.chisqr - slight:
+                return trial if trial.end != "limit" else self.fit(trial.theta, lower, upper)
+        return found
+
+    @staticmethod
+    def _ways_out(found: NativeSolver, start: Array, lower: Array, upper: Array) -> list[list[int]]:
+        """Which parameters are to go back to their start: those at a bound first of all, for there
+        a slope of 0 is no optimum."""
+        theta = found.theta
+        _, lost = gauss_newton(found.factor()[:, :-1], 1.0)
+        moved = [k for k in lost if start[k] != theta[k] and lower[k] <= start[k] <= upper[k]]
+        bound = [k for k in moved if theta[k] in (lower[k], upper[k])]
+        single = bound or moved
+        return [[k] for k in single] if len(single) <= MOST_SINGLE else [single]
 
     def fit(
         self, start: Array, lower: Array, upper: Array, most: int = MOST_EVALUATIONS

@@ -169,12 +169,14 @@ class NativeSolver:
 
 
 def root_of(gram: Array) -> Array:
-    """Upper triangular R with RᵀR = a Gram matrix; columns of zeros stay such."""
+    """Upper triangular R with RᵀR = a Gram matrix; columns of zeros stay such, and what rounding
+    makes of a direction without length is 0."""
     size = np.sqrt(np.diag(gram))
     informed = np.flatnonzero(size > 0.0)
     inner = gram[np.ix_(informed, informed)] / np.outer(size[informed], size[informed])
     values, vectors = np.linalg.eigh(inner)
-    root = np.sqrt(np.maximum(values, 0.0))[:, None] * vectors.T
+    values[values < values.size * np.finfo(float).eps * np.max(values, initial=0.0)] = 0.0
+    root = np.sqrt(values)[:, None] * vectors.T
     factor = np.zeros_like(gram)
     factor[np.ix_(informed, informed)] = np.linalg.qr(root, mode="r") * size[informed]
     return factor

@@ -15,6 +15,9 @@ if TYPE_CHECKING:
 
 Array = npt.NDArray[np.float64]
 
+#: A residual of this many last digits of the data is rounding.
+LAST_DIGITS = 64
+
 _MESSAGES = {
     "converged": "Converged: the optimum is {distance:.1g} standard errors away",
     "exact": "Converged: the model meets the data to rounding",
@@ -48,7 +51,7 @@ class NativeOutcome(MinimizerResult):  # type: ignore[misc]
 
     def _text(self, problem: FitProblem) -> str:
         end = "converged" if self.end == "degenerate" else self.end
-        small = (64 * np.finfo(float).eps) ** 2 * problem.data_square
+        small = (LAST_DIGITS * np.finfo(float).eps) ** 2 * problem.data_square
         if end == "converged" and self.chisqr <= small:
             end = "exact"
         return _MESSAGES.get(end, end).format(distance=self.distance)

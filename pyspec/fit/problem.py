@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Collection, Mapping, Sequence
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -235,7 +236,7 @@ class FitProblem:
         known = hasattr(executor, "known_jacobian")
         columns = list(range(len(self.names)))
         if known:
-            columns = sorted({*executor.unknown_columns, *self._switched_off()})
+            columns = sorted({*executor.unknown_columns, *self._switched_off})
         exact: Array = np.empty((0, 0))
         if known:
             exact = executor.known_jacobian(theta, self.fixed)
@@ -251,8 +252,9 @@ class FitProblem:
     @property
     def in_c(self) -> bool:
         """Whether all derivatives come from one C call."""
-        return bool(getattr(self.executor, "has_jacobian", False)) and not self._switched_off()
+        return bool(getattr(self.executor, "has_jacobian", False)) and not self._switched_off
 
+    @cached_property
     def _switched_off(self) -> list[int]:
         """Columns that are to be finite differences, though they are known."""
         if "structured" not in self.without:
@@ -267,9 +269,11 @@ class FitProblem:
         """(m, n_free) matrix whose Gram matrix is the information: derivatives of the residual, or
         with counting statistics of the model over sqrt(variance); or a factor of these."""
         if self.in_c:
-            form = "fisher" if self.is_poisson else "gram"
-            root = root_of(unpack(self.executor.normal(theta, self.fixed, form)))  # type: ignore[attr-defined]
-            return np.asarray(root[:, free])
+            executor: Any = self.executor
+            if not self.is_poisson:
+                factor = executor.normal(theta, self.fixed, "factor")
+                return unpack(factor, symmetric=False)[:, free]
+            return root_of(unpack(executor.normal(theta, self.fixed, "fisher")))[:, free]
         if not self.is_poisson:
             return self.derivatives(theta, bounds)[free].T
         expected = self.run(theta)
