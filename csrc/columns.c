@@ -22,15 +22,29 @@ static int64_t column_of(const run *r, int64_t row)
     return r->by.of_row[row];
 }
 
+/* column = or += partial * factor, where a factor is not finite. */
+static void add_infinite(double *column, const double *partial, const double *factor, int64_t n,
+                         int store)
+{
+    for (int64_t i = 0; i < n; i++)
+        FOR_LANES column[AT] = (store ? 0.0 : column[AT]) + times_change(partial[AT], factor[l]);
+}
+
 /* column += weight * partial * change, the change of a parameter in each lane. */
 static void add_change(const run *r, int64_t slot, int64_t k, const tile *t, const double *partial,
                        const double *change, double weight)
 {
     unsigned char *written = pyspec_written(r, slot) + k;
-    double factor[L];
-    FOR_LANES factor[l] = weight * (change ? change[t->across ? 0 : t->row + l] : 1.0);
-    pyspec_block_table[r->call->isa].scale(pyspec_column(r, slot, k), partial, factor, t->block.n,
-                                           !*written);
+    double factor[L], *column = pyspec_column(r, slot, k), size = 0.0;
+    FOR_LANES
+    {
+        factor[l] = change ? times_change(weight, change[t->across ? 0 : t->row + l]) : weight;
+        size += fabs(factor[l]);
+    }
+    if (isfinite(size))
+        pyspec_block_table[r->call->isa].scale(column, partial, factor, t->block.n, !*written);
+    else
+        add_infinite(column, partial, factor, t->block.n, !*written);
     *written = 1;
 }
 

@@ -219,7 +219,7 @@ KERNEL(Voigt)
         double tiny = 1e-12 * P(3); /* a narrower SD changes no digit, but would overflow */
         double sd = (P(2) > 0.0 ? P(2) : tiny) < tiny ? tiny : P(2);
         s[l] = PYSPEC_SQRT1_2 / sd;
-        by_sd[l] = P(2) / sd / sd; /* the derivative goes to 0 with SD */
+        by_sd[l] = v_clamp(P(2), 1e300) / sd / sd; /* 0 at SD = 0, and where SD is infinite */
         height[l] = v_clamp(0.5 * P(3) * s[l], 1e150);
         p4[l] = v_exp(-4.0 * PYSPEC_PI * fabs(height[l]));
     }

@@ -66,13 +66,7 @@ void pyspec_run_program(const int64_t *code, int64_t n_code, const run *r, int64
     }
 }
 
-/* 0 where either is: what overflowed on the way to a finite value must not make it NaN. */
-static inline double product(double factor, double change)
-{
-    return factor == 0.0 && change == change ? 0.0 : factor * change;
-}
-
-#define SLOPE(factor, change) ((change) == 0.0 ? 0.0 : product(factor, change))
+#define SLOPE(factor, change) ((change) == 0.0 ? 0.0 : times_change(factor, change))
 
 /* apply() for values and slopes together. */
 static void apply_slope(int64_t instruction, double *top, double *slope, int64_t n)

@@ -39,7 +39,7 @@ static void add_scaled(const run *r, int64_t target, int64_t begin, int64_t n, c
         double *slope = slope_of(r, target, list[j]);
         double change = *pyspec_slope_row(r, row, 0, list[j]);
         for (int64_t i = 0; slope && i < n; i++)
-            slope[begin + i] += factor[i] * change;
+            slope[begin + i] += times_change(factor[i], change);
     }
 }
 
@@ -102,7 +102,7 @@ static void profile_slopes(const run *r, const pyspec_node *node)
                     {
                         double *slope = slope_of(r, node->target + begin + i, list[j]);
                         for (int l = 0; slope && l < L; l++)
-                            slope[row + l] += partials[k][AT] * change[l];
+                            slope[row + l] += times_change(partials[k][AT], change[l]);
                     }
                 }
             }
@@ -159,7 +159,7 @@ static void convolution_slopes(const run *r, const pyspec_node *node)
         if (bad)
             fill(slopes[j], NAN, n);
         for (int64_t i = 0; change && !bad && *change != 0.0 && i < n; i++)
-            slopes[j][i] += by_width[i] * *change;
+            slopes[j][i] += times_change(by_width[i], *change);
         fill(slopes[j] + n, slopes[j][n - 1], stride - n);
     }
 }

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from zoo import ENERGY, TIME, ZOO, make_model
 
+from pyspec._library import OPS
 from pyspec.errors import PlanError
 from pyspec.executor import make_executor, make_joint_executor
 from pyspec.functions.external import forget_function, register_function
@@ -204,6 +205,40 @@ def test_never_nan_where_the_model_is_finite() -> None:
         changed[made.opt_param_names.index(name)] = value
         assert np.isfinite(executor.residual(changed)).all(), name
         assert np.isfinite(executor.jacobian(changed)).all(), name  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize(
+    ("line", "width"),
+    [
+        ("Gauss", "SD"),
+        ("GaussAsym", "SD"),
+        ("Lorentz", "W"),
+        ("Voigt", "SD"),
+        ("GLP", "F"),
+        ("GLS", "F"),
+        ("SkewGauss", "w"),
+    ],
+)
+@pytest.mark.parametrize("moves", [False, True])
+def test_a_width_that_overflows(line: str, width: str, moves: bool) -> None:
+    """Infinitely wide a line is a constant, and its width has no more effect."""
+    others = {"ratio": 1.2, "m": 0.3, "b": 0.1, "SD": 0.8, "W": 0.6}
+    parameters = {name: others[name] for name in OPS[line].params if name in others}
+    values = "".join(f"    {n}: [{v}, false]\n" for n, v in parameters.items() if n != width)
+    made = load_model(
+        f"m:\n  {line}:\n    A: [2.0, true]\n    x0: [84.0, true]\n{values}"
+        f'    {width}: ["exp(wide * wide)"]\nparameters:\n  wide: [30.0, true]\n'
+    )
+    if moves:
+        law = "d:\n  expFun: {A: [1.0, true], tau: [6.0, true], t0: [0.0, false]}"
+        made.add_dynamics("wide", load_dynamics(law, "d", "wide"))
+    made.set_axes(energy=ENERGY, **({"time": TIME} if moves else {}))
+    measured = Measurement(data=np.zeros((TIME.size, ENERGY.size) if moves else ENERGY.size))
+    executor = make_executor(made, measured, "compiled")
+    theta = np.array(made.theta())
+    assert np.isfinite(executor.residual(theta)).all()
+    assert np.isfinite(executor.jacobian(theta)).all()
+    assert np.isfinite(executor.normal(theta)).all()
 
 
 def test_registered_functions_have_none() -> None:
