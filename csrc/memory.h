@@ -45,7 +45,7 @@ typedef struct work_parts {
     double *first;    /* [n_columns][MAX_SCRATCH][L]                      */
     double *point;    /* [BLOCK][L], a component at one auxiliary point   */
     double *carries;  /* [n_nodes - n_resolve][n_columns][MAX_SCRATCH][L] */
-    double *rows;     /* [2][L][BLOCK * L], residuals and weights by rows */
+    double *rows;     /* [2][BLOCK * L], residuals and weights by rows */
     double *residual; /* [BLOCK][L]                                       */
     double *weight;   /* [BLOCK][L]                                       */
     double *triangle; /* [triangle of order n_columns + 1][L]             */
@@ -103,7 +103,7 @@ static inline work_parts divide_work(const pyspec_plan *plan, const pyspec_probl
         TAKE(first, n * MAX_SCRATCH * L);
         TAKE(point, buffer);
         TAKE(carries, n_components * n * MAX_SCRATCH * L);
-        TAKE(rows, 2 * L * buffer);
+        TAKE(rows, 2 * buffer);
         TAKE(residual, buffer);
         TAKE(weight, buffer);
         TAKE(triangle, triangle_size(n + 1) * L);

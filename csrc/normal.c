@@ -129,7 +129,7 @@ typedef struct lanes {
 static void block_residual(const run *r, const tile *t, lanes in, int64_t n, int form)
 {
     const double *model = r->work.slots + r->plan->result * BLOCK * L;
-    double *rows = r->work.rows, *weights = rows + L * BLOCK * L;
+    double *rows = r->work.rows, *weights = rows + BLOCK * L;
     const int weighted = form != PYSPEC_FORM_VALUE && pyspec_is_weighted(r);
     const int64_t stride = t->across ? 0 : BLOCK;
     if (t->across)

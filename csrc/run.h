@@ -149,11 +149,11 @@ void pyspec_convolve_slope(int64_t op, double parameter, int64_t n, const double
 void pyspec_run_program(const int64_t *code, int64_t n_code, const run *r, int64_t aux, int64_t n,
                         double *out);
 
-/* slope * change; 0 where the slope is: a change that overflowed on the way to a finite value must
- * not make it NaN. */
+/* slope * change; 0 where the slope is, be the change what it may: what overflowed on the way to a
+ * finite value, or belongs to another sub-cycle, must not make it NaN. */
 static inline double times_change(double slope, double change)
 {
-    return slope == 0.0 && change == change ? 0.0 : slope * change;
+    return slope == 0.0 ? 0.0 : slope * change;
 }
 
 /* Copies n abscissae to the aligned, padded block buffer. */

@@ -102,7 +102,11 @@ class _Frame:
 
 
 class CompiledExecutor(Executor):
-    """C evaluation of a plan (``fit_model_c``)."""
+    """C evaluation of a plan (``fit_model_c``).
+
+    `packed` is the plan in the form of C, from another executor of it: packing takes longer than
+    the fit of one spectrum.
+    """
 
     name: ClassVar[str] = "compiled"
 
@@ -112,10 +116,11 @@ class CompiledExecutor(Executor):
         measurement: Measurement | None = None,
         *,
         lines: bool = True,
+        packed: PackedPlan | None = None,
     ) -> None:
         super().__init__(plan, measurement)
         self.lines = lines
-        self.packed: PackedPlan = pack(plan, lines=lines)
+        self.packed: PackedPlan = packed or pack(plan, lines=lines)
         self._keep_alive: list[npt.NDArray[Any]] = []
         self.problem = self._describe_problem()
         # Registered functions are called by Python, before the C call of an evaluation.

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -37,11 +38,17 @@ def triangle_size(order: int) -> int:
     return order * (order + 1) // 2
 
 
+@lru_cache(maxsize=64)
+def _upper(order: int) -> tuple[Ints, Ints]:
+    rows, columns = np.triu_indices(order)
+    return rows, columns
+
+
 def unpack(triangle: Array, symmetric: bool = True) -> Array:
     """The square matrix of a triangle: symmetric, or upper triangular for a factor."""
     order = int((np.sqrt(8 * triangle.size + 1) - 1) / 2)
     matrix = np.zeros((order, order))
-    rows, columns = np.triu_indices(order)
+    rows, columns = _upper(order)
     matrix[rows, columns] = triangle
     if symmetric:
         matrix[columns, rows] = triangle
@@ -50,7 +57,7 @@ def unpack(triangle: Array, symmetric: bool = True) -> Array:
 
 def pack_triangle(matrix: Array) -> Array:
     """The triangle of a square matrix."""
-    return np.ascontiguousarray(matrix[np.triu_indices(len(matrix))])
+    return np.ascontiguousarray(matrix[_upper(len(matrix))])
 
 
 class Sums:

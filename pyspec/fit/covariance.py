@@ -44,8 +44,8 @@ UNDETERMINED = 1e-12
 SHARE = 1e-5
 
 
-def gauss_newton(derivatives: Array, scale: float) -> tuple[Array | None, list[int]]:
-    """``scale * inv(JᵀJ)``, and the columns that the data do not determine.
+def gauss_newton(derivatives: Array) -> tuple[Array | None, list[int]]:
+    """``inv(JᵀJ)``, and the columns that the data do not determine.
 
     `derivatives` is J, or any matrix with the same JᵀJ such as its factor R. A column of zeros is
     not determined, nor are columns that can replace one another: they have NaN, the others their
@@ -65,7 +65,7 @@ def gauss_newton(derivatives: Array, scale: float) -> tuple[Array | None, list[i
     inverse = (vt[good].T / singular[good] ** 2) @ vt[good]
     covariance = np.full((size.size, size.size), np.nan)
     places = np.flatnonzero(~lost)
-    covariance[np.ix_(kept, kept)] = (
-        scale * inverse[np.ix_(places, places)] / np.outer(size[kept], size[kept])
+    covariance[np.ix_(kept, kept)] = inverse[np.ix_(places, places)] / np.outer(
+        size[kept], size[kept]
     )
     return covariance, empty

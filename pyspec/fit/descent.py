@@ -85,7 +85,7 @@ class Descent:
 
     def _undetermined(self, theta: Array) -> list[int]:
         free = [(-np.inf, np.inf)] * theta.size
-        return gauss_newton(self.problem.slopes(theta, free, list(range(theta.size))), 1.0)[1]
+        return gauss_newton(self.problem.slopes(theta, free, list(range(theta.size))))[1]
 
     def _freed(self, found: NativeSolver, start: Array, lower: Array, upper: Array) -> NativeSolver:
         """A fit that has come to where the data say nothing of some parameters may sit in a trap: a
@@ -108,7 +108,7 @@ class Descent:
         """Which parameters are to go back to their start: those at a bound first of all, for there
         a slope of 0 is no optimum."""
         theta = found.theta
-        _, lost = gauss_newton(found.factor()[:, :-1], 1.0)
+        _, lost = found.information(range(theta.size))
         moved = [k for k in lost if start[k] != theta[k] and lower[k] <= start[k] <= upper[k]]
         bound = [k for k in moved if theta[k] in (lower[k], upper[k])]
         single = bound or moved

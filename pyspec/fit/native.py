@@ -8,7 +8,7 @@ functions, other executors), the same state machine asks for each evaluation.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -17,6 +17,7 @@ import numpy.typing as npt
 from pyspec._library import CONSTANTS, DTYPES, LIBRARY, raise_status
 from pyspec.errors import FitError
 from pyspec.executor.normal import FORMS, Parts, triangle_size, unpack
+from pyspec.fit.covariance import gauss_newton
 
 Array = npt.NDArray[np.float64]
 
@@ -106,6 +107,8 @@ class NativeSolver:
         for name, value in given.items():
             self._struct[name] = value
         self.state = self._struct[0]
+        self._factor: Array | None = None
+        self._information: dict[tuple[int, ...], tuple[Array | None, list[int]]] = {}
         self._address = int(self._struct.ctypes.data)
 
     def run_parts(self, parts: Parts, watch: Watch, each: bool) -> None:
@@ -162,10 +165,25 @@ class NativeSolver:
         return float(self.state["distance"])
 
     def factor(self) -> Array:
-        """(n + 1, n + 1) upper triangular R with RᵀR = [J r]ᵀ[J r] at the best point."""
-        if int(self.state["needs_factor"]) == 2:
-            return unpack(self._normal, symmetric=False)
-        return root_of(unpack(self._normal))
+        """(n + 1, n + 1) upper triangular R with RᵀR = [J r]ᵀ[J r] at the best point. Once it has
+        been asked for the fit is over."""
+        if self._factor is None:
+            is_factor = int(self.state["needs_factor"]) == 2
+            known = unpack(self._normal, symmetric=not is_factor)
+            self._factor = known if is_factor else root_of(known)
+        return self._factor
+
+    def information(self, columns: Sequence[int]) -> tuple[Array | None, list[int]]:
+        """inv(JᵀJ) at the best point over some parameters, and those of them, by their place, that
+        the data do not determine."""
+        key = tuple(columns)
+        if key not in self._information:
+            self._information[key] = gauss_newton(self.factor()[:, key])
+        return self._information[key]
+
+
+#: Pivots of a scaled Gram matrix from which on its Cholesky factor is as good as any.
+SOUND = 1e-6
 
 
 def root_of(gram: Array) -> Array:
@@ -173,10 +191,20 @@ def root_of(gram: Array) -> Array:
     makes of a direction without length is 0."""
     size = np.sqrt(np.diag(gram))
     informed = np.flatnonzero(size > 0.0)
-    inner = gram[np.ix_(informed, informed)] / np.outer(size[informed], size[informed])
-    values, vectors = np.linalg.eigh(inner)
-    values[values < values.size * np.finfo(float).eps * np.max(values, initial=0.0)] = 0.0
-    root = np.sqrt(values)[:, None] * vectors.T
+    inside = np.ix_(informed, informed)
+    inner = gram[inside] / np.outer(size[informed], size[informed])
     factor = np.zeros_like(gram)
-    factor[np.ix_(informed, informed)] = np.linalg.qr(root, mode="r") * size[informed]
+    factor[inside] = _root_of_scaled(inner) * size[informed]
     return factor
+
+
+def _root_of_scaled(gram: Array) -> Array:
+    try:
+        root = np.linalg.cholesky(gram)
+        if np.all(np.diag(root) > SOUND):
+            return np.asarray(root.T)
+    except np.linalg.LinAlgError:
+        pass
+    values, vectors = np.linalg.eigh(gram)
+    values[values < values.size * np.finfo(float).eps * np.max(values, initial=0.0)] = 0.0
+    return np.asarray(np.linalg.qr(np.sqrt(values)[:, None] * vectors.T, mode="r"))

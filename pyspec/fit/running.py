@@ -266,18 +266,18 @@ class Run:
         names = list(outcome.var_names)
         columns = [problem.names.index(name) for name in interior]
         if self.solver is not None and not problem.is_poisson:
-            slopes = self.solver.factor()[:, columns]
+            inner, empty = self.solver.information(columns)
         else:
             theta = problem.theta_of(outcome.params)
             bounds = [self._bounded(name)[1:] for name in problem.names]
             slopes = problem.slopes(theta, bounds, columns)
             self.nfev = problem.nfev
-        inner, empty = gauss_newton(slopes, outcome.redchi if self.scale_covar else 1.0)
+            inner, empty = gauss_newton(slopes)
         if inner is None:
             return None, [interior[k] for k in empty]
         covar = np.full((len(names), len(names)), np.nan)
         places = [names.index(name) for name in interior]
-        covar[np.ix_(places, places)] = inner
+        covar[np.ix_(places, places)] = inner * (outcome.redchi if self.scale_covar else 1.0)
         return covar, [interior[k] for k in empty]
 
     def _add_followers(self, interior: list[str]) -> dict[str, str]:

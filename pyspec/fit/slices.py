@@ -29,6 +29,7 @@ from pyspec.fit.result import FitResult
 from pyspec.fit.run import check_limits, make_problem, run_fit
 from pyspec.fit.sliceresults import SliceFit, SliceResults
 from pyspec.model import Measurement, Model
+from pyspec.plan import PackedPlan
 
 Array = npt.NDArray[np.float64]
 
@@ -64,9 +65,10 @@ class Job:
 
     def __post_init__(self) -> None:
         self._plan: Any = None
+        self._packed: PackedPlan | None = None
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "stop": None, "_plan": None}
+        return {**self.__dict__, "stop": None, "_plan": None, "_packed": None}
 
     def executor(self, measurement: Measurement) -> Runner:
         """An executor of one slice, on the plan that all share."""
@@ -74,8 +76,11 @@ class Job:
             return make_executor(self.model, measurement, self.backend)
         if self._plan is None:
             self._plan = make_plan(self.model)
-        kind = CompiledExecutor if self.backend == "compiled" else InterpretedExecutor
-        return kind(self._plan, measurement)
+        if self.backend == "interpreted":
+            return InterpretedExecutor(self._plan, measurement)
+        executor = CompiledExecutor(self._plan, measurement, packed=self._packed)
+        self._packed = executor.packed
+        return executor
 
     def fit(self, index: int, row: int) -> SliceFit:
         """Fits one slice; a failure becomes its status."""
@@ -310,7 +315,7 @@ def _part(job: Job, places: list[tuple[int, int]]) -> tuple[Job, list[tuple[int,
 
 
 _KEYS = itertools.count()
-_PLANS: dict[tuple[int, int], Any] = {}
+_PLANS: dict[tuple[int, int], tuple[Any, PackedPlan | None]] = {}
 
 
 def _start_worker() -> None:
@@ -321,8 +326,8 @@ def _chunk_of_worker(
     key: tuple[int, int], job: Job, places: list[tuple[int, int]]
 ) -> list[SliceFit]:
     """Runs in a worker: fits a chunk on the plan of the chunks before it."""
-    job._plan = _PLANS.get(key)
+    job._plan, job._packed = _PLANS.get(key, (None, None))
     fits = [job.fit(k, k) for k in range(len(places))]
-    _PLANS[key] = job._plan
+    _PLANS[key] = job._plan, job._packed
     pairs = zip(fits, places, strict=True)
     return [replace(fit, index=index, row=row) for fit, (index, row) in pairs]

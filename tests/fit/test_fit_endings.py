@@ -6,9 +6,6 @@ from typing import Any
 
 import pytest
 from fit_cases import (
-    ENERGY,
-    START,
-    STATIC,
     TRUE_1D,
     check_truth,
     data_1d,
@@ -18,7 +15,7 @@ from fit_cases import (
 from pyspec.errors import PlanError
 from pyspec.executor import CompiledExecutor
 from pyspec.fit import fit_model
-from pyspec.model import Measurement, load_model
+from pyspec.model import Measurement
 
 
 def test_parameter_at_a_bound_is_named_and_has_no_error() -> None:
@@ -48,19 +45,6 @@ def test_start_on_a_bound_still_moves() -> None:
     result = fit_model(model, Measurement(data=data_1d()))
     assert abs(result.values["GLP_01_m"] - 0.3) < 4 * result.stderr["GLP_01_m"]
     assert "Started inside its bound: GLP_01_m" in result.message
-
-
-def test_parameter_without_effect_is_not_a_success() -> None:
-    text = STATIC.format(**START) + (
-        "  Gauss:\n    A: [0, False]\n    x0: [85, True]\n    SD: [1, True, 0.1, 5]\n"
-    )
-    model = load_model(text, "spectrum")
-    model.set_axes(energy=ENERGY)
-    result = fit_model(model, Measurement(data=data_1d()))
-    assert not result.success
-    assert result.without_effect == ("Gauss_01_x0", "Gauss_01_SD")
-    assert "do not determine Gauss_01_x0, Gauss_01_SD" in result.message
-    check_truth(result, TRUE_1D)
 
 
 @pytest.mark.parametrize("method", ["least_squares", "nelder", "lbfgsb"])

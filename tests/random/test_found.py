@@ -8,9 +8,9 @@ from random_models.values import conditioned
 
 from pyspec._library import call_function
 from pyspec.errors import DataError
-from pyspec.executor import TreeExecutor, make_executor
+from pyspec.executor import CompiledExecutor, TreeExecutor, make_executor, make_plan
 from pyspec.functions import reference
-from pyspec.model import Model, load_dynamics, load_model, load_profile
+from pyspec.model import Measurement, Model, load_dynamics, load_model, load_profile
 
 ENERGY = np.linspace(80.0, 90.0, 9)
 TIME = np.linspace(-4.7, 25.1, 12)
@@ -80,6 +80,16 @@ def test_a_law_of_a_sub_cycle_outside_of_its_domain_spoils_its_own_rows() -> Non
     bad = np.isnan(agreed(model, Gauss_01_SD_expFun_01_tau=-4.0)).all(axis=1)
     np.testing.assert_array_equal(bad, (TIME >= 0) & (TIME % 20.0 < 10.0))
     assert bad.any()
+
+
+def test_slopes_outside_of_a_spoiled_sub_cycle_are_finite() -> None:
+    spoiled = law("expFun", A=0.3, t0=0.1) + '    tau: ["log(Gauss_01_A)"]\n'
+    model = moved(law("none"), spoiled, law("none"), frequency=0.05)
+    values = agreed(model, Gauss_01_A=-5.0)
+    assert np.isnan(values).any()
+    measurement = Measurement(data=np.zeros(values.shape))
+    slopes = CompiledExecutor(make_plan(model), measurement).jacobian({"Gauss_01_A": -5.0})
+    np.testing.assert_array_equal(np.isnan(slopes[0]), np.isnan(values).ravel())
 
 
 def test_a_kernel_spreads_nan_to_all_times() -> None:
