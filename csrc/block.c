@@ -1,6 +1,7 @@
 /* block.c: what the dispatch loop does to whole blocks besides running kernels. Built for each
  * instruction set, like the energy kernels. */
 #include "kernel.h"
+#include "vmath.h"
 
 #include <string.h>
 
@@ -146,4 +147,32 @@ void BLOCK_OP(subtract)(double *restrict out, const double *restrict data, int64
 {
     for (int64_t i = 0; i < n; i++)
         out[i] = data[i] - out[i];
+}
+
+/* g[n] = w exp(-u^2 / 2), u = (at - t) scale; and, unless NULL, slope[n] = g u^2 scale. */
+void BLOCK_OP(gauss)(double *restrict g, double *restrict slope, const double *restrict t,
+                     const double *restrict w, double at, double scale, int64_t n)
+{
+    for (int64_t j = 0; j < n; j++) {
+        double u = v_clamp((at - t[j]) * scale, 1e150); /* 0 times infinity is NaN */
+        g[j] = v_exp(-0.5 * (u * u)) * w[j];
+    }
+    for (int64_t j = 0; slope && j < n; j++) {
+        double u = v_clamp((at - t[j]) * scale, 1e150);
+        slope[j] = g[j] * (u * u) * scale;
+    }
+}
+
+/* sum = a . b, in L parts that do not wait for one another */
+void BLOCK_OP(dot)(double *restrict sum, const double *restrict a, const double *restrict b,
+                   int64_t n)
+{
+    double part[L] = {0.0};
+    int64_t j = 0;
+    for (; j + L <= n; j += L)
+        FOR_LANES part[l] += a[j + l] * b[j + l];
+    for (; j < n; j++)
+        part[0] += a[j] * b[j];
+    *sum = 0.0;
+    FOR_LANES *sum += part[l];
 }

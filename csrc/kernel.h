@@ -78,7 +78,10 @@ static inline int64_t triangle_size(int64_t order)
     B(gram, (double *triangle, const double *const *columns, const int64_t *list, int64_t count,   \
              int64_t order, int64_t n))                                                            \
     B(turn, (double *rows, int64_t stride, const double *value, int64_t n, int64_t n_lanes))       \
-    B(subtract, (double *out, const double *data, int64_t n))
+    B(subtract, (double *out, const double *data, int64_t n))                                      \
+    B(gauss, (double *g, double *slope, const double *t, const double *w, double at, double scale, \
+              int64_t n))                                                                          \
+    B(dot, (double *sum, const double *a, const double *b, int64_t n))
 
 typedef struct block_ops {
 #define BLOCK_OP_FIELD(name, arguments) void(*name) arguments;

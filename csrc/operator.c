@@ -30,65 +30,92 @@ static void sweep(double tau, int64_t n, const double *t, const double *w, const
     }
 }
 
-/* Direct sum over the samples within `reach` of each sample. */
-static void band(int64_t op, double parameter, double reach, int64_t n, const double *t,
-                 const double *w, const double *y, double *sum, double *norm)
+/* The samples begin ... end - 1 within reach of sample i, from those of the sample before. */
+static void widen(const convolution *c, int64_t i, double reach, int64_t *begin, int64_t *end)
 {
-    int64_t first = 0;
-    for (int64_t i = 0; i < n; i++) {
-        double s = 0.0, m = 0.0;
-        while (first < i && t[i] - t[first] > reach)
-            first++;
-        if (op == OP_gaussCONV) {
-            /* The inverse of a denormal width overflows, and 0 times infinity is NaN. */
-            const double scale = v_clamp(1.0 / parameter, 1e300);
-            for (int64_t j = first; j < n && t[j] - t[i] <= reach; j++) {
-                double u = (t[i] - t[j]) * scale;
-                double g = v_exp(-0.5 * (u * u)) * w[j];
-                s += g * y[j];
-                m += g;
-            }
-        } else {
-            for (int64_t j = first; j < n && t[j] - t[i] <= reach; j++) {
-                double g = fabs(t[i] - t[j]) <= parameter / 2.0 ? w[j] : 0.0;
-                s += g * y[j];
-                m += g;
-            }
-        }
-        sum[i] += s;
-        norm[i] += m;
+    while (*begin < i && c->t[i] - c->t[*begin] > reach)
+        ++*begin;
+    *end = *end > i ? *end : i;
+    while (*end < c->n && c->t[*end] - c->t[i] <= reach)
+        ++*end;
+}
+
+static int has_nan(const double *y, int64_t n)
+{
+    int found = 0;
+    for (int64_t i = 0; i < n; i++)
+        found |= y[i] != y[i];
+    return found;
+}
+
+/* Sum over the band of g y. */
+static double over(const convolution *c, const double *g, const double *y, int64_t begin,
+                   int64_t end)
+{
+    double sum;
+    c->ops->dot(&sum, g + begin, y + begin, end - begin);
+    return sum;
+}
+
+/* A Gaussian over the band in which it is not zero: beyond 9 SD it is below 3e-18 of its peak. */
+static void gauss_band(const convolution *c, const double *w, const double *y, double *sum,
+                       double *norm)
+{
+    /* The inverse of a denormal width overflows, and 0 times infinity is NaN. */
+    const double scale = v_clamp(1.0 / c->parameter, 1e300);
+    double *g = c->scratch + 3 * c->stride, *ones = g + c->stride;
+    fill(ones, 1.0, c->n);
+    for (int64_t i = 0, begin = 0, end = 0; i < c->n; i++) {
+        widen(c, i, 9.0 * c->parameter, &begin, &end);
+        c->ops->gauss(g + begin, NULL, c->t + begin, w + begin, c->t[i], scale, end - begin);
+        sum[i] = over(c, g, y, begin, end);
+        norm[i] = over(c, g, ones, begin, end);
     }
 }
 
-void pyspec_convolve(int64_t op, double parameter, int64_t n, const double *t, double *y,
-                     double *scratch, int64_t stride)
+static void box_band(const convolution *c, const double *w, const double *y, double *sum,
+                     double *norm)
 {
-    double *w = scratch, *sum = scratch + stride, *norm = scratch + 2 * stride;
-    const double first = y[0], last = y[n - 1];
-    /* Every row of the sum reads every sample, if only times 0. */
-    for (int64_t i = 0; i < n; i++)
-        if (y[i] != y[i]) {
-            fill(y, NAN, n);
-            return;
+    const double reach = c->parameter / 2.0;
+    for (int64_t i = 0, begin = 0, end = 0; i < c->n; i++) {
+        double s = 0.0, m = 0.0;
+        widen(c, i, reach, &begin, &end);
+        for (int64_t j = begin; j < end; j++) {
+            double g = fabs(c->t[i] - c->t[j]) <= reach ? w[j] : 0.0;
+            s += g * y[j];
+            m += g;
         }
+        sum[i] = s;
+        norm[i] = m;
+    }
+}
+
+void pyspec_convolve(const convolution *c, double *y)
+{
+    const int64_t op = c->op, n = c->n;
+    const double *t = c->t, first = y[0], last = y[n - 1];
+    double *w = c->scratch, *sum = w + c->stride, *norm = sum + c->stride;
+    /* Every row of the sum reads every sample, if only times 0. */
+    if (has_nan(y, n)) {
+        fill(y, NAN, n);
+        return;
+    }
     trapezoid_weights(t, n, w);
-    const int direct = op == OP_gaussCONV || op == OP_boxCONV;
     for (int64_t i = 0; i < n; i++) { /* the sweeps leave out the own sample, where g is 1 */
-        sum[i] = direct ? 0.0 : w[i] * y[i];
-        norm[i] = direct ? 0.0 : w[i];
+        sum[i] = w[i] * y[i];
+        norm[i] = w[i];
     }
     if (op == OP_expDecayCONV || op == OP_expSymCONV)
-        sweep(parameter, n, t, w, y, 1, sum, norm);
+        sweep(c->parameter, n, t, w, y, 1, sum, norm);
     if (op == OP_expRiseCONV || op == OP_expSymCONV)
-        sweep(parameter, n, t, w, y, -1, sum, norm);
-    /* Beyond 9 SD a Gaussian is below 3e-18 of its peak. */
+        sweep(c->parameter, n, t, w, y, -1, sum, norm);
     if (op == OP_gaussCONV)
-        band(op, parameter, 9.0 * parameter, n, t, w, y, sum, norm);
+        gauss_band(c, w, y, sum, norm);
     if (op == OP_boxCONV)
-        band(op, parameter, parameter / 2.0, n, t, w, y, sum, norm);
+        box_band(c, w, y, sum, norm);
     for (int64_t i = 0; i < n; i++) {
-        double left = pyspec_kernel_mass(op, PYSPEC_SIDE_LEFT, t[i] - t[0], parameter);
-        double right = pyspec_kernel_mass(op, PYSPEC_SIDE_RIGHT, t[i] - t[n - 1], parameter);
+        double left = pyspec_kernel_mass(op, PYSPEC_SIDE_LEFT, t[i] - t[0], c->parameter);
+        double right = pyspec_kernel_mass(op, PYSPEC_SIDE_RIGHT, t[i] - t[n - 1], c->parameter);
         y[i] = (sum[i] + left * first + right * last) / (norm[i] + left + right);
     }
 }
@@ -110,23 +137,6 @@ static void sweep_slope(double tau, int64_t n, const double *t, const double *w,
     }
 }
 
-static void gauss_slope(double width, int64_t n, const double *t, const double *w, const double *y,
-                        double *sum, double *norm)
-{
-    const double scale = v_clamp(1.0 / width, 1e300);
-    int64_t first = 0;
-    for (int64_t i = 0; i < n; i++) {
-        while (first < i && t[i] - t[first] > 9.0 * width)
-            first++;
-        for (int64_t j = first; j < n && t[j] - t[i] <= 9.0 * width; j++) {
-            double u = v_clamp((t[i] - t[j]) * scale, 1e150);
-            double g = v_exp(-0.5 * (u * u)) * (u * u) * (w[j] * scale);
-            sum[i] += g * y[j];
-            norm[i] += g;
-        }
-    }
-}
-
 /* The derivative of a kernel's exterior mass by its width. */
 static double mass_slope(int64_t op, int side, double distance, double width)
 {
@@ -137,32 +147,34 @@ static double mass_slope(int64_t op, int side, double distance, double width)
     return mass / width * (1.0 + u);
 }
 
-void pyspec_convolve_slope(int64_t op, double parameter, int64_t n, const double *t,
-                           const double *y, double *out, double *scratch, int64_t stride)
+/* The derivative of y' = kernel * y by the kernel's width, for the y before; not of a Gaussian. */
+static void width_slope(const convolution *c, const double *y, double *out)
 {
-    double *w = scratch + 3 * stride, *sum = scratch + 4 * stride, *norm = scratch + 5 * stride;
+    const int64_t op = c->op, n = c->n;
+    const double *t = c->t, parameter = c->parameter;
+    double *w = c->scratch + 3 * c->stride, *sum = w + c->stride, *norm = sum + c->stride;
     const size_t bytes = (size_t)n * sizeof *out;
     if (op == OP_boxCONV) {
         /* A box grows sample by sample: no derivative but the one over a step or so. */
         double step = n > 1 ? (t[n - 1] - t[0]) / (double)(n - 1) : 1.0;
         double h = step > 1e-3 * parameter ? step : 1e-3 * parameter;
-        double low = parameter - h > 0.5 * parameter ? parameter - h : 0.5 * parameter;
+        convolution wide = *c, narrow = *c;
+        wide.parameter = parameter + h;
+        narrow.parameter = parameter - h > 0.5 * parameter ? parameter - h : 0.5 * parameter;
         memcpy(out, y, bytes);
-        pyspec_convolve(op, parameter + h, n, t, out, scratch, stride);
+        pyspec_convolve(&wide, out);
         memcpy(sum, y, bytes);
-        pyspec_convolve(op, low, n, t, sum, scratch, stride);
+        pyspec_convolve(&narrow, sum);
         for (int64_t i = 0; i < n; i++)
-            out[i] = (out[i] - sum[i]) / (parameter + h - low);
+            out[i] = (out[i] - sum[i]) / (wide.parameter - narrow.parameter);
         return;
     }
     memcpy(out, y, bytes);
-    pyspec_convolve(op, parameter, n, t, out, scratch, stride);
-    const double *total = scratch + 2 * stride; /* its normalisation, without the masses */
+    pyspec_convolve(c, out);
+    const double *total = c->scratch + 2 * c->stride; /* its normalisation, without the masses */
     trapezoid_weights(t, n, w);
     fill(sum, 0.0, n);
     fill(norm, 0.0, n);
-    if (op == OP_gaussCONV)
-        gauss_slope(parameter, n, t, w, y, sum, norm);
     if (op == OP_expDecayCONV || op == OP_expSymCONV)
         sweep_slope(parameter, n, t, w, y, 1, sum, norm);
     if (op == OP_expRiseCONV || op == OP_expSymCONV)
@@ -177,88 +189,58 @@ void pyspec_convolve_slope(int64_t op, double parameter, int64_t n, const double
     }
 }
 
-/* sum of g y, in four parts that do not wait for one another */
-static double dot(const double *g, const double *y, int64_t begin, int64_t end)
-{
-    double part[4] = {0.0, 0.0, 0.0, 0.0};
-    int64_t j = begin;
-    for (; j + 4 <= end; j += 4)
-        for (int k = 0; k < 4; k++)
-            part[k] += g[j + k] * y[j + k];
-    for (; j < end; j++)
-        part[0] += g[j] * y[j];
-    return (part[0] + part[1]) + (part[2] + part[3]);
-}
-
-static int has_nan(const double *y, int64_t n)
-{
-    int found = 0;
-    for (int64_t i = 0; i < n; i++)
-        found |= y[i] != y[i];
-    return found;
-}
-
 /* A Gaussian on the signal y and on its slopes, and the slope by its width: each value of the
- * Gaussian is computed once for all of them. */
-static void gauss_all(double width, int64_t n, const double *t, const double *y, double *by_width,
-                      double *const *slopes, int64_t count, double *kept, double *scratch,
-                      int64_t stride)
+ * Gaussian is computed once for all of them. The result for y is left in row 3 of the scratch. */
+static void gauss_all(const convolution *c, const double *y, double *by_width,
+                      double *const *slopes, int64_t count, double *kept)
 {
-    double *w = scratch, *g = scratch + stride, *h = scratch + 2 * stride;
-    double *value = scratch + 3 * stride, *ones = scratch + 4 * stride;
-    const double scale = v_clamp(1.0 / width, 1e300);
-    int64_t begin = 0, end = 0;
+    const int64_t n = c->n, stride = c->stride;
+    const double *t = c->t, width = c->parameter, scale = v_clamp(1.0 / width, 1e300);
+    double *w = c->scratch, *g = w + stride, *h = g + stride, *value = h + stride;
+    double *ones = value + stride;
     trapezoid_weights(t, n, w);
     fill(ones, 1.0, n);
-    for (int64_t i = 0; i < n; i++) {
+    for (int64_t i = 0, begin = 0, end = 0; i < n; i++) {
         const double a = t[i] - t[0], b = t[i] - t[n - 1];
         const double left = pyspec_kernel_mass(OP_gaussCONV, PYSPEC_SIDE_LEFT, a, width);
         const double right = pyspec_kernel_mass(OP_gaussCONV, PYSPEC_SIDE_RIGHT, b, width);
         const double dleft = mass_slope(OP_gaussCONV, PYSPEC_SIDE_LEFT, a, width);
         const double dright = mass_slope(OP_gaussCONV, PYSPEC_SIDE_RIGHT, b, width);
-        while (begin < i && t[i] - t[begin] > 9.0 * width)
-            begin++;
-        end = end > i ? end : i;
-        while (end < n && t[end] - t[i] <= 9.0 * width)
-            end++;
-        for (int64_t j = begin; j < end; j++) {
-            double u = v_clamp((t[i] - t[j]) * scale, 1e150);
-            g[j] = v_exp(-0.5 * (u * u)) * w[j];
-            h[j] = g[j] * (u * u) * scale;
-        }
-        const double norm = dot(g, ones, begin, end) + left + right;
-        const double slope_norm = dot(h, ones, begin, end) + dleft + dright;
-        value[i] = (dot(g, y, begin, end) + left * y[0] + right * y[n - 1]) / norm;
-        by_width[i] = (dot(h, y, begin, end) + dleft * y[0] + dright * y[n - 1] -
+        widen(c, i, 9.0 * width, &begin, &end);
+        c->ops->gauss(g + begin, h + begin, t + begin, w + begin, t[i], scale, end - begin);
+        const double norm = over(c, g, ones, begin, end) + left + right;
+        const double slope_norm = over(c, h, ones, begin, end) + dleft + dright;
+        value[i] = (over(c, g, y, begin, end) + left * y[0] + right * y[n - 1]) / norm;
+        by_width[i] = (over(c, h, y, begin, end) + dleft * y[0] + dright * y[n - 1] -
                        value[i] * slope_norm) / norm;
-        for (int64_t c = 0; c < count; c++)
-            kept[c * stride + i] = (dot(g, slopes[c], begin, end) + left * slopes[c][0] +
-                                    right * slopes[c][n - 1]) / norm;
+        for (int64_t k = 0; k < count; k++)
+            kept[k * stride + i] = (over(c, g, slopes[k], begin, end) + left * slopes[k][0] +
+                                    right * slopes[k][n - 1]) / norm;
     }
 }
 
-void pyspec_convolve_all(int64_t op, double parameter, int64_t n, const double *t, double *y,
-                         double *by_width, double *const *slopes, int64_t count, double *kept,
-                         double *scratch, int64_t stride)
+void pyspec_convolve_all(const convolution *c, double *y, double *by_width, double *const *slopes,
+                         int64_t count, double *kept)
 {
+    const int64_t n = c->n;
     const size_t size = (size_t)n * sizeof(double);
-    if (op != OP_gaussCONV) {
-        pyspec_convolve_slope(op, parameter, n, t, y, by_width, scratch, stride);
-        for (int64_t c = 0; c < count; c++)
-            pyspec_convolve(op, parameter, n, t, slopes[c], scratch, stride);
-        pyspec_convolve(op, parameter, n, t, y, scratch, stride);
+    if (c->op != OP_gaussCONV) {
+        width_slope(c, y, by_width);
+        for (int64_t k = 0; k < count; k++)
+            pyspec_convolve(c, slopes[k]);
+        pyspec_convolve(c, y);
         return;
     }
-    gauss_all(parameter, n, t, y, by_width, slopes, count, kept, scratch, stride);
+    gauss_all(c, y, by_width, slopes, count, kept);
     const int lost = has_nan(y, n);
-    memcpy(y, scratch + 3 * stride, size);
+    memcpy(y, c->scratch + 3 * c->stride, size);
     if (lost) {
         fill(y, NAN, n);
         fill(by_width, NAN, n);
     }
-    for (int64_t c = 0; c < count; c++)
-        if (has_nan(slopes[c], n))
-            fill(slopes[c], NAN, n);
+    for (int64_t k = 0; k < count; k++)
+        if (has_nan(slopes[k], n))
+            fill(slopes[k], NAN, n);
         else
-            memcpy(slopes[c], kept + c * stride, size);
+            memcpy(slopes[k], kept + k * c->stride, size);
 }

@@ -134,11 +134,11 @@ static void run_convolution(const run *r, const pyspec_node *node)
     const int64_t n_rows = r->problem->n_rows;
     tile t = {.across = 1};
     pyspec_gather(r, node, &t, params);
+    const convolution c = convolution_of(r, node, params[0]);
     if (pyspec_outside(r, node, params))
         fill(target, NAN, n_rows);
     else
-        pyspec_convolve(node->op, params[0], n_rows, r->problem->time, target, r->work.convolve,
-                        r->work.stride);
+        pyspec_convolve(&c, target);
     fill(target + n_rows, target[n_rows - 1], r->work.stride - n_rows);
 }
 

@@ -115,15 +115,24 @@ void pyspec_weigh(const run *r, int64_t row, int64_t begin, int64_t n, const dou
  * n doubles each, which are lost: the new RᵀR is the old one and their Gram matrix. */
 void pyspec_absorb(double *triangle, int64_t order, double *columns, int64_t n);
 
-/* operator.c: y = kernel * y on an increasing axis; scratch is CONVOLVE_ROWS x stride. */
-void pyspec_convolve(int64_t op, double parameter, int64_t n, const double *t, double *y,
-                     double *scratch, int64_t stride);
+/* A convolution kernel on an increasing axis; scratch is CONVOLVE_ROWS x stride. */
+typedef struct convolution {
+    int64_t op;
+    double parameter;
+    int64_t n;
+    const double *t;
+    const block_ops *ops;
+    double *scratch;
+    int64_t stride;
+} convolution;
+
+/* operator.c: y = kernel * y. */
+void pyspec_convolve(const convolution *c, double *y);
 
 /* operator.c: y = kernel * y, the slope of that by the kernel's width, and kernel * slope for
  * several slopes; kept is count x stride. */
-void pyspec_convolve_all(int64_t op, double parameter, int64_t n, const double *t, double *y,
-                         double *by_width, double *const *slopes, int64_t count, double *kept,
-                         double *scratch, int64_t stride);
+void pyspec_convolve_all(const convolution *c, double *y, double *by_width, double *const *slopes,
+                         int64_t count, double *kept);
 
 static inline void fill(double *out, double value, int64_t n)
 {
@@ -141,13 +150,16 @@ static inline const double *trace_row(const run *r, int64_t row, int64_t aux)
 void pyspec_run_program_slope(const int64_t *code, int64_t n_code, const run *r, int64_t aux,
                               int64_t theta, int64_t n, double *out);
 
-/* operator.c: the derivative of y' = kernel * y by the kernel's width, for the y before. */
-void pyspec_convolve_slope(int64_t op, double parameter, int64_t n, const double *t,
-                           const double *y, double *out, double *scratch, int64_t stride);
-
 /* rpn.c: one expression program at one auxiliary point, over the first n rows. */
 void pyspec_run_program(const int64_t *code, int64_t n_code, const run *r, int64_t aux, int64_t n,
                         double *out);
+
+/* The convolution of a node by a kernel of that width. */
+static inline convolution convolution_of(const run *r, const pyspec_node *node, double width)
+{
+    return (convolution){node->op, width, r->problem->n_rows, r->problem->time,
+                         &pyspec_block_table[r->call->isa], r->work.convolve, r->work.stride};
+}
 
 /* slope * change; 0 where the slope is, be the change what it may: what overflowed on the way to a
  * finite value, or belongs to another sub-cycle, must not make it NaN. */

@@ -145,14 +145,14 @@ static void convolution_slopes(const run *r, const pyspec_node *node)
     int64_t count;
     const int64_t *list = depends(r, node->target, &count);
     pyspec_gather(r, node, &t, params);
+    const convolution c = convolution_of(r, node, params[0]);
     const int bad = pyspec_outside(r, node, params) != 0;
     for (int64_t j = 0; j < count; j++)
         slopes[j] = slope_of(r, node->target, list[j]);
     if (bad || !count)
         pyspec_resolve_node(r, node);
     else
-        pyspec_convolve_all(node->op, params[0], n, r->problem->time, y, by_width, slopes, count,
-                            r->work.convolved, r->work.convolve, stride);
+        pyspec_convolve_all(&c, y, by_width, slopes, count, r->work.convolved);
     fill(y + n, y[n - 1], stride - n);
     for (int64_t j = 0; j < count; j++) {
         const double *change = pyspec_slope_row(r, r->words[node->params], 0, list[j]);
