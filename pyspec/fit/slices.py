@@ -157,7 +157,7 @@ def fit_slices(
     series : data (n_time, n_energy), window, weights, mask
     seeds : for each row of the window, values by name that replace those of the model: starts
         of free parameters, values of fixed ones
-    n_workers : None or 1 runs one slice after the other, which takes 1 to 2 ms each
+    n_workers : None or 1 runs one slice after the other, which takes 2 to 5 ms each
     workers : "processes" (started afresh, so a script needs ``if __name__ == "__main__":``) or
         "threads"
     times : (n_rows,) the times of the window, for the results
