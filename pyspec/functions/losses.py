@@ -53,7 +53,7 @@ def deviance_slope(data: Any, model: Any, scale: float) -> npt.NDArray[np.float6
         series = np.zeros(x.shape)
         for k in range(15, -1, -1):
             series = 2.0 / (k + 2) - x * series
-        shape = np.where(np.abs(x) < 0.1, series, 2.0 * (x - np.log1p(x)) / (x * x))
+        shape = np.where(np.abs(x) < 0.1, series, 2.0 * ((x - np.log1p(x)) / x) / x)
         slope = -np.sqrt(scale / d) / ((1.0 + x) * np.sqrt(shape))
         slope = np.where(d > 0, slope, np.where(m > 0, -np.sqrt(scale / (2.0 * at)), 0.0))
     return np.where(np.isnan(m), m, slope)

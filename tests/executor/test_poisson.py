@@ -10,7 +10,7 @@ from zoo import make_model
 
 from pyspec.errors import DataError
 from pyspec.executor import make_executor
-from pyspec.functions.losses import deviance
+from pyspec.functions.losses import deviance, deviance_slope
 from pyspec.model import Measurement
 
 
@@ -63,3 +63,10 @@ def test_mistakes() -> None:
         Measurement(data=np.ones(3), loss="poison")
     with pytest.raises(DataError, match="loss_scale is 0"):
         Measurement(data=np.ones(3), loss="poisson", loss_scale=0.0)
+
+
+def test_the_slope_far_above_the_data() -> None:
+    """There the deviance is -sqrt(2 scale m); m squared overflows long before its root does."""
+    model = np.array([1e20, 1e160, 1e269])
+    slope = deviance_slope(np.full(3, 1.4), model, 0.03)
+    np.testing.assert_allclose(slope, -np.sqrt(0.03 / (2.0 * model)), rtol=1e-14)
