@@ -239,6 +239,7 @@ SCRIPT = """
 import json, os, signal, sys, threading, time
 import numpy as np
 import pyspec.fit.native as native
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background jobs ignore it
 from pyspec import Measurement, fit_model, load_dynamics, load_model
 from pyspec._library import LIBRARY
 

@@ -201,6 +201,7 @@ import os, signal, threading, time
 import numpy as np
 from pyspec import Measurement, fit_slices, load_model
 if __name__ == "__main__":
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # background jobs ignore it
     model = load_model({model!r}, "peak")
     model.set_axes(energy=np.linspace(0, 20, 81))
     data = np.random.default_rng(0).normal(5, 1, (20000, 81))
