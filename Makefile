@@ -5,17 +5,28 @@ BIN := .venv/bin
 BUILD_INPUTS := pyproject.toml setup.py MANIFEST.in $(wildcard csrc/*)
 CMAKE_FLAGS := -DPYSPEC_WERROR=ON
 MAKEFLAGS += --no-print-directory
+JOBS ?= $(shell getconf _NPROCESSORS_ONLN)
+# A process per core, each with whole files, so that what a file shares is made once.
+PYTEST = $(BIN)/python -m pytest -n $(JOBS) --dist loadfile \
+    -q --progress -o console_output_style=classic
+CTEST = $(BIN)/ctest --output-on-failure --parallel $(JOBS)
 
-.PHONY: demo test check bench lint check-c check-sanitize clean
+.PHONY: demo docs test check bench lint check-c check-sanitize check-threads check-slow coverage \
+    fuzz mutants soak clean
 
 demo: .venv/plot.stamp
 	$(BIN)/pyspec demo
 
-test: .venv/test.stamp
-	$(BIN)/python -m pytest
+# The site: build/docs/index.html. The tutorials are run; warnings are errors.
+docs: .venv/docs.stamp
+	$(BIN)/python -m sphinx -W --keep-going -q -b html docs build/docs
 
-check: lint check-c check-sanitize
-	$(BIN)/python -m pytest
+# All tests of the Python side but the slow ones.
+test: .venv/test.stamp
+	$(PYTEST)
+
+# What `make test` does not run: style and types, the C side, and tests of thousands of models.
+check: lint check-c check-sanitize check-threads check-slow
 
 bench: .venv/bench.stamp
 	$(BIN)/python -m bench.ablation --json build/ablation.json
@@ -25,11 +36,43 @@ lint: .venv/dev.stamp
 
 check-c: .venv/dev.stamp
 	$(BIN)/cmake -S . -B build/plain $(CMAKE_FLAGS)
-	$(BIN)/cmake --build build/plain --parallel && $(BIN)/ctest --test-dir build/plain --output-on-failure
+	$(BIN)/cmake --build build/plain --parallel $(JOBS) && $(CTEST) --test-dir build/plain
 
 check-sanitize: .venv/dev.stamp
 	$(BIN)/cmake -S . -B build/sanitize $(CMAKE_FLAGS) -DPYSPEC_SANITIZE=ON -DPYSPEC_FUZZ_PLANS=100000
-	$(BIN)/cmake --build build/sanitize --parallel && $(BIN)/ctest --test-dir build/sanitize --output-on-failure
+	$(BIN)/cmake --build build/sanitize --parallel $(JOBS) && $(CTEST) --test-dir build/sanitize
+
+# Threads that share a fit, under the thread sanitizer.
+check-threads: .venv/dev.stamp
+	$(BIN)/cmake -S . -B build/threads $(CMAKE_FLAGS) -DPYSPEC_THREADS=ON
+	$(BIN)/cmake --build build/threads --parallel $(JOBS) --target test_team
+	build/threads/test_team
+
+# Plans, texts and files for as long as FUZZ says; what reaches new branches stays in tests/fuzz/.
+FUZZ ?= 1000000
+fuzz: .venv/test.stamp
+	$(BIN)/python -m tests.fuzz.plans --runs $(FUZZ) --save
+	$(BIN)/python -m tests.fuzz.guided formula --runs $(FUZZ) --save
+	$(BIN)/python -m tests.fuzz.guided yaml --runs $$(($(FUZZ) / 10)) --save
+	$(BIN)/python -m tests.fuzz.guided readers --runs $$(($(FUZZ) / 100))
+
+# Small wrong changes to the checks: which of them no unit test notices.
+mutants: .venv/test.stamp
+	$(BIN)/python -m tests.mutants
+
+# A million evaluations, 10,000 fits, 10,000 Files: memory stays flat.
+soak: .venv/test.stamp
+	$(BIN)/python -m tests.campaign.soak
+
+check-slow: .venv/test.stamp .venv/docs.stamp
+	$(PYTEST) -m slow
+
+# Branch coverage: of the package by `make test`, of csrc/ by the unit tests in C.
+coverage: .venv/dev.stamp
+	$(PYTEST) --cov --cov-report=term:skip-covered
+	$(BIN)/cmake -S . -B build/coverage $(CMAKE_FLAGS) -DPYSPEC_COVERAGE=ON
+	$(BIN)/cmake --build build/coverage --parallel $(JOBS) && $(CTEST) --test-dir build/coverage
+	$(BIN)/gcovr --root . --filter csrc/ --txt-metric branch build/coverage
 
 clean:
 	rm -rf build dist .venv *.egg-info pyspec/_library/libpyspec.*

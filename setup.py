@@ -10,11 +10,13 @@ from __future__ import annotations
 import hashlib
 import os
 import platform
+import shutil
 from pathlib import Path
 
 from setuptools import Extension, setup
 from setuptools.command.bdist_wheel import bdist_wheel
 from setuptools.command.build_ext import build_ext
+from setuptools.errors import PlatformError
 
 HERE = Path(__file__).parent
 SOURCES = (HERE / "csrc" / "sources.txt").read_text().split()
@@ -47,15 +49,29 @@ class BuildLibrary(build_ext):
         return list(ext.export_symbols)
 
     def build_extension(self, ext: Extension) -> None:
+        self.need_compiler()
         if self.compiler.compiler_type == "unix":
             # Behind the user's CFLAGS, so that these hold.
             ext.extra_compile_args = UNIX_FLAGS
-            ext.extra_link_args = ["-lm"]
+            ext.extra_link_args = ["-lm", "-pthread"]
             ext.extra_objects = self.build_isa_objects()
         else:
             ext.extra_compile_args = ["/O2", "/std:c11"]
         ext.define_macros = [("PYSPEC_FINGERPRINT", f'"{fingerprint()}"')]
         super().build_extension(ext)
+
+    def need_compiler(self) -> None:
+        """Raises where the C compiler is not there, with how to get one."""
+        if self.compiler.compiler_type != "unix":
+            return
+        name = self.compiler.compiler_so[0]
+        if shutil.which(name) is None:
+            raise PlatformError(
+                f"pyspec compiles a small C library, and the C compiler {name!r} is not there. "
+                "Install one (Debian, Ubuntu: apt install gcc; Fedora: dnf install gcc; conda: "
+                "conda install c-compiler; macOS: xcode-select --install), or name yours: "
+                "CC=clang pip install ..."
+            )
 
     def build_isa_objects(self) -> list[str]:
         """Compiles the files that need flags of their own; off x86-64 they are empty."""

@@ -1,6 +1,6 @@
 """Random models in three executors: ``python -m bench.agreement --models 50000 --json FILE``.
 
-Every model comes from a seed (tests/random/random_models). Printed and written: how many were
+Every model comes from a seed (tests/support/random_models). Printed and written: how many were
 accepted, refused and failed, how often each feature occurs among the accepted ones, the worst
 disagreement by kind of comparison in units of the largest value, and for each failure its seed,
 reason and the whole input, so that it can be replayed: ``--seed N`` runs one model alone.
@@ -20,9 +20,9 @@ from typing import Any
 
 from bench.measure import machine, print_machine, write_json
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests" / "random"))
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
 
-from random_models import REQUIRED, Summary, examine, generate, summarise
+from support.random_models import REQUIRED, Summary, examine, generate, summarise
 
 #: Models that one task of a worker examines.
 CHUNK = 100

@@ -26,7 +26,7 @@ from bench.measure import machine, print_machine, print_rows, write_json
 from pyspec.errors import ModelWarning, PyspecError
 from pyspec.executor import CompiledExecutor, make_plan
 from pyspec.fit import fit_model
-from pyspec.fit.methods import known_methods
+from pyspec.fit.solve.methods import known_methods
 
 #: The methods compared: a method of fit_model, and its options.
 METHODS: dict[str, tuple[str, dict[str, Any]]] = {

@@ -23,7 +23,7 @@ from bench.measure import machine, print_machine, print_rows, write_json
 from bench.nist_problems import PROBLEMS, ROUTES, Array, Problem, StrdFile, read_strd
 from pyspec.errors import PyspecError
 from pyspec.fit import fit_model
-from pyspec.fit.methods import known_methods
+from pyspec.fit.solve.methods import known_methods
 from pyspec.functions.external import forget_function
 
 #: Digits of the certified values.

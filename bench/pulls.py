@@ -25,7 +25,7 @@ from bench.measure import machine, print_machine, print_rows, write_json
 from pyspec.errors import ModelWarning
 from pyspec.executor import CompiledExecutor, make_plan
 from pyspec.fit import FitResult, fit_model, fit_slices
-from pyspec.fit.methods import known_methods
+from pyspec.fit.solve.methods import known_methods
 from pyspec.model import Measurement, Model
 
 ENERGY = np.linspace(80.0, 90.0, 101)
@@ -55,6 +55,23 @@ _SIGMA = np.geomspace(0.3, 3.0, ENERGY.size)
 
 def _lines(name: str, text: str, noise: float = 1.0, **more: Any) -> Case:
     return Case(name, text, {}, noise, **{"energy": ENERGY, **more})
+
+
+def _edge(name: str, T: float, SD: float) -> Case:
+    """All of a Fermi edge free, temperature and resolution too, on an axis of 12 widths."""
+    half = 6 * np.hypot(1.8 * 8.617e-5 * T, SD)
+    text = f"""
+m:
+  Offset: {{y0: [40, True]}}
+  FermiEdge:
+    A: [1000, True]
+    x0: [21.2, True]
+    T: [{T}, True, 0, 1000]
+    SD: [{SD}, True, 0, 1]
+    mBelow: [{-50 / half}, True]
+    mAbove: [{5 / half}, True]
+"""
+    return Case(name, text, {}, 1.0, energy=21.2 + np.linspace(-half, half, 201))
 
 
 def _series(name: str, target: str, law: str) -> Case:
@@ -106,6 +123,8 @@ m:
         "asymmetric line",
         "m:\n  DS: {A: [150, True], x0: [84.3, True], F: [0.8, True], alpha: [0.1, True]}\n",
     ),
+    _edge("Fermi edge at 10 K", 10.0, 0.0012),
+    _edge("Fermi edge at 300 K", 300.0, 0.03),
     _lines(
         "counts",
         "m:\n  Offset: {y0: [30, True]}\n"

@@ -1,4 +1,5 @@
 /* describe.c: exports the tables, so that Python mirrors nothing by hand. */
+#include "formula.h"
 #include "kernel.h"
 
 #include <stddef.h>
@@ -46,23 +47,46 @@ const block_ops pyspec_block_table[N_ISA] = {
 #endif
 };
 
-/* The builds of a kernel: by instruction set for an energy kernel, else one. */
+/* The builds of a kernel: one for each instruction set, or one for all, so that an onset falls
+ * between the same samples on every machine. */
 #if PYSPEC_X86
-#define BUILDS_ENERGY(name) {k_##name, k_##name##_avx2, k_##name##_avx512}
+#define EACH_ISA(prefix, name) {prefix##name, prefix##name##_avx2, prefix##name##_avx512}
 #else
-#define BUILDS_ENERGY(name) {k_##name, k_##name, k_##name}
+#define EACH_ISA(prefix, name) {prefix##name, prefix##name, prefix##name}
 #endif
-#define BUILDS_TIME(name) {k_##name, k_##name, k_##name}
-#define BUILDS_AUX(name) {k_##name, k_##name, k_##name}
+pyspec_kernel *const pyspec_formula_kernels[N_ISA] = EACH_ISA(k_, formula);
+#define ONE_BUILD(prefix, name) {prefix##name, prefix##name, prefix##name}
+#define BUILDS_PEAK EACH_ISA
+#define BUILDS_BACKGROUND EACH_ISA
+#define BUILDS_SPECTRUM_FED EACH_ISA
+#define BUILDS_ROW_FED EACH_ISA
+#define BUILDS_KERNEL EACH_ISA
+#define BUILDS_DYNAMICS ONE_BUILD
+#define BUILDS_PROFILE ONE_BUILD
+#define BUILDS_IRF ONE_BUILD
+#define BUILDS_RESPONSE ONE_BUILD
+
+/* What only convolution kernels have besides their shape. */
+#define NO_CONV(prefix, name) {NULL, NULL, NULL}
+#define CONV_OF_PEAK NO_CONV
+#define CONV_OF_BACKGROUND NO_CONV
+#define CONV_OF_SPECTRUM_FED NO_CONV
+#define CONV_OF_ROW_FED NO_CONV
+#define CONV_OF_KERNEL EACH_ISA
+#define CONV_OF_DYNAMICS NO_CONV
+#define CONV_OF_PROFILE NO_CONV
+#define CONV_OF_IRF NO_CONV
+#define CONV_OF_RESPONSE NO_CONV
 
 const op_row pyspec_op_table[N_OPS] = {
-#define OP(name, kind, domain, params, linear, scratch, inplace, tolerance, formula)               \
-    {#name, BUILDS_##domain(name), KIND_##kind, DOMAIN_##domain, params, linear, scratch},
+#define OP(name, kind, domain, params, linear, jumps, reads, scratch, tolerance, formula)          \
+    {#name,  BUILDS_##kind(k_, name), CONV_OF_##kind(&c_, name), KIND_##kind, DOMAIN_##domain,     \
+     params, linear, jumps, scratch},
 #include "ops.def"
 #undef OP
 };
 
-#define OP(name, kind, domain, params, linear, scratch, inplace, tolerance, formula)               \
+#define OP(name, kind, domain, params, linear, jumps, reads, scratch, tolerance, formula)          \
     _Static_assert((scratch) <= MAX_SCRATCH, "scratch of " #name);
 #include "ops.def"
 #undef OP
@@ -115,13 +139,13 @@ const char *pyspec_fingerprint(void)
 const char *pyspec_describe(void)
 {
     return ""
-#define OP(name, kind, domain, params, linear, scratch, inplace, tolerance, formula)               \
-    "OP\t" #name "\t" #kind "\t" #domain "\t" params "\t" linear "\t" #scratch "\t" #inplace       \
-    "\t" #tolerance "\t" formula "\n"
+#define OP(name, kind, domain, params, linear, jumps, reads, scratch, tolerance, formula)          \
+    "OP\t" #name "\t" #kind "\t" #domain "\t" params "\t" linear "\t" jumps "\t" reads            \
+    "\t" #scratch "\t" #tolerance "\t" formula "\n"
 #include "ops.def"
 #undef OP
-#define RPN(name, arity, symbol, value, slope)                                                     \
-    "RPN\t" #name "\t" #arity "\t" symbol "\t" #value "\t" #slope "\n"
+#define RPN(name, arity, symbol, value, by_a, by_b, by_c)                                          \
+    "RPN\t" #name "\t" #arity "\t" symbol "\t" #value "\t" #by_a "\t" #by_b "\t" #by_c "\n"
 #include "rpn.def"
 #undef RPN
 #define STATUS(name, code, message) "STATUS\t" #name "\t" #code "\t" message "\n"

@@ -184,11 +184,11 @@ static ALWAYS_INLINE void w_signed(const double *x, const double *y, const doubl
     if (any_negative)
         FOR_LANES {
             double s, c, re = x[l], im = y[l];
-            double e = 2.0 * v_exp(im * im - re * re);
+            double e = 2.0 * v_exp((im - re) * (im + re));
             v_sincos(-2.0 * re * im, &s, &c); /* 2 exp(-z^2) = e (c + i s) */
             double gr = e * c, gi = e * s;
             double dr = -2.0 * (re * gr - im * gi), di = -2.0 * (re * gi + im * gr);
-            to->v[l] = im < 0.0 ? gr - to->v[l] : to->v[l];
+            to->v[l] = im < 0.0 ? v_sum_of_products(e, c, -1.0, to->v[l]) : to->v[l];
             if (want) {
                 to->dx[l] = im < 0.0 ? dr - to->dx[l] : to->dx[l];
                 to->dy[l] = im < 0.0 ? -di + to->dy[l] : to->dy[l];
@@ -258,14 +258,14 @@ KERNEL(DS)
         double run = v_clamp(X - P(1), 1e150);
         double a = 1.0 - P(3);
         double angle = v_atan(run / P(2));
-        double square = P(2) * P(2) + run * run;
+        double square = v_square_sum(P(2), run);
         square = 1e300 < square ? 1e300 : square;
         square = 1e-300 > square ? 1e-300 : square;
         double log_r = 0.5 * v_log(square);
         double power = v_exp(-a * log_r);
         double sine, cosine;
         /* Where v_sincos ends, far beyond any alpha of a line: a bounded value, not nonsense. */
-        double phase = v_clamp(0.5 * PYSPEC_PI * P(3) + a * angle, 1e15);
+        double phase = v_clamp(v_sum_of_products(0.5 * PYSPEC_PI, P(3), a, angle), 1e15);
         v_sincos(phase, &sine, &cosine);
         y[AT] = P(0) * cosine * power;
         if (want) {

@@ -1,14 +1,9 @@
 /* function.c: one function on its own, for tests, documentation and plots. */
 #include "kernel.h"
 #include "memory.h"
+#include "status.h"
 
 #include <string.h>
-
-enum {
-#define STATUS(name, code, message) STATUS_##name = (code),
-#include "status.def"
-#undef STATUS
-};
 
 typedef struct request {
     int n_params;
@@ -92,6 +87,35 @@ static void run_across(const op_row *op, const request *q)
     }
 }
 
+/* An op that reads whole rows: one row after the other in the caller's own memory, where the lanes
+ * are abscissae. All partials are wanted, or none. */
+static int run_whole(const op_row *op, const request *q)
+{
+    const size_t bytes = (size_t)(q->n_rows * q->n_x) * sizeof(double);
+    double params[MAX_PARAMS * L], *partials[MAX_PARAMS];
+    for (int k = 0; q->partials && k < q->n_params; k++)
+        if (!q->partials[k])
+            return STATUS_NULL_POINTER;
+    if (!q->spectrum) { /* it is linear in what it reads */
+        memset(q->value, 0, bytes);
+        for (int k = 0; q->partials && k < q->n_params; k++)
+            memset(q->partials[k], 0, bytes);
+        return STATUS_OK;
+    }
+    for (int64_t row = 0; row < q->n_rows; row++) {
+        double carry[MAX_SCRATCH * L] = {0};
+        pyspec_block b = {.n = round_up(q->n_x, L) / L, .n_valid = q->n_x, .across = 1, .x = q->x};
+        b.spectrum = q->spectrum + row * q->n_x;
+        b.carry = carry;
+        for (int k = 0; k < q->n_params; k++) {
+            FOR_LANES params[k * L + l] = q->params[k * q->n_rows + row];
+            partials[k] = q->partials ? q->partials[k] + row * q->n_x : NULL;
+        }
+        op->kernels[q->isa](&b, params, q->value + row * q->n_x, q->partials ? partials : NULL);
+    }
+    return STATUS_OK;
+}
+
 int pyspec_function(int64_t op, int64_t isa, int64_t n_rows, int64_t n_x, const double *x,
                     const double *params, const double *spectrum, double *value,
                     double *const *partials)
@@ -107,6 +131,8 @@ int pyspec_function(int64_t op, int64_t isa, int64_t n_rows, int64_t n_x, const 
     if (!x || !value || (!params && n_params))
         return STATUS_NULL_POINTER;
     request q = {n_params, isa, n_rows, n_x, x, params, spectrum, value, partials};
+    if (row->kind == KIND_ROW_FED)
+        return run_whole(row, &q);
     if (n_rows == 1)
         run_across(row, &q);
     else

@@ -1,10 +1,17 @@
-/* isa_avx512.c: the energy kernels again, compiled for AVX-512 with the flags of isa_flags.txt. */
+/* isa_avx512.c: the energy and convolution kernels again, compiled for AVX-512 with the flags of
+ * isa_flags.txt. */
 #define ISA_SUFFIX _avx512
 #include "kernel.h"
 
 #if PYSPEC_X86
-#include "block.c"
+#include "conv_kernels.c"
 #include "energy.c"
+#include "energy_fermi.c"
+#include "energy_rows.c"
+#include "energy_steps.c"
+#include "formula.c"
+#include "vector_ops.c"
+#include "varpro_tiles.c"
 #else
 typedef int pyspec_isa_avx512_is_empty;
 #endif

@@ -8,6 +8,7 @@ enum {
     KIND_PEAK,
     KIND_BACKGROUND,
     KIND_SPECTRUM_FED,
+    KIND_ROW_FED,
     KIND_DYNAMICS,
     KIND_KERNEL,
     KIND_PROFILE,
@@ -17,12 +18,12 @@ enum {
 enum { DOMAIN_ENERGY, DOMAIN_TIME, DOMAIN_AUX };
 
 /* Most parameters that an op may have. */
-enum { MAX_PARAMS = 8 };
+enum { MAX_PARAMS = PYSPEC_MAX_PARAMS };
 
 /* Most doubles per lane that an op may carry from block to block. */
 enum { MAX_SCRATCH = 4 };
 
-/* Instruction sets that energy kernels are built for. Laws of motion have one build only:
+/* Instruction sets that energy and convolution kernels are built for. Laws of motion have one build only:
  * an onset must fall between the same samples on every machine. */
 enum { N_ISA = PYSPEC_ISA_AVX512 + 1 };
 
@@ -32,29 +33,39 @@ enum { N_ISA = PYSPEC_ISA_AVX512 + 1 };
 #define PYSPEC_X86 0
 #endif
 
+/* `conv` is what a KERNEL row has besides its shape, else NULL. */
 typedef struct op_row {
     const char *name;
     pyspec_kernel *kernels[N_ISA];
+    const conv_kernel *conv[N_ISA];
     int kind;
     int domain;
     const char *params;
     const char *linear;
+    const char *jumps;
     int scratch;
 } op_row;
 
-#define OP(name, kind, domain, params, linear, scratch, inplace, tolerance, formula)               \
-    pyspec_kernel k_##name, k_##name##_avx2, k_##name##_avx512;
+#define OP(name, kind, domain, params, linear, jumps, reads, scratch, tolerance, formula)          \
+    pyspec_kernel k_##name, k_##name##_avx2, k_##name##_avx512;                                    \
+    extern const conv_kernel c_##name, c_##name##_avx2, c_##name##_avx512;
 #include "ops.def"
 #undef OP
 
 enum {
-#define OP(name, kind, domain, params, linear, scratch, inplace, tolerance, formula) OP_##name,
+#define OP(name, kind, domain, params, linear, jumps, reads, scratch, tolerance, formula) OP_##name,
 #include "ops.def"
 #undef OP
     N_OPS
 };
 
 extern const op_row pyspec_op_table[N_OPS];
+
+/* Whether an op reads the spectrum that is summed before it. */
+static inline int is_fed(const op_row *op)
+{
+    return op->kind == KIND_SPECTRUM_FED || op->kind == KIND_ROW_FED;
+}
 
 /* Place of row j, column k >= j of an upper triangle whose rows lie one behind the other. */
 static inline int64_t triangle_at(int64_t order, int64_t j, int64_t k)
@@ -67,7 +78,20 @@ static inline int64_t triangle_size(int64_t order)
     return order * (order + 1) / 2;
 }
 
-/* block.c, for each instruction set: result, arguments. */
+/* A block of a strip of rows: doubles that lie one behind the other within a row, what the model is
+ * made of, and the weights, NULL for 1. */
+typedef struct strip_data {
+    const double *data;
+    int64_t data_row; /* doubles from row to row               */
+    const double *lines;
+    int64_t stride;   /* doubles from line to line             */
+    const double *heights; /* [n_rows][n_lines]                */
+    int64_t n_lines;
+    const double *by_row;  /* [n_rows]                         */
+    const double *by_x;
+} strip_data;
+
+/* vector_ops.c, for each instruction set: result, arguments. */
 #define BLOCK_OPS(B)                                                                               \
     B(add, (double *target, const double *value, int64_t n, int store))                            \
     B(spread, (double *target, const double *line, int64_t n, int store))                          \
@@ -79,9 +103,12 @@ static inline int64_t triangle_size(int64_t order)
              int64_t order, int64_t n))                                                            \
     B(turn, (double *rows, int64_t stride, const double *value, int64_t n, int64_t n_lanes))       \
     B(subtract, (double *out, const double *data, int64_t n))                                      \
-    B(gauss, (double *g, double *slope, const double *t, const double *w, double at, double scale, \
-              int64_t n))                                                                          \
-    B(dot, (double *sum, const double *a, const double *b, int64_t n))
+    B(dot, (double *sum, const double *a, const double *b, int64_t n))                             \
+    B(mix, (double *out, const double *lines, int64_t stride, const double *factors,               \
+            int64_t n_lines, int64_t n))                                                           \
+    B(strip, (double *out, const strip_data *from, double *square, int64_t n_rows, int64_t n))     \
+    B(contract, (double *sums, int64_t stride, const double *factors, int64_t n_sums,              \
+                 const double *rows, int64_t n_rows, int64_t n))
 
 typedef struct block_ops {
 #define BLOCK_OP_FIELD(name, arguments) void(*name) arguments;
@@ -104,24 +131,26 @@ int pyspec_count_params(const op_row *op, int *n_required);
 /* Whether the value is proportional to the first parameter. */
 int pyspec_has_height(const op_row *op);
 
+/* Rows whose traces are resolved at a time. */
+enum { STRIP = 64 };
+
+/* Sums over rows that are taken at a time; what holds them has a multiple of that. */
+enum { CONTRACT_TILE = 4 };
+
 /* Values of an expression stack that are computed at a time. */
 enum { RPN_CHUNK = 64 };
 
 /* Rows of scratch that a convolution needs. */
-enum { CONVOLVE_ROWS = 6 };
+enum { CONVOLVE_ROWS = 7 };
 
 enum {
-#define RPN(name, arity, symbol, value, slope) RPN_##name,
+#define RPN(name, arity, symbol, value, by_a, by_b, by_c) RPN_##name,
 #include "rpn.def"
 #undef RPN
     N_RPN
 };
+/* Most operands of an instruction. */
+enum { MAX_ARITY = 3 };
 int pyspec_rpn_arity(int64_t instruction);
-
-/* What lies of a convolution kernel outside of the axis: the integral of g over d >= distance
- * (PYSPEC_SIDE_LEFT: distance = t - t_first >= 0) or over d <= distance (PYSPEC_SIDE_RIGHT:
- * distance = t - t_last <= 0). NaN for an op that is no convolution kernel. */
-enum { PYSPEC_SIDE_LEFT, PYSPEC_SIDE_RIGHT };
-double pyspec_kernel_mass(int64_t op, int side, double distance, double parameter);
 
 #endif

@@ -25,6 +25,11 @@ typedef struct pyspec_block {
     const double *x;
     const double *spectrum; /* [n][L], what a spectrum-fed op reads                       */
     double *carry;          /* [scratch][L], kept from block to block, from high index down */
+    int64_t n_more;              /* ROW_FED: more spectra, to which the op is applied too */
+    const double *const *more;   /* [n_more], each like spectrum                          */
+    double *const *images;       /* [n_more], its change with them, each like the value    */
+    const int64_t *program; /* of a formula, which is checked                             */
+    double *registers;      /* that it runs over                                          */
 } pyspec_block;
 
 /* params [n_params][L], value [n][L]; partials NULL, or n_params pointers to [n][L]. */
@@ -43,6 +48,25 @@ typedef void pyspec_kernel(const pyspec_block *block, const double *params, doub
 #ifndef ISA_SUFFIX
 #define ISA_SUFFIX
 #endif
+
+/* The two sides of a convolution kernel: LEFT is d >= 0, which reads earlier samples, RIGHT is
+ * d <= 0. `mass` is the integral of g over |d| >= away on that side, NULL where g is 0; `reach`
+ * is how far g is not 0 there, in widths; where g(a + b) = g(a) g(b), `multiplies` is 1 in place
+ * of a reach. */
+enum { PYSPEC_SIDE_LEFT, PYSPEC_SIDE_RIGHT };
+
+typedef struct conv_side {
+    double (*mass)(double away, double width);
+    double reach;
+    int multiplies;
+} conv_side;
+
+typedef struct conv_kernel {
+    conv_side sides[2];
+} conv_kernel;
+
+#define CONV_KERNEL(name, ...)                                                                     \
+    const conv_kernel JOIN(c_, name, ISA_SUFFIX) = {{__VA_ARGS__}};
 
 #define KERNEL(name)                                                                               \
     static ALWAYS_INLINE void body_##name(const pyspec_block *b, const double *restrict p,         \

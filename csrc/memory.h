@@ -1,8 +1,9 @@
-/* memory.h: addresses inside the plan and the work memory, from one place. */
+/* memory.h: addresses inside the plan, the prepared memory and the work memory, from one place. */
 #ifndef PYSPEC_MEMORY_H
 #define PYSPEC_MEMORY_H
 
-#include "kernel.h"
+#include "formula.h"
+#include "guard.h"
 
 static inline const pyspec_node *plan_nodes(const pyspec_plan *plan)
 {
@@ -14,36 +15,218 @@ static inline const int64_t *plan_words(const pyspec_plan *plan)
     return (const int64_t *)((const char *)plan + plan->words);
 }
 
-static inline int64_t round_up(int64_t n, int64_t multiple)
+/* Whether a node reads the whole row of the spectrum below it. Such a node cuts the walk: what it
+ * reads is there over all energies before it runs. */
+static inline int is_row_fed(const pyspec_node *node)
 {
-    return (n + multiple - 1) / multiple * multiple;
+    return node->step == PYSPEC_STEP_COMPONENT && node->op >= 0 &&
+           pyspec_op_table[node->op].kind == KIND_ROW_FED;
 }
 
-/* The work memory. Every part is a multiple of L doubles, so that all stay 64-byte aligned. */
+/* The first node behind the last cut; without cuts, the first that builds spectra. */
+static inline int64_t find_cut(const pyspec_plan *plan)
+{
+    int64_t cut = plan->n_nodes;
+    while (cut > plan->n_resolve && !is_row_fed(&plan_nodes(plan)[cut - 1]))
+        cut--;
+    return cut;
+}
+
+/* Doubles of a spectrum in work memory: those of a block or, with cuts, of a row. */
+static inline int64_t buffer_size(const pyspec_plan *plan, const pyspec_problem *problem)
+{
+    const int whole = find_cut(plan) > plan->n_resolve && problem->n_x > BLOCK;
+    return (whole ? problem->n_x : BLOCK) * L;
+}
+
+/* Slopes of all traces: one for each parameter of theta that a trace depends on. */
+static inline int64_t count_slopes(const pyspec_plan *plan)
+{
+    return plan->depends < 0 ? 0 : plan_words(plan)[plan->depends + plan->n_traces];
+}
+
+/* Slopes of one trace. */
+static inline int64_t count_row_slopes(const pyspec_plan *plan, int64_t row)
+{
+    const int64_t *ends = plan->depends < 0 ? NULL : plan_words(plan) + plan->depends;
+    return ends ? ends[row + 1] - ends[row] : 0;
+}
+
+/* In 2D, a component whose shape does not move is computed once, along the energies: a line for the
+ * value and, with slopes, one for each parameter. A mean over auxiliary points has a line for the
+ * value alone, because its slopes differ from point to point. */
+static inline int64_t count_lines(const pyspec_plan *plan, const pyspec_node *node, int64_t what)
+{
+    const int still = node->step == PYSPEC_STEP_COMPONENT &&
+                      (node->flags & (PYSPEC_FLAG_STATIC | PYSPEC_FLAG_SHAPE));
+    if (plan->dimension != 2 || !still || (what & PYSPEC_PREPARE_SHARED))
+        return 0;
+    if (!(what & PYSPEC_PREPARE_SLOPES))
+        return 1;
+    return node->repeat == 1 ? 1 + node->n_params : 0;
+}
+
+/* Of a separable plan, the shapes that its spectra and their derivatives are made of; at most. */
+static inline int64_t count_shapes(const pyspec_plan *plan, int slopes)
+{
+    if (plan->separable < 0)
+        return 0;
+    const int64_t *words = plan_words(plan), n_traces = 1 + words[plan->separable];
+    int64_t n = n_traces;
+    for (int64_t k = plan->n_resolve; slopes && k < plan->n_nodes; k++) {
+        const pyspec_node *node = &plan_nodes(plan)[k];
+        for (int p = 0; node->step == PYSPEC_STEP_COMPONENT && p < node->n_params; p++)
+            if (words[node->params + p] >= 0)
+                n += count_row_slopes(plan, words[node->params + p]) *
+                     (is_fed(&pyspec_op_table[node->op]) ? n_traces : 1);
+    }
+    return n;
+}
+
+/* Its functions of time: 1, the traces that move, and their slopes. */
+static inline int64_t count_times(const pyspec_plan *plan, int slopes)
+{
+    if (plan->separable < 0)
+        return 0;
+    const int64_t *words = plan_words(plan) + plan->separable;
+    int64_t n = 1 + words[0];
+    for (int64_t k = 1; slopes && k <= words[0]; k++)
+        n += count_row_slopes(plan, words[k]);
+    return n;
+}
+
+/* Doubles from shape to shape: kernels fill whole vectors, sums whole blocks. */
+static inline int64_t shape_stride(const pyspec_problem *problem)
+{
+    return round_up(problem->n_x, L) + BLOCK;
+}
+
+/* A trace that is the same for all rows, and one that every strip of rows resolves anew. */
+enum { PLACE_SCALAR = -1, PLACE_ROW = -2 };
+
+/* What the prepared memory was filled for. */
+typedef struct prepared_key {
+    const pyspec_plan *plan;
+    const double *x, *time, *axes, *aux, *aux_weight;
+    const uint8_t *masks;
+    int64_t what, isa, n_rows, n_x, x_begin, x_end;
+} prepared_key;
+
+/* The prepared memory: what does not depend on the row, and what kernels read and write along the
+ * whole row axis. Every part is a multiple of L doubles, so that all stay 64-byte aligned. */
+typedef struct prepared_parts {
+    prepared_key *key;
+    double *scalars;       /* [n_traces][L]: the same value for all rows, in every lane       */
+    double *scalar_slopes; /* [slopes][L]                                                     */
+    int64_t *place;        /* [n_traces] place in `axis`, or PLACE_*                          */
+    int64_t *slope_place;  /* [n_traces] place of the first slope in `axis_slopes`            */
+    int64_t *line_place;   /* [n_nodes - n_resolve] first line of a component, or -1          */
+    double *axis;          /* [rows of the axis stage][stride]                                */
+    double *axis_slopes;   /* [their slopes][stride]                                          */
+    double *lines;         /* [lines of all components][round_up(n_x, L)]                     */
+    double *convolve;      /* [CONVOLVE_ROWS][stride], scratch where a node convolves         */
+    double *by_width;      /* [stride], derivative by a kernel's width                        */
+    double *convolved;     /* [most slopes of a row][stride]                                  */
+    double *signals;       /* [1 + most slopes of a row] addresses                            */
+    double *shapes;        /* [shapes][shape_stride]                                          */
+    double *shape_weight;  /* [n_x], the part of the weights that differs along the energies  */
+    double *shape_list;    /* [shapes] what each is the derivative of, and by what            */
+    double *n_shapes;      /* how many there are                                              */
+    double *overlaps;      /* [shapes][shapes]                                                */
+    int64_t stride;        /* doubles from row to row of `axis`                               */
+    int64_t size;          /* bytes                                                           */
+} prepared_parts;
+
+static inline prepared_parts divide_prepared(const pyspec_plan *plan, const pyspec_problem *problem,
+                                             double *base, int64_t what)
+{
+    prepared_parts p = {0};
+    const pyspec_node *nodes = plan_nodes(plan);
+    const int slopes = (what & PYSPEC_PREPARE_SLOPES) != 0;
+    int64_t used = 0, n_axis = 0, n_axis_slopes = 0, convolves = 0, most = 0;
+    int64_t n_lines = 0, n_value_lines = 0;
+    const int64_t n_inputs = plan->n_theta + plan->n_fixed;
+    for (int64_t k = 0; k < plan->n_resolve; k++) {
+        const int writes_first =
+            nodes[k].flags & PYSPEC_FLAG_STORE || nodes[k].step == PYSPEC_STEP_EXPRESSION;
+        convolves |= nodes[k].step == PYSPEC_STEP_CONVOLVE;
+        for (int64_t j = 0; nodes[k].stage == PYSPEC_STAGE_AXIS && j < nodes[k].repeat; j++) {
+            const int64_t n_slopes = count_row_slopes(plan, nodes[k].target + j);
+            most = n_slopes > most ? n_slopes : most;
+            n_axis += writes_first;
+            n_axis_slopes += writes_first ? n_slopes : 0;
+        }
+    }
+    for (int64_t k = 0; n_axis && k < plan->n_external; k++) {
+        n_axis++;
+        n_axis_slopes += count_row_slopes(plan, n_inputs + k);
+    }
+    for (int64_t k = plan->n_resolve; k < plan->n_nodes; k++) {
+        n_lines += count_lines(plan, &nodes[k], what);
+        n_value_lines += count_lines(plan, &nodes[k], what & ~(int64_t)PYSPEC_PREPARE_SLOPES);
+    }
+    /* Room for slopes is room for the value alone. */
+    n_lines = n_lines > n_value_lines ? n_lines : n_value_lines;
+    p.stride = round_up(problem->n_rows, L) + L; /* a convolution keeps two values behind a row */
+#define TAKE(part, count) (p.part = take_part(base, &used, count))
+    TAKE(key, (int64_t)(sizeof(prepared_key) / sizeof(double)));
+    TAKE(place, plan->n_traces);
+    TAKE(slope_place, plan->n_traces);
+    TAKE(line_place, plan->n_nodes - plan->n_resolve);
+    TAKE(scalars, plan->n_traces * L);
+    TAKE(axis, n_axis * p.stride);
+    TAKE(lines, n_lines * round_up(problem->n_x, L));
+    TAKE(convolve, convolves ? CONVOLVE_ROWS * p.stride : 0);
+    TAKE(signals, 1 + (slopes ? most : 0));
+    const int64_t n_shapes = count_shapes(plan, slopes);
+    TAKE(shapes, n_shapes * shape_stride(problem));
+    TAKE(shape_weight, n_shapes ? problem->n_x : 0);
+    TAKE(shape_list, 2 * n_shapes);
+    TAKE(n_shapes, n_shapes > 0);
+    TAKE(overlaps, slopes ? n_shapes * n_shapes : 0);
+    if (slopes) {
+        TAKE(scalar_slopes, count_slopes(plan) * L);
+        TAKE(axis_slopes, n_axis_slopes * p.stride);
+        TAKE(by_width, convolves ? p.stride : 0);
+        TAKE(convolved, convolves ? most * p.stride : 0);
+    }
+#undef TAKE
+    p.size = used * (int64_t)sizeof(double);
+    return p;
+}
+
+/* A trace as a run reads and writes it: the value of position i is value[i * moves], slope c begins
+ * at slopes + c * step. What does not move has one vector of L equal values. */
+typedef struct trace {
+    double *value;
+    double *slopes;
+    int64_t step;
+    int64_t moves;
+} trace;
+
+/* The work memory of one thread. Every part is a multiple of L doubles, so that all stay 64-byte
+ * aligned. Its size does not depend on the number of rows. */
 typedef struct work_parts {
-    int64_t stride;  /* doubles from trace row to trace row              */
-    double *traces;  /* [n_traces][stride]                               */
+    trace *traces;   /* [n_traces]                                       */
+    double *strip;   /* [n_traces][STRIP], what moves, for the rows at hand */
     double *stack;   /* [stack_depth][RPN_CHUNK]                         */
-    double *lines;   /* [n_nodes - n_resolve][n_lines][round_up(n_x, L)]: what does not move */
-    double *slots;   /* [n_slots][BLOCK][L]                              */
-    double *value;   /* [BLOCK][L]                                       */
-    double *zeros;   /* [BLOCK][L], what an op reads before anything is summed */
-    double *sample;  /* [BLOCK][L], a component at one auxiliary point   */
-    double *x;       /* [BLOCK][L], padded abscissae                     */
+    double *slots;   /* [n_slots][buffer]                                */
+    double *value;   /* [buffer]                                         */
+    double *sample;  /* [buffer], a component at one auxiliary point     */
+    double *x;       /* [buffer], padded abscissae                       */
+    double *zeros;   /* [buffer], what nothing was added to, for nodes that read rows */
     double *carry;   /* [n_nodes - n_resolve][MAX_SCRATCH][L]            */
-    double *convolve; /* [CONVOLVE_ROWS][stride], present where a node convolves */
-    double *trace_slopes; /* [dependencies][stride], derivatives of the traces             */
-    double *convolved; /* [n_theta][stride]                               */
-    double *signals;  /* [n_theta] addresses                              */
-    double *by_width; /* [stride], derivative by a kernel's width         */
-    double *slopes;   /* [stack_depth][RPN_CHUNK]                         */
-    double *partials; /* [MAX_PARAMS][BLOCK][L]                           */
-    double *columns;  /* [n_slots][n_columns][BLOCK][L]                   */
+    double *strip_slopes; /* [slopes][STRIP]                             */
+    double *derivatives; /* [longest program][RPN_CHUNK]                  */
+    double *sources;  /* [stack_depth + MAX_ARITY x longest program] int64 */
+    double *registers; /* of the formula that needs most                  */
+    double *partials; /* [most parameters of a node][buffer]              */
+    double *columns;  /* [n_slots][n_columns][buffer]                     */
     double *written;  /* [n_slots][n_columns] bytes: whether a column is not zero */
+    double *kept;     /* the same, as it is where the walk was cut        */
     double *reads;    /* [n_columns] bytes                                */
-    double *fed;      /* [n_columns][BLOCK][L], columns through a spectrum-fed op */
+    double *fed;      /* [n_columns][buffer], columns through a spectrum-fed op */
     double *first;    /* [n_columns][MAX_SCRATCH][L]                      */
-    double *point;    /* [BLOCK][L], a component at one auxiliary point   */
     double *carries;  /* [n_nodes - n_resolve][n_columns][MAX_SCRATCH][L] */
     double *rows;     /* [2][BLOCK * L], residuals and weights by rows */
     double *residual; /* [BLOCK][L]                                       */
@@ -53,10 +236,19 @@ typedef struct work_parts {
     double *by_theta; /* [triangle of order n_theta + 1][L]               */
     double *dense;    /* [n_theta + 1][BLOCK]                             */
     double *record;   /* triangle of order n_theta + 1                    */
-    double *pointers; /* [n_columns + 1] addresses                        */
+    double *pointers; /* [2 (n_columns + 1)] addresses                    */
     double *list;     /* [n_columns + 1] numbers                          */
-    int64_t n_lines; /* value, and with derivatives those by each parameter */
-    int64_t size;    /* bytes                                            */
+    double *shape_slots;   /* [n_slots + 1][shapes][shape_stride]         */
+    double *shape_written; /* [n_slots + 1][shapes] bytes                 */
+    double *shape_lines;   /* [1 + MAX_PARAMS][shape_stride]              */
+    double *shape_x;       /* [shape_stride], padded abscissae            */
+    double *time_sums;     /* [times][shape_stride], residuals summed over time */
+    double *times;         /* [times][STRIP]                              */
+    double *time_gram;     /* [times][times]                              */
+    double *heights;       /* [STRIP][traces]                             */
+    double *residuals;     /* [STRIP][BLOCK]                              */
+    double *terms;         /* [3 (shapes + times)] numbers                */
+    int64_t size;     /* bytes                                            */
 } work_parts;
 
 /* How many columns the plan's own list of columns has; without one, those of theta. */
@@ -66,53 +258,85 @@ static inline int64_t most_columns(const pyspec_plan *plan)
     return own > plan->n_theta ? own : plan->n_theta;
 }
 
+/* Whether a node calls a function, so that the check has seen its op, parameters and program. */
+static inline int calls_function(const pyspec_node *node)
+{
+    return node->step == PYSPEC_STEP_LAW || node->step == PYSPEC_STEP_PROFILE ||
+           node->step == PYSPEC_STEP_CONVOLVE || node->step == PYSPEC_STEP_COMPONENT;
+}
+
 /* `slopes` adds what derivatives need. */
 static inline work_parts divide_work(const pyspec_plan *plan, const pyspec_problem *problem,
                                      double *base, int slopes)
 {
     work_parts w = {0};
     int64_t n_components = plan->n_nodes - plan->n_resolve;
-    int64_t buffer = BLOCK * L, used = 0, convolves = 0;
-    for (int64_t k = 0; k < plan->n_resolve; k++)
-        convolves |= plan_nodes(plan)[k].step == PYSPEC_STEP_CONVOLVE;
-    w.n_lines = slopes ? 1 + MAX_PARAMS : 1;
-    w.stride = round_up(problem->n_rows, L) + L; /* a tile may start at any row */
-#define TAKE(part, count) (w.part = base ? base + used : base, used += round_up((count), L))
-    TAKE(traces, plan->n_traces * w.stride);
+    const int64_t block = BLOCK * L, buffer = buffer_size(plan, problem);
+    int64_t used = 0, longest = 0, n_registers = 0, n_params = 1;
+    for (int64_t k = 0; k < plan->n_nodes; k++) {
+        const pyspec_node *node = &plan_nodes(plan)[k];
+        if (node->step == PYSPEC_STEP_EXPRESSION && node->n_code > longest)
+            longest = node->n_code;
+        if (!calls_function(node)) /* nobody has looked at what the rest of it says */
+            continue;
+        if (node->op == PYSPEC_OP_FORMULA) {
+            const int64_t n = formula_registers(plan_words(plan) + node->code);
+            n_registers = n > n_registers ? n : n_registers;
+        }
+        n_params = node->n_params > n_params ? node->n_params : n_params;
+    }
+#define TAKE(part, count) (w.part = take_part(base, &used, count))
+    TAKE(traces, plan->n_traces * (int64_t)(sizeof(trace) / sizeof(double)));
+    TAKE(strip, plan->n_traces * STRIP);
     TAKE(stack, plan->stack_depth * RPN_CHUNK);
-    TAKE(lines, n_components * w.n_lines * round_up(problem->n_x, L));
     TAKE(slots, plan->n_slots * buffer);
     TAKE(value, buffer);
-    TAKE(zeros, buffer);
-    TAKE(sample, plan->n_aux || slopes ? buffer : 0);
+    TAKE(sample, buffer);
     TAKE(x, buffer);
+    TAKE(zeros, buffer > block ? buffer : 0);
     TAKE(carry, n_components * MAX_SCRATCH * L);
-    TAKE(convolve, convolves ? CONVOLVE_ROWS * w.stride : 0);
+    TAKE(registers, n_registers);
+    /* The sums of the value alone. */
+    TAKE(rows, 2 * block);
+    TAKE(residual, block);
+    TAKE(weight, block);
+    const int64_t n_shapes = count_shapes(plan, slopes), n_times = count_times(plan, slopes);
+    const int64_t stride = n_shapes ? shape_stride(problem) : 0;
+    TAKE(shape_slots, (plan->n_slots + 1) * n_shapes * stride);
+    TAKE(shape_written, (plan->n_slots + 1) * n_shapes / 8 + 1);
+    TAKE(shape_lines, (1 + MAX_PARAMS) * stride);
+    TAKE(shape_x, stride);
+    TAKE(time_sums, round_up(n_times, CONTRACT_TILE) * stride);
+    TAKE(times, round_up(n_times, CONTRACT_TILE) * STRIP);
+    TAKE(time_gram, n_times * n_times);
+    TAKE(heights, STRIP * count_times(plan, 0));
+    TAKE(residuals, n_times ? STRIP * BLOCK : 0);
+    TAKE(terms, 3 * (n_shapes + n_times));
     if (slopes) {
-        TAKE(trace_slopes, plan_words(plan)[plan->depends + plan->n_traces] * w.stride);
-        TAKE(by_width, convolves ? w.stride : 0);
-        TAKE(convolved, convolves ? plan->n_theta * w.stride : 0);
-        TAKE(signals, plan->n_theta);
-        TAKE(slopes, plan->stack_depth * RPN_CHUNK);
-        TAKE(partials, MAX_PARAMS * buffer);
         const int64_t n = most_columns(plan), n_theta = plan->n_theta;
+        TAKE(strip_slopes, count_slopes(plan) * STRIP);
+        TAKE(derivatives, longest * RPN_CHUNK);
+        TAKE(sources, plan->stack_depth + MAX_ARITY * longest);
+        TAKE(partials, n_params * buffer);
         TAKE(columns, plan->n_slots * n * buffer);
         TAKE(written, plan->n_slots * n / 8 + 1);
+        TAKE(kept, plan->n_slots * n / 8 + 1);
         TAKE(reads, n / 8 + 1);
         TAKE(fed, n * buffer);
         TAKE(first, n * MAX_SCRATCH * L);
-        TAKE(point, buffer);
         TAKE(carries, n_components * n * MAX_SCRATCH * L);
-        TAKE(rows, 2 * buffer);
-        TAKE(residual, buffer);
-        TAKE(weight, buffer);
         TAKE(triangle, triangle_size(n + 1) * L);
         TAKE(half, (n + 1) * (n_theta + 1) * L);
         TAKE(by_theta, triangle_size(n_theta + 1) * L);
         TAKE(dense, (n_theta + 1) * BLOCK);
         TAKE(record, triangle_size(n_theta + 1));
-        TAKE(pointers, n + 1);
+        TAKE(pointers, 2 * (n + 1));
         TAKE(list, n + 1);
+    } else {
+        TAKE(triangle, L);
+        TAKE(record, 1);
+        TAKE(pointers, 1);
+        TAKE(list, 1);
     }
 #undef TAKE
     w.size = used * (int64_t)sizeof(double);

@@ -1,14 +1,20 @@
 /* pyspec.h: the only public header of the pyspec library.
  *
  * A model is lowered once to a plan: one contiguous, read-only memory of op nodes and
- * programs. A problem says what to evaluate it on: axes, window, data, weights. A work
- * memory is scratch. All three belong to the caller; the library allocates nothing,
- * prints nothing and keeps no state, so calls with distinct work memories may run in
- * several threads.
+ * programs. A problem says what to evaluate it on: axes, window, data, weights. The
+ * prepared memory holds what is computed once for all rows; a work memory is scratch. All
+ * of them belong to the caller; the library allocates nothing, prints nothing and keeps no
+ * state, so calls with distinct work memories may run in several threads.
  *
  *     pyspec_check(plan, plan_size, problem, &fault)     once
  *     pyspec_work_size(plan, problem)                    once
+ *     pyspec_prepared_size(plan, problem, what)          once
  *     pyspec_residual(&call)                             as often as an optimizer asks
+ *
+ * or, where rows are divided among threads, chunks or machines,
+ *
+ *     pyspec_prepare(&call, what)                        once a point
+ *     pyspec_accumulate(&call, sums, row_begin, row_end) for each range of rows
  *
  * Sizes in `offset` fields are counted as layout.def says. All doubles are IEEE 754
  * binary64; the library neither reads nor changes the floating point environment.
@@ -29,10 +35,13 @@ extern "C" {
 #endif
 
 /* Raised whenever a struct, a step or the meaning of a table changes. */
-#define PYSPEC_ABI 1
+#define PYSPEC_ABI 3
 
 /* Rows (or abscissae) that a kernel handles side by side. */
 #define PYSPEC_LANES 8
+
+/* Amplitudes that a group of data may have. */
+#define PYSPEC_LINEAR_MOST 32
 
 /* What a node does. LAW, BASE, EXPRESSION, CONVOLVE and PROFILE resolve parameters, the
  * others build spectra. A trace row from plan.samples on is the first of a block of n_aux
@@ -48,11 +57,27 @@ enum {
     PYSPEC_STEP_EXTERNAL = 7    /* slot[target] (+)= spectra[source]                    */
 };
 
+/* In place of a row of ops.def: the function is the formula that the node's program holds. */
+enum { PYSPEC_OP_FORMULA = -2 };
+
+/* Words before the constants of such a program, registers and parameters that it may have. */
+enum { PYSPEC_FORMULA_HEAD = 9, PYSPEC_FORMULA_REGISTERS = 1024, PYSPEC_MAX_PARAMS = 24 };
+
 enum {
     PYSPEC_FLAG_STORE = 1, /* overwrite the target instead of adding to it         */
-    PYSPEC_FLAG_STATIC = 2, /* the inputs do not depend on time: evaluate one row  */
-    PYSPEC_FLAG_SHAPE = 4 /* nor do they but for the first, which the value is proportional to */
+    PYSPEC_FLAG_STATIC = 2, /* a component's parameters are the same for all rows  */
+    PYSPEC_FLAG_SHAPE = 4   /* so are all but the first, its height                */
 };
+
+/* When a node that resolves parameters runs. PROBLEM: its inputs are the same for all rows. AXIS: a
+ * convolution reads what it writes, over the whole row axis. ROW: row by row, so that any range of
+ * rows may be resolved alone. A node reads only what its own stage or an earlier one writes; laws,
+ * convolutions and components that stand still read their parameters from the first stage. */
+enum { PYSPEC_STAGE_PROBLEM = 0, PYSPEC_STAGE_AXIS = 1, PYSPEC_STAGE_ROW = 2 };
+
+/* What is prepared: SLOPES, derivatives too. SHARED, for rows that stand side by side with those of
+ * other problems: what only a single problem's rows have in common is left out. */
+enum { PYSPEC_PREPARE_SLOPES = 1, PYSPEC_PREPARE_SHARED = 2 };
 
 /* A guard is four words: parameter, comparison, other parameter or -1, bits of a double.
  * A row where parameter (comparison) other is not true is NaN. */
@@ -96,7 +121,8 @@ enum {
     PYSPEC_END_DEGENERATE = 2, /* so it is, but some parameters are not determined by the data  */
     PYSPEC_END_STALLED = 3,    /* no step makes chi^2 smaller, and the undamped one is not short */
     PYSPEC_END_NOT_FINITE = 4, /* chi^2 or its derivatives are not finite at the start          */
-    PYSPEC_END_LIMIT = 5       /* max_nfev evaluations are used up                              */
+    PYSPEC_END_LIMIT = 5,      /* max_nfev evaluations are used up                              */
+    PYSPEC_END_SLOW = 6        /* chi^2 has hardly fallen over many evaluations                 */
 };
 
 typedef struct pyspec_node {
@@ -115,7 +141,7 @@ typedef struct pyspec_node {
     int64_t target;
     int64_t label;
     int32_t repeat;
-    int32_t reserved;
+    int32_t stage;
 } pyspec_node;
 
 /* Head of the plan memory; the nodes and the words follow at the offsets given. */
@@ -143,6 +169,7 @@ typedef struct pyspec_plan {
     int64_t trace;
     int64_t depends;
     int64_t columns;
+    int64_t separable;
 } pyspec_plan;
 
 typedef struct pyspec_problem {
@@ -178,6 +205,8 @@ typedef struct pyspec_problem {
     int64_t n_external;
     int64_t loss;
     double loss_scale;
+    int64_t first_row;
+    int64_t chunk_rows;
 } pyspec_problem;
 
 typedef struct pyspec_call {
@@ -189,6 +218,8 @@ typedef struct pyspec_call {
     double *out;
     int64_t n_out;
     int64_t isa;
+    double *prepared;
+    int64_t prepared_size;
 } pyspec_call;
 
 typedef struct pyspec_fault {
@@ -209,7 +240,7 @@ typedef struct pyspec_normal {
     double *nodes;
     double *scratch;
     int64_t n_scratch;
-    int64_t reserved;
+    int64_t separable;
 } pyspec_normal;
 
 /* One file of a joint fit. */
@@ -220,6 +251,57 @@ typedef struct pyspec_part {
     pyspec_normal *normal;
     int64_t n_theta;
 } pyspec_part;
+
+/* Threads that share the work of a fit. Every thread but the caller's has one of the work memories,
+ * and every chunk of rows has sums of its own. */
+typedef struct pyspec_team {
+    int64_t n_threads;
+    double *work;
+    int64_t work_size;
+    pyspec_normal *sums;
+    int64_t n_sums;
+    void *state;
+    int64_t n_state;
+} pyspec_team;
+
+/* Amplitudes that are free in each group of data (each row or each column), solved for exactly
+ * while the other parameters move: model[g] = offset[g] + sum_k c[g][k] basis[k][g]. Data, weights
+ * and what is written for each point lie in tiles of PYSPEC_LANES groups, [tile][n_x][lane]; the
+ * lanes of the last tile that are no group hold zeros. */
+typedef struct pyspec_linear {
+    int64_t n_groups;
+    int64_t n_x;
+    int64_t n_basis;
+    int64_t n_slopes;
+    int64_t n_theta;
+    int64_t isa;
+    int64_t full;
+    const double *basis;
+    int64_t basis_column;
+    int64_t basis_group;
+    const double *slopes;
+    int64_t slopes_column;
+    int64_t slopes_group;
+    const int64_t *slope_basis;
+    int64_t n_entries;
+    const int64_t *entry_slope;
+    const int64_t *entry_theta;
+    const double *factors;
+    int64_t factors_group;
+    const double *offset;
+    int64_t offset_group;
+    const double *data;
+    const double *weight;
+    const uint8_t *allowed;
+    const uint8_t *bounded;
+    double *amplitudes;
+    uint8_t *determined;
+    double *residual;
+    double *jacobian;
+    double *triangle;
+    double *work;
+    int64_t work_size;
+} pyspec_linear;
 
 typedef struct pyspec_solver {
     int64_t n;
@@ -235,6 +317,8 @@ typedef struct pyspec_solver {
     int64_t needs_factor;
     int64_t n_rejected;
     int64_t n_idle;
+    int64_t mark_nfev;
+    double mark_chisqr;
     double chisqr;
     double damping;
     double growth;
@@ -269,8 +353,18 @@ PYSPEC_API int pyspec_isa_supported(int64_t isa);
 PYSPEC_API int pyspec_check(const void *plan, int64_t plan_size, const pyspec_problem *problem,
                             pyspec_fault *fault);
 
-/* Bytes of work memory that a checked plan and problem need. */
+/* Bytes of work memory that a checked plan and problem need; it does not grow with the rows. */
 PYSPEC_API int64_t pyspec_work_size(const pyspec_plan *plan, const pyspec_problem *problem);
+
+/* Bytes of prepared memory for PYSPEC_PREPARE_*; every entry that takes a call needs those of 0,
+ * pyspec_jacobian and pyspec_fit those of SLOPES. */
+PYSPEC_API int64_t pyspec_prepared_size(const pyspec_plan *plan, const pyspec_problem *problem,
+                                        int64_t what);
+
+/* Fills the prepared memory of a call for its plan, problem, theta and fixed values. From then on
+ * it is only read: calls in other threads, or with other chunks of the same rows, may point to it.
+ * The entries that write models, residuals, traces and derivatives prepare by themselves. */
+PYSPEC_API int pyspec_prepare(const pyspec_call *call, int64_t what);
 
 /* out[rows of the window][abscissae of the window] = model. */
 PYSPEC_API int pyspec_evaluate(const pyspec_call *call);
@@ -296,8 +390,9 @@ PYSPEC_API int64_t pyspec_jacobian_work_size(const pyspec_plan *plan,
 PYSPEC_API int pyspec_jacobian(const pyspec_call *call);
 
 /* Adds the sums over the rows row_begin .. row_end - 1 of the window to `normal`, whose rows must
- * all lie before; out is not used, work must hold pyspec_jacobian_work_size bytes. The derivatives
- * are never stored beyond a block. */
+ * all lie before. The call must be prepared, with SLOPES unless the form is VALUE; out is not used;
+ * work must hold pyspec_jacobian_work_size bytes, for VALUE pyspec_work_size. The derivatives are
+ * never stored beyond a block. */
 PYSPEC_API int pyspec_accumulate(const pyspec_call *call, pyspec_normal *normal, int64_t row_begin,
                                  int64_t row_end);
 
@@ -317,15 +412,56 @@ PYSPEC_API int64_t pyspec_fit_work_size(int64_t n);
  * before, and asks the next one or is done; it evaluates nothing itself. */
 PYSPEC_API int pyspec_fit_step(pyspec_solver *solver);
 
+/* The sums of all rows of several parts, each at its own theta, in a triangle of that order. Prepares
+ * by itself. Adds to nothing: the triangle is cleared first. team may be NULL. */
+PYSPEC_API int pyspec_sum_parts(const pyspec_part *parts, int64_t n_parts, int64_t form,
+                                int64_t order, pyspec_team *team, double *triangle);
+
 /* Steps and evaluations in turn, `budget` evaluations at most. Returns PYSPEC_FIT_DONE or
- * PYSPEC_FIT_AGAIN, or minus a status of the library. */
+ * PYSPEC_FIT_AGAIN, or minus a status of the library. team may be NULL. */
 PYSPEC_API int pyspec_fit(pyspec_solver *solver, const pyspec_part *parts, int64_t n_parts,
-                          int64_t budget);
+                          pyspec_team *team, int64_t budget);
+
+/* What a triangle of order n + 1 determines, of [J r] as a fit ends with it (is_factor: the form
+ * FACTOR). Returns 1 where all singular values of J, columns scaled to length 1, are certain to be more
+ * than `least` times the largest: then covariance (n, n) is the inverse of JtJ, and decrease what chi^2
+ * would fall by at the end of the undamped step. Returns 0 where that is not certain; both are undefined
+ * then. work holds the bytes that pyspec_certain_size says. */
+PYSPEC_API int64_t pyspec_certain_size(int64_t n);
+PYSPEC_API int pyspec_certain(int64_t n, int64_t is_factor, const double *triangle, double least,
+                              double *covariance, double *decrease, double *work);
+
+/* The sum of the squares of values (n_rows, n_columns); `row` bytes lie between two rows. */
+PYSPEC_API double pyspec_square(const double *values, int64_t n_rows, int64_t n_columns, int64_t row);
+
+/* Adds the rows of the windows of many problems that share plan, energies, window and the form of
+ * their sums, each row to the sums of its part. Rows of several problems stand side by side in the
+ * lanes: eight fits of one row cost about as much as eight rows of one fit. Every call must be
+ * prepared; the work memory is that of the first. */
+PYSPEC_API int pyspec_accumulate_many(const pyspec_part *parts, int64_t n_parts);
+
+/* Bytes of work memory that pyspec_project needs. */
+PYSPEC_API int64_t pyspec_project_size(const pyspec_linear *linear);
+
+/* Variable projection: the amplitudes of every group at the optimum for these basis functions, and
+ * the triangle of [J r] of the projected residual, as PYSPEC_FORM_GRAM. J is that of Kaufman or,
+ * with `full`, that of Golub and Pereyra; both have the same J'r. */
+PYSPEC_API int pyspec_project(const pyspec_linear *linear);
+
+/* Bytes of `state` in a team. */
+PYSPEC_API int64_t pyspec_team_size(void);
+
+/* Makes a team ready. Threads of the caller then enter pyspec_help, wait there for work, and leave
+ * it once the team is dismissed. The memory may be released when all of them have left. */
+PYSPEC_API int pyspec_team_begin(pyspec_team *team);
+PYSPEC_API int pyspec_help(pyspec_team *team);
+PYSPEC_API int pyspec_dismiss(pyspec_team *team);
 
 /* One function on its own: value[n_rows][n_x] for params[n_params][n_rows]. spectrum
  * [n_rows][n_x] is what a spectrum-fed op reads (NULL: zeros). partials is NULL or n_params
  * pointers, each NULL or [n_rows][n_x] for the derivative by that parameter (a spectrum-fed
- * op's derivative by its own parameters, the spectrum held). Bounds are not applied. */
+ * op's derivative by its own parameters, the spectrum held). Bounds are not applied. An op that
+ * reads whole rows writes all partials or none. */
 PYSPEC_API int pyspec_function(int64_t op, int64_t isa, int64_t n_rows, int64_t n_x,
                                const double *x, const double *params, const double *spectrum,
                                double *value, double *const *partials);

@@ -1,187 +1,296 @@
-/* resolve.c: the first part of the dispatch loop, parameters over all rows. One order of
+/* resolve.c: the part of the dispatch loop that resolves parameters: the nodes of one stage over a
+ * strip of rows, with the slopes of the traces by theta where a run asks for them. One order of
  * operations and no contraction to FMA: an onset falls between the same two samples in every
- * executor. */
+ * executor, with and without slopes. */
 #include "run.h"
 
-/* Parameters of a node for a tile; a parameter left out is 0. */
-void pyspec_gather(const run *r, const pyspec_node *node, const tile *t, double *params)
+/* ---- slopes ------------------------------------------------------------------------------ */
+
+static void clear_slopes(const run *r, int64_t row, int64_t n)
 {
-    for (int k = 0; k < node->n_params; k++) {
-        int64_t row = r->words[node->params + k];
-        if (row < 0)
-            fill(params + k * L, 0.0, L);
-        else if (t->across)
-            fill(params + k * L, trace_row(r, row, t->aux)[t->row], L);
+    int64_t count;
+    depends(r, row, &count);
+    for (int64_t c = 0; c < count; c++)
+        fill(r->work.traces[row].slopes + c * r->work.traces[row].step, 0.0, n);
+}
+
+/* d target / d theta += factor * d source / d theta, over n positions from `begin` on. */
+static void add_product(const run *r, int64_t target, int64_t source, int64_t begin, int64_t n,
+                        const double *factor)
+{
+    int64_t count;
+    const int64_t *list = depends(r, source, &count);
+    const trace *from = &r->work.traces[source];
+    for (int64_t c = 0; c < count; c++) {
+        double *slope = slope_by(r, target, list[c]);
+        const double *change = slopes_at(from, c, begin);
+        if (!slope)
+            continue;
+        slope += begin;
+        if (from->moves)
+            for (int64_t i = 0; i < n; i++)
+                slope[i] += times_change(factor[i], change[i]);
         else
-            memcpy(params + k * L, trace_row(r, row, t->aux) + t->row, L * sizeof(double));
+            for (int64_t i = 0; i < n; i++)
+                slope[i] += times_change(factor[i], *change);
     }
 }
 
-static int holds(int64_t comparison, double a, double b)
+/* ---- laws -------------------------------------------------------------------------------- */
+
+/* Abscissae of a law at positions begin ... begin + n - 1, padded with the last. */
+static void load_axis(const strip *s, const pyspec_node *node, int64_t begin, int64_t n, double *x)
 {
-    switch (comparison) {
-    case PYSPEC_GUARD_GT:
-        return a > b;
-    case PYSPEC_GUARD_GE:
-        return a >= b;
-    case PYSPEC_GUARD_LT:
-        return a < b;
-    default:
-        return a <= b;
+    for (int64_t k = 0; k < s->n_segments; k++) {
+        const segment *own = &s->segments[k];
+        const pyspec_problem *q = own->call->problem;
+        const double *axis =
+            node->axis == 0 ? q->time : q->axes + (int64_t)(node->axis - 1) * q->n_rows;
+        int64_t from = own->at > begin ? own->at : begin;
+        int64_t to = own->at + own->n < begin + n ? own->at + own->n : begin + n;
+        for (int64_t i = from; i < to; i++)
+            x[i - begin] = axis[own->row + i - own->at];
+    }
+    fill(x + n, x[n - 1], round_up(n, L) - n);
+}
+
+/* A sub-cycle that is not the law's own: 0. */
+static void apply_mask(const strip *s, const pyspec_node *node, int64_t begin, int64_t n,
+                       double *value)
+{
+    for (int64_t k = 0; node->mask >= 0 && k < s->n_segments; k++) {
+        const segment *own = &s->segments[k];
+        const pyspec_problem *q = own->call->problem;
+        const uint8_t *mask = q->masks + node->mask * q->n_rows;
+        int64_t from = own->at > begin ? own->at : begin;
+        int64_t to = own->at + own->n < begin + n ? own->at + own->n : begin + n;
+        for (int64_t i = from; i < to; i++)
+            value[i - begin] = mask[own->row + i - own->at] ? value[i - begin] : 0.0;
     }
 }
 
-/* Bit l is set where lane l lies outside of the op's domain. */
-unsigned pyspec_outside(const run *r, const pyspec_node *node, const double *params)
+/* The kernel of a law over a block of positions. Parameters are the same for a whole strip of one
+ * problem; where several problems stand side by side, each vector has its own. */
+static void evaluate_law(const run *r, const pyspec_node *node, int64_t begin, const double *x,
+                         int64_t n, double *value, double *const *partials)
 {
-    unsigned bad = 0;
-    for (int g = 0; g < node->n_guards; g++) {
-        const int64_t *guard = r->words + node->guards + 4 * g;
-        double constant;
-        memcpy(&constant, &guard[3], sizeof constant);
-        FOR_LANES {
-            double other = guard[2] < 0 ? constant : params[guard[2] * L + l];
-            bad |= (unsigned)!holds(guard[1], params[guard[0] * L + l], other) << l;
+    const int64_t n_vectors = round_up(n, L) / L, step = r->shared ? 1 : n_vectors;
+    double params[MAX_PARAMS * L], *own[MAX_PARAMS];
+    for (int64_t v = 0; v < n_vectors; v += step) {
+        const int64_t n_valid = n - v * L < step * L ? n - v * L : step * L;
+        const tile t = {.at = begin + v * L, .across = !r->shared};
+        pyspec_block b = {.n = step, .n_valid = n_valid, .across = 1, .x = x + v * L};
+        pyspec_gather(r, node, &t, params);
+        unsigned bad = pyspec_outside(r, node, params);
+        for (int k = 0; partials && k < node->n_params; k++)
+            own[k] = partials[k] + v * L;
+        pyspec_run_kernel(r, node, &b, params, value + v * L, partials ? own : NULL);
+        pyspec_poison(value + v * L, step, bad);
+        for (int k = 0; partials && k < node->n_params; k++)
+            pyspec_poison(own[k], step, bad);
+    }
+}
+
+static void run_law(const run *r, const pyspec_node *node, const strip *s)
+{
+    const int store = node->flags & PYSPEC_FLAG_STORE;
+    double *target = r->work.traces[node->target].value, *value = r->work.value;
+    double *partials[MAX_PARAMS];
+    for (int k = 0; r->slopes && k < node->n_params; k++)
+        partials[k] = r->work.partials + k * BLOCK * L;
+    if (r->slopes && store)
+        clear_slopes(r, node->target, round_up(s->n, L));
+    for (int64_t begin = 0; begin < s->n; begin += BLOCK * L) {
+        const int64_t n = s->n - begin < BLOCK * L ? s->n - begin : BLOCK * L;
+        const int64_t padded = round_up(n, L);
+        load_axis(s, node, begin, n, r->work.x);
+        evaluate_law(r, node, begin, r->work.x, n, value, r->slopes ? partials : NULL);
+        apply_mask(s, node, begin, n, value);
+        for (int64_t i = 0; i < padded; i++)
+            target[begin + i] = store ? value[i] : target[begin + i] + value[i];
+        for (int k = 0; r->slopes && k < node->n_params; k++) {
+            const int64_t source = r->words[node->params + k];
+            apply_mask(s, node, begin, n, partials[k]);
+            if (source >= 0)
+                add_product(r, node->target, source, begin, padded, partials[k]);
         }
     }
-    return bad;
 }
 
-void pyspec_poison(double *value, int64_t n, unsigned bad)
-{
-    for (int64_t i = 0; bad && i < n; i++)
-        FOR_LANES value[AT] = bad >> l & 1 ? NAN : value[AT];
-}
+/* ---- profiles ---------------------------------------------------------------------------- */
 
-static void run_law(const run *r, const pyspec_node *node)
+/* Slopes of the auxiliary points from `point` on, n of them, in the lanes at position `at`. */
+static void profile_slopes(const run *r, const pyspec_node *node, int64_t at, int64_t point,
+                           int64_t n, double *const *partials)
 {
-    const int64_t n_rows = r->problem->n_rows;
-    const double *axis = node->axis == 0
-                             ? r->problem->time
-                             : r->problem->axes + (int64_t)(node->axis - 1) * n_rows;
-    const uint8_t *mask = node->mask < 0 ? NULL : r->problem->masks + node->mask * n_rows;
-    double *target = r->work.traces + node->target * r->work.stride;
-    double params[MAX_PARAMS * L], *value = r->work.value;
-    tile t = {.across = 1};
-    pyspec_gather(r, node, &t, params);
-    unsigned bad = pyspec_outside(r, node, params);
-    for (int64_t begin = 0; begin < n_rows; begin += BLOCK * L) {
-        int64_t n = n_rows - begin < BLOCK * L ? n_rows - begin : BLOCK * L;
-        load_abscissae(r->work.x, axis + begin, n);
-        pyspec_block b = {.n = round_up(n, L) / L, .n_valid = n, .across = 1, .x = r->work.x};
-        pyspec_op_table[node->op].kernels[r->call->isa](&b, params, value, NULL);
-        pyspec_poison(value, b.n, bad);
-        for (int64_t i = 0; mask && i < n; i++)
-            value[i] = mask[begin + i] ? value[i] : 0.0;
-        for (int64_t i = 0; i < b.n * L; i++)
-            target[begin + i] =
-                node->flags & PYSPEC_FLAG_STORE ? value[i] : target[begin + i] + value[i];
+    for (int k = 0; k < node->n_params; k++) {
+        const int64_t source = r->words[node->params + k];
+        for (int64_t i = 0; source >= 0 && i < n; i++)
+            add_product(r, node->target + point + i, source, at, L, partials[k] + i * L);
     }
-    fill(target + n_rows, target[n_rows - 1], r->work.stride - n_rows);
 }
 
 /* Every auxiliary point of a profile: lanes are rows, abscissae are the points. */
-static void run_profile(const run *r, const pyspec_node *node)
+static void run_profile(const run *r, const pyspec_node *node, const strip *s)
 {
-    const int64_t n_rows = r->problem->n_rows, n_aux = r->plan->n_aux;
-    double *target = r->work.traces + node->target * r->work.stride;
-    double params[MAX_PARAMS * L], *value = r->work.value;
-    for (int64_t row = 0; row < n_rows; row += L) {
-        tile t = {.row = row};
+    const int64_t n_aux = r->plan->n_aux;
+    const int store = node->flags & PYSPEC_FLAG_STORE;
+    double params[MAX_PARAMS * L], *value = r->work.value, *partials[MAX_PARAMS];
+    for (int k = 0; r->slopes && k < node->n_params; k++)
+        partials[k] = r->work.partials + k * BLOCK * L;
+    for (int64_t k = 0; r->slopes && store && k < n_aux; k++)
+        clear_slopes(r, node->target + k, round_up(s->n, L));
+    for (int64_t at = 0; at < s->n; at += L) {
+        const tile t = {.at = at};
         pyspec_gather(r, node, &t, params);
         unsigned bad = pyspec_outside(r, node, params);
         for (int64_t begin = 0; begin < n_aux; begin += BLOCK) {
             int64_t n = n_aux - begin < BLOCK ? n_aux - begin : BLOCK;
             pyspec_block b = {.n = n, .n_valid = n, .x = r->problem->aux + begin};
-            pyspec_op_table[node->op].kernels[r->call->isa](&b, params, value, NULL);
+            pyspec_run_kernel(r, node, &b, params, value, r->slopes ? partials : NULL);
             pyspec_poison(value, n, bad);
-            for (int64_t i = 0; i < n; i++) {
-                double *out = target + (begin + i) * r->work.stride + row;
-                for (int l = 0; l < L; l++)
-                    out[l] = node->flags & PYSPEC_FLAG_STORE ? value[AT] : out[l] + value[AT];
+            FOR_BLOCK {
+                double *out = r->work.traces[node->target + begin + i].value + at;
+                FOR_LANES out[l] = store ? value[AT] : out[l] + value[AT];
             }
+            for (int k = 0; r->slopes && k < node->n_params; k++)
+                pyspec_poison(partials[k], n, bad);
+            if (r->slopes)
+                profile_slopes(r, node, at, begin, n, partials);
         }
     }
-    for (int64_t k = 0; k < n_aux; k++, target += r->work.stride)
-        fill(target + n_rows, target[n_rows - 1], r->work.stride - n_rows);
 }
 
-static void run_base(const run *r, const pyspec_node *node)
+/* ---- bases and expressions --------------------------------------------------------------- */
+
+/* to += from, over n positions. */
+static void add_values(double *to, const double *from, int64_t moves, int64_t n)
 {
+    for (int64_t i = 0; i < n; i++)
+        to[i] = from[i * moves] + to[i];
+}
+
+static void run_base(const run *r, const pyspec_node *node, const strip *s)
+{
+    const int64_t n = round_up(s->n, L);
     for (int64_t k = 0; k < node->repeat; k++) {
-        const double *base = trace_row(r, node->source, k);
-        double *target = r->work.traces + (node->target + k) * r->work.stride;
-        for (int64_t i = 0; i < r->work.stride; i++)
-            target[i] = base[i] + target[i];
+        const int64_t source = node->source >= r->plan->samples ? node->source + k : node->source;
+        const trace *from = &r->work.traces[source];
+        int64_t count;
+        const int64_t *list = r->slopes ? depends(r, source, &count) : NULL;
+        add_values(r->work.traces[node->target + k].value, from->value, from->moves, n);
+        for (int64_t c = 0; list && c < count; c++) {
+            double *slope = slope_by(r, node->target + k, list[c]);
+            if (slope)
+                add_values(slope, from->slopes + c * from->step, from->moves, n);
+        }
     }
 }
 
-static void run_expression(const run *r, const pyspec_node *node)
+/* d target / d theta += what the program's derivatives make of the slopes of what it reads. */
+static void chain_to_theta(const run *r, const pyspec_node *node, int64_t aux, int64_t theta,
+                           const double *derivatives, int64_t begin, int64_t n)
 {
-    int64_t n = node->flags & PYSPEC_FLAG_STATIC ? 1 : r->work.stride;
-    for (int64_t k = 0; k < node->repeat; k++) {
-        double *target = r->work.traces + (node->target + k) * r->work.stride;
-        pyspec_run_program(r->words + node->code, node->n_code, r, k, n, target);
-        if (n == 1)
-            fill(target, target[0], r->work.stride);
+    const int64_t *code = r->words + node->code;
+    double *slope = slope_by(r, node->target + aux, theta) + begin;
+    fill(slope, 0.0, n);
+    for (int64_t k = 0; k < node->n_code; k++) {
+        if (code[2 * k] != RPN_PARAM)
+            continue;
+        const int64_t name = code[2 * k + 1], row = name >= r->plan->samples ? name + aux : name;
+        const int64_t moves = r->work.traces[row].moves;
+        const double *change = slope_by(r, row, theta), *by_row = derivatives + k * RPN_CHUNK;
+        if (!change)
+            continue;
+        change += begin * moves;
+        for (int64_t i = 0; i < n; i++)
+            slope[i] += chain_product(by_row[i], change[i * moves]);
     }
 }
 
-static void run_convolution(const run *r, const pyspec_node *node)
+/* An expression of what does not move is computed once. */
+static void run_expression(const run *r, const pyspec_node *node, const strip *s)
 {
-    double *target = r->work.traces + node->target * r->work.stride;
-    double params[MAX_PARAMS * L];
-    const int64_t n_rows = r->problem->n_rows;
-    tile t = {.across = 1};
+    const int still = node->stage == PYSPEC_STAGE_PROBLEM;
+    const int64_t padded = round_up(s->n, L), n_rows = still ? 1 : padded;
+    for (int64_t k = 0; k < node->repeat; k++) {
+        double *target = r->work.traces[node->target + k].value;
+        int64_t count = 0;
+        const int64_t *list = r->slopes ? depends(r, node->target + k, &count) : NULL;
+        for (int64_t begin = 0; begin < n_rows; begin += RPN_CHUNK) {
+            int64_t n = n_rows - begin < RPN_CHUNK ? n_rows - begin : RPN_CHUNK;
+            const double *derivatives =
+                pyspec_run_program(r, node, k, begin, n, target + begin, count > 0);
+            for (int64_t c = 0; c < count; c++)
+                chain_to_theta(r, node, k, list[c], derivatives, begin, n);
+        }
+        if (!still)
+            continue;
+        fill(target, *target, padded);
+        for (int64_t c = 0; c < count; c++) {
+            double *slope = slope_by(r, node->target + k, list[c]);
+            fill(slope, *slope, padded);
+        }
+    }
+}
+
+/* ---- convolutions ------------------------------------------------------------------------ */
+
+/* y = kernel * y over the whole axis, and d(K y) = K dy + dK y. */
+static void run_convolution(const run *r, const pyspec_node *node, const strip *s)
+{
+    const prepared_parts *p = &r->prepared;
+    const trace *target = &r->work.traces[node->target];
+    const int64_t n = s->n, stride = p->stride, width = r->words[node->params];
+    double params[MAX_PARAMS * L], **signals = (double **)(void *)p->signals;
+    const tile t = {.across = 1};
+    int64_t count = 0, n_changes = 0;
+    if (r->slopes)
+        depends(r, node->target, &count);
     pyspec_gather(r, node, &t, params);
-    const convolution c = convolution_of(r, node, params[0]);
-    if (pyspec_outside(r, node, params))
-        fill(target, NAN, n_rows);
-    else
-        pyspec_convolve(&c, target);
-    fill(target + n_rows, target[n_rows - 1], r->work.stride - n_rows);
-}
-
-void pyspec_resolve_inputs(const run *r)
-{
-    const work_parts *w = &r->work;
-    const pyspec_plan *plan = r->plan;
-    double *row = w->traces;
-    for (int64_t k = 0; k < plan->n_theta; k++, row += w->stride)
-        fill(row, r->call->theta[k], w->stride);
-    for (int64_t k = 0; k < plan->n_fixed; k++, row += w->stride)
-        fill(row, r->problem->fixed[k], w->stride);
-    for (int64_t k = 0; k < plan->n_external; k++, row += w->stride) {
-        const int64_t n = r->problem->n_rows;
-        memcpy(row, r->problem->external + k * n, (size_t)n * sizeof *row);
-        fill(row + n, row[n - 1], w->stride - n);
+    const convolution c = {&pyspec_op_table[node->op], r->call->isa, params[0], n,
+                           r->problem->time, p->convolve, p->convolved, stride};
+    const int bad = pyspec_outside(r, node, params) != 0;
+    signals[0] = target->value;
+    for (int64_t j = 0; j < count; j++)
+        signals[1 + j] = target->slopes + j * target->step;
+    if (!bad)
+        pyspec_convolve(&c, signals, 1 + count, count ? p->by_width : NULL);
+    for (int64_t j = 0; bad && j <= count; j++)
+        fill(signals[j], NAN, n);
+    const int64_t *changes = count && width >= 0 ? depends(r, width, &n_changes) : NULL;
+    for (int64_t j = 0; changes && !bad && j < n_changes; j++) {
+        double *slope = slope_by(r, node->target, changes[j]);
+        const double change = *slopes_at(&r->work.traces[width], j, 0);
+        for (int64_t i = 0; slope && change != 0.0 && i < n; i++)
+            slope[i] += times_change(p->by_width[i], change);
     }
+    for (int64_t j = 0; j <= count; j++)
+        fill(signals[j] + n, signals[j][n - 1], stride - n);
 }
 
-void pyspec_resolve_node(const run *r, const pyspec_node *node)
+void pyspec_resolve(const run *r, const strip *s, int stage)
 {
-    switch (node->step) {
-    case PYSPEC_STEP_LAW:
-        run_law(r, node);
-        break;
-    case PYSPEC_STEP_BASE:
-        run_base(r, node);
-        break;
-    case PYSPEC_STEP_CONVOLVE:
-        run_convolution(r, node);
-        break;
-    case PYSPEC_STEP_PROFILE:
-        run_profile(r, node);
-        break;
-    default:
-        run_expression(r, node);
-        break;
+    for (int64_t k = 0; k < r->plan->n_resolve; k++) {
+        const pyspec_node *node = &r->nodes[k];
+        if (node->stage != stage)
+            continue;
+        switch (node->step) {
+        case PYSPEC_STEP_LAW:
+            run_law(r, node, s);
+            break;
+        case PYSPEC_STEP_BASE:
+            run_base(r, node, s);
+            break;
+        case PYSPEC_STEP_CONVOLVE:
+            run_convolution(r, node, s);
+            break;
+        case PYSPEC_STEP_PROFILE:
+            run_profile(r, node, s);
+            break;
+        default:
+            run_expression(r, node, s);
+            break;
+        }
     }
-}
-
-void pyspec_resolve(const run *r)
-{
-    pyspec_resolve_inputs(r);
-    for (int64_t k = 0; k < r->plan->n_resolve; k++)
-        pyspec_resolve_node(r, &r->nodes[k]);
 }

@@ -203,15 +203,18 @@ KERNEL(erfFun_gaussIRF)
 {
     FOR_VECTORS FOR_LANES {
         double wide = P(1) > P(3) ? P(1) : P(3), narrow = P(1) > P(3) ? P(3) : P(1);
-        double share = narrow / wide, width = wide * sqrt(1.0 + share * share);
+        double share = narrow / wide, root = sqrt(1.0 + share * share), width = wide * root;
         double u = X - P(2), s = step(u, width);
         y[AT] = P(0) * s + P(4);
         if (want) {
             double n = density(u, width), by_width = ratio_of(u, width) * n;
+            /* Not P / width: a width may be infinite, where the value is that at the onset. */
+            double of_law = (P(1) > P(3) ? 1.0 : share) / root;
+            double of_instrument = (P(1) > P(3) ? share : 1.0) / root;
             d[0][AT] = s;
-            d[1][AT] = -P(0) * (by_width * (P(1) / width));
+            d[1][AT] = -P(0) * (by_width * of_law);
             d[2][AT] = -P(0) * n;
-            d[3][AT] = -P(0) * (by_width * (P(3) / width));
+            d[3][AT] = -P(0) * (by_width * of_instrument);
             d[4][AT] = 1.0;
         }
     }

@@ -3,15 +3,10 @@
 #define PYSPEC_RUN_H
 
 #include "memory.h"
+#include "status.h"
 
 #include <math.h>
 #include <string.h>
-
-enum {
-#define STATUS(name, code, message) STATUS_##name = (code),
-#include "status.def"
-#undef STATUS
-};
 
 /* What derivatives are taken by: n columns. A trace row that is a column of its own has its number
  * in of_row; one with -1 there stands for the parameters of theta that it depends on. NULL: the
@@ -22,6 +17,24 @@ typedef struct basis {
     const int64_t *of_row;
 } basis;
 
+/* Consecutive rows of one problem. */
+typedef struct segment {
+    const pyspec_call *call;
+    const prepared_parts *prepared;
+    pyspec_normal *normal; /* what its rows are added to; NULL where nothing is summed */
+    int64_t row; /* its first row           */
+    int64_t n;   /* rows                    */
+    int64_t at;  /* position of its first row in the strip */
+} segment;
+
+/* Rows whose traces are resolved together; up to STRIP of them, or the whole axis. */
+typedef struct strip {
+    int64_t n;
+    int64_t n_segments;
+    const segment *segments;
+} strip;
+
+/* One run: of one call, or of several that share plan, energies and window. */
 typedef struct run {
     const pyspec_call *call;
     const pyspec_plan *plan;
@@ -29,136 +42,33 @@ typedef struct run {
     const pyspec_node *nodes;
     const int64_t *words;
     work_parts work;
-    basis by;
-    int residual;
+    prepared_parts prepared;
+    basis by;        /* n = 0: the value alone                                   */
+    int slopes;      /* whether traces are resolved with their slopes            */
+    int shared;      /* whether rows of several problems may stand side by side  */
+    int residual;    /* whether residuals are written, not models                */
+    int64_t x_end;   /* past the last abscissa that is evaluated                 */
+    int64_t buffer;  /* doubles of a spectrum: those of a block or, with cuts, of a row */
+    int64_t cut;     /* first node behind the last that reads whole rows         */
 } run;
 
 /* The lanes of a tile, and the block of abscissae at hand. */
 typedef struct tile {
-    int64_t row; /* first row                    */
-    int across;  /* one row, lanes are abscissae */
-    int64_t aux; /* auxiliary point              */
-    int64_t x0;  /* first abscissa of the block  */
+    int64_t at;     /* position of the first row in the strip */
+    int across;     /* one row, lanes are abscissae           */
+    int64_t n_lanes; /* rows that exist; lanes after them repeat the last */
+    int64_t aux;    /* auxiliary point                        */
+    int64_t x0;     /* first abscissa of the block            */
+    int64_t offset; /* of the block in a buffer, in doubles   */
+    const pyspec_problem *problem[L];
+    int64_t row[L]; /* row of each lane in its problem        */
     pyspec_block block;
 } tile;
-
-/* resolve.c: every parameter over all rows. */
-void pyspec_resolve(const run *r);
-
-/* sensitivity.c: the derivatives of all traces; the one of a row by a parameter, or NULL. */
-void pyspec_resolve_slopes(const run *r);
-const double *pyspec_slope_row(const run *r, int64_t row, int64_t aux, int64_t theta);
-
-/* The parameters of theta that a trace row depends on. */
-static inline const int64_t *depends(const run *r, int64_t row, int64_t *n)
-{
-    const int64_t *ends = r->words + r->plan->depends;
-    *n = ends[row + 1] - ends[row];
-    return ends + r->plan->n_traces + 1 + ends[row];
-}
-
-/* resolve.c: the node at hand, without those before it. */
-void pyspec_resolve_node(const run *r, const pyspec_node *node);
-void pyspec_resolve_inputs(const run *r);
-
-/* execute.c: fills in a run; slopes asks for the work of derivatives. */
-int pyspec_begin_run(run *r, const pyspec_call *call, int64_t n_out, int slopes);
-void pyspec_load_external(const run *r, const pyspec_node *node, const tile *t, double *value);
-int64_t pyspec_last_abscissa(const run *r);
-double *pyspec_carry(const run *r, const pyspec_node *node);
-int64_t pyspec_tile_block(const run *r, tile *t, int64_t k, int64_t x_end);
-void pyspec_run_block(const run *r, const tile *t);
-void pyspec_clear_carry(const run *r);
-
-/* execute.c: components whose shape does not move are computed once a call, along the axis: a line
- * for the value and, with derivatives, one for each parameter. */
-int pyspec_has_lines(const run *r, const pyspec_node *node);
-void pyspec_run_lines(const run *r, int64_t x_end);
-
-static inline int64_t pyspec_line_stride(const run *r)
-{
-    return round_up(r->problem->n_x, L);
-}
-
-static inline double *pyspec_lines(const run *r, const pyspec_node *node)
-{
-    return r->work.lines +
-           (node - r->nodes - r->plan->n_resolve) * r->work.n_lines * pyspec_line_stride(r);
-}
-
-/* columns.c: value and derivatives of a block; the column of a slot, and which are not zero. */
-void pyspec_begin_tile(const run *r);
-void pyspec_block_columns(const run *r, const tile *t);
-double *pyspec_column(const run *r, int64_t slot, int64_t k);
-unsigned char *pyspec_written(const run *r, int64_t slot);
-
-/* How many abscissae of a block lie in the window; 0 or less: none. */
-static inline int64_t pyspec_in_window(const run *r, const tile *t)
-{
-    int64_t n = t->across ? t->block.n_valid : t->block.n;
-    return t->x0 + n < r->problem->x_end ? n : r->problem->x_end - t->x0;
-}
-
-/* output.c: writes what of a block lies in the window, as model or residual. */
-void pyspec_write_block(const run *r, const tile *t);
-void pyspec_write_trace(const run *r);
-
-/* output.c: model values of one row, abscissae from `begin` on, become residuals; and where the
- * derivatives of the model count by more or less than 1, `weight` what they are multiplied with,
- * -d residual / d model or, for `fisher`, the root of the expected second derivative. */
-void pyspec_subtract(const run *r, int64_t row, int64_t begin, int64_t n, double *out);
-int pyspec_is_weighted(const run *r);
-void pyspec_weigh(const run *r, int64_t row, int64_t begin, int64_t n, const double *model,
-                  int fisher, double *weight);
-
-/* factor.c: R is an upper triangle of that order; n more rows are turned into it, `columns` of
- * n doubles each, which are lost: the new RᵀR is the old one and their Gram matrix. */
-void pyspec_absorb(double *triangle, int64_t order, double *columns, int64_t n);
-
-/* A convolution kernel on an increasing axis; scratch is CONVOLVE_ROWS x stride. */
-typedef struct convolution {
-    int64_t op;
-    double parameter;
-    int64_t n;
-    const double *t;
-    const block_ops *ops;
-    double *scratch;
-    int64_t stride;
-} convolution;
-
-/* operator.c: y = kernel * y. */
-void pyspec_convolve(const convolution *c, double *y);
-
-/* operator.c: y = kernel * y, the slope of that by the kernel's width, and kernel * slope for
- * several slopes; kept is count x stride. */
-void pyspec_convolve_all(const convolution *c, double *y, double *by_width, double *const *slopes,
-                         int64_t count, double *kept);
 
 static inline void fill(double *out, double value, int64_t n)
 {
     for (int64_t i = 0; i < n; i++)
         out[i] = value;
-}
-
-/* A trace row as an auxiliary point sees it. */
-static inline const double *trace_row(const run *r, int64_t row, int64_t aux)
-{
-    return r->work.traces + (row >= r->plan->samples ? row + aux : row) * r->work.stride;
-}
-
-/* rpn.c: the derivative of an expression by one parameter of theta. */
-void pyspec_run_program_slope(const int64_t *code, int64_t n_code, const run *r, int64_t aux,
-                              int64_t theta, int64_t n, double *out);
-
-/* rpn.c: one expression program at one auxiliary point, over the first n rows. */
-void pyspec_run_program(const int64_t *code, int64_t n_code, const run *r, int64_t aux, int64_t n,
-                        double *out);
-
-/* The convolution of a node by a kernel of that width. */
-static inline convolution convolution_of(const run *r, const pyspec_node *node, double width)
-{
-    return (convolution){node->op, width, r->problem->n_rows, r->problem->time,
-                         &pyspec_block_table[r->call->isa], r->work.convolve, r->work.stride};
 }
 
 /* slope * change; 0 where the slope is, be the change what it may: what overflowed on the way to a
@@ -168,6 +78,12 @@ static inline double times_change(double slope, double change)
     return slope == 0.0 ? 0.0 : slope * change;
 }
 
+/* A product of the chain rule of expressions: 0 where either factor is 0, be the other infinite. */
+static inline double chain_product(double inner, double outer)
+{
+    return inner == 0.0 || outer == 0.0 ? 0.0 : inner * outer;
+}
+
 /* Copies n abscissae to the aligned, padded block buffer. */
 static inline void load_abscissae(double *out, const double *x, int64_t n)
 {
@@ -175,13 +91,158 @@ static inline void load_abscissae(double *out, const double *x, int64_t n)
     fill(out + n, x[n - 1], round_up(n, L) - n);
 }
 
-/* Parameters of a node for a tile; a parameter left out is 0. */
+/* ---- traces ----------------------------------------------------------------------------- */
+
+/* The trace of a row as an auxiliary point sees it. */
+static inline const trace *trace_of(const run *r, int64_t row, int64_t aux)
+{
+    return &r->work.traces[row >= r->plan->samples ? row + aux : row];
+}
+
+/* The parameters of theta that a trace row depends on. */
+static inline const int64_t *depends(const run *r, int64_t row, int64_t *n)
+{
+    const int64_t *ends = r->words + r->plan->depends;
+    *n = ends[row + 1] - ends[row];
+    return ends + r->plan->n_traces + 1 + ends[row];
+}
+
+/* The L values of a trace from position `at` of the strip on. */
+static inline const double *values_at(const trace *t, int64_t at)
+{
+    return t->value + at * t->moves;
+}
+
+/* The same of its slope by the c-th parameter that it depends on. */
+static inline const double *slopes_at(const trace *t, int64_t c, int64_t at)
+{
+    return t->slopes + c * t->step + at * t->moves;
+}
+
+/* The place of d trace / d theta from the strip's begin on, NULL where it does not depend on it. */
+static inline double *slope_by(const run *r, int64_t row, int64_t theta)
+{
+    int64_t n;
+    const int64_t *list = depends(r, row, &n);
+    for (int64_t c = 0; c < n; c++)
+        if (list[c] == theta)
+            return r->work.traces[row].slopes + c * r->work.traces[row].step;
+    return NULL;
+}
+
+/* n values of a trace, or of a slope of it, from position `begin` on. */
+static inline void copy_values(double *out, const double *from, int64_t moves, int64_t begin,
+                               int64_t n)
+{
+    if (moves)
+        memcpy(out, from + begin, (size_t)n * sizeof *out);
+    else
+        fill(out, *from, n);
+}
+
+/* ---- the parts, each of which uses only those named before it --------------------------- */
+
+/* operands.c: what an op reads before anything is summed, and a column that nothing wrote to. */
+extern const double pyspec_zeros[BLOCK * L];
+
+/* operands.c: parameters of a node for a tile; a parameter left out is 0. */
 void pyspec_gather(const run *r, const pyspec_node *node, const tile *t, double *params);
 
 /* Bit l is set where lane l lies outside of the op's domain. */
 unsigned pyspec_outside(const run *r, const pyspec_node *node, const double *params);
 
+/* The function of a node over a block: a row of the op table, or a formula. */
+void pyspec_run_kernel(const run *r, const pyspec_node *node, const pyspec_block *b,
+                       const double *params, double *value, double *const *partials);
+
 /* Makes the lanes in `bad` NaN. */
 void pyspec_poison(double *value, int64_t n, unsigned bad);
+
+/* rpn.c: the program of an expression node at one auxiliary point, over n <= RPN_CHUNK positions
+ * from `begin` on. With `slopes`, the same sweep gives the derivative of the value by what each
+ * instruction pushes, [n_code][RPN_CHUNK]: those of PARAM are the ones by what the program reads.
+ * Otherwise NULL is returned. */
+const double *pyspec_run_program(const run *r, const pyspec_node *node, int64_t aux, int64_t begin,
+                                 int64_t n, double *value, int slopes);
+
+/* A convolution kernel on an increasing axis; scratch is CONVOLVE_ROWS x stride, kept is
+ * (count - 1) x stride for the results of `count` signals. */
+typedef struct convolution {
+    const op_row *op;
+    int64_t isa;
+    double width;
+    int64_t n;
+    const double *t;
+    double *scratch;
+    double *kept;
+    int64_t stride;
+} convolution;
+
+/* convolution.c: replaces each signal y by kernel * y and gives, unless NULL, the slope of the
+ * first result by the kernel's width. */
+void pyspec_convolve(const convolution *c, double *const *signals, int64_t count, double *by_width);
+
+/* resolve.c: the nodes of one stage over a strip, with slopes where r->slopes asks for them. */
+void pyspec_resolve(const run *r, const strip *s, int stage);
+
+/* walk.c: the nodes that build spectra: the value, and the r->by.n columns. A tile begins with what
+ * lies before the last cut, over all energies; the rest is walked block by block. */
+void pyspec_begin_tile(const run *r, tile *t);
+void pyspec_walk_block(const run *r, const tile *t);
+int64_t pyspec_tile_block(const run *r, tile *t, int64_t k, int64_t x_end);
+
+/* walk.c: the lines of the components that do not move. */
+void pyspec_walk_lines(const run *r, int64_t x_end);
+
+/* Where a block of a slot and of its columns stands, and which of its columns are not zero. */
+static inline double *slot_at(const run *r, const tile *t, int64_t slot)
+{
+    return r->work.slots + slot * r->buffer + t->offset;
+}
+
+static inline double *column_at(const run *r, const tile *t, int64_t slot, int64_t k)
+{
+    return r->work.columns + (slot * r->by.n + k) * r->buffer + t->offset;
+}
+
+static inline unsigned char *written_at(const run *r, int64_t slot)
+{
+    return (unsigned char *)r->work.written + slot * r->by.n;
+}
+
+/* How many abscissae of a block lie in the window; 0 or less: none. */
+static inline int64_t count_in_window(const run *r, const tile *t)
+{
+    int64_t n = t->across ? t->block.n_valid : t->block.n;
+    return t->x0 + n < r->problem->x_end ? n : r->problem->x_end - t->x0;
+}
+
+/* prepare.c: fills in a run with room for slopes or without; then either fills the prepared memory
+ * of its call, or takes one that was filled for it. */
+int pyspec_begin_run(run *r, const pyspec_call *call, int64_t n_out, int slopes);
+int pyspec_fill_prepared(run *r, int64_t what);
+int pyspec_use_prepared(run *r);
+
+/* strips.c: traces of a strip are read from the prepared memory or resolved into the strip. */
+void pyspec_begin_strips(const run *r);
+void pyspec_load_strip(const run *r, const strip *s);
+strip pyspec_strip_of(const run *r, segment *own, int64_t row, int64_t row_end);
+void pyspec_set_tile(const strip *s, tile *t, int64_t at, int across);
+
+/* Walks the tiles of a strip and hands every block to `write`. */
+void pyspec_walk_strip(const run *r, const strip *s, void (*write)(const run *, const tile *));
+
+/* residual.c: model values of one row, abscissae from `begin` on, become residuals; and where the
+ * derivatives of the model count by more or less than 1, `weight` what they are multiplied with,
+ * -d residual / d model or, for `fisher`, the root of the expected second derivative. */
+void pyspec_subtract(const pyspec_problem *q, int64_t isa, int64_t row, int64_t begin, int64_t n,
+                     double *out);
+int pyspec_is_weighted(const pyspec_problem *q);
+void pyspec_weigh(const pyspec_problem *q, int64_t row, int64_t begin, int64_t n,
+                  const double *model, int fisher, double *weight);
+
+/* qr_update.c: R is an upper triangle of that order; n more rows are turned into it, `columns` of
+ * n doubles each, which are lost: the new RᵀR is the old one and their Gram matrix. */
+void pyspec_absorb(double *triangle, int64_t order, double *columns, int64_t n);
 
 #endif

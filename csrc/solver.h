@@ -4,6 +4,9 @@
 
 #include "run.h"
 
+/* What the next step does. */
+enum { PYSPEC_PHASE_START, PYSPEC_PHASE_FIRST, PYSPEC_PHASE_TRIAL, PYSPEC_PHASE_NORMAL };
+
 /* Parts of the work memory. */
 typedef struct solver_work {
     double *largest; /* [n] largest norm of each column lately  */
@@ -23,7 +26,7 @@ static inline solver_work divide(int64_t n, double *base)
 {
     solver_work w = {0};
     int64_t used = 0;
-#define TAKE(part, count) (w.part = base ? base + used : base, used += (count))
+#define TAKE(part, count) (w.part = take_part(base, &used, count))
     TAKE(largest, n);
     TAKE(norm, n);
     TAKE(gradient, n);
@@ -57,7 +60,7 @@ static inline double variance(const pyspec_solver *s)
     return s->chisqr / (double)(s->n_points > s->n ? s->n_points - s->n : 1);
 }
 
-/* step.c: the step within the bounds: what would leave them stops at `share` of the way there, one
+/* lm_step.c: the step within the bounds: what would leave them stops at `share` of the way there, one
  * parameter after the other. Returns the decrease of chi^2 that it promises, NaN if there is none;
  * `pivot` is the smallest of the solutions on the way. */
 double pyspec_find_step(const pyspec_solver *s, double damping, double share, double *step,

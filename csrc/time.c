@@ -178,3 +178,61 @@ KERNEL(sqrtFun)
         }
     }
 }
+
+KERNEL(constFun)
+{
+    (void)across;
+    FOR_VECTORS FOR_LANES {
+        y[AT] = P(0);
+        if (want)
+            d[0][AT] = 1.0;
+    }
+}
+
+/* u exp(-u^2 / 2) and its like are 0 far out, where u^2 overflows. */
+static ALWAYS_INLINE double far_clamp(double u)
+{
+    return v_clamp(u, 1e75);
+}
+
+KERNEL(gaussFun)
+{
+    FOR_VECTORS FOR_LANES {
+        double u = far_clamp((X - P(2)) / P(1)), g = v_exp(-0.5 * (u * u));
+        y[AT] = P(0) * g;
+        if (want) {
+            double slope = P(0) * (u * g);
+            d[0][AT] = g;
+            d[1][AT] = slope * u / P(1);
+            d[2][AT] = slope / P(1);
+        }
+    }
+}
+
+KERNEL(gaussD1Fun)
+{
+    FOR_VECTORS FOR_LANES {
+        double u = far_clamp((X - P(2)) / P(1)), g = v_exp(-0.5 * (u * u));
+        y[AT] = P(0) * (-u * g);
+        if (want) {
+            double slope = P(0) * ((1.0 - u * u) * g);
+            d[0][AT] = -u * g;
+            d[1][AT] = slope * u / P(1);
+            d[2][AT] = slope / P(1);
+        }
+    }
+}
+
+KERNEL(gaussD2Fun)
+{
+    FOR_VECTORS FOR_LANES {
+        double u = far_clamp((X - P(2)) / P(1)), g = v_exp(-0.5 * (u * u)), q = u * u;
+        y[AT] = P(0) * ((q - 1.0) * g);
+        if (want) {
+            double slope = P(0) * (u * (q - 3.0) * g);
+            d[0][AT] = (q - 1.0) * g;
+            d[1][AT] = slope * u / P(1);
+            d[2][AT] = slope / P(1);
+        }
+    }
+}

@@ -54,15 +54,21 @@ static ALWAYS_INLINE double keep(uint64_t mask, double x)
     return double_of(mask & bits_of(x));
 }
 
-/* x^2 + y^2. Either product may be the one that an FMA leaves unrounded; here no copy of a loop
- * that the compiler makes chooses for itself, so that the place of a lane has no say. */
-static ALWAYS_INLINE double v_square_sum(double x, double y)
+/* a b + c d. Either product may be the one that an FMA leaves unrounded, and a compiler chooses anew
+ * in each copy of a loop, and wherever more is computed beside it. Here the choice is fixed, so that
+ * neither the place of a lane nor slopes that are wanted change the bits. */
+static ALWAYS_INLINE double v_sum_of_products(double a, double b, double c, double d)
 {
 #if defined(__FMA__) && defined(__GNUC__)
-    return __builtin_fma(x, x, y * y);
+    return __builtin_fma(a, b, c * d);
 #else
-    return x * x + y * y;
+    return a * b + c * d;
 #endif
+}
+
+static ALWAYS_INLINE double v_square_sum(double x, double y)
+{
+    return v_sum_of_products(x, x, y, y);
 }
 
 /* |x| <= limit; NaN stays NaN. */

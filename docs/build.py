@@ -1,8 +1,10 @@
-"""The generated pages: functions, expressions, mistakes, gallery.
+"""The generated pages (functions, expressions, mistakes, gallery, passes, formats, API, names of
+trspecfit, tutorials) and the stub of pyspec.components.
 
 ``python -m docs.build`` writes them, ``--check`` says which differ, ``--pictures`` runs the
 gallery first. Their sources are csrc/ops.def, the docstrings of the NumPy references,
-csrc/rpn.def, tests/mistakes/mistakes.yaml and docs/gallery/.
+csrc/rpn.def, tests/mistakes/mistakes.yaml, docs/gallery/, pyspec/passes/, the readers of
+pyspec.io, pyspec.__all__, docs/tutorials/ and docs/trspecfit_*.
 """
 
 from __future__ import annotations
@@ -22,17 +24,39 @@ NOTE = "<!-- Made by `python -m docs.build`; change its sources instead. -->\n"
 
 def pages() -> dict[str, str]:
     """The text of every generated page, by its path in docs/."""
-    from docs import function_pages, gallery_page, mistakes_page
+    from docs import (
+        api_page,
+        compiler_page,
+        formats_page,
+        function_pages,
+        gallery_page,
+        mistakes_page,
+        peer_page,
+        tutorial_pages,
+    )
 
     found: dict[str, str] = {}
     makers: tuple[Callable[[], dict[str, str]], ...] = (
         function_pages.pages,
         mistakes_page.pages,
         gallery_page.pages,
+        compiler_page.pages,
+        formats_page.pages,
+        api_page.pages,
+        peer_page.pages,
     )
     for make in makers:
         found.update(make())
-    return {name: NOTE + "\n" + text.strip() + "\n" for name, text in found.items()}
+    texts = {name: NOTE + "\n" + text.strip() + "\n" for name, text in found.items()}
+    return texts | tutorial_pages.pages()
+
+
+def files() -> dict[Path, str]:
+    """The text of every generated file, by its path."""
+    from docs.components_stub import stub
+
+    found = {DOCS / name: text for name, text in pages().items()}
+    return {**found, ROOT / "pyspec" / "components.pyi": stub()}
 
 
 def draw_pictures(only: str | None = None) -> None:
@@ -55,11 +79,10 @@ def main() -> int:
     if given.pictures is not None:
         draw_pictures(given.pictures or None)
     stale = []
-    for name, text in pages().items():
-        path = DOCS / name
+    for path, text in files().items():
         if path.is_file() and path.read_text(encoding="utf-8") == text:
             continue
-        stale.append(name)
+        stale.append(str(path.relative_to(ROOT)))
         if not given.check:
             path.parent.mkdir(exist_ok=True)
             path.write_text(text, encoding="utf-8")

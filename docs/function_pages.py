@@ -16,7 +16,7 @@ FAMILIES = (
         "energy",
         "Functions of energy",
         "Components of an energy model. Each adds to the spectrum.",
-        ("PEAK", "BACKGROUND", "SPECTRUM_FED"),
+        ("PEAK", "BACKGROUND", "SPECTRUM_FED", "ROW_FED"),
     ),
     (
         "time",
@@ -45,12 +45,23 @@ FAMILIES = (
 
 #: A value for each parameter in the examples.
 EXAMPLES = {"x0": "84", "xStart": "80", "xStop": "90", "pShirley": "0.001", "A": "10", "t0": "0"}
+EXAMPLES |= {
+    "left": "30",
+    "right": "10",
+    "B": "2866",
+    "C": "1643",
+    "D": "6572",
+    "T": "300",
+    "mBelow": "-1",
+    "mAbove": "0",
+}
 EXAMPLES |= {"tau": "5", "f": "0.3", "alpha": "0.1", "m": "0.3", "phi": "0", "b": "0"}
 
 KINDS = {
     "PEAK": "peak",
     "BACKGROUND": "background",
     "SPECTRUM_FED": "background, reads the spectrum below it",
+    "ROW_FED": "background, reads the whole spectrum below it",
     "DYNAMICS": "law",
     "KERNEL": "kernel",
     "IRF": "exact response",
@@ -86,7 +97,11 @@ TABLE
 
 - `**` binds tightest and to the right, then signs, then `*` and `/`, then `+` and `-`:
   `-2 ** 2` is -4.
-- There is no `^`, `//` or `%`, and no comparison: `max` and `min` stand for these.
+- A comparison is 1 or 0 and binds last. `where(a, b, c)` is b where a is not 0, so that
+  `where(x < 2, 0, x - 2)` selects; `(a < b) * (b < c)` is both, `max(a < b, b < c)` either.
+- `wofz_real` and `wofz_imag` are the Faddeeva function w(a + i b), the others the derivatives of
+  its real part. NumPy's names `power`, `minimum` and `maximum` are known too.
+- There is no `^`, `//` or `%`.
 - An expression that refers to a moving parameter moves with it. Parameters of a time law must
   not move.
 - Expressions may refer to expressions, but not in a circle.
@@ -194,7 +209,8 @@ def _name(op: OpDef) -> str:
 def _example(op: OpDef) -> str:
     head = {"ENERGY": "model:", "TIME": "motion:", "AUX": "profile:"}[op.domain]
     lines = [head, f"  {op.name}:" + ("" if op.params else " {}")]
-    fixed = ("xStart", "xStop", "t0")
+    advice = inspect.getdoc(reference(op.name)) or ""
+    fixed = {p for p in op.params if f"Keep {p} fixed" in advice} | {"xStart", "xStop", "t0"}
     lines += [
         f"    {param}: [{EXAMPLES.get(param, '1')}, {param not in fixed}]"
         for param in op.params[: op.n_required]
@@ -247,7 +263,7 @@ def _expressions() -> str:
             f"| `{'a ' if row.arity == 2 else ''}{row.symbol}{_right(row.arity)}` | `{row.value}` |"
         )
     for row in functions:
-        table.append(f"| `{row.symbol}({', '.join('ab'[: row.arity])})` | {_code(row.value)} |")
+        table.append(f"| `{row.symbol}({', '.join('abc'[: row.arity])})` | {_code(row.value)} |")
     table += [f"| `{name}` | {value!r} |" for name, value in CONSTANTS.items()]
     return EXPRESSIONS.replace("TABLE", "\n".join(table))
 

@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
-import yaml
-
-TABLE = Path(__file__).resolve().parents[1] / "tests" / "mistakes" / "mistakes.yaml"
+from tests.mistakes.table import parsed
 
 LEAD = """
 What may go wrong, and the answer that pyspec gives: what, where, what to do next. A test makes
@@ -14,13 +10,14 @@ each of these mistakes and compares the answer word by word.
 
 `models.yaml` is the text shown; for a call alone it is the file at the end of this page.
 `energy` has 101 points from 80 to 90, `time` 26 from -5 to 20, `data` the shape (26, 101); `file`
-is a `File` of these with the model `peak` loaded, `model` that model on both axes.
+is a `File` of these with the model `peak` loaded, `model` that model on both axes, `result` the fit
+`file.fit_2d("peak")`.
 """
 
 
 def pages() -> dict[str, str]:
     """mistakes.md."""
-    table = yaml.safe_load(TABLE.read_text(encoding="utf-8"))
+    table = parsed()
     parts = ["# Mistakes and their answers", LEAD.strip()]
     links = [f"- [{part['section']}](#{_anchor(part['section'])})" for part in table["sections"]]
     parts.append("\n".join(links))

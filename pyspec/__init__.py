@@ -14,12 +14,17 @@ from pyspec._version import VERSION
 
 if TYPE_CHECKING:
     from pyspec.errors import (
+        ArchiveWarning,
         BackendError,
+        CallError,
         DataError,
         FitError,
         LibraryError,
         ModelError,
         ModelWarning,
+        NoSuchKeyError,
+        NoSuchNameError,
+        PassError,
         PlanError,
         PyspecError,
     )
@@ -31,8 +36,10 @@ if TYPE_CHECKING:
         make_joint_executor,
     )
     from pyspec.fit import (
+        MC,
         FitResult,
         JointResult,
+        MCMCResult,
         ParameterTable,
         SliceResults,
         fit_joint,
@@ -63,19 +70,24 @@ if TYPE_CHECKING:
     )
     from pyspec.plan import can_lower_1d, can_lower_2d, pack, schedule_1d, schedule_2d
     from pyspec.plot import PlotConfig, plot_data, plot_fit, plot_overview, report
-    from pyspec.simulate import ParameterSweep, Simulator, SweepDataset
-    from pyspec.workflow import File, Project, show_config
+    from pyspec.simulate import ParameterSweep, Simulator, SweepDataset, sensitivity
+    from pyspec.workflow import File, FitResults, Project, show_config
 
 __version__ = VERSION
 
 _HOMES = {
     "pyspec.errors": (
+        "ArchiveWarning",
         "BackendError",
+        "CallError",
         "DataError",
         "FitError",
         "LibraryError",
         "ModelError",
         "ModelWarning",
+        "NoSuchKeyError",
+        "NoSuchNameError",
+        "PassError",
         "PlanError",
         "PyspecError",
     ),
@@ -90,6 +102,8 @@ _HOMES = {
     "pyspec.fit": (
         "FitResult",
         "JointResult",
+        "MC",
+        "MCMCResult",
         "ParameterTable",
         "SliceResults",
         "fit_joint",
@@ -119,26 +133,37 @@ _HOMES = {
     ),
     "pyspec.plan": ("can_lower_1d", "can_lower_2d", "pack", "schedule_1d", "schedule_2d"),
     "pyspec.plot": ("PlotConfig", "plot_data", "plot_fit", "plot_overview", "report"),
-    "pyspec.simulate": ("ParameterSweep", "Simulator", "SweepDataset"),
-    "pyspec.workflow": ("File", "Project", "show_config"),
+    "pyspec.simulate": ("ParameterSweep", "Simulator", "SweepDataset", "sensitivity"),
+    "pyspec.workflow": ("File", "FitResults", "Project", "show_config"),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 
+#: Rooms with names beyond these, which ``pyspec.plot`` reaches without an import of its own.
+_ROOMS = ("components", "plot", "io", "simulate")
+
 __all__ = [
+    "MC",
+    "ArchiveWarning",
     "BackendError",
+    "CallError",
     "DataError",
     "Dataset",
     "File",
     "FitError",
     "FitResult",
+    "FitResults",
     "JointResult",
     "LibraryError",
+    "MCMCResult",
     "Measurement",
     "Model",
     "ModelError",
     "ModelWarning",
+    "NoSuchKeyError",
+    "NoSuchNameError",
     "ParameterSweep",
     "ParameterTable",
+    "PassError",
     "PlanError",
     "PlotConfig",
     "Project",
@@ -177,6 +202,7 @@ __all__ = [
     "save_fit",
     "schedule_1d",
     "schedule_2d",
+    "sensitivity",
     "show_config",
     "to_xarray",
     "write_parameters",
@@ -184,13 +210,25 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
+    if name in _ROOMS:
+        return import_module(f"pyspec.{name}")
     if name not in _HOME_OF:
-        raise AttributeError(f"module 'pyspec' has no attribute {name!r}")
+        raise _no_such_name(name)
     if _HOME_OF[name] != "pyspec.errors":
         import_module("pyspec.executor")  # a Model can then be evaluated
     value = getattr(import_module(_HOME_OF[name]), name)
     globals()[name] = value
     return value
+
+
+def _no_such_name(name: str) -> AttributeError:
+    from pyspec.errors import NoSuchNameError, suggest
+
+    if name.startswith("_"):  # Python and its tools ask for such
+        return AttributeError(f"module 'pyspec' has no attribute {name!r}")
+    homes = [f"pyspec.{one}" for one in _ROOMS if name in import_module(f"pyspec.{one}").__all__]
+    hint = f"; it is in {homes[0]}" if homes else suggest(name, __all__) or "; see dir(pyspec)"
+    return NoSuchNameError(f"pyspec has no {name!r}{hint}")
 
 
 def __dir__() -> list[str]:

@@ -2,9 +2,18 @@
 
 from __future__ import annotations
 
+#: The longest message, in characters: what was given may be a whole file.
+MAX_MESSAGE = 2000
+
 
 class PyspecError(Exception):
-    """Base class of all errors that pyspec raises on purpose."""
+    """Base class of all errors that pyspec raises on purpose.
+
+    A message beyond 2,000 characters loses its middle.
+    """
+
+    def __init__(self, *args: object) -> None:
+        super().__init__(*(cut(one) if isinstance(one, str) else one for one in args))
 
 
 class LibraryError(PyspecError):
@@ -26,6 +35,13 @@ class PlanError(PyspecError, ValueError):
     """A graph or plan cannot be lowered or run."""
 
 
+class PassError(PyspecError, ValueError):
+    """A name that is no pass, as an argument or in ``PYSPEC_PASSES``.
+
+    No :class:`PlanError`: no other backend can run the model instead.
+    """
+
+
 class FitError(PyspecError, RuntimeError):
     """A fit could not be started or finished."""
 
@@ -34,13 +50,50 @@ class BackendError(PyspecError, RuntimeError):
     """The backend asked for cannot run the model, or two backends disagree."""
 
 
+class CallError(PyspecError, TypeError):
+    """Arguments that a call does not take, or of another kind than it takes."""
+
+
+class NoSuchNameError(PyspecError, AttributeError):
+    """A name that an object does not have; the message says what it has instead."""
+
+    def __init__(self, *args: object) -> None:
+        super().__init__(*args)
+        self.name = ""  # Python would add a suggestion of its own
+
+
+class NoSuchKeyError(PyspecError, KeyError):
+    """A name, in brackets, that is not among those there are."""
+
+    __str__ = Exception.__str__  # KeyError shows the repr of its message
+
+
+class ArchiveWarning(UserWarning):
+    """Parts of an archive are damaged and were left out."""
+
+
 class ModelWarning(UserWarning):
     """A model that will be fitted as it stands, though its numbers may mislead."""
+
+
+def cut(text: str, limit: int = MAX_MESSAGE) -> str:
+    """The text; beyond `limit` characters the middle becomes a count of what was left out."""
+    if len(text) <= limit:
+        return text
+    head, tail = limit * 2 // 3, limit // 6
+    return f"{text[:head]} … ({len(text) - head - tail} characters left out) … {text[-tail:]}"
+
+
+def shortened(given: object, limit: int = 200) -> str:
+    """The repr of something given, for a message, with its middle left out beyond `limit`."""
+    return cut(repr(given), limit)
 
 
 def suggest(word: str, known: list[str]) -> str:
     """``"; did you mean 'x'?"`` for the nearest of `known`, or an empty string."""
     from difflib import get_close_matches
 
+    if len(word) > 200:  # no name that anybody means; the comparison takes the square of its length
+        return ""
     near = get_close_matches(word, known, n=1, cutoff=0.6)
     return f"; did you mean {near[0]!r}?" if near else ""

@@ -1,11 +1,48 @@
-"""Fixtures that every room shares."""
+"""Fixtures that every room shares; the progress line; what tests report at the end."""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from support.progress import Progress
+
+if "PYTEST_XDIST_WORKER" in os.environ:
+    # One test process per core: threads of the linear algebra would only take turns.
+    for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
+        os.environ.setdefault(name, "1")
+
+#: The property under which a test leaves lines for the end of the run.
+CLOSING = "closing lines"
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--progress", action="store_true", help="one line of progress; use with -q")
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_configure(config: pytest.Config) -> None:
+    terminal = config.pluginmanager.get_plugin("terminalreporter")
+    if config.getoption("--progress") and terminal is not None:
+        config.pluginmanager.register(Progress(terminal), "progress")
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Writes what tests have left, from this process and those of xdist."""
+    reports = [r for reports in terminalreporter.stats.values() for r in reports]
+    for report in reports:
+        for name, text in getattr(report, "user_properties", ()):
+            if name == CLOSING and report.when == "call":
+                terminalreporter.section(report.nodeid.split("/")[-1].split("[")[0])
+                terminalreporter.write_line(text)
+
+
+@pytest.fixture
+def closing(record_property: Callable[[str, object], None]) -> Callable[[str], None]:
+    """Writes lines at the end of the run: what a test has counted."""
+    return lambda text: record_property(CLOSING, text)
 
 
 @pytest.fixture(scope="session")

@@ -31,7 +31,7 @@ for _ in range(200):
 
 figure, axis = plt.subplots(figsize=(6, 3.4))
 for name, values in heights.items():
-    bins, label = np.linspace(2.5, 9, 27), f"{name}: mean {np.mean(values):.2f}"
+    bins, label = np.linspace(2.5, 9, 27).tolist(), f"{name}: mean {np.mean(values):.2f}"
     axis.hist(values, bins=bins, alpha=0.6, label=label)
 axis.axvline(5, color="black", lw=1, label="truth: 5")
 axis.legend(title="Gauss_01_A", fontsize=8)

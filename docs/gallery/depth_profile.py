@@ -8,7 +8,7 @@ import sys
 
 import numpy as np
 
-from pyspec import Measurement, Simulator, fit_model, load_model, plot_fit
+from pyspec import Measurement, PlotConfig, Simulator, fit_model, load_model, plot_fit
 from pyspec.model import load_profile
 
 FOLDER = sys.argv[1] if len(sys.argv) > 1 else "."
@@ -31,5 +31,5 @@ _, data, _ = Simulator(model, noise_level=0.01, noise_type="gaussian", seed=6).s
 model.set_values(start)
 result = fit_model(model, Measurement(data=data))
 print(result)
-labels = {"x_label": "energy (eV)", "z_label": "counts", "dpi_save": 110}
-plot_fit(result, save_path=f"{FOLDER}/depth_profile.png", **labels)
+look = PlotConfig(x_label="energy (eV)", z_label="counts", dpi_save=110)
+plot_fit(result, save_path=f"{FOLDER}/depth_profile.png", config=look)

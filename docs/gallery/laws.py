@@ -1,7 +1,7 @@
 """All laws of motion, and what an instrument makes of them.
 
 Thin: the law, with its onset at 0. Thick: its exact response to a Gaussian instrument of
-standard deviation 0.8, as `gaussIRF` gives it.
+standard deviation 0.8, as `gaussIRF` gives it; a law without one is drawn alone.
 """
 
 import sys
@@ -21,8 +21,9 @@ figure, axes = plt.subplots(2, -(-len(laws) // 2), figsize=(9, 4), sharex=True)
 for axis in axes.flat[len(laws) :]:
     axis.set_visible(False)
 for axis, op in zip(axes.flat, laws, strict=False):
-    response = OPS[f"{op.name}_gaussIRF"]
-    for row, width in ((op, 0.8), (response, 2.2)):
+    for row, width in ((op, 0.8), (OPS.get(f"{op.name}_gaussIRF"), 2.2)):
+        if row is None:
+            continue
         names = row.params[: row.n_required]
         value = reference(row.name)(time, *(VALUES.get(name, 0.8) for name in names))
         axis.plot(time, value, color="tab:blue", lw=width)

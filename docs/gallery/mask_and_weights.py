@@ -9,7 +9,7 @@ import sys
 
 import numpy as np
 
-from pyspec import Measurement, fit_model, load_model, plot_fit
+from pyspec import Measurement, PlotConfig, fit_model, load_model, plot_fit
 
 FOLDER = sys.argv[1] if len(sys.argv) > 1 else "."
 MODEL = """
@@ -33,5 +33,5 @@ keep = np.isfinite(data) & (np.arange(data.size) != 40) & (np.arange(data.size) 
 measurement = Measurement(data=data, weight=1 / sigma, keep=keep)
 result = fit_model(model, measurement, scale_covar=False)
 print(result)
-labels = {"x_label": "energy (eV)", "z_label": "counts", "dpi_save": 110}
-plot_fit(result, save_path=f"{FOLDER}/mask_and_weights.png", **labels)
+look = PlotConfig(x_label="energy (eV)", z_label="counts", dpi_save=110)
+plot_fit(result, save_path=f"{FOLDER}/mask_and_weights.png", config=look)

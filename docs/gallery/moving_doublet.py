@@ -35,5 +35,5 @@ _, data, _ = Simulator(model, noise_level=0.02, noise_type="gaussian", seed=2).s
 model.set_values(start)
 result = fit_model(model, Measurement(data=data))
 print(result)
-labels = {"x_label": "energy (eV)", "y_label": "delay (ps)", "dpi_save": 64}
-plot_fit(result, save_path=f"{FOLDER}/moving_doublet.png", **labels)
+path = f"{FOLDER}/moving_doublet.png"
+plot_fit(result, save_path=path, x_label="energy (eV)", y_label="delay (ps)", dpi_save=64)

@@ -10,7 +10,7 @@ import sys
 import matplotlib.pyplot as plt
 import numpy as np
 
-from pyspec.functions.convolution import convolve
+from pyspec.functions.quadrature import convolve
 from pyspec.functions.response import stepFun_gaussIRF
 from pyspec.functions.time import stepFun
 

@@ -8,7 +8,7 @@ import sys
 
 import numpy as np
 
-from pyspec import Measurement, Simulator, load_dynamics, load_model
+from pyspec import Measurement, PlotConfig, Simulator, load_dynamics, load_model
 from pyspec.fit import fit_slices
 from pyspec.plot import plot_evolution
 
@@ -31,7 +31,7 @@ model = load_model(MODEL, "peak")
 model.set_axes(energy=energy)
 slices = fit_slices(model, Measurement(data=data), times=time)
 print(slices)
-labels = {"y_label": "delay (ps)", "dpi_save": 100}
+look = PlotConfig(y_label="delay (ps)", dpi_save=100)
 path = f"{FOLDER}/slices.png"
 names = ["Gauss_01_A", "Gauss_01_x0"]
-plot_evolution(time, slices.values, slices.stderr, params=names, save_path=path, **labels)
+plot_evolution(time, slices.values, slices.stderr, params=names, save_path=path, config=look)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -82,6 +83,7 @@ def call_function(
     spectrum: npt.ArrayLike | None = None,
     partials: bool = False,
     isa: str | None = None,
+    into: tuple[npt.NDArray[np.float64], Sequence[npt.NDArray[np.float64] | None]] | None = None,
 ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64] | None]:
     """Runs the C kernel of one function, without applying its bounds.
 
@@ -92,6 +94,8 @@ def call_function(
     params : (n_params, n_rows) parameters, in the order of the table
     spectrum : (n_rows, n_x) what a spectrum-fed function reads
     partials : whether to return the derivatives too
+    into : contiguous arrays (n_rows, n_x) for the value and each derivative, None for one that is
+        not wanted; in place of `partials`, which then returns None
     isa : build of the kernel, one of :func:`supported_isas`; None for :data:`ISA`
 
     Returns
@@ -108,11 +112,12 @@ def call_function(
     fed = None if spectrum is None else np.ascontiguousarray(spectrum, dtype=np.float64)
     if fed is not None and fed.shape != shape:
         raise LibraryError(f"{name}: spectrum must have shape {shape}, not {fed.shape}")
-    value = np.empty(shape)
+    value = np.empty(shape) if into is None else into[0]
     derivative = np.empty((len(op.params), *shape)) if partials else None
-    pointers = (
-        None if derivative is None else np.array([d.ctypes.data for d in derivative], np.uintp)
-    )
+    targets = derivative if into is None else into[1]
+    pointers = None
+    if targets is not None and any(one is not None for one in targets):
+        pointers = np.array([0 if d is None else d.ctypes.data for d in targets], np.uintp)
     status = LIBRARY.pyspec_function(
         op.index,
         CONSTANTS[f"ISA_{isa or ISA}"],

@@ -1,4 +1,4 @@
-"""Finds, loads and verifies the compiled library. The only module that imports ctypes."""
+"""Finds, loads and verifies the compiled library. ctypes is imported in this room alone."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from typing import Any
 from pyspec.errors import LibraryError
 
 #: The ABI that this package is written for; pyspec.h holds the library's.
-ABI = 1
+ABI = 3
 
-_I64, _PTR = ctypes.c_int64, ctypes.c_void_p
+_I64, _F64, _PTR = ctypes.c_int64, ctypes.c_double, ctypes.c_void_p
 
 #: Signatures of the entries: result, arguments. Addresses are plain integers.
 SIGNATURES: dict[str, tuple[Any, list[Any]]] = {
@@ -23,6 +23,8 @@ SIGNATURES: dict[str, tuple[Any, list[Any]]] = {
     "pyspec_describe": (ctypes.c_char_p, []),
     "pyspec_check": (ctypes.c_int, [_PTR, _I64, _PTR, _PTR]),
     "pyspec_work_size": (_I64, [_PTR, _PTR]),
+    "pyspec_prepared_size": (_I64, [_PTR, _PTR, _I64]),
+    "pyspec_prepare": (ctypes.c_int, [_PTR, _I64]),
     "pyspec_evaluate": (ctypes.c_int, [_PTR]),
     "pyspec_residual": (ctypes.c_int, [_PTR]),
     "pyspec_residual_all": (ctypes.c_int, [_PTR, _I64]),
@@ -34,7 +36,18 @@ SIGNATURES: dict[str, tuple[Any, list[Any]]] = {
     "pyspec_collect": (ctypes.c_int, [_PTR, _PTR, _I64, _PTR]),
     "pyspec_fit_work_size": (_I64, [_I64]),
     "pyspec_fit_step": (ctypes.c_int, [_PTR]),
-    "pyspec_fit": (ctypes.c_int, [_PTR, _PTR, _I64, _I64]),
+    "pyspec_fit": (ctypes.c_int, [_PTR, _PTR, _I64, _PTR, _I64]),
+    "pyspec_certain_size": (_I64, [_I64]),
+    "pyspec_certain": (ctypes.c_int, [_I64, _I64, _PTR, _F64, _PTR, _PTR, _PTR]),
+    "pyspec_square": (_F64, [_PTR, _I64, _I64, _I64]),
+    "pyspec_sum_parts": (ctypes.c_int, [_PTR, _I64, _I64, _I64, _PTR, _PTR]),
+    "pyspec_accumulate_many": (ctypes.c_int, [_PTR, _I64]),
+    "pyspec_project_size": (_I64, [_PTR]),
+    "pyspec_project": (ctypes.c_int, [_PTR]),
+    "pyspec_team_size": (_I64, []),
+    "pyspec_team_begin": (ctypes.c_int, [_PTR]),
+    "pyspec_help": (ctypes.c_int, [_PTR]),
+    "pyspec_dismiss": (ctypes.c_int, [_PTR]),
     "pyspec_isa_supported": (ctypes.c_int, [_I64]),
     "pyspec_function": (ctypes.c_int, [_I64, _I64, _I64, _I64, _PTR, _PTR, _PTR, _PTR, _PTR]),
 }

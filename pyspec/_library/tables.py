@@ -8,8 +8,13 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
+from typing import Any, Protocol
 
 import numpy as np
+import numpy.typing as npt
+
+#: Kinds of functions that read the spectrum summed before them.
+FED_KINDS = ("SPECTRUM_FED", "ROW_FED")
 
 _PARAM = re.compile(
     r"(?P<name>[A-Za-z]\w*)(?:(?P<comparison>>=|<=|>|<)(?P<other>[^=]+)|=(?P<default>.+))?"
@@ -29,9 +34,29 @@ class Guard:
     relative: bool
 
 
+class OwnFormula(Protocol):
+    """What a function by formula has beside its row: see :mod:`pyspec.formula.definition`."""
+
+    @property
+    def text(self) -> str: ...
+
+    @property
+    def words(self) -> npt.NDArray[np.int64]: ...
+
+    def __call__(self, x: Any, *params: Any) -> Any: ...
+
+
 @dataclass(frozen=True)
 class OpDef:
-    """One row of ops.def: everything that Python knows about a function."""
+    """One row of ops.def, or what stands in its place for a function of a user's own: everything
+    that Python knows about a function.
+
+    `jumps` pairs each parameter that moves a jump over the samples with the jump's height, a
+    formula; of a kernel with the width of one whose edge is at 1. `reads` pairs parameters with
+    what the slope by them depends on, where that is not the usual;
+    :func:`pyspec.functions.slopes.interacting` has all of it. `own` is the definition of a function
+    by formula.
+    """
 
     index: int
     name: str
@@ -41,10 +66,12 @@ class OpDef:
     n_required: int
     guards: tuple[Guard, ...]
     linear: tuple[str, ...]
+    jumps: tuple[tuple[str, str], ...]
+    reads: tuple[tuple[str, tuple[str, ...]], ...]
     scratch: int
-    inplace: bool
     tolerance: float
     formula: str
+    own: OwnFormula | None = None
 
     @property
     def package(self) -> str:
@@ -56,17 +83,27 @@ class OpDef:
     @property
     def external(self) -> bool:
         """Whether the function is a Python callable that a user registered: it has no row."""
-        return self.index < 0
+        return self.index == -1
 
     @property
     def numbered(self) -> bool:
         """Whether even the first component of this kind carries a number (GLP_01)."""
-        return self.kind not in ("BACKGROUND", "SPECTRUM_FED", "KERNEL", "IRF")
+        return self.kind not in ("BACKGROUND", *FED_KINDS, "KERNEL", "IRF")
 
     @property
     def spectrum_fed(self) -> bool:
         """Whether the function reads the spectrum summed before it."""
-        return self.kind == "SPECTRUM_FED"
+        return self.kind in FED_KINDS
+
+    @property
+    def row_fed(self) -> bool:
+        """Whether it reads the spectrum at all energies, on both sides of each."""
+        return self.kind == "ROW_FED"
+
+    @property
+    def per_isa(self) -> bool:
+        """Whether there is a build of the kernel for each instruction set, or one for all."""
+        return self.kind in ("PEAK", "BACKGROUND", *FED_KINDS, "KERNEL")
 
     def default_bounds(self, param: str) -> tuple[float, float]:
         """(min, max) that the table gives a parameter: the closure of its domain."""
@@ -82,14 +119,19 @@ class OpDef:
 
 @dataclass(frozen=True)
 class RpnDef:
-    """One row of rpn.def: an instruction of an expression program."""
+    """One row of rpn.def: an instruction of an expression program.
+
+    `symbol` is how a formula writes it, `aliases` are other names for the same. `partials` holds
+    for each operand the text of the derivative by it, in a, b, c and the result v.
+    """
 
     index: int
     name: str
     arity: int
     symbol: str
+    aliases: tuple[str, ...]
     value: str
-    slope: str
+    partials: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -121,8 +163,18 @@ def parse_params(text: str) -> tuple[tuple[str, ...], int, tuple[Guard, ...]]:
     return names, n_required, tuple(guards)
 
 
+def _names(text: str) -> tuple[str, ...]:
+    return tuple(part.strip() for part in text.split(",") if part.strip())
+
+
+def _entries(text: str) -> list[tuple[str, str]]:
+    """Reads "t0: A + y0; b:" as pairs of a name and what stands behind it."""
+    pairs = [part.partition(":") for part in text.split(";") if part.strip()]
+    return [(name.strip(), what.strip()) for name, _, what in pairs]
+
+
 def _parse_op(index: int, row: list[str]) -> OpDef:
-    name, kind, domain, params, linear, scratch, inplace, tolerance, formula = row
+    name, kind, domain, params, linear, jumps, reads, scratch, tolerance, formula = row
     names, n_required, guards = parse_params(params)
     return OpDef(
         index=index,
@@ -132,9 +184,10 @@ def _parse_op(index: int, row: list[str]) -> OpDef:
         params=names,
         n_required=n_required,
         guards=guards,
-        linear=tuple(part.strip() for part in linear.split(",") if part.strip()),
+        linear=_names(linear),
+        jumps=tuple(_entries(jumps)),
+        reads=tuple((param, _names(what)) for param, what in _entries(reads)),
         scratch=int(scratch),
-        inplace=inplace == "1",
         tolerance=float(tolerance),
         formula=formula,
     )
@@ -153,7 +206,12 @@ def parse_tables(text: str) -> Tables:
         if table == "OP":
             ops[row[0]] = _parse_op(len(ops), row)
         elif table == "RPN":
-            rpn[row[0]] = RpnDef(len(rpn), row[0], int(row[1]), row[2], row[3], row[4])
+            name, arity, symbols, value, *partials = row
+            count = int(arity)
+            symbol, *aliases = symbols.split() or [""]
+            rpn[name] = RpnDef(
+                len(rpn), name, count, symbol, tuple(aliases), value, tuple(partials[:count])
+            )
         elif table == "STATUS":
             statuses[int(row[1])] = (row[0], row[2])
         elif table == "CONSTANT":

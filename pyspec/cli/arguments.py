@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 import argparse
+import re
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 from pyspec._version import VERSION
+from pyspec.cli.completion import SHELLS
+from pyspec.errors import suggest
+
+#: As of :data:`pyspec.executor.BACKENDS`, which is not imported for a help text.
+BACKENDS = ("compiled", "interpreted", "tree", "compare")
 
 _TOP = """\
 start here:
@@ -71,6 +77,7 @@ examples:
   pyspec explain models.yaml --dynamics GLP_01_x0=irf,up,down@0.25 --plan
   pyspec explain job.yaml --graph
   pyspec explain job.yaml --jacobian            how each parameter's derivative is computed
+  pyspec explain job.yaml --after=share         the graph once equal nodes have become one
 """
 
 _SHOW = """\
@@ -91,9 +98,33 @@ examples:
 """
 
 
+_COMPLETION = """\
+bash: add  source <(pyspec completion bash)  to ~/.bashrc
+zsh:  add  source <(pyspec completion zsh)  to ~/.zshrc, after compinit
+fish: add  pyspec completion fish | source  to config.fish
+"""
+
+
+class Parser(argparse.ArgumentParser):
+    """A parser whose errors name what was meant."""
+
+    def error(self, message: str) -> NoReturn:
+        unknown = re.search(r"invalid choice: '([^']*)' \(choose from (.*)\)", message)
+        if unknown:
+            known = [one.strip(" '") for one in unknown[2].split(",")]
+            message += suggest(unknown[1], known)
+        stray = re.search(r"unrecognized arguments: (-\S+)", message)
+        if stray and stray[1].startswith("--"):
+            nested: list[Any] = [a.choices for a in self._actions if isinstance(a.choices, dict)]
+            parsers = [self, *(parser for choices in nested for parser in choices.values())]
+            flags = [one for parser in parsers for one in parser._option_string_actions]
+            message += suggest(stray[1].partition("=")[0], flags)
+        super().error(message)
+
+
 def build_parser() -> argparse.ArgumentParser:
     """The argument parser."""
-    parser = argparse.ArgumentParser(
+    parser = Parser(
         prog="pyspec",
         description="Fits of energy-resolved and time-and-energy-resolved spectra.",
         epilog=_TOP,
@@ -104,7 +135,17 @@ def build_parser() -> argparse.ArgumentParser:
         "--traceback", action="store_true", help="show the Python traceback of an error"
     )
     commands = parser.add_subparsers(dest="command", metavar="COMMAND")
-    for add in (_add_fit, _add_new, _add_show, _add_explain, _add_simulate, _add_ops, _add_demo):
+    for add in (
+        _add_fit,
+        _add_new,
+        _add_show,
+        _add_explain,
+        _add_simulate,
+        _add_ops,
+        _add_verify,
+        _add_demo,
+        _add_completion,
+    ):
         add(commands)
     return parser
 
@@ -121,18 +162,27 @@ def _command(commands: Any, name: str, short: str, text: str = "") -> argparse.A
     command.add_argument(
         "--traceback", action="store_true", default=argparse.SUPPRESS, help=argparse.SUPPRESS
     )
+    command.add_argument("--json", action="store_true", help="one JSON object in place of words")
     return command
+
+
+def _choose(action: argparse.Action, *values: str) -> None:
+    """Values that completion offers; the command itself says what is wrong with others."""
+    action.values = values  # type: ignore[attr-defined]
 
 
 def _add_fit(commands: Any) -> None:
     fit = _command(commands, "fit", "fit what a job file says, write report and results", _FIT)
     fit.add_argument("job", type=Path, metavar="JOB.yaml")
     fit.add_argument("-o", "--output", type=Path, metavar="DIR", help="in place of the job's")
-    fit.add_argument("--type", help="2d, spectrum, baseline or slices")
-    fit.add_argument(
+    kind = fit.add_argument("--type", help="2d, spectrum, baseline or slices")
+    _choose(kind, "2d", "spectrum", "baseline", "slices")
+    method = fit.add_argument(
         "--method", help="native (the default), leastsq, nelder, … any method of lmfit"
     )
-    fit.add_argument("--backend", help="compiled, interpreted, tree or compare")
+    _choose(method, "native", "leastsq", "least_squares", "nelder", "powell", "lbfgsb", "emcee")
+    backend = fit.add_argument("--backend", help="compiled, interpreted, tree or compare")
+    _choose(backend, *BACKENDS)
     fit.add_argument("--check", action="store_true", help="read everything, fit nothing")
     fit.add_argument("-q", "--quiet", action="store_true", help="the result alone")
 
@@ -156,13 +206,21 @@ def _add_show(commands: Any) -> None:
     show.add_argument(
         "--rename", action="append", default=[], metavar="OLD=NEW", help="call an axis otherwise"
     )
-    show.add_argument("--format", help="text, sia, glotaran, vamas, npy, npz, hdf5, netcdf")
+    show.add_argument("--format", help="name or ending of a format, such as text, vamas, nxs")
     show.add_argument("--energy", help="file of the energy axis, its name inside, or 'index'")
     show.add_argument("--time", help="the same for the time axis")
-    show.add_argument("--data", help="name of the data inside (npz, HDF5, NetCDF)")
+    show.add_argument("--data", help="name of the data inside (npz, HDF5, NetCDF, NeXus, .mat)")
+    show.add_argument("--block", help="of several spectra: a name, or a number from 0")
     show.add_argument("--columns", nargs="+", help="x and y of a table, by name or number")
-    show.add_argument("--layout", help="matrix, columns or data")
-    show.add_argument("--energy-scale", help="binding or kinetic (VAMAS)")
+    layout = show.add_argument("--layout", help="matrix, columns or data")
+    _choose(layout, "matrix", "columns", "data")
+    scale = show.add_argument("--energy-scale", help="binding or kinetic")
+    _choose(scale, "binding", "kinetic")
+    show.add_argument("--photon-energy", type=float, metavar="EV", help="for --energy-scale")
+    unit = show.add_argument("--to", metavar="UNIT", help="energy axis in eV, meV, nm or cm-1")
+    _choose(unit, "eV", "meV", "nm", "cm-1")
+    show.add_argument("--delimiter", metavar="SIGN", help="between the numbers of a text")
+    show.add_argument("--decimal", metavar="SIGN", help="decimal sign of a text")
     show.add_argument("--transpose", action="store_true", help="exchange time and energy")
     show.add_argument("--sort", action="store_true", help="sort the axes")
 
@@ -188,6 +246,14 @@ def _add_explain(commands: Any) -> None:
     explain.add_argument(
         "--jacobian", action="store_true", help="which derivatives are constant, which unknown"
     )
+    explain.add_argument("--passes", action="store_true", help="what each pass does to the graph")
+    explain.add_argument(
+        "--memory", action="store_true", help="what normal equations in C hold besides the data"
+    )
+    after = explain.add_argument(
+        "--after", metavar="PASS", help="the graph after fold, drop, share or classify"
+    )
+    _choose(after, "fold", "drop", "share", "classify")
 
 
 def _add_simulate(commands: Any) -> None:
@@ -214,6 +280,18 @@ def _add_ops(commands: Any) -> None:
     ops.add_argument("name", nargs="?", help="one function in full")
 
 
+def _add_verify(commands: Any) -> None:
+    verify = _command(commands, "verify", "say whether archives of fits are as they were saved")
+    verify.add_argument("archives", nargs="+", type=Path, metavar="FILE", help="archives of fits")
+
+
+def _add_completion(commands: Any) -> None:
+    shell = _command(
+        commands, "completion", "print a script that completes commands and options", _COMPLETION
+    )
+    shell.add_argument("shell", choices=SHELLS)
+
+
 def _add_demo(commands: Any) -> None:
     demo = _command(
         commands,
@@ -221,10 +299,11 @@ def _add_demo(commands: Any) -> None:
         "simulate a time-resolved doublet, fit it, compare with the truth, draw it",
     )
     demo.add_argument(
-        "--output", type=Path, default=Path("demo"), metavar="DIR", help="default: demo"
+        "-o", "--output", type=Path, default=Path("demo"), metavar="DIR", help="default: demo"
     )
-    demo.add_argument(
+    backend = demo.add_argument(
         "--backend", default="compiled", help="compiled (default), interpreted, tree or compare"
     )
+    _choose(backend, *BACKENDS)
     demo.add_argument("--seed", type=int, default=None, help="of the noise")
-    demo.add_argument("--quiet", action="store_true", help="no progress")
+    demo.add_argument("-q", "--quiet", action="store_true", help="no progress")

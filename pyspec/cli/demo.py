@@ -5,13 +5,16 @@ from __future__ import annotations
 import base64
 import math
 import os
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from html import escape
 from pathlib import Path
 
+from pyspec.cli.facts import Facts
 from pyspec.errors import FitError
 from pyspec.fit import FitResult
-from pyspec.fit.table import html_table, text_table
+from pyspec.fit.table import text_table
+from pyspec.io.parameters import plain_result
+from pyspec.model.show import html_table
 from pyspec.simulate import Problem, problem
 from pyspec.workflow import File, Project
 
@@ -37,7 +40,11 @@ class Line:
 
 
 def run_demo(
-    output: Path, backend: str = "compiled", seed: int | None = None, progress: bool = True
+    output: Path,
+    backend: str = "compiled",
+    seed: int | None = None,
+    progress: bool = True,
+    facts: Facts | None = None,
 ) -> int:
     """Runs the demo and writes its files into `output`; returns the exit code.
 
@@ -72,6 +79,9 @@ def run_demo(
     write_text(output / "report.html", report(lines, summary, picture))
     written = ["demo.png"] * (picture is not None) + ["report.html", "report.txt", "models.yaml"]
     print(f"Written to {output}{os.sep}: {', '.join(written)}, models_time.yaml")
+    if facts is not None:
+        facts.update(result=plain_result(result), folder=output)
+        facts["truth"] = [{**asdict(line), "pull": line.pull} for line in lines]
     if result.interrupted:
         raise KeyboardInterrupt
     return verdict(lines, result)

@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from pyspec._library import CONSTANTS, DTYPES, OPS
+from pyspec.cli.facts import Facts, model_facts
 from pyspec.cli.job import read_job
+from pyspec.cli.memory import memory_text
 from pyspec.cli.models import is_job, load_named
 from pyspec.cli.prepare import job_model
 from pyspec.errors import DataError
 from pyspec.executor import make_plan
 from pyspec.fit.table import text_table
-from pyspec.ir import build_graph, print_graph
+from pyspec.ir import GraphIR, build_graph, print_graph
 from pyspec.model import Component, Dynamics, Model
-from pyspec.passes import FORMS, MARKS, classify_columns
+from pyspec.passes import FORMS, MARKS, after, classify_columns, run
 from pyspec.plan import pack
 
 
@@ -29,8 +32,14 @@ def explain(
     graph: bool,
     plan: bool,
     jacobian: bool,
+    passes: bool = False,
+    memory: bool = False,
+    last: str | None = None,
+    facts: Facts,
 ) -> int:
-    """Prints one model; returns the exit code."""
+    """Prints one model; returns the exit code. `last` names a pass: the graph is printed as it
+    leaves it."""
+    behind = frozenset[str]() if last is None else after(last)
     if is_job(path):
         if name or dynamics or profiles:
             raise DataError(f"{path} is a job: model and dynamics are written there")
@@ -38,19 +47,28 @@ def explain(
     else:
         model = load_named(path, name, dynamics, profiles)
     model.check()
+    facts.update(model_facts(model))
     print(f"{model.name}, {model.where}\n")
     for part in (_components(model), _moves(model), _parameters(model), _order(model)):
         if part:
             print(f"{part}\n")
     print(_functions(model))
-    if graph or plan or jacobian:
+    if graph or plan or jacobian or passes or memory or last is not None:
         _give_axes(model)
+        facts["graph"] = build_graph(model).as_dict()
     if jacobian:
         print(f"\n{jacobian_text(model)}")
     if graph:
         print(f"\nGraph, on axes of a few points:\n\n{print_graph(build_graph(model))}")
+    if passes or last is not None:
+        print(f"\n{passes_text(build_graph(model), behind)}")
+    if last is not None:
+        left, _, _ = run(build_graph(model), behind)
+        print(f"\nGraph after {last}:\n\n{print_graph(left)}")
     if plan:
         print(f"\n{plan_text(model)}")
+    if memory:
+        print(f"\n{memory_text(model)}")
     return 0
 
 
@@ -158,8 +176,8 @@ def _give_axes(model: Model) -> None:
 
 #: What is said of each class of column.
 _CLASSES = {
-    "constant": "depends on no free parameter: computed once",
-    "structured": "known in closed form: computed anew at each step",
+    "constant": "depends on no free parameter: the same at each step",
+    "structured": "known in closed form, different at each step",
     "fallback": "not known in closed form: finite differences, or a search between samples",
 }
 
@@ -179,6 +197,12 @@ def jacobian_text(model: Model) -> str:
     )
 
 
+def passes_text(graph: GraphIR, without: Collection[str] = ()) -> str:
+    """What each pass does to a graph; those in `without` are left out."""
+    _, _, report = run(graph, without)
+    return "Passes\n" + "\n".join(str(step) for step in report)
+
+
 def plan_text(model: Model) -> str:
     """The packed plan: rows of the trace matrix, then one line a node."""
     plan = make_plan(model)
@@ -188,15 +212,13 @@ def plan_text(model: Model) -> str:
     words = packed.memory[begin : begin + 8 * int(header["n_words"])].view(np.int64)
     names = plan.row_names
     steps = {value: name for name, value in CONSTANTS.items() if name.startswith("STEP_")}
-    ops = list(OPS.values())
     rows = [["node", "step", "function", "writes", "reads"]]
     for index, node in enumerate(packed.nodes()):
         step = steps[int(node["step"])].removeprefix("STEP_").lower()
-        op = ops[int(node["op"])] if int(node["op"]) >= 0 else None
         called = words[int(node["params"]) : int(node["params"]) + int(node["n_params"])]
         spectrum = index >= int(header["n_resolve"])
         rows.append(
-            [str(index), step + _flags(node), "" if op is None else op.name,
+            [str(index), step + _flags(node), _called(int(node["op"])),
              *_flow(node, spectrum, [int(word) for word in called], names, model)]
         )  # fmt: skip
     kinds = [
@@ -209,6 +231,13 @@ def plan_text(model: Model) -> str:
         f"Plan: {plan.n_params} rows: {', '.join(kinds)}; {memory}; digest {plan.digest[:12]}\n"
         + text_table(rows, "><<<<")
     )
+
+
+def _called(op: int) -> str:
+    """The function that a node calls."""
+    if op == CONSTANTS["OP_FORMULA"]:
+        return "formula"
+    return list(OPS)[op] if op >= 0 else ""
 
 
 def _flags(node: Any) -> str:

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TypeVar
 
+from pyspec.cli.spoken import for_fields
 from pyspec.errors import ModelError, PyspecError
 from pyspec.model.build import similar
 from pyspec.model.reader import Mapping, Node, Scalar, Source, read
@@ -15,6 +16,12 @@ from pyspec.model.reader import Sequence as ListNode
 from pyspec.model.scalars import is_null, read_number
 
 T = TypeVar("T")
+
+
+#: The field below another one that a single word given in its place most likely means.
+FIRST = {
+    "data": "path", "fit": "type", "noise": "type", "limits": "energy", "auxiliary": "values",
+}  # fmt: skip
 
 
 class JobError(PyspecError, ValueError):
@@ -40,8 +47,12 @@ def open_job(path: Path) -> Fields:
         root = read(source)
     except ModelError as error:
         raise JobError(str(error)) from None
-    if not isinstance(root, Mapping):
-        raise JobError(f"{source.at(1)}: a job holds fields, such as 'data:', 'model:'")
+    keys = {key.text for key, _ in root.items} if isinstance(root, Mapping) else set()
+    if not isinstance(root, Mapping) or not keys & {"data", "models", "model", "fit"}:
+        raise JobError(
+            f"{source.at(1)}: is no job, which has the fields 'data:' and 'models:'; 'pyspec new' "
+            "writes one to start from, 'pyspec show' looks at data, 'pyspec explain' at models"
+        )
     return Fields(source, root, "")
 
 
@@ -104,7 +115,8 @@ class Fields:
         if node is None:
             return default
         if not isinstance(node, Scalar):
-            raise self.wrong(key, "give one word, not a list")
+            kind = "a list" if isinstance(node, ListNode) else "fields"
+            raise self.wrong(key, f"give one word, '{key}: …', not {kind}")
         return node.text
 
     def need(self, key: str, what: str) -> str:
@@ -116,14 +128,15 @@ class Fields:
         return found
 
     def choice(self, key: str, known: Sequence[str], default: T) -> str | T:
-        """One of several words."""
+        """One of several words, in any case."""
         found = self.text(key, None)
         if found is None:
             return default
-        if found not in known:
+        same = [word for word in known if word.lower() == found.lower()]
+        if not same:
             hint = similar(found, list(known))
             raise self.wrong(key, f"must be one of {', '.join(known)}, not {found!r}{hint}")
-        return found
+        return same[0]
 
     def number(self, key: str, default: T) -> float | T:
         """A finite number."""
@@ -184,7 +197,9 @@ class Fields:
         if node is None:
             return None
         if not isinstance(node, Mapping):
-            raise self.wrong(key, "holds fields, one 'name: value' in a line")
+            shown = node.text if isinstance(node, Scalar) else "…"
+            example = f", such as '{key}: {{{FIRST[key]}: {shown}}}'" if key in FIRST else ""
+            raise self.wrong(key, f"holds fields, one 'name: value' in a line{example}")
         return Fields(self.source, node, self._full(key))
 
     def several(self, key: str) -> list[Fields]:
@@ -194,7 +209,10 @@ class Fields:
             return []
         items = node.items if isinstance(node, ListNode) else (node,)
         if not all(isinstance(item, Mapping) for item in items):
-            raise self.wrong(key, "holds a list, each entry in a line '- {parameter: …, model: …}'")
+            given = node.text if isinstance(node, Scalar) else "…"
+            raise self.wrong(
+                key, f"holds a list, each entry in a line '- {{parameter: …, model: {given}}}'"
+            )
         return [
             Fields(self.source, item, f"{self._full(key)}[{k}]")
             for k, item in enumerate(items)
@@ -242,7 +260,7 @@ class Fields:
         except JobError:
             raise
         except PyspecError as error:
-            raise JobError(f"{self.place(key)}: {error}") from error
+            raise JobError(f"{self.place(key)}: {for_fields(str(error))}") from error
 
     def checked(self, key: str, check: Callable[[str], T]) -> T | None:
         """A word that `check` accepts; its error is reported at this field."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
-import json
+import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from pyspec.cli.facts import Facts, data_facts, model_facts
 from pyspec.cli.job import FIT_TYPES, Job, read_job
 from pyspec.cli.prepare import (
     Windows,
@@ -21,15 +22,17 @@ from pyspec.cli.prepare import (
     series,
     windows,
 )
+from pyspec.cli.spoken import for_fields
 from pyspec.errors import DataError, FitError, PyspecError
 from pyspec.fit import FitResult, SliceResults, fit_model, fit_slices
+from pyspec.fit.interrupts import Hold
 from pyspec.io import Dataset, save_fit, write_parameters, write_text
+from pyspec.io.parameters import plain_result, result_json
 from pyspec.model import Measurement
 from pyspec.plot import PlotConfig, PlotError, plot_fit, report
-from pyspec.plot.labels import config_for
 from pyspec.workflow.windows import index_range, nearest_row
 
-#: Exit codes beside 0: the fit did not converge, Ctrl-C.
+#: Exit codes beside 0: the fit did not converge, Ctrl-C. A signal ends with 128 and its number.
 NOT_CONVERGED, INTERRUPTED = 3, 130
 
 
@@ -45,7 +48,7 @@ class Overrides:
     check: bool = False
 
 
-def run_fit(path: Path, given: Overrides) -> int:
+def run_fit(path: Path, given: Overrides, facts: Facts) -> int:
     """Runs one job; returns the exit code."""
     job = read_job(path)
     if given.output is not None:
@@ -57,21 +60,39 @@ def run_fit(path: Path, given: Overrides) -> int:
     job.fit.progress &= not given.quiet
     say: Callable[[str], None] = (lambda text: None) if given.quiet else _say
     dataset = load_data(job)
-    say(dataset.describe())
+    say(for_fields(dataset.describe()))
     kind = _kind(job, dataset)
     where = windows(job, dataset)
     if given.check:
         model = load_the_model(job, dataset, kind == "2d")
         model.check()
+        facts.update(data=data_facts(dataset), type=kind, **model_facts(model))
         print(f"\n{model.describe()}\n\n{path}: all is well; without --check this is fitted")
         return 0
+    _check_folder(job.folder)
     say(f"\nFitting {_TITLES[kind]} ...")
-    results = _fits(job, dataset, where, kind)
-    last = results[-1]
-    print(f"\n{last}\n")
-    written = write_results(job, dataset, results, say)
-    print(f"Written to {job.folder}: {', '.join(written)}")
-    return _exit_code(results, say)
+    with Hold() as hold:  # what was fitted is written, whenever a signal comes
+        results = _fits(job, dataset, where, kind, hold)
+        last = results[-1]
+        print(f"\n{for_fields(str(last))}\n")
+        written = write_results(job, dataset, results, say)
+        print(f"Written to {job.folder}: {', '.join(written)}")
+        if last.interrupted:
+            print("Interrupted: this is the best point so far, and marked as such in these files.")
+        facts.update(folder=job.folder, written=written)
+        facts["results"] = [plain_result(result) for result in results]
+        code = _exit_code(results, say)
+    return hold.exit_code or code
+
+
+def _check_folder(folder: Path) -> None:
+    """Raises :class:`DataError` where the output cannot be a folder, before a fit is lost by it."""
+    there = next((path for path in (folder, *folder.parents) if path.exists()), folder)
+    if there.exists() and not there.is_dir():
+        what = "is" if there == folder else f"lies below {there}, which is"
+        raise DataError(f"{folder}: {what} a file; the output is a folder, name another one")
+    if not os.access(there, os.W_OK):
+        raise DataError(f"{folder}: {there} cannot be written to; name another folder, -o DIR")
 
 
 _TITLES = {
@@ -107,25 +128,36 @@ def _kind(job: Job, dataset: Dataset) -> str:
     return kind
 
 
-def _fits(job: Job, dataset: Dataset, where: Windows, kind: str) -> list[Any]:
-    """The fits of a job: a baseline first where there is one, its values start the next."""
+def _fits(job: Job, dataset: Dataset, where: Windows, kind: str, hold: Hold) -> list[Any]:
+    """The fits of a job: a baseline first where there is one, its values start the next. `hold`
+    marks them where a signal comes."""
     found: list[Any] = []
     seeds: dict[str, float] = {}
     if job.baseline is not None and kind in ("baseline", "2d", "slices"):
         assert where.baseline is not None
         measurement = mean_spectrum(job, dataset, where, where.baseline)
-        result = _fit_one(job, dataset, measurement, "baseline", {})
+        result = hold.mark(_fit_one(job, dataset, measurement, "baseline", {}))
         found.append(result)
         seeds = {name: result.values[name] for name in result.problem.names}
         if kind == "baseline" or result.interrupted:
             return found
-    if kind == "slices":
-        found.append(_fit_slices(job, dataset, where, seeds))
-    elif kind == "2d":
-        found.append(_fit_one(job, dataset, series(job, dataset, where), "2d", seeds))
-    else:
-        found.append(_fit_one(job, dataset, _spectrum(job, dataset, where), "spectrum", {}))
+    try:
+        found.append(hold.mark(_fit_main(job, dataset, where, kind, seeds)))
+    except KeyboardInterrupt:
+        if hold.insists or not found:
+            raise
+        found[-1].interrupted = True  # the baseline is whole; the next fit has no point yet
     return found
+
+
+def _fit_main(
+    job: Job, dataset: Dataset, where: Windows, kind: str, seeds: dict[str, float]
+) -> Any:
+    if kind == "slices":
+        return _fit_slices(job, dataset, where, seeds)
+    if kind == "2d":
+        return _fit_one(job, dataset, series(job, dataset, where), "2d", seeds)
+    return _fit_one(job, dataset, _spectrum(job, dataset, where), "spectrum", {})
 
 
 def _spectrum(job: Job, dataset: Dataset, where: Windows) -> Measurement:
@@ -185,7 +217,7 @@ def write_results(
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise DataError(f"{folder}: cannot be made ({error.strerror})") from error
-    config = config_for(dataset, job.plot, job.plot_given)
+    config = job.plot
     last = results[-1]
     written = []
     for result in results:
@@ -218,10 +250,9 @@ def _write_parameters(result: Any, folder: Path) -> list[str]:
     names = ["parameters.csv", "parameters.json"]
     if isinstance(result, SliceResults):
         write_text(folder / names[0], slices_csv(result))
-        write_text(folder / names[1], json.dumps(result.to_dict(), indent=1) + "\n")
-        return names
-    for name in names:
-        write_parameters(result.table, folder / name)
+    else:
+        write_parameters(result.table, folder / names[0])
+    write_text(folder / names[1], result_json(result))
     return names
 
 

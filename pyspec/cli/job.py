@@ -12,7 +12,7 @@ import numpy.typing as npt
 from pyspec.cli.fields import Fields, open_job
 from pyspec.executor import backend_name
 from pyspec.fit import canonical_method
-from pyspec.io import FORMATS
+from pyspec.io import READERS
 from pyspec.plot import PlotConfig
 from pyspec.plot.config import ALIASES, FIELDS
 
@@ -128,13 +128,16 @@ def _data(top: Fields, home: Path) -> DataSpec:
         raise top.wrong("data", "is missing; give 'data:' and below it 'path: my_data.csv'")
     path = home / own.need("path", "the file with the data")
     options: dict[str, Any] = {}
-    for key in ("format", "layout", "delimiter", "decimal", "energy_scale"):
+    for key in ("format", "layout", "delimiter", "decimal", "energy_scale", "to"):
         options[key] = own.text(key, None)
     options["format"] = own.choice("format", _formats(), None)
     for key in ("energy", "time"):
         options[key] = own.plain(key)
-    for key in ("data", "columns", "block"):
+    for key in ("data", "columns", "block", "errors"):
         options[key] = own.plain(key)
+    for key in ("photon_energy", "work_function"):
+        options[key] = own.number(key, None)
+    options["jacobian"] = own.flag("jacobian", False)
     options["transpose"], options["sort"] = own.flag("transpose", False), own.flag("sort", False)
     options["units"] = _words_by_name(own, "units")
     spec = DataSpec(
@@ -152,7 +155,7 @@ def _data(top: Fields, home: Path) -> DataSpec:
 
 
 def _formats() -> list[str]:
-    return [*FORMATS, "csv", "tsv", "txt", "dat", "vms", "h5", "nc", "ascii"]
+    return list(dict.fromkeys([*READERS, *(e for one in READERS.values() for e in one.endings)]))
 
 
 def _whole(own: Fields, value: Place) -> int:

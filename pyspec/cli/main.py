@@ -10,6 +10,9 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from pyspec.cli.arguments import build_parser
+from pyspec.cli.facts import Facts
+from pyspec.cli.fields import JobError
+from pyspec.cli.spoken import for_flags
 from pyspec.errors import PyspecError
 
 __all__ = ["FAILED", "INTERRUPTED", "NOT_CONVERGED", "OK", "build_parser", "main"]
@@ -26,23 +29,30 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if given.command is None:
         parser.print_help()
         return OK
+    given.facts = facts = Facts()
+    code = FAILED
     try:
-        with warnings.catch_warnings():
+        with warnings.catch_warnings(), facts.instead_of_words(given.json):
             if not given.traceback:
                 warnings.showwarning = _show_warning
-            return COMMANDS[given.command](given)
+            code = COMMANDS[given.command](given)
     except KeyboardInterrupt:
         print("pyspec: interrupted", file=sys.stderr)
-        return INTERRUPTED
+        code = INTERRUPTED
     except BrokenPipeError:
-        # The reader went away (pyspec ops | head): nothing more to say.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _hush()
         return OK
     except (PyspecError, OSError) as error:
         if given.traceback:
             raise
-        print(f"pyspec: {error}", file=sys.stderr)
-        return FAILED
+        facts["error"] = str(error) if isinstance(error, JobError) else for_flags(str(error))
+        print(f"pyspec: {facts['error']}", file=sys.stderr)
+    except MemoryError as error:
+        if given.traceback:
+            raise
+        what = f" ({error})" if str(error) else ""
+        facts["error"] = f"not enough memory{what}; take fewer points"
+        print(f"pyspec: {facts['error']}", file=sys.stderr)
     except Exception as error:
         if given.traceback:
             raise
@@ -51,7 +61,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
             f"please report what 'pyspec --traceback {given.command} ...' prints.",
             file=sys.stderr,
         )
-        return FAILED
+        facts["error"] = f"unexpected {type(error).__name__}: {error}"
+    if given.json:
+        try:
+            facts.show(given.command, code)
+        except BrokenPipeError:
+            _hush()
+    return code
+
+
+def _hush() -> None:
+    """The reader went away (pyspec ops | head): nothing more to say, and no error at exit."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def join_values(arguments: Sequence[str]) -> list[str]:
@@ -82,13 +103,13 @@ def _fit(given: Any) -> int:
         quiet=given.quiet,
         check=given.check,
     )
-    return run_fit(given.job, overrides)
+    return run_fit(given.job, overrides, given.facts)
 
 
 def _new(given: Any) -> int:
     from pyspec.cli.new import new_folder
 
-    return new_folder(given.folder, given.force)
+    return new_folder(given.folder, given.force, given.facts)
 
 
 def _simulate(given: Any) -> int:
@@ -107,6 +128,7 @@ def _simulate(given: Any) -> int:
         seed=given.seed,
         output=given.output,
         picture=given.picture,
+        facts=given.facts,
     )
 
 
@@ -121,6 +143,10 @@ def _explain(given: Any) -> int:
         graph=given.graph,
         plan=given.plan,
         jacobian=given.jacobian,
+        passes=given.passes,
+        memory=given.memory,
+        last=given.after,
+        facts=given.facts,
     )
 
 
@@ -128,7 +154,10 @@ def _show(given: Any) -> int:
     from pyspec.cli.show import show_data
 
     names = ("format", "energy", "time", "data", "columns", "layout", "energy_scale", "transpose")
-    options = {name: getattr(given, name) for name in (*names, "sort")}
+    more = ("sort", "photon_energy", "to", "delimiter", "decimal")
+    options = {name: getattr(given, name) for name in (*names, *more)}
+    block = given.block
+    options["block"] = int(block) if block is not None and block.isdigit() else block
     return show_data(
         given.path,
         {name: value for name, value in options.items() if value not in (None, False, [])},
@@ -137,19 +166,35 @@ def _show(given: Any) -> int:
         rename=given.rename,
         picture=given.output,
         draw=not given.no_picture,
+        facts=given.facts,
     )
 
 
 def _ops(given: Any) -> int:
     from pyspec.cli.ops import print_ops
 
-    return print_ops(given.name)
+    return print_ops(given.name, given.facts)
+
+
+def _verify(given: Any) -> int:
+    from pyspec.cli.verify import verify
+
+    return verify(given.archives, given.facts)
 
 
 def _demo(given: Any) -> int:
     from pyspec.cli.demo import run_demo
 
-    return run_demo(given.output, given.backend, given.seed, progress=not given.quiet)
+    progress = not given.quiet
+    return run_demo(given.output, given.backend, given.seed, progress, given.facts)
+
+
+def _completion(given: Any) -> int:
+    from pyspec.cli.completion import completion
+
+    given.facts["script"] = completion(build_parser(), given.shell)
+    print(given.facts["script"], end="")
+    return OK
 
 
 COMMANDS: dict[str, Callable[[Any], int]] = {
@@ -159,5 +204,7 @@ COMMANDS: dict[str, Callable[[Any], int]] = {
     "explain": _explain,
     "show": _show,
     "ops": _ops,
+    "verify": _verify,
     "demo": _demo,
+    "completion": _completion,
 }

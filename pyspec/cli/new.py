@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
+from pyspec.cli.facts import Facts
 from pyspec.errors import DataError
 from pyspec.io import write_text
 from pyspec.model import load_dynamics, load_model
@@ -19,10 +20,13 @@ JOB = """\
 name: my first fit                # the title of the report
 
 data:
-  path: data.csv                  # CSV, TSV, npz, HDF5, NetCDF, VAMAS, .SIA, glotaran's ascii
+  path: data.csv                  # or NeXus, VAMAS, HDF5, .ibw, .xy …: 'pyspec show' reads it
   # format: text                # seen from the content; 'pyspec show data.csv' says what is seen
   # energy: energy.csv            # an axis that lies in another file (time: the same)
   # columns: [BE, counts]         # of a table: x and y, by name or number from 0
+  # block: C 1s                   # one spectrum of a file of several, by name or number
+  # energy_scale: binding         # or kinetic; photon_energy: 1486.6 where the file lacks it
+  # to: eV                        # the unit of the energy axis: eV, meV, nm or cm-1
   # transpose: true               # exchange time and energy
   # units: {energy: eV, time: ps}
   # select: {x: 0.09, energy: [281.0, 292.0]}   # a place, or a range, on an axis
@@ -118,7 +122,7 @@ NOISE_SD = 0.4
 FILES = ("job.yaml", "models.yaml", "data.csv")
 
 
-def new_folder(folder: Path, force: bool) -> int:
+def new_folder(folder: Path, force: bool, facts: Facts | None = None) -> int:
     """Writes the files of a new job; returns the exit code."""
     taken = [name for name in FILES if (folder / name).exists()]
     if taken and not force:
@@ -133,10 +137,12 @@ def new_folder(folder: Path, force: bool) -> int:
     write_text(folder / "models.yaml", MODELS)
     write_text(folder / "data.csv", example_data())
     job = folder / "job.yaml"
+    if facts is not None:
+        facts.update(folder=folder, written=FILES)
     print(f"Written to {folder}: {', '.join(FILES)}")
     print("data.csv is simulated: 60 spectra of 160 energies. Next:\n")
     for command, what in (
-        (f"pyspec fit {job}", "fit it; the report is results/report.html"),
+        (f"pyspec fit {job}", f"fit it; the report is {folder / 'results' / 'report.html'}"),
         (f"pyspec show {folder / 'data.csv'}", "see the data"),
         (f"pyspec explain {folder / 'models.yaml'}", "see what the model means"),
     ):

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from pyspec._library import OPS, OpDef
+from pyspec.cli.facts import Facts
 from pyspec.errors import ModelError, suggest
 from pyspec.fit.table import text_table
 
 
-def print_ops(name: str | None) -> int:
+def print_ops(name: str | None, facts: Facts) -> int:
     """Prints all rows of the table, or one of them in full."""
+    wanted = OPS.values() if name is None else [op for op in OPS.values() if op.name == name]
+    facts["functions"] = [_facts(op) for op in wanted]
     if name is None:
         print(text_table(ops_cells(), align="<<<<<"))
         return 0
@@ -25,6 +30,20 @@ def print_ops(name: str | None) -> int:
     ):
         print(f"  {label + ':':12} {value}")
     return 0
+
+
+def _facts(op: OpDef) -> dict[str, Any]:
+    """One row for programs."""
+    return {
+        "name": op.name,
+        "kind": op.kind.lower(),
+        "axis": op.domain.lower(),
+        "parameters": op.params,
+        "n_required": op.n_required,
+        "linear": op.linear,
+        "formula": op.formula,
+        "tolerance": op.tolerance,
+    }
 
 
 def ops_cells() -> list[list[str]]:

@@ -156,6 +156,7 @@ def series(job: Job, dataset: Dataset, where: Windows) -> Measurement:
     data = np.asarray(dataset.data)
     keep = dataset.finite if job.data.mask is not None and dataset.n_bad else None
     noise = _noise(job, data.shape, 1)
+    noise |= {"labels": dataset.labels, "units": dataset.units}
     return Measurement(data, where.rows, where.columns, keep=keep, **noise)
 
 
@@ -168,6 +169,7 @@ def mean_spectrum(job: Job, dataset: Dataset, where: Windows, rows: tuple[int, i
     mean = np.where(count > 0, total / np.maximum(count, 1), np.nan)
     keep = None if good.all() else count > 0
     noise = _noise(job, np.asarray(dataset.data).shape, rows[1] - rows[0], rows)
+    noise |= {"labels": dataset.labels, "units": dataset.units}
     return Measurement(mean, None, where.columns, keep=keep, **noise)
 
 

@@ -5,10 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from pyspec.cli.facts import Facts, data_facts
 from pyspec.cli.prepare import select
+from pyspec.cli.spoken import for_flags
 from pyspec.errors import DataError
 from pyspec.io import Dataset, read
 from pyspec.plot import PlotError, plot_overview
+from pyspec.plot.figure import check_suffix
 
 
 def show_data(
@@ -20,10 +23,14 @@ def show_data(
     rename: list[str],
     picture: Path | None,
     draw: bool,
+    facts: Facts,
 ) -> int:
     """Prints what a file holds and writes a picture; returns the exit code."""
+    if picture is not None and draw:
+        check_suffix(picture)  # before a large file is read
     dataset = part_of(read(path, **options), places, mean, rename)
-    print(dataset)
+    print(for_flags(str(dataset)))
+    facts.update(data_facts(dataset))
     if not draw:
         return 0
     target = picture or Path(f"{Path(path).stem}.png")
@@ -32,6 +39,7 @@ def show_data(
     except PlotError as error:
         print(f"No picture: {error}")
         return 0
+    facts["picture"] = target
     print(f"\nPicture: {target}")
     return 0
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from pyspec.cli.facts import Facts
 from pyspec.cli.job import read_job
 from pyspec.cli.models import axis_of, is_job, load_named, set_named
 from pyspec.cli.prepare import job_model, load_data, load_the_model
@@ -29,6 +30,7 @@ def run_simulate(
     seed: int | None,
     output: Path,
     picture: bool,
+    facts: Facts,
 ) -> int:
     """Writes simulated data; returns the exit code."""
     kind = FORMATS.get(output.suffix.lower())
@@ -52,11 +54,14 @@ def run_simulate(
     snr = simulator.get_snr("dB")
     print(f"{model.name}: {shape} points, {_noise_words(simulator)}, signal to noise {snr:.3g} dB")
     print(f"Written: {output}")
+    facts.update(model=model.name, shape=noisy.shape, noise=simulator.noise_model, snr_db=snr)
+    facts.update(values=model.values, written=[output])
     if picture:
         try:
             target = output.with_suffix(".png")
             plot_data(noisy, model.energy, model.time, save_path=target, title=model.name,
                       dpi_save=150)  # fmt: skip
+            facts["written"].append(target)
             print(f"Picture: {target}")
         except PlotError as error:
             print(f"No picture: {error}")

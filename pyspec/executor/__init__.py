@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from pyspec.errors import BackendError, suggest
-from pyspec.executor.base import Executor, Values
-from pyspec.executor.compare import AGREEMENT, CompareExecutor, Runner, worst_difference
+from pyspec.errors import BackendError, shortened, suggest
+from pyspec.executor.base import PlanExecutor
+from pyspec.executor.compare import AGREEMENT, CompareExecutor, worst_difference
 from pyspec.executor.compiled import CompiledExecutor
 from pyspec.executor.interpreted import InterpretedExecutor
 from pyspec.executor.joint import JointExecutor, JointNames, join_names
+from pyspec.executor.linear import LinearExecutor
+from pyspec.executor.linear.executor import check_backend
+from pyspec.executor.protocol import Capabilities, Executor, Values
 from pyspec.executor.tree import TreeExecutor
-from pyspec.ir import build_graph
 from pyspec.model import Measurement, Model, register_evaluator
-from pyspec.plan import ScheduledPlan, ScheduledPlan1D, ScheduledPlan2D, schedule_1d, schedule_2d
+from pyspec.model.free import free_parameters
+from pyspec.plan import ScheduledPlan, ScheduledPlan1D, ScheduledPlan2D, lower
 
 Array = npt.NDArray[np.float64]
 
@@ -35,13 +39,15 @@ __all__ = [
     "AGREEMENT",
     "BACKENDS",
     "FOUNDING_NAMES",
+    "Capabilities",
     "CompareExecutor",
     "CompiledExecutor",
     "Executor",
     "InterpretedExecutor",
     "JointExecutor",
     "JointNames",
-    "Runner",
+    "LinearExecutor",
+    "PlanExecutor",
     "TreeExecutor",
     "backend_name",
     "evaluate_1d",
@@ -57,37 +63,43 @@ __all__ = [
 
 def backend_name(name: str) -> str:
     """One of :data:`BACKENDS` for a name of the present or of the founding text."""
-    known = FOUNDING_NAMES.get(name, name)
+    known = FOUNDING_NAMES.get(name, name) if isinstance(name, str) else ""
     if known not in BACKENDS:
         raise BackendError(
-            f"unknown backend {name!r}; there are {', '.join(BACKENDS)}"
+            f"unknown backend {shortened(name)}; there are {', '.join(BACKENDS)}"
             f"{suggest(str(name), [*BACKENDS, *FOUNDING_NAMES])}"
         )
     return known
 
 
-def make_plan(model: Model) -> ScheduledPlan:
-    """Lowers a model on its axes to a plan. Raises PlanError where it cannot."""
-    graph = build_graph(model)
-    one_axis = model.is_time_model or model.dimension == 1
-    return schedule_1d(graph) if one_axis else schedule_2d(graph)
+def make_plan(model: Model, without: Collection[str] | str = ()) -> ScheduledPlan:
+    """Lowers a model on its axes to a plan, through the passes but those in `without`.
+
+    Raises :class:`PlanError` where it cannot.
+    """
+    return lower(model, without).plan(model)
 
 
 def make_executor(
     model: Model, measurement: Measurement | None = None, backend: str = "compiled"
-) -> Runner:
+) -> Executor:
     """An executor of `model` on a measurement.
 
     `backend` is "compiled", "interpreted", "tree" or "compare", or a name of the founding
     text (fit_model_c, fit_model_gir, fit_model_mcp, fit_model_compare).
     """
     backend = backend_name(backend)
+    if free_parameters(model.parameters):
+        check_backend(model, backend)
+        make = partial(make_executor, backend=backend)
+        return LinearExecutor(model, measurement, make, backend == "compiled")
     if backend == "tree":
         return TreeExecutor(model, measurement)
-    plan = make_plan(model)
+    lowered = lower(model)
+    plan = lowered.plan(model)
     if backend == "interpreted":
         return InterpretedExecutor(plan, measurement)
-    compiled = CompiledExecutor(plan, measurement)
+    compiled = CompiledExecutor(plan, measurement, packed=lowered.packed)
     if backend == "compiled":
         return compiled
     return CompareExecutor(

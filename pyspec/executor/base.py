@@ -1,23 +1,20 @@
-"""What the executors share: one interface, the window, the residual."""
+"""What the executors of a plan share: its inputs, and the window of the measurement."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar, TypeAlias
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
 from pyspec.errors import DataError
+from pyspec.executor.protocol import Array, Values
 from pyspec.model import Measurement
 from pyspec.plan import ScheduledPlan
 
-Array = npt.NDArray[np.float64]
-Values: TypeAlias = Mapping[str, float] | Sequence[float] | Array | None
 
-
-class Executor(ABC):
+class PlanExecutor(ABC):
     """Runs one plan on one measurement. Fixed values are inputs, not part of the plan."""
 
     name: ClassVar[str]

@@ -3,28 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import ClassVar, Protocol
+from typing import ClassVar
 
 import numpy as np
 
 from pyspec.errors import BackendError
-from pyspec.executor.base import Array, Values
+from pyspec.executor.protocol import Array, Executor, Values, ValuesOnly
+from pyspec.plan import ScheduledPlan
 
 #: Largest difference between executors, in units of the largest value.
 AGREEMENT = 1e-10
-
-
-class Runner(Protocol):
-    """What :class:`CompareExecutor` needs of an executor."""
-
-    name: ClassVar[str]
-
-    @property
-    def opt_param_names(self) -> tuple[str, ...]: ...
-    @property
-    def fixed_names(self) -> tuple[str, ...]: ...
-    def run(self, theta: Values, fixed: Values = None) -> Array: ...
-    def residual(self, theta: Values, fixed: Values = None, out: Array | None = None) -> Array: ...
 
 
 def worst_difference(a: Array, b: Array) -> float:
@@ -41,12 +29,12 @@ def worst_difference(a: Array, b: Array) -> float:
     return difference / scale if scale else float("inf") if difference else 0.0
 
 
-class CompareExecutor:
+class CompareExecutor(ValuesOnly):
     """Runs all executors given; the last one's answer is returned (``fit_model_compare``)."""
 
     name: ClassVar[str] = "compare"
 
-    def __init__(self, executors: Sequence[Runner]) -> None:
+    def __init__(self, executors: Sequence[Executor]) -> None:
         self.executors = tuple(executors)
 
     @property
@@ -58,6 +46,16 @@ class CompareExecutor:
     def fixed_names(self) -> tuple[str, ...]:
         """The order of `fixed`."""
         return self.executors[-1].fixed_names
+
+    @property
+    def plan(self) -> ScheduledPlan | None:
+        """The plan of the last executor."""
+        return self.executors[-1].plan
+
+    def rest(self) -> None:
+        """Frees the work memory of all executors."""
+        for executor in self.executors:
+            executor.rest()
 
     def run(self, theta: Values, fixed: Values = None) -> Array:
         """The model over the window, after all executors agreed on it."""

@@ -13,7 +13,8 @@ import numpy as np
 
 from pyspec._library import RPN, OpDef
 from pyspec.errors import DataError
-from pyspec.executor.base import Array, Executor, Values
+from pyspec.executor.base import PlanExecutor
+from pyspec.executor.protocol import Array, Values, ValuesOnly
 from pyspec.formula import run_rpn
 from pyspec.functions import outside, reference
 from pyspec.functions.losses import deviance
@@ -31,7 +32,7 @@ from pyspec.plan.scheduled import (
 PARAM = RPN["PARAM"].index
 
 
-class InterpretedExecutor(Executor):
+class InterpretedExecutor(ValuesOnly, PlanExecutor):
     """NumPy evaluation of a plan (``fit_model_gir``)."""
 
     name: ClassVar[str] = "interpreted"
@@ -39,9 +40,12 @@ class InterpretedExecutor(Executor):
     def __init__(self, plan: ScheduledPlan, measurement: Measurement | None = None) -> None:
         super().__init__(plan, measurement)
         window = self.window
-        fed = any(kind != ADD_SLOT and plan.op(kind).spectrum_fed for kind in plan.op_kinds)
-        # A spectrum-fed op needs every energy above the window.
-        self._energy = plan.energy[window.x_begin : None if fed else window.x_end]
+        ops = [plan.op(kind) for kind in plan.op_kinds if kind != ADD_SLOT]
+        # A spectrum-fed op needs every energy above the window, some those below it too.
+        first = 0 if any(op.row_fed for op in ops) else window.x_begin
+        last = None if any(op.spectrum_fed for op in ops) else window.x_end
+        self._energy = plan.energy[first:last]
+        self._first = window.x_begin - first
         self._data: Array | None = None
         if self.measurement.data is not None:
             self._data = window.crop(self.measurement.data).astype(np.float64)
@@ -146,7 +150,7 @@ class InterpretedExecutor(Executor):
             else:
                 axis, mask = int(plan.dyn_sub_axis[sub]), int(plan.dyn_sub_mask[sub])
                 time = plan.dyn_time_axes[axis - 1] if axis else plan.time
-                trace = np.full(plan.n_time, np.nan) if bad else reference(op.name)(time, *params)
+                trace = np.full(plan.n_time, np.nan) if bad else reference(op)(time, *params)
                 if mask >= 0:
                     trace = np.where(plan.dyn_masks[mask], trace, 0.0)
                 if plan.dyn_sub_external[sub] >= 0:
@@ -173,7 +177,7 @@ class InterpretedExecutor(Executor):
             op = plan.op(int(plan.prof_sub_func_id[sub]))
             rows = plan.prof_sub_param_rows[sub, : plan.prof_sub_n_params[sub]]
             params = [traces[row] if row >= 0 else np.zeros(1) for row in rows]
-            value = reference(op.name)(plan.aux[:, np.newaxis], *params)
+            value = reference(op)(plan.aux[:, np.newaxis], *params)
             total = total + np.where(outside(op, params), np.nan, value)
         base = self._block(int(plan.prof_group_base_row[group]))
         traces[self._block(int(plan.prof_group_target_row[group]))] = traces[base] + total
@@ -209,7 +213,7 @@ class InterpretedExecutor(Executor):
         """One component at one auxiliary point: a line (n_energy,) where nothing moves, else
         (n_rows, n_energy)."""
         params = self._params(index, traces, point)
-        function = reference(op.name)
+        function = reference(op)
         if op.spectrum_fed:
             spectrum = np.zeros(self._energy.size) if read is None else read
             value = function(self._energy, *params, spectrum)
@@ -255,5 +259,6 @@ class InterpretedExecutor(Executor):
                 slots[target] = held + value
         result = slots[plan.result_slot]
         columns = window.x_end - window.x_begin
-        line = np.zeros(columns) if result is None else result[..., :columns]
+        begin = self._first
+        line = np.zeros(columns) if result is None else result[..., begin : begin + columns]
         return np.ascontiguousarray(np.broadcast_to(line, window.shape))

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
@@ -17,10 +18,9 @@ import numpy.typing as npt
 
 from pyspec._library import LIBRARY, raise_status
 from pyspec.errors import ModelError, PlanError
-from pyspec.executor.base import Array, Values
-from pyspec.executor.compare import Runner
 from pyspec.executor.compiled import CompiledExecutor
 from pyspec.executor.normal import Parts, fit_parts, pack_triangle, unpack
+from pyspec.executor.protocol import Array, Capabilities, Executor, Values
 from pyspec.model import Model, Par
 
 Ints = npt.NDArray[np.int64]
@@ -76,8 +76,15 @@ def _check_shared(par: Par, index: int, first: int, other: Par) -> None:
         )
 
 
-def _compiled(executor: Runner) -> CompiledExecutor:
+def _compiled(executor: Executor) -> CompiledExecutor:
     if not isinstance(executor, CompiledExecutor):
+        raise PlanError(f"the {executor.name} executor has no derivatives; use compiled")
+    return executor
+
+
+def _summing(executor: Executor) -> Executor:
+    """An executor that sums [J r]. Raises :class:`PlanError`."""
+    if not executor.capabilities.in_c:
         raise PlanError(f"the {executor.name} executor has no derivatives; use compiled")
     return executor
 
@@ -86,8 +93,9 @@ class JointExecutor:
     """Runs the executors of several files as one; spectra and residuals are concatenated."""
 
     name: ClassVar[str] = "joint"
+    plan: ClassVar[None] = None
 
-    def __init__(self, executors: Sequence[Runner], names: JointNames) -> None:
+    def __init__(self, executors: Sequence[Executor], names: JointNames) -> None:
         self.executors = tuple(executors)
         self.names = names
         for executor, gather in zip(self.executors, names.gather, strict=True):
@@ -104,6 +112,11 @@ class JointExecutor:
     def fixed_names(self) -> tuple[str, ...]:
         """Fixed values belong to the files; a joint run takes none."""
         return ()
+
+    def rest(self) -> None:
+        """Frees the work memory of all files."""
+        for executor in self.executors:
+            executor.rest()
 
     def run(self, theta: Values, fixed: Values = None) -> Array:
         """The models of all files over their windows, flattened, one after the other."""
@@ -143,34 +156,29 @@ class JointExecutor:
         raise_status(status, "joint residual")
         return out
 
-    @property
-    def has_jacobian(self) -> bool:
-        """Whether every file is compiled and knows its derivatives."""
-        return all(isinstance(e, CompiledExecutor) and e.has_jacobian for e in self.executors)
+    @cached_property
+    def capabilities(self) -> Capabilities:
+        """What the files can do together: all of them in C, or some derivatives."""
+        can = [executor.capabilities for executor in self.executors]
+        unknown: set[int] = set()
+        for one, gather in zip(can, self.names.gather, strict=True):
+            places = gather[list(one.unknown_columns)] if one.jacobian else gather
+            unknown.update(places.tolist())
+        return Capabilities(
+            jacobian=True,
+            unknown_columns=tuple(sorted(unknown)),
+            in_c=all(one.in_c for one in can),
+        )
 
-    def jacobian(self, theta: Values, fixed: Values = None) -> Array:
+    def jacobian(self, theta: Values, fixed: Values = None, *, known_only: bool = False) -> Array:
         """Derivatives of the residual, (n_free, n); see :meth:`CompiledExecutor.jacobian`."""
-        if not self.has_jacobian:
+        if not (self.capabilities.in_c or known_only):
             raise PlanError("a file without closed derivatives is among these; use differences")
-        return self.known_jacobian(theta, fixed)
-
-    @property
-    def unknown_columns(self) -> tuple[int, ...]:
-        """The free parameters of the project whose derivatives are not known in closed form."""
-        found: set[int] = set()
-        for executor, gather in zip(self.executors, self.names.gather, strict=True):
-            compiled = isinstance(executor, CompiledExecutor)
-            places = executor.unknown_columns if isinstance(executor, CompiledExecutor) else ()
-            found.update(gather[list(places)].tolist() if compiled else gather.tolist())
-        return tuple(sorted(found))
-
-    def known_jacobian(self, theta: Values, fixed: Values = None) -> Array:
-        """As :meth:`jacobian`; the columns of :attr:`unknown_columns` are incomplete."""
         given = self._theta(theta)
         blocks = []
         for executor, gather in zip(self.executors, self.names.gather, strict=True):
-            if isinstance(executor, CompiledExecutor):
-                own = executor.known_jacobian(given[gather])
+            if executor.capabilities.jacobian:
+                own = executor.jacobian(given[gather], known_only=True)
             else:
                 own = np.zeros((gather.size, executor.residual(given[gather]).size))
             block = np.zeros((given.size, own.shape[1]))
@@ -179,21 +187,28 @@ class JointExecutor:
         return np.concatenate(blocks, axis=1)
 
     def normal(self, theta: Values, fixed: Values = None, form: str = "gram") -> Array:
-        """The triangle of all files together; see :meth:`CompiledExecutor.normal`. "factor" is
-        not among the forms here."""
+        """The triangle of all files together; see :meth:`CompiledExecutor.normal`."""
         given = self._theta(theta)
         if form == "value":
             pairs = zip(self.executors, self.names.gather, strict=True)
-            parts = [_compiled(e).normal(given[g], None, form) for e, g in pairs]
+            parts = [_summing(e).normal(given[g], None, form) for e, g in pairs]
             return np.asarray(np.sum(parts, axis=0))
-        total = np.zeros((given.size + 1, given.size + 1))
+        order, is_factor = given.size + 1, form == "factor"
+        total, rows = np.zeros((order, order)), []
         for executor, gather in zip(self.executors, self.names.gather, strict=True):
             places = np.append(gather, given.size)
-            own = unpack(_compiled(executor).normal(given[gather], None, form))
-            total[np.ix_(places, places)] += own
+            found = _summing(executor).normal(given[gather], None, form)
+            own = unpack(found, symmetric=not is_factor)
+            if is_factor:
+                rows.append(np.zeros((len(own), order)))
+                rows[-1][:, places] = own
+            else:
+                total[np.ix_(places, places)] += own
+        if is_factor:
+            total = np.asarray(np.linalg.qr(np.vstack([*rows, total]), mode="r"))
         return pack_triangle(total)
 
-    def fit_parts(self, fixed: Values = None) -> AbstractContextManager[Parts]:
+    def parts(self, fixed: Values = None) -> AbstractContextManager[Parts]:
         """All files as the C loop of a fit uses them."""
         executors = [_compiled(executor) for executor in self.executors]
         return fit_parts(executors, self.names.gather, len(self.names.names), None)

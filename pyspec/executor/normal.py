@@ -8,19 +8,19 @@ Cholesky factor R. Its last number belongs to r alone.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from pyspec._library import CONSTANTS, DTYPES, LIBRARY, raise_status
+from pyspec._library.memory import address, record
 from pyspec.errors import PlanError
-
-if TYPE_CHECKING:
-    from pyspec.executor.compiled import CompiledExecutor
+from pyspec.executor.frame import InC
+from pyspec.executor.protocol import Values
+from pyspec.executor.team import Team, choose_threads, size_of, team_of
 
 Array = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
@@ -63,66 +63,125 @@ def pack_triangle(matrix: Array) -> Array:
 class Sums:
     """The memory of one ``pyspec_normal``: partial sums over consecutive rows."""
 
-    def __init__(self, n_free: int, n_total: int, form: str = "gram") -> None:
+    def __init__(
+        self, n_free: int, n_total: int, form: str = "gram", separable: bool = False
+    ) -> None:
         capacity = CONSTANTS["NORMAL_NODES"]
-        self.struct = np.zeros(1, DTYPES["pyspec_normal"])
         self._nodes = np.zeros(capacity * triangle_size(n_free + 1))
         self._places = np.zeros((capacity, 2), np.int64)
         self._scratch = np.zeros((n_free + 1) * (n_total + 1))
+        self._n_free = n_free
+        given = {
+            "capacity": capacity,
+            "separable": int(separable),
+            "nodes": address(self._nodes),
+            "places": address(self._places),
+            "scratch": address(self._scratch),
+            "n_scratch": self._scratch.size,
+        }
+        self.struct = record("pyspec_normal", given)
+        self.begin(form)
+        self.address = address(self.struct)
+
+    def begin(self, form: str) -> None:
+        """Empties the sums."""
         self.struct["form"] = FORMS[form]
-        self.struct["order"] = 1 if form == "value" else n_free + 1
-        self.struct["capacity"] = capacity
-        self.struct["nodes"] = self._nodes.ctypes.data
-        self.struct["places"] = self._places.ctypes.data
-        self.struct["scratch"] = self._scratch.ctypes.data
-        self.struct["n_scratch"] = self._scratch.size
-        self.address = int(self.struct.ctypes.data)
+        self.struct["order"] = 1 if form == "value" else self._n_free + 1
+        self.struct["n_nodes"] = 0
 
 
 def sum_rows(
-    executor: CompiledExecutor,
+    executor: InC,
     theta: Array,
     fixed: Any,
     form: str,
-    chunks: Sequence[tuple[int, int]],
+    chunks: Sequence[tuple[int, int]] | None,
     threads: int,
+    separable: bool = False,
 ) -> Array:
-    """The triangle over all rows of the window, chunk by chunk; chunks must follow each other."""
+    """The triangle over all rows of the window: by threads, or chunk by chunk; chunks must follow
+    each other."""
     n_free = len(executor.opt_param_names)
-    sums = [Sums(n_free, n_free, form) for _ in chunks]
-
-    def run(index: int) -> int:
-        with prepared(executor, fixed) as frame:
-            frame.theta[:] = theta
-            if executor.helper is not None:
-                frame.fill_external(*executor.helper.external(theta, fixed))
-            begin, end = chunks[index]
-            status: int = LIBRARY.pyspec_accumulate(frame.address, sums[index].address, begin, end)
-            return status
-
-    if threads > 1:
-        with ThreadPoolExecutor(threads) as pool:
-            statuses = list(pool.map(run, range(len(chunks))))
-    else:
-        statuses = [run(index) for index in range(len(chunks))]
-    for status in statuses:
-        raise_status(status, executor.plan.name)
-    for more in sums[1:]:
-        raise_status(LIBRARY.pyspec_join(sums[0].address, more.address), executor.plan.name)
-    triangle = np.zeros(1 if form == "value" else triangle_size(n_free + 1))
     order = 1 if form == "value" else n_free + 1
-    status = LIBRARY.pyspec_collect(sums[0].address, None, order, triangle.ctypes.data)
-    raise_status(status, executor.plan.name)
-    return triangle
+    triangle = np.zeros(triangle_size(order))
+    name = executor.plan.name
+    with prepared(executor, fixed) as frame, team_of([executor], threads) as team:
+        frame.theta[:] = theta
+        if executor.helper is not None:
+            frame.fill_external(*executor.helper.external(theta, fixed))
+        if team is not None or chunks is None:
+            one = [executor], [np.arange(n_free)], n_free, [frame], team
+            parts = Parts(*one, separable=separable)
+            given = parts.address, parts.n, FORMS[form], order, parts.team, address(triangle)
+            raise_status(LIBRARY.pyspec_sum_parts(*given), name)
+            return triangle
+        total = Sums(n_free, n_free, form)
+        what = 0 if form == "value" else CONSTANTS["PREPARE_SLOPES"]
+        raise_status(LIBRARY.pyspec_prepare(frame.address, what), name)
+        for begin, end in chunks:
+            status = LIBRARY.pyspec_accumulate(frame.address, total.address, begin, end)
+            raise_status(status, name)
+        status = LIBRARY.pyspec_collect(total.address, None, order, address(triangle))
+        raise_status(status, name)
+        return triangle
+
+
+def sum_problems(
+    executors: Sequence[InC],
+    thetas: Sequence[Values],
+    fixed: Sequence[Values] | None = None,
+    form: str = "gram",
+) -> Array:
+    """The triangles of many problems in one call: (n_problems, size of a triangle).
+
+    The problems share the model and the energies; each has its own theta, fixed values, times and
+    data. Their rows stand side by side in the vectors of the processor, so that eight fits of one
+    spectrum cost about as much as eight spectra of one fit. The bits of a triangle do not depend on
+    the other problems. Raises :class:`PlanError` where models differ.
+    """
+    given_fixed = list(fixed) if fixed is not None else [None] * len(executors)
+    first = executors[0].packed
+    for executor in executors:
+        if executor.packed.memory.tobytes() != first.memory.tobytes():
+            raise PlanError(
+                f"{executor.plan.name}: problems of one call must have the same model as the "
+                "first; sum this one on its own"
+            )
+    order = 1 if form == "value" else len(executors[0].opt_param_names) + 1
+    what = CONSTANTS["PREPARE_SHARED"]
+    what |= 0 if form == "value" else CONSTANTS["PREPARE_SLOPES"]
+    triangles = np.zeros((len(executors), triangle_size(order)))
+    with ExitStack() as stack:
+        frames = [
+            stack.enter_context(prepared(executor, values))
+            for executor, values in zip(executors, given_fixed, strict=True)
+        ]
+        gathers = [np.arange(len(executors[0].opt_param_names))] * len(executors)
+        parts = Parts(executors, gathers, order - 1, frames)
+        for executor, frame, theta, sums in zip(executors, frames, thetas, parts.sums, strict=True):
+            frame.theta[:] = executor.plan.values(
+                theta, executor.opt_param_names, executor.plan.theta, "free"
+            )
+            if executor.helper is not None:
+                frame.fill_external(*executor.helper.external(frame.theta, None))
+            frame.call["plan"] = first.address
+            stack.callback(frame.call.__setitem__, "plan", executor.packed.address)
+            sums.begin(form)
+            raise_status(LIBRARY.pyspec_prepare(frame.address, what), executor.plan.name)
+        raise_status(LIBRARY.pyspec_accumulate_many(parts.address, parts.n), "problems")
+        for sums, triangle in zip(parts.sums, triangles, strict=True):
+            own = address(triangle)
+            status = LIBRARY.pyspec_collect(sums.address, None, order, own)
+            raise_status(status, "problems")
+    return triangles
 
 
 @contextmanager
-def prepared(executor: CompiledExecutor, fixed: Any) -> Iterator[Any]:
+def prepared(executor: InC, fixed: Any) -> Iterator[Any]:
     """A frame with room for derivatives and with these fixed values."""
     plan = executor.plan
-    frame = executor.take_frame()
+    frame = executor.take_frame(slopes=True)
     try:
-        frame.make_room_for_derivatives(executor)
         if fixed is not None:
             frame.fixed[:] = plan.values(fixed, plan.fixed_names, plan.fixed, "fixed")
         yield frame
@@ -136,44 +195,53 @@ class Parts:
 
     def __init__(
         self,
-        executors: Sequence[CompiledExecutor],
+        executors: Sequence[InC],
         gathers: Sequence[Ints],
         n_total: int,
         frames: Sequence[Any],
+        team: Team | None = None,
+        *,
+        separable: bool = False,
     ) -> None:
         self.struct = np.zeros(len(executors), DTYPES["pyspec_part"])
-        self._kept: list[Any] = [executors, frames]
+        self._kept: list[Any] = [executors, frames, team]
+        self.sums: list[Sums] = []
+        #: Address of the team that shares the work, None where one thread does it all.
+        self.team = None if team is None else team.address
         for row, executor, gather, frame in zip(
             self.struct, executors, gathers, frames, strict=True
         ):
             n_free = len(executor.opt_param_names)
-            sums, places = Sums(n_free, n_total), np.ascontiguousarray(gather, np.int64)
-            self._kept += [sums, places]
+            sums = Sums(n_free, n_total, separable=separable)
+            places = np.ascontiguousarray(gather, np.int64)
+            self.sums.append(sums)
+            self._kept.append(places)
             row["call"] = frame.address
-            row["theta"] = frame.theta.ctypes.data
-            row["gather"] = places.ctypes.data
+            row["theta"] = address(frame.theta)
+            row["gather"] = address(places)
             row["normal"] = sums.address
             row["n_theta"] = n_free
-        self.address = int(self.struct.ctypes.data)
+        self.address = address(self.struct)
         self.n = len(executors)
+        self.size = sum(size_of(executor) for executor in executors)
 
 
 @contextmanager
 def fit_parts(
-    executors: Sequence[CompiledExecutor], gathers: Sequence[Ints], n_total: int, fixed: Any
+    executors: Sequence[InC], gathers: Sequence[Ints], n_total: int, fixed: Any
 ) -> Iterator[Parts]:
     """The parts of a fit, which hold a frame of each executor as long as it runs."""
     for executor in executors:
-        if not executor.has_jacobian:
+        if not executor.capabilities.in_c:
             raise PlanError(f"{executor.plan.name}: registered functions need Python between steps")
     plans = [executor.plan for executor in executors]
-    frames = [executor.take_frame() for executor in executors]
+    frames = [executor.take_frame(slopes=True) for executor in executors]
     try:
-        for executor, frame, plan in zip(executors, frames, plans, strict=True):
-            frame.make_room_for_derivatives(executor)
+        for frame, plan in zip(frames, plans, strict=True):
             if fixed is not None:
                 frame.fixed[:] = plan.values(fixed, plan.fixed_names, plan.fixed, "fixed")
-        yield Parts(executors, gathers, n_total, frames)
+        with team_of(executors, choose_threads(executors)) as team:
+            yield Parts(executors, gathers, n_total, frames, team, separable=True)
     finally:
         for executor, frame, plan in zip(executors, frames, plans, strict=True):
             frame.fixed[:] = plan.fixed

@@ -8,26 +8,24 @@ from __future__ import annotations
 
 import copy
 import dataclasses
-from collections.abc import Mapping, Sequence
-from typing import ClassVar, TypeAlias
+from collections.abc import Mapping
+from typing import ClassVar
 
 import numpy as np
-import numpy.typing as npt
 
 from pyspec._library import OpDef
 from pyspec.errors import DataError, ModelError, suggest
+from pyspec.executor.protocol import Array, Values, ValuesOnly
 from pyspec.formula import parse
-from pyspec.functions import CONTINUED, WIDTH, outside, reference, response, response_order
+from pyspec.functions import outside, reference
 from pyspec.functions.losses import deviance
 from pyspec.functions.quadrature import convolve
+from pyspec.functions.responses import CONTINUED, WIDTH, response, response_order
 from pyspec.model import Component, Dynamics, Measurement, Model, Par
 from pyspec.model.check import PROFILE, movers
 
-Array: TypeAlias = npt.NDArray[np.float64]
-Values: TypeAlias = Mapping[str, float] | Sequence[float] | Array | None
 
-
-class TreeExecutor:
+class TreeExecutor(ValuesOnly):
     """Evaluates a model by walking its tree (``fit_model_mcp``).
 
     Parameters
@@ -37,6 +35,7 @@ class TreeExecutor:
     """
 
     name: ClassVar[str] = "tree"
+    plan: ClassVar[None] = None
 
     def __init__(self, model: Model, measurement: Measurement | None = None) -> None:
         model.check()
@@ -187,7 +186,7 @@ class TreeExecutor:
         if law.subcycle and dynamics is not None:
             time, number = dynamics.cycle(time)
             active = number == law.subcycle
-        value = np.nan if outside(law.op, params) else reference(law.function)(time, *params)
+        value = np.nan if outside(law.op, params) else reference(law.op)(time, *params)
         return np.where(active, value, 0.0)
 
     def _response(
@@ -252,7 +251,7 @@ class TreeExecutor:
         total = 0.0
         for component in reversed(par.profile.components):
             params = _arguments(component, resolved)
-            value = reference(component.function)(self.model.aux[point], *params)
+            value = reference(component.op)(self.model.aux[point], *params)
             total += np.nan if outside(component.op, params) else float(value)
         return total
 
@@ -283,7 +282,7 @@ class TreeExecutor:
     def _component(self, component: Component, params: list[float], before: Array) -> Array:
         if outside(component.op, params):
             return np.full(self._energy.size, np.nan)
-        function = reference(component.function)
+        function = reference(component.op)
         if component.op.spectrum_fed:
             return np.asarray(function(self._energy, *params, before))
         return np.asarray(function(self._energy, *params))

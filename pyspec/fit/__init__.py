@@ -1,26 +1,38 @@
 """Fits through lmfit: parameters in, one executor call for each residual, a FitResult out."""
 
-from pyspec.fit.joint import JointResult, fit_joint
-from pyspec.fit.methods import canonical_method, known_methods
+from pyspec.calls import answered
+from pyspec.fit.joint.fit import fit_joint
+from pyspec.fit.joint.result import JointResult
+from pyspec.fit.lmfit_names import register_plotter
+from pyspec.fit.mcmc import MC, MCMCResult
 from pyspec.fit.result import FitResult
-from pyspec.fit.run import fit_model
-from pyspec.fit.sliceresults import SliceFit, SliceResults
-from pyspec.fit.slices import fit_slices
+from pyspec.fit.single import fit_model
+from pyspec.fit.slices.fit import fit_slices
+from pyspec.fit.slices.results import SliceFit, SliceResults
+from pyspec.fit.solve.methods import canonical_method, known_methods
+from pyspec.fit.starts import Start
 from pyspec.fit.table import CorrelationTable, ParameterRow, ParameterTable
 from pyspec.fit.trace import fit_trace
 
 __all__ = [
+    "MC",
     "CorrelationTable",
     "FitResult",
     "JointResult",
+    "MCMCResult",
     "ParameterRow",
     "ParameterTable",
     "SliceFit",
     "SliceResults",
+    "Start",
     "canonical_method",
     "fit_joint",
     "fit_model",
     "fit_slices",
     "fit_trace",
     "known_methods",
+    "register_plotter",
 ]
+
+for _public in (FitResult, SliceResults, JointResult):
+    answered(_public)

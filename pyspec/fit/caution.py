@@ -3,12 +3,15 @@ a boundary between sub-cycles."""
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping, Sequence
 
 import numpy as np
 import numpy.typing as npt
 
-from pyspec.model import Component, Dynamics, Measurement, Model
+from pyspec.calls import stack_outside
+from pyspec.errors import ModelWarning
+from pyspec.model import Component, Dynamics, Measurement, Model, Par
 
 Array = npt.NDArray[np.float64]
 
@@ -20,10 +23,13 @@ NEAR = 1e-6
 
 
 def cautions(
-    model: Model, values: Mapping[str, float], measurement: Measurement | None = None
+    model: Model,
+    parameters: Mapping[str, Par],
+    values: Mapping[str, float],
+    measurement: Measurement | None = None,
 ) -> list[str]:
     """Sentences about convolutions narrower than two time steps and about samples on sub-cycle
-    boundaries, at these parameter values."""
+    boundaries, at these values of the `parameters` of the model."""
     time = model.time
     if time is None or time.size < 2:
         return []
@@ -31,7 +37,7 @@ def cautions(
     if model.is_time_model:
         return _kernels(model.components, values, time)
     found: list[str] = []
-    for par in model.parameters.values():
+    for par in parameters.values():
         if par.dynamics is not None:
             found += _kernels(par.dynamics.components, values, time)
             found += _boundaries(par.dynamics, time, window)
@@ -90,3 +96,9 @@ def _boundaries(dynamics: Dynamics, time: Array, rows: tuple[int, int] | None) -
         f"time {first:.6g}: rounding decides to which sub-cycle they belong; shift the time axis "
         "by a fraction of a step if the fit is sensitive to them"
     ]
+
+
+def warn(label: str, sentences: Sequence[str]) -> None:
+    """Shows cautions as warnings, at the line that called the package."""
+    for sentence in sentences:
+        warnings.warn(f"{label}: {sentence}", ModelWarning, stacklevel=stack_outside())

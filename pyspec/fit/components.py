@@ -1,15 +1,19 @@
-"""The components of a fitted spectrum one by one, for pictures."""
+"""The components of a fitted model one by one."""
 
 from __future__ import annotations
 
+import copy
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from pyspec.errors import FitError
+from pyspec.executor import make_executor
 from pyspec.functions import reference
-from pyspec.model import Model
+from pyspec.model import Component, Measurement, Model
+from pyspec.model.handed import hand_in
 
 Array = npt.NDArray[np.float64]
 
@@ -23,7 +27,10 @@ def spectrum_components(
     to the model.
     """
     if model.energy is None or model.time is not None:
-        raise FitError("components are drawn for one spectrum, not for a time series")
+        raise FitError(
+            "components are drawn for one spectrum, not for a time series; in 2D "
+            "they are result.eval_components()"
+        )
     window = slice(*(columns or (None, None)))
     total = np.zeros(model.energy.size)
     peaks: dict[str, Array] = {}
@@ -32,7 +39,7 @@ def spectrum_components(
     for component in reversed(model.components):
         numbers = [0.0 if par is None else sampled[par.name] for par in component.pars]
         fed = [total] if component.op.spectrum_fed else []
-        curve = np.asarray(reference(component.function)(model.energy, *numbers, *fed))
+        curve = np.asarray(reference(component.op)(model.energy, *numbers, *fed))
         if curve.ndim == 2:
             curve = model.aux_weights @ curve
         curve = np.broadcast_to(curve, total.shape)
@@ -50,10 +57,89 @@ def _sampled(model: Model, values: dict[str, float]) -> dict[str, Any]:
         assert par.profile is not None
         for component in par.profile.components:
             numbers = [values[own.name] for own in component.parameters]
-            profile = reference(component.function)(model.aux, *numbers)
+            profile = reference(component.op)(model.aux, *numbers)
             found[par.name] = found[par.name] + profile[:, None]
     for par in model.resolution_order() if profiled else ():
         assert par.formula is not None
         if any(np.ndim(found[name]) for name in par.formula.names):
             found[par.name] = par.formula.evaluate(found)
     return found
+
+
+def every_component(
+    model: Model, values: Mapping[str, float], measurement: Measurement, backend: str
+) -> dict[str, Array]:
+    """Name → (n_rows, n_columns) of every component over the window, in file order.
+
+    A component that reads the spectrum is what it adds: the model from it on without the model
+    after it. The others are evaluated alone.
+    """
+    window = Measurement(rows=measurement.rows, columns=measurement.columns)
+
+    def run(components: list[Component]) -> Array | float:
+        if not components:
+            return 0.0
+        part = _part(model, components)
+        known = {n: values[n] for n, par in part.parameters.items() if par.formula is None}
+        part.set_values(known)
+        return np.asarray(make_executor(part, window, backend).run(part.theta()))
+
+    found = {}
+    for index, component in enumerate(model.components):
+        if component.op.spectrum_fed:
+            after = model.components[index + 1 :]
+            found[component.name] = np.asarray(run([component, *after]) - run(after))
+        else:
+            found[component.name] = np.asarray(run([component]))
+    return found
+
+
+def _part(model: Model, components: list[Component]) -> Model:
+    """A model of some components; what they refer to in the others remains as quantities."""
+    whole = copy.deepcopy(model)
+    names = {component.name for component in components}
+    kept = [component for component in whole.components if component.name in names]
+    others = [component for component in whole.components if component.name not in names]
+    referred = [par for component in others for par in component.parameters]
+    part = Model(whole.name, kept, quantities=(*referred, *whole.quantities))
+    part.set_axes(energy=whole.energy, time=whole.time)
+    if whole.aux is not None:
+        part.set_axes(aux=whole.aux, aux_weights=whole.aux_weights)
+    return part
+
+
+def component_curves(model: Model, t_ind: int = 0) -> dict[str, Array]:
+    """Name → (n_energy,) what each component adds to the spectrum of one row, in file order."""
+    rows = None
+    if model.dimension == 2:
+        assert model.time is not None
+        row = range(model.time.size)[t_ind]
+        rows = row, row + 1
+    found = every_component(model, model.values, Measurement(rows=rows), "compiled")
+    return {name: np.ravel(curve) for name, curve in found.items()}
+
+
+def component_traces(model: Model, name: str) -> Array | None:
+    """(n_aux, n_energy) a component at each point of the auxiliary axis, at rest; None where no
+    parameter of it differs along that axis."""
+    component = next(one for one in model.components if one.name == name)
+    sampled = _sampled(model, model.values)
+    numbers = [0.0 if par is None else sampled[par.name] for par in component.pars]
+    if component.op.spectrum_fed or not any(np.ndim(number) for number in numbers):
+        return None
+    return np.asarray(reference(component.op)(model.energy, *numbers))
+
+
+def background_curve(model: Model, name: str, spectrum: Any) -> Array:
+    """(n_energy,) a background at rest that reads `spectrum`."""
+    component = next(one for one in model.components if one.name == name)
+    values = model.values
+    numbers = [0.0 if par is None else values[par.name] for par in component.pars]
+    fed = [np.asarray(spectrum, dtype=np.float64)] if component.op.spectrum_fed else []
+    assert model.energy is not None
+    curve = reference(component.op)(model.energy, *numbers, *fed)
+    return np.broadcast_to(np.asarray(curve), model.energy.shape)
+
+
+hand_in("background_curve", background_curve)
+hand_in("component_curves", component_curves)

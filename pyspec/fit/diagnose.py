@@ -22,7 +22,7 @@ _HOLDS = {">": np.greater, ">=": np.greater_equal, "<": np.less, "<=": np.less_e
 def explain_nonfinite(model: Model, theta: Array) -> str:
     """One sentence on what is not finite at `theta` (in the order of ``opt_param_names``)."""
     try:
-        plan = make_plan(model)
+        plan = make_plan(model, without=("drop", "share"))  # rows under the names of the model
         executor = InterpretedExecutor(plan)
         traces = executor.traces(theta)
         return (

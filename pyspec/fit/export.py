@@ -1,103 +1,103 @@
-"""What is computed from a result on demand: statistics, intervals, an xarray.Dataset."""
+"""Fits as xarray Datasets."""
 
 from __future__ import annotations
 
-import warnings
+from collections.abc import Mapping
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 import numpy as np
+import numpy.typing as npt
 
 from pyspec.errors import FitError
+from pyspec.fit.table import ParameterTable
 
-if TYPE_CHECKING:
-    from pyspec.fit.result import FitResult
-
-
-def fit_statistics(result: FitResult) -> dict[str, float]:
-    """See :attr:`FitResult.statistics`.
-
-    Without known noise AIC is ``n ln(chi2_raw / n) + 2 k``, with it ``chi2 + 2 k``; BIC has
-    ``k ln n`` for ``2 k``.
-    """
-    keep = result.keep
-    data = np.asarray(result.data, dtype=np.float64)[keep]
-    residual = result.residual[keep]
-    raw = float(residual @ residual)
-    n, k = result.n_data, result.n_free
-    total = float(((data - data.mean()) ** 2).sum())
-    weighted = result.problem.is_weighted
-    minus_two_log = result.chisqr if weighted else n * float(np.log(max(raw, 1e-250 * n) / n))
-    return {
-        "chi2_raw": raw,
-        "chi2_red_raw": raw / max(n - k, 1),
-        "chi2": result.chisqr if weighted else float("nan"),
-        "chi2_red": result.redchi if weighted else float("nan"),
-        "r2": 1.0 - raw / total if total > 0 else float("nan"),
-        "aic": minus_two_log + 2.0 * k,
-        "bic": minus_two_log + k * float(np.log(n)),
-    }
+Array = npt.NDArray[np.float64]
 
 
-def confidence_intervals(result: FitResult, **options: Any) -> Any:
-    """See :meth:`FitResult.conf_interval`."""
-    import lmfit
+class LinearPart(Protocol):
+    """What is exported of :class:`pyspec.fit.linear.Amplitudes`."""
 
-    if result.minimizer is None:
-        raise FitError("this is one file of a joint fit; ask the joint result for intervals")
-    if result.n_free < 2:
-        raise FitError(
-            "a profile likelihood needs two free parameters; with one, use its standard error"
-        )
+    @property
+    def axis(self) -> str: ...
+    @property
+    def values(self) -> Mapping[str, Array]: ...
+    @property
+    def stderr(self) -> Mapping[str, Array]: ...
+    @property
+    def names(self) -> tuple[str, ...]: ...
+
+
+def need_xarray() -> Any:
+    """The module xarray. Raises :class:`FitError` without it."""
     try:
-        with np.errstate(all="ignore"), warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            return lmfit.conf_interval(result.minimizer, result.lmfit, **options)
-    except (lmfit.MinimizerException, ValueError, KeyError) as error:
-        raise FitError(
-            f"{result.model_name}: no confidence intervals: {error}; they need a converged fit "
-            "whose free parameters all have standard errors"
-        ) from error
-
-
-def result_dataset(result: FitResult) -> Any:
-    """See :meth:`FitResult.to_dataset`."""
-    try:
-        xarray = import_module("xarray")
+        return import_module("xarray")
     except ImportError:
         raise FitError("to_dataset() needs xarray: pip install xarray") from None
-    time = result.time
-    dims = ("time",) if result.is_trace else ("energy",) if time is None else ("time", "energy")
-    coords: dict[str, Any] = {}
-    if time is not None:
-        coords["time"] = time
-    if not result.is_trace:
-        coords["energy"] = result.energy
-    table = result.table
-    coords["parameter"] = list(table.names)
 
-    def column(name: str) -> Any:
-        return np.array([np.nan if v is None else v for v in table[name]], dtype=np.float64)
 
-    arrays = {
-        "data": (dims, np.array(result.data)),
-        "fit": (dims, np.array(result.fit)),
-        "residual": (dims, result.residual),
-        "value": (("parameter",), column("value")),
-        "stderr": (("parameter",), column("stderr")),
-        "init": (("parameter",), column("init")),
+def dataset_of(
+    arrays: Mapping[str, npt.NDArray[Any]],
+    time: Array | None,
+    energy: Array | None,
+    table: ParameterTable,
+    facts: Mapping[str, Any],
+    linear: LinearPart | None = None,
+) -> Any:
+    """An ``xarray.Dataset`` of one fit.
+
+    Parameters
+    ----------
+    arrays : name → (n_time, n_energy), or the one axis that there is
+    time, energy : the axes of these, None where there is none
+    table : the parameters; value, stderr and init become variables along ``parameter``
+    facts : the attributes of the Dataset
+    linear : spectra or traces that were free, as ``linear`` and ``linear_stderr``
+    """
+    xarray = need_xarray()
+    axes = {name: axis for name, axis in (("time", time), ("energy", energy)) if axis is not None}
+    variables: dict[str, Any] = {name: (tuple(axes), array) for name, array in arrays.items()}
+    for name in ("value", "stderr", "init"):
+        column = [np.nan if value is None else value for value in table[name]]
+        variables[name] = (("parameter",), np.array(column, dtype=np.float64))
+    coords = {**axes, "parameter": list(table.names)}
+    if linear is not None:
+        coords["amplitude"] = list(linear.names)
+        for name, values in (("linear", linear.values), ("linear_stderr", linear.stderr)):
+            variables[name] = (("amplitude", linear.axis), np.array(list(values.values())))
+    return xarray.Dataset(variables, coords=coords, attrs=dict(facts))
+
+
+def json_row(row: Mapping[str, Any]) -> dict[str, Any]:
+    """The values by name; JSON has no infinities: an open bound is None."""
+    return {
+        name: None if isinstance(value, float) and not np.isfinite(value) else value
+        for name, value in row.items()
     }
-    facts = {
+
+
+def plain_fit(result: Any) -> dict[str, Any]:
+    """What ``FitResult.to_dict`` returns."""
+    return {
         "model": result.model_name,
-        "file": result.file_name,
         "fit_type": result.fit_type,
+        "file": result.file_name,
         "method": result.method,
         "backend": result.backend,
-        "success": int(result.success),
+        "success": result.success,
+        "interrupted": result.interrupted,
         "message": result.message,
         "nfev": result.nfev,
+        "seconds": result.seconds,
+        "statistics": json_row(result.statistics),
+        "n_data": result.n_data,
+        "n_free": result.n_free,
         "chisqr": result.chisqr,
         "redchi": result.redchi,
-        "model_text": result.problem.model.text,
+        "degenerate": result.degenerate,
+        "cautions": list(result.cautions),
+        "at_bound": dict(result.at_bound),
+        "without_effect": list(result.without_effect),
+        "parameters": [json_row(row) for row in result.table.to_dict()],
+        "correlations": result.correl,
     }
-    return xarray.Dataset(arrays, coords=coords, attrs=facts)

@@ -1,20 +1,25 @@
-"""From a model's parameters to lmfit.Parameters and back.
+"""The parameters of a fit: from those of a model to start values, and what a fit says of them.
 
-Only free and fixed parameters become lmfit parameters. Expressions stay pyspec's own: lmfit
-never sees one, so nothing is ever evaluated by asteval. Followers are added after the fit.
+Objects of lmfit are made of these where a method of lmfit runs, or where somebody asks a result for
+them. Only free and fixed parameters are fitted. Expressions stay pyspec's own: lmfit never sees
+one, so nothing is ever evaluated by asteval. Followers are added after the fit.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from pyspec.errors import FitError, ModelError
+from pyspec.errors import FitError
+from pyspec.fit.sizes import Sizes, unit_of
+from pyspec.formula import chain_product
 from pyspec.model import Model, Par
+from pyspec.model.check import resolution_order
 
 Array = npt.NDArray[np.float64]
 
@@ -25,12 +30,43 @@ INSIDE = 1e-3
 AT_BOUND = 1e-6
 
 
+@dataclass(slots=True)
+class FitParameter:
+    """One parameter of a fit, by the names that lmfit uses.
+
+    Attributes
+    ----------
+    name, value, vary, min, max : as of lmfit; a parameter that is not free has no bounds
+    unit : the size in which its steps are counted, see :mod:`pyspec.fit.units`
+    init_value : where it started
+    stderr, correl : one standard error, and the correlations with others by their names; None
+        where there is none
+    expr : the text of the expression that it follows
+    """
+
+    name: str
+    value: float
+    vary: bool = False
+    min: float = -math.inf
+    max: float = math.inf
+    unit: float = 1.0
+    init_value: float = math.nan
+    stderr: float | None = None
+    correl: dict[str, float] | None = None
+    expr: str | None = None
+
+
+#: By name, in the order of the model: free and fixed ones, and after a fit the followers.
+FitParameters = dict[str, FitParameter]
+
+
 def start_parameters(
     model: Model,
+    parameters: Mapping[str, Par],
     values: Mapping[str, float] | None = None,
     data: npt.NDArray[Any] | None = None,
-) -> tuple[Any, tuple[str, ...]]:
-    """lmfit.Parameters of the free and fixed parameters, and the names moved off a bound.
+) -> tuple[FitParameters, tuple[str, ...]]:
+    """The free and fixed `parameters` of a model at their start, and the names moved off a bound.
 
     `values` replace those of the model, by name. `data` say how large heights are that start at
     0. Each parameter counts in a unit of its own, see :mod:`pyspec.fit.units`.
@@ -41,28 +77,29 @@ def start_parameters(
 
     Raises :class:`FitError` if nothing is free, or a free value is outside of its bounds.
     """
-    from pyspec.fit.units import UnitParameter, UnitParameters, natural_sizes, unit_of
-
-    sizes = natural_sizes(model, data)
-    params = UnitParameters()
+    sizes = Sizes(model, data)
+    given = values or {}
+    params: FitParameters = {}
     moved: list[str] = []
-    for par in model.parameters.values():
-        if par.formula is not None:
+    is_free = False
+    for name, par in parameters.items():
+        if par.formula is not None or par.free is not None:
             continue
-        given = float((values or {}).get(par.name, par.value))
-        value = given
+        start = value = float(given.get(name, par.value))
         if not math.isfinite(value):
             raise FitError(f"{par.place} starts at {value}; give it a finite value")
-        if par.vary:
-            value = _inside(par, value, sizes.get(par.name, 1.0))
-            if value != given:
-                moved.append(par.name)
-            unit = unit_of(value, par.min, par.max, sizes.get(par.name, 1.0))
-            params.add(UnitParameter(par.name, value, unit, min=par.min, max=par.max))
-        else:
-            # Without bounds: lmfit would clip a fixed value to them without a word.
-            params.add(par.name, value=value, vary=False)
-    if not model.opt_param_names:
+        if not par.vary:
+            params[name] = FitParameter(name, value, init_value=value)
+            continue
+        is_free = True
+        size = sizes[name]
+        value = _inside(par, value, size)
+        if value != start:
+            moved.append(name)
+        unit = unit_of(value, par.min, par.max, size)
+        low, high = float(par.min), float(par.max)
+        params[name] = FitParameter(name, value, True, low, high, unit, value)
+    if not is_free:
         raise FitError(
             f"{model.name}: every parameter is fixed, there is nothing to fit; let one vary: "
             "[value, True, min, max]"
@@ -105,7 +142,7 @@ def at_bound(value: float, low: float, high: float, start: float) -> str:
 
 
 def followers(
-    model: Model, values: Mapping[str, float]
+    parameters: Mapping[str, Par], values: Mapping[str, float]
 ) -> dict[str, tuple[float, dict[str, float]]]:
     """Value and gradient of every expression parameter, through chains of expressions.
 
@@ -113,31 +150,19 @@ def followers(
     holds. Base values are meant where a parameter moves in time.
     """
     done: dict[str, tuple[float, dict[str, float]]] = {}
-    running: list[str] = []
-
-    def resolve(name: str) -> tuple[float, dict[str, float]]:
-        formula = model.parameters[name].formula
-        if formula is None:
-            return float(values[name]), {name: 1.0}
-        if name in done:
-            return done[name]
-        if name in running:
-            cycle = " -> ".join([*running[running.index(name) :], name])
-            raise ModelError(f"{model.name}: expressions run in a circle: {cycle}")
-        running.append(name)
-        inner = {used: resolve(used) for used in formula.names}
-        running.pop()
-        value, slopes = formula.gradient({used: pair[0] for used, pair in inner.items()})
+    for par in resolution_order(parameters):
+        assert par.formula is not None
+        inner = {
+            used: done[used] if used in done else (float(values[used]), {used: 1.0})
+            for used in par.formula.names
+        }
+        value, slopes = par.formula.gradient({used: pair[0] for used, pair in inner.items()})
         gradient: dict[str, float] = {}
         for used, slope in slopes.items():
             for leaf, own in inner[used][1].items():
-                gradient[leaf] = gradient.get(leaf, 0.0) + float(slope) * own
-        done[name] = float(value), gradient
-        return done[name]
-
-    return {
-        par.name: resolve(par.name) for par in model.parameters.values() if par.formula is not None
-    }
+                gradient[leaf] = gradient.get(leaf, 0.0) + float(chain_product(slope, own))
+        done[par.name] = float(value), gradient
+    return {name: done[name] for name in parameters if name in done}
 
 
 def propagate(gradient: Mapping[str, float], names: Sequence[str], covar: Array) -> float:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Collection, Mapping, Sequence
 from functools import cached_property
 from typing import Any
@@ -10,21 +9,25 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pyspec.errors import FitError, suggest
-from pyspec.executor import CompiledExecutor, Runner, make_executor, make_plan
+from pyspec.errors import FitError
+from pyspec.executor import Executor, make_executor, make_plan
 from pyspec.executor.normal import pack_triangle, unpack
-from pyspec.fit.buffers import BufferPool
 from pyspec.fit.caution import cautions
-from pyspec.fit.covariance import jacobian
 from pyspec.fit.diagnose import explain_nonfinite
-from pyspec.fit.jumps import jump_places
-from pyspec.fit.native import NativeSolver, Watch, root_of
-from pyspec.fit.parameters import followers, start_parameters
-from pyspec.fit.progress import Silent, StopFit
+from pyspec.fit.doubts import at_the_bound, check_registered, doubts, refuse_idle
+from pyspec.fit.evaluations import Evaluations
+from pyspec.fit.parameters import FitParameters, followers, start_parameters
+from pyspec.fit.progress import Silent
+from pyspec.fit.solve.buffers import BufferPool
+from pyspec.fit.solve.covariance import jacobian
+from pyspec.fit.solve.jumps import jump_places
+from pyspec.fit.solve.methods import checked_classes
+from pyspec.fit.solve.native import NativeSolver, Watch, root_of
 from pyspec.ir import build_graph
 from pyspec.model import Measurement, Model, Par
-from pyspec.passes import classify_columns, jump_parameters
-from pyspec.plan import ScheduledPlan
+from pyspec.model.digest import checksum
+from pyspec.passes import classify_columns
+from pyspec.plan import ScheduledPlan, lower
 
 Array = npt.NDArray[np.float64]
 
@@ -32,30 +35,16 @@ Array = npt.NDArray[np.float64]
 POISSON_FLOOR = 1e-3
 
 
-#: Classes of Jacobian columns that may be switched off.
-CLASSES = ("constant", "structured")
-
-
-def checked_classes(without: Collection[str]) -> frozenset[str]:
-    """The classes as a set. Raises :class:`FitError` for names that are none."""
-    given = {without} if isinstance(without, str) else set(without)
-    for name in sorted(given - set(CLASSES)):
-        raise FitError(
-            f"jacobian_without={name!r} is no class of columns that can be switched off"
-            f"{suggest(name, list(CLASSES))}; there are {', '.join(CLASSES)}"
-        )
-    return frozenset(given)
-
-
 class FitProblem:
     """Model, measurement and backend, callable with lmfit.Parameters.
 
-    Keeps the best point seen, counts evaluations, and refuses values that are not finite by
+    `evaluations` counts them and keeps the best point. Values that are not finite are refused by
     naming the parameter. Pickles without its executor, which is made again on first use.
 
     `executor` is one made before, for many measurements of one model; `fixed` holds values of
     fixed parameters that differ from those of the model; `without` names classes of Jacobian
-    columns that are switched off, for comparison.
+    columns that are switched off, for comparison: nothing is made of what is known of them, they
+    are finite differences at every step.
     """
 
     def __init__(
@@ -63,40 +52,39 @@ class FitProblem:
         model: Model,
         measurement: Measurement,
         backend: str,
-        executor: Runner | None = None,
+        executor: Executor | None = None,
         fixed: Mapping[str, float] | None = None,
         without: Collection[str] = (),
     ) -> None:
         self.model = model
         self.measurement = measurement
+        #: Of the data as they are now: what is saved later must be what was fitted.
+        self.data_checksum = 0 if measurement.data is None else checksum(measurement.data)
         self.backend = backend
         self.fixed = None if fixed is None else dict(fixed)
         self.without = checked_classes(without)
-        self._executor: Runner | None = executor
+        self._executor: Executor | None = executor
         self.names: tuple[str, ...] = tuple(self.executor.opt_param_names)
         self._start()
 
-    def make_executor(self) -> Runner:
+    def make_executor(self) -> Executor:
         """The executor of this problem."""
-        if "constant" in self.without and self.backend == "compiled":
-            return CompiledExecutor(make_plan(self.model), self.measurement, lines=False)
+        check_registered(self.model, self.parameters)
         return make_executor(self.model, self.measurement, self.backend)
 
     def _start(self) -> None:
         self.progress: Silent = Silent()
-        self.limit(None, None)
-        self.nfev = 0
-        self.best = np.inf
-        self.best_theta = np.full(len(self.names), np.nan)
+        self.evaluations = Evaluations(len(self.names))
         self._theta = np.empty(len(self.names))
         self._pool: BufferPool | None = None
         self._params: Any = None
         self._gather: list[Any] = []
+        self._kept: dict[int, Array] = {}
         self.sizes = [1.0] * len(self.names)
 
     def __getstate__(self) -> dict[str, Any]:
-        lost = {"_executor", "progress", "max_nfev", "max_seconds", "_deadline"}
-        lost |= {"_theta", "_pool", "_params", "_gather"}
+        lost = {"_executor", "progress"}
+        lost |= {"_theta", "_pool", "_params", "_gather", "_kept"}
         return {name: value for name, value in self.__dict__.items() if name not in lost}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -112,16 +100,23 @@ class FitProblem:
         return self.model.name
 
     @property
-    def executor(self) -> Runner:
+    def executor(self) -> Executor:
         """The executor that answers."""
         if self._executor is None:
             self._executor = self.make_executor()
         return self._executor
 
-    @property
+    @cached_property
     def parameters(self) -> dict[str, Par]:
-        """All parameters by name."""
+        """All parameters by name, as they are when the fit begins."""
         return self.model.parameters
+
+    def rest(self) -> None:
+        """Frees what only a running fit needs; it is made again when it is needed."""
+        self._pool = None
+        self._kept = {}
+        if self._executor is not None:
+            self._executor.rest()
 
     def release(self) -> None:
         """Gives the executor up; it is made again when it is needed."""
@@ -129,7 +124,7 @@ class FitProblem:
 
     @property
     def is_weighted(self) -> bool:
-        """Whether the noise of the data is known: weights, or counting statistics."""
+        """Whether the noise is known: weights, or counting statistics."""
         return self.measurement.weight is not None or self.is_poisson
 
     @property
@@ -144,7 +139,7 @@ class FitProblem:
         assert data is not None
         return int(self.measurement.window(data).size)
 
-    @property
+    @cached_property
     def data_square(self) -> float:
         """chi² of a model that is 0 everywhere: what rounding of chi² is measured by."""
         return self.measurement.square()
@@ -156,44 +151,55 @@ class FitProblem:
             return self.n_residuals
         return int(np.count_nonzero(self.measurement.window(self.measurement.keep)))
 
-    def start(self, seeds: Mapping[str, float] | None = None) -> tuple[Any, tuple[str, ...]]:
-        """lmfit.Parameters to start from, and the names moved off a bound."""
+    #: Amplitudes that are solved for beside the parameters, see :mod:`pyspec.fit.linear`.
+    n_linear: int = 0
+
+    def start(
+        self, seeds: Mapping[str, float] | None = None
+    ) -> tuple[FitParameters, tuple[str, ...]]:
+        """The parameters to start from, and the names moved off a bound."""
+        refuse_idle(self.model, self.parameters)
         data = self.measurement.data
         seen = None if data is None else self.measurement.window(data)
-        params, moved = start_parameters(self.model, {**(self.fixed or {}), **(seeds or {})}, seen)
-        self.sizes = [getattr(params[name], "unit", 1.0) for name in self.names]
+        given = {**(self.fixed or {}), **(seeds or {})}
+        params, moved = start_parameters(self.model, self.parameters, given, seen)
+        self.sizes = [params[name].unit for name in self.names]
         return params, moved
 
     def followers(self, values: Mapping[str, float]) -> dict[str, tuple[float, dict[str, float]]]:
         """Value and gradient of every expression parameter."""
-        return followers(self.model, values)
+        return followers(self.parameters, values)
 
     def expression(self, name: str) -> str:
         """The text of an expression parameter."""
-        return str(self.model.parameters[name].expr)
+        return str(self.parameters[name].expr)
 
     def cautions(self, values: Mapping[str, float]) -> list[str]:
         """What may mislead at these values."""
-        return cautions(self.model, values, self.measurement)
+        return cautions(self.model, self.parameters, values, self.measurement)
+
+    def doubts(
+        self, theta: Array, values: Mapping[str, float], sides: Any, chisqr: float | None = None
+    ) -> list[str]:
+        """What to doubt in a finished fit; `sides` are the bounds that parameters ended at,
+        `chisqr` that of the fit, if it is known."""
+        found = self.chisqr_at if chisqr is None else lambda at: chisqr
+        known = self.model, self.parameters
+        return doubts(*known, values, self.measurement, lambda: found(theta), sides)
+
+    def at_the_bound(self, name: str, side: str, limit: float, *gain: float) -> str:
+        """A sentence about a parameter that ended at a bound; `gain` in χ², of χ², in units of the
+        variance of a point."""
+        return at_the_bound(name, self.model, side, limit, *gain)
 
     # what an optimizer calls
-
-    def limit(self, max_nfev: int | None, max_seconds: float | None) -> None:
-        """How much a fit may take from here on; None is no limit."""
-        self.max_nfev, self.max_seconds = max_nfev, max_seconds
-        self._deadline = None if max_seconds is None else time.perf_counter() + max_seconds
-
-    def check_time(self) -> None:
-        """Raises :class:`StopFit` where the time is up."""
-        if self._deadline is not None and time.perf_counter() > self._deadline:
-            raise StopFit(f"stopped after max_seconds = {self.max_seconds:g}")
 
     def reuse_buffer(self, reuse: bool) -> None:
         """Whether residual arrays come from a pool: only for an optimizer that copies them."""
         self._pool = BufferPool(self.n_residuals) if reuse else None
 
     def theta_of(self, params: Any) -> Array:
-        """The free values of lmfit.Parameters, in the order of the plan."""
+        """The free values of parameters by name, in the order of the plan."""
         return np.array([params[name].value for name in self.names], dtype=np.float64)
 
     def __call__(self, params: Any) -> Array:
@@ -208,59 +214,83 @@ class FitProblem:
 
     def residual(self, theta: Array) -> Array:
         """The residual at `theta`; keeps the best point, refuses what is not finite."""
-        if self.max_nfev is not None and self.nfev >= self.max_nfev:
-            raise StopFit(f"stopped after max_nfev = {self.max_nfev} evaluations")
-        self.check_time()
+        evaluations = self.evaluations
+        evaluations.left()
+        evaluations.check_end()
         out = None if self._pool is None else self._pool.take()
         residual: Array = self.executor.residual(theta, self.fixed, out=out)
-        self.nfev += 1
+        evaluations.count += 1
         # One pass over the residual: chi², and a look for NaN and inf. einsum, because BLAS
         # would start threads that idle on the cores between two evaluations.
         chisqr = float(np.einsum("i,i", residual, residual))
-        if chisqr < self.best:
-            self.best = chisqr
-            self.best_theta[:] = theta
-        elif not np.isfinite(chisqr) and not np.isfinite(residual).all():
+        is_best = evaluations.keep(chisqr, theta)
+        if not is_best and not np.isfinite(chisqr) and not np.isfinite(residual).all():
             self.refuse(theta)
-        self.progress.update(self.nfev, chisqr, self.best)
+        self.progress.update(evaluations.count, chisqr, evaluations.best)
         return residual
 
-    def run(self, theta: Array) -> Array:
-        """The model over the window at `theta`."""
-        return np.asarray(self.executor.run(theta, self.fixed))
+    def run(self, theta: Array, *, whole: bool = False) -> Array:
+        """The model over the window at `theta`, or over the whole axes."""
+        executor = self.executor
+        if whole:
+            executor = make_executor(self.model, None, self.backend)
+        return np.asarray(executor.run(theta, self.fixed))
 
     def derivatives(self, theta: Array, bounds: Sequence[tuple[float, float]]) -> Array:
         """(n_free, n_residuals) derivatives of the residual: exact where the executor knows them,
-        by central differences elsewhere."""
-        executor: Any = self.executor
-        known = hasattr(executor, "known_jacobian")
+        by central differences elsewhere; constant ones of these are computed once."""
+        can = self.executor.capabilities
         columns = list(range(len(self.names)))
-        if known:
-            columns = sorted({*executor.unknown_columns, *self._switched_off})
-        exact: Array = np.empty((0, 0))
-        if known:
-            exact = executor.known_jacobian(theta, self.fixed)
-        if not columns:
-            return exact
-        differences = jacobian(self._plain, theta, bounds, columns, self.sizes).T
-        self.nfev += 2 * len(columns)
-        if not known:
+        exact: Array | None = None
+        if can.jacobian:
+            columns = sorted({*can.unknown_columns, *self._switched_off})
+            exact = self.executor.jacobian(theta, self.fixed, known_only=True)
+            if not columns:
+                return exact
+        differences = self._differences(theta, bounds, columns)
+        if exact is None:
             return differences
         exact[columns] = differences
         return exact
 
+    def _differences(
+        self, theta: Array, bounds: Sequence[tuple[float, float]], columns: list[int]
+    ) -> Array:
+        """Central differences of some columns. Constant ones are kept from the first step on."""
+        new = [k for k in columns if k not in self._kept]
+        found = dict(self._kept)
+        if new:
+            slopes = jacobian(self._plain, theta, bounds, new, self.sizes).T
+            self.evaluations.count += 2 * len(new)
+            found.update(zip(new, slopes, strict=True))
+            self._kept |= {
+                k: found[k] for k in new if self._stays(k) and np.isfinite(found[k]).all()
+            }
+        return np.stack([found[k] for k in columns])
+
+    def _stays(self, column: int) -> bool:
+        """Whether a column is the same at every step. Counting statistics scale columns by what
+        depends on the model, and none is."""
+        if "constant" in self.without or self.is_poisson:
+            return False
+        return self.column_kinds[column] == "constant"
+
+    @cached_property
+    def column_kinds(self) -> tuple[str, ...]:
+        """The class of each Jacobian column, see :class:`pyspec.passes.Column`."""
+        return tuple(column.kind for column in classify_columns(build_graph(self.model)))
+
     @property
     def in_c(self) -> bool:
         """Whether all derivatives come from one C call."""
-        return bool(getattr(self.executor, "has_jacobian", False)) and not self._switched_off
+        return self.executor.capabilities.in_c and not self._switched_off
 
     @cached_property
     def _switched_off(self) -> list[int]:
         """Columns that are to be finite differences, though they are known."""
-        if "structured" not in self.without:
+        if not self.without:
             return []
-        columns = classify_columns(build_graph(self.model))
-        return [k for k, column in enumerate(columns) if column.kind == "structured"]
+        return [k for k, kind in enumerate(self.column_kinds) if kind in self.without]
 
     def _plain(self, theta: Array) -> Array:
         return np.array(self.executor.residual(theta, self.fixed))
@@ -269,7 +299,7 @@ class FitProblem:
         """(m, n_free) matrix whose Gram matrix is the information: derivatives of the residual, or
         with counting statistics of the model over sqrt(variance); or a factor of these."""
         if self.in_c:
-            executor: Any = self.executor
+            executor = self.executor
             if not self.is_poisson:
                 factor = executor.normal(theta, self.fixed, "factor")
                 return unpack(factor, symmetric=False)[:, free]
@@ -281,32 +311,55 @@ class FitProblem:
         weight = np.sqrt(scale / np.maximum(expected, POISSON_FLOOR / scale))
         if self.measurement.keep is not None:
             weight[~self.measurement.window(self.measurement.keep)] = 0.0
-        self.nfev += 2 * len(free)
+        self.evaluations.count += 2 * len(free)
         slopes = jacobian(lambda at: self.run(at).ravel(), theta, bounds, free, self.sizes)
         slopes *= weight.reshape(-1, 1)
         return slopes
+
+    def information(
+        self, theta: Array, bounds: Sequence[tuple[float, float]]
+    ) -> tuple[Array, Array]:
+        """(m, n_free) matrix whose Gram matrix is the information, and (n_free,) Jᵀr, the direction
+        in which chi² falls."""
+        free = list(range(len(self.names)))
+        if self.in_c:
+            executor: Any = self.executor
+            factor = unpack(executor.normal(theta, self.fixed, "factor"), symmetric=False)
+            root, downhill = factor[:, :-1], factor[:, :-1].T @ factor[:, -1]
+        else:
+            columns = -self.derivatives(theta, bounds)
+            root, downhill = columns.T, columns @ self._plain(theta)
+        if self.is_poisson:
+            root = self.slopes(theta, bounds, free)
+        return root, downhill
+
+    def chisqr_at(self, theta: Array) -> float:
+        """chi² at a point; NaN where the model is not defined."""
+        with np.errstate(all="ignore"):
+            residual = self._plain(theta)
+            return float(np.einsum("i,i", residual, residual))
 
     def jumps(self) -> dict[str, Array]:
         """Free parameters that move a jump over the samples → the values where they do."""
         found = jump_places(self.plan)
         if not found:
             return {}
-        certain = jump_parameters(build_graph(self.model))
+        certain = lower(self.model).jump_parameters(self.model)
         return {name: places for name, places in found.items() if name in certain}
 
     @property
     def plan(self) -> ScheduledPlan:
         """The plan of the model."""
-        plan = getattr(self.executor, "plan", None)
-        return plan if isinstance(plan, ScheduledPlan) else make_plan(self.model)
+        plan = self.executor.plan
+        return make_plan(self.model) if plan is None else plan
 
     def solve(self, solver: NativeSolver, watch: Watch) -> None:
         """Runs the solver of C: all of it there, or with evaluations from here where these need
         Python."""
-        executor: Any = self.executor
         if self.in_c:
-            with executor.fit_parts(self.fixed) as parts:
-                solver.run_parts(parts, watch, each=self.progress.each)
+            with self.executor.parts(self.fixed) as parts:
+                each = self.progress.each or self.evaluations.is_timed
+                solver.run_parts(parts, watch, each)
             return
         bounds = solver.bounds
 
@@ -328,7 +381,8 @@ class FitProblem:
 
     def refuse(self, theta: Array) -> None:
         """Raises :class:`FitError`: the residual is not finite at `theta`, and why."""
-        when = "at the start" if self.nfev == 1 else f"at evaluation {self.nfev}"
+        count = self.evaluations.count
+        when = "at the start" if count == 1 else f"at evaluation {count}"
         values = ", ".join(f"{n} = {v:.6g}" for n, v in zip(self.names, theta, strict=True))
         raise FitError(
             f"{self.label}: the residual is not finite {when}: "

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
+import warnings
 from collections.abc import Callable
 from typing import Any, TextIO
 
@@ -132,11 +133,20 @@ class StepBar(Silent):
 
 
 def _steps(label: str, total: int) -> StepLine | StepBar:
+    tqdm = _tqdm()
+    return StepLine(label) if tqdm is None else StepBar(label, total, tqdm)
+
+
+def _tqdm() -> Any:
+    """tqdm's bar, which is a widget in a notebook that has them; None where tqdm is missing."""
     try:
-        from tqdm import tqdm
+        with warnings.catch_warnings():
+            # It warns where ipywidgets are missing, and writes text then, which is well.
+            warnings.simplefilter("ignore")
+            from tqdm.auto import tqdm
     except ImportError:
-        return StepLine(label)
-    return StepBar(label, total, tqdm)
+        return None
+    return tqdm
 
 
 def make_progress(progress: bool | Callback | None, label: str) -> Silent:
@@ -145,8 +155,5 @@ def make_progress(progress: bool | Callback | None, label: str) -> Silent:
         return Silent()
     if callable(progress):
         return Custom(progress)
-    try:
-        from tqdm import tqdm
-    except ImportError:
-        return Line(label)
-    return Bar(label, tqdm)
+    tqdm = _tqdm()
+    return Line(label) if tqdm is None else Bar(label, tqdm)

@@ -2,28 +2,41 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from functools import cached_property
 from html import escape
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from pyspec.calls import Named
 from pyspec.errors import FitError
 from pyspec.fit.components import spectrum_components
-from pyspec.fit.export import confidence_intervals, fit_statistics, result_dataset
+from pyspec.fit.export import dataset_of, plain_fit
+from pyspec.fit.linear import Amplitudes, LinearProblem
+from pyspec.fit.linear.amplitudes import amplitudes_of, covariance_of
+from pyspec.fit.linear.predict import predict_linear
+from pyspec.fit.lmfit_names import LmfitNames
+from pyspec.fit.moving import Moving, moving_parameters
+from pyspec.fit.parameters import FitParameters
+from pyspec.fit.predict import Prediction, predict
 from pyspec.fit.problem import FitProblem
+from pyspec.fit.slot_names import SlotNames
+from pyspec.fit.statistics import confidence_intervals, goodness
 from pyspec.fit.table import (
     CorrelationTable,
     ParameterRow,
     ParameterTable,
     correlation_matrix,
-    html_table,
 )
+from pyspec.model import Measurement, Model
+from pyspec.model.show import html_table
 
 Array = npt.NDArray[np.float64]
 
 
-class FitResult:
+class FitResult(LmfitNames, SlotNames):
     """One finished (or stopped) fit.
 
     Attributes
@@ -36,11 +49,18 @@ class FitResult:
     nfev : int
         residual evaluations, all of them
     n_data, n_free : int
-        points that count, free parameters
+        points that count; free parameters, amplitudes that are free along an axis included
     success, message : bool, str
-        whether the method converged, and what it said
+        whether the method ended at an optimum and the data determine every free parameter, and
+        how it ended
+    degenerate : bool
+        True if the data do not determine some free parameters, `without_effect`
+    cautions : tuple of str
+        what to know before these numbers are used: a reduced χ² far from 1 with declared noise,
+        an error wider than the bounds
     interrupted : bool
-        True if Ctrl-C ended the fit; the values are then the best so far
+        True if Ctrl-C or SIGTERM came: the values are the best so far, or those of a fit that had
+        just ended (`success` says which)
     at_bound : dict
         name → "min" or "max" for parameters that ended at a bound: no standard error
     without_effect : tuple of str
@@ -52,6 +72,10 @@ class FitResult:
         what ran, on which executor, for how long
     model_name, fit_type, file_name : str
         where the fit belongs; fit_type is "baseline", "spectrum", "2d", "trace", "sbs" or ""
+    started_from : str
+        where the start values come from, such as "the baseline fit"; "" where not known
+    starts : tuple of :class:`pyspec.fit.starts.Start`
+        how the fits from several starts ended (`n_starts=`)
     energy, time : arrays of the fit window; time is None for one spectrum
     target : str
         what a trace shows, such as the name of a parameter
@@ -59,18 +83,16 @@ class FitResult:
         method, tolerances and other options, to run the fit again
     correl : dict of dicts
         correlation of two free parameters
-    linear : tuple of str
-        parameters solved linearly; empty for methods of lmfit
-    lmfit : lmfit.MinimizerResult
-    minimizer : lmfit.Minimizer
-        ``lmfit.conf_interval(result.minimizer, result.lmfit)``
+    linear : :class:`pyspec.fit.linear.Amplitudes` or None
+        spectra or traces that were free, with standard errors; None where the model has none
     """
 
     def __init__(self, problem: FitProblem, minimizer: Any, outcome: Any, **facts: Any) -> None:
         self.problem = problem
-        self.minimizer = minimizer
-        self.lmfit = outcome
-        self.params = outcome.params
+        self._outcome, self._minimizer = outcome, minimizer
+        self._of_many: bool = facts.get("of_many", False)
+        self._params: FitParameters = facts["params"]
+        self._scale_covar: bool = facts["scale_covar"]
         self.backend: str = facts["backend"]
         self.method: str = facts["method"]
         self.seconds: float = facts["seconds"]
@@ -79,33 +101,38 @@ class FitResult:
         self.interrupted: bool = facts["interrupted"]
         self.at_bound: dict[str, str] = facts["at_bound"]
         self.without_effect: tuple[str, ...] = facts["without_effect"]
+        self.degenerate: bool = facts.get("degenerate", False)
+        self.cautions: tuple[str, ...] = facts.get("cautions", ())
         self.intervals: dict[str, tuple[float, float]] = facts.get("intervals", {})
         self.settings: dict[str, Any] = facts.get("settings", {})
         self.expressions: dict[str, str] = facts["expressions"]
-        self.start: dict[str, float] = facts["start"]
+        self.start: dict[str, float] = Named(facts["start"])
         self.nfev: int = facts["nfev"]
         self.chisqr = float(outcome.chisqr)
         self.redchi = float(outcome.redchi)
+        self._variance = float(facts.get("variance", self.redchi))  # of all files of a joint fit
         self.n_data = int(outcome.ndata)
-        self.n_free = int(outcome.nvarys)
-        self.linear: tuple[str, ...] = ()
+        self.n_free = len(problem.names) + problem.n_linear
         self.model_name: str = problem.model.name
         self.fit_type = ""
+        self.started_from = ""
+        self.starts: tuple[Any, ...] = ()
         self.target = ""
         self.file_name = ""
-        self.theta: Array = np.array([self.params[name].value for name in problem.names])
+        self.theta: Array = problem.theta_of(self._params)
         self._names: tuple[str, ...] = tuple(problem.parameters)
         self._fit: Array | None = None
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_fit": None}
+        kept = {name: one for name, one in self.__dict__.items() if name != "linear"}
+        return {**kept, "_fit": None}
 
     # arrays of the window
 
     @property
     def is_trace(self) -> bool:
         """Whether values against time were fitted: then there is no energy axis."""
-        return self.problem.model.is_time_model
+        return self.model.is_time_model and not isinstance(self.problem, LinearProblem)
 
     @property
     def energy(self) -> Array:
@@ -157,18 +184,96 @@ class FitResult:
         """data - fit over the fit window, in the units of the data (not weighted)."""
         return np.asarray(self.data - self.fit, dtype=np.float64)
 
-    def components(self) -> tuple[dict[str, Array], dict[str, Array]]:
-        """(peaks, backgrounds) of a 1D fit, name → (n_columns,); they add up to `fit`."""
-        return spectrum_components(
-            self.problem.model, self.values, self.problem.measurement.columns
-        )
+    def curve(self, at: str = "best", *, whole: bool = False) -> Array:
+        """The model at the "best" or the "start" values, over the fit window, or over the whole
+        axes of the data.
+
+        Raises :class:`FitError` for another word, or where the start is not known.
+        """
+        if at not in ("best", "start"):
+            raise FitError(f"at must be 'best' or 'start', not {at!r}")
+        if at == "best" and not whole:
+            return self.fit
+        if at == "start" and not self.has_start:
+            raise FitError(f"{self.model_name}: the start of this fit is not known")
+        theta = self.theta
+        if at == "start":
+            theta = np.array([self.start[name] for name in self.problem.names])
+        return self.problem.run(theta, whole=whole)
+
+    @property
+    def has_start(self) -> bool:
+        """Whether the start values of all free parameters are known."""
+        return all(name in self.start for name in self.problem.names)
+
+    @property
+    def sigma(self) -> Array | None:
+        """The declared σ of each point of the window: 1 / weight, of counts the root; or None."""
+        return self.problem.measurement.sigma(self.fit)
+
+    def components(self, *, whole: bool = False) -> tuple[dict[str, Array], dict[str, Array]]:
+        """(peaks, backgrounds) of a 1D fit, name → (n_columns,); they add up to `fit`. `whole`
+        takes all energies, (n_energy,)."""
+        columns = None if whole else self.problem.measurement.columns
+        return spectrum_components(self.problem.model, self.values, columns)
+
+    def moving(self) -> Moving | None:
+        """The parameters that move in time over the fit window, with one standard error each;
+        None for the fit of one spectrum. See :class:`pyspec.fit.moving.Moving`."""
+        return moving_parameters(self.problem, self.theta, self.stderr, self.correl)
+
+    def predict(
+        self, energy: npt.ArrayLike | None = None, time: npt.ArrayLike | None = None
+    ) -> Prediction:
+        """The fitted model on other axes with standard errors. What sums over a grid (Shirley,
+        gaussCONV) is interpolated between the points of the data; :class:`DataError` outside. With
+        spectra that are free only times may differ from those of the data, with traces energies."""
+        if isinstance(self.problem, LinearProblem):
+            return predict_linear(self.problem, self.theta, *self._spread(), energy, time)
+        return predict(self.problem, self.theta, self.stderr, self.correl, energy, time)
+
+    @cached_property
+    def linear(self) -> Amplitudes | None:
+        """The amplitudes that were free at each energy or each time, with standard errors; None
+        where the model has none."""
+        problem = self.problem
+        if not isinstance(problem, LinearProblem):
+            return None
+        return amplitudes_of(problem, self.theta, *self._spread())
+
+    def _spread(self) -> tuple[Array, float]:
+        """The covariance of the parameters, and the variance of a point of weight 1."""
+        covariance = covariance_of(self.problem.names, self.stderr, self.correl)
+        return covariance, self._variance if self.settings.get("scale_covar", True) else 1.0
+
+    # what was fitted
+
+    @property
+    def model(self) -> Model:
+        """The model with its axes."""
+        return self.problem.model
+
+    @property
+    def measurement(self) -> Measurement:
+        """Data, window, noise, mask, labels and units."""
+        return self.problem.measurement
+
+    @property
+    def labels(self) -> Mapping[str, str]:
+        """What "energy", "time" and "data" are, as the data say: "binding energy"."""
+        return self.problem.measurement.labels
+
+    @property
+    def units(self) -> Mapping[str, str]:
+        """Their units: "eV"."""
+        return self.problem.measurement.units
 
     # numbers
 
     @property
     def values(self) -> dict[str, float]:
         """Name → best-fit value of every parameter, in the order of the model."""
-        return {name: float(self.params[name].value) for name in self._names}
+        return Named({name: self._params[name].value for name in self._names})
 
     @property
     def free_names(self) -> tuple[str, ...]:
@@ -178,7 +283,7 @@ class FitResult:
     @property
     def stderr(self) -> dict[str, float | None]:
         """Name → standard error, None where there is none."""
-        return {name: self.params[name].stderr for name in self._names}
+        return Named({name: self._params[name].stderr for name in self._names})
 
     @property
     def table(self) -> ParameterTable:
@@ -186,14 +291,14 @@ class FitResult:
         rows = []
         parameters = self.problem.parameters
         for name in self._names:
-            par = self.params[name]
+            par = self._params[name]
             own = parameters[name]
             rows.append(
                 ParameterRow(
                     name=name,
-                    value=float(par.value),
-                    stderr=None if par.stderr is None else float(par.stderr),
-                    vary=bool(par.vary),
+                    value=par.value,
+                    stderr=par.stderr,
+                    vary=par.vary,
                     min=float(own.min),
                     max=float(own.max),
                     expr=self.expressions.get(name),
@@ -204,62 +309,61 @@ class FitResult:
         return ParameterTable(rows)
 
     @property
-    def correl(self) -> dict[str, dict[str, float]]:
+    def correl(self) -> Mapping[str, Mapping[str, float]]:
         """Correlations of the free parameters: ``correl[a][b]``."""
-        return {name: dict(self.params[name].correl or {}) for name in self.problem.names}
+        names = self.problem.names
+        return Named({name: Named(self._params[name].correl or {}) for name in names})
 
     @property
     def correlations(self) -> CorrelationTable:
         """Correlations of the free parameters that have a standard error, as a table."""
-        names = [name for name in self.problem.names if self.params[name].stderr is not None]
+        names = [name for name in self.problem.names if self._params[name].stderr is not None]
         return CorrelationTable(names, correlation_matrix(names, self.correl))
 
     @property
     def statistics(self) -> dict[str, float]:
         """How good the fit is: ``chi2_raw`` (sum of squares in the units of the data) and
         ``chi2_red_raw``, ``chi2`` and ``chi2_red`` (weighted; NaN where no noise is known),
-        ``r2``, ``aic``, ``bic``."""
-        return fit_statistics(self)
+        ``r2``, ``aic``, ``bic``. See :func:`pyspec.fit.statistics.goodness`."""
+        data = np.asarray(self.data, dtype=np.float64)[self.keep]
+        residual = self.residual[self.keep]
+        weighted = self.problem.is_weighted
+        return goodness(data, residual, self.chisqr, self.redchi, self.n_free, weighted=weighted)
 
     def conf_interval(self, **options: Any) -> Any:
         """Intervals by profile likelihood: :func:`lmfit.conf_interval`, all free parameters.
 
         Takes many fits. Raises :class:`FitError` where lmfit cannot find them.
         """
-        return confidence_intervals(self, **options)
+        return confidence_intervals(
+            self.minimizer, self.lmfit, len(self.problem.names), self.model_name, **options
+        )
 
     def to_dataset(self) -> Any:
         """An ``xarray.Dataset``: data, fit, residual on the axes of the window; value, stderr,
         init of the parameters; facts of the fit as attributes."""
-        return result_dataset(self)
+        facts = {
+            "model": self.model_name,
+            "file": self.file_name,
+            "fit_type": self.fit_type,
+            "method": self.method,
+            "backend": self.backend,
+            "success": int(self.success),
+            "message": self.message,
+            "nfev": self.nfev,
+            "chisqr": self.chisqr,
+            "redchi": self.redchi,
+            "model_text": self.problem.model.text,
+        }
+        arrays = {"data": np.array(self.data), "fit": np.array(self.fit), "residual": self.residual}
+        energy = None if self.is_trace else self.energy
+        return dataset_of(arrays, self.time, energy, self.table, facts, self.linear)
 
     to_xarray = to_dataset
 
     def to_dict(self) -> dict[str, Any]:
         """Everything but the arrays, as plain Python values that JSON can hold."""
-        return {
-            "model": self.model_name,
-            "fit_type": self.fit_type,
-            "file": self.file_name,
-            "method": self.method,
-            "backend": self.backend,
-            "success": self.success,
-            "interrupted": self.interrupted,
-            "message": self.message,
-            "nfev": self.nfev,
-            "seconds": self.seconds,
-            "statistics": {name: _json(value) for name, value in self.statistics.items()},
-            "n_data": self.n_data,
-            "n_free": self.n_free,
-            "chisqr": self.chisqr,
-            "redchi": self.redchi,
-            "at_bound": dict(self.at_bound),
-            "without_effect": list(self.without_effect),
-            "parameters": [
-                {key: _json(value) for key, value in row.items()} for row in self.table.to_dict()
-            ],
-            "correlations": self.correl,
-        }
+        return plain_fit(self)
 
     # for people
 
@@ -268,16 +372,21 @@ class FitResult:
         if self.file_name:
             title += f" to {self.file_name}"
         state = "converged" if self.success else "NOT converged"
+        origin = f", from {self.started_from}" if self.started_from else ""
+        if self.starts:
+            agree = sum(one.agrees for one in self.starts)
+            origin += f"; {agree} of {len(self.starts)} starts agree"
         return [
             title,
             f"{self.method} on {self.backend}: {state}. {self.message}",
-            f"{self.nfev} evaluations in {self.seconds:.3g} s; {self.n_data} points, "
+            f"{self.nfev} evaluations in {self.seconds:.3g} s{origin}; {self.n_data} points, "
             f"{self.n_free} free parameters",
             f"χ² {self.chisqr:.8g}, reduced χ² {self.redchi:.8g}",
         ]
 
     def __str__(self) -> str:
-        return "\n".join([*self._head(), str(self.table)])
+        notes = [f"Caution: {text}" for text in self.cautions]
+        return "\n".join([*self._head(), *notes, str(self.table)])
 
     def __repr__(self) -> str:
         state = "converged" if self.success else "not converged"
@@ -289,8 +398,3 @@ class FitResult:
     def _repr_html_(self) -> str:
         head = "<br>".join(escape(line) for line in self._head()[1:])
         return f"<b>{escape(self._head()[0])}</b><br>{head}" + html_table(self.table._cells())
-
-
-def _json(value: Any) -> Any:
-    """JSON has no infinities: an open bound is None."""
-    return None if isinstance(value, float) and not np.isfinite(value) else value

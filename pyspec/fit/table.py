@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import astuple, dataclass, fields
-from html import escape
 from importlib import import_module
 from typing import Any, overload
 
 import numpy as np
 import numpy.typing as npt
 
-from pyspec.errors import FitError, suggest
+from pyspec.calls import meant
+from pyspec.errors import FitError, NoSuchKeyError, suggest
+from pyspec.model.show import html_table
 
 
 @dataclass(frozen=True)
@@ -44,6 +45,13 @@ class ParameterRow:
 COLUMNS = tuple(field.name for field in fields(ParameterRow))
 
 
+#: What scripts ask of a DataFrame, and a table of its own does not have.
+FRAME_ATTRIBUTES = (
+    *("at", "iloc", "loc", "set_index", "reset_index", "sort_values", "query", "values", "shape"),
+    *("to_csv", "to_numpy", "iterrows", "itertuples", "head", "tail", "merge", "groupby"),
+)
+
+
 class ParameterTable(Sequence[ParameterRow]):
     """The parameters of a fit, in the order of the model.
 
@@ -69,7 +77,7 @@ class ParameterTable(Sequence[ParameterRow]):
                 if row.name == key:
                     return row
             known = [row.name for row in self.rows] + list(COLUMNS)
-            raise KeyError(f"no parameter or column {key!r}{suggest(key, known)}")
+            raise NoSuchKeyError(f"no parameter or column {key!r}{meant(key, known)}")
         if isinstance(key, slice):
             return ParameterTable(self.rows[key], self.title)
         return self.rows[key]
@@ -82,6 +90,14 @@ class ParameterTable(Sequence[ParameterRow]):
 
     def __contains__(self, key: object) -> bool:
         return any(key in (row, row.name) for row in self.rows)
+
+    def __getattr__(self, name: str) -> Any:
+        if name in FRAME_ATTRIBUTES:
+            raise AttributeError(
+                f"a ParameterTable has no {name!r}, as a DataFrame has; for DataFrames "
+                "pip install 'pyspec[io]', then use to_dataframe()"
+            )
+        raise AttributeError(f"a ParameterTable has no {name!r}")
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -188,16 +204,6 @@ def text_table(cells: Sequence[Sequence[str]], align: str) -> str:
     return "\n".join(line.rstrip() for line in lines)
 
 
-def html_table(cells: Sequence[Sequence[str]], title: str = "") -> str:
-    """The same rows as an HTML table."""
-    head = "".join(f"<th>{escape(cell)}</th>" for cell in cells[0])
-    body = "".join(
-        "<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>" for row in cells[1:]
-    )
-    caption = f"<caption>{escape(title)}</caption>" if title else ""
-    return f"<table>{caption}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
-
-
 def correlation_matrix(
     names: Sequence[str], correl: Mapping[str, Mapping[str, float]]
 ) -> npt.NDArray[np.float64]:
@@ -215,5 +221,5 @@ def need_pandas() -> Any:
         return import_module("pandas")
     except ImportError:
         raise FitError(
-            "to_dataframe() needs pandas: pip install pandas, or use table['value']"
+            "a DataFrame needs pandas: pip install 'pyspec[io]', or use table['value']"
         ) from None

@@ -5,17 +5,24 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
+from pyspec.calls import answered
 from pyspec.errors import DataError, FitError
+from pyspec.fit.interrupts import Hold
+from pyspec.fit.options import StagedOptions
 from pyspec.fit.result import FitResult
-from pyspec.fit.run import fit_model
+from pyspec.fit.single import fit_model
 from pyspec.model import Measurement, Model, load_time_model
 
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
+
+@answered
 def fit_trace(
     model_yaml: str | Path | Model,
     model: str | Sequence[str] | None,
@@ -26,7 +33,7 @@ def fit_trace(
     target: str = "",
     time_limits: Sequence[float] | None = None,
     measurement: Measurement | None = None,
-    **options: Any,
+    **options: Unpack[StagedOptions],
 ) -> FitResult:
     """Fits a model of time laws to values against time.
 
@@ -60,10 +67,11 @@ def fit_trace(
         if not inside.size:
             raise DataError(f"no time lies in [{low:g}, {high:g}]")
         measurement = replace(measurement, columns=(int(inside[0]), int(inside[-1]) + 1))
-    given = {"scale_covar": None if sigma is None else False, **options}
-    result = fit_model(chosen, measurement, **given)
-    result.fit_type, result.target = "trace", target
-    return result
+    given: StagedOptions = {"scale_covar": None if sigma is None else False, **options}
+    with Hold() as hold:
+        result = hold.mark(fit_model(chosen, measurement, **given))
+        result.fit_type, result.target = "trace", target
+        return result
 
 
 def _time_model(source: str | Path | Model, name: str | Sequence[str] | None) -> Model:

@@ -13,26 +13,12 @@ from __future__ import annotations
 
 import copy
 import math
+from collections.abc import Mapping
 from typing import Any
 
 import lmfit
-import numpy as np
-import numpy.typing as npt
 
-from pyspec.model import Component, Model, Par
-
-#: A parameter with one bound starts at a distance of unit / ROOM from it, where its variable goes
-#: with the root of the distance: a step from a poor start then hardly reaches the bound itself,
-#: where there is no slope.
-ROOM = 16.0
-
-
-def unit_of(value: float, low: float, high: float, size: float) -> float:
-    """The unit of a parameter that starts at `value`; `size` is its size where that says none."""
-    if math.isinf(low) and math.isinf(high):
-        return abs(value) or size
-    distance = high - value if math.isinf(low) else value - low
-    return ROOM * (distance or size)
+from pyspec.fit.parameters import FitParameter
 
 
 class UnitParameter(lmfit.Parameter):  # type: ignore[misc]
@@ -102,31 +88,46 @@ class UnitParameters(lmfit.Parameters):  # type: ignore[misc]
         return copied
 
 
-def natural_sizes(model: Model, data: npt.NDArray[Any] | None) -> dict[str, float]:
-    """The size of each parameter: that of its value; for a value of 0 what its function says of
-    it, the extent of an axis for a place on it, that of the data for a height, or else 1."""
-    seen = np.zeros(0) if data is None else data[np.isfinite(data)]
-    height = float(np.max(np.abs(seen), initial=0.0)) or 1.0
-    found: dict[str, float] = {}
-    for component in model.components:
-        _add(found, model, component, height)
-    return found
+def lmfit_parameters(params: Mapping[str, FitParameter]) -> UnitParameters:
+    """The same parameters as objects of lmfit. Fixed ones have no bounds there: lmfit would clip a
+    value to them without a word."""
+    made = UnitParameters()
+    for par in params.values():
+        own = (
+            UnitParameter(par.name, par.value, par.unit, min=par.min, max=par.max)
+            if par.vary
+            else lmfit.Parameter(par.name, par.value, vary=False, user_data=par.expr)
+        )
+        own.init_value = par.init_value
+        own.stderr = par.stderr
+        own.correl = None if par.correl is None else dict(par.correl)
+        made.add(own)
+    return made
 
 
-def _add(found: dict[str, float], model: Model, component: Component, height: float) -> None:
-    for par in component.parameters:
-        found[par.name] = _size(par, model, component, height)
-        for parts in (par.dynamics, par.profile):
-            for part in parts.components if parts is not None else ():
-                _add(found, model, part, found[par.name])
+def from_lmfit(params: Mapping[str, Any]) -> dict[str, FitParameter]:
+    """Objects of lmfit as parameters of a fit."""
+    return {
+        name: FitParameter(
+            name,
+            float(par.value),
+            bool(par.vary),
+            float(par.min),
+            float(par.max),
+            float(getattr(par, "unit", 1.0)),
+            init_value=float(par.value if par.init_value is None else par.init_value),
+            stderr=None if par.stderr is None else float(par.stderr),
+            correl=par.correl,
+            expr=par.user_data,
+        )
+        for name, par in params.items()
+    }
 
 
-def _size(par: Par, model: Model, component: Component, height: float) -> float:
-    if par.value != 0.0 and math.isfinite(par.value):
-        return abs(par.value)
-    axes = {"ENERGY": model.energy, "TIME": model.time, "AUX": model.aux}
-    axis = axes[component.op.domain]
-    extent = 1.0 if axis is None else float(np.ptp(axis)) or 1.0
-    if par.argument in component.op.linear:
-        return height / extent if par.argument == "m" else height
-    return extent if par.argument in ("t0", "x0", "xStart", "xStop") else 1.0
+def complete(params: Any, known: Mapping[str, FitParameter]) -> None:
+    """Writes what is `known` into the parameters that a method of lmfit gave: errors, correlations,
+    and the parameters that follow others."""
+    missing = lmfit_parameters({n: par for n, par in known.items() if n not in params})
+    for name, par in params.items():
+        par.stderr, par.correl = known[name].stderr, known[name].correl
+    params.add_many(*missing.values())

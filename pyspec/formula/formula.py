@@ -14,7 +14,7 @@ from pyspec._library import RPN
 from pyspec.errors import ModelError, suggest
 from pyspec.formula.nodes import Apply, Name, Node, Number, postorder
 from pyspec.formula.parser import parse_text
-from pyspec.formula.rules import PARTIALS, UFUNCS
+from pyspec.formula.rules import PARTIALS, UFUNCS, chain_product, evaluate
 
 Value: TypeAlias = Any  # np.float64, or an array of float64
 Environment: TypeAlias = Mapping[str, float | npt.NDArray[np.float64]]
@@ -37,6 +37,12 @@ class Formula:
         return tuple(dict.fromkeys(used))
 
     @cached_property
+    def uses(self) -> tuple[tuple[str, int], ...]:
+        """Every use of a name, and where it stands in the text."""
+        found = (node for node in postorder(self.root) if isinstance(node, Name))
+        return tuple((node.name, node.position) for node in found)
+
+    @cached_property
     def depth(self) -> int:
         """Numbers on the stack at most, when the program runs."""
         height = deepest = 0
@@ -53,19 +59,21 @@ class Formula:
         """
         given = self._values(env)
         with np.errstate(all="ignore"):
-            return _evaluate(self.root, given)
+            return evaluate(self.root, given)
 
     def gradient(self, env: Environment) -> tuple[Value, dict[str, Value]]:
-        """The value, and its exact derivative by every parameter (forward mode).
+        """The value, and its exact derivative by every parameter, as the compiled program gives
+        them: by the partials of the RPN table, from the root to the leaves.
 
         Derivatives have the shape of the value.
         """
         given = self._values(env)
+        slopes = dict.fromkeys(self.names, 0.0)
         with np.errstate(all="ignore"):
-            value, slopes = _differentiate(self.root, given)
-        shape = np.shape(value)
-        zero = np.zeros(shape)
-        return value, {name: (zero + slopes.get(name, 0.0))[()] for name in self.names}
+            tree = _differentiate(self.root, given)
+            _collect(tree, 1.0, slopes)
+        zero = np.zeros(np.shape(tree.value))
+        return tree.value, {name: (zero + slope)[()] for name, slope in slopes.items()}
 
     def _values(self, env: Environment) -> dict[str, Value]:
         missing = [name for name in self.names if name not in env]
@@ -131,29 +139,35 @@ def parse(text: str, where: str = "") -> Formula:
     return Formula(text, parse_text(text, where))
 
 
-def _evaluate(node: Node, env: Mapping[str, Value]) -> Value:
-    if isinstance(node, Number):
-        return np.float64(node.value)
-    if isinstance(node, Name):
-        return env[node.name]
-    operands = [_evaluate(operand, env) for operand in node.operands]
-    return UFUNCS[node.instruction](*operands)
+@dataclass(frozen=True)
+class _Value:
+    """A node with its value, and its operands with the partial derivative by each."""
+
+    node: Node
+    value: Value
+    operands: tuple[tuple[_Value, Value], ...] = ()
 
 
-def _differentiate(node: Node, env: Mapping[str, Value]) -> tuple[Value, dict[str, Value]]:
-    """Value and derivatives. Operands without parameters are not differentiated: x ** 2 is
-    smooth at negative x, though its derivative by the exponent is not."""
-    if isinstance(node, Number):
-        return np.float64(node.value), {}
-    if isinstance(node, Name):
-        return env[node.name], {node.name: 1.0}
-    pairs = [_differentiate(operand, env) for operand in node.operands]
-    values = [value for value, _ in pairs]
+def _differentiate(node: Node, env: Mapping[str, Value]) -> _Value:
+    """Values and partials of a tree. There is no partial by a literal: x ** 2 is smooth at
+    negative x, though it is not smooth in the exponent."""
+    if not isinstance(node, Apply):
+        return _Value(node, evaluate(node, env))
+    inner = [_differentiate(operand, env) for operand in node.operands]
+    values = [operand.value for operand in inner]
     result = UFUNCS[node.instruction](*values)
-    slopes: dict[str, Value] = {}
-    for (_, inner), partial in zip(pairs, PARTIALS[node.instruction], strict=True):
-        if inner:
-            outer = partial(values, result)
-            for name, slope in inner.items():
-                slopes[name] = slopes.get(name, 0.0) + outer * slope
-    return result, slopes
+    known = {**dict(zip("abc", values, strict=False)), "v": result}
+    operands = tuple(
+        (operand, None if isinstance(operand.node, Number) else evaluate(partial, known))
+        for operand, partial in zip(inner, PARTIALS[node.instruction], strict=True)
+    )
+    return _Value(node, result, operands)
+
+
+def _collect(tree: _Value, outer: Value, slopes: dict[str, Value]) -> None:
+    """Adds the derivative of the root by each use of a name; `outer` is that by this node."""
+    if isinstance(tree.node, Name):
+        slopes[tree.node.name] = slopes[tree.node.name] + outer
+    for operand, partial in tree.operands:
+        if partial is not None:
+            _collect(operand, chain_product(partial, outer), slopes)

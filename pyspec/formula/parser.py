@@ -1,6 +1,7 @@
 """The parser: text to syntax tree, by precedence climbing.
 
-    sum    = unary { (+ | - | * | /) unary }       left to right, * and / before + and -
+    sum    = unary { (+ | - | * | / | comparison) unary }   left to right: * and / before + and -,
+                                                   these before one comparison, which is 1 or 0
     unary  = (- | +) unary | power
     power  = atom [ ** unary ]                     right to left, before a minus on its left
     atom   = number | name | function ( sum {, sum} ) | ( sum )
@@ -19,7 +20,13 @@ from pyspec.errors import ModelError, suggest
 from pyspec.formula.nodes import Apply, Name, Node, Number
 
 #: How tightly a left-associative operator binds.
-PRECEDENCE = {"+": 1, "-": 1, "*": 2, "/": 2}
+PRECEDENCE = {
+    **dict.fromkeys(("<", "<=", ">", ">=", "==", "!="), 0),
+    "+": 1,
+    "-": 1,
+    "*": 2,
+    "/": 2,
+}
 
 #: Names that stand for a number; no parameter may have one of them.
 CONSTANTS = {"pi": pi, "e": e}
@@ -34,7 +41,9 @@ INFIX: dict[str, RpnDef] = {
 PREFIX: dict[str, RpnDef] = {
     row.symbol: row for row in _SYMBOLS if row.arity == 1 and not row.symbol.isidentifier()
 }
-FUNCTIONS: dict[str, RpnDef] = {row.symbol: row for row in _SYMBOLS if row.symbol.isidentifier()}
+FUNCTIONS: dict[str, RpnDef] = {
+    name: row for row in _SYMBOLS for name in (row.symbol, *row.aliases) if name.isidentifier()
+}
 
 _OPERATORS = sorted({*INFIX, *PREFIX, "+"}, key=len, reverse=True)
 _TOKEN = re.compile(
@@ -56,9 +65,10 @@ _REMEDIES = {
     ".": "'.' stands only within numbers; a parameter is written GLP_01_x0",
     "'": "quotes have no meaning in a formula; remove them",
     '"': "quotes have no meaning in a formula; remove them",
-    "<": "comparisons are not available; max(a, b) and min(a, b) are",
-    ">": "comparisons are not available; max(a, b) and min(a, b) are",
-    "=": "'=' is not an operator; write only the value, without 'name ='",
+    "=": "'=' is not an operator; write only the value, without 'name =', or == to compare",
+    "!": "'!' is not an operator; write != to compare, or 1 - condition",
+    "&": "'&' is not an operator; write condition * condition",
+    "|": "'|' is not an operator; write max(condition, condition)",
     "\u2212": "this minus sign is not ASCII; write -",
     "\u00d7": "this sign is not ASCII; write *",
     "\u00b7": "this sign is not ASCII; write *",
@@ -82,6 +92,10 @@ def parse_text(text: object, where: str = "") -> Node:
     return _Parser(text, where).parse()
 
 
+#: Errors show so many characters of an expression at most.
+MOST_SHOWN = 160
+
+
 class _Parser:
     def __init__(self, text: str, where: str) -> None:
         self.text = text
@@ -92,6 +106,11 @@ class _Parser:
 
     def error(self, position: int, message: str) -> ModelError:
         shown = re.sub(r"\s", " ", self.text)
+        if len(shown) > MOST_SHOWN:  # the part around the fault
+            begin = max(0, min(position - MOST_SHOWN // 2, len(shown) - MOST_SHOWN))
+            position -= begin - 1 if begin else 0
+            end = "…" if begin + MOST_SHOWN < len(shown) else ""
+            shown = ("…" if begin else "") + shown[begin : begin + MOST_SHOWN] + end
         start = f"{self.where}: " if self.where else ""
         return ModelError(
             f"{start}expression {shown!r}: {message}\n    {shown}\n    {' ' * position}^"
@@ -128,7 +147,7 @@ class _Parser:
     def parse(self) -> Node:
         if self.token.kind == "end":
             raise self.error(0, "it is empty; write a formula such as GLP_01_x0 + 3.67")
-        root = self.sum(1)
+        root = self.sum(0)
         self._expect_end()
         self._check_depth(root)
         return root
@@ -145,7 +164,8 @@ class _Parser:
             )
         if token.text in ("if", "else", "and", "or", "not", "in", "is"):
             raise self.error(
-                token.position, f"{token.text!r} is not available; use max(a, b) and min(a, b)"
+                token.position,
+                f"{token.text!r} is not available; write where(condition, then, otherwise)",
             )
         if token.kind == "name" and before.kind == "number":
             product = f"{before.text} * {token.text}"
@@ -166,14 +186,24 @@ class _Parser:
         self._enter()
         left = self.unary()
         while self.token.kind == "operator":
-            precedence = PRECEDENCE.get(self.token.text, 0)
+            precedence = PRECEDENCE.get(self.token.text, -1)
             if precedence < lowest:
                 break
             operator = self.take()
             right = self.sum(precedence + 1)
             left = Apply(INFIX[operator.text].name, (left, right), operator.position)
+            if precedence == 0:
+                self._refuse_chain()
+                break
         self.depth -= 1
         return left
+
+    def _refuse_chain(self) -> None:
+        if PRECEDENCE.get(self.token.text) == 0:
+            raise self.error(
+                self.token.position,
+                "comparisons cannot be chained; write (a < b) * (b < c) for a < b < c",
+            )
 
     def _enter(self) -> None:
         self.depth += 1
@@ -210,7 +240,7 @@ class _Parser:
         if token.kind == "name":
             return self._name(token)
         if token.text == "(":
-            inner = self.sum(1)
+            inner = self.sum(0)
             self._close(token)
             return inner
         if token.kind == "end":
@@ -238,7 +268,8 @@ class _Parser:
                 return Number(CONSTANTS[token.text], token.position)
             return Name(token.text, token.position)
         if row is None:
-            known = f"there are {', '.join(FUNCTIONS)}" if FUNCTIONS else "use + - * / ** only"
+            names = dict.fromkeys(row.symbol for row in FUNCTIONS.values() if row.symbol != "**")
+            known = f"there are {', '.join(names)}"
             hint = suggest(token.text, list(FUNCTIONS))
             raise self.error(
                 token.position,
@@ -248,16 +279,16 @@ class _Parser:
         opening = self.take()
         operands: list[Node] = []
         if self.token.text != ")":
-            operands.append(self.sum(1))
+            operands.append(self.sum(0))
             while self.token.text == ",":
                 self.take()
-                operands.append(self.sum(1))
+                operands.append(self.sum(0))
         self._close(opening)
         if len(operands) != row.arity:
             raise self.error(
                 token.position,
                 f"{token.text} takes {row.arity} argument(s), not {len(operands)}; write "
-                f"{token.text}({', '.join('ab'[: row.arity])})",
+                f"{token.text}({', '.join('abc'[: row.arity])})",
             )
         return Apply(row.name, tuple(operands), token.position)
 

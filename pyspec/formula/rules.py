@@ -1,71 +1,105 @@
 """What each instruction of the RPN table means in NumPy, and how it is differentiated.
 
-Both tables are keyed by the instruction's name. `PARTIALS` holds, for each operand, the
-partial derivative of the result: a function of the operands and the result.
+`UFUNCS` is the reference of the values: NumPy's or SciPy's function of that name. `PARTIALS` and
+`READS` come from the partial derivatives of the table, which are formulas of the project's own
+language: numbers, symbols and the compiled library take them from the same text.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any, TypeAlias
+from collections.abc import Callable, Mapping
+from typing import Any
 
 import numpy as np
+from scipy import special
 
-Partial: TypeAlias = Callable[[Sequence[Any], Any], Any]
+from pyspec._library import RPN
+from pyspec.formula.nodes import Apply, Name, Node, Number, postorder
+from pyspec.formula.parser import parse_text
 
-
-def _power_by_base(operands: Sequence[Any], result: Any) -> Any:
-    """``b a^(b - 1)``; 0 for b = 0, where the result is 1 for every a."""
-    a, b = operands
-    return np.where(b == 0, 0.0, b * np.power(a, b - 1.0))
-
-
-def _power_by_exponent(operands: Sequence[Any], result: Any) -> Any:
-    """``a^b ln a``; 0 for a = 0 and b > 0, where the result stays 0."""
-    a, b = operands
-    return np.where((a == 0) & (b > 0), 0.0, result * np.log(a))
+_ARITHMETIC = [row for row in RPN.values() if row.arity]
 
 
-def _chosen(comparison: Callable[[Any, Any], Any]) -> Partial:
-    """1 where the comparison of the operands holds: at a tie the first operand is chosen."""
-    return lambda operands, result: np.where(comparison(*operands), 1.0, 0.0)
+def chain_product(inner: Any, outer: Any) -> Any:
+    """A product of the chain rule: 0 where either factor is 0, even if the other is infinite."""
+    with np.errstate(all="ignore"):
+        product = np.multiply(inner, outer)
+    return np.where(np.equal(inner, 0) | np.equal(outer, 0), 0.0, product)
 
 
-UFUNCS: dict[str, Callable[..., Any]] = {
+def _compare(ufunc: np.ufunc) -> Callable[..., Any]:
+    return lambda a, b: ufunc(a, b).astype(np.float64)
+
+
+def _where(condition: Any, then: Any, otherwise: Any) -> Any:
+    return np.where(np.not_equal(condition, 0), then, otherwise)[()]
+
+
+def _wofz(x: Any, y: Any) -> Any:
+    return special.wofz(np.asarray(x) + 1j * np.asarray(y))
+
+
+def _wofz_slope(x: Any, y: Any) -> Any:
+    """w'(z) = 2i / sqrt(pi) - 2 z w(z)."""
+    z = np.asarray(x) + 1j * np.asarray(y)
+    return 2j / np.sqrt(np.pi) - 2 * z * special.wofz(z)
+
+
+#: Instructions that NumPy does not know by the symbol that a formula writes.
+_OTHERWISE: dict[str, Callable[..., Any]] = {
     "ADD": np.add,
     "SUB": np.subtract,
     "MUL": np.multiply,
     "DIV": np.true_divide,
     "NEG": np.negative,
     "POW": np.power,
-    "EXP": np.exp,
-    "LOG": np.log,
-    "SQRT": np.sqrt,
-    "SIN": np.sin,
-    "COS": np.cos,
-    "TAN": np.tan,
-    "ABS": np.abs,
     "MIN": np.minimum,
     "MAX": np.maximum,
+    "ERF": special.erf,
+    "ERFC": special.erfc,
+    "ERFCX": special.erfcx,
+    "LT": _compare(np.less),
+    "LE": _compare(np.less_equal),
+    "GT": _compare(np.greater),
+    "GE": _compare(np.greater_equal),
+    "EQ": _compare(np.equal),
+    "NE": _compare(np.not_equal),
+    "WHERE": _where,
+    "W_RE": lambda x, y: _wofz(x, y).real[()],
+    "W_IM": lambda x, y: _wofz(x, y).imag[()],
+    "W_REX": lambda x, y: _wofz_slope(x, y).real[()],
+    "W_REY": lambda x, y: -_wofz_slope(x, y).imag[()],
+    "CHAIN": chain_product,
 }
 
-PARTIALS: dict[str, tuple[Partial, ...]] = {
-    "ADD": (lambda operands, result: 1.0, lambda operands, result: 1.0),
-    "SUB": (lambda operands, result: 1.0, lambda operands, result: -1.0),
-    "MUL": (lambda operands, result: operands[1], lambda operands, result: operands[0]),
-    "DIV": (
-        lambda operands, result: 1.0 / operands[1],
-        lambda operands, result: -result / operands[1],
-    ),
-    "NEG": (lambda operands, result: -1.0,),
-    "POW": (_power_by_base, _power_by_exponent),
-    "EXP": (lambda operands, result: result,),
-    "LOG": (lambda operands, result: 1.0 / operands[0],),
-    "SQRT": (lambda operands, result: 0.5 / result,),
-    "SIN": (lambda operands, result: np.cos(operands[0]),),
-    "COS": (lambda operands, result: -np.sin(operands[0]),),
-    "TAN": (lambda operands, result: 1.0 + result**2,),
-    "ABS": (lambda operands, result: np.sign(operands[0]),),
-    "MIN": (_chosen(np.less_equal), _chosen(np.greater)),
-    "MAX": (_chosen(np.greater_equal), _chosen(np.less)),
+UFUNCS: dict[str, Callable[..., Any]] = {
+    row.name: _OTHERWISE.get(row.name) or getattr(np, row.symbol) for row in _ARITHMETIC
 }
+
+#: For each operand of an instruction the partial derivative of the result by it, a formula in the
+#: operands a, b, c and the result v.
+PARTIALS: dict[str, tuple[Node, ...]] = {
+    row.name: tuple(parse_text(text, "rpn.def") for text in row.partials) for row in _ARITHMETIC
+}
+
+
+def _reads(partial: Node, arity: int) -> frozenset[int]:
+    names = {node.name for node in postorder(partial) if isinstance(node, Name)}
+    return frozenset(range(arity) if "v" in names else ("abc".index(name) for name in names))
+
+
+#: For each operand the positions of the operands that the derivative by it depends on.
+READS: dict[str, tuple[frozenset[int], ...]] = {
+    row.name: tuple(_reads(partial, row.arity) for partial in PARTIALS[row.name])
+    for row in _ARITHMETIC
+}
+
+
+def evaluate(node: Node, env: Mapping[str, Any]) -> Any:
+    """The value of a syntax tree where names have the values `env`, in NumPy."""
+    if isinstance(node, Number):
+        return np.float64(node.value)
+    if isinstance(node, Name):
+        return env[node.name]
+    assert isinstance(node, Apply)
+    return UFUNCS[node.instruction](*(evaluate(operand, env) for operand in node.operands))

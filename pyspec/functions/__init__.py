@@ -11,22 +11,25 @@ from functools import cache
 from importlib import import_module
 from typing import Any
 
-from pyspec._library import OPS
+from pyspec._library import OPS, OpDef
 from pyspec.errors import LibraryError, suggest
 from pyspec.functions.domain import holds, outside
 from pyspec.functions.external import CALLABLES
-from pyspec.functions.responses import CONTINUED, WIDTH, response, response_order
+from pyspec.functions.responses import CONTINUED, WIDTH
 
-__all__ = ["CONTINUED", "WIDTH", "holds", "outside", "reference", "response", "response_order"]
+__all__ = ["CONTINUED", "WIDTH", "holds", "outside", "reference"]
 
 
-def reference(op_name: str) -> Callable[..., Any]:
-    """The NumPy reference of a row of the op table: ``f(x, *params)``, or
+def reference(function: str | OpDef) -> Callable[..., Any]:
+    """The NumPy reference of a row of the op table, by name or as it is: ``f(x, *params)``, or
     ``f(x, *params, spectrum)`` for a function that reads the spectrum; of a registered function
-    the function itself.
+    the function itself, of a function by formula the formula.
 
     Raises :class:`LibraryError` if there is no such row, or the row has no reference.
     """
+    if isinstance(function, OpDef) and function.own is not None:
+        return function.own
+    op_name = function.name if isinstance(function, OpDef) else function
     registered = CALLABLES.get(op_name)
     return registered if registered is not None else _own_reference(op_name)
 

@@ -1,6 +1,8 @@
 """References of the convolution kernels: functions g(d) of the time difference d.
 
-Their scale does not count: the operator, :func:`convolve`, normalises them.
+Their scale does not count: :func:`pyspec.functions.quadrature.convolve` normalises them. Each has
+its masses: the integral of g over |d| >= away on the side of earlier samples (d > 0) and on that
+of later ones (d < 0).
 """
 
 from __future__ import annotations
@@ -9,24 +11,31 @@ from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
+from scipy import special
 
-from pyspec.functions.quadrature import convolve, mass_left, mass_right
+from pyspec.functions.masses import masses
 
 Array: TypeAlias = npt.NDArray[np.float64]
 Value: TypeAlias = float | Array
 
-__all__ = [
-    "boxCONV",
-    "convolve",
-    "expDecayCONV",
-    "expRiseCONV",
-    "expSymCONV",
-    "gaussCONV",
-    "mass_left",
-    "mass_right",
-]
+
+def _gauss(away: Array, SD: float) -> Array:
+    return np.asarray(SD * np.sqrt(np.pi / 2) * special.erfc(away / (np.sqrt(2) * SD)))
 
 
+def _exponential(away: Array, tau: float) -> Array:
+    return np.asarray(tau * np.exp(-away / tau))
+
+
+def _box(away: Array, width: float) -> Array:
+    return np.clip(0.5 * width - away, 0.0, width)
+
+
+def _nothing(away: Array, parameter: float) -> Array:
+    return np.zeros(np.shape(away))
+
+
+@masses(_gauss, _gauss)
 def gaussCONV(d: Array, SD: Value) -> Array:
     """Gaussian: ``exp(-(d / SD)^2 / 2)``.
 
@@ -38,6 +47,7 @@ def gaussCONV(d: Array, SD: Value) -> Array:
     return np.asarray(np.exp(-((d / SD) ** 2) / 2))
 
 
+@masses(_exponential, _exponential)
 def expSymCONV(d: Array, tau: Value) -> Array:
     """Exponential to both sides: ``exp(-|d| / tau)``.
 
@@ -49,6 +59,7 @@ def expSymCONV(d: Array, tau: Value) -> Array:
     return np.asarray(np.exp(-np.abs(d) / tau))
 
 
+@masses(_exponential, _nothing)
 def expDecayCONV(d: Array, tau: Value) -> Array:
     """Exponential decay: ``exp(-d / tau)`` for d >= 0, else 0.
 
@@ -60,6 +71,7 @@ def expDecayCONV(d: Array, tau: Value) -> Array:
     return np.where(d < 0, 0.0, np.exp(-np.where(d < 0, 0.0, d) / tau))
 
 
+@masses(_nothing, _exponential)
 def expRiseCONV(d: Array, tau: Value) -> Array:
     """Exponential rise: ``exp(d / tau)`` for d <= 0, else 0.
 
@@ -71,6 +83,7 @@ def expRiseCONV(d: Array, tau: Value) -> Array:
     return np.where(d > 0, 0.0, np.exp(np.where(d > 0, 0.0, d) / tau))
 
 
+@masses(_box, _box)
 def boxCONV(d: Array, width: Value) -> Array:
     """Box: 1 for ``|d| <= width / 2``, else 0.
 

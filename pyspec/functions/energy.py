@@ -13,6 +13,11 @@ import numpy as np
 import numpy.typing as npt
 from scipy import special
 
+from pyspec.functions.fermi import FermiEdge as FermiEdge
+from pyspec.functions.inelastic import StaticShirley as StaticShirley
+from pyspec.functions.inelastic import Tougaard as Tougaard
+from pyspec.functions.inelastic import Tougaard3 as Tougaard3
+
 Array: TypeAlias = npt.NDArray[np.float64]
 Value: TypeAlias = float | Array
 
@@ -69,7 +74,7 @@ def Voigt(x: Array, A: Value, x0: Value, SD: Value, W: Value) -> Array:
 
     Source: W. Voigt, Sitzungsber. Bayer. Akad. Wiss. 25, 603 (1912); DLMF 7.19.
     """
-    scale = SD * np.sqrt(2)
+    scale = np.maximum(SD, 1e-12 * W) * np.sqrt(2)  # a narrower SD changes no digit
     z = ((x - x0) + 0.5j * W) / scale
     z0 = 0.5j * (W / scale)
     return np.asarray(A * special.wofz(z).real / special.wofz(z0).real)
@@ -131,7 +136,7 @@ def SkewGauss(x: Array, A: Value, x0: Value, w: Value, b: Value) -> Array:
     Source: log-normal line shape of electronic bands (R. D. B. Fraser & E. Suzuki, Anal. Chem.
     41, 37 (1969)).
     """
-    u = (x - x0) / w
+    u = np.clip((x - x0) / w, -1e150, 1e150)  # infinity over infinity is NaN
     z = 2 * b * u
     inside = ~(1 + z <= 0)  # true for NaN, which stays NaN
     safe = np.where(inside & (z != 0), z, 1.0)
@@ -171,16 +176,67 @@ def DS(x: Array, A: Value, x0: Value, F: Value, alpha: Value) -> Array:
     Source: S. Doniach & M. Sunjic, J. Phys. C 3, 285 (1970).
     """
     d = x - x0
-    phase = np.pi * alpha / 2 + (1 - alpha) * np.arctan(d / F)
-    return np.asarray(A * np.cos(phase) / (F**2 + d**2) ** ((1 - alpha) / 2))
+    phase = np.clip(np.pi * alpha / 2 + (1 - alpha) * np.arctan(d / F), -1e15, 1e15)
+    square = np.clip(F**2 + d**2, 1e-300, 1e300)  # F and d beyond 1e±150 change nothing more
+    return np.asarray(A * np.cos(phase) / square ** ((1 - alpha) / 2))
 
 
-def Offset(x: Array, y0: Value) -> Array:
-    """Constant background ``y0``, in units of the data, on the axis `x` (n_energy,)."""
+def GLSAsym(x: Array, A: Value, x0: Value, F: Value, m: Value, a: Value) -> Array:
+    """Pseudo-Voigt line whose width changes along a sigmoid.
+
+    ``A [(1 - m) exp(-4 ln2 u^2) + m / (1 + 4 u^2)]`` with ``u = (x - x0) / w(x)`` and
+    ``w(x) = 2 F / (1 + exp(a (x - x0)))``. The maximum A stands at x0; a = 0 gives GLS.
+
+    Parameters
+    ----------
+    x : (n_energy,) energies, eV
+    A : height, in units of the data
+    x0 : position of the maximum, eV
+    F : width at x0, eV, F > 0; the full width at half maximum for a = 0
+    m : mixing, 0 (Gaussian) to 1 (Lorentzian)
+    a : asymmetry, 1/eV; for a > 0 the side below x0 is the wide one
+
+    Source: A. L. Stancik & E. B. Brauns, Vib. Spectrosc. 47, 66 (2008), whose sigmoidal width this
+    is; their lines are scaled to an area, this one to its height.
+    """
+    d = x - x0
+    u2 = (d * (1 + np.exp(np.minimum(a * d, 300.0))) / (2 * F)) ** 2
+    return np.asarray(A * ((1 - m) * np.exp(-4 * np.log(2) * u2) + m / (1 + 4 * u2)))
+
+
+def LA(x: Array, A: Value, x0: Value, W: Value, alpha: Value, beta: Value) -> Array:
+    """Asymmetric Lorentzian, a power on each side: ``A / (1 + 4 ((x - x0) / W)^2)^p``.
+
+    ``p = alpha`` for x <= x0, and ``p = beta`` above. It is the line LA of CasaXPS without its
+    convolution with a Gaussian. The full width at half maximum is
+    ``W / 2 [sqrt(2^(1 / alpha) - 1) + sqrt(2^(1 / beta) - 1)]``.
+
+    Parameters
+    ----------
+    x : (n_energy,) energies, eV
+    A : height, in units of the data
+    x0 : position of the maximum, eV
+    W : full width at half maximum for alpha = beta = 1, eV, W > 0
+    alpha, beta : exponents of the sides below and above x0, > 0; below 1 a side has more tail
+
+    Source: N. Fairley et al., Appl. Surf. Sci. Adv. 5, 100112 (2021), and the manual of CasaXPS.
+    """
+    q = 4 * ((x - x0) / W) ** 2
+    power = np.where(x > x0, beta, alpha)
+    return np.asarray(A * np.exp(-power * np.log1p(q)))
+
+
+def Offset(x: Array, y0: Value, spectrum: object = None) -> Array:
+    """Constant background ``y0``, in units of the data, on the axis `x` (n_energy,).
+
+    A `spectrum` is taken, so that scripts may call all backgrounds alike, and not read.
+    """
     return np.asarray(np.zeros_like(x) + y0)
 
 
-def LinBack(x: Array, m: Value, b: Value, xStart: Value, xStop: Value) -> Array:
+def LinBack(
+    x: Array, m: Value, b: Value, xStart: Value, xStop: Value, spectrum: object = None
+) -> Array:
     """Straight line between two energies, constant outside: ``b + m (clip(x) - xStart)``.
 
     ``clip`` limits x to xStart ... xStop. These are energies, not indices, so the line is the
@@ -192,9 +248,96 @@ def LinBack(x: Array, m: Value, b: Value, xStart: Value, xStop: Value) -> Array:
     m : slope, units of the data per eV
     b : value at and below xStart, in units of the data
     xStart, xStop : ends of the line, eV, xStop > xStart
+    spectrum : taken, so that scripts may call all backgrounds alike, and not read
     """
     inside = np.where(x < xStart, xStart, np.where(x > xStop, xStop, x))
     return np.asarray(m * (inside - xStart) + b)
+
+
+def ErfStep(x: Array, A: Value, x0: Value, SD: Value) -> Array:
+    """Step with the shape of an error function: ``A / 2 [1 + erf((x - x0) / (SD sqrt2))]``.
+
+    High above x0, 0 far below. For a step that is high below x0: A < 0 and an Offset.
+
+    Parameters
+    ----------
+    x : (n_energy,) energies, eV
+    A : height of the step, in units of the data
+    x0 : middle of the step, eV
+    SD : standard deviation of the Gaussian that is its derivative, eV, SD > 0
+
+    Source: normal distribution function, scaled to its height.
+    """
+    return np.asarray(A / 2 * special.erfc((x0 - x) / (SD * np.sqrt(2))))
+
+
+def AtanStep(x: Array, A: Value, x0: Value, W: Value) -> Array:
+    """Step with the shape of an arctangent: ``A [1 / 2 + atan(2 (x - x0) / W) / pi]``.
+
+    High above x0, 0 far below. For a step that is high below x0: A < 0 and an Offset.
+
+    Parameters
+    ----------
+    x : (n_energy,) energies, eV
+    A : height of the step, in units of the data
+    x0 : middle of the step, eV
+    W : full width at half maximum of the Lorentzian that is its derivative, eV, W > 0
+
+    Source: absorption edge of F. K. Richtmyer, S. W. Barnes & E. Ramberg, Phys. Rev. 46, 843
+    (1934).
+    """
+    return np.asarray(A * (0.5 + np.arctan(2 * (x - x0) / W) / np.pi))
+
+
+def PolyBack(x: Array, c1: Value, c2: Value, c3: Value, x0: Value) -> Array:
+    """Polynomial without a constant: ``c1 d + c2 d^2 + c3 d^3``, ``d = x - x0``.
+
+    The constant is an Offset. Keep x0 fixed, near the middle of the axis: moving it changes
+    nothing that the coefficients cannot, and a distant one makes them hard to tell apart.
+
+    Parameters
+    ----------
+    x : (n_energy,) energies, eV
+    c1, c2, c3 : coefficients, units of the data per eV, eV^2 and eV^3
+    x0 : where the polynomial is 0, eV
+    """
+    d = x - x0
+    return np.asarray(d * (c1 + d * (c2 + d * c3)))
+
+
+def ExpBack(x: Array, A: Value, x0: Value, k: Value) -> Array:
+    """Exponential background: ``A exp(-k (x - x0))``.
+
+    Keep x0 fixed: A and x0 scale the same curve.
+
+    Parameters
+    ----------
+    x : (n_energy,) energies, eV
+    A : value at x0, in units of the data
+    x0 : reference energy, eV
+    k : rate, 1/eV; it falls towards higher x for k > 0, and rises for k < 0
+    """
+    return np.asarray(A * np.exp(-k * (x - x0)))
+
+
+def PowerBack(x: Array, A: Value, x0: Value, r: Value) -> Array:
+    """Power law: ``A (x / x0)^-r``, 0 where x <= 0.
+
+    Keep x0 fixed: A and x0 scale the same curve.
+
+    Parameters
+    ----------
+    x : (n_energy,) energies, eV
+    A : value at x0, in units of the data
+    x0 : reference energy, eV, x0 > 0
+    r : exponent; it falls towards higher x for r > 0
+
+    Source: background before an edge in energy-loss spectra (R. F. Egerton, Electron Energy-Loss
+    Spectroscopy in the Electron Microscope, 1986).
+    """
+    inside = ~(x <= 0)  # true for NaN, which stays NaN
+    ratio = np.where(inside, x, x0) / x0
+    return np.asarray(A * np.where(inside, np.exp(-r * np.log(ratio)), 0.0))
 
 
 def Shirley(x: Array, pShirley: Value, spectrum: Array) -> Array:

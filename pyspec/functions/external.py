@@ -6,11 +6,13 @@ each evaluation of the model; everything else stays compiled.
 
 from __future__ import annotations
 
+import inspect
 import keyword
 from collections.abc import Callable
 from typing import Any
 
 from pyspec._library import OPS, OpDef, parse_params
+from pyspec.calls import answered
 from pyspec.errors import ModelError
 
 #: The callables, by name.
@@ -19,6 +21,7 @@ CALLABLES: dict[str, Callable[..., Any]] = {}
 _KINDS = {"energy": ("PEAK", "ENERGY"), "time": ("DYNAMICS", "TIME")}
 
 
+@answered
 def register_function(
     name: str,
     function: Callable[..., Any],
@@ -61,6 +64,7 @@ def register_function(
         ) from None
     if len(set(names)) != len(names):
         raise ModelError(f"{name}: a parameter occurs twice in {params!r}")
+    _check_arity(name, function, names)
     kind, axis = _KINDS[domain]
     OPS[name] = OpDef(
         index=-1,
@@ -72,11 +76,27 @@ def register_function(
         guards=guards,
         linear=(),
         scratch=0,
-        inplace=True,
+        jumps=(),
+        reads=(),
         tolerance=float("inf"),
         formula=formula or "a registered Python function",
     )
     CALLABLES[name] = function
+
+
+def _check_arity(name: str, function: Callable[..., Any], names: tuple[str, ...]) -> None:
+    """The function takes the axis and every parameter. Raises :class:`ModelError`."""
+    try:
+        signature = inspect.signature(function)
+    except (TypeError, ValueError):  # a ufunc has none
+        return
+    try:
+        signature.bind(None, *names)
+    except TypeError as error:
+        raise ModelError(
+            f"{name}: the function cannot be called with the axis and {len(names)} parameter(s): "
+            f"{error}; write def {name}(x, {', '.join(names)})"
+        ) from None
 
 
 def forget_function(name: str) -> None:

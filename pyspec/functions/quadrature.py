@@ -5,52 +5,26 @@ The kernels themselves are rows of the op table; :mod:`pyspec.functions.convolut
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
-from scipy import special
 
 from pyspec.errors import DataError, LibraryError, suggest
 from pyspec.functions import reference
+from pyspec.functions.masses import MASSES, Mass
 
 Array: TypeAlias = npt.NDArray[np.float64]
-Mass: TypeAlias = Callable[[Array, float], Array]
-
-
-def _gauss_mass(away: Array, SD: float) -> Array:
-    return np.asarray(SD * np.sqrt(np.pi / 2) * special.erfc(away / (np.sqrt(2) * SD)))
-
-
-def _exponential_mass(away: Array, tau: float) -> Array:
-    return np.asarray(tau * np.exp(-away / tau))
-
-
-def _box_mass(away: Array, width: float) -> Array:
-    return np.clip(0.5 * width - away, 0.0, width)
-
-
-def _no_mass(away: Array, parameter: float) -> Array:
-    return np.zeros(np.shape(away))
-
-
-#: Of each kernel the mass beyond a distance `away` >= 0, on the left and on the right.
-_MASSES: dict[str, tuple[Mass, Mass]] = {
-    "gaussCONV": (_gauss_mass, _gauss_mass),
-    "expSymCONV": (_exponential_mass, _exponential_mass),
-    "expDecayCONV": (_exponential_mass, _no_mass),
-    "expRiseCONV": (_no_mass, _exponential_mass),
-    "boxCONV": (_box_mass, _box_mass),
-}
 
 
 def _masses(name: str) -> tuple[Mass, Mass]:
+    reference(name)  # whose module gives the masses
     try:
-        return _MASSES[name]
+        return MASSES[name]
     except KeyError:
         raise LibraryError(
-            f"there is no convolution kernel {name!r}{suggest(name, list(_MASSES))}"
+            f"{name} is no convolution kernel, or its reference has no @masses"
+            f"{suggest(name, list(MASSES))}"
         ) from None
 
 

@@ -1,48 +1,13 @@
-"""What the derivatives of a function read, and which of its parameters move a jump.
-
-This is knowledge about the references that their formulas show and their values do not say.
-Tests compare every entry, and every entry that is not there, with the references themselves.
-"""
+"""What the derivatives of a function depend on, from the op table."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from functools import cache
 
 from pyspec._library import OpDef
 
 #: What a function reads besides its parameters, by kind of op; it stands behind them.
-FED = {"SPECTRUM_FED": "spectrum", "KERNEL": "signal"}
-
-#: Arguments in which a function is linear on their own, or that fewer others than usual scale:
-#: the derivative by the argument reads these alone. Usually that by a parameter of the table's
-#: column `linear` reads all parameters that are not linear, and any other derivative reads all.
-_READS: dict[str, dict[str, tuple[str, ...]]] = {
-    "GLS": {"m": ("A", "x0", "F")},
-    "LinBack": {"b": (), "xStart": ("m", "xStart"), "xStop": ("m", "xStop")},
-    "Shirley": {"pShirley": ("spectrum",), "spectrum": ("pShirley",)},
-    "expFun": {"y0": ("t0",)},
-    "sinFun": {"y0": ("t0",)},
-    "sinDivX": {"y0": ("t0",)},
-    "erfFun": {"y0": ()},
-    "sqrtFun": {"y0": ()},
-    "expFun_gaussIRF": {"y0": ("t0", "SD")},
-    "sinFun_gaussIRF": {"y0": ("t0", "SD")},
-    "sinDivX_gaussIRF": {"y0": ("t0", "SD")},
-    "erfFun_gaussIRF": {"y0": ()},
-    "sqrtFun_gaussIRF": {"y0": ()},
-}
-
-#: Parameters that move a jump over the samples, and how high it is: where the height is 0, the
-#: function has a kink there at most. A kernel's jump is that of its weights.
-JUMPS: dict[str, dict[str, str]] = {
-    "stepFun": {"t0": "A + y0"},
-    "linFun": {"t0": "y0"},
-    "expFun": {"t0": "A + y0"},
-    "sinFun": {"t0": "A * sin(phi) + y0"},
-    "sinDivX": {"t0": "A + y0"},
-    "boxCONV": {"width": "1"},
-}
+FED = {"SPECTRUM_FED": "spectrum", "ROW_FED": "spectrum", "KERNEL": "signal"}
 
 
 def arguments(op: OpDef) -> tuple[str, ...]:
@@ -66,8 +31,7 @@ def interacting(op: OpDef) -> tuple[frozenset[int], ...]:
 
 
 def _reads(op: OpDef, name: str) -> tuple[str, ...]:
-    names = arguments(op)
-    special: Mapping[str, tuple[str, ...]] = _READS.get(op.name, {})
+    names, special = arguments(op), dict(op.reads)
     if name in special:
         return special[name]
     if name in op.linear:

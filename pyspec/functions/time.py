@@ -128,3 +128,60 @@ def sqrtFun(t: Array, A: Value, t0: Value, y0: Value = 0.0) -> Array:
     y0 : value before the onset, in units of the parameter that moves
     """
     return np.asarray(A * np.sqrt(np.maximum(t - t0, 0.0)) + y0)
+
+
+def constFun(t: Array, A: Value) -> Array:
+    """Constant: ``A`` at all times, before the onset too: a baseline, scattered light.
+
+    Parameters
+    ----------
+    t : (n_time,) times
+    A : value, in units of the parameter that moves
+    """
+    return np.asarray(A + np.zeros(np.shape(t)))
+
+
+def gaussFun(t: Array, A: Value, SD: Value, t0: Value) -> Array:
+    """Gaussian pulse ``A exp(-u^2 / 2)``, ``u = (t - t0) / SD``, such as a coherent artifact, which
+    follows the instrument (M. Lorenc et al., Appl. Phys. B 74, 19 (2002)).
+
+    Parameters
+    ----------
+    t : (n_time,) times
+    A : height, in units of the parameter that moves
+    SD : standard deviation, in units of t, SD > 0
+    t0 : centre, in units of t
+    """
+    u = (t - t0) / SD
+    return np.asarray(A * np.exp(-0.5 * (u * u)))
+
+
+def gaussD1Fun(t: Array, A: Value, SD: Value, t0: Value) -> Array:
+    """First derivative of a Gaussian by u: ``-A u exp(-u^2 / 2)``, ``u = (t - t0) / SD``; beside
+    gaussFun the second term of a coherent artifact.
+
+    Parameters
+    ----------
+    t : (n_time,) times
+    A : factor, in units of the parameter that moves
+    SD : standard deviation, in units of t, SD > 0
+    t0 : centre, in units of t
+    """
+    u = np.clip((t - t0) / SD, -1e75, 1e75)
+    return np.asarray(A * (-u * np.exp(-0.5 * (u * u))))
+
+
+def gaussD2Fun(t: Array, A: Value, SD: Value, t0: Value) -> Array:
+    """Second derivative of a Gaussian by u: ``A (u^2 - 1) exp(-u^2 / 2)``, ``u = (t - t0) / SD``;
+    the third term of a coherent artifact.
+
+    Parameters
+    ----------
+    t : (n_time,) times
+    A : factor, in units of the parameter that moves
+    SD : standard deviation, in units of t, SD > 0
+    t0 : centre, in units of t
+    """
+    u = np.clip((t - t0) / SD, -1e75, 1e75)
+    q = u * u
+    return np.asarray(A * ((q - 1) * np.exp(-0.5 * q)))

@@ -1,6 +1,7 @@
 """Files in and out: measured data, archives of fits, tables of parameters."""
 
-from pyspec.io.archive import digest, load_archive, save_archive
+from pyspec.calls import answered
+from pyspec.io.archive import load_archive, save_archive
 from pyspec.io.atomic import replacing, write_text
 from pyspec.io.contents import fit_contents, slices_contents
 from pyspec.io.dataset import Dataset
@@ -8,13 +9,18 @@ from pyspec.io.fits import load_fit, load_fits, save_fit
 from pyspec.io.netcdf import from_xarray, to_xarray
 from pyspec.io.parameters import parameters_csv, parameters_json, write_parameters
 from pyspec.io.read import FORMATS, read
+from pyspec.io.readers import READERS
 from pyspec.io.stored import StoredFit, StoredSlices
+from pyspec.io.verify import Verification, verify_archive
+from pyspec.model.digest import digest
 
 __all__ = [
     "FORMATS",
+    "READERS",
     "Dataset",
     "StoredFit",
     "StoredSlices",
+    "Verification",
     "digest",
     "fit_contents",
     "from_xarray",
@@ -29,6 +35,10 @@ __all__ = [
     "save_fit",
     "slices_contents",
     "to_xarray",
+    "verify_archive",
     "write_parameters",
     "write_text",
 ]
+
+for _public in (Dataset, StoredFit, StoredSlices):
+    answered(_public)

@@ -1,40 +1,29 @@
 """Archives: fits in one HDF5 file that is always whole.
 
-/                attributes: pyspec (version that wrote it), schema
-/fits/0001 …     one group for each fit: texts, tables, numbers
-/arrays/<sha256> data, stored once however many fits use them
+a user block     length and sha256 of the HDF5 file behind it: :mod:`pyspec.io.header`
+What lies in the HDF5 file: :mod:`pyspec.io.records`. ``docs/archive_format.md`` describes every
+field.
 """
 
 from __future__ import annotations
 
-import hashlib
-import shutil
 from collections.abc import Mapping, Sequence
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import numpy.typing as npt
 
 from pyspec._version import VERSION
-from pyspec.errors import DataError
-from pyspec.io.atomic import folder_lock, replacing
+from pyspec.errors import DataError, shortened
+from pyspec.io import header
+from pyspec.io.atomic import folder_lock, plain_path, replacing
+from pyspec.io.header import DamageError
 from pyspec.io.optional import need, one_line
-from pyspec.io.tree import read_tree, write_tree
-
-#: What this version writes, and the latest that it reads.
-SCHEMA = 1
+from pyspec.io.records import Arrays, load_checked, opened, write_items
+from pyspec.io.salvage import Report, salvage, salvaged
+from pyspec.io.steady import written
 
 MODES = ("append", "new", "replace")
-
-
-def digest(array: npt.NDArray[Any]) -> str:
-    """sha256 of an array: its type, shape and values, the same on every machine."""
-    plain = np.ascontiguousarray(array)
-    plain = plain.astype(plain.dtype.newbyteorder("<"), copy=False)
-    text = f"{plain.dtype.str} {plain.shape}".encode()
-    return hashlib.sha256(text + b"\n" + plain.tobytes()).hexdigest()
 
 
 def save_archive(
@@ -50,19 +39,19 @@ def save_archive(
     ----------
     path : the file; made where it is missing
     contents : one dict for each fit: text, numbers, arrays, lists and dicts of them
-    arrays : digest → array, for data that several fits share
+    arrays : digest → array, for data that several fits share, as :func:`digest` gives it
     mode : "append" to what is there, "replace" it, or "new" to refuse a file that exists
 
-    The old file is copied to a temporary one in the same folder, which is added to, synced and
-    renamed. Two processes that save at the same time wait for each other.
+    The old file is checked while it is copied to a temporary one in the same folder, which is
+    added to, synced and renamed. Two processes that save at the same time wait for each other.
 
-    Raises :class:`DataError` where the file is no archive, or cannot be written.
+    Raises :class:`DataError` where the file is no archive, is damaged, or cannot be written.
     """
     h5py = need("h5py", "an archive of fits")
     if mode not in MODES:
-        raise DataError(f"mode must be one of {', '.join(MODES)}, not {mode!r}")
+        raise DataError(f"mode must be one of {', '.join(MODES)}, not {shortened(mode)}")
     fits = [contents] if isinstance(contents, Mapping) else list(contents)
-    target = Path(path).expanduser().resolve()
+    target = plain_path(path).resolve()
     with folder_lock(target):
         exists = target.exists()
         if exists and mode == "new":
@@ -71,68 +60,102 @@ def save_archive(
                 "mode='replace'"
             )
         add = exists and mode == "append"
-        if add:
-            with _opened(h5py, target):
-                pass
         with replacing(target) as part:
             if add:
-                shutil.copyfile(target, part)
-            with h5py.File(part, "r+" if add else "w") as file:
-                _write(h5py, file, fits, arrays or {})
+                _copy_checked(h5py, target, part)
+            size = {} if add else {"userblock_size": header.SIZE}
+            with written(h5py, part, new=not add, **size) as file:
+                write_items(file, fits, arrays or {})
+            header.seal(part)
 
 
-def _write(
-    h5py: Any,
-    file: Any,
-    fits: Sequence[Mapping[str, Any]],
-    arrays: Mapping[str, npt.NDArray[Any]],
-) -> None:
-    file.attrs["pyspec"], file.attrs["schema"] = VERSION, SCHEMA
-    group, shared = file.require_group("fits"), file.require_group("arrays")
-    write_tree(h5py, shared, {key: a for key, a in arrays.items() if key not in shared}, "arrays")
-    last = max((int(name) for name in group), default=0)
-    for number, fit in enumerate(fits, last + 1):
-        write_tree(h5py, group.create_group(f"{number:04d}", track_order=True), fit, "fits")
+def _copy_checked(h5py: Any, target: Path, part: Path) -> None:
+    """A whole archive of this version at `part`; one of the version before is rewritten."""
+    if not target.is_file():
+        raise DataError(f"{target}: is no file; choose another name")
+    if not header.has_header(target):
+        _rewrite_unsealed(target, part)
+        return
+    _check(target, part)
+    with opened(h5py, part, target):
+        pass
+
+
+def _rewrite_unsealed(path: Path, part: Path) -> None:
+    _refuse_other(path)
+    report = salvage(path, part)
+    if report.damaged:
+        raise DamageError(str(report), path)
+
+
+def _check(path: Path, copy: Path | None = None) -> None:
+    """Raises :class:`DataError` unless every byte is as it was written."""
+    try:
+        found = header.check_sealed(path, copy)
+    except DamageError as error:
+        raise DamageError(error.what, path) from None
+    except OSError as error:
+        if copy is not None:
+            raise  # the copy cannot be written: whoever replaces the file says so
+        raise DataError(f"{path}: cannot be read ({one_line(error)}); check the disk") from None
+    if found.version != header.VERSION:
+        raise DataError(
+            f"{path}: has version {found.version} of the format; this is pyspec {VERSION}, which "
+            f"knows the versions 1 to {header.VERSION}; update it: pip install -U pyspec"
+        )
+
+
+def _refuse_other(path: Path) -> None:
+    """Raises for what has no user block and is no HDF5 file either, or a damaged archive."""
+    with path.open("rb") as file:
+        head = file.read(header.SIZE + len(header.HDF5))
+    if head[header.SIZE :] == header.HDF5:
+        raise DamageError("the header (the first 512 bytes)", path)
+    if not head.startswith(header.HDF5):
+        raise DataError(f"{path}: is no archive of fits: not HDF5, or damaged at its beginning")
+
+
+def check_archive(path: Path) -> bool:
+    """Whether every byte is as it was written; False for version 1, which cannot say.
+
+    Raises :class:`DamageError`, or :class:`DataError` for what is no archive.
+    """
+    if not header.has_header(path):
+        _refuse_other(path)
+        return False
+    _check(path)
+    return True
 
 
 def load_archive(
-    path: str | Path,
-) -> tuple[list[dict[str, Any]], dict[str, npt.NDArray[Any]]]:
-    """All fits of an archive in the order they were saved, and the arrays that they share.
+    path: str | Path, *, skip: bool = False
+) -> tuple[list[dict[str, Any]], Arrays, Report | None]:
+    """All fits of an archive in the order they were saved, the arrays that they share, and what
+    was found item by item where a process with limited memory and time had to look.
 
-    Raises :class:`DataError` for what is no archive, or one of an unknown schema.
+    It does where `skip` is True and the archive is damaged, to leave out what is, and for
+    version 1, which has no digests of its own.
+
+    Raises :class:`DataError` for what is no archive, is of an unknown version, or is damaged
+    (with `skip`: so that nothing can be read).
     """
     h5py = need("h5py", "an archive of fits")
-    with _opened(h5py, Path(path).expanduser()) as file:
-        try:
-            fits = [read_tree(h5py, file["fits"][name]) for name in sorted(file["fits"], key=int)]
-            return fits, read_tree(h5py, file["arrays"])
-        except Exception as error:  # damage shows itself in many ways
-            raise DataError(
-                f"{path}: the archive is damaged ({one_line(error)}); copy it once more"
-            ) from None
-
-
-@contextmanager
-def _opened(h5py: Any, path: Path) -> Any:
-    if not path.is_file():
-        raise DataError(f"{path}: there is no such archive; save_fit makes one")
+    file = existing(path)
     try:
-        file = h5py.File(path, "r")
-    except OSError as error:
-        raise DataError(
-            f"{path}: is no archive of fits: not HDF5, or damaged ({one_line(error)})"
-        ) from None
-    with file:
-        schema, writer = file.attrs.get("schema"), file.attrs.get("pyspec")
-        if schema is None or writer is None or "fits" not in file or "arrays" not in file:
-            raise DataError(
-                f"{path}: is HDF5, but no archive of fits; read data with read(), or choose "
-                "another name to save under"
-            )
-        if not isinstance(schema, (int, np.integer)) or not 1 <= schema <= SCHEMA:
-            raise DataError(
-                f"{path}: has schema {schema}, written by pyspec {writer}; this is pyspec "
-                f"{VERSION}, which knows schemas 1 to {SCHEMA}; update it: pip install -U pyspec"
-            )
-        yield file
+        if check_archive(file):
+            return *load_checked(h5py, file), None
+    except DamageError:
+        if not skip:
+            raise
+    fits, arrays, report = salvaged(file)
+    if report.damaged and not skip:
+        raise DamageError(str(report), file)
+    return fits, arrays, report
+
+
+def existing(path: str | Path) -> Path:
+    """The path of a file that is there."""
+    file = plain_path(path)
+    if not file.is_file():
+        raise DataError(f"{file}: there is no such archive; save_fit makes one")
+    return file

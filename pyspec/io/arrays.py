@@ -1,4 +1,4 @@
-"""Named arrays, as NPZ and HDF5 hold them: which are the data, which the axes."""
+"""Named arrays, as NPZ, HDF5 and MATLAB files hold them: which are the data, which the axes."""
 
 from __future__ import annotations
 
@@ -8,12 +8,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import numpy.typing as npt
 
 from pyspec.errors import DataError, suggest
 from pyspec.io.found import Found
-from pyspec.io.optional import need, one_line
+from pyspec.io.reader import Request
 from pyspec.io.units import guess_kind, show_unit
 
 _DATA_WORDS = ("data", "counts", "intensity", "spectrum", "spectra", "signal", "z", "y", "map")
@@ -40,97 +39,28 @@ class Entry:
         return guess_kind(self.word, self.unit) if len(self.shape) == 1 else None
 
 
-def read_npy(path: Path) -> Found:
-    """One array without axes."""
-    try:
-        array = np.load(path, allow_pickle=False)
-    except Exception as error:  # a damaged header shows itself in many ways
-        raise DataError(
-            f"{path}: cannot be read as NPY ({one_line(error)}); save numbers: np.save"
-        ) from None
-    return Found(array, [None] * array.ndim, notes=[f"NPY, {array.dtype}, no axes inside"])
-
-
-def read_npz(path: Path, data: str | None, energy: str | None, time: str | None) -> Found:
-    """Arrays by name; see :func:`choose`."""
-    try:
-        with np.load(path, allow_pickle=False) as archive:
-            entries = []
-            for name in archive.files:
-                array = archive[name]
-                if array.dtype.kind in "fiuc" and array.ndim:
-                    entries.append(Entry(name, array.shape, _loader(array)))
-    except Exception as error:  # as above, and the zip archive may be damaged
-        raise DataError(
-            f"{path}: cannot be read as NPZ ({one_line(error)}); save arrays of numbers: "
-            "np.savez(path, data=..., energy=..., time=...)"
-        ) from None
-    return choose(path, "NPZ", entries, data, energy, time)
-
-
-def read_hdf5(path: Path, data: str | None, energy: str | None, time: str | None) -> Found:
-    """Datasets of an HDF5 file; see :func:`choose`."""
-    h5py = need("h5py", f"{path}: HDF5")
-    try:
-        file = h5py.File(path, "r")
-    except OSError as error:
-        raise DataError(
-            f"{path}: cannot be opened as HDF5 ({one_line(error)}); copy it once more"
-        ) from None
-    with file:
-        if "pyspec" in file.attrs and "schema" in file.attrs:
-            raise DataError(f"{path}: is an archive of fits, not of data; load it with load_fit()")
-        try:
-            entries = list(_entries(h5py, file))
-            return choose(path, "HDF5", entries, data, energy, time)
-        except (OSError, RuntimeError, KeyError) as error:
-            raise DataError(
-                f"{path}: the HDF5 file is damaged ({one_line(error)}); copy it once more"
-            ) from None
-
-
-def _entries(h5py: Any, file: Any) -> list[Entry]:
-    found: list[Entry] = []
-
-    def visit(name: str, item: Any) -> None:
-        if not isinstance(item, h5py.Dataset) or item.dtype.kind not in "fiu" or not item.shape:
-            return
-        unit = _text(item.attrs.get("units", item.attrs.get("unit", "")))
-        scales: list[str | None] = []
-        for dim in item.dims:
-            scales.append(dim[0].name.strip("/") if len(dim) else None)
-        found.append(Entry(name, item.shape, _loader(item), unit, tuple(scales)))
-
-    file.visititems(visit)
-    return found
-
-
-def _loader(item: Any) -> Callable[[], npt.NDArray[Any]]:
-    return lambda: np.asarray(item[()])
-
-
-def _text(value: Any) -> str:
-    return value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value)
-
-
 def choose(
     path: Path,
     what: str,
     entries: list[Entry],
-    data: str | None,
-    energy: str | None,
-    time: str | None,
+    request: Request,
 ) -> Found:
-    """Data and axes among named arrays: as named, or else by name and shape.
+    """Data, errors and axes among named arrays: as named, or else by name and shape.
 
     Raises :class:`DataError` with a list of all arrays where that is not clear.
     """
     if not entries:
         raise DataError(f"{path}: the file holds no array of numbers; save data and axes in it")
-    given = {"energy": energy, "time": time}
+    data = request.data
+    given = {"energy": request.energy, "time": request.time}
     chosen = {k: _named(path, entries, name) for k, name in given.items() if name is not None}
-    block = _named(path, entries, data) if data is not None else _largest(path, entries, chosen)
+    errors = _named(path, entries, str(request.errors)) if request.errors is not None else None
+    free = [entry for entry in entries if entry is not errors]
+    block = _named(path, entries, data) if data is not None else _largest(path, free, chosen)
     found = Found(block.load(), [None] * len(block.shape), name=block.name)
+    if errors is not None:
+        found.errors = errors.load()
+        found.notes.append(f"standard errors from {errors.name!r}")
     found.units["data"] = show_unit(block.unit)
     for k, scale in enumerate(block.scales):
         entry = next((e for e in entries if e.name == scale), None)
@@ -141,15 +71,17 @@ def choose(
     pool = [
         entry
         for entry in entries
-        if len(entry.shape) == 1 and entry not in (block, *chosen.values())
+        if len(entry.shape) == 1 and entry not in (block, errors, *chosen.values())
     ]
     _by_name(found, block, pool)
     _by_shape(found, block, pool)
     named = ", ".join(f"{dim} from {found.labels.get(dim, dim)!r}" for dim in found.axes)
     found.notes.append(f"{what}: data from {block.name!r}" + (f", {named}" if named else ""))
-    others = [e for e in entries if e is not block and e.name not in found.labels.values()]
+    others = [e for e in free if e is not block and e.name not in found.labels.values()]
     if others:
         found.notes.append(f"not used: {_listed(others)}; choose with data=, energy=, time=")
+    for what, label in found.labels.items():
+        found.labels[what] = label.rsplit("/", 1)[-1].rsplit(".", 1)[-1]
     found.hint = f"The file holds {_listed(entries)}; a name from this list will do"
     return found
 

@@ -12,7 +12,6 @@ import numpy.typing as npt
 
 from pyspec._version import VERSION
 from pyspec.fit import FitResult, ParameterRow, ParameterTable, SliceResults
-from pyspec.io.archive import digest
 from pyspec.model import Measurement, Model
 
 Array = npt.NDArray[np.float64]
@@ -21,7 +20,6 @@ Array = npt.NDArray[np.float64]
 def fit_contents(result: FitResult) -> dict[str, Any]:
     """One fit, all but its data; see :func:`pyspec.io.save_archive`."""
     measurement = result.problem.measurement
-    assert measurement.data is not None
     return {
         "kind": "fit",
         "model_name": result.model_name,
@@ -32,14 +30,12 @@ def fit_contents(result: FitResult) -> dict[str, Any]:
         "covariance": _covariance(result),
         "statistics": _statistics(result),
         "settings": _settings(result),
-        "data_sha256": digest(measurement.data),
         **_common(result.problem.model, measurement),
     }
 
 
 def slices_contents(slices: SliceResults) -> dict[str, Any]:
     """A slice-by-slice fit, all but its data: values as arrays (n_parameters, n_slices)."""
-    assert slices.series.data is not None
     model = slices.model
     done = [fit.result for fit in slices if fit.result is not None]
     common = _common(model, slices.series)
@@ -65,7 +61,6 @@ def slices_contents(slices: SliceResults) -> dict[str, Any]:
         "status": list(slices.status),
         "message": [text.replace("\x00", "") for text in slices.message],
         "settings": _settings(done[0]) if done else {**none, "backend": slices.backend},
-        "data_sha256": digest(slices.series.data),
         **common,
     }
 
@@ -80,7 +75,7 @@ def _common(model: Model, measurement: Measurement) -> dict[str, Any]:
             "aux_weights": model.aux_weights,
         },
         "measurement": _measurement(measurement),
-        "versions": _versions(),
+        "versions": versions(),
     }
 
 
@@ -97,7 +92,7 @@ def _settings(result: FitResult) -> dict[str, Any]:
     """How the fit was run; options that are no plain values are left out."""
     options = dict(getattr(result, "settings", {}))
     methods = options.pop("methods", result.method.split(" then "))
-    scale = options.pop("scale_covar", getattr(result.minimizer, "scale_covar", True))
+    scale = options.pop("scale_covar", result._scale_covar)
     plain = {key: one for key, one in options.items() if isinstance(one, (str, int, float))}
     return {
         "method": result.method,
@@ -119,8 +114,8 @@ def _measurement(measurement: Measurement) -> dict[str, Any]:
 
 
 def _covariance(result: FitResult) -> Array | None:
-    covar = getattr(result.lmfit, "covar", None)
-    names = list(getattr(result.lmfit, "var_names", ()))
+    covar = getattr(result._outcome, "covar", None)
+    names = list(getattr(result._outcome, "var_names", ()))
     if covar is None or set(names) != set(result.problem.names):
         return None
     order = [names.index(name) for name in result.problem.names]
@@ -155,7 +150,7 @@ def _texts(model: Model) -> dict[str, Any]:
     }
 
 
-def _versions() -> dict[str, str]:
+def versions() -> dict[str, str]:
     import lmfit
     import scipy
 

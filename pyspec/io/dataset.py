@@ -30,6 +30,8 @@ class Dataset:
     labels : name → what the file calls it; also for "data"
     name, source : how to call it, and where it comes from
     notes : what was found, and how to say it otherwise
+    errors : standard errors of the shape of `data`, or None
+    meta : what else the file says, by its own names; "photon_energy" and "work_function" are in eV
 
     Raises :class:`DataError` where data and axes do not match, or an axis is not usable.
     """
@@ -42,6 +44,8 @@ class Dataset:
     name: str = "data"
     source: str = ""
     notes: tuple[str, ...] = ()
+    errors: Array | None = None
+    meta: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         data = np.asarray(self.data)
@@ -63,9 +67,17 @@ class Dataset:
             kept = {k: v for k, v in getattr(self, what).items() if v and k in (*dims, "data")}
             object.__setattr__(self, what, MappingProxyType(kept))
         object.__setattr__(self, "notes", tuple(self.notes))
+        object.__setattr__(self, "meta", MappingProxyType(dict(self.meta)))
+        if self.errors is not None:
+            errors = np.asarray(self.errors, dtype=np.float64)
+            if errors.shape != data.shape:
+                raise DataError(
+                    f"{self.name}: the errors have shape {errors.shape}, the data {data.shape}"
+                )
+            object.__setattr__(self, "errors", _frozen(errors))
 
     def __getstate__(self) -> dict[str, Any]:
-        plain = {what: dict(getattr(self, what)) for what in ("axes", "units", "labels")}
+        plain = {what: dict(getattr(self, what)) for what in ("axes", "units", "labels", "meta")}
         return {**self.__dict__, **plain}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -149,8 +161,12 @@ class Dataset:
         count = good.sum(axis=places)
         total = np.where(good, self.data, 0).sum(axis=places, dtype=np.float64)
         data = np.where(count > 0, total / np.maximum(count, 1), np.nan)
+        errors = None
+        if self.errors is not None:
+            squares = np.where(good, self.errors**2, 0).sum(axis=places)
+            errors = np.where(count > 0, np.sqrt(squares) / np.maximum(count, 1), np.nan)
         kept = tuple(dim for dim in self.dims if dim not in over)
-        return self._with(data, kept, f"mean over {', '.join(over)}")
+        return self._with(data, kept, f"mean over {', '.join(over)}", errors)
 
     def rename(self, **names: str) -> Dataset:
         """Calls axes otherwise: ``rename(y="time")`` fits a line of positions as a series."""
@@ -191,6 +207,8 @@ class Dataset:
             "data": self.data,
             "energy": self.energy,
             "time": self.time,
+            "labels": self.labels,
+            "units": self.units,
         }
 
     # for people
@@ -283,26 +301,31 @@ class Dataset:
 
     def _take(self, dim: str, index: int | npt.NDArray[np.int64], what: str) -> Dataset:
         place = self.dims.index(dim)
+        errors = None if self.errors is None else np.take(self.errors, index, axis=place)
         if isinstance(index, int):
             if len(self.dims) == 1:
                 raise DataError(f"{self.name}: one point of {dim} is no spectrum; give (from, to)")
             kept = tuple(other for other in self.dims if other != dim)
             note = f"{dim} = {self.axes[dim][index]:g} {self.units.get(dim, '')}".rstrip()
-            return self._with(np.take(self.data, index, axis=place), kept, note)
+            return self._with(np.take(self.data, index, axis=place), kept, note, errors)
         part = np.take(self.data, index, axis=place)
         axes = {**self.axes, dim: self.axes[dim][index]}
-        return replace(self, data=part, axes=axes, notes=(*self.notes, f"cut to {what}"))
+        notes = (*self.notes, f"cut to {what}")
+        return replace(self, data=part, axes=axes, notes=notes, errors=errors)
 
-    def _with(self, data: npt.NDArray[Any], dims: tuple[str, ...], note: str) -> Dataset:
+    def _with(
+        self, data: npt.NDArray[Any], dims: tuple[str, ...], note: str, errors: Array | None
+    ) -> Dataset:
         axes = {dim: self.axes[dim] for dim in dims}
-        name = f"{self.name}, {note}"
-        return replace(self, data=data, dims=dims, axes=axes, name=name, notes=(*self.notes, note))
+        name, notes = f"{self.name}, {note}", (*self.notes, note)
+        return replace(self, data=data, dims=dims, axes=axes, name=name, notes=notes, errors=errors)
 
     def _ordered(self) -> Dataset:
         last = [dim for dim in ("time", "energy") if dim in self.dims]
         dims = (*self.extra, *last)
         order = [self.dims.index(dim) for dim in dims]
-        return replace(self, data=np.transpose(self.data, order), dims=dims)
+        errors = None if self.errors is None else np.transpose(self.errors, order)
+        return replace(self, data=np.transpose(self.data, order), dims=dims, errors=errors)
 
 
 def _frozen(array: npt.NDArray[Any]) -> npt.NDArray[Any]:

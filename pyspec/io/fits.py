@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 import numpy.typing as npt
 
-from pyspec.errors import DataError
+from pyspec.calls import answered, stack_outside
+from pyspec.errors import ArchiveWarning, CallError, DataError, shortened
 from pyspec.fit import FitResult, SliceResults
-from pyspec.io.archive import digest, load_archive, save_archive
+from pyspec.io.archive import load_archive, save_archive
 from pyspec.io.contents import fit_contents, slices_contents, table_of
+from pyspec.io.optional import one_line
 from pyspec.io.stored import StoredFit, StoredSlices
+from pyspec.model.digest import checksum, digest
 
 
+@answered
 def save_fit(
     path: str | Path,
     results: FitResult | SliceResults | Iterable[FitResult | SliceResults],
@@ -27,54 +32,78 @@ def save_fit(
 
     Data that several fits share are stored once; without them (`with_data=False`) only their
     digest is, and :meth:`StoredFit.refit` asks for them.
+
+    Raises :class:`DataError` where data were changed after they were fitted.
     """
+    if not isinstance(path, (str, Path)):
+        raise CallError(
+            f"save_fit: the first argument is the path, not {type(path).__name__}; write "
+            "save_fit('fits.h5', fits)"
+        )
     single = isinstance(results, (FitResult, SliceResults))
     fits: list[Any] = [results] if single else list(results)  # type: ignore[arg-type]
     if not fits:
         raise DataError("there is no fit to save yet; fit first")
     contents, arrays = [], {}
+    digests: dict[int, tuple[int, str]] = {}
     for fit in fits:
         if isinstance(fit, FitResult):
-            data = fit.problem.measurement.data
+            data, then = fit.problem.measurement.data, fit.problem.data_checksum
             contents.append(fit_contents(fit))
         elif isinstance(fit, SliceResults):
-            data = fit.series.data
+            data, then = fit.series.data, fit.data_checksum
             contents.append(slices_contents(fit))
         else:
             raise DataError(f"save_fit takes fits, not {type(fit).__name__}")
-        if with_data and data is not None:
-            arrays[digest(data)] = data
+        contents[-1]["data_sha256"] = ""
+        if data is None:
+            continue
+        if id(data) not in digests:
+            digests[id(data)] = checksum(data), digest(data)
+        now, sha256 = digests[id(data)]
+        if now == then:
+            contents[-1]["data_sha256"] = sha256
+        if with_data:
+            if now != then:
+                _refuse_changed(fit)
+            arrays[sha256] = data
     save_archive(path, contents, arrays=arrays, mode=mode)
 
 
+def _refuse_changed(fit: FitResult | SliceResults) -> NoReturn:
+    name = " ".join(word for word in (fit.fit_type, "fit of", fit.model_name) if word)
+    raise DataError(
+        f"the {name}: its data were changed after it was fitted (their checksum differs), so they "
+        "cannot be saved with it; fit a copy where an acquisition uses its buffer again: "
+        "File(data=data.copy(), ...). save_fit(path, fit, with_data=False) of pyspec.io saves the "
+        "fit without data"
+    )
+
+
+@answered
 def load_fits(
     path: str | Path,
     *,
     model: str | None = None,
     fit_type: str | None = None,
     file: str | None = None,
+    damaged: str = "raise",
 ) -> tuple[StoredFit | StoredSlices, ...]:
     """The fits of an archive in the order they were saved, of that model, type, file if given.
 
+    Every byte is checked before anything is read. Where one is not as it was written, ``damaged=
+    "raise"`` raises; "skip" returns the fits whose digest holds and warns of the others by name. A
+    process with limited memory and time reads them. Where the data of a fit are damaged, the fit
+    comes without data: ``refit(data)`` takes them.
+
     Raises :class:`DataError` where the archive cannot be read, or has no such fit.
     """
-    contents, arrays = load_archive(path)
-    try:
-        every = [_stored(one, arrays) for one in contents]
-    except KeyError as error:
-        raise DataError(
-            f"{path}: a fit in it has no {error}; it was not saved by save_fit"
-        ) from None
-    checked: set[str] = set()
-    for fit in every:
-        if fit.data is None or fit.data_sha256 in checked:
-            continue
-        checked.add(fit.data_sha256)
-        if not fit.same_data(fit.data):
-            raise DataError(
-                f"{path}: the data of {fit.title} are not those that were saved (sha256 differs); "
-                "the file is damaged, copy it once more"
-            )
+    if damaged not in ("raise", "skip"):
+        raise DataError(f"damaged is 'raise' or 'skip', not {shortened(damaged)}")
+    contents, arrays, report = load_archive(path, skip=damaged == "skip")
+    if report is not None and report.damaged:
+        warnings.warn(f"{path}: damaged and left out: {report}", ArchiveWarning, stack_outside())
+    every = [_restored(path, one, arrays) for one in contents]
     wanted = {"model_name": model, "fit_type": fit_type, "file_name": file}
     found = [
         fit
@@ -87,16 +116,34 @@ def load_fits(
     return tuple(found)
 
 
+@answered
 def load_fit(
     path: str | Path,
     *,
     model: str | None = None,
     fit_type: str | None = None,
     file: str | None = None,
+    damaged: str = "raise",
 ) -> Any:
     """The last fit of an archive, of that model, type and file if given: a :class:`StoredFit`,
-    or :class:`StoredSlices` for slice-by-slice fits."""
-    return load_fits(path, model=model, fit_type=fit_type, file=file)[-1]
+    or :class:`StoredSlices` for slice-by-slice fits. `damaged` as of :func:`load_fits`."""
+    return load_fits(path, model=model, fit_type=fit_type, file=file, damaged=damaged)[-1]
+
+
+def _restored(
+    path: str | Path, contents: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]
+) -> StoredFit | StoredSlices:
+    try:
+        return _stored(contents, arrays)
+    except KeyError as error:
+        raise DataError(
+            f"{path}: a fit in it has no {error}; it was not saved by save_fit"
+        ) from None
+    except (TypeError, ValueError, AttributeError, IndexError) as error:
+        raise DataError(
+            f"{path}: a fit in it is not as save_fit writes it ({one_line(error)}); it was changed "
+            "by another program"
+        ) from None
 
 
 def _stored(

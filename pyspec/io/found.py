@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -19,7 +20,11 @@ KEPT_TYPES = (np.dtype(np.float64), np.dtype(np.float32), np.dtype(np.uint16))
 
 @dataclass
 class Found:
-    """Data as they lie in a file. A dimension without a name is None."""
+    """Data as they lie in a file. A dimension without a name is None.
+
+    `errors` are standard errors of the shape of the data, `meta` what else the file says;
+    "photon_energy" and "work_function" there are in eV.
+    """
 
     data: npt.NDArray[Any]
     dims: list[str | None]
@@ -29,6 +34,8 @@ class Found:
     name: str = ""
     notes: list[str] = field(default_factory=list)
     hint: str = ""
+    errors: npt.NDArray[Any] | None = None
+    meta: dict[str, Any] = field(default_factory=dict)
 
 
 def assemble(
@@ -44,6 +51,8 @@ def assemble(
 ) -> Dataset:
     """Names the dimensions, adds the axes given, orders and checks: the last step of `read`."""
     found.data = _real(found.data, source)
+    if found.errors is not None:
+        found.errors = _errors(found.errors, found.data, source)
     if transpose:
         _transpose(found)
     given = {"energy": energy, "time": time}
@@ -74,6 +83,8 @@ def assemble(
         name=name or found.name or "data",
         source=source,
         notes=tuple(found.notes),
+        errors=found.errors,
+        meta=found.meta,
     )
     return dataset._ordered()
 
@@ -92,6 +103,17 @@ def _real(data: Any, source: str) -> npt.NDArray[Any]:
     return array if kept else array.astype(np.float64)
 
 
+def _errors(errors: Any, data: npt.NDArray[Any], source: str) -> Array:
+    """Standard errors as numbers of the shape of the data."""
+    array = _real(errors, source).astype(np.float64)
+    if array.shape != data.shape:
+        raise DataError(
+            f"{source}: the errors have shape {array.shape}, the data {data.shape}; give one "
+            "error for each value"
+        )
+    return array
+
+
 def _transpose(found: Found) -> None:
     if {"time", "energy"} <= set(found.dims):
         swap = {"time": "energy", "energy": "time"}
@@ -102,6 +124,7 @@ def _transpose(found: Found) -> None:
             table.update(moved)  # type: ignore[arg-type]
     else:
         found.data, found.dims = found.data.T, found.dims[::-1]
+        found.errors = None if found.errors is None else found.errors.T
     found.notes.append("transpose=True: time and energy are exchanged")
 
 
@@ -178,19 +201,31 @@ def _order(found: Found, what: str, sort: bool, source: str) -> None:
     if (step < 0).all():
         found.axes[what] = axis[::-1]
         found.data = np.flip(found.data, axis=place)
+        if found.errors is not None:
+            found.errors = np.flip(found.errors, axis=place)
         found.notes.append(f"the {what} axis fell; it was turned round, with the data")
         return
     if not sort:
         raise DataError(_disorder(axis, what, source))
+    _sort(found, what, place, axis)
+
+
+def _sort(found: Found, what: str, place: int, axis: Array) -> None:
+    """Sorts the axis with the data; points with equal values become their mean."""
     values, inverse, count = np.unique(axis, return_inverse=True, return_counts=True)
-    moved = np.moveaxis(found.data, place, 0)
-    if values.size == axis.size:
-        moved = moved[np.argsort(axis)]
-    else:
+
+    def summed(array: npt.NDArray[Any], power: int) -> npt.NDArray[Any]:
+        moved = np.moveaxis(array, place, 0)
+        if values.size == axis.size:
+            return np.moveaxis(moved[np.argsort(axis)], 0, place)
         total = np.zeros((values.size, *moved.shape[1:]))
-        np.add.at(total, inverse, moved)
-        moved = total / count.reshape(-1, *[1] * (moved.ndim - 1))
-    found.data, found.axes[what] = np.moveaxis(moved, 0, place), values
+        np.add.at(total, inverse, moved.astype(np.float64) ** power)
+        mean = total ** (1 / power) / count.reshape(-1, *[1] * (moved.ndim - 1))
+        return np.moveaxis(mean, 0, place)
+
+    found.data, found.axes[what] = summed(found.data, 1), values
+    if found.errors is not None:
+        found.errors = summed(found.errors, 2)
     merged = axis.size - values.size
     found.notes.append(
         f"sort=True: the {what} axis was sorted with the data"
@@ -198,7 +233,43 @@ def _order(found: Found, what: str, sort: bool, source: str) -> None:
     )
 
 
+def runs(axis: Array) -> list[tuple[int, int]]:
+    """Where an axis starts again: the parts, as half-open ranges of positions.
+
+    Between two parts stands a jump: a step more than three times as long as those beside it, or
+    one against the direction of both and longer than two usual ones. Each part rises or falls
+    all the way and has at least three points; otherwise the axis is one part.
+    """
+    step = np.diff(axis)
+    if step.size < 5:
+        return [(0, axis.size)]
+    before, here, after = step[:-2], step[1:-1], step[2:]
+    size = np.abs(here)
+    long = size > 3 * np.maximum(np.abs(before), np.abs(after))
+    back = (np.sign(before) == np.sign(after)) & (np.sign(here) != np.sign(before))
+    cuts = np.flatnonzero(long | (back & (size > 2 * np.median(np.abs(step))))) + 2
+    parts = list(pairwise([0, *map(int, cuts), axis.size]))
+    if all(stop - start > 2 and _monotonic(axis[start:stop]) for start, stop in parts):
+        return parts
+    return [(0, axis.size)]
+
+
+def _monotonic(axis: Array) -> bool:
+    step = np.diff(axis)
+    return bool((step > 0).all() or (step < 0).all())
+
+
 def _disorder(axis: Array, what: str, source: str) -> str:
+    parts = runs(axis)
+    if len(parts) > 1:
+        sizes = ", ".join(str(stop - start) for start, stop in parts[:12])
+        more = " …" if len(parts) > 12 else ""
+        return (
+            f"{source}: the {what} axis starts again at position {parts[1][0]}: these are "
+            f"{len(parts)} blocks one after the other, of {sizes}{more} points, that is separate "
+            f"spectra; choose one with block=0 to block={len(parts) - 1} (text files), or write "
+            "each to a file of its own"
+        )
     step = np.diff(axis)
     rises = np.count_nonzero(step > 0) >= np.count_nonzero(step < 0)
     at = int(np.argmax(step <= 0 if rises else step >= 0))

@@ -65,6 +65,22 @@ def read_layout(
     return found
 
 
+def column_number(table: Table, column: int | str) -> int:
+    """The number of a column that is named, or numbered from 0.
+
+    Raises :class:`DataError` with a list of the columns where there is none.
+    """
+    return _pick(table, _names(table, _head(table)), [0, column])[1]
+
+
+def _names(table: Table, head: _Head) -> list[str]:
+    """What the columns are called."""
+    width = table.values.shape[1]
+    if head.axis is not None and not head.names:
+        return [head.corner or "column 0", *(f"{value:g}" for value in head.axis)]
+    return head.names if len(head.names) == width else [f"column {k}" for k in range(width)]
+
+
 def _head(table: Table) -> _Head:
     width = table.values.shape[1]
     head = _Head([], [], "", None)
@@ -209,9 +225,7 @@ def _roles(corner: str) -> tuple[tuple[str, str], dict[str, str], dict[str, str]
 
 def _columns(table: Table, head: _Head, columns: Sequence[int | str] | None) -> Found:
     width = table.values.shape[1]
-    names = head.names if len(head.names) == width else [f"column {k}" for k in range(width)]
-    if head.axis is not None and not head.names:
-        names = [head.corner or "column 0", *(f"{value:g}" for value in head.axis)]
+    names = _names(table, head)
     picked = _pick(table, names, columns)
     if len(picked) < 2:
         raise DataError(
@@ -256,7 +270,7 @@ def _pick(table: Table, names: list[str], columns: Sequence[int | str] | None) -
         elif isinstance(one, int) and not isinstance(one, bool) and 0 <= one < len(names):
             picked.append(one)
         else:
-            known = ", ".join(f"{k}: {name}" for k, name in enumerate(names))
+            known = ", ".join(f"{k}: {name[:40]}" for k, name in enumerate(names[:30]))
             raise DataError(
                 f"{table.path}: no column {one!r}; it has {known}{suggest(str(one), names)}"
             )

@@ -1,46 +1,20 @@
-"""NetCDF and xarray: named dimensions, coordinates and units, in and out."""
+"""xarray: named dimensions, coordinates and units, in and out."""
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from pyspec.calls import answered
 from pyspec.errors import DataError, suggest
 from pyspec.io.dataset import Dataset
 from pyspec.io.found import Found, assemble
-from pyspec.io.optional import available, need, one_line
+from pyspec.io.optional import need
 from pyspec.io.units import guess_kind, show_unit
 
 
-def read_netcdf(
-    path: Path,
-    *,
-    data: str | None = None,
-    energy: str | None = None,
-    time: str | None = None,
-    classic: bool = False,
-) -> Found:
-    """One variable of a NetCDF file; `classic` for version 3."""
-    xarray = need("xarray", f"{path}: NetCDF")
-    engine = "scipy"
-    if not classic:
-        engine = "netcdf4" if available("netCDF4") and not available("h5netcdf") else "h5netcdf"
-        if engine == "h5netcdf":
-            need("h5netcdf", f"{path}: NetCDF 4")
-    try:
-        opened = xarray.open_dataset(path, engine=engine, decode_times=False)
-    except Exception as error:  # a damaged file shows itself in many ways
-        raise DataError(
-            f"{path}: cannot be opened as NetCDF ({one_line(error)}); copy it again"
-        ) from None
-    with opened:
-        found = found_in(opened.load(), str(path), data=data, energy=energy, time=time)
-    found.notes.insert(0, "NetCDF, read with xarray")
-    return found
-
-
+@answered
 def from_xarray(
     array: Any,
     *,
@@ -62,6 +36,7 @@ def from_xarray(
     return assemble(found, "xarray", sort=sort, name=name)
 
 
+@answered
 def to_xarray(dataset: Dataset) -> Any:
     """The same as an xarray.DataArray, with units and labels as attributes."""
     xarray = need("xarray", "to_xarray()")

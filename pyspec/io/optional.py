@@ -31,3 +31,15 @@ def available(library: str) -> bool:
 def one_line(error: Exception) -> str:
     """What a library said, on one line, or the name of the error where it said nothing."""
     return " ".join(str(error).split())[:200] or type(error).__name__
+
+
+#: A message is not longer than this, whatever names and values a file or a call has.
+MOST_WORDS = 1800
+
+
+def within(text: str) -> str:
+    """A message on one line, without control characters, its middle left out where it is long."""
+    line = " ".join("".join(c if c.isprintable() else " " for c in text[:100_000]).split())
+    if len(line) <= MOST_WORDS:
+        return line
+    return f"{line[: MOST_WORDS * 2 // 3]} … {line[-MOST_WORDS // 3 :]}"

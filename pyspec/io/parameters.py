@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import csv
+import hashlib
 import io
 import json
 import math
 from pathlib import Path
 from typing import Any
 
+from pyspec.calls import answered
 from pyspec.errors import DataError
-from pyspec.fit import ParameterTable
-from pyspec.io.atomic import write_text
+from pyspec.fit import FitResult, ParameterTable, SliceResults
+from pyspec.io.atomic import plain_path, write_text
+from pyspec.io.contents import versions
+from pyspec.model.digest import digest
 
 
 def parameters_csv(table: ParameterTable) -> str:
@@ -31,17 +35,37 @@ def parameters_json(table: ParameterTable) -> str:
     return json.dumps({"title": table.title, "parameters": rows}, indent=2, allow_nan=False) + "\n"
 
 
+def plain_result(result: FitResult | SliceResults) -> dict[str, Any]:
+    """Everything about a fit but its arrays: parameters, statistics, how it ended and where it
+    began, sha256 of data and model text, versions."""
+    measurement, model = result.measurement, result.model
+    data = measurement.data
+    return {
+        **result.to_dict(),
+        "started_from": result.started_from,
+        "data_sha256": None if data is None else digest(data),
+        "model_sha256": hashlib.sha256(model.to_yaml().encode()).hexdigest(),
+        "versions": versions(),
+    }
+
+
+def result_json(result: FitResult | SliceResults) -> str:
+    """What :func:`plain_result` gives, as JSON."""
+    return json.dumps(plain_result(result), indent=1, allow_nan=False, ensure_ascii=False) + "\n"
+
+
 def _plain(value: Any) -> Any:
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
+@answered
 def write_parameters(table: ParameterTable, path: str | Path, *, overwrite: bool = True) -> None:
     """Writes a table as CSV or JSON, as the suffix says; the file is written as a whole.
 
     Raises :class:`DataError` for another suffix, or for a file that exists where `overwrite` is
     False.
     """
-    target = Path(path)
+    target = plain_path(path)
     writers = {".csv": parameters_csv, ".json": parameters_json}
     writer = writers.get(target.suffix.lower())
     if writer is None:

@@ -2,51 +2,38 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from pyspec.errors import DataError, suggest
-from pyspec.io.arrays import read_hdf5, read_npy, read_npz
+from pyspec.calls import answered
+from pyspec.errors import DataError, PyspecError, suggest
 from pyspec.io.dataset import Dataset
-from pyspec.io.found import Found, assemble
-from pyspec.io.glotaran import is_glotaran, read_glotaran
-from pyspec.io.layout import read_layout
-from pyspec.io.netcdf import read_netcdf
-from pyspec.io.text import read_axis, read_table, read_text
-from pyspec.io.vamas import MAGIC, read_vamas
+from pyspec.io.energy import in_unit, on_scale, scale_note
+from pyspec.io.found import assemble
+from pyspec.io.optional import available, one_line, within
+from pyspec.io.reader import Reader, Request, Start, check_keywords
+from pyspec.io.readers import READERS
+from pyspec.io.readers.npy import READER as NPY
+from pyspec.io.rehearse import rehearse
+from pyspec.io.text import read_axis
+from pyspec.io.unread import refuse_unread
 
 #: Format → what it is, and the keywords that it understands beside the common ones.
 FORMATS: Mapping[str, tuple[str, tuple[str, ...]]] = {
-    "text": (
-        "CSV, TSV, columns between white space",
-        ("layout", "columns", "delimiter", "decimal"),
-    ),
-    "sia": ("KiMoPack's .SIA: delays × wavelengths, tabs", ("decimal",)),
-    "glotaran": ("ascii of glotaran, wavelength or time explicit", ()),
-    "vamas": ("VAMAS, ISO 14976", ("block", "columns", "energy_scale")),
-    "npy": ("one NumPy array", ()),
-    "npz": ("NumPy arrays by name", ("data",)),
-    "hdf5": ("HDF5, through h5py", ("data",)),
-    "netcdf": ("NetCDF, through xarray", ("data",)),
+    name: (reader.what, reader.keywords) for name, reader in READERS.items()
 }
-_ALIASES = {
-    "csv": "text",
-    "tsv": "text",
-    "txt": "text",
-    "dat": "text",
-    "ascii": "glotaran",
-    "vms": "vamas",
-    "h5": "hdf5",
-    "hdf": "hdf5",
-    "nc": "netcdf",
-}
-_NAMED = ("npz", "hdf5", "netcdf")
-_NETCDF_SUFFIXES = (".nc", ".nc4", ".cdf", ".netcdf")
+
+#: What files begin with that the HDF5 library reads.
+IN_HDF5 = (b"\x89HDF", b"MATLAB 7.3")
 
 
+@answered
 def read(
     path: str | Path,
     *,
@@ -55,14 +42,19 @@ def read(
     time: Any = None,
     data: str | None = None,
     columns: int | str | Sequence[int | str] | None = None,
+    errors: int | str | None = None,
     layout: str | None = None,
     delimiter: str | None = None,
     decimal: str | None = None,
     block: int | str | None = None,
-    energy_scale: str | None = None,
     transpose: bool = False,
     sort: bool = False,
     units: Mapping[str, str] | None = None,
+    energy_scale: str | None = None,
+    photon_energy: float | None = None,
+    work_function: float | None = None,
+    to: str | None = None,
+    jacobian: bool = False,
     name: str | None = None,
 ) -> Dataset:
     """Measured data from a file; ``print(read(path))`` says what was found and how to say it
@@ -71,100 +63,126 @@ def read(
     Parameters
     ----------
     path : the file; what it is, is seen from its content
-    format : "text", "sia", "glotaran", "vamas", "npy", "npz", "hdf5" or "netcdf"; None looks
+    format : a name or ending of `FORMATS`, such as "text", "vamas" or "ibw"; None looks
     energy, time : an axis that lies elsewhere: an array, the path of a file (also relative to
-        the data's folder), 'index' for 0, 1, 2…; for npz, hdf5, netcdf also the name inside
-    data : npz, hdf5, netcdf: the name of the data inside
-    columns : text: x and the y, by name or number from 0, or one y; vamas: the quantity
+        the data's folder), 'index' for 0, 1, 2…; for files with named arrays also the name inside
+    data : the name of the data inside: npz, hdf5, netcdf, nexus, matlab
+    columns : text: x and the y, by name or number from 0, or one y; others: the quantity
+    errors : the standard errors: a column of a table, or their name inside a file of named arrays
     layout : text: "matrix" (axes in the first row and column), "columns" (x, y, y2…) or "data"
         (numbers alone)
     delimiter, decimal : text: what separates values, and "." or ","
-    block : vamas: number from 0 or name
-    energy_scale : vamas: "binding" or "kinetic"
+    block : files of several spectra: number from 0, or the name of a block, region or wave
     transpose : exchange time and energy
     sort : sort the axes with the data, and average points with equal values
     units : such as ``{"energy": "eV", "time": "ps"}``
+    energy_scale : "binding" or "kinetic": ``E_binding = hν - φ - E_kinetic``
+    photon_energy, work_function : hν and φ in eV; without them hν is what the file says and φ
+        is 0. Where a file does not say whether its energies are binding or kinetic, `photon_energy`
+        says that they are not the ones that `energy_scale` asks for
+    to : the unit of the energy axis: "eV", "meV", "nm" or "cm-1"
+    jacobian : with `to`: multiply the data and errors by ``|dx_old/dx_new|``, which keeps areas
     name : what to call the data; the file's name without suffix if None
+
+    Returns
+    -------
+    Dataset
+        data, errors where the file has them, axes, units and labels of each, and `meta`
 
     Raises
     ------
     DataError
         with file and line, for everything that is not as it should be
     """
-    file = _existing(path)
-    kind = _format(file, format)
-    options = {
-        "data": data,
-        "columns": columns,
-        "layout": layout,
-        "delimiter": delimiter,
-        "decimal": decimal,
-        "block": block,
-        "energy_scale": energy_scale,
-    }
-    _refuse_foreign(file, kind, options)
-    inside: dict[str, str | None] = {"energy": None, "time": None}
+    try:
+        file = _existing(path)
+        options = {
+            "data": data,
+            "columns": columns,
+            "errors": errors,
+            "layout": layout,
+            "delimiter": delimiter,
+            "decimal": decimal,
+            "block": block,
+        }
+        check_keywords(file, {**options, "format": format, "to": to, "units": units})
+        work = partial(
+            _dataset,
+            file,
+            format,
+            options,
+            {"energy": energy, "time": time},
+            {"transpose": transpose, "sort": sort, "name": name, "units": dict(units or {})},
+        )
+        if Start.of(file).starts_with(*IN_HDF5):
+            _import_libraries(file)
+            rehearse(file, work)
+        dataset = work()
+        if energy_scale is not None:
+            dataset = on_scale(dataset, energy_scale, photon_energy, work_function)
+        elif photon_energy is not None or work_function is not None:
+            raise DataError(
+                f"{file}: photon_energy= and work_function= belong to energy_scale='binding' or "
+                "energy_scale='kinetic'; say which energies you want"
+            )
+        elif to is None:
+            note = scale_note(dataset)
+            dataset = replace(dataset, notes=(*dataset.notes, note)) if note else dataset
+        if to is not None:
+            return in_unit(dataset, to, jacobian=jacobian)
+        if jacobian:
+            raise DataError(f"{file}: jacobian=True belongs to a change of unit; say to='eV'")
+        return dataset
+    except DataError as error:
+        raise DataError(within(str(error))) from None
+
+
+def _dataset(
+    file: Path,
+    format: str | None,
+    options: Mapping[str, Any],
+    axes: Mapping[str, Any],
+    rest: Mapping[str, Any],
+) -> Dataset:
+    """What the reader finds, with the axes that are given, as a Dataset."""
+    reader = _format(file, format)
+    _refuse_foreign(file, reader, options)
+    inside: dict[str, str] = {}
     outside: dict[str, Any] = {}
-    for what, given in (("energy", energy), ("time", time)):
-        if (
-            kind in _NAMED
-            and isinstance(given, str)
-            and given != "index"
-            and not _is_file(file, given)
-        ):
+    for what, given in axes.items():
+        word = isinstance(given, str) and given != "index"
+        if reader.has_names and word and not _is_file(file, given):
             inside[what] = given
         elif given is not None:
             outside[what] = _axis(file, given, what)
-    found = _found(file, kind, options, inside, outside)
-    found.name = file.stem if not found.name else f"{file.stem}: {found.name}"
-    if not found.hint:
-        found.hint = _beside(file)
-    return assemble(
-        found,
-        str(file),
-        energy=outside.get("energy"),
-        time=outside.get("time"),
-        transpose=transpose,
-        sort=sort,
-        name=name,
-        units=dict(units) if units else None,
-    )
+    sizes = {what: _size(axis) for what, axis in outside.items()}
+    request = Request(file, **options, **inside, sizes=sizes)
+    try:
+        with warnings.catch_warnings():
+            # What a library warns of while it reads is nothing that the user can mend.
+            warnings.simplefilter("ignore")
+            found = reader.read(request)
+            found.name = file.stem if not found.name else f"{file.stem}: {found.name}"
+            if not found.hint:
+                found.hint = _beside(file)
+            return assemble(found, str(file), **outside, **rest)
+    except PyspecError:
+        raise
+    except Exception as error:  # a damaged file shows itself in many ways
+        raise DataError(
+            f"{file}: cannot be read as {reader.name} ({one_line(error)}); it is damaged or not "
+            "written completely: copy or export it again"
+        ) from None
 
 
-def _found(
-    file: Path,
-    kind: str,
-    options: Mapping[str, Any],
-    inside: Mapping[str, str | None],
-    outside: Mapping[str, Any],
-) -> Found:
-    energy, time, data = inside["energy"], inside["time"], options["data"]
-    if kind == "npy":
-        return read_npy(file)
-    if kind == "npz":
-        return read_npz(file, data, energy, time)
-    if kind == "hdf5":
-        return read_hdf5(file, data, energy, time)
-    if kind == "netcdf":
-        classic = _start(file).startswith(b"CDF")
-        return read_netcdf(file, data=data, energy=energy, time=time, classic=classic)
-    text = read_text(file)
-    if kind == "vamas":
-        chosen = {key: options[key] for key in ("block", "columns", "energy_scale")}
-        return read_vamas(file, text, **chosen)
-    if kind == "glotaran":
-        return read_glotaran(file, text)
-    separator = {"tab": "\t", "space": " "}.get(str(options["delimiter"]), options["delimiter"])
-    table = read_table(file, text, separator, options["decimal"])
-    found = read_layout(
-        table,
-        layout="matrix" if kind == "sia" else options["layout"],
-        columns=_list(options["columns"]),
-        sizes={what: _size(axis) for what, axis in outside.items()},
-    )
-    if kind == "sia":
-        found.notes.insert(0, "KiMoPack .SIA")
-    return found
+def _import_libraries(file: Path) -> None:
+    """Imports what the file will probably need, so that another process need not do it again."""
+    ending = file.suffix.lower()[1:]
+    for reader in READERS.values():
+        if ending in reader.endings:
+            for library in reader.libraries:
+                available(library)
+    available("h5py")
 
 
 def _size(axis: Any) -> int | None:
@@ -172,17 +190,17 @@ def _size(axis: Any) -> int | None:
     return None if isinstance(axis, str) else int(np.size(axis))
 
 
-def _list(columns: Any) -> list[int | str] | None:
-    if columns is None:
-        return None
-    return [columns] if isinstance(columns, (str, int)) else list(columns)
-
-
 def _existing(path: str | Path) -> Path:
     try:
         file = Path(path).expanduser()
+        file.is_file()
     except TypeError:
-        raise DataError(f"read takes the path of a file, not {type(path).__name__}") from None
+        raise DataError(
+            f"read takes the path of a file, not {type(path).__name__}; data in memory "
+            "make a file: File(data=data, energy=energy, time=time)"
+        ) from None
+    except (OSError, ValueError, RuntimeError) as error:
+        raise DataError(f"{path}: is no path of a file ({one_line(error)})") from None
     if file.is_dir():
         names = sorted(item.name for item in file.iterdir() if item.is_file())[:12]
         stems = {Path(item).stem: item for item in names}
@@ -204,73 +222,51 @@ def _existing(path: str | Path) -> Path:
     return file
 
 
-def _start(file: Path, size: int = 4096) -> bytes:
-    try:
-        with file.open("rb") as stream:
-            return stream.read(size)
-    except OSError as error:
-        raise DataError(
-            f"{file}: cannot be read ({error.strerror}); check its permissions"
-        ) from None
-
-
-def _format(file: Path, given: str | None) -> str:
+def _format(file: Path, given: str | None) -> Reader:
     if given is not None:
-        kind = _ALIASES.get(str(given).lower().lstrip("."), str(given).lower().lstrip("."))
-        if kind not in FORMATS:
-            known = "; ".join(f"{key!r}: {what}" for key, (what, _) in FORMATS.items())
-            raise DataError(
-                f"{file}: no format {given!r}; there are {known}"
-                f"{suggest(str(given), list(FORMATS))}"
-            )
-        return kind
-    start, suffix = _start(file), file.suffix.lower()
-    if start.startswith(b"\x93NUMPY"):
-        return "npy"
-    if start.startswith(b"PK"):
-        return _zip(file)
-    if start.startswith(b"CDF"):
-        return "netcdf"
-    if start.startswith(b"\x89HDF\r\n\x1a\n"):
-        return "netcdf" if suffix in _NETCDF_SUFFIXES else "hdf5"
-    text = read_text(file)
-    if text.lstrip().startswith(MAGIC):
-        return "vamas"
-    if is_glotaran(text):
-        return "glotaran"
-    return "sia" if suffix == ".sia" else "text"
+        word = str(given).lower().lstrip(".")
+        named = [one for one in READERS.values() if word == one.name]
+        ending = [one for one in READERS.values() if word in one.endings]
+        # Formats that share an ending: those that recognise the file, else the last, the broadest.
+        start = Start.of(file)
+        alike = named or [one for one in ending if one.sniff(start)][:1] or ending[-1:]
+        if not alike:
+            raise DataError(f"{file}: no format {given!r}; {_supported()}{_near(word)}")
+        return alike[0]
+    start, (*others, last) = Start.of(file), READERS.values()
+    for reader in others:
+        if reader.sniff(start):
+            return reader
+    refuse_unread(start)
+    return last
 
 
-def _zip(file: Path) -> str:
-    from zipfile import BadZipFile, ZipFile
-
-    try:
-        with ZipFile(file) as archive:
-            names = archive.namelist()
-    except BadZipFile:
-        raise DataError(f"{file}: the archive is damaged; copy or write it again") from None
-    if names and all(name.endswith(".npy") for name in names):
-        return "npz"
-    what = "a spreadsheet" if any(n.startswith("xl/") for n in names) else "a zip archive"
-    raise DataError(f"{file}: is {what}; export the table as CSV, or unpack it")
+def _near(word: str) -> str:
+    return suggest(word, [*READERS, *(e for one in READERS.values() for e in one.endings)])
 
 
-def _refuse_foreign(file: Path, kind: str, options: Mapping[str, Any]) -> None:
+def _supported() -> str:
+    return f"there are {', '.join(READERS)}; without format= the content decides"
+
+
+def _refuse_foreign(file: Path, reader: Reader, options: Mapping[str, Any]) -> None:
     for key, value in options.items():
-        if value is not None and key not in FORMATS[kind][1]:
-            homes = [name for name, (_, keys) in FORMATS.items() if key in keys]
+        if value is not None and key not in reader.keywords:
+            homes = [name for name, one in READERS.items() if key in one.keywords]
+            own = ", ".join(f"{word}=" for word in reader.keywords) or "none of its own"
             raise DataError(
-                f"{file}: {key}= is for {', '.join(homes)}; this file is read as {kind}; leave "
-                f"{key}= out, or say format="
+                f"{file}: {key}= is for {', '.join(homes)}; this file is read as {reader.name}, "
+                f"which takes {own}; leave {key}= out, or say format="
             )
-    if options["decimal"] not in (None, ".", ","):
-        raise DataError(f"{file}: decimal is '.' or ',', not {options['decimal']!r}")
 
 
 def _beside_path(file: Path, given: str | Path) -> Path | None:
     for candidate in (Path(given).expanduser(), file.parent / given):
-        if candidate.is_file():
-            return candidate
+        try:
+            if candidate.is_file():
+                return candidate
+        except (OSError, ValueError):  # too long for a path, or with a NUL in it
+            return None
     return None
 
 
@@ -291,8 +287,8 @@ def _axis(file: Path, given: Any, what: str) -> Any:
             f"{file}: {what}={str(given)!r} is no file, here or beside the data; give an array, "
             f"a path or 'index'{suggest(Path(given).name, names)}"
         )
-    if _start(found).startswith(b"\x93NUMPY"):
-        return read_npy(found).data
+    if NPY.sniff(Start.of(found)):
+        return NPY.read(Request(found)).data
     return read_axis(found)
 
 

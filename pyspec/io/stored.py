@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from pyspec.calls import Named
 from pyspec.errors import DataError, ModelError
 from pyspec.fit import (
     CorrelationTable,
@@ -21,8 +22,9 @@ from pyspec.fit import (
     fit_model,
     fit_slices,
 )
+from pyspec.fit.predict import Prediction
 from pyspec.formula import parse
-from pyspec.io.archive import digest
+from pyspec.io.restored import restored_fit, restored_slices
 from pyspec.model import (
     Measurement,
     Model,
@@ -31,8 +33,16 @@ from pyspec.model import (
     load_profile,
     load_time_model,
 )
+from pyspec.model.digest import digest
+from pyspec.model.free import single_valued
 
 Array = npt.NDArray[np.float64]
+
+
+def _text(text: object) -> str:
+    """A text of the archive as it is given to a loader of models: with a line break, by which
+    the loader knows that it is no path."""
+    return f"{text}\n" if "\n" not in str(text) else str(text)
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -73,12 +83,12 @@ class Stored:
         if start not in ("best", "initial"):
             raise DataError(f"start is 'best' or 'initial', not {start!r}")
         load = load_time_model if self.texts.get("time_model") else load_model
-        model = load(str(self.texts["model"]), self.model_name)
+        model = load(_text(self.texts["model"]), self.model_name)
         for one in self.texts.get("profiles", []):
-            profile = load_profile(one["text"], one["name"], one["target"])
+            profile = load_profile(_text(one["text"]), one["name"], one["target"])
             model.add_profile(one["target"], profile)
         for one in self.texts.get("dynamics", []):
-            law = load_dynamics(one["text"], one["names"], one["target"], one["frequency"])
+            law = load_dynamics(_text(one["text"]), one["names"], one["target"], one["frequency"])
             model.add_dynamics(one["target"], law)
         self._restore(model, start)
         model.set_axes(self.energy, self.model_time, self.aux, self.aux_weights)
@@ -91,7 +101,7 @@ class Stored:
 
     def _restore(self, model: Model, start: str) -> None:
         """Values, bounds and expressions that were changed after loading."""
-        parameters = model.parameters
+        parameters = single_valued(model)
         if set(parameters) != set(self.table.names):
             raise ModelError(
                 f"{self.model_name}: its text gives the parameters {', '.join(parameters)}, the "
@@ -170,12 +180,12 @@ class StoredFit(Stored):
     @property
     def values(self) -> dict[str, float]:
         """Name → best-fit value."""
-        return {row.name: row.value for row in self.table}
+        return Named({row.name: row.value for row in self.table})
 
     @property
     def stderr(self) -> dict[str, float | None]:
         """Name → standard error, None where there is none."""
-        return {row.name: row.stderr for row in self.table}
+        return Named({row.name: row.stderr for row in self.table})
 
     @property
     def chisqr(self) -> float:
@@ -213,6 +223,28 @@ class StoredFit(Stored):
         result = fit_model(self.model(start), self.measurement(data), **given)
         result.fit_type, result.file_name = self.fit_type, self.file_name
         return result
+
+    def to_result(self, data: npt.NDArray[Any] | None = None) -> FitResult:
+        """The fit as a FitResult, without fitting: for pictures, reports and predictions.
+        `data` are needed where the archive has none."""
+        measurement, model = self.measurement(data), self.model()
+        numbers, covariance = self.statistics, self.covariance
+        result = restored_fit(model, measurement, self.table, covariance, numbers, self.settings)
+        result.fit_type, result.file_name = self.fit_type, self.file_name
+        return result
+
+    def predict(
+        self, energy: npt.ArrayLike | None = None, time: npt.ArrayLike | None = None
+    ) -> Prediction:
+        """The fitted model on other axes with standard errors, without fitting; as of
+        :meth:`FitResult.predict`. Needs the data in the archive: what sums over a grid is computed
+        on theirs."""
+        return self.to_result().predict(energy, time)
+
+    def plot(self, **options: Any) -> Any:
+        """Data, fit and residual; returns the Figure. Options as of
+        :func:`pyspec.plot.plot_fit`."""
+        return self.to_result().plot(**options)
 
     def _lines(self) -> list[str]:
         state = "converged" if self.success else "NOT converged"
@@ -301,6 +333,22 @@ class StoredSlices(Stored):
             seeds.append(seed)
         given = {"seeds": seeds, "times": self.time, **self._arguments(options)}
         result = fit_slices(model, self.measurement(data), **given)
+        result.file_name = self.file_name
+        return result
+
+    def to_result(self, data: npt.NDArray[Any] | None = None) -> SliceResults:
+        """The fits as SliceResults, without fitting: for pictures and reports. `data` are needed
+        where the archive has none."""
+        facts = [
+            {"status": status, "message": message, "redchi": redchi, "chisqr": chisqr, "nfev": nfev}
+            for status, message, redchi, chisqr, nfev in zip(
+                self.status, self.message, self.redchi, self.chisqr, self.nfev, strict=True
+            )
+        ]
+        tables = [self.at(k) for k in range(len(self))]
+        measurement, model = self.measurement(data), self.model()
+        time = np.asarray(self.time)
+        result = restored_slices(model, measurement, time, self.rows, tables, facts, self.settings)
         result.file_name = self.file_name
         return result
 

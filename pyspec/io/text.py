@@ -58,8 +58,8 @@ class Table:
         return f"{self.path}:{self.lines[row]}"
 
 
-def read_text(path: Path) -> str:
-    """The text of a file: UTF-8, UTF-16 with a mark, or else Latin-1.
+def read_text(path: Path, *, nul: bool = False) -> str:
+    """The text of a file: UTF-8, UTF-16 with a mark, or else Latin-1; `nul` lets NUL bytes pass.
 
     Raises :class:`DataError` for an empty file or one that is no text.
     """
@@ -69,7 +69,7 @@ def read_text(path: Path) -> str:
     if raw[:2] in (b"\xff\xfe", b"\xfe\xff"):
         return raw.decode("utf-16", errors="replace")
     control = sum(raw[:4096].count(code) for code in [*range(9), *range(14, 27), *range(28, 32)])
-    if b"\x00" in raw[:4096] or control > 8:
+    if not nul and (b"\x00" in raw[:4096] or control > 8):
         raise DataError(
             f"{path}: this is no text and no format that pyspec knows; export it as CSV, HDF5, "
             "NetCDF or VAMAS, or load it yourself and hand over arrays"

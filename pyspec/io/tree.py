@@ -1,72 +1,246 @@
-"""Nested dicts of plain values and arrays as groups and datasets of an HDF5 file."""
+"""Nested dicts of plain values and arrays as groups and datasets of an HDF5 file.
+
+Every text has a fixed length, so that nothing lies in HDF5's global heap: damage stays where it
+is, and never makes the library follow a broken chain of pointers.
+"""
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
-from pyspec.errors import DataError
+from pyspec.errors import DataError, shortened
+from pyspec.model.digest import little_endian
 
 #: Arrays from this size on are compressed, with a checksum.
 _COMPRESSED = 4096
 
+#: Levels of dicts and lists; a fit has four.
+MAX_DEPTH = 16
 
-def write_tree(h5py: Any, group: Any, values: Mapping[str, Any], where: str = "") -> None:
-    """Writes strings, numbers, booleans, arrays, lists and dicts; None is left out.
+#: Deflate packs at most 1032 to 1, so what claims to be larger cannot be in the file.
+MAX_RATIO = 1032
 
-    A list of strings becomes one dataset, any other list a group with numbered members.
+
+class TreeDigest:
+    """sha256 of a tree: of every entry its kind, its path and its content, in stored order.
+
+    An entry adds one line, ``kind length path details``, and the bytes of its content; `length`
+    is that of the path in bytes, so that no two trees give the same stream.
     """
+
+    def __init__(self) -> None:
+        self._hash = hashlib.sha256()
+
+    def group(self, path: str) -> None:
+        """A dict."""
+        self._line("group", path)
+
+    def sequence(self, path: str, length: int) -> None:
+        """A list of anything but texts."""
+        self._line("list", path, str(length))
+
+    def texts(self, path: str, texts: list[bytes], shape: tuple[int, ...]) -> None:
+        """A text (shape ()) or a list of texts, each with its length before it."""
+        self._line("text", path, str(shape))
+        for text in texts:
+            self._hash.update(f"{len(text)}\n".encode())
+            self._hash.update(text)
+
+    def numbers(self, path: str, array: npt.NDArray[Any]) -> None:
+        """A number or an array."""
+        plain = little_endian(array)
+        self._line("numbers", path, f"{plain.dtype.str} {array.shape}")
+        self._hash.update(plain.data if plain.size else b"")
+
+    def _line(self, kind: str, path: str, *details: str) -> None:
+        name = path.encode()
+        self._hash.update(b"%s %d %s %s\n" % (kind.encode(), len(name), name, _joined(details)))
+
+    def hex(self) -> str:
+        """The digest so far, as 64 hexadecimal digits."""
+        return self._hash.hexdigest()
+
+
+def _joined(details: tuple[str, ...]) -> bytes:
+    return " ".join(details).encode()
+
+
+def write_tree(group: Any, values: Mapping[str, Any], where: str = "") -> str:
+    """Writes strings, numbers, booleans, arrays, lists and dicts, and returns their digest.
+
+    None is left out. A list of strings becomes one dataset, any other list a group with numbered
+    members. `where` stands before the names in errors.
+
+    Raises :class:`DataError` for what cannot be archived, with its place.
+    """
+    digest = TreeDigest()
+    _write_group(group, values, "", where, digest, 0)
+    return digest.hex()
+
+
+def _write_group(
+    group: Any, values: Mapping[str, Any], path: str, where: str, digest: TreeDigest, depth: int
+) -> None:
+    place = f"{where}/{path}".strip("/") or "/"
+    if depth > MAX_DEPTH:
+        raise DataError(f"{shortened(place)}: nested more than {MAX_DEPTH} levels; flatten it")
     for key, value in values.items():
-        place = f"{where}/{key}"
-        if not isinstance(key, str) or not key or "/" in key or key == ".":
-            raise DataError(f"{where or '/'}: {key!r} cannot be a name in an archive")
+        _check_name(key, place)
+        inner = f"{path}/{key}" if path else key
         if value is None:
             continue
         if isinstance(value, Mapping):
-            write_tree(h5py, group.create_group(key, track_order=True), value, place)
+            digest.group(inner)
+            made = group.create_group(key, track_order=True)
+            _write_group(made, value, inner, where, digest, depth + 1)
         elif isinstance(value, (list, tuple)) and all(isinstance(one, str) for one in value):
-            group.create_dataset(key, data=list(value), shape=(len(value),), dtype=_text(h5py))
+            _write_texts(group, key, list(value), (len(value),), inner, where, digest)
         elif isinstance(value, (list, tuple)):
-            inner = group.create_group(key, track_order=True)
-            inner.attrs["list"] = len(value)
-            write_tree(h5py, inner, {str(k): one for k, one in enumerate(value)}, place)
+            digest.sequence(inner, len(value))
+            made = group.create_group(key, track_order=True)
+            made.attrs["list"] = len(value)
+            members = {str(k): one for k, one in enumerate(value)}
+            _write_group(made, members, inner, where, digest, depth + 1)
         elif isinstance(value, str):
-            group.create_dataset(key, data=value, dtype=_text(h5py))
+            _write_texts(group, key, [value], (), inner, where, digest)
         else:
-            _write_numbers(group, key, value, place)
+            array = _numbers(value, f"{where}/{inner}".strip("/"))
+            digest.numbers(inner, array)
+            group.create_dataset(key, data=array, **packing(array.size))
 
 
-def _text(h5py: Any) -> Any:
-    return h5py.string_dtype("utf-8")
+def _check_name(key: Any, place: str) -> None:
+    good = isinstance(key, str) and key not in ("", ".") and not {"/", "\x00"} & set(key)
+    if not good or not _encodes(key):
+        raise DataError(f"{shortened(place)}: {shortened(key)} cannot be a name in an archive")
 
 
-def _write_numbers(group: Any, key: str, value: Any, place: str) -> None:
-    array = np.asarray(value)
-    if array.dtype.kind not in "biuf":
+def _encodes(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _write_texts(
+    group: Any,
+    key: str,
+    texts: list[str],
+    shape: tuple[int, ...],
+    path: str,
+    where: str,
+    digest: TreeDigest,
+) -> None:
+    """Texts as UTF-8 of one length, filled up with zero bytes."""
+    from h5py import string_dtype
+
+    for text in texts:
+        if "\x00" in text or not _encodes(text):
+            raise DataError(
+                f"{where}/{path}: the text {shortened(text)} holds a character that UTF-8 text "
+                "cannot hold (NUL or half a pair); remove it"
+            )
+    encoded = [text.encode() for text in texts]
+    digest.texts(path, encoded, shape)
+    width = max([len(text) for text in encoded], default=0) or 1
+    array = np.array(encoded, dtype=string_dtype("utf-8", width)).reshape(shape)
+    group.create_dataset(key, data=array, dtype=array.dtype, **packing(array.nbytes // 8))
+
+
+def _numbers(value: Any, place: str) -> npt.NDArray[Any]:
+    try:
+        array = np.asarray(value)
+    except (ValueError, OverflowError):
+        array = np.array(None)
+    if array.dtype.kind not in "biuf" or array.dtype.itemsize > 8:
+        kind = array.dtype if isinstance(value, np.ndarray) else type(value).__name__
         raise DataError(
-            f"{place}: {type(value).__name__} cannot be archived; use text, numbers, arrays, "
+            f"{place}: {kind} cannot be archived; use text, numbers of up to 8 bytes, arrays, "
             "lists and dicts of them"
         )
-    large = array.size >= _COMPRESSED
+    return array
+
+
+def packing(size: int) -> dict[str, Any]:
+    """Options of a dataset of `size` numbers: large ones are compressed."""
     packed = {"compression": "gzip", "compression_opts": 4, "shuffle": True, "fletcher32": True}
-    how = packed if large else {}
-    group.create_dataset(key, data=array, **how)
+    return packed if size >= _COMPRESSED else {}
 
 
-def read_tree(h5py: Any, group: Any) -> Any:
-    """The same again: dicts, lists, str, bool, int, float and arrays."""
-    if "list" in group.attrs:
-        size = int(group.attrs["list"])
-        return [_read(h5py, group[str(k)]) if str(k) in group else None for k in range(size)]
-    return {key: _read(h5py, item) for key, item in group.items()}
+class Reader:
+    """Reads trees of one file, and refuses sizes that the file cannot hold.
 
+    Parameters
+    ----------
+    h5py : the library
+    n_bytes : the length of the file
+    """
 
-def _read(h5py: Any, item: Any) -> Any:
-    if isinstance(item, h5py.Group):
-        return read_tree(h5py, item)
-    if h5py.check_string_dtype(item.dtype) is not None:
-        return item.asstr()[()] if item.shape == () else [str(one) for one in item.asstr()[()]]
-    value = item[()]
-    return value.item() if item.shape == () else np.asarray(value)
+    def __init__(self, h5py: Any, n_bytes: int) -> None:
+        self._h5py = h5py
+        self._n_bytes = n_bytes
+
+    def tree(self, group: Any) -> tuple[Any, str]:
+        """What was written: dicts, lists, str, bool, int, float and arrays; and its digest."""
+        digest = TreeDigest()
+        return self._members(group, "", digest, 0), digest.hex()
+
+    def array(self, item: Any) -> npt.NDArray[Any]:
+        """One dataset of numbers."""
+        self._check_size(item)
+        if item.dtype.kind not in "biuf":
+            raise DataError(f"{item.name}: holds no numbers")
+        return np.asarray(item[()])
+
+    def _members(self, group: Any, path: str, digest: TreeDigest, depth: int) -> Any:
+        if depth > MAX_DEPTH:
+            raise DataError(f"{shortened(path)}: nested more than {MAX_DEPTH} levels")
+        if "list" in group.attrs:
+            size = int(group.attrs["list"])
+            if not 0 <= size <= self._n_bytes:
+                raise DataError(f"{path}: a list of {size} entries cannot be in the file")
+            names = [str(k) for k in range(size)]
+            return [
+                self._entry(group[name], f"{path}/{name}", digest, depth) if name in group else None
+                for name in names
+            ]
+        return {
+            key: self._entry(item, f"{path}/{key}" if path else key, digest, depth)
+            for key, item in group.items()
+        }
+
+    def _entry(self, item: Any, path: str, digest: TreeDigest, depth: int) -> Any:
+        if isinstance(item, self._h5py.Group):
+            if "list" in item.attrs:
+                digest.sequence(path, int(item.attrs["list"]))
+            else:
+                digest.group(path)
+            return self._members(item, path, digest, depth + 1)
+        self._check_size(item)
+        if self._h5py.check_string_dtype(item.dtype) is not None:
+            return self._texts(item, path, digest)
+        value = np.asarray(item[()])
+        digest.numbers(path, value)
+        return value.item() if item.shape == () else value
+
+    def _texts(self, item: Any, path: str, digest: TreeDigest) -> Any:
+        found = np.asarray(item[()], dtype=object).ravel()
+        texts = [bytes(one).decode() for one in found]
+        digest.texts(path, [text.encode() for text in texts], item.shape)
+        return texts[0] if item.shape == () else texts
+
+    def _check_size(self, item: Any) -> None:
+        """Refuses before anything is allocated."""
+        size = int(np.prod(item.shape, dtype=object)) * item.dtype.itemsize
+        limit = self._n_bytes * (MAX_RATIO if item.chunks else 1)
+        if size > limit:
+            raise DataError(
+                f"{item.name}: claims to hold {size} bytes, which a file of {self._n_bytes} bytes "
+                "cannot hold"
+            )

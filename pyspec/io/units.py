@@ -43,6 +43,7 @@ TIME_UNITS = {
     "nanoseconds": "ns",
     "min": "min",
 }
+COUNT_UNITS = {"counts_per_second": "counts/s", "c/s": "counts/s"}
 _ENERGY_WORDS = (
     "energy energies e be ke ebin ekin binding kinetic photon wavelength wavelengths wave lambda "
     "λ wl wavenumber wavenumbers frequency freq raman shift omega spectral w"
@@ -58,7 +59,7 @@ def show_unit(text: str) -> str:
     low = word.lower()
     if word == "MeV":
         return word
-    return ENERGY_UNITS.get(low) or TIME_UNITS.get(low) or word
+    return ENERGY_UNITS.get(low) or TIME_UNITS.get(low) or COUNT_UNITS.get(low) or word
 
 
 def is_unit(text: str) -> bool:
@@ -100,3 +101,17 @@ def guess_kind(name: str, unit: str = "") -> str | None:
         if word in _ENERGY_WORDS.split():
             return "energy"
     return None
+
+
+_ANGLES = ("deg", "degree", "degrees", "°", "rad", "mrad")
+
+
+def dim_name(label: str, unit: str, place: int) -> str:
+    """What to call an axis in Python: "energy", "time", "angle", its label, or "axis_0"."""
+    kind = guess_kind(label, unit)
+    if kind is not None:
+        return kind
+    if unit.strip().lower() in _ANGLES:
+        return "angle"
+    word = re.sub(r"\W+", "_", label.lower()).strip("_")
+    return word[:40] if word and not word[0].isdigit() else f"axis_{place}"

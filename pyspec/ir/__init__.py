@@ -1,7 +1,10 @@
 """GraphIR: the semantic representation of a model."""
 
 from pyspec.ir.build import build_graph
+from pyspec.ir.dot import to_dot
 from pyspec.ir.graph import (
+    AUX,
+    TIME,
     DomainKind,
     EdgeKind,
     GraphBuilder,
@@ -11,16 +14,11 @@ from pyspec.ir.graph import (
     NodeKind,
 )
 from pyspec.ir.text import diff_graphs, parse_graph, print_graph
-from pyspec.ir.verify import (
-    Violation,
-    aux_dependent,
-    depending,
-    time_dependent,
-    topological_order,
-    verify,
-)
+from pyspec.ir.verify import Violation, verify
 
 __all__ = [
+    "AUX",
+    "TIME",
     "DomainKind",
     "EdgeKind",
     "GraphBuilder",
@@ -29,13 +27,10 @@ __all__ = [
     "GraphNode",
     "NodeKind",
     "Violation",
-    "aux_dependent",
     "build_graph",
-    "depending",
     "diff_graphs",
     "parse_graph",
     "print_graph",
-    "time_dependent",
-    "topological_order",
+    "to_dot",
     "verify",
 ]

@@ -51,13 +51,14 @@ def build_graph(model: Model) -> GraphIR:
 class _Builder:
     def __init__(self, model: Model) -> None:
         self.model = model
+        self.parameters = model.parameters
         self.out = GraphBuilder()
         self.raw: dict[str, int] = {}  # the parameter as written
         self.resolved: dict[str, int] = {}  # as its users see it
 
     def build(self) -> GraphIR:
         model = self.model
-        parameters = model.parameters.values()
+        parameters = self.parameters.values()
         for par in parameters:
             self._parameter(par)
         for par in parameters:
@@ -221,7 +222,7 @@ class _Builder:
 
     def _differs(self, par: Par) -> bool:
         """Whether a parameter, or what its expression refers to, has a profile."""
-        return bool(movers(par.name, self.model.parameters, PROFILE))
+        return bool(movers(par.name, self.parameters, PROFILE))
 
     def _averaged(self, component: Component, node: int) -> int:
         """The node, averaged over the auxiliary axis where a parameter differs along it."""

@@ -7,21 +7,28 @@ transformation makes a new graph. Node and edge kinds follow the founding docume
 from __future__ import annotations
 
 import hashlib
+import heapq
 import json
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import IntEnum
-from functools import cached_property
-from typing import Any
+from functools import cached_property, lru_cache
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+
+from pyspec.formula import Formula, parse
 
 Array = npt.NDArray[np.float64]
 
 
 class NodeKind(IntEnum):
     """What a node stands for."""
+
+    # Graphs look kinds up often: the hash of an Enum is a call of Python, that of an int is not.
+    __hash__ = int.__hash__
 
     STATIC_PARAM = 0
     OPT_PARAM = 1
@@ -71,6 +78,8 @@ TRACE_KINDS = frozenset(
 class EdgeKind(IntEnum):
     """What flows along an edge."""
 
+    __hash__ = int.__hash__
+
     PARAM_INPUT = 0
     TRACE_INPUT = 1
     BASE_INPUT = 2
@@ -85,6 +94,19 @@ class DomainKind(IntEnum):
     ENERGY_1D = 0
     TIME_1D = 1
     ENERGY_TIME_2D = 2
+
+
+#: The axes along which the value of a node differs, as bits; see :attr:`GraphIR.axes`.
+TIME, AUX = 1, 2
+
+#: Nodes that are the first to differ along an axis.
+_STARTS = {
+    NodeKind.DYNAMICS_TRACE: TIME,
+    NodeKind.EXTERNAL: TIME,
+    NodeKind.PROFILE_SAMPLE: AUX,
+}
+
+_parsed = lru_cache(maxsize=4096)(parse)
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,6 +124,11 @@ class GraphNode:
     vary: bool = False
     bounds: tuple[float, float] | None = None
     arrays: Mapping[str, Array] = field(default_factory=dict)
+
+    @property
+    def formula(self) -> Formula:
+        """The formula of an EXPRESSION. Raises :class:`ModelError` if its text is none."""
+        return _parsed(self.expr_string or "")
 
     def as_dict(self) -> dict[str, Any]:
         """All fields as plain data."""
@@ -128,8 +155,7 @@ class GraphNode:
         } | {"arrays": {key: list(np.shape(a)) for key, a in sorted(self.arrays.items())}}
 
 
-@dataclass(frozen=True, order=True)
-class GraphEdge:
+class GraphEdge(NamedTuple):
     """`source` flows into `target`; `position` is its place among edges of the same kind."""
 
     target: int
@@ -169,6 +195,61 @@ class GraphIR:
         for edge in self.edges:
             found.setdefault(edge.source, []).append(edge)
         return {key: tuple(edges) for key, edges in found.items()}
+
+    @cached_property
+    def _all_inputs(self) -> dict[int, tuple[GraphEdge, ...]]:
+        found: dict[int, list[GraphEdge]] = {}
+        for edge in self.edges:
+            found.setdefault(edge.target, []).append(edge)
+        return {key: tuple(edges) for key, edges in found.items()}
+
+    def all_inputs(self, node: int) -> tuple[GraphEdge, ...]:
+        """Edges of all kinds into a node, by kind and position."""
+        return self._all_inputs.get(node, ())
+
+    def sources(self, node: int) -> list[int]:
+        """Ids of all nodes that flow into a node; one that does so twice is there twice."""
+        return [edge.source for edge in self._all_inputs.get(node, ())]
+
+    @cached_property
+    def order(self) -> tuple[int, ...]:
+        """Ids so that every input stands before its users; ties by source order.
+
+        Nodes on a cycle, and what depends on them, are missing.
+        """
+        waiting = Counter(edge.target for edge in self.edges)
+        ready = [(n.source_order, n.id) for n in self.nodes if n.id not in waiting]
+        heapq.heapify(ready)
+        order: list[int] = []
+        while ready:
+            _, node = heapq.heappop(ready)
+            order.append(node)
+            for edge in self.outputs(node):
+                waiting[edge.target] -= 1
+                if not waiting[edge.target]:
+                    heapq.heappush(ready, (self.nodes[edge.target].source_order, edge.target))
+        return tuple(order)
+
+    @cached_property
+    def axes(self) -> tuple[int, ...]:
+        """The type of each node: along which of TIME and AUX it has more than one value.
+
+        Energy is not among them: whether a value is a spectrum follows from the kind.
+        """
+        found = [0] * len(self.nodes)
+        for number in self.order:
+            kind = self.nodes[number].kind
+            own = _STARTS.get(kind, 0)
+            for source in self.sources(number):
+                own |= found[source]
+            found[number] = own & ~AUX if kind is NodeKind.PROFILE_AVERAGE else own
+        return tuple(found)
+
+    @cached_property
+    def free(self) -> tuple[GraphNode, ...]:
+        """The free parameters, in the order of theta."""
+        free = self.of_kind(NodeKind.OPT_PARAM)
+        return tuple(sorted(free, key=lambda node: node.source_order))
 
     def inputs(self, node: int, kind: EdgeKind) -> tuple[GraphEdge, ...]:
         """Edges of one kind into a node, by position."""

@@ -6,19 +6,18 @@ Run after :func:`build_graph` and after every pass. Each rule is a function that
 
 from __future__ import annotations
 
-import heapq
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
 
-from pyspec._library import OPS
 from pyspec.errors import ModelError, PlanError
-from pyspec.formula import parse
+from pyspec.formula import find_op
 from pyspec.ir.graph import (
     PARAMETER_KINDS,
     SPECTRUM_KINDS,
+    TIME,
     TRACE_KINDS,
     DomainKind,
     EdgeKind,
@@ -43,7 +42,7 @@ class Violation:
 #: Nodes that call a function, and the kinds of op that they may call.
 FUNCTIONS: dict[NodeKind, tuple[str, ...]] = {
     NodeKind.COMPONENT_EVAL: ("PEAK", "BACKGROUND"),
-    NodeKind.SPECTRUM_FED_OP: ("SPECTRUM_FED",),
+    NodeKind.SPECTRUM_FED_OP: ("SPECTRUM_FED", "ROW_FED"),
     NodeKind.DYNAMICS_TRACE: ("DYNAMICS",),
     NodeKind.CONVOLUTION: ("KERNEL", "IRF"),
     NodeKind.PROFILE_SAMPLE: ("PROFILE",),
@@ -81,51 +80,6 @@ def verify(graph: GraphIR) -> None:
         found = [str(violation) for rule in rules for violation in rule(graph)]
         if found:
             raise PlanError(f"graph {graph.name or '(unnamed)'}:\n  " + "\n  ".join(found))
-
-
-def topological_order(graph: GraphIR) -> list[int]:
-    """Node ids so that every input stands before its users; ties by source order.
-
-    Nodes on a cycle, and what depends on them, are missing from the list.
-    """
-    waiting = Counter(edge.target for edge in graph.edges)
-    ready = [(n.source_order, n.id) for n in graph.nodes if not waiting[n.id]]
-    heapq.heapify(ready)
-    order: list[int] = []
-    while ready:
-        _, node = heapq.heappop(ready)
-        order.append(node)
-        for edge in graph.outputs(node):
-            waiting[edge.target] -= 1
-            if not waiting[edge.target]:
-                heapq.heappush(ready, (graph.nodes[edge.target].source_order, edge.target))
-    return order
-
-
-def depending(
-    graph: GraphIR, kinds: frozenset[NodeKind], until: frozenset[NodeKind] = frozenset()
-) -> frozenset[int]:
-    """Ids of the nodes of some kinds and of all that depends on them; a node of a kind in
-    `until` ends a chain and does not count."""
-    found: set[int] = set()
-    for number in topological_order(graph):
-        if graph.nodes[number].kind in until:
-            continue
-        sources = (e.source for kind in EdgeKind for e in graph.inputs(number, kind))
-        if graph.nodes[number].kind in kinds or any(source in found for source in sources):
-            found.add(number)
-    return frozenset(found)
-
-
-def time_dependent(graph: GraphIR) -> frozenset[int]:
-    """Ids of the nodes whose value differs from time to time."""
-    return depending(graph, frozenset({NodeKind.DYNAMICS_TRACE, NodeKind.EXTERNAL}))
-
-
-def aux_dependent(graph: GraphIR) -> frozenset[int]:
-    """Ids of the nodes that have one value for each auxiliary point."""
-    samples, averages = NodeKind.PROFILE_SAMPLE, NodeKind.PROFILE_AVERAGE
-    return depending(graph, frozenset({samples}), frozenset({averages}))
 
 
 def _ids(graph: GraphIR) -> Iterator[Violation]:
@@ -170,7 +124,7 @@ def _axes(graph: GraphIR) -> Iterator[Violation]:
 
 
 def _cycles(graph: GraphIR) -> Iterator[Violation]:
-    missing = set(range(len(graph.nodes))) - set(topological_order(graph))
+    missing = set(range(len(graph.nodes))) - set(graph.order)
     if missing:
         names = ", ".join(graph.nodes[number].name for number in sorted(missing))
         yield Violation(names, "these nodes lie on or behind a cycle", "break the cycle")
@@ -187,7 +141,11 @@ def _parameters(graph: GraphIR) -> Iterator[Violation]:
 
 
 def _function_inputs(graph: GraphIR, node: GraphNode) -> Iterator[Violation]:
-    op = OPS.get(node.function_name or "")
+    try:
+        op = find_op(node.function_name)
+    except ModelError as error:
+        yield Violation(node.name, f"function: {error}", "correct the definition")
+        return
     if op is None or op.package != node.package:
         yield Violation(
             node.name,
@@ -209,7 +167,7 @@ def _function_inputs(graph: GraphIR, node: GraphNode) -> Iterator[Violation]:
 
 
 def _functions(graph: GraphIR) -> Iterator[Violation]:
-    moving, sampled = time_dependent(graph), aux_dependent(graph)
+    axes = graph.axes
     for node in graph.nodes:
         if node.kind not in FUNCTION_KINDS:
             continue
@@ -221,8 +179,8 @@ def _functions(graph: GraphIR) -> Iterator[Violation]:
         if graph.time is None:
             yield Violation(node.name, "moves in time without a time axis", "give a time axis")
         for edge in graph.inputs(node.id, EdgeKind.PARAM_INPUT):
-            if edge.source in moving or edge.source in sampled:
-                on = "time" if edge.source in moving else "the auxiliary axis"
+            if axes[edge.source]:
+                on = "time" if axes[edge.source] & TIME else "the auxiliary axis"
                 yield Violation(
                     node.name,
                     f"its parameter {graph.nodes[edge.source].name} depends on {on}",
@@ -233,7 +191,7 @@ def _functions(graph: GraphIR) -> Iterator[Violation]:
 def _expressions(graph: GraphIR) -> Iterator[Violation]:
     for node in graph.of_kind(NodeKind.EXPRESSION):
         try:
-            names = parse(node.expr_string or "").names
+            names = node.formula.names
         except ModelError as error:
             yield Violation(node.name, f"expression: {error}", "correct the expression")
             continue
@@ -254,11 +212,6 @@ def _single(graph: GraphIR) -> Iterator[Violation]:
             yield Violation(node.name, "needs exactly one base", "add a BASE_INPUT edge")
         if not graph.inputs(node.id, EdgeKind.TRACE_INPUT):
             yield Violation(node.name, "has no trace", "use the base itself")
-    for node in graph.of_kind(NodeKind.OPT_PARAM):
-        if not graph.outputs(node.id):
-            yield Violation(
-                node.name, "is free, but nothing depends on it", "use it or hold it fixed"
-            )
     for node in graph.of_kind(NodeKind.PROFILE_AVERAGE):
         if len(graph.inputs(node.id, EdgeKind.ADDEND)) != 1:
             yield Violation(node.name, "averages not exactly one component", "average it alone")

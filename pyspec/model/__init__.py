@@ -1,6 +1,7 @@
 """The model tree: YAML models, components, parameters, dynamics, and measurements."""
 
-from pyspec.model.evaluate import register_evaluator
+from pyspec.calls import answered
+from pyspec.model.evaluators import register_evaluator
 from pyspec.model.load import (
     load_dynamics,
     load_model,
@@ -26,3 +27,6 @@ __all__ = [
     "load_time_model",
     "register_evaluator",
 ]
+
+for _public in (Model, Measurement):
+    answered(_public)

@@ -26,6 +26,11 @@ def check_axis(values: Any, what: str, ascending: bool = False) -> npt.NDArray[n
     Raises :class:`DataError` unless it is a line of finite real numbers that rise all the way
     or, unless `ascending`, fall all the way.
     """
+    if np.ma.is_masked(values):
+        raise DataError(
+            f"the {what} axis is a masked array and hides points; remove them from axis and data, "
+            "or give the values of all points"
+        )
     try:
         given = np.asarray(values)
     except ValueError:

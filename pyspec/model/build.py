@@ -4,16 +4,24 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from keyword import iskeyword
 
-from pyspec._library import OPS, OpDef
+from pyspec._library import OPS, Guard, OpDef
 from pyspec.errors import ModelError, suggest
 from pyspec.formula import CONSTANTS, FUNCTIONS, parse
 from pyspec.functions import holds
+from pyspec.model.free import check_free, read_free
 from pyspec.model.reader import Mapping, Node, Scalar, Sequence, Source
 from pyspec.model.scalars import bound_of, is_null, read_number, value_of, vary_of
 from pyspec.model.tree import Component, Par
 
 _SHAPES = '[value, vary], [value, vary, min, max] or ["expression"]'
+
+#: Where values that must be above 0 may start: their squares neither vanish nor overflow.
+_SIZES = (1e-150, 1e150)
+
+#: Words that lmfit reserves beside the keywords of Python.
+_RESERVED = ("print", "exec", "eval", "execfile", "__import__", "__package__")
 
 #: What a function of another domain is, and where it belongs.
 _ELSEWHERE = {
@@ -53,6 +61,8 @@ def build_components(
         number = seen[op.name]
         short = f"{op.name}_{number:02d}" if op.numbered or number > 1 else op.name
         component = _component(file, key, node, op, prefix + short)
+        for par in component.parameters:
+            check_free(par, op, bool(prefix))
         component.subcycle = subcycle
         components.append(component)
     return components
@@ -68,24 +78,31 @@ def build_quantity(file: Source, key: Scalar, spec: Node) -> Par:
         raise ModelError(
             f"{place}: {key.text!r} cannot be named in an expression; use letters, digits and '_'"
         )
+    if iskeyword(key.text) or key.text in _RESERVED:
+        raise ModelError(f"{place}: {key.text!r} is a word of Python; choose another name")
     if key.text in CONSTANTS or key.text in FUNCTIONS:
         raise ModelError(f"{place}: {key.text!r} has a meaning in expressions; choose another name")
     par = Par(key.text, key.text, where=file.at(key.line))
-    _fill(par, spec, -math.inf, math.inf)
+    fill(par, spec, -math.inf, math.inf)
+    if par.free is not None:
+        raise ModelError(
+            f"{place}: a quantity is one number; an amplitude of a component can be free"
+        )
     return par
 
 
 def _op(file: Source, key: Scalar, domain: str) -> OpDef:
     place = f"{file.at(key.line)}: {key.text}"
-    op = OPS.get(key.text)
-    known = [row.name for row in OPS.values() if row.domain == domain and row.kind != "RESPONSE"]
+    rows = {**OPS, **file.functions}
+    op = rows.get(key.text)
+    known = [row.name for row in rows.values() if row.domain == domain and row.kind != "RESPONSE"]
     if op is not None and op.kind == "RESPONSE":
         law, irf = op.name.rsplit("_", 1)
         raise ModelError(
             f"{place}: {op.name} is what {irf} makes of {law}; write {irf} above {law}"
         )
     if op is None:
-        named = [row.name for row in OPS.values() if row.kind != "RESPONSE"]
+        named = [row.name for row in rows.values() if row.kind != "RESPONSE"]
         raise ModelError(
             f"{place}: unknown component {key.text!r}{similar(key.text, named)} "
             f"(there are {', '.join(known)})"
@@ -101,7 +118,7 @@ def _component(file: Source, key: Scalar, node: Node, op: OpDef, name: str) -> C
     where = file.at(key.line)
     needed = ", ".join(op.params[: op.n_required])
     if not op.params and (is_null(node) or (isinstance(node, Mapping) and not node.items)):
-        return Component(name, op.name, (), where)
+        return Component(name, _identity(op), (), where)
     if not isinstance(node, Mapping):
         what = "has no parameters" if is_null(node) else "must hold parameters by name"
         example = f"'{op.params[0]}: [value, True]'" if op.params else "nothing"
@@ -121,23 +138,33 @@ def _component(file: Source, key: Scalar, node: Node, op: OpDef, name: str) -> C
             first = pars[par_key.text].where
             raise ModelError(f"{place}: given twice, first at {first}; remove one")
         par = Par(f"{name}_{par_key.text}", par_key.text, where=file.at(par_key.line))
-        _fill(par, spec, *op.default_bounds(par_key.text))
+        fill(par, spec, *op.default_bounds(par_key.text))
         pars[par_key.text] = par
     missing = [param for param in op.params[: op.n_required] if param not in pars]
     if missing:
         raise ModelError(
             f"{where}: {name}: the parameter {missing[0]!r} is missing; {op.name} needs {needed}"
         )
-    component = Component(name, op.name, tuple(pars.get(param) for param in op.params), where)
-    _check_domain(component)
+    pars_in_order = tuple(pars.get(param) for param in op.params)
+    component = Component(name, _identity(op), pars_in_order, where)
+    check_domain(component)
     return component
 
 
-def _fill(par: Par, spec: Node, low: float, high: float) -> None:
+def _identity(op: OpDef) -> str:
+    """What a component keeps of its function: the name, or of a formula its definition."""
+    return op.name if op.own is None else op.own.text
+
+
+def fill(par: Par, spec: Node, low: float, high: float) -> None:
     """Reads one parameter: ``[value, vary, min, max]`` and its short forms. It must lie in
     [low, high]."""
     place = par.place
-    par.min, par.max = low, high
+    par.min, par.max, par.free = low, high, None
+    if isinstance(spec, Mapping) and any(key.text == "free" for key, _ in spec.items):
+        par.free = read_free(spec, place)
+        par.value, par.vary, par.scope = 1.0, False, "static"
+        return
     if not isinstance(spec, Sequence):
         number = read_number(spec)
         example = "" if number is None else f"; write [{number:g}, True]"
@@ -196,7 +223,7 @@ def _fill_bounds(par: Par, low: float, high: float) -> None:
         )
 
 
-def _check_domain(component: Component) -> None:
+def check_domain(component: Component) -> None:
     """Start values must lie where the function is defined, as far as they are numbers."""
     op = component.op
     values = [math.nan if par is None or par.formula else par.value for par in component.pars]
@@ -212,3 +239,18 @@ def _check_domain(component: Component) -> None:
                 f"{par.place}: the value {par.value:g} is outside of the function's domain; "
                 f"{op.name} needs {par.argument} {guard.comparison} {limit}"
             )
+        _check_size(component, guard)
+
+
+def _check_size(component: Component, guard: Guard) -> None:
+    """Widths and other values above 0 whose squares are numbers: beyond, a result is rounding."""
+    par = component.pars[guard.param]
+    is_positive = guard.comparison == ">" and not guard.relative and guard.other == 0
+    if par is None or not is_positive or par.value == 0:
+        return
+    low, high = _SIZES
+    if not low <= par.value <= high:
+        raise ModelError(
+            f"{par.place}: {component.op.name} cannot compute with {par.argument} = {par.value:g}; "
+            f"choose units in which it lies between {low:g} and {high:g}"
+        )

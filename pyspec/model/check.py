@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from pyspec._library import OPS
 from pyspec.errors import ModelError
-from pyspec.functions import CONTINUED, response
+from pyspec.functions.responses import CONTINUED, response
 from pyspec.model.build import similar
-from pyspec.model.tree import Component, Dynamics, Par, Profile
+from pyspec.model.free import has_free_spectra, refuse_uses
+from pyspec.model.tree import ENERGY, Component, Dynamics, Par, Profile
 
 
 def DYNAMICS(par: Par) -> object | None:
@@ -36,11 +37,12 @@ def localise(dynamics: Dynamics | Profile) -> None:
 
 
 def check_names(parameters: Mapping[str, Par], complete: bool) -> None:
-    """Every name in an expression is a parameter; unless `complete`, it may be one that
-    dynamics still to be added will bring."""
+    """Every name in an expression is a parameter, or the energy where spectra are free; unless
+    `complete`, it may be one that dynamics still to be added will bring."""
+    disperses = has_free_spectra(parameters)
     for par in parameters.values():
         for name in par.formula.names if par.formula is not None else ():
-            if name in parameters:
+            if name in parameters or (name == ENERGY and disperses):
                 continue
             target = _awaited(name, parameters)
             if target is not None and not complete:
@@ -58,21 +60,45 @@ def check_names(parameters: Mapping[str, Par], complete: bool) -> None:
             )
 
 
-def check_used(parameters: Mapping[str, Par], quantities: Sequence[Par]) -> None:
-    """A free quantity must reach the spectrum: no data could determine it otherwise."""
-    used = {par.name for par in parameters.values() if not any(par is q for q in quantities)}
-    waiting = list(used)
+def used_names(own: Iterable[Par], extra: Mapping[str, Par]) -> set[str]:
+    """The names of `extra` on which the parameters `own` depend, directly, through others, or
+    through the laws and profiles of these."""
+    used: set[str] = set()
+    waiting = list(own)
     while waiting:
-        par = parameters[waiting.pop()]
-        names = set(par.formula.names) - used if par.formula is not None else set()
-        used |= names
-        waiting += names
-    for par in quantities:
-        if par.vary and par.name not in used:
-            raise ModelError(
-                f"{par.place}: is free, but nothing depends on it; use it in an expression, hold "
-                f"it fixed ([{par.value:g}, False]), or remove it"
-            )
+        par = waiting.pop()
+        new = {n for n in (par.formula.names if par.formula is not None else ()) if n in extra}
+        new -= used
+        used |= new
+        waiting += [extra[name] for name in new]
+        for parts in (par.dynamics, par.profile):
+            waiting += parts.parameters if parts is not None else ()
+    return used
+
+
+def used_quantities(own: Mapping[str, Par], quantities: Sequence[Par]) -> list[Par]:
+    """The quantities that a model with the parameters `own` takes part in, in their order: those
+    that `own` depends on, fixed ones, and derived ones of which every name is known.
+
+    A free one on which nothing depends could not be determined by any data: it belongs to dynamics
+    that are added later, or to another model of the file.
+    """
+    if not quantities:
+        return []
+    extra = {par.name: par for par in quantities}
+    used = used_names(own.values(), extra)
+    kept = {n: p for n, p in extra.items() if n in used or p.formula is not None or not p.vary}
+    while True:
+        lost = [
+            name
+            for name, par in kept.items()
+            if name not in used
+            and par.formula is not None
+            and any(other not in own and other not in kept for other in par.formula.names)
+        ]
+        if not lost:
+            return list(kept.values())
+        kept = {name: par for name, par in kept.items() if name not in lost}
 
 
 def _local(name: str, par: Par) -> str:
@@ -177,7 +203,9 @@ def movers(
 
 
 def check_laws(parameters: Mapping[str, Par]) -> None:
-    """The parameters of a law must not move, those of laws and profiles must not be profiled."""
+    """The parameters of a law must not move, those of laws and profiles must not be profiled, and
+    nothing depends on an amplitude that is free along an axis."""
+    refuse_uses(parameters)
     for owner in parameters.values():
         for par in owner.dynamics.parameters if owner.dynamics is not None else ():
             _refuse_causes(par, parameters, DYNAMICS, "a time law", "change in time", "dynamics")
@@ -196,9 +224,9 @@ def check_kernels(components: Sequence[Component]) -> None:
             if after.op.kind in ("KERNEL", "IRF"):
                 reason = f"{after.name} stands after it"
             elif after.subcycle and after.op.params and after.function not in CONTINUED:
-                reason = f"{after.function} in a sub-cycle has no exact response"
+                reason = f"{after.op.name} in a sub-cycle has no exact response"
             elif after.op.params and response(after.op, irf.op) is None:
-                reason = f"{after.function} has no exact response"
+                reason = f"{after.op.name} has no exact response"
             if reason:
                 raise ModelError(
                     f"{irf.where}: {irf.name}: {reason}; use gaussCONV instead, which convolves "

@@ -7,31 +7,37 @@ model_name:
     F: ["GLP_01_F"]             # follows an expression
 parameters:                     # quantities of their own, free or derived
   area: ["GLP_01_A * GLP_01_F"]
+functions:                      # functions of one's own, by formula
+  Line: {formula: A / (1 + ((x - x0) / w) ** 2)}
+attached:                       # dynamics and profiles that the model brings along
+  model_name:
+    GLP_01_x0: {dynamics: [law_name]}
 """
 
 from __future__ import annotations
 
-import math
-from collections import Counter
+import dataclasses
 from collections.abc import Iterable
 from pathlib import Path
 
-from pyspec._library import OPS, OpDef
+from pyspec._library import OPS
+from pyspec.calls import answered
 from pyspec.errors import ModelError
+from pyspec.model.attach import ATTACHED, attach, read_attached
 from pyspec.model.build import build_components, build_quantity, similar
-from pyspec.model.check import check_kernels, localise
+from pyspec.model.check import check_kernels, used_names
 from pyspec.model.model import Model
-from pyspec.model.reader import Mapping, Node, Scalar, Source, open_source, read
+from pyspec.model.motion import Entry, build_dynamics, build_profile
+from pyspec.model.own import FUNCTIONS, INCLUDE, dict_of, functions_text, read_functions
+from pyspec.model.reader import Mapping, Scalar, Source, end_line, open_source, read
 from pyspec.model.scalars import is_null
-from pyspec.model.tree import Component, Dynamics, Par, Profile
+from pyspec.model.tree import ENERGY, Component, Dynamics, Par, Profile
 
 #: The section of quantities that belong to no component.
 QUANTITIES = "parameters"
 
-#: One model of a file: its name and what stands below it.
-Entry = tuple[Scalar, Mapping]
 
-
+@answered
 def load_models(source: str | Path, names: str | Iterable[str] | None = None) -> dict[str, Model]:
     """The energy models of a file, by name, in file order.
 
@@ -44,21 +50,31 @@ def load_models(source: str | Path, names: str | Iterable[str] | None = None) ->
     Raises :class:`ModelError`, starting with file, line and parameter, for everything that is
     not as it should be.
     """
-    file = open_source(source)
-    entries, quantities = _split(file)
+    file, entries, quantities, attached = _split(open_source(source))
     if names is not None:
         wanted = [names] if isinstance(names, str) else list(names)
         chosen = [_find(file, entries, name) for name in wanted]
     else:
-        chosen = [entry for entry in entries.values() if not _only_laws(entry[1])]
+        chosen = [entry for entry in entries.values() if _domain(file, entry[1])]
         if not chosen:
             raise ModelError(
                 f"{file.name}: holds time laws only; load them with load_dynamics, or add an "
                 "energy model"
             )
-    return {key.text: _model(file, key, body, entries, quantities) for key, body in chosen}
+    models = {
+        key.text: _model(file, key, body, entries, quantities, _domain(file, body) or "ENERGY")
+        for key, body in chosen
+    }
+    for model in models.values():
+        if model.is_time_model:
+            check_kernels(model.components)
+    for name, model in models.items():
+        if name in attached:
+            attach(file, model, attached[name], lambda law: _find(file, entries, law))
+    return models
 
 
+@answered
 def load_model(source: str | Path, name: str | None = None) -> Model:
     """One energy model of a file; `name` may be left out where the file has only one."""
     if name is not None:
@@ -72,6 +88,7 @@ def load_model(source: str | Path, name: str | None = None) -> Model:
     return next(iter(models.values()))
 
 
+@answered
 def load_dynamics(
     source: str | Path,
     name: str | Iterable[str],
@@ -89,52 +106,15 @@ def load_dynamics(
 
     Raises :class:`ModelError` as :func:`load_models` does.
     """
-    file = open_source(source)
+    file, entries, _, _ = _split(open_source(source))
     names = [name] if isinstance(name, str) else list(name)
-    entries, _ = _split(file)
     found = [_find(file, entries, one) for one in names]
     if not found:
         raise ModelError(f"{file.name}: no dynamics model is named; name one, or a list of them")
-    _check_frequency(frequency, names, file.at(found[0][0].line))
-    target_name = target if isinstance(target, str) else target.name
-    seen: Counter[str] = Counter()
-    components: list[Component] = []
-    for index, (_, body) in enumerate(found):
-        components += build_components(file, body, "TIME", f"{target_name}_", seen, index)
-    check_kernels(components)
-    texts = [file.lines(key.line, _end(body)) for key, body in found]
-    dynamics = Dynamics(
-        target=target_name,
-        name=", ".join(names),
-        components=components,
-        frequency=frequency if len(names) > 1 else -1.0,
-        n_subcycles=len(names) - 1,
-        text="".join(dict.fromkeys(texts)),
-        where=file.at(found[0][0].line),
-    )
-    localise(dynamics)
-    return dynamics
+    return build_dynamics(file, found, target, frequency)
 
 
-def _check_frequency(frequency: float, names: list[str], place: str) -> None:
-    is_number = isinstance(frequency, (int, float)) and not isinstance(frequency, bool)
-    if not is_number or not math.isfinite(frequency) or frequency == 0.0:
-        raise ModelError(
-            f"{place}: frequency is {frequency!r}; give cycles per unit of the time axis, or -1 "
-            "for none"
-        )
-    if len(names) > 1 and frequency < 0.0:
-        raise ModelError(
-            f"{place}: the sub-cycles {', '.join(names[1:])} need a frequency; give it in "
-            "cycles per unit of the time axis, such as frequency=0.5"
-        )
-    if len(names) == 1 and frequency > 0.0:
-        raise ModelError(
-            f"{place}: a frequency without sub-cycles; name the model for all times first, then "
-            f"those that take turns, such as ['none', {names[0]!r}], or leave frequency out"
-        )
-
-
+@answered
 def load_profile(source: str | Path, name: str, target: Par | str) -> Profile:
     """A profile model of a file, for the parameter `target` (a Par or its full name).
 
@@ -142,43 +122,41 @@ def load_profile(source: str | Path, name: str, target: Par | str) -> Profile:
 
     Raises :class:`ModelError` as :func:`load_models` does.
     """
-    file = open_source(source)
-    key, body = _find(file, _split(file)[0], name)
-    target_name = target if isinstance(target, str) else target.name
-    profile = Profile(
-        target=target_name,
-        name=key.text,
-        components=build_components(file, body, "AUX", f"{target_name}_"),
-        text=file.lines(key.line, _end(body)),
-        where=file.at(key.line),
-    )
-    localise(profile)
-    return profile
+    file, entries, _, _ = _split(open_source(source))
+    return build_profile(file, _find(file, entries, name), target)
 
 
+@answered
 def load_time_model(source: str | Path, name: str) -> Model:
     """A model of time laws alone: a value for each time (TIME_1D). Quantities of the section
     ``parameters`` are its parameters too."""
-    file = open_source(source)
-    entries, quantities = _split(file)
+    file, entries, quantities, _ = _split(open_source(source))
     key, body = _find(file, entries, name)
     model = _model(file, key, body, entries, quantities, "TIME")
     check_kernels(model.components)
     return model
 
 
-def _split(file: Source) -> tuple[dict[str, Entry], Entry | None]:
-    """The models of a file, and its section ``parameters``."""
-    entries = _entries(file)
+def _split(
+    file: Source,
+) -> tuple[Source, dict[str, Entry], Entry | None, dict[str, Mapping]]:
+    """The file with its functions, its models, its section ``parameters``, and for each model what
+    its section ``attached`` says."""
+    file, entries = _entries(file)
     quantities = entries.pop(QUANTITIES, None)
+    attached = read_attached(file, entries.pop(ATTACHED, None), list(entries))
     if not entries:
         raise ModelError(f"{file.at(1)}: there is no model; write 'model_name:' and its components")
-    return entries, quantities
+    return file, entries, quantities, attached
 
 
-def _quantities(file: Source, body: Mapping, own: set[str], elsewhere: set[str]) -> tuple[Par, ...]:
-    """The quantities of a file that a model with the parameters `own` can have: a derived one
-    that refers to a parameter of another model of the file (`elsewhere`) is left out."""
+def _quantities(
+    file: Source, body: Mapping, parameters: list[Par], elsewhere: set[str]
+) -> tuple[Par, ...]:
+    """The quantities of a file that a model with these `parameters` can have: a derived one that
+    refers to what only another model of the file knows (`elsewhere`) is left out, unless this
+    model needs it; then the check of its names says what is missing."""
+    own = {par.name for par in parameters}
     pars: dict[str, Par] = {}
     for key, spec in body.items:
         par = build_quantity(file, key, spec)
@@ -191,12 +169,15 @@ def _quantities(file: Source, body: Mapping, own: set[str], elsewhere: set[str])
                 f"{par.place}: {key.text} is a parameter of the model already; choose another name"
             )
         pars[key.text] = par
-    foreign = elsewhere - own
+    foreign = elsewhere - own - pars.keys()
+    needed = used_names(parameters, pars)
     while True:
         missing = {
             name
             for name, par in pars.items()
-            if par.formula is not None and not foreign.isdisjoint(par.formula.names)
+            if name not in needed
+            and par.formula is not None
+            and not foreign.isdisjoint(par.formula.names)
         }
         if not missing:
             return tuple(pars.values())
@@ -207,19 +188,19 @@ def _quantities(file: Source, body: Mapping, own: set[str], elsewhere: set[str])
 def _kept_text(file: Source, quantities: Entry, kept: set[str]) -> str:
     """The section ``parameters`` with the entries that a model has."""
     head, body = quantities
-    ends = [key.line for key, _ in body.items[1:]] + [_end(body)]
+    ends = [key.line for key, _ in body.items[1:]] + [end_line(body)]
     entries = [
         file.lines(key.line, end)
         for (key, _), end in zip(body.items, ends, strict=True)
         if key.text in kept and key.line > head.line
     ]
     if kept and not entries:  # written in one line, which cannot be taken apart
-        return file.lines(head.line, _end(body))
+        return file.lines(head.line, end_line(body))
     return "".join([f"{QUANTITIES}:\n", *entries]) if entries else ""
 
 
-def _names(components: list[Component]) -> set[str]:
-    return {par.name for component in components for par in component.parameters}
+def _parameters(components: list[Component]) -> list[Par]:
+    return [par for component in components for par in component.parameters]
 
 
 def _model(
@@ -231,31 +212,25 @@ def _model(
     domain: str = "ENERGY",
 ) -> Model:
     components = build_components(file, body, domain, "")
-    text = file.lines(key.line, _end(body))
+    text = file.lines(key.line, end_line(body))
     extra: tuple[Par, ...] = ()
     if quantities is not None:
         others = [node for name, (_, node) in entries.items() if name != key.text]
-        energy_models = [node for node in others if not _only_laws(node)]
-        elsewhere = [_names(build_components(file, node, "ENERGY", "")) for node in energy_models]
-        extra = _quantities(file, quantities[1], _names(components), set().union(*elsewhere))
+        energy_models = [node for node in others if not _only_laws(file, node)]
+        elsewhere = {
+            par.name
+            for node in energy_models
+            for par in _parameters(build_components(file, node, "ENERGY", ""))
+        }
+        if domain != "TIME" and any(_domain(file, node) == "TIME" for node in others):
+            elsewhere.add(ENERGY)  # which expressions name where spectra are free
+        extra = _quantities(file, quantities[1], _parameters(components), elsewhere)
         text = _kept_text(file, quantities, {par.name for par in extra}) + text
+    text = functions_text(components) + text
     return Model(key.text, components, text=text, where=file.at(key.line), quantities=extra)
 
 
-def _end(body: Mapping) -> int:
-    """The line after the last one of a model."""
-
-    def last(node: Node) -> int:
-        if isinstance(node, Scalar):
-            return node.line
-        if isinstance(node, Mapping):
-            return max([node.line, *(last(value) for _, value in node.items)])
-        return max([node.line, *(last(item) for item in node.items)])
-
-    return last(body) + 1
-
-
-def _entries(file: Source) -> dict[str, Entry]:
+def _entries(file: Source) -> tuple[Source, dict[str, Entry]]:
     root = read(file)
     if root is None or is_null(root):
         raise ModelError(f"{file.at(1)}: the file is empty; write 'model_name:' and its components")
@@ -265,7 +240,12 @@ def _entries(file: Source) -> dict[str, Entry]:
             "'model_name:' and below it the components, not a list or a word"
         )
     entries: dict[str, Entry] = {}
+    sections = dict_of(root)
+    own = read_functions(file, sections.get(FUNCTIONS), sections.get(INCLUDE))
+    file = dataclasses.replace(file, functions=own)
     for key, body in root.items:
+        if key.text in (FUNCTIONS, INCLUDE):
+            continue
         place = f"{file.at(key.line)}: {key.text or 'model'}"
         if not key.text.strip():
             raise ModelError(f"{place}: the model has no name; write 'model_name:'")
@@ -285,7 +265,7 @@ def _entries(file: Source) -> dict[str, Entry]:
         entries[key.text] = key, body
     if not entries:
         raise ModelError(f"{file.at(1)}: there is no model; write 'model_name:' and its components")
-    return entries
+    return file, entries
 
 
 _EXAMPLE = "'Offset: {y0: [1.0, True]}'"
@@ -300,6 +280,17 @@ def _find(file: Source, entries: dict[str, Entry], name: str) -> Entry:
     return entries[name]
 
 
-def _only_laws(body: Mapping) -> bool:
-    found: list[OpDef | None] = [OPS.get(key.text) for key, _ in body.items]
+def _domain(file: Source, body: Mapping) -> str:
+    """The domain of a model that is fitted to spectra: time laws with spectra that are free, or
+    functions of energy; "" for laws that move a parameter."""
+    if not _only_laws(file, body):
+        return "ENERGY"
+    pars = [spec for _, node in body.items if isinstance(node, Mapping) for _, spec in node.items]
+    words = [key.text for spec in pars if isinstance(spec, Mapping) for key, _ in spec.items]
+    free = "free" in words
+    return "TIME" if free else ""
+
+
+def _only_laws(file: Source, body: Mapping) -> bool:
+    found = [file.functions.get(key.text) or OPS.get(key.text) for key, _ in body.items]
     return all(op is not None and op.domain in ("TIME", "AUX") for op in found)

@@ -2,19 +2,31 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from pyspec.errors import DataError, suggest
+from pyspec._library import LIBRARY
+from pyspec._library.memory import address
+from pyspec.errors import DataError, shortened, suggest
 
 #: How residuals are made.
 LOSSES = ("squares", "poisson")
 
+#: Other names of these; case does not matter.
+LOSS_NAMES = {"gaussian": "squares", "least_squares": "squares", "counts": "poisson"}
 
-@dataclass(frozen=True, eq=False)
+#: What `labels` and `units` may name.
+QUANTITIES = ("energy", "time", "data")
+
+#: Expected counts are taken to be at least this, as the deviance does.
+COUNTS_FLOOR = 1e-3
+
+
+@dataclass(frozen=True, eq=False, init=False)
 class Measurement:
     """What a model is compared with. Arrays cover the full axes; the window crops them.
 
@@ -24,10 +36,14 @@ class Measurement:
     rows : (begin, end) of the time window, end excluded; None for all
     columns : (begin, end) of the energy window
     weight : factor of data - model, 1 / sigma; broadcasts to the data
-    keep : False where a point is masked, of the shape of the data
-    loss : "squares", or "poisson" for counts: the residual is then the signed root of the
-        deviance, :func:`pyspec.functions.losses.deviance`
+    mask : True where a point is left out, of the shape of the data or (n_energy,), as of
+        :class:`pyspec.File`
+    keep : the opposite, False where a point is masked; given both, both must let a point count
+    loss : "squares" (or "gaussian"), or "poisson" for counts: the residual is then the signed root
+        of the deviance, :func:`pyspec.functions.losses.deviance`
     loss_scale : counts for each unit of the data ("poisson")
+    labels, units : what the data are: "energy", "time", "data" → label, such as "binding
+        energy", and unit, such as "eV"; pictures, reports and archives show them
 
     Raises :class:`DataError` where arrays or the window are not usable, and for data that are
     not finite within the window, unless masked.
@@ -40,14 +56,47 @@ class Measurement:
     keep: npt.NDArray[np.bool_] | None = None
     loss: str = "squares"
     loss_scale: float = 1.0
+    labels: Mapping[str, str] = field(default_factory=dict)
+    units: Mapping[str, str] = field(default_factory=dict)
 
-    def __post_init__(self) -> None:
+    def __init__(
+        self,
+        data: npt.NDArray[Any] | None = None,
+        rows: tuple[int, int] | None = None,
+        columns: tuple[int, int] | None = None,
+        weight: npt.ArrayLike | None = None,
+        keep: npt.NDArray[np.bool_] | None = None,
+        loss: str = "squares",
+        loss_scale: float = 1.0,
+        labels: Mapping[str, str] | None = None,
+        units: Mapping[str, str] | None = None,
+        *,
+        mask: npt.ArrayLike | None = None,
+    ) -> None:
+        if mask is not None:
+            left = _kept(mask, data)
+            keep = left if keep is None else np.asarray(keep) & left
+        loss = LOSS_NAMES.get(str(loss).lower(), str(loss).lower())
+        named = ({} if labels is None else labels, {} if units is None else units)
+        given = (data, rows, columns, weight, keep, loss, loss_scale, *named)
+        for one, value in zip(fields(self), given, strict=True):
+            object.__setattr__(self, one.name, value)
+        self._check()
+
+    @property
+    def mask(self) -> npt.NDArray[np.bool_] | None:
+        """True where a point is left out; None where all count."""
+        return None if self.keep is None else ~self.keep
+
+    def _check(self) -> None:
+        for what in ("labels", "units"):
+            object.__setattr__(self, what, _texts(getattr(self, what), what))
         for what in ("rows", "columns"):
             object.__setattr__(self, what, _window(getattr(self, what), what))
         if self.weight is not None:
             weight = _real(self.weight, "weight").astype(np.float64, copy=False)
             if not np.isfinite(weight).all():
-                raise DataError("weight is not finite everywhere; mask such points with keep")
+                raise DataError("weight is not finite everywhere; mask such points with mask=")
             if (weight < 0).any():
                 raise DataError(
                     f"weight is negative ({weight.min():g}); give 1 / sigma, or 0 for no weight"
@@ -101,7 +150,7 @@ class Measurement:
             first = tuple(int(i) for i in np.argwhere(bad)[0])
             raise DataError(
                 f"{int(bad.sum())} point(s) of the data are NaN or infinite, the first at {first} "
-                "of the window; mask them (keep=False there) or repair them"
+                "of the window; mask them (mask=True there) or repair them"
             )
 
     def square(self) -> float:
@@ -115,13 +164,51 @@ class Measurement:
             data = data * self.window(np.broadcast_to(self.weight, self.data.shape))
         if self.keep is not None:
             data = data[self.window(self.keep)]
-        flat = np.asarray(data, dtype=np.float64).ravel()
-        return float(np.einsum("i,i", flat, flat))
+        values = np.asarray(data, dtype=np.float64)
+        if values.ndim == 1:
+            values = values[None]
+        if values.strides[-1] != values.itemsize or not values.flags.aligned:
+            values = np.ascontiguousarray(values)
+        return float(LIBRARY.pyspec_square(address(values), *values.shape, values.strides[0]))
+
+    def sigma(self, expected: npt.NDArray[Any]) -> npt.NDArray[np.float64] | None:
+        """The declared standard deviation of each point of the window, None where no noise was
+        declared: 1 / weight (inf where that is 0), of counts sqrt(expected / loss_scale).
+
+        `expected` is the model over the window: its shape, and the counts.
+        """
+        if self.weight is None and self.loss != "poisson":
+            return None
+        found = np.ones(np.shape(expected))
+        if self.loss == "poisson":
+            counts = np.maximum(np.asarray(expected) * self.loss_scale, COUNTS_FLOOR)
+            found = np.sqrt(counts) / self.loss_scale
+        if self.weight is not None:
+            assert self.data is not None
+            weight = self.window(np.broadcast_to(self.weight, self.data.shape))
+            found = np.divide(found, weight, out=np.full(found.shape, np.inf), where=weight > 0)
+        return found
 
     def window(self, array: npt.NDArray[Any]) -> npt.NDArray[Any]:
         """The part of an array over the full axes that lies in the window."""
         columns = array[..., slice(*(self.columns or (None, None)))]
         return columns[slice(*(self.rows or (None, None)))] if array.ndim == 2 else columns
+
+
+def _kept(mask: npt.ArrayLike, data: Any) -> npt.NDArray[np.bool_]:
+    """False where `mask` is True, of the shape of the data."""
+    given = np.asarray(mask)
+    if given.dtype.kind != "b":
+        raise DataError(
+            f"mask has type {given.dtype}; give booleans, True where a point is left out"
+        )
+    shape = given.shape if data is None else np.shape(data)
+    if given.shape not in (shape, shape[-1:], ()):
+        raise DataError(
+            f"mask has shape {given.shape}, the data {shape}; give each point its True or False, "
+            "or each column"
+        )
+    return ~np.broadcast_to(given, shape)
 
 
 def _window(given: Any, what: str) -> tuple[int, int] | None:
@@ -133,13 +220,36 @@ def _window(given: Any, what: str) -> tuple[int, int] | None:
     except (TypeError, ValueError):
         whole = False
     if not whole:
-        raise DataError(f"{what} is {given!r}; give (begin, end) as whole numbers, or None")
+        raise DataError(
+            f"{what} is {shortened(given)}; give (begin, end) as whole numbers, or None; axes "
+            "belong to the model, limits on them to File.set_fit_limits"
+        )
     if not 0 <= begin < end:
         raise DataError(f"the window's {what} ({begin}, {end}) are empty; begin must be below end")
     return begin, end
 
 
+def _texts(given: Any, what: str) -> dict[str, str]:
+    """Labels or units by name; empty ones are left out."""
+    if not isinstance(given, Mapping):
+        raise DataError(f'{what} is {given!r}; give texts by name, such as {{"energy": "eV"}}')
+    for name, text in given.items():
+        if name not in QUANTITIES:
+            raise DataError(
+                f"{what} names {name!r}{suggest(str(name), list(QUANTITIES))}; it may name "
+                f"{', '.join(QUANTITIES)}"
+            )
+        if not isinstance(text, str):
+            raise DataError(f"{what}[{name!r}] is {text!r}; give a text")
+    return {name: text.strip() for name, text in given.items() if text.strip()}
+
+
 def _real(values: Any, what: str) -> npt.NDArray[Any]:
+    if np.ma.is_masked(values):
+        raise DataError(
+            f"{what} is a masked array, whose mask would be lost; give its values and "
+            "mask=np.ma.getmaskarray(data)"
+        )
     array = np.asarray(values)
     if array.dtype.kind not in "fiu":
         raise DataError(

@@ -2,68 +2,86 @@
 
 from __future__ import annotations
 
+import copy
 import math
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from pyspec.calls import Named, meant
 from pyspec.errors import DataError, ModelError
 from pyspec.model.axes import UNCHANGED, Unchanged, check_axis, check_weights
-from pyspec.model.build import similar
-from pyspec.model.check import check_laws, check_names, check_used, resolution_order
-from pyspec.model.evaluate import find_evaluator
-from pyspec.model.tree import Component, Dynamics, Par, Profile
+from pyspec.model.check import (
+    check_laws,
+    check_names,
+    resolution_order,
+    used_names,
+    used_quantities,
+)
+from pyspec.model.describe import Description, Value
+from pyspec.model.edit import change
+from pyspec.model.evaluators import find_evaluator
+from pyspec.model.guess import guess_values
+from pyspec.model.parts import need_part, owner_of, parts_of, retell, with_parts
+from pyspec.model.peer_names import ModelNames
+from pyspec.model.sampling import terms
+from pyspec.model.show import html_table, parameter_cells
+from pyspec.model.to_yaml import model_text, whole_text
+from pyspec.model.tree import ENERGY, Component, Copier, Dynamics, Par, Profile
 
 Array = npt.NDArray[np.float64]
 
 
-class Model:
+class Model(ModelNames):
     """Components with their parameters, and how these move.
 
     Components combine in reverse file order; one that reads the spectrum (Shirley) reads what
-    was combined before it. Usually made by :func:`pyspec.model.load_models`.
+    was combined before it. Made by :func:`pyspec.model.load_models`, or in Python from components
+    of :mod:`pyspec.components`: ``Model("au", [Offset(10), Gauss(20, 84, SD=1)])``, with
+    `quantities` by name, ``{"width": 1.5}``.
 
     Attributes
     ----------
     name : as in the model file
     components : in file order
-    quantities : parameters that belong to no component, from the section ``parameters``
+    quantities : parameters that belong to no component, from the section ``parameters``, whether
+        or not the model uses them as it is now
     energy, time : the axes (n_energy,) and (n_time,), read-only, or None
     aux, aux_weights : the auxiliary axis (n_aux,) of profiles and the weights of its average,
         which sum to 1; None without profiles
-    text : the YAML text of the model
-    where : its place in the model file
+    text, where : the YAML text of the model, and its place in the model file
     """
 
     def __init__(
         self,
         name: str,
-        components: list[Component],
+        components: Sequence[Component] | Sequence[Description],
         text: str = "",
         where: str = "",
-        quantities: Sequence[Par] = (),
+        quantities: Sequence[Par] | Mapping[str, Value] = (),
     ) -> None:
         if not components:
             raise ModelError(f"{where or name}: a model needs at least one component")
         self.name = name
-        self.components = components
-        self.text = text
+        self.components, own = parts_of(name, components, quantities)
+        for component in self.components:
+            component.owner = self
+        self.quantities = tuple(own)
+        self.text = text or model_text(name, self.components, own)
         self.where = where
-        self.quantities = tuple(quantities)
         self.energy: Array | None = None
         self.time: Array | None = None
         self.aux: Array | None = None
         self.aux_weights: Array | None = None
-        self._check(self.parameters, complete=False)
+        owned = [par for component in self.components for par in component.parameters]
+        self._check(with_parts([*owned, *self.quantities]), complete=False)
 
     def __repr__(self) -> str:
-        axes = [
-            f"{what} {axis.size}"
-            for what, axis in (("energy", self.energy), ("time", self.time))
-            if axis is not None
-        ]
+        given = (("energy", self.energy), ("time", self.time))
+        axes = [f"{what} {axis.size}" for what, axis in given if axis is not None]
         moved = sum(par.dynamics is not None for par in self.parameters.values())
         return (
             f"<Model {self.name!r}: {', '.join(c.name for c in self.components)}; "
@@ -90,16 +108,10 @@ class Model:
     @property
     def parameters(self) -> dict[str, Par]:
         """All parameters by name, in file order; those of dynamics follow the one they move,
-        quantities of their own come last."""
-        found: dict[str, Par] = {}
-        owned = (par for component in self.components for par in component.parameters)
-        for par in (*owned, *self.quantities):
-            found[par.name] = par
-            if par.dynamics is not None:
-                found.update((law.name, law) for law in par.dynamics.parameters)
-            if par.profile is not None:
-                found.update((part.name, part) for part in par.profile.parameters)
-        return found
+        quantities of their own come last. A quantity that waits for dynamics still to be added is
+        none of them, see :func:`pyspec.model.check.used_quantities`."""
+        own = with_parts(par for component in self.components for par in component.parameters)
+        return Named({**own, **with_parts(used_quantities(own, self.quantities))})
 
     @property
     def opt_param_names(self) -> tuple[str, ...]:
@@ -115,15 +127,15 @@ class Model:
 
     @property
     def values(self) -> dict[str, float]:
-        """The value of every parameter. Expressions are resolved on the base values of
-        parameters that move. Raises :class:`ModelError` for a circle, which it prints."""
+        """The value of every parameter: expressions on the base values of those that move, NaN for
+        what depends on the energy. Raises :class:`ModelError` for a circle, which it prints."""
         parameters = self.parameters
         self._check(parameters, complete=True)
-        known = {name: float(par.value) for name, par in parameters.items()}
+        known = {ENERGY: math.nan, **{n: float(par.value) for n, par in parameters.items()}}
         for par in resolution_order(parameters):
             assert par.formula is not None
             known[par.name] = float(par.formula.evaluate(known))
-        return known
+        return Named({name: known[name] for name in parameters})
 
     def resolution_order(self) -> list[Par]:
         """The parameters that follow expressions, each after those it refers to."""
@@ -158,6 +170,73 @@ class Model:
         for par, number in accepted:
             par.value = number
 
+    def set(
+        self,
+        name: str,
+        value: float | None = None,
+        *,
+        min: float | Unchanged | None = UNCHANGED,
+        max: float | Unchanged | None = UNCHANGED,
+        vary: bool | str | None = None,
+        expr: str | None = None,
+    ) -> None:
+        """Changes what is given of one parameter; on an error the model is unchanged.
+
+        None opens a bound. `vary` is True, False or, shared by all files, "project". `expr` makes
+        the parameter follow others; ``expr=""`` with a value frees it of its expression.
+
+        Raises :class:`ModelError` as the loader does for a model file.
+        """
+        par = self._par(name)
+        owner, part = owner_of(par, self.components, self.parameters)
+        change(
+            par, owner, part, lambda: self._check(self.parameters, complete=False),
+            value, min, max, vary, expr,
+        )  # fmt: skip
+        if part is not None:
+            retell(part)
+        else:
+            self.text = model_text(self.name, self.components, self.quantities)
+
+    def copy(self) -> Model:
+        """A model of its own with the same parts and axes."""
+        return copy.deepcopy(self)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Model:
+        return Copier(memo).whole(self)
+
+    def to_yaml(self, path: str | Path | None = None) -> str:
+        """The text of a model file that loads as this model, with what moves its parameters (the
+        section ``attached``); written to `path` where that is given."""
+        text = whole_text(self.name, self.components, self.quantities, self.parameters)
+        if path is not None:
+            Path(path).write_text(text, encoding="utf-8")
+        return text
+
+    def guess(self, data: npt.ArrayLike) -> dict[str, float]:
+        """Sets start values that can be read off a spectrum, (n_energy,), or the mean of a series,
+        (n_time, n_energy): one to four peaks that rise from a background. Returns them.
+
+        Raises :class:`DataError` or :class:`ModelError` where it cannot; nothing is set then.
+        """
+        found = guess_values(self.name, self.components, self.values, self.energy, data)
+        self.set_values(found)
+        return found
+
+    def predict(
+        self,
+        energy: npt.ArrayLike | None = None,
+        time: npt.ArrayLike | None = None,
+        backend: str = "compiled",
+    ) -> Array:
+        """The model on other axes, (n_energy,) or (n_time, n_energy); None takes its own.
+
+        What sums over a grid (Shirley, kernels such as gaussCONV) is computed on the model's own
+        axes and interpolated. Raises :class:`DataError` outside of these.
+        """
+        parts = [one.taken(one.model.evaluate(backend)) for one in terms(self, energy, time)]
+        return np.asarray(sum(parts))
+
     def set_axes(
         self,
         energy: npt.ArrayLike | Unchanged | None = UNCHANGED,
@@ -190,6 +269,7 @@ class Model:
         Raises :class:`ModelError` for an unknown parameter, one that has dynamics, that follows
         an expression or that belongs to a law, and where a parameter of a law would move.
         """
+        need_part(dynamics, Dynamics, par_name)
         par = self._par(par_name)
         if dynamics.target != par_name:
             raise ModelError(
@@ -228,6 +308,7 @@ class Model:
         Raises :class:`ModelError` for an unknown parameter, one that has a profile or follows an
         expression, or one that belongs to a law or to a profile.
         """
+        need_part(profile, Profile, par_name)
         par = self._par(par_name)
         if profile.target != par_name:
             raise ModelError(
@@ -258,51 +339,57 @@ class Model:
             par.profile = None
             raise
 
+    def at_rest(self) -> Model:
+        """A copy without any motion, for one spectrum: every parameter keeps its static value.
+
+        Parameters of laws go with the laws, unless an expression of what remains names them.
+        """
+        still = self.copy()
+        laws: dict[str, Par] = {}
+        for par in [*still.parameters.values(), *still.quantities]:
+            if par.dynamics is not None:
+                laws.update((law.name, law) for law in par.dynamics.parameters)
+                par.dynamics = None
+        named = {**{par.name: par for par in still.quantities}, **laws}
+        needed = used_names(still.parameters.values(), named)
+        still.quantities = (*still.quantities, *(laws[name] for name in laws if name in needed))
+        return still
+
     def check(self) -> None:
-        """Verifies that the model is complete: every name in every expression is there, and every
-        free quantity is used.
+        """Verifies that the model is complete: every name in every expression is there.
 
         Raises :class:`ModelError`.
         """
-        parameters = self.parameters
-        self._check(parameters, complete=True)
-        check_used(parameters, self.quantities)
+        self._check(self.parameters, complete=True)
 
     def evaluate(self, backend: str = "compiled", theta: Any = None) -> Array:
-        """The spectrum on the model's axes, (n_energy,) or (n_time, n_energy).
-
-        `theta` holds the free values in the order of :attr:`opt_param_names`; without it the
-        values of the model are used. Raises :class:`BackendError` for an unknown backend.
-        """
+        """The spectrum on the model's axes, (n_energy,) or (n_time, n_energy); at `theta`, free
+        values in the order of :attr:`opt_param_names`, or at the values of the model. Raises
+        :class:`BackendError` for an unknown backend."""
         self.check()
-        evaluator = find_evaluator(backend)
-        return evaluator(self, self.theta() if theta is None else theta)
+        return find_evaluator(backend)(self, self.theta() if theta is None else theta)
 
     def describe(self) -> str:
         """A table of all parameters, as text."""
-        rows = [("parameter", "value", "vary", "min", "max", "dynamics or expression")]
-        for par in self.parameters.values():
-            moves = ""
-            if par.dynamics is not None:
-                laws = " + ".join(law.function for law in par.dynamics.components)
-                moves = f"{par.dynamics.name}: {laws}"
-            bounds = ("", "") if par.formula is not None else (f"{par.min:g}", f"{par.max:g}")
-            value = "" if par.formula is not None else f"{par.value:.8g}"
-            vary = "" if par.formula is not None else par.scope
-            rows.append((par.name, value, vary, *bounds, f"= {par.expr}" if par.expr else moves))
+        rows = parameter_cells(self.parameters)
         widths = [max(len(row[k]) for row in rows) for k in range(len(rows[0]))]
         lines = [
             "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
             for row in rows
         ]
-        return "\n".join([repr(self), *lines])
+        unused = [par.name for par in self.quantities if par.name not in self.parameters]
+        waiting = [f"not used by what is there: {', '.join(unused)}"] if unused else []
+        return "\n".join([repr(self), *lines, *waiting])
+
+    def _repr_html_(self) -> str:
+        return html_table(parameter_cells(self.parameters), repr(self).strip("<>"))
 
     def _par(self, name: str) -> Par:
-        parameters = self.parameters
+        parameters = {**{par.name: par for par in self.quantities}, **self.parameters}
         if name not in parameters:
             raise ModelError(
                 f"{self.where or self.name}: {self.name} has no parameter {name!r}"
-                f"{similar(str(name), list(parameters)) or '; it has ' + ', '.join(parameters)}"
+                f"{meant(name, parameters)}"
             )
         return parameters[name]
 

@@ -8,12 +8,14 @@ nothing in a model file can build an object or refer elsewhere.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Mapping as Names
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeAlias
 
 import yaml
 
+from pyspec._library import OpDef
 from pyspec.errors import ModelError
 
 #: A model file nests four levels; flow style may add some.
@@ -50,10 +52,11 @@ Node: TypeAlias = Scalar | Sequence | Mapping
 
 @dataclass(frozen=True)
 class Source:
-    """A YAML text and the name by which errors call it."""
+    """A YAML text, the name by which errors call it, and the functions that it defines."""
 
     name: str
     text: str
+    functions: Names[str, OpDef] = field(default_factory=dict)
 
     def at(self, line: int) -> str:
         """ "models.yaml:14"."""
@@ -186,3 +189,16 @@ class _Builder:
                 raise self.fail(event, "the merge key '<<' is not allowed; write the values out")
             items.append((key, value))
         return Mapping(tuple(items), line)
+
+
+def end_line(body: Mapping) -> int:
+    """The line after the last one of a model."""
+
+    def last(node: Node) -> int:
+        if isinstance(node, Scalar):
+            return node.line
+        if isinstance(node, Mapping):
+            return max([node.line, *(last(value) for _, value in node.items)])
+        return max([node.line, *(last(item) for item in node.items)])
+
+    return last(body) + 1

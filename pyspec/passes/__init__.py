@@ -1,6 +1,28 @@
-"""Passes over the graph: what is worked out before a plan is made."""
+"""Passes: from the graph of a model to the graph that is scheduled, and what is known of it.
 
-from pyspec.passes.classify import Column, Kind, classify_columns, jump_parameters
+:func:`run` is the way of every model that is lowered. :func:`classify_columns` and
+:func:`jump_parameters` say what the derivatives look like, where a fit or a reader asks.
+"""
+
+from pyspec.passes.facts import Facts, Pace, neutral
 from pyspec.passes.forms import FORMS, MARKS
+from pyspec.passes.jacobian import Column, Jumps, Kind, classify_columns, jump_parameters
+from pyspec.passes.sequence import PASSES, Report, Step, after, run
 
-__all__ = ["FORMS", "MARKS", "Column", "Kind", "classify_columns", "jump_parameters"]
+__all__ = [
+    "FORMS",
+    "MARKS",
+    "PASSES",
+    "Column",
+    "Facts",
+    "Jumps",
+    "Kind",
+    "Pace",
+    "Report",
+    "Step",
+    "after",
+    "classify_columns",
+    "jump_parameters",
+    "neutral",
+    "run",
+]

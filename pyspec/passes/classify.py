@@ -1,106 +1,166 @@
-"""The class of every column of the Jacobian, by dependence in the graph."""
+"""classify: what each node depends on, and how it changes in time.
+
+It changes no node. What it finds lets a kernel compute once what stays the same: a spectrum
+whose parameters do not move is one line for all times, one of which only the height moves is a
+line times a trace, and before the earliest onset all times are alike.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
-from functools import cached_property
-from typing import Literal
+from functools import cache
 
-from pyspec.ir import GraphIR, NodeKind
-from pyspec.passes.dependence import dependences
-from pyspec.passes.forms import forms
-from pyspec.passes.jumps import Fault, faults
-from pyspec.passes.sums import sums
+import numpy as np
 
-Kind = Literal["constant", "structured", "fallback"]
+from pyspec._library import OpDef
+from pyspec.formula import find_op, op_of
+from pyspec.functions import reference
+from pyspec.functions.slopes import amplitude, interacting
+from pyspec.ir import AUX, TIME, EdgeKind, GraphIR, GraphNode, NodeKind
+from pyspec.passes.facts import Facts, Pace
 
+#: Nodes that call a function of energies.
+_COMPONENTS = frozenset({NodeKind.COMPONENT_EVAL, NodeKind.SPECTRUM_FED_OP, NodeKind.EXTERNAL})
+_SUMS = frozenset({NodeKind.SUM, NodeKind.PROFILE_AVERAGE})
 
-@dataclass(frozen=True)
-class Column:
-    """The derivative of the model by one free parameter.
+#: Traces that may change before an onset: a kernel or an instrument response spreads it to earlier
+#: times, a sub-cycle repeats it, and nothing is known of a Python function.
+_RESTLESS = frozenset(
+    {
+        NodeKind.CONVOLUTION,
+        NodeKind.SUBCYCLE_MASK,
+        NodeKind.SUBCYCLE_REMAP,
+        NodeKind.EXTERNAL,
+    }
+)
 
-    Attributes
-    ----------
-    name : the free parameter
-    kind : "constant" if it depends on no free parameter: once for a plan and its fixed values;
-        "structured" if it is known in closed form; "fallback" if only as finite differences
-    form : what it looks like over time and energy, in the words of
-        :data:`~pyspec.passes.forms.FORMS` and :data:`~pyspec.passes.forms.MARKS`
-    reason : of a fallback, why, and what to do about it; else ""
-
-    A column is meant where the model is defined: outside of a function's bounds model and
-    derivatives are NaN. Weights scale columns of the residual; under a Poisson loss these depend
-    on the model, and no column of the residual is constant.
-    """
-
-    name: str
-    kind: Kind
-    form: str
-    reason: str
+#: A motion is a product of traces, by the ids of their nodes; of none for what does not move,
+#: None for a shape that does.
+_Motion = tuple[int, ...] | None
 
 
-def classify_columns(graph: GraphIR) -> tuple[Column, ...]:
-    """The class of the column of each free parameter, in the order of theta.
-
-    Raises :class:`PlanError` for nodes that have no derivative rules.
-    """
-    return _Classification(graph).columns()
-
-
-def jump_parameters(graph: GraphIR) -> tuple[str, ...]:
-    """The free parameters that move a discontinuity over samples, in the order of theta.
-
-    They are those that an onset without gaussIRF, or the width of a box, depends on, directly or
-    through expressions. A jump whose height is 0 at the fixed values of the graph, such as that
-    of a sine with phase 0, does not count.
-    """
-    classification = _Classification(graph)
-    return tuple(theta for theta in classification.thetas if classification.jumps(theta))
-
-
-class _Classification:
-    def __init__(self, graph: GraphIR) -> None:
-        self.graph = graph
-        self.parts = sums(graph)
-        found = dependences(graph, self.parts)
-        assert graph.result is not None
-        self.slopes = found[graph.result.id].slopes
-        self.faults: dict[str, dict[Fault, list[str]]] = {}
-        for theta, name, fault in faults(graph, self.parts, found):
-            if theta in self.slopes:
-                self.faults.setdefault(theta, {}).setdefault(fault, []).append(name)
-
-    @cached_property
-    def thetas(self) -> tuple[str, ...]:
-        """The order of theta."""
-        free = sorted(self.graph.of_kind(NodeKind.OPT_PARAM), key=lambda node: node.source_order)
-        return tuple(node.name for node in free)
-
-    def jumps(self, theta: str) -> bool:
-        """Whether a parameter moves a discontinuity."""
-        return any(fault.jumps for fault in self.faults.get(theta, ()))
-
-    def columns(self) -> tuple[Column, ...]:
-        """All columns."""
-        shapes = forms(self.graph, self.parts)
-        return tuple(self._column(theta, shapes.get(theta, "zero")) for theta in self.thetas)
-
-    def _column(self, theta: str, form: str) -> Column:
-        if theta in self.faults:
-            return Column(theta, "fallback", "finite differences", self._reason(theta))
-        kind: Kind = "structured" if self.slopes.get(theta) else "constant"
-        return Column(theta, kind, form, "")
-
-    def _reason(self, theta: str) -> str:
-        return "; ".join(
-            f"{_listed(names)}: {fault.what}; {fault.remedy}"
-            for fault, names in self.faults[theta].items()
-        )
+def classify(graph: GraphIR, facts: Facts) -> tuple[GraphIR, Facts, tuple[str, ...]]:
+    """Facts of every node. A note for each component."""
+    n = len(graph.nodes)
+    moves = tuple(bool(axes & TIME) for axes in graph.axes)
+    places = {node.id: place for place, node in enumerate(graph.free)}
+    thetas: list[tuple[int, ...]] = [()] * n
+    onsets: list[frozenset[int] | None] = [frozenset()] * n
+    motions: list[_Motion] = [()] * n
+    paces = [Pace.MOVING] * n
+    for number in graph.order:
+        node = graph.nodes[number]
+        if number in places:
+            thetas[number] = (places[number],)
+            continue
+        sources = graph.sources(number)
+        thetas[number] = _union([thetas[source] for source in sources])
+        onsets[number] = _onsets(graph, node, [onsets[source] for source in sources])
+        if node.kind in _COMPONENTS:
+            motions[number] = _motion(graph, node, motions)
+            paces[number] = _pace(graph, node, motions[number])
+        elif node.kind in _SUMS:
+            found = {motions[source] for source in sources}
+            motions[number] = found.pop() if len(found) == 1 else () if not found else None
+            paces[number] = _pace(graph, node, motions[number])
+    known = Facts(moves, tuple(thetas), tuple(paces), tuple(onsets))
+    notes = [_note(graph, node, known) for node in graph.nodes if node.kind in _COMPONENTS]
+    return graph, known, tuple(notes)
 
 
-def _listed(names: Iterable[str]) -> str:
-    """At most three names, and how many more there are."""
-    known = list(dict.fromkeys(names))
-    more = f" and {len(known) - 3} more" if len(known) > 3 else ""
-    return ", ".join(known[:3]) + more
+_WORDS = {
+    Pace.STATIC: "the same at all times",
+    Pace.HEIGHT: "only its height moves",
+    Pace.SEPARABLE: "one shape times a trace",
+    Pace.MOVING: "its shape moves",
+}
+
+
+def _note(graph: GraphIR, node: GraphNode, facts: Facts) -> str:
+    names = [graph.free[place].name for place in facts.thetas[node.id]]
+    text = (
+        f"{node.name}: " if graph.time is None else f"{node.name}: {_WORDS[facts.paces[node.id]]}; "
+    )
+    text += f"depends on {', '.join(names)}" if names else "depends on no free parameter"
+    onsets = facts.onsets[node.id]
+    if onsets:
+        before = [graph.nodes[number].name for number in sorted(onsets)]
+        text += f"; the same before {', '.join(before)}"
+    return text
+
+
+def _union(lists: list[tuple[int, ...]]) -> tuple[int, ...]:
+    if len(lists) == 1:
+        return lists[0]
+    return tuple(sorted(set().union(*lists)))
+
+
+def _onsets(
+    graph: GraphIR, node: GraphNode, inputs: list[frozenset[int] | None]
+) -> frozenset[int] | None:
+    """The parameters before the earliest of which a node does not change."""
+    if node.kind in _RESTLESS:
+        return None if graph.axes[node.id] & TIME else frozenset()
+    if node.kind is NodeKind.DYNAMICS_TRACE:
+        op = op_of(node.function_name)
+        if not op.params:
+            return frozenset()
+        if not rests(op) or graph.inputs(node.id, EdgeKind.TRACE_INPUT):
+            return None
+        onset = op.params.index("t0")
+        edges = graph.inputs(node.id, EdgeKind.PARAM_INPUT)
+        return frozenset(edge.source for edge in edges if edge.position == onset)
+    found: set[int] = set()
+    for onset_ids in inputs:
+        if onset_ids is None:
+            return None
+        found |= onset_ids
+    return frozenset(found)
+
+
+@cache
+def rests(op: OpDef) -> bool:
+    """Whether a law has one value at all times before its onset t0, as its reference shows."""
+    if "t0" not in op.params:
+        return False
+    before = -np.geomspace(1e-9, 1e3, 25)
+    for scale in (0.7, 1.9):
+        values = [0.0 if name == "t0" else scale + k for k, name in enumerate(op.params)]
+        trace = np.broadcast_to(reference(op)(before, *values), before.shape)
+        if not (trace == trace[0]).all():
+            return False
+    return True
+
+
+def _motion(graph: GraphIR, node: GraphNode, motions: list[_Motion]) -> _Motion:
+    """The traces that scale the spectrum of a component whose shape does not move."""
+    op = op_of(node.function_name)
+    if op.external:
+        return None
+    read: _Motion = ()
+    for edge in graph.inputs(node.id, EdgeKind.SPECTRUM_INPUT):
+        read = motions[edge.source]
+    if read is None or (op.spectrum_fed and len(op.params) in interacting(op)[-1]):
+        return None  # not linear in the spectrum that it reads
+    moving = [
+        edge
+        for edge in graph.inputs(node.id, EdgeKind.PARAM_INPUT)
+        if graph.axes[edge.source] & TIME
+    ]
+    if not moving:
+        return read
+    scale = moving[0]
+    if len(moving) > 1 or scale.position != amplitude(op) or graph.axes[scale.source] & AUX:
+        return None
+    return tuple(sorted((*read, scale.source)))
+
+
+def _pace(graph: GraphIR, node: GraphNode, motion: _Motion) -> Pace:
+    if motion is None:
+        return Pace.MOVING
+    if not motion:
+        return Pace.STATIC
+    op = find_op(node.function_name)
+    peak = op is not None and op.kind == "PEAK" and op.linear == op.params[:1]
+    edges = graph.inputs(node.id, EdgeKind.PARAM_INPUT)
+    sampled = any(graph.axes[edge.source] & AUX for edge in edges)
+    return Pace.HEIGHT if peak and not sampled else Pace.SEPARABLE

@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from pyspec.formula import Name, Number, parse
+from pyspec.formula import READS, Name, Number
 from pyspec.formula import Node as Syntax
 from pyspec.functions.slopes import interacting
-from pyspec.ir import EdgeKind, GraphIR, GraphNode, NodeKind, topological_order
+from pyspec.ir import EdgeKind, GraphIR, GraphNode, NodeKind
 from pyspec.passes.sums import Sum
 
 Thetas = frozenset[str]
@@ -30,17 +30,6 @@ class Dependence:
     def thetas(self) -> Thetas:
         """The free parameters on which the value depends."""
         return frozenset(self.slopes)
-
-
-#: Instructions of a formula whose derivative by an operand reads less than all operands: for
-#: each operand the positions that it reads.
-READS: dict[str, tuple[tuple[int, ...], ...]] = {
-    "ADD": ((), ()),
-    "SUB": ((), ()),
-    "NEG": ((),),
-    "MUL": ((1,), (0,)),
-    "DIV": ((1,), (0, 1)),
-}
 
 
 def compose(inputs: Sequence[Dependence], reads: Sequence[Collection[int]]) -> Dependence:
@@ -64,7 +53,7 @@ def dependences(graph: GraphIR, parts: Mapping[int, Sum]) -> dict[int, Dependenc
     """The dependence of every node; `parts` are the :func:`~pyspec.passes.sums.sums` of the
     graph."""
     found: dict[int, Dependence] = {}
-    for number in topological_order(graph):
+    for number in graph.order:
         node = graph.nodes[number]
         if node.kind is NodeKind.OPT_PARAM:
             found[number] = Dependence({node.name: frozenset()})
@@ -86,7 +75,7 @@ def _sum(part: Sum, found: Mapping[int, Dependence]) -> Dependence:
 
 
 def _expression(graph: GraphIR, node: GraphNode, found: Mapping[int, Dependence]) -> Dependence:
-    formula = parse(node.expr_string or "")
+    formula = node.formula
     edges = graph.inputs(node.id, EdgeKind.EXPR_REF)
     values = {name: found[edge.source] for name, edge in zip(formula.names, edges, strict=True)}
     return _formula(formula.root, values)
@@ -98,4 +87,4 @@ def _formula(node: Syntax, values: Mapping[str, Dependence]) -> Dependence:
     if isinstance(node, Name):
         return values[node.name]
     operands = [_formula(operand, values) for operand in node.operands]
-    return compose(operands, READS.get(node.instruction, [range(len(operands))] * len(operands)))
+    return compose(operands, READS[node.instruction])

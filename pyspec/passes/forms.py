@@ -141,6 +141,8 @@ class _Component:
             for source in call.arguments[-1]:
                 self.read.add(spectra[source])
             self.values.append(STILL)
+        #: Whether it is not linear in the spectrum that it reads: then it has shapes of its own.
+        self.bends = self.fed and len(self.params) in interacting(self.op)[-1]
 
     def spectrum(self) -> Spectrum:
         """Value and derivatives."""
@@ -161,8 +163,8 @@ class _Component:
         """How the value, or the derivative by an argument, moves; None if its shape does."""
         if self.op.external:
             return None
-        if self.fed and len(self.params) in interacting(self.op)[-1]:
-            return None  # not linear in the spectrum that it reads
+        if self.bends and any(term.trace != () for term in self.read.value):
+            return None  # bent in another way at each time
         if index is None:
             return self.motions.output(self.op, self.values)
         return self.motions.partial(self.op, index, self.values)
@@ -170,7 +172,7 @@ class _Component:
     def _terms(self, place: int | str, motion: Motion | None, read: Terms) -> Terms:
         """The terms of value or derivative: one shape of its own, or those of what it reads."""
         motion = self._averaged(place, motion)
-        if not self.fed:
+        if not self.fed or (self.bends and place != "read"):
             trace = None if motion is None else motion.factors
             return frozenset({Term(trace, (self.number, place))})
         if motion is None:

@@ -8,7 +8,6 @@ from typing import NamedTuple
 import numpy as np
 
 from pyspec.formula import parse
-from pyspec.functions.slopes import JUMPS
 from pyspec.ir import EdgeKind, GraphIR, NodeKind
 from pyspec.passes.dependence import Dependence
 from pyspec.passes.sums import Call, Sum
@@ -29,6 +28,29 @@ class Fault(NamedTuple):
     remedy: str
 
 
+class Place(NamedTuple):
+    """A discontinuity of a function: where it may be, and how high it is.
+
+    `thetas` are the free parameters that move it, `height` a formula over the arguments of the
+    call.
+    """
+
+    thetas: frozenset[str]
+    call: Call
+    param: str
+    height: str
+
+
+def places(parts: Mapping[int, Sum], depends: Mapping[int, Dependence]) -> Iterator[Place]:
+    """Every discontinuity that free parameters move, whatever its height."""
+    for part in parts.values():
+        for call in part.calls:
+            for param, height in call.op.jumps:
+                moved = _thetas(call.arguments[call.op.params.index(param)], depends)
+                if moved:
+                    yield Place(moved, call, param, height)
+
+
 def faults(
     graph: GraphIR, parts: Mapping[int, Sum], depends: Mapping[int, Dependence]
 ) -> Iterator[tuple[str, str, Fault]]:
@@ -39,11 +61,10 @@ def faults(
                 sources = [number for ids in call.arguments for number in ids]
                 for theta in sorted(_thetas(sources, depends)):
                     yield theta, call.name, _external(call)
-            for param, height in JUMPS.get(call.op.name, {}).items():
-                moved = _thetas(call.arguments[call.op.params.index(param)], depends)
-                if moved and _is_there(graph, call, height):
-                    for theta in sorted(moved):
-                        yield theta, call.name, _jump(call, param)
+    for place in places(parts, depends):
+        if is_there(graph, place):
+            for theta in sorted(place.thetas):
+                yield theta, place.call.name, _jump(place.call, place.param)
 
 
 def _thetas(ids: tuple[int, ...] | list[int], depends: Mapping[int, Dependence]) -> frozenset[str]:
@@ -66,13 +87,17 @@ def _jump(call: Call, param: str) -> Fault:
     return Fault(True, what, "gaussIRF before the law makes the onset smooth, gaussCONV does not")
 
 
-def _is_there(graph: GraphIR, call: Call, height: str) -> bool:
-    """Whether the jump has a height, at the fixed values of the graph, for some free values."""
-    formula = parse(height)
-    nodes = dict(zip(call.op.params, call.arguments, strict=False))
+def is_there(graph: GraphIR, place: Place, given: Mapping[str, float] | None = None) -> bool:
+    """Whether a jump has a height for some free values. `given` are the fixed and the start values
+    by name; without them those of the graph are meant."""
+    formula = parse(place.height)
+    nodes = dict(zip(place.call.op.params, place.call.arguments, strict=False))
     unknown = True
     for scale in _SCALES:
-        values = {n: _value(graph, nodes[n][0], scale) if nodes[n] else 0.0 for n in formula.names}
+        values = {
+            name: _value(graph, nodes[name][0], scale, given) if nodes[name] else 0.0
+            for name in formula.names
+        }
         at, slopes = formula.gradient(values)
         terms = sum(abs(slopes[name] * values[name]) for name in formula.names)
         if np.isfinite(at) and np.isfinite(terms):
@@ -82,16 +107,17 @@ def _is_there(graph: GraphIR, call: Call, height: str) -> bool:
     return unknown
 
 
-def _value(graph: GraphIR, number: int, scale: float) -> float:
+def _value(graph: GraphIR, number: int, scale: float, given: Mapping[str, float] | None) -> float:
     """A parameter of a law where every free one is about `scale` times its start value."""
     node = graph.nodes[number]
     if node.kind is NodeKind.EXPRESSION:
-        formula = parse(node.expr_string or "")
+        formula = node.formula
         edges = graph.inputs(number, EdgeKind.EXPR_REF)
-        sources = [_value(graph, edge.source, scale) for edge in edges]
+        sources = [_value(graph, edge.source, scale, given) for edge in edges]
         return float(formula.evaluate(dict(zip(formula.names, sources, strict=True))))
-    assert node.value is not None
+    value = node.value if given is None else given[node.name]
+    assert value is not None
     if node.kind is NodeKind.STATIC_PARAM:
-        return node.value
+        return value
     # Each free parameter is scaled a little differently, so that no two cancel by chance.
-    return (node.value or 1.0) * scale * float(np.random.default_rng(number).uniform(0.9, 1.1))
+    return (value or 1.0) * scale * float(np.random.default_rng(number).uniform(0.9, 1.1))

@@ -11,10 +11,10 @@ from dataclasses import dataclass, field
 from itertools import count
 
 from pyspec._library import OpDef
-from pyspec.formula import Apply, Name, parse
+from pyspec.formula import Apply, Name
 from pyspec.formula import Node as Syntax
 from pyspec.functions.slopes import amplitude, interacting
-from pyspec.ir import EdgeKind, GraphIR, GraphNode, NodeKind, aux_dependent, topological_order
+from pyspec.ir import AUX, EdgeKind, GraphIR, GraphNode, NodeKind
 from pyspec.passes.sums import Call, Sum
 
 #: Kinds of op whose value is a trace over time.
@@ -75,9 +75,9 @@ class Motions:
     def __init__(self, graph: GraphIR, parts: Mapping[int, Sum]) -> None:
         self._graph = graph
         self._numbers = count()
-        self._sampled = aux_dependent(graph)
+        self._axes = graph.axes
         self._found: dict[int, Moves] = {}
-        for number in topological_order(graph):
+        for number in graph.order:
             node = graph.nodes[number]
             if node.kind in _NUMBERS or (number in parts and _is_law(parts[number])):
                 self._found[number] = self._node(node, parts)
@@ -110,9 +110,9 @@ class Motions:
             return Moves(slopes={node.name: STILL})
         if node.kind is NodeKind.STATIC_PARAM:
             return Moves()
-        sampled = node.id in self._sampled
+        sampled = bool(self._axes[node.id] & AUX)
         if node.kind is NodeKind.EXPRESSION:
-            formula = parse(node.expr_string or "")
+            formula = node.formula
             edges = self._graph.inputs(node.id, EdgeKind.EXPR_REF)
             sources = [self._found[edge.source] for edge in edges]
             return self._formula(

@@ -9,11 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from pyspec._library import OPS, OpDef
+from pyspec._library import OpDef
 from pyspec.errors import PlanError
-from pyspec.functions import WIDTH, response, response_order
-from pyspec.functions.slopes import FED
-from pyspec.ir import EdgeKind, GraphIR, GraphNode, NodeKind, topological_order
+from pyspec.formula import op_of
+from pyspec.functions.responses import WIDTH, response, response_order
+from pyspec.functions.slopes import FED, interacting
+from pyspec.ir import EdgeKind, GraphIR, GraphNode, NodeKind
 
 #: Nodes that are parameters themselves, or a formula over some.
 LEAVES = frozenset({NodeKind.STATIC_PARAM, NodeKind.OPT_PARAM, NodeKind.EXPRESSION})
@@ -65,7 +66,7 @@ def sums(graph: GraphIR) -> dict[int, Sum]:
     Raises :class:`PlanError` for a kind of node that has no value yet.
     """
     found: dict[int, Sum] = {}
-    for number in topological_order(graph):
+    for number in graph.order:
         node = graph.nodes[number]
         if node.kind in _CALLS:
             found[number] = Sum(calls=tuple(_calls(graph, node, found)))
@@ -84,7 +85,7 @@ def _present(ids: Iterable[int], found: dict[int, Sum]) -> tuple[int, ...]:
 
 
 def _calls(graph: GraphIR, node: GraphNode, found: dict[int, Sum]) -> list[Call]:
-    op = OPS[node.function_name or ""]
+    op = op_of(node.function_name)
     if op.kind == "IRF":
         return _responses(graph, node, op)
     if not op.params or _replaced(graph, node):
@@ -93,15 +94,15 @@ def _calls(graph: GraphIR, node: GraphNode, found: dict[int, Sum]) -> list[Call]
     if op.kind in FED:
         kind = EdgeKind.TRACE_INPUT if op.kind == "KERNEL" else EdgeKind.SPECTRUM_INPUT
         read = _present((edge.source for edge in graph.inputs(node.id, kind)), found)
-        if not read:
-            return []
+        if not read and len(op.params) not in interacting(op)[-1]:
+            return []  # linear in what it reads: 0 of nothing
         values.append(read)
     return [Call(op, tuple(values), node.name)]
 
 
 def _parameters(graph: GraphIR, node: GraphNode) -> list[tuple[int, ...]]:
     """The nodes that a function takes, in the order of the table; () for one left out."""
-    values: list[tuple[int, ...]] = [()] * len(OPS[node.function_name or ""].params)
+    values: list[tuple[int, ...]] = [()] * len(op_of(node.function_name).params)
     for edge in graph.inputs(node.id, EdgeKind.PARAM_INPUT):
         values[edge.position] = (edge.source,)
     return values
@@ -113,7 +114,7 @@ def _responses(graph: GraphIR, node: GraphNode, irf: OpDef) -> list[Call]:
     found = []
     for edge in graph.inputs(node.id, EdgeKind.TRACE_INPUT):
         law = graph.nodes[edge.source]
-        op = OPS[law.function_name or ""]
+        op = op_of(law.function_name)
         row = response(op, irf) if op.params else None
         if row is None:
             continue  # "none": a law that is 0
@@ -128,6 +129,6 @@ def _replaced(graph: GraphIR, node: GraphNode) -> bool:
     """Whether only instruments read a law: then their responses stand in its place."""
     readers = [graph.nodes[edge.target] for edge in graph.outputs(node.id)]
     return bool(readers) and all(
-        reader.kind is NodeKind.CONVOLUTION and OPS[reader.function_name or ""].kind == "IRF"
+        reader.kind is NodeKind.CONVOLUTION and op_of(reader.function_name).kind == "IRF"
         for reader in readers
     )

@@ -1,11 +1,13 @@
 """The plan: what to compute, in which order, for the optimizer."""
 
 from pyspec.plan.lower import Lowering, can_lower_1d, can_lower_2d
+from pyspec.plan.lowered import Lowered, lower
 from pyspec.plan.pack import PackedPlan, check, pack
-from pyspec.plan.schedule import schedule_1d, schedule_2d
+from pyspec.plan.schedule import schedule, schedule_1d, schedule_2d
 from pyspec.plan.scheduled import ScheduledPlan, ScheduledPlan1D, ScheduledPlan2D
 
 __all__ = [
+    "Lowered",
     "Lowering",
     "PackedPlan",
     "ScheduledPlan",
@@ -14,7 +16,9 @@ __all__ = [
     "can_lower_1d",
     "can_lower_2d",
     "check",
+    "lower",
     "pack",
+    "schedule",
     "schedule_1d",
     "schedule_2d",
 ]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from pyspec._library import OPS
-from pyspec.functions import response
+from pyspec.formula import find_op
+from pyspec.functions.responses import response
 from pyspec.ir import DomainKind, EdgeKind, GraphIR, GraphNode, NodeKind, Violation
 
 #: Node kinds that the scheduler knows.
@@ -66,7 +66,7 @@ def _can_lower(graph: GraphIR, domains: tuple[DomainKind, ...]) -> Lowering:
             reasons.append(
                 Violation(node.name, f"{node.kind.name} has no schedule", "use the tree executor")
             )
-        elif node.function_name is not None and node.function_name not in OPS:
+        elif node.function_name is not None and find_op(node.function_name) is None:
             reasons.append(
                 Violation(
                     node.name,
@@ -92,10 +92,10 @@ def _chain(graph: GraphIR, node: GraphNode) -> list[Violation]:
             reasons.append(
                 Violation(source.name, "feeds two sums", "give each sum its own convolution")
             )
-    irf = OPS.get(node.function_name or "") if node.kind is NodeKind.CONVOLUTION else None
+    irf = find_op(node.function_name) if node.kind is NodeKind.CONVOLUTION else None
     if irf is not None and irf.kind == "IRF":
         for edge in edges:
-            law = OPS.get(graph.nodes[edge.source].function_name or "")
+            law = find_op(graph.nodes[edge.source].function_name)
             if law is None or (law.params and response(law, irf) is None):
                 reasons.append(
                     Violation(

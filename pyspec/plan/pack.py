@@ -14,16 +14,20 @@ import numpy as np
 import numpy.typing as npt
 
 from pyspec._library import ABI, CONSTANTS, DTYPES, LIBRARY, RPN, TABLES, OpDef
+from pyspec._library.memory import address, record
 from pyspec.errors import PlanError
+from pyspec.passes import Pace
 from pyspec.plan.columns import choose_columns
 from pyspec.plan.scheduled import (
     ADD_SLOT,
     NO_BASE,
+    OPS_BY_INDEX,
     RESOLVE_DYNAMICS,
     RESOLVE_EXPRESSION,
     RESOLVE_PROFILE,
     ScheduledPlan,
 )
+from pyspec.plan.stages import PROBLEM, find_stages
 
 STEP_LAW = CONSTANTS["STEP_LAW"]
 STEP_BASE = CONSTANTS["STEP_BASE"]
@@ -55,24 +59,31 @@ class PackedPlan:
     @property
     def address(self) -> int:
         """Address of the memory; valid as long as this object lives."""
-        return int(self.memory.ctypes.data)
+        return address(self.memory)
+
+    @property
+    def header(self) -> np.void:
+        """The head of the memory, as a view."""
+        size = DTYPES["pyspec_plan"].itemsize
+        head: np.void = self.memory[:size].view(DTYPES["pyspec_plan"])[0]
+        return head
 
     def nodes(self) -> npt.NDArray[np.void]:
         """The op nodes, as a view."""
-        header = self.memory[: DTYPES["pyspec_plan"].itemsize].view(DTYPES["pyspec_plan"])[0]
+        header = self.header
         begin = int(header["nodes"])
         end = begin + int(header["n_nodes"]) * DTYPES["pyspec_node"].itemsize
         return self.memory[begin:end].view(DTYPES["pyspec_node"])
 
 
 class _Packer:
-    def __init__(self, plan: ScheduledPlan, lines: bool) -> None:
+    def __init__(self, plan: ScheduledPlan) -> None:
         self.plan = plan
-        self.lines = lines
         self.words: list[int] = []
         self.nodes: list[dict[str, int]] = []
         self.labels: list[str] = []
         self.n_spectra = 0
+        self.late: set[int] = set()  # traces that are not resolved before the first row
 
     def node(self, label: str, **fields: int) -> None:
         unset = {"op": -1, "mask": -1, "source": -1, "repeat": 1}
@@ -89,7 +100,12 @@ class _Packer:
             constant = 0.0 if guard.relative else guard.other
             bits = int(np.float64(constant).view(np.int64))
             self.words.extend([guard.param, COMPARISON_CODES[guard.comparison], other, bits])
+        program = {}
+        if op.own is not None:
+            program = {"code": len(self.words), "n_code": len(op.own.words)}
+            self.words.extend(op.own.words.tolist())
         return {
+            **program,
             "op": op.index,
             "n_params": len(rows),
             "params": params,
@@ -154,23 +170,14 @@ class _Packer:
         program = plan.expr_code[plan.expr_indptr[index] : plan.expr_indptr[index + 1]]
         code = len(self.words)
         self.words.extend(program.ravel().tolist())
-        flags = 0 if plan.row_moves[target] else FLAG_STATIC
         self.node(
             plan.row_names[target],
             step=STEP_EXPRESSION,
-            flags=flags,
             target=target,
             code=code,
             n_code=len(program),
             repeat=plan.n_aux if target >= plan.samples else 1,
         )
-
-    def moves_in_height(self, op: OpDef, rows: list[int]) -> bool:
-        """Whether all that moves of a peak is what it is proportional to."""
-        plan = self.plan
-        if op.kind != "PEAK" or op.linear != op.params[:1] or max(rows) >= plan.samples:
-            return False
-        return not any(plan.row_moves[row] for row in rows[1:] if row >= 0)
 
     def op(self, index: int) -> None:
         plan = self.plan
@@ -189,13 +196,14 @@ class _Packer:
             self.node(plan.op_names[index], step=STEP_EXTERNAL, flags=flags, **slots)
             return
         begin, end = plan.op_param_indptr[index : index + 2]
-        if not self.lines:
-            pass
-        elif not plan.op_moves[index] and not op.spectrum_fed:
+        rows = plan.op_param_indices[begin:end].tolist()
+        pace = int(plan.op_pace[index])
+        # A trace of laws that are 0 does not move, but is resolved as if it did.
+        if pace == Pace.STATIC and not op.spectrum_fed and self.late.isdisjoint(rows):
             flags |= FLAG_STATIC
-        elif self.moves_in_height(op, plan.op_param_indices[begin:end].tolist()):
+        elif pace == Pace.HEIGHT and self.late.isdisjoint(rows[1:]):
             flags |= FLAG_SHAPE
-        called = self.function(op, plan.op_param_indices[begin:end].tolist())
+        called = self.function(op, rows)
         repeat = plan.n_aux if plan.op_sampled[index] else 1
         self.node(
             plan.op_names[index],
@@ -216,14 +224,31 @@ class _Packer:
         self.words.extend([len(rows), *rows, *of_row])
         return begin
 
+    def heights(self, n_resolve: int) -> int:
+        """Writes the trace rows that move the heights of a separable plan; where they stand, or -1
+        where a component was packed as one that moves otherwise."""
+        rows: list[int] = []
+        for node in self.nodes[n_resolve:]:
+            if node["step"] == STEP_ADD:
+                continue
+            if node["step"] != STEP_COMPONENT:
+                return -1
+            called = self.words[node["params"] : node["params"] + node["n_params"]]
+            if node["flags"] & FLAG_SHAPE:
+                rows += [called[0]] if called[0] not in rows else []
+            elif OPS_BY_INDEX[node["op"]].spectrum_fed:
+                if not self.late.isdisjoint(called):
+                    return -1
+            elif not node["flags"] & FLAG_STATIC:
+                return -1
+        begin = len(self.words)
+        self.words.extend([len(rows), *rows])
+        return begin
 
-def pack(plan: ScheduledPlan, *, lines: bool = True) -> PackedPlan:
-    """Packs and checks a plan. Raises PlanError that names the node and field at fault.
 
-    Without `lines`, what does not move in time is computed for every time like the rest: for
-    comparison.
-    """
-    packer = _Packer(plan, lines)
+def pack(plan: ScheduledPlan) -> PackedPlan:
+    """Packs and checks a plan. Raises PlanError that names the node and field at fault."""
+    packer = _Packer(plan)
     pack_step = {
         RESOLVE_DYNAMICS: packer.dynamics,
         RESOLVE_EXPRESSION: packer.expression,
@@ -232,11 +257,20 @@ def pack(plan: ScheduledPlan, *, lines: bool = True) -> PackedPlan:
     for kind, index in zip(plan.resolution_kinds, plan.resolution_indices, strict=True):
         pack_step[int(kind)](int(index))
     n_resolve = len(packer.nodes)
+    n_inputs = len(plan.opt_param_names) + len(plan.fixed_names)
+    n_external = int((plan.dyn_sub_external >= 0).sum())
+    external = range(n_inputs, n_inputs + n_external)
+    stages = find_stages(packer.nodes, packer.words, external)
+    for node, stage in zip(packer.nodes, stages, strict=True):
+        node["stage"] = stage
+        if stage != PROBLEM:
+            packer.late.add(node["target"])
     depends = len(packer.words)
     packer.words.extend([*plan.row_theta_indptr.tolist(), *plan.row_theta.tolist()])
     for index in range(plan.n_ops):
         packer.op(index)
     columns = packer.columns()
+    separable = packer.heights(n_resolve) if plan.separable and plan.n_ops else -1
 
     nodes = np.zeros(len(packer.nodes), DTYPES["pyspec_node"])
     for row, node in zip(nodes, packer.nodes, strict=True):
@@ -260,7 +294,7 @@ def pack(plan: ScheduledPlan, *, lines: bool = True) -> PackedPlan:
         "nodes": header.nbytes,
         "words": header.nbytes + nodes.nbytes,
         "n_words": words.size,
-        "n_external": int((plan.dyn_sub_external >= 0).sum()),
+        "n_external": n_external,
         "n_spectra": packer.n_spectra,
         "n_axes": len(plan.dyn_time_axes),
         "n_masks": len(plan.dyn_masks),
@@ -269,6 +303,7 @@ def pack(plan: ScheduledPlan, *, lines: bool = True) -> PackedPlan:
         "trace": plan.result_row,
         "depends": depends,
         "columns": columns,
+        "separable": separable,
     }
     for name, value in contents.items():
         header[name] = value
@@ -282,8 +317,8 @@ def pack(plan: ScheduledPlan, *, lines: bool = True) -> PackedPlan:
 
 def check(packed: PackedPlan, name: str, problem: int | None = None) -> None:
     """Has the library verify the plan memory and, at an address, the problem."""
-    fault = np.zeros(1, DTYPES["pyspec_fault"])
-    status = LIBRARY.pyspec_check(packed.address, packed.memory.size, problem, fault.ctypes.data)
+    fault = record("pyspec_fault", {})
+    status = LIBRARY.pyspec_check(packed.address, packed.memory.size, problem, address(fault))
     if status:
         code, message = TABLES.statuses[int(status)]
         index, row = int(fault[0]["node"]), int(fault[0]["field"])

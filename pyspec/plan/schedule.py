@@ -2,50 +2,60 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from pyspec._library import OPS, OpDef
 from pyspec.errors import PlanError
-from pyspec.formula import parse
-from pyspec.functions import WIDTH, response, response_order
-from pyspec.ir import (
-    DomainKind,
-    EdgeKind,
-    GraphIR,
-    GraphNode,
-    NodeKind,
-    aux_dependent,
-    depending,
-    time_dependent,
-    topological_order,
-)
+from pyspec.formula import op_of
+from pyspec.functions.responses import WIDTH, response, response_order
+from pyspec.ir import AUX, DomainKind, EdgeKind, GraphIR, GraphNode, NodeKind
+from pyspec.passes import Facts, Pace, run
 from pyspec.plan.lower import Lowering, can_lower_1d, can_lower_2d
 from pyspec.plan.scheduled import (
     ADD_SLOT,
     EXTERNAL,
     NO_BASE,
+    OPS_BY_INDEX,
     RESOLVE_DYNAMICS,
     RESOLVE_EXPRESSION,
     RESOLVE_PROFILE,
     Ints,
+    ScheduledPlan,
     ScheduledPlan1D,
     ScheduledPlan2D,
 )
 from pyspec.plan.slots import assign_slots
 
 
-def schedule_1d(graph: GraphIR) -> ScheduledPlan1D:
-    """Compiles a graph with one axis only. Raises PlanError where it cannot."""
+def schedule_1d(graph: GraphIR, without: Collection[str] | str = ()) -> ScheduledPlan1D:
+    """Compiles a graph with one axis only, after the passes but those in `without`.
+
+    Raises :class:`PlanError` where it cannot.
+    """
     _require(graph, can_lower_1d(graph))
-    return ScheduledPlan1D(**_Scheduler(graph).fields())
+    graph, facts, _ = run(graph, without)
+    return ScheduledPlan1D(**_Scheduler(graph, facts).fields())
 
 
-def schedule_2d(graph: GraphIR) -> ScheduledPlan2D:
-    """Compiles a graph with an energy and a time axis. Raises PlanError where it cannot."""
+def schedule_2d(graph: GraphIR, without: Collection[str] | str = ()) -> ScheduledPlan2D:
+    """Compiles a graph with an energy and a time axis, after the passes but those in `without`.
+
+    Raises :class:`PlanError` where it cannot.
+    """
     _require(graph, can_lower_2d(graph))
-    return ScheduledPlan2D(**_Scheduler(graph).fields())
+    graph, facts, _ = run(graph, without)
+    return ScheduledPlan2D(**_Scheduler(graph, facts).fields())
+
+
+def schedule(graph: GraphIR, facts: Facts) -> ScheduledPlan:
+    """Compiles a graph as it is with facts as they are: what :func:`pyspec.passes.run` gave."""
+    two = graph.domain is DomainKind.ENERGY_TIME_2D
+    _require(graph, can_lower_2d(graph) if two else can_lower_1d(graph))
+    fields = _Scheduler(graph, facts).fields()
+    return ScheduledPlan2D(**fields) if two else ScheduledPlan1D(**fields)
 
 
 def _require(graph: GraphIR, lowering: Lowering) -> None:
@@ -104,32 +114,39 @@ def _under(step: _Substep, irf: OpDef, width: int) -> _Substep:
 
 
 class _Scheduler:
-    def __init__(self, graph: GraphIR) -> None:
-        self.graph = graph
-        self.order = [graph.nodes[number] for number in topological_order(graph)]
-        self.moving = time_dependent(graph)
-        self.depends = depending(graph, frozenset({NodeKind.OPT_PARAM}))
-        by_source = sorted(graph.nodes, key=lambda node: node.source_order)
-        self.free = [n for n in by_source if n.kind is NodeKind.OPT_PARAM]
-        self.fixed = [n for n in by_source if n.kind is NodeKind.STATIC_PARAM]
+    def __init__(self, graph: GraphIR, facts: Facts) -> None:
+        self.graph, self.facts = graph, facts
+        self.order = [graph.nodes[number] for number in graph.order]
+        self.free = graph.free
+        fixed = graph.of_kind(NodeKind.STATIC_PARAM)
+        self.fixed = sorted(fixed, key=lambda node: node.source_order)
         computed = [
             n for n in self.order if n.kind in (NodeKind.EXPRESSION, NodeKind.PARAM_PLUS_TRACE)
         ]
-        self.sampled = aux_dependent(graph)
-        single = [n for n in computed if n.id not in self.sampled]
-        blocks = [n for n in computed if n.id in self.sampled]
+        single = [n for n in computed if not self._is_sampled(n)]
+        blocks = [n for n in computed if self._is_sampled(n)]
         self.n_aux = 0 if graph.aux is None else graph.aux.size
         external = [n for n in self.order if n.kind is NodeKind.EXTERNAL and _is_law(graph, n)]
         self.rows = [*self.free, *self.fixed, *external, *single]
         self.samples = len(self.rows)
         self.external_names: list[str] = []
+        self.formulas: list[str] = []
         self.row_of = {node.id: row for row, node in enumerate(self.rows)}
         for node in blocks:
             self.row_of[node.id] = len(self.rows)
             self.rows += [node] * self.n_aux
 
+    def _is_sampled(self, node: GraphNode) -> bool:
+        """Whether a node has a value for each auxiliary point."""
+        return bool(self.graph.axes[node.id] & AUX)
+
     def _code(self, op: OpDef) -> int:
-        """The op code: the row of the table, or below EXTERNAL for a registered function."""
+        """The op code: the row of the table, behind these one for each formula, or from EXTERNAL
+        down one for each registered function."""
+        if op.own is not None:
+            if op.own.text not in self.formulas:
+                self.formulas.append(op.own.text)
+            return len(OPS_BY_INDEX) + self.formulas.index(op.own.text)
         if not op.external:
             return op.index
         if op.name not in self.external_names:
@@ -160,30 +177,23 @@ class _Scheduler:
             "fixed_names": tuple(node.name for node in self.fixed),
             "theta": np.array([node.value for node in self.free], dtype=np.float64),
             "fixed": np.array([node.value for node in self.fixed], dtype=np.float64),
-            "row_moves": np.array([n.id in self.moving for n in self.rows], dtype=bool),
-            "row_depends": np.array([n.id in self.depends for n in self.rows], dtype=bool),
+            "row_moves": np.array([self.facts.moves[n.id] for n in self.rows], dtype=bool),
             **self._dynamics(),
             **self._profiles(),
             **self._expressions(),
             **self._resolution(),
             **self._ops(),
             "external_names": tuple(self.external_names),
+            "formulas": tuple(self.formulas),
             **self._dependencies(),
         }
 
     def _dependencies(self) -> dict[str, Any]:
         """Of each row the free parameters that it depends on."""
-        position = {node.id: k for k, node in enumerate(self.free)}
-        found: dict[int, set[int]] = {}
-        for node in self.order:
-            own = {position[node.id]} if node.id in position else set()
-            edges = (e for kind in EdgeKind for e in self.graph.inputs(node.id, kind))
-            found[node.id] = own.union(*(found[edge.source] for edge in edges))
-        lists = [sorted(found[node.id]) for node in self.rows]
         # A trace that Python fills comes from outside: its derivative is not known.
-        external = {n.id for n in self.rows if n.kind is NodeKind.EXTERNAL}
         lists = [
-            [] if node.id in external else row for node, row in zip(self.rows, lists, strict=True)
+            () if node.kind is NodeKind.EXTERNAL else self.facts.thetas[node.id]
+            for node in self.rows
         ]
         return {
             "row_theta_indptr": _ints(np.cumsum([0, *(len(row) for row in lists)])),
@@ -192,7 +202,7 @@ class _Scheduler:
 
     def _param_rows(self, node: GraphNode) -> list[int]:
         """Trace rows of a function's parameters in table order, -1 where left out."""
-        rows = [-1] * len(OPS[node.function_name or ""].params)
+        rows = [-1] * len(op_of(node.function_name).params)
         for edge in self.graph.inputs(node.id, EdgeKind.PARAM_INPUT):
             rows[edge.position] = self.row_of[edge.source]
         return rows
@@ -222,7 +232,7 @@ class _Scheduler:
 
     def _trace_steps(self, trace: GraphNode) -> list[_Substep]:
         if trace.kind is NodeKind.CONVOLUTION:
-            kernel = OPS[trace.function_name or ""]
+            kernel = op_of(trace.function_name)
             inner = self._substeps(trace)
             if kernel.kind == "IRF":
                 width = self._param_rows(trace)[0]
@@ -241,7 +251,7 @@ class _Scheduler:
         axis = self.graph.nodes[remap[0].source].arrays["time_norm"] if remap else None
         if trace.kind is NodeKind.EXTERNAL:
             external = self.row_of[trace.id]
-        op, rows = OPS[trace.function_name or ""], self._param_rows(trace)
+        op, rows = op_of(trace.function_name), self._param_rows(trace)
         return [_Substep(op, rows, axis, mask, external)]
 
     def _dynamics(self) -> dict[str, Any]:
@@ -273,7 +283,7 @@ class _Scheduler:
         for group in groups:
             for edge in graph.inputs(group.id, EdgeKind.TRACE_INPUT):
                 sample = graph.nodes[edge.source]
-                functions.append(OPS[sample.function_name or ""].index)
+                functions.append(self._code(op_of(sample.function_name)))
                 rows.append(self._param_rows(sample))
             indptr.append(len(functions))
         return {
@@ -290,7 +300,7 @@ class _Scheduler:
         for node in self.order:
             if node.kind is not NodeKind.EXPRESSION:
                 continue
-            formula = parse(node.expr_string or "")
+            formula = node.formula
             edges = self.graph.inputs(node.id, EdgeKind.EXPR_REF)
             # Names are bound through the edges, never by looking a name up again.
             rows = {
@@ -326,18 +336,28 @@ class _Scheduler:
 
     def _ops(self) -> dict[str, Any]:
         slots = assign_slots(self.graph)
-        kinds, indptr, indices, moves, depends, sampled = [], [0], [], [], [], []
+        kinds, indptr, indices = [], [0], []
+        paces, depends, sampled = [], [], []
+        onsets: list[list[int]] = []
+        rests = []
         for op in slots.ops:
             if op.node is None:
                 kinds.append(ADD_SLOT)
+                paces.append(Pace.MOVING)
+                depends.append(True)
+                sampled.append(False)
+                onset_ids = None
             else:
                 node = self.graph.nodes[op.node]
-                kinds.append(self._code(OPS[node.function_name or ""]))
+                kinds.append(self._code(op_of(node.function_name)))
                 indices.extend(self._param_rows(node))
+                paces.append(self.facts.paces[node.id])
+                depends.append(bool(self.facts.thetas[node.id]))
+                sampled.append(self._is_sampled(node))
+                onset_ids = self.facts.onsets[node.id]
             indptr.append(len(indices))
-            moves.append(op.node is None or op.node in self.moving)
-            depends.append(op.node is None or op.node in self.depends)
-            sampled.append(op.node is not None and op.node in self.sampled)
+            rests.append(onset_ids is not None)
+            onsets.append(sorted(self.row_of[number] for number in onset_ids or ()))
         return {
             "op_names": tuple(op.name for op in slots.ops),
             "op_kinds": _ints(kinds),
@@ -346,9 +366,13 @@ class _Scheduler:
             "op_source_slot": _ints([op.source for op in slots.ops]),
             "op_target_slot": _ints([op.target for op in slots.ops]),
             "op_store": np.array([op.store for op in slots.ops], dtype=bool),
-            "op_moves": np.array(moves, dtype=bool),
+            "op_pace": _ints(paces),
             "op_depends": np.array(depends, dtype=bool),
             "op_sampled": np.array(sampled, dtype=bool),
+            "op_rests": np.array(rests, dtype=bool),
+            "op_onset_indptr": _ints(np.cumsum([0, *(len(rows) for rows in onsets)])),
+            "op_onset_rows": _ints([row for rows in onsets for row in rows]),
+            "separable": self.facts.separable,
             "n_slots": max(slots.n_slots, 1),
             "result_slot": slots.result,
         }

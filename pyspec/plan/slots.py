@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from pyspec.ir import EdgeKind, GraphIR, GraphNode, NodeKind, topological_order
+from pyspec.ir import EdgeKind, GraphIR, GraphNode, NodeKind
 
 COMPONENTS = frozenset(
     {NodeKind.COMPONENT_EVAL, NodeKind.SPECTRUM_FED_OP, NodeKind.PROFILE_AVERAGE}
@@ -40,7 +40,7 @@ def assign_slots(graph: GraphIR) -> SlotPlan:
     """Schedules every COMPONENT_EVAL, SPECTRUM_FED_OP and SUM of `graph`."""
     plan = SlotPlan()
     slot_of: dict[int, int] = {}
-    for number in topological_order(graph):
+    for number in graph.order:
         node = graph.nodes[number]
         if node.kind is NodeKind.SUM:
             _schedule_sum(graph, node, plan, slot_of)

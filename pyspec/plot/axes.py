@@ -1,4 +1,4 @@
-"""Axes of pictures: cells, directions, scales, limits, labels and reference lines."""
+"""Axes of pictures: cells, directions, scales, limits, ticks and reference lines."""
 
 from __future__ import annotations
 
@@ -8,12 +8,18 @@ import numpy as np
 import numpy.typing as npt
 
 from pyspec.plot.config import PlotConfig
-from pyspec.plot.figure import COLOURS
+from pyspec.plot.style import COLOURS
 
 Array = npt.NDArray[np.float64]
 
 #: A map is drawn with at most this many cells along an axis; more are averaged.
 MAX_CELLS = 1600
+
+#: Steps that differ by more than this are drawn on an axis that is logarithmic far from zero.
+UNEVEN = 30.0
+
+#: At most so many labelled decades stand on one side of zero of a symlog axis.
+MAX_DECADES = 5
 
 
 def edges(axis: Array) -> Array:
@@ -26,34 +32,32 @@ def edges(axis: Array) -> Array:
 
 
 def coarse(borders: Array, values: Any, axis: int) -> tuple[Array, Any]:
-    """Borders and values with neighbours averaged until MAX_CELLS are left along `axis`."""
+    """Borders and values with neighbours averaged until MAX_CELLS are left along `axis`; NaN do
+    not count."""
     size = values.shape[axis]
     step = -(-size // MAX_CELLS)
     if step == 1:
         return borders, values
     begins = np.arange(0, size, step)
-    counts = np.diff(np.append(begins, size))
-    sums = np.add.reduceat(np.asarray(values, dtype=np.float64), begins, axis=axis)
-    shape = (-1, 1) if axis == 0 else (1, -1)
-    return np.append(borders[begins], borders[-1]), sums / counts.reshape(shape)
+    good = np.isfinite(values)
+    counts = np.add.reduceat(good.astype(np.float64), begins, axis=axis)
+    known = np.where(good, np.asarray(values, dtype=np.float64), 0.0)
+    sums = np.add.reduceat(known, begins, axis=axis)
+    mean = np.divide(sums, counts, out=np.full(sums.shape, np.nan), where=counts > 0)
+    return np.append(borders[begins], borders[-1]), mean
 
 
 def rms(values: Any) -> float:
     """Root mean square of the finite values, without overflow; 0 of none."""
-    finite = np.asarray(values, dtype=np.float64)
-    finite = finite[np.isfinite(finite)]
+    finite = finite_of(values)
     largest = float(np.abs(finite).max(initial=0.0))
     return largest * float(np.sqrt(np.mean((finite / largest) ** 2))) if largest else 0.0
 
 
-def colour_range(values: Any) -> tuple[float, float]:
-    """Range of nearly all values: a few spikes do not wash the picture out."""
-    finite = np.asarray(values, dtype=np.float64)
-    finite = finite[np.isfinite(finite)]
-    if not finite.size:
-        return 0.0, 1.0
-    low, high = np.quantile(finite, [0.001, 0.999])
-    return (float(low), float(high)) if high > low else (float(low) - 0.5, float(low) + 0.5)
+def finite_of(values: Any) -> Array:
+    """The finite values, flat."""
+    plain = np.asarray(values, dtype=np.float64)
+    return plain[np.isfinite(plain)]
 
 
 def falls(axis: Array, direction: str) -> bool:
@@ -63,50 +67,118 @@ def falls(axis: Array, direction: str) -> bool:
     return direction == "rev"
 
 
-def set_x(ax: Any, axis: Array, config: PlotConfig, *, tight: bool = True) -> None:
+def spans_decades(axis: Array) -> bool:
+    """Whether the steps of an axis differ so much that a linear scale would hide the short ones."""
+    steps = np.abs(np.diff(axis))
+    steps = steps[steps > 0]
+    return bool(steps.size and steps.max() > UNEVEN * steps.min())
+
+
+def set_x(ax: Any, axis: Array, config: PlotConfig) -> None:
     """Scale, limits and direction of the energy axis."""
     if config.x_type == "log":
         ax.set_xscale("log")
-    limits = config.x_lim
-    if limits is None and tight and axis.size > 1:
-        limits = (float(axis.min()), float(axis.max()))
-    if limits is not None:
-        ax.set_xlim(*sorted(limits))
+    _limit(ax, "x", axis, config.x_lim, log=config.x_type == "log")
     if falls(axis, config.x_dir) != ax.xaxis_inverted():
         ax.invert_xaxis()
 
 
-def set_y(ax: Any, axis: Array, config: PlotConfig) -> None:
-    """Scale, limits and direction of the time axis of a map."""
-    if config.y_type == "log":
-        ax.set_yscale("log")
-        positive = axis[axis > 0]
-        if positive.size and config.y_lim is None:
-            ax.set_ylim(float(positive.min()), float(axis.max()))
-    if config.y_type == "symlog":
-        set_symlog(ax, axis, "y")
-    if config.y_lim is not None:
-        ax.set_ylim(*sorted(config.y_lim))
-    if falls(axis, config.y_dir) != ax.yaxis_inverted():
-        ax.invert_yaxis()
+def set_time(ax: Any, axis: Array, config: PlotConfig, which: str) -> None:
+    """Scale, limits and direction of a time axis, which is the "x" or "y" of the panel."""
+    kind = config.y_type
+    if kind == "auto":
+        kind = "symlog" if spans_decades(axis) else "lin"
+    if kind == "log" and not (axis > 0).any():
+        kind = "lin"
+    if kind == "symlog":
+        _set_symlog(ax, axis, which)
+    elif kind == "log":
+        getattr(ax, f"set_{which}scale")("log")
+    _limit(ax, which, axis, config.y_lim, log=kind == "log")
+    if falls(axis, config.y_dir) != getattr(ax, f"{which}axis_inverted")():
+        getattr(ax, f"invert_{which}axis")()
 
 
-def set_symlog(ax: Any, axis: Array, which: str) -> None:
-    """A scale that is linear about zero, over some steps, and logarithmic outside."""
+def _limit(ax: Any, which: str, axis: Array, limits: Any, *, log: bool) -> None:
+    if limits is None:
+        seen = axis[axis > 0] if log else axis
+        if seen.size == 0 or seen.min() == seen.max():
+            return
+        limits = float(seen.min()), float(seen.max())
+    getattr(ax, f"set_{which}lim")(*sorted(limits))
+
+
+def _set_symlog(ax: Any, axis: Array, which: str) -> None:
+    """A scale that is linear about zero, over some steps, and logarithmic outside; its ticks are
+    zero and decades, written as numbers."""
+    from matplotlib.ticker import FixedLocator, FuncFormatter, NullFormatter
+
     steps = np.abs(np.diff(axis))
     steps = steps[steps > 0]
-    linear = 10.0 ** np.ceil(np.log10(5.0 * steps.min())) if steps.size else 1.0
-    options = {"linthresh": float(linear), "linscale": 0.7}
-    getattr(ax, f"set_{which}scale")("symlog", **options)
-    if axis.size > 1:
-        getattr(ax, f"set_{which}lim")(float(axis.min()), float(axis.max()))
+    linear = 10.0 ** float(np.ceil(np.log10(5.0 * steps.min()))) if steps.size else 1.0
+    getattr(ax, f"set_{which}scale")("symlog", linthresh=linear, linscale=0.7)
+    low, high = float(axis.min()), float(axis.max())
+    ticks = [*(-t for t in reversed(_decades(linear, -low))), 0.0, *_decades(linear, high)]
+    minor = [s * k * 10.0**d for s, end in ((-1, -low), (1, high)) for d in _powers(linear, end)
+             for k in range(2, 10) if k * 10.0**d <= end]  # fmt: skip
+    own = getattr(ax, f"{which}axis")
+    own.set_major_locator(FixedLocator([t for t in ticks if low <= t <= high]))
+    own.set_minor_locator(FixedLocator(minor))
+    own.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}".replace("-", "−")))
+    own.set_minor_formatter(NullFormatter())
 
 
-def set_ticks(figure: Any, config: PlotConfig) -> None:
-    """Font size of the numbers at all axes."""
-    if config.ticksize is not None:
-        for ax in figure.axes:
-            ax.tick_params(labelsize=config.ticksize)
+def _powers(linear: float, end: float) -> range:
+    """Exponents of the decades from `linear` to `end`."""
+    if end < linear:
+        return range(0)
+    return range(round(np.log10(linear)), int(np.floor(np.log10(end) + 1e-9)) + 1)
+
+
+def _decades(linear: float, end: float) -> list[float]:
+    """Labelled ticks from `linear` to `end`: decades, thinned out where they are many."""
+    powers = _powers(linear, end)
+    step = -(-len(powers) // MAX_DECADES)
+    chosen = powers[::-1][:: max(step, 1)]
+    return [10.0**power for power in reversed(chosen)]
+
+
+# values
+
+
+def enclose(ax: Any, config: PlotConfig, *, bottom: float | None = None) -> None:
+    """Limits of the intensity axis that hold everything drawn so far, or those asked for.
+
+    Without this the first limit that is set by hand ends matplotlib's own search, and what is
+    drawn later is cut off. `bottom` is the lower edge, where fills shall reach it.
+    """
+    log = config.z_type == "log"
+    if log:
+        ax.set_yscale("log")
+    if config.z_lim is not None:
+        ax.set_ylim(*sorted(config.z_lim))
+        return
+    low, high = float(ax.dataLim.y0), float(ax.dataLim.y1)
+    if not (np.isfinite(low) and np.isfinite(high)):
+        return
+    if log:
+        low = float(ax.dataLim.minposy)
+        if np.isfinite(low) and high > low:
+            ax.set_ylim(low / 1.3, high * 1.3)
+        return
+    span = high - low or abs(high) or 1.0
+    ax.set_ylim(low - 0.04 * span if bottom is None else bottom, high + 0.08 * span)
+
+
+def mark_beyond(ax: Any, x: Array, y: Array, colour: str, label: str = "") -> None:
+    """Points outside of the limits as small triangles at the edge: nothing vanishes."""
+    low, high = sorted(ax.get_ylim())
+    inset = 0.025 * (high - low)
+    for beyond, marker, place in ((y > high, "^", high - inset), (y < low, "v", low + inset)):
+        if beyond.any():
+            where = np.full(int(beyond.sum()), place)
+            ax.plot(x[beyond], where, marker, color=colour, ms=4.0, zorder=6, label=label)
+            label = ""
 
 
 def reference_lines(ax: Any, config: PlotConfig, *, horizontal: bool = True) -> None:

@@ -4,14 +4,20 @@ from __future__ import annotations
 
 import dataclasses
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypedDict
 
 import numpy as np
 
 from pyspec.errors import suggest
-from pyspec.plot.figure import PlotError
+from pyspec.plot.style import PlotError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from matplotlib.axes import Axes
+    from matplotlib.figure import FigureBase
 
 #: Other names of fields.
 ALIASES = {
@@ -24,8 +30,10 @@ ALIASES = {
 }
 
 DIRECTIONS = ("def", "rev", "asc")
-SCALES = ("lin", "log", "symlog")
+SCALES = ("lin", "log")
+TIME_SCALES = ("auto", "lin", "log", "symlog")
 COLORBARS = ("ver", "hor", "none")
+RESIDUAL_UNITS = ("auto", "sigma", "rms", "data")
 
 
 @dataclass
@@ -34,18 +42,24 @@ class PlotConfig:
 
     Fields
     ------
-    x_label, y_label, z_label : what stands at the axes, with units: "binding energy (eV)"
+    x_label, y_label, z_label : what stands at the axes, with units: "binding energy (eV)";
+        where empty, what the file says of its axes
     title : above the picture; a line that describes the fit if empty
-    x_dir, y_dir : "def" as the axis runs in the data, "rev" from high to low, as binding
-        energies are drawn, "asc" from low to high
-    x_type, y_type, z_type : "lin" or "log"; y_type also "symlog", linear about zero and
-        logarithmic far from it
+    x_dir, y_dir : "def" as the axis runs in the data, binding energies from high to low; "rev"
+        from high to low, "asc" from low to high
+    x_type, z_type : "lin" or "log"
+    y_type : "lin", "log", or "symlog", linear about zero and logarithmic far from it; "auto" is
+        symlog where the steps of the axis differ by more than a factor of 30
     x_lim, y_lim, z_lim : (low, high) of what is shown; None for all
     dpi_plot, dpi_save : pixels per inch on the screen and in files
     res_mult : a residual in units of the data is drawn this many times larger than the data
+    residual_unit : "sigma" draws (data - fit) / σ with the declared σ of each point, "rms"
+        divides by the root mean square of the residual, "data" draws data - fit; "auto" is
+        sigma where σ was declared (weights, counts), else data
     full_range : draw data and model outside of the fit window too, with the window marked
     show_init : draw the model at the start values too (one spectrum)
-    z_colormap, z_colormap_res : colours of data and residual maps
+    z_colormap, z_colormap_res : colours of data and residual maps; z_colormap "auto" is
+        viridis, and z_colormap_res, symmetric about zero, for data of both signs
     z_colorbar : "ver", "hor" or "none"
     data_slice : [[first row, end], [first column, end]], what is drawn of 2D data, ends
         excluded; [[first, end]] of one spectrum
@@ -61,22 +75,23 @@ class PlotConfig:
     `e_label`, `t_label` and `dpi_plt` are other names of x_label, y_label and dpi_plot.
     """
 
-    x_label: str = "energy"
-    y_label: str = "time"
-    z_label: str = "intensity"
+    x_label: str = ""
+    y_label: str = ""
+    z_label: str = ""
     title: str = ""
     x_dir: str = "def"
     x_type: str = "lin"
     y_dir: str = "def"
-    y_type: str = "lin"
+    y_type: str = "auto"
     x_lim: tuple[float, float] | None = None
     y_lim: tuple[float, float] | None = None
     dpi_plot: int = 100
     dpi_save: int = 300
     res_mult: float = 5
-    full_range: bool = True
+    residual_unit: str = "auto"
+    full_range: bool = False
     show_init: bool = True
-    z_colormap: str = "viridis"
+    z_colormap: str = "auto"
     z_colormap_res: str = "RdBu_r"
     z_colorbar: str = "ver"
     z_type: str = "lin"
@@ -180,9 +195,10 @@ class PlotConfig:
                 setattr(self, field.name, (float(value[0]), float(value[1])))
         for name, known in (
             *((name, DIRECTIONS) for name in ("x_dir", "y_dir")),
-            ("y_type", SCALES),
-            *((name, SCALES[:2]) for name in ("x_type", "z_type")),
+            ("y_type", TIME_SCALES),
+            *((name, SCALES) for name in ("x_type", "z_type")),
             ("z_colorbar", COLORBARS),
+            ("residual_unit", RESIDUAL_UNITS),
         ):
             value = getattr(self, name)
             if value not in known:
@@ -194,7 +210,86 @@ class PlotConfig:
             raise PlotError("PlotConfig: panel_size, dpi_plot and dpi_save must be positive")
 
 
+class Look(TypedDict, total=False):
+    """How a picture looks, by name: `config`, and fields of it that stand above it."""
+
+    config: PlotConfig | None
+    x_label: str
+    y_label: str
+    z_label: str
+    x_dir: str
+    x_type: str
+    y_dir: str
+    y_type: str
+    x_lim: Sequence[float] | None
+    y_lim: Sequence[float] | None
+    dpi_plot: int
+    dpi_save: int
+    res_mult: float
+    residual_unit: str
+    full_range: bool
+    show_init: bool
+    z_colormap: str
+    z_colormap_res: str
+    z_colorbar: str
+    z_type: str
+    data_slice: Sequence[Sequence[int]] | None
+    z_lim: Sequence[float] | None
+    colors: Sequence[str] | None
+    linestyles: Sequence[str] | None
+    linewidths: Sequence[float] | None
+    markers: Sequence[str] | None
+    markersizes: Sequence[float] | None
+    alphas: Sequence[float] | None
+    legend: Sequence[str] | None
+    waterfall: float
+    vlines: Sequence[float] | None
+    hlines: Sequence[float] | None
+    refline_color: str
+    refline_style: str
+    ticksize: float | None
+    panel_size: Sequence[float]
+    y_norm: int
+    y_scale: Sequence[float] | None
+    e_label: str
+    t_label: str
+    energy_label: str
+    time_label: str
+    dpi_plt: int
+    dpi: int
+
+
+class PlotOptions(Look, total=False):
+    """What every picture takes.
+
+    Fields, beside those of PlotConfig
+    ------
+    config : how it looks; fields of :class:`PlotConfig` given by name stand above it
+    ax : matplotlib Axes to draw one panel into
+    fig : an empty Figure or SubFigure to draw into
+    save_path : file to write (png, pdf, svg); written completely or not at all
+    show : whether to open a window, or in a notebook to show it here
+    """
+
+    title: str
+    ax: Axes | None
+    fig: FigureBase | None
+    save_path: str | Path | None
+    show: bool
+
+
 FIELDS = tuple(field.name for field in dataclasses.fields(PlotConfig))
+
+
+#: Options of pictures that are no fields.
+OWN_OPTIONS = ("config", "ax", "fig", "save_path", "show")
+
+#: What else people write, and what it is here.
+_INSTEAD = dict.fromkeys(
+    ("path", "file", "filename", "filepath", "save", "output"), "; the file to write is save_path="
+) | dict.fromkeys(
+    ("color", "colour", "cmap", "c"), "; curves have colors=, maps z_colormap="
+)  # fmt: skip
 
 
 def _renamed(fields: dict[str, Any]) -> dict[str, Any]:
@@ -203,7 +298,7 @@ def _renamed(fields: dict[str, Any]) -> dict[str, Any]:
     for name, value in fields.items():
         own = ALIASES.get(name, name)
         if own not in FIELDS:
-            hint = suggest(name, [*FIELDS, *ALIASES])
+            hint = _INSTEAD.get(name) or suggest(name, [*FIELDS, *ALIASES, *OWN_OPTIONS])
             raise PlotError(f"PlotConfig has no field {name!r}{hint}")
         if own in found:
             raise PlotError(f"PlotConfig: {name} and {own} are the same field; give one of them")
@@ -251,9 +346,11 @@ _RULES: dict[str, tuple[Callable[[Any], bool], str]] = {
 }
 
 
-def config_of(config: PlotConfig | None, overrides: dict[str, Any]) -> PlotConfig:
-    """`config`, or the defaults, with overrides that are not None."""
+def config_of(options: Mapping[str, Any]) -> PlotConfig:
+    """The look that options give: `config`, or the defaults, with fields that are not None."""
+    config = options.get("config")
     if config is not None and not isinstance(config, PlotConfig):
         raise PlotError(f"config must be a PlotConfig, not {type(config).__name__}")
-    given = {name: value for name, value in overrides.items() if value is not None}
+    others = {name: value for name, value in options.items() if name not in OWN_OPTIONS}
+    given = {name: value for name, value in others.items() if value is not None}
     return (config or PlotConfig()).copy(**given)

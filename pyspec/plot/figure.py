@@ -3,38 +3,14 @@
 from __future__ import annotations
 
 import os
+import warnings
 from pathlib import Path
 from typing import Any
 
-from pyspec.errors import PyspecError
-
-#: Colours of one style for all pictures. Data are grey, so that every colour means a model.
-INK, DATA, FIT, BAND, MUTED = "#222222", "#3c4650", "#d55e00", "#c3c9d2", "#5f6871"
-
-#: Okabe and Ito's colours in an order that keeps neighbours apart: told apart by everybody.
-COLOURS = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#8c6bb1", "#a6761d", "#444444")
-
-STYLE = {
-    "font.size": 9.5,
-    "axes.titlesize": 10.5,
-    "axes.titlelocation": "left",
-    "axes.edgecolor": "#777777",
-    "axes.linewidth": 0.7,
-    "axes.labelcolor": INK,
-    "axes.formatter.useoffset": False,
-    "text.color": INK,
-    "xtick.color": "#555555",
-    "ytick.color": "#555555",
-    "xtick.major.width": 0.7,
-    "ytick.major.width": 0.7,
-    "legend.frameon": False,
-    "legend.fontsize": 8.5,
-    "lines.solid_capstyle": "round",
-}
-
-
-class PlotError(PyspecError, RuntimeError):
-    """A picture cannot be drawn."""
+from pyspec.calls import stack_outside
+from pyspec.errors import suggest
+from pyspec.plot.config import PlotConfig
+from pyspec.plot.style import INK, STYLE, PlotError
 
 
 def matplotlib() -> Any:
@@ -49,29 +25,160 @@ def matplotlib() -> Any:
     return matplotlib
 
 
-def new_figure(width: float, height: float, show: bool, dpi: int = 100) -> Any:
-    """A Figure; one that pyplot knows only if it is to be shown."""
-    mpl = matplotlib()
-    if show:
+class Sheet:
+    """Where a picture goes: into the `ax` or `fig` of the caller, or a figure of its own.
+
+    Pictures of one panel ask for :meth:`panel`, those of several for :meth:`panels`; then
+    :meth:`finish` writes and shows. Raises :class:`PlotError` where both or the wrong one of
+    `ax` and `fig` are given.
+    """
+
+    def __init__(
+        self,
+        ax: Any = None,
+        fig: Any = None,
+        save_path: str | Path | None = None,
+        show: bool = False,
+    ) -> None:
+        if ax is not None or fig is not None:
+            _check_place(ax, fig)
+        if save_path is not None:
+            check_suffix(save_path)
+        self.ax, self.fig = ax, fig
+        self.is_own = ax is None and fig is None
+        self.save_path, self.show = save_path, show
+        self.figure: Any = None
+
+    def style(self) -> Any:
+        """The style of all pictures, for a with statement."""
+        return matplotlib().rc_context(STYLE)
+
+    def panel(self, size: tuple[float, float], config: PlotConfig) -> Any:
+        """The Axes of a picture with one panel of `size` inches."""
+        if self.ax is not None:
+            self.figure = self.ax.get_figure()
+            return self.ax
+        return self.panels(size, config).subplots()
+
+    def panels(self, size: tuple[float, float], config: PlotConfig) -> Any:
+        """The Figure or SubFigure of a picture with several panels."""
+        if self.ax is not None:
+            raise PlotError("this picture has several panels; give fig= (a Figure or SubFigure)")
+        if self.fig is None:
+            self.figure = _new_figure(size, config.dpi_plot, self.show)
+        else:
+            self.figure = self.fig
+            root = _root(self.fig)
+            if root.get_layout_engine() is None:
+                root.set_layout_engine("constrained")
+        return self.figure
+
+    def title(self, text: str, **look: Any) -> None:
+        """A heading over all panels."""
+        given = {"ha": "left", "x": 0.01, "fontsize": 10.5, "color": INK, **look}
+        self.figure.suptitle(text, **given)
+
+    def finish(self, config: PlotConfig) -> Any:
+        """Writes the file, completely or not at all; shows if asked for; returns the figure."""
+        if config.ticksize is not None:
+            for ax in [self.ax] if self.ax is not None else self.figure.axes:
+                ax.tick_params(labelsize=config.ticksize)
+        root = _root(self.figure)
+        if self.save_path is not None:
+            _save(root, Path(self.save_path), config.dpi_save)
+        if self.show:
+            _show(root)
+        return self.figure
+
+
+def check_suffix(path: str | Path) -> None:
+    """Raises :class:`PlotError` where a picture cannot be written to a file of this suffix."""
+    try:
+        from matplotlib.backend_bases import FigureCanvasBase
+    except ImportError:  # that is said where the picture is drawn
+        return
+    known = FigureCanvasBase.get_supported_filetypes()
+    suffix = Path(path).suffix.removeprefix(".").lower()
+    if suffix and suffix not in known:
+        raise PlotError(
+            f"{path}: there are no pictures of the kind {suffix!r}"
+            f"{suggest(suffix, list(known))}; give .png, .pdf or .svg"
+        )
+
+
+def _check_place(ax: Any, fig: Any) -> None:
+    import matplotlib.axes
+    import matplotlib.figure
+
+    if ax is not None and fig is not None:
+        raise PlotError("give ax= for one panel, or fig= for several, not both")
+    if ax is not None and not isinstance(ax, matplotlib.axes.Axes):
+        raise PlotError(
+            f"ax= takes matplotlib Axes, not {type(ax).__name__}; make one: "
+            "figure, ax = plt.subplots()"
+        )
+    if fig is not None and not isinstance(fig, matplotlib.figure.FigureBase):
+        raise PlotError(
+            f"fig= takes a matplotlib Figure or SubFigure, not {type(fig).__name__}; make one: "
+            "plt.figure()"
+        )
+    if fig is not None and fig.axes:
+        raise PlotError(
+            "fig= already holds axes; give an empty Figure, or one part of figure.subfigures(1, 2)"
+        )
+
+
+def _root(figure: Any) -> Any:
+    """The Figure that a SubFigure is a part of."""
+    while getattr(figure, "figure", figure) is not figure and figure.figure is not None:
+        figure = figure.figure
+    return figure
+
+
+def _new_figure(size: tuple[float, float], dpi: int, show: bool) -> Any:
+    """A Figure; one that pyplot knows only if a window is to be opened."""
+    matplotlib()
+    from pyspec.plot.canvas import Picture, kernel
+
+    if show and kernel() is None:
         import matplotlib.pyplot as plt
 
-        return plt.figure(figsize=(width, height), layout="constrained", dpi=dpi)
-    return mpl.figure.Figure(figsize=(width, height), layout="constrained", dpi=dpi)
+        return plt.figure(FigureClass=Picture, figsize=size, layout="constrained", dpi=dpi)
+    return Picture(figsize=size, layout="constrained", dpi=dpi)
 
 
-def finish(figure: Any, save_path: str | Path | None, show: bool, dpi: int) -> Any:
-    """Saves under a temporary name and renames, shows if asked for, returns the figure."""
-    if save_path is not None:
-        path = Path(save_path)
-        partial = path.with_name(f".{path.stem}.{os.getpid()}{path.suffix or '.png'}")
-        try:
-            figure.savefig(partial, dpi=dpi)
-            os.replace(partial, path)
-        except (OSError, ValueError) as error:
-            partial.unlink(missing_ok=True)
-            raise PlotError(f"cannot write the picture {str(path)!r}: {error}") from error
-    if show:
+def _save(figure: Any, path: Path, dpi: int) -> None:
+    partial = path.with_name(f".{path.stem}.{os.getpid()}{path.suffix or '.png'}")
+    try:
+        figure.savefig(partial, dpi=dpi)
+        os.replace(partial, path)
+    except (OSError, ValueError) as error:
+        partial.unlink(missing_ok=True)
+        raise PlotError(f"cannot write the picture {str(path)!r}: {error}") from error
+
+
+def _show(figure: Any) -> None:
+    """In a notebook under the cell, elsewhere in a window, which is closed for good after it."""
+    from pyspec.plot.canvas import Picture, kernel
+
+    shell = kernel()
+    if shell is not None:
+        shell.display_pub.publish(*shell.display_formatter.format(figure))
+        if isinstance(figure, Picture):
+            figure.shown_in = shell.execution_count
+        return
+    if figure.canvas.manager is None or figure.canvas.required_interactive_framework is None:
+        warnings.warn(
+            "no window can be opened here; give save_path=, or keep the figure that is returned",
+            stacklevel=stack_outside(),
+        )
+        if figure.canvas.manager is None:
+            return
+    else:
         import matplotlib.pyplot as plt
 
         plt.show()
-    return figure
+    import matplotlib.pyplot as plt
+
+    if not plt.isinteractive():
+        plt.close(figure)

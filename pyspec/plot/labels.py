@@ -1,43 +1,90 @@
-"""Axis labels and directions from what a file says of its axes."""
+"""Axis labels and directions from what data say of themselves: their labels and units."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
-from pyspec.plot.config import PlotConfig
+from pyspec.plot.config import PlotConfig, PlotOptions, config_of
+from pyspec.plot.figure import Sheet
 
-#: How files call energies and what stands at the axis then.
+#: How files call a quantity and what stands at the axis then.
 _WORDS = {
     "be": "binding energy",
+    "eb": "binding energy",
     "ebin": "binding energy",
     "e_bin": "binding energy",
     "binding": "binding energy",
     "ke": "kinetic energy",
+    "ek": "kinetic energy",
     "ekin": "kinetic energy",
     "e_kin": "kinetic energy",
     "kinetic": "kinetic energy",
     "wl": "wavelength",
     "lambda": "wavelength",
+    "dt": "delay",
+    "td": "delay",
 }
 
+#: The quantity that a unit measures along the energy axis, if not an energy.
+_BY_UNIT = {
+    "nm": "wavelength",
+    "µm": "wavelength",
+    "Å": "wavelength",
+    "cm⁻¹": "wavenumber",
+    "THz": "frequency",
+}
+_DEFAULTS = {"energy": "energy", "time": "time", "data": "intensity"}
 
-def axis_label(dataset: Any, dim: str, default: str) -> str:
-    """ "binding energy (eV)": the file's word, or `default`, and the unit."""
-    own, unit = str(dataset.labels.get(dim, "")).strip(), str(dataset.units.get(dim, "")).strip()
+#: Longer words of a file are sentences, not labels.
+_LONGEST = 40
+
+
+def axis_label(source: Any, dim: str, default: str = "") -> str:
+    """ "binding energy (eV)": the word of `source` for an axis, and its unit.
+
+    `source` has mappings `labels` and `units`, or none. Without a word of its own the unit says
+    what it is ("wavelength (nm)"), else `default`.
+    """
+    own, unit = _text(source, "labels", dim), _text(source, "units", dim)
     word = _WORDS.get(own.lower(), own)
-    if not word or word.lower() in (unit.lower(), dim) or len(word) > 40:
-        word = default
+    if word.lower() in (*_WORDS.values(), *_BY_UNIT.values(), *_DEFAULTS.values()):
+        word = word.lower()  # "Binding Energy" of one instrument, "binding energy" of another
+    if not word or word.lower() in (unit.lower(), dim) or len(word) > _LONGEST:
+        fallback = default or _DEFAULTS.get(dim, dim)
+        word = _BY_UNIT.get(unit, fallback) if dim == "energy" else fallback
     return f"{word} ({unit})" if unit and f"({unit})" not in word else word
 
 
-def config_for(dataset: Any, config: PlotConfig | None = None, given: Any = ()) -> PlotConfig:
-    """`config` with labels and directions of a Dataset; fields named in `given` stay."""
-    x_label = axis_label(dataset, "energy", "energy")
-    found = {
-        "x_label": x_label,
-        "y_label": axis_label(dataset, "time", "time"),
-        "z_label": axis_label(dataset, "data", "intensity"),
-        "x_dir": "rev" if x_label.lower().startswith("binding") else "def",
-    }
-    base = config or PlotConfig()
-    return base.copy(**{name: value for name, value in found.items() if name not in given})
+def unit_of(source: Any, dim: str) -> str:
+    """The unit of an axis or of the data; "" where it is not known."""
+    return _text(source, "units", dim)
+
+
+def with_unit(text: str, unit: str) -> str:
+    """ "0.5 ps"; the text alone without a unit."""
+    return f"{text} {unit}" if unit else text
+
+
+def opened(source: Any, options: PlotOptions) -> tuple[Sheet, PlotConfig]:
+    """Where a picture goes and how it looks, from its options and the labels of what it shows."""
+    look = labelled(source, config_of(options))
+    place = options.get("ax"), options.get("fig"), options.get("save_path")
+    return Sheet(*place, show=options.get("show", False)), look
+
+
+def labelled(source: Any, config: PlotConfig) -> PlotConfig:
+    """`config` with the labels that it leaves empty, and binding energies from high to low."""
+    look = config.copy(
+        x_label=config.x_label or axis_label(source, "energy"),
+        y_label=config.y_label or axis_label(source, "time"),
+        z_label=config.z_label or axis_label(source, "data"),
+    )
+    if look.x_dir == "def" and look.x_label.lower().startswith("binding"):
+        look.x_dir = "rev"
+    return look
+
+
+def _text(source: Any, what: str, dim: str) -> str:
+    known: Mapping[str, str] = getattr(source, what, None) or {}
+    return str(known.get(dim, "")).strip()

@@ -49,7 +49,30 @@ dt { color: var(--soft); } dd { margin: 0; overflow-wrap: anywhere; }
 pre { background: #f4f6f8; border-radius: .5rem; padding: .8rem 1rem; margin: .2rem 0;
   font: .82rem/1.45 ui-monospace, "DejaVu Sans Mono", monospace; white-space: pre-wrap; }
 ul { padding-left: 1.1rem; color: var(--soft); font-size: .88rem; }
-@media (max-width: 45rem) { section.half { width: 100%; } }
+section { overflow-x: auto; }
+@media (max-width: 45rem) { section.half { width: 100%; padding-right: 0; } }
+@media (max-width: 40rem) {
+  body { margin-top: 1rem; padding: 0 .9rem; }
+  h1 { font-size: 1.3rem; overflow-wrap: anywhere; }
+  img.broad { max-width: none; width: 46rem; }
+  dl { grid-template-columns: 1fr; }
+  dd { margin-bottom: .35rem; }
+  table.parameters, table.wide { display: block; }
+  .parameters thead, .wide thead { display: none; }
+  .parameters tbody, .wide tbody { display: block; }
+  .parameters tr, .wide tr { display: block; padding: .35rem 0;
+    border-bottom: 1px solid var(--line); }
+  .parameters td, .wide td { display: inline-block; width: 48%; vertical-align: top; border: 0;
+    padding: .05rem .2rem; text-align: left; overflow-wrap: anywhere; }
+  .parameters td:empty, .wide td:empty { display: none; }
+  .parameters td:first-child, .wide td:first-child, .parameters td:last-child {
+    display: block; width: auto; }
+  .parameters td:last-child:empty { display: none; }
+  .parameters td:not(:first-child)::before, .wide td:not(:first-child)::before {
+    content: attr(data-head) " "; color: var(--soft); font-size: .78rem; font-weight: 400; }
+  .correlations td { padding: .2rem .3rem; overflow-wrap: anywhere; }
+  .correlations .bar { max-width: 3rem; }
+}
 @media print {
   body { font-size: 10pt; margin: 0; max-width: none; padding: 0; }
   section, img, tr, pre { break-inside: avoid; }

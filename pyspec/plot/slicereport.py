@@ -10,18 +10,22 @@ import numpy as np
 
 from pyspec.io import digest
 from pyspec.plot.config import PlotConfig
-from pyspec.plot.figure import PlotError
-from pyspec.plot.report import (
+from pyspec.plot.data import plot_waterfall
+from pyspec.plot.fitreport import axis_words
+from pyspec.plot.fits import plot_evolution, plot_fit
+from pyspec.plot.html import (
     cards_row,
     facts_list,
     html_rows,
     image,
-    model_texts,
     notes_list,
     seconds_text,
     section,
-    versions,
+    warning,
 )
+from pyspec.plot.labels import unit_of
+from pyspec.plot.made import model_texts, versions
+from pyspec.plot.style import PlotError
 
 #: So many slices that did not converge are named.
 MAX_NAMED = 12
@@ -41,8 +45,8 @@ def slice_parts(slices: Any, config: PlotConfig, notes: Sequence[str]) -> list[s
     facts = [
         ("file", slices.file_name or "given as an array"),
         ("shape", " × ".join(str(n) for n in data.shape) + f", {data.dtype}"),
-        ("times", f"{slices.time[0]:g} to {slices.time[-1]:g}, {len(slices)} slices"),
-        ("energies", f"{slices.energy[0]:g} to {slices.energy[-1]:g}, {slices.energy.size} points"),
+        ("times", axis_words(slices.time, unit_of(slices, "time"))),
+        ("energies", axis_words(slices.energy, unit_of(slices, "energy"))),
         ("SHA-256", digest(data)),
     ]
     return [
@@ -62,24 +66,22 @@ def _failures(slices: Any) -> str:
     lines = [f"{slices.time[fit.index]:g}: {fit.status}: {fit.message}" for fit in bad[:MAX_NAMED]]
     if len(bad) > MAX_NAMED:
         lines.append(f"and {len(bad) - MAX_NAMED} more")
-    return f'<div class="warn">{"<br>".join(escape(line) for line in lines)}</div>'
+    return warning(lines)
 
 
 def _pictures(slices: Any, config: PlotConfig) -> list[tuple[str, str, str]]:
-    from pyspec.plot import plot_evolution, plot_fit, plot_waterfall
-
     plain = config.copy(title="", data_slice=None)
     try:
         good = slices.success
         values = {name: np.where(good, slices.values[name], np.nan) for name in slices.free_names}
         figure = plot_evolution(
-            slices.time, values, slices.stderr,
+            slices.time, values, slices.stderr, source=slices,
             config=plain.copy(title="bars are one standard error"),
         )  # fmt: skip
         found = [("Parameters over time", image(figure, "parameters over time"), "")]
         found.append(("Data and fit", image(plot_fit(slices, config=config), "data and fit"), ""))
         figure = plot_waterfall(
-            slices.data, slices.energy, slices.time, fit=slices.fit, n=7,
+            slices.data, slices.energy, slices.time, fit=slices.fit, n=7, source=slices,
             config=plain.copy(title="some spectra with their fits"),
         )  # fmt: skip
         found.append(("Spectra", image(figure, "some spectra with their fits"), "half"))

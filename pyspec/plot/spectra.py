@@ -1,235 +1,281 @@
-"""One spectrum: data, fit, components, and the residual underneath. Several: a waterfall."""
+"""One spectrum or trace: data, fit, components, and the residual underneath."""
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from pyspec.fit.components import spectrum_components
-from pyspec.plot.axes import bare, curve_look, reference_lines, rms, set_ticks, set_x, turn
+from pyspec.fit import FitResult
+from pyspec.plot.axes import (
+    bare,
+    curve_look,
+    enclose,
+    finite_of,
+    mark_beyond,
+    reference_lines,
+    set_time,
+    set_x,
+    turn,
+)
+from pyspec.plot.caption import caption
 from pyspec.plot.config import PlotConfig
-from pyspec.plot.figure import BAND, COLOURS, DATA, FIT, INK, MUTED, STYLE, finish, matplotlib
-from pyspec.plot.figure import new_figure as figure_of
-from pyspec.plot.maps import caption
-from pyspec.plot.view import View, view_of
+from pyspec.plot.figure import Sheet
+from pyspec.plot.style import BAND, COLOURS, DATA, FIT, INK, MUTED
+from pyspec.plot.view import Residual, View, residual_of, view_of
 
 Array = npt.NDArray[np.float64]
 
-#: More components than this share a legend in two columns.
-ONE_COLUMN = 8
+#: More curves than this have their legend beside the picture.
+MAX_INSIDE = 7
+
+#: A start further out than this many times the span of data and fit would flatten the picture.
+FAR_START = 1.0
+
+#: Colours of what lies outside of the fit window, and of masked points.
+OUTSIDE, MASKED = "#eeeeee", "#b0417a"
 
 
-def plot_fit_1d(
-    result: Any, *, save_path: str | Path | None, show: bool, unit: str, config: PlotConfig
-) -> Any:
-    """Data, fit and components above, residual below; see :func:`pyspec.plot.plot_fit`."""
-    with matplotlib().rc_context(STYLE):
+def fit_spectrum(result: Any, sheet: Sheet, config: PlotConfig) -> Any:
+    """Data, fit and components above, residual below; with `ax=` the upper panel alone."""
+    with sheet.style():
         seen = view_of(result, config)
         width, height = config.panel_size
-        figure = figure_of(1.55 * width, 1.6 * height, show, config.dpi_plot)
-        above, below = figure.subplots(2, 1, sharex=True, height_ratios=[3.6, 1])
-        draw_components(above, result, seen, config)
-        draw_spectrum(above, seen)
-        finish_spectrum(above, config)
+        if sheet.ax is not None:
+            above, below = sheet.panel((width, height), config), None
+        else:
+            figure = sheet.panels((1.55 * width, 1.6 * height), config)
+            above, below = figure.subplots(2, 1, sharex=True, height_ratios=[3.6, 1])
+        _draw_fit(above, result, seen, config)
         above.set_title(config.title or caption(result, "\n"), fontsize=9.0, color=MUTED)
-        draw_residual(below, seen, unit, config)
-        below.set_xlabel(config.y_label if result.is_trace else config.x_label)
-        for ax in (above, below):
+        panels = [above]
+        if below is not None:
+            draw_residual(below, seen, residual_of(seen, result, config), config)
+            figure.align_ylabels([above, below])
+            panels.append(below)
+        for ax in panels:
             shade_outside(ax, seen)
             reference_lines(ax, config, horizontal=ax is above)
             bare(ax)
-        set_x(below, seen.energy, config)
-        figure.align_ylabels([above, below])
-        set_ticks(figure, config)
-        return finish(figure, save_path, show, config.dpi_save)
+        set_last_axis(panels[-1], result, seen, config)
+        return sheet.finish(config)
 
 
-def plot_components_1d(
-    result: Any, *, save_path: str | Path | None, show: bool, config: PlotConfig
-) -> Any:
+def fit_components(result: Any, sheet: Sheet, config: PlotConfig) -> Any:
     """Every component on its own and their sum; see :func:`pyspec.plot.plot_components`."""
-    with matplotlib().rc_context(STYLE):
-        seen = view_of(result, config)
+    with sheet.style():
+        seen = view_of(result, config.copy(show_init=False))
         width, height = config.panel_size
-        figure = figure_of(1.55 * width, 1.35 * height, show, config.dpi_plot)
-        ax = figure.subplots()
-        draw_components(ax, result, seen, config)
+        ax = sheet.panel((1.55 * width, 1.35 * height), config)
+        ground = draw_components(ax, result, seen, config)
         ax.plot(seen.energy, seen.fit, color=FIT, lw=1.6, label="sum", zorder=4)
-        finish_spectrum(ax, config)
-        ax.set_xlabel(config.x_label)
+        _finish_values(ax, seen, ground, config)
         ax.set_title(config.title or f"components of {result.model_name}", fontweight="bold")
         shade_outside(ax, seen)
         reference_lines(ax, config)
         bare(ax)
+        set_last_axis(ax, result, seen, config)
+        return sheet.finish(config)
+
+
+def set_last_axis(ax: Any, result: Any, seen: View, config: PlotConfig) -> None:
+    """The axis below: energies, or times of a trace."""
+    if isinstance(result, FitResult) and result.is_trace:
+        set_time(ax, seen.energy, config, "x")
+        ax.set_xlabel(config.y_label)
+    else:
         set_x(ax, seen.energy, config)
-        set_ticks(figure, config)
-        return finish(figure, save_path, show, config.dpi_save)
+        ax.set_xlabel(config.x_label)
 
 
-def draw_spectrum(ax: Any, seen: View) -> None:
-    """Points of the data, the fit, and the start."""
+def _draw_fit(ax: Any, result: Any, seen: View, config: PlotConfig) -> None:
+    ground = draw_components(ax, result, seen, config)
     ax.plot(
         seen.energy, seen.data, "o", mfc="white", mec=DATA, mew=0.7, ms=3.1, label="data", zorder=3
     )
-    if seen.start is not None:
-        ax.plot(seen.energy, seen.start, color=MUTED, lw=1.0, ls=":", label="start", zorder=2.5)
     ax.plot(seen.energy, seen.fit, color=FIT, lw=1.6, label="fit", zorder=4)
+    _draw_start(ax, seen)
+    _finish_values(ax, seen, ground, config)
 
 
-def finish_spectrum(ax: Any, config: PlotConfig) -> None:
-    """Scale, limits, label and legend of an intensity axis."""
+def _draw_start(ax: Any, seen: View) -> None:
+    """The model at the start values; one that is far off is named, not drawn."""
+    if seen.start is None:
+        return
+    values = finite_of([*seen.data[seen.inside], *seen.fit])
+    start = finite_of(seen.start)
+    if not start.size or not values.size:
+        return
+    span = float(np.ptp(values)) or 1.0
+    far = max(float(start.max() - values.max()), float(values.min() - start.min())) / span
+    look = {"color": MUTED, "lw": 1.0, "ls": ":", "zorder": 2.5}
+    if far > FAR_START:
+        ax.plot([], [], label="start (far outside)", **look)
+    else:
+        ax.plot(seen.energy, seen.start, label="start", **look)
+
+
+def _finish_values(ax: Any, seen: View, ground: Array | None, config: PlotConfig) -> None:
+    """Limits that hold everything, masked points, label and legend of the intensity axis."""
+    bottom = None
     if config.z_type == "log":
-        ax.set_yscale("log")
-    if config.z_lim is not None:
-        ax.set_ylim(*sorted(config.z_lim))
-    elif config.z_type == "lin":
-        low, high = ax.get_ylim()
-        ax.set_ylim(low, high + 0.06 * (high - low))
+        positive = finite_of([*seen.data, *seen.fit])
+        positive = positive[positive > 0]
+        bottom = float(positive.min()) if positive.size else None
+    enclose(ax, config, bottom=bottom)
+    if ground is not None and config.z_lim is None and config.z_type == "lin":
+        _fill_ground(ax, seen, ground)
+    draw_masked(ax, seen)
     ax.set_ylabel(config.z_label)
-    handles, labels = ax.get_legend_handles_labels()
-    first = [name for name in ("data", "fit", "sum", "start", "background") if name in labels]
-    order = [*first, *(name for name in labels if name not in first)]
-    ax.legend(
-        [handles[labels.index(name)] for name in order],
-        order,
-        loc="best",
-        ncols=1 if len(order) <= ONE_COLUMN else 2,
-        frameon=True,
-        framealpha=0.75,
-        edgecolor="none",
+    curve_legend(ax)
+
+
+def _fill_ground(ax: Any, seen: View, ground: Array) -> None:
+    """The background, filled from zero where that is near, else from the lower edge."""
+    low, high = ax.get_ylim()
+    floor = 0.0 if low <= 0.0 or low < 0.3 * (high - low) else low
+    if low > 0.0 == floor:
+        ax.set_ylim(0.0, high)
+    ax.fill_between(
+        seen.energy, floor, ground, color=BAND, alpha=0.4, lw=0, zorder=1, label="background"
     )
+    ax.set_ylim(floor if floor == low or low > 0.0 else low, high)
+
+
+def draw_masked(ax: Any, seen: View) -> None:
+    """Crosses where points do not count; the axis grows for those near it, others are triangles
+    at its edge."""
+    where = np.isfinite(seen.masked)
+    if not where.any():
+        return
+    low, high = sorted(ax.get_ylim())
+    x, y = seen.energy[where], seen.masked[where]
+    reach = 0.3 * (high - low) if ax.get_yscale() == "linear" else 0.0
+    near = (y >= low - reach) & (y <= high + reach)
+    if near.any():
+        margin = 0.04 * (high - low) if reach else 0.0
+        least, most = float(y[near].min()), float(y[near].max())
+        low = least - margin if least < low else low
+        high = most + margin if most > high else high
+        ax.set_ylim(low, high)
+        ax.plot(x[near], y[near], "x", color=MASKED, ms=4.0, mew=0.9, label="masked", zorder=3)
+    mark_beyond(ax, x, y, MASKED, "" if near.any() else "masked, off the axis")
+
+
+def curve_legend(ax: Any) -> None:
+    """Data and fit first, then the components; beside the picture where they are many."""
+    handles, labels = ax.get_legend_handles_labels()
+    known = ("data", "fit", "sum", "start", "start (far outside)", "background")
+    first = [name for name in known if name in labels]
+    order = [*first, *(name for name in labels if name not in first and name)]
+    beside = len(order) > MAX_INSIDE
+    place = {"loc": "upper left", "bbox_to_anchor": (1.0, 1.0)} if beside else {"loc": "best"}
+    ax.legend(
+        [handles[labels.index(name)] for name in order], order, frameon=True, framealpha=0.75,
+        edgecolor="none", **place,
+    )  # fmt: skip
 
 
 def shade_outside(ax: Any, seen: View) -> None:
-    """Grey where the fit did not look."""
-    if seen.time is not None or not seen.cropped or seen.columns[1] <= seen.columns[0]:
+    """Grey where the fit did not look: outside of the window, and over masked stretches."""
+    if seen.time is not None:
         return
     energy = seen.energy
-    ends = energy[seen.columns[0]], energy[seen.columns[1] - 1]
-    for outer, inner in ((energy.min(), min(ends)), (max(ends), energy.max())):
-        if inner > outer:
-            ax.axvspan(outer, inner, color="#eeeeee", lw=0, zorder=0)
+    limits = ax.get_ylim()
+    if seen.cropped and seen.columns[1] > seen.columns[0]:
+        ends = energy[seen.columns[0]], energy[seen.columns[1] - 1]
+        for outer, inner in ((energy.min(), min(ends)), (max(ends), energy.max())):
+            if inner > outer:
+                ax.axvspan(outer, inner, color=OUTSIDE, lw=0, zorder=0)
+    for begin, end in stretches(np.isnan(seen.data)):
+        if end - begin > 1:
+            ax.axvspan(energy[begin], energy[end - 1], color=MASKED, alpha=0.1, lw=0, zorder=0)
+    ax.set_ylim(*limits)
 
 
-def draw_residual(ax: Any, seen: View, unit: str, config: PlotConfig) -> None:
-    """The residual with a band of one standard deviation."""
-    inside = seen.residual[seen.inside]
-    sigma = rms(inside)
-    scaled = unit == "sigma" and sigma > 0
-    divisor = sigma if scaled else 1.0
-    ax.axhspan(-sigma / divisor, sigma / divisor, color=BAND, alpha=0.5, lw=0, zorder=1)
+def stretches(flags: Any) -> list[tuple[int, int]]:
+    """Half-open index ranges where flags are true."""
+    padded = np.concatenate([[False], np.asarray(flags, dtype=bool), [False]])
+    turns = np.flatnonzero(padded[1:] != padded[:-1])
+    return [(int(a), int(b)) for a, b in zip(turns[::2], turns[1::2], strict=True)]
+
+
+def draw_residual(ax: Any, seen: View, found: Residual, config: PlotConfig) -> None:
+    """The residual of the fit window with a band of one standard deviation."""
+    shown = np.full(seen.energy.size, np.nan)
+    shown[seen.inside] = found.values[seen.inside]
+    band = 1.0 if found.is_scaled else found.spread
+    ax.axhspan(-band, band, color=BAND, alpha=0.5, lw=0, zorder=1)
     ax.axhline(0.0, color=INK, lw=0.7, zorder=2)
-    shown = seen.residual / divisor
     ax.plot(seen.energy, shown, "-", color=DATA, lw=0.5, alpha=0.5, zorder=2)
     ax.plot(seen.energy, shown, "o", color=DATA, ms=2.2, zorder=3)
-    limit = 1.15 * float(np.nanmax(np.abs(inside))) / divisor if inside.size else 1.0
-    if not scaled:
-        data = np.asarray(seen.data)[seen.inside]
-        limit = max(limit, float(np.nanmax(data) - np.nanmin(data)) / (2.0 * config.res_mult))
+    finite = np.abs(finite_of(shown))
+    limit = 1.15 * float(finite.max()) if finite.size else 1.0
+    if found.is_scaled:
+        limit = max(limit, 2.0)
+    else:
+        data = finite_of(seen.data[seen.inside])
+        span = float(np.ptp(data)) if data.size else 0.0
+        limit = max(limit, span / (2.0 * config.res_mult))
     limit = limit or 1.0
     ax.set_ylim(-limit, limit)
-    ax.set_ylabel("(data − fit) / σ" if scaled else "data − fit")
-    if scaled:
-        ax.set_title(f"residual,  σ = {sigma:.3g}", fontsize=8.5, color=MUTED)
+    ax.set_ylabel(found.label)
+    ax.set_title(f"residual,  {found.note}", fontsize=8.5, color=MUTED)
 
 
-def draw_components(ax: Any, result: Any, seen: View, config: PlotConfig) -> None:
-    """Peaks as filled curves that stand on the sum of all backgrounds, which is filled grey."""
-    if result.is_trace:
-        return
-    window = (seen.begin, seen.begin + seen.energy.size)
-    peaks, grounds = spectrum_components(result.problem.model, result.values, window)
-    ground = sum(grounds.values(), np.zeros(seen.energy.size))
-    floor = min(0.0, float(np.nanmin(ground)))
+def draw_components(ax: Any, result: Any, seen: View, config: PlotConfig) -> Array | None:
+    """Peaks as filled curves that stand on the sum of all backgrounds; that sum, or None."""
+    if isinstance(result, FitResult) and result.is_trace:
+        return None
+    window = slice(seen.begin, seen.begin + seen.energy.size)
+    peaks, grounds = result.components(whole=True)
+    ground = sum((curve[window] for curve in grounds.values()), np.zeros(seen.energy.size))
     if grounds:
-        # Down to the picture's lower edge: from zero a high background would fill it all.
-        lowest = float(min(np.nanmin(seen.data), np.nanmin(seen.fit), np.nanmin(ground)))
-        span = float(np.nanmax(seen.data)) - lowest
-        floor = floor if lowest < 0.3 * span else lowest - 0.06 * span
-        ax.fill_between(
-            seen.energy, floor, ground, color=BAND, alpha=0.4, lw=0, zorder=1, label="background"
-        )
         ax.plot(seen.energy, ground, color="#7c8793", lw=1.1, zorder=2.2)
     for index, (name, curve) in enumerate(peaks.items()):
         colour = turn(config.colors, index, COLOURS[index % len(COLOURS)])
-        top = ground + curve
+        top = ground + curve[window]
         label = turn(config.legend, index, name) if config.legend else name
         ax.fill_between(
             seen.energy, ground, top, color=colour, alpha=0.3, lw=0, zorder=1.5, label=label
         )
         ax.plot(seen.energy, top, color=colour, lw=1.1, zorder=2)
-    if grounds and config.z_lim is None:
-        ax.set_ylim(bottom=floor)
+    return np.asarray(ground) if grounds else None
 
 
-def plot_waterfall_of(
-    curves: Array,
-    energy: Array,
-    names: list[str],
-    *,
-    fits: Array | None,
-    save_path: str | Path | None,
-    show: bool,
+def data_line(
+    data: Any,
+    axis: Array,
+    columns: tuple[int, int] | None,
+    sheet: Sheet,
     config: PlotConfig,
+    *,
+    is_trace: bool = False,
 ) -> Any:
-    """Several spectra above each other; see :func:`pyspec.plot.plot_waterfall`."""
-    with matplotlib().rc_context(STYLE):
-        curves, fits = _scaled(curves, fits, config)
-        step = config.waterfall or 0.6 * float(
-            np.nanmax(np.nanmax(curves, 1) - np.nanmin(curves, 1))
-        )
+    """One measured spectrum or trace, the fit window (half-open `columns`) shaded."""
+    with sheet.style():
         width, height = config.panel_size
-        tall = min(1.3 * height + 0.16 * height * len(curves), 4.0 * height)
-        figure = figure_of(1.35 * width, tall, show, config.dpi_plot)
-        ax = figure.subplots()
-        colours = matplotlib().colormaps["viridis"](np.linspace(0.0, 0.78, len(curves)))
-        for index in reversed(range(len(curves))):
-            curve = curves[index]
-            look = curve_look(config, index, colours[index])
-            offset = index * step
-            bottom = float(np.nanmin(curves)) + offset
-            ax.fill_between(energy, bottom, curve + offset, color="white", lw=0, zorder=-index)
-            ax.fill_between(
-                energy, bottom, curve + offset, color=look["color"], alpha=0.12, lw=0, zorder=-index
-            )
-            ax.plot(energy, curve + offset, **look, zorder=-index)
-            if fits is not None:
-                ax.plot(energy, fits[index] + offset, color=FIT, lw=1.1, zorder=-index)
-        set_x(ax, energy, config)
-        right = ax.get_xlim()[1]
-        last = -1 if (energy[-1] > energy[0]) != ax.xaxis_inverted() else 0
-        for index, name in enumerate(names):
-            ax.annotate(
-                name,
-                (right, float(curves[index][last]) + index * step),
-                (5, 0),
-                textcoords="offset points",
-                va="center",
-                fontsize=8.0,
-                annotation_clip=False,
-            )
-        ax.set_ylim(float(np.nanmin(curves)) - 0.15 * step, None)
-        ax.margins(y=0.02)
-        ax.set_xlabel(config.x_label)
-        ax.set_ylabel(f"{config.z_label}, shifted" if len(curves) > 1 else config.z_label)
-        ax.set_title(config.title or "spectra", fontweight="bold")
-        ax.set_yticks([])
+        ax = sheet.panel((1.55 * width, 1.2 * height), config)
+        look = curve_look(config, 0, DATA)
+        look["lw"] = look["lw"] if config.linewidths else 0.8
+        look["ms"] = look["ms"] if config.markersizes else 2.2
+        look["marker"] = look["marker"] if config.markers else "o"
+        ax.plot(axis, data, **look)
+        enclose(ax, config)
+        if columns is not None:
+            limits = ax.get_ylim()
+            ends = axis[columns[0]], axis[columns[1] - 1]
+            ax.axvspan(*ends, color="#56b4e9", alpha=0.18, lw=0, label="fit window")
+            ax.set_ylim(*limits)
+            ax.legend(loc="best")
+        if is_trace:
+            set_time(ax, axis, config, "x")
+        else:
+            set_x(ax, axis, config)
+        ax.set_xlabel(config.y_label if is_trace else config.x_label)
+        ax.set_ylabel(config.z_label)
+        ax.set_title(config.title or "data", fontweight="bold")
         reference_lines(ax, config)
-        ax.spines[["top", "right", "left"]].set_visible(False)
-        set_ticks(figure, config)
-        return finish(figure, save_path, show, config.dpi_save)
-
-
-def _scaled(curves: Array, fits: Array | None, config: PlotConfig) -> tuple[Array, Array | None]:
-    """Curves by `y_norm` and `y_scale`; fits by the same factors."""
-    factors = np.ones(len(curves))
-    if config.y_norm:
-        largest = np.nanmax(np.abs(curves), axis=1)
-        factors = 1.0 / np.where(largest > 0, largest, 1.0)
-    if config.y_scale:
-        factors = factors * [turn(config.y_scale, k, 1.0) for k in range(len(curves))]
-    scale = factors[:, None]
-    return curves * scale, None if fits is None else fits * scale
+        bare(ax)
+        return sheet.finish(config)

@@ -8,35 +8,35 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pyspec.errors import BackendError, PlanError
-from pyspec.executor import make_executor
+from pyspec.fit import FitResult
+from pyspec.plot.axes import rms
 from pyspec.plot.config import PlotConfig
-from pyspec.plot.figure import PlotError
+from pyspec.plot.labels import unit_of
+from pyspec.plot.style import PlotError
 
 Array = npt.NDArray[np.float64]
-
-#: Beyond this many points only the window is drawn.
-MAX_POINTS = 30_000_000
 
 
 @dataclass(frozen=True)
 class View:
-    """Arrays of one picture. `rows` and `columns` are the fit window within them, half-open;
-    `begin` is the place of their first column on the model's energy axis."""
+    """Arrays of one picture: (n_time, n_energy), or (n,) of one spectrum or trace.
+
+    `data` is NaN where a point is masked, `masked` holds the data there and NaN elsewhere.
+    `sigma` is the declared standard deviation of each point, or None. `rows` and `columns` are
+    the fit window within the arrays, half-open; `begin` is the place of their first column on
+    the model's energy axis; `time` is None for one spectrum and for a trace.
+    """
 
     energy: Array
     time: Array | None
-    data: Any
+    data: Array
+    masked: Array
     fit: Array
-    start: Array | None
+    sigma: Array | None
     rows: tuple[int, int]
     columns: tuple[int, int]
-    begin: int
-
-    @property
-    def residual(self) -> Array:
-        """data - fit."""
-        return np.asarray(self.data - self.fit, dtype=np.float64)
+    start: Array | None = None
+    begin: int = 0
 
     @property
     def inside(self) -> tuple[slice, ...]:
@@ -45,73 +45,117 @@ class View:
         return (columns,) if self.time is None else (slice(*self.rows), columns)
 
     @property
+    def residual(self) -> Array:
+        """data - fit, NaN where masked."""
+        return self.data - self.fit
+
+    @property
     def cropped(self) -> bool:
         """Whether something lies outside of the fit window."""
         rows = (0, 1 if self.time is None else self.time.size)
         return self.columns != (0, self.energy.size) or self.rows != rows
 
+    @property
+    def has_masked(self) -> bool:
+        """Whether points of the fit window do not count."""
+        return bool(np.isnan(self.data[self.inside]).any())
+
+
+@dataclass(frozen=True)
+class Residual:
+    """The residual as a picture shows it.
+
+    `values` are divided by σ or by their own rms, or in units of the data; `label` says which;
+    `spread` is the rms within the fit window; `is_scaled` says whether 1 is one σ or one rms.
+    """
+
+    values: Array
+    label: str
+    spread: float
+    is_scaled: bool
+    note: str
+
+
+def residual_of(seen: View, result: Any, config: PlotConfig) -> Residual:
+    """The residual in the unit that `config` asks for, with what it is called.
+
+    Raises :class:`PlotError` where it is to be divided by σ, but none was declared.
+    """
+    unit, residual = config.residual_unit, seen.residual
+    if unit == "auto":
+        unit = "data" if seen.sigma is None else "sigma"
+    if unit == "sigma":
+        if seen.sigma is None:
+            raise PlotError(
+                "residual_unit='sigma': the noise of these data was not declared; declare it "
+                "(weights, File.set_noise), or take residual_unit='rms' or 'data'"
+            )
+        scaled = residual / seen.sigma
+        spread = rms(scaled[seen.inside])
+        # A weight of 0 means an infinite σ: such points do not count.
+        counted = np.isfinite(seen.sigma[seen.inside]) & np.isfinite(residual[seen.inside])
+        spread = rms(scaled[seen.inside][counted])
+        what = "σ = √counts" if is_counts(result) else "σ as declared"
+        return Residual(scaled, "(data − fit) / σ", spread, True, f"{what},  rms {spread:.3g}")
+    spread = rms(residual[seen.inside])
+    unit_text = unit_of(result, "data")
+    shown = f"{spread:.3g} {unit_text}".rstrip()
+    if unit == "rms" and spread > 0:
+        return Residual(residual / spread, "(data − fit) / rms", 1.0, True, f"rms = {shown}")
+    label = f"data − fit ({unit_text})" if unit_text else "data − fit"
+    return Residual(residual, label, spread, False, f"rms = {shown}")
+
+
+def is_counts(result: Any) -> bool:
+    """Whether the noise of the data is that of counts."""
+    measurement = result.measurement
+    return bool(measurement.loss == "poisson")
+
 
 def view_of(result: Any, config: PlotConfig) -> View:
     """The arrays of a fit that `config` wants to see; of slices and traces their window."""
-    if not hasattr(result, "problem"):
-        window = (0, len(result.time)), (0, result.energy.size)
-        slices = View(result.energy, result.time, result.data, result.fit, None, *window, 0)
-        return _sliced(slices, config)
-    measurement, model = result.problem.measurement, result.problem.model
-    whole = config.full_range and measurement.data.size <= MAX_POINTS and not result.is_trace
-    rows, columns = measurement.rows, measurement.columns
-    if whole and (rows is not None or columns is not None):
-        try:
-            seen = _whole(result)
-        except (PlanError, BackendError):
-            seen = _window(result)
-    else:
-        seen = _window(result)
-    if config.show_init and seen.time is None:
-        seen = replace(seen, start=_start(result, seen, model))
+    whole = config.full_range and isinstance(result, FitResult) and not result.is_trace
+    seen = _whole(result) if whole else _window(result)
+    starts = isinstance(result, FitResult) and result.has_start
+    if config.show_init and seen.time is None and starts:
+        with np.errstate(all="ignore"):
+            seen = replace(seen, start=result.curve("start", whole=whole))
     return _sliced(seen, config)
 
 
 def _window(result: Any) -> View:
-    measurement = result.problem.measurement
-    data = _masked(result.data, measurement.keep, measurement.window)
-    time = None if result.is_trace else result.time
+    is_trace = isinstance(result, FitResult) and result.is_trace
+    time = None if is_trace else result.time
+    data, fit, axis = result.data, result.fit, result.axis
+    known, masked = _parted(data, result.keep)
     n_rows = 1 if time is None else time.size
-    begin = (measurement.columns or (0, 0))[0]
-    axis = result.axis
-    return View(axis, time, data, result.fit, None, (0, n_rows), (0, axis.size), begin)
+    begin = (result.measurement.columns or (0, 0))[0]
+    sigma = result.sigma
+    window = (0, n_rows), (0, axis.size)
+    return View(axis, time, known, masked, fit, sigma, *window, begin=begin)
 
 
 def _whole(result: Any) -> View:
-    measurement, model = result.problem.measurement, result.problem.model
-    fit = np.asarray(
-        make_executor(model, None, result.backend).run(result.theta, result.problem.fixed)
-    )
-    data = _masked(measurement.data, measurement.keep, lambda array: array)
+    measurement, fit = result.measurement, result.curve(whole=True)
+    known, masked = _parted(measurement.data, measurement.keep)
+    everything = replace(measurement, rows=None, columns=None, keep=_finite(measurement.data))
+    sigma = everything.sigma(fit)
+    model = result.model
     n_rows = 1 if model.time is None else model.time.size
-    rows = (0, n_rows) if measurement.rows is None else measurement.rows
+    rows = measurement.rows or (0, n_rows)
     columns = measurement.columns or (0, model.energy.size)
-    rows = (rows[0], min(rows[1], n_rows))
-    columns = (columns[0], min(columns[1], model.energy.size))
-    return View(model.energy, model.time, data, fit, None, rows, columns, 0)
+    return View(model.energy, model.time, known, masked, fit, sigma, rows, columns)
 
 
-def _masked(data: Any, keep: Any, window: Any) -> Any:
-    if keep is None:
-        return np.asarray(data)
-    return np.where(window(keep), data, np.nan)
+def _finite(data: Any) -> npt.NDArray[np.bool_]:
+    return np.asarray(np.isfinite(data))
 
 
-def _start(result: Any, seen: View, model: Any) -> Array | None:
-    """The model at the start values, on the energies of the view."""
-    names = result.problem.names
-    if any(name not in result.start for name in names):
-        return None
-    theta = np.array([result.start[name] for name in names])
-    executor = make_executor(model, None, result.backend)
-    with np.errstate(all="ignore"):
-        curve = np.asarray(executor.run(theta, result.problem.fixed))
-    return curve[seen.begin : seen.begin + seen.energy.size]
+def _parted(data: Any, keep: Any) -> tuple[Array, Array]:
+    """(data that count, data that are masked), NaN where they are not."""
+    plain = np.asarray(data, dtype=np.float64)
+    good = np.isfinite(plain) if keep is None else np.isfinite(plain) & keep
+    return np.where(good, plain, np.nan), np.where(good, np.nan, plain)
 
 
 def _sliced(seen: View, config: PlotConfig) -> View:
@@ -134,10 +178,12 @@ def _sliced(seen: View, config: PlotConfig) -> View:
         seen.energy[index[-1]],
         None if seen.time is None else seen.time[index[0]],
         seen.data[index],
+        seen.masked[index],
         seen.fit[index],
-        None if seen.start is None else seen.start[index[-1]],
+        None if seen.sigma is None else seen.sigma[index],
         _within(seen.rows, r0, r1),
         _within(seen.columns, c0, c1),
+        None if seen.start is None else seen.start[index[-1]],
         seen.begin + c0,
     )
 

@@ -1,7 +1,21 @@
 """Data with a known truth."""
 
+from pyspec.calls import answered
+from pyspec.simulate import sensitivity
 from pyspec.simulate.problems import PROBLEMS, Problem, problem
 from pyspec.simulate.simulator import Simulator
-from pyspec.simulate.sweep import ParameterSweep, SweepDataset
+from pyspec.simulate.sweep import ParameterSweep
+from pyspec.simulate.sweep_data import SweepDataset
 
-__all__ = ["PROBLEMS", "ParameterSweep", "Problem", "Simulator", "SweepDataset", "problem"]
+__all__ = [
+    "PROBLEMS",
+    "ParameterSweep",
+    "Problem",
+    "Simulator",
+    "SweepDataset",
+    "problem",
+    "sensitivity",
+]
+
+for _public in (Simulator, ParameterSweep, SweepDataset):
+    answered(_public)

@@ -3,14 +3,24 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
-from pyspec.errors import DataError, suggest
+from pyspec._version import VERSION
+from pyspec.errors import CallError, DataError, shortened
+from pyspec.fit.progress import Steps
 from pyspec.model import Model
-from pyspec.simulate.sweep import ParameterSweep, run_sweep
+from pyspec.simulate.drawn import Drawn, one_of, positive
+from pyspec.simulate.save import checked, free_path, save_data
+from pyspec.simulate.sweep import ParameterSweep
+from pyspec.simulate.sweep_file import run_sweep
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from pyspec.plot.config import PlotOptions
 
 Array = npt.NDArray[np.float64]
 
@@ -35,6 +45,12 @@ class Simulator:
     seed : of the random numbers; the same seed gives the same data
 
     Poisson data are ``Poisson(clean · s) / s`` with s counts for each unit of the data.
+
+    Attributes
+    ----------
+    data_clean, data_noisy, noise : the last simulated data, None before. What :attr:`noise_model`,
+        :attr:`sigma_data`, :meth:`get_snr` and :meth:`save_data` say belongs to these, whatever was
+        set since; before the first ones to the model and the settings as they are.
     """
 
     def __init__(
@@ -48,9 +64,18 @@ class Simulator:
         integration_time: float | None = None,
         seed: int | None = None,
     ) -> None:
-        _one_of("detection", detection, DETECTIONS)
+        if not isinstance(model, Model):
+            raise CallError(
+                f"Simulator: the first argument is a Model, not {shortened(model)}; load one with "
+                "load_model('models.yaml', 'name'), and give it axes"
+            )
+        one_of("detection", detection, DETECTIONS)
         self.model = model
         self.detection = detection
+        self.data_clean: Array | None = None
+        self.data_noisy: Array | None = None
+        self.noise: Array | None = None
+        self._drawn: Drawn | None = None
         self.counts_per_delay: float | None = None
         self.count_rate: float | None = None
         self.integration_time: float | None = None
@@ -74,8 +99,8 @@ class Simulator:
 
     def set_noise_type(self, noise_type: str) -> None:
         """Sets the noise of analog detection: "poisson", "gaussian" or "none"."""
-        _one_of("noise_type", noise_type, NOISE_TYPES)
-        self.noise_type = noise_type
+        self.noise_type = str(noise_type).lower()
+        one_of("noise_type", self.noise_type, NOISE_TYPES)
 
     def set_noise_level(self, noise_level: float) -> None:
         """Sets the noise level; finite and not negative."""
@@ -85,15 +110,15 @@ class Simulator:
 
     def set_counts_per_delay(self, counts_per_delay: float) -> None:
         """Sets the expected counts of one spectrum, for photon counting."""
-        self.counts_per_delay = _positive("counts_per_delay", counts_per_delay)
+        self.counts_per_delay = positive("counts_per_delay", counts_per_delay)
         self.count_rate = self.integration_time = None
 
     def set_count_rate(self, count_rate: float, integration_time: float | None = None) -> None:
         """Sets counts per time, and how long each spectrum is measured (before: as set, or 1)."""
-        rate = _positive("count_rate", count_rate)
+        rate = positive("count_rate", count_rate)
         time = 1.0 if self.integration_time is None else self.integration_time
         if integration_time is not None:
-            time = _positive("integration_time", integration_time)
+            time = positive("integration_time", integration_time)
         self.count_rate, self.integration_time = rate, time
         self.counts_per_delay = rate * time
 
@@ -101,6 +126,26 @@ class Simulator:
         """Starts the random numbers again."""
         self.seed = seed
         self._generator = np.random.default_rng(seed)
+
+    def start_stream(self, index: int) -> None:
+        """Starts the random numbers of one of many data sets, if there is a seed: the same seed
+        and index give the same noise."""
+        if self.seed is not None:
+            self._generator = np.random.default_rng([self.seed, index])
+
+    def settings(self) -> dict[str, Any]:
+        """How the data are made, as the attributes of a file."""
+        found = {
+            "pyspec": VERSION,
+            "model": self.model.name,
+            "model_text": self.model.text,
+            "detection": self.detection,
+            "noise_type": self._kind,
+            "noise_level": self.noise_level,
+            "counts_per_delay": self.counts_per_delay,
+            "seed": self.seed,
+        }
+        return {name: value for name, value in found.items() if value is not None}
 
     # data
 
@@ -157,8 +202,6 @@ class Simulator:
         if n != int(n) or n < 1:
             raise DataError(f"n must be a whole number from 1 on, not {n!r}")
         clean = self.generate_clean_data(dim, t_ind)
-        from pyspec.fit.progress import Steps
-
         steps = Steps(show_progress, "simulating")
         noisy, noise = [], []
         for k in range(int(n)):
@@ -167,6 +210,7 @@ class Simulator:
             noise.append(rest)
             steps.update(k + 1, int(n))
         steps.close()
+        self._keep(clean, noisy[-1], noise[-1])
         return clean, noisy, noise
 
     def simulate(self) -> tuple[Array, Array, Array]:
@@ -180,40 +224,51 @@ class Simulator:
     def _simulate(self, dim: int, t_ind: int) -> tuple[Array, Array, Array]:
         clean = self.generate_clean_data(dim, t_ind)
         noisy, noise = self.add_noise(clean, dim)
+        self._keep(clean, noisy, noise)
         return clean, noisy, noise
+
+    def _keep(self, clean: Array, noisy: Array, noise: Array) -> None:
+        """Remembers data with what is true of them."""
+        self.data_clean, self.data_noisy, self.noise = clean, noisy, noise
+        self._drawn = self._now(clean)
+
+    def _now(self, clean: Array) -> Drawn:
+        """What is true of data that are made of `clean` now."""
+        kind = self._kind
+        sigma = self._sigma(clean) if kind == "gaussian" else None
+        scale = self._counts_per_unit(clean, clean.ndim) if kind == "poisson" else None
+        return Drawn(clean, kind, sigma, scale, self.settings(), dict(self.model.values))
 
     # what is known of the noise
 
     @property
     def noise_model(self) -> dict[str, Any]:
-        """What a fit needs to know: ``file.set_noise(**simulator.noise_model)``."""
-        if self._kind == "none":
-            return {"noise_type": "none"}
-        clean = self.clean()
-        if self._kind == "gaussian":
-            return {"noise_type": "gaussian", "sigma": self._sigma(clean)}
-        return {"noise_type": "poisson", "scale": self._counts_per_unit(clean, clean.ndim)}
+        """What a fit of the last simulated data needs to know of their noise:
+        ``file.set_noise(**simulator.noise_model)``."""
+        drawn = self._drawn or self._now(self.clean())
+        known = {"noise_type": drawn.kind, "sigma": drawn.sigma, "scale": drawn.scale}
+        return {key: value for key, value in known.items() if value is not None}
 
     @property
     def sigma_data(self) -> float | Array | None:
-        """Standard deviation of the noise: one number (gaussian), of the data's shape
-        (poisson), or None without noise."""
-        clean = self.clean()
-        if self._kind == "none":
-            return None
-        if self._kind == "gaussian":
-            return self._sigma(clean)
-        self._refuse_negative(clean)
-        return np.sqrt(clean / self._counts_per_unit(clean, clean.ndim))
+        """Standard deviation of the noise of the last simulated data: one number (gaussian), of
+        the data's shape (poisson), or None without noise."""
+        drawn = self._drawn or self._now(self.clean())
+        if drawn.scale is None:
+            return drawn.sigma
+        self._refuse_negative(drawn.clean)
+        return np.sqrt(drawn.clean / drawn.scale)
 
     def get_snr(self, scale: str = "linear") -> float:
-        """Power of the clean data over the expected power of the noise; "dB" is 10 log₁₀."""
-        _one_of("scale", scale, SNR_SCALES)
+        """Power of the last simulated clean data over the expected power of their noise; "dB" is
+        10 log₁₀."""
+        one_of("scale", scale, SNR_SCALES)
         sigma = self.sigma_data
         power = 0.0 if sigma is None else float(np.mean(np.square(sigma)))
         if power == 0.0:
             return float("inf")
-        ratio = float(np.mean(self.clean() ** 2)) / power
+        clean = self.clean() if self._drawn is None else self._drawn.clean
+        ratio = float(np.mean(clean**2)) / power
         if scale == "linear":
             return ratio
         return 10.0 * float(np.log10(ratio)) if ratio > 0 else -float("inf")
@@ -250,13 +305,38 @@ class Simulator:
     # output
 
     def plot_comparison(
-        self, t_ind: int = 0, dim: int = 1, snr_scale: str = "linear", **options: Any
+        self,
+        t_ind: int = 0,
+        dim: int = 1,
+        snr_scale: str = "linear",
+        *,
+        save_img: int = 0,
+        **options: Unpack[PlotOptions],
     ) -> Any:
-        """Draws clean and noisy data; returns the Figure. Options as of
+        """Draws clean and noisy data, the last simulated ones of that dimension or new ones;
+        returns the Figure. A `save_img` other than 0 needs `save_path`. Options as of
         :func:`pyspec.plot.plot_data`."""
-        from pyspec.simulate.picture import plot_comparison
+        from pyspec.simulate.picture import plot_comparison  # matplotlib is optional
 
-        return plot_comparison(self, t_ind, dim, snr_scale, **options)
+        if save_img and options.get("save_path") is None:
+            raise DataError("save_img needs a file to write: save_path=")
+        clean, noisy = self._shown(dim, t_ind)
+        unit = " dB" if snr_scale == "dB" else ""
+        title = f"signal to noise {self.get_snr(snr_scale):.4g}{unit}"
+        energy = self.model.energy
+        assert energy is not None
+        return plot_comparison(clean, noisy, energy, self.model.time, title, **options)
+
+    def _shown(self, dim: int, t_ind: int) -> tuple[Array, Array]:
+        """(clean, noisy) of the last simulated data, or of new ones where these have another
+        dimension."""
+        clean, noisy = self.data_clean, self.data_noisy
+        if clean is None or noisy is None or clean.ndim < dim:
+            clean, noisy, _ = self._simulate(dim, t_ind)
+        elif clean.ndim > dim:
+            row = self._row(t_ind, len(clean))
+            clean, noisy = clean[row], noisy[row]
+        return clean, noisy
 
     def save_data(
         self,
@@ -268,10 +348,17 @@ class Simulator:
     ) -> Path:
         """Writes clean and noisy data with axes, true values and settings, as a whole or not at
         all; returns the path. `save_format` is "hdf5", "npz" or "csv" (the first noisy data
-        alone). `n_data` are the noisy data, such as simulate_n gives them; simulated if None."""
-        from pyspec.simulate.save import save_data
-
-        path = save_data(self, filepath, save_format, n_data, overwrite)
+        alone). `n_data` are the noisy data, such as simulate_n gives them; None takes the last
+        simulated ones, with the settings they were made by, or makes some."""
+        path = free_path(filepath, save_format, overwrite)
+        if self._drawn is None and n_data is None:
+            self.simulate()
+        drawn = self._drawn or self._now(self.clean())
+        if n_data is not None and np.shape(n_data[:1])[1:] != drawn.clean.shape:
+            drawn = self._now(self.clean())  # of another dimension than the last ones
+        noisy = [self.data_noisy] if n_data is None and self.data_noisy is not None else n_data
+        data = checked(noisy or [], drawn.clean)
+        save_data(path, save_format, drawn.clean, data, self.model, drawn.values, drawn.settings)
         if show_output:
             print(f"Written to {path}")
         return path
@@ -301,15 +388,3 @@ class Simulator:
             filepath=filepath,
             show_progress=show_progress,
         )
-
-
-def _one_of(what: str, given: str, known: tuple[str, ...]) -> None:
-    if given not in known:
-        hint = suggest(str(given), list(known))
-        raise DataError(f"{what} must be one of {', '.join(known)}, not {given!r}{hint}")
-
-
-def _positive(what: str, value: float) -> float:
-    if not (np.isfinite(value) and value > 0):
-        raise DataError(f"{what} must be finite and positive, not {value!r}")
-    return float(value)

@@ -1,7 +1,11 @@
 """Projects and files: what a person works with."""
 
+from pyspec.calls import answered
 from pyspec.workflow.config import show_config
-from pyspec.workflow.file import File
-from pyspec.workflow.project import Project
+from pyspec.workflow.project import File, Project
+from pyspec.workflow.results import FitResults
 
-__all__ = ["File", "Project", "show_config"]
+__all__ = ["File", "FitResults", "Project", "show_config"]
+
+for _public in (File, FitResults, Project):
+    answered(_public)

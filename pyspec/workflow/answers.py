@@ -1,9 +1,8 @@
-"""Choosing, comparing and naming fits, for the answers of a File."""
+"""Choosing, comparing and naming the fits of a file."""
 
 from __future__ import annotations
 
 import csv
-import hashlib
 import io
 import json
 from collections.abc import Sequence
@@ -13,27 +12,20 @@ from typing import Any
 import numpy as np
 
 from pyspec.errors import FitError, suggest
-from pyspec.fit import SliceResults
+from pyspec.fit import MCMCResult, SliceResults
 from pyspec.io import write_text
-
-FIT_TYPES = ("baseline", "spectrum", "sbs", "2d", "trace")
-
-METRICS = ("chi2", "chi2_red", "chi2_raw", "chi2_red_raw", "r2", "aic", "bic")
-
-SELECTIONS = ("all", "latest", "best")
-
-
-def check_type(fit_type: str | None) -> None:
-    """Raises :class:`FitError` for an unknown type of fit."""
-    if fit_type is not None and fit_type not in FIT_TYPES:
-        hint = suggest(str(fit_type), list(FIT_TYPES))
-        raise FitError(f"fit_type must be one of {', '.join(FIT_TYPES)}, not {fit_type!r}{hint}")
-
-
-def handle_of(result: Any) -> str:
-    """A name of a fit that follows from what came out: the first digits of a sha256."""
-    facts = {key: value for key, value in result.to_dict().items() if key != "seconds"}
-    return hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()[:16]
+from pyspec.workflow.compare import check_metrics, comparison, metric
+from pyspec.workflow.frames import correlation_answer, parameter_answer
+from pyspec.workflow.identity import (
+    FIT_TYPES,
+    SELECTIONS,
+    check_type,
+    find_fit,
+    handle_of,
+    label_of,
+)
+from pyspec.workflow.intervals import interval_frame
+from pyspec.workflow.samples import samples_of
 
 
 def select_fits(
@@ -65,69 +57,17 @@ def select_fits(
     kept: dict[tuple[str, str], Any] = {}
     for result in chosen:
         key = result.model_name, result.fit_type
-        if select == "latest" or key not in kept or _metric(result, by) < _metric(kept[key], by):
+        if (
+            select == "latest"
+            or key not in kept
+            or metric(result, by or "aic") < metric(kept[key], by or "aic")
+        ):
             kept[key] = result
     return list(kept.values())
 
 
 def _listed(given: str | Sequence[str] | None) -> list[str] | None:
     return [given] if isinstance(given, str) else None if given is None else list(given)
-
-
-def check_metrics(metrics: Sequence[str] | None) -> list[str]:
-    """Metrics by name, all for None."""
-    chosen = list(metrics or METRICS)
-    for metric in chosen:
-        if metric.lower() not in METRICS:
-            hint = suggest(metric.lower(), list(METRICS))
-            raise FitError(f"no metric {metric!r}{hint}; there are {', '.join(METRICS)}")
-    return chosen
-
-
-def _metric(result: Any, name: str | None) -> float:
-    wanted = check_metrics([name or "aic"])[0].lower()
-    sign = -1.0 if wanted == "r2" else 1.0
-    if isinstance(result, SliceResults):
-        done = [fit.result for fit in result if fit.result is not None]
-        return sign * float(np.nansum([one.statistics[wanted] for one in done]))
-    return sign * float(result.statistics[wanted])
-
-
-def compared(result: Any, metrics: Sequence[str], aggregation: str) -> list[dict[str, Any]]:
-    """Rows of a table that compares fits; slices are aggregated, or "long"."""
-    head = {"model": result.model_name, "fit_type": result.fit_type}
-    if not isinstance(result, SliceResults):
-        return [{**head, **{name: result.statistics[name.lower()] for name in metrics}}]
-    done = [fit for fit in result if fit.result is not None]
-    table = [
-        [fit.result.statistics[name.lower()] for name in metrics] for fit in done if fit.result
-    ]
-    if aggregation == "long":
-        return [
-            {**head, "slice": fit.index, **dict(zip(metrics, row, strict=True))}
-            for fit, row in zip(done, table, strict=True)
-        ]
-    columns = np.array(table, dtype=np.float64).reshape(len(done), len(metrics)).T
-    functions: dict[str, Any] = {"median": np.nanmedian, "mean": np.nanmean, "sum": np.nansum}
-    function = functions[aggregation]
-    values = [
-        float(function(column)) if np.isfinite(column).any() else float("nan") for column in columns
-    ]
-    return [{**head, **dict(zip(metrics, values, strict=True))}]
-
-
-def interval_table(found: Any) -> dict[str, dict[str, float]]:
-    """What lmfit.conf_interval found, as name → level → value."""
-    rows = {}
-    for name, pairs in found.items():
-        middle = len(pairs) // 2
-        rows[name] = {
-            "best" if k == middle else f"{'-' if k < middle else '+'}{100 * level:.2f}%": float(
-                value
-            )
-            for k, (level, value) in enumerate(pairs)
-        }
-    return rows
 
 
 def export_slices(slices: SliceResults, path: Path) -> None:
@@ -151,3 +91,144 @@ def export_slices(slices: SliceResults, path: Path) -> None:
         shown = ["" if not np.isfinite(cell) else repr(cell) for cell in cells]
         writer.writerow([repr(float(time)), *shown, slices.status[k]])
     write_text(path, stream.getvalue())
+
+
+class FileAnswers:
+    """The part of a File that answers from the fits it holds; `results` is its list of them."""
+
+    def __init__(self, results: Sequence[Any]) -> None:
+        self.results = results
+
+    def get_result(
+        self,
+        *,
+        model: str | None = None,
+        fit_type: str | None = None,
+        handle: str | None = None,
+    ) -> Any:
+        """The last fit, of that model and type if given: a FitResult, or SliceResults for "sbs".
+
+        `handle` is the beginning of a fit's handle.
+        """
+        check_type(fit_type)
+        if not self.results:
+            raise FitError("no fit yet; call fit_baseline, fit_spectrum or fit_2d first")
+        for result in reversed(self.results):
+            if handle is not None and not (
+                handle_of(result).startswith(handle) or label_of(result) == handle
+            ):
+                continue
+            if model in (None, result.model_name) and fit_type in (None, result.fit_type):
+                return result
+        done = ", ".join(f"{r.fit_type} of {r.model_name}" for r in self.results) or "none"
+        wanted = " ".join(str(part) for part in (fit_type, model, handle) if part)
+        hint = suggest(model, [r.model_name for r in self.results]) if model else ""
+        if fit_type == "sbs" and not hint:
+            hint = "; fit the slices first: file.fit_slice_by_slice('name')"
+        raise FitError(f"no fit {wanted} yet{hint}; fits so far: {done}".replace("  ", " "))
+
+    def get_parameters(
+        self,
+        *,
+        model: str | None = None,
+        fit_type: str | None = None,
+        handle: str | None = None,
+        table: bool = False,
+    ) -> Any:
+        """All parameters of the last fit (of that model and type) as a DataFrame: name, value,
+        stderr, init_value, min, max, vary, expr; of slices one row a slice, one column a parameter.
+
+        With ``table=True``, and without pandas, a :class:`pyspec.ParameterTable`; of slices the
+        DataFrame of :meth:`pyspec.SliceResults.to_dataframe`, with standard errors and status.
+        """
+        result = self.get_result(model=model, fit_type=fit_type, handle=handle)
+        return parameter_answer(result, table)
+
+    def get_correlations(
+        self,
+        *,
+        model: str | None = None,
+        fit_type: str | None = None,
+        handle: str | None = None,
+        table: bool = False,
+    ) -> Any:
+        """Correlations of the free parameters of the last fit (of that model and type): a DataFrame
+        with their names on both sides; with ``table=True``, and without pandas, a table of its own:
+        ``table["a", "b"]``."""
+        result = self._one(model, fit_type, handle, "correlations")
+        return correlation_answer(result.correlations, table)
+
+    def get_confidence_intervals(
+        self,
+        /,
+        *,
+        model: str | None = None,
+        fit_type: str | None = None,
+        handle: str | None = None,
+        **options: Any,
+    ) -> Any:
+        """Intervals by profile likelihood of the last fit (of that model and type), found now: a
+        DataFrame with one row a parameter. Options as of ``lmfit.conf_interval``."""
+        return interval_frame(self._one(model, fit_type, handle, "intervals"), options)
+
+    def get_mcmc(
+        self,
+        *,
+        model: str | None = None,
+        fit_type: str | None = None,
+        handle: str | None = None,
+    ) -> MCMCResult:
+        """The samples of the last fit (of that model and type) that was made with `mc_settings`, or
+        sampled by :meth:`pyspec.FitResult.sample`."""
+        return samples_of(self.get_result(model=model, fit_type=fit_type, handle=handle))
+
+    def _one(self, model: str | None, fit_type: str | None, handle: str | None, what: str) -> Any:
+        result = self.get_result(model=model, fit_type=fit_type, handle=handle)
+        if result.fit_type == "sbs":
+            raise FitError(f"slices have no {what} in common; ask one: slices[0].result")
+        return result
+
+    def compare_models(
+        self,
+        *models: str,
+        fit_type: str | Sequence[str] | None = None,
+        metrics: Sequence[str] | None = None,
+        sbs_aggregation: str = "median",
+    ) -> Any:
+        """How good the last fits are, as a DataFrame: one row a model and type, by AIC.
+
+        `metrics` are some of chi2, chi2_red (weighted), chi2_raw, chi2_red_raw, r2, aic, bic,
+        sigma_eff (the standard deviation of a point, where it is the same for all). The metrics of
+        slices are aggregated: "median", "mean", "sum", or "long" for one row a slice, with its
+        `slice_index`. ``project.results.compare_models()`` has all fits, not the last ones only.
+        """
+        types = [fit_type] if isinstance(fit_type, str) else list(fit_type or FIT_TYPES)
+        for one in types:
+            check_type(one)
+        chosen = check_metrics(metrics)
+        last = {(r.model_name, r.fit_type): r for r in self.results}
+        fits = [
+            result
+            for (name, kind), result in last.items()
+            if (not models or name in models) and kind in types
+        ]
+        if not fits:
+            done = ", ".join(f"{kind} of {name}" for name, kind in last) or "none"
+            known = [name for name, _ in last]
+            wrong = next((name for name in models if name not in known), "")
+            hint = f" of {wrong!r}{suggest(str(wrong), known)}" if wrong else ""
+            raise FitError(f"no fits to compare{hint}; fits so far: {done}")
+        frame = comparison(fits, chosen, sbs_aggregation)
+        order = next((name for name in chosen if name.lower() == "aic"), None)
+        if order is None or sbs_aggregation == "long":
+            return frame
+        return frame.sort_values(order, ignore_index=True)
+
+    def by_reference(self, ref: str | None) -> Any:
+        """The last fit of that type or model, or the one of that label or handle; the last for
+        None."""
+        if ref in FIT_TYPES:
+            return self.get_result(fit_type=ref)
+        if ref is None or any(result.model_name == ref for result in self.results):
+            return self.get_result(model=ref)
+        return find_fit(self.results, ref)

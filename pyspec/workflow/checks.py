@@ -2,15 +2,37 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from pyspec.errors import DataError, suggest
+from pyspec.errors import CallError, DataError, suggest
+from pyspec.io import Dataset
+from pyspec.workflow.workspace import Workspace
 
 #: Data of these types are used where they lie, without a copy.
 KEPT_TYPES = (np.dtype(np.float64), np.dtype(np.float32), np.dtype(np.uint16))
+
+
+def need_project(given: object, path: object) -> None:
+    """Raises :class:`CallError` where the first arguments of a File are no project and no label;
+    says how to write what was perhaps meant."""
+    named = "name data and axes: File(data=data, energy=energy, time=time)"
+    if isinstance(given, Dataset):
+        raise CallError("File: a Dataset becomes a file by File.from_dataset(dataset)")
+    if isinstance(given, (str, Path)):
+        raise CallError(
+            f"File: the first argument is a project, not {str(given)!r}; read a file first: "
+            f"File.from_dataset(read({str(given)!r})), or name it: path={str(given)!r}"
+        )
+    if given is not None and not isinstance(given, Workspace):
+        kind = type(given).__name__
+        raise CallError(f"File: the first argument is a project, not of type {kind}; {named}")
+    if not isinstance(path, (str, Path)):
+        kind = type(path).__name__
+        raise CallError(f"File: path is a label, a text, not of type {kind}; {named}")
 
 
 def frozen(array: npt.NDArray[Any]) -> npt.NDArray[Any]:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pyspec.errors import DataError, suggest
+from pyspec.errors import DataError, shortened, suggest
 
 Array = npt.NDArray[np.float64]
 
@@ -102,9 +102,14 @@ def check_sigma(given: Any, shape: tuple[int, ...]) -> float | Array:
     )
 
 
-def make_noise(kind: str, sigma: Any, scale: float | None, shape: tuple[int, ...]) -> Noise:
+def make_noise(kind: object, sigma: Any, scale: float | None, shape: tuple[int, ...]) -> Noise:
     """A declaration of noise, checked. Raises :class:`DataError`."""
     wanted = str(kind).lower()
+    if isinstance(kind, (float, int, np.ndarray)):
+        raise DataError(
+            f"noise_type is {shortened(kind)}; name it, and give its size as sigma: "
+            "set_noise('gaussian', sigma=...)"
+        )
     if wanted not in NOISE_TYPES:
         hint = suggest(wanted, list(NOISE_TYPES))
         raise DataError(f"noise_type must be one of {', '.join(NOISE_TYPES)}, not {kind!r}{hint}")

@@ -1,36 +1,191 @@
-"""Project: where the model files lie, what runs the fits, and the files that belong together."""
+"""Project and File: what a person works with. They refer to each other, so they share a file."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pyspec.errors import DataError, FitError, ModelError, suggest
-from pyspec.executor import backend_name
-from pyspec.fit import FitResult, JointResult, fit_joint
-from pyspec.io import StoredFit, StoredSlices, load_fits, save_fit
-from pyspec.plot import PlotConfig
-from pyspec.workflow.answers import select_fits
-from pyspec.workflow.settings import read_settings
+import numpy as np
+import numpy.typing as npt
+
+from pyspec.errors import DataError
+from pyspec.fit import FitResult, JointResult
+from pyspec.fit.options import FitOptions
+from pyspec.io import Dataset, from_xarray
+from pyspec.workflow.answers import FileAnswers
+from pyspec.workflow.checks import need_project
+from pyspec.workflow.data import FileData
+from pyspec.workflow.facts import FileFacts
+from pyspec.workflow.fits import FileFits, fit_baselines, fit_together
+from pyspec.workflow.forward import forward
+from pyspec.workflow.models import FileModels
+from pyspec.workflow.output import FileOutput, ProjectOutput, find_file
+from pyspec.workflow.peer_names import PeerNames
+from pyspec.workflow.pictures import FilePictures
+from pyspec.workflow.results import FitResults
+from pyspec.workflow.summary import file_html, file_text
+from pyspec.workflow.workspace import Workspace
 
 if TYPE_CHECKING:
-    from pyspec.workflow.file import File
+    from typing_extensions import Unpack
+
+Array = npt.NDArray[np.float64]
+
+#: Options of File that from_xarray takes beside its own.
+_OWN = ("mask", "nan_policy", "name", "path", "aux_axis", "aux_weights", "labels")
 
 
-class Project:
+class File(FileFacts, PeerNames):
+    """One data set and what is done with it.
+
+    Parameters
+    ----------
+    parent_project : the project it belongs to; a new one if None
+    path : a label of where the data come from
+    name : how results call it; `path` if None
+    data : (n_energy,) or (n_time, n_energy); used where it lies, not copied, where its type
+        is float64, float32 or uint16; never written to. With a time axis alone: (n_time,)
+    energy, time : the axes; energy rises or falls all the way, time rises
+    aux_axis, aux_weights : the auxiliary axis of profiles and the weights of its average, equal
+        ones by default
+    mask : True where a point is left out: of the shape of the data, or (n_energy,) for columns
+    nan_policy : "raise" refuses NaN and infinities, "omit" leaves them out
+    labels, units : what "energy", "time" and "data" are, ``{"energy": "binding energy"}``, and
+        their units, ``{"energy": "eV", "time": "ps"}``: for pictures, reports and archives
+
+    Raises
+    ------
+    DataError
+        data that are not finite real numbers, or do not match their axes
+    """
+
+    def __init__(
+        self,
+        parent_project: Project | None = None,
+        path: str | Path = "test",
+        name: str | None = None,
+        data: npt.ArrayLike | None = None,
+        energy: npt.ArrayLike | None = None,
+        time: npt.ArrayLike | None = None,
+        aux_axis: npt.ArrayLike | None = None,
+        *,
+        aux_weights: npt.ArrayLike | None = None,
+        mask: npt.ArrayLike | None = None,
+        nan_policy: str = "raise",
+        labels: Mapping[str, str] | None = None,
+        units: Mapping[str, str] | None = None,
+    ) -> None:
+        need_project(parent_project, path)
+        project = self.project = Project() if parent_project is None else parent_project
+        self._data = FileData(
+            project, path, name, data, energy, time, aux_axis, aux_weights=aux_weights,
+            mask=mask, nan_policy=nan_policy, labels=labels, units=units,
+        )  # fmt: skip
+        self._models = FileModels(project, self._data)
+        self._fits = FileFits(project, self._data, self._models)
+        self._answers = FileAnswers(self._fits.results)
+        self._pictures = FilePictures(project, self._answers)
+        self._output = FileOutput(project, self._data, self._answers)
+        project.files.append(self)
+
+    @classmethod
+    def from_dataset(
+        cls, dataset: Dataset, parent_project: Project | None = None, **options: Any
+    ) -> File:
+        """A file of what :func:`pyspec.read` returned; NaN are left out unless
+        ``nan_policy="raise"``."""
+        given = {"nan_policy": "omit", **dataset.for_file(), **options}
+        return cls(parent_project, **given)
+
+    @classmethod
+    def from_xarray(cls, array: Any, parent_project: Project | None = None, **options: Any) -> File:
+        """A file of an ``xarray.DataArray`` or Dataset with named axes, energy last.
+
+        Options `mask`, `nan_policy`, `name`, `aux_axis` are those of File, others those of
+        :func:`pyspec.io.from_xarray`.
+        """
+        own = {key: options.pop(key) for key in _OWN if key in options}
+        return cls.from_dataset(from_xarray(array, **options), parent_project, **own)
+
+    set_noise = forward("_data", FileData.set_noise)
+    set_sigma = forward("_data", FileData.set_sigma)
+    subtract_dark = forward("_data", FileData.subtract_dark)
+    calibrate_data = forward("_data", FileData.calibrate_data)
+    reset_dark = forward("_data", FileData.reset_dark)
+    reset_calibration = forward("_data", FileData.reset_calibration)
+    set_fit_limits = forward("_data", FileData.set_fit_limits)
+    define_baseline = forward("_data", FileData.define_baseline)
+    plot_data = forward("_data", FileData.plot_data)
+
+    load_model = forward("_models", FileModels.load_model)
+    add_model = forward("_models", FileModels.add_model)
+    add_time_dependence = forward("_models", FileModels.add_time_dependence)
+    add_par_profile = forward("_models", FileModels.add_par_profile)
+    select_model = forward("_models", FileModels.select_model)
+    set_active_model = forward("_models", FileModels.set_active_model)
+    delete_model = forward("_models", FileModels.delete_model)
+    reset_models = forward("_models", FileModels.reset_models)
+    describe_model = forward("_models", FileModels.describe_model)
+    model_list_to_name = staticmethod(FileModels.model_list_to_name)
+
+    fit_baseline = forward("_fits", FileFits.fit_baseline)
+    fit_spectrum = forward("_fits", FileFits.fit_spectrum)
+    fit_2d = forward("_fits", FileFits.fit_2d)
+    fit_slice_by_slice = forward("_fits", FileFits.fit_slice_by_slice)
+    fit_trace = forward("_fits", FileFits.fit_trace)
+
+    get_result = forward("_answers", FileAnswers.get_result)
+    get_parameters = forward("_answers", FileAnswers.get_parameters)
+    get_correlations = forward("_answers", FileAnswers.get_correlations)
+    get_confidence_intervals = forward("_answers", FileAnswers.get_confidence_intervals)
+    compare_models = forward("_answers", FileAnswers.compare_models)
+    get_mcmc = forward("_answers", FileAnswers.get_mcmc)
+
+    plot_fit = forward("_pictures", FilePictures.plot_fit)
+    plot_param_evolution = forward("_pictures", FilePictures.plot_param_evolution)
+    plot_sbs_slices = forward("_pictures", FilePictures.plot_sbs_slices)
+    plot_mcmc = forward("_pictures", FilePictures.plot_mcmc)
+
+    save_fit = forward("_output", FileOutput.save_fit)
+    export_fit = forward("_output", FileOutput.export_fit)
+    save_baseline_fit = forward("_output", FileOutput.save_baseline_fit)
+    save_spectrum_fit = forward("_output", FileOutput.save_spectrum_fit)
+
+    # for people
+
+    def describe(self, *, waterfall: float | None = None) -> str:
+        """Prints and returns what the file holds; with `waterfall`, a distance in units of the
+        data, shows the spectra above each other too."""
+        text = file_text(repr(self), self._data, self.models, self.results)
+        print(text)
+        if waterfall is not None:
+            self.plot_data(show=True, waterfall=waterfall)
+        return text
+
+    def __repr__(self) -> str:
+        shape = "no data" if self.data is None else "data " + " × ".join(map(str, self.data.shape))
+        return f"<File {self.name}: {shape}, {len(self.models)} models, {len(self.results)} fits>"
+
+    def _repr_html_(self) -> str:
+        return file_html(repr(self), self._data, self.models, self.results)
+
+
+class Project(Workspace):
     """A folder of model files, a backend, and the files that are fitted with them.
 
     Parameters
     ----------
     path : folder that relative model paths start from; None is the working directory
     name : a label
-    config_file : settings in the project's folder, if there: show_output, backend, and fields of
-        PlotConfig; what is given here stands above it
+    config_file : settings in the project's folder, if there: show_output, backend, the noise of
+        its files (noise_type, sigma_data, noise_scale), and fields of PlotConfig; what is given
+        here stands above it
     backend : "compiled", "interpreted", "tree" or "compare"; None (default) runs compiled and
         falls back, with a warning that says why, where a model cannot be compiled
     show_output : whether fits show progress and print their result
-    spec_fun_str : the founding name of a backend, such as "fit_model_gir"; same as `backend`
+    spec_fun_str : the founding name of a backend: "fit_model_gir" is the default, the plan on the
+        fastest executor, "fit_model_mcp" the tree, "fit_model_compare" compares them
     """
 
     def __init__(
@@ -43,58 +198,12 @@ class Project:
         show_output: bool | int | None = None,
         spec_fun_str: str | None = None,
     ) -> None:
-        self.path = Path(path) if path is not None else Path()
-        if path is not None and not self.path.is_dir():
-            raise DataError(f"project path {str(path)!r} is not a folder; create it first")
-        self.name = name
-        settings, fields = read_settings(self.path, path is not None, config_file)
-        if show_output is None:
-            show_output = settings.get("show_output", True)
-        self.show_output = bool(show_output)
-        self.plot_config = PlotConfig(**fields)
+        more: dict[str, Any] = {"backend": backend, "show_output": show_output}
+        more["spec_fun_str"] = spec_fun_str
+        super().__init__(path, name, config_file, **more)
         self.files: list[File] = []
         self.joint_results: list[JointResult] = []
-        self._backend: str | None = None
-        if backend is not None and spec_fun_str is not None:
-            raise DataError("give backend or spec_fun_str, not both")
-        chosen = backend if backend is not None else spec_fun_str
-        self.backend = settings.get("backend") if chosen is None else chosen
-
-    @property
-    def backend(self) -> str | None:
-        """The backend of all fits that do not name one; None is compiled, with fallback."""
-        return self._backend
-
-    @backend.setter
-    def backend(self, name: str | None) -> None:
-        self._backend = None if name is None else backend_name(name)
-
-    @property
-    def spec_fun_str(self) -> str | None:
-        """The backend under its founding attribute name."""
-        return self._backend
-
-    @spec_fun_str.setter
-    def spec_fun_str(self, name: str | None) -> None:
-        self.backend = name
-
-    def resolve(self, path: str | Path) -> str | Path:
-        """A model path, taken from the project's folder if relative."""
-        if isinstance(path, str) and "\n" in path:
-            return path
-        given = Path(path)
-        found = given if given.is_absolute() else self.path / given
-        if not found.is_file():
-            folder = found.parent
-            known = [f.name for f in sorted(folder.glob("*.y*ml"))] if folder.is_dir() else []
-            hint = suggest(found.name, known) or (f"; it holds {', '.join(known)}" if known else "")
-            raise ModelError(f"no model file {found.name!r} in {str(folder)!r}{hint}")
-        return found
-
-    def output(self, path: str | Path | None, default: str) -> Path:
-        """Where to write: `path`, or the default name, in the project's folder if relative."""
-        given = Path(default if path is None else path).expanduser()
-        return given if given.is_absolute() else self.path / given
+        self._output = ProjectOutput(self, self.files, self.joint_results)
 
     # all files at once
 
@@ -119,24 +228,28 @@ class Project:
 
     def set_fit_limits(
         self,
-        energy_limits: Sequence[float] | None,
+        energy_limits: Sequence[float | None] | None = None,
         *,
-        time_limits: Sequence[float] | None = None,
+        time_limits: Sequence[float | None] | None = None,
+        exclude: Sequence[Sequence[float | None]] = (),
     ) -> None:
         """:meth:`File.set_fit_limits` for every file."""
         for file in self._need_files():
-            file.set_fit_limits(energy_limits, time_limits=time_limits)
+            file.set_fit_limits(energy_limits, time_limits=time_limits, exclude=exclude)
 
     def define_baselines(
-        self, *, time_start: float, time_stop: float, time_type: str = "abs"
+        self, *, time_start: float | None, time_stop: float | None, time_type: str = "abs"
     ) -> None:
         """:meth:`File.define_baseline` for every file."""
         for file in self._need_files():
             file.define_baseline(time_start, time_stop, time_type=time_type)
 
-    def fit_baselines(self, *, model_name: str, stages: int = 1, **options: Any) -> list[FitResult]:
-        """:meth:`File.fit_baseline` for every file, one after the other."""
-        return [file.fit_baseline(model_name, stages, **options) for file in self._need_files()]
+    def fit_baselines(
+        self, *, model_name: str, stages: int = 1, **options: Unpack[FitOptions]
+    ) -> list[FitResult]:
+        """:meth:`File.fit_baseline` for every file; Ctrl-C ends them with the fit that runs."""
+        files = [file._fits for file in self._need_files()]
+        return fit_baselines(files, model_name, stages, options)
 
     def fit_2d(
         self,
@@ -144,7 +257,7 @@ class Project:
         model_name: str,
         stages: int = 1,
         seed_source: str | None = None,
-        **options: Any,
+        **options: Unpack[FitOptions],
     ) -> JointResult:
         """Fits the model of that name to all files together, as one residual.
 
@@ -153,78 +266,24 @@ class Project:
         and noise; all of them, or none, have declared noise. Seeds and options as of
         :meth:`File.fit_2d`. Each file keeps its part as a result.
         """
-        files = self._need_files()
-        parts = [file._prepared_2d(model_name, seed_source) for file in files]
-        if "project" not in {par.scope for model, _ in parts for par in model.parameters.values()}:
-            raise FitError(
-                f"no parameter of {model_name!r} is shared by the files; write 'project' for True "
-                'in its entry, as in [30, "project", 0, 100], or fit each file on its own'
-            )
-        given: dict[str, Any] = {"backend": self.backend, "progress": self.show_output}
-        if files[0].noise.is_known:
-            given["scale_covar"] = False
-        names = [file.name for file in files]
-        joint = fit_joint(parts, stages=stages, names=names, **{**given, **options})
-        for file, result in zip(files, joint, strict=True):
-            stored = file.models[model_name]
-            stored.set_values({name: result.values[name] for name in result.free_names})
-            file.results.append(result)
-        self.joint_results.append(joint)
-        if self.show_output:
-            print(joint)
-        return joint
+        parts = [file._fits for file in self._need_files()]
+        return fit_together(
+            self, parts, model_name, stages, seed_source, options, self.joint_results
+        )
 
     @property
-    def results(self) -> list[Any]:
-        """The fits of all files, in the order of the files."""
-        return [result for file in self.files for result in file.results]
+    def results(self) -> FitResults:
+        """The fits of all files, in the order of the files: a list of its own at each access, with
+        `find`, `get`, `compare_models` and more; see :class:`pyspec.FitResults`."""
+        fits = [result for file in self.files for result in file.results]
+        return FitResults(fits, joint=self.joint_results, config=self.plot_config)
 
-    def save_fits(
-        self,
-        filepath: str | Path | None = None,
-        *,
-        file: int | str | File | Sequence[int | str | File] | None = None,
-        model: str | Sequence[str] | None = None,
-        fit_type: str | Sequence[str] | None = None,
-        select: str = "all",
-        by: str | None = None,
-        overwrite: bool = False,
-        show_output: bool | int = False,
-    ) -> Path:
-        """Saves the fits of all files (or of `file`) to one archive; see :meth:`File.save_fit`."""
-        wanted = self.files if file is None else self._files(file)
-        chosen: list[Any] = []
-        for one in wanted:
-            if one.results or file is not None:
-                chosen += select_fits(one.results, model, fit_type, select, by)
-        path = self.output(filepath, f"{self.name}_fits.h5")
-        save_fit(path, chosen, mode="replace" if overwrite else "append")
-        if show_output:
-            print(f"{len(chosen)} fits saved to {path}")
-        return path
-
-    def load_fits(
-        self,
-        filepath: str | Path | None = None,
-        *,
-        file: str | None = None,
-        model: str | None = None,
-        fit_type: str | None = None,
-        show_output: bool | int = False,
-    ) -> tuple[StoredFit | StoredSlices, ...]:
-        """The fits of an archive; each can be fitted again: ``fit.refit()``."""
-        path = self.output(filepath, f"{self.name}_fits.h5")
-        fits = load_fits(path, model=model, fit_type=fit_type, file=file)
-        if show_output:
-            print("\n".join(repr(fit) for fit in fits))
-        return fits
-
-    def _files(self, given: Any) -> list[File]:
-        if isinstance(given, (int, str)):
-            return [self[given]]
-        if not isinstance(given, Sequence):
-            return [given]
-        return [self[one] if isinstance(one, (int, str)) else one for one in given]
+    save_fits = forward("_output", ProjectOutput.save_fits)
+    load_fits = forward("_output", ProjectOutput.load_fits)
+    export_fit = forward("_output", ProjectOutput.export_fit)
+    export_fits = forward("_output", ProjectOutput.export_fits)
+    drop_fits = forward("_output", ProjectOutput.drop_fits)
+    describe = forward("_output", ProjectOutput.describe)
 
     def _need_files(self) -> list[File]:
         if not self.files:
@@ -234,31 +293,10 @@ class Project:
         return self.files
 
     def __getitem__(self, key: int | str) -> File:
-        if isinstance(key, int):
-            return self.files[key]
-        for file in self.files:
-            if file.name == key:
-                return file
-        known = [file.name for file in self.files]
-        raise KeyError(f"no file {key!r} in project {self.name!r}{suggest(key, known)}")
+        return find_file(self.files, key, self.name)
 
     def __len__(self) -> int:
         return len(self.files)
-
-    def describe(self, detail: int = 0) -> str:
-        """Prints and returns a summary of the project and its files; with `detail` the models
-        and fits of each file too."""
-        lines = [
-            f"project {self.name}: {len(self.files)} files, backend {self.backend or 'compiled'}"
-        ]
-        for file in self.files:
-            lines.append(f"  {file}")
-            if detail:
-                lines += [f"    {model!r}" for model in file.models.values()]
-                lines += [f"    {result!r}" for result in file.results]
-        text = "\n".join(lines)
-        print(text)
-        return text
 
     def __repr__(self) -> str:
         return f"<Project {self.name}: {len(self.files)} files>"

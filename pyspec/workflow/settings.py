@@ -11,8 +11,11 @@ from pyspec.executor import backend_name
 from pyspec.plot import PlotConfig
 from pyspec.plot.config import ALIASES
 
-#: Settings that are no fields of PlotConfig; the last ones are accepted and have no effect.
-KNOWN = ("show_output", "backend", "spec_fun_str", "num_fmt", "delim")
+#: Settings that are no fields of PlotConfig.
+KNOWN = (
+    *("show_output", "backend", "spec_fun_str", "num_fmt", "delim"),
+    *("noise_type", "sigma_data", "noise_scale", "sigma_source", "sigma_type"),
+)
 
 
 def read_settings(
@@ -30,12 +33,7 @@ def read_settings(
         if str(config_file) != "project.yaml":
             raise DataError(f"there is no settings file {str(path)!r}; write one, or leave it out")
         return {}, {}
-    import yaml
-
-    try:
-        found = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except yaml.YAMLError as error:
-        raise DataError(f"{path}: is no YAML: {error}") from None
+    found = _read_yaml(path)
     if found is None:
         return {}, {}
     if not isinstance(found, dict):
@@ -43,16 +41,32 @@ def read_settings(
     own = {field.name for field in fields(PlotConfig)} | set(ALIASES)
     settings: dict[str, Any] = {}
     looks: dict[str, Any] = {}
-    for name, value in found.items():
+    for given, value in found.items():
+        name = str(given).replace("-", "_")  # x-lim is x_lim
         if name in own:
-            looks[ALIASES.get(str(name), str(name))] = value
+            looks[ALIASES.get(name, name)] = value
         elif name in KNOWN:
             settings[name] = value
         else:
-            hint = suggest(str(name), [*KNOWN, *own])
-            raise DataError(f"{path}: unknown setting {name!r}{hint}; remove it")
-    if "spec_fun_str" in settings:
-        settings.setdefault("backend", settings.pop("spec_fun_str"))
+            hint = suggest(name, [*KNOWN, *own])
+            raise DataError(f"{path}: unknown setting {given!r}{hint}; remove it")
     if settings.get("backend") is not None:
         settings["backend"] = backend_name(str(settings["backend"]))
     return settings, looks
+
+
+def _read_yaml(path: Path) -> Any:
+    import yaml
+
+    try:
+        return yaml.safe_load(path.read_text(encoding="utf-8"))
+    except UnicodeDecodeError as error:
+        raise DataError(
+            f"{path}: byte {error.start} is not UTF-8; save the file as text with UTF-8 encoding"
+        ) from None
+    except OSError as error:
+        raise DataError(f"{path}: cannot be read ({error.strerror}); check the path") from None
+    except RecursionError:
+        raise DataError(f"{path}: is nested too deeply; settings are a name and a value") from None
+    except (yaml.YAMLError, ValueError) as error:  # ValueError: a date that does not exist
+        raise DataError(f"{path}: is no YAML: {error}") from None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -13,10 +13,11 @@ from pyspec.errors import DataError
 Array = npt.NDArray[np.float64]
 
 
-def index_range(axis: Array, limits: Sequence[float] | None, what: str) -> tuple[int, int]:
+def index_range(axis: Array, limits: Sequence[float | None] | None, what: str) -> tuple[int, int]:
     """Half-open (begin, end) of the points with ``low <= axis <= high``.
 
-    None means the whole axis. Raises :class:`DataError` if no point lies inside.
+    None means the whole axis; in a pair it leaves that side open, as in ``[-0.15, None]``. Raises
+    :class:`DataError` if no point lies inside.
     """
     if limits is None:
         return 0, axis.size
@@ -30,8 +31,24 @@ def index_range(axis: Array, limits: Sequence[float] | None, what: str) -> tuple
     return int(inside[0]), int(inside[-1]) + 1
 
 
+def excluded(
+    axis: Array, pairs: Sequence[Sequence[float | None]], what: str
+) -> npt.NDArray[np.bool_] | None:
+    """(n,) True within one of the pairs (low, high), both ends included; None without pairs.
+
+    Raises :class:`DataError` for what is no list of pairs, and for a pair that holds no point.
+    """
+    given = list(pairs)
+    if given and not all(isinstance(pair, Iterable) for pair in given):
+        raise DataError(f"exclude is {pairs!r}; give a list of pairs, such as [(83.2, 83.6)]")
+    found = np.zeros(axis.size, dtype=bool)
+    for pair in given:
+        found[slice(*index_range(axis, pair, what))] = True
+    return found if given else None
+
+
 def row_range(
-    axis: Array, start: float, stop: float, kind: str, what: str = "time"
+    axis: Array, start: float | None, stop: float | None, kind: str, what: str = "time"
 ) -> tuple[int, int]:
     """Half-open range of rows from `start` to `stop`, both included.
 
@@ -43,6 +60,25 @@ def row_range(
         raise DataError(f"time_type must be 'abs' (axis values) or 'ind' (rows), not {kind!r}")
     first, last = _row(start, axis.size), _row(stop, axis.size)
     return min(first, last), max(first, last) + 1
+
+
+def forward_range(given: Any, kind: str) -> tuple[float | None, float | None]:
+    """(start, stop) of a time range, as :func:`row_range` takes them.
+
+    Raises :class:`DataError` for what is no pair, and for one that runs backwards: ends that are
+    exchanged by mistake would choose other spectra than those that were meant.
+    """
+    try:
+        start, stop = given
+    except (TypeError, ValueError):
+        raise DataError(f"time_range is {given!r}; give (start, stop)") from None
+    numbers = all(isinstance(end, (int, float, np.number)) for end in (start, stop))
+    if numbers and start > stop and (kind == "abs" or (start < 0) == (stop < 0)):
+        raise DataError(
+            f"time_range ({start:g}, {stop:g}) runs backwards; give the earlier end first: "
+            f"({stop:g}, {start:g})"
+        )
+    return start, stop
 
 
 def nearest_row(axis: Array, point: float, kind: str) -> int:
@@ -68,13 +104,16 @@ def _row(given: Any, size: int) -> int:
     return int(given) % size
 
 
-def _pair(limits: Sequence[float], what: str) -> tuple[float, float]:
+def _pair(limits: Sequence[float | None], what: str) -> tuple[float, float]:
     try:
-        low, high = sorted(float(value) for value in limits)
+        low, high = limits
+        given = [-np.inf if low is None else float(low), np.inf if high is None else float(high)]
     except (TypeError, ValueError):
         raise DataError(
-            f"{what} limits must be two numbers, not {limits!r}; give [low, high]"
+            f"{what} limits must be two numbers, not {limits!r}; give [low, high], or None in the "
+            "place of one for no limit"
         ) from None
-    if not (np.isfinite(low) and np.isfinite(high)):
+    wrong = [value for value, end in zip(given, limits, strict=True) if end is not None]
+    if not np.isfinite(wrong).all():
         raise DataError(f"{what} limits must be finite, not {limits!r}; None means no limit")
-    return low, high
+    return min(given), max(given)

@@ -1,13 +1,17 @@
 /* fuzz.c: random plans and problems against the promise of pyspec_check: what it accepts never
  * leaves its buffers, whatever doubles it is run with. Build it with the sanitizers.
  *
- *     fuzz N SEED        runs N plans
- *     fuzz N SEED -v     names each plan before it runs, to find the one that fails
+ *     fuzz N SEED            runs N plans
+ *     fuzz N SEED -v         names each plan before it runs, to find the one that fails
+ *     fuzz N SEED FILE       begins with the plans of a corpus, changes what reached new branches
+ *     fuzz N SEED FILE NEW   and writes all plans that did to NEW
  *
  * Every memory has exactly the size that it must have. Fails unless at least half of the plans
  * were accepted and executed, every step occurs in 2 % of the accepted plans, and every status
  * that a check can return was seen. */
 #include "fuzz_sums.h"
+#include "guided.h"
+#include "random_problem.h"
 #include "unit.h"
 
 #include <stdlib.h>
@@ -23,16 +27,17 @@ enum {
     HAS_POISSON,
     HAS_COLUMNS,
     HAS_SHAPE,
+    HAS_CHUNK,
     N_FEATURES
 };
 static const char *const feature_names[N_FEATURES] = {
     "LAW",     "BASE",     "EXPRESSION",         "COMPONENT",       "ADD",              "CONVOLVE",
     "PROFILE", "EXTERNAL", "repeated component", "trace as result", "Poisson deviance",
-    "own columns", "height alone moves"};
+    "own columns", "height alone moves", "chunk"};
 
 typedef struct tally {
     long long accepted, executed, jacobians, windows, compared, finite, different;
-    long long sums, sums_compared, sums_different, fits;
+    long long sums, sums_compared, sums_different, fits, kept;
     long long seen[64], features[N_FEATURES];
 } tally;
 
@@ -47,172 +52,10 @@ static void count_features(const pyspec_plan *plan, const pyspec_problem *q, tal
     }
     has[HAS_COLUMNS] = plan->columns >= 0;
     has[HAS_TRACE] = plan->trace >= 0;
+    has[HAS_CHUNK] = q->chunk_rows < q->n_rows;
     has[HAS_POISSON] = q->loss == PYSPEC_LOSS_POISSON;
     for (int k = 0; k < N_FEATURES; k++)
         count->features[k] += has[k];
-}
-
-static void *exact(int64_t n, size_t size)
-{
-    void *memory = malloc(n > 0 ? (size_t)n * size : 1);
-    if (!memory)
-        abort();
-    return memory;
-}
-
-/* n doubles: rising with small noise, with `hostile` percent of them replaced. */
-static double *random_doubles(rng *r, int64_t n, int hostile)
-{
-    double *values = exact(n, sizeof *values);
-    for (int64_t i = 0; i < n; i++)
-        values[i] = chance(r, hostile) ? hostile_double(r)
-                                       : 0.1 * (double)i - 0.5 + 1e-3 * (double)below(r, 100);
-    return values;
-}
-
-/* n values of parameters: most are positive, as most bounds ask. */
-static double *random_values(rng *r, int64_t n, int hostile)
-{
-    double *values = exact(n, sizeof *values);
-    for (int64_t i = 0; i < n; i++) {
-        double calm = 0.05 * (double)(1 + below(r, 50)) * (chance(r, 4) ? -1.0 : 1.0);
-        values[i] = chance(r, hostile) ? hostile_double(r) : calm;
-    }
-    return values;
-}
-
-/* Sizes and window; the pointers are only not NULL yet. */
-static void random_sizes(rng *r, const pyspec_plan *plan, pyspec_problem *q)
-{
-    static double somewhere;
-    static const int64_t large[] = {65, 130, 384, 385, 400};
-    int long_rows = plan->dimension == 2 && chance(r, 4);
-    int64_t n_rows = plan->dimension == 1 ? 1 : 1 + below(r, 20);
-    int64_t n_x = 1 + below(r, chance(r, 30) ? 110 : 50);
-    if (plan->dimension == 1 && chance(r, 30))
-        n_x = 1 + below(r, 900);
-    if (plan->trace >= 0)
-        n_x = 1;
-    *q = (pyspec_problem){.x = &somewhere, .time = &somewhere, .axes = &somewhere};
-    q->fixed = &somewhere;
-    q->masks = (const uint8_t *)&somewhere;
-    q->n_rows = long_rows ? large[below(r, 5)] : n_rows;
-    q->n_x = long_rows && n_x > 1 ? 1 + below(r, 3) : n_x;
-    q->row_begin = chance(r, 50) ? 0 : below(r, q->n_rows);
-    q->row_end = chance(r, 50) ? q->n_rows : q->row_begin + 1 + below(r, q->n_rows - q->row_begin);
-    q->x_begin = chance(r, 50) ? 0 : below(r, q->n_x);
-    q->x_end = chance(r, 50) ? q->n_x : q->x_begin + 1 + below(r, q->n_x - q->x_begin);
-    q->data_type = below(r, 3);
-    q->n_axes = plan->n_axes;
-    q->n_masks = plan->n_masks;
-    q->n_fixed = plan->n_fixed;
-    q->aux = q->aux_weight = q->external = q->spectra = &somewhere;
-    q->n_aux = plan->n_aux;
-    q->n_external = plan->n_external + plan->n_spectra;
-    q->loss = chance(r, 30);
-    q->loss_scale = chance(r, 80) ? 0.25 * (double)(1 + below(r, 50)) : 1e-300;
-}
-
-static void mutate_sizes(rng *r, pyspec_problem *q)
-{
-    int64_t *const numbers[] = {&q->n_x,     &q->n_rows,     &q->row_begin, &q->row_end,
-                                &q->x_begin, &q->x_end,      &q->n_axes,    &q->n_masks,
-                                &q->n_fixed, &q->data_type,  &q->n_aux,     &q->n_external,
-                                &q->loss};
-    const double **const pointers[] = {&q->x,   &q->time,       &q->axes,     &q->fixed,
-                                       &q->aux, &q->aux_weight, &q->external, &q->spectra};
-    enum { N_NUMBERS = sizeof numbers / sizeof *numbers, N_POINTERS = 8 };
-    int64_t k = below(r, N_NUMBERS + N_POINTERS + 2);
-    if (k < N_NUMBERS)
-        *numbers[k] = odd_integer(r, *numbers[k]);
-    else if (k < N_NUMBERS + N_POINTERS)
-        *pointers[k - N_NUMBERS] = NULL;
-    else if (k == N_NUMBERS + N_POINTERS)
-        q->loss_scale = hostile_double(r);
-    else
-        q->masks = NULL;
-}
-
-/* A grid of `size`-byte elements in an exactly sized memory of its own: rows or columns first,
- * forwards or backwards, or, where `may_repeat`, one element for a whole row or column. */
-static void *random_layout(rng *r, const pyspec_problem *q, int64_t size, int may_repeat,
-                           const void **origin, int64_t *by_row, int64_t *by_x, int64_t *n)
-{
-    int transposed = chance(r, 30), backwards = chance(r, 20);
-    *by_row = transposed ? size : q->n_x * size;
-    *by_x = transposed ? q->n_rows * size : size;
-    *n = q->n_rows * q->n_x;
-    if (may_repeat && chance(r, 40)) {
-        int by_column = chance(r, 50);
-        *by_row = by_column ? 0 : size;
-        *by_x = by_column ? size : 0;
-        *n = by_column ? q->n_x : q->n_rows;
-        backwards = 0;
-    }
-    char *memory = exact(*n, (size_t)size);
-    *origin = backwards ? memory + (*n - 1) * size : memory;
-    *by_row *= backwards ? -1 : 1;
-    *by_x *= backwards ? -1 : 1;
-    return memory;
-}
-
-typedef struct buffers {
-    void *all[16];
-    int n;
-} buffers;
-
-static void *own(buffers *b, void *memory)
-{
-    b->all[b->n++] = memory;
-    return memory;
-}
-
-static void release(buffers *b)
-{
-    while (b->n)
-        free(b->all[--b->n]);
-}
-
-/* Gives an accepted problem arrays of exactly the sizes that it states. */
-static void fill_problem(rng *r, const pyspec_plan *plan, pyspec_problem *q, int hostile,
-                         buffers *owned)
-{
-    static const int64_t sizes[] = {8, 4, 2};
-    const void *weight, *keep;
-    int64_t n, size = sizes[q->data_type];
-    q->x = own(owned, random_doubles(r, q->n_x, hostile / 2));
-    if (q->time)
-        q->time = own(owned, random_doubles(r, q->n_rows, hostile / 2));
-    q->axes = own(owned, random_doubles(r, q->n_axes * q->n_rows, hostile / 2));
-    q->fixed = own(owned, random_values(r, q->n_fixed, hostile));
-    q->aux = own(owned, random_doubles(r, q->n_aux, hostile / 2));
-    q->aux_weight = own(owned, random_doubles(r, q->n_aux, hostile / 2));
-    q->external = own(owned, random_values(r, plan->n_external * q->n_rows, hostile));
-    q->spectra = own(owned, random_doubles(r, plan->n_spectra * q->n_rows * q->n_x, hostile));
-    uint8_t *masks = own(owned, exact(q->n_masks * q->n_rows, 1));
-    for (int64_t i = 0; i < q->n_masks * q->n_rows; i++)
-        masks[i] = (uint8_t)chance(r, 60);
-    q->masks = masks;
-    char *data =
-        own(owned, random_layout(r, q, size, 0, &q->data, &q->data_row, &q->data_x, &n));
-    for (int64_t i = 0; i < n * size; i++)
-        data[i] = (char)draw(r);
-    for (int64_t i = 0; !hostile && q->data_type == PYSPEC_TYPE_F64 && i < n; i++)
-        ((double *)(void *)data)[i] = 0.25 * (double)below(r, 100) - 1.0;
-    if (chance(r, 50)) {
-        double *values =
-            own(owned, random_layout(r, q, 8, 1, &weight, &q->weight_row, &q->weight_x, &n));
-        for (int64_t i = 0; i < n; i++)
-            values[i] = chance(r, hostile) ? hostile_double(r) : 2.0;
-        q->weight = weight;
-    }
-    if (chance(r, 50)) {
-        uint8_t *values =
-            own(owned, random_layout(r, q, 1, 1, &keep, &q->keep_row, &q->keep_x, &n));
-        for (int64_t i = 0; i < n; i++)
-            values[i] = (uint8_t)chance(r, 80);
-        q->keep = keep;
-    }
 }
 
 /* The model of the window equals the model of the full grid, cropped, bit by bit. */
@@ -273,24 +116,14 @@ static void check_dropped(const pyspec_problem *q, const double *residual)
 {
     for (int64_t row = q->row_begin; q->keep && row < q->row_end; row++)
         for (int64_t i = q->x_begin; i < q->x_end; i++, residual++)
-            CHECK(q->keep[row * q->keep_row + i * q->keep_x] || same(*residual, 0.0));
-}
-
-/* A component at several auxiliary points that moves though it says that it does not: its value is
- * that of the first row, its derivatives are not. */
-static int is_honest(const pyspec_plan *plan)
-{
-    for (int64_t k = plan->n_resolve; k < plan->n_nodes; k++)
-        if (plan_nodes(plan)[k].flags & PYSPEC_FLAG_STATIC && plan_nodes(plan)[k].repeat > 1)
-            return 0;
-    return 1;
+            CHECK(q->keep[(row - q->first_row) * q->keep_row + i * q->keep_x] ||
+                  same(*residual, 0.0));
 }
 
 static void run_sums(rng *r, const pyspec_plan *plan, const pyspec_problem *q, const double *theta,
                      int compares, tally *count)
 {
-    const int honest = is_honest(plan);
-    const int result = fuzz_sums(r, plan, q, theta, honest, compares && honest);
+    const int result = fuzz_sums(r, plan, q, theta, compares);
     CHECK(!(result & SUMS_FAILED));
     count->sums++;
     count->sums_compared += (result & SUMS_COMPARED) != 0;
@@ -316,11 +149,12 @@ static void execute(rng *r, const pyspec_plan *plan, pyspec_problem *q, int hone
     CHECK_INT(status, STATUS_OK);
     double *model = run_entry(RUN_EVALUATE, plan, q, theta, &status);
     CHECK_INT(status, STATUS_OK);
-    if (chance(r, 20)) {
+    const int whole = q->chunk_rows == q->n_rows;
+    if (whole && chance(r, 20)) {
         check_crop(plan, q, theta, model);
         count->windows++;
     }
-    if (!hostile && honest && naive_knows(plan))
+    if (whole && !hostile && honest && naive_knows(plan))
         compare(plan, q, theta, model, count);
     free(model);
     double *residual = run_entry(RUN_RESIDUAL, plan, q, theta, &status);
@@ -331,7 +165,7 @@ static void execute(rng *r, const pyspec_plan *plan, pyspec_problem *q, int hone
         free(run_entry(RUN_JACOBIAN, plan, q, theta, &status));
         CHECK_INT(status, STATUS_OK);
         count->jacobians++;
-        run_sums(r, plan, q, theta, honest && !hostile, count);
+        run_sums(r, plan, q, theta, whole && honest && !hostile, count);
     }
     release(&owned);
     count->executed++;
@@ -349,7 +183,9 @@ static void run_function(rng *r)
     double *fed = chance(r, 50) ? own(&owned, random_doubles(r, n_rows * n_x, hostile)) : NULL;
     double *value = own(&owned, exact(n_rows * n_x, sizeof *value)), *partials[MAX_PARAMS];
     for (int k = 0; k < n_params; k++)
-        partials[k] = chance(r, 80) ? exact(n_rows * n_x, sizeof *value) : NULL;
+        partials[k] = chance(r, 80) || pyspec_op_table[op].kind == KIND_ROW_FED
+                          ? exact(n_rows * n_x, sizeof *value)
+                          : NULL;
     CHECK_INT(pyspec_function(op, test_isa, n_rows, n_x, x, params, fed, value,
                               chance(r, 70) ? partials : NULL),
               STATUS_OK);
@@ -368,48 +204,100 @@ static pyspec_plan *cut_plan(rng *r, const pyspec_plan *plan, int64_t size)
     return cut;
 }
 
-static void one_plan(rng *r, tally *count)
+/* Whether plans that reach new branches are kept. */
+static int learns;
+
+/* A random plan, or one that is kept. */
+static pyspec_plan *next_plan(rng *r, int64_t *size, int *is_random)
 {
     static plan_builder builder;
+    *is_random = !learns || !guided_count() || chance(r, 30);
+    if (!*is_random)
+        return guided_pick(r, size);
     random_plan(r, &builder);
     pyspec_plan *plan = finish(&builder);
-    int64_t size = plan->size;
-    pyspec_problem problem;
+    *size = plan->size;
+    return plan;
+}
+
+static void judge(rng *r, pyspec_plan *plan, int64_t size, pyspec_problem *problem, int mutated,
+                  tally *count)
+{
     pyspec_fault fault;
-    random_sizes(r, plan, &problem);
-    int mutated = chance(r, 40);
-    if (mutated && chance(r, 30))
-        mutate_sizes(r, &problem);
-    else if (mutated && chance(r, 5)) {
-        size = below(r, size);
-        pyspec_plan *cut = cut_plan(r, plan, size);
-        free(plan);
-        plan = cut;
-    } else if (mutated)
-        mutate_plan(r, plan);
-    int status = pyspec_check(plan, size, &problem, &fault);
+    if (learns)
+        guided_begin();
+    int status = pyspec_check(plan, size, problem, &fault);
     count->seen[status]++;
     CHECK(mutated || status == STATUS_OK);
     CHECK_INT(fault.status, status);
     if (status == STATUS_OK) {
         count->accepted++;
-        count_features(plan, &problem, count);
-        if (problem.n_x <= MAX_RUN_X && problem.n_rows <= MAX_RUN_ROWS &&
-            pyspec_work_size(plan, &problem) <= MAX_RUN_WORK)
-            execute(r, plan, &problem, !mutated, count);
+        count_features(plan, problem, count);
+        if (problem->n_x <= MAX_RUN_X && problem->n_rows <= MAX_RUN_ROWS &&
+            pyspec_work_size(plan, problem) <= MAX_RUN_WORK)
+            execute(r, plan, problem, !mutated, count);
     }
+    count->kept += learns && guided_end(plan, size, status == STATUS_OK);
+}
+
+static void one_plan(rng *r, tally *count)
+{
+    int64_t size;
+    int is_random;
+    pyspec_plan *plan = next_plan(r, &size, &is_random);
+    pyspec_problem problem;
+    const int is_whole = size >= (int64_t)sizeof *plan && pyspec_check(plan, size, NULL, NULL) == 0;
+    int mutated = !is_random || chance(r, 40);
+    if (is_whole)
+        random_sizes(r, plan, &problem);
+    else
+        problem = (pyspec_problem){0};
+    if (mutated && is_whole && chance(r, 30))
+        mutate_sizes(r, &problem);
+    else if (mutated && is_whole && chance(r, 5)) {
+        size = below(r, size);
+        pyspec_plan *cut = cut_plan(r, plan, size);
+        free(plan);
+        plan = cut;
+    } else if (mutated && size >= (int64_t)sizeof *plan)
+        do
+            mutate_plan(r, plan, size);
+        while (!is_random && chance(r, 30));
+    judge(r, plan, size, &problem, mutated, count);
     if (chance(r, 10))
         run_function(r);
     free(plan);
+}
+
+/* The plans of the corpus as they are. */
+static void replay(tally *count)
+{
+    const int n = guided_count();
+    for (int k = 0; k < n && !unit_failures; k++) {
+        rng r = {(uint64_t)k};
+        int64_t size;
+        pyspec_problem problem = {0};
+        pyspec_plan *plan = guided_copy(k, &size);
+        test_isa = 0;
+        if (size >= (int64_t)sizeof *plan && pyspec_check(plan, size, NULL, NULL) == 0)
+            random_sizes(&r, plan, &problem);
+        judge(&r, plan, size, &problem, 1, count);
+        free(plan);
+    }
 }
 
 int main(int argc, char **argv)
 {
     const long long n = argc > 1 ? atoll(argv[1]) : 1000, seed = argc > 2 ? atoll(argv[2]) : 1;
     tally count = {0};
+    learns = argc > 3 && strcmp(argv[3], "-v");
+    if (learns && guided_load(argv[3]) < 0)
+        printf("%s: no corpus yet\n", argv[3]);
+    if (learns)
+        replay(&count);
     for (long long k = 0; k < n && !unit_failures; k++) {
         rng r = {(uint64_t)seed * 0x2545f4914f6cdd1du + (uint64_t)k};
-        if (argc > 3) {
+        if (argc > 3 && !learns) {
             printf("plan %lld\n", k);
             fflush(stdout);
         }
@@ -427,13 +315,23 @@ int main(int argc, char **argv)
            count.finite);
     printf("%lld sums, of which %lld of %lld differ from the stored derivatives; %lld fits\n",
            count.sums, count.sums_different, count.sums_compared, count.fits);
+    if (learns)
+        printf("%d plans are kept, %lld of them new, for %d branches\n", guided_count(), count.kept,
+               guided_branches());
+    if (argc > 4 && guided_save(argv[4]))
+        unit_failures++;
+    if (learns) {
+        CHECK(5 * count.accepted >= n && 10 * count.executed >= n);
+        return REPORT;
+    }
 #define STATUS(name, code, message) printf("  %-12s %lld\n", #name, count.seen[code]);
 #include "status.def"
 #undef STATUS
-    /* WORK, OUTPUT, ISA and ORDER belong to the entries, not to the check. */
+    /* WORK, OUTPUT, ISA, ORDER, PREPARED and SHARED belong to the entries, not to the check. */
 #define STATUS(name, code, message)                                                                \
     CHECK(count.seen[code] || (code) == STATUS_WORK || (code) == STATUS_OUTPUT ||                  \
-          (code) == STATUS_ISA || (code) == STATUS_ORDER);
+          (code) == STATUS_ISA || (code) == STATUS_ORDER || (code) == STATUS_PREPARED ||         \
+          (code) == STATUS_SHARED);
 #include "status.def"
 #undef STATUS
     for (int k = 0; k < N_FEATURES; k++) {

@@ -8,10 +8,10 @@
  * NaN, or a status that is not OK; compared with the stored derivatives or not; different from what those give. */
 enum { SUMS_FAILED = 1, SUMS_COMPARED = 2, SUMS_DIFFERENT = 4 };
 
-/* Sums of a random form over random chunks. `honest`: every form has the same model; `compare`: with
- * the stored derivatives as well, where these are finite. */
+/* Sums of a random form over random chunks; `compare`: with the stored derivatives as well, where
+ * these are finite. */
 int fuzz_sums(rng *r, const pyspec_plan *plan, const pyspec_problem *problem, const double *theta,
-              int honest, int compare);
+              int compare);
 
 /* A fit of a few evaluations within random bounds. Returns NULL or what is wrong with its end. */
 const char *fuzz_fit(rng *r, const pyspec_plan *plan, const pyspec_problem *problem,

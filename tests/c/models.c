@@ -27,7 +27,7 @@ static void build_spectra(plan_builder *b, int dimension, int columns)
     law->mask = 1;
     add_step(b, PYSPEC_STEP_BASE, 0, 1, 9);
     add_expression(b, 0, 10, 5, moved);
-    add_expression(b, STATIC, 11, 3, still);
+    add_expression(b, 0, 11, 3, still);
     add_call(b, LAW, OP_expFun, STORE, 12, 4, slow);
     add_step(b, PYSPEC_STEP_BASE, 0, 6, 12);
     const int first[] = {0, 9, 2}, second[] = {0, 10, 2, 6}, third[] = {12, 1, 2, 6};

@@ -1,6 +1,7 @@
-/* naive.c: the plan as one reads it, one number at a time. Shares no loop with execute.c: here
+/* naive.c: the plan as one reads it, one number at a time. Shares no loop with walk.c: here
  * the nodes are outermost, and a convolution is the double sum that defines it. */
 #include "plans.h"
+#include "rpn_functions.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -67,6 +68,17 @@ static double law_op(int op, double t, const double *p)
         return p[0] * phi((t - p[2]) / p[1]) + p[3];
     case OP_sqrtFun:
         return p[0] * sqrt(t > p[1] ? t - p[1] : 0.0 * (t - p[1])) + p[2];
+    case OP_constFun:
+        return p[0];
+    case OP_gaussFun:
+        u = (t - p[2]) / p[1];
+        return p[0] * exp(-0.5 * u * u);
+    case OP_gaussD1Fun:
+        u = (t - p[2]) / p[1];
+        return -p[0] * u * exp(-0.5 * u * u);
+    case OP_gaussD2Fun:
+        u = (t - p[2]) / p[1];
+        return p[0] * (u * u - 1.0) * exp(-0.5 * u * u);
     case OP_stepFun_gaussIRF:
         return (p[0] + p[3]) * phi((t - p[1]) / p[2]);
     case OP_erfFun_gaussIRF:
@@ -90,65 +102,44 @@ static double profile_op(int op, double x, const double *p)
     }
 }
 
-static double kernel_op(int op, double d, double width)
+/* g at n time differences, which are padded to whole vectors. The shape and the masses are those of
+ * the op table, which Python's tests judge: what is done with them is naive here. */
+static void kernel_op(int op, int64_t n, double *lag, double width, double *g)
 {
-    switch (op) {
-    case OP_gaussCONV:
-        return exp(-0.5 * (d / width) * (d / width));
-    case OP_expSymCONV:
-        return exp(-fabs(d) / width);
-    case OP_expDecayCONV:
-        return d < 0.0 ? 0.0 : exp(-d / width);
-    case OP_expRiseCONV:
-        return d > 0.0 ? 0.0 : exp(d / width);
-    case OP_boxCONV:
-        return fabs(d) <= width / 2.0 ? 1.0 : 0.0;
-    default:
-        return (double)NAN;
-    }
+    double params[L];
+    pyspec_block b = {.n = round_up(n, L) / L, .n_valid = n, .across = 1, .x = lag};
+    for (int64_t j = n; j < b.n * L; j++)
+        lag[j] = lag[n - 1];
+    FOR_LANES params[l] = width;
+    pyspec_op_table[op].kernels[0](&b, params, g, NULL);
 }
 
-/* Integral of kernel_op over d > away >= 0. */
-static double upper_tail(int op, double away, double width)
+/* Integral of kernel_op over what lies beyond `away` >= 0 on one side. */
+static double tail(int op, int side, double away, double width)
 {
-    switch (op) {
-    case OP_gaussCONV:
-        return width * sqrt(acos(-1.0) / 2.0) * erfc(away / (sqrt(2.0) * width));
-    case OP_expSymCONV:
-    case OP_expDecayCONV:
-        return width * exp(-away / width);
-    case OP_boxCONV:
-        return width / 2.0 > away ? width / 2.0 - away : 0.0;
-    default:
-        return 0.0;
-    }
-}
-
-/* Over d < -away: the kernel in the mirror. */
-static double lower_tail(int op, double away, double width)
-{
-    int mirrored = op == OP_expDecayCONV   ? OP_expRiseCONV
-                   : op == OP_expRiseCONV ? OP_expDecayCONV
-                                          : op;
-    return upper_tail(mirrored, away, width);
+    const conv_side *s = &pyspec_op_table[op].conv[0]->sides[side];
+    return s->mass ? s->mass(away, width) : 0.0;
 }
 
 void naive_convolve(int op, double width, int64_t n, const double *t, double *y)
 {
-    double *old = malloc((size_t)n * sizeof *old);
+    double *old = malloc((size_t)(3 * (n + L)) * sizeof *old), *lag = old + n + L, *g = lag + n + L;
     if (!old)
         abort();
     memcpy(old, y, (size_t)n * sizeof *old);
     for (int64_t i = 0; i < n; i++) {
-        double left = upper_tail(op, t[i] - t[0], width);
-        double right = lower_tail(op, t[n - 1] - t[i], width);
+        double left = tail(op, PYSPEC_SIDE_LEFT, t[i] - t[0], width);
+        double right = tail(op, PYSPEC_SIDE_RIGHT, t[n - 1] - t[i], width);
         double sum = left * old[0] + right * old[n - 1], norm = left + right;
+        for (int64_t j = 0; j < n; j++)
+            lag[j] = t[i] - t[j];
+        kernel_op(op, n, lag, width, g);
         for (int64_t j = 0; j < n; j++) {
             double before = j > 0 ? t[j] - t[j - 1] : 0.0;
             double after = j < n - 1 ? t[j + 1] - t[j] : 0.0;
-            double g = kernel_op(op, t[i] - t[j], width) * (before + after) / 2.0;
-            sum += g * old[j];
-            norm += g;
+            double weight = g[j] * (before + after) / 2.0;
+            sum += weight * old[j];
+            norm += weight;
         }
         y[i] = sum / norm;
     }
@@ -162,7 +153,7 @@ int naive_knows(const pyspec_plan *plan)
         int op = plan_nodes(plan)[k].op;
         if (op >= 0 && op != OP_Shirley && isnan(energy_op(op, 1.0, p)) &&
             isnan(law_op(op, 1.0, p)) && isnan(profile_op(op, 1.0, p)) &&
-            isnan(kernel_op(op, 1.0, 1.0)))
+            pyspec_op_table[op].kind != KIND_KERNEL)
             return 0;
     }
     return 1;
@@ -193,6 +184,22 @@ static double *trace_at(const reading *r, int64_t name, int64_t aux, int64_t row
     return r->traces + at * r->problem->n_rows + row;
 }
 
+/* An instruction that is not written here once more: as its row has it. */
+static double by_row(int64_t instruction, double a, double b, double c)
+{
+    (void)b;
+    (void)c;
+    switch (instruction) {
+#define RPN(name, arity, symbol, value, by_a, by_b, by_c)                                          \
+    case RPN_##name:                                                                               \
+        return (value);
+#include "rpn.def"
+#undef RPN
+    default:
+        return (double)NAN;
+    }
+}
+
 static double unary(int64_t instruction, double a)
 {
     switch (instruction) {
@@ -210,8 +217,10 @@ static double unary(int64_t instruction, double a)
         return cos(a);
     case RPN_TAN:
         return tan(a);
+    case RPN_ABS:
+        return a < 0.0 ? -a : a + 0.0;
     default:
-        return fabs(a);
+        return by_row(instruction, a, 0.0, 0.0);
     }
 }
 
@@ -230,8 +239,10 @@ static double binary(int64_t instruction, double a, double b)
         return pow(a, b);
     case RPN_MIN:
         return isnan(a) ? a : isnan(b) ? b : a < b ? a : b;
-    default:
+    case RPN_MAX:
         return isnan(a) ? a : isnan(b) ? b : a > b ? a : b;
+    default:
+        return by_row(instruction, a, b, 0.0);
     }
 }
 
@@ -247,9 +258,12 @@ static double run_code(const reading *r, const pyspec_node *node, int64_t aux, i
                                                   : *trace_at(r, code[1], aux, row);
         } else if (arity == 1) {
             stack[depth - 1] = unary(code[0], stack[depth - 1]);
-        } else {
+        } else if (arity == 2) {
             depth--;
             stack[depth - 1] = binary(code[0], stack[depth - 1], stack[depth]);
+        } else {
+            depth -= 2;
+            stack[depth - 1] = by_row(code[0], stack[depth - 1], stack[depth], stack[depth + 1]);
         }
     }
     return stack[0];
@@ -285,7 +299,7 @@ static double resolve_value(const reading *r, const pyspec_node *node, int64_t a
     case PYSPEC_STEP_BASE:
         return *trace_at(r, node->source, aux, row);
     default:
-        return run_code(r, node, aux, node->flags & PYSPEC_FLAG_STATIC ? 0 : row);
+        return run_code(r, node, aux, row);
     }
 }
 

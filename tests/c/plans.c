@@ -33,6 +33,7 @@ void start(plan_builder *b, int dimension, int n_theta, int n_fixed, int n_trace
     b->head.trace = -1;
     b->head.depends = -1;
     b->head.columns = -1;
+    b->head.separable = -1;
 }
 
 int add_blocks(plan_builder *b, int n_aux, int n_blocks)
@@ -190,6 +191,58 @@ void add_columns(plan_builder *b, int n, const int *rows)
         b->words[of_row + rows[k]] = k;
 }
 
+/* ---- stages ------------------------------------------------------------------------------ */
+
+/* Whether a resolving node reads a row, named by its block's first. */
+static int reads_row(const plan_builder *b, const pyspec_node *node, int64_t row)
+{
+    int found = node->step == PYSPEC_STEP_BASE && node->source == row;
+    for (int i = 0; node->step == PYSPEC_STEP_EXPRESSION && i < node->n_code; i++)
+        found |= b->words[node->code + 2 * i] == RPN_PARAM &&
+                 b->words[node->code + 2 * i + 1] == row;
+    for (int i = 0; node->step != PYSPEC_STEP_EXPRESSION && i < node->n_params; i++)
+        found |= b->words[node->params + i] == row;
+    return found;
+}
+
+int row_moves(const plan_builder *b, int64_t row)
+{
+    const int64_t first = b->head.n_theta + b->head.n_fixed, end = first + b->head.n_external;
+    if (row < end)
+        return row >= first;
+    for (int64_t k = 0; k < b->head.n_resolve; k++) {
+        if (b->nodes[k].target != row)
+            continue;
+        if (b->nodes[k].step == PYSPEC_STEP_LAW || b->nodes[k].step == PYSPEC_STEP_CONVOLVE)
+            return 1;
+        for (int64_t other = 0; other < row; other++)
+            if (reads_row(b, &b->nodes[k], other) && row_moves(b, other))
+                return 1;
+    }
+    return 0;
+}
+
+/* Whether a row is convolved, or read by what writes such a row. */
+static int along_axis(const plan_builder *b, int64_t row)
+{
+    for (int64_t k = 0; k < b->head.n_resolve; k++) {
+        if (b->nodes[k].target == row && b->nodes[k].step == PYSPEC_STEP_CONVOLVE)
+            return 1;
+        if (b->nodes[k].target > row && reads_row(b, &b->nodes[k], row) &&
+            along_axis(b, b->nodes[k].target))
+            return 1;
+    }
+    return 0;
+}
+
+static void set_stages(const plan_builder *b, pyspec_node *nodes)
+{
+    for (int64_t k = 0; k < b->head.n_resolve; k++)
+        nodes[k].stage = !row_moves(b, nodes[k].target)   ? PYSPEC_STAGE_PROBLEM
+                         : along_axis(b, nodes[k].target) ? PYSPEC_STAGE_AXIS
+                                                          : PYSPEC_STAGE_ROW;
+}
+
 pyspec_plan *finish(const plan_builder *b)
 {
     pyspec_plan head = b->head;
@@ -202,6 +255,7 @@ pyspec_plan *finish(const plan_builder *b)
         abort();
     memcpy(memory, &head, sizeof head);
     memcpy(memory + head.nodes, b->nodes, n_bytes);
+    set_stages(b, (pyspec_node *)(void *)(memory + head.nodes));
     memcpy(memory + head.words, b->words, (size_t)head.n_words * sizeof(int64_t));
     return (pyspec_plan *)memory;
 }
@@ -251,6 +305,7 @@ void make_grid(grid *g, const pyspec_plan *plan, int64_t n_rows, int64_t n_x)
                                   .fixed = g->fixed,
                                   .n_x = n_x,
                                   .n_rows = n_rows,
+                                  .chunk_rows = n_rows,
                                   .row_end = n_rows,
                                   .x_end = n_x,
                                   .n_axes = plan->n_axes,
@@ -278,26 +333,53 @@ void free_grid(grid *g)
     free(g->spectra);
 }
 
+double *make_work(int64_t size)
+{
+    /* The size is a multiple of 64, as aligned_alloc asks. */
+    double *work = aligned_alloc(64, (size_t)(size ? size : 64));
+    if (!work)
+        abort();
+    for (int64_t i = 0; i < size / (int64_t)sizeof *work; i++)
+        work[i] = (double)NAN;
+    return work;
+}
+
+pyspec_call make_call(const pyspec_plan *plan, const pyspec_problem *problem, const double *theta,
+                      int64_t what)
+{
+    const int64_t size = what & PYSPEC_PREPARE_SLOPES ? pyspec_jacobian_work_size(plan, problem)
+                                                      : pyspec_work_size(plan, problem);
+    const int64_t prepared_size = pyspec_prepared_size(plan, problem, what);
+    return (pyspec_call){.plan = plan,
+                         .problem = problem,
+                         .theta = theta,
+                         .work = make_work(size),
+                         .work_size = size,
+                         .isa = test_isa,
+                         .prepared = make_work(prepared_size),
+                         .prepared_size = prepared_size};
+}
+
+void free_call(const pyspec_call *call)
+{
+    free(call->work);
+    free(call->prepared);
+}
+
 double *run_entry(int entry, const pyspec_plan *plan, const pyspec_problem *problem,
                   const double *theta, int *status)
 {
-    int64_t size = entry == RUN_JACOBIAN ? pyspec_jacobian_work_size(plan, problem)
-                                         : pyspec_work_size(plan, problem);
-    int64_t n_out = entry == RUN_TRACES ? plan->n_traces * problem->n_rows
-                                        : (problem->row_end - problem->row_begin) *
-                                              (problem->x_end - problem->x_begin);
-    n_out *= entry == RUN_JACOBIAN ? plan->n_theta : 1;
-    /* The size is a multiple of 64, as aligned_alloc asks. */
-    double *work = aligned_alloc(64, (size_t)size), *out = exact(n_out, sizeof(double));
-    if (!work)
-        abort();
-    for (int64_t i = 0; i < size / (int64_t)sizeof(double); i++)
-        work[i] = (double)NAN;
-    pyspec_call call = {plan, problem, theta, work, size, out, n_out, test_isa};
+    const int64_t what = entry == RUN_JACOBIAN ? PYSPEC_PREPARE_SLOPES : 0;
+    pyspec_call call = make_call(plan, problem, theta, what);
+    call.n_out = entry == RUN_TRACES ? plan->n_traces * problem->n_rows
+                                     : (problem->row_end - problem->row_begin) *
+                                           (problem->x_end - problem->x_begin);
+    call.n_out *= entry == RUN_JACOBIAN ? plan->n_theta : 1;
+    double *out = call.out = exact(call.n_out, sizeof(double));
     int (*const entries[])(const pyspec_call *) = {pyspec_evaluate, pyspec_residual,
                                                    pyspec_traces, pyspec_jacobian};
     *status = entries[entry](&call);
-    free(work);
+    free_call(&call);
     if (!*status)
         return out;
     free(out);

@@ -43,7 +43,10 @@ void add_dependencies(plan_builder *b);
 /* Columns of the plan's own: these trace rows, in this order. */
 void add_columns(plan_builder *b, int n, const int *rows);
 
-/* The plan in an exactly sized memory of its own; free() it. */
+/* Whether a trace row depends on the row of the axis, as the nodes added so far say. */
+int row_moves(const plan_builder *b, int64_t row);
+
+/* The plan in an exactly sized memory of its own, with the stage of each node; free() it. */
 pyspec_plan *finish(const plan_builder *b);
 
 /* A problem with its own exactly sized arrays: x rises from 0 in steps of 0.1, time from -1
@@ -69,6 +72,14 @@ extern int test_isa;
                 RUN(test);                                                                         \
         test_isa = 0;                                                                              \
     } while (0)
+
+/* Exactly sized, 64-byte aligned memory filled with NaN. */
+double *make_work(int64_t size);
+
+/* A call whose memories have exactly the sizes asked for, with room for PYSPEC_PREPARE_* `what`. */
+pyspec_call make_call(const pyspec_plan *plan, const pyspec_problem *problem, const double *theta,
+                      int64_t what);
+void free_call(const pyspec_call *call);
 
 /* Runs an entry with an exactly sized work memory, filled with NaN, and an exactly sized
  * output, which the caller frees. NULL unless the status is OK. */

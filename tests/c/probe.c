@@ -1,7 +1,7 @@
 /* probe.c: what the library keeps inside, made callable for tests/functions: the elementary
  * functions of vmath.h, the Faddeeva function and the masses of the convolution kernels.
  * tests/functions/probe.py compiles it; arrays hold a multiple of PYSPEC_LANES values. */
-#include "convolve.c"
+#include "conv_kernels.c"
 #include "faddeeva.h"
 
 #define PROBE __attribute__((visibility("default")))
@@ -41,12 +41,29 @@ void probe_faddeeva(int64_t n, const double *x, const double *y, double *out)
     }
 }
 
-PROBE void probe_mass(int64_t op, int64_t left, int64_t n, const double *distance,
-                      double parameter, double *out);
-void probe_mass(int64_t op, int64_t left, int64_t n, const double *distance, double parameter,
-                double *out)
+#define ROW(name) &c_##name
+#define NONE(name) NULL
+#define CONV_OF_PEAK NONE
+#define CONV_OF_BACKGROUND NONE
+#define CONV_OF_SPECTRUM_FED NONE
+#define CONV_OF_ROW_FED NONE
+#define CONV_OF_KERNEL ROW
+#define CONV_OF_DYNAMICS NONE
+#define CONV_OF_PROFILE NONE
+#define CONV_OF_IRF NONE
+#define CONV_OF_RESPONSE NONE
+
+PROBE void probe_mass(int64_t op, int64_t side, int64_t n, const double *away, double width,
+                      double *out);
+void probe_mass(int64_t op, int64_t side, int64_t n, const double *away, double width, double *out)
 {
-    int side = left ? PYSPEC_SIDE_LEFT : PYSPEC_SIDE_RIGHT;
+    static const conv_kernel *const kernels[N_OPS] = {
+#define OP(name, kind, domain, params, linear, jumps, reads, scratch, tolerance, formula)          \
+    CONV_OF_##kind(name),
+#include "ops.def"
+#undef OP
+    };
+    const conv_side *s = &kernels[op]->sides[side];
     for (int64_t i = 0; i < n; i++)
-        out[i] = pyspec_kernel_mass(op, side, distance[i], parameter);
+        out[i] = s->mass ? s->mass(away[i], width) : 0.0;
 }

@@ -78,13 +78,35 @@ static int random_row(rng *r, const plan_builder *b, known k)
     return (int)below(r, k.plain);
 }
 
+/* A row that is the same for all rows of the axis. */
+static int random_still_row(rng *r, const plan_builder *b, known k)
+{
+    int row = random_row(r, b, k);
+    for (int tries = 0; row_moves(b, row); tries++)
+        row = tries < 8 ? random_row(r, b, k) : (int)below(r, b->head.n_theta + b->head.n_fixed);
+    return row;
+}
+
+/* Whether the parameters of a component from `first` on are the same for all rows. */
+static int stands_still(const plan_builder *b, const pyspec_node *node, int first)
+{
+    for (int k = first; k < node->n_params; k++)
+        if (b->words[node->params + k] >= 0 && row_moves(b, b->words[node->params + k]))
+            return 0;
+    return 1;
+}
+
 /* A node that calls op with random rows; one that may be left out often is. */
 static pyspec_node *random_call(rng *r, plan_builder *b, int step, int flags, int target, known k)
 {
     int rows[MAX_PARAMS], n_required, op = random_op(r, step);
     int n = pyspec_count_params(&pyspec_op_table[op], &n_required);
+    const int still = step == PYSPEC_STEP_LAW || step == PYSPEC_STEP_CONVOLVE ||
+                      (step == PYSPEC_STEP_COMPONENT && chance(r, 40));
     for (int i = 0; i < n; i++)
-        rows[i] = i >= n_required && chance(r, 50) ? -1 : random_row(r, b, k);
+        rows[i] = i >= n_required && chance(r, 50) ? -1
+                  : still                         ? random_still_row(r, b, k)
+                                                  : random_row(r, b, k);
     pyspec_node *node = add_call(b, step, op, flags, target, n, rows);
     if (n && chance(r, step == PYSPEC_STEP_CONVOLVE ? 2 : 20)) {
         node->n_guards = (int32_t)below(r, 4);
@@ -139,7 +161,7 @@ static void random_expression(rng *r, plan_builder *b, int target, known k)
         depth += 1 - arity;
         n++;
     }
-    add_expression(b, chance(r, 20) ? PYSPEC_FLAG_STATIC : 0, target, n, code);
+    add_expression(b, 0, target, n, code);
 }
 
 /* Plain rows and blocks in turn, each from what was resolved before it. */
@@ -189,13 +211,14 @@ static unsigned random_component(rng *r, plan_builder *b, unsigned written, know
         add_step(b, PYSPEC_STEP_EXTERNAL, flags, (int)below(r, b->head.n_spectra), target);
     } else {
         pyspec_node *node = random_call(r, b, PYSPEC_STEP_COMPONENT, flags, target, k);
-        if (pyspec_op_table[node->op].kind == KIND_SPECTRUM_FED)
+        if (is_fed(&pyspec_op_table[node->op]))
             node->source = store || chance(r, 50) ? source : target;
-        else if (chance(r, 40))
+        else if (stands_still(b, node, 0) && chance(r, 80))
             node->flags |= PYSPEC_FLAG_STATIC;
         if (b->head.n_aux && chance(r, 5))
             node->repeat = (int32_t)b->head.n_aux;
-        if (pyspec_has_height(&pyspec_op_table[node->op]) && node->repeat == 1 && chance(r, 25))
+        if (pyspec_has_height(&pyspec_op_table[node->op]) && node->repeat == 1 &&
+            stands_still(b, node, 1) && chance(r, 50))
             node->flags |= PYSPEC_FLAG_SHAPE;
     }
     return written | 1u << target;
@@ -298,12 +321,18 @@ void random_plan(rng *r, plan_builder *b)
         random_columns(r, b);
 }
 
-void mutate_plan(rng *r, pyspec_plan *plan)
+/* Whether n items of a plan that may have been changed before lie about where it ends. */
+static int may_hold(int64_t offset, int64_t n, int64_t size)
+{
+    return n > 0 && n <= size && offset >= 0 && offset <= size;
+}
+
+void mutate_plan(rng *r, pyspec_plan *plan, int64_t plan_size)
 {
     char *memory = (char *)plan;
     int64_t value, at;
     if (chance(r, 4)) {
-        plan->dimension = 3 - plan->dimension; /* 2 or 1: rarely hit otherwise */
+        plan->dimension = plan->dimension == 1 ? 2 : 1; /* 2 or 1: rarely hit otherwise */
         return;
     }
     switch (below(r, 4)) {
@@ -311,7 +340,7 @@ void mutate_plan(rng *r, pyspec_plan *plan)
         at = below(r, (int64_t)(sizeof *plan / sizeof value)) * (int64_t)sizeof value;
         break;
     case 1: /* a word */
-        if (plan->n_words == 0)
+        if (!may_hold(plan->words, plan->n_words, plan_size))
             return;
         at = plan->words + below(r, plan->n_words) * (int64_t)sizeof value;
         break;
@@ -329,17 +358,21 @@ void mutate_plan(rng *r, pyspec_plan *plan)
 #define KEEP_pyspec_normal(...)
 #define KEEP_pyspec_part(...)
 #define KEEP_pyspec_solver(...)
+#define KEEP_pyspec_team(...)
 #define KEEP_pyspec_fault(...)
+#define KEEP_pyspec_linear(...)
 #define CONSTANT(name, value)
 #define STRUCT(type, size)
 #define FIELD(type, field, kind, offset, doc) KEEP_##type({offset, SIZE_##kind}, )
 #include "layout.def"
         };
-        if (plan->n_nodes == 0)
+        if (!may_hold(plan->nodes, plan->n_nodes, plan_size))
             return;
         int64_t k = below(r, (int64_t)(sizeof fields / sizeof *fields));
         at = plan->nodes + below(r, plan->n_nodes) * (int64_t)sizeof(pyspec_node) +
              fields[k].offset;
+        if (at > plan_size - (int64_t)sizeof value)
+            return;
         if (fields[k].size == 4) {
             int32_t narrow;
             memcpy(&narrow, memory + at, sizeof narrow);
@@ -349,6 +382,8 @@ void mutate_plan(rng *r, pyspec_plan *plan)
         }
     }
     }
+    if (at > plan_size - (int64_t)sizeof value)
+        return;
     memcpy(&value, memory + at, sizeof value);
     value = odd_integer(r, value);
     memcpy(memory + at, &value, sizeof value);

@@ -21,6 +21,6 @@ double hostile_double(rng *r);
 void random_plan(rng *r, plan_builder *b);
 
 /* Changes one field of the header or of a node, or one word. The size stays. */
-void mutate_plan(rng *r, pyspec_plan *plan);
+void mutate_plan(rng *r, pyspec_plan *plan, int64_t plan_size);
 
 #endif

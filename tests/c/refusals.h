@@ -37,6 +37,8 @@ static pyspec_plan *good_plan(void);
         CHECK_INT(fault.status, want_status);                                                      \
         CHECK_INT(fault.node, want_node);                                                          \
         CHECK_INT(fault.field, want_field);                                                        \
+        if (want_status == STATUS_OK || want_status == STATUS_NULL_POINTER)                        \
+            CHECK_INT(fault.value, 0);                                                             \
         CHECK_INT(pyspec_check(p, size, q, NULL), want_status);                                    \
         (void)n, (void)w;                                                                          \
         free_grid(&g);                                                                             \

@@ -40,15 +40,11 @@ void free_sums(pyspec_normal *s)
 int accumulate(const pyspec_plan *plan, const pyspec_problem *problem, const double *theta,
                pyspec_normal *s, int64_t row_begin, int64_t row_end)
 {
-    const int64_t size = pyspec_jacobian_work_size(plan, problem);
-    double *work = aligned_alloc(64, (size_t)size);
-    if (!work)
-        abort();
-    for (int64_t i = 0; i < size / (int64_t)sizeof *work; i++)
-        work[i] = (double)NAN;
-    const pyspec_call call = {plan, problem, theta, work, size, NULL, 0, test_isa};
-    int status = pyspec_accumulate(&call, s, row_begin, row_end);
-    free(work);
+    const int64_t what = s->form == PYSPEC_FORM_VALUE ? 0 : PYSPEC_PREPARE_SLOPES;
+    const pyspec_call call = make_call(plan, problem, theta, what);
+    int status = pyspec_prepare(&call, what);
+    status = status ? status : pyspec_accumulate(&call, s, row_begin, row_end);
+    free_call(&call);
     return status;
 }
 

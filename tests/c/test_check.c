@@ -207,7 +207,7 @@ static void refuses_an_op_of_another_kind(void)
         const op_row *row = &pyspec_op_table[op];
         int law = row->kind == KIND_DYNAMICS || row->kind == KIND_RESPONSE;
         int component = row->kind == KIND_PEAK || row->kind == KIND_BACKGROUND ||
-                        row->kind == KIND_SPECTRUM_FED;
+                        is_fed(row);
         CHECK_INT(status_with_op(LAW, op) != STATUS_OP, law);
         CHECK_INT(status_with_op(GAUSS, op) != STATUS_OP, component);
         CHECK_INT(row->domain == DOMAIN_ENERGY, component);

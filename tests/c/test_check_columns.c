@@ -74,6 +74,22 @@ static void refuses_bad_dependencies(void)
     HEADER(LISTS[ENDS[BLOCK_ROW] + 1] = INT64_MIN, ROW, depends);
 }
 
+/* The spectra of the builder's plan are no shapes times traces. */
+static void refuses_a_structure_that_is_none(void)
+{
+    HEADER(p->separable = -2, OFFSET, separable);
+    HEADER(p->separable = INT64_MIN, OFFSET, separable);
+    HEADER(p->separable = p->n_words, OFFSET, separable);
+    HEADER(p->separable = INT64_MAX, OFFSET, separable);
+    HEADER((p->separable = p->columns, OWN[0] = INT64_MAX, p->columns = -1), SIZE, separable);
+    HEADER((p->separable = p->columns, OWN[0] = -1, p->columns = -1), SIZE, separable);
+    HEADER((p->separable = p->columns, OWN[0] = 1, OWN[1] = -1, p->columns = -1), ROW, separable);
+    HEADER((p->separable = p->columns, OWN[0] = 1, OWN[1] = BLOCK_ROW, p->columns = -1), ROW,
+           separable);
+    HEADER((p->separable = p->columns, p->columns = -1, p->depends = -1), SIZE, separable);
+    HEADER((p->separable = p->columns, p->columns = -1, p->dimension = 1), SIZE, separable);
+}
+
 static void refuses_bad_columns(void)
 {
     HEADER(p->columns = -2, OFFSET, columns);
@@ -139,8 +155,8 @@ static void refuses_a_height_where_there_is_none(void)
     NODE(SHIRLEY, flags = shape, STEP, flags);
     NODE(LINE, flags = shape, STEP, flags);
     NODE(SPREAD, flags = shape, STEP, flags); /* runs over auxiliary points */
-    EXPECT(n[GAUSS].flags |= shape, STATUS_OK, -1, -1);
-    EXPECT(n[GLP].flags |= PYSPEC_FLAG_STATIC, STATUS_OK, -1, -1);
+    EXPECT((n[GLP].flags = 0, n[GLP].flags |= shape), STATUS_OK, -1, -1);
+    NODE(GAUSS, flags |= shape, STAGE, params); /* its position moves too */
     EXPECT((n[GAUSS].op = OP_Offset, n[GAUSS].n_params = 1, n[GAUSS].n_guards = 0,
             n[GAUSS].flags |= shape),
            STATUS_STEP, GAUSS, FIELD_pyspec_node_flags);
@@ -158,6 +174,7 @@ int main(void)
 {
     RUN(accepts_a_good_plan);
     RUN(refuses_bad_dependencies);
+    RUN(refuses_a_structure_that_is_none);
     RUN(refuses_bad_columns);
     RUN(refuses_parameters_without_a_column);
     RUN(refuses_a_height_where_there_is_none);

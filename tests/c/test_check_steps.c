@@ -154,8 +154,49 @@ static void refuses_a_bad_problem(void)
     EXPECT(q->loss_scale = -1.0, STATUS_OK, -1, -1); /* nothing reads it */
 }
 
+/* A node runs no earlier than what it reads, and whatever a whole axis has in common is there before
+ * the first row. */
+static void refuses_a_bad_stage(void)
+{
+    const int row = PYSPEC_STAGE_ROW, axis = PYSPEC_STAGE_AXIS;
+    NODE(LAW, stage = PYSPEC_STAGE_PROBLEM, STAGE, stage);
+    NODE(LAW, stage = 3, STAGE, stage);
+    NODE(LAW, stage = -1, STAGE, params);
+    NODE(CONVOLVE, stage = row, STAGE, stage);
+    NODE(BASE, stage = row, STAGE, stage); /* the same trace as the convolution's */
+    NODE(PROFILE, stage = axis, STAGE, params);
+    NODE(PROFILE, stage = PYSPEC_STAGE_PROBLEM, STAGE, params);
+    NODE(EXPRESSION, stage = PYSPEC_STAGE_PROBLEM, STAGE, code);
+    NODE(GAUSS, stage = row, STAGE, stage);
+    NODE(GAUSS, flags |= PYSPEC_FLAG_STATIC, STAGE, params); /* its position moves */
+    WORD(CONVOLVE, params, 4, STAGE, params); /* a width that the caller moves */
+    WORD(LAW, params, 4, STAGE, params);
+    NODE(BASE, source = 5, STAGE, source); /* itself */
+    EXPECT((n[BASE] = n[EXPRESSION], n[EXPRESSION] = n[LAW]), STATUS_STAGE, EXPRESSION,
+           FIELD_pyspec_node_target); /* row 5 is written again after others read it */
+}
+
+/* Data of some rows: the window lies within, and a convolution needs all external rows. */
+static void refuses_a_bad_chunk(void)
+{
+    EXPECT((q->first_row = 1, q->chunk_rows = 3, q->row_begin = 1, q->row_end = 4), STATUS_OK, -1,
+           -1);
+    PROBLEM(q->chunk_rows = 0, WINDOW, chunk_rows);
+    PROBLEM(q->chunk_rows = q->n_rows + 1, WINDOW, chunk_rows);
+    PROBLEM(q->first_row = 1, WINDOW, first_row);
+    PROBLEM(q->first_row = -1, WINDOW, first_row);
+    PROBLEM((q->first_row = 1, q->chunk_rows = 2), WINDOW, row_begin);
+    PROBLEM((q->chunk_rows = 2), WINDOW, row_end);
+    EXPECT((n[BASE].source = 4, q->first_row = 1, q->chunk_rows = 3, q->row_begin = 1,
+            q->row_end = 4),
+           STATUS_WINDOW, -1, FIELD_pyspec_problem_chunk_rows);
+    EXPECT(n[BASE].source = 4, STATUS_OK, -1, -1);
+}
+
 int main(void)
 {
+    RUN(refuses_a_bad_stage);
+    RUN(refuses_a_bad_chunk);
     RUN(accepts_a_good_plan);
     RUN(refuses_a_bad_header);
     RUN(refuses_a_bad_convolution);

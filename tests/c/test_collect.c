@@ -72,6 +72,11 @@ static void parts_are_gathered_in_one_triangle(void)
 
 /* ---- refusals ------------------------------------------------------------------------------- */
 
+static int64_t form_needs(int form)
+{
+    return form == PYSPEC_FORM_VALUE ? 0 : PYSPEC_PREPARE_SLOPES;
+}
+
 /* Status of pyspec_accumulate after `edit` of: m, q, s, call, begin, end. */
 #define EXPECT(want_form, want, edit)                                                              \
     do {                                                                                           \
@@ -81,13 +86,14 @@ static void parts_are_gathered_in_one_triangle(void)
         pyspec_problem *q = &m.g.problem;                                                          \
         make_sums(&s, want_form, m.plan->n_theta, PYSPEC_NORMAL_NODES, m.plan->n_theta + 1);       \
         const pyspec_normal whole = s;                                                             \
-        int64_t begin = 0, end = 9, size = pyspec_jacobian_work_size(m.plan, q);                   \
-        double *work = aligned_alloc(64, (size_t)size);                                            \
-        pyspec_call call = {m.plan, q, m.theta, work, size, NULL, 0, test_isa};                    \
+        int64_t begin = 0, end = 9, what = form_needs(want_form);                                  \
+        pyspec_call call = make_call(m.plan, q, m.theta, what);                                    \
+        const pyspec_call made = call;                                                             \
+        CHECK_INT(pyspec_prepare(&call, what), STATUS_OK);                                         \
         edit;                                                                                      \
         CHECK_INT(pyspec_accumulate(&call, &s, begin, end), want);                                 \
         s = whole;                                                                                 \
-        free(work);                                                                                \
+        free_call(&made);                                                                          \
         free_sums(&s);                                                                             \
         free_model(&m);                                                                            \
     } while (0)
@@ -104,7 +110,7 @@ static void accumulating_refuses_what_it_cannot_use(void)
         EXPECT(form, STATUS_NULL_POINTER, s.nodes = NULL);
         EXPECT(form, STATUS_ISA, call.isa = N_ISA);
         EXPECT(form, STATUS_WORK, call.work_size--);
-        EXPECT(form, STATUS_OFFSET, m.plan->depends = -1);
+        EXPECT(form, form == PYSPEC_FORM_VALUE ? STATUS_OK : STATUS_OFFSET, m.plan->depends = -1);
         EXPECT(form, STATUS_DATA, q->data = NULL);
         EXPECT(form, STATUS_ORDER, s.order++);
         EXPECT(form, STATUS_ORDER, s.order--);

@@ -32,11 +32,12 @@ static void refuse_what_is_missing_or_too_small(void)
     g.problem.data = data;
     g.problem.data_row = 80;
     g.problem.data_x = 8;
-    int64_t size = pyspec_work_size(plan, &g.problem);
-    double *work = aligned_alloc(64, (size_t)size);
+    const pyspec_call made = make_call(plan, &g.problem, theta, 0);
     for (int k = 0; k < 3; k++) {
         int64_t n_out = k == RUN_TRACES ? 12 : 40;
-        const pyspec_call good = {plan, &g.problem, theta, work, size, out, n_out, 0};
+        pyspec_call good = made;
+        good.out = out;
+        good.n_out = n_out;
         pyspec_call call = good;
         CHECK_INT(entries[k](&call), STATUS_OK);
         CHECK_INT(entries[k](NULL), STATUS_NULL_POINTER);
@@ -61,16 +62,27 @@ static void refuse_what_is_missing_or_too_small(void)
         call.work_size--;
         CHECK_INT(entries[k](&call), STATUS_WORK);
         call = good;
+        call.prepared = NULL;
+        CHECK_INT(entries[k](&call), STATUS_NULL_POINTER);
+        call = good;
+        call.prepared_size--;
+        CHECK_INT(entries[k](&call), STATUS_WORK);
+        call = good;
         call.n_out--;
         CHECK_INT(entries[k](&call), STATUS_OUTPUT);
     }
     g.problem.data = NULL;
-    const pyspec_call call = {plan, &g.problem, theta, work, size, out, 40, 0};
+    pyspec_call call = made;
+    call.out = out;
+    call.n_out = 40;
     CHECK_INT(pyspec_residual(&call), STATUS_DATA);
     CHECK_INT(pyspec_evaluate(&call), STATUS_OK);
     CHECK_INT(pyspec_work_size(NULL, &g.problem), 0);
     CHECK_INT(pyspec_work_size(plan, NULL), 0);
-    free(work);
+    CHECK_INT(pyspec_prepared_size(NULL, &g.problem, 0), 0);
+    CHECK_INT(pyspec_prepared_size(plan, NULL, 0), 0);
+    CHECK_INT(pyspec_prepared_size(plan, &g.problem, PYSPEC_PREPARE_SLOPES), 0); /* no `depends` */
+    free_call(&made);
     free_grid(&g);
     free(plan);
 }
@@ -103,9 +115,9 @@ static void several_residuals_are_one_call(void)
     for (int k = 0; k < 2; k++) {
         make_grid(&g[k], plan, 4 + k, 12 - k);
         g[k].problem.data = data;
-        int64_t size = pyspec_work_size(plan, &g[k].problem);
-        double *work = aligned_alloc(64, (size_t)size);
-        calls[k] = (pyspec_call){plan, &g[k].problem, theta, work, size, out[k], 60, 0};
+        calls[k] = make_call(plan, &g[k].problem, theta, 0);
+        calls[k].out = out[k];
+        calls[k].n_out = 60;
     }
     CHECK_INT(pyspec_residual_all(both, 2), STATUS_OK);
     for (int k = 0; k < 2; k++) {
@@ -123,7 +135,7 @@ static void several_residuals_are_one_call(void)
     calls[0].n_out = 1;
     CHECK_INT(pyspec_residual_all(both, 2), STATUS_OUTPUT);
     for (int k = 0; k < 2; k++) {
-        free(calls[k].work);
+        free_call(&calls[k]);
         free_grid(&g[k]);
     }
     free(plan);

@@ -30,7 +30,7 @@ static pyspec_plan *rich_plan(int dimension)
     law->mask = 1;
     add_step(&b, PYSPEC_STEP_BASE, 0, 1, 9);
     add_expression(&b, 0, 10, 10, moved);
-    add_expression(&b, STATIC, 11, 3, still);
+    add_expression(&b, 0, 11, 3, still);
     const int first[] = {0, 9, 2}, second[] = {0, 10, 2, 6}, line[] = {6, 5, 2, 1};
     const int shirley[] = {5}, offset[] = {11}, third[] = {7, 1, 11};
     add_call(&b, COMPONENT, OP_Offset, STORE | STATIC, 1, 1, offset);

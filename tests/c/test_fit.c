@@ -35,11 +35,9 @@ static void begin_part(joint_fit *f, int k, int columns, int dress)
 {
     model *m = &f->models[k];
     make_model(m, MODEL_2D, columns, dress, 27 + 4 * k, 53 - 11 * k);
-    const int64_t size = pyspec_jacobian_work_size(m->plan, &m->g.problem);
     make_sums(&f->sums[k], PYSPEC_FORM_FACTOR, N_OWN, PYSPEC_NORMAL_NODES, N_ALL + 1);
-    double *work = aligned_alloc(64, (size_t)size), *theta = doubles(N_OWN);
-    f->calls[k] =
-        (pyspec_call){m->plan, &m->g.problem, theta, work, size, NULL, 0, test_isa};
+    double *theta = doubles(N_OWN);
+    f->calls[k] = make_call(m->plan, &m->g.problem, theta, PYSPEC_PREPARE_SLOPES);
     f->parts[k] = (pyspec_part){&f->calls[k], theta, gathers[k], &f->sums[k], N_OWN};
 }
 
@@ -77,7 +75,7 @@ static void end_fit(joint_fit *f)
     for (int k = 0; k < N_PARTS; k++) {
         free_model(&f->models[k]);
         free_sums(&f->sums[k]);
-        free(f->calls[k].work);
+        free_call(&f->calls[k]);
         free(f->parts[k].theta);
     }
     free(f->theta);
@@ -114,7 +112,7 @@ static void equals_the_steps_taken_by_hand(void)
     joint_fit f, g;
     begin_fit(&f, 0);
     begin_fit(&g, 0);
-    CHECK_INT(pyspec_fit(&f.solver, f.parts, N_PARTS, 1000), PYSPEC_FIT_DONE);
+    CHECK_INT(pyspec_fit(&f.solver, f.parts, N_PARTS, NULL, 1000), PYSPEC_FIT_DONE);
     while (pyspec_fit_step(&g.solver) == PYSPEC_FIT_NEED_NORMAL)
         answer(&g);
     CHECK_INT(f.solver.end, PYSPEC_END_CONVERGED);
@@ -123,7 +121,7 @@ static void equals_the_steps_taken_by_hand(void)
     CHECK(same(g.solver.chisqr, f.solver.chisqr));
     CHECK(all_same(g.theta, f.theta, N_ALL));
     CHECK(all_same(g.normal, f.normal, SIZE));
-    CHECK_INT(pyspec_fit(&f.solver, f.parts, N_PARTS, 0), PYSPEC_FIT_DONE);
+    CHECK_INT(pyspec_fit(&f.solver, f.parts, N_PARTS, NULL, 0), PYSPEC_FIT_DONE);
     end_fit(&f);
     end_fit(&g);
 }
@@ -134,7 +132,7 @@ static void finds_what_the_data_were_made_with(void)
 {
     joint_fit f;
     begin_fit(&f, DRESS_KEEP);
-    CHECK_INT(pyspec_fit(&f.solver, f.parts, N_PARTS, 1000), PYSPEC_FIT_DONE);
+    CHECK_INT(pyspec_fit(&f.solver, f.parts, N_PARTS, NULL, 1000), PYSPEC_FIT_DONE);
     CHECK_INT(f.solver.end, PYSPEC_END_CONVERGED);
     CHECK(f.solver.nfev < 40);
     for (int k = 0; k < N_PARTS; k++)
@@ -158,11 +156,11 @@ static void every_budget_gives_the_same_bits(void)
     for (int dress = 0; dress <= DRESS_POISSON; dress += DRESS_POISSON) {
         joint_fit f, g;
         begin_fit(&f, dress);
-        CHECK_INT(pyspec_fit(&f.solver, f.parts, N_PARTS, budgets[0]), PYSPEC_FIT_DONE);
+        CHECK_INT(pyspec_fit(&f.solver, f.parts, N_PARTS, NULL, budgets[0]), PYSPEC_FIT_DONE);
         for (int k = 1; k < 5; k++) {
             int64_t calls = 1;
             begin_fit(&g, dress);
-            while (pyspec_fit(&g.solver, g.parts, N_PARTS, budgets[k]) == PYSPEC_FIT_AGAIN)
+            while (pyspec_fit(&g.solver, g.parts, N_PARTS, NULL, budgets[k]) == PYSPEC_FIT_AGAIN)
                 CHECK(calls++ * budgets[k] <= f.solver.nfev);
             CHECK_INT(g.solver.end, f.solver.end);
             CHECK_INT(g.solver.nfev, f.solver.nfev);
@@ -180,11 +178,11 @@ static void no_budget_evaluates_nothing(void)
 {
     joint_fit f;
     begin_fit(&f, 0);
-    CHECK_INT(pyspec_fit(&f.solver, f.parts, N_PARTS, 0), PYSPEC_FIT_AGAIN);
-    CHECK_INT(pyspec_fit(&f.solver, f.parts, N_PARTS, -1), PYSPEC_FIT_AGAIN);
+    CHECK_INT(pyspec_fit(&f.solver, f.parts, N_PARTS, NULL, 0), PYSPEC_FIT_AGAIN);
+    CHECK_INT(pyspec_fit(&f.solver, f.parts, N_PARTS, NULL, -1), PYSPEC_FIT_AGAIN);
     for (int k = 0; k < SIZE; k++)
         CHECK(isnan(f.answer[k]));
-    CHECK_INT(pyspec_fit(&f.solver, f.parts, N_PARTS, 1000), PYSPEC_FIT_DONE);
+    CHECK_INT(pyspec_fit(&f.solver, f.parts, N_PARTS, NULL, 1000), PYSPEC_FIT_DONE);
     CHECK_INT(f.solver.end, PYSPEC_END_CONVERGED);
     end_fit(&f);
 }
@@ -194,14 +192,14 @@ static void a_part_that_cannot_run_ends_the_call(void)
     joint_fit f;
     begin_fit(&f, 0);
     f.models[1].g.problem.data = NULL;
-    CHECK_INT(pyspec_fit(&f.solver, f.parts, N_PARTS, 1000), -STATUS_DATA);
-    CHECK_INT(pyspec_fit(&f.solver, NULL, N_PARTS, 1000), -STATUS_NULL_POINTER);
-    CHECK_INT(pyspec_fit(NULL, f.parts, N_PARTS, 1000), -STATUS_NULL_POINTER);
+    CHECK_INT(pyspec_fit(&f.solver, f.parts, N_PARTS, NULL, 1000), -STATUS_DATA);
+    CHECK_INT(pyspec_fit(&f.solver, NULL, N_PARTS, NULL, 1000), -STATUS_NULL_POINTER);
+    CHECK_INT(pyspec_fit(NULL, f.parts, N_PARTS, NULL, 1000), -STATUS_NULL_POINTER);
     f.models[1].g.problem.data = f.models[1].data;
     f.sums[0].capacity = 0;
-    CHECK_INT(pyspec_fit(&f.solver, f.parts, N_PARTS, 1000), -STATUS_OUTPUT);
+    CHECK_INT(pyspec_fit(&f.solver, f.parts, N_PARTS, NULL, 1000), -STATUS_OUTPUT);
     f.sums[0].capacity = PYSPEC_NORMAL_NODES;
-    CHECK_INT(pyspec_fit(&f.solver, f.parts, N_PARTS, 1000), PYSPEC_FIT_DONE);
+    CHECK_INT(pyspec_fit(&f.solver, f.parts, N_PARTS, NULL, 1000), PYSPEC_FIT_DONE);
     CHECK_INT(f.solver.end, PYSPEC_END_CONVERGED);
     end_fit(&f);
 }

@@ -3,15 +3,11 @@
 #ifndef UNIT_H
 #define UNIT_H
 
+#include "status.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-
-enum {
-#define STATUS(name, code, message) STATUS_##name = (code),
-#include "status.def"
-#undef STATUS
-};
 
 static int unit_failures;
 static const char *unit_test = "";

@@ -14,6 +14,8 @@ import pytest
 from pyspec.cli import main
 from pyspec.cli.new import JOB, MODELS, TRUTH, example_data
 from pyspec.io import load_fit, read
+from pyspec.ir import parse_graph
+from pyspec.passes import PASSES
 
 pytest.importorskip("matplotlib")
 
@@ -135,19 +137,20 @@ def test_a_fit_that_does_not_converge_ends_with_3(
 def test_ctrl_c_keeps_the_best_point_and_ends_with_130(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    import pyspec.fit.problem as problem
+    from pyspec.fit.evaluations import Evaluations
 
     calls = []
 
-    def press(self: problem.FitProblem) -> None:
+    def press(self: Evaluations) -> None:
         calls.append(1)
         if len(calls) == 2:
             raise KeyboardInterrupt
 
-    monkeypatch.setattr(problem.FitProblem, "check_time", press)
+    monkeypatch.setattr(Evaluations, "check_end", press)
     job = change(folder, ("baseline: [-10, -1]", "# baseline: [-10, -1]"))
     assert main(["fit", job]) == 130
     assert "interrupted" in (folder / "results" / "report.html").read_text(encoding="utf-8")
+    assert json.loads((folder / "results" / "parameters.json").read_text())["interrupted"] is True
 
 
 @pytest.mark.parametrize(
@@ -156,7 +159,10 @@ def test_ctrl_c_keeps_the_best_point_and_ends_with_130(
         ((("type: 2d", "type: spectrum"),), "which spectrum? write"),
         ((("type: 2d", "type: baseline"), ("baseline: [", "# b: [")), "type baseline needs"),
         ((("type: 2d", "options: {ftoll: 1}"),), "ftoll"),
-        ((("output: results ", "output: job.yaml "),), "cannot be made"),
+        (
+            (("output: results ", "output: job.yaml "),),
+            "job.yaml: is a file; the output is a folder",
+        ),
     ],
 )
 def test_mistakes_have_one_line(
@@ -358,3 +364,44 @@ def test_an_unexpected_error_says_whose_mistake_it_is(
 
 def test_example_data_are_the_same_every_time() -> None:
     assert example_data() == example_data()
+
+
+def test_explain_the_passes(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    named = ["explain", str(folder / "models.yaml"), "--dynamics", "GLP_01_A=fade"]
+    assert main([*named, "--passes"]) == 0
+    text = capsys.readouterr().out
+    assert re.findall(r"^(\w+): \d+", text, re.MULTILINE) == list(PASSES)
+    assert "GLP_01: only its height moves; depends on" in text
+    for name in PASSES:
+        assert main([*named, f"--after={name}"]) == 0
+        text = capsys.readouterr().out
+        left_out = re.findall(r"^(\w+): left out$", text, re.MULTILINE)
+        assert left_out == list(PASSES)[list(PASSES).index(name) + 1 :]
+        graph = parse_graph(text.partition(f"Graph after {name}:\n\n")[2].rstrip("\n"))
+        assert ("GLP_02_F" in graph.node_by_name) == (name in ("fold", "drop"))
+
+
+def test_explain_after_no_pass(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["explain", str(folder / "models.yaml"), "--after=shares"]) == 1
+    assert "after: 'shares' is no pass; did you mean 'share'?" in capsys.readouterr().err
+
+
+def test_explain_the_memory(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Each row of the axis stage takes a double, and one for each slope."""
+    models = str(folder / "models.yaml")
+    assert main(["explain", models, "--dynamics", "GLP_01_A=fade", "--memory"]) == 0
+    assert "Axis stage: empty" in capsys.readouterr().out
+    path = folder / "kernel.yaml"
+    path.write_text(
+        "m:\n  Gauss: {A: [9, True], x0: [3, True], SD: [1, False]}\n"
+        "law:\n  gaussCONV: {SD: [1, True]}\n"
+        "  expFun: {A: [2, True], tau: [3, True], t0: [0, False]}\n"
+    )
+    assert main(["explain", str(path), "--dynamics", "Gauss_01_A=law", "--memory"]) == 0
+    text = capsys.readouterr().out
+    rows = re.findall(r"^ *(\S+) +(\d+) +(\d+)$", text, re.MULTILINE)
+    assert rows
+    assert all(int(size) == 8 * (1 + int(slopes)) for _, slopes, size in rows)
+    each = re.search(r"each further time, scratch of the kernels included: (\d+) bytes", text)
+    assert each is not None
+    assert int(each[1]) > sum(int(size) for _, _, size in rows)

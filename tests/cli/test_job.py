@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from pyspec.cli.fields import JobError
+from pyspec.cli.fields import Fields, JobError
 from pyspec.cli.job import read_job
 from pyspec.cli.new import JOB, example_data, new_folder
 from pyspec.cli.prepare import load_data, load_the_model, mean_spectrum, series, windows
 from pyspec.errors import PyspecError
+from pyspec.plot.config import ALIASES, FIELDS
 
 SHORT = "data: {path: data.csv}\nmodels: models.yaml\n"
 
@@ -86,13 +88,17 @@ def test_every_choice_of_the_template_can_be_taken(folder: Path) -> None:
         (SHORT + "plot: {x_dir: down}\n", "plot.x_dir: PlotConfig: x_dir must be one of"),
         (SHORT + "plot: {e_lable: a}\n", "no field 'e_lable'; did you mean 'e_label'"),
         (SHORT + "dynamics: [fade]\n", "dynamics: holds a list"),
+        (SHORT + "dynamics: fade\n", r"each entry in a line '- {parameter: …, model: fade}'"),
+        (SHORT + "fit: 2d\n", "such as 'fit: {type: 2d}'"),
+        ("data: scan.csv\nmodels: models.yaml\n", "such as 'data: {path: scan.csv}'"),
+        ("data: {path: a.csv}\nmodels: {path: m.yaml}\n", "give one word, 'models: …', not fields"),
         (SHORT + "dynamics: {model: fade}\n", r"dynamics\[0\]: 'parameter:' is missing"),
         (SHORT + "dynamics: {parameter: a}\n", r"dynamics\[0\].model: is missing"),
         (SHORT + "auxiliary: {range: [0, 1]}\n", "auxiliary: give 'values:"),
         (SHORT + "data: {path: e.csv}\n", "data: given twice, first in line 1"),
         (SHORT + "output: {archive: yes}\n", "output.archive: give true or false"),
         (SHORT + "fit: {max_evaluations: 0}\n", "whole number of at least 1"),
-        ("- a\n", "a job holds fields"),
+        ("- a\n", "is no job, which has the fields"),
         ("a: [\n", "not valid YAML"),
         ("a: &x 1\n", "the anchor '&x' is not allowed"),
     ],
@@ -176,3 +182,23 @@ def test_noise_of_a_mean(folder: Path) -> None:
     job = read_job(write(folder, JOB + "noise: {sigma: sigma.csv}\n"))
     with pytest.raises(JobError, match="positive everywhere"):
         series(job, dataset, where)
+
+
+def test_the_page_of_job_files_names_every_field(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: set[str] = set()
+    node = Fields.node
+
+    def remember(self: Fields, key: str) -> object:
+        asked.add(key)
+        return node(self, key)
+
+    monkeypatch.setattr(Fields, "node", remember)
+    more = "noise: {type: none}\nprofiles: {parameter: a, model: b}\noutput: {folder: r}\n"
+    read_job(write(folder, (JOB + more).replace("output: results", "auxiliary: {values: [0, 1]}")))
+    page = Path(__file__).parents[2] / "docs" / "job_file.md"
+    text = page.read_text(encoding="utf-8")
+    fields = asked - set(FIELDS) - set(ALIASES)  # those of pictures stand with PlotConfig
+    assert len(fields) > 40
+    assert [name for name in sorted(fields) if not re.search(rf"\b{name}\b", text)] == []

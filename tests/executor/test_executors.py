@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
-from zoo import ENERGY, TIME, ZOO, make_model
+from support.zoo import ENERGY, TIME, ZOO, make_model
 
 import pyspec._library as library
 from pyspec.errors import BackendError, DataError, LibraryError, PlanError

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from zoo import ENERGY, TIME, make_model
+from support.zoo import ENERGY, TIME, make_model
 
 import pyspec.executor.compiled
 import pyspec.executor.joint

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from zoo import make_model
+from support.zoo import make_model
 
 from pyspec.errors import DataError
 from pyspec.executor import make_executor

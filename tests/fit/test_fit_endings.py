@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from fit_cases import (
+from support.fit_cases import (
     TRUE_1D,
     check_truth,
     data_1d,
@@ -98,7 +98,7 @@ def test_ctrl_c_keeps_the_best_point(method: str) -> None:
 
 
 def test_fallback_says_why(monkeypatch: pytest.MonkeyPatch) -> None:
-    def refuse(self: Any, *given: Any) -> None:
+    def refuse(self: Any, *given: Any, **named: Any) -> None:
         raise PlanError("cannot compile this")
 
     measurement = Measurement(data=data_1d())

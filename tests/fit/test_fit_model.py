@@ -12,7 +12,7 @@ from typing import Any
 import lmfit
 import numpy as np
 import pytest
-from fit_cases import (
+from support.fit_cases import (
     ENERGY,
     START,
     STATIC,

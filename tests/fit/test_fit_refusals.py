@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from fit_cases import (
+from support.fit_cases import (
     DECAY,
     ENERGY,
     START,

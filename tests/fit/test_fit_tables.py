@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 from pyspec.errors import FitError
-from pyspec.fit.buffers import BufferPool
 from pyspec.fit.parameters import at_bound
 from pyspec.fit.progress import Bar, Custom, Line, Silent, make_progress
+from pyspec.fit.solve.buffers import BufferPool
 from pyspec.fit.table import (
     CorrelationTable,
     ParameterRow,
@@ -81,7 +81,7 @@ def test_value_has_two_digits_of_its_error(
 
 def test_dataframe_needs_pandas(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "pandas", None)
-    with pytest.raises(FitError, match="pip install pandas"):
+    with pytest.raises(FitError, match=r"pip install 'pyspec\[io\]'"):
         ParameterTable(ROWS).to_dataframe()
 
 
@@ -138,6 +138,7 @@ def test_progress_choice(monkeypatch: pytest.MonkeyPatch) -> None:
     custom.close()
     assert calls == [(3, 2.0, 1.0)]
     monkeypatch.setitem(sys.modules, "tqdm", None)
+    monkeypatch.setitem(sys.modules, "tqdm.auto", None)  # another test may have imported it
     assert type(make_progress(True, "x")) is Line
 
     class FakeBar:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
+import numpy.typing as npt
 import pytest
-from fit_cases import data_2d, series
+from support.fit_cases import data_2d, series
 
 from pyspec import FitError, Measurement, fit_model
-from pyspec._library import CONSTANTS
-from pyspec.executor import make_plan
-from pyspec.plan import pack
+from pyspec.fit.problem import FitProblem
 
 
 @pytest.mark.parametrize(
@@ -25,18 +24,59 @@ def test_same_fit_without_a_class(without: tuple[str, ...] | str) -> None:
         assert error is not None
         assert result.values[name] == pytest.approx(whole.values[name], abs=1e-6 * error), name
         assert result.stderr[name] == pytest.approx(error, rel=1e-6), name
-    if "structured" in without:
+    if without:
         assert result.nfev > whole.nfev  # differences are evaluations, too
 
 
-def test_without_constant_columns_nothing_is_computed_ahead() -> None:
-    plan = make_plan(series())
-    ahead = CONSTANTS["FLAG_STATIC"] | CONSTANTS["FLAG_SHAPE"]
-    steps = {True: pack(plan).nodes(), False: pack(plan, lines=False).nodes()}
-    component = CONSTANTS["STEP_COMPONENT"]
-    flags = {k: v["flags"][v["step"] == component] & ahead for k, v in steps.items()}
-    assert np.any(flags[True])
-    assert not np.any(flags[False])
+def problem(backend: str, without: tuple[str, ...] = ()) -> tuple[FitProblem, int]:
+    """A problem of five columns that no closed form gives, and how many of these are constant."""
+    made = FitProblem(series(), Measurement(data=data_2d()), backend, without=without)
+    made.start()
+    return made, made.column_kinds.count("constant")
+
+
+def derivatives(made: FitProblem, theta: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    return made.derivatives(theta, [(-np.inf, np.inf)] * theta.size)
+
+
+@pytest.mark.parametrize("backend", ["interpreted", "tree"])
+def test_constant_differences_are_computed_once(backend: str) -> None:
+    """They used to be computed anew at every step."""
+    made, constant = problem(backend)
+    exact, _ = problem("compiled")
+    theta = made.model.theta()
+    columns = len(made.names)
+    assert 0 < constant < columns
+    derivatives(made, theta)
+    assert made.evaluations.count == 2 * columns
+    moved = theta * 1.01
+    again = derivatives(made, moved)
+    assert made.evaluations.count == 2 * columns + 2 * (columns - constant)
+    known = derivatives(exact, moved)
+    np.testing.assert_allclose(again, known, rtol=0, atol=1e-6 * np.abs(known).max())
+
+
+@pytest.mark.parametrize("without", [("constant",), ("structured",)])
+def test_a_class_switched_off_is_finite_differences_at_every_step(without: tuple[str]) -> None:
+    """Without "constant" the lines of components were switched off, which are another matter."""
+    made, constant = problem("compiled", without)
+    off = constant if without == ("constant",) else len(made.names) - constant
+    theta = made.model.theta()
+    for step in (1, 2):
+        derivatives(made, theta * (1.0 + 0.01 * step))
+        assert made.evaluations.count == step * 2 * off
+
+
+def test_counts_have_no_constant_columns() -> None:
+    """Their residual is not linear in the model."""
+    made, constant = problem("interpreted")
+    poisson = Measurement(data=np.abs(data_2d()), loss="poisson")
+    counted = FitProblem(series(), poisson, "interpreted")
+    counted.start()
+    assert constant > 0
+    for step in (1, 2):
+        derivatives(counted, made.model.theta())
+        assert counted.evaluations.count == step * 2 * len(made.names)
 
 
 def test_unknown_class() -> None:

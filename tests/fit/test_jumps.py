@@ -7,7 +7,7 @@ import pytest
 
 from pyspec import Measurement, fit_model
 from pyspec.executor import make_plan
-from pyspec.fit.jumps import differences, interval, jump_places
+from pyspec.fit.solve.jumps import differences, interval, jump_places
 from pyspec.model import Model, load_dynamics, load_model
 
 SPECTRUM = """

@@ -12,7 +12,7 @@ from typing import Any
 import lmfit
 import numpy as np
 import pytest
-from fit_cases import (
+from support.fit_cases import (
     DECAY,
     ENERGY,
     START,
@@ -24,7 +24,7 @@ from fit_cases import (
     series,
     spectrum,
 )
-from native_cases import CASES, fit
+from support.native_cases import CASES, fit
 
 from pyspec import load_fit, save_fit
 from pyspec.errors import FitError
@@ -238,7 +238,7 @@ def test_what_a_callback_raises_comes_out() -> None:
 SCRIPT = """
 import json, os, signal, sys, threading, time
 import numpy as np
-import pyspec.fit.native as native
+import pyspec.fit.solve.native as native
 signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background jobs ignore it
 from pyspec import Measurement, fit_model, load_dynamics, load_model
 from pyspec._library import LIBRARY

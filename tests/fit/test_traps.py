@@ -8,7 +8,7 @@ import pytest
 
 from bench.science import FreeOnset, glp
 from pyspec.fit import FitResult, fit_model
-from pyspec.fit.descent import Descent
+from pyspec.fit.solve.descent import Descent
 from pyspec.model import Measurement, load_model
 
 LINE = """

@@ -15,7 +15,7 @@ from pyspec._library import RPN
 from pyspec.errors import ModelError, PlanError
 from pyspec.formula import Apply, Formula, Name, Number, disassemble, parse, postorder, run_rpn
 from pyspec.formula.parser import FUNCTIONS, INFIX, MAX_DEPTH, PRECEDENCE, PREFIX
-from pyspec.formula.rules import PARTIALS, UFUNCS
+from pyspec.formula.rules import PARTIALS, READS, UFUNCS, evaluate
 
 ENV = {"a": 1.7, "b": -0.6, "c": 2.3, "GLP_01_x0": 84.1}
 
@@ -43,8 +43,21 @@ def test_every_instruction_has_meaning_and_derivative() -> None:
     assert set(PARTIALS) == set(arithmetic)
     for name, row in arithmetic.items():
         assert len(PARTIALS[name]) == row.arity
-        assert isinstance(UFUNCS[name], np.ufunc)
-        assert UFUNCS[name].nin == row.arity
+        operands = [np.array([0.25, 0.5])] * row.arity
+        assert UFUNCS[name](*operands).shape == (2,)
+        assert UFUNCS[name](*operands).dtype == np.float64
+
+
+def test_partials_are_read_from_the_table() -> None:
+    a, b = np.array([0.0, 0.0, 0.0, 2.0, 2.0]), np.array([0.0, 1.0, 2.0, 0.0, 3.0])
+    with np.errstate(all="ignore"):
+        by_base = evaluate(PARTIALS["POW"][0], {"a": a, "b": b, "v": a**b})
+    np.testing.assert_array_equal(by_base, [0.0, 1.0, 0.0, 0.0, 12.0])
+    assert READS["POW"] == (frozenset({0, 1}), frozenset({0, 1}))
+    assert READS["WHERE"] == (frozenset(), frozenset({0}), frozenset({0}))
+    assert READS["DIV"] == (frozenset({1}), frozenset({0, 1}))
+    assert READS["SIN"] == (frozenset({0}),)
+    assert READS["ADD"] == (frozenset(), frozenset())
 
 
 def test_every_symbol_can_be_written() -> None:
@@ -204,6 +217,12 @@ ERRORS = [
     ("sqroot(a)", 0, "not a known function"),
     ("a(b)", 0, "product is written with"),
     ("a = 2", 2, "'=' is not an operator"),
+    ("a ! b", 2, "write != to compare"),
+    ("a < b < c", 6, "cannot be chained"),
+    ("(a == b) & c", 9, "condition \\* condition"),
+    ("1 if a > b else 0", 2, "'if' is not available; write where"),
+    ("where(a > 0, b)", 0, "takes 3 argument"),
+    ("arctn(a)", 0, "did you mean 'arctan'"),
     ("a[0]", 1, "brackets"),
     ("a.b", 1, "stands only within numbers"),
     ("a\u2212b", 1, "write -"),
@@ -228,6 +247,16 @@ def test_errors_show_the_place(text: str, caret: int | None, message: str) -> No
     assert lines[-1].strip() == "^"
     if caret is not None:
         assert lines[-1].index("^") - 4 == caret
+    assert max(len(line) for line in lines) < 300
+
+
+def test_a_long_expression_is_shown_around_its_fault() -> None:
+    with pytest.raises(ModelError) as caught:
+        parse("a + " * 90 + "b ^ 2" + " + a" * 90)
+    _, shown, caret = str(caught.value).splitlines()
+    assert shown[caret.index("^")] == "^"
+    assert shown.strip().startswith("…")
+    assert shown.endswith("…")
 
 
 def test_text_that_is_no_text() -> None:

@@ -41,8 +41,9 @@ class Probe:
     def mass(self, name: str, left: bool, distance: np.ndarray, parameter: float) -> np.ndarray:
         """What lies of a convolution kernel beyond `distance`."""
         out = np.empty(distance.size)
-        given = np.ascontiguousarray(distance)
-        self._call("probe_mass", OPS[name].index, int(left), out.size, given, parameter, out)
+        given = np.ascontiguousarray(np.abs(distance))
+        side = 0 if left else 1
+        self._call("probe_mass", OPS[name].index, side, out.size, given, parameter, out)
         return out
 
     @staticmethod

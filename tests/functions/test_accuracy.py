@@ -26,6 +26,10 @@ AXES = {
 }
 
 
+#: A temperature whose kT is 1 eV: it acts on axes of a few eV.
+KELVIN = 11604.5
+
+
 def draw(op: OpDef, rng: np.random.Generator, n_rows: int = N_ROWS) -> np.ndarray:
     """(n_params, n_rows) parameters inside the domain of `op`, away from its edges.
 
@@ -39,6 +43,8 @@ def draw(op: OpDef, rng: np.random.Generator, n_rows: int = N_ROWS) -> np.ndarra
         other = params[int(guard.other)] if guard.relative else guard.other
         sign = 1.0 if guard.comparison.startswith(">") else -1.0
         params[guard.param] = other + sign * rng.uniform(0.5, 2.0, n_rows)
+    if "T" in op.params:
+        params[op.params.index("T")] *= KELVIN
     assert not np.any(outside(op, list(params))), f"{op.name}: cannot draw inside of its guards"
     return params
 

@@ -3,16 +3,19 @@ acting on a trace, instruments and expressions through whole models."""
 
 from __future__ import annotations
 
+import operator
 from typing import Any
 
 import mpmath as mp
 import numpy as np
 import pytest
-from op_formulas import derivatives
+from support.exact import LIFT, exact_functions
+from support.op_formulas import derivatives
 
 from pyspec._library import OPS, RPN, OpDef, call_function, supported_isas
 from pyspec.executor import make_executor
 from pyspec.functions import outside
+from pyspec.functions.masses import MASSES
 from pyspec.functions.quadrature import convolve
 from pyspec.model import Measurement, Model, load_model, load_time_model
 
@@ -54,7 +57,7 @@ SWEEPS = [
     (name, isa)
     for name, op in OPS.items()
     if op.params
-    for isa in (supported_isas() if op.domain == "ENERGY" else supported_isas()[:1])
+    for isa in (supported_isas() if op.per_isa else supported_isas()[:1])
 ]
 
 
@@ -103,6 +106,16 @@ def sweep(op: OpDef, isa: str, decades: float, wrong: Any) -> None:
     assert judged > 10_000
 
 
+@pytest.mark.parametrize("isa", supported_isas())
+def test_where_a_power_law_is_0_it_has_no_derivative(isa: str) -> None:
+    """With any exponent: NaN, as of an expression that has no value, gave 0 and a slope of NaN."""
+    params = np.array([[2.0], [3.0], [np.nan]])
+    value, partials = call_function("PowerBack", [-1.0, 0.0, 2.0], params, partials=True, isa=isa)
+    assert partials is not None
+    np.testing.assert_array_equal(value[0], [0.0, 0.0, np.nan])
+    assert not partials[:, 0, :2].any()
+
+
 TIME = np.array([-4.0, -2.5, -1.9, -0.3, 0.2, 0.5, 1.7, 2.2, 3.9, 4.0, 6.5, 11.0])
 
 
@@ -114,33 +127,19 @@ def on_times(text: str, time: np.ndarray = TIME) -> tuple[Model, np.ndarray]:
     return model, -executor.jacobian(model.theta())
 
 
-def kernel_value(name: str, d: Any, width: Any) -> Any:
-    if name == "gaussCONV":
-        return mp.exp(-(d**2) / (2 * width**2))
-    if (name == "expDecayCONV" and d < 0) or (name == "expRiseCONV" and d > 0):
-        return mp.mpf(0)
-    return mp.exp(-abs(d) / width)
-
-
-def outer_mass(name: str, away: Any, width: Any, left: bool) -> Any:
-    """What lies of the kernel beyond `away` on one side."""
-    if name == "gaussCONV":
-        return width * mp.sqrt(mp.pi / 2) * mp.erfc(away / (mp.sqrt(2) * width))
-    if name == ("expRiseCONV" if left else "expDecayCONV"):
-        return mp.mpf(0)
-    return width * mp.exp(-away / width)
-
-
-def convolved(name: str, y: list[Any], width: Any) -> list[Any]:
+def convolved(name: str, reference_of: Any, y: list[Any], width: Any) -> list[Any]:
     """The operator as written in pyspec.functions.quadrature.convolve, in exact arithmetic."""
-    t = [mp.mpf(float(at)) for at in TIME]
-    n = len(t)
-    w = [(t[min(j + 1, n - 1)] - t[max(j - 1, 0)]) / 2 for j in range(n)]
+    t = LIFT(TIME)
+    weight = np.array([(t[min(j + 1, t.size - 1)] - t[max(j - 1, 0)]) / 2 for j in range(t.size)])
+    left, right = (
+        LIFT(mass(away, width))
+        for mass, away in zip(MASSES[name], (t - t[0], t[-1] - t), strict=True)
+    )
     out = []
-    for at in t:
-        row = [kernel_value(name, at - s, width) * weight for s, weight in zip(t, w, strict=True)]
-        row[0] += outer_mass(name, at - t[0], width, True)
-        row[-1] += outer_mass(name, t[-1] - at, width, False)
+    for i, at in enumerate(t):
+        row = reference_of(OPS[name], at - t, [width]) * weight
+        row[0] += left[i]
+        row[-1] += right[i]
         out.append(mp.fdot(row, y) / mp.fsum(row))
     return out
 
@@ -154,10 +153,10 @@ def test_kernels_by_their_width_and_what_they_act_on(name: str, width: float) ->
     text += "  erfFun: {A: [-0.6, true], SD: [1.1, true], t0: [0.9, true]}\n"
     model, found = on_times(text)
     assert model.opt_param_names[0].endswith(op.params[0])
-    if name == "boxCONV":
-        box_by_its_width(width, found[0])
+    if op.jumps:
+        changes_over_a_step(name, width, found[0])
         return
-    with mp.workdps(60):
+    with exact_functions(60) as reference_of:
         theta = [mp.mpf(float(v)) for v in model.theta()]
 
         def run(values: list[Any]) -> list[Any]:
@@ -167,7 +166,7 @@ def test_kernels_by_their_width_and_what_they_act_on(name: str, width: float) ->
                 t = mp.mpf(float(at))
                 law = A * mp.exp(-(t - mp.mpf(0.3)) / tau) if t >= mp.mpf(0.3) else mp.mpf(0)
                 y.append(law + B * mp.erfc((t0 - t) / (SD * mp.sqrt(2))) / 2)
-            return convolved(name, y, values[0])
+            return convolved(name, reference_of, y, values[0])
 
         for k, column in enumerate(found):
             step = theta[k] * mp.mpf(10) ** -25
@@ -178,8 +177,9 @@ def test_kernels_by_their_width_and_what_they_act_on(name: str, width: float) ->
             assert worst <= max(BOUND * scale, 1e-25), f"{model.opt_param_names[k]}: {worst:.3g}"
 
 
-def box_by_its_width(width: float, found: np.ndarray) -> None:
-    """A box grows sample by sample and has no derivative: the change over about a step."""
+def changes_over_a_step(name: str, width: float, found: np.ndarray) -> None:
+    """A kernel that jumps grows sample by sample and has no derivative: the change over about a
+    step."""
     step = (TIME[-1] - TIME[0]) / (TIME.size - 1)
     h = max(step, 1e-3 * width)
     low = max(width - h, 0.5 * width)
@@ -190,7 +190,7 @@ def box_by_its_width(width: float, found: np.ndarray) -> None:
     )
     plain.set_axes(time=TIME)
     y = make_executor(plain).run(plain.theta())
-    change = convolve("boxCONV", TIME, y, width + h) - convolve("boxCONV", TIME, y, low)
+    change = convolve(name, TIME, y, width + h) - convolve(name, TIME, y, low)
     np.testing.assert_allclose(found, change / (width + h - low), rtol=1e-9, atol=1e-15)
 
 
@@ -248,6 +248,58 @@ EXPRESSIONS: dict[str, tuple[str, Any, list[tuple[float, float]]]] = {
     "ABS": ("abs(a)", lambda a, b: abs(a), SMOOTH),
     "MIN": ("min(a, b)", lambda a, b: min(a, b), SMOOTH),
     "MAX": ("max(a, b)", lambda a, b: max(a, b), SMOOTH),
+    "ATAN": ("arctan(a)", lambda a, b: mp.atan(a), SMOOTH),
+    "ERFCX": ("erfcx(a)", lambda a, b: mp.exp(a * a) * mp.erfc(a), [(0.7, 1.0), (-2.6, 1.0)]),
+    "WHERE": ("where(a > 0, a * b, a - b)", lambda a, b: a * b if a > 0 else a - b, SMOOTH),
+}
+
+
+def faddeeva(x: Any, y: Any) -> Any:
+    """w(x + i y) = exp(-z^2) erfc(-i z)."""
+    z = mp.mpc(x, y)
+    return mp.exp(-z * z) * mp.erfc(-1j * z)
+
+
+def by_x(x: Any, y: Any) -> Any:
+    """Its derivative, w' = 2 i / sqrt(pi) - 2 z w."""
+    z = mp.mpc(x, y)
+    return 2j / mp.sqrt(mp.pi) - 2 * z * faddeeva(x, y)
+
+
+UPPER = [(0.7, 1.3), (-0.7, 2.6), (0.3, 0.5)]
+EXPRESSIONS |= {
+    "W_RE": ("wofz_real(a, b)", lambda a, b: faddeeva(a, b).real, UPPER),
+    "W_IM": ("wofz_imag(a, b)", lambda a, b: faddeeva(a, b).imag, UPPER),
+    "W_REX": ("wofz_real_x(a, b)", lambda a, b: by_x(a, b).real, UPPER),
+    "W_REY": ("wofz_real_y(a, b)", lambda a, b: (1j * by_x(a, b)).real, UPPER),
+}
+#: A comparison chooses: its own slopes are 0 on both sides of the jump.
+COMPARISONS = {
+    "LT": operator.lt,
+    "LE": operator.le,
+    "GT": operator.gt,
+    "GE": operator.ge,
+    "EQ": operator.eq,
+    "NE": operator.ne,
+}
+EXPRESSIONS |= {
+    name: (
+        f"(a {RPN[name].symbol} b) * 3 * a + b",
+        lambda a, b, holds=holds: 3 * a * int(holds(a, b)) + b,
+        SMOOTH,
+    )
+    for name, holds in COMPARISONS.items()
+}
+
+#: A function that is not listed: mpmath's of that name, where its operands are positive.
+EXPRESSIONS |= {
+    row.name: (
+        f"{row.symbol}({', '.join('ab'[: row.arity])})",
+        lambda a, b, row=row: getattr(mp, row.symbol)(*(a, b)[: row.arity]),
+        [(0.7, 1.3), (0.02, 0.4), (0.999, 3.0)],
+    )
+    for row in RPN.values()
+    if row.symbol.isidentifier() and row.name not in EXPRESSIONS
 }
 
 #: Where there is no derivative: by a and by b, and why.
@@ -281,7 +333,8 @@ def slopes_of(formula: str, a: float, b: float) -> dict[str, float]:
 
 
 def test_every_instruction_has_a_formula() -> None:
-    assert set(EXPRESSIONS) == set(RPN)
+    """CHAIN is the product along the chain rule, which no formula writes."""
+    assert set(EXPRESSIONS) | {"CHAIN"} == set(RPN)
 
 
 @pytest.mark.parametrize("name", EXPRESSIONS)

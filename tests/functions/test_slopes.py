@@ -12,8 +12,8 @@ import pytest
 from pyspec._library import OPS, OpDef
 from pyspec.formula import parse
 from pyspec.functions import reference
-from pyspec.functions.convolution import convolve
-from pyspec.functions.slopes import JUMPS, amplitude, arguments, interacting
+from pyspec.functions.quadrature import convolve
+from pyspec.functions.slopes import amplitude, arguments, interacting
 
 AXIS = np.linspace(-2.95, 3.05, 61)
 NAMES = [name for name, op in OPS.items() if op.params and op.kind != "IRF" and not op.external]
@@ -35,6 +35,8 @@ def draw(op: OpDef, rng: np.random.Generator) -> list[Any]:
             values.append(rng.normal(size=AXIS.size))
         elif any(guard.relative for guard in guards):
             values.append(rng.uniform(0.5, 1.5))
+        elif name == "T":  # kT in electronvolts, as the axis
+            values.append(11604.5 * rng.uniform(0.3, 2.0))
         elif guards or name == "m":
             values.append(rng.uniform(0.3, 2.0))
         else:
@@ -120,15 +122,21 @@ def test_what_jumps(name: str, special: bool) -> None:
     for index, param in enumerate(op.params):
         centre = values[index]
         found = largest_jump(op, index, values, centre - 0.2 * abs(centre), centre + 0.25)
-        height = JUMPS.get(name, {}).get(param)
+        height = dict(op.jumps).get(param)
         if height is None:
             assert found < 1e-5, (param, found)
         elif op.kind == "KERNEL":
             assert found > 1e-2
+            edge = centre / float(height)
+            ends = np.array([0.5, 1 - 1e-12, 1 + 1e-12, 1.5]) * edge
+            assert np.array_equal(reference(name)(ends, centre) > 1e-5, [True, True, False, False])
         else:
             expected = abs(parse(height).evaluate(dict(zip(op.params, values, strict=True))))
             assert found == pytest.approx(expected, abs=1e-5)
 
 
-def test_every_entry_is_a_parameter_of_a_function() -> None:
-    assert all(set(entry) <= set(OPS[name].params) for name, entry in JUMPS.items())
+@pytest.mark.parametrize("op", OPS.values(), ids=OPS.keys())
+def test_every_entry_is_a_parameter_of_the_function(op: OpDef) -> None:
+    assert set(dict(op.jumps)) <= set(op.params)
+    assert set(dict(op.reads)) <= set(arguments(op))
+    assert all(set(reads) <= set(arguments(op)) for _, reads in op.reads)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import threading
 from pathlib import Path
@@ -10,19 +11,21 @@ from typing import Any
 import h5py
 import numpy as np
 import pytest
-from fit_cases import data_1d, data_2d, series, spectrum
+from support.fit_cases import data_1d, data_2d, series, spectrum
 
 from pyspec.errors import DataError
 from pyspec.fit import FitResult, fit_model, fit_slices, fit_trace
 from pyspec.io import (
     StoredSlices,
     digest,
+    header,
     load_archive,
     load_fit,
     load_fits,
     read,
     save_archive,
     save_fit,
+    verify_archive,
 )
 from pyspec.io.atomic import replacing
 from pyspec.model import Measurement, load_model
@@ -200,7 +203,7 @@ def test_many_processes_or_threads_may_append(tmp_path: Path) -> None:
         thread.start()
     for thread in threads:
         thread.join()
-    fits, _ = load_archive(path)
+    fits, _, _ = load_archive(path)
     assert sorted(fit["number"] for fit in fits) == list(range(12))
     assert os.listdir(tmp_path) == ["a.h5"]
 
@@ -221,7 +224,7 @@ def test_plain_contents_of_all_kinds(tmp_path: Path) -> None:
         "large": np.zeros((100, 100), np.float32),
     }
     save_archive(tmp_path / "a.h5", contents)
-    (back,), _ = load_archive(tmp_path / "a.h5")
+    (back,), _, _ = load_archive(tmp_path / "a.h5")
     assert np.isnan(back.pop("bad"))
     assert "nothing" not in back
     assert back["deep"]["array"].dtype == np.uint16
@@ -255,7 +258,7 @@ def test_what_is_no_archive_is_refused_and_kept(tmp_path: Path, one: FitResult) 
     with pytest.raises(DataError, match="is a folder"):
         save_fit(tmp_path, one, mode="replace")
     save_fit(tmp_path / "a.h5", one)
-    with pytest.raises(DataError, match="is an archive of fits, not of data; load it with"):
+    with pytest.raises(DataError, match="an archive of fits, which is not read; load it with load"):
         read(tmp_path / "a.h5")
 
 
@@ -265,24 +268,47 @@ def test_a_damaged_archive_gives_one_error(tmp_path: Path, one: FitResult) -> No
     whole = path.read_bytes()
     with h5py.File(path, "r+") as file:
         file["arrays"][digest(data_1d())][3] += 1.0
-    with pytest.raises(DataError, match="the data of fit of spectrum are not those that were"):
+    with pytest.raises(DataError, match="is damaged: the content is not what was written: its sha"):
         load_fits(path)
+    with pytest.raises(DataError, match="is damaged: the content is not what was written: its sha"):
+        save_fit(path, one)
     path.write_bytes(whole[: len(whole) // 2])
-    with pytest.raises(DataError, match="is no archive of fits: not HDF5, or damaged"):
+    with pytest.raises(DataError, match=r"is damaged: the file is cut off: \d+ bytes of \d+"):
         load_archive(path)
+    path.write_bytes(whole[:100])
+    with pytest.raises(DataError, match="the file ends after 100 bytes, within its header"):
+        load_archive(path)
+    path.write_bytes(whole + b"x")
+    with pytest.raises(DataError, match="the file is longer than it was written"):
+        load_archive(path)
+    assert os.listdir(tmp_path) == ["a.h5"]
 
 
-@pytest.mark.parametrize("schema", [2, 0, "1.0"])
+@pytest.mark.parametrize("schema", [3, 0, "1.0"])
 def test_a_schema_of_the_future_is_refused(tmp_path: Path, one: FitResult, schema: object) -> None:
     path = tmp_path / "a.h5"
     save_fit(path, one)
     with h5py.File(path, "r+") as file:
         file.attrs["schema"], file.attrs["pyspec"] = schema, "9.1"
+    header.seal(path)
     before = path.read_bytes()
     for call in (load_fits, lambda p: save_fit(p, one)):
         with pytest.raises(DataError, match=rf"has schema {schema}, written by pyspec 9\.1; .*pip"):
             call(path)
     assert path.read_bytes() == before
+
+
+def test_a_version_of_the_future_is_refused(tmp_path: Path, one: FitResult) -> None:
+    path = tmp_path / "a.h5"
+    save_fit(path, one)
+    head = bytearray(path.read_bytes())
+    head[8] = 7
+    head[480:512] = hashlib.sha256(head[:480]).digest()
+    path.write_bytes(head)
+    for call in (load_fits, verify_archive, lambda p: save_fit(p, one)):
+        with pytest.raises(DataError, match=r"version 7 of the format; .*knows the versions 1"):
+            call(path)
+    assert path.read_bytes() == head
 
 
 def test_an_archive_without_parts_of_a_fit(tmp_path: Path) -> None:

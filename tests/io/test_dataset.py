@@ -64,7 +64,7 @@ def test_mean_leaves_bad_values_out() -> None:
 def test_rename_makes_a_series_of_positions() -> None:
     line = cube().at(x=0).rename(y="time")
     assert line.dims == ("time", "energy")
-    assert set(line.for_file()) == {"path", "name", "data", "energy", "time"}
+    assert set(line.for_file()) == {"path", "name", "data", "energy", "time", "labels", "units"}
     traces = cube().at(x=0).rename(energy="channel", y="energy")
     assert traces.dims == ("channel", "energy")
     np.testing.assert_array_equal(traces.data, DATA[:, 0].T)

@@ -9,9 +9,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+from support.io_samples import SAMPLES
 
 from pyspec.errors import DataError
-from pyspec.io import load_fits, read, save_archive, to_xarray
+from pyspec.io import READERS, load_fits, read, save_archive, to_xarray
 
 
 @pytest.fixture
@@ -49,6 +50,25 @@ def test_netcdf_without_xarray_or_without_an_engine(tmp_path: Path, without: Any
     without("xarray")
     with pytest.raises(DataError, match=r"NetCDF needs xarray.*" + EXTRA):
         read(path)
+
+
+@pytest.mark.parametrize("name", [n for n, one in READERS.items() if one.libraries])
+def test_every_reader_without_its_library(tmp_path: Path, without: Any, name: str) -> None:
+    sample = SAMPLES[name][0]
+    path = sample.make(tmp_path)
+    libraries = READERS[name].libraries
+    without(*libraries, *(["netCDF4"] if name == "netcdf" else []))
+    with pytest.raises(DataError, match=rf"needs ({'|'.join(libraries)}).*{EXTRA}"):
+        read(path, **sample.read)
+
+
+def test_formats_without_a_library_need_none(tmp_path: Path, without: Any) -> None:
+    paths = {name: SAMPLES[name][0].make(tmp_path) for name in READERS}
+    without("h5py", "xarray", "h5netcdf", "netCDF4", "igor2", "jcamp", "vamas", "pandas")
+    for name, reader in READERS.items():
+        if not reader.libraries:
+            sample = SAMPLES[name][0]
+            assert read(paths[name], **sample.read).data.size == sample.data.size
 
 
 def test_to_xarray_without_xarray(tmp_path: Path, without: Any) -> None:

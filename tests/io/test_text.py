@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from io_vamas import vamas_text
+from support.vamas_files import vamas_text
 
 from pyspec.errors import DataError
 from pyspec.io import read
@@ -212,11 +212,11 @@ def test_other_ways_to_say_it(tmp_path: Path) -> None:
     assert read(table, name="mine").name == "mine"
     with pytest.raises(DataError, match=r"layout is one of matrix, columns, data.*mean 'matrix'"):
         read(table, layout="matrx")
-    with pytest.raises(DataError, match="block= is for vamas; this file is read as text"):
-        read(table, block=1)
-    with pytest.raises(DataError, match=r"no format 'vamsa'.*did you mean 'vamas'"):
+    with pytest.raises(DataError, match=r"data= is for npz, .*; this file is read as text, which"):
+        read(table, data="counts")
+    with pytest.raises(DataError, match=r"no format 'vamsa'; there are npy, .*'vamas'"):
         read(table, format="vamsa")
-    with pytest.raises(DataError, match="decimal is"):
+    with pytest.raises(DataError, match="decimal= is"):
         read(table, decimal=";")
 
 

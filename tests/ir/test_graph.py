@@ -7,7 +7,7 @@ import json
 
 import numpy as np
 import pytest
-from zoo import ZOO, make_model
+from support.zoo import ZOO, make_model
 
 from pyspec.errors import ModelError, PlanError
 from pyspec.ir import (

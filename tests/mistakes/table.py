@@ -18,6 +18,7 @@ import numpy as np
 import yaml
 
 import pyspec
+from pyspec._library import OPS, RPN
 from pyspec.io import read
 from pyspec.model import load_profile
 
@@ -25,6 +26,23 @@ TABLE = Path(__file__).with_name("mistakes.yaml")
 
 #: What a mistake without a call of its own does.
 LOAD = 'load_models("models.yaml")'
+
+
+def _names(domain: str) -> str:
+    """The functions that a model of this domain takes, as answers list them."""
+    ops = (op for op in OPS.values() if op.domain == domain and op.kind != "RESPONSE")
+    return ", ".join(op.name for op in ops)
+
+
+#: What stands in the file for lists of names that answers contain: they follow from the tables.
+LISTS = {
+    "{functions of energy}": _names("ENERGY"),
+    "{time laws and kernels}": _names("TIME"),
+    "{profiles}": _names("AUX"),
+    "{expression functions}": ", ".join(
+        row.symbol for row in RPN.values() if row.symbol.isidentifier()
+    ),
+}
 
 
 @dataclass(frozen=True)
@@ -39,9 +57,19 @@ class Mistake:
     says: str
 
 
+def parsed() -> Any:
+    """The file, with the lists written out."""
+    table = yaml.safe_load(TABLE.read_text(encoding="utf-8"))
+    for part in table["sections"]:
+        for row in part["mistakes"]:
+            for short, names in LISTS.items():
+                row["says"] = row.get("says", "").replace(short, names)
+    return table
+
+
 def read_table() -> tuple[str, list[Mistake]]:
     """The standard model file, and all mistakes."""
-    table = yaml.safe_load(TABLE.read_text(encoding="utf-8"))
+    table = parsed()
     rows = [
         Mistake(
             section=part["section"],
@@ -58,11 +86,12 @@ def read_table() -> tuple[str, list[Mistake]]:
 
 
 class Names(dict[str, Any]):
-    """What the code of a mistake may use; `model` and `file` are made when they are asked for."""
+    """What the code of a mistake may use; `model`, `file` and `result`, of a fit of `file`, are
+    made when they are asked for."""
 
     def __init__(self) -> None:
         super().__init__({name: getattr(pyspec, name) for name in pyspec.__all__})
-        self.update(np=np, Path=Path, load_profile=load_profile, read=read)
+        self.update(pyspec=pyspec, np=np, Path=Path, load_profile=load_profile, read=read)
         self["energy"], self["time"] = np.linspace(80.0, 90.0, 101), np.linspace(-5.0, 20.0, 26)
         generator = np.random.default_rng(1)
         peak = 20 * np.exp(-(((self["energy"] - 84) / 0.7) ** 2) / 2) + 2
@@ -79,6 +108,8 @@ class Names(dict[str, Any]):
             file = pyspec.File(project, name="scan", data=self["data"], **axes)
             file.load_model("models.yaml", "peak")
             self[name] = file
+        elif name == "result":
+            self[name] = self["file"].fit_2d("peak")
         else:
             raise KeyError(name)
         return self[name]
@@ -126,13 +157,16 @@ def main() -> None:
     """Writes the present answers into the table, whose comment and order stay."""
     content = TABLE.read_text(encoding="utf-8")
     head = content[: content.index("standard:")]
-    table = yaml.safe_load(content)
+    table = parsed()
     standard, mistakes = read_table()
     rows = [row for part in table["sections"] for row in part["mistakes"]]
     for row, mistake in zip(rows, mistakes, strict=True):
         with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings():
             warnings.simplefilter("error")
-            row["error"], row["says"] = answer(mistake, standard, Path(folder))
+            row["error"], says = answer(mistake, standard, Path(folder))
+        for short, names in LISTS.items():
+            says = says.replace(names, short)
+        row["says"] = says
     text = yaml.dump(table, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=100)
     TABLE.write_text(head + text, encoding="utf-8")
 

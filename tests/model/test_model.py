@@ -249,7 +249,7 @@ def test_a_model_needs_components() -> None:
 
 def test_evaluators_are_handed_in(monkeypatch: pytest.MonkeyPatch) -> None:
     known: dict[str, object] = {}
-    monkeypatch.setattr("pyspec.model.evaluate._EVALUATORS", known)
+    monkeypatch.setattr("pyspec.model.evaluators._EVALUATORS", known)
     target = model()
     with pytest.raises(BackendError, match=r"import pyspec\.executor first"):
         target.evaluate("compiled")

@@ -1,4 +1,5 @@
-"""The wheel and the sdist, built once, offline, from a copy of the source tree."""
+"""The wheel and the sdist, built once, offline, from a copy of the source tree. Building the wheel
+compiles the library, so its tests are slow."""
 
 from __future__ import annotations
 
@@ -64,7 +65,10 @@ def sdist(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def wheel(sdist: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The wheel, built from the unpacked sdist: what pip does without a wheel."""
+    """The wheel, built from the unpacked sdist: what pip does without a wheel. PYSPEC_WHEEL names
+    one that is built already."""
+    if "PYSPEC_WHEEL" in os.environ:
+        return Path(os.environ["PYSPEC_WHEEL"])
     folder = tmp_path_factory.mktemp("wheel")
     run(sys.executable, "-W", "ignore", "-m", "tarfile", "-e", sdist, cwd=folder)
     (source,) = folder.iterdir()
@@ -88,6 +92,7 @@ def test_the_sources_are_listed() -> None:
     assert listed <= present
 
 
+@pytest.mark.slow
 def test_the_wheel_is_for_every_python_3_of_one_platform(wheel: Path) -> None:
     name, _version, python, abi, platform = wheel.stem.split("-")
     assert (name, python, abi) == ("pyspec", "py3", "none")
@@ -99,6 +104,7 @@ def test_the_wheel_is_for_every_python_3_of_one_platform(wheel: Path) -> None:
     assert "Root-Is-Purelib: false" in lines
 
 
+@pytest.mark.slow
 def test_the_wheel_holds_the_package_and_its_library_only(wheel: Path) -> None:
     with zipfile.ZipFile(wheel) as archive:
         names = archive.namelist()
@@ -113,6 +119,7 @@ def test_the_wheel_holds_the_package_and_its_library_only(wheel: Path) -> None:
     assert modules <= set(names)
 
 
+@pytest.mark.slow
 def test_the_wheel_works_away_from_the_source_tree(wheel: Path, tmp_path: Path) -> None:
     target = tmp_path / "site"
     with zipfile.ZipFile(wheel) as archive:
@@ -122,6 +129,7 @@ def test_the_wheel_works_away_from_the_source_tree(wheel: Path, tmp_path: Path) 
     assert str(target) in output
 
 
+@pytest.mark.slow
 def test_the_wheel_installs_with_pip(wheel: Path, tmp_path: Path) -> None:
     pip = [sys.executable, "-m", "pip", "--disable-pip-version-check", "--quiet"]
     if subprocess.run([*pip, "--version"], capture_output=True, check=False).returncode:
@@ -129,3 +137,18 @@ def test_the_wheel_installs_with_pip(wheel: Path, tmp_path: Path) -> None:
     options = ["--no-index", "--no-deps", "--target", tmp_path / "site"]
     run(*pip, "install", *options, wheel, cwd=tmp_path)
     assert (tmp_path / "site" / "pyspec" / "_library").is_dir()
+
+
+@pytest.mark.skipif(os.name == "nt", reason="a Unix compiler")
+def test_a_missing_compiler_is_named(tmp_path: Path) -> None:
+    folders = [f"--build-{what}={tmp_path / what}" for what in ("lib", "temp")]
+    done = subprocess.run(
+        [sys.executable, "setup.py", "-q", "build_ext", "--force", *folders],
+        cwd=ROOT,
+        env={**os.environ, "CC": "no-such-compiler"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode != 0
+    assert "the C compiler 'no-such-compiler' is not there. Install one" in done.stderr

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 import pytest
-from column_models import (
+from support.column_models import (
     DECAY,
     ENERGY,
     OFFSET,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from column_models import DECAY, PEAK, SHAPED, SHIRLEY, energy_model
+from support.column_models import DECAY, PEAK, SHAPED, SHIRLEY, energy_model
 
 from pyspec.executor import make_executor
 from pyspec.ir import build_graph

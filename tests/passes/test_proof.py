@@ -10,19 +10,21 @@ from itertools import pairwise
 import numpy as np
 import numpy.typing as npt
 import pytest
-from random_models import generate
-from random_models.values import perturbed
-from zoo import ZOO, make_model
+from support.random_models import generate
+from support.random_models.values import perturbed
+from support.zoo import ZOO, make_model
 
 from pyspec.errors import PyspecError
 from pyspec.executor import CompiledExecutor, make_plan
-from pyspec.ir import DomainKind, build_graph
+from pyspec.formula import op_of
+from pyspec.functions.slopes import interacting
+from pyspec.ir import DomainKind, NodeKind, build_graph
 from pyspec.model import Model
 from pyspec.passes import Column, classify_columns, jump_parameters
 
 Array = npt.NDArray[np.float64]
 
-SEEDS = 200
+SEEDS = 280
 #: What two evaluations of the same column may differ by, of its largest value.
 ROUNDING = 1e-9
 
@@ -35,6 +37,7 @@ class Subject:
     columns: tuple[Column, ...]
     jumps: tuple[str, ...]
     domain: DomainKind
+    bends: bool  # something is not linear in the spectrum that it reads
     run: Callable[[Array], Array]
     points: list[Array] = field(default_factory=list)
     jacobians: list[Array] = field(default_factory=list)
@@ -62,9 +65,10 @@ def subject(name: str, model: Model) -> Subject | None:
         graph, executor = build_graph(model), CompiledExecutor(make_plan(model))
     except PyspecError:
         return None
-    found = Subject(
-        name, classify_columns(graph), jump_parameters(graph), graph.domain, executor.run
-    )
+    fed = [op_of(node.function_name) for node in graph.of_kind(NodeKind.SPECTRUM_FED_OP)]
+    bends = any(len(op.params) in interacting(op)[-1] for op in fed)
+    columns, jumps = classify_columns(graph), jump_parameters(graph)
+    found = Subject(name, columns, jumps, graph.domain, bends, executor.run)
     for turn in range(12):
         theta = moved(turn, model.theta()) if turn else model.theta()
         if np.isfinite(executor.run(theta)).all():
@@ -119,10 +123,13 @@ def test_constant_columns_do_not_change(subjects: list[Subject]) -> None:
 
 def test_few_columns_that_do_not_change_are_not_called_constant(subjects: list[Subject]) -> None:
     """Those are coincidences of values: a maximum of which one side counts, an onset before all
-    samples."""
+    samples. Left out is what a share of an area has passed: that of a flat spectrum, or of two
+    points, is known without its parameters, and many random models have one."""
     seen: Counter[bool] = Counter()
     for entry, index, column in each(subjects):
         known = column.kind != "fallback" and np.abs(entry.jacobians[0][index]).max() > 0.0
+        if column.kind == "structured" and "fed" in column.form and entry.bends:
+            continue
         if known and change(entry, index) <= 1e-13:
             seen[column.kind == "constant"] += 1
     assert seen[True] > 80

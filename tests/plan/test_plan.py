@@ -6,7 +6,7 @@ import pickle
 
 import numpy as np
 import pytest
-from zoo import ZOO, make_model
+from support.zoo import ZOO, make_model
 
 from pyspec._library import CONSTANTS, OPS
 from pyspec.errors import PlanError

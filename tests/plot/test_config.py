@@ -11,12 +11,13 @@ def test_defaults_are_those_that_users_know() -> None:
     config = PlotConfig()
     assert (config.dpi_plot, config.dpi_save, config.res_mult) == (100, 300, 5)
     assert (config.z_colormap, config.z_colormap_res, config.z_colorbar) == (
-        "viridis",
+        "auto",
         "RdBu_r",
         "ver",
     )
     assert config.panel_size == (4.0, 3.0)
-    assert config.full_range
+    assert not config.full_range
+    assert (config.y_type, config.residual_unit) == ("auto", "auto")
     assert config.show_init
 
 

@@ -23,7 +23,6 @@ from pyspec.plot import (
     plot_waterfall,
 )
 from pyspec.plot.axes import MAX_CELLS, coarse, edges
-from pyspec.plot.evolution import moving
 
 pytest.importorskip("matplotlib")
 
@@ -92,10 +91,10 @@ def test_full_range_draws_more_than_the_window(one: FitResult, two: FitResult) -
         ax = plot_fit(result, **fields).axes[0]
         return next(line for line in ax.lines if line.get_label() == "data").get_xdata().size
 
-    assert n_data(one) == 60
-    assert n_data(one, full_range=False) == 45
-    assert n_data(one, full_range=False, data_slice=[[10, 20]]) == 10
-    whole, window = plot_fit(two), plot_fit(two, full_range=False)
+    assert n_data(one, full_range=True) == 60
+    assert n_data(one) == 45
+    assert n_data(one, data_slice=[[10, 20]]) == 10
+    whole, window = plot_fit(two, full_range=True), plot_fit(two)
     assert whole.axes[0].collections[0].get_array().shape == (21, 60)
     assert window.axes[0].collections[0].get_array().shape == (19, 45)
     cut = plot_fit(two, data_slice=[[0, 9], [0, 30]])
@@ -135,7 +134,9 @@ def test_waterfall(tmp_path: Path) -> None:
     figure = plot_waterfall(data, ENERGY, np.arange(30.0), n=5, unit="ps", fit=data)
     texts = [text.get_text() for text in figure.axes[0].texts]
     assert texts == ["0 ps", "7 ps", "14 ps", "22 ps", "29 ps"]
-    assert len(figure.axes[0].lines) == 10
+    bases = [line for line in figure.axes[0].lines if line.get_xdata().size == 2]
+    assert len(bases) == 5  # data of both signs stand on their zero
+    assert len(figure.axes[0].lines) == 15
     plot_waterfall(data[:3], ENERGY, y_norm=1, y_scale=[1, 2, 3], legend=["a", "b", "c"])
     assert plot_data(data, ENERGY, np.arange(30.0), waterfall=3.0).axes[0].texts
     with pytest.raises(PlotError, match="legend has 1 names for 3"):
@@ -145,8 +146,10 @@ def test_waterfall(tmp_path: Path) -> None:
 
 
 def test_moving_parameters_have_the_error_of_their_law(two: FitResult) -> None:
-    time, values, errors = moving(two)
-    assert time.size == 19
+    found = two.moving()
+    assert found is not None
+    values, errors = found.values, found.stderr
+    assert found.time.size == 19
     assert set(values) == {"GLP_01_x0", "GLP_02_x0"}
     np.testing.assert_allclose(values["GLP_01_x0"] - values["GLP_02_x0"], 6.0)
     # Before t = 0 only the base moves it: the band is its standard error.

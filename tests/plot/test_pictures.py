@@ -11,7 +11,7 @@ import pytest
 from pyspec.fit import FitResult, fit_model
 from pyspec.model import Measurement, load_dynamics, load_model
 from pyspec.plot import PlotError, plot_data, plot_fit
-from pyspec.plot.maps import edges
+from pyspec.plot.axes import edges
 
 pytest.importorskip("matplotlib")
 
@@ -62,15 +62,18 @@ def test_maps_share_colours_and_the_residual_is_symmetric(
     assert data.get_xlabel() == "eV"
     assert data.get_ylabel() == "ps"
     assert len(bars) == 2
-    assert "σ =" in bars[1].get_ylabel()
+    assert bars[1].get_ylabel() == "data − fit"  # no σ was declared
+    assert "rms = 0.2" in residual.get_title(loc="right")
     assert data.get_xlim()[0] > data.get_xlim()[1]  # as the axis of the data
     assert path.read_bytes().startswith(b"\x89PNG")
     assert list(tmp_path.iterdir()) == [path]
 
 
 def test_residual_in_units_of_the_data(fits: dict[str, FitResult]) -> None:
-    figure = plot_fit(fits["2d"], residual_unit="data")
-    assert figure.axes[4].get_ylabel() == "data − fit"
+    figure = plot_fit(fits["2d"], residual_unit="rms")
+    assert figure.axes[4].get_ylabel() == "(data − fit) / rms"
+    with pytest.raises(PlotError, match="the noise of these data was not declared"):
+        plot_fit(fits["2d"], residual_unit="sigma")
     figure = plot_fit(fits["1d"], residual_unit="data")
     assert figure.axes[1].get_ylabel() == "data − fit"
     with pytest.raises(PlotError, match="did you mean 'sigma'"):
@@ -85,7 +88,7 @@ def test_spectrum_has_data_fit_components_and_residual(
     labels = above.get_legend_handles_labels()[1]
     assert {"data", "fit", "background", "GLP_01"} <= set(labels)
     assert above.get_title(loc="left") == "a peak"
-    assert "σ" in below.get_ylabel()
+    assert below.get_ylabel() == "data − fit"
     assert (tmp_path / "fit.pdf").is_file()
 
 
@@ -108,10 +111,36 @@ def test_cells_of_an_uneven_axis() -> None:
     np.testing.assert_allclose(edges(np.array([5.0])), [4.5, 5.5])
 
 
+def test_pictures_go_into_axes_and_figures_of_the_caller(
+    fits: dict[str, FitResult], tmp_path: Path
+) -> None:
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(12, 8))
+    left, right = figure.subfigures(1, 2)
+    assert plot_fit(fits["2d"], fig=left, save_path=tmp_path / "both.png") is left
+    assert len(left.axes) == 5
+    assert plot_fit(fits["1d"], fig=right) is right
+    assert len(right.axes) == 2
+    plain = Figure()
+    ax = plain.subplots()
+    assert plot_fit(fits["1d"], ax=ax) is plain  # data and fit; the residual needs a second panel
+    assert plain.axes == [ax]
+    assert {"data", "fit"} <= set(ax.get_legend_handles_labels()[1])
+    with pytest.raises(PlotError, match="several panels; give fig="):
+        plot_fit(fits["2d"], ax=ax)
+    with pytest.raises(PlotError, match="not both"):
+        plot_fit(fits["1d"], ax=ax, fig=figure)
+    with pytest.raises(PlotError, match="already holds axes"):
+        plot_fit(fits["1d"], fig=plain)
+    with pytest.raises(PlotError, match="takes matplotlib Axes, not int"):
+        plot_fit(fits["1d"], ax=3)
+
+
 def test_unwritable_picture_leaves_nothing(fits: dict[str, FitResult], tmp_path: Path) -> None:
     with pytest.raises(PlotError, match="cannot write"):
         plot_fit(fits["1d"], save_path=tmp_path / "nowhere" / "fit.png")
-    with pytest.raises(PlotError, match="cannot write"):
+    with pytest.raises(PlotError, match="no pictures of the kind 'xyz'"):
         plot_fit(fits["1d"], save_path=tmp_path / "fit.xyz")
     assert list(tmp_path.iterdir()) == []
 

@@ -129,3 +129,25 @@ def test_unwritable_report(tmp_path: Path) -> None:
     with pytest.raises(PlotError, match="cannot write the report"):
         report(fit(), tmp_path / "nowhere" / "r.html")
     assert list(tmp_path.iterdir()) == []
+
+
+def test_cautions_and_where_a_fit_began_are_on_the_page(tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    result = fit(n_starts=2)
+    result.cautions = ("the width is <doubtful>",)
+    result.started_from = "the baseline fit"
+    text = page(report(result, tmp_path / "r.html"))
+    assert "The width is &lt;doubtful&gt;" in text
+    assert "the baseline fit" in text
+    assert "of 2 agree" in text
+
+
+def test_a_report_shows_spectra_that_were_free(tmp_path: Path) -> None:
+    text = "decays:\n  expFun: {A: {free: energy}, tau: [2, True, 0.1, 30], t0: [0, False]}\n"
+    model = load_model(text, "decays")
+    energy, time = np.linspace(1, 2, 12), np.linspace(0.1, 9, 30)
+    model.set_axes(energy=energy, time=time)
+    noise = np.random.default_rng(0).normal(0, 0.01, (30, 12))
+    result = fit_model(model, Measurement(np.outer(np.exp(-time / 3), energy) + noise))
+    page = report(result, tmp_path / "fit.html").read_text(encoding="utf-8")
+    assert "Free spectra, with one standard error" in page

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from random_models.values import conditioned
+from support.random_models.values import conditioned
 
 from pyspec._library import call_function
 from pyspec.errors import DataError

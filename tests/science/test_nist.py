@@ -22,7 +22,7 @@ from bench.nist import (
 )
 from bench.nist_problems import PROBLEMS, ROUTES, StrdFile, read_strd
 from pyspec.executor import make_executor
-from pyspec.fit.methods import known_methods
+from pyspec.fit.solve.methods import known_methods
 from pyspec.functions.external import CALLABLES, forget_function
 
 METHODS = [method for method in ("native", "leastsq") if method in known_methods()]
@@ -82,7 +82,7 @@ def test_every_route_has_the_certified_sum_of_squares(
         executor = make_executor(model, measurement)
         residual = executor.residual(model.theta())
         sums[route] = float(residual @ residual)
-        assert route == "external" or executor.has_jacobian
+        assert route == "external" or executor.capabilities.in_c
     # Lanczos1 has a sum of squares of rounding errors, of the certified values too.
     expected = max(sums.values()) if name == "Lanczos1" else strd.chisqr
     assert expected < 1e-20 or name != "Lanczos1"

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from bench.pulls import CASES, limits, main, run_case
-from pyspec.fit.methods import known_methods
+from pyspec.fit.solve.methods import known_methods
 
 METHODS = [method for method in ("native", "leastsq") if method in known_methods()]
 BY_NAME = {case.name: case for case in CASES}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from science.joint_fit import fit_joint as fit_joint_with_scipy
+from support.joint_fit import fit_joint as fit_joint_with_scipy
 
 from bench.cases import FilesCase, six_files
 from pyspec.fit import JointResult, fit_joint, fit_model

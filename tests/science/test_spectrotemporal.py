@@ -17,7 +17,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from science.joint_fit import fit_joint
+from support.joint_fit import fit_joint
 
 from pyspec.fit import FitResult, fit_model
 from pyspec.io import Dataset, read

@@ -191,5 +191,5 @@ def test_comparison_is_drawn(tmp_path: Path) -> None:
     pytest.importorskip("matplotlib")
     simulator = Simulator(model(), seed=5)
     figure = simulator.plot_comparison(3, snr_scale="dB", save_path=tmp_path / "c.png")
-    assert "dB" in figure._suptitle.get_text()
+    assert "dB" in figure.axes[0].get_title(loc="left")
     assert len(simulator.plot_comparison(dim=2).axes) == 3

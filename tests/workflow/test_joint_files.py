@@ -147,7 +147,8 @@ def test_joint_counts(tmp_path: Path) -> None:
     for index in range(2):
         parts = simulated(index, 60, 20)
         counts = np.random.default_rng(index).poisson(np.maximum(parts["data"], 0.5))
-        File(project, **{**parts, "data": counts}).set_noise("poisson")
+        parts = {**parts, "data": counts, "name": f"scan {index}"}
+        File(project, **parts).set_noise("Poisson")
     project.load_models(model_yaml="m.yaml", model_info="peak")
     project.add_time_dependences(
         target_model="peak",

@@ -15,7 +15,7 @@ def test_public_names() -> None:
         assert getattr(pyspec, name) is not None
     assert set(pyspec._HOME_OF) | {"__version__"} == set(pyspec.__all__)
     assert set(pyspec.__all__) <= set(dir(pyspec))
-    with pytest.raises(AttributeError, match="no attribute 'Fil'"):
+    with pytest.raises(AttributeError, match=r"pyspec has no 'Fil'; did you mean 'File'?"):
         pyspec.Fil  # noqa: B018
 
 

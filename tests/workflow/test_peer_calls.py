@@ -85,7 +85,8 @@ def test_quick_start(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     matplotlib.use("Agg")
 
     project = Project(path=folder, name="quick_start")
-    assert project.backend == "interpreted"
+    assert project.backend is None
+    assert project.spec_fun_str == "fit_model_gir"
     file = File(
         parent_project=project, path="simulated_dataset", data=data, energy=energy, time=time
     )
@@ -106,17 +107,19 @@ def test_quick_start(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file.fit_slice_by_slice(model_name="base", stages=1, seed_source="baseline", try_ci=0)
     file.fit_spectrum("base", time_range=(5, 10), time_type="abs", stages=1, show_plot=False)
 
-    table = file.get_parameters(model="moving", fit_type="2d")
+    frame = file.get_parameters(model="moving", fit_type="2d")
+    table = frame.set_index("name")
     for name, true in TRUTH.items():
         if "expFun" in name:
-            row = table[name]
-            assert row.stderr is not None
-            assert abs(row.value - true) < 5 * row.stderr + 0.01 * abs(true)
-    frame = table.to_dataframe()
+            value, error = table.loc[name, "value"], table.loc[name, "stderr"]
+            assert abs(value - true) < 5 * error + 0.01 * abs(true)
     assert list(frame["name"])[:2] == ["Offset_y0", "Shirley_pShirley"]
+    columns = ["name", "value", "stderr", "init_value", "min", "max", "vary", "expr"]
+    assert list(frame.columns) == columns
     slices = file.get_parameters(fit_type="sbs")
     assert len(slices) == 37
-    assert file.get_correlations(model="moving", fit_type="2d").to_dataframe().shape == (3, 3)
+    assert list(slices.columns) == list(file.models["base"].parameters)
+    assert file.get_correlations(model="moving", fit_type="2d").shape == (3, 3)
     intervals = file.get_confidence_intervals(model="moving", fit_type="2d", sigmas=[1])
     assert list(intervals.index) == list(file.get_result(fit_type="2d").free_names)
 

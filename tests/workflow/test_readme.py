@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -37,7 +38,9 @@ def test_the_ten_lines_of_the_readme(tmp_path: Path, monkeypatch: pytest.MonkeyP
     energy, time = np.linspace(94.0, 78.0, 240), np.linspace(-1.0, 17.0, 90)
     model.set_axes(energy=energy, time=time)
     data = Simulator(model, noise_level=0.01, noise_type="gaussian", seed=1).simulate()[1]
-    names = {"data": data, "energy": energy, "time": time}
+    table = np.vstack([[np.nan, *energy], np.column_stack([time, data])])
+    np.savetxt(folder / "scan_7.csv", table, delimiter=",")
+    names: dict[str, Any] = {}
     exec(script, names)
     result = names["result"]
     assert result.success

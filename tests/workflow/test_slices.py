@@ -205,8 +205,11 @@ if __name__ == "__main__":
     model = load_model({model!r}, "peak")
     model.set_axes(energy=np.linspace(0, 20, 81))
     data = np.random.default_rng(0).normal(5, 1, (20000, 81))
-    threading.Timer(4.0, os.kill, (os.getpid(), signal.SIGINT)).start()
-    slices = fit_slices(model, Measurement(data=data), n_workers={n}, workers={workers!r})
+    press = threading.Timer(1.0, os.kill, (os.getpid(), signal.SIGINT))
+    slices = fit_slices(
+        model, Measurement(data=data), n_workers={n}, workers={workers!r},
+        progress=lambda done, total: press.start() if done == 1 else None,
+    )
     print(slices.interrupted, slices.status.count("not run") > 0, len(slices))
 """
 
@@ -255,4 +258,4 @@ def test_a_file_of_values_against_time(file: File, backend: str) -> None:
     assert (result.time[0], result.time[-1]) == (-2.0, 25.0)
     with pytest.raises(FitError, match="without energies"):
         result.energy  # noqa: B018
-    assert trace.get_parameters(fit_type="trace")["expFun_01_A"].stderr
+    assert trace.get_parameters(fit_type="trace", table=True)["expFun_01_A"].stderr

@@ -1,0 +1,127 @@
+"""What each pass, and each fact that kernels use, saves: ``python -m bench.passes --json FILE``.
+
+For every problem of one model: milliseconds of a residual and of the normal equations with all
+passes, and how many times as long they take without a pass, without all of them, and with one
+fact kept from the kernels; and the largest difference of the spectra, in units of the largest
+value. Evaluations are interleaved in one run; times are medians.
+
+Not among the facts are those that no kernel reads so far: one shape times a trace (other than the
+height of a peak), and what is the same before the onset.
+"""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from bench.cases import Case, all_cases
+from bench.measure import interleaved, jitter, machine, print_machine, print_rows, write_json
+from pyspec.executor import CompiledExecutor, make_plan, worst_difference
+from pyspec.ir import build_graph
+from pyspec.model import Model
+from pyspec.passes import PASSES, Facts, Pace, neutral, run
+from pyspec.plan import ScheduledPlan, schedule
+
+#: Facts, by what is made of them where they are kept from the kernels; `nothing` are neutral ones.
+FACTS: dict[str, Callable[[Facts, Facts], Facts]] = {
+    "static": lambda known, nothing: dataclasses.replace(
+        known, moves=nothing.moves, paces=_without(known, Pace.STATIC)
+    ),
+    "height": lambda known, _: dataclasses.replace(known, paces=_without(known, Pace.HEIGHT)),
+    "dependence": lambda known, nothing: dataclasses.replace(known, thetas=nothing.thetas),
+}
+
+
+def _without(known: Facts, pace: Pace) -> tuple[Pace, ...]:
+    return tuple(Pace.MOVING if found is pace else found for found in known.paces)
+
+
+def plans(model: Model) -> dict[str, ScheduledPlan]:
+    """The plan of all passes, and plans with something left out."""
+    found = {"all": make_plan(model), "no pass": make_plan(model, tuple(PASSES))}
+    found |= {f"without {name}": make_plan(model, name) for name in PASSES}
+    graph, facts, _ = run(build_graph(model))
+    nothing = neutral(graph)
+    for name, kept in FACTS.items():
+        found[f"without fact {name}"] = schedule(graph, kept(facts, nothing))
+    return found
+
+
+def measure_case(case: Case, rounds: int) -> dict[str, dict[str, float]]:
+    """Milliseconds and ratios by what is left out."""
+    made = plans(case.model)
+    executors = {name: CompiledExecutor(plan, case.measurement) for name, plan in made.items()}
+    draw, out = jitter(case.theta()), np.empty(case.n_points)
+    calls = dict.fromkeys(executors, 5)
+    value = interleaved(
+        {name: partial(_residual, executor, draw, out) for name, executor in executors.items()},
+        rounds,
+        calls,
+    )
+    normal = interleaved(
+        {name: partial(_normal, executor, draw) for name, executor in executors.items()},
+        rounds,
+        calls,
+    )
+    known = executors["all"].run(case.theta())
+    return {
+        name: {
+            "residual_ms": value[name],
+            "residual_ratio": value[name] / value["all"],
+            "normal_ms": normal[name],
+            "normal_ratio": normal[name] / normal["all"],
+            "max_diff": worst_difference(known, executor.run(case.theta())),
+        }
+        for name, executor in executors.items()
+    }
+
+
+def _residual(executor: CompiledExecutor, draw: Callable[[], Any], out: Any) -> None:
+    executor.residual(draw(), out=out)
+
+
+def _normal(executor: CompiledExecutor, draw: Callable[[], Any]) -> None:
+    executor.normal(draw(), separable=True)  # as fits do
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Runs the ablation, prints a table, writes JSON if asked to."""
+    parser = argparse.ArgumentParser(prog="python -m bench.passes", description=__doc__)
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write the numbers here")
+    parser.add_argument("--rounds", type=int, default=15, help="interleaved rounds (15)")
+    parser.add_argument("--data", type=Path, help="folder of the reference data")
+    given = parser.parse_args(arguments)
+    head = ["problem", "residual ms", "ratio", "normal ms", "ratio", "difference"]
+    problems: dict[str, Any] = {}
+    table = []
+    for case in all_cases(given.data):
+        if not isinstance(case, Case):
+            continue
+        problems[case.name] = measure_case(case, given.rounds)
+        for name, row in problems[case.name].items():
+            table.append(
+                [
+                    f"{case.name}, {name}",
+                    f"{row['residual_ms']:.3f}",
+                    f"{row['residual_ratio']:.2f} ×",
+                    f"{row['normal_ms']:.3f}",
+                    f"{row['normal_ratio']:.2f} ×",
+                    f"{row['max_diff']:.1e}",
+                ]
+            )
+    print_rows(head, table)
+    facts = machine()
+    print_machine(facts)
+    if given.json:
+        write_json(given.json, {"machine": facts, "problems": problems})
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,294 @@
+"""Fits from random starts: ``python -m bench.random_starts --starts 200 --json FILE``.
+
+Ten models, each fitted from many random starts, with and without bounds. What a fit reached is
+judged by a reference of its own (:mod:`bench.start_models`): derivatives by complex steps,
+residuals in NumPy. A `success` is false where
+
+- the first-order conditions do not hold: over the parameters that no bound holds, the undamped
+  step is longer than 1e-3 standard errors; or
+- the data do not determine all of these parameters: a column of J is zero, a scaled singular value
+  is below 1e-12 of the largest, or below 1e-4 and chi² rises by less than a hundredth of what it
+  should when the parameters go one standard error along that direction, or to their bounds.
+
+A second part fits well-posed data from near the truth, where a fit that does not report success
+raises a false alarm.
+"""
+
+from __future__ import annotations
+
+import argparse
+import warnings
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from bench.measure import machine, print_machine, print_rows, write_json
+from bench.start_models import Array, StartModel, start_models, well_posed
+from pyspec.errors import PyspecError
+from pyspec.fit import fit_model
+
+#: What a success must hold, as the solver's page says.
+FIRST_ORDER, LOST, WEAK, RISE = 1e-3, 1e-12, 1e-4, 1e-2
+
+#: A chi² this near to the best one, relative to it, is the same optimum.
+SAME = 1e-6
+
+#: A fit that takes more evaluations is listed.
+MOST = 1000
+
+
+class Reference:
+    """chi², gradient and information of one data set, in NumPy."""
+
+    def __init__(self, model: StartModel, data: Array, bounds: Mapping[str, tuple[float, float]]):
+        self.model, self.data, self.bounds = model, data, bounds
+
+    def chisqr(self, values: Mapping[str, float]) -> float:
+        """Sum of squares, or the Poisson deviance."""
+        at = np.real(self.model.at(values))
+        if self.model.noise:
+            return float(np.sum((self.data - at) ** 2))
+        if np.any(at <= 0.0):
+            return np.inf
+        ratio = np.where(self.data > 0, self.data, 1.0) / at
+        return float(
+            2 * np.sum(np.where(self.data > 0, self.data * np.log(ratio), 0.0) - self.data + at)
+        )
+
+    def judge(self, values: Mapping[str, float]) -> str:
+        """Why a success is false at these values; "" if it is true."""
+        model, names = self.model, self.model.names
+        at = np.real(model.at(values))
+        slopes = model.slopes(values)
+        if model.noise:
+            variance = self.chisqr(values) / (at.size - len(names))
+            residual = (self.data - at).ravel()
+        else:
+            variance = 1.0
+            slopes = slopes / np.sqrt(at.reshape(-1, 1))
+            residual = ((self.data - at) / np.sqrt(at)).ravel()
+        size = np.sqrt(np.sum(slopes**2, axis=0))
+        if np.any(size == 0.0):
+            return "column of zeros"
+        scaled = slopes / size
+        downhill = scaled.T @ residual
+        low = np.array([values[n] <= self.bounds[n][0] for n in names])
+        high = np.array([values[n] >= self.bounds[n][1] for n in names])
+        held = (low & (downhill < 0.0)) | (high & (downhill > 0.0))
+        free = np.flatnonzero(~held)
+        if not free.size:
+            return ""
+        u, singular, vt = np.linalg.svd(scaled[:, free], full_matrices=False)
+        if singular[-1] < LOST * singular[0]:
+            # A slope of 0 at a bound: there the second order decides, all the way to the bounds.
+            step = vt[-1] / size[free]
+            if not (low | high)[free][np.abs(vt[-1]) > 1e-5].any():
+                return "rank"
+            span = np.array([np.ptp(self.bounds[names[k]]) for k in free])
+            longest = np.min(span / np.maximum(np.abs(step), 1e-300))
+            if not np.isfinite(longest) or self._is_flat(values, step * longest, free, variance):
+                return "rank"
+        sound = singular > LOST * singular[0]
+        distance = float(np.linalg.norm((u.T @ residual)[sound]) / np.sqrt(variance))
+        if distance > FIRST_ORDER:
+            return f"first order: {distance:.1e} standard errors"
+        for value, direction in zip(singular, vt, strict=True):
+            if value < WEAK * singular[0] and self._is_flat(
+                values, direction / size[free] * np.sqrt(variance) / value, free, variance
+            ):
+                return "flat direction"
+        return ""
+
+    def _is_flat(
+        self, values: Mapping[str, float], step: Array, free: Array, variance: float
+    ) -> bool:
+        """Whether chi² hardly rises along a step, or its opposite, within the bounds."""
+        names = self.model.names
+        base = self.chisqr(values)
+        for sign in (1.0, -1.0):
+            share = 1.0
+            for k, change in zip(free, sign * step, strict=True):
+                low, high = self.bounds[names[k]]
+                room = (high if change > 0 else low) - values[names[k]]
+                if change and abs(room) < abs(change) * share:
+                    share = abs(room / change)
+            moved = dict(values)
+            for k, change in zip(free, sign * step, strict=True):
+                moved[names[k]] += share * change
+            if not self.chisqr(moved) - base < RISE * variance:
+                return False
+        return True
+
+
+@dataclass
+class Tally:
+    """What became of the fits of one model."""
+
+    model: str
+    bounds: bool
+    fits: int = 0
+    successes: int = 0
+    false: list[str] = field(default_factory=list)
+    refused: int = 0
+    best: int = 0
+    silent: int = 0
+    long: int = 0
+    most: int = 0
+    evaluations: int = 0
+    messages: dict[str, int] = field(default_factory=dict)
+
+
+def random_start(model: StartModel, rng: np.random.Generator) -> dict[str, float]:
+    """Uniform within the ranges."""
+    return {name: float(rng.uniform(low, high)) for name, (low, high) in model.ranges.items()}
+
+
+def run(
+    model: StartModel,
+    bounded: bool,
+    n: int,
+    start: Callable[[StartModel, np.random.Generator], dict[str, float]],
+    options: dict[str, Any],
+    new_data: bool = False,
+) -> Tally:
+    """`n` fits of one model."""
+    tally, found = Tally(model.name, bounded), []
+    first = model.model(model.truth, bounded).parameters
+    bounds = {name: (first[name].min, first[name].max) for name in model.names}
+    for k in range(n):
+        rng = np.random.default_rng([k, int(bounded)])
+        measurement = model.measurement(k if new_data else 0)
+        assert measurement.data is not None
+        tally.fits += 1
+        try:
+            result = fit_model(model.model(start(model, rng), bounded), measurement, **options)
+        except PyspecError as error:
+            tally.refused += 1
+            tally.messages[str(error)[:60]] = tally.messages.get(str(error)[:60], 0) + 1
+            continue
+        tally.evaluations += result.nfev
+        tally.long += result.nfev > MOST
+        tally.most = max(tally.most, result.nfev)
+        values = {name: result.values[name] for name in model.names}
+        reference = Reference(model, np.asarray(measurement.data, np.float64), bounds)
+        found.append((reference.chisqr(values), bool(result.success)))
+        tally.successes += bool(result.success)
+        if not result.success:
+            key = str(result.message)[:60]
+            tally.messages[key] = tally.messages.get(key, 0) + 1
+        elif not result.intervals:
+            why = reference.judge(values)
+            if why:
+                tally.false.append(f"start {k}: {why}")
+    if found and not new_data:
+        best = min(value for value, _ in found)
+        near = [success for value, success in found if value <= best * (1 + SAME)]
+        tally.best, tally.silent = len(near), len(near) - sum(near)
+    return tally
+
+
+def near_truth(model: StartModel, rng: np.random.Generator) -> dict[str, float]:
+    """The truth, each parameter moved by up to 1 % of its range."""
+    start = {}
+    for name, value in model.truth.items():
+        low, high = model.ranges[name]
+        moved = value + 0.01 * (high - low) * rng.uniform(-1, 1)
+        start[name] = float(np.clip(moved, low, high))
+    return start
+
+
+def print_tallies(tallies: list[Tally]) -> None:
+    """The table, and what was false."""
+    print_rows(
+        [
+            "model",
+            "bounds",
+            "fits",
+            "success",
+            "false",
+            "best",
+            "best, no success",
+            "refused",
+            "> 1000 evaluations",
+            "most",
+            "mean evaluations",
+        ],
+        [
+            [
+                t.model,
+                "yes" if t.bounds else "no",
+                *(
+                    str(number)
+                    for number in (
+                        t.fits,
+                        t.successes,
+                        len(t.false),
+                        t.best,
+                        t.silent,
+                        t.refused,
+                        t.long,
+                        t.most,
+                        round(t.evaluations / max(t.fits, 1), 1),
+                    )
+                ),
+            ]
+            for t in tallies
+        ],
+    )
+    for tally in tallies:
+        for line in tally.false[:5]:
+            print(f"false success, {tally.model}: {line}")
+
+
+def main() -> None:
+    """The two parts."""
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument(
+        "--starts", type=int, default=200, help="of each model, with and without bounds"
+    )
+    parser.add_argument("--well-posed", type=int, default=1000, help="fits that must succeed")
+    parser.add_argument("--method", default="native")
+    parser.add_argument("--json", type=Path)
+    arguments = parser.parse_args()
+    options = {"method": arguments.method}
+    print_machine(machine())
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        tallies = [
+            run(model, bounded, arguments.starts, random_start, options)
+            for model in start_models()
+            for bounded in (False, True)
+        ]
+        print_tallies(tallies)
+        total = sum(t.fits for t in tallies)
+        print(
+            f"{total} fits, {sum(t.successes for t in tallies)} successes, "
+            f"{sum(len(t.false) for t in tallies)} false, {sum(t.best for t in tallies)} at the "
+            f"best optimum, {sum(t.long for t in tallies)} above {MOST} evaluations\n"
+        )
+        cases = well_posed()
+        each = max(arguments.well_posed // len(cases), 1)
+        posed = [run(model, True, each, near_truth, options, True) for model in cases]
+    print_tallies(posed)
+    fits = sum(t.fits for t in posed)
+    alarms = fits - sum(t.successes for t in posed)
+    print(f"{fits} well-posed fits, {alarms} false alarms")
+    for tally in posed:
+        for text, count in tally.messages.items():
+            print(f"  {tally.model}: {count} x {text}")
+    if arguments.json:
+        write_json(
+            arguments.json,
+            {
+                "machine": machine(),
+                "random": [asdict(t) for t in tallies],
+                "well_posed": [asdict(t) for t in posed],
+            },
+        )
+
+
+if __name__ == "__main__":
+    main()

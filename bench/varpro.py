@@ -1,0 +1,122 @@
+"""Two exponentials with free spectra and a Gaussian instrument, 440 times x 400 energies: the whole
+fit, from model and data to errors, beside NumPy variable projection with lmfit.
+
+    python -m bench.varpro [--runs 15] [--energies 400] [--json FILE]
+
+Both start from the same values. The other side is written as its users do: basis functions from
+SciPy's erfc, amplitudes from numpy.linalg.lstsq, the residual to lmfit's leastsq.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import lmfit
+import numpy as np
+from scipy.special import erfc, erfcx
+
+from pyspec import Measurement, fit_model, load_model
+
+Array = np.ndarray
+
+MODEL = """
+parameters:
+  k1: [{k1}, True, 0, 10]
+  k2: [{k2}, True, 0, 10]
+decays:
+  gaussIRF: {{SD: [{sigma}, True, 0.001, 10]}}
+  expFun: {{A: {{free: energy}}, tau: ["1 / k1"], t0: [{center}, True]}}
+  expFun: {{A: {{free: energy}}, tau: ["1 / k2"], t0: ["expFun_01_t0"]}}
+"""
+TRUTH = {"k1": 0.5, "k2": 0.05, "center": 1.0, "sigma": 0.15}
+START = {"k1": 0.7, "k2": 0.03, "center": 1.05, "sigma": 0.2}
+
+
+def decay(t: Array, k: float, center: float, sigma: float) -> Array:
+    """The response of an exponential, by erfc after the onset and by erfcx before it."""
+    u = t - center
+    z = (sigma * k - u / sigma) / np.sqrt(2)
+    late = z <= 0
+    after = np.exp(np.where(late, (sigma * k) ** 2 / 2 - k * u, 0)) * erfc(np.where(late, z, 0))
+    before = np.exp(-0.5 * (u / sigma) ** 2) * erfcx(np.where(late, 0, z))
+    return np.where(late, after, before) / 2
+
+
+def simulate(n_energies: int) -> tuple[Array, Array, Array]:
+    """(energy, time, data) with noise of 1e-2 of the spectra."""
+    t = np.linspace(-1.0, 60.0, 440)
+    energy = np.linspace(0.0, 1.0, n_energies)
+    spectra = [np.exp(-(((energy - c) / 0.2) ** 2)) for c in (0.3, 0.6)]
+    data = sum(
+        np.outer(decay(t, TRUTH[k], TRUTH["center"], TRUTH["sigma"]), s)
+        for k, s in zip(("k1", "k2"), spectra, strict=True)
+    )
+    return energy, t, data + np.random.default_rng(0).normal(0, 1e-2, data.shape)
+
+
+def ours(energy: Array, t: Array, data: Array) -> Any:
+    """The whole fit by pyspec, the model read from its text."""
+    model = load_model(MODEL.format(**START), "decays")
+    model.set_axes(energy=energy, time=t)
+    return fit_model(model, Measurement(data))
+
+
+def theirs(t: Array, data: Array) -> Any:
+    """The whole fit by lmfit with amplitudes from lstsq."""
+    params = lmfit.Parameters()
+    for name, value in START.items():
+        params.add(name, value, min=0)
+
+    def residual(p: Any) -> Array:
+        v = p.valuesdict()
+        basis = np.array([decay(t, v[k], v["center"], v["sigma"]) for k in ("k1", "k2")]).T
+        return (data - basis @ np.linalg.lstsq(basis, data, rcond=None)[0]).ravel()
+
+    return lmfit.minimize(residual, params)
+
+
+def best_of(run: Callable[[], Any], runs: int) -> tuple[float, float]:
+    """(median, least) milliseconds."""
+    times = []
+    for _ in range(runs):
+        begin = time.perf_counter()
+        run()
+        times.append(1e3 * (time.perf_counter() - begin))
+    return float(np.median(times)), float(min(times))
+
+
+def main() -> None:
+    """Prints a table, and writes it as JSON where asked to."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--runs", type=int, default=15)
+    parser.add_argument("--energies", type=int, default=400)
+    parser.add_argument("--json", type=Path)
+    given = parser.parse_args()
+    energy, t, data = simulate(given.energies)
+    found, other = ours(energy, t, data), theirs(t, data)
+    names = {"k1": "k1", "k2": "k2", "center": "expFun_01_t0", "sigma": "gaussIRF_SD"}
+    for name, own in names.items():
+        pull = (found.values[own] - other.params[name].value) / found.stderr[own]
+        print(
+            f"{name:8s} {found.values[own]:.7g} ± {found.stderr[own]:.2g}   "
+            f"lmfit {other.params[name].value:.7g} ({pull:+.1e} standard errors apart)"
+        )
+    mine = best_of(lambda: ours(energy, t, data), given.runs)
+    lmfits = best_of(lambda: theirs(t, data), max(3, given.runs // 3))
+    print(f"pyspec        {mine[0]:8.2f} ms median, {mine[1]:.2f} least, {found.nfev} evaluations")
+    print(
+        f"NumPy + lmfit {lmfits[0]:8.2f} ms median, {lmfits[1]:.2f} least, {other.nfev} evaluations"
+    )
+    print(f"ratio         {lmfits[0] / mine[0]:8.1f}")
+    if given.json:
+        rows = {"pyspec_ms": mine, "lmfit_ms": lmfits, "energies": given.energies}
+        given.json.write_text(json.dumps(rows, indent=1), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

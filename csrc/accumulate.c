@@ -1,0 +1,420 @@
+/* accumulate.c: chi^2, J^T r and J^T J of a range of rows, without storing J. A tile of rows is
+ * walked block by block, and each block adds to the sums of its lanes. The sums of the rows then
+ * combine in the tree of sum_tree.c. */
+#include "sum_tree.h"
+
+/* ---- one tile ---------------------------------------------------------------------------- */
+
+/* Rows of a tile that are asked for: lanes begin ... end - 1. */
+typedef struct lanes {
+    int begin, end;
+} lanes;
+
+/* Whether derivatives count by more or less than 1 in any lane of a tile. */
+static int is_weighted(const tile *t)
+{
+    int found = pyspec_is_weighted(t->problem[0]);
+    for (int l = 1; l < L; l++)
+        found |= t->problem[l] != t->problem[l - 1] && pyspec_is_weighted(t->problem[l]);
+    return found;
+}
+
+/* Residuals of a block, r - d, and the weights of its derivatives where there are any. Lanes that
+ * are not asked for hold anything finite. */
+static void block_residual(const run *r, const tile *t, lanes in, int64_t n, int form,
+                           int weighted)
+{
+    const double *model = slot_at(r, t, r->plan->result);
+    double *rows = r->work.rows, *weights = rows + BLOCK * L;
+    const int64_t stride = t->across ? 0 : BLOCK;
+    if (t->across)
+        memcpy(rows, model, (size_t)n * sizeof *rows);
+    else
+        pyspec_block_table[r->call->isa].turn(rows, BLOCK, model, n, L);
+    for (int l = in.begin; l < in.end; l++) {
+        if (weighted)
+            pyspec_weigh(t->problem[l], t->row[l], t->x0, n, rows + l * stride,
+                         form == PYSPEC_FORM_FISHER, weights + l * stride);
+        pyspec_subtract(t->problem[l], r->call->isa, t->row[l], t->x0, n, rows + l * stride);
+    }
+    double *residual = r->work.residual, *weight = r->work.weight;
+    if (t->across) {
+        memcpy(residual, rows, (size_t)n * sizeof *rows);
+        fill(residual + n, 0.0, t->block.n * L - n);
+        if (weighted)
+            memcpy(weight, weights, (size_t)n * sizeof *rows);
+        fill(weight + n, 0.0, t->block.n * L - n);
+        return;
+    }
+    for (int64_t i = 0; i < n; i++)
+        FOR_LANES {
+            int asked = l >= in.begin && l < in.end;
+            residual[AT] = asked ? rows[l * BLOCK + i] : 0.0;
+            if (weighted)
+                weight[AT] = asked ? weights[l * BLOCK + i] : 0.0;
+        }
+}
+
+/* Turns a block into the factors of its rows. */
+static void absorb_block(const run *r, int64_t n, lanes in, const double *const *columns,
+                         int64_t order, double *factors)
+{
+    const int64_t size = triangle_size(order);
+    for (int l = in.begin; l < in.end; l++) {
+        double *dense = r->work.dense;
+        for (int64_t k = 0; k < order; k++)
+            for (int64_t i = 0; i < n; i++)
+                dense[k * n + i] = columns[k] ? columns[k][AT] : 0.0;
+        pyspec_absorb(factors + l * size, order, dense, n);
+    }
+}
+
+/* Adds a block with its columns to the sums of the tile. */
+static void add_block(const run *r, const tile *t, lanes in, int64_t n, int form, double *sums)
+{
+    const block_ops *ops = &pyspec_block_table[r->call->isa];
+    const unsigned char *written = r->by.n ? written_at(r, r->plan->result) : NULL;
+    const double **columns = (const double **)(void *)r->work.pointers;
+    int64_t *list = (int64_t *)(void *)r->work.list, count = 0;
+    const int64_t n_columns = r->by.n, n_vectors = t->across ? t->block.n : n;
+    const int weighted = n_columns > 0 && is_weighted(t);
+    const int weighs = weighted || (t->across && n < t->block.n * L);
+    block_residual(r, t, in, n, form, weighted);
+    if (t->across && !weighted)
+        fill(r->work.weight, 1.0, n);
+    for (int64_t k = 0; k < n_columns; k++) {
+        columns[k] = written[k] ? column_at(r, t, r->plan->result, k) : NULL;
+        if (!written[k])
+            continue;
+        if (weighs)
+            ops->weigh(column_at(r, t, r->plan->result, k), r->work.weight, n_vectors);
+        list[count++] = k;
+    }
+    columns[n_columns] = r->work.residual;
+    list[count++] = n_columns;
+    if (form == PYSPEC_FORM_FACTOR)
+        absorb_block(r, n_vectors, t->across ? (lanes){0, L} : in, columns, n_columns + 1, sums);
+    else
+        ops->gram(sums, columns, list, count, n_columns + 1, n_vectors);
+}
+
+/* A trace has one value a row: the columns are the derivatives of that trace. */
+static void add_trace(const run *r, const tile *t, lanes in, int form, double *sums)
+{
+    unsigned char *written = r->by.n ? written_at(r, r->plan->result) : NULL;
+    double *slot = slot_at(r, t, r->plan->result);
+    const trace *result = &r->work.traces[r->plan->trace];
+    memcpy(slot, values_at(result, t->at), L * sizeof *slot);
+    for (int64_t k = 0; k < r->by.n; k++) {
+        const double *slope = slope_by(r, r->plan->trace, k);
+        written[k] = slope != NULL;
+        if (slope)
+            memcpy(column_at(r, t, r->plan->result, k), slope + t->at * result->moves,
+                   L * sizeof *slot);
+    }
+    add_block(r, t, in, 1, form, sums);
+}
+
+/* The sums of a tile: Gram matrices with the lanes side by side, factors one after the other. */
+static void run_tile(const run *r, tile *t, lanes in, int form, double *sums)
+{
+    fill(sums, 0.0, triangle_size(r->by.n + 1) * L);
+    if (r->plan->trace >= 0) {
+        t->block = (pyspec_block){.n = 1, .n_valid = 1};
+        add_trace(r, t, in, form, sums);
+        return;
+    }
+    pyspec_begin_tile(r, t);
+    for (int64_t k = pyspec_tile_block(r, t, 0, r->x_end) - 1; k >= 0; k--) {
+        pyspec_tile_block(r, t, k, r->x_end);
+        pyspec_walk_block(r, t);
+        int64_t n = count_in_window(r, t);
+        if (n > 0)
+            add_block(r, t, in, n, form, sums);
+    }
+}
+
+/* ---- from the columns of the plan to theta ------------------------------------------------ */
+
+static const double *entry(const double *triangle, int64_t order, int64_t j, int64_t k)
+{
+    return triangle + L * (j < k ? triangle_at(order, j, k) : triangle_at(order, k, j));
+}
+
+/* to += from * change; a sum of 0, as of points that are dropped, stays 0 whatever the change. */
+static void add_product(double *to, const double *from, const double *change)
+{
+    FOR_LANES to[l] += from[l] == 0.0 ? 0.0 : from[l] * change[l];
+}
+
+/* half = C^T sums, then C^T of that: C is d column / d theta, row by row, with 1 for r itself. */
+static const double *contract(const run *r, int64_t at, const double *sums)
+{
+    const int64_t n = r->by.n, n_theta = r->plan->n_theta, order = n + 1;
+    double *half = r->work.half, *out = r->work.by_theta;
+    fill(half, 0.0, order * (n_theta + 1) * L);
+    fill(out, 0.0, triangle_size(n_theta + 1) * L);
+    for (int64_t j = 0; j < order; j++) {
+        double *to = half + j * (n_theta + 1) * L;
+        memcpy(to + n_theta * L, entry(sums, order, j, n), L * sizeof *to);
+        for (int64_t k = 0; k < n; k++) {
+            const double *from = entry(sums, order, j, k);
+            const trace *column = &r->work.traces[r->by.rows[k]];
+            int64_t count;
+            const int64_t *list = depends(r, r->by.rows[k], &count);
+            for (int64_t c = 0; c < count; c++)
+                add_product(to + list[c] * L, from, slopes_at(column, c, at));
+        }
+    }
+    for (int64_t j = 0; j < n; j++) {
+        const trace *column = &r->work.traces[r->by.rows[j]];
+        int64_t count;
+        const int64_t *list = depends(r, r->by.rows[j], &count);
+        for (int64_t c = 0; c < count; c++) {
+            const double *change = slopes_at(column, c, at);
+            for (int64_t k = list[c]; k <= n_theta; k++) {
+                double *to = out + triangle_at(n_theta + 1, list[c], k) * L;
+                const double *from = half + (j * (n_theta + 1) + k) * L;
+                add_product(to, from, change);
+            }
+        }
+    }
+    memcpy(out + triangle_at(n_theta + 1, n_theta, n_theta) * L, entry(sums, order, n, n),
+           L * sizeof *out);
+    return out;
+}
+
+/* ---- rows into the tree ------------------------------------------------------------------ */
+
+/* Columns of the plan's own, fewer than theta has, unless a factor is asked for. */
+static void choose_basis(run *r, int form)
+{
+    const pyspec_plan *plan = r->plan;
+    r->by = (basis){.n = form == PYSPEC_FORM_VALUE ? 0 : plan->n_theta};
+    if (plan->columns < 0 || plan->trace >= 0 || plan->dimension == 1 ||
+        form == PYSPEC_FORM_FACTOR || form == PYSPEC_FORM_VALUE)
+        return;
+    const int64_t *words = r->words + plan->columns;
+    r->by = (basis){.n = words[0], .rows = words + 1, .of_row = words + 1 + words[0]};
+}
+
+/* Lane l of the sums, by itself. */
+static const double *take_lane(const run *r, const double *sums, int64_t order, int l, int form)
+{
+    const int64_t size = triangle_size(order);
+    if (form == PYSPEC_FORM_FACTOR)
+        return sums + l * size;
+    for (int64_t k = 0; k < size; k++)
+        r->work.record[k] = sums[k * L + l];
+    return r->work.record;
+}
+
+/* All lanes in the order of the tree: neighbours first. */
+static const double *fold_lanes(const run *r, const double *sums, int64_t order)
+{
+    for (int64_t k = 0; k < triangle_size(order); k++) {
+        double part[L];
+        memcpy(part, sums + k * L, sizeof part);
+        for (int width = L / 2; width > 0; width /= 2)
+            for (int l = 0; l < width; l++)
+                part[l] = part[2 * l] + part[2 * l + 1];
+        r->work.record[k] = part[0];
+    }
+    return r->work.record;
+}
+
+/* One row whose abscissae lie in all lanes. */
+static int push_across(const run *r, pyspec_normal *s, int64_t row, double *sums)
+{
+    if (s->form != PYSPEC_FORM_FACTOR)
+        return pyspec_push_sums(s, 0, row, fold_lanes(r, sums, s->order));
+    for (int l = 1; l < L; l++)
+        pyspec_merge_sums(s, sums, sums + l * triangle_size(s->order));
+    return pyspec_push_sums(s, 0, row, sums);
+}
+
+static int push_rows(const run *r, pyspec_normal *s, int64_t row, lanes in, const double *sums)
+{
+    int status = STATUS_OK;
+    if (in.begin == 0 && in.end == L && s->form != PYSPEC_FORM_FACTOR) {
+        int64_t level = 0;
+        while (1 << level < L)
+            level++;
+        return pyspec_push_sums(s, level, row / L, fold_lanes(r, sums, s->order));
+    }
+    for (int l = in.begin; !status && l < in.end; l++)
+        status = pyspec_push_sums(s, 0, row + l, take_lane(r, sums, s->order, l, (int)s->form));
+    return status;
+}
+
+static int check_sums(const pyspec_call *call, const pyspec_normal *s, int64_t row_begin,
+                      int64_t row_end)
+{
+    const int64_t order = s->form == PYSPEC_FORM_VALUE ? 1 : call->plan->n_theta + 1;
+    const pyspec_problem *q = call->problem;
+    if (!s->places || !s->nodes)
+        return STATUS_NULL_POINTER;
+    if (s->form < PYSPEC_FORM_VALUE || s->form > PYSPEC_FORM_FISHER || s->order != order)
+        return STATUS_ORDER;
+    if (!pyspec_has_scratch(s, order))
+        return STATUS_WORK;
+    if (row_begin < q->row_begin || row_end > q->row_end || row_begin >= row_end)
+        return STATUS_WINDOW;
+    return q->data ? STATUS_OK : STATUS_DATA;
+}
+
+/* The lanes of a tile, each to the sums of its problem. */
+static int push_lanes(const run *r, const strip *s, const tile *t, int64_t form, const double *sums)
+{
+    const segment *own = s->segments;
+    int status = STATUS_OK;
+    for (int l = 0; !status && l < t->n_lanes; l++) {
+        while (t->at + l >= own->at + own->n)
+            own++;
+        status = pyspec_push_sums(own->normal, 0, t->row[l],
+                                  take_lane(r, sums, own->normal->order, l, (int)form));
+    }
+    return status;
+}
+
+/* One tile of a strip into the sums of its problem, or of its problems. */
+static int add_tile(const run *r, const strip *s, int64_t at, lanes in)
+{
+    pyspec_normal *normal = s->segments->normal;
+    const int form = (int)normal->form, across = r->plan->dimension == 1 && !r->shared;
+    double *sums = r->work.triangle;
+    tile t;
+    pyspec_set_tile(s, &t, at, across);
+    run_tile(r, &t, in, form, sums);
+    if (across)
+        return push_across(r, normal, t.row[0], sums);
+    const double *by_theta = r->by.of_row ? contract(r, at, sums) : sums;
+    return r->shared ? push_lanes(r, s, &t, form, by_theta)
+                     : push_rows(r, normal, t.row[0], in, by_theta);
+}
+
+int pyspec_accumulate(const pyspec_call *call, pyspec_normal *normal, int64_t row_begin,
+                      int64_t row_end)
+{
+    run state, *r = &state;
+    if (!call || !call->plan || !call->problem || !normal)
+        return STATUS_NULL_POINTER;
+    int status = check_sums(call, normal, row_begin, row_end);
+    status = status ? status : pyspec_begin_run(r, call, 0, normal->form != PYSPEC_FORM_VALUE);
+    status = status ? status : pyspec_use_prepared(r);
+    if (status)
+        return status;
+    const int across = r->plan->dimension == 1;
+    choose_basis(r, (int)normal->form);
+    pyspec_begin_strips(r);
+    for (int64_t row = row_begin / L * L; !status && row < row_end; row += STRIP) {
+        segment own;
+        const strip s = pyspec_strip_of(r, &own, row, row_end);
+        own.normal = normal;
+        pyspec_load_strip(r, &s);
+        for (int64_t at = 0; !status && at < s.n; at += L) {
+            const lanes in = {.begin = row_begin > row + at ? (int)(row_begin - row - at) : 0,
+                              .end = across ? 1 : s.n - at < L ? (int)(s.n - at) : L};
+            if (in.begin < in.end)
+                status = add_tile(r, &s, at, in);
+        }
+    }
+    return status;
+}
+
+/* ---- several problems -------------------------------------------------------------------- */
+
+static int equal_axes(const double *a, const double *b, int64_t n)
+{
+    return a == b || (a && b && !memcmp(a, b, (size_t)n * sizeof *a));
+}
+
+/* Whether rows of two problems may stand side by side. */
+static int stands_beside(const pyspec_call *a, const pyspec_call *b)
+{
+    const pyspec_problem *p = a->problem, *q = b->problem;
+    return a->plan == b->plan && a->isa == b->isa && p->n_x == q->n_x &&
+           p->x_begin == q->x_begin && p->x_end == q->x_end && equal_axes(p->x, q->x, p->n_x) &&
+           equal_axes(p->aux, q->aux, p->n_aux) &&
+           equal_axes(p->aux_weight, q->aux_weight, p->n_aux);
+}
+
+static int check_parts(const pyspec_part *parts, int64_t n_parts)
+{
+    int status = STATUS_OK;
+    for (int64_t k = 0; !status && k < n_parts; k++) {
+        const pyspec_call *call = parts[k].call;
+        const pyspec_normal *normal = parts[k].normal;
+        if (!call || !call->plan || !call->problem || !normal)
+            return STATUS_NULL_POINTER;
+        status = check_sums(call, normal, call->problem->row_begin, call->problem->row_end);
+        if (!status && (normal->form != parts->normal->form || !stands_beside(parts->call, call)))
+            status = STATUS_SHARED;
+    }
+    return status;
+}
+
+/* Where the next strip of rows begins. */
+typedef struct cursor {
+    int64_t part, row;
+} cursor;
+
+/* The rows from the cursor on, of as many problems as a strip holds. */
+static int gather_strip(run *r, const pyspec_part *parts, int64_t n_parts, cursor *c,
+                        segment *segments, prepared_parts *prepared, strip *s)
+{
+    *s = (strip){.segments = segments};
+    while (c->part < n_parts && s->n < STRIP) {
+        const pyspec_part *part = &parts[c->part];
+        const pyspec_problem *q = part->call->problem;
+        const int64_t row = c->row < 0 ? q->row_begin : c->row;
+        const int64_t n = q->row_end - row < STRIP - s->n ? q->row_end - row : STRIP - s->n;
+        r->call = part->call;
+        r->problem = q;
+        const int status = pyspec_use_prepared(r);
+        if (status)
+            return status;
+        prepared[s->n_segments] = r->prepared;
+        segments[s->n_segments] = (segment){.call = part->call,
+                                            .prepared = &prepared[s->n_segments],
+                                            .normal = part->normal,
+                                            .row = row,
+                                            .n = n,
+                                            .at = s->n};
+        s->n_segments++;
+        s->n += n;
+        c->row = row + n < q->row_end ? row + n : -1;
+        c->part += c->row < 0;
+    }
+    return STATUS_OK;
+}
+
+int pyspec_accumulate_many(const pyspec_part *parts, int64_t n_parts)
+{
+    run state, *r = &state;
+    segment segments[STRIP];
+    prepared_parts prepared[STRIP];
+    cursor c = {.row = -1};
+    if (n_parts < 1)
+        return STATUS_OK;
+    if (!parts)
+        return STATUS_NULL_POINTER;
+    int status = check_parts(parts, n_parts);
+    status = status ? status
+                    : pyspec_begin_run(r, parts->call, 0, parts->normal->form != PYSPEC_FORM_VALUE);
+    if (status)
+        return status;
+    r->shared = 1;
+    choose_basis(r, (int)parts->normal->form);
+    while (!status && c.part < n_parts) {
+        strip s;
+        status = gather_strip(r, parts, n_parts, &c, segments, prepared, &s);
+        if (status)
+            break;
+        pyspec_begin_strips(r);
+        pyspec_load_strip(r, &s);
+        for (int64_t at = 0; !status && at < s.n; at += L)
+            status = add_tile(r, &s, at, (lanes){0, s.n - at < L ? (int)(s.n - at) : L});
+    }
+    return status;
+}

@@ -1,0 +1,120 @@
+/* check_sums.c: verifies what a plan says of its derivatives: what each trace depends on, in which
+ * columns J^T J is summed, and whether spectra are shapes times traces. */
+#include "check.h"
+
+/* For each trace row the parameters of theta that it depends on, rising: the words that say so
+ * must lie in the plan, and the rows of theta depend on themselves. */
+int pyspec_check_depends(const checker *c)
+{
+    const pyspec_plan *p = c->plan;
+    REQUIRE_PLAN(p->depends >= -1 && p->depends <= p->n_words, OFFSET, depends);
+    if (p->depends < 0)
+        return STATUS_OK;
+    REQUIRE_PLAN(p->n_traces + 1 <= p->n_words - p->depends, OFFSET, depends);
+    const int64_t *ends = plan_words(p) + p->depends;
+    const int64_t room = p->n_words - p->depends - p->n_traces - 1;
+    const int64_t *lists = ends + p->n_traces + 1;
+    REQUIRE(ends[0] == 0, OFFSET, pyspec_plan, depends, ends[0]);
+    for (int64_t row = 0; row < p->n_traces; row++) {
+        REQUIRE(in_range(ends[row + 1], ends[row], room + 1), OFFSET, pyspec_plan, depends,
+                ends[row + 1]);
+        for (int64_t k = ends[row]; k < ends[row + 1]; k++)
+            REQUIRE(in_range(lists[k], k > ends[row] ? lists[k - 1] + 1 : 0, p->n_theta), ROW,
+                    pyspec_plan, depends, lists[k]);
+        REQUIRE(row >= p->n_theta ||
+                    (ends[row + 1] == ends[row] + 1 && lists[ends[row]] == row),
+                ROW, pyspec_plan, depends, row);
+    }
+    return STATUS_OK;
+}
+
+/* A trace row is a column of its own, or all that it depends on are. */
+static int has_columns(const checker *c, int64_t row)
+{
+    const pyspec_plan *p = c->plan;
+    const int64_t *words = plan_words(p), *ends = words + p->depends;
+    const int64_t *of_row = words + p->columns + 1 + words[p->columns];
+    const int64_t *list = ends + p->n_traces + 1;
+    for (int64_t k = ends[row]; of_row[row] < 0 && k < ends[row + 1]; k++)
+        if (of_row[list[k]] < 0)
+            return 0;
+    return 1;
+}
+
+/* The columns of the plan's own: distinct trace rows outside of blocks, and every parameter of a
+ * component finds its own. */
+int pyspec_check_columns(checker *c)
+{
+    const pyspec_plan *p = c->plan;
+    const int64_t *words = plan_words(p);
+    REQUIRE_PLAN(in_range(p->columns, -1, p->n_words), OFFSET, columns);
+    if (p->columns < 0)
+        return STATUS_OK;
+    REQUIRE_PLAN(p->depends >= 0, OFFSET, columns);
+    const int64_t n = words[p->columns], room = p->n_words - p->columns - 1;
+    REQUIRE(in_range(n, 0, p->n_traces + 1) && n + p->n_traces <= room, SIZE, pyspec_plan, columns,
+            n);
+    const int64_t *rows = words + p->columns + 1, *of_row = rows + n;
+    for (int64_t k = 0; k < n; k++)
+        REQUIRE(in_range(rows[k], 0, p->samples) && of_row[rows[k]] == k, ROW, pyspec_plan, columns,
+                rows[k]);
+    for (int64_t row = 0; row < p->n_traces; row++)
+        REQUIRE(of_row[row] == -1 || (in_range(of_row[row], 0, n) && rows[of_row[row]] == row), ROW,
+                pyspec_plan, columns, of_row[row]);
+    for (c->index = p->n_resolve; c->index < p->n_nodes; c->index++) {
+        c->node = &plan_nodes(p)[c->index];
+        for (int k = 0; c->node->step == PYSPEC_STEP_COMPONENT && k < c->node->n_params; k++) {
+            int64_t row = words[c->node->params + k];
+            for (int64_t j = 0; row >= 0 && j < (row < p->samples ? 1 : p->n_aux); j++)
+                REQUIRE(has_columns(c, row + j), ROW, pyspec_node, params, row);
+        }
+    }
+    return STATUS_OK;
+}
+
+/* A component of a separable plan stands still but for its height, or passes on what it reads with
+ * parameters that stand still. */
+static int check_apart(const checker *c, const int64_t *rows, int64_t n)
+{
+    const pyspec_node *node = c->node;
+    const int64_t *params = plan_words(c->plan) + node->params;
+    int found = !(node->flags & PYSPEC_FLAG_SHAPE);
+    if (node->step == PYSPEC_STEP_ADD)
+        return STATUS_OK;
+    REQUIRE_NODE(node->step == PYSPEC_STEP_COMPONENT, STEP, step);
+    REQUIRE_NODE(node->repeat == 1, SIZE, repeat);
+    if (is_fed(&pyspec_op_table[node->op])) {
+        for (int k = 0; k < node->n_params; k++)
+            REQUIRE(params[k] < 0 || pyspec_stage_of(c, params[k]) == PYSPEC_STAGE_PROBLEM, STAGE,
+                    pyspec_node, params, params[k]);
+        return STATUS_OK;
+    }
+    REQUIRE_NODE(node->flags & (PYSPEC_FLAG_STATIC | PYSPEC_FLAG_SHAPE), STAGE, flags);
+    for (int64_t k = 0; !found && k < n; k++)
+        found = rows[k] == params[0];
+    REQUIRE_NODE(found, ROW, params);
+    return STATUS_OK;
+}
+
+/* The rows of a separable plan that move; every component is one of them times a shape. */
+int pyspec_check_separable(checker *c)
+{
+    const pyspec_plan *p = c->plan;
+    int status = STATUS_OK;
+    c->index = -1;
+    REQUIRE_PLAN(in_range(p->separable, -1, p->n_words), OFFSET, separable);
+    if (p->separable < 0)
+        return STATUS_OK;
+    const int64_t *words = plan_words(p) + p->separable;
+    REQUIRE_PLAN(p->depends >= 0 && p->dimension == 2 && p->trace < 0, SIZE, separable);
+    REQUIRE_PLAN(p->n_nodes > p->n_resolve, SIZE, separable);
+    REQUIRE(in_range(words[0], 0, p->n_words - p->separable), SIZE, pyspec_plan, separable,
+            words[0]);
+    for (int64_t k = 1; k <= words[0]; k++)
+        REQUIRE(in_range(words[k], 0, p->samples), ROW, pyspec_plan, separable, words[k]);
+    for (c->index = p->n_resolve; !status && c->index < p->n_nodes; c->index++) {
+        c->node = &plan_nodes(p)[c->index];
+        status = check_apart(c, words + 1, words[0]);
+    }
+    return status;
+}

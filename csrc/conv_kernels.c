@@ -1,0 +1,83 @@
+/* conv_kernels.c: convolution kernels, functions g(d) of the time difference that are not
+ * normalised; g depends on d / width alone. Behind each shape stands what the convolution needs
+ * besides. Built for each instruction set, like the energy kernels. The living definitions are in
+ * pyspec/functions/convolution.py. */
+#include "kernel.h"
+#include "vmath.h"
+
+/* The integral of g from `away` >= 0 on, seen from the side it lies on. */
+static double gauss_mass(double away, double width)
+{
+    return width * (PYSPEC_SQRT_PI * PYSPEC_SQRT1_2) * v_erfc(away * PYSPEC_SQRT1_2 / width);
+}
+
+static double exponential_mass(double away, double width)
+{
+    return width * v_exp(-away / width);
+}
+
+static double box_mass(double away, double width)
+{
+    return away < 0.5 * width ? 0.5 * width - away : 0.0;
+}
+
+KERNEL(gaussCONV)
+{
+    FOR_VECTORS FOR_LANES {
+        /* The inverse of a denormal width overflows, and 0 times infinity is NaN. */
+        double inverse = v_clamp(1.0 / P(0), 1e300), u = v_clamp(X * inverse, 1e150);
+        double g = v_exp(-0.5 * (u * u));
+        y[AT] = g;
+        if (want)
+            d[0][AT] = g * (u * u) * inverse;
+    }
+}
+/* Beyond 9 SD a Gaussian is below 3e-18 of its peak. */
+CONV_KERNEL(gaussCONV, {gauss_mass, 9.0, 0}, {gauss_mass, 9.0, 0})
+
+KERNEL(expSymCONV)
+{
+    FOR_VECTORS FOR_LANES {
+        double u = fabs(X) / P(0);
+        double g = v_exp(-u);
+        y[AT] = g;
+        if (want)
+            d[0][AT] = g * v_clamp(u, 1e300) / P(0);
+    }
+}
+CONV_KERNEL(expSymCONV, {exponential_mass, 0.0, 1}, {exponential_mass, 0.0, 1})
+
+KERNEL(expDecayCONV)
+{
+    FOR_VECTORS FOR_LANES {
+        double at = X, u = (at < 0.0 ? 0.0 : at) / P(0);
+        double e = v_exp(-u), g = at < 0.0 ? 0.0 : e;
+        y[AT] = g;
+        if (want)
+            d[0][AT] = g * v_clamp(u, 1e300) / P(0);
+    }
+}
+CONV_KERNEL(expDecayCONV, {exponential_mass, 0.0, 1}, {NULL, 0.0, 0})
+
+KERNEL(expRiseCONV)
+{
+    FOR_VECTORS FOR_LANES {
+        double at = X, u = (at > 0.0 ? 0.0 : -at) / P(0);
+        double e = v_exp(-u), g = at > 0.0 ? 0.0 : e;
+        y[AT] = g;
+        if (want)
+            d[0][AT] = g * v_clamp(u, 1e300) / P(0);
+    }
+}
+CONV_KERNEL(expRiseCONV, {NULL, 0.0, 0}, {exponential_mass, 0.0, 1})
+
+/* The value jumps with the width and does not change between the jumps. */
+KERNEL(boxCONV)
+{
+    FOR_VECTORS FOR_LANES {
+        y[AT] = fabs(X) <= 0.5 * P(0) ? 1.0 : 0.0;
+        if (want)
+            d[0][AT] = 0.0;
+    }
+}
+CONV_KERNEL(boxCONV, {box_mass, 0.5, 0}, {box_mass, 0.5, 0})

@@ -1,0 +1,266 @@
+/* formula.c: the machine that runs formulas of a user's own. An instruction runs over a whole chunk
+ * before the next one begins: what it costs to tell instructions apart is spread over
+ * FORMULA_CHUNK x PYSPEC_LANES values, and the registers of a chunk stay in the first cache.
+ * Built for each instruction set, like the energy kernels. */
+#include "faddeeva.h"
+#include "formula.h"
+
+/* An operand: its lanes, and how far it is to the next vector (0 where all are the same). */
+typedef struct operand {
+    const double *at;
+    int64_t step;
+} operand;
+
+/* The registers of one block. */
+typedef struct machine {
+    const formula *f;
+    double *rows, *vectors;
+    double *value;
+    double *const *partials;
+    const double *x; /* the abscissae of the chunk */
+    int64_t first;   /* the first vector of the chunk */
+} machine;
+
+static ALWAYS_INLINE operand read_register(const machine *m, int64_t k)
+{
+    const formula *f = m->f;
+    if (k < f->n_rows)
+        return (operand){m->rows + k * L, 0};
+    k -= f->n_rows;
+    if (k == 0)
+        return (operand){m->x, L};
+    if (k < f->n_vectors)
+        return (operand){m->vectors + k * FORMULA_CHUNK * L, L};
+    k -= f->n_vectors;
+    return (operand){(k ? m->partials[k - 1] : m->value) + m->first * L, L};
+}
+
+static ALWAYS_INLINE double *write_register(const machine *m, int64_t k)
+{
+    const formula *f = m->f;
+    if (k < f->n_rows)
+        return m->rows + k * L;
+    k -= f->n_rows;
+    if (k < f->n_vectors)
+        return m->vectors + k * FORMULA_CHUNK * L;
+    k -= f->n_vectors;
+    return (k ? m->partials[k - 1] : m->value) + m->first * L;
+}
+
+/* ---- what the vector functions leave to the C library ------------------------------------ */
+
+/* Whether a lane lies where the vector function does not hold. */
+static ALWAYS_INLINE int is_odd(int64_t code, double a, double b)
+{
+    switch (code) {
+    case RPN_POW:
+        return !((a >= 2.2250738585072014e-308) & (a <= 1.7976931348623157e308) &
+                 (fabs(b) <= 1e300));
+    case RPN_LOG:
+        return (a > 0.0) & (a < 2.2250738585072014e-308);
+    default:
+        return fabs(a) > VMATH_SINCOS_LIMIT;
+    }
+}
+
+static double odd_value(int64_t code, double a, double b)
+{
+    switch (code) {
+    case RPN_POW:
+        return pow(a, b);
+    case RPN_LOG:
+        return log(a);
+    case RPN_SIN:
+        return sin(a);
+    case RPN_COS:
+        return cos(a);
+    default:
+        return tan(a);
+    }
+}
+
+/* Such lanes once more. No other lane's bits depend on it. */
+static ALWAYS_INLINE void mend(const int64_t code, double *y, operand a, operand b, int64_t n)
+{
+    for (int64_t i = 0; i < n; i++) {
+        uint64_t any = 0;
+        FOR_LANES any |= mask_of(is_odd(code, a.at[i * a.step + l], b.at[i * b.step + l]));
+        for (int l = 0; any && l < L; l++)
+            if (is_odd(code, a.at[i * a.step + l], b.at[i * b.step + l]))
+                y[AT] = odd_value(code, a.at[i * a.step + l], b.at[i * b.step + l]);
+    }
+}
+
+/* ---- instructions ------------------------------------------------------------------------ */
+
+/* Values of rpn.def are written with the functions of the C library: here these are vector code. */
+#define exp v_exp
+#define log v_log
+#define sin v_sin
+#define cos v_cos
+#define tan(a) (v_sin(a) / v_cos(a))
+#define atan v_atan
+#define erf v_erf
+#define erfc v_erfc
+#define erfcx v_erfcx
+#define pow(a, b) v_exp((b) * v_log(a))
+#define wofz_real(a, b) ((a) + (b)) /* never run: FORMULA_W takes their place */
+#define wofz_imag(a, b) ((a) + (b))
+#define wofz_real_x(a, b) ((a) + (b))
+#define wofz_real_y(a, b) ((a) + (b))
+
+#define RUN_0(value)
+#define RUN_1(value)                                                                               \
+    for (int64_t i = 0; i < n; i++)                                                                \
+        FOR_LANES                                                                                  \
+        {                                                                                          \
+            const double a = a_at[i * a_step + l];                                                 \
+            y[AT] = (value);                                                                       \
+        }
+#define RUN_2(value)                                                                               \
+    for (int64_t i = 0; i < n; i++)                                                                \
+        FOR_LANES                                                                                  \
+        {                                                                                          \
+            const double a = a_at[i * a_step + l], b = b_at[i * b_step + l];                       \
+            y[AT] = (value);                                                                       \
+        }
+#define RUN_3(value)                                                                               \
+    for (int64_t i = 0; i < n; i++)                                                                \
+        FOR_LANES                                                                                  \
+        {                                                                                          \
+            const double a = a_at[i * a_step + l], b = b_at[i * b_step + l];                       \
+            const double c = c_at[i * c_step + l];                                                 \
+            y[AT] = (value);                                                                       \
+        }
+
+#define RPN(name, arity, symbol, value, by_a, by_b, by_c)                                          \
+    static void run_##name(double *restrict y, operand a_, operand b_, operand c_, int64_t n)      \
+    {                                                                                              \
+        const double *restrict a_at = a_.at, *restrict b_at = b_.at, *restrict c_at = c_.at;       \
+        const int64_t a_step = a_.step, b_step = b_.step, c_step = c_.step;                        \
+        (void)y, (void)a_at, (void)b_at, (void)c_at, (void)n;                                      \
+        (void)a_step, (void)b_step, (void)c_step;                                                  \
+        RUN_##arity(value)                                                                         \
+    }
+#include "rpn.def"
+#undef RPN
+#undef exp
+#undef log
+#undef sin
+#undef cos
+#undef tan
+#undef atan
+#undef erf
+#undef erfc
+#undef erfcx
+#undef pow
+
+/* Re w, Im w and the slopes of the real part, in four registers `stride` doubles apart. */
+static ALWAYS_INLINE void run_w(double *restrict y, int64_t stride, operand x, operand up,
+                                const int want, int64_t n)
+{
+    w_heights heights;
+    w_raise(up.at, &heights);
+    for (int64_t i = 0; i < n; i++) {
+        w_lanes w;
+        if (up.step && i)
+            w_raise(up.at + i * up.step, &heights);
+        w_anywhere(x.at + i * x.step, &heights, want, &w);
+        FOR_LANES y[AT] = w.v[l];
+        if (want) {
+            FOR_LANES y[AT + stride] = w.im[l];
+            FOR_LANES y[AT + 2 * stride] = w.dx[l];
+            FOR_LANES y[AT + 3 * stride] = w.dy[l];
+        }
+    }
+}
+
+static void run_copy(double *restrict y, operand a, int64_t n)
+{
+    FOR_BLOCK FOR_LANES y[AT] = a.at[i * a.step + l];
+}
+
+static void run_instruction(const machine *m, const int64_t *word, int64_t n)
+{
+    const int64_t code = word[0];
+    double *y = write_register(m, word[1]);
+    const operand a = read_register(m, word[2]), b = read_register(m, word[3]);
+    const operand c = read_register(m, word[4]);
+    switch (code) {
+#define RPN(name, arity, symbol, value, by_a, by_b, by_c)                                          \
+    case RPN_##name:                                                                               \
+        run_##name(y, a, b, c, n);                                                                 \
+        break;
+#include "rpn.def"
+#undef RPN
+    case FORMULA_W:
+        if (m->partials || word[4])
+            run_w(y, word[1] < m->f->n_rows ? L : FORMULA_CHUNK * L, a, b, 1, n);
+        else
+            run_w(y, 0, a, b, 0, n);
+        return;
+    default:
+        run_copy(y, a, n);
+        return;
+    }
+    switch (code) { /* each with a code that the compiler knows */
+    case RPN_POW:
+        mend(RPN_POW, y, a, b, n);
+        return;
+    case RPN_LOG:
+        mend(RPN_LOG, y, a, a, n);
+        return;
+    case RPN_SIN:
+        mend(RPN_SIN, y, a, a, n);
+        return;
+    case RPN_COS:
+        mend(RPN_COS, y, a, a, n);
+        return;
+    case RPN_TAN:
+        mend(RPN_TAN, y, a, a, n);
+        return;
+    default:
+        return;
+    }
+}
+
+/* ---- blocks ------------------------------------------------------------------------------ */
+
+static void load_rows(const machine *m, const int64_t *program, const double *params)
+{
+    const formula *f = m->f;
+    const int64_t *constants = formula_constants(program);
+    memcpy(m->rows, params, (size_t)(f->n_params * L) * sizeof *params);
+    for (int64_t k = 0; k < f->n_constants; k++) {
+        double constant;
+        memcpy(&constant, &constants[k], sizeof constant);
+        FOR_LANES m->rows[(f->n_params + k) * L + l] = constant;
+    }
+}
+
+void JOIN(k_, formula, ISA_SUFFIX)(const pyspec_block *b, const double *params, double *value,
+                                   double *const *partials)
+{
+    const int64_t *program = b->program;
+    const formula *f = formula_head(program);
+    machine m = {.f = f, .rows = b->registers, .value = value, .partials = partials};
+    m.vectors = m.rows + f->n_rows * L;
+    m.x = m.vectors;
+    load_rows(&m, program, params);
+    const int64_t *code = formula_code(program);
+    const int64_t n_row_code = partials ? f->n_row_code : f->n_row_value;
+    for (int64_t k = 0; k < n_row_code; k++)
+        run_instruction(&m, code + k * FORMULA_WORDS, 1);
+    code += f->n_row_code * FORMULA_WORDS;
+    const int64_t n_code = partials ? f->n_code : f->n_value;
+    for (m.first = 0; m.first < b->n; m.first += FORMULA_CHUNK) {
+        const int64_t n = b->n - m.first < FORMULA_CHUNK ? b->n - m.first : FORMULA_CHUNK;
+        if (b->across)
+            m.x = b->x + m.first * L;
+        else
+            for (int64_t i = 0; i < n; i++)
+                FOR_LANES m.vectors[AT] = b->x[m.first + i];
+        for (int64_t k = 0; k < n_code; k++)
+            run_instruction(&m, code + k * FORMULA_WORDS, n);
+    }
+}

@@ -1,0 +1,77 @@
+/* formula.h: a function that a user wrote as a formula, as the library runs it: a program over
+ * registers, in 64-bit words of the plan.
+ *
+ *   head        FORMULA_HEAD words, see `formula`
+ *   constants   n_constants words, the bits of doubles
+ *   code        n_row_code + n_code instructions of FORMULA_WORDS words: row of rpn.def, target, and
+ *               operands a, b, c; those that the instruction lacks are 0
+ *
+ * Registers are numbered through. First n_rows that hold one value for each lane: parameters, then
+ * constants, then what follows from these alone, which the first part of the code computes once for
+ * a block. Then n_vectors that hold FORMULA_CHUNK vectors of lanes, of which the first is the
+ * abscissa. Then the value and the partials themselves, in the order of the parameters. The second
+ * part of the code runs over chunks. In both parts the instructions that the value needs come first:
+ * without partials only these run, so that the bits of the value do not depend on whether slopes are
+ * wanted. */
+#ifndef PYSPEC_FORMULA_H
+#define PYSPEC_FORMULA_H
+
+#include "kernel.h"
+
+enum {
+    FORMULA_HEAD = PYSPEC_FORMULA_HEAD,
+    FORMULA_WORDS = 5,
+    FORMULA_CHUNK = 16,
+    MAX_REGISTERS = PYSPEC_FORMULA_REGISTERS
+};
+
+/* Targets of an instruction that computes the Faddeeva function: Re w, Im w and the slopes of the
+ * real part by x and y lie in four registers, of which `target` is the first. */
+enum { FORMULA_W = N_RPN, FORMULA_COPY, N_FORMULA_CODES };
+enum { FORMULA_W_TARGETS = 4 };
+
+typedef struct formula {
+    int64_t n_words;     /* of the whole program                                 */
+    int64_t n_params;
+    int64_t n_constants;
+    int64_t n_rows;      /* registers of one value for each lane                  */
+    int64_t n_vectors;   /* registers of a chunk                                 */
+    int64_t n_row_value; /* instructions over rows that the value needs           */
+    int64_t n_row_code;  /* instructions over rows                                */
+    int64_t n_value;     /* instructions over chunks that the value needs         */
+    int64_t n_code;      /* instructions over chunks                              */
+} formula;
+
+static inline const formula *formula_head(const int64_t *program)
+{
+    return (const formula *)(const void *)program;
+}
+
+static inline const int64_t *formula_constants(const int64_t *program)
+{
+    return program + FORMULA_HEAD;
+}
+
+static inline const int64_t *formula_code(const int64_t *program)
+{
+    return program + FORMULA_HEAD + formula_head(program)->n_constants;
+}
+
+/* Doubles that the registers of a program need. */
+static inline int64_t formula_registers(const int64_t *program)
+{
+    const formula *f = formula_head(program);
+    return (f->n_rows + f->n_vectors * FORMULA_CHUNK) * L;
+}
+
+/* formula_check.c: whether a program of at most `room` words, with n_params parameters, stays inside
+ * of its registers and reads only what it has written. Of a fault, `at` is the word. */
+int pyspec_formula_is_sound(const int64_t *program, int64_t room, int64_t n_params, int64_t *at);
+
+/* formula.c: runs a checked program, which the block names. */
+pyspec_kernel k_formula, k_formula_avx2, k_formula_avx512;
+
+/* describe.c: its builds. */
+extern pyspec_kernel *const pyspec_formula_kernels[N_ISA];
+
+#endif

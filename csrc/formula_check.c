@@ -1,0 +1,116 @@
+/* formula_check.c: verifies the program of a formula once, so that the machine can trust it. */
+#include "formula.h"
+
+#include <string.h>
+
+typedef struct registers {
+    const formula *f;
+    uint64_t written[MAX_REGISTERS / 64];
+} registers;
+
+static int is_written(const registers *r, int64_t k)
+{
+    return (int)(r->written[k / 64] >> (k % 64) & 1);
+}
+
+static void write_register(registers *r, int64_t k)
+{
+    r->written[k / 64] |= (uint64_t)1 << (k % 64);
+}
+
+static int64_t n_all(const formula *f)
+{
+    return f->n_rows + f->n_vectors + 1 + f->n_params;
+}
+
+static int n_operands(int64_t code)
+{
+    return code < N_RPN ? pyspec_rpn_arity(code) : code == FORMULA_W ? 2 : 1;
+}
+
+static int is_known(int64_t code)
+{
+    if (code < 0 || code >= N_FORMULA_CODES || code == RPN_CONST || code == RPN_PARAM)
+        return 0;
+    return code < RPN_W_RE || code > RPN_W_REY; /* FORMULA_W takes their place */
+}
+
+/* One instruction: it may write registers from `first` to before `last`. An operand is no target,
+ * and what is the same for a whole block is not computed from what is not. With `partials` the
+ * Faddeeva function writes all its targets, else the first, unless it is asked for all. */
+static int check_instruction(registers *r, const int64_t *word, int64_t first, int64_t last,
+                             int partials)
+{
+    const int64_t code = word[0], target = word[1];
+    if (!is_known(code))
+        return 0;
+    const int64_t n_targets = code == FORMULA_W ? FORMULA_W_TARGETS : 1;
+    /* The registers of a chunk stand behind one another, outputs do not. */
+    const int64_t vectors = r->f->n_rows + r->f->n_vectors;
+    const int64_t end = n_targets > 1 && last > vectors ? vectors : last;
+    if (target < first || target > end - n_targets)
+        return 0;
+    for (int k = 0; k < MAX_ARITY; k++) {
+        const int64_t operand = word[2 + k];
+        if (k >= n_operands(code)) {
+            if (operand != (code == FORMULA_W && operand == 1))
+                return 0;
+            continue;
+        }
+        if (operand < 0 || operand >= last || !is_written(r, operand))
+            return 0;
+        if (operand >= target && operand < target + n_targets)
+            return 0;
+    }
+    const int64_t n_written = partials || word[4] == 1 ? n_targets : 1;
+    for (int64_t k = 0; k < n_written; k++)
+        write_register(r, target + k);
+    return 1;
+}
+
+/* The run of the value alone, or of everything: every output is written in the end. */
+static int check_run(const int64_t *program, int64_t n_row_code, int64_t n_code, int64_t n_out,
+                     int64_t *at)
+{
+    registers state = {formula_head(program), {0}}, *r = &state;
+    const formula *f = r->f;
+    const int64_t *code = formula_code(program);
+    const int64_t given = f->n_params + f->n_constants, outputs = f->n_rows + f->n_vectors;
+    for (int64_t k = 0; k < given; k++)
+        write_register(r, k);
+    for (int64_t k = 0; k < n_row_code; k++, code += FORMULA_WORDS)
+        if (*at = code - program, !check_instruction(r, code, given, f->n_rows, n_out > 1))
+            return 0;
+    code = formula_code(program) + f->n_row_code * FORMULA_WORDS;
+    write_register(r, f->n_rows); /* the abscissa */
+    for (int64_t k = 0; k < n_code; k++, code += FORMULA_WORDS)
+        if (*at = code - program, !check_instruction(r, code, f->n_rows + 1, outputs + n_out, n_out > 1))
+            return 0;
+    *at = -1;
+    for (int64_t k = 0; k < n_out; k++)
+        if (!is_written(r, outputs + k))
+            return 0;
+    return 1;
+}
+
+int pyspec_formula_is_sound(const int64_t *program, int64_t room, int64_t n_params, int64_t *at)
+{
+    const formula *f = formula_head(program);
+    *at = 0;
+    if (room < FORMULA_HEAD || f->n_words < FORMULA_HEAD || f->n_words > room)
+        return 0;
+    const int64_t counts[] = {f->n_params, f->n_constants, f->n_rows,  f->n_vectors,
+                              f->n_row_value, f->n_row_code, f->n_value, f->n_code};
+    for (int k = 0; k < 8; k++, *at = k)
+        if (counts[k] < 0 || counts[k] > room)
+            return 0;
+    if (f->n_params != n_params || f->n_params > MAX_PARAMS || f->n_vectors < 1 ||
+        f->n_params + f->n_constants > f->n_rows || f->n_row_value > f->n_row_code ||
+        f->n_value > f->n_code || f->n_rows > MAX_REGISTERS || f->n_vectors > MAX_REGISTERS ||
+        n_all(f) > MAX_REGISTERS)
+        return 0;
+    if (f->n_words != FORMULA_HEAD + f->n_constants + (f->n_row_code + f->n_code) * FORMULA_WORDS)
+        return 0;
+    return check_run(program, f->n_row_value, f->n_value, 1, at) &&
+           check_run(program, f->n_row_code, f->n_code, 1 + f->n_params, at);
+}

@@ -1,0 +1,174 @@
+/* lm_step.c: one Levenberg-Marquardt step from the normal equations, or from a factor of J where their
+ * condition asks for it, within the bounds. */
+#include "solver.h"
+
+/* A direction in which the scaled J is this small is not determined by the data. */
+static const double UNDETERMINED = 1e-12;
+
+/* What the parameters that are held leave of the gradient of another. */
+static double remaining_gradient(const solver_work *w, int64_t n, int64_t j, const double *step)
+{
+    double sum = w->gradient[j];
+    for (int64_t k = 0; k < n; k++)
+        sum -= w->held[k] != 0.0 ? w->curvature[j * n + k] * step[k] : 0.0;
+    return sum;
+}
+
+/* Solves (JtJ + damping) step = Jtr over the parameters that are free, by Cholesky's method on
+ * columns of norm 1. Returns the smallest pivot, 0 if the matrix is not positive. */
+static double solve_gram(const pyspec_solver *s, const solver_work *w, double damping, double *step)
+{
+    const int64_t n = s->n;
+    double least = 1.0, *u = w->matrix, *y = w->solution;
+    for (int64_t j = 0; j < n; j++) {
+        if (w->held[j] != 0.0)
+            continue;
+        double share = w->largest[j] / w->norm[j];
+        double pivot = 1.0 + damping * share * share, sum;
+        for (int64_t i = 0; i < j; i++)
+            pivot -= w->held[i] != 0.0 ? 0.0 : u[i * n + j] * u[i * n + j];
+        least = pivot < least ? pivot : least;
+        if (!(pivot > 0.0))
+            return 0.0;
+        u[j * n + j] = sqrt(pivot);
+        sum = remaining_gradient(w, n, j, step) / w->norm[j];
+        for (int64_t i = 0; i < j; i++)
+            sum -= w->held[i] != 0.0 ? 0.0 : u[i * n + j] * y[i];
+        y[j] = sum / u[j * n + j];
+        for (int64_t k = j + 1; k < n; k++) {
+            if (w->held[k] != 0.0)
+                continue;
+            double value = w->curvature[j * n + k] / (w->norm[j] * w->norm[k]);
+            for (int64_t i = 0; i < j; i++)
+                value -= w->held[i] != 0.0 ? 0.0 : u[i * n + j] * u[i * n + k];
+            u[j * n + k] = value / u[j * n + j];
+        }
+    }
+    for (int64_t j = n - 1; j >= 0; j--) {
+        if (w->held[j] != 0.0)
+            continue;
+        for (int64_t k = j + 1; k < n; k++)
+            y[j] -= w->held[k] != 0.0 ? 0.0 : u[j * n + k] * y[k];
+        y[j] /= u[j * n + j];
+        step[j] = y[j] / w->norm[j];
+    }
+    return least;
+}
+
+/* The same by orthogonal transformations of the factor R, with rows of the damping below. A
+ * direction that the data do not determine at all gets no step. */
+static double solve_factor(const pyspec_solver *s, const solver_work *w, double damping,
+                           double *step)
+{
+    const int64_t n = s->n, order = n + 1;
+    int64_t n_free = 0, n_rows = 0, row;
+    double least = 1.0, *u = w->matrix, *y = w->solution;
+    for (int64_t j = 0; j < n; j++)
+        n_free += w->held[j] == 0.0;
+    n_rows = order + n_free;
+    fill(w->rows, 0.0, (n_free + 1) * n_rows);
+    fill(u, 0.0, triangle_size(n_free + 1));
+    int64_t free_index = 0;
+    for (int64_t j = 0; j < n; j++) {
+        if (w->held[j] != 0.0)
+            continue;
+        double *column = w->rows + free_index * n_rows, share = w->largest[j] / w->norm[j];
+        for (row = 0; row <= j; row++)
+            column[row] = at(s->normal, order, row, j) / w->norm[j];
+        column[order + free_index] = sqrt(damping) * share + UNDETERMINED;
+        free_index++;
+    }
+    for (row = 0; row < order; row++) {
+        double *right = w->rows + n_free * n_rows;
+        right[row] = at(s->normal, order, row, n);
+        for (int64_t k = row; k < n; k++)
+            right[row] -= w->held[k] != 0.0 ? at(s->normal, order, row, k) * step[k] : 0.0;
+    }
+    pyspec_absorb(u, n_free + 1, w->rows, n_rows);
+    for (int64_t j = n_free - 1; j >= 0; j--) {
+        y[j] = at(u, n_free + 1, j, n_free);
+        for (int64_t k = j + 1; k < n_free; k++)
+            y[j] -= at(u, n_free + 1, j, k) * y[k];
+        double pivot = at(u, n_free + 1, j, j);
+        least = pivot * pivot < least ? pivot * pivot : least;
+        y[j] = pivot > 4.0 * UNDETERMINED ? y[j] / pivot : 0.0;
+    }
+    free_index = 0;
+    for (int64_t j = 0; j < n; j++)
+        if (w->held[j] == 0.0)
+            step[j] = y[free_index++] / w->norm[j];
+    return least;
+}
+
+/* Whether a parameter stays where it is: at a bound that it would leave for no gain worth
+ * mentioning, or without a column. */
+static int stays(const pyspec_solver *s, const solver_work *w, int64_t j)
+{
+    const double gradient = w->gradient[j], low = s->lower[j], high = s->lower[s->n + j];
+    if (!(w->norm[j] > 0.0))
+        return 1;
+    const double gain = gradient / w->norm[j];
+    const int is_slight = gain * gain <= s->tolerance * s->tolerance * variance(s);
+    return (s->theta[j] <= low && (is_slight || !(gradient > 0.0))) ||
+           (s->theta[j] >= high && (is_slight || !(gradient < 0.0)));
+}
+
+/* The free parameter that a step takes out of its bounds first, and where it stops, `share` of the
+ * way there; -1: none, -2: the step is not a number. */
+static int64_t first_to_leave(const pyspec_solver *s, const solver_work *w, const double *step,
+                              double share, double *stop)
+{
+    const double *lower = s->lower, *upper = s->lower + s->n;
+    int64_t found = -1;
+    double least = HUGE_VAL;
+    for (int64_t j = 0; j < s->n; j++) {
+        double to = s->theta[j] + step[j];
+        if (isnan(to))
+            return -2;
+        if (w->held[j] != 0.0 || (to >= lower[j] && to <= upper[j]))
+            continue;
+        double limit = to < lower[j] ? lower[j] : upper[j];
+        double part = (limit - s->theta[j]) / step[j];
+        if (part < least || found < 0) {
+            least = part;
+            found = j;
+            *stop = share < 1.0 ? s->theta[j] + share * (limit - s->theta[j]) : limit;
+        }
+    }
+    return found;
+}
+
+double pyspec_find_step(const pyspec_solver *s, double damping, double share, double *step,
+                        double *pivot)
+{
+    const solver_work w = divide(s->n, s->work);
+    const int64_t n = s->n;
+    int64_t leaving = 0;
+    double stop = 0.0;
+    *pivot = 1.0;
+    for (int64_t j = 0; j < n; j++) {
+        w.held[j] = stays(s, &w, j) ? 1.0 : 0.0;
+        step[j] = 0.0;
+    }
+    while (leaving >= 0) {
+        double least = has_factor(s) ? solve_factor(s, &w, damping, step)
+                                     : solve_gram(s, &w, damping, step);
+        *pivot = least < *pivot ? least : *pivot;
+        leaving = least > 0.0 ? first_to_leave(s, &w, step, share, &stop) : -2;
+        if (leaving >= 0) {
+            step[leaving] = stop - s->theta[leaving];
+            w.held[leaving] = 1.0;
+        }
+    }
+    if (leaving == -2)
+        return NAN;
+    double promised = 0.0;
+    for (int64_t j = 0; j < n; j++) {
+        double slope = 2.0 * w.gradient[j];
+        for (int64_t k = 0; k < n; k++)
+            slope -= w.curvature[j * n + k] * step[k];
+        promised += step[j] * slope;
+    }
+    return promised;
+}
+

@@ -1,0 +1,127 @@
+/* nonnegative.c: least squares with amplitudes that are not negative, by active sets (C. L. Lawson
+ * and R. J. Hanson, Solving Least Squares Problems, ch. 23 (1974)). The problem of a group comes
+ * reduced to its triangle: minimize |R c - b|. */
+#include "linear.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { MOST = PYSPEC_LINEAR_MOST };
+
+/* Least squares over the columns in the set, the others 0; by Gram and Schmidt, twice. */
+static void solve_set(int64_t n, const double *r, const double *b, const int *set, double *c)
+{
+    double q[MOST][MOST], t[MOST][MOST], rest[MOST], length[MOST] = {0.0};
+    memcpy(rest, b, (size_t)n * sizeof *rest);
+    for (int64_t k = 0; k < n; k++) {
+        if (!set[k])
+            continue;
+        for (int64_t i = 0; i < n; i++)
+            q[k][i] = i <= k ? r[i * n + k] : 0.0;
+        for (int64_t j = 0; j < k; j++)
+            t[j][k] = 0.0;
+        for (int pass = 0; pass < 2; pass++)
+            for (int64_t j = 0; j < k; j++) {
+                double sum = 0.0;
+                for (int64_t i = 0; set[j] && i < n; i++)
+                    sum += q[j][i] * q[k][i];
+                for (int64_t i = 0; set[j] && i < n; i++)
+                    q[k][i] -= sum * q[j][i];
+                t[j][k] += sum;
+            }
+        double square = 0.0, along = 0.0;
+        for (int64_t i = 0; i < n; i++)
+            square += q[k][i] * q[k][i];
+        t[k][k] = sqrt(square);
+        for (int64_t i = 0; i < n; i++) {
+            q[k][i] = square > 0.0 ? q[k][i] / t[k][k] : 0.0;
+            along += q[k][i] * rest[i];
+        }
+        for (int64_t i = 0; i < n; i++)
+            rest[i] -= along * q[k][i];
+        length[k] = along;
+    }
+    for (int64_t k = n - 1; k >= 0; k--) {
+        c[k] = 0.0;
+        if (!set[k] || t[k][k] == 0.0)
+            continue;
+        c[k] = length[k];
+        for (int64_t j = k + 1; j < n; j++)
+            c[k] -= set[j] ? t[k][j] * c[j] : 0.0;
+        c[k] /= t[k][k];
+    }
+}
+
+/* The column outside of the set along which the square falls most; -1 for none. */
+static int64_t steepest(int64_t n, const double *r, const double *b, const double *c,
+                        const int *set, const double *on)
+{
+    double rest[MOST], most = 0.0;
+    int64_t found = -1;
+    for (int64_t i = 0; i < n; i++) {
+        rest[i] = b[i];
+        for (int64_t k = i; k < n; k++)
+            rest[i] -= r[i * n + k] * c[k];
+    }
+    for (int64_t k = 0; k < n; k++) {
+        double slope = 0.0, size = 0.0, length = 0.0;
+        for (int64_t i = 0; i <= k; i++) {
+            slope += r[i * n + k] * rest[i];
+            size += r[i * n + k] * r[i * n + k];
+        }
+        for (int64_t i = 0; i < n; i++)
+            length += b[i] * b[i];
+        const double least = 1e-14 * sqrt(size * length);
+        if (!set[k] && on[k] > 0.0 && slope > least && slope > most * sqrt(size)) {
+            most = slope / sqrt(size);
+            found = k;
+        }
+    }
+    return found;
+}
+
+/* From c towards z, as far as nothing that is bounded turns negative; what becomes 0 leaves. */
+static int shorten(int64_t n, const uint8_t *bounded, int *set, double *c, const double *z)
+{
+    double share = 1.0;
+    int leaves = 0;
+    for (int64_t k = 0; k < n; k++)
+        if (set[k] && bounded[k] && z[k] <= 0.0) {
+            const double own = c[k] > 0.0 ? c[k] / (c[k] - z[k]) : 0.0;
+            share = own < share ? own : share;
+            leaves = 1;
+        }
+    for (int64_t k = 0; k < n; k++) {
+        const int ends = set[k] && bounded[k] && z[k] <= 0.0 &&
+                         (c[k] <= 0.0 || c[k] / (c[k] - z[k]) <= share);
+        c[k] += share * (z[k] - c[k]);
+        if (ends) {
+            c[k] = 0.0;
+            set[k] = 0;
+        }
+    }
+    return leaves;
+}
+
+void pyspec_nonnegative(int64_t n, const double *r, const double *b, const uint8_t *bounded,
+                        double *on)
+{
+    double c[MOST] = {0.0}, z[MOST];
+    int set[MOST] = {0};
+    for (int64_t k = 0; k < n; k++)
+        set[k] = on[k] > 0.0 && !bounded[k];
+    solve_set(n, r, b, set, c);
+    for (int64_t turn = 0; turn < 4 * n; turn++) {
+        const int64_t next = steepest(n, r, b, c, set, on);
+        if (next < 0)
+            break;
+        set[next] = 1;
+        for (int64_t step = 0; step <= n; step++) {
+            solve_set(n, r, b, set, z);
+            if (!shorten(n, bounded, set, c, z))
+                break;
+        }
+    }
+    for (int64_t k = 0; k < n; k++)
+        on[k] = on[k] > 0.0 && (set[k] || !bounded[k]) ? 1.0 : 0.0;
+}

@@ -1,0 +1,67 @@
+/* operands.c: what a node reads: its parameters in the lanes of a tile, and its bounds. */
+#include "run.h"
+
+_Alignas(64) const double pyspec_zeros[BLOCK * L] = {0.0};
+
+void pyspec_gather(const run *r, const pyspec_node *node, const tile *t, double *params)
+{
+    for (int k = 0; k < node->n_params; k++) {
+        int64_t row = r->words[node->params + k];
+        if (row < 0)
+            fill(params + k * L, 0.0, L);
+        else if (t->across)
+            fill(params + k * L, *values_at(trace_of(r, row, t->aux), t->at), L);
+        else
+            memcpy(params + k * L, values_at(trace_of(r, row, t->aux), t->at), L * sizeof(double));
+    }
+}
+
+static int holds(int64_t comparison, double a, double b)
+{
+    switch (comparison) {
+    case PYSPEC_GUARD_GT:
+        return a > b;
+    case PYSPEC_GUARD_GE:
+        return a >= b;
+    case PYSPEC_GUARD_LT:
+        return a < b;
+    default:
+        return a <= b;
+    }
+}
+
+unsigned pyspec_outside(const run *r, const pyspec_node *node, const double *params)
+{
+    unsigned bad = 0;
+    for (int g = 0; g < node->n_guards; g++) {
+        const int64_t *guard = r->words + node->guards + 4 * g;
+        double constant;
+        memcpy(&constant, &guard[3], sizeof constant);
+        FOR_LANES {
+            double other = guard[2] < 0 ? constant : params[guard[2] * L + l];
+            bad |= (unsigned)!holds(guard[1], params[guard[0] * L + l], other) << l;
+        }
+    }
+    return bad;
+}
+
+void pyspec_run_kernel(const run *r, const pyspec_node *node, const pyspec_block *b,
+                       const double *params, double *value, double *const *partials)
+{
+    if (node->op != PYSPEC_OP_FORMULA) {
+        pyspec_op_table[node->op].kernels[r->call->isa](b, params, value, partials);
+        return;
+    }
+    /* Like all laws and profiles, those by formula have one build. */
+    const int64_t isa = node->step == PYSPEC_STEP_COMPONENT ? r->call->isa : PYSPEC_ISA_BASELINE;
+    pyspec_block own = *b;
+    own.program = r->words + node->code;
+    own.registers = r->work.registers;
+    pyspec_formula_kernels[isa](&own, params, value, partials);
+}
+
+void pyspec_poison(double *value, int64_t n, unsigned bad)
+{
+    for (int64_t i = 0; bad && i < n; i++)
+        FOR_LANES value[AT] = bad >> l & 1 ? NAN : value[AT];
+}

@@ -1,0 +1,174 @@
+/* parts.c: sums over the rows of several files, divided among the threads of a team. Chunks of rows
+ * have sums of their own; they are joined in the order of the rows, in the tree that makes the bits
+ * the same for any number of threads and chunks. */
+#include "memory.h"
+#include "separable.h"
+#include "status.h"
+#include "team.h"
+
+/* What the tasks of one evaluation share. */
+typedef struct parts_job {
+    const pyspec_part *parts;
+    int64_t n_parts;
+    int64_t form;
+    pyspec_team *team;
+    int64_t chunk; /* rows of a chunk; chunks begin at multiples of it */
+    int whole;     /* no part is summed over shapes and times apart    */
+} parts_job;
+
+static int64_t what_for(int64_t form)
+{
+    return form == PYSPEC_FORM_VALUE ? 0 : PYSPEC_PREPARE_SLOPES;
+}
+
+/* A call of a part in one of the threads, each of which has a work memory of its own. */
+static pyspec_call call_in(const parts_job *j, const pyspec_part *part, int64_t thread)
+{
+    pyspec_call call = *part->call;
+    if (thread > 0) {
+        call.work = (double *)(void *)((char *)j->team->work + (thread - 1) * j->team->work_size);
+        call.work_size = j->team->work_size;
+    }
+    return call;
+}
+
+static void begin_sums(pyspec_normal *sums, int64_t form, int64_t n_theta)
+{
+    sums->form = form;
+    sums->order = form == PYSPEC_FORM_VALUE ? 1 : n_theta + 1;
+    sums->n_nodes = 0;
+}
+
+/* Chunks of a part that a window touches. */
+static int64_t count_chunks(const pyspec_part *part, int64_t chunk)
+{
+    const pyspec_problem *q = part->call->problem;
+    return (q->row_end - 1) / chunk - q->row_begin / chunk + 1;
+}
+
+static int64_t count_all_chunks(const parts_job *j, int64_t chunk)
+{
+    int64_t n = 0;
+    for (int64_t k = 0; k < j->n_parts; k++)
+        n += count_chunks(&j->parts[k], chunk);
+    return n;
+}
+
+/* Whether a part is summed over shapes and times apart. */
+static int is_apart(const parts_job *j, const pyspec_part *part)
+{
+    return !j->whole && part->normal->separable == 1 && pyspec_is_separable(part->call, j->form);
+}
+
+static int prepare_call(const parts_job *j, const pyspec_part *part, const pyspec_call *call)
+{
+    const int status = pyspec_prepare(call, what_for(j->form));
+    return status || !is_apart(j, part) ? status : pyspec_prepare_shapes(call, j->form);
+}
+
+static int prepare_part(void *job, int64_t task, int64_t thread)
+{
+    const parts_job *j = job;
+    const pyspec_call call = call_in(j, &j->parts[task], thread);
+    return prepare_call(j, &j->parts[task], &call);
+}
+
+static int sum_range(const parts_job *j, const pyspec_part *part, const pyspec_call *call,
+                     pyspec_normal *sums, int64_t begin, int64_t end)
+{
+    return is_apart(j, part) ? pyspec_accumulate_shapes(call, sums, begin, end)
+                             : pyspec_accumulate(call, sums, begin, end);
+}
+
+static int sum_chunk(void *job, int64_t task, int64_t thread)
+{
+    const parts_job *j = job;
+    const pyspec_part *part = j->parts;
+    int64_t index = task;
+    for (; index >= count_chunks(part, j->chunk); part++)
+        index -= count_chunks(part, j->chunk);
+    const pyspec_problem *q = part->call->problem;
+    const int64_t begin = (q->row_begin / j->chunk + index) * j->chunk, end = begin + j->chunk;
+    const pyspec_call call = call_in(j, part, thread);
+    pyspec_normal *sums = &j->team->sums[task];
+    begin_sums(sums, j->form, part->n_theta);
+    return sum_range(j, part, &call, sums, begin > q->row_begin ? begin : q->row_begin,
+                     end < q->row_end ? end : q->row_end);
+}
+
+/* All parts in this thread. */
+static int sum_alone(const parts_job *j)
+{
+    int status = STATUS_OK;
+    for (int64_t k = 0; !status && k < j->n_parts; k++) {
+        const pyspec_part *part = &j->parts[k];
+        const pyspec_problem *q = part->call->problem;
+        status = prepare_call(j, part, part->call);
+        status = status ? status
+                        : sum_range(j, part, part->call, part->normal, q->row_begin, q->row_end);
+    }
+    return status;
+}
+
+static int any_apart(const parts_job *j)
+{
+    for (int64_t k = 0; k < j->n_parts; k++)
+        if (is_apart(j, &j->parts[k]))
+            return 1;
+    return 0;
+}
+
+static int sum_together(parts_job *j)
+{
+    for (j->chunk = any_apart(j) ? STRIP : 4 * L; count_all_chunks(j, j->chunk) > j->team->n_sums; j->chunk *= 2)
+        if (j->chunk > (int64_t)1 << 40)
+            return STATUS_OUTPUT; /* more parts than sums */
+    int status = pyspec_share(j->team, prepare_part, j, j->n_parts);
+    status = status ? status
+                    : pyspec_share(j->team, sum_chunk, j, count_all_chunks(j, j->chunk));
+    const pyspec_normal *sums = j->team->sums;
+    for (int64_t k = 0; !status && k < j->n_parts; k++)
+        for (int64_t n = count_chunks(&j->parts[k], j->chunk); !status && n > 0; n--)
+            status = pyspec_join(j->parts[k].normal, sums++);
+    return status;
+}
+
+static int sum_all(parts_job *j)
+{
+    for (int64_t k = 0; k < j->n_parts; k++)
+        begin_sums(j->parts[k].normal, j->form, j->parts[k].n_theta);
+    return j->team ? sum_together(j) : sum_alone(j);
+}
+
+static int all_finite(const parts_job *j)
+{
+    for (int64_t k = 0; k < j->n_parts; k++) {
+        const pyspec_normal *s = j->parts[k].normal;
+        for (int64_t i = 0; i < s->n_nodes * triangle_size(s->order); i++)
+            if (!isfinite(s->nodes[i]))
+                return 0;
+    }
+    return 1;
+}
+
+int pyspec_sum_parts(const pyspec_part *parts, int64_t n_parts, int64_t form, int64_t order,
+                     pyspec_team *team, double *triangle)
+{
+    parts_job job = {.parts = parts, .n_parts = n_parts, .form = form, .team = team};
+    if ((n_parts && !parts) || !triangle)
+        return STATUS_NULL_POINTER;
+    for (int64_t k = 0; k < n_parts; k++) {
+        if (!parts[k].call || !parts[k].call->problem || !parts[k].call->plan || !parts[k].normal)
+            return STATUS_NULL_POINTER;
+    }
+    for (int64_t k = 0; k < triangle_size(order); k++)
+        triangle[k] = 0.0;
+    int status = sum_all(&job);
+    if (!status && any_apart(&job) && !all_finite(&job)) { /* by the order of operations alone? */
+        job.whole = 1;
+        status = sum_all(&job);
+    }
+    for (int64_t k = 0; !status && k < n_parts; k++)
+        status = pyspec_collect(parts[k].normal, parts[k].gather, order, triangle);
+    return status;
+}

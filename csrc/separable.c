@@ -1,0 +1,421 @@
+/* separable.c: sums of a plan whose spectra are M(t, E) = sum_k S_k(E) g_k(t): S_k is a shape that
+ * does not move, g_0 = 1 and g_k is a trace. Every derivative by theta is a sum of products of the
+ * same kind, so that J^T J is made of overlaps of shapes times overlaps of traces, and J^T r of
+ * shapes times the residual summed over time with each trace. Only the residual itself is computed
+ * point by point: chi^2 is the sum of its squares, as everywhere.
+ *
+ * A leaf of the tree of sums is a strip of rows. Weights and mask enter as w = u(t) v(E). */
+#include "separable.h"
+
+/* A shape of which J is made: the derivative of S_height by one of theta; theta = -1: S itself. The
+ * first n_traces shapes are the S_k. */
+typedef struct shape {
+    int64_t theta, height;
+} shape;
+
+/* A product that is part of a column of J: a shape times a trace or a slope of one. */
+typedef struct term {
+    int64_t theta, shape, time;
+} term;
+
+static const int64_t *moving_rows(const run *r)
+{
+    return r->words + r->plan->separable + 1;
+}
+
+static shape *shape_list(const run *r)
+{
+    return (shape *)(void *)r->prepared.shape_list;
+}
+
+/* ---- weights ----------------------------------------------------------------------------- */
+
+/* Along which axis the weights of a problem differ. */
+static int weight_by_row(const pyspec_problem *q)
+{
+    return q->weight && q->weight_row != 0;
+}
+
+static int keep_by_row(const pyspec_problem *q)
+{
+    return q->keep && q->keep_row != 0;
+}
+
+int pyspec_is_separable(const pyspec_call *call, int64_t form)
+{
+    const pyspec_problem *q = call->problem;
+    if (call->plan->separable < 0 || form == PYSPEC_FORM_FACTOR || q->loss != PYSPEC_LOSS_SQUARES)
+        return 0;
+    return (!weight_by_row(q) || q->weight_x == 0) && (!keep_by_row(q) || q->keep_x == 0) &&
+           q->data;
+}
+
+/* u(t) of one row, or v(E) of one abscissa. */
+static double weight_of(const pyspec_problem *q, int by_row, int64_t row, int64_t x)
+{
+    double weight = 1.0;
+    const int64_t at = row - q->first_row;
+    if (q->weight && weight_by_row(q) == by_row)
+        memcpy(&weight, (const char *)q->weight + at * q->weight_row + x * q->weight_x,
+               sizeof weight);
+    if (q->keep && keep_by_row(q) == by_row && !q->keep[at * q->keep_row + x * q->keep_x])
+        weight = 0.0;
+    return weight;
+}
+
+/* ---- shapes ------------------------------------------------------------------------------ */
+
+/* The abscissae that shapes are computed at. */
+static int64_t shapes_begin(const run *r)
+{
+    return r->cut > r->plan->n_resolve ? 0 : r->problem->x_begin;
+}
+
+static double *shape_at(const run *r, int64_t slot, int64_t s)
+{
+    return r->work.shape_slots +
+           (slot * count_shapes(r->plan, r->slopes) + s) * shape_stride(r->problem);
+}
+
+static unsigned char *shapes_written(const run *r, int64_t slot)
+{
+    return (unsigned char *)r->work.shape_written + slot * count_shapes(r->plan, r->slopes);
+}
+
+static int64_t find_shape(const run *r, int64_t theta, int64_t height)
+{
+    int64_t *n = (int64_t *)(void *)r->prepared.n_shapes;
+    shape *list = shape_list(r);
+    for (int64_t s = 0; s < *n; s++)
+        if (list[s].theta == theta && list[s].height == height)
+            return s;
+    list[*n] = (shape){theta, height};
+    return (*n)++;
+}
+
+/* A shape of a slot = or += factor * line. */
+static void add_line(const run *r, int64_t slot, int64_t s, const double *line, double factor)
+{
+    const int64_t begin = shapes_begin(r), n = r->x_end - begin;
+    double *to = shape_at(r, slot, s) + begin;
+    unsigned char *written = shapes_written(r, slot) + s;
+    line += begin;
+    for (int64_t i = 0; i < n; i++)
+        to[i] = (*written ? to[i] : 0.0) + factor * line[i];
+    *written = 1;
+}
+
+/* What becomes of a shape of the value by a parameter of an op: the derivatives by theta. */
+static void add_by_theta(const run *r, int64_t slot, int64_t height, int64_t row,
+                         const double *line)
+{
+    int64_t count;
+    const int64_t *list = row < 0 ? NULL : depends(r, row, &count);
+    for (int64_t c = 0; list && c < count; c++) {
+        const double slope =
+            r->prepared.scalar_slopes[(r->words[r->plan->depends + row] + c) * L];
+        if (slope != 0.0)
+            add_line(r, slot, find_shape(r, list[c], height), line, slope);
+    }
+}
+
+/* The trace that moves a component. */
+static int64_t height_of(const run *r, const pyspec_node *node)
+{
+    const int64_t n = r->words[r->plan->separable];
+    for (int64_t k = 0; node->flags & PYSPEC_FLAG_SHAPE && k < n; k++)
+        if (moving_rows(r)[k] == r->words[node->params])
+            return k + 1;
+    return 0;
+}
+
+static void add_component(const run *r, const pyspec_node *node)
+{
+    const int64_t place = r->prepared.line_place[node - r->nodes - r->plan->n_resolve];
+    const int64_t stride = round_up(r->problem->n_x, L), height = height_of(r, node);
+    const double *lines = r->prepared.lines + place * stride;
+    add_line(r, node->target, height, lines, 1.0);
+    for (int p = height > 0; r->slopes && p < node->n_params; p++)
+        add_by_theta(r, node->target, height, r->words[node->params + p], lines + (p + 1) * stride);
+}
+
+/* A spectrum-fed op of every shape that it reads, and its derivatives by its own parameters, into
+ * the slot behind the others; then all of them are added to the target. */
+static void add_fed(const run *r, const pyspec_node *node)
+{
+    const int64_t n_shapes = *(int64_t *)(void *)r->prepared.n_shapes, fed = r->plan->n_slots;
+    const int64_t begin = shapes_begin(r), n = r->x_end - begin, stride = shape_stride(r->problem);
+    const tile t = {.across = 1};
+    double params[MAX_PARAMS * L], *partials[MAX_PARAMS], *value = r->work.shape_lines;
+    pyspec_gather(r, node, &t, params);
+    const unsigned bad = pyspec_outside(r, node, params);
+    memset(shapes_written(r, fed), 0, (size_t)count_shapes(r->plan, r->slopes));
+    for (int k = 0; k < MAX_PARAMS; k++)
+        partials[k] = value + (k + 1) * stride + begin;
+    for (int64_t s = 0; node->source >= 0 && s < n_shapes; s++) {
+        double carry[MAX_SCRATCH * L] = {0};
+        const int wants = r->slopes && shape_list(r)[s].theta < 0;
+        if (!shapes_written(r, node->source)[s])
+            continue;
+        const pyspec_block b = {.n = round_up(n, L) / L, .n_valid = n, .across = 1,
+                                .x = r->work.shape_x, .carry = carry,
+                                .spectrum = shape_at(r, node->source, s) + begin};
+        pyspec_op_table[node->op].kernels[r->call->isa](&b, params, value + begin,
+                                                        wants ? partials : NULL);
+        pyspec_poison(value + begin, b.n, bad);
+        add_line(r, fed, s, value, 1.0);
+        for (int k = 0; wants && k < node->n_params; k++)
+            add_by_theta(r, fed, shape_list(r)[s].height, r->words[node->params + k],
+                         partials[k] - begin);
+    }
+    for (int64_t s = 0; s < *(int64_t *)(void *)r->prepared.n_shapes; s++)
+        if (shapes_written(r, fed)[s])
+            add_line(r, node->target, s, shape_at(r, fed, s), 1.0);
+}
+
+static void add_node(const run *r, const pyspec_node *node)
+{
+    if (node->flags & PYSPEC_FLAG_STORE)
+        memset(shapes_written(r, node->target), 0, (size_t)count_shapes(r->plan, r->slopes));
+    if (node->step == PYSPEC_STEP_ADD) {
+        for (int64_t s = 0; s < *(int64_t *)(void *)r->prepared.n_shapes; s++)
+            if (shapes_written(r, node->source)[s])
+                add_line(r, node->target, s, shape_at(r, node->source, s), 1.0);
+    } else if (is_fed(&pyspec_op_table[node->op])) {
+        add_fed(r, node);
+    } else {
+        add_component(r, node);
+    }
+}
+
+/* Sums over the window of products of two shapes, each times v(E). */
+static void find_overlaps(const run *r)
+{
+    const pyspec_problem *q = r->problem;
+    const int64_t n_shapes = *(int64_t *)(void *)r->prepared.n_shapes, n = q->x_end - q->x_begin;
+    const int64_t stride = shape_stride(q);
+    for (int64_t i = 0; i < n; i++) {
+        const double v = weight_of(q, 0, q->first_row, q->x_begin + i);
+        r->prepared.shape_weight[i] = v;
+        for (int64_t s = 0; s < n_shapes; s++) {
+            const double y = r->prepared.shapes[s * stride + q->x_begin + i];
+            shape_at(r, 0, s)[i] = v == 0.0 ? 0.0 : v * y;
+        }
+    }
+    for (int64_t a = 0; r->slopes && a < n_shapes; a++)
+        for (int64_t b = a; b < n_shapes; b++) {
+            double *overlaps = r->prepared.overlaps;
+            pyspec_block_table[r->call->isa].dot(overlaps + a * n_shapes + b, shape_at(r, 0, a),
+                                                 shape_at(r, 0, b), n);
+            overlaps[b * n_shapes + a] = overlaps[a * n_shapes + b];
+        }
+}
+
+int pyspec_prepare_shapes(const pyspec_call *call, int64_t form)
+{
+    run state, *r = &state;
+    int status = pyspec_begin_run(r, call, 0, form != PYSPEC_FORM_VALUE);
+    status = status ? status : pyspec_use_prepared(r);
+    if (status)
+        return status;
+    const int64_t n_traces = 1 + r->words[r->plan->separable], begin = shapes_begin(r);
+    const int64_t stride = shape_stride(r->problem);
+    pyspec_begin_strips(r);
+    load_abscissae(r->work.shape_x, r->problem->x + begin, r->x_end - begin);
+    *(int64_t *)(void *)r->prepared.n_shapes = 0;
+    for (int64_t k = 0; k < n_traces; k++)
+        find_shape(r, -1, k);
+    for (int64_t k = r->plan->n_resolve; k < r->plan->n_nodes; k++)
+        add_node(r, &r->nodes[k]);
+    for (int64_t s = 0; s < *(int64_t *)(void *)r->prepared.n_shapes; s++) {
+        double *to = r->prepared.shapes + s * stride;
+        if (shapes_written(r, r->plan->result)[s])
+            memcpy(to, shape_at(r, r->plan->result, s), (size_t)stride * sizeof *to);
+        else
+            fill(to, 0.0, stride);
+    }
+    find_overlaps(r);
+    return STATUS_OK;
+}
+
+/* ---- times ------------------------------------------------------------------------------- */
+
+/* The place of trace k among the functions of time; its slopes stand behind it. */
+static int64_t time_of(const run *r, int64_t k)
+{
+    int64_t at = 0;
+    for (int64_t j = 0; j < k; j++)
+        at += 1 + (j && r->slopes ? count_row_slopes(r->plan, moving_rows(r)[j - 1]) : 0);
+    return at;
+}
+
+/* The terms of every column, those of one column behind each other; how many there are. */
+static int64_t list_terms(const run *r, term *terms)
+{
+    const int64_t n_shapes = *(int64_t *)(void *)r->prepared.n_shapes;
+    const int64_t n_moving = r->words[r->plan->separable];
+    int64_t n = 0;
+    for (int64_t theta = 0; theta < r->plan->n_theta; theta++) {
+        for (int64_t s = 0; s < n_shapes; s++)
+            if (shape_list(r)[s].theta == theta)
+                terms[n++] = (term){theta, s, time_of(r, shape_list(r)[s].height)};
+        for (int64_t k = 1; k <= n_moving; k++) {
+            int64_t count;
+            const int64_t *list = depends(r, moving_rows(r)[k - 1], &count);
+            for (int64_t c = 0; c < count; c++)
+                if (list[c] == theta)
+                    terms[n++] = (term){theta, k, time_of(r, k) + 1 + c};
+        }
+    }
+    return n;
+}
+
+static void load_time(double *to, const double *from, int64_t moves, const double *u, int64_t n)
+{
+    for (int64_t i = 0; i < n; i++)
+        to[i] = u[i] == 0.0 ? 0.0 : u[i] * from[i * moves];
+    fill(to + n, 0.0, STRIP - n);
+}
+
+/* The functions of time, times u(t), and the values g_k(t) row by row. */
+static void load_times(const run *r, const strip *s)
+{
+    const int64_t n_traces = 1 + r->words[r->plan->separable];
+    double u[STRIP], *time = r->work.times;
+    for (int64_t i = 0; i < s->n; i++) {
+        u[i] = weight_of(r->problem, 1, s->segments->row + i, 0);
+        r->work.heights[i * n_traces] = 1.0;
+    }
+    load_time(time, &(const double){1.0}, 0, u, s->n);
+    for (int64_t k = 1; k < n_traces; k++) {
+        const int64_t row = moving_rows(r)[k - 1];
+        const trace *t = &r->work.traces[row];
+        time = r->work.times + time_of(r, k) * STRIP;
+        load_time(time, t->value, t->moves, u, s->n);
+        for (int64_t c = 0; r->slopes && c < count_row_slopes(r->plan, row); c++)
+            load_time(time + (c + 1) * STRIP, t->slopes + c * t->step, t->moves, u, s->n);
+        for (int64_t i = 0; i < s->n; i++)
+            r->work.heights[i * n_traces + k] = t->value[i * t->moves];
+    }
+}
+
+/* ---- one strip --------------------------------------------------------------------------- */
+
+/* Whether data may be read as doubles, and weighted without being selected. */
+static int is_plain(const pyspec_problem *q)
+{
+    const int64_t size = (int64_t)sizeof(double);
+    return q->data_type == PYSPEC_TYPE_F64 && q->data_x == size && q->data_row % size == 0 &&
+           (uintptr_t)q->data % sizeof(double) == 0 && !q->keep;
+}
+
+/* The residuals of a block of a strip, and the sum of their squares. */
+static double find_residuals(const run *r, const strip *s, int64_t x0, int64_t n)
+{
+    const pyspec_problem *q = r->problem;
+    const block_ops *ops = &pyspec_block_table[r->call->isa];
+    const int64_t n_traces = 1 + r->words[r->plan->separable], row = s->segments->row;
+    double *out = r->work.residuals, square, sum = 0.0;
+    if (is_plain(q)) {
+        const strip_data from = {
+            .data = (const double *)q->data + (row - q->first_row) * (q->data_row / (int64_t)sizeof(double)) + x0,
+            .data_row = q->data_row / (int64_t)sizeof(double),
+            .lines = r->prepared.shapes + x0, .stride = shape_stride(q),
+            .heights = r->work.heights, .n_lines = n_traces, .by_row = r->work.times,
+            .by_x = q->weight ? r->prepared.shape_weight + x0 - q->x_begin : NULL};
+        ops->strip(out, &from, &sum, s->n, n);
+        return sum;
+    }
+    for (int64_t i = 0; i < s->n; i++, out += BLOCK) {
+        ops->mix(out, r->prepared.shapes + x0, shape_stride(q), r->work.heights + i * n_traces,
+                 n_traces, n);
+        pyspec_subtract(q, r->call->isa, row + i, x0, n, out);
+        ops->dot(&square, out, out, n);
+        sum += square;
+        fill(out + n, 0.0, BLOCK - n);
+    }
+    return sum;
+}
+
+/* The weighted residuals of a strip: returns chi^2, and sums them over time with each function. */
+static double sum_residuals(const run *r, const strip *s)
+{
+    const pyspec_problem *q = r->problem;
+    const block_ops *ops = &pyspec_block_table[r->call->isa];
+    double chisqr = 0.0;
+    for (int64_t x0 = q->x_begin; x0 < q->x_end; x0 += BLOCK) {
+        const int64_t n = q->x_end - x0 < BLOCK ? q->x_end - x0 : BLOCK;
+        chisqr += find_residuals(r, s, x0, n);
+        if (r->slopes)
+            ops->contract(r->work.time_sums + x0 - q->x_begin, shape_stride(q), r->work.times,
+                          count_times(r->plan, 1), r->work.residuals, s->n, n);
+    }
+    return chisqr;
+}
+
+/* The triangle of a strip from overlaps of shapes and of times. */
+static void fill_triangle(const run *r, const term *terms, int64_t n_terms, int64_t n_rows,
+                          double *triangle)
+{
+    const pyspec_problem *q = r->problem;
+    const block_ops *ops = &pyspec_block_table[r->call->isa];
+    const int64_t n_shapes = *(int64_t *)(void *)r->prepared.n_shapes, stride = shape_stride(q);
+    const int64_t n = q->x_end - q->x_begin, n_theta = r->plan->n_theta;
+    const int64_t n_times = count_times(r->plan, 1);
+    double *gram = r->work.time_gram;
+    for (int64_t a = 0; a < n_times; a++) {
+        double *sums = r->work.time_sums + a * stride;
+        for (int64_t b = 0; b < n_times; b++)
+            ops->dot(gram + a * n_times + b, r->work.times + a * STRIP, r->work.times + b * STRIP,
+                     n_rows);
+        for (int64_t i = 0; i < n; i++)
+            sums[i] = r->prepared.shape_weight[i] == 0.0 ? 0.0
+                                                         : sums[i] * r->prepared.shape_weight[i];
+    }
+    for (int64_t a = 0, group = 0; a < n_terms; a++) {
+        double along;
+        group = terms[a].theta == terms[group].theta ? group : a;
+        for (int64_t b = group; b < n_terms; b++)
+            triangle[triangle_at(n_theta + 1, terms[a].theta, terms[b].theta)] +=
+                r->prepared.overlaps[terms[a].shape * n_shapes + terms[b].shape] *
+                gram[terms[a].time * n_times + terms[b].time];
+        ops->dot(&along, r->prepared.shapes + terms[a].shape * stride + q->x_begin,
+                 r->work.time_sums + terms[a].time * stride, n);
+        triangle[triangle_at(n_theta + 1, terms[a].theta, n_theta)] += along;
+    }
+}
+
+int pyspec_accumulate_shapes(const pyspec_call *call, pyspec_normal *normal, int64_t row_begin,
+                             int64_t row_end)
+{
+    run state, *r = &state;
+    int status = pyspec_begin_run(r, call, 0, normal->form != PYSPEC_FORM_VALUE);
+    status = status ? status : pyspec_use_prepared(r);
+    if (status)
+        return status;
+    const int64_t size = triangle_size(normal->order);
+    term *terms = r->slopes ? (term *)(void *)r->work.terms : NULL;
+    const int64_t n_terms = r->slopes ? list_terms(r, terms) : 0;
+    pyspec_begin_strips(r);
+    for (int64_t row = row_begin; !status && row < row_end; row = (row / STRIP + 1) * STRIP) {
+        const int64_t end = (row / STRIP + 1) * STRIP;
+        segment own;
+        const strip s = pyspec_strip_of(r, &own, row, end < row_end ? end : row_end);
+        pyspec_load_strip(r, &s);
+        fill(r->work.record, 0.0, size);
+        if (r->slopes) {
+            fill(r->work.time_sums, 0.0,
+                 round_up(count_times(r->plan, 1), CONTRACT_TILE) * shape_stride(r->problem));
+            fill(r->work.times, 0.0, round_up(count_times(r->plan, 1), CONTRACT_TILE) * STRIP);
+        }
+        load_times(r, &s);
+        r->work.record[size - 1] = sum_residuals(r, &s);
+        if (r->slopes)
+            fill_triangle(r, terms, n_terms, s.n, r->work.record);
+        int64_t level = 0;
+        while (1 << level < STRIP)
+            level++;
+        status = pyspec_push_sums(normal, level, row / STRIP, r->work.record);
+    }
+    return status;
+}

@@ -1,0 +1,191 @@
+/* team.c: threads lent by the caller take tasks together. A thread enters with pyspec_help, waits
+ * there between jobs, and leaves when the team is dismissed; the library creates none. Which thread
+ * runs a task changes no number: what tasks leave behind is combined in the order of the tasks. */
+#include "team.h"
+
+#include <string.h>
+
+#if defined(_WIN32)
+
+/* Without POSIX threads the thread that hands out a job does all of it. */
+int64_t pyspec_team_size(void)
+{
+    return 0;
+}
+
+int pyspec_team_begin(pyspec_team *team)
+{
+    return team ? STATUS_OK : STATUS_NULL_POINTER;
+}
+
+int pyspec_help(pyspec_team *team)
+{
+    return team ? STATUS_OK : STATUS_NULL_POINTER;
+}
+
+int pyspec_dismiss(pyspec_team *team)
+{
+    return team ? STATUS_OK : STATUS_NULL_POINTER;
+}
+
+int pyspec_share(pyspec_team *team, pyspec_task *task, void *job, int64_t n_tasks)
+{
+    int status = STATUS_OK;
+    (void)team;
+    for (int64_t k = 0; !status && k < n_tasks; k++)
+        status = task(job, k, 0);
+    return status;
+}
+
+#else
+
+#include <pthread.h>
+#include <sched.h>
+
+/* A thread that waits looks this often before it sleeps: a job often follows within microseconds. */
+enum { LOOKS = 2000 };
+
+/* What the caller's memory holds. */
+typedef struct team_state {
+    pthread_mutex_t lock;
+    pthread_cond_t begin, end;
+    pyspec_task *task;
+    void *job;
+    int64_t n_tasks;
+    int64_t next;    /* first task that nobody took               */
+    int64_t number;  /* of the job; a new one wakes who waits     */
+    int64_t busy;    /* helpers that are at work on the job       */
+    int64_t entered; /* helpers so far                            */
+    int64_t inside;  /* helpers that have not left                */
+    int64_t status;
+    int is_open;     /* whether helpers may still join the job    */
+    int is_dismissed;
+} team_state;
+
+static team_state *state_of(const pyspec_team *team)
+{
+    return (team_state *)(void *)team->state;
+}
+
+int64_t pyspec_team_size(void)
+{
+    return (int64_t)sizeof(team_state);
+}
+
+int pyspec_team_begin(pyspec_team *team)
+{
+    if (!team || !team->state)
+        return STATUS_NULL_POINTER;
+    if (team->n_state < (int64_t)sizeof(team_state))
+        return STATUS_WORK;
+    team_state *s = state_of(team);
+    memset(s, 0, sizeof *s);
+    pthread_mutex_init(&s->lock, NULL);
+    pthread_cond_init(&s->begin, NULL);
+    pthread_cond_init(&s->end, NULL);
+    return STATUS_OK;
+}
+
+/* Takes tasks until none is left; after a failure the rest is not begun. */
+static void take_tasks(team_state *s, int64_t thread)
+{
+    for (;;) {
+        const int64_t k = __atomic_fetch_add(&s->next, 1, __ATOMIC_RELAXED);
+        if (k >= s->n_tasks)
+            return;
+        const int status = s->task(s->job, k, thread);
+        if (status) {
+            __atomic_store_n(&s->status, status, __ATOMIC_RELAXED);
+            __atomic_store_n(&s->next, s->n_tasks, __ATOMIC_RELAXED);
+        }
+    }
+}
+
+/* Waits for a job after number `seen`; returns its number, with the lock held. */
+static int64_t wait_for_job(team_state *s, int64_t seen)
+{
+    for (int k = 0; k < LOOKS; k++)
+        if (__atomic_load_n(&s->number, __ATOMIC_ACQUIRE) != seen)
+            break;
+    pthread_mutex_lock(&s->lock);
+    while (s->number == seen && !s->is_dismissed)
+        pthread_cond_wait(&s->begin, &s->lock);
+    return s->number;
+}
+
+int pyspec_help(pyspec_team *team)
+{
+    if (!team || !team->state)
+        return STATUS_NULL_POINTER;
+    team_state *s = state_of(team);
+    int64_t seen = 0;
+    pthread_mutex_lock(&s->lock);
+    const int64_t thread = ++s->entered;
+    s->inside++;
+    pthread_mutex_unlock(&s->lock);
+    while (thread < team->n_threads) {
+        seen = wait_for_job(s, seen);
+        if (s->is_dismissed) {
+            pthread_mutex_unlock(&s->lock);
+            break;
+        }
+        const int joins = s->is_open;
+        s->busy += joins;
+        pthread_mutex_unlock(&s->lock);
+        if (!joins)
+            continue;
+        take_tasks(s, thread);
+        pthread_mutex_lock(&s->lock);
+        if (--s->busy == 0)
+            pthread_cond_signal(&s->end);
+        pthread_mutex_unlock(&s->lock);
+    }
+    pthread_mutex_lock(&s->lock);
+    if (--s->inside == 0)
+        pthread_cond_broadcast(&s->end);
+    pthread_mutex_unlock(&s->lock);
+    return STATUS_OK;
+}
+
+int pyspec_dismiss(pyspec_team *team)
+{
+    if (!team || !team->state)
+        return STATUS_NULL_POINTER;
+    team_state *s = state_of(team);
+    pthread_mutex_lock(&s->lock);
+    s->is_dismissed = 1;
+    pthread_cond_broadcast(&s->begin);
+    pthread_mutex_unlock(&s->lock);
+    return STATUS_OK;
+}
+
+int pyspec_share(pyspec_team *team, pyspec_task *task, void *job, int64_t n_tasks)
+{
+    int status = STATUS_OK;
+    if (!team || n_tasks < 2) {
+        for (int64_t k = 0; !status && k < n_tasks; k++)
+            status = task(job, k, 0);
+        return status;
+    }
+    team_state *s = state_of(team);
+    pthread_mutex_lock(&s->lock);
+    s->task = task;
+    s->job = job;
+    s->n_tasks = n_tasks;
+    s->next = 0;
+    s->status = STATUS_OK;
+    s->is_open = 1;
+    __atomic_fetch_add(&s->number, 1, __ATOMIC_RELEASE);
+    pthread_cond_broadcast(&s->begin);
+    pthread_mutex_unlock(&s->lock);
+    take_tasks(s, 0);
+    pthread_mutex_lock(&s->lock);
+    s->is_open = 0;
+    while (s->busy > 0)
+        pthread_cond_wait(&s->end, &s->lock);
+    status = (int)s->status;
+    pthread_mutex_unlock(&s->lock);
+    return status;
+}
+
+#endif

@@ -1,0 +1,16 @@
+/* team.h: how the library hands work to the threads of a team. */
+#ifndef PYSPEC_TEAM_H
+#define PYSPEC_TEAM_H
+
+#include "pyspec.h"
+#include "status.h"
+
+/* One task of a job, in one of the threads 0 ... n_threads - 1; 0 is the one that shares the job.
+ * Returns a status. */
+typedef int pyspec_task(void *job, int64_t task, int64_t thread);
+
+/* Runs the tasks of a job in the threads of a team, NULL: in this one. Returns when all are done,
+ * with a status that is not OK if a task failed; tasks after that one may be left out. */
+int pyspec_share(pyspec_team *team, pyspec_task *task, void *job, int64_t n_tasks);
+
+#endif

@@ -1,0 +1,428 @@
+/* varpro_tiles.c: variable projection over tiles of groups, lanes are groups. Built for each
+ * instruction set.
+ *
+ * A group has the basis functions Phi, the data y (both weighted) and the amplitudes c of least
+ * squares: Q R = Phi by Gram and Schmidt, twice, c = R^-1 Q'y, r = y - Q Q'y. Of the slopes
+ * D_p = d Phi / d theta_p the columns of J are (1 - Q Q') D_p c (L. Kaufman, BIT 15, 49 (1975)). The
+ * part that they lack, Q R^-T D_p' r (G. H. Golub and V. Pereyra, SIAM J. Numer. Anal. 10, 413
+ * (1973)), is orthogonal to them and to r: J'r is the same. */
+#include "linear.h"
+
+#include <math.h>
+#include <string.h>
+
+/* ---- columns of a tile ------------------------------------------------------------------- */
+
+/* Sums in four parts, which do not wait for one another. */
+static void dot_columns(double *restrict sum, const double *a, const double *b, int64_t n)
+{
+    double part[4][L] = {{0.0}};
+    int64_t i = 0;
+    for (; i + 4 <= n; i += 4)
+        for (int m = 0; m < 4; m++)
+            FOR_LANES part[m][l] += a[(i + m) * L + l] * b[(i + m) * L + l];
+    for (; i < n; i++)
+        FOR_LANES part[0][l] += a[AT] * b[AT];
+    FOR_LANES sum[l] = (part[0][l] + part[1][l]) + (part[2][l] + part[3][l]);
+}
+
+/* to -= factor * column */
+static void take_off(double *restrict to, const double *restrict column,
+                     const double *restrict factor, int64_t n)
+{
+    FOR_BLOCK FOR_LANES to[AT] -= factor[l] * column[AT];
+}
+
+/* Rows of an array [groups][n_x] as a column of lanes. */
+static void load_groups(const pyspec_linear *q, const double *from, int64_t stride, int64_t tile,
+                        double *to)
+{
+    const int64_t n = q->n_x, last = q->n_groups - 1;
+    for (int64_t l = 0; l < L; l++) {
+        const int64_t group = tile * L + l < last ? tile * L + l : last;
+        const double *own = from + group * stride;
+        FOR_BLOCK to[AT] = own[i];
+    }
+}
+
+/* The same, times the weights; where these are 0 so is the column. */
+static void load_weighted(const pyspec_linear *q, const double *from, int64_t stride, int64_t tile,
+                          double *to)
+{
+    const int64_t n = q->n_x;
+    load_groups(q, from, stride, tile, to);
+    if (!q->weight)
+        return;
+    const double *weight = q->weight + tile * n * L;
+    FOR_BLOCK FOR_LANES to[AT] = weight[AT] == 0.0 ? 0.0 : to[AT] * weight[AT];
+}
+
+/* ---- the amplitudes of a tile ------------------------------------------------------------ */
+
+/* Q and R of the basis functions that are on. One that is a combination of those before it is
+ * switched off; NaN is no such combination and stays. */
+static void factorize(const pyspec_linear *q, const linear_work *w, int64_t tile)
+{
+    const int64_t n = q->n_x, n_basis = q->n_basis;
+    double change[L], before[L], after[L];
+    memset(w->r, 0, (size_t)(n_basis * n_basis * L) * sizeof *w->r);
+    for (int64_t k = 0; k < n_basis; k++) {
+        double *own = w->q + k * n * L, *on = w->on + k * L;
+        load_weighted(q, q->basis + k * q->basis_column, q->basis_group, tile, own);
+        dot_columns(before, own, own, n);
+        for (int pass = 0; pass < 2; pass++)
+            for (int64_t j = 0; j < k; j++) {
+                double *r = w->r + (j * n_basis + k) * L;
+                dot_columns(change, w->q + j * n * L, own, n);
+                take_off(own, w->q + j * n * L, change, n);
+                FOR_LANES r[l] += change[l];
+            }
+        dot_columns(after, own, own, n);
+        FOR_LANES {
+            const int lost = after[l] <= LINEAR_RANK * LINEAR_RANK * before[l];
+            on[l] = lost ? 0.0 : on[l];
+            w->r[(k * n_basis + k) * L + l] = on[l] > 0.0 ? sqrt(after[l]) : 1.0;
+            after[l] = on[l] > 0.0 ? 1.0 / sqrt(after[l]) : 0.0;
+        }
+        FOR_BLOCK FOR_LANES own[AT] = on[l] > 0.0 ? own[AT] * after[l] : 0.0;
+    }
+}
+
+/* r = y - Q b and R c = b. */
+static void solve_amplitudes(const pyspec_linear *q, const linear_work *w, int64_t tile)
+{
+    const int64_t n = q->n_x, n_basis = q->n_basis;
+    double *r = w->columns + q->n_theta * n * L;
+    memcpy(r, q->data + tile * n * L, (size_t)(n * L) * sizeof *r);
+    if (q->offset) {
+        load_weighted(q, q->offset, q->offset_group, tile, w->column);
+        FOR_BLOCK FOR_LANES r[AT] -= w->column[AT];
+    }
+    for (int64_t k = 0; k < n_basis; k++) {
+        dot_columns(w->b + k * L, w->q + k * n * L, r, n);
+        take_off(r, w->q + k * n * L, w->b + k * L, n);
+    }
+    for (int64_t k = n_basis - 1; k >= 0; k--) {
+        double *c = w->c + k * L;
+        FOR_LANES c[l] = w->b[k * L + l];
+        for (int64_t j = k + 1; j < n_basis; j++)
+            FOR_LANES c[l] -= w->r[(k * n_basis + j) * L + l] * w->c[j * L + l];
+        FOR_LANES c[l] = w->on[k * L + l] > 0.0 ? c[l] / w->r[(k * n_basis + k) * L + l] : 0.0;
+    }
+}
+
+/* Whether an amplitude that must not be negative is so. */
+static int breaks_bounds(const pyspec_linear *q, const linear_work *w)
+{
+    int breaks = 0;
+    for (int64_t k = 0; q->bounded && k < q->n_basis; k++)
+        FOR_LANES breaks |= q->bounded[k] && w->c[k * L + l] < 0.0;
+    return breaks;
+}
+
+static void choose_active(const pyspec_linear *q, const linear_work *w)
+{
+    const int64_t n_basis = q->n_basis;
+    double r[PYSPEC_LINEAR_MOST * PYSPEC_LINEAR_MOST], b[PYSPEC_LINEAR_MOST],
+        on[PYSPEC_LINEAR_MOST];
+    FOR_LANES {
+        for (int64_t k = 0; k < n_basis; k++) {
+            b[k] = w->b[k * L + l];
+            on[k] = w->on[k * L + l];
+            for (int64_t j = 0; j < n_basis; j++)
+                r[k * n_basis + j] = w->r[(k * n_basis + j) * L + l];
+        }
+        pyspec_nonnegative(n_basis, r, b, q->bounded, on);
+        for (int64_t k = 0; k < n_basis; k++)
+            w->on[k * L + l] = on[k];
+    }
+}
+
+static void find_amplitudes(const pyspec_linear *q, const linear_work *w, int64_t tile)
+{
+    const int64_t n_basis = q->n_basis, last = q->n_groups - 1;
+    for (int64_t k = 0; k < n_basis; k++)
+        FOR_LANES {
+            const int64_t group = tile * L + l < last ? tile * L + l : last;
+            w->on[k * L + l] = !q->allowed || q->allowed[group * n_basis + k] ? 1.0 : 0.0;
+        }
+    factorize(q, w, tile);
+    solve_amplitudes(q, w, tile);
+    if (breaks_bounds(q, w)) {
+        choose_active(q, w);
+        factorize(q, w, tile);
+        solve_amplitudes(q, w, tile);
+    }
+    for (int64_t l = 0; l < L && tile * L + l <= last; l++)
+        for (int64_t k = 0; k < n_basis; k++) {
+            const int64_t at = (tile * L + l) * n_basis + k;
+            q->amplitudes[at] = w->c[k * L + l];
+            q->determined[at] = w->on[k * L + l] > 0.0;
+        }
+}
+
+/* ---- derivatives of a tile --------------------------------------------------------------- */
+
+/* R' v = D' r for the part that Kaufman leaves out; D'r is in `turned`. */
+static void turn_slopes(const pyspec_linear *q, const linear_work *w)
+{
+    const int64_t n_basis = q->n_basis;
+    for (int64_t p = 0; p < q->n_theta; p++) {
+        double *v = w->turned + p * n_basis * L;
+        for (int64_t k = 0; k < n_basis; k++) {
+            for (int64_t j = 0; j < k; j++)
+                FOR_LANES v[k * L + l] -= w->r[(j * n_basis + k) * L + l] * v[j * L + l];
+            FOR_LANES v[k * L + l] = w->on[k * L + l] > 0.0
+                                         ? v[k * L + l] / w->r[(k * n_basis + k) * L + l]
+                                         : 0.0;
+        }
+    }
+}
+
+static void find_slopes(const pyspec_linear *q, const linear_work *w, int64_t tile)
+{
+    const int64_t n = q->n_x, n_theta = q->n_theta;
+    const double *r = w->columns + n_theta * n * L;
+    const int64_t last = q->n_groups - 1;
+    int64_t loaded = -1;
+    double factor[L], share[L], sum[L];
+    memset(w->columns, 0, (size_t)(n_theta * n * L) * sizeof *w->columns);
+    memset(w->turned, 0, (size_t)(n_theta * q->n_basis * L) * sizeof *w->turned);
+    for (int64_t e = 0; e < q->n_entries; e++) {
+        const int64_t s = q->entry_slope[e], k = q->slope_basis[s], p = q->entry_theta[e];
+        if (s != loaded) {
+            load_weighted(q, q->slopes + s * q->slopes_column, q->slopes_group, tile, w->column);
+            if (q->full)
+                dot_columns(sum, w->column, r, n);
+            loaded = s;
+        }
+        FOR_LANES {
+            const int64_t group = tile * L + l < last ? tile * L + l : last;
+            share[l] = q->factors[e + group * q->factors_group];
+            factor[l] = k < 0 ? -share[l] : -share[l] * w->c[k * L + l];
+        }
+        take_off(w->columns + p * n * L, w->column, factor, n);
+        if (q->full && k >= 0)
+            FOR_LANES w->turned[(p * q->n_basis + k) * L + l] +=
+                w->on[k * L + l] * sum[l] * share[l];
+    }
+    for (int64_t p = 0; p < n_theta; p++)
+        for (int64_t k = 0; k < q->n_basis; k++) {
+            dot_columns(sum, w->q + k * n * L, w->columns + p * n * L, n);
+            take_off(w->columns + p * n * L, w->q + k * n * L, sum, n);
+        }
+    if (q->full)
+        turn_slopes(q, w);
+}
+
+static void add_gram(const pyspec_linear *q, const linear_work *w, int64_t tile)
+{
+    const int64_t n = q->n_x, order = q->n_theta + 1, n_basis = q->n_basis;
+    for (int64_t j = 0; j < order; j++)
+        for (int64_t k = j; k < order; k++) {
+            double sum[L], *to = w->triangle + triangle_at(order, j, k) * L;
+            dot_columns(sum, w->columns + j * n * L, w->columns + k * n * L, n);
+            for (int64_t m = 0; q->full && k < q->n_theta && m < n_basis; m++)
+                FOR_LANES sum[l] += w->turned[(j * n_basis + m) * L + l] *
+                                    w->turned[(k * n_basis + m) * L + l];
+            for (int64_t l = 0; l < L && tile * L + l < q->n_groups; l++)
+                to[l] += sum[l];
+        }
+}
+
+/* Residuals and their derivatives, which are minus J. */
+static void write_tile(const pyspec_linear *q, const linear_work *w, int64_t tile)
+{
+    const int64_t n = q->n_x, n_tiles = (q->n_groups + L - 1) / L, size = n * L;
+    if (q->residual)
+        memcpy(q->residual + tile * size, w->columns + q->n_theta * size,
+               (size_t)size * sizeof(double));
+    for (int64_t p = 0; q->jacobian && p < q->n_theta; p++) {
+        double *to = q->jacobian + (p * n_tiles + tile) * size, *own = w->columns + p * size;
+        for (int64_t i = 0; i < size; i++)
+            to[i] = -own[i];
+        for (int64_t k = 0; q->full && k < q->n_basis; k++)
+            take_off(to, w->q + k * size, w->turned + (p * q->n_basis + k) * L, n);
+    }
+}
+
+/* ---- basis functions that all groups share ----------------------------------------------- */
+
+static double dot_lines(const double *a, const double *b, int64_t n)
+{
+    double part[L] = {0.0}, sum = 0.0;
+    int64_t i = 0;
+    for (; i + L <= n; i += L)
+        FOR_LANES part[l] += a[i + l] * b[i + l];
+    for (; i < n; i++)
+        part[0] += a[i] * b[i];
+    FOR_LANES sum += part[l];
+    return sum;
+}
+
+static void take_line(double *restrict to, const double *restrict line, double factor, int64_t n)
+{
+    FOR_BLOCK to[i] -= factor * line[i];
+}
+
+/* Q, R in lane 0, the projected slopes and their Gram matrix. */
+static void factorize_lines(const pyspec_linear *q, const linear_work *w)
+{
+    const int64_t n = q->n_x, n_basis = q->n_basis;
+    memset(w->r, 0, (size_t)(n_basis * n_basis * L) * sizeof *w->r);
+    for (int64_t k = 0; k < n_basis; k++) {
+        double *own = w->line + k * n;
+        memcpy(own, q->basis + k * q->basis_column, (size_t)n * sizeof *own);
+        const double before = dot_lines(own, own, n);
+        for (int pass = 0; pass < 2; pass++)
+            for (int64_t j = 0; j < k; j++) {
+                const double change = dot_lines(w->line + j * n, own, n);
+                take_line(own, w->line + j * n, change, n);
+                w->r[(j * n_basis + k) * L] += change;
+            }
+        const double after = dot_lines(own, own, n);
+        const int lost = after <= LINEAR_RANK * LINEAR_RANK * before;
+        w->on[k] = lost ? 0.0 : 1.0;
+        w->r[(k * n_basis + k) * L] = lost ? 1.0 : sqrt(after);
+        FOR_BLOCK own[i] = lost ? 0.0 : own[i] / sqrt(after);
+    }
+    for (int64_t s = 0; s < q->n_slopes; s++) {
+        double *own = w->line + (n_basis + s) * n;
+        memcpy(own, q->slopes + s * q->slopes_column, (size_t)n * sizeof *own);
+        for (int pass = 0; pass < 2; pass++)
+            for (int64_t k = 0; k < n_basis; k++)
+                take_line(own, w->line + k * n, dot_lines(w->line + k * n, own, n), n);
+        for (int64_t t = 0; t <= s; t++)
+            w->gram[s * q->n_slopes + t] = w->gram[t * q->n_slopes + s] =
+                dot_lines(own, w->line + (n_basis + t) * n, n);
+    }
+}
+
+/* Sum over x of line * column, lane by lane. */
+static void dot_line_column(double *restrict sum, const double *line, const double *column,
+                            int64_t n)
+{
+    double part[4][L] = {{0.0}};
+    int64_t i = 0;
+    for (; i + 4 <= n; i += 4)
+        for (int m = 0; m < 4; m++)
+            FOR_LANES part[m][l] += line[i + m] * column[(i + m) * L + l];
+    for (; i < n; i++)
+        FOR_LANES part[0][l] += line[i] * column[AT];
+    FOR_LANES sum[l] = (part[0][l] + part[1][l]) + (part[2][l] + part[3][l]);
+}
+
+static void solve_shared(const pyspec_linear *q, const linear_work *w, int64_t tile, double *r)
+{
+    const int64_t n = q->n_x, n_basis = q->n_basis;
+    const double *data = q->data + tile * n * L;
+    memcpy(r, data, (size_t)(n * L) * sizeof *r);
+    if (q->offset)
+        FOR_BLOCK FOR_LANES r[AT] -= q->offset[i];
+    for (int64_t k = 0; k < n_basis; k++) {
+        double *b = w->b + k * L;
+        const double *line = w->line + k * n;
+        dot_line_column(b, line, r, n);
+        FOR_BLOCK FOR_LANES r[AT] -= b[l] * line[i];
+    }
+    for (int64_t k = n_basis - 1; k >= 0; k--) {
+        double *c = w->c + k * L;
+        FOR_LANES c[l] = w->b[k * L + l];
+        for (int64_t j = k + 1; j < n_basis; j++)
+            FOR_LANES c[l] -= w->r[(k * n_basis + j) * L] * w->c[j * L + l];
+        FOR_LANES c[l] = w->on[k] > 0.0 ? c[l] / w->r[(k * n_basis + k) * L] : 0.0;
+    }
+}
+
+/* Sums over the groups of a tile; the amplitude of the offset is 1. */
+static void add_shared(const pyspec_linear *q, const linear_work *w, int64_t tile, const double *r)
+{
+    const int64_t n = q->n_x, n_basis = q->n_basis, order = n_basis + 1;
+    double *c = w->c, *one = w->c + n_basis * L;
+    for (int64_t l = 0; l < L; l++) {
+        const int counts = tile * L + l < q->n_groups;
+        one[l] = counts ? 1.0 : 0.0;
+        for (int64_t k = 0; k < n_basis; k++) {
+            c[k * L + l] = counts ? c[k * L + l] : 0.0;
+            if (counts) {
+                q->amplitudes[(tile * L + l) * n_basis + k] = c[k * L + l];
+                q->determined[(tile * L + l) * n_basis + k] = w->on[k] > 0.0;
+            }
+        }
+    }
+    for (int64_t j = 0; j < order; j++)
+        for (int64_t k = 0; k < order; k++)
+            FOR_LANES w->products[(j * order + k) * L + l] += c[j * L + l] * c[k * L + l];
+    for (int64_t k = 0; k < order; k++) {
+        double *restrict to = w->response + k * n * L;
+        const double *restrict own = c + k * L;
+        if (k == n_basis && !q->offset)
+            break;
+        FOR_BLOCK FOR_LANES to[AT] += own[l] * r[AT];
+    }
+    double sum[L];
+    dot_columns(sum, r, r, n);
+    FOR_LANES w->square[l] += one[l] * sum[l];
+}
+
+static double sum_lanes(const double *lanes)
+{
+    double sum = 0.0;
+    FOR_LANES sum += lanes[l];
+    return sum;
+}
+
+/* Of which basis function a derivative is; the offset comes last. */
+static int64_t basis_of(const pyspec_linear *q, int64_t slope)
+{
+    return q->slope_basis[slope] < 0 ? q->n_basis : q->slope_basis[slope];
+}
+
+static void collect_shared(const pyspec_linear *q, const linear_work *w)
+{
+    const int64_t n = q->n_x, n_basis = q->n_basis, order = q->n_theta + 1;
+    for (int64_t e = 0; e < q->n_entries; e++) {
+        const int64_t s = q->entry_slope[e], k = basis_of(q, s), p = q->entry_theta[e];
+        double sum[L];
+        dot_line_column(sum, w->line + (n_basis + s) * n, w->response + k * n * L, n);
+        w->triangle[triangle_at(order, p, q->n_theta) * L] += q->factors[e] * sum_lanes(sum);
+        for (int64_t f = 0; f < q->n_entries; f++) {
+            const int64_t t = q->entry_slope[f], m = basis_of(q, t);
+            if (q->entry_theta[f] < p)
+                continue;
+            w->triangle[triangle_at(order, p, q->entry_theta[f]) * L] +=
+                q->factors[e] * q->factors[f] * w->gram[s * q->n_slopes + t] *
+                sum_lanes(w->products + (k * (n_basis + 1) + m) * L);
+        }
+    }
+    w->triangle[triangle_at(order, q->n_theta, q->n_theta) * L] = sum_lanes(w->square);
+}
+
+static int is_shared(const pyspec_linear *q)
+{
+    return !q->basis_group && !q->slopes_group && !q->offset_group && !q->factors_group &&
+           !q->weight && !q->allowed && !q->bounded && !q->full && !q->residual && !q->jacobian;
+}
+
+void JOIN(pyspec_linear_tiles, ISA_SUFFIX, )(const pyspec_linear *q, const linear_work *w)
+{
+    const int64_t n_tiles = (q->n_groups + L - 1) / L, order = q->n_theta + 1;
+    const int shared = is_shared(q);
+    if (shared)
+        factorize_lines(q, w);
+    for (int64_t tile = 0; tile < n_tiles; tile++) {
+        if (shared) {
+            solve_shared(q, w, tile, w->columns);
+            add_shared(q, w, tile, w->columns);
+            continue;
+        }
+        find_amplitudes(q, w, tile);
+        find_slopes(q, w, tile);
+        add_gram(q, w, tile);
+        write_tile(q, w, tile);
+    }
+    if (shared)
+        collect_shared(q, w);
+    for (int64_t k = 0; k < triangle_size(order); k++)
+        q->triangle[k] = sum_lanes(w->triangle + k * L);
+}

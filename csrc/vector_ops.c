@@ -1,0 +1,243 @@
+/* vector_ops.c: what the dispatch loop does to whole blocks besides running kernels. Built for each
+ * instruction set, like the energy kernels. */
+#include "kernel.h"
+#include "vmath.h"
+
+#include <string.h>
+
+#define BLOCK_OP(name) JOIN(pyspec_block_, name, ISA_SUFFIX)
+
+/* target[n][L] = or += value[n][L] */
+void BLOCK_OP(add)(double *restrict target, const double *restrict value, int64_t n, int store)
+{
+    if (store)
+        for (int64_t i = 0; i < n * L; i++)
+            target[i] = value[i];
+    else
+        for (int64_t i = 0; i < n * L; i++)
+            target[i] = target[i] + value[i];
+}
+
+/* target[n][L] = or += line[n] in every lane */
+void BLOCK_OP(spread)(double *restrict target, const double *restrict line, int64_t n, int store)
+{
+    if (store)
+        FOR_BLOCK FOR_LANES target[AT] = line[i];
+    else
+        FOR_BLOCK FOR_LANES target[AT] = target[AT] + line[i];
+}
+
+/* target[n][L] = or += value[n][L] * factor[L] */
+void BLOCK_OP(scale)(double *restrict target, const double *restrict value,
+                     const double *restrict factor, int64_t n, int store)
+{
+    if (store)
+        FOR_BLOCK FOR_LANES target[AT] = value[AT] * factor[l];
+    else
+        FOR_BLOCK FOR_LANES target[AT] = target[AT] + value[AT] * factor[l];
+}
+
+/* target[n][L] = or += line[n] * factor[L] */
+void BLOCK_OP(spread_scaled)(double *restrict target, const double *restrict line,
+                             const double *restrict factor, int64_t n, int store)
+{
+    if (store)
+        FOR_BLOCK FOR_LANES target[AT] = line[i] * factor[l];
+    else
+        FOR_BLOCK FOR_LANES target[AT] = target[AT] + line[i] * factor[l];
+}
+
+/* value[n][L] *= factor[n][L]; where the factor is 0 so is the value, be it what it may */
+void BLOCK_OP(weigh)(double *restrict value, const double *restrict factor, int64_t n)
+{
+    FOR_BLOCK FOR_LANES value[AT] = factor[AT] == 0.0 ? 0.0 : value[AT] * factor[AT];
+}
+
+/* The dot products, lane by lane, of some columns with some others over a block: GRAM_TILE x
+ * GRAM_TILE sums are kept in registers. Every sum runs over the block in order, so that the
+ * size of a tile changes no bits. */
+#if defined(__AVX512F__)
+#define GRAM_TILE 4
+#else
+#define GRAM_TILE 3
+#endif
+
+#if defined(__GNUC__)
+#if defined(__AVX512F__)
+#define WIDTH 8
+#elif defined(__AVX__)
+#define WIDTH 4
+#else
+#define WIDTH 2
+#endif
+typedef double vector __attribute__((vector_size(WIDTH * sizeof(double))));
+
+static ALWAYS_INLINE vector load_vector(const double *from)
+{
+    vector value;
+    memcpy(&value, from, sizeof value);
+    return value;
+}
+
+static ALWAYS_INLINE void add_vector(double *to, vector value)
+{
+    value = load_vector(to) + value;
+    memcpy(to, &value, sizeof value);
+}
+#else
+#define WIDTH 1
+typedef double vector;
+#define load_vector(from) (*(from))
+#define add_vector(to, value) (*(to) += (value))
+#endif
+
+static ALWAYS_INLINE void gram_tile(double *to[GRAM_TILE][GRAM_TILE],
+                                    const double *a[GRAM_TILE], const double *b[GRAM_TILE],
+                                    int64_t n)
+{
+    for (int at = 0; at < L; at += WIDTH) {
+        vector sum[GRAM_TILE][GRAM_TILE];
+        memset(sum, 0, sizeof sum);
+        for (int64_t i = 0; i < n; i++)
+            for (int j = 0; j < GRAM_TILE; j++)
+                for (int k = 0; k < GRAM_TILE; k++)
+                    sum[j][k] += load_vector(a[j] + i * L + at) * load_vector(b[k] + i * L + at);
+        for (int j = 0; j < GRAM_TILE; j++)
+            for (int k = 0; k < GRAM_TILE; k++)
+                if (to[j][k])
+                    add_vector(to[j][k] + at, sum[j][k]);
+    }
+}
+
+/* triangle[j, k][L] += the sum over the block of columns[j] * columns[k], for the `count` columns
+ * in the list, which rises; a triangle of that order. */
+void BLOCK_OP(gram)(double *triangle, const double *const *columns, const int64_t *list,
+                    int64_t count, int64_t order, int64_t n)
+{
+    static const double zeros[BLOCK * L] = {0.0};
+    for (int64_t j0 = 0; j0 < count; j0 += GRAM_TILE)
+        for (int64_t k0 = j0; k0 < count; k0 += GRAM_TILE) {
+            const double *a[GRAM_TILE], *b[GRAM_TILE];
+            double *to[GRAM_TILE][GRAM_TILE];
+            for (int j = 0; j < GRAM_TILE; j++) {
+                a[j] = j0 + j < count ? columns[list[j0 + j]] : zeros;
+                b[j] = k0 + j < count ? columns[list[k0 + j]] : zeros;
+                for (int k = 0; k < GRAM_TILE; k++) {
+                    int counts = k0 + k < count && j0 + j <= k0 + k;
+                    to[j][k] = !counts ? NULL
+                                       : triangle + L * triangle_at(order, list[j0 + j],
+                                                                    list[k0 + k]);
+                }
+            }
+            gram_tile(to, a, b, n);
+        }
+}
+
+/* out[n] = the sum of the lines, each times its factor */
+void BLOCK_OP(mix)(double *restrict out, const double *restrict lines, int64_t stride,
+                   const double *restrict factors, int64_t n_lines, int64_t n)
+{
+    FOR_BLOCK out[i] = factors[0] * lines[i];
+    for (int64_t k = 1; k < n_lines; k++)
+        FOR_BLOCK out[i] = out[i] + factors[k] * lines[k * stride + i];
+}
+
+/* out[j][i] = (data[j][i] - sum of heights[j][k] lines[k][i]) times its weight; square is the sum of
+ * their squares. Whole blocks stay in registers. */
+static ALWAYS_INLINE double whole_strip(double *out, const strip_data *s, int64_t n_rows,
+                                        const int weighs)
+{
+    enum { N = BLOCK / WIDTH };
+    vector squares[2];
+    double parts[2 * WIDTH], square = 0.0;
+    memset(squares, 0, sizeof squares);
+    for (int64_t j = 0; j < n_rows; j++) {
+        vector r[N];
+        for (int v = 0; v < N; v++)
+            r[v] = load_vector(s->data + j * s->data_row + v * WIDTH);
+        for (int64_t k = 0; k < s->n_lines; k++) {
+            const double height = s->heights[j * s->n_lines + k];
+            for (int v = 0; v < N; v++)
+                r[v] -= height * load_vector(s->lines + k * s->stride + v * WIDTH);
+        }
+        for (int v = 0; v < N; v++) {
+            if (weighs)
+                r[v] *= s->by_row[j] * load_vector(s->by_x + v * WIDTH);
+            squares[v % 2] += r[v] * r[v];
+            memcpy(out + j * BLOCK + v * WIDTH, &r[v], sizeof r[v]);
+        }
+    }
+    memcpy(parts, squares, sizeof parts);
+    for (int i = 0; i < 2 * WIDTH; i++)
+        square += parts[i];
+    return square;
+}
+
+void BLOCK_OP(strip)(double *out, const strip_data *s, double *square, int64_t n_rows, int64_t n)
+{
+    if (n == BLOCK) {
+        *square = s->by_x ? whole_strip(out, s, n_rows, 1) : whole_strip(out, s, n_rows, 0);
+        return;
+    }
+    *square = 0.0;
+    for (int64_t j = 0; j < n_rows; j++, out += BLOCK) {
+        FOR_BLOCK out[i] = s->data[j * s->data_row + i];
+        for (int64_t k = 0; k < s->n_lines; k++)
+            FOR_BLOCK out[i] -= s->heights[j * s->n_lines + k] * s->lines[k * s->stride + i];
+        for (int64_t i = 0; s->by_x && i < n; i++)
+            out[i] *= s->by_row[j] * s->by_x[i];
+        FOR_BLOCK *square += out[i] * out[i];
+        for (int64_t i = n; i < BLOCK; i++)
+            out[i] = 0.0;
+    }
+}
+
+/* sums[k][i] += the sum over j of factors[k][j] * rows[j][i], for n_sums rounded up to whole tiles
+ * and n to whole vectors, behind which rows are 0. Every sum runs over j in order. */
+void BLOCK_OP(contract)(double *sums, int64_t stride, const double *factors, int64_t n_sums,
+                        const double *rows, int64_t n_rows, int64_t n)
+{
+    for (int64_t k = 0; k < n_sums; k += CONTRACT_TILE)
+        for (int64_t at = 0; at < n; at += 2 * WIDTH) {
+            vector sum[CONTRACT_TILE][2];
+            memset(sum, 0, sizeof sum);
+            for (int64_t j = 0; j < n_rows; j++)
+                for (int own = 0; own < CONTRACT_TILE; own++)
+                    for (int v = 0; v < 2; v++)
+                        sum[own][v] += factors[(k + own) * STRIP + j] *
+                                       load_vector(rows + j * BLOCK + at + v * WIDTH);
+            for (int own = 0; own < CONTRACT_TILE; own++)
+                for (int v = 0; v < 2; v++)
+                    add_vector(sums + (k + own) * stride + at + v * WIDTH, sum[own][v]);
+        }
+}
+
+/* rows[l][n] = value[n][L], rows `stride` doubles apart */
+void BLOCK_OP(turn)(double *restrict rows, int64_t stride, const double *restrict value, int64_t n,
+                    int64_t n_lanes)
+{
+    for (int64_t l = 0; l < n_lanes; l++)
+        for (int64_t i = 0; i < n; i++)
+            rows[l * stride + i] = value[AT];
+}
+
+/* out[n] = data[n] - out[n] */
+void BLOCK_OP(subtract)(double *restrict out, const double *restrict data, int64_t n)
+{
+    for (int64_t i = 0; i < n; i++)
+        out[i] = data[i] - out[i];
+}
+
+/* sum = a . b, in L parts that do not wait for one another */
+void BLOCK_OP(dot)(double *restrict sum, const double *restrict a, const double *restrict b,
+                   int64_t n)
+{
+    double part[L] = {0.0};
+    int64_t j = 0;
+    for (; j + L <= n; j += L)
+        FOR_LANES part[l] += a[j + l] * b[j + l];
+    for (; j < n; j++)
+        part[0] += a[j] * b[j];
+    *sum = 0.0;
+    FOR_LANES *sum += part[l];
+}

@@ -1,0 +1,60 @@
+"""The page of the public names: every one of ``pyspec.__all__``, described by its docstring.
+
+On the site Sphinx puts the docstrings there; on the repository page the directives stay as they
+are, with the names and the subjects.
+"""
+
+from __future__ import annotations
+
+import inspect
+
+import pyspec
+
+LEAD = """
+Every name that `from pyspec import …` takes, with its docstring. `help(pyspec.fit_model)` shows
+the same in Python. Plots take more options than are listed here: they are the fields of
+`PlotConfig`. What is not on this page may change without notice.
+"""
+#: Heading → the packages whose names stand under it.
+SUBJECTS = {
+    "Files and projects": ("pyspec.workflow",),
+    "Models and measurements": ("pyspec.model",),
+    "Fits": ("pyspec.fit",),
+    "Pictures and reports": ("pyspec.plot",),
+    "Reading and saving": ("pyspec.io",),
+    "Simulation": ("pyspec.simulate",),
+    "Functions of your own": ("pyspec.functions",),
+    "From a model to a plan": ("pyspec.ir", "pyspec.plan", "pyspec.executor"),
+    "Errors and warnings": ("pyspec.errors",),
+}
+
+
+def directive(name: str) -> str:
+    """How Sphinx is told to describe a public name."""
+    thing = getattr(pyspec, name)
+    if inspect.ismodule(thing):
+        return f"```{{eval-rst}}\n.. automodule:: {thing.__name__}\n   :members:\n```"
+    if not inspect.isclass(thing):
+        return f"```{{eval-rst}}\n.. autofunction:: pyspec.{name}\n```"
+    members = "" if issubclass(thing, BaseException) else "\n   :members:\n   :inherited-members:"
+    return f"```{{eval-rst}}\n.. autoclass:: pyspec.{name}{members}\n```"
+
+
+def subject(name: str) -> str:
+    """The heading under which a public name stands."""
+    thing = getattr(pyspec, name)
+    home = thing.__name__ if inspect.ismodule(thing) else thing.__module__
+    for heading, packages in SUBJECTS.items():
+        if home.startswith(packages):
+            return heading
+    raise LookupError(f"{name} of {home} has no heading in SUBJECTS of docs/api_page.py")
+
+
+def pages() -> dict[str, str]:
+    """api.md."""
+    names = [name for name in pyspec.__all__ if not name.startswith("__")]
+    parts = ["# Public names", LEAD.strip()]
+    for heading in SUBJECTS:
+        parts += [f"## {heading}"]
+        parts += [f"### {name}\n\n{directive(name)}" for name in names if subject(name) == heading]
+    return {"api.md": "\n\n".join(parts)}

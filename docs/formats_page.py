@@ -1,0 +1,97 @@
+"""The page of file formats: prose around a table of the readers that the package has."""
+
+from __future__ import annotations
+
+LEAD = """
+# Read my file
+
+```python
+from pyspec import read
+
+scan = read("scan.csv")
+print(scan)  # what was found, and how to say it otherwise
+```
+
+`read` looks at the content, not at the name, and returns a Dataset: `data`, `errors` (or None),
+`axes`, and `units`, `labels` and `meta` as far as the file has them.
+
+## Formats
+"""
+
+AFTER_FORMATS = """
+Formats that need a library beyond NumPy and SciPy come with `pip install 'pyspec[io]'`. Keywords
+that a format does not take are refused with those that it takes. Spreadsheets (`.xlsx`), pictures
+and pickles are recognised and refused: export the table as CSV. Nothing in a file is ever
+executed.
+
+## Several spectra in one file
+
+VAMAS, SPECS, Scienta, PHI, Igor text, JCAMP-DX and OPUS files hold blocks: regions, cycles, scans
+or waves. Where all have the same axes they are stacked; where not, the error lists them, and
+`block="Survey"` or `block=2` chooses. A name that several blocks have gives all of them, stacked.
+
+A table whose axis starts again holds blocks too: `read("scans.txt", block=1)`. Such data are
+separate spectra; they are never sorted or averaged into each other.
+
+## Units, and binding or kinetic energies
+
+- `units={"energy": "nm", "time": "ps"}`: units that the file does not have.
+- `to="eV"` (also meV, nm, cm-1, keV, µm, Å, THz): the energy axis in that unit, E = hc/λ.
+- `to="eV", jacobian=True`: values and errors are multiplied by |dx_old/dx_new|, so that areas are
+  kept: counts per nm become counts per eV. Leave it out for a transmission or a difference of
+  absorbances, which are no densities.
+- `energy_scale="binding"` or `"kinetic"`: E_binding = hν - φ - E_kinetic, with hν of the file.
+- `photon_energy=1486.6`, `work_function=4.2`: hν and φ in eV. φ is 0 without, because analysers
+  write kinetic energies that count from the Fermi level.
+
+Where a file does not say whether its energies are binding or kinetic, `photon_energy=` says that
+they are not yet what `energy_scale=` asks for.
+
+## When it guesses wrong
+
+`layout="matrix"` (or `"columns"`, `"data"`) says what a table is, `columns=["energy", "counts"]`
+which columns, `errors="sigma"` which one holds standard errors, `decimal=","` how numbers are
+written. `energy="energy.txt"` takes an axis from another file, `transpose=True` exchanges time and
+energy, `sort=True` sorts the axes with the data and averages points with equal values.
+
+```python
+from pyspec import File, Project
+
+file = File.from_dataset(scan, Project("."))
+file.describe()
+```
+
+`File.from_xarray(array)` takes a labelled array. NaN of a file that was read are left out of fits.
+`pyspec show scan.csv` says and draws the same from the command line.
+
+Anything else: make arrays yourself. `data` is `(n_time, n_energy)` or `(n_energy,)`; `energy` and
+`time` are lines of numbers. `float64`, `float32` and `uint16` are used where they lie.
+
+## Add a format
+
+Write `pyspec/io/readers/NAME.py` with a `READER`: name, endings, a `sniff` of the first bytes, the
+keywords that it takes, and `read`, which returns the data, their axes, units and labels. Add NAME
+to the list in `pyspec/io/readers/__init__.py`, and a file of the format to
+`tests/support/io_samples.py`. The tests of every reader, damaged files among them, and this page
+then include it.
+"""
+
+
+def pages() -> dict[str, str]:
+    """howto/read_my_file.md."""
+    from pyspec.io import READERS
+
+    lines = ["| `format=` | what | endings | example | tested with | library |", "|" + "---|" * 6]
+    for name, reader in sorted(READERS.items(), key=lambda item: item[1].what.lower()):
+        endings = " ".join(f"`.{ending}`" for ending in reader.endings)
+        cells = (
+            f"`{name}`",
+            reader.what.replace("|", "\\|"),
+            endings,
+            f"`{reader.example}`",
+            reader.checked,
+            ", ".join(reader.libraries),
+        )
+        lines.append(f"| {' | '.join(cells)} |")
+    parts = (LEAD.strip(), "\n".join(lines), AFTER_FORMATS.strip())
+    return {"howto/read_my_file.md": "\n\n".join(parts)}

@@ -1,0 +1,127 @@
+"""The decorator of public functions and classes: errors of a call say what to write instead.
+
+A call that fits its signature costs one frame more, nothing else: only the TypeError that Python
+raises where arguments do not fit is looked at.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+from functools import wraps
+from traceback import walk_tb
+from typing import Any, TypeVar
+
+from pyspec.calls.instead import CALLS, ITEMS, NAMES
+from pyspec.errors import CallError, NoSuchNameError, suggest
+
+Thing = TypeVar("Thing")
+
+_BY_POSITION = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+
+
+def answered(thing: Thing) -> Thing:
+    """Gives a function, or the public methods and names of a class, answers of their own.
+
+    Arguments that do not fit raise :class:`CallError`, names that are not there
+    :class:`NoSuchNameError`; both with the nearest name, or what `pyspec.calls.instead` knows.
+    """
+    if not isinstance(thing, type):
+        return _function(thing, getattr(thing, "__name__", ""))  # type: ignore[return-value, arg-type]
+    root = thing.__module__.partition(".")[0]  # not what is inherited from other packages
+    own = [base for base in reversed(thing.__mro__) if base.__module__.partition(".")[0] == root]
+    for name, held in {k: v for base in own for k, v in vars(base).items()}.items():
+        label = thing.__name__ if name == "__init__" else f"{thing.__name__}.{name}"
+        if name.startswith("_") and name != "__init__":
+            continue
+        if inspect.isfunction(held):
+            setattr(thing, name, _function(held, label))
+        elif isinstance(held, classmethod):
+            setattr(thing, name, classmethod(_function(held.__func__, label)))
+    if not hasattr(thing, "__getattr__"):
+        setattr(thing, "__getattr__", _no_such_name)  # noqa: B010
+    if not hasattr(thing, "__getitem__"):
+        setattr(thing, "__getitem__", _no_items)  # noqa: B010
+    return thing
+
+
+def _function(function: Callable[..., Any], label: str) -> Callable[..., Any]:
+    depth = 1 + (inspect.unwrap(function) is not function)
+
+    @wraps(function)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        try:
+            return function(*args, **kwargs)
+        except TypeError as error:
+            if sum(1 for _ in walk_tb(error.__traceback__)) > depth:
+                raise  # the function ran: the error is none of the call
+            text = explain(label, inspect.signature(function), args, kwargs)
+        raise CallError(text)
+
+    return call
+
+
+def explain(
+    label: str, signature: inspect.Signature, args: tuple[Any, ...], kwargs: Mapping[str, Any]
+) -> str:
+    """What is wrong with the arguments of a call, and what to write."""
+    parameters = dict(signature.parameters)
+    if next(iter(parameters), "") in ("self", "cls"):
+        del parameters[next(iter(parameters))]
+        args = args[1:]
+    instead = CALLS.get(label, {})
+    rest = any(one.kind is one.VAR_KEYWORD for one in parameters.values())
+    named = {
+        name: one
+        for name, one in parameters.items()
+        if one.kind not in (one.VAR_KEYWORD, one.VAR_POSITIONAL)
+    }
+    places = [name for name, one in named.items() if one.kind in _BY_POSITION]
+    unknown = [name for name in kwargs if name not in named]
+    missing = [
+        name
+        for index, (name, one) in enumerate(named.items())
+        if one.default is one.empty
+        and name not in kwargs
+        and not (one.kind in _BY_POSITION and index < len(args))
+    ]
+    takes = f"it takes {', '.join(named)}" if named else "leave them out"
+    if unknown and (missing or not rest):
+        name = unknown[0]
+        known = missing if rest else list(named)
+        hint = instead.get(name) or suggest(name, known).removeprefix("; ")
+        return f"{label} has no argument {name!r}; {hint or takes}"
+    if len(args) > len(places):
+        by_name = [name for name, one in named.items() if one.kind is one.KEYWORD_ONLY]
+        were = "1 value was" if len(args) == 1 else f"{len(args)} values were"
+        counted = f"{were} given by position, it takes {len(places) or 'none'}"
+        names = f" ({', '.join(places)})" if places else ""
+        others = f"; give others by name: {', '.join(by_name)}" if by_name else ""
+        hint = instead.get("*") or others.removeprefix("; ") or takes
+        return f"{label}: {counted}{names}; {hint}"
+    if missing:
+        return f"{label} needs {' and '.join(missing)}; {instead.get('') or takes}"
+    twice = [name for name in places[: len(args)] if name in kwargs]
+    return f"{label}: {', '.join(twice)} is given by position and by name; leave one of them out"
+
+
+def _no_such_name(self: Any, name: str) -> Any:
+    kind = type(self)
+    if name.startswith("_") or hasattr(kind, name):
+        return object.__getattribute__(self, name)  # Python's own error, or that of a property
+    names = [one for one in dir(kind) if not one.startswith("_")]
+    names += [one for one in vars(self) if not one.startswith("_")]
+    for base in kind.__mro__:
+        hint = NAMES.get(base.__name__, {}).get(name)
+        if hint is not None:
+            raise NoSuchNameError(f"{kind.__name__} has no {name!r}; {hint}")
+    hint = suggest(name, names) or f"; see dir() of it, or help({kind.__name__})"
+    raise NoSuchNameError(f"{kind.__name__} has no {name!r}{hint}")
+
+
+def _no_items(self: Any, key: object) -> Any:
+    kind = type(self)
+    for base in kind.__mro__:
+        if base.__name__ in ITEMS:
+            raise CallError(f"{kind.__name__} holds no items; {ITEMS[base.__name__].format(key)}")
+    raise CallError(f"{kind.__name__} holds no items; see help({kind.__name__})")

@@ -1,0 +1,230 @@
+"""What to write instead of names and arguments that are not there, but that people try.
+
+Only what the nearest name does not answer already stands here.
+"""
+
+from __future__ import annotations
+
+_WINDOW = "give a pair for each axis: set_fit_limits([82, 90], time_limits=[0, 5])"
+_AXES = "axes belong to the model: model.set_axes(energy=energy, time=time)"
+_RESULTS = "the last fit is file.get_result(), its parameters file.get_parameters()"
+_NOISE = "what is known of the noise is weight=1 / sigma, or loss='poisson' for counts"
+_MODEL_FIT = "fit it with fit_model(model, Measurement(data=data)), or File.fit_2d('name')"
+_FILE_FIT = (
+    "call fit_2d, fit_baseline, fit_spectrum, fit_slice_by_slice or fit_trace, with the name of "
+    "a loaded model"
+)
+_GOODNESS = "it is in result.statistics: chi2, chi2_red, r2, aic, bic; and in result.redchi"
+_MOVES = (
+    "give model, parameter, file and law: add_time_dependence("
+    "'peak', 'GLP_01_x0', 'm.yaml', 'decay')"
+)
+_PROFILE = (
+    "give model, parameter, file and function: add_par_profile("
+    "'peak', 'GLP_01_A', 'm.yaml', 'depth')"
+)
+_LOAD = (
+    "give the file and the model in it: load_model('models.yaml', 'peak'); a Model made in "
+    "Python joins by add_model(model)"
+)
+_SAVE = "save_fit(path, fits): save_fit('fits.h5', [result])"
+_PICTURE = "what the picture is written to is save_path='fit.png'"
+
+#: Call → argument → what to write. "*" answers too many values by position, "" missing ones.
+CALLS: dict[str, dict[str, str]] = {
+    "File": {
+        "energies": "did you mean 'energy'?",
+        "x": "the energy axis is energy=, the time axis time=",
+        "y": "the values are data=, of shape (time, energy)",
+        "sigma": "declare it afterwards: file.set_noise('gaussian', sigma=...)",
+        "noise": "declare it afterwards: file.set_noise('gaussian', sigma=...)",
+    },
+    "Model": {
+        "": "give a name and components of pyspec.components: Model('au', [Offset(10)]); a model "
+        "of a file is load_model('models.yaml', 'au')",
+    },
+    "Measurement": {
+        "sigma": "give weight=1 / sigma",
+        "yerr": "give weight=1 / sigma",
+        "noise": _NOISE,
+        "noise_type": _NOISE,
+        "energy": _AXES,
+        "time": _AXES,
+        "x": _AXES,
+        "limits": "give the window as indices, rows=(begin, end) and columns=(begin, end)",
+    },
+    "Project": {
+        "files": "files join their project: File(project, data=...)",
+        "folder": "did you mean 'path'?",
+    },
+    "Simulator": {
+        "noise": "give noise_level=0.02, and noise_type='gaussian' or 'poisson'",
+        "sigma": "give noise_level=0.02, in units of the largest value",
+    },
+    "File.set_fit_limits": {
+        "*": _WINDOW,
+        "energy": "did you mean 'energy_limits'?",
+        "time": "did you mean 'time_limits'?",
+        "energy_min": _WINDOW,
+        "energy_max": _WINDOW,
+    },
+    "File.define_baseline": {
+        "": "give the first and the last time: define_baseline(-5, -1), or None for the end of "
+        "the axis",
+    },
+    "File.set_noise": {
+        "*": "name the size: set_noise('gaussian', sigma=0.3), set_noise('poisson', scale=1)",
+    },
+    "File.fit_spectrum": {
+        "*": "say which spectrum: fit_spectrum('peak', time_point=3), or time_range=(1, 5)",
+        "time": "say which spectrum: time_point=3, or time_range=(1, 5)",
+    },
+    "File.fit_2d": {"": "give the name of a loaded model: fit_2d('peak')"},
+    "File.fit_baseline": {"": "give the name of a loaded model: fit_baseline('peak')"},
+    "File.fit_slice_by_slice": {"": "give the name of a loaded model: fit_slice_by_slice('peak')"},
+    "File.load_model": {"": _LOAD},
+    "File.plot_data": {"*": "it draws the data of its file: file.plot_data(show=True)"},
+    "File.get_result": {"*": "choose by name: get_result(model='peak', fit_type='2d')"},
+    "File.get_parameters": {"*": "choose by name: get_parameters(model='peak', fit_type='2d')"},
+    "File.plot_fit": {"*": "choose by name: plot_fit(model='peak', fit_type='2d')"},
+    "File.add_time_dependence": {"": _MOVES},
+    "File.add_par_profile": {"": _PROFILE},
+    "Project.fit_2d": {"*": "name the model: project.fit_2d(model_name='peak')"},
+    "Model.set": {
+        "*": "name what changes: model.set('GLP_01_x0', 84, min=80, max=90)",
+        "minimum": "did you mean 'min'?",
+        "maximum": "did you mean 'max'?",
+        "fixed": "give vary=False",
+    },
+    "Model.set_values": {
+        "*": "give a dict: set_values({'GLP_01_x0': 84})",
+    },
+    "Model.set_axes": {"x": "give energy=, time= or aux="},
+    "Model.predict": {"x": "give energy=, time= or both"},
+    "Model.guess": {"": "give the data: model.guess(data), (n_energy,) or (n_time, n_energy)"},
+    "Model.add_dynamics": {
+        "*": "load the law first: add_dynamics('GLP_01_A', load_dynamics('m.yaml', 'decay', "
+        "'GLP_01_A'))",
+    },
+    "FitResult.predict": {"x": "give energy=, time= or both"},
+    "fit_model": {
+        "": "give a Model with its axes and a Measurement: fit_model(model, measurement)",
+    },
+    "load_model": {
+        "model": "did you mean 'name'?",
+        "model_name": "did you mean 'name'?",
+    },
+    "load_fit": {"*": "load_fit(path) gives the last fit, load_fits(path) all of them"},
+    "read": {"": "give the path of a file: read('scan.csv')"},
+    "plot_data": {
+        "": "give data and axes: plot_data(data, energy, time); of a File file.plot_data(), of a "
+        "Dataset plot_data(dataset.data, dataset.energy, dataset.time, source=dataset)",
+    },
+    "plot_fit": {
+        "*": _PICTURE,
+        "": "give a fit: what fit_... returned, file.get_result(), or one of load_fit(path)",
+        "path": _PICTURE,
+        "filename": _PICTURE,
+    },
+    "report": {
+        "": "give a fit and a path: report(result, 'report.html')",
+    },
+    "save_fit": {"": _SAVE},
+    "register_function": {
+        "": "give a name, the function and its parameters: "
+        "register_function('Peak', peak, 'A, x0, w>0')",
+    },
+}  # fmt: skip
+
+#: Class → name of an attribute → what to write.
+NAMES: dict[str, dict[str, str]] = {
+    "File": {
+        "fit": _FILE_FIT,
+        "plot": "call plot_data() or plot_fit()",
+        "model": "loaded models are in file.models, file.select_model('peak') gives one",
+        "result": _RESULTS,
+        "params": _RESULTS,
+        "parameters": _RESULTS,
+        "load_models": "call load_model('models.yaml', 'peak') for each",
+        "define_baselines": "call define_baseline(-5, -1)",
+        "add_dynamics": "call add_time_dependence('peak', 'GLP_01_x0', 'm.yaml', 'decay')",
+        "report": "write it with pyspec.report(file.get_result(), 'report.html')",
+        "save": "call save_fit('fits.h5')",
+        "predict": "ask a fit: file.get_result().predict(energy=...)",
+        "shape": "its arrays are file.data, file.energy and file.time",
+    },
+    "Project": {
+        "fit": "call project.fit_2d(model_name='peak') for all files together, or fit a file: "
+        "project[0].fit_2d('peak')",
+        "file": "files are project[0], project['name'], or project.files",
+        "data": "data belong to a file: project[0].data",
+        "load_model": "call project.load_models(model_yaml=..., model_info=...), or load_model of "
+        "one file",
+        "define_baseline": "call project.define_baselines(time_start=..., time_stop=...)",
+        "add_file": "files join their project: File(project, data=...)",
+    },
+    "Model": {
+        "fit": _MODEL_FIT,
+        "params": "did you mean 'parameters'? Values alone are model.values",
+        "eval": "did you mean 'evaluate'? On other axes it is model.predict(energy=...)",
+        "plot": "draw its spectrum: plot_data(model.evaluate(), model.energy, model.time)",
+        "make_params": "values are set by model.set('GLP_01_x0', 84, min=80, max=90)",
+        "set_value": "did you mean 'set'? As in model.set('GLP_01_x0', 84, min=80, max=90)",
+        "set_params": "did you mean 'set'? As in model.set('GLP_01_x0', 84, min=80, max=90)",
+        "save": "did you mean 'to_yaml'? As in model.to_yaml('models.yaml')",
+        "set_limits": "bounds are set by model.set('GLP_01_x0', min=80, max=90), the window of a "
+        "fit by file.set_fit_limits([82, 90])",
+        "add_time_dependence": "did you mean 'add_dynamics'? Or File.add_time_dependence",
+    },
+    "FitResult": {
+        "chi2": _GOODNESS,
+        "aic": _GOODNESS,
+        "bic": _GOODNESS,
+        "rsquared": _GOODNESS,
+        "r2": _GOODNESS,
+        "redchisq": "did you mean 'redchi'?",
+        "reduced_chi2": "did you mean 'redchi'?",
+        "parameters": "the table is result.table, values result.values, errors result.stderr",
+        "errors": "standard errors are result.stderr",
+        "covar": "it is result.lmfit.covar; correlations are result.correlations",
+        "covariance": "it is result.lmfit.covar; correlations are result.correlations",
+        "save": "write an archive with save_fit('fits.h5', [result])",
+        "plot_fit": "did you mean 'plot'?",
+        "report": "write a page with pyspec.report(result, 'report.html'); text is str(result)",
+        "x": "the axes are result.energy and result.time",
+        "y": "what was fitted is result.data",
+    },
+    "SliceResults": {
+        "params": "values over time are slices.values, one slice is slices[0].result",
+        "parameters": "values over time are slices.values, one slice is slices[0].result",
+        "result": "one slice is slices[0].result",
+        "plot": "draw them with file.plot_param_evolution() or pyspec.plot.plot_evolution",
+    },
+    "Dataset": {
+        "fit": "make a file of it: File.from_dataset(dataset), and fit that",
+        "plot": "draw it with plot_overview(dataset)",
+        "x": "the axes are dataset.energy and dataset.time",
+        "y": "the values are dataset.data",
+    },
+    "Measurement": {
+        "sigma_data": "the standard deviation of each point is measurement.sigma(model)",
+        "energy": _AXES,
+        "time": _AXES,
+    },
+    "Stored": {
+        "fit": "evaluate it with to_result().fit, or fit again with refit()",
+        "residual": "it is to_result().residual",
+        "params": "the table is stored.table, values are stored.values",
+    },
+}  # fmt: skip
+
+#: Class → what to write in place of ``object[key]``.
+ITEMS: dict[str, str] = {
+    "FitResult": "write result.values[{0!r}], .stderr[{0!r}] or .table[{0!r}]",
+    "Model": "write model.values[{0!r}] or model.parameters[{0!r}]",
+    "File": "write file.get_parameters()[{0!r}], or file.models[{0!r}] for a model",
+    "Stored": "write stored.values[{0!r}] or stored.table[{0!r}]",
+    "Dataset": "write dataset.data[{0!r}], or dataset.axes[{0!r}] for an axis",
+    "Measurement": "write measurement.data[{0!r}]",
+    "Simulator": "what it simulated is in its attributes; see help(Simulator)",
+}

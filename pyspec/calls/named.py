@@ -1,0 +1,35 @@
+"""Values by parameter name, which know what was meant by a wrong name."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TypeVar
+
+from pyspec.errors import NoSuchKeyError, suggest
+
+Held = TypeVar("Held")
+
+#: So many names are listed; beyond them the others are counted.
+LISTED = 12
+
+
+def meant(name: object, known: Iterable[str]) -> str:
+    """``"; did you mean 'GLP_01_x0' or 'GLP_02_x0'?"`` for the parameters that end so, else the
+    nearest name; else those that there are."""
+    names, wanted = list(known), str(name)
+    ends = [one for one in names if one.endswith(f"_{wanted}")][:3]
+    ends = ends or [one for one in names if one.lower() == wanted.lower()]
+    if ends:
+        return f"; did you mean {' or '.join(map(repr, ends))}?"
+    more = f" and {len(names) - LISTED} more" if len(names) > LISTED else ""
+    listed = f"; there are {', '.join(names[:LISTED])}{more}" if names else "; there are none"
+    return suggest(wanted, names) or listed
+
+
+class Named(dict[str, Held]):
+    """A dict whose KeyError says which names there are. `what` it holds is for that answer."""
+
+    what = "parameter"
+
+    def __missing__(self, key: object) -> Held:
+        raise NoSuchKeyError(f"no {self.what} {key!r}{meant(key, self)}")

@@ -1,0 +1,99 @@
+"""What a command found, as JSON for programs in place of words for people."""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, redirect_stdout
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from pyspec.io import Dataset
+from pyspec.model import Model
+
+
+class Facts(dict[str, Any]):
+    """What a command found, by name. Commands fill it always; ``--json`` prints it."""
+
+    @contextmanager
+    def instead_of_words(self, wanted: bool) -> Iterator[None]:
+        """Holds back what is printed meanwhile, where JSON is wanted."""
+        if not wanted:
+            yield
+            return
+        with redirect_stdout(io.StringIO()):
+            yield
+
+    def show(self, command: str, exit_code: int) -> None:
+        """Prints one JSON object: command, exit code, and what was found."""
+        found = {"command": command, "exit_code": exit_code, **self}
+        print(json.dumps(plain(found), indent=1, ensure_ascii=False, allow_nan=False), flush=True)
+
+
+def plain(value: Any) -> Any:
+    """A value as JSON can hold it; NaN and infinities are null."""
+    if isinstance(value, Mapping):
+        return {str(name): plain(one) for name, one in value.items()}
+    if isinstance(value, np.ndarray):
+        return plain(value.tolist())
+    if isinstance(value, np.generic):
+        return plain(value.item())
+    if isinstance(value, Path):
+        return str(value)
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        return [plain(one) for one in value]
+    if isinstance(value, float) and not np.isfinite(value):
+        return None
+    return value
+
+
+def data_facts(dataset: Dataset) -> dict[str, Any]:
+    """A data set without its numbers."""
+    return {
+        "name": dataset.name,
+        "source": dataset.source,
+        "dims": dataset.dims,
+        "shape": dataset.data.shape,
+        "type": str(dataset.data.dtype),
+        "axes": {
+            dim: {"from": axis[0], "to": axis[-1], "points": axis.size}
+            for dim, axis in dataset.axes.items()
+        },
+        "units": dataset.units,
+        "labels": dataset.labels,
+        "n_bad": dataset.n_bad,
+        "notes": dataset.notes,
+    }
+
+
+def model_facts(model: Model) -> dict[str, Any]:
+    """A model: components, parameters, what moves."""
+    return {
+        "model": model.name,
+        "where": model.where,
+        "components": [
+            {
+                "name": one.name,
+                "function": one.op.name,
+                "kind": one.op.kind.lower(),
+                "formula": one.op.formula,
+            }
+            for one in model.components
+        ],
+        "parameters": [
+            {
+                "name": par.name,
+                "value": par.value if par.expr is None else None,
+                "vary": par.vary and par.expr is None,
+                "min": par.min,
+                "max": par.max,
+                "expr": par.expr,
+                "dynamics": None if par.dynamics is None else par.dynamics.name,
+                "profile": None if par.profile is None else par.profile.name,
+            }
+            for par in model.parameters.values()
+        ],
+    }

@@ -1,0 +1,66 @@
+"""Hints in the syntax of where one is: Python's keywords as flags, or as fields of a job."""
+
+from __future__ import annotations
+
+import re
+
+#: Keywords of reading that ``pyspec show`` has as flags of the same name, and jobs as fields.
+READING = (
+    "format", "energy", "time", "data", "columns", "layout", "block", "energy_scale",
+    "photon_energy", "to", "transpose", "sort", "delimiter", "decimal",
+)  # fmt: skip
+
+#: Those that only jobs have.
+FIELDS = (*READING, "errors", "work_function", "units")
+
+#: What has another form altogether: Python, flags, fields.
+PHRASES = (
+    ("an array, the path", "the path", "the path"),
+    ("an array, a path", "a path", "a path"),
+    ("select(", "--select ", "select: {"),
+    (
+        "file.set_noise('gaussian', sigma=...), or Measurement(weight=1 / sigma)",
+        "noise: {type: gaussian, sigma: ...} in a job",
+        "noise: {type: gaussian, sigma: ...}",
+    ),
+    (
+        'file.set_noise("poisson") or Measurement(loss="poisson")',
+        "noise: {type: poisson} in a job",
+        "noise: {type: poisson}",
+    ),
+    (
+        "load it with load_fit()",
+        "load it in Python, load_fit(path), or check it with 'pyspec verify'",
+        "load it in Python, load_fit(path)",
+    ),
+    ('method="leastsq"', "--method leastsq", "method: leastsq"),
+    ("method='emcee'", "--method emcee", "method: emcee"),
+    ("call fit_2d, fit_baseline", "fit --type 2d, baseline", "give type: 2d, baseline"),
+)
+
+_CALL = re.compile(r"read\((?:\.\.\.|'[^']*'), ([^()]*)\)")
+
+
+def for_flags(text: str) -> str:
+    """The text with flags in place of keywords: ``--time ...`` for ``time=...``."""
+    text = _CALL.sub(r"\1", text)
+    for python, flags, _ in PHRASES:
+        text = text.replace(python, flags)
+    for name in READING:
+        flag = f"--{name.replace('_', '-')}"
+        text = re.sub(rf"(?<![\w-]){name}=True\b", flag, text)
+        text = re.sub(rf"(?<![\w-]){name}=(?=[\w'\".(])", f"{flag} ", text)
+        text = re.sub(rf"(?<![\w-]){name}=(?!=)", flag, text)
+    return text.replace(", --", " --")
+
+
+def for_fields(text: str) -> str:
+    """The text with fields of a job in place of keywords: ``time: ...`` for ``time=...``."""
+    text = _CALL.sub(r"\1 below 'data:'", text)
+    for python, _, fields in PHRASES:
+        text = text.replace(python, fields)
+    for name in FIELDS:
+        text = re.sub(rf"(?<![\w-]){name}=True\b", f"{name}: true", text)
+        text = re.sub(rf"(?<![\w-]){name}=(?=[\w'\".(])", f"{name}: ", text)
+        text = re.sub(rf"(?<![\w-]){name}=(?!=)", f"{name}:", text)
+    return text

@@ -1,0 +1,129 @@
+"""Components of models written in Python: one class for each function of the op table.
+
+    from pyspec import Model
+    from pyspec.components import GLP, Offset, expr, fixed
+
+    model = Model("au", [Offset(10), GLP(A=20, x0=(84, 82, 86), F=1.2, m=fixed(0.3))])
+
+A value is a number (free), ``(value, min, max)`` with None for an open bound, or one of
+:func:`fixed`, :func:`shared`, :func:`expr`, :func:`moving`, :func:`profiled`, :func:`free`.
+Components are immutable descriptions: the model numbers and checks them as the loader does those
+of a file.
+``components.pyi`` tells editors and type checkers of the classes; ``python -m docs.build``
+writes it from the table.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from pyspec._library import OPS, OpDef
+from pyspec.errors import ModelError, NoSuchNameError, suggest
+from pyspec.model.describe import (
+    Description,
+    Expression,
+    Moving,
+    Number,
+    Profiled,
+    Registered,
+    Value,
+    checked_value,
+    number,
+)
+from pyspec.model.tree import Free
+
+HELPERS = ("Component", "expr", "fixed", "free", "moving", "profiled", "registered", "shared")
+
+#: What every component is.
+Component = Description
+
+
+def fixed(value: float, min: float | None = None, max: float | None = None) -> Number:
+    """A value that a fit holds."""
+    return number(value, min, max, scope="static", place="fixed")
+
+
+def shared(value: float, min: float | None = None, max: float | None = None) -> Number:
+    """A free value that all files of a project share."""
+    return number(value, min, max, scope="project", place="shared")
+
+
+def expr(text: str) -> Expression:
+    """A value that follows other parameters by their full names: ``expr("GLP_01_x0 + 3.67")``."""
+    if not isinstance(text, str):
+        raise ModelError(f"expr takes the text of an expression, not {text!r}")
+    return Expression(text)
+
+
+def free(axis: str, *, positive: bool = False, zero: Sequence[tuple[float, float]] = ()) -> Free:
+    """An amplitude that is free at each energy (``free("energy")``, of a function of time) or at
+    each time (``free("time")``, of a function of energy), solved for at every step of a fit.
+
+    With `positive` it is not negative; in the ranges `zero`, ends included, it is held at 0.
+    """
+    if axis not in ("energy", "time"):
+        raise ModelError(f"free takes 'energy' or 'time', not {axis!r}")
+    ranges = tuple((float(begin), float(end)) for begin, end in zero)
+    if any(not begin < end for begin, end in ranges):
+        raise ModelError("free: zero takes ranges (begin, end) with begin below end")
+    return Free(axis, bool(positive), ranges)
+
+
+def moving(
+    value: Any,
+    laws: Sequence[Description],
+    *turns: Sequence[Description],
+    frequency: float | None = None,
+) -> Moving:
+    """A value that moves in time, ``p(t) = value + sum of laws``.
+
+    `laws` act at all times; each list of `turns` takes its turn, in whole cycles at `frequency`,
+    in reciprocal units of the time axis. Kernels and instruments stand above what they act on.
+    """
+    base = checked_value(value, "moving")
+    if not isinstance(base, (Number, Profiled)):
+        raise ModelError("moving: the value must be a number, (value, min, max), fixed or profiled")
+    groups = (_list(laws, "moving"), *(_list(turn, "moving") for turn in turns))
+    return Moving(base, groups, -1.0 if frequency is None else frequency)
+
+
+def profiled(value: Any, functions: Sequence[Description]) -> Profiled:
+    """A value that differs along the auxiliary axis, ``p(aux) = value + sum of functions``."""
+    base = checked_value(value, "profiled")
+    if not isinstance(base, Number):
+        raise ModelError(
+            "profiled: the value must be a number, (value, min, max) or fixed; one that moves too "
+            "is moving(profiled(...), [...])"
+        )
+    return Profiled(base, _list(functions, "profiled"))
+
+
+def registered(function: str, /, *values: Any, **named: Any) -> Description:
+    """A component of a function of one's own, see :func:`pyspec.register_function`."""
+    return Registered(function, *values, **named)
+
+
+def _list(given: Sequence[Description], place: str) -> tuple[Description, ...]:
+    wrong = isinstance(given, Description) or not isinstance(given, (list, tuple))
+    if wrong or not given or not all(isinstance(one, Description) for one in given):
+        raise ModelError(f"{place}: give components in a list, such as [expFun(A=1, tau=2, t0=0)]")
+    return tuple(given)
+
+
+def _class(op: OpDef) -> type[Description]:
+    body = {"__slots__": (), "__doc__": op.formula, "__module__": __name__, "name": op.name}
+    return type(op.name, (Description,), body)
+
+
+NAMES = tuple(op.name for op in OPS.values() if op.kind != "RESPONSE" and not op.external)
+globals().update({name: _class(OPS[name]) for name in NAMES})
+
+__all__ = [*HELPERS, "Value", *NAMES]
+
+
+def __getattr__(name: str) -> Any:
+    hint = suggest(name, [*HELPERS, *NAMES])
+    if name in OPS and OPS[name].external:
+        hint = f"; a registered function is written registered({name!r}, ...)"
+    raise NoSuchNameError(f"pyspec.components has no {name!r}{hint}")

@@ -1,0 +1,233 @@
+"""Basis functions and what stands beside them: one part of a model each, at theta, with slopes.
+
+A part is evaluated in one of two ways. `Direct` runs the kernel of the function itself in C, with
+one row of parameters, or one for each energy. `Planned` lowers the part as a model of its own: it
+takes what reads the whole axis (gaussCONV, Shirley), what moves in time, and other backends.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from pyspec._library import OPS, OpDef, call_function
+from pyspec.executor.linear.values import Known, ParameterValues, linear_of
+from pyspec.executor.protocol import Executor
+from pyspec.functions import outside
+from pyspec.functions.responses import WIDTH, response, response_order
+from pyspec.model import Component, Measurement, Model, Par
+from pyspec.model.check import PROFILE, movers
+
+Array = npt.NDArray[np.float64]
+
+#: One derivative of a part, by its place among those; one parameter, by its place in theta; and
+#: what the derivative is multiplied with there, a number or one for each group.
+Entry = tuple[int, int, Any]
+
+#: Makes the executor of a part.
+Make = Callable[[Model, Measurement], Executor]
+
+#: Relative step of differences, where a backend has no derivatives.
+STEP = float(np.finfo(float).eps ** (1 / 3))
+
+
+class Column(Protocol):
+    """One part of a model. It fills `value`, (n_rows, n_x), and its derivatives, (n_slopes, n_rows,
+    n_x); n_rows is 1, or that of the groups."""
+
+    n_rows: int
+    n_slopes: int
+    followers: list[str]
+
+    def fill(
+        self, theta: Array, fixed: Mapping[str, float], known: Known, value: Array, slopes: Array
+    ) -> list[Entry]: ...
+
+
+def operators(model: Model, component: Component) -> list[Component]:
+    """What acts on a component: kernels and instruments above it, or what reads the spectrum."""
+    index = model.components.index(component)
+    above = model.components[:index]
+    return [one for one in above if one.op.kind in ("KERNEL", "IRF") or one.op.spectrum_fed]
+
+
+def stands_still(model: Model, components: Sequence[Component]) -> bool:
+    """Whether no parameter of these moves in time or along an auxiliary axis."""
+    known = model.parameters
+    names = [par.name for component in components for par in component.parameters]
+    return not any(movers(name, known) or movers(name, known, PROFILE) for name in names)
+
+
+class Direct:
+    """One function, with the exact response to an instrument above it: its kernel in C."""
+
+    def __init__(
+        self,
+        values: ParameterValues,
+        x: Array,
+        component: Component,
+        instrument: Component | None,
+        numbers: Mapping[str, float],
+        n_groups: int,
+    ) -> None:
+        law = component.op
+        row = law if instrument is None else response(law, instrument.op)
+        assert row is not None
+        order = range(len(law.params)) if row is law else response_order(law, row)
+        width = None if instrument is None else instrument.pars[0]
+        pars = [width if source == WIDTH else component.pars[source] for source in order]
+        self.op: OpDef = row
+        self.x = x
+        self.values = values
+        #: Numbers stand for amplitudes: 1 for that of this basis function, 0 for others.
+        self.sources: list[str | float] = [
+            0.0 if par is None else numbers.get(par.name, par.name) for par in pars
+        ]
+        names = [source for source in self.sources if isinstance(source, str)]
+        self.followers = values.needed(names)
+        #: Parameters of the function that depend on theta.
+        self.moving = [
+            k for k, s in enumerate(self.sources) if isinstance(s, str) and values.places(s)
+        ]
+        self.n_slopes = len(self.moving)
+        self.n_rows = n_groups if any(values.disperses(name) for name in names) else 1
+
+    def fill(
+        self, theta: Array, fixed: Mapping[str, float], known: Known, value: Array, slopes: Array
+    ) -> list[Entry]:
+        given = [(np.float64(s), {}) if isinstance(s, float) else known[s] for s in self.sources]
+        params = np.empty((len(given), self.n_rows))
+        partials: list[Array | None] = [None] * len(given)
+        for k, (number, _) in enumerate(given):
+            params[k] = number
+        for index, k in enumerate(self.moving):
+            partials[k] = slopes[index]
+        call_function(self.op.name, self.x, params, into=(value, partials))
+        bad = np.broadcast_to(outside(self.op, list(params)), params.shape[1:])
+        if np.any(bad):
+            value[bad] = np.nan
+        return [
+            (index, place, slope)
+            for index, k in enumerate(self.moving)
+            for place, slope in given[k][1].items()
+        ]
+
+
+class Planned:
+    """A part of a model as a model of its own."""
+
+    def __init__(
+        self,
+        model: Model,
+        components: Sequence[Component],
+        numbers: Mapping[str, float],
+        measurement: Measurement,
+        make: Make,
+    ) -> None:
+        part = part_of(model, components, numbers)
+        still = stands_still(model, components)
+        rows, columns = measurement.rows, measurement.columns
+        if part.is_time_model:
+            part.set_axes(energy=None, time=model.time)
+            window = Measurement(columns=rows)
+        else:
+            part.set_axes(energy=model.energy, time=None if still else model.time)
+            if model.aux is not None:
+                part.set_axes(aux=model.aux, aux_weights=model.aux_weights)
+            window = (
+                Measurement(columns=columns) if still else Measurement(rows=rows, columns=columns)
+            )
+        self.executor = make(part, window)
+        place = {name: k for k, name in enumerate(model.opt_param_names)}
+        self.places = [place[name] for name in self.executor.opt_param_names]
+        self.fixed_names = set(self.executor.fixed_names)
+        can = self.executor.capabilities
+        self.exact = can.jacobian and not can.unknown_columns
+
+        self.followers: list[str] = []
+        self.n_slopes = len(self.places)
+        self.n_rows = 1
+        if model.time is not None and not (part.is_time_model or still):
+            self.n_rows = model.time[slice(*(rows or (None, None)))].size
+
+    def fill(
+        self, theta: Array, fixed: Mapping[str, float], known: Known, value: Array, slopes: Array
+    ) -> list[Entry]:
+        own = theta[self.places]
+        given = {name: one for name, one in fixed.items() if name in self.fixed_names} or None
+        value[:] = self.executor.run(own, given)
+        if not own.size:
+            return []
+        if self.exact:
+            slopes[:] = -self.executor.jacobian(own, given).reshape(slopes.shape)
+        else:
+            for k in range(own.size):
+                slopes[k] = self._difference(own, given, k)
+        return [(k, place, 1.0) for k, place in enumerate(self.places)]
+
+    def _difference(self, theta: Array, fixed: Mapping[str, float] | None, k: int) -> Array:
+        high, low = theta.copy(), theta.copy()
+        step = STEP * max(abs(theta[k]), 1e-3)
+        high[k] += step
+        low[k] -= step
+        rise = np.subtract(self.executor.run(high, fixed), self.executor.run(low, fixed))
+        return np.asarray(rise / (high[k] - low[k]))
+
+
+def part_of(model: Model, components: Sequence[Component], numbers: Mapping[str, float]) -> Model:
+    """A model of some components, with some parameters held at numbers; what they refer to in
+    other components remains as quantities."""
+    names = {component.name for component in components}
+    whole = copy.deepcopy(model)
+    kept = [component for component in whole.components if component.name in names]
+    referred = [
+        par
+        for component in whole.components
+        if component.name not in names
+        for par in component.parameters
+        if par.free is None
+    ]
+    for component in kept:
+        for par in component.parameters:
+            if par.name in numbers:
+                par.free, par.formula, par.vary, par.scope = None, None, False, "static"
+                par.value = numbers[par.name]
+    return Model(whole.name, kept, quantities=(*referred, *whole.quantities))
+
+
+def is_direct(model: Model, component: Component) -> bool:
+    """Whether the kernel of a function is all that its part of the model needs."""
+    above = operators(model, component)
+    closed = all(one.op.kind == "IRF" for one in above) and len(above) <= 1
+    has_kernel = all(is_own(one.op.name) for one in (component, *above))
+    return closed and has_kernel and stands_still(model, [component, *above])
+
+
+def is_own(name: str) -> bool:
+    """Whether a function has a row of the op table, and not a formula or a callable."""
+    return name in OPS and not OPS[name].external
+
+
+def rest_of(model: Model) -> list[Component]:
+    """The components that have an amplitude which is not free, in file order."""
+    found = []
+    for component in model.components:
+        if component.op.kind in ("KERNEL", "IRF"):
+            continue
+        linear = linear_of(component.pars, component.op.linear)
+        if not linear or any(par.free is None for par in linear):
+            found.append(component)
+    return found
+
+
+def numbers_for(component: Component, free: Par | None) -> dict[str, float]:
+    """Amplitudes of a component as numbers: 1 for the one that is looked at and 0 for all others;
+    without one, 0 for those that are free."""
+    linear = linear_of(component.pars, component.op.linear)
+    if free is None:
+        return {par.name: 0.0 for par in linear if par.free is not None}
+    return {par.name: float(par.name == free.name) for par in linear}

@@ -1,0 +1,201 @@
+"""The basis functions of a model with free amplitudes, and what of it has none."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from pyspec._library import CONSTANTS
+from pyspec.errors import ModelError
+from pyspec.executor.linear.columns import (
+    Column,
+    Direct,
+    Make,
+    Planned,
+    is_direct,
+    numbers_for,
+    operators,
+    rest_of,
+)
+from pyspec.executor.linear.values import ParameterValues
+from pyspec.model import Component, Measurement, Model, Par
+from pyspec.model.free import allowed, free_parameters
+
+Array = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+
+#: Basis functions that a model may have.
+MOST = int(CONSTANTS["LINEAR_MOST"])
+
+
+@dataclass(frozen=True, eq=False)
+class Design:
+    """A model at one theta. A group is one energy (spectra are free) or one time (traces are).
+
+    Attributes
+    ----------
+    basis : (n_basis, n_groups or 1, n_x)
+    slopes : (n_slopes, n_groups or 1, n_x), derivatives of these and of the offset
+    slope_basis : (n_slopes,) of which basis function, -1: of the offset
+    entry_slope, entry_theta : (n_entries,) which derivative takes part in that by which parameter
+    factors : (n_groups or 1, n_entries) what it is multiplied with there
+    offset : (n_groups or 1, n_x), the part without free amplitudes, or None
+    """
+
+    basis: Array
+    slopes: Array
+    slope_basis: Ints
+    entry_slope: Ints
+    entry_theta: Ints
+    factors: Array
+    offset: Array | None
+
+    def change(self, amplitudes: Array, theta: int) -> Array:
+        """(n_groups, n_x) derivative of the model by one parameter, amplitudes (n_groups,
+        n_basis) held."""
+        total = np.zeros((len(amplitudes), self.basis.shape[-1]))
+        for e in np.flatnonzero(self.entry_theta == theta):
+            s = self.entry_slope[e]
+            share, k = self.factors[:, [e]], self.slope_basis[s]
+            total += share * self.slopes[s] * (1.0 if k < 0 else amplitudes[:, [k]])
+        return total
+
+
+class Designer:
+    """Evaluates the basis functions of a model over the window of a measurement."""
+
+    def __init__(self, model: Model, measurement: Measurement, make: Make, direct: bool) -> None:
+        self.model = model
+        self.names = model.opt_param_names
+        self.free = free_parameters(model.parameters)
+        self.axis = _axis(model, self.free)
+        if len(self.free) > MOST:
+            raise ModelError(
+                f"{model.name}: has {len(self.free)} free amplitudes; {MOST} at most can be solved "
+                "for at each " + self.axis
+            )
+        rows = slice(*(measurement.rows or (None, None)))
+        columns = slice(*(measurement.columns or (None, None)))
+        if model.energy is None or model.time is None:
+            raise ModelError(
+                f"{model.name}: amplitudes that are free along {self.axis} need an energy and a "
+                "time axis; call model.set_axes(energy=..., time=...)"
+            )
+        energy, time = model.energy[columns], model.time[rows]
+        #: The axes of groups and of the points of each.
+        self.along, self.x = (energy, time) if self.axis == "energy" else (time, energy)
+        self._values = ParameterValues(model, self.along if self.axis == "energy" else None)
+        self._measurement, self.make, self._direct = measurement, make, direct
+        self.columns: list[Column] = [self._column(par) for par in self.free.values()]
+        self.rest: list[Column] = self._rest()
+        self._make_room()
+        kept = [allowed(par.free, self.along) for par in self.free.values() if par.free]
+        #: (n_groups, n_basis) False where an amplitude is held at 0; None where none is.
+        self.allowed = np.array(kept).T if not np.all(kept) else None
+        positive = np.array(
+            [par.free is not None and par.free.positive for par in self.free.values()]
+        )
+        self.positive = positive if positive.any() else None
+
+    def at(self, theta: Array, fixed: Mapping[str, float]) -> Design:
+        """The design at theta. Its arrays are those of the next one too."""
+        known = self._values.at(theta, fixed, self._followers)
+        entries: list[tuple[int, int, Any]] = []
+        begin = 0
+        for k, column in enumerate(self._all):
+            end = begin + column.n_slopes
+            value = self._basis[k] if k < len(self.columns) else self._extra[k - len(self.columns)]
+            slopes = self._slopes[begin:end]
+            if column.n_rows == len(value):
+                found = column.fill(theta, fixed, known, value, slopes)
+            else:  # the same for all groups, beside others that differ
+                one, few = np.empty((1, self.x.size)), np.empty((end - begin, 1, self.x.size))
+                found = column.fill(theta, fixed, known, one, few)
+                value[:], slopes[:] = one, few
+            entries += [(begin + s, place, factor) for s, place, factor in found]
+            begin = end
+        varies = any(np.ndim(factor) for _, _, factor in entries)
+        factors = np.empty((self.along.size if varies else 1, len(entries)))
+        for e, (_, _, factor) in enumerate(entries):
+            factors[:, e] = factor
+        return Design(
+            self._basis,
+            self._slopes,
+            self._slope_basis,
+            np.array([s for s, _, _ in entries], np.int64),
+            np.array([place for _, place, _ in entries], np.int64),
+            factors,
+            self._extra.sum(axis=0) if len(self._extra) else None,
+        )
+
+    def _make_room(self) -> None:
+        """Memory for the basis functions, the parts beside them, and all their derivatives."""
+        columns = self._all = [*self.columns, *self.rest]
+        names = {name for column in columns for name in column.followers}
+        self._followers = self._values.needed(names)
+        n_rows = max(column.n_rows for column in columns)
+        self._basis = np.empty((len(self.columns), n_rows, self.x.size))
+        self._extra = np.empty((len(self.rest), n_rows, self.x.size))
+        counts = [column.n_slopes for column in columns]
+        self._slopes = np.empty((sum(counts), n_rows, self.x.size))
+        order = [*range(len(self.columns)), *([-1] * len(self.rest))]
+        self._slope_basis = np.repeat(np.array(order, np.int64), counts)
+
+    @property
+    def is_direct(self) -> bool:
+        """Whether every part of the model is a function on its own."""
+        return all(isinstance(column, Direct) for column in self._all)
+
+    def _column(self, par: Par) -> Column:
+        component = next(c for c in self.model.components if par in c.parameters)
+        return self._part(component, numbers_for(component, par))
+
+    def _rest(self) -> list[Column]:
+        components = rest_of(self.model)
+        if not components:
+            return []
+        if all(self._is_direct(component) for component in components):
+            return [self._part(one, numbers_for(one, None)) for one in components]
+        above = {id(one): one for own in components for one in operators(self.model, own)}
+        wanted = {*above, *(id(component) for component in components)}
+        kept = [component for component in self.model.components if id(component) in wanted]
+        numbers: dict[str, float] = {}
+        for component in components:
+            numbers |= numbers_for(component, None)
+        return [self._planned(kept, numbers)]
+
+    def _is_direct(self, component: Component) -> bool:
+        return self._direct and is_direct(self.model, component)
+
+    def _part(self, component: Component, numbers: Mapping[str, float]) -> Column:
+        above = operators(self.model, component)
+        if self._is_direct(component):
+            instrument = above[0] if above else None
+            return Direct(self._values, self.x, component, instrument, numbers, self.along.size)
+        return self._planned([*above, component], numbers)
+
+    def _planned(self, components: list[Component], numbers: Mapping[str, float]) -> Column:
+        names = [
+            par.name for one in components for par in one.parameters if par.name not in numbers
+        ]
+        dispersed = next((name for name in names if self._values.disperses(name)), None)
+        if dispersed is not None:
+            raise ModelError(
+                f"{self.model.name}: {dispersed} depends on the energy; this needs the compiled "
+                "backend and laws with gaussIRF or without instrument"
+            )
+        return Planned(self.model, components, numbers, self._measurement, self.make)
+
+
+def _axis(model: Model, free: Mapping[str, Par]) -> str:
+    axes = {par.free.axis: name for name, par in free.items() if par.free is not None}
+    if len(axes) != 1:
+        raise ModelError(
+            f"{model.name}: {axes['energy']} is free along energy and {axes['time']} along time; "
+            "a fit solves for one kind"
+        )
+    return next(iter(axes))

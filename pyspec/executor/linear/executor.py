@@ -1,0 +1,313 @@
+"""The executor of a model with free amplitudes: the residual that remains once they are solved."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+import numpy.typing as npt
+
+from pyspec.errors import DataError, ModelError, PlanError, suggest
+from pyspec.executor.linear.columns import Make
+from pyspec.executor.linear.design import Design, Designer
+from pyspec.executor.linear.projection import Projected, Projection
+from pyspec.executor.normal import pack_triangle
+from pyspec.executor.protocol import Array, Capabilities, PartsOfFit, Values
+from pyspec.functions.losses import deviance
+from pyspec.model import Measurement, Model
+
+#: Counts are expected to be at least this, as the deviance does.
+COUNTS_FLOOR = 1e-3
+
+#: Rounds of weights for counts, and the change of the deviance at which they rest.
+MOST_ROUNDS, REST = 60, 1e-13
+
+
+@dataclass(frozen=True, eq=False)
+class Solved:
+    """Everything at one theta: basis functions, and amplitudes with what they leave."""
+
+    theta: Array
+    design: Design
+    projected: Projected
+
+    @property
+    def model(self) -> Array:
+        """(n_groups, n_x) the model in units of the data."""
+        design, found = self.design, self.projected.amplitudes
+        total: Array = np.einsum("gk,kgx->gx", found, np.broadcast_to(
+            design.basis, (found.shape[1], len(found), design.basis.shape[-1])
+        ))  # fmt: skip
+        return total if design.offset is None else total + design.offset
+
+
+class LinearExecutor:
+    """Evaluates a model whose amplitudes are free at each energy, or at each time.
+
+    They are not part of theta: every evaluation solves for them (variable projection). Without
+    data each is 1.
+
+    Parameters
+    ----------
+    model : with both axes set
+    measurement : window, data, weights and mask
+    make : makes the executor of a part of the model
+    direct : whether functions may be called in C without a plan
+    """
+
+    name: ClassVar[str] = "linear"
+    plan: ClassVar[None] = None
+
+    def __init__(
+        self, model: Model, measurement: Measurement | None, make: Make, direct: bool
+    ) -> None:
+        model.check()
+        self.model = model
+        self.measurement = measurement if measurement is not None else Measurement()
+        self.designer = Designer(model, self.measurement, make, direct)
+        self.opt_param_names = self.designer.names
+        self.fixed_names = model.fixed_names
+        self.by_energy = self.designer.axis == "energy"
+        self.shape = self._shape()
+        self._data, self._weight = self._weighted()
+        self._projection = self._make_projection()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        raise TypeError("a linear executor is made again, not pickled")
+
+    capabilities = Capabilities(jacobian=True, in_c=True)
+
+    # what is fitted
+
+    def _shape(self) -> tuple[int, int]:
+        """(n_rows, n_columns) of the window. Raises :class:`DataError` for other data."""
+        model, measured = self.model, self.measurement
+        assert model.energy is not None
+        assert model.time is not None
+        full = (model.time.size, model.energy.size)
+        for name, array in (("data", measured.data), ("keep", measured.keep)):
+            if array is not None and array.shape != full:
+                raise DataError(
+                    f"{name} has shape {array.shape}, the axes of {model.name} have {full} (times, "
+                    "energies)"
+                )
+        if measured.weight is not None:
+            try:
+                np.broadcast_to(measured.weight, full)
+            except ValueError:
+                raise DataError(
+                    f"weight has shape {np.shape(measured.weight)}, which does not broadcast to "
+                    f"{full} (times, energies); give a number, one for each energy, or one for "
+                    "each point"
+                ) from None
+        for window, size in zip((measured.rows, measured.columns), full, strict=True):
+            if window is not None and window[1] > size:
+                raise DataError(f"the window {window} lies outside of an axis of {size} points")
+        rows, columns = self.designer.x, self.designer.along
+        return (rows.size, columns.size) if self.by_energy else (columns.size, rows.size)
+
+    def groups_of(self, values: npt.NDArray[Any]) -> Array:
+        """(n_groups, n_x) of (n_rows, n_columns), or back."""
+        return np.ascontiguousarray(values.T if self.by_energy else values)
+
+    def _weighted(self) -> tuple[Array | None, Array | None]:
+        """(n_groups, n_x) data and weights of the window; masked points have neither."""
+        measured = self.measurement
+        if measured.data is None:
+            return None, None
+        full = measured.data.shape
+        data = np.asarray(measured.window(measured.data), np.float64)
+        weight: Array | None = None
+        if measured.weight is not None:
+            weight = np.array(measured.window(np.broadcast_to(measured.weight, full)))
+        if measured.keep is not None:
+            kept = measured.window(measured.keep)
+            weight = np.where(kept, 1.0 if weight is None else weight, 0.0)
+            data = np.where(kept, data, 0.0)
+        return self.groups_of(data), None if weight is None else self.groups_of(weight)
+
+    def _make_projection(self) -> Projection | None:
+        if self._data is None:
+            return None
+        designer, weight = self.designer, self._weight
+        data = self._data if weight is None else self._data * weight
+        return Projection(data, weight, designer.allowed, designer.positive)
+
+    @property
+    def weight(self) -> Array | None:
+        """(n_groups, n_x) weights of the window, 0 where masked; None where all are 1."""
+        return self._weight
+
+    @property
+    def n_linear(self) -> int:
+        """Amplitudes that are solved for: those of points that count, and not held at 0."""
+        return int(np.count_nonzero(self._solvable()))
+
+    def _solvable(self) -> npt.NDArray[np.bool_]:
+        """(n_groups, n_basis) where there are data, and an amplitude is not held at 0."""
+        n_groups, n_basis = self.designer.along.size, len(self.designer.free)
+        allowed = self.designer.allowed
+        kept = np.ones((n_groups, n_basis), bool) if allowed is None else allowed
+        if self._weight is not None:
+            kept = kept & np.any(self._weight > 0, axis=1, keepdims=True)
+        return kept
+
+    def undetermined(self, theta: Values, fixed: Values = None) -> dict[str, int]:
+        """Amplitudes that are combinations of others → at how many energies, or times, with data;
+        those that are held at 0, by a range or a bound, are not meant."""
+        solved = self.solve(theta, fixed).projected
+        lost = ~solved.determined & self._solvable()
+        if self.designer.positive is not None:
+            lost &= ~self.designer.positive
+        counts = np.count_nonzero(lost, axis=0)
+        return {name: int(n) for name, n in zip(self.designer.free, counts, strict=True) if n}
+
+    # at theta
+
+    def solve(
+        self, theta: Values, fixed: Values = None, what: str = "gram", full: bool = False
+    ) -> Solved:
+        """The amplitudes at theta, with the triangle of [J r] or, ``what="rows"``, residual and
+        derivatives too. Raises :class:`DataError` without data."""
+        if self._projection is None:
+            raise DataError("free amplitudes need data; give the measurement some")
+        given = self._theta(theta)
+        design = self.designer.at(given, self._fixed(fixed))
+        if self.measurement.loss == "poisson":
+            projected = self._count(design, given.size, what, full)
+        else:
+            projected = self._projection.at(design, given.size, what, full)
+        return Solved(given, design, projected)
+
+    def _count(self, design: Design, n_theta: int, what: str, full: bool) -> Projected:
+        """Amplitudes of largest likelihood for counts: least squares with weights
+        sqrt(scale / model), in rounds, until the deviance rests."""
+        projection, data, scale = self._projection, self._data, self.measurement.loss_scale
+        assert projection is not None
+        assert data is not None
+        given = np.ones(data.shape) if self._weight is None else self._weight
+        model, last = np.maximum(data, 1.0 / scale), np.inf
+        for _ in range(MOST_ROUNDS):
+            weight = given * np.sqrt(scale / np.maximum(model, COUNTS_FLOOR / scale))
+            projection.weigh(weight * data, weight)
+            found = projection.at(design, n_theta)
+            model = Solved(np.empty(0), design, found).model
+            now = float(np.sum((given * deviance(data, model, scale)) ** 2))
+            if not abs(last - now) > REST * now:
+                break
+            last = now
+        found = projection.at(design, n_theta, what, full)
+        found.triangle[-1] = now
+        if found.residual is not None:
+            found.residual[...] = given * deviance(data, model, scale)
+        return found
+
+    def elsewhere(self, theta: Values, fixed: Values, x: npt.ArrayLike) -> tuple[Design, Array]:
+        """The basis functions at other times (spectra are free) or energies (traces are), and that
+        axis. Raises :class:`DataError` where a part of the model needs the samples of the data."""
+        designer = self.designer
+        if not designer.is_direct:
+            raise DataError(
+                f"{self.model.name}: reads the samples of the data, or moves in time, and is known "
+                "on their axes alone; leave the axis out"
+            )
+        moved = self.model.copy()
+        if self.by_energy:
+            moved.set_axes(time=x)
+            window = Measurement(columns=self.measurement.columns)
+            axis = moved.time
+        else:
+            moved.set_axes(energy=x)
+            window = Measurement(rows=self.measurement.rows)
+            axis = moved.energy
+        assert axis is not None
+        other = Designer(moved, window, designer.make, True)
+        return other.at(self._theta(theta), self._fixed(fixed)), axis
+
+    def run(self, theta: Values, fixed: Values = None) -> Array:
+        """The model over the window, (n_rows, n_columns)."""
+        if self._projection is None:
+            design = self.designer.at(self._theta(theta), self._fixed(fixed))
+            n_groups = self.designer.along.size
+            ones = np.ones((n_groups, len(design.basis)))
+            if self.designer.allowed is not None:
+                ones *= self.designer.allowed
+            found = Projected(ones, ones > 0, np.empty(0), None, None)
+            return self.groups_of(Solved(np.empty(0), design, found).model)
+        return self.groups_of(self.solve(theta, fixed).model)
+
+    def residual(self, theta: Values, fixed: Values = None, out: Array | None = None) -> Array:
+        """(data - model) * weight over the window, flattened; 0 where masked."""
+        found = self.solve(theta, fixed, "rows").projected.residual
+        assert found is not None
+        flat = self.groups_of(found).ravel()
+        if out is None:
+            return flat
+        out[:] = flat
+        return out
+
+    def jacobian(self, theta: Values, fixed: Values = None, *, known_only: bool = False) -> Array:
+        """(n_free, n) derivatives of the residual; the amplitudes follow."""
+        found = self.solve(theta, fixed, "rows", full=True).projected.jacobian
+        assert found is not None
+        return np.array([self.groups_of(column).ravel() for column in found])
+
+    def normal(self, theta: Values, fixed: Values = None, form: str = "gram") -> Array:
+        """chi², Jᵀr and JᵀJ of the projected residual as a packed triangle, with J of Kaufman: its
+        inverse is the covariance of theta with free amplitudes. Forms as of
+        :meth:`pyspec.executor.CompiledExecutor.normal`."""
+        if form == "factor":
+            found = self.solve(theta, fixed, "rows").projected
+            assert found.residual is not None
+            assert found.jacobian is not None
+            rows = np.column_stack(
+                [*(-column.ravel() for column in found.jacobian), found.residual.ravel()]
+            )
+            return pack_triangle(np.asarray(np.linalg.qr(rows, mode="r")))
+        triangle = self.solve(theta, fixed).projected.triangle
+        return triangle[-1:] if form == "value" else triangle
+
+    def parts(self, fixed: Values = None) -> AbstractContextManager[PartsOfFit]:
+        """Raises :class:`PlanError`: the loop of a fit asks for each evaluation."""
+        raise PlanError(f"{self.model.name}: free amplitudes are solved for between two steps")
+
+    def rest(self) -> None:
+        """Frees work memory."""
+        if self._projection is not None:
+            self._projection.rest()
+
+    def _theta(self, theta: Values) -> Array:
+        names = self.opt_param_names
+        if theta is None:
+            return self.model.theta()
+        if isinstance(theta, Mapping):
+            values = dict(zip(names, self.model.theta().tolist(), strict=True))
+            unknown = sorted(set(theta) - set(names))
+            if unknown:
+                raise PlanError(
+                    f"{unknown[0]!r} is not a free parameter{suggest(unknown[0], list(names))}"
+                )
+            return np.array([{**values, **theta}[name] for name in names], np.float64)
+        given = np.asarray(theta, dtype=np.float64)
+        if given.shape != (len(names),):
+            raise PlanError(f"theta has shape {given.shape}, expected ({len(names)},)")
+        return given
+
+    def _fixed(self, fixed: Values) -> Mapping[str, float]:
+        if fixed is None:
+            return {}
+        if isinstance(fixed, Mapping):
+            return fixed
+        return dict(zip(self.fixed_names, np.asarray(fixed).tolist(), strict=True))
+
+
+def check_backend(model: Model, backend: str) -> None:
+    """Raises :class:`ModelError` for a backend that cannot solve for amplitudes."""
+    if backend == "compare":
+        raise ModelError(
+            f"{model.name}: has free amplitudes, which executors do not compare; choose one of "
+            "compiled, interpreted, tree"
+        )

@@ -1,0 +1,162 @@
+"""Amplitudes of least squares, and the residual that they leave, in C.
+
+Data lie in tiles of :data:`LANES` groups, (n_tiles, n_x, lanes), as ``pyspec_project`` takes them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from pyspec._library import CONSTANTS, DTYPES, ISA, LIBRARY, raise_status
+from pyspec.executor.frame import aligned
+from pyspec.executor.linear.design import Design
+
+Array = npt.NDArray[np.float64]
+
+LANES = int(CONSTANTS["LANES"])
+
+
+@dataclass(frozen=True, eq=False)
+class Projected:
+    """What remains of a fit once the amplitudes are solved for.
+
+    Attributes
+    ----------
+    amplitudes : (n_groups, n_basis)
+    determined : (n_groups, n_basis) False where an amplitude is held at 0, by its range, by its
+        bound, or because the data do not determine it
+    triangle : of [J r], see :mod:`pyspec.executor.normal`
+    residual : (n_groups, n_x) weighted, or None
+    jacobian : (n_theta, n_groups, n_x) derivatives of the residual, or None
+    """
+
+    amplitudes: Array
+    determined: npt.NDArray[np.bool_]
+    triangle: Array
+    residual: Array | None
+    jacobian: Array | None
+
+
+def tiled(values: Array) -> Array:
+    """(n_tiles, n_x, lanes) of (n_groups, n_x), zeros behind the last group."""
+    n_groups, n_x = values.shape
+    n_tiles = -(-n_groups // LANES)
+    padded = np.zeros((n_tiles * LANES, n_x))
+    padded[:n_groups] = values
+    return np.ascontiguousarray(padded.reshape(n_tiles, LANES, n_x).transpose(0, 2, 1))
+
+
+def flat(tiles: Array, n_groups: int) -> Array:
+    """(..., n_groups, n_x) of (..., n_tiles, n_x, lanes)."""
+    turned = np.moveaxis(tiles, -1, -2)
+    return turned.reshape(*tiles.shape[:-3], -1, tiles.shape[-2])[..., :n_groups, :]
+
+
+class Projection:
+    """The data of one window, projected again and again.
+
+    Parameters
+    ----------
+    data : (n_groups, n_x) times the weights, 0 where masked
+    weight : (n_groups, n_x), 0 where masked; None where all are 1
+    allowed : (n_groups, n_basis), or None
+    positive : (n_basis,), or None
+    """
+
+    def __init__(
+        self,
+        data: Array,
+        weight: Array | None,
+        allowed: npt.NDArray[np.bool_] | None,
+        positive: npt.NDArray[np.bool_] | None,
+    ) -> None:
+        self.n_groups, self.n_x = data.shape
+        self._data = tiled(data)
+        self._weight = None if weight is None else tiled(weight)
+        self._allowed = None if allowed is None else np.ascontiguousarray(allowed, np.uint8)
+        self._positive = None if positive is None else np.ascontiguousarray(positive, np.uint8)
+        self._work: Array = aligned(0)
+
+    def rest(self) -> None:
+        """Frees work memory; the next call makes it again."""
+        self._work = aligned(0)
+
+    def weigh(self, data: Array, weight: Array) -> None:
+        """Replaces the data, which are times the weights, and the weights."""
+        self._data, self._weight = tiled(data), tiled(weight)
+
+    def at(self, design: Design, n_theta: int, what: str = "gram", full: bool = False) -> Projected:
+        """The projection for these basis functions. `what` is "gram", for the triangle alone, or
+        "rows", for residuals and derivatives too. `full` takes J of Golub and Pereyra in place of
+        that of Kaufman."""
+        n_basis = len(design.basis)
+        basis, slopes = design.basis, design.slopes
+        offset = None if design.offset is None else np.ascontiguousarray(design.offset)
+        amplitudes = np.zeros((self.n_groups, n_basis))
+        determined = np.zeros((self.n_groups, n_basis), np.uint8)
+        order = n_theta + 1
+        triangle = np.zeros(order * (order + 1) // 2)
+        residual = jacobian = None
+        if what == "rows":
+            residual = np.empty_like(self._data)
+            jacobian = np.empty((n_theta, *self._data.shape))
+        given: dict[str, Any] = {
+            "n_groups": self.n_groups,
+            "n_x": self.n_x,
+            "n_basis": n_basis,
+            "n_slopes": len(slopes),
+            "n_theta": n_theta,
+            "isa": CONSTANTS[f"ISA_{ISA}"],
+            "full": int(full),
+            "basis": basis.ctypes.data,
+            "basis_column": basis.shape[1] * self.n_x,
+            "basis_group": _stride(basis),
+            "slopes": slopes.ctypes.data,
+            "slopes_column": slopes.shape[1] * self.n_x,
+            "slopes_group": _stride(slopes),
+            "slope_basis": design.slope_basis.ctypes.data,
+            "n_entries": design.entry_slope.size,
+            "entry_slope": design.entry_slope.ctypes.data,
+            "entry_theta": design.entry_theta.ctypes.data,
+            "factors": design.factors.ctypes.data,
+            "factors_group": _stride(design.factors),
+            "offset": _address(offset),
+            "offset_group": 0 if offset is None else _stride(offset),
+            "data": self._data.ctypes.data,
+            "weight": _address(self._weight),
+            "allowed": _address(self._allowed),
+            "bounded": _address(self._positive),
+            "amplitudes": amplitudes.ctypes.data,
+            "determined": determined.ctypes.data,
+            "residual": _address(residual),
+            "jacobian": _address(jacobian),
+            "triangle": triangle.ctypes.data,
+        }
+        struct = np.zeros(1, DTYPES["pyspec_linear"])
+        for name, value in given.items():
+            struct[name] = value
+        size = int(LIBRARY.pyspec_project_size(struct.ctypes.data))
+        if self._work.nbytes < size:
+            self._work = aligned(size)
+        struct["work"], struct["work_size"] = self._work.ctypes.data, size
+        raise_status(LIBRARY.pyspec_project(struct.ctypes.data), "free amplitudes")
+        return Projected(
+            amplitudes,
+            determined.astype(bool),
+            triangle,
+            None if residual is None else flat(residual, self.n_groups),
+            None if jacobian is None else flat(jacobian, self.n_groups),
+        )
+
+
+def _stride(values: Array) -> int:
+    """Doubles from one group to the next; 0 where all share one."""
+    return values.shape[-1] if values.shape[-2] > 1 else 0
+
+
+def _address(values: npt.NDArray[Any] | None) -> int:
+    return 0 if values is None else int(values.ctypes.data)

@@ -1,0 +1,132 @@
+"""What an executor is: the calls that everything else makes, and what it can do, as data."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar, Protocol, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from pyspec.errors import PlanError
+
+if TYPE_CHECKING:
+    from pyspec.plan import ScheduledPlan
+
+Array = npt.NDArray[np.float64]
+
+#: Values of parameters: by name, in order, or None for those of the model.
+Values: TypeAlias = Mapping[str, float] | Sequence[float] | Array | None
+
+
+@dataclass(frozen=True)
+class Capabilities:
+    """What an executor can do beyond values and residuals.
+
+    Attributes
+    ----------
+    jacobian : whether :meth:`Executor.jacobian` answers
+    unknown_columns : the free parameters, by place in theta, whose derivatives are not known in
+        closed form although those of others are
+    in_c : whether :meth:`Executor.normal` and :meth:`Executor.parts` answer: values, derivatives
+        and sums all come from C, so that a whole fit can run there
+    """
+
+    jacobian: bool = False
+    unknown_columns: tuple[int, ...] = ()
+    in_c: bool = False
+
+
+class PartsOfFit(Protocol):
+    """An array of ``pyspec_part`` in memory, as the C loop of a fit takes it."""
+
+    @property
+    def address(self) -> int: ...
+    @property
+    def n(self) -> int: ...
+    @property
+    def team(self) -> int | None: ...
+    @property
+    def size(self) -> int: ...
+
+
+class Executor(Protocol):
+    """Evaluates one model on one measurement, or several of them together.
+
+    Everything that evaluates, compares or solves knows this protocol only. What an executor can
+    do beyond `run` and `residual` stands in `capabilities`; the other calls raise
+    :class:`PlanError`.
+    """
+
+    name: ClassVar[str]
+
+    @property
+    def opt_param_names(self) -> tuple[str, ...]:
+        """The free parameters: the order of theta."""
+
+    @property
+    def fixed_names(self) -> tuple[str, ...]:
+        """The order of `fixed`."""
+
+    @property
+    def plan(self) -> ScheduledPlan | None:
+        """The plan it runs; None where there is none, or more than one."""
+
+    @property
+    def capabilities(self) -> Capabilities:
+        """What it can do."""
+
+    def run(self, theta: Values, fixed: Values = None) -> Array:
+        """The model over the window: (n_rows, n_columns), or (n_columns,) in 1D."""
+
+    def residual(self, theta: Values, fixed: Values = None, out: Array | None = None) -> Array:
+        """(data - model) * weight over the window, flattened; 0 where `keep` is False.
+
+        Raises :class:`DataError` if the measurement has no data.
+        """
+
+    def jacobian(self, theta: Values, fixed: Values = None, *, known_only: bool = False) -> Array:
+        """(n_free, n) derivatives of the residual.
+
+        `known_only` leaves the columns of ``capabilities.unknown_columns`` incomplete instead of
+        raising :class:`PlanError` for them.
+        """
+
+    def normal(self, theta: Values, fixed: Values = None, form: str = "gram") -> Array:
+        """chi², Jᵀr and JᵀJ as a packed triangle; see
+        :meth:`pyspec.executor.CompiledExecutor.normal` for the forms."""
+
+    def parts(self, fixed: Values = None) -> AbstractContextManager[PartsOfFit]:
+        """The parts of a fit for the solver in C, valid inside the `with` block."""
+
+    def rest(self) -> None:
+        """Frees work memory, which the next call makes again; for executors that are kept."""
+
+
+class ValuesOnly:
+    """For executors that give values and residuals alone: derivatives are finite differences."""
+
+    name: ClassVar[str]
+    capabilities: ClassVar[Capabilities] = Capabilities()
+
+    def jacobian(self, theta: Values, fixed: Values = None, *, known_only: bool = False) -> Array:
+        """Raises :class:`PlanError`."""
+        raise self._no_derivatives()
+
+    def normal(self, theta: Values, fixed: Values = None, form: str = "gram") -> Array:
+        """Raises :class:`PlanError`."""
+        raise self._no_derivatives()
+
+    def parts(self, fixed: Values = None) -> AbstractContextManager[PartsOfFit]:
+        """Raises :class:`PlanError`."""
+        raise self._no_derivatives()
+
+    def rest(self) -> None:
+        """There is no work memory."""
+
+    def _no_derivatives(self) -> PlanError:
+        return PlanError(
+            f"the {self.name} executor has no derivatives; use compiled, or finite differences"
+        )

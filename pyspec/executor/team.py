@@ -1,0 +1,133 @@
+"""Threads that share the work of a fit.
+
+The library creates no threads. Those that are started here wait inside it, without the GIL, for
+chunks of rows, and leave with the fit. How many there are changes no number: the sums of the
+chunks are combined in the order of the rows.
+"""
+
+from __future__ import annotations
+
+import math
+import multiprocessing
+import os
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+
+import numpy as np
+
+from pyspec._library import CONSTANTS, DTYPES, LIBRARY, raise_status
+from pyspec.errors import FitError
+from pyspec.executor.frame import InC, aligned
+
+#: Points times columns of an evaluation below which one thread is as fast: about 0.4 ms.
+SMALL = 300_000
+
+#: Chunks of rows for each thread, so that one that is held up does not hold up the others.
+CHUNKS_EACH = 6
+
+
+def thread_count() -> int | None:
+    """``PYSPEC_NUM_THREADS``, or None where it is not set.
+
+    Raises :class:`FitError` where it is not a positive integer.
+    """
+    given = os.environ.get("PYSPEC_NUM_THREADS", "").strip()
+    if not given:
+        return None
+    if not given.isdecimal() or int(given) < 1:
+        raise FitError(
+            f"PYSPEC_NUM_THREADS={given}: not a number of threads; set it to 1 or more, or not at "
+            "all to use every core where that helps"
+        )
+    return int(given)
+
+
+def choose_threads(executors: Sequence[InC]) -> int:
+    """Threads for fits of these executors together: as many as ``PYSPEC_NUM_THREADS`` says; else
+    one for each core, or 1 for small jobs and in processes that another one started to share
+    its work."""
+    given = thread_count()
+    if given is not None:
+        return given
+    size = sum(size_of(executor) for executor in executors)
+    if size < SMALL or multiprocessing.parent_process() is not None:
+        return 1
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def size_of(executor: InC) -> int:
+    """Points times columns of an evaluation with derivatives; where it is summed over energies and
+    times apart, a point costs no more than one column does."""
+    apart = int(executor.packed.header["separable"]) >= 0
+    columns = 1 if apart else len(executor.opt_param_names) + 1
+    return math.prod(executor.window.shape) * columns
+
+
+class Team:
+    """The memory of a ``pyspec_team``, and its threads."""
+
+    def __init__(self, executors: Sequence[InC], n_threads: int) -> None:
+        work_size = max(executor.derivative_work_size for executor in executors)
+        order = max(len(executor.opt_param_names) for executor in executors) + 1
+        n_rows = max(executor.plan.n_time for executor in executors)
+        n_sums = max(CHUNKS_EACH * n_threads, 2 * len(executors))
+        # Of an aligned range of rows no more sums are open than twice the levels of its tree.
+        capacity = min(CONSTANTS["NORMAL_NODES"], 2 * n_rows.bit_length() + 8)
+        size = order * (order + 1) // 2
+        self._work = aligned((n_threads - 1) * work_size)
+        self._nodes = np.zeros((n_sums, capacity, size))
+        self._places = np.zeros((n_sums, capacity, 2), np.int64)
+        self._scratch = np.zeros((n_sums, order * order))
+        self._state = aligned(-(-LIBRARY.pyspec_team_size() // 64) * 64 + 64)
+        self._sums = np.zeros(n_sums, DTYPES["pyspec_normal"])
+        for row, nodes, places, scratch in zip(
+            self._sums, self._nodes, self._places, self._scratch, strict=True
+        ):
+            row["capacity"] = capacity
+            row["nodes"] = nodes.ctypes.data
+            row["places"] = places.ctypes.data
+            row["scratch"] = scratch.ctypes.data
+            row["n_scratch"] = scratch.size
+        self._struct = np.zeros(1, DTYPES["pyspec_team"])
+        self._struct["n_threads"] = n_threads
+        self._struct["work"] = self._work.ctypes.data
+        self._struct["work_size"] = work_size
+        self._struct["sums"] = self._sums.ctypes.data
+        self._struct["n_sums"] = n_sums
+        self._struct["state"] = self._state.ctypes.data
+        self._struct["n_state"] = self._state.nbytes
+        self.address = int(self._struct.ctypes.data)
+        raise_status(LIBRARY.pyspec_team_begin(self.address), "threads")
+        self._threads = [
+            threading.Thread(target=LIBRARY.pyspec_help, args=(self.address,), daemon=True)
+            for _ in range(n_threads - 1)
+        ]
+
+    def begin(self) -> None:
+        """Starts the threads."""
+        for thread in self._threads:
+            thread.start()
+
+    def end(self) -> None:
+        """Sends the threads home and waits until they have left the team's memory."""
+        LIBRARY.pyspec_dismiss(self.address)
+        for thread in self._threads:
+            if thread.ident is not None:
+                thread.join()
+
+
+@contextmanager
+def team_of(executors: Sequence[InC], n_threads: int) -> Iterator[Team | None]:
+    """A team for these executors inside the `with` block; None where one thread does it all."""
+    if n_threads < 2:
+        yield None
+        return
+    team = Team(executors, n_threads)
+    try:
+        team.begin()
+        yield team
+    finally:
+        team.end()

@@ -1,0 +1,192 @@
+"""What to doubt in a model before a fit, and in what a fit found."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from pyspec.errors import ModelError
+from pyspec.functions import reference
+from pyspec.model import Component, Measurement, Model, Par
+from pyspec.model.check import PROFILE, movers
+
+Array = npt.NDArray[np.float64]
+
+#: Whole numbers whose scatter about the fit is that of counts, within this factor, are counts.
+LIKE_COUNTS = 2.0
+
+#: The share of a spectrum that counts as its end, and the rise from end to end, as a share of the
+#: highest value, that is one.
+END, RISE = 0.05, 0.02
+
+#: Parameters of a line that say how high and where it is; the others make its shape.
+PLACE = ("A", "x0")
+
+
+def refuse_idle(model: Model, parameters: Mapping[str, Par]) -> None:
+    """Raises :class:`ModelError` for a component that reads what stands below it, where nothing
+    does: a Shirley at the end of a model, a kernel at the end of its dynamics."""
+    groups: list[Sequence[Component]] = [model.components]
+    for par in parameters.values():
+        if par.dynamics is not None:
+            groups.append(par.dynamics.components)
+    for components in groups:
+        last = components[-1]
+        fed = last.op.spectrum_fed
+        if not fed and last.op.kind not in ("KERNEL", "IRF"):
+            continue
+        does = "reads" if fed else "convolves"
+        above = next((c for c in components if not c.op.spectrum_fed), None) if fed else None
+        above = above or components[0]
+        remedy = "add what it is to read below it"
+        if above is not last:
+            remedy = f"move it above {above.name}" + (f" ({above.where})" if above.where else "")
+        raise ModelError(
+            f"{last.where}: {last.name}: {does} what stands below it, and nothing does; {remedy}"
+        )
+
+
+def check_registered(model: Model, parameters: Mapping[str, Par]) -> None:
+    """Calls every registered function once, with the values of the model.
+
+    Raises :class:`ModelError` where it fails, or returns another shape than that of the axis.
+    """
+    axis = model.time if model.is_time_model else model.energy
+    groups = [(model.components, axis)]
+    for par in parameters.values():
+        if par.dynamics is not None:
+            groups.append((par.dynamics.components, model.time))
+    for components, x in groups:
+        for component in components:
+            if component.op.external and x is not None:
+                _call(component, x, model.values)
+
+
+def _call(component: Component, x: Array, values: Mapping[str, float]) -> None:
+    numbers = [values[par.name] for par in component.parameters]
+    place = f"{component.where}: {component.name}"
+    try:
+        with np.errstate(all="ignore"):
+            shape = np.shape(reference(component.op)(x, *numbers))
+    except Exception as error:  # a function of the user's may raise anything
+        raise ModelError(
+            f"{place}: the registered function {component.op.name} fails at the start values: "
+            f"{type(error).__name__}: {error}"
+        ) from error
+    if shape not in ((), x.shape):
+        raise ModelError(
+            f"{place}: the registered function {component.op.name} returns shape {shape} for an "
+            f"axis of shape {x.shape}; return one value for each point of the axis"
+        )
+
+
+def doubts(
+    model: Model,
+    parameters: Mapping[str, Par],
+    values: Mapping[str, float],
+    measurement: Measurement,
+    chisqr: Callable[[], float],
+    sides: Any,
+) -> list[str]:
+    """Sentences about lines outside of the axis, a Shirley that runs the wrong way, and data that
+    look like counts. `parameters` are those of the model; `chisqr` gives chi² of the fit, `sides`
+    name → bound that it ended at.
+    """
+    found: list[str] = []
+    if model.energy is not None and not model.is_time_model:
+        found += _outside(model, parameters, values)
+        found += _backwards(model, values, measurement, sides)
+    n_free = sum(par.vary and par.formula is None for par in parameters.values())
+    return found + _counts(measurement, n_free, chisqr)
+
+
+def _outside(model: Model, parameters: Mapping[str, Par], values: Mapping[str, float]) -> list[str]:
+    assert model.energy is not None
+    low, high = sorted((float(model.energy[0]), float(model.energy[-1])))
+    found = []
+    for component in model.components:
+        for par in component.parameters if component.op.kind == "PEAK" else ():
+            if par.argument != "x0" or low <= values[par.name] <= high:
+                continue
+            if not (movers(par.name, parameters) or movers(par.name, parameters, PROFILE)):
+                found.append(
+                    f"{component.name} lies outside of the energy axis: {par.name} = "
+                    f"{values[par.name]:.6g} is not in [{low:g}, {high:g}]; check its start, or "
+                    "give it bounds"
+                )
+    return found
+
+
+def _backwards(
+    model: Model, values: Mapping[str, float], measurement: Measurement, sides: Mapping[str, str]
+) -> list[str]:
+    names = [c.parameters[0].name for c in model.components if c.op.spectrum_fed]
+    names = [name for name in names if values[name] < 0.0 or sides.get(name) == "min"]
+    if not names or measurement.data is None or model.energy is None:
+        return []
+    data = np.asarray(measurement.window(measurement.data), dtype=np.float64)
+    if measurement.keep is not None:
+        data = np.where(measurement.window(measurement.keep), data, np.nan)
+    data = data.reshape(-1, data.shape[-1])
+    seen = ~np.isnan(data).all(axis=0)
+    spectrum = np.nanmean(data[:, seen], axis=0)
+    n = max(1, int(END * spectrum.size))
+    rise = float(spectrum[-n:].mean() - spectrum[:n].mean())
+    if not rise > RISE * float(np.ptp(spectrum)):
+        return []
+    end = float(model.energy[slice(*(measurement.columns or (None, None)))][-1])
+    return [
+        f"{name} ended at {values[name]:.3g}: the data rise towards {end:g}, and this background "
+        "rises towards the other end of the axis; reverse both, energy[::-1] and data[..., ::-1]"
+        for name in names
+    ]
+
+
+def _counts(measurement: Measurement, n_free: int, chisqr: Callable[[], float]) -> list[str]:
+    """Whole numbers that scatter about the fit by their roots: the variance of counts is their
+    expectation, so that the mean square of the residual is near the mean of the data."""
+    if measurement.loss == "poisson" or measurement.weight is not None or measurement.data is None:
+        return []
+    data = np.asarray(measurement.window(measurement.data))
+    if data.dtype.kind == "f" and not _whole(data[0] if data.ndim == 2 else data):
+        return []
+    kept = slice(None) if measurement.keep is None else measurement.window(measurement.keep)
+    data = np.asarray(data[kept], dtype=np.float64).ravel()
+    if not _whole(data) or data.min(initial=0.0) < 0.0 or not data.any():
+        return []
+    scatter = chisqr() / max(data.size - n_free, 1) / float(data.mean())
+    if not 1.0 / LIKE_COUNTS <= scatter <= LIKE_COUNTS:
+        return []
+    return [
+        "the data look like counts: whole numbers that scatter by their roots; fit them as such, "
+        'file.set_noise("poisson") or Measurement(loss="poisson"), for values without bias and '
+        "right errors"
+    ]
+
+
+def _whole(data: npt.NDArray[Any]) -> bool:
+    with np.errstate(invalid="ignore"):
+        return bool(np.all(np.isfinite(data)) and np.all(data == np.round(data)))
+
+
+def at_the_bound(
+    name: str, model: Model, side: str, limit: float, gain: float, chisqr: float, variance: float
+) -> str:
+    """A sentence about a parameter that ended at a bound, and what a wider one would gain; less
+    than the variance of a point is nothing."""
+    text = f"{name} ended at its bound ({side} {limit:g}); a wider one would "
+    if gain < variance:
+        return f"{text}gain nothing that the noise does not explain"
+    text += f"lower χ² by about {gain:.2g} of {chisqr:.4g}, estimated from the slope there"
+    owner = next((c for c in model.components if name in {p.name for p in c.parameters}), None)
+    if owner is None:
+        return text
+    par = next(par for par in owner.parameters if par.name == name)
+    if limit in owner.op.default_bounds(par.argument):
+        text += f"; {owner.op.name} allows no wider one"
+    if owner.op.kind == "PEAK" and par.argument not in PLACE:
+        text += "; another line shape may fit better"
+    return text

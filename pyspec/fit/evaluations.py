@@ -1,0 +1,95 @@
+"""The account of one fit: how many evaluations, the best point so far, and when to stop."""
+
+from __future__ import annotations
+
+import time
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from pyspec.errors import FitError
+from pyspec.fit.interrupts import Hold
+from pyspec.fit.progress import StopFit
+
+Array = npt.NDArray[np.float64]
+
+
+def check_limits(max_nfev: int | None, max_seconds: float | None) -> None:
+    """Raises :class:`FitError` for limits that are none."""
+    if max_nfev is not None and not _is_above_0(max_nfev, Integral):
+        raise FitError(f"max_nfev must be a whole number above 0, not {max_nfev!r}; None: no limit")
+    if max_seconds is not None and not _is_above_0(max_seconds, Real):
+        raise FitError(f"max_seconds must be a number above 0, not {max_seconds!r}; None: no limit")
+
+
+def _is_above_0(given: Any, kind: Any) -> bool:
+    """Numbers of NumPy count; True, which Python takes for 1, does not."""
+    is_number = isinstance(given, kind) and not isinstance(given, (bool, np.bool_))
+    return is_number and bool(given > 0)
+
+
+class Evaluations:
+    """Counts the evaluations of a fit, keeps its best point, and stops it at its limits.
+
+    Single fits, slices and joint fits each have one. Limits belong to a running fit: they are not
+    pickled.
+
+    Attributes
+    ----------
+    count : residual evaluations so far
+    best, best_theta : smallest chi² so far and where it was, (n_free,); infinite and NaN before
+    max_nfev, max_seconds : the limits, None without
+    """
+
+    def __init__(self, n_free: int) -> None:
+        self.count = 0
+        self.best = np.inf
+        self.best_theta: Array = np.full(n_free, np.nan)
+        self.limit(None, None)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"count": self.count, "best": self.best, "best_theta": self.best_theta}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self.limit(None, None)
+
+    def limit(
+        self, max_nfev: int | None, max_seconds: float | None, hold: Hold | None = None
+    ) -> None:
+        """Sets what a fit may take from here on, None is no limit; and the signals that end it."""
+        self.max_nfev, self.max_seconds = max_nfev, max_seconds
+        self._hold = hold
+        self._deadline = None if max_seconds is None else time.perf_counter() + max_seconds
+
+    @property
+    def is_timed(self) -> bool:
+        """Whether there is a limit of time, so that the clock counts after each evaluation."""
+        return self._deadline is not None
+
+    def check_end(self) -> None:
+        """Raises :class:`StopFit` where the time is up, KeyboardInterrupt where a signal has
+        come."""
+        if self._hold is not None:
+            self._hold.check()
+        if self._deadline is not None and time.perf_counter() > self._deadline:
+            raise StopFit(f"stopped after max_seconds = {self.max_seconds:g}")
+
+    def left(self) -> int | None:
+        """How many evaluations are left, None without a limit. Raises :class:`StopFit` for
+        none."""
+        if self.max_nfev is None:
+            return None
+        if self.count >= self.max_nfev:
+            raise StopFit(f"stopped after max_nfev = {self.max_nfev} evaluations")
+        return self.max_nfev - self.count
+
+    def keep(self, chisqr: float, theta: Array) -> bool:
+        """Keeps a copy of a point that is better than the best so far; says whether it is."""
+        if not chisqr < self.best:
+            return False
+        self.best = chisqr
+        self.best_theta = theta.copy()
+        return True

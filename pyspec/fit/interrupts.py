@@ -1,0 +1,178 @@
+"""Ctrl-C (SIGINT) and SIGTERM while a fit runs: they end it with what it has found so far.
+
+Without care a signal raises KeyboardInterrupt between any two instructions: also after the last
+evaluation, while errors and statistics are computed, and then a finished fit is lost. Inside a
+:class:`Hold` a signal is only noted. The solver asks after every evaluation whether one has come;
+everything else runs to its end. When the hold ends, the result gets the mark `interrupted`.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+from types import FrameType, TracebackType
+from typing import Any, Protocol, TypeVar
+
+__all__ = ["Hold", "current_hold"]
+
+
+#: What is held, with the handlers that Python starts with.
+_USUAL: dict[int, Any] = {
+    signal.SIGINT: signal.default_int_handler,
+    signal.SIGTERM: signal.SIG_DFL,
+}
+
+
+class Marked(Protocol):
+    """A result that can say that it was interrupted."""
+
+    interrupted: bool
+
+
+Result = TypeVar("Result", bound=Marked)
+
+
+class _Signals:
+    """The handlers of one process while the outermost hold lasts, and what has come."""
+
+    def __init__(self) -> None:
+        self.count = 0
+        self.number = 0
+        self.is_over = False
+        self._taken: list[int] = []
+        self._process = os.getpid()
+
+    def install(self) -> None:
+        """Takes SIGINT where it means KeyboardInterrupt, and SIGTERM where it ends the process: a
+        host with handlers of its own keeps them.
+
+        SIGINT comes first: as long as it raises KeyboardInterrupt, nothing else is taken that this
+        would leave behind.
+        """
+        for number, usual in _USUAL.items():
+            if signal.getsignal(number) == usual:
+                self._taken.append(number)
+                signal.signal(number, self._note)
+
+    def restore(self) -> None:
+        """Puts back the handlers of before; can be called twice.
+
+        SIGINT comes last, and a KeyboardInterrupt of that very moment is noted: out of here it
+        would take a finished result along.
+        """
+        self.is_over = True
+        if signal.SIGTERM in self._taken:
+            signal.signal(signal.SIGTERM, _USUAL[signal.SIGTERM])
+        if signal.SIGINT in self._taken:
+            try:
+                signal.signal(signal.SIGINT, _USUAL[signal.SIGINT])
+            except KeyboardInterrupt:
+                self.count, self.number = self.count + 1, signal.SIGINT
+
+    def _note(self, number: int, frame: FrameType | None) -> None:
+        """The second signal does what it would do without a hold, and so does one in a process
+        that was forked inside of the hold, such as a worker of multiprocessing."""
+        self.count += 1
+        self.number = number
+        if self.count > 1 or os.getpid() != self._process:
+            self.restore()
+            signal.raise_signal(number)
+
+
+_outermost: Hold | None = None
+
+
+class Hold:
+    """Holds SIGINT and SIGTERM back, in the main thread; elsewhere it does nothing.
+
+    ::
+
+        with Hold() as hold:
+            ...                       # hold.check() where the work may end
+            return hold.mark(result)  # interrupted = True if a signal has come by the end
+
+    A signal ends in one of three ways: as the mark of the results; as the KeyboardInterrupt that
+    :meth:`check` raised; or, where there is no result, it is sent again once the handlers of before
+    are back. Holds nest: the outermost keeps the handlers, all see the same signals. A second
+    signal ends the process, or raises KeyboardInterrupt, at once.
+    """
+
+    def __init__(self) -> None:
+        self._signals = _Signals()
+        self._is_outermost = False
+        self._results: list[Marked] = []
+
+    def __enter__(self) -> Hold:
+        global _outermost
+        if not _in_main_thread():
+            return self
+        if _outermost is not None and not _outermost._signals.is_over:
+            self._signals = _outermost._signals
+            return self
+        self._is_outermost = True
+        self._signals.install()
+        _outermost = self
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        global _outermost
+        if self._is_outermost:
+            _outermost = None
+            self._signals.restore()
+        # Python runs handlers where a function begins, after a call into C, and where a loop
+        # begins again. Without a signal none of these comes from here to the caller's assignment.
+        if self._signals.count:
+            self._tell(error)
+
+    def _tell(self, error: BaseException | None) -> None:
+        """Marks the results; sends the signal again where nothing else says that it came."""
+        for result in self._results:
+            result.interrupted = True
+        number = self._signals.number
+        is_told = bool(self._results) or (
+            number == signal.SIGINT and isinstance(error, KeyboardInterrupt)
+        )
+        if self._is_outermost and not is_told:
+            signal.raise_signal(number)
+
+    @property
+    def arrived(self) -> bool:
+        """Whether a signal has come."""
+        return self._signals.count > 0
+
+    @property
+    def insists(self) -> bool:
+        """Whether a second signal has come: nothing more is to be done."""
+        return self._signals.count > 1
+
+    @property
+    def exit_code(self) -> int:
+        """What a command that a signal ended returns: 128 and its number; 0 without one."""
+        return 128 + self._signals.number if self.arrived else 0
+
+    def check(self) -> None:
+        """Raises KeyboardInterrupt where a signal has come."""
+        if self.arrived:
+            raise KeyboardInterrupt
+
+    def mark(self, result: Result) -> Result:
+        """Has a whole result marked when the hold ends, if a signal has come; returns it."""
+        self._results.append(result)
+        return result
+
+
+def current_hold() -> Hold:
+    """The hold that this thread is in; one in which no signal comes, outside of any."""
+    if _outermost is not None and _in_main_thread():
+        return _outermost
+    return Hold()
+
+
+def _in_main_thread() -> bool:
+    return threading.current_thread() is threading.main_thread()

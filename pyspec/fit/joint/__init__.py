@@ -1,0 +1,1 @@
+"""Several files with parameters in common, fitted together."""

@@ -1,0 +1,198 @@
+"""Several files as one problem: shared parameters once, residuals one after the other."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from pyspec.errors import FitError
+from pyspec.executor import Executor, JointExecutor, make_joint_executor
+from pyspec.executor.joint import join_names
+from pyspec.fit.doubts import check_registered
+from pyspec.fit.linear import problem_of
+from pyspec.fit.parameters import FitParameters
+from pyspec.fit.problem import FitProblem
+from pyspec.fit.solve.native import NativeSolver, Watch
+from pyspec.model import Measurement, Model, Par
+
+Array = npt.NDArray[np.float64]
+
+
+class JointProblem(FitProblem):
+    """Several problems as one. Shared parameters occur once, the others as ``file00_name``."""
+
+    def __init__(
+        self, parts: Sequence[tuple[Model, Measurement]], backend: str, label: str
+    ) -> None:
+        self.parts = [(model, measurement) for model, measurement in parts]
+        self.shared = join_names([model for model, _ in self.parts])
+        self._label = label
+        super().__init__(*self.parts[0], backend)
+        assert isinstance(self.executor, JointExecutor)
+        self.problems = [
+            problem_of(model, measurement, backend, executor)
+            for (model, measurement), executor in zip(
+                self.parts, self.executor.executors, strict=True
+            )
+        ]
+        if len({problem.is_weighted for problem in self.problems}) > 1:
+            raise FitError(
+                f"{label}: the noise of some files is known and that of others is not, so their "
+                "residuals cannot be weighed against each other; call set_noise for all or none"
+            )
+
+    def make_executor(self) -> Executor:
+        for model, _ in self.parts:
+            check_registered(model, model.parameters)
+        return make_joint_executor(self.parts, self.backend)
+
+    @property
+    def label(self) -> str:
+        return self._label
+
+    @property
+    def is_poisson(self) -> bool:
+        return any(problem.is_poisson for problem in self.problems)
+
+    @property
+    def n_residuals(self) -> int:
+        return sum(problem.n_residuals for problem in self.problems)
+
+    @property
+    def n_points(self) -> int:
+        return sum(problem.n_points for problem in self.problems)
+
+    @property
+    def n_linear(self) -> int:  # type: ignore[override]
+        """Amplitudes that are free in any of the files."""
+        return sum(problem.n_linear for problem in self.problems)
+
+    def solve(self, solver: NativeSolver, watch: Watch) -> None:
+        if not self.n_linear:
+            super().solve(solver, watch)
+            return
+
+        def evaluate(theta: Array, form: str) -> Array:
+            with np.errstate(all="ignore"):
+                return np.asarray(self.executor.normal(theta, None, form))
+
+        solver.run(evaluate, watch)
+
+    def split(self, values: Array) -> list[Array]:
+        """One flat array of all points as one of the shape of its window for each file."""
+        parts, begin = [], 0
+        for problem in self.problems:
+            measurement, end = problem.measurement, begin + problem.n_residuals
+            assert measurement.data is not None
+            parts.append(values[begin:end].reshape(measurement.window(measurement.data).shape))
+            begin = end
+        return parts
+
+    @cached_property
+    def column_kinds(self) -> tuple[str, ...]:
+        """The class of each column: constant where it is so in every file that has it."""
+        found = ["constant"] * len(self.names)
+        for problem, gather in zip(self.problems, self.shared.gather, strict=True):
+            for place, kind in zip(gather.tolist(), problem.column_kinds, strict=True):
+                found[place] = kind if found[place] == "constant" else found[place]
+        return tuple(found)
+
+    @cached_property
+    def parameters(self) -> dict[str, Par]:
+        found: dict[str, Par] = {}
+        for problem, full in zip(self.problems, self.shared.full, strict=True):
+            for name, par in problem.parameters.items():
+                found.setdefault(full[name], par)
+        return found
+
+    @cached_property
+    def data_square(self) -> float:
+        return sum(problem.data_square for problem in self.problems)
+
+    def start(
+        self, seeds: Mapping[str, float] | None = None
+    ) -> tuple[FitParameters, tuple[str, ...]]:
+        params: FitParameters = {}
+        moved: list[str] = []
+        for problem, full in zip(self.problems, self.shared.full, strict=True):
+            own = {name: (seeds or {})[full[name]] for name in full if full[name] in (seeds or {})}
+            local, moved_here = problem.start(own)
+            moved += [full[name] for name in moved_here]
+            for name, par in local.items():
+                if full[name] not in params:
+                    params[full[name]] = replace(par, name=full[name])
+        self.sizes = [params[name].unit for name in self.names]
+        return params, tuple(dict.fromkeys(moved))
+
+    def local(self, index: int, values: Mapping[str, float]) -> dict[str, float]:
+        """The values of one file under its own names."""
+        full = self.shared.full[index]
+        return {name: values[full[name]] for name in full if full[name] in values}
+
+    def followers(self, values: Mapping[str, float]) -> dict[str, tuple[float, dict[str, float]]]:
+        found: dict[str, tuple[float, dict[str, float]]] = {}
+        for index, (problem, full) in enumerate(zip(self.problems, self.shared.full, strict=True)):
+            for name, (value, slopes) in problem.followers(self.local(index, values)).items():
+                found[full[name]] = value, {full[leaf]: slope for leaf, slope in slopes.items()}
+        return found
+
+    def cautions(self, values: Mapping[str, float]) -> list[str]:
+        found: list[str] = []
+        for index, problem in enumerate(self.problems):
+            found += problem.cautions(self.local(index, values))
+        return list(dict.fromkeys(found))
+
+    def doubts(
+        self, theta: Array, values: Mapping[str, float], sides: Any, chisqr: float | None = None
+    ) -> list[str]:
+        found: list[str] = []
+        for index, (problem, gather) in enumerate(
+            zip(self.problems, self.shared.gather, strict=True)
+        ):
+            own, full = self.local(index, values), self.shared.full[index]
+            there = {name: sides[full[name]] for name in full if full[name] in sides}
+            found += problem.doubts(theta[gather], own, there)
+        return list(dict.fromkeys(found))
+
+    def at_the_bound(self, name: str, side: str, limit: float, *gain: float) -> str:
+        for problem, full in zip(self.problems, self.shared.full, strict=True):
+            for own, whole in full.items():
+                if whole == name:
+                    text = problem.at_the_bound(own, side, limit, *gain)
+                    return text.replace(own, name, 1)
+        return super().at_the_bound(name, side, limit, *gain)
+
+    def slopes(self, theta: Array, bounds: Sequence[tuple[float, float]], free: list[int]) -> Array:
+        if self.in_c:
+            return super().slopes(theta, bounds, free)
+        blocks = []
+        for problem, gather in zip(self.problems, self.shared.gather, strict=True):
+            block = np.zeros((problem.n_residuals, len(free)))
+            mine = [k for k, column in enumerate(free) if column in gather]
+            places = [int(np.flatnonzero(gather == free[k])[0]) for k in mine]
+            if mine:
+                own = [bounds[k] for k in gather]
+                block[:, mine] = problem.slopes(theta[gather], own, places)
+            blocks.append(block)
+        self.evaluations.count += 2 * len(free)
+        return np.concatenate(blocks)
+
+    def jumps(self) -> dict[str, Array]:
+        found: dict[str, list[Array]] = {}
+        for problem, full in zip(self.problems, self.shared.full, strict=True):
+            for name, places in problem.jumps().items():
+                found.setdefault(full[name], []).append(places)
+        return {name: np.unique(np.concatenate(places)) for name, places in found.items()}
+
+    def explain(self, theta: Array) -> str:
+        for index, (problem, gather) in enumerate(
+            zip(self.problems, self.shared.gather, strict=True)
+        ):
+            if not np.isfinite(problem.run(theta[gather])).all():
+                return f"file {index}: {problem.explain(theta[gather])}"
+        return self.problems[0].explain(theta[self.shared.gather[0]])

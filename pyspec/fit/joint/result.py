@@ -1,0 +1,142 @@
+"""What a joint fit returns: one result of all files, and one of each file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from html import escape
+from typing import Any, overload
+
+import numpy as np
+import numpy.typing as npt
+
+from pyspec.errors import FitError, suggest
+from pyspec.fit.joint.problem import JointProblem
+from pyspec.fit.result import FitResult
+from pyspec.fit.table import CorrelationTable, ParameterTable
+
+Array = npt.NDArray[np.float64]
+
+
+class JointFit(FitResult):
+    """The fit of all files as one: arrays are those of the files, flat, one after the other."""
+
+    problem: JointProblem
+
+    def _of_files(self, arrays: Iterable[npt.NDArray[Any]]) -> npt.NDArray[Any]:
+        return np.concatenate([np.ravel(array) for array in arrays])
+
+    @property
+    def data(self) -> npt.NDArray[Any]:
+        """(n,) the data of the fit windows of all files."""
+        measurements = [problem.measurement for problem in self.problem.problems]
+        return self._of_files(m.window(m.data) for m in measurements if m.data is not None)
+
+    @property
+    def keep(self) -> npt.NDArray[np.bool_]:
+        """(n,) False where a point is masked."""
+        return self._of_files(
+            np.ones(problem.n_residuals, dtype=bool)
+            if problem.measurement.keep is None
+            else problem.measurement.window(problem.measurement.keep)
+            for problem in self.problem.problems
+        )
+
+    @property
+    def sigma(self) -> Array | None:
+        """(n,) the declared standard deviations, None where no noise was declared."""
+        fits = self.problem.split(self.fit)
+        found = [
+            problem.measurement.sigma(fit)
+            for problem, fit in zip(self.problem.problems, fits, strict=True)
+        ]
+        known = [sigma for sigma in found if sigma is not None]
+        return self._of_files(known) if known else None
+
+    @property
+    def energy(self) -> Array:
+        """Each file has its own. Raises :class:`FitError`."""
+        raise FitError("several files have no energies in common; ask one of them: joint[0].energy")
+
+    @property
+    def time(self) -> Array:
+        """Each file has its own. Raises :class:`FitError`."""
+        raise FitError("several files have no times in common; ask one of them: joint[0].time")
+
+    def components(self, *, whole: bool = False) -> Any:
+        """Each file has its own. Raises :class:`FitError`."""
+        raise FitError("components belong to one file; ask it: joint[0].components()")
+
+
+class JointResult(Sequence[FitResult]):
+    """A joint fit: ``joint[0]`` is the FitResult of the first file, under its own names.
+
+    Attributes
+    ----------
+    joint : the FitResult of all, under the project's names; its `values`, `stderr`, `table`,
+        `correlations`, `redchi`, `success`, … are those of this object
+    files : one FitResult a file; their chisqr is that of the file, their standard errors are
+        those of the joint fit; ``joint["scan"]`` is that of the file of this name
+    names : what the files are called
+    """
+
+    def __init__(self, joint: FitResult, files: Sequence[FitResult]) -> None:
+        self.joint = joint
+        self.files = tuple(files)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the files."""
+        return tuple(file.file_name for file in self.files)
+
+    @overload
+    def __getitem__(self, key: int | str) -> FitResult: ...
+    @overload
+    def __getitem__(self, key: slice) -> tuple[FitResult, ...]: ...
+    def __getitem__(self, key: int | slice | str) -> Any:
+        if isinstance(key, str):
+            if key not in self.names:
+                known = ", ".join(self.names)
+                raise FitError(f"no file {key!r}{suggest(key, list(self.names))}; it has {known}")
+            return self.files[self.names.index(key)]
+        return self.files[key]
+
+    def __len__(self) -> int:
+        return len(self.files)
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_") or name in ("joint", "files", "data", "fit", "residual", "energy"):
+            raise AttributeError(f"a JointResult has no {name!r}; its files may: joint[0].{name}")
+        return getattr(self.joint, name)
+
+    @property
+    def values(self) -> dict[str, float]:
+        """Name in the project → best-fit value."""
+        return self.joint.values
+
+    @property
+    def stderr(self) -> dict[str, float | None]:
+        """Name in the project → standard error."""
+        return self.joint.stderr
+
+    @property
+    def table(self) -> ParameterTable:
+        """All parameters of all files."""
+        return self.joint.table
+
+    @property
+    def correlations(self) -> CorrelationTable:
+        """Correlations of the free parameters."""
+        return self.joint.correlations
+
+    def conf_interval(self, **options: Any) -> Any:
+        """Intervals by profile likelihood, of all free parameters."""
+        return self.joint.conf_interval(**options)
+
+    def __str__(self) -> str:
+        return str(self.joint)
+
+    def __repr__(self) -> str:
+        return f"<JointResult of {len(self)} files: {self.joint!r}>"
+
+    def _repr_html_(self) -> str:
+        return f"<b>{escape(f'{len(self)} files together')}</b><br>{self.joint._repr_html_()}"

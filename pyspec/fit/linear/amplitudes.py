@@ -1,0 +1,205 @@
+"""The free amplitudes of a finished fit with their standard errors.
+
+With A = [B, G] the weighted derivatives of one group of data (an energy, or a time) by its own
+amplitudes and by theta, and C the covariance of theta, the amplitudes c have the covariance
+
+    cov(c) = s² (BᵀB)⁻¹ + Z C Zᵀ,   Z = (BᵀB)⁻¹ BᵀG,
+
+the block of the inverse of the whole normal matrix (G. H. Golub and V. Pereyra, Inverse Problems
+19, R1 (2003)). s² is the reduced chi² where errors are scaled by it, else 1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from pyspec.errors import FitError, suggest
+from pyspec.executor.linear.executor import COUNTS_FLOOR, Solved
+from pyspec.fit.export import need_xarray
+
+if TYPE_CHECKING:
+    from pyspec.fit.linear.problem import LinearProblem
+
+Array = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Amplitudes:
+    """Spectra that were free at each energy, or traces that were free at each time.
+
+    ``amplitudes["expFun_01_A"]`` is one of them, (n,).
+
+    Attributes
+    ----------
+    axis : "energy" or "time"
+    along : (n,) that axis within the window of the fit
+    values : name → (n,); 0 where it is held at 0
+    stderr : name → (n,) one standard error; NaN where the amplitude is held at 0 or not determined
+    covariance : (n, n_amplitudes, n_amplitudes) of the amplitudes at one energy, or time; NaN as in
+        `stderr`
+    determined : name → (n,) False where an amplitude is held at 0 or the data do not determine it
+    basis : name → what each is multiplied with, (n_x,), or (n, n_x) where it differs along `axis`
+    x : (n_x,) the other axis within the window
+    """
+
+    axis: str
+    along: Array
+    values: Mapping[str, Array]
+    stderr: Mapping[str, Array]
+    covariance: Array
+    determined: Mapping[str, npt.NDArray[np.bool_]]
+    basis: Mapping[str, Array]
+    x: Array
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The amplitudes, in the order of the model."""
+        return tuple(self.values)
+
+    def __getitem__(self, name: str) -> Array:
+        if name not in self.values:
+            raise FitError(
+                f"no amplitude {name!r} is free{suggest(str(name), list(self.values))}; there are "
+                f"{', '.join(self.values)}"
+            )
+        return self.values[name]
+
+    def __iter__(self) -> Any:
+        return iter(self.values)
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    def __bool__(self) -> bool:
+        return True
+
+    def combined(self, weights: Mapping[str, float]) -> tuple[Array, Array]:
+        """(value, standard error), (n,) each, of a sum of amplitudes times numbers, by their whole
+        covariance: decay spectra as sums of species' spectra, or the other way round."""
+        for name in weights:
+            self[name]
+        row = np.array([float(weights.get(name, 0.0)) for name in self.names])
+        used = np.flatnonzero(row)
+        value = np.array(list(self.values.values())).T @ row
+        part = self.covariance[:, used[:, None], used]
+        error = np.sqrt(np.einsum("i,gij,j->g", row[used], part, row[used]))
+        return np.asarray(value), np.asarray(error)
+
+    def to_dataset(self) -> Any:
+        """An ``xarray.Dataset``: value and stderr along (amplitude, energy or time). Raises
+        :class:`FitError` without xarray."""
+        xarray = need_xarray()
+        dims = ("amplitude", self.axis)
+        coords = {"amplitude": list(self.names), self.axis: self.along}
+        variables = {
+            "value": (dims, np.array(list(self.values.values()))),
+            "stderr": (dims, np.array(list(self.stderr.values()))),
+        }
+        return xarray.Dataset(variables, coords=coords)
+
+    to_xarray = to_dataset
+
+    def __repr__(self) -> str:
+        return (
+            f"<Amplitudes {', '.join(self.names)}: free along {self.axis}, "
+            f"{self.along.size} values each>"
+        )
+
+
+def amplitudes_of(
+    problem: LinearProblem, theta: Array, covariance: Array, variance: float
+) -> Amplitudes:
+    """The amplitudes at `theta`.
+
+    `covariance` is that of theta, (n_theta, n_theta), with zeros for parameters that are taken to
+    be known. `variance` is s².
+    """
+    executor = problem.linear
+    solved = executor.solve(theta, problem.fixed)
+    found, determined = solved.projected.amplitudes, solved.projected.determined
+    spread = _covariances(follow(problem, solved, variance), found.shape[1], covariance)
+    errors = np.sqrt(np.einsum("gkk->gk", spread))
+    names = list(executor.designer.free)
+    basis = solved.design.basis
+    return Amplitudes(
+        executor.designer.axis,
+        executor.designer.along,
+        {name: found[:, k] for k, name in enumerate(names)},
+        {name: errors[:, k] for k, name in enumerate(names)},
+        spread,
+        {name: determined[:, k] for k, name in enumerate(names)},
+        {n: basis[k, 0] if basis.shape[1] == 1 else basis[k] for k, n in enumerate(names)},
+        executor.designer.x,
+    )
+
+
+def covariance_of(
+    names: Sequence[str],
+    stderr: Mapping[str, float | None],
+    correl: Mapping[str, Mapping[str, float]],
+) -> Array:
+    """(n, n) covariance from standard errors and correlations; 0 where there is no error."""
+    size = np.array([stderr[name] or 0.0 for name in names])
+    ratio = np.eye(len(names))
+    for i, first in enumerate(names):
+        for j, second in enumerate(names):
+            if i != j:
+                ratio[i, j] = correl.get(first, {}).get(second, 0.0)
+    return np.asarray(np.where(np.isfinite(size), size, 0.0)[:, None] * ratio * size)
+
+
+def weights_at(problem: LinearProblem, solved: Solved) -> Array | None:
+    """(n_groups, n_x) 1 / sigma of the data, by which the information is weighed; None for 1."""
+    executor, measured = problem.linear, problem.measurement
+    weight = executor.weight
+    if measured.loss != "poisson":
+        return weight
+    counts = np.maximum(solved.model * measured.loss_scale, COUNTS_FLOOR)
+    own = measured.loss_scale / np.sqrt(counts)
+    return own if weight is None else own * weight
+
+
+@dataclass(frozen=True, eq=False)
+class Followed:
+    """How the amplitudes of one group follow: those that are determined (`kept`), their covariance
+    at known theta, s² (BᵀB)⁻¹, and Z, the decrease of each by each parameter of theta."""
+
+    kept: npt.NDArray[np.intp]
+    inverse: Array
+    slopes: Array
+
+
+def follow(problem: LinearProblem, solved: Solved, variance: float) -> list[Followed]:
+    """How the amplitudes of each group follow theta."""
+    weight = weights_at(problem, solved)
+    design, on = solved.design, solved.projected.determined
+    found = solved.projected.amplitudes
+    same = design.basis.shape[1] == 1 and weight is None and bool(np.all(on == on[0]))
+    changes = [design.change(found, k) for k in range(solved.theta.size)]
+    result: list[Followed] = []
+    inverse: Array | None = None
+    for group in range(len(found)):
+        kept = np.flatnonzero(on[group])
+        own = design.basis[kept, group % design.basis.shape[1]].T
+        side = np.array([change[group] for change in changes]).reshape(len(changes), -1).T
+        if weight is not None:
+            own, side = own * weight[group][:, None], side * weight[group][:, None]
+        if inverse is None or not same:
+            inverse = np.linalg.pinv(own) if kept.size else np.zeros((0, len(own)))
+        slopes = inverse @ side if changes else np.zeros((kept.size, 0))
+        result.append(Followed(kept, variance * (inverse @ inverse.T), slopes))
+    return result
+
+
+def _covariances(followed: list[Followed], n_basis: int, covariance: Array) -> Array:
+    """(n_groups, n_basis, n_basis), NaN for amplitudes that are held or not determined."""
+    result = np.full((len(followed), n_basis, n_basis), np.nan)
+    for group, own in enumerate(followed):
+        block = own.inverse + own.slopes @ covariance @ own.slopes.T
+        result[group][np.ix_(own.kept, own.kept)] = block
+    return result

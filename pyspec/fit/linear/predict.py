@@ -1,0 +1,75 @@
+"""A fit with free amplitudes at other times (spectra were free) or other energies (traces were).
+
+A prediction changes with theta directly and through the amplitudes, which follow: with G and B the
+derivatives there by theta and by the amplitudes of a group, and Z, (B'B)^-1 those of the data (see
+:mod:`pyspec.fit.linear.amplitudes`), its variance is (G - B Z) C (G - B Z)' + s^2 B (B'B)^-1 B'.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from pyspec.errors import DataError
+from pyspec.executor.linear.design import Design
+from pyspec.fit.linear.amplitudes import Followed, follow
+from pyspec.fit.linear.problem import LinearProblem
+from pyspec.fit.predict import Prediction
+
+Array = npt.NDArray[np.float64]
+
+
+def predict_linear(
+    problem: LinearProblem,
+    theta: Array,
+    covariance: Array,
+    variance: float,
+    energy: npt.ArrayLike | None,
+    time: npt.ArrayLike | None,
+) -> Prediction:
+    """The prediction on the energies or times given, within the window along the other axis.
+
+    Raises :class:`DataError` for values along the axis on which amplitudes are free, and where the
+    model sums over the samples of an axis that is to change.
+    """
+    executor = problem.linear
+    axis = executor.designer.axis
+    fixed, given = (energy, time) if axis == "energy" else (time, energy)
+    if fixed is not None:
+        raise DataError(
+            f"{problem.label}: amplitudes are free along {axis} and known where the data are; "
+            f"leave {axis}= out"
+        )
+    solved = executor.solve(theta, problem.fixed)
+    followed = follow(problem, solved, variance)
+    design, x = (
+        (solved.design, executor.designer.x)
+        if given is None
+        else (executor.elsewhere(theta, problem.fixed, given))
+    )
+    amplitudes = solved.projected.amplitudes
+    value = np.einsum("gk,kgx->gx", amplitudes, np.broadcast_to(
+        design.basis, (amplitudes.shape[1], len(amplitudes), x.size)
+    ))  # fmt: skip
+    if design.offset is not None:
+        value = value + design.offset
+    error = _errors(design, amplitudes, followed, covariance)
+    along = executor.designer.along
+    axes = (along, x) if axis == "energy" else (x, along)
+    return Prediction(axes[0], axes[1], executor.groups_of(value), executor.groups_of(error))
+
+
+def _errors(
+    design: Design, amplitudes: Array, followed: list[Followed], covariance: Array
+) -> Array:
+    """(n_groups, n_x) standard errors."""
+    changes = [design.change(amplitudes, k) for k in range(len(covariance))]
+    found = np.zeros((len(amplitudes), design.basis.shape[-1]))
+    for group, own in enumerate(followed):
+        basis = design.basis[own.kept, group % design.basis.shape[1]].T
+        rows = np.array([change[group] for change in changes]).reshape(len(changes), -1).T
+        rows = rows - basis @ own.slopes
+        spread = np.einsum("xi,ij,xj->x", rows, covariance, rows)
+        spread += np.einsum("xi,ij,xj->x", basis, own.inverse, basis)
+        found[group] = np.sqrt(np.maximum(spread, 0.0))
+    return found

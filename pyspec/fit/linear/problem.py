@@ -1,0 +1,117 @@
+"""The problem of a fit whose amplitudes are free at each energy or each time.
+
+The optimizer sees the residual that remains once they are solved for (variable projection), and
+the other parameters alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from pyspec.errors import FitError, PlanError
+from pyspec.executor import Executor, LinearExecutor
+from pyspec.fit.problem import FitProblem
+from pyspec.fit.solve.native import NativeSolver, Watch
+from pyspec.model import Measurement, Model, Par
+from pyspec.model.free import dispersed, free_parameters, single_valued
+
+Array = npt.NDArray[np.float64]
+
+
+class LinearProblem(FitProblem):
+    """Model, measurement and backend; the amplitudes are no parameters."""
+
+    @property
+    def linear(self) -> LinearExecutor:
+        """The executor, which solves for the amplitudes."""
+        executor = self.executor
+        assert isinstance(executor, LinearExecutor)
+        return executor
+
+    @property
+    def n_linear(self) -> int:  # type: ignore[override]
+        """Amplitudes of all energies or times."""
+        return self.linear.n_linear
+
+    @cached_property
+    def parameters(self) -> dict[str, Par]:
+        """All parameters but the amplitudes that are free, and what depends on the energy."""
+        return single_valued(self.model)
+
+    @cached_property
+    def dispersed(self) -> frozenset[str]:
+        """Parameters that differ from energy to energy: they have no single value."""
+        return dispersed(self.model)
+
+    def jumps(self) -> dict[str, Array]:
+        if self.dispersed:
+            return {}
+        try:
+            return super().jumps()
+        except PlanError:
+            return {}
+
+    def solve(self, solver: NativeSolver, watch: Watch) -> None:
+        """Runs the solver of C with sums from the executor, one evaluation after the other."""
+
+        def evaluate(theta: Array, form: str) -> Array:
+            with np.errstate(all="ignore"):
+                return np.asarray(self.executor.normal(theta, self.fixed, form))
+
+        solver.run(evaluate, watch)
+
+    def run(self, theta: Array, *, whole: bool = False) -> Array:
+        """The model over the window. Over the whole axes it is NaN where there are no data to
+        solve for amplitudes: outside of the window, along the axis of these."""
+        found = np.asarray(self.executor.run(theta, self.fixed))
+        if not whole:
+            return found
+        measured, model = self.measurement, self.model
+        assert model.time is not None
+        assert model.energy is not None
+        everywhere = np.full((model.time.size, model.energy.size), np.nan)
+        rows = slice(*(measured.rows or (None, None)))
+        everywhere[rows, slice(*(measured.columns or (None, None)))] = found
+        return everywhere
+
+    def doubts(
+        self, theta: Array, values: Mapping[str, float], sides: Any, chisqr: float | None = None
+    ) -> list[str]:
+        found = super().doubts(theta, values, sides, chisqr)
+        with np.errstate(all="ignore"):
+            lost = self.linear.undetermined(theta, self.fixed)
+        axis = {"energy": "energies", "time": "times"}[self.linear.designer.axis]
+        return found + [
+            f"{name} is not determined at {count} {axis}: the data cannot tell what it is "
+            "multiplied with from the other amplitudes; it is held at 0 there"
+            for name, count in lost.items()
+        ]
+
+    def explain(self, theta: Array) -> str:
+        if self.dispersed:
+            return "a parameter that depends on the energy leaves the domain of its function"
+        return super().explain(theta)
+
+
+def problem_of(
+    model: Model,
+    measurement: Measurement,
+    backend: str,
+    executor: Executor | None = None,
+    fixed: Mapping[str, float] | None = None,
+    without: Collection[str] = (),
+) -> FitProblem:
+    """The problem of a model, with or without free amplitudes."""
+    if not free_parameters(model.parameters):
+        return FitProblem(model, measurement, backend, executor, fixed, without)
+    if measurement.data is not None and np.ndim(measurement.data) != 2:
+        raise FitError(
+            f"{model.name}: amplitudes that are free need data of times and energies, not "
+            f"{np.ndim(measurement.data)}D data"
+        )
+    return LinearProblem(model, measurement, backend, executor, fixed, without)

@@ -1,0 +1,170 @@
+"""What users of lmfit type: the same things under lmfit's names."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from pyspec.errors import FitError
+from pyspec.fit.components import every_component
+from pyspec.fit.mcmc import MC, MCMCResult, sample
+from pyspec.fit.problem import FitProblem
+from pyspec.fit.solve.outcome import NativeOutcome
+from pyspec.fit.solve.stages import minimizer_of
+from pyspec.model import Measurement, Model
+
+Array = npt.NDArray[np.float64]
+
+#: Draws a result, ``plotter(result, **options)``; registered by what can, so that this room needs
+#: no pictures.
+_PLOTTERS: list[Callable[..., Any]] = []
+
+
+def register_plotter(function: Callable[..., Any]) -> None:
+    """Makes `function` (result, options) what :meth:`FitResult.plot` calls."""
+    _PLOTTERS[:] = [function]
+
+
+class Result(Protocol):
+    """What these names need of a result."""
+
+    problem: FitProblem
+    theta: Array
+    start: dict[str, float]
+    model_name: str
+    method: str
+    backend: str
+
+    @property
+    def lmfit(self) -> Any: ...
+    @property
+    def is_trace(self) -> bool: ...
+    @property
+    def fit(self) -> Array: ...
+    @property
+    def data(self) -> npt.NDArray[Any]: ...
+    @property
+    def values(self) -> dict[str, float]: ...
+    @property
+    def free_names(self) -> tuple[str, ...]: ...
+    @property
+    def model(self) -> Model: ...
+    @property
+    def measurement(self) -> Measurement: ...
+    def curve(self, at: str = "best") -> Array: ...
+
+
+class LmfitNames:
+    """The part of a FitResult that answers to lmfit's names. Objects of lmfit are made when they
+    are asked for: they take longer than the fit of one spectrum."""
+
+    problem: FitProblem
+    _outcome: Any
+    _minimizer: Any
+    _of_many: bool
+    _scale_covar: bool
+
+    @property
+    def lmfit(self) -> Any:
+        """The fit as an ``lmfit.MinimizerResult``."""
+        if isinstance(self._outcome, NativeOutcome):
+            from pyspec.fit.solve.native_result import NativeResult
+
+            self._outcome = NativeResult(self._outcome)
+        return self._outcome
+
+    @property
+    def params(self) -> Any:
+        """The ``lmfit.Parameters`` of the fit; changing them changes no other number of it."""
+        return self.lmfit.params
+
+    @property
+    def minimizer(self) -> Any:
+        """The ``lmfit.Minimizer``, for ``lmfit.conf_interval(result.minimizer, result.lmfit)``;
+        None for one file of a joint fit."""
+        if self._minimizer is None and not self._of_many:
+            self._minimizer = minimizer_of(self.problem, self.params, self._scale_covar)
+        return self._minimizer
+
+    #: The samples of :meth:`sample`; None before.
+    mcmc: MCMCResult | None = None
+
+    def sample(
+        self: Any, settings: MC | None = None, *, progress: bool = False, **options: Any
+    ) -> MCMCResult:
+        """Samples the posterior around this fit by Markov chains (emcee), and keeps the samples
+        in `mcmc`; the fit stays as it is.
+
+        The posterior is flat within the bounds. Noise that was declared is taken as it is; else
+        it is sampled too. Options are the fields of :class:`pyspec.MC`:
+        ``result.sample(steps=2000, seed=1)``. Raises :class:`FitError` without emcee.
+        """
+        samples = sample(self, settings or MC(use_mc=1, **options), progress)
+        self.mcmc = samples
+        return samples
+
+    @property
+    def best_fit(self: Result) -> Array:
+        """:attr:`fit` under lmfit's name."""
+        return self.fit
+
+    @property
+    def best_values(self: Result) -> dict[str, float]:
+        """:attr:`values` under lmfit's name."""
+        return self.values
+
+    @property
+    def init_values(self: Result) -> dict[str, float]:
+        """:attr:`start` under lmfit's name."""
+        return self.start
+
+    @property
+    def init_fit(self: Result) -> Array:
+        """The model at the start values: ``curve("start")``."""
+        return self.curve("start")
+
+    @property
+    def weighted_residual(self: Result) -> Array:
+        """What the fit made small, of the shape of `data`: ``(data - fit) / sigma``, for counts
+        the signed root of the deviance, 0 where masked. Its squares sum to `chisqr`."""
+        residual = np.array(self.problem.executor.residual(self.theta, self.problem.fixed))
+        return residual.reshape(self.data.shape)
+
+    @property
+    def chain(self: Result) -> Array:
+        """(n_steps, n_walkers, n_free) the samples of ``method="emcee"``, parameters in the order
+        of `free_names`. Raises :class:`FitError` for other methods."""
+        chain = getattr(self.lmfit, "chain", None)
+        if chain is None:
+            raise FitError(f"{self.method} samples nothing; fit with method='emcee'")
+        places = [self.lmfit.var_names.index(name) for name in self.free_names]
+        return np.asarray(chain)[..., places]
+
+    def fit_report(self: Result, **options: Any) -> str:
+        """The report of :func:`lmfit.fit_report`, with its `options`."""
+        import lmfit
+
+        return str(lmfit.fit_report(self.lmfit, **options))
+
+    def eval_components(self: Result) -> dict[str, Array]:
+        """Every component on its own, name → an array of the shape of `fit`, in file order; they
+        add up to `fit`, within rounding.
+
+        Raises :class:`FitError` for a trace, whose kernels act on laws and add nothing themselves.
+        """
+        if self.is_trace:
+            raise FitError(
+                f"{self.model_name} is a trace: its kernels act on its laws, so these do not add "
+                "up; see result.fit"
+            )
+        return every_component(self.model, self.values, self.measurement, self.backend)
+
+    def plot(self: Result, **options: Any) -> Any:
+        """Data, fit and residual; returns the Figure. Options as of
+        :func:`pyspec.plot.plot_fit`."""
+        if not _PLOTTERS:
+            raise FitError("no pictures are loaded; import pyspec.plot first")
+        return _PLOTTERS[0](self, **options)

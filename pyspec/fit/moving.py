@@ -1,0 +1,107 @@
+"""How the parameters of a 2D fit move in time, with their standard errors."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from pyspec.errors import BackendError, FitError, PlanError
+from pyspec.executor import CompiledExecutor, make_plan
+from pyspec.fit.problem import FitProblem
+
+Array = npt.NDArray[np.float64]
+
+#: Slopes by parameter beyond this many free ones would not be cheap.
+MAX_FREE = 400
+
+#: Slopes are central differences over this share of a standard error: far above rounding, well
+#: within the linear range.
+STEP = 0.1
+
+
+@dataclass(frozen=True)
+class Moving:
+    """Parameters over the times of the fit window.
+
+    Attributes
+    ----------
+    time : (n_time,)
+    values : name → (n_time,) of every parameter that moves
+    stderr : name → (n_time,) one standard error, or None where the fit has none
+    """
+
+    time: Array
+    values: Mapping[str, Array]
+    stderr: Mapping[str, Array | None]
+
+
+def moving_parameters(
+    problem: FitProblem,
+    theta: Array,
+    stderr: Mapping[str, float | None],
+    correl: Mapping[str, Mapping[str, float]],
+) -> Moving | None:
+    """The parameters that move at `theta`, None for the fit of one spectrum.
+
+    Errors are sqrt(diag(J C Jᵀ)), with the slopes J of the traces and the covariance C of the
+    free parameters. Raises :class:`FitError` where the model cannot be compiled.
+    """
+    model = problem.model
+    if model.time is None or model.is_time_model:
+        return None
+    try:
+        # Every parameter is to have a row of its own name, and its own class.
+        plan = make_plan(model, without=("drop", "share"))
+        executor = CompiledExecutor(plan)
+    except (PlanError, BackendError) as error:
+        raise FitError(f"the parameters of {model.name} cannot be traced: {error}") from error
+    known = model.parameters
+    rows = {
+        own: row
+        for row, name in enumerate(plan.row_names[: plan.samples])
+        if plan.row_moves[row] and (own := name.removesuffix("_resolved")) in known
+    }
+    window = slice(*(problem.measurement.rows or (None, None)))
+
+    def traces(at: Array) -> Array:
+        return np.asarray(executor.traces(at, problem.fixed)[list(rows.values())][:, window])
+
+    values = traces(theta)
+    errors = _errors(traces, theta, problem.names, stderr, correl) if rows else None
+    return Moving(
+        np.asarray(model.time[window]),
+        {name: values[k] for k, name in enumerate(rows)},
+        {name: None if errors is None else errors[k] for k, name in enumerate(rows)},
+    )
+
+
+def _errors(
+    traces: Callable[[Array], Array],
+    theta: Array,
+    names: tuple[str, ...],
+    stderr: Mapping[str, float | None],
+    correl: Mapping[str, Mapping[str, float]],
+) -> Array | None:
+    """(n_traces, n_time) standard errors; None where no parameter has one."""
+    spread = {k: error for k, name in enumerate(names) if (error := stderr.get(name)) is not None}
+    known = [k for k, error in spread.items() if np.isfinite(error)]
+    if not known or len(names) > MAX_FREE:
+        return None
+    matrix = np.eye(len(known))
+    for i, a in enumerate(known):
+        for j, b in enumerate(known):
+            if i != j:
+                matrix[i, j] = correl.get(names[a], {}).get(names[b], 0.0)
+    slopes = []
+    for k in known:
+        step = STEP * spread[k] or 1e-8
+        up, down = theta.copy(), theta.copy()
+        up[k] += step
+        down[k] -= step
+        slopes.append((traces(up) - traces(down)) / (2.0 * step) * spread[k])
+    jacobian = np.array(slopes)
+    variance = np.einsum("ipt,ij,jpt->pt", jacobian, matrix, jacobian)
+    return np.asarray(np.sqrt(np.maximum(variance, 0.0)))

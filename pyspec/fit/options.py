@@ -1,0 +1,158 @@
+"""The options of fits by name and type, and what is said of a name that is none."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import Any, TypedDict
+
+import numpy as np
+
+from pyspec.errors import CallError, FitError, suggest
+from pyspec.model import Measurement, Model
+
+
+class MethodOptions(TypedDict, total=False):
+    """What methods take: `tolerance` the native one, the others those of lmfit that know them."""
+
+    tolerance: float
+    # leastsq and least_squares
+    ftol: float
+    xtol: float
+    gtol: float
+    epsfcn: float
+    maxfev: int
+    factor: float
+    diag: Any
+    loss: str
+    f_scale: float
+    x_scale: Any
+    tr_solver: str
+    diff_step: Any
+    # scipy.optimize.minimize, and what searches without derivatives
+    tol: float
+    options: dict[str, Any]
+    strategy: str
+    maxiter: int
+    popsize: int
+    mutation: Any
+    recombination: float
+    init: Any
+    polish: bool
+    updating: str
+    niter: int
+    T: float
+    stepsize: float
+    Ns: int
+    keep: Any
+    totaliter: int
+    maxfun: int
+    # emcee
+    steps: int
+    nwalkers: int
+    burn: int
+    thin: int
+    ntemps: int
+    pos: Any
+    reuse_sampler: bool
+    float_behavior: str
+    is_weighted: bool
+    run_mcmc_kwargs: dict[str, Any]
+    # what scripts of trspecfit switch off, see :func:`pyspec.fit.solve.methods.without_intervals`
+    try_ci: Any
+    ci_sigmas: Any
+    mc_settings: Any
+    jac_fun: Any
+
+
+class FitOptions(MethodOptions, total=False):
+    """The arguments of :func:`pyspec.fit_model` beside model and measurement."""
+
+    backend: str | None
+    method: str | None
+    progress: bool | Callable[..., object] | None
+    max_nfev: int | None
+    fit_alg_1: str | None
+    fit_alg_2: str | None
+    scale_covar: bool | None
+    seeds: Any
+    max_seconds: float | None
+    jacobian_without: Collection[str]
+    n_starts: int
+    seed: int
+
+
+class StagedOptions(FitOptions, total=False):
+    """Those, and `stages`."""
+
+    stages: int
+
+
+#: Both, by name.
+METHOD_OPTIONS = tuple(MethodOptions.__annotations__)
+FIT_OPTIONS = tuple(name for name in StagedOptions.__annotations__ if name not in METHOD_OPTIONS)
+
+
+#: What other programs call an argument of fits, or where else it belongs.
+_MEANT = {
+    "max_evaluations": "; did you mean 'max_nfev'?",
+    "max_iter": "; did you mean 'max_nfev'?",
+    "timeout": "; did you mean 'max_seconds'?",
+    "starts": "; did you mean 'n_starts'?",
+    "weights": "; noise belongs to the data: file.set_noise, or Measurement(weight=1 / sigma)",
+    "sigma": "; noise belongs to the data: file.set_noise, or Measurement(weight=1 / sigma)",
+    "params": "; start values are seeds={'GLP_01_A': 20}, or model.set(name, value)",
+    "energy": "; axes belong to the data: File(energy=...), or model.set_axes(energy=...)",
+    "energies": "; axes belong to the data: File(energy=...), or model.set_axes(energy=...)",
+    "limits": "; the window is file.set_fit_limits([82, 90])",
+    "verbose": "; did you mean 'progress'?",
+}
+
+
+def check_options(label: str, options: Mapping[str, Any]) -> None:
+    """Raises :class:`FitError` for the misspelt name of an argument of fits, which would go to the
+    method as an option."""
+    for name in options:
+        hint = _MEANT.get(name) or suggest(name, [*FIT_OPTIONS, "tolerance"])
+        if name not in METHOD_OPTIONS and hint:
+            raise FitError(f"{label}: fits have no argument {name!r}{hint}")
+
+
+def need_pair(call: str, model: object, measurement: object) -> None:
+    """Raises :class:`CallError` where these are no Model and Measurement."""
+    if isinstance(model, Measurement) and isinstance(measurement, Model):
+        raise CallError(
+            f"{call}: model and measurement are swapped; write {call}(model, measurement)"
+        )
+    if not isinstance(model, Model):
+        raise CallError(
+            f"{call}: the first argument is a Model, not {_shown(model)}; load one with "
+            "load_model('models.yaml', 'name')"
+        )
+    if not isinstance(measurement, Measurement):
+        raise CallError(
+            f"{call}: the second argument is a Measurement, not {_shown(measurement)}; give "
+            "Measurement(data=...), and the axes to the model: "
+            "model.set_axes(energy=..., time=...)"
+        )
+
+
+def need_pairs(parts: object) -> None:
+    """Raises :class:`CallError` where these are no pairs of a Model and a Measurement."""
+    wanted = "fit_joint takes a list with a pair for each file, [(model, measurement), ...]"
+    if not isinstance(parts, Sequence) or isinstance(parts, str):
+        raise CallError(f"{wanted}, not {_shown(parts)}; put the pairs into a list")
+    if not parts:
+        raise CallError(f"{wanted}, but the list is empty; give at least one pair")
+    for part in parts:
+        if not isinstance(part, Sequence) or isinstance(part, str) or len(part) != 2:
+            raise CallError(f"{wanted}, not {_shown(part)}; put each model beside its measurement")
+        need_pair("fit_joint", *part)
+
+
+def _shown(given: object) -> str:
+    if isinstance(given, str):
+        return repr(given)
+    if isinstance(given, np.ndarray):
+        return "an array"
+    kind = type(given).__name__
+    return f"{'an' if kind[0] in 'aeio' else 'a'} {kind}"

@@ -1,0 +1,150 @@
+"""What a fit says of other axes than those of its data, with its uncertainty."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from pyspec.errors import FitError
+from pyspec.executor import Executor, make_executor
+from pyspec.fit.problem import FitProblem
+from pyspec.fit.solve.covariance import jacobian
+from pyspec.model import Model
+from pyspec.model.sampling import Term, terms
+
+Array = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Prediction:
+    """A fitted model on axes of one's choice.
+
+    Attributes
+    ----------
+    energy, time : the axes; None where the model has none
+    value : (n_time, n_energy), (n_energy,) or, of a trace, (n_time,)
+    stderr : one standard error of each value by the covariance of the fit, sqrt(diag(J C Jᵀ));
+        None where the fit has no standard errors
+    """
+
+    energy: Array | None
+    time: Array | None
+    value: Array
+    stderr: Array | None
+
+    @property
+    def band(self) -> tuple[Array, Array]:
+        """value - stderr and value + stderr. Raises :class:`FitError` without standard errors."""
+        if self.stderr is None:
+            raise FitError(
+                "the fit has no standard errors, so its prediction has no band; see the message "
+                "and the cautions of the result"
+            )
+        return self.value - self.stderr, self.value + self.stderr
+
+
+def predict(
+    problem: FitProblem,
+    theta: Array,
+    stderr: Mapping[str, float | None],
+    correl: Mapping[str, Mapping[str, float]],
+    energy: npt.ArrayLike | None,
+    time: npt.ArrayLike | None,
+) -> Prediction:
+    """The prediction of a fit that ended at `theta`; axes that are None are those of the data.
+
+    Parameters without a standard error are taken to be known. Raises :class:`DataError` as
+    :func:`pyspec.model.sampling.terms` does.
+    """
+    names = problem.names
+    spread = {
+        name: float(error)
+        for name in names
+        if (error := stderr.get(name)) is not None and np.isfinite(error)
+    }
+    value: Array | None = None
+    slopes: dict[str, Array] = {}
+    parts = terms(problem.model, energy, time)
+    for term in parts:
+        own, columns = _term(term, problem, dict(zip(names, theta, strict=True)), spread)
+        value = own if value is None else value + own
+        for name, column in columns.items():
+            slopes[name] = slopes[name] + column if name in slopes else column
+    assert value is not None
+    on = parts[0]
+    grids = (on.model.energy, on.model.time)
+    return Prediction(
+        None if on.model.is_time_model else _target(grids[0], on.energy),
+        _target(grids[1], on.time),
+        value,
+        _errors(slopes, spread, correl, value.shape) if spread else None,
+    )
+
+
+def _target(own: Array | None, along: tuple[Array, Array] | None) -> Array | None:
+    return own if along is None else along[1]
+
+
+def _term(
+    term: Term[Model], problem: FitProblem, values: Mapping[str, float], spread: Mapping[str, float]
+) -> tuple[Array, dict[str, Array]]:
+    """The value of one part of the prediction and, by parameter, its slopes."""
+    executor = make_executor(term.model, None, problem.backend)
+    names = executor.opt_param_names
+    theta = np.array([values[name] for name in names])
+    fixed = None
+    if problem.fixed is not None:
+        own = set(executor.fixed_names)
+        fixed = {name: value for name, value in problem.fixed.items() if name in own}
+    value = np.asarray(executor.run(theta, fixed))
+    wanted = [k for k, name in enumerate(names) if name in spread]
+    slopes: dict[str, Array] = {}
+    if wanted:
+        bounds = [(problem.parameters[n].min, problem.parameters[n].max) for n in names]
+        for k, column in zip(
+            wanted, model_slopes(executor, theta, fixed, wanted, bounds), strict=True
+        ):
+            slopes[names[k]] = term.taken(column.reshape(value.shape))
+    return term.taken(value), slopes
+
+
+def model_slopes(
+    executor: Executor,
+    theta: Array,
+    fixed: Mapping[str, float] | None,
+    wanted: list[int],
+    bounds: list[tuple[float, float]],
+) -> Array:
+    """(n_wanted, n) derivatives of the model: exact where the executor knows them, by central
+    differences elsewhere."""
+    can = executor.capabilities
+    unknown = [k for k in wanted if not can.jacobian or k in can.unknown_columns]
+    found: dict[int, Array] = {}
+    if can.jacobian:
+        exact = -executor.jacobian(theta, fixed, known_only=True)
+        found = {k: exact[k] for k in wanted}
+    if unknown:
+        sizes = np.maximum(np.abs(theta), 1.0).tolist()
+        columns = jacobian(
+            lambda at: np.ravel(executor.run(at, fixed)), theta, bounds, unknown, sizes
+        )
+        found.update(zip(unknown, columns.T, strict=True))
+    return np.array([found[k] for k in wanted])
+
+
+def _errors(
+    slopes: Mapping[str, Array],
+    spread: Mapping[str, float],
+    correl: Mapping[str, Mapping[str, float]],
+    shape: tuple[int, ...],
+) -> Array:
+    """sqrt(diag(J C Jᵀ)) from the slopes by each parameter."""
+    scaled = {name: slopes[name] * spread[name] for name in slopes}
+    variance = np.zeros(shape)
+    for a, first in scaled.items():
+        for b, second in scaled.items():
+            variance += (1.0 if a == b else correl.get(a, {}).get(b, 0.0)) * first * second
+    return np.asarray(np.sqrt(np.maximum(variance, 0.0)))

@@ -1,0 +1,114 @@
+"""fit_model: one model fitted to one measurement."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from typing import TYPE_CHECKING, Any
+
+from pyspec.calls import answered
+from pyspec.fit.backend import make_problem
+from pyspec.fit.caution import warn
+from pyspec.fit.evaluations import check_limits
+from pyspec.fit.interrupts import Hold
+from pyspec.fit.linear import problem_of
+from pyspec.fit.options import MethodOptions, check_options, need_pair
+from pyspec.fit.progress import Callback, make_progress
+from pyspec.fit.result import FitResult
+from pyspec.fit.solve.assess import assess
+from pyspec.fit.solve.methods import fit_stages, without_intervals
+from pyspec.fit.solve.sample import SAMPLER
+from pyspec.fit.solve.stages import run_fit
+from pyspec.fit.starts import best_of, check_seeds, check_starts
+from pyspec.model import Measurement, Model
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+
+@answered
+def fit_model(
+    model: Model,
+    measurement: Measurement,
+    backend: str | None = "compiled",
+    method: str | None = None,
+    progress: bool | Callback | None = None,
+    max_nfev: int | None = None,
+    *,
+    stages: int = 1,
+    fit_alg_1: str | None = None,
+    fit_alg_2: str | None = None,
+    scale_covar: bool | None = None,
+    seeds: Mapping[str, float] | None = None,
+    max_seconds: float | None = None,
+    jacobian_without: Collection[str] = (),
+    n_starts: int = 1,
+    seed: int = 0,
+    **options: Unpack[MethodOptions],
+) -> FitResult:
+    """Fits the free parameters of `model` to `measurement` by least squares.
+
+    Parameters
+    ----------
+    model : with its axes set; it is not changed
+    measurement : data, window, weights
+    backend : "compiled", "interpreted", "tree" or "compare" (or a founding name such as
+        "fit_model_gir"); None tries them in that order and says why it fell back
+    method : "native" (the default: Levenberg-Marquardt in C, with exact derivatives and bounds
+        as an active set) or any method of lmfit, such as "leastsq"; `fit_alg_1` is another name
+        for it
+    progress : True for a bar or line on stderr, or a function (nfev, chisqr, best)
+    max_nfev, max_seconds : stop after so many residual evaluations, or so long, keeping the best
+        point
+    stages : 1, or 2 for `fit_alg_1` ("nelder") followed by `fit_alg_2` ("native")
+    scale_covar : whether standard errors are scaled by sqrt(redchi); by default they are, but
+        with counting statistics they are not
+    seeds : start values by name, in place of those of the model
+    jacobian_without : classes of Jacobian columns to switch off, for comparison: "constant",
+        "structured" or both; columns of these classes are finite differences at every step
+        (see ``pyspec explain --jacobian``)
+    n_starts : fits from so many starts, the given one and random ones, and returns the best;
+        `result.starts` lists them, and `result.cautions` says where they disagree. Limits are those
+        of each fit
+    seed : of the random starts; the same one gives the same starts
+    options : handed to the (last) method; "native" takes `tolerance`, in standard errors
+
+    Raises
+    ------
+    FitError
+        nothing to fit, an unknown method, fewer points than parameters, or a residual that is
+        not finite; the message names the parameter
+    """
+    need_pair("fit_model", model, measurement)
+    check_options(model.name, options)
+    check_limits(max_nfev, max_seconds)
+    methods = fit_stages(method, stages, fit_alg_1, fit_alg_2)
+    given: dict[str, Any] = without_intervals(options)
+    check_starts(n_starts)
+    check_seeds(model, seeds or {})
+    if methods[-1] == SAMPLER:
+        given = {"seed": seed, **given}
+    problem = make_problem(model.copy(), measurement, backend, jacobian_without)
+
+    def fit(start: Mapping[str, float] | None) -> FitResult:
+        own = problem
+        if n_starts > 1:  # each result keeps a problem of its own; all share the executor
+            own = problem_of(
+                problem.model,
+                measurement,
+                problem.backend,
+                problem.executor,
+                without=jacobian_without,
+            )
+        reporter = make_progress(progress, model.name)
+        run, moved = run_fit(
+            own, methods, given, reporter, max_nfev, scale_covar, start, max_seconds
+        )
+        result = FitResult(own, run.minimizer, run.outcome, **assess(run, moved))
+        result.settings = {"methods": list(methods), "scale_covar": run.scale_covar, **given}
+        return result
+
+    with Hold() as hold:
+        result = best_of(fit, problem, seeds, n_starts, seed) if n_starts > 1 else fit(seeds)
+        warn(problem.label, problem.cautions(result.values))
+        result.problem.rest()
+        return hold.mark(result)

@@ -1,0 +1,81 @@
+"""The size of a parameter before it is fitted: the unit in which its steps are counted."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from pyspec.model import Component, Model, Par
+
+#: A parameter with one bound starts at a distance of unit / ROOM from it, where its variable goes
+#: with the root of the distance: a step from a poor start then hardly reaches the bound itself,
+#: where there is no slope.
+ROOM = 16.0
+
+
+def unit_of(value: float, low: float, high: float, size: float) -> float:
+    """The unit of a parameter that starts at `value`; `size` is its size where that says none."""
+    if math.isinf(low) and math.isinf(high):
+        return abs(value) or size
+    distance = high - value if math.isinf(low) else value - low
+    return ROOM * (distance or size)
+
+
+class Sizes:
+    """The size of each parameter of a model: that of its value; for a value of 0 what its function
+    says of it, the extent of an axis for a place on it, that of the data for a height, or else 1.
+
+    A size is worked out when it is asked for: only heights of 0 need the data.
+    """
+
+    def __init__(self, model: Model, data: npt.NDArray[Any] | None) -> None:
+        self._owners: dict[str, tuple[Par, Component, str | None]] = {}
+        self._data = data
+        self._axes = {"ENERGY": model.energy, "TIME": model.time, "AUX": model.aux}
+        self._add(model.components, None)
+
+    def _add(self, components: Sequence[Component], target: str | None) -> None:
+        """Components, and what they move: the data, or a parameter."""
+        for component in components:
+            for par in component.pars:
+                if par is None:
+                    continue
+                self._owners[par.name] = par, component, target
+                for parts in (par.dynamics, par.profile):
+                    if parts is not None:
+                        self._add(parts.components, par.name)
+
+    def __getitem__(self, name: str) -> float:
+        """The size of a parameter; 1 for a quantity, which belongs to no function."""
+        if name not in self._owners:
+            return 1.0
+        par, component, target = self._owners[name]
+        size = abs(par.value)
+        if size > 0.0 and math.isfinite(size):
+            return size
+        op = component.op
+        if par.argument in op.linear:
+            height = self._height if target is None else self[target]
+            return height / self._extent(op.domain) if par.argument == "m" else height
+        is_place = par.argument in ("t0", "x0", "xStart", "xStop")
+        return self._extent(op.domain) if is_place else 1.0
+
+    @cached_property
+    def _height(self) -> float:
+        """The largest size of a value of the data."""
+        if self._data is None or not self._data.size:
+            return 1.0
+        height = max(float(np.max(self._data)), -float(np.min(self._data)))
+        if not math.isfinite(height):
+            seen = self._data[np.isfinite(self._data)]
+            height = float(np.max(np.abs(seen), initial=0.0))
+        return height or 1.0
+
+    def _extent(self, domain: str) -> float:
+        axis = self._axes[domain]
+        return 1.0 if axis is None else float(np.ptp(axis)) or 1.0

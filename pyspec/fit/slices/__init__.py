@@ -1,0 +1,1 @@
+"""The same model fitted to every spectrum of a series."""

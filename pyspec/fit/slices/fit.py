@@ -1,0 +1,145 @@
+"""fit_slices: the same model fitted to every spectrum of a series, compiled once."""
+
+from __future__ import annotations
+
+import copy
+import time
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from pyspec.calls import answered
+from pyspec.errors import FitError, ModelError, suggest
+from pyspec.fit.backend import make_problem
+from pyspec.fit.evaluations import check_limits
+from pyspec.fit.interrupts import Hold
+from pyspec.fit.options import MethodOptions, check_options, need_pair
+from pyspec.fit.progress import Steps
+from pyspec.fit.slices.job import Job, row_measurement
+from pyspec.fit.slices.results import SliceFit, SliceResults
+from pyspec.fit.slices.workers import Interrupted, run_job
+from pyspec.fit.solve.methods import NATIVE, fit_stages, without_intervals
+from pyspec.fit.solve.native import native_tolerance
+from pyspec.fit.starts import check_starts
+from pyspec.model import Measurement, Model
+from pyspec.model.digest import checksum
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+Array = npt.NDArray[np.float64]
+
+
+@answered
+def fit_slices(
+    model: Model,
+    series: Measurement,
+    backend: str | None = "compiled",
+    method: str | None = None,
+    progress: bool | Callable[[int, int], object] | None = None,
+    max_nfev: int | None = None,
+    *,
+    stages: int = 1,
+    fit_alg_1: str | None = None,
+    fit_alg_2: str | None = None,
+    scale_covar: bool | None = None,
+    seeds: Sequence[Mapping[str, float]] = (),
+    n_workers: int | None = None,
+    workers: str = "processes",
+    times: npt.ArrayLike | None = None,
+    max_seconds: float | None = None,
+    n_starts: int = 1,
+    seed: int = 0,
+    **options: Unpack[MethodOptions],
+) -> SliceResults:
+    """Fits a model of one spectrum to every spectrum of the window of a series.
+
+    Parameters
+    ----------
+    model : with its energy axis alone; it is lowered once for all slices
+    series : data (n_time, n_energy), window, weights, mask
+    seeds : for each row of the window, values by name that replace those of the model: starts
+        of free parameters, values of fixed ones
+    n_workers : None or 1 runs one slice after the other, which takes 1 to 3 ms each
+    workers : "processes" (started afresh, so a script needs ``if __name__ == "__main__":``) or
+        "threads"
+    times : (n_rows,) the times of the window, for the results
+    max_nfev, max_seconds : limits of each slice
+    n_starts, seed : starts of each slice, as of :func:`pyspec.fit.fit_model`
+    others : as of :func:`pyspec.fit.fit_model`; `progress` may be a function (done, total)
+
+    A slice that fails has the status "failed" and its message; Ctrl-C keeps the slices that are
+    done, the others have the status "not run".
+    """
+    need_pair("fit_slices", model, series)
+    check_options(model.name, options)
+    own = without_intervals(options)
+    if series.data is None or series.data.ndim != 2:
+        raise FitError(f"{model.name}: slices need data of shape (time, energy)")
+    if model.is_time_model or model.dimension != 1:
+        raise FitError(f"{model.name}: a slice is one spectrum; give the model no time axis")
+    if workers not in ("processes", "threads"):
+        hint = suggest(str(workers), ["processes", "threads"])
+        raise FitError(f"workers must be 'processes' or 'threads', not {workers!r}{hint}")
+    if n_workers is not None and (n_workers != int(n_workers) or n_workers < 1):
+        raise FitError(f"n_workers must be a whole number from 1 on, or None, not {n_workers!r}")
+    rows = list(range(*(series.rows or (0, series.data.shape[0]))))
+    _check_seeds(model, seeds, len(rows))
+    check_limits(max_nfev, max_seconds)
+    methods = fit_stages(method, stages, fit_alg_1, fit_alg_2)
+    if methods[-1] == NATIVE:
+        native_tolerance(model.name, own)  # once, not for every slice
+    model = copy.deepcopy(model)
+    first = make_problem(model, row_measurement(series, rows[0]), backend)
+    first.start()  # what is wrong with the model is wrong in every slice
+    settings = (first.backend, methods, own, max_nfev, max_seconds, scale_covar)
+    check_starts(n_starts)
+    given = [dict(one) for one in seeds]
+    job = Job(model, series, *settings, seeds=given, n_starts=n_starts, seed=seed)
+    steps = Steps(progress, f"{model.name}, slices")
+    data_checksum = checksum(series.data)
+    begin = time.perf_counter()
+    done: dict[int, SliceFit] = {}
+    interrupted = False
+    with Hold() as hold:
+        try:
+            for fit in run_job(job, rows, n_workers or 1, workers, hold):
+                done[fit.index] = fit
+                interrupted |= fit.status == "interrupted"
+                steps.update(len(done), len(rows))
+        except Interrupted as stop:
+            interrupted = True
+            done.update({fit.index: fit for fit in stop.fits})
+        except KeyboardInterrupt:
+            interrupted = True
+        finally:
+            steps.close()
+        if hold.insists or (interrupted and not done):
+            raise KeyboardInterrupt
+        fits = [
+            done.get(index) or SliceFit(index, row, "not run", "interrupted before it began", None)
+            for index, row in enumerate(rows)
+        ]
+        axis = np.arange(len(rows), dtype=np.float64) if times is None else np.asarray(times, float)
+        seconds = time.perf_counter() - begin
+        return hold.mark(
+            SliceResults(
+                fits, model, series, axis, first.backend, seconds, interrupted, data_checksum
+            )
+        )
+
+
+def _check_seeds(model: Model, seeds: Sequence[Mapping[str, float]], n_rows: int) -> None:
+    if len(seeds) not in (0, n_rows):
+        raise FitError(
+            f"{model.name}: {len(seeds)} sets of seed values for {n_rows} slices; give one a slice"
+        )
+    known = [par.name for par in model.parameters.values() if par.formula is None]
+    for name in dict.fromkeys(name for seed in seeds for name in seed):
+        if name not in known:
+            raise ModelError(
+                f"{model.name}: seed values for {name!r}, which is no free or fixed parameter"
+                f"{suggest(name, known)}; there are {', '.join(known)}"
+            )

@@ -1,0 +1,113 @@
+"""What all slices of a fit share, and the fit of one of them."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from pyspec.errors import PyspecError
+from pyspec.executor import make_executor
+from pyspec.fit.problem import FitProblem
+from pyspec.fit.progress import Silent
+from pyspec.fit.result import FitResult
+from pyspec.fit.slices.results import SliceFit
+from pyspec.fit.solve.assess import assess
+from pyspec.fit.solve.stages import run_fit
+from pyspec.fit.starts import best_of
+from pyspec.model import Measurement, Model
+
+Array = npt.NDArray[np.float64]
+
+
+def row_measurement(series: Measurement, row: int) -> Measurement:
+    """One spectrum of a series, with its part of weights and mask."""
+    data = series.data
+    assert data is not None
+    weight = series.weight
+    if weight is not None:
+        weight = np.broadcast_to(weight, data.shape)[row]
+    keep = None if series.keep is None else series.keep[row]
+    return replace(series, data=data[row], rows=None, weight=weight, keep=keep)
+
+
+class _Stop(Silent):
+    """Ends a fit in a thread when the others are to end."""
+
+    def __init__(self, event: threading.Event | None) -> None:
+        self.event = event
+
+    def update(self, nfev: int, chisqr: float, best: float) -> None:
+        if self.event is not None and self.event.is_set():
+            raise KeyboardInterrupt
+
+
+@dataclass
+class Job:
+    """What all slices share: the model and the options."""
+
+    model: Model
+    series: Measurement
+    backend: str
+    methods: tuple[str, ...]
+    options: dict[str, Any]
+    max_nfev: int | None
+    max_seconds: float | None
+    scale_covar: bool | None
+    seeds: Sequence[Mapping[str, float]]
+    n_starts: int = 1
+    seed: int = 0
+    stop: Any = field(default=None, repr=False)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "stop": None}
+
+    def fit(self, index: int, row: int) -> SliceFit:
+        """Fits one slice; a failure becomes its status."""
+        assert self.model is not None
+        try:
+            result = self._result(index, row)
+        except (PyspecError, ArithmeticError, np.linalg.LinAlgError) as error:
+            return SliceFit(index, row, "failed", str(error), None)
+        status = "converged" if result.success else "stopped"
+        if result.interrupted:
+            status = "interrupted"
+        return SliceFit(index, row, status, result.message, result)
+
+    def _result(self, index: int, row: int) -> FitResult:
+        measurement = row_measurement(self.series, row)
+        executor = make_executor(self.model, measurement, self.backend)
+        given = self.seeds[index] if self.seeds else {}
+        fixed = {name: value for name, value in given.items() if name in executor.fixed_names}
+        free = {name: value for name, value in given.items() if name not in fixed}
+        problem = FitProblem(self.model, measurement, self.backend, executor, fixed or None)
+        if self.n_starts == 1:
+            return self._fit(problem, free)
+
+        def fit(start: Mapping[str, float] | None) -> FitResult:
+            own = FitProblem(self.model, measurement, self.backend, executor, fixed or None)
+            return self._fit(own, start)
+
+        return best_of(fit, problem, free, self.n_starts, self.seed + index)
+
+    def _fit(self, problem: FitProblem, start: Mapping[str, float] | None) -> FitResult:
+        run, moved = run_fit(
+            problem,
+            self.methods,
+            self.options,
+            _Stop(self.stop),
+            self.max_nfev,
+            self.scale_covar,
+            start,
+            self.max_seconds,
+        )
+        result = FitResult(problem, run.minimizer, run.outcome, **assess(run, moved))
+        result.settings = {"methods": list(self.methods), "scale_covar": run.scale_covar}
+        result.settings |= self.options
+        result.fit_type = "slice"
+        problem.release()
+        return result

@@ -1,0 +1,369 @@
+"""What a slice-by-slice fit returns: parameters as arrays over time."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from html import escape
+from pathlib import Path
+from typing import Any, overload
+
+import numpy as np
+import numpy.typing as npt
+
+from pyspec.calls import Named, meant
+from pyspec.errors import FitError
+from pyspec.fit.export import need_xarray
+from pyspec.fit.result import FitResult
+from pyspec.fit.slot_names import SlotNames
+from pyspec.fit.table import format_value, need_pandas, text_table
+from pyspec.fit.trace import fit_trace
+from pyspec.model import Measurement, Model
+from pyspec.model.show import html_table
+
+Array = npt.NDArray[np.float64]
+
+STATUS = ("converged", "stopped", "interrupted", "failed", "not run")
+
+
+@dataclass(frozen=True)
+class SliceFit:
+    """One slice: its place in the window and in the data, how it ended, its result.
+
+    `status` is "converged"; "stopped" (not converged: max_nfev, no information, a bound);
+    "interrupted" (Ctrl-C); "failed" (an error, in `message`); or "not run". `result` is None for
+    the last two.
+    """
+
+    index: int
+    row: int
+    status: str
+    message: str
+    result: FitResult | None
+
+    @property
+    def success(self) -> bool:
+        """Whether the fit of this slice converged."""
+        return self.status == "converged"
+
+    def __str__(self) -> str:
+        if self.result is None:
+            return f"slice {self.index} (row {self.row}): {self.status}: {self.message}"
+        return str(self.result)
+
+
+class SliceResults(Sequence[SliceFit], SlotNames):
+    """The fits of all slices. ``slices[3]`` is one of them, ``slices[3].result`` its FitResult.
+
+    Attributes
+    ----------
+    time : (n,) times of the slices; rows : (n,) their rows in the data
+    names : all parameters, in the order of the model
+    values, stderr : name → (n,); NaN where a slice has no value, or the value no standard error
+    redchi, chisqr, nfev : (n,)
+    status, message : one of :data:`STATUS` and a sentence for each slice
+    data, fit, residual : (n, n_energy) over the window, on demand
+    backend, seconds, interrupted : how it ran
+    model_name, file_name, fit_type : where it belongs; fit_type is "sbs"
+    """
+
+    def __init__(
+        self,
+        fits: Sequence[SliceFit],
+        model: Model,
+        series: Measurement,
+        time: Array,
+        backend: str,
+        seconds: float,
+        interrupted: bool,
+        data_checksum: int = 0,
+    ) -> None:
+        self.fits = tuple(fits)
+        self.model = model
+        self.series = series
+        self.time = time
+        self.backend = backend
+        self.seconds = seconds
+        self.interrupted = interrupted
+        #: Of the data when the fits began.
+        self.data_checksum = data_checksum
+        self.model_name = model.name
+        self.file_name = ""
+        #: Where the start values come from; "" where not known.
+        self.started_from = ""
+        self.fit_type = "sbs"
+
+    @overload
+    def __getitem__(self, key: int) -> SliceFit: ...
+    @overload
+    def __getitem__(self, key: slice) -> tuple[SliceFit, ...]: ...
+    def __getitem__(self, key: int | slice) -> Any:
+        return self.fits[key]
+
+    def __len__(self) -> int:
+        return len(self.fits)
+
+    # arrays over time
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """All parameters, in the order of the model."""
+        return tuple(self.model.parameters)
+
+    @property
+    def free_names(self) -> tuple[str, ...]:
+        """The parameters that were fitted."""
+        return self.model.opt_param_names
+
+    @property
+    def rows(self) -> npt.NDArray[np.int64]:
+        """(n,) rows of the data."""
+        return np.array([fit.row for fit in self.fits], dtype=np.int64)
+
+    @property
+    def status(self) -> tuple[str, ...]:
+        """How each slice ended."""
+        return tuple(fit.status for fit in self.fits)
+
+    @property
+    def message(self) -> tuple[str, ...]:
+        """What each slice says."""
+        return tuple(fit.message for fit in self.fits)
+
+    @property
+    def success(self) -> npt.NDArray[np.bool_]:
+        """(n,) which slices converged; ``slices.success.all()``."""
+        return np.array([fit.success for fit in self.fits], dtype=bool)
+
+    @property
+    def values(self) -> dict[str, Array]:
+        """Name → (n,) best-fit values."""
+        return self._columns("values")
+
+    @property
+    def stderr(self) -> dict[str, Array]:
+        """Name → (n,) standard errors."""
+        return self._columns("stderr")
+
+    @property
+    def start(self) -> dict[str, Array]:
+        """Name → (n,) values that the fits started from."""
+        return self._columns("start")
+
+    def _columns(self, what: str) -> dict[str, Array]:
+        table = np.full((len(self.names), len(self.fits)), np.nan)
+        for fit in self.fits:
+            if fit.result is not None:
+                found: Mapping[str, float | None] = getattr(fit.result, what)
+                for row, name in enumerate(self.names):
+                    value = found.get(name)
+                    table[row, fit.index] = np.nan if value is None else value
+        return Named(zip(self.names, table, strict=True))
+
+    def _numbers(self, what: str) -> Array:
+        return np.array(
+            [np.nan if fit.result is None else getattr(fit.result, what) for fit in self.fits],
+            dtype=np.float64,
+        )
+
+    @property
+    def redchi(self) -> Array:
+        """(n,) reduced chi²."""
+        return self._numbers("redchi")
+
+    @property
+    def chisqr(self) -> Array:
+        """(n,) chi²."""
+        return self._numbers("chisqr")
+
+    @property
+    def nfev(self) -> Array:
+        """(n,) residual evaluations."""
+        return self._numbers("nfev")
+
+    @property
+    def energy(self) -> Array:
+        """(n_energy,) energies of the window."""
+        assert self.model.energy is not None
+        return self.model.energy[slice(*(self.series.columns or (None, None)))]
+
+    @property
+    def data(self) -> npt.NDArray[Any]:
+        """(n, n_energy) the data of the window."""
+        assert self.series.data is not None
+        return self.series.window(self.series.data)
+
+    @property
+    def fit(self) -> Array:
+        """(n, n_energy) the fitted spectra, NaN for slices without a fit."""
+        from pyspec.executor import make_executor
+
+        executor = make_executor(self.model, Measurement(columns=self.series.columns))
+        fit = np.full(self.data.shape, np.nan)
+        for one in self.fits:
+            if one.result is not None:
+                fit[one.index] = executor.run(one.result.theta, one.result.problem.fixed)
+        return fit
+
+    @property
+    def residual(self) -> Array:
+        """(n, n_energy) data - fit, in the units of the data."""
+        return np.asarray(self.data - self.fit, dtype=np.float64)
+
+    # what was fitted
+
+    @property
+    def measurement(self) -> Measurement:
+        """Data, window, noise, mask, labels and units."""
+        return self.series
+
+    @property
+    def axis(self) -> Array:
+        """The last axis of the data: energies."""
+        return self.energy
+
+    @property
+    def keep(self) -> npt.NDArray[np.bool_]:
+        """False where a point of the window is masked."""
+        if self.series.keep is None:
+            return np.ones(self.data.shape, dtype=bool)
+        return self.series.window(self.series.keep)
+
+    @property
+    def sigma(self) -> Array | None:
+        """(n, n_energy) the declared standard deviations, None where no noise was declared."""
+        return self.series.sigma(self.fit)
+
+    @property
+    def labels(self) -> Mapping[str, str]:
+        """What "energy", "time" and "data" are, as the data say."""
+        return self.series.labels
+
+    @property
+    def units(self) -> Mapping[str, str]:
+        """Their units."""
+        return self.series.units
+
+    def trace(self, name: str) -> tuple[Array, Array, Array]:
+        """(time, values, standard errors) of one parameter, of the slices that converged.
+
+        Raises :class:`FitError` for an unknown name.
+        """
+        if name not in self.names:
+            raise FitError(f"no parameter {name!r}{meant(name, self.names)}")
+        good = self.success
+        return self.time[good], self.values[name][good], self.stderr[name][good]
+
+    def fit_parameter(
+        self, name: str, model_yaml: str | Path, model: str | Sequence[str], **options: Any
+    ) -> FitResult:
+        """Fits time laws to one parameter against time, weighted with its standard errors.
+
+        `model` names a model of time laws in the file `model_yaml`. Slices that did not converge
+        or have no standard error do not count. Options as of :func:`pyspec.fit.fit_trace`.
+        """
+        time, values, stderr = self.trace(name)
+        good = np.isfinite(values) & np.isfinite(stderr) & (stderr > 0)
+        if not good.any():
+            raise FitError(
+                f"{name} has no slice with a standard error; only a free parameter that was "
+                "fitted can be followed"
+            )
+        given = {"target": name, **options}
+        result = fit_trace(model_yaml, model, time[good], values[good], stderr[good], **given)
+        result.file_name = self.file_name
+        return result
+
+    # tables
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain lists that JSON can hold: time, status, values, stderr, redchi."""
+
+        def plain(column: Array) -> list[float | None]:
+            return [float(v) if np.isfinite(v) else None for v in column]
+
+        return {
+            "model": self.model_name,
+            "fit_type": self.fit_type,
+            "file": self.file_name,
+            "backend": self.backend,
+            "seconds": self.seconds,
+            "interrupted": self.interrupted,
+            "time": self.time.tolist(),
+            "rows": self.rows.tolist(),
+            "status": list(self.status),
+            "message": list(self.message),
+            "redchi": plain(self.redchi),
+            "nfev": plain(self.nfev),
+            "values": {name: plain(column) for name, column in self.values.items()},
+            "stderr": {name: plain(column) for name, column in self.stderr.items()},
+        }
+
+    def to_dataframe(self) -> Any:
+        """A pandas DataFrame, one row a slice: time, each parameter and its ``_stderr``, redchi,
+        nfev, status. Raises :class:`FitError` without pandas."""
+        errors = self.stderr
+        columns: dict[str, Any] = {"time": self.time}
+        for name, values in self.values.items():
+            columns[name] = values
+            columns[f"{name}_stderr"] = errors[name]
+        columns |= {"redchi": self.redchi, "nfev": self.nfev, "status": list(self.status)}
+        return need_pandas().DataFrame(columns)
+
+    def to_dataset(self) -> Any:
+        """An ``xarray.Dataset`` over time (and energy): each parameter, its ``_stderr``, redchi,
+        status, data, fit."""
+        xarray = need_xarray()
+        errors, along = self.stderr, ("time",)
+        arrays: dict[str, Any] = {name: (along, array) for name, array in self.values.items()}
+        arrays |= {f"{name}_stderr": (along, array) for name, array in errors.items()}
+        arrays |= {"redchi": (along, self.redchi), "status": (along, list(self.status))}
+        arrays |= {
+            "data": (("time", "energy"), np.array(self.data)),
+            "fit": (("time", "energy"), self.fit),
+        }
+        facts = {"model": self.model_name, "file": self.file_name, "fit_type": "sbs"}
+        return xarray.Dataset(
+            arrays, coords={"time": self.time, "energy": self.energy}, attrs=facts
+        )
+
+    to_xarray = to_dataset
+
+    def _head(self) -> str:
+        counts = Counter(self.status)
+        states = ", ".join(f"{counts[status]} {status}" for status in STATUS if counts[status])
+        where = f" to {self.file_name}" if self.file_name else ""
+        return (
+            f"{len(self)} slices of {self.model_name}{where}: {states}; {self.seconds:.3g} s on "
+            f"{self.backend}"
+        )
+
+    def _cells(self, limit: int = 20) -> list[list[str]]:
+        head = ["time", *self.free_names, "redchi", "status"]
+        shown = list(range(len(self)))
+        if len(shown) > limit:
+            shown = [*shown[: limit // 2], -1, *shown[-limit // 2 :]]
+        values, errors, redchi = self.values, self.stderr, self.redchi
+        rows = []
+        for k in shown:
+            if k < 0:
+                rows.append(["…"] * len(head))
+                continue
+            cells = []
+            for name in self.free_names:
+                error = errors[name][k]
+                text, shown_error = format_value(values[name][k], None if error != error else error)
+                cells.append(f"{text} ± {shown_error}" if shown_error else text)
+            rows.append([f"{self.time[k]:.6g}", *cells, f"{redchi[k]:.5g}", self.status[k]])
+        return [head, *rows]
+
+    def __str__(self) -> str:
+        align = ">" * (len(self.free_names) + 2) + "<"
+        return f"{self._head()}\n{text_table(self._cells(), align)}"
+
+    def __repr__(self) -> str:
+        return f"<SliceResults: {self._head()}>"
+
+    def _repr_html_(self) -> str:
+        return f"<b>{escape(self._head())}</b>{html_table(self._cells())}"

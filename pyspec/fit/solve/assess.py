@@ -1,0 +1,371 @@
+"""What a finished fit says: statistics, bounds, what the data determine, errors, followers."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from pyspec.fit.parameters import FitParameter, at_bound, propagate
+from pyspec.fit.solve.covariance import gauss_newton
+from pyspec.fit.solve.determined import Point, Verdict, described, judge
+from pyspec.fit.solve.methods import NATIVE
+from pyspec.fit.solve.outcome import NativeOutcome
+from pyspec.fit.solve.sample import SAMPLER
+from pyspec.fit.solve.stages import Run
+
+Array = npt.NDArray[np.float64]
+
+#: How near the optimum a success must be, in standard errors: for methods with exact derivatives,
+#: and for the others.
+NEAR, NEAR_WITHOUT_DERIVATIVES = 1e-3, 0.1
+EXACT_DERIVATIVES = (NATIVE, "leastsq")
+
+#: Below this share of the data, squared, a residual is rounding and has no standard deviation.
+ROUNDING = 1e-16
+
+#: With known noise, a reduced chi² outside of this range that chance does not explain is a caution.
+LEAST_REDCHI, MOST_REDCHI, CHANCE = 0.5, 2.0, 5.0
+
+
+def assess(run: Run, moved: tuple[str, ...]) -> dict[str, Any]:
+    """The facts of a FitResult, from a run that has ended; `moved` are the parameters that started
+    on a bound and were moved inside."""
+    return _Assessment(run).facts(moved)
+
+
+class _Assessment:
+    def __init__(self, run: Run) -> None:
+        self.run, self.problem, self.outcome = run, run.problem, run.outcome
+        self.params = run.params
+        self.solver, self.intervals = run.solver, run.intervals
+        self.scale_covar, self.n_points = run.scale_covar, run.n_points
+        self.nfev = run.nfev
+        self.cautions: list[str] = list(run.cautions)
+        #: (m, n) root of the information and (n,) Jᵀr at the end, where they were worked out.
+        self.information: tuple[Array, Array] | None = None
+
+    def facts(self, moved: tuple[str, ...]) -> dict[str, Any]:
+        """Statistics, bounds, covariance and followers, for a FitResult."""
+        run, problem = self.run, self.problem
+        self._statistics()
+        free = [name for name in problem.names if name not in self.intervals]
+        bound = {name: side for name in free if (side := self._side(name))}
+        verdict = self._verdict(bound)
+        empty = dict.fromkeys(
+            [*self._covariance(bound), *(problem.names[k] for k in verdict.lost), *run.lost]
+        )
+        self._drop_errors(empty)
+        is_optimum = verdict.distance <= self._near()
+        expressions = self._add_followers()
+        self._judge_redchi()
+        self._doubt(bound)
+        if not isinstance(self.outcome, NativeOutcome):
+            from pyspec.fit.units import complete
+
+            complete(self.outcome.params, self.params)
+        return {
+            "backend": problem.backend,
+            "method": " then ".join(run.methods),
+            "seconds": run.seconds,
+            "nfev": self.nfev,
+            "success": self._succeeded() and not empty and is_optimum,
+            "degenerate": bool(empty),
+            "interrupted": run.interrupted,
+            "message": self._message(bound, empty, verdict, is_optimum, moved),
+            "cautions": tuple(self.cautions),
+            "at_bound": bound,
+            "without_effect": tuple(empty),
+            "intervals": self.intervals,
+            "expressions": expressions,
+            "start": run.start,
+            "params": self.params,
+            "scale_covar": run.scale_covar,
+        }
+
+    def _side(self, name: str) -> str:
+        """The bound that a parameter ended at. The native solver reaches it to the last bit; the
+        transformations of lmfit do not."""
+        value, low, high = self._bounded(name)
+        if self.solver is not None:
+            return "min" if value <= low else "max" if value >= high else ""
+        return at_bound(value, low, high, self.run.start[name])
+
+    def _bounded(self, name: str) -> tuple[float, float, float]:
+        par = self.params[name]
+        return par.value, par.min, par.max
+
+    def _statistics(self) -> None:
+        """As lmfit's, but masked points do not count."""
+        outcome = self.outcome
+        before = getattr(outcome, "redchi", None)
+        if self.solver is None:
+            residual = outcome.residual
+            with np.errstate(over="ignore"):
+                outcome.chisqr = float(np.einsum("i,i", residual, residual))
+        outcome.ndata = self.n_points
+        outcome.nvarys = len(outcome.var_names)
+        n_fitted = outcome.nvarys + self.problem.n_linear
+        outcome.nfree = max(self.n_points - n_fitted, 1)
+        outcome.redchi = outcome.chisqr / outcome.nfree
+        floor = max(outcome.chisqr, 1e-250 * outcome.ndata)
+        # With known noise chi² is -2 log likelihood itself, but for a constant.
+        log_likelihood = outcome.ndata * float(np.log(floor / outcome.ndata))
+        if self.problem.is_weighted and not self.scale_covar:
+            log_likelihood = outcome.chisqr
+        outcome.aic = log_likelihood + 2 * n_fitted
+        outcome.bic = log_likelihood + float(np.log(outcome.ndata)) * n_fitted
+        covar = getattr(outcome, "covar", None)
+        if covar is not None and self.scale_covar and before and before != outcome.redchi:
+            outcome.covar = covar * (outcome.redchi / before)
+
+    # what the data determine
+
+    def _verdict(self, bound: dict[str, str]) -> Verdict:
+        problem, outcome = self.problem, self.outcome
+        chisqr = float(outcome.chisqr)
+        if self.run.stopped or self.run.methods[-1] == SAMPLER or not np.isfinite(chisqr):
+            return Verdict(0.0)
+        known = None if self.solver is None or problem.is_poisson else self.solver.certain
+        if known is not None and not bound and not self.intervals:
+            return Verdict(self._distance(known.decrease))
+        bounds = np.array([self._bounded(name)[1:] for name in problem.names])
+        theta = problem.theta_of(self.params)
+        sides = [{"min": -1, "max": 1}.get(bound.get(name, ""), 0) for name in problem.names]
+        # The transformations of lmfit come near to a bound and never reach it.
+        theta = np.where(sides, np.where(np.array(sides) < 0, *bounds.T), theta)
+        root, downhill = self.information = self._information(theta, bounds.tolist())
+        point = Point(
+            theta=theta,
+            lower=bounds[:, 0],
+            upper=bounds[:, 1],
+            root=root,
+            downhill=downhill,
+            sides=np.array(sides),
+            sizes=np.array(problem.sizes, dtype=np.float64),
+            variance=self._variance(),
+            chisqr=chisqr,
+        )
+        apart = [problem.names.index(name) for name in self.intervals]
+        verdict = judge(point, problem.chisqr_at, apart)
+        if self._is_exact():
+            return Verdict(0.0, verdict.lost, verdict.combinations)
+        return verdict
+
+    def _is_exact(self) -> bool:
+        """Whether the residual is rounding."""
+        return float(self.outcome.chisqr) <= ROUNDING * self.problem.data_square
+
+    def _variance(self) -> float:
+        """s² of one point, not below what rounding makes of it."""
+        variance = float(self.outcome.redchi) if self.scale_covar else 1.0
+        return max(variance, ROUNDING * self.problem.data_square / max(self.n_points, 1))
+
+    def _distance(self, decrease: float) -> float:
+        """Standard errors to the optimum where chi² would still fall by `decrease`."""
+        variance = self._variance()
+        if self._is_exact() or not variance > 0.0:
+            return 0.0
+        return math.sqrt(decrease / variance)
+
+    def _near(self) -> float:
+        """How near the optimum a success must be; a tolerance that was asked for may be wider."""
+        if self.run.methods[-1] not in EXACT_DERIVATIVES:
+            return NEAR_WITHOUT_DERIVATIVES
+        return max(NEAR, self.run.tolerance)
+
+    def _information(self, theta: Array, bounds: list[list[float]]) -> tuple[Array, Array]:
+        """(m, n) root of the information and (n,) Jᵀr at the end; the native solver has them."""
+        problem = self.problem
+        limits = [(low, high) for low, high in bounds]
+        if self.solver is None:
+            found = problem.information(theta, limits)
+            self.nfev = max(self.nfev, problem.evaluations.count)
+            return found
+        factor = self.solver.factor()
+        root, downhill = factor[:, :-1], factor[:, :-1].T @ factor[:, -1]
+        if problem.is_poisson:
+            root = problem.slopes(theta, limits, list(range(theta.size)))
+        return root, downhill
+
+    def _drop_errors(self, empty: dict[str, None]) -> None:
+        """Parameters that are not determined have no error, nor have those whose error is larger
+        than the interval of their bounds: there, the bounds say more than the data."""
+        for name in self.problem.names:
+            par = self.params[name]
+            if par.stderr is None:
+                continue
+            if name in empty:
+                par.stderr, par.correl = None, None
+            elif par.stderr > par.max - par.min:
+                self.cautions.append(
+                    f"{name} has no standard error: {par.stderr:.3g} would be larger than the "
+                    f"interval of its bounds, [{par.min:g}, {par.max:g}]"
+                )
+                par.stderr, par.correl = None, None
+
+    def _judge_redchi(self) -> None:
+        """With declared noise chi² has an expected value."""
+        redchi, n_free = float(self.outcome.redchi), self.outcome.nfree
+        if not self.problem.is_weighted or self.run.stopped or not np.isfinite(redchi):
+            return
+        by_chance = abs(redchi - 1.0) <= CHANCE * np.sqrt(2.0 / n_free)
+        if by_chance or LEAST_REDCHI <= redchi <= MOST_REDCHI:
+            return
+        what = (
+            "the model misses what the data show, or their noise is larger than declared"
+            if redchi > 1.0
+            else "the noise of the data is smaller than declared"
+        )
+        self.cautions.append(f"reduced χ² is {redchi:.3g}, though 1 is expected: {what}")
+
+    def _doubt(self, bound: dict[str, str]) -> None:
+        """What a wider bound would gain, and what else to doubt."""
+        run, problem, outcome = self.run, self.problem, self.outcome
+        if run.stopped or not np.isfinite(outcome.chisqr):
+            return
+        if self.information is not None:
+            for name, side in bound.items():
+                gain = _gain(*self.information, problem.names.index(name), self._held(bound), side)
+                if gain > 0.0:
+                    _, low, high = self._bounded(name)
+                    limit = low if side == "min" else high
+                    chisqr = float(outcome.chisqr)
+                    variance = float(outcome.redchi) if self.scale_covar else 1.0
+                    self.cautions.append(
+                        problem.at_the_bound(name, side, limit, gain, chisqr, variance)
+                    )
+        values = {name: par.value for name, par in self.params.items()}
+        self.cautions += problem.doubts(
+            problem.theta_of(self.params), values, bound, float(outcome.chisqr)
+        )
+        self.cautions += problem.cautions(values)
+
+    def _held(self, bound: dict[str, str]) -> list[int]:
+        """The columns of parameters that a bound or a jump holds."""
+        names = self.problem.names
+        return [names.index(name) for name in {**bound, **self.intervals}]
+
+    def _covariance(self, bound: dict[str, str]) -> list[str]:
+        """Standard errors and correlations; the names of parameters without information."""
+        outcome, problem = self.outcome, self.problem
+        names, params = list(outcome.var_names), self.params
+        covar = getattr(outcome, "covar", None)
+        empty: list[str] = []
+        if self.run.stopped:
+            covar = None
+        elif covar is None or (
+            self.run.methods[-1] != SAMPLER  # whose covariance is that of the chain
+            and (
+                bound
+                or problem.is_poisson
+                or problem.n_linear
+                or not np.all(np.isfinite(np.diag(covar)))
+            )
+        ):
+            interior = [n for n in names if n not in bound and n not in self.intervals]
+            covar, empty = self._gauss_newton(interior) if interior else (None, [])
+        for par in params.values():
+            # lmfit gives fixed parameters an error of 0; they have none.
+            par.stderr, par.correl = None, None
+        if covar is None:
+            outcome.errorbars = False
+            return empty
+        kept = np.flatnonzero(np.isfinite(covar.diagonal()))
+        known = [names[k] for k in kept.tolist()]
+        inner = covar[np.ix_(kept, kept)]
+        errors = np.sqrt(inner.diagonal())
+        sizes = errors[:, None] * errors
+        correl = np.divide(inner, sizes, out=np.zeros_like(inner), where=sizes > 0.0).tolist()
+        for name, error, row in zip(known, errors.tolist(), correl, strict=True):
+            params[name].stderr = error
+            params[name].correl = {k: v for k, v in zip(known, row, strict=True) if k != name}
+        outcome.covar, outcome.errorbars = covar, True
+        problem.reuse_buffer(False)
+        return empty
+
+    def _gauss_newton(self, interior: list[str]) -> tuple[Array | None, list[str]]:
+        outcome, problem = self.outcome, self.problem
+        names = list(outcome.var_names)
+        columns = [problem.names.index(name) for name in interior]
+        if self.solver is not None and not problem.is_poisson:
+            inner, empty = self.solver.information(columns)
+        else:
+            theta = problem.theta_of(self.params)
+            bounds = [self._bounded(name)[1:] for name in problem.names]
+            slopes = problem.slopes(theta, bounds, columns)
+            self.nfev = problem.evaluations.count
+            inner, empty = gauss_newton(slopes)
+        if inner is None:
+            return None, [interior[k] for k in empty]
+        covar = np.full((len(names), len(names)), np.nan)
+        places = [names.index(name) for name in interior]
+        covar[np.ix_(places, places)] = inner * (outcome.redchi if self.scale_covar else 1.0)
+        return covar, [interior[k] for k in empty]
+
+    def _add_followers(self) -> dict[str, str]:
+        """Appends the expression parameters with value and propagated standard error."""
+        names, params = list(self.outcome.var_names), self.params
+        interior = [name for name in names if params[name].stderr is not None]
+        found = self.problem.followers({name: par.value for name, par in params.items()})
+        if not found:
+            return {}
+        places = [names.index(name) for name in interior]
+        covar = self.outcome.covar[np.ix_(places, places)] if interior else np.zeros((0, 0))
+        expressions = {}
+        for name, (value, gradient) in found.items():
+            text = expressions[name] = self.problem.expression(name)
+            par = params[name] = FitParameter(name, value, init_value=value, expr=text)
+            if not set(gradient).isdisjoint(interior):
+                par.stderr = propagate(gradient, interior, covar)
+        return expressions
+
+    def _succeeded(self) -> bool:
+        """Whether the method ended by itself, at a finite chi²."""
+        outcome = self.outcome
+        ended = bool(outcome.success) and not self.run.stopped
+        return ended and bool(np.isfinite(outcome.chisqr))
+
+    def _message(
+        self,
+        bound: dict[str, str],
+        empty: dict[str, None],
+        verdict: Verdict,
+        is_optimum: bool,
+        moved: tuple[str, ...],
+    ) -> str:
+        run, outcome = self.run, self.outcome
+        parts = [run.stopped or str(outcome.message).strip()]
+        if not is_optimum:
+            parts.append(
+                f"This is no optimum: it seems {verdict.distance:.2g} standard errors away"
+            )
+        if bound:
+            parts.append("At a bound: " + ", ".join(f"{n} ({s})" for n, s in bound.items()))
+        for name, (low, high) in self.intervals.items():
+            parts.append(f"{name} moves a jump: it lies above {low:.6g}, up to {high:.6g}")
+        if not np.isfinite(outcome.chisqr):
+            parts.append("chi² is too large for a double; scale the data")
+        if empty:
+            parts.append("The data do not determine " + ", ".join(empty))
+            parts.append(described(verdict, self.problem.names))
+        if moved:
+            parts.append("Started inside its bound: " + ", ".join(moved))
+        return ". ".join(part.rstrip(".") for part in parts if part) + "."
+
+
+def _gain(root: Array, downhill: Array, column: int, held: list[int], side: str) -> float:
+    """How much chi² would fall without the bound of one column, if the model were linear:
+    g² / S, g its slope and S its curvature once the free columns have followed; 0 where chi² does
+    not fall beyond the bound."""
+    slope = float(downhill[column])
+    if not np.isfinite(slope) or (slope <= 0.0) == (side == "max"):
+        return 0.0
+    free = [k for k in range(root.shape[1]) if k not in held]
+    own = root[:, column]
+    if free:
+        own = own - root[:, free] @ np.linalg.lstsq(root[:, free], own, rcond=None)[0]
+    curvature = float(own @ own)
+    return slope**2 / curvature if curvature > 0.0 else 0.0

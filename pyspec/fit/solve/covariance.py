@@ -1,0 +1,78 @@
+"""Covariance by finite differences: where a method gives none, and where a fit ends at a bound."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+Array = npt.NDArray[np.float64]
+
+
+def jacobian(
+    residual: Callable[[Array], Array],
+    theta: Array,
+    bounds: Sequence[tuple[float, float]],
+    columns: Sequence[int],
+    sizes: Sequence[float],
+) -> Array:
+    """(n_points, n_columns) derivatives of the residual in external coordinates.
+
+    Central differences, one-sided where a bound is nearer than the step. The step,
+    eps^(1/3) of the value, balances rounding and curvature; where the value is next to nothing
+    beside its size, `sizes`, the step is that of a thousandth of the size.
+    """
+    slopes = []
+    for index in columns:
+        step = float(np.finfo(float).eps ** (1 / 3)) * max(
+            abs(float(theta[index])), 1e-3 * sizes[index]
+        )
+        high, low = theta.copy(), theta.copy()
+        high[index] = min(theta[index] + step, bounds[index][1])
+        low[index] = max(theta[index] - step, bounds[index][0])
+        rise = residual(high) - residual(low)
+        slopes.append(rise / (high[index] - low[index]))
+    return np.stack(slopes, axis=1)
+
+
+#: A direction in which the derivatives, scaled to columns of length 1, are this small beside the
+#: largest is not determined by the data.
+UNDETERMINED = 1e-12
+
+#: A parameter that takes part in such a direction by more than this is not determined.
+SHARE = 1e-5
+
+
+def gauss_newton(derivatives: Array) -> tuple[Array | None, list[int]]:
+    """``inv(JᵀJ)``, and the columns that the data do not determine.
+
+    `derivatives` is J, or any matrix with the same JᵀJ such as its factor R. A column of zeros is
+    not determined, nor are columns that can replace one another: they have NaN, the others their
+    covariance. None where no column is determined.
+    """
+    size = np.sqrt(np.einsum("ij,ij->j", derivatives, derivatives))
+    informed = np.flatnonzero(size > 0.0).tolist()
+    if not informed:
+        return None, list(range(size.size))
+    if len(informed) == size.size:
+        scaled = derivatives / size
+    else:
+        scaled = derivatives[:, informed] / size[informed]
+    _, singular, vt = np.linalg.svd(scaled, full_matrices=False)
+    good = singular > UNDETERMINED * singular[0]
+    if singular.size == size.size and good.all():
+        weighted = vt.T / singular
+        return (weighted @ weighted.T) / (size[:, None] * size), []
+    lost = np.sqrt(np.einsum("ij,ij->j", vt[~good], vt[~good])) > SHARE
+    kept = [k for k, is_lost in zip(informed, lost, strict=True) if not is_lost]
+    empty = [k for k in range(size.size) if k not in kept]
+    if not kept:
+        return None, empty
+    inverse = (vt[good].T / singular[good] ** 2) @ vt[good]
+    covariance = np.full((size.size, size.size), np.nan)
+    places = np.flatnonzero(~lost)
+    covariance[np.ix_(kept, kept)] = inverse[np.ix_(places, places)] / np.outer(
+        size[kept], size[kept]
+    )
+    return covariance, empty

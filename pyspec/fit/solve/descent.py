@@ -1,0 +1,148 @@
+"""The native solver on a problem: limits, progress, and the search over jumps."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from pyspec.fit.parameters import FitParameters
+from pyspec.fit.solve.covariance import gauss_newton
+from pyspec.fit.solve.jumps import frozen, interval, middle, search
+from pyspec.fit.solve.native import MOST_EVALUATIONS, NativeSolver
+
+if TYPE_CHECKING:
+    from pyspec.fit.problem import FitProblem
+
+Array = npt.NDArray[np.float64]
+
+#: Evaluations that a fit within one interval, or away from a trap, may take; the best is then
+#: fitted to its end.
+TRIAL_EVALUATIONS = 40
+
+#: Where more parameters than these are lost, they go back to their starts together only.
+MOST_SINGLE = 4
+
+#: A decrease of chi² by less than this, in units of the variance of a point, is none.
+SLIGHT = 1e-6
+
+
+class Descent:
+    """Fits of one problem by the native solver; `best` is the best of them, `intervals` what is
+    known of jump parameters. Limits and Ctrl-C end a fit by an exception: `best` is there then,
+    too."""
+
+    def __init__(self, problem: FitProblem, n_points: int, tolerance: float) -> None:
+        self.problem = problem
+        self.n_points = n_points
+        self.tolerance = tolerance
+        self.data_square = problem.data_square
+        self.best: NativeSolver | None = None
+        self.intervals: dict[str, tuple[float, float]] = {}
+        self.lost: list[str] = []  # jump parameters that ended where there are no samples
+
+    def run(self, params: FitParameters) -> NativeSolver:
+        """Fits from start values, over all intervals where a parameter moves a jump."""
+        problem = self.problem
+        bounds = [(params[name].min, params[name].max) for name in problem.names]
+        lower, upper = np.array(bounds).reshape(-1, 2).T
+        start = problem.theta_of(params)
+        jumps = {problem.names.index(name): at for name, at in problem.jumps().items()}
+        if not jumps:
+            return self._freed(self.fit(start, lower, upper), start, lower, upper)
+        first = self._trial(start, *frozen(start, lower, upper, jumps))
+        if first.end == "not_finite":
+            return first
+        first = self._freed(first, start, *frozen(first.theta, lower, upper, jumps))
+        noise = 1e-12 * first.chisqr + np.finfo(float).eps ** 2 * self.data_square
+        found = search(first, self._trial, lower, upper, jumps, noise)
+        assert isinstance(found, NativeSolver)
+        found = self._settle(found, lower, upper, jumps)
+        for index, values in jumps.items():
+            low, high = interval(values, float(found.theta[index]))
+            name = problem.names[index]
+            if not (np.isfinite(low) and np.isfinite(high)):
+                self.lost.append(name)
+            self.intervals[name] = max(low, lower[index]), min(high, upper[index])
+        return found
+
+    def _trial(self, start: Array, lower: Array, upper: Array) -> NativeSolver:
+        return self.fit(start, lower, upper, TRIAL_EVALUATIONS)
+
+    def _settle(
+        self, found: NativeSolver, lower: Array, upper: Array, jumps: dict[int, Array]
+    ) -> NativeSolver:
+        """The end of a search, to the tolerance. Where the data do not say where in its interval a
+        parameter lies, as those of an onset and a height do not, it lies in the middle."""
+        start = found.theta.copy()
+        undetermined = self._undetermined(start)
+        low, high = frozen(start, lower, upper, jumps)
+        for index in set(jumps).intersection(undetermined):
+            start[index] = low[index] = high[index] = middle(low[index], high[index], start[index])
+        settled = self.fit(start, low, high)
+        return found if settled.end == "not_finite" else settled
+
+    def _undetermined(self, theta: Array) -> list[int]:
+        free = [(-np.inf, np.inf)] * theta.size
+        return gauss_newton(self.problem.slopes(theta, free, list(range(theta.size))))[1]
+
+    def _freed(self, found: NativeSolver, start: Array, lower: Array, upper: Array) -> NativeSolver:
+        """A fit that has come to where the data say nothing of some parameters may sit in a trap: a
+        rise as sharp as a step between two samples, a shape at which two parameters mean the same.
+        One of them goes back to where it began, the others stay, and the fit goes on from there, to
+        the first that is better."""
+        if found.end not in ("converged", "degenerate"):
+            return found
+        slight = SLIGHT * found.chisqr / max(self.n_points - start.size, 1)
+        for group in self._ways_out(found, start, lower, upper):
+            again = found.theta.copy()
+            again[group] = start[group]
+            trial = self._trial(again, lower, upper)
+            if trial.end != "not_finite" and trial.chisqr < found.chisqr - slight:
+                return trial if trial.end != "limit" else self.fit(trial.theta, lower, upper)
+        return found
+
+    @staticmethod
+    def _ways_out(found: NativeSolver, start: Array, lower: Array, upper: Array) -> list[list[int]]:
+        """Which parameters are to go back to their start: those at a bound first of all, for there
+        a slope of 0 is no optimum."""
+        if found.certain is not None:
+            return []
+        theta = found.theta
+        _, lost = found.information(range(theta.size))
+        moved = [k for k in lost if start[k] != theta[k] and lower[k] <= start[k] <= upper[k]]
+        bound = [k for k in moved if theta[k] in (lower[k], upper[k])]
+        single = bound or moved
+        return [[k] for k in single] if len(single) <= MOST_SINGLE else [single]
+
+    def fit(
+        self, start: Array, lower: Array, upper: Array, most: int = MOST_EVALUATIONS
+    ) -> NativeSolver:
+        """One fit within bounds. Its evaluations count for all."""
+        problem, account = self.problem, self.problem.evaluations
+        before, left = account.count, account.left()
+        if left is not None:
+            most = min(most, left)
+        solver = NativeSolver(
+            start,
+            lower,
+            upper,
+            self.n_points,
+            self.data_square,
+            most,
+            self.tolerance,
+        )
+
+        def watch(nfev: int, chisqr: float, best: float) -> None:
+            account.count = max(account.count, before + nfev)
+            account.check_end()
+            problem.progress.update(before + nfev, chisqr, min(best, account.best))
+
+        try:
+            problem.solve(solver, watch)
+        finally:
+            if self.best is None or solver.chisqr < account.best:
+                self.best = solver
+                account.best, account.best_theta = solver.chisqr, solver.theta.copy()
+        return solver

@@ -1,0 +1,168 @@
+"""What the data determine at the end of a fit: one rule for every method.
+
+Two questions are asked of the derivatives J of the residual at the best point, over the free
+parameters that no bound holds:
+
+*Is it an optimum?* The undamped step, in standard errors, is the distance to it: the length of the
+projection of the residual r on the columns of J, over s, the standard deviation of one point.
+
+*Is there only one?* With the columns of J scaled to length 1, a direction v with Jv = 0 changes
+the parameters and not the model. A direction whose singular value is tiny beside the largest is
+walked: one standard error far, or to the bounds. Where chi² rises by less than a hundredth of s²,
+the data say nothing of that combination of parameters.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+Array = npt.NDArray[np.float64]
+
+#: Singular values, relative to the largest: below the first a direction is lost; below the second
+#: it is walked.
+LOST, WEAK = 1e-12, 1e-4
+
+#: One standard error along a determined direction raises chi² by s²; this share of it is demanded.
+RISE = 1e-2
+
+#: A parameter takes part in a lost direction where its share of it is larger than this.
+SHARE_LOST, SHARE_WEAK = 1e-5, 1e-2
+
+#: A slope of chi² at a bound below so many standard errors neither holds a parameter nor frees it.
+NEUTRAL = 1e-3
+
+
+@dataclass(frozen=True)
+class Point:
+    """The end of a fit.
+
+    Parameters
+    ----------
+    theta, lower, upper : (n,) values and bounds of the free parameters
+    root : (m, n) any matrix whose Gram matrix is the information JᵀJ (or Fisher's)
+    downhill : (n,) Jᵀr, the direction in which chi² falls
+    sides : (n,) -1 at the lower bound, 1 at the upper, else 0
+    sizes : (n,) natural size of each parameter
+    variance : s², of one point
+    chisqr : there
+    """
+
+    theta: Array
+    lower: Array
+    upper: Array
+    root: Array
+    downhill: Array
+    sides: npt.NDArray[np.int64]
+    sizes: Array
+    variance: float
+    chisqr: float
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What the data determine.
+
+    Attributes
+    ----------
+    distance : to the optimum, in standard errors, over the parameters that no bound holds
+    lost : places of the parameters that the data do not determine
+    combinations : for each lost direction of two or more parameters, their places and how they
+        move together, the largest change being 1 in units of each parameter's column
+    """
+
+    distance: float
+    lost: tuple[int, ...] = ()
+    combinations: tuple[tuple[tuple[int, float], ...], ...] = ()
+
+
+def judge(point: Point, chisqr: Callable[[Array], float], apart: Collection[int] = ()) -> Verdict:
+    """Whether a point is an optimum, and the only one.
+
+    `chisqr` evaluates chi² elsewhere (NaN where the model is not defined); `apart` are parameters
+    that are judged in another way, such as onsets known to an interval between samples.
+    """
+    size = np.sqrt(np.einsum("ij,ij->j", point.root, point.root))
+    spread = np.sqrt(point.variance)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        pull = np.where(size > 0.0, point.downhill / (size * spread), 0.0)
+    pushed = pull * point.sides > (NEUTRAL if spread > 0.0 else 0.0)
+    rest = [k for k in range(size.size) if k not in apart]
+    empty = [k for k in rest if not size[k] > 0.0]
+    free = np.array([k for k in rest if size[k] > 0.0 and not pushed[k]], dtype=np.intp)
+    if not free.size:
+        return Verdict(0.0, tuple(empty))
+    scaled = point.root[:, free] / size[free]
+    _, singular, vt = np.linalg.svd(scaled, full_matrices=False)
+    # A wide matrix has fewer singular values than columns; the others are 0.
+    missing = free.size - singular.size
+    if missing > 0:
+        _, _, vt = np.linalg.svd(scaled, full_matrices=True)
+        singular = np.concatenate([singular, np.zeros(missing)])
+    sound = singular > LOST * singular[0]
+    steps = (vt[sound] @ (point.downhill[free] / size[free])) / singular[sound]
+    distance = float(np.linalg.norm(steps) / spread) if spread > 0.0 else 0.0
+    lost, combinations = set(empty), []
+    for index in np.flatnonzero(singular <= WEAK * singular[0]).tolist():
+        value, direction = singular[index], vt[index]
+        is_sound = value > LOST * singular[0]
+        at_bound = np.abs(direction[point.sides[free] != 0]).max(initial=0.0) > SHARE_LOST
+        if (is_sound or at_bound) and not _is_flat(
+            point, free, direction / size[free], value if is_sound else 0.0, chisqr
+        ):
+            continue
+        share = SHARE_WEAK if is_sound else SHARE_LOST
+        members = np.flatnonzero(np.abs(direction) > share)
+        lost.update(int(free[k]) for k in members)
+        if members.size > 1:
+            unit = direction[members] / np.abs(direction).max()
+            combinations.append(
+                tuple((int(free[k]), float(v)) for k, v in zip(members, unit, strict=True))
+            )
+    return Verdict(distance, tuple(sorted(lost)), tuple(combinations))
+
+
+def _is_flat(
+    point: Point,
+    free: npt.NDArray[np.intp],
+    change: Array,
+    singular: float,
+    chisqr: Callable[[Array], float],
+) -> bool:
+    """Whether chi² hardly rises one standard error along `change`, or to the bounds, either way.
+
+    Where the singular value is 0 the standard error is infinite: then the walk ends where a
+    parameter has changed by the interval of its bounds, or without bounds by its own size."""
+    if not point.variance > 0.0:
+        return singular == 0.0
+    interval = point.upper[free] - point.lower[free]
+    own = np.maximum(np.abs(point.theta[free]), point.sizes[free])
+    size = np.where(np.isfinite(interval), interval, own)
+    moving = np.abs(change) > 0.0
+    longest = np.sqrt(point.variance) / singular if singular > 0.0 else np.inf
+    if singular == 0.0:
+        longest = float(np.min(size[moving] / np.abs(change[moving])))
+    for sign in (1.0, -1.0):
+        step = sign * change
+        wall = np.where(step > 0.0, point.upper[free], point.lower[free]) - point.theta[free]
+        with np.errstate(over="ignore"):
+            room = np.min(wall[moving] / step[moving], initial=longest)
+        theta = point.theta.copy()
+        theta[free] = np.clip(theta[free] + room * step, point.lower[free], point.upper[free])
+        if not chisqr(theta) - point.chisqr < RISE * point.variance:
+            return False
+    return True
+
+
+def described(verdict: Verdict, names: Sequence[str]) -> str:
+    """How lost parameters move together, in words; "" where each is lost by itself."""
+    parts = []
+    for members in verdict.combinations[:3]:
+        strong = sorted(members, key=lambda pair: (-round(abs(pair[1]), 6), pair[0]))[:4]
+        sign = np.sign(strong[0][1])
+        moves = ", ".join(f"{names[k]} {'up' if v * sign > 0 else 'down'}" for k, v in strong)
+        parts.append(f"χ² hardly changes when these change together: {moves}")
+    return ". ".join(parts)

@@ -1,0 +1,91 @@
+"""Which optimizers there are: pyspec's own, and those of lmfit and SciPy by their names."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from typing import Any
+
+from pyspec.errors import FitError, suggest
+
+#: Levenberg-Marquardt in C, with exact derivatives and bounds as an active set.
+NATIVE = "native"
+
+#: Methods with their own entry in lmfit.
+OWN = (
+    "leastsq",
+    "least_squares",
+    "differential_evolution",
+    "brute",
+    "basinhopping",
+    "ampgo",
+    "emcee",
+    "shgo",
+    "dual_annealing",
+)
+
+
+#: Classes of Jacobian columns that may be switched off.
+CLASSES = ("constant", "structured")
+
+
+def checked_classes(without: Collection[str]) -> frozenset[str]:
+    """The classes as a set. Raises :class:`FitError` for names that are none."""
+    given = {without} if isinstance(without, str) else set(without)
+    for name in sorted(given - set(CLASSES)):
+        raise FitError(
+            f"jacobian_without={name!r} is no class of columns that can be switched off"
+            f"{suggest(name, list(CLASSES))}; there are {', '.join(CLASSES)}"
+        )
+    return frozenset(given)
+
+
+def known_methods() -> tuple[str, ...]:
+    """All method names, as lmfit spells them, the own one first."""
+    from lmfit.minimizer import SCALAR_METHODS
+
+    return tuple(dict.fromkeys([NATIVE, *OWN, *SCALAR_METHODS]))
+
+
+def canonical_method(method: str) -> str:
+    """The lmfit name of a method given by its lmfit or SciPy name, in any case.
+
+    Raises :class:`FitError` for an unknown name (lmfit would quietly use another method).
+    """
+    if method == NATIVE:
+        return NATIVE
+    if not isinstance(method, str):
+        raise FitError(f"method must be a name such as 'native' or 'leastsq', not {method!r}")
+    from lmfit.minimizer import SCALAR_METHODS
+
+    wanted = method.lower()
+    for name in known_methods():
+        if wanted in (name, SCALAR_METHODS.get(name, name).lower()):
+            return name
+    hint = suggest(wanted, list(known_methods()))
+    raise FitError(f"unknown fit method {method!r}{hint}; known: {', '.join(known_methods())}")
+
+
+def fit_stages(
+    method: str | None, stages: int, first: str | None, second: str | None
+) -> tuple[str, ...]:
+    """The methods to run one after the other. Raises :class:`FitError` for contradictions."""
+    if stages not in (1, 2):
+        raise FitError(f"stages must be 1, or 2 for fit_alg_1 then fit_alg_2; not {stages!r}")
+    if method is not None and first is not None and method != first:
+        raise FitError(f"method {method!r} and fit_alg_1 {first!r} contradict; give one of them")
+    chosen = method or first
+    if stages == 1:
+        return (canonical_method(chosen or NATIVE),)
+    return canonical_method(chosen or "nelder"), canonical_method(second or NATIVE)
+
+
+def without_intervals(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Options without those of intervals, which are no part of a fit; scripts that switch them off
+    are welcome. Raises :class:`FitError` where they are asked for."""
+    if options.get("try_ci", False):
+        raise FitError(
+            "try_ci: a fit computes no intervals; take them from its result: "
+            "result.conf_interval(), or lmfit.conf_interval(result.minimizer, result.lmfit)"
+        )
+    other = ("try_ci", "ci_sigmas", "mc_settings", "jac_fun")
+    return {name: value for name, value in options.items() if name not in other}

@@ -1,0 +1,253 @@
+"""The solver in C as Python drives it: start, loop, limits, and what it found.
+
+The loop runs in C for a few hundredths of a second at a time and then comes back, so that Ctrl-C,
+limits and a progress bar are answered in time. Where an evaluation needs Python (registered
+functions, other executors), the same state machine asks for each evaluation.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from pyspec._library import CONSTANTS, LIBRARY, raise_status
+from pyspec._library.memory import address, record
+from pyspec.errors import FitError
+from pyspec.executor.normal import FORMS, triangle_size, unpack
+from pyspec.executor.protocol import PartsOfFit
+from pyspec.fit.solve.covariance import gauss_newton
+from pyspec.fit.solve.determined import WEAK
+
+Array = npt.NDArray[np.float64]
+
+#: Supplies the triangle of [J r], or chi² alone, at a point: (theta, form) -> triangle.
+Evaluate = Callable[[Array, str], Array]
+
+#: Called between evaluations with (evaluations, chi², best chi²); may raise to end the fit.
+Watch = Callable[[int, float, float], None]
+
+#: Converged where the next undamped step is this many standard errors long.
+TOLERANCE = 5e-8
+
+#: The C loop comes back after about this many seconds.
+PATIENCE = 0.02
+
+#: What a point takes for each column of the derivatives, until that has been measured: about twice
+#: as long as that of a line whose shape moves.
+SECONDS = 2e-9
+
+#: Evaluations after which a fit without `max_nfev` gives up.
+MOST_EVALUATIONS = 5000
+
+_DONE, _NEED = CONSTANTS["FIT_DONE"], CONSTANTS["FIT_NEED_NORMAL"]
+_ENDS = {
+    value: name.removeprefix("END_").lower()
+    for name, value in CONSTANTS.items()
+    if name.startswith("END_")
+}
+_FORM_NAMES = {value: name for name, value in FORMS.items()}
+
+
+def native_tolerance(label: str, options: dict[str, Any]) -> float:
+    """The one option of the native solver. Raises :class:`FitError` for others."""
+    given = dict(options)
+    tolerance = given.pop("tolerance", TOLERANCE)
+    if given:
+        raise FitError(
+            f"{label}: native takes no option {next(iter(given))!r}; it takes tolerance (in "
+            'standard errors). Options of MINPACK need method="leastsq"'
+        )
+    if not isinstance(tolerance, int | float) or not 0 < tolerance < 1:
+        raise FitError(
+            f"{label}: tolerance must lie between 0 and 1 standard errors, not {tolerance!r}"
+        )
+    return float(tolerance)
+
+
+class NativeSolver:
+    """One Levenberg-Marquardt fit on its way.
+
+    Parameters
+    ----------
+    start, lower, upper : (n,) free parameters and their bounds
+    n_points : residuals that count
+    data_square : sum of the squared (weighted) data; a fit is exact where chi² is rounding of it
+    max_nfev : evaluations at most
+    tolerance : in standard errors
+    """
+
+    def __init__(
+        self,
+        start: Array,
+        lower: Array,
+        upper: Array,
+        n_points: int,
+        data_square: float,
+        max_nfev: int,
+        tolerance: float = TOLERANCE,
+    ) -> None:
+        n = start.size
+        self.theta: Array = np.array(start, dtype=np.float64)
+        self._bounds: Array = np.concatenate([lower, upper]).astype(np.float64)
+        self.trial: Array = np.zeros(n)
+        self._answer: Array = np.zeros(triangle_size(n + 1))
+        self._normal: Array = np.zeros(triangle_size(n + 1))
+        self._work: Array = np.zeros(LIBRARY.pyspec_fit_work_size(n) // 8)
+        given = {
+            "n": n,
+            "n_points": n_points,
+            "max_nfev": max_nfev,
+            "tolerance": tolerance,
+            "data_square": data_square,
+            "theta": address(self.theta),
+            "lower": address(self._bounds),
+            "trial": address(self.trial),
+            "answer": address(self._answer),
+            "normal": address(self._normal),
+            "work": address(self._work),
+        }
+        self._struct = record("pyspec_solver", given)
+        self.state = self._struct[0]
+        self._factor: Array | None = None
+        self._certain: Certain | bool | None = False
+        self._information: dict[tuple[int, ...], tuple[Array | None, list[int]]] = {}
+        self._address = address(self._struct)
+
+    def run_parts(self, parts: PartsOfFit, watch: Watch, each: bool) -> None:
+        """Runs the loop in C; it comes back after `each` evaluation, or now and then. What `watch`
+        raises ends it; the best point is kept."""
+        budget = 1 if each else max(1, int(PATIENCE / (parts.size * SECONDS)))
+        while True:
+            begin = time.perf_counter()
+            status = LIBRARY.pyspec_fit(self._address, parts.address, parts.n, parts.team, budget)
+            if status < 0:
+                raise_status(-status, "fit")
+            seconds = time.perf_counter() - begin
+            watch(self.nfev, self.chisqr, self.chisqr)
+            if status == _DONE:
+                return
+            if not each:
+                budget = max(1, int(budget * min(4.0, PATIENCE / max(seconds, 1e-6))))
+
+    def run(self, evaluate: Evaluate, watch: Watch) -> None:
+        """Runs the loop here, with evaluations from Python."""
+        status = LIBRARY.pyspec_fit_step(self._address)
+        while status == _NEED:
+            form = _FORM_NAMES[int(self.state["form"])]
+            answer = evaluate(self.trial.copy(), form)
+            self._answer[-answer.size :] = answer
+            status = LIBRARY.pyspec_fit_step(self._address)  # the point counts before a signal does
+            watch(self.nfev, float(answer[-1]), self.chisqr)
+
+    @property
+    def bounds(self) -> list[tuple[float, float]]:
+        """(lower, upper) of each parameter."""
+        lower, upper = self._bounds.reshape(2, -1).tolist()
+        return list(zip(lower, upper, strict=True))
+
+    # what it found
+
+    @property
+    def end(self) -> str:
+        """ "converged", "degenerate", "stalled", "slow", "not_finite", "limit" or
+        "running"."""
+        return _ENDS[int(self.state["end"])]
+
+    @property
+    def nfev(self) -> int:
+        """Evaluations so far; the one that a running solver waits for does not count."""
+        waits = self.end == "running" and int(self.state["phase"]) > 0
+        return int(self.state["nfev"]) - waits
+
+    @property
+    def chisqr(self) -> float:
+        """chi² at the best point."""
+        return float(self.state["chisqr"])
+
+    @property
+    def distance(self) -> float:
+        """Length of the next undamped step in standard errors."""
+        return float(self.state["distance"])
+
+    def factor(self) -> Array:
+        """(n + 1, n + 1) upper triangular R with RᵀR = [J r]ᵀ[J r] at the best point. Once it has
+        been asked for the fit is over."""
+        if self._factor is None:
+            is_factor = int(self.state["needs_factor"]) == 2
+            known = unpack(self._normal, symmetric=not is_factor)
+            self._factor = known if is_factor else root_of(known)
+        return self._factor
+
+    @property
+    def certain(self) -> Certain | None:
+        """What the data determine at the best point, where there is no doubt that they determine
+        every parameter."""
+        if isinstance(self._certain, bool):
+            self._certain = certain(self._normal, int(self.state["needs_factor"]) == 2, WEAK)
+        return self._certain
+
+    def information(self, columns: Sequence[int]) -> tuple[Array | None, list[int]]:
+        """inv(JᵀJ) at the best point over some parameters, and those of them, by their place, that
+        the data do not determine."""
+        key = tuple(columns)
+        known = self.certain
+        if known is not None and len(key) == self.theta.size:
+            return known.covariance[np.ix_(key, key)], []
+        if key not in self._information:
+            self._information[key] = gauss_newton(self.factor()[:, key])
+        return self._information[key]
+
+
+@dataclass(frozen=True)
+class Certain:
+    """`covariance` is inv(JᵀJ), `decrease` what chi² would fall by at the end of the undamped
+    step."""
+
+    covariance: Array
+    decrease: float
+
+
+def certain(triangle: Array, is_factor: bool, least: float) -> Certain | None:
+    """What a triangle of [J r] determines where all singular values of J, with columns of length 1,
+    are surely larger than `least` times the largest; else None."""
+    n = int((np.sqrt(8 * triangle.size + 1) - 1) / 2) - 1
+    covariance, decrease = np.empty((n, n)), np.empty(1)
+    work = np.empty(LIBRARY.pyspec_certain_size(n) // 8)
+    arrays = (address(covariance), address(decrease), address(work))
+    if not LIBRARY.pyspec_certain(n, is_factor, address(triangle), least, *arrays):
+        return None
+    return Certain(covariance, float(decrease[0]))
+
+
+#: Pivots of a scaled Gram matrix from which on its Cholesky factor is as good as any.
+SOUND = 1e-6
+
+
+def root_of(gram: Array) -> Array:
+    """Upper triangular R with RᵀR = a Gram matrix; columns of zeros stay such, and what rounding
+    makes of a direction without length is 0."""
+    size = np.sqrt(gram.diagonal())
+    informed = size > 0.0
+    if informed.all():
+        return _root_of_scaled(gram / (size[:, None] * size)) * size
+    places = np.ix_(informed, informed)
+    factor = np.zeros_like(gram)
+    factor[places] = root_of(gram[places])
+    return factor
+
+
+def _root_of_scaled(gram: Array) -> Array:
+    try:
+        root = np.linalg.cholesky(gram)
+        if root.diagonal().min(initial=1.0) > SOUND:
+            return np.asarray(root.T)
+    except np.linalg.LinAlgError:
+        pass
+    values, vectors = np.linalg.eigh(gram)
+    values[values < values.size * np.finfo(float).eps * np.max(values, initial=0.0)] = 0.0
+    return np.asarray(np.linalg.qr(np.sqrt(values)[:, None] * vectors.T, mode="r"))

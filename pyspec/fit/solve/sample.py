@@ -1,0 +1,71 @@
+"""Sampling the posterior with emcee, through lmfit: ``method="emcee"``."""
+
+from __future__ import annotations
+
+import io
+from contextlib import redirect_stdout
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from pyspec.errors import FitError
+from pyspec.fit.problem import FitProblem
+
+SAMPLER = "emcee"
+
+#: Walkers start this near to the start of the fit, in units of each parameter.
+SPREAD = 1e-4
+
+#: As of lmfit.
+WALKERS = 100
+
+
+def sample(minimizer: Any, problem: FitProblem, options: dict[str, Any]) -> tuple[Any, list[str]]:
+    """What lmfit's emcee returns, with a message and the covariance of the chain, and what there is
+    to be careful of.
+
+    Raises :class:`FitError` where the noise of the data is not known: the posterior has no width
+    then.
+    """
+    if not problem.is_weighted or options.get("is_weighted") is False:
+        raise FitError(
+            f"{problem.label}: emcee samples a probability, which needs the noise of the data; "
+            "give it: file.set_noise('gaussian', sigma=...), or Measurement(weight=1 / sigma)"
+        )
+    given = {"nwalkers": WALKERS, "seed": 0, "progress": False, **options}
+    if given.get("pos") is None:
+        given["pos"] = walkers(problem, minimizer.params, given["nwalkers"], given["seed"])
+    said = io.StringIO()
+    with redirect_stdout(said):  # lmfit prints what emcee says of a chain that is too short
+        outcome = minimizer.minimize(method=SAMPLER, **given)
+    flat = np.asarray(outcome.chain).reshape(-1, len(outcome.var_names))
+    outcome.covar = np.atleast_2d(np.cov(flat.T))
+    share = float(np.mean(outcome.acceptance_fraction))
+    outcome.message = (
+        f"Sampled: {flat.shape[0]} points of {given['nwalkers']} walkers, {share:.0%} of the steps "
+        "taken; values are medians, errors those of the samples"
+    )
+    cautions = []
+    if said.getvalue().strip():
+        cautions.append(
+            "the chain is shorter than 50 autocorrelation times, so its errors are rough; raise "
+            "steps="
+        )
+    return outcome, cautions
+
+
+def walkers(problem: FitProblem, params: Any, n: int, seed: Any) -> npt.NDArray[np.float64]:
+    """(n, n_free) places around the start, inside of the bounds. lmfit scales them by the values,
+    so that all walkers of a parameter that starts at 0 would start at one place."""
+    names = [name for name in params if params[name].vary]
+    centre = np.array([params[name].value for name in names])
+    sizes = dict(zip(problem.names, problem.sizes, strict=True))
+    size = np.array([sizes[name] for name in names])
+    generator = np.random.default_rng(seed if isinstance(seed, (int, np.integer)) else 0)
+    places = centre + SPREAD * size * generator.normal(size=(n, centre.size))
+    low, high = np.array([(params[name].min, params[name].max) for name in names]).T
+    # Mirrored at the bounds: a walker on or beyond one would never move.
+    places = np.where(places <= low, 2.0 * low - places, places)
+    places = np.where(places >= high, 2.0 * high - places, places)
+    return np.asarray(places)

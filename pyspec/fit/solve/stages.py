@@ -1,0 +1,220 @@
+"""One fit on its way: its stages, limits, and the best point."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from pyspec.errors import FitError, PyspecError
+from pyspec.fit.interrupts import current_hold
+from pyspec.fit.parameters import FitParameters
+from pyspec.fit.problem import FitProblem
+from pyspec.fit.progress import Silent, StopFit
+from pyspec.fit.solve.descent import Descent
+from pyspec.fit.solve.methods import NATIVE
+from pyspec.fit.solve.native import NativeSolver, native_tolerance
+from pyspec.fit.solve.outcome import NativeOutcome
+from pyspec.fit.solve.sample import SAMPLER, sample
+
+Array = npt.NDArray[np.float64]
+
+
+#: Below this tolerance forward differences, good to 8 digits, are the limit.
+TIGHT = 1e-10
+
+
+def _is_tight(options: dict[str, Any]) -> bool:
+    given = [options[name] for name in ("ftol", "xtol", "gtol") if name in options]
+    return any(value is not None and float(value) < TIGHT for value in given)
+
+
+def minimizer_of(problem: FitProblem, params: Any, scale_covar: bool) -> Any:
+    """An lmfit.Minimizer that begins with these lmfit.Parameters."""
+    import lmfit
+
+    # 'propagate': FitProblem looks for NaN itself, in the pass that gives chi².
+    return lmfit.Minimizer(
+        problem, params, nan_policy="propagate", calc_covar=False, scale_covar=scale_covar
+    )
+
+
+class Run:
+    """One fit on its way: the stages, and what is made of their outcome."""
+
+    def __init__(
+        self,
+        problem: FitProblem,
+        params: FitParameters,
+        methods: tuple[str, ...],
+        scale_covar: bool,
+    ) -> None:
+        self.problem = problem
+        self.methods = methods
+        self.n_points = problem.n_points
+        self.scale_covar = scale_covar
+        self.start = {name: par.value for name, par in params.items()}
+        self.params = params
+        #: The lmfit.Minimizer that runs methods of lmfit; None where none of them ran.
+        self.minimizer: Any = None
+        self.outcome: Any = None
+        self.solver: NativeSolver | None = None
+        self.tolerance = 0.0
+        self.intervals: dict[str, tuple[float, float]] = {}
+        self.lost: list[str] = []
+        self.cautions: list[str] = []
+        self.stopped = ""
+        self.interrupted = False
+        self.seconds = 0.0
+
+    def go(
+        self,
+        progress: Silent,
+        max_nfev: int | None,
+        options: dict[str, Any],
+        max_seconds: float | None = None,
+    ) -> None:
+        """Runs the stages; Ctrl-C and the limits end them with the best point so far. Ctrl-C before
+        the first point, and a second one, is a KeyboardInterrupt."""
+        problem, hold = self.problem, current_hold()
+        problem.progress = progress
+        problem.evaluations.limit(max_nfev, max_seconds, hold)
+        start = time.perf_counter()
+        try:
+            hold.check()
+            # lmfit changes NumPy's error state for a while; an exception must not leave it so.
+            with np.errstate(all="ignore"):
+                for index, method in enumerate(self.methods):
+                    self._stage(method, options if index == len(self.methods) - 1 else {})
+        except StopFit as stop:
+            self.stopped = str(stop)
+        except KeyboardInterrupt:
+            if hold.insists or not np.isfinite(problem.evaluations.best):
+                raise
+            self.interrupted = True
+            self.stopped = (
+                f"interrupted after {problem.evaluations.count} evaluations; the best point is kept"
+            )
+        finally:
+            progress.close()
+            problem.progress = Silent()
+            problem.evaluations.limit(None, None)
+            problem.reuse_buffer(False)
+        if self.stopped:
+            self._take_best()
+        self.nfev = problem.evaluations.count
+        self.seconds = time.perf_counter() - start
+
+    def _stage(self, method: str, options: dict[str, Any]) -> None:
+        if method == NATIVE:
+            self._native(options)
+            return
+        # Only MINPACK copies what it is given; others may keep the array.
+        self.problem.reuse_buffer(method == "leastsq")
+        from pyspec.fit.units import lmfit_parameters
+
+        self.solver, given = None, tuple(options)
+        params = lmfit_parameters(self.params)
+        minimizer = self.minimizer = minimizer_of(self.problem, params, self.scale_covar)
+        if method == "leastsq" and "Dfun" not in options and self._has_derivatives(options):
+            options = {**options, "Dfun": self._derivatives, "col_deriv": 1}
+        try:
+            if method == SAMPLER:
+                self.scale_covar = False
+                self.outcome, self.cautions = sample(minimizer, self.problem, options)
+            else:
+                self.outcome = minimizer.minimize(method=method, **options)
+        except PyspecError:
+            raise
+        except (ValueError, TypeError, ImportError, NotImplementedError) as error:
+            remedy = f"; options given: {', '.join(given)}" if given else ""
+            raise FitError(f"{self.problem.label}: {method}: {error}{remedy}") from error
+        self._take_over(self.outcome.params)
+        self.outcome.residual = np.array(self.outcome.residual, dtype=np.float64)
+
+    def _native(self, options: dict[str, Any]) -> None:
+        """The solver in C. However it ends, the best point is that of `solver`."""
+        problem = self.problem
+        self.tolerance = native_tolerance(problem.label, options)
+        descent = Descent(problem, self.n_points - problem.n_linear, self.tolerance)
+        try:
+            self.solver = descent.run(self.params)
+        except (StopFit, KeyboardInterrupt):
+            self.solver = descent.best
+            raise
+        self.intervals, self.lost = descent.intervals, descent.lost
+        self._finish_native(self.solver)
+
+    def _finish_native(self, solver: NativeSolver) -> None:
+        problem = self.problem
+        if solver.end == "not_finite":
+            problem.refuse(solver.trial)
+        if solver.end == "limit":
+            raise StopFit(f"stopped after max_nfev = {problem.evaluations.count} evaluations")
+        for name, value in zip(problem.names, solver.theta, strict=True):
+            self.params[name].value = float(value)
+        self.outcome = NativeOutcome(problem, self.params, solver)
+
+    def _take_over(self, params: Any) -> None:
+        """The values that a method of lmfit found."""
+        for name, par in params.items():
+            self.params[name].value = float(par.value)
+
+    def _has_derivatives(self, options: dict[str, Any]) -> bool:
+        return self.problem.in_c or _is_tight(options)
+
+    def _derivatives(self, params: Any) -> Array:
+        """(n_free, n_points) derivatives of the residual, for MINPACK."""
+        problem = self.problem
+        bounds = [(float(params[name].min), float(params[name].max)) for name in problem.names]
+        order = [problem.names.index(name) for name in params if params[name].vary]
+        return problem.derivatives(problem.theta_of(params), bounds)[order]
+
+    def _take_best(self) -> None:
+        problem = self.problem
+        if not np.isfinite(problem.evaluations.best):
+            raise FitError(f"{problem.label}: {self.stopped} without a single finite point")
+        if self.solver is not None:
+            for name, value in zip(problem.names, problem.evaluations.best_theta, strict=True):
+                self.params[name].value = float(value)
+            outcome: Any = NativeOutcome(problem, self.params, self.solver)
+        else:
+            outcome = self.minimizer.result
+            for name, value in zip(problem.names, problem.evaluations.best_theta, strict=True):
+                outcome.params[name].value = float(value)
+            self._take_over(outcome.params)
+            nfev = problem.evaluations.count
+            outcome.residual = problem.residual(problem.evaluations.best_theta.copy())
+            problem.evaluations.count = nfev
+        outcome.aborted, outcome.errorbars, outcome.success = True, False, False
+        outcome.message = self.stopped
+        outcome.covar = None
+        self.outcome = outcome
+
+
+def run_fit(
+    problem: FitProblem,
+    methods: tuple[str, ...],
+    options: Mapping[str, Any],
+    progress: Silent,
+    max_nfev: int | None = None,
+    scale_covar: bool | None = None,
+    seeds: Mapping[str, float] | None = None,
+    max_seconds: float | None = None,
+) -> tuple[Run, tuple[str, ...]]:
+    """Runs the stages on a problem; the Run, and the names moved off a bound at the start."""
+    params, moved = problem.start(seeds)
+    n_fitted = len(problem.names) + problem.n_linear
+    if problem.n_points < n_fitted:
+        raise FitError(
+            f"{problem.label}: {problem.n_points} points cannot determine {n_fitted} "
+            "free parameters; widen the window, unmask points, or fix some parameters"
+        )
+    if scale_covar is None:
+        scale_covar = not problem.is_poisson
+    run = Run(problem, params, methods, scale_covar)
+    run.go(progress, max_nfev, dict(options), max_seconds)
+    return run, moved

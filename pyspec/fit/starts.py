@@ -1,0 +1,206 @@
+"""One fit from several starts: the best of them, and how many agree with it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import TypeVar
+
+import numpy as np
+
+from pyspec.calls import meant
+from pyspec.errors import FitError
+from pyspec.fit.interrupts import current_hold
+from pyspec.fit.problem import FitProblem
+from pyspec.fit.result import FitResult
+from pyspec.model import Model
+
+ResultT = TypeVar("ResultT", bound=FitResult)
+
+#: Starts agree where their chi² differ by less than this, in units of the variance of a point, or
+#: of their own size where that is rounding.
+SAME, ROUNDING = 1e-2, 1e-9
+
+#: Values that differ by more standard errors than this are another optimum of the same chi².
+APART = 1.0
+
+#: Bounds whose ratio is at least this are drawn from on a logarithmic scale.
+DECADE = 10.0
+
+#: The spread of a start around the given one, in units of the interval of its bounds, or of its
+#: own size without bounds.
+NEAR, OPEN = 0.15, 0.5
+
+
+@dataclass(frozen=True)
+class Start:
+    """How the fit from one start ended.
+
+    Attributes
+    ----------
+    start, values : name → start value and final value of the free parameters; `values` is empty
+        where the fit failed
+    chisqr, success, message : of that fit; NaN, False and the error where it failed
+    agrees : whether its chi² is that of the best
+    """
+
+    start: Mapping[str, float]
+    values: Mapping[str, float]
+    chisqr: float
+    success: bool
+    message: str
+    agrees: bool = False
+
+
+def check_starts(n_starts: int) -> None:
+    """Raises :class:`FitError` unless `n_starts` is a whole number from 1 on."""
+    if isinstance(n_starts, bool) or n_starts != int(n_starts) or n_starts < 1:
+        raise FitError(f"n_starts must be a whole number from 1 on, not {n_starts!r}")
+
+
+def check_seeds(model: Model, seeds: Mapping[str, float]) -> None:
+    """Raises :class:`FitError` for a start value of a parameter that the model does not have, or
+    that follows an expression. One of a quantity that takes no part yet is welcome."""
+    if not isinstance(seeds, Mapping):
+        raise FitError(f"{model.name}: seeds are values by name, {{'GLP_01_A': 20}}, not {seeds!r}")
+    if not seeds:
+        return
+    known = [par.name for par in model.parameters.values() if par.formula is None]
+    for name in seeds:
+        if name not in known and name not in [par.name for par in model.quantities]:
+            raise FitError(
+                f"{model.name}: seeds name {name!r}, which is no free or fixed parameter"
+                f"{meant(name, known)}"
+            )
+
+
+def drawn_starts(
+    problem: FitProblem, seeds: Mapping[str, float] | None, n_starts: int, seed: int
+) -> Iterator[dict[str, float]]:
+    """Start values of the free parameters: first those given, then random ones, in turn anywhere
+    within the bounds and around the given start. The same `seed` gives the same starts.
+
+    A parameter without two finite bounds is always drawn around its start.
+    """
+    params, _ = problem.start(seeds)
+    generator = np.random.default_rng(seed)
+    yield {**(seeds or {})}
+    for index in range(1, n_starts):
+        found = {**(seeds or {})}
+        for name in problem.names:
+            par = params[name]
+            low, high, value = float(par.min), float(par.max), float(par.value)
+            is_closed = math.isfinite(low) and math.isfinite(high)
+            if is_closed and index % 2:
+                found[name] = _anywhere(generator, low, high)
+                continue
+            spread = NEAR * (high - low) if is_closed else OPEN * (abs(value) or par.unit)
+            near = generator.normal(value, spread)
+            found[name] = float(min(max(near, low), high))
+        yield found
+
+
+def _anywhere(generator: np.random.Generator, low: float, high: float) -> float:
+    if low > 0.0 and high / low >= DECADE:
+        return float(np.exp(generator.uniform(np.log(low), np.log(high))))
+    return float(generator.uniform(low, high))
+
+
+def best_of(
+    fit: Callable[[Mapping[str, float] | None], ResultT],
+    problem: FitProblem,
+    seeds: Mapping[str, float] | None,
+    n_starts: int,
+    seed: int,
+) -> ResultT:
+    """The fit of the lowest chi² from `n_starts` starts; its `starts` lists all of them, and its
+    cautions say where they disagree.
+
+    Ctrl-C ends them with the best so far. Raises what the first start raised if all of them fail.
+    """
+    best: ResultT | None = None
+    ended: list[Start] = []
+    first_error: FitError | None = None
+    interrupted = False
+    for given in drawn_starts(problem, seeds, n_starts, seed):
+        try:
+            result = fit(given)
+        except FitError as error:
+            first_error = first_error or error
+            ended.append(Start(given, {}, math.nan, False, str(error)))
+            continue
+        except KeyboardInterrupt:
+            if best is None or current_hold().insists:
+                raise
+            interrupted = True  # before the first point of this start
+            break
+        ended.append(_ended(result))
+        if best is None or _is_better(result, best):
+            best = result
+        interrupted = result.interrupted
+        if interrupted:
+            break
+    if best is None:
+        assert first_error is not None
+        raise first_error
+    best.interrupted = best.interrupted or interrupted
+    best.starts = tuple(replace(one, agrees=_agree(one, best)) for one in ended)
+    best.cautions = (*best.cautions, *_disagreement(best))
+    return best
+
+
+def _ended(result: FitResult) -> Start:
+    values, names = result.values, result.free_names
+    start = {name: result.start[name] for name in names}
+    final = {name: values[name] for name in names}
+    return Start(start, final, result.chisqr, result.success, result.message)
+
+
+def _is_better(one: FitResult, other: FitResult) -> bool:
+    same = abs(one.chisqr - other.chisqr) <= _tolerance(other)
+    if same and one.success != other.success:
+        return one.success
+    return one.chisqr < other.chisqr
+
+
+def _tolerance(best: FitResult) -> float:
+    variance = best.redchi if best.settings.get("scale_covar", True) else 1.0
+    return max(SAME * variance, ROUNDING * best.chisqr)
+
+
+def _agree(one: Start, best: FitResult) -> bool:
+    return abs(one.chisqr - best.chisqr) <= _tolerance(best)
+
+
+def _disagreement(best: FitResult) -> list[str]:
+    """Sentences about starts that ended elsewhere, and about other values of the same chi²."""
+    found, n = [], len(best.starts)
+    others = [one for one in best.starts if not one.agrees]
+    if others:
+        ended = [one.chisqr for one in others if math.isfinite(one.chisqr)]
+        nearest = f", the best of them at χ² {min(ended):.6g}" if ended else ""
+        found.append(
+            f"{n - len(others)} of {n} starts agree on this optimum, χ² {best.chisqr:.6g}; the "
+            f"others ended elsewhere{nearest}: see result.starts"
+        )
+    apart: dict[str, None] = {}
+    for one in best.starts:
+        if one.agrees and one.success:
+            apart.update(dict.fromkeys(_other_values(one, best)))
+    if apart:
+        found.append(
+            "starts with the same χ² ended at other values of " + ", ".join(apart) + ": equal "
+            "parts of the model may have changed places; bounds that do not overlap, or an "
+            "expression, tell them apart"
+        )
+    return found
+
+
+def _other_values(one: Start, best: FitResult) -> list[str]:
+    errors, values = best.stderr, best.values
+    return [
+        name
+        for name, value in one.values.items()
+        if (error := errors[name]) and abs(value - values[name]) > APART * error
+    ]

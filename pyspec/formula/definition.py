@@ -1,0 +1,265 @@
+"""A function of one's own, by formula: from its text to a row like those of the op table.
+
+    energy Skew(A, x0 [eV], w>0 [eV], b): u = (x - x0) / w; A * exp(-u ** 2) * (1 + b * u) -- doc
+
+The text says everything: it travels with models, graphs and plans, and two functions are the same
+if their texts are. What it depends on, and how, is derived from it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property, lru_cache
+from keyword import iskeyword
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from pyspec._library import CONSTANTS as LIBRARY
+from pyspec._library import OPS, OpDef, parse_params
+from pyspec.errors import ModelError, suggest
+from pyspec.formula.derive import differentiate
+from pyspec.formula.encode import encode
+from pyspec.formula.formula import Formula, parse
+from pyspec.formula.parser import CONSTANTS, FUNCTIONS
+from pyspec.formula.traits import Traits, find_traits
+from pyspec.formula.values import Values
+
+#: For each domain the kind of its functions, its name in the op table and that of its axis.
+DOMAINS = {
+    "energy": ("PEAK", "ENERGY", "x"),
+    "time": ("DYNAMICS", "TIME", "t"),
+    "profile": ("PROFILE", "AUX", "x"),
+}
+
+#: The longest formula, in characters, its helper lines included.
+MAX_LENGTH = 8000
+
+_HEAD = re.compile(
+    r"(?P<domain>\w+) (?P<name>\w+)\((?P<params>[^)]*)\): ?(?P<body>.*?)(?: -- (?P<doc>.*))?", re.S
+)
+_UNIT = re.compile(r"\s*\[([^\]]*)\]")
+_LINE = re.compile(r"\s*(?P<name>[A-Za-z_]\w*)\s*=(?!=)(?P<text>.*)", re.S)
+
+
+@dataclass(frozen=True)
+class Definition:
+    """A function by formula. `lines` are helper values, each in terms of those before; `value` is
+    the formula of the result. Equal definitions have equal texts."""
+
+    text: str
+    domain: str = field(compare=False)
+    name: str = field(compare=False)
+    params: tuple[str, ...] = field(compare=False)
+    lines: tuple[tuple[str, Formula], ...] = field(compare=False, repr=False)
+    value: Formula = field(compare=False, repr=False)
+    signature: str = field(compare=False, default="", repr=False)
+    doc: str = field(compare=False, default="", repr=False)
+
+    @property
+    def units(self) -> dict[str, str]:
+        """The units of the parameters that have one."""
+        found = ((part, _UNIT.search(part)) for part in self.signature.split(","))
+        return {re.split(r"[<>=\[]", part)[0].strip(): unit[1] for part, unit in found if unit}
+
+    @property
+    def axis(self) -> str:
+        """What the formula calls the abscissa."""
+        return DOMAINS[self.domain][2]
+
+    def __call__(self, x: Any, *params: Any) -> Any:
+        """The value at x, in NumPy: numbers, or arrays that broadcast."""
+        env = dict(zip(self.params, params, strict=True)) | {self.axis: x}
+        for name, formula in self.lines:
+            env[name] = formula.evaluate(env)
+        value = self.value.evaluate(env)
+        return np.broadcast_to(value, np.broadcast_shapes(*(np.shape(one) for one in env.values())))
+
+    @cached_property
+    def values(self) -> tuple[Values, int]:
+        """The table of values, and which of them the result is."""
+        values = Values()
+        names = {name: values.input(name) for name in (*self.params, self.axis)}
+        for name, formula in self.lines:
+            names[name] = values.lower(formula.root, names)
+        return values, values.lower(self.value.root, names)
+
+    @cached_property
+    def words(self) -> npt.NDArray[np.int64]:
+        """The program of the value and its derivatives by all parameters."""
+        values, root = self.values
+        params = [values.input(name) for name in self.params]
+        slopes = differentiate(values, root, params)
+        return encode(values, params, values.input(self.axis), [root, *slopes]).words()
+
+    @cached_property
+    def traits(self) -> Traits:
+        """Linear parameters, what slopes read, and jumps."""
+        return find_traits(self.values[0], self.values[1], self.params, self.axis)
+
+
+def write(
+    domain: str,
+    name: str,
+    params: str,
+    formula: str,
+    lines: Sequence[tuple[str, str]] = (),
+    doc: str = "",
+) -> str:
+    """The text of a definition, from its parts."""
+    body = [f"{key} = {' '.join(text.split())}" for key, text in lines]
+    plain = ", ".join(" ".join(part.split()) for part in params.split(","))
+    text = f"{domain} {name}({plain}): {'; '.join([*body, ' '.join(formula.split())])}"
+    return f"{text} -- {' '.join(doc.split())}" if doc.strip() else text
+
+
+def free_names(
+    formula: str, lines: Sequence[tuple[str, str]], axis: str, where: str = ""
+) -> tuple[str, ...]:
+    """The names in a formula and its lines that are neither the axis nor a line, in the order of
+    their first use: its parameters. Raises :class:`ModelError` where one cannot be read."""
+    texts = [*(text for _, text in lines), formula]
+    used = [name for text in texts for name in parse(" ".join(text.split()), where).names]
+    own = {axis, *(name for name, _ in lines)}
+    return tuple(dict.fromkeys(name for name in used if name not in own))
+
+
+@lru_cache(maxsize=1024)
+def define(text: str, where: str = "") -> OpDef:
+    """The function that a text defines, as a row like those of the op table.
+
+    Raises :class:`ModelError`, starting with `where`, with what is wrong and a caret under it.
+    """
+    start = f"{where}: " if where else ""
+    if len(text) > MAX_LENGTH:
+        raise ModelError(
+            f"{start}the formula has {len(text)} characters, {MAX_LENGTH} is the most; split it "
+            "over several components"
+        )
+    match = _HEAD.fullmatch(text)
+    if match is None:
+        raise ModelError(
+            f"{start}cannot read the function {text[:80]!r}; write 'energy Name(A, x0, w>0): "
+            "formula'"
+        )
+    domain, name = match["domain"], match["name"]
+    if domain not in DOMAINS:
+        raise ModelError(
+            f"{start}unknown domain {domain!r}{suggest(domain, list(DOMAINS))}; there are "
+            f"{', '.join(DOMAINS)}"
+        )
+    _check_name(name, start)
+    try:
+        params, n_required, guards = parse_params("".join(_UNIT.sub("", match["params"]).split()))
+    except ValueError:
+        raise ModelError(
+            f"{start}cannot read the parameters {match['params']!r}; write them as 'A, x0, w > 0'"
+        ) from None
+    if n_required < len(params):
+        raise ModelError(f"{start}parameters of a formula have no default; remove '='")
+    own = _parse(text, match, params, where)
+    kind, axis, _ = DOMAINS[domain]
+    traits = own.traits
+    return OpDef(
+        index=LIBRARY["OP_FORMULA"],
+        name=name,
+        kind=kind,
+        domain=axis,
+        params=params,
+        n_required=n_required,
+        guards=guards,
+        linear=traits.linear,
+        scratch=0,
+        jumps=traits.jumps,
+        reads=traits.reads,
+        tolerance=float("inf"),
+        formula=match["body"].strip(),
+        own=own,
+    )
+
+
+def find_op(function: str | None) -> OpDef | None:
+    """The function that a model names: a row of the op table, a registered function or, by its
+    text, a definition. None for a name that is not known; raises :class:`ModelError` for a text
+    that defines nothing."""
+    if function is None:
+        return None
+    return define(function) if "(" in function else OPS.get(function)
+
+
+def op_of(function: str | None) -> OpDef:
+    """:func:`find_op` of what is known. Raises :class:`ModelError` otherwise."""
+    op = find_op(function)
+    if op is None:
+        raise ModelError(f"there is no function {function!r}{suggest(function or '', list(OPS))}")
+    return op
+
+
+def _check_name(name: str, start: str) -> None:
+    if name in OPS and not OPS[name].external:
+        raise ModelError(f"{start}{name!r} is a function of pyspec; choose another name")
+    if not name.isascii() or not name.isidentifier() or "_" in name or iskeyword(name):
+        raise ModelError(f"{start}{name!r} cannot name a function; use letters and digits")
+
+
+def _parse(text: str, match: re.Match[str], params: tuple[str, ...], where: str) -> Definition:
+    """The formulas of a definition; every name in them is known where it is used."""
+    start = f"{where}: " if where else ""
+    domain, name = match["domain"], match["name"]
+    axis = DOMAINS[domain][2]
+    known = {axis: "the axis"}
+    for param in params:
+        _claim(param, "a parameter", known, start)
+    if len(params) > LIBRARY["MAX_PARAMS"]:
+        raise ModelError(
+            f"{start}{name} has {len(params)} parameters, {LIBRARY['MAX_PARAMS']} is the most; "
+            "split it over several components"
+        )
+    *helpers, last = match["body"].split(";")
+    lines: list[tuple[str, Formula]] = []
+    for helper in helpers:
+        line = _LINE.fullmatch(helper)
+        if line is None:
+            raise ModelError(f"{start}cannot read the line {helper.strip()!r}; write 'u = formula'")
+        formula = parse(line["text"].strip(), f"{where}: {line['name']}" if where else "")
+        _check_names(formula, known, domain, start)
+        _claim(line["name"], "a line", known, start)
+        lines.append((line["name"], formula))
+    value = parse(last.strip(), where)
+    _check_names(value, known, domain, start)
+    own = Definition(
+        text, domain, name, params, tuple(lines), value, match["params"], match["doc"] or ""
+    )
+    used = own.values[0].reachable([own.values[1]])
+    unused = [one for one in params if own.values[0].input(one) not in used]
+    if unused:
+        raise ModelError(
+            f"{start}the formula of {name} does not depend on its parameter {unused[0]!r}; remove "
+            "it from the parameters, or use it"
+        )
+    return own
+
+
+def _claim(name: str, what: str, known: dict[str, str], start: str) -> None:
+    if name in known:
+        raise ModelError(f"{start}{name!r} is {known[name]} already; choose another name")
+    if name in CONSTANTS or name in FUNCTIONS:
+        raise ModelError(f"{start}{name!r} has a meaning in formulas; choose another name")
+    known[name] = what
+
+
+def _check_names(formula: Formula, known: Mapping[str, str], domain: str, start: str) -> None:
+    axis = DOMAINS[domain][2]
+    for name, position in formula.uses:
+        if name in known:
+            continue
+        hint = suggest(name, list(known))
+        if name in {other[2] for other in DOMAINS.values()}:
+            hint = f"; the axis of a {domain} function is {axis!r}"
+        shown = f"\n    {formula.text}\n    {' ' * position}^" if len(formula.text) <= 160 else ""
+        raise ModelError(
+            f"{start}the formula names {name!r}, which is no parameter, line or axis{hint}{shown}"
+        )

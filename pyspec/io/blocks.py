@@ -1,0 +1,182 @@
+"""Files of several spectra: which of them are meant, and what they are together."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from pyspec.errors import DataError, suggest
+from pyspec.io.found import Found
+from pyspec.io.units import guess_kind, show_unit
+
+Array = npt.NDArray[np.float64]
+#: A value that is not known is written as 1E37 in some formats.
+UNKNOWN = 1e36
+
+
+@dataclass
+class Axis:
+    """One axis of a block: its name in a Dataset, values, and what the file calls it."""
+
+    dim: str
+    values: Array
+    label: str = ""
+    unit: str = ""
+
+
+@dataclass
+class Block:
+    """One spectrum, or one image, of a file.
+
+    `axes` are those of every quantity in `columns` (label, unit, values), the energy last;
+    `variables` are values that hold for the whole block, such as a time (label, unit, value).
+    """
+
+    name: str
+    axes: list[Axis]
+    columns: list[tuple[str, str, npt.NDArray[Any]]]
+    detail: str = ""
+    variables: list[tuple[str, str, float]] = field(default_factory=list)
+    meta: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def title(self) -> str:
+        """Name and detail, as errors list it."""
+        return self.name if self.detail in ("", self.name) else f"{self.name} ({self.detail})"
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Points along each axis."""
+        return tuple(axis.values.size for axis in self.axes)
+
+
+def found_of(path: Path, blocks: Sequence[Block], block: int | str | None, columns: Any) -> Found:
+    """The block that is asked for, or all of them where they share their axes.
+
+    `block` is a number from 0 or a name, `columns` the quantity (label or number). Raises
+    :class:`DataError` with a list of the blocks where their axes differ and none was chosen.
+    """
+    if not blocks:
+        raise DataError(f"{path}: the file holds no block of data; export it again")
+    chosen = list(blocks) if block is None else choose(path, blocks, block)
+    one = chosen[0]
+    if not all(_same_axes(one, other) for other in chosen):
+        raise DataError(
+            f"{path}: holds {len(chosen)} blocks with different axes, separate spectra; choose "
+            f"one with block=: {listed(chosen if block is None else blocks)}"
+        )
+    if not one.columns:
+        raise DataError(f"{path}: block {one.name!r} has an axis but no data")
+    which = _column(path, one, columns)
+    label, unit, _ = one.columns[which]
+    parts = [_values(path, other, label, which) for other in chosen]
+    dims: list[str | None] = [axis.dim for axis in one.axes]
+    alone = sum(other.name == one.name for other in blocks) == 1
+    found = Found(parts[0], dims, name=one.name if alone else one.title, meta=dict(one.meta))
+    for axis in one.axes:
+        found.axes[axis.dim] = axis.values
+        found.labels[axis.dim], found.units[axis.dim] = axis.label, show_unit(axis.unit)
+    found.labels["data"], found.units["data"] = label, unit
+    if len(chosen) > 1:
+        found.data = np.stack(parts)
+        _series(found, chosen)
+    others = [f"{k}: {name}" for k, (name, _, _) in enumerate(one.columns) if k != which]
+    if others:
+        found.notes.append(f"data from {label!r}; columns= chooses another: {', '.join(others)}")
+    if len(chosen) < len(blocks):
+        found.notes.append(f"{len(chosen)} of {len(blocks)} blocks: {listed(blocks)}")
+    return found
+
+
+def choose(path: Path, blocks: Sequence[Block], block: int | str) -> list[Block]:
+    """The block of a number, or those of a name."""
+    if isinstance(block, int) and not isinstance(block, bool):
+        if 0 <= block < len(blocks):
+            return [blocks[block]]
+    else:
+        named = [b for b in blocks if block in (b.name, b.detail, b.title)]
+        if named:
+            return named
+    near = suggest(str(block), [b.name for b in blocks])
+    raise DataError(f"{path}: no block {block!r}; it has {listed(blocks)}{near}")
+
+
+def listed(blocks: Sequence[Block], most: int = 12) -> str:
+    """ "0: Survey (1351 points), 1: C 1s (201 points)"."""
+    shown = ", ".join(
+        f"{k}: {b.title[:60]} ({' × '.join(map(str, b.shape))} points)"
+        for k, b in enumerate(blocks[:most])
+    )
+    return shown + (f" and {len(blocks) - most} more" if len(blocks) > most else "")
+
+
+def _same_axes(one: Block, other: Block) -> bool:
+    return (
+        one.shape == other.shape
+        and [axis.dim for axis in one.axes] == [axis.dim for axis in other.axes]
+        and all(
+            np.allclose(a.values, b.values, rtol=1e-9, equal_nan=True)
+            for a, b in zip(one.axes, other.axes, strict=True)
+        )
+    )
+
+
+def _values(path: Path, block: Block, label: str, which: int) -> npt.NDArray[Any]:
+    if len(block.columns) <= which or block.columns[which][0] != label:
+        raise DataError(
+            f"{path}: block {block.name!r} has no quantity {label!r} at the same place as the "
+            "others; choose one block with block="
+        )
+    return block.columns[which][2]
+
+
+def _column(path: Path, block: Block, columns: Any) -> int:
+    labels = [label for label, _, _ in block.columns]
+    if columns is None:
+        return 0
+    one = columns[0] if isinstance(columns, (list, tuple)) and len(columns) == 1 else columns
+    if isinstance(one, str) and one in labels:
+        return labels.index(one)
+    if isinstance(one, int) and not isinstance(one, bool) and 0 <= one < len(labels):
+        return one
+    known = ", ".join(f"{k}: {label}" for k, label in enumerate(labels[:30]))
+    raise DataError(f"{path}: no quantity {columns!r}; it has {known}{suggest(str(one), labels)}")
+
+
+def _series(found: Found, blocks: Sequence[Block]) -> None:
+    """Several blocks: along the variable that differs, if there is one."""
+    found.name = blocks[0].name
+    dim, values = "block", np.arange(len(blocks), dtype=np.float64)
+    for k, (label, unit, _) in enumerate(blocks[0].variables):
+        each = np.array([b.variables[k][2] if len(b.variables) > k else np.nan for b in blocks])
+        if (np.diff(each) != 0).all() and np.abs(each).max() < UNKNOWN:
+            free = "time" not in found.dims
+            dim = "time" if guess_kind(label, unit) == "time" and free else "series"
+            values, found.labels[dim], found.units[dim] = each, label, show_unit(unit)
+            break
+    found.dims.insert(0, dim)
+    found.axes[dim] = values
+    found.notes.append(
+        f"{len(blocks)} blocks with the same axes are stacked; block= chooses one of "
+        f"{listed(blocks)}"
+    )
+
+
+def meta_numbers(meta: Mapping[str, Any], **names: str) -> dict[str, Any]:
+    """`meta` with some entries as numbers under the names that pyspec knows:
+    ``photon_energy="Excitation Energy"``."""
+    result = dict(meta)
+    for new, old in names.items():
+        words = str(meta.get(old, "")).split()
+        try:
+            value = float(words[0]) if words else np.nan
+        except ValueError:
+            continue
+        if np.isfinite(value) and 0 < abs(value) < UNKNOWN:
+            result[new] = value
+    return result

@@ -1,0 +1,210 @@
+"""Energy axes: binding or kinetic, and from one unit to another."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from pyspec.errors import DataError, suggest
+from pyspec.io.dataset import Dataset
+from pyspec.io.units import show_unit
+
+Array = npt.NDArray[np.float64]
+
+# Exact by the definition of the SI (2019): J s, m/s, C.
+_H, _C, _E = 6.62607015e-34, 299792458.0, 1.602176634e-19
+#: Photon energy times wavelength, in eV nm.
+HC = _H * _C / _E * 1e9
+#: Units proportional to the energy: how many of them are one eV.
+_PER_EV = {"eV": 1.0, "meV": 1e3, "keV": 1e-3, "cm⁻¹": 1e7 / HC, "THz": _E / _H * 1e-12}
+#: Units of the wavelength: how many of them are one nm.
+_PER_NM = {"nm": 1.0, "µm": 1e-3, "Å": 10.0}
+#: What the axis is called after a change between energy, wavelength and wavenumber.
+_LABELS = {"nm": "wavelength", "µm": "wavelength", "Å": "wavelength", "cm⁻¹": "wavenumber"}
+_SCALES = ("binding", "kinetic")
+_WORDS = {
+    "binding": ("binding", "be", "ebin", "eb"),
+    "kinetic": ("kinetic", "ke", "ekin", "ek"),
+}
+
+
+def in_unit(dataset: Dataset, to: str, *, jacobian: bool = False) -> Dataset:
+    """The data on an energy axis in another unit: "eV", "meV", "nm" or "cm-1" (also keV, µm, Å
+    and THz), with ``E = hc/λ``.
+
+    With `jacobian` the data and their errors are multiplied by ``|dx_old/dx_new|``, which keeps
+    areas: counts per nm become counts per eV (``λ²/(hc)`` from nm to eV). Without, values stay:
+    right for a transmission or a difference of absorbances.
+
+    Raises :class:`DataError` where the unit of the axis is not known, or a value has none in the
+    other unit.
+    """
+    axis, where = _energy(dataset, "to="), dataset.source or dataset.name
+    new, old = show_unit(to), dataset.units.get("energy", "")
+    known = [*_PER_EV, *_PER_NM]
+    if new not in known:
+        raise DataError(
+            f"{where}: to= is one of {', '.join(known)}, not {to!r}{suggest(to, known)}"
+        )
+    if old not in known:
+        has = f"the unit {old!r}" if old else "no unit"
+        raise DataError(
+            f"{where}: the energy axis has {has}, so it cannot be turned into {new}; say "
+            "units={'energy': 'eV'} or another of " + ", ".join(known)
+        )
+    reciprocal = (old in _PER_NM) != (new in _PER_NM)
+    scale = scale_of(dataset)
+    if reciprocal and scale:
+        raise DataError(
+            f"{where}: the axis is a {scale} energy of electrons, which has no wavelength; leave "
+            "to= out, or convert to eV or meV"
+        )
+    if reciprocal and not (axis > 0).all():
+        raise DataError(
+            f"{where}: the energy axis begins at {axis.min():g} {old}; only positive values can "
+            f"be turned into {new}; cut the file, or leave to= out"
+        )
+    values = _from_ev(_to_ev(axis, old), new)
+    labels = dict(dataset.labels)
+    if (_LABELS.get(new) != _LABELS.get(old)) and not scale:
+        labels["energy"] = _LABELS.get(new, "photon energy" if old in _PER_NM else "energy")
+    data, errors, note = dataset.data, dataset.errors, f"energies in {new}, converted from {old}"
+    if jacobian:
+        factor = _slope(axis, old) / _slope(values, new)
+        data = _times(data, factor, dataset.dims.index("energy"))
+        errors = None if errors is None else _times(errors, factor, dataset.dims.index("energy"))
+        note += f"; values multiplied by |d({old})/d({new})|, so that areas are kept"
+    return replace(
+        dataset,
+        data=data,
+        errors=errors,
+        axes={**dataset.axes, "energy": values},
+        units={**dataset.units, "energy": new},
+        labels=labels,
+        notes=(*dataset.notes, note),
+    )
+
+
+def _to_ev(axis: Array, unit: str) -> Array:
+    return axis / _PER_EV[unit] if unit in _PER_EV else HC / (axis / _PER_NM[unit])
+
+
+def _from_ev(energy: Array, unit: str) -> Array:
+    return energy * _PER_EV[unit] if unit in _PER_EV else HC / energy * _PER_NM[unit]
+
+
+def _slope(axis: Array, unit: str) -> Array:
+    """``|dx/dE|`` of an axis in units per eV."""
+    if unit in _PER_EV:
+        return np.full(axis.shape, _PER_EV[unit])
+    return np.asarray(axis**2 / (HC * _PER_NM[unit]))
+
+
+def _times(array: npt.NDArray[Any], factor: Array, place: int) -> npt.NDArray[Any]:
+    shape = [1] * array.ndim
+    shape[place] = -1
+    return np.asarray(array * factor.reshape(shape))
+
+
+def scale_of(dataset: Dataset) -> str:
+    """ "binding", "kinetic", or "" where the file does not say."""
+    label = dataset.labels.get("energy", "").lower()
+    words = set(re.split(r"[^a-z]+", label.replace("_", ""))) | set(re.split(r"[^a-z]+", label))
+    found = [scale for scale, own in _WORDS.items() if words & set(own)]
+    return found[0] if len(found) == 1 else ""
+
+
+def on_scale(
+    dataset: Dataset,
+    wanted: str,
+    photon_energy: float | None = None,
+    work_function: float | None = None,
+) -> Dataset:
+    """Binding or kinetic energies: ``E_binding = hν - φ - E_kinetic``.
+
+    Without `photon_energy` hν is the one of the file; φ is `work_function`, 0 without, because
+    analysers write kinetic energies that count from the Fermi level. Where the file does not
+    say what its energies are, giving `photon_energy` says that they are the other ones.
+
+    Raises :class:`DataError` where the photon energy is not known, and for an axis that is no
+    energy.
+    """
+    where = dataset.source or dataset.name
+    if wanted not in _SCALES:
+        raise DataError(
+            f"{where}: energy_scale is 'binding' or 'kinetic', not {wanted!r}"
+            f"{suggest(str(wanted), list(_SCALES))}"
+        )
+    axis = _energy(dataset, "energy_scale=")
+    unit, now = dataset.units.get("energy", ""), scale_of(dataset)
+    photon = _number(where, "photon_energy", photon_energy, dataset.meta)
+    work = _number(where, "work_function", work_function, {}) or 0.0
+    other = _SCALES[1 - _SCALES.index(wanted)]
+    label = dataset.labels.get("energy", "")
+    if now == wanted:
+        return dataset
+    if unit and unit not in _PER_EV:
+        raise DataError(
+            f"{where}: cannot give {wanted} energies: the axis {label!r} is in {unit}; leave "
+            "energy_scale= out"
+        )
+    if not now and photon_energy is None:
+        raise DataError(
+            f"{where}: cannot give {wanted} energies: the file calls its axis {label!r}, not "
+            f"binding or kinetic; if these are {other} energies, say photon_energy= in eV"
+        )
+    if photon is None:
+        raise DataError(
+            f"{where}: cannot give {wanted} energies: the file does not say the photon energy; "
+            "say photon_energy= in eV"
+        )
+    factor = _PER_EV.get(unit, 1.0)
+    minus = f" - {work:g} eV" if work else ""
+    own = float(dataset.meta.get("work_function", 0) or 0)
+    hint = f" (work function of the file, not subtracted: {own:g} eV)" if own and not work else ""
+    return replace(
+        dataset,
+        axes={**dataset.axes, "energy": (photon - work) * factor - axis},
+        labels={**dataset.labels, "energy": f"{wanted} energy"},
+        notes=(
+            *dataset.notes,
+            f"{wanted} energy = {photon:g} eV{minus} - {other} energy{hint}",
+        ),
+    )
+
+
+def scale_note(dataset: Dataset) -> str:
+    """How to get the other scale, where that is possible."""
+    now, photon = scale_of(dataset), dataset.meta.get("photon_energy")
+    if not now or photon is None or dataset.energy is None:
+        return ""
+    other = _SCALES[1 - _SCALES.index(now)]
+    return (
+        f"{now} energies as in the file (source {photon:g} eV); for the others say "
+        f"energy_scale={other!r}"
+    )
+
+
+def _energy(dataset: Dataset, what: str) -> Array:
+    if dataset.energy is None:
+        raise DataError(
+            f"{dataset.source or dataset.name}: {what} needs an energy axis; the data have "
+            f"{', '.join(dataset.dims)}"
+        )
+    return dataset.energy
+
+
+def _number(where: str, what: str, given: Any, meta: Mapping[str, Any]) -> float | None:
+    value = meta.get(what) if given is None else given
+    if value is None:
+        return None
+    if isinstance(value, bool) or not isinstance(value, (int, float, np.integer, np.floating)):
+        raise DataError(f"{where}: {what}= is a number in eV, not {value!r}")
+    if not np.isfinite(value) or (given is not None and value <= 0):
+        raise DataError(f"{where}: {what}= is a positive number in eV, not {value!r}")
+    return float(value)

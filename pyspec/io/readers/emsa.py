@@ -1,0 +1,95 @@
+"""EMSA/MAS (.msa, ISO 22029): electron energy loss and X-ray spectra with # headers."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import numpy as np
+
+from pyspec.errors import DataError
+from pyspec.io.found import Found
+from pyspec.io.reader import Reader, Request, Start
+from pyspec.io.text import number, read_text
+from pyspec.io.units import guess_kind, show_unit
+
+_LINE = re.compile(r"^#\s*([^:\s]+)\s*(?:-[^:]*)?:\s*(.*)$")
+
+
+def sniff(start: Start) -> bool:
+    """By its first line, which names the format."""
+    first = start.text.splitlines()[:1]
+    return bool(first) and re.match(r"#\s*FORMAT\s*:\s*EMSA", first[0], re.I) is not None
+
+
+def read(request: Request) -> Found:
+    """One spectrum; the axis comes from OFFSET and XPERCHAN, or stands beside the values."""
+    path = request.path
+    keys, values, ended = _parse(path, read_text(path))
+    announced = number(keys.get("NPOINTS", ""))
+    with_x = keys.get("DATATYPE", "Y").upper() == "XY"
+    table = np.array(values)
+    if with_x:
+        if table.size % 2:
+            raise DataError(f"{path}: DATATYPE is XY, but {table.size} values are no pairs")
+        x, y = table[::2], table[1::2]
+    else:
+        first, step = (_need(path, keys, key) for key in ("OFFSET", "XPERCHAN"))
+        x, y = first + step * np.arange(table.size), table
+    if not y.size or not ended or (announced is not None and announced != y.size):
+        raise DataError(
+            f"{path}: {y.size} values of {keys.get('NPOINTS', 'unknown')[:20]}"
+            f"{'' if ended else ', and no #ENDOFDATA'}; the file was not written completely"
+        )
+    unit, label = keys.get("XUNITS", ""), keys.get("XLABEL", "")
+    kind = guess_kind(label, unit) or "energy"
+    found = Found(y, [kind], {kind: x}, name=keys.get("TITLE", ""), meta=dict(keys))
+    found.units = {kind: show_unit(unit), "data": keys.get("YUNITS", "")}
+    found.labels = {kind: label, "data": keys.get("YLABEL", "")}
+    beam = number(keys.get("BEAMKV", ""))
+    if beam is not None and beam > 0:
+        found.meta["beam_energy"] = beam * 1e3
+    found.notes.append(f"EMSA/MAS, {keys.get('SIGNALTYPE', 'spectrum')}")
+    return found
+
+
+def _parse(path: Path, text: str) -> tuple[dict[str, str], list[float], bool]:
+    keys: dict[str, str] = {}
+    values: list[float] = []
+    data = False
+    for at, line in enumerate(text.splitlines(), 1):
+        word = line.strip()
+        found = _LINE.match(word)
+        if found:
+            key = found[1].upper()
+            if key == "ENDOFDATA":
+                return keys, values, True
+            data = key == "SPECTRUM"
+            keys.setdefault(key, found[2].strip())
+        elif data and word:
+            cells = [number(cell) for cell in word.replace(",", " ").split()]
+            if None in cells:
+                raise DataError(f"{path}:{at}: {word[:40]!r} is no row of numbers; correct it")
+            values += [cell for cell in cells if cell is not None]
+    return keys, values, False
+
+
+def _need(path: Path, keys: dict[str, str], key: str) -> float:
+    value = number(keys.get(key, ""))
+    if value is None or not np.isfinite(value):
+        raise DataError(
+            f"{path}: the header has no number for #{key}, so the axis is not known; give it as "
+            "energy="
+        )
+    return value
+
+
+READER = Reader(
+    name="emsa",
+    what="EMSA/MAS .msa, ISO 22029: EELS and EDX",
+    endings=("msa", "emsa", "ems"),
+    sniff=sniff,
+    read=read,
+    example='read("Fe_L23.msa")',
+    checked="files that a writer in the tests makes",
+)

@@ -1,0 +1,94 @@
+"""The ascii format of glotaran and TIMP: two lines of text, what is explicit, how many."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+
+from pyspec.errors import DataError
+from pyspec.io.found import Found
+from pyspec.io.reader import Reader, Request, Start
+from pyspec.io.text import number, read_text
+
+_KINDS = {"wavelength explicit": ("time", "energy"), "time explicit": ("energy", "time")}
+
+
+def sniff(start: Start) -> bool:
+    """By one of the first lines, which says what is explicit."""
+    first = [line.strip().lower() for line in start.text.splitlines()[:6]]
+    return any(line in _KINDS or line == "flim image" for line in first)
+
+
+def read(request: Request) -> Found:
+    """ "Wavelength explicit": a line of wavelengths, then rows of a time and its values;
+    "Time explicit": a line of times, then rows of a wavelength and its values."""
+    path, text = request.path, read_text(request.path)
+    lines = text.splitlines()
+    marks = [k for k, line in enumerate(lines[:6]) if line.strip().lower() in _KINDS]
+    if not marks:
+        raise DataError(
+            f"{path}: neither 'Wavelength explicit' nor 'Time explicit' stands in its first "
+            "lines; other ascii formats of glotaran (FLIM) are not read"
+        )
+    mark = marks[0]
+    kind = lines[mark].strip().lower()
+    rows, across = _KINDS[kind]
+    n_explicit = _interval(path, lines, mark + 1)
+    blocks = [
+        (at, line.replace("\t", " ").split())
+        for at, line in enumerate(lines[mark + 2 :], mark + 3)
+        if line.strip()
+    ]
+    if len(blocks) < 2:
+        raise DataError(f"{path}: the file ends before its data; it was not written completely")
+    at, words = blocks[0]
+    axis = _numbers(path, at, words)
+    if len(axis) != n_explicit:
+        raise DataError(
+            f"{path}:{at}: Intervalnr says {n_explicit} values, the line has {len(axis)}; "
+            "correct the one that is wrong"
+        )
+    values = []
+    for at, words in blocks[1:]:
+        row = _numbers(path, at, words)
+        if len(row) != n_explicit + 1:
+            raise DataError(
+                f"{path}:{at}: the row has {len(row)} values; it needs the {rows} and "
+                f"{n_explicit} data"
+            )
+        values.append(row)
+    table = np.array(values)
+    found = Found(table[:, 1:], [rows, across], {rows: table[:, 0], across: np.array(axis)})
+    found.labels["energy"] = "wavelength"
+    found.name = lines[1].strip() if mark > 1 and lines[1].strip() != "dataset name" else ""
+    found.notes.append(f"ascii of glotaran, {kind}; units are not in the file: units={{...}}")
+    return found
+
+
+def _interval(path: Path, lines: list[str], at: int) -> int:
+    words = lines[at].split() if at < len(lines) else []
+    if len(words) == 2 and words[0].lower() == "intervalnr" and words[1].isdigit():
+        return int(words[1])
+    raise DataError(f"{path}:{at + 1}: expected 'Intervalnr' and the number of explicit values")
+
+
+def _numbers(path: Path, at: int, words: list[str]) -> list[float]:
+    found = []
+    for word in words:
+        value = number(word)
+        if value is None:
+            raise DataError(f"{path}:{at}: {word[:40]!r} is not a number; correct the line")
+        found.append(value)
+    return found
+
+
+READER = Reader(
+    name="glotaran",
+    what="ascii of glotaran and TIMP, wavelength or time explicit",
+    endings=("ascii",),
+    sniff=sniff,
+    read=read,
+    example='read("pump_probe.ascii", units={"time": "ps", "energy": "nm"})',
+    checked="files of the authors of glotaran",
+)

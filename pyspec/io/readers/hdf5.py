@@ -1,0 +1,112 @@
+"""HDF5: data sets by name, axes by name, scale or length."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from pyspec.errors import DataError
+from pyspec.io.arrays import Entry, choose
+from pyspec.io.found import Found
+from pyspec.io.heap import check_heaps
+from pyspec.io.optional import need, one_line
+from pyspec.io.reader import Reader, Request, Start
+from pyspec.io.sizes import check_size
+
+MAGIC = b"\x89HDF\r\n\x1a\n"
+
+
+@contextmanager
+def opened(path: Path) -> Iterator[Any]:
+    """An HDF5 file, open for reading; what h5py says of a damaged one becomes a DataError."""
+    h5py = need("h5py", f"{path}: HDF5")
+    check_heaps(path)
+    try:
+        file = h5py.File(path, "r")
+    except OSError as error:
+        raise DataError(
+            f"{path}: cannot be opened as HDF5 ({one_line(error)}); copy it once more"
+        ) from None
+    with file:
+        try:
+            yield file
+        except (OSError, RuntimeError, KeyError) as error:
+            raise DataError(
+                f"{path}: the HDF5 file is damaged ({one_line(error)}); copy it once more"
+            ) from None
+
+
+def sniff(start: Start) -> bool:
+    """By its first bytes."""
+    return start.starts_with(MAGIC)
+
+
+def read(request: Request) -> Found:
+    """Data and axes among all data sets of the file; see :func:`pyspec.io.arrays.choose`."""
+    path = request.path
+    with opened(path) as file:
+        if "pyspec" in file.attrs and "schema" in file.attrs:
+            raise DataError(f"{path}: is an archive of fits, not of data; load it with load_fit()")
+        entries = entries_of(path, file)
+        return choose(path, "HDF5", entries, request)
+
+
+def entries_of(path: Path, file: Any, *, transposed: bool = False) -> list[Entry]:
+    """All arrays of numbers in a file; `transposed` for those that MATLAB wrote."""
+    h5py = need("h5py", f"{path}: HDF5")
+    found: list[Entry] = []
+
+    def visit(name: str, item: Any) -> None:
+        if not isinstance(item, h5py.Dataset) or item.dtype.kind not in "fiu" or not item.shape:
+            return
+        unit = attribute(item, "units") or attribute(item, "unit")
+        scales: list[str | None] = []
+        for dim in item.dims:
+            scales.append(dim[0].name.strip("/") if len(dim) else None)
+        shape = item.shape[::-1] if transposed else item.shape
+        shape = _line(shape) if transposed else shape
+        load = _loader(path, name, item, transposed)
+        found.append(Entry(name, shape, load, unit, tuple(scales)))
+
+    file.visititems(visit)
+    return found
+
+
+def _line(shape: tuple[int, ...]) -> tuple[int, ...]:
+    """MATLAB's 1 × n and n × 1 are lines of n."""
+    return (max(shape),) if len(shape) == 2 and 1 in shape else shape
+
+
+def _loader(path: Path, name: str, item: Any, transposed: bool) -> Callable[[], npt.NDArray[Any]]:
+    def load() -> npt.NDArray[Any]:
+        check_size(path, name, item.size * item.dtype.itemsize)
+        array = np.asarray(item[()])
+        return array.T.reshape(_line(array.T.shape)) if transposed else array
+
+    return load
+
+
+def attribute(item: Any, name: str) -> str:
+    """An attribute as text; "" without one."""
+    value = item.attrs.get(name, "")
+    if isinstance(value, np.ndarray):
+        value = value.ravel()[0] if value.size else ""
+    return value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value)
+
+
+READER = Reader(
+    name="hdf5",
+    what="HDF5: data sets by name, axes by name, dimension scale or length",
+    endings=("h5", "hdf5", "hdf"),
+    sniff=sniff,
+    read=read,
+    keywords=("data", "errors"),
+    example='read("scan.h5", data="entry/image", energy="ke")',
+    checked="files of h5py",
+    libraries=("h5py",),
+)

@@ -1,0 +1,157 @@
+"""Igor Pro's binary waves (.ibw), through igor2; with the notes that Scienta's SES writes."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from pyspec.errors import DataError
+from pyspec.io.blocks import meta_numbers
+from pyspec.io.found import Found
+from pyspec.io.optional import need
+from pyspec.io.reader import Reader, Request, Start
+from pyspec.io.readers.igor_itx import dims_of, label_unit
+from pyspec.io.units import show_unit
+
+#: Version → bytes over which the checksum runs (Igor's technical note TN003).
+_HEADERS = {2: 126, 5: 384}
+
+
+def sniff(start: Start) -> bool:
+    """By version and checksum; with the ending .ibw by the version alone."""
+    for order in ("<i2", ">i2"):
+        words = np.frombuffer(start.raw[: len(start.raw) // 2 * 2], order)
+        length = _HEADERS.get(int(words[0])) if words.size else None
+        if length is None:
+            continue
+        if start.suffix in (".ibw", ".bwav"):
+            return True
+        if words.size * 2 >= length:
+            return int(words[: length // 2].sum(dtype=np.int64)) & 0xFFFF == 0
+    return False
+
+
+def _check_header(path: Path) -> None:
+    """Refuses a header whose checksum or lengths do not fit: igor2 may read such a file for ever.
+
+    The lengths of the sections (data, formula, note, units, labels) begin at byte 4 in version 5,
+    at byte 2 in version 2.
+    """
+    raw = path.read_bytes()
+    for order in "<>":
+        version = int(np.frombuffer(raw[:2], f"{order}i2")[0]) if len(raw) > 1 else 0
+        length = _HEADERS.get(version)
+        if length is None or len(raw) < length:
+            continue
+        words = np.frombuffer(raw[:length], f"{order}i2")
+        begins, count = (4, 15) if version == 5 else (2, 2)
+        sizes = np.frombuffer(raw[begins : begins + 4 * count], f"{order}i4").astype(np.int64)
+        fits = (sizes >= 0).all() and sizes.sum() <= len(raw)
+        if int(words.sum(dtype=np.int64)) & 0xFFFF == 0 and fits:
+            return
+    raise DataError(
+        f"{path}: the header of the Igor wave is damaged or cut short (its checksum, version or "
+        "lengths do not fit); copy or export it again"
+    )
+
+
+@contextmanager
+def _quiet(name: str) -> Iterator[None]:
+    """Without the log of a library: the error that follows says what is wrong."""
+    known = [one for one in logging.root.manager.loggerDict if one.split(".")[0] == name]
+    logs = [log for log in map(logging.getLogger, known) if not log.disabled]
+    for log in logs:
+        log.disabled = True
+    try:
+        yield
+    finally:
+        for log in logs:
+            log.disabled = False
+
+
+def read(request: Request) -> Found:
+    """One wave of up to four dimensions, with scaling, units and note."""
+    path = request.path
+    binarywave = need("igor2", f"{path}: Igor .ibw") and need("igor2.binarywave", f"{path}: .ibw")
+    _check_header(path)
+    with _quiet("igor2"):
+        wave = binarywave.load(str(path))["wave"]
+    data = np.asarray(wave["wData"])
+    if data.ndim == 0 or data.dtype.kind not in "fiuc":
+        raise DataError(f"{path}: the wave holds no numbers; save a numeric wave")
+    header = wave["wave_header"]
+    scales = _scales(header, data.ndim)
+    units = _units(wave, header, data.ndim)
+    axes = [
+        (label_unit(unit), first + step * np.arange(size))
+        for unit, (first, step), size in zip(units, scales, data.shape, strict=True)
+    ]
+    found = dims_of(data, axes)
+    found.name = _text(header["bname"])
+    label, unit = label_unit(_text(wave.get("data_units", b"")) or _first_text(header, "dataUnits"))
+    found.labels["data"], found.units["data"] = label, show_unit(unit)
+    found.meta = meta_numbers(
+        _note(wave.get("note", b"")), photon_energy="Excitation Energy", pass_energy="Pass Energy"
+    )
+    found.notes.insert(0, f"Igor wave, {data.dtype}")
+    return found
+
+
+def _scales(header: Any, n_dims: int) -> list[tuple[float, float]]:
+    """First value and step of each dimension."""
+    if "sfA" in header:
+        steps, firsts = np.asarray(header["sfA"]), np.asarray(header["sfB"])
+        return [(float(firsts[k]), float(steps[k])) for k in range(n_dims)]
+    return [(float(header["hsB"]), float(header["hsA"]))] + [(0.0, 1.0)] * (n_dims - 1)
+
+
+def _units(wave: Any, header: Any, n_dims: int) -> list[str]:
+    """Unit of each dimension: a long one stands after the data, a short one in the header."""
+    long = bytes(wave.get("dimension_units", b"") or b"")
+    sizes = [int(n) for n in np.atleast_1d(wave["bin_header"].get("dimEUnitsSize", [0] * 4))]
+    result = []
+    for k in range(n_dims):
+        size = sizes[k] if k < len(sizes) else 0
+        before = sum(sizes[:k])
+        if size > 0:
+            result.append(_text(long[before : before + size]))
+        elif "dimUnits" in header:
+            letters = np.atleast_2d(header["dimUnits"])[k]
+            result.append(_text(b"".join(bytes(letter) for letter in letters)))
+        else:
+            result.append(_first_text(header, "xUnits") if k == 0 else "")
+    return result
+
+
+def _first_text(header: Any, key: str) -> str:
+    value = header.get(key, b"")
+    joined = b"".join(map(bytes, value)) if isinstance(value, np.ndarray) else value
+    return _text(joined)
+
+
+def _text(raw: Any) -> str:
+    return bytes(raw).split(b"\x00")[0].decode("utf-8", "replace").strip()
+
+
+def _note(raw: Any) -> dict[str, str]:
+    """Lines "key=value" of the note."""
+    lines = bytes(raw or b"").decode("utf-8", "replace").replace("\r", "\n").splitlines()
+    pairs = (line.partition("=") for line in lines)
+    return {key.strip(): value.strip() for key, _, value in pairs if key.strip() and value.strip()}
+
+
+READER = Reader(
+    name="igor_ibw",
+    what="Igor Pro .ibw: one wave with scaling, units and note, also of Scienta SES",
+    endings=("ibw", "bwav"),
+    sniff=sniff,
+    read=read,
+    example='read("survey.ibw", energy_scale="kinetic")',
+    checked="a measured file",
+    libraries=("igor2",),
+)

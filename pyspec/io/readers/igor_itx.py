@@ -1,0 +1,248 @@
+"""Igor Pro's text waves (.itx): WAVES, BEGIN … END, and the SetScale lines after them.
+
+Format: Igor Pro manual, volume II, "The Igor Text File Format".
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from pyspec.errors import DataError
+from pyspec.io.blocks import Axis, Block, found_of
+from pyspec.io.found import Found
+from pyspec.io.reader import Reader, Request, Start
+from pyspec.io.text import number, read_text
+from pyspec.io.units import dim_name, guess_kind, show_unit, split_unit
+
+Array = npt.NDArray[np.float64]
+
+_WAVES = re.compile(r"^WAVES(?P<flags>(?:\s*/[^\s'\"]+)*)\s*(?P<names>.*)$", re.IGNORECASE)
+_SHAPE = re.compile(r"/N=\(([\d,\s]+)\)", re.IGNORECASE)
+_NAME = re.compile(r"'([^']*)'|([^\s,;]+)")
+_SCALE = re.compile(
+    r"^SetScale\s*(?P<flag>/[PI])?\s*(?P<dim>[xyztd])\s*,?\s*(?P<a>[^,]+),(?P<b>[^,]+),"
+    r"\s*\"(?P<unit>[^\"]*)\"\s*,\s*(?P<names>.*)$",
+    re.IGNORECASE,
+)
+_DIMS = "xyzt"
+#: A word up to this length, where Igor has the unit, is one.
+_LONGEST_UNIT = 5
+
+
+@dataclass
+class _Wave:
+    name: str
+    data: Array
+    scales: dict[int, tuple[float, float, str]] = field(default_factory=dict)
+    data_unit: str = ""
+    note: str = ""
+    group: int = 0
+
+
+def sniff(start: Start) -> bool:
+    """By the first line, IGOR."""
+    return re.match(r"IGOR\s*[\r\n]", start.text) is not None
+
+
+def read(request: Request) -> Found:
+    """A wave, or all waves together where they share their axes; `block` is a name or number."""
+    path = request.path
+    waves = _parse(path, read_text(path))
+    blocks = [block for group in _groups(waves) for block in _blocks(group)]
+    found = found_of(path, blocks, request.block, None)
+    found.notes.insert(0, "Igor text")
+    return found
+
+
+def dims_of(
+    data: npt.NDArray[Any], axes: Sequence[tuple[tuple[str, str], npt.NDArray[Any]]]
+) -> Found:
+    """A Found from ((label, unit), values) of each dimension.
+
+    Where no axis is an energy by name or unit, the first one is, and the second is the time:
+    Igor's x and y.
+    """
+    names = [dim_name(label, unit, k) for k, ((label, unit), _) in enumerate(axes)]
+    if "energy" not in names and not (len(names) == 1 and names[0] == "time"):
+        names[0] = "energy"
+        if len(names) == 2 and names[1].startswith("axis_"):
+            names[1] = "time"
+    names = [name if name not in names[:k] else f"axis_{k}" for k, name in enumerate(names)]
+    found = Found(data, list(names))
+    for name, ((label, unit), values) in zip(names, axes, strict=True):
+        found.axes[name] = values
+        found.labels[name], found.units[name] = label, show_unit(unit)
+    return found
+
+
+def label_unit(text: str) -> tuple[str, str]:
+    """Label and unit of an axis: "Binding Energy [eV]", or a unit alone: "deg"."""
+    label, unit = split_unit(text)
+    return ("", label) if not unit and len(label) <= _LONGEST_UNIT else (label, unit)
+
+
+def _parse(path: Path, text: str) -> list[_Wave]:
+    """All waves of the file. Raises :class:`DataError` with the line that is wrong."""
+    lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
+    waves: dict[str, _Wave] = {}
+    at = 1
+    while at < len(lines):
+        line = lines[at].strip()
+        found = _WAVES.match(line)
+        if found:
+            names = [a or b for a, b in _NAME.findall(found["names"])]
+            shape = _SHAPE.search(found["flags"])
+            sizes = [int(n) for n in shape[1].split(",") if n.strip()] if shape else []
+            rows, at = _rows(path, lines, at)
+            for wave in _made(path, at, names, sizes, rows):
+                wave.group = at
+                waves[wave.name] = wave
+        elif line[:1] in "xX" and line[1:2].isspace():
+            for command in _commands(line[1:]):
+                _apply(command, waves)
+        at += 1
+    if not waves:
+        raise DataError(f"{path}: holds no WAVES; export the wave once more")
+    return list(waves.values())
+
+
+def _rows(path: Path, lines: list[str], at: int) -> tuple[list[list[float]], int]:
+    """The numbers between BEGIN and END, and the line of END."""
+    rows: list[list[float]] = []
+    begun = False
+    for here in range(at + 1, len(lines)):
+        word = lines[here].strip()
+        if word.upper() == "BEGIN" and not begun:
+            begun = True
+        elif word.upper() == "END" and begun:
+            return rows, here
+        elif word and not begun:
+            raise DataError(f"{path}:{here + 1}: expected BEGIN, found {word[:40]!r}")
+        elif word:
+            cells = [number(cell) for cell in word.split()]
+            if None in cells:
+                raise DataError(f"{path}:{here + 1}: {word[:40]!r} is no row of numbers")
+            rows.append([float(value) for value in cells if value is not None])
+    raise DataError(f"{path}:{len(lines)}: the file ends before END; it was not written completely")
+
+
+def _made(
+    path: Path, at: int, names: list[str], sizes: list[int], rows: list[list[float]]
+) -> list[_Wave]:
+    widths = {len(row) for row in rows}
+    if not names or not rows or len(widths) != 1:
+        raise DataError(
+            f"{path}:{at + 1}: the rows above have {len(rows)} rows of "
+            f"{', '.join(map(str, sorted(widths)[:5])) or 'no'} values for the waves "
+            f"{', '.join(names)[:100]}; export them once more"
+        )
+    table = np.array(rows)
+    if len(names) == 1 and len(sizes) > 1:
+        if int(np.prod(sizes, dtype=np.float64)) != table.size:
+            raise DataError(
+                f"{path}:{at + 1}: {names[0][:60]} has {table.size} values, /N= says "
+                f"{' × '.join(map(str, sizes))}; export it once more"
+            )
+        # Rows and columns as they stand, one layer below the other.
+        layers = table.reshape(*sizes[:1:-1], sizes[0], sizes[1])
+        return [_Wave(names[0], np.moveaxis(layers, (-2, -1), (0, 1)))]
+    if table.shape[1] != len(names):
+        if len(names) > 1:
+            raise DataError(
+                f"{path}:{at + 1}: {table.shape[1]} columns for {len(names)} waves; export again"
+            )
+        return [_Wave(names[0], table)]
+    return [_Wave(name, table[:, k]) for k, name in enumerate(names)]
+
+
+def _commands(line: str) -> list[str]:
+    """Commands of a line, which semicolons part."""
+    return [part.strip() for part in re.findall(r'(?:[^;"]|"[^"]*")+', line) if part.strip()]
+
+
+def _apply(command: str, waves: dict[str, _Wave]) -> None:
+    """SetScale and Note; all other commands do not matter for the data."""
+    found = _SCALE.match(command)
+    if found:
+        first, second = number(found["a"]), number(found["b"])
+        for a, b in _NAME.findall(found["names"]):
+            wave = waves.get(a or b)
+            if wave is None or first is None or second is None:
+                continue
+            if found["dim"].lower() == "d":
+                wave.data_unit = found["unit"]
+                continue
+            dim = _DIMS.index(found["dim"].lower())
+            size = wave.data.shape[dim] if dim < wave.data.ndim else 1
+            flag = (found["flag"] or "").upper()
+            # /P: first and step; /I: first and last; neither: first and the one after the last.
+            steps = {"/P": second, "/I": (second - first) / max(size - 1, 1)}
+            wave.scales[dim] = first, steps.get(flag, (second - first) / size), found["unit"]
+    elif command[:5].lower() == "note ":
+        name, _, words = command[5:].partition(",")
+        wave = waves.get(name.strip().strip("'"))
+        if wave is not None:
+            wave.note += words.strip().strip('"')
+
+
+def _groups(waves: list[_Wave]) -> list[list[_Wave]]:
+    """Waves that stand beside each other as columns."""
+    groups: dict[int, list[_Wave]] = {}
+    for wave in waves:
+        groups.setdefault(wave.group, []).append(wave)
+    return list(groups.values())
+
+
+def _blocks(group: list[_Wave]) -> list[Block]:
+    """A block for each wave; the first of several columns is their x, where it is no wave with a
+    scale of its own and rises or falls all the way."""
+    first = group[0]
+    step = np.diff(first.data) if first.data.ndim == 1 else np.zeros(1)
+    monotonic = bool(step.size and ((step > 0).all() or (step < 0).all()))
+    if len(group) > 1 and not first.scales and monotonic:
+        label, unit = split_unit(first.name)
+        unit = first.data_unit or unit
+        axis = Axis(guess_kind(label, unit) or "energy", first.data, label, unit)
+        return [
+            Block(w.name, [axis], [(w.name, w.data_unit, w.data)], meta=_meta(w)) for w in group[1:]
+        ]
+    return [_block(wave) for wave in group]
+
+
+def _block(wave: _Wave) -> Block:
+    axes = []
+    for dim, size in enumerate(wave.data.shape):
+        start, step, unit = wave.scales.get(dim, (0.0, 1.0, ""))
+        axes.append((label_unit(unit), start + step * np.arange(size)))
+    found = dims_of(wave.data, axes)
+    made = [
+        Axis(str(dim), found.axes[str(dim)], found.labels[str(dim)], found.units[str(dim)])
+        for dim in found.dims
+    ]
+    label, unit = label_unit(wave.data_unit)
+    return Block(wave.name, made, [(label or wave.name, unit, wave.data)], meta=_meta(wave))
+
+
+def _meta(wave: _Wave) -> dict[str, Any]:
+    lines = wave.note.replace("\\r", "\n").replace("\\n", "\n").splitlines()
+    pairs = (line.partition("=") for line in lines)
+    return {key.strip(): value.strip() for key, sign, value in pairs if sign and key.strip()}
+
+
+READER = Reader(
+    name="igor_itx",
+    what="Igor Pro .itx: text waves with their scaling and units",
+    endings=("itx", "awav"),
+    sniff=sniff,
+    read=read,
+    keywords=("block",),
+    example='read("waves.itx", block="spectrum")',
+    checked="files that igorwriter writes",
+)

@@ -1,0 +1,79 @@
+"""MATLAB .mat: named arrays, of versions 5 to 7 through SciPy and 7.3 through h5py."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy.io import loadmat, whosmat
+
+from pyspec.errors import DataError
+from pyspec.io.arrays import Entry, choose
+from pyspec.io.found import Found
+from pyspec.io.optional import one_line
+from pyspec.io.reader import Reader, Request, Start
+from pyspec.io.readers.hdf5 import entries_of, opened
+from pyspec.io.sizes import check_size
+
+#: Structures in structures are looked through this deep.
+_DEEPEST = 4
+
+
+def sniff(start: Start) -> bool:
+    """By the text that a .mat file begins with."""
+    return start.starts_with(b"MATLAB 5.0 MAT-file", b"MATLAB 7.3 MAT-file")
+
+
+def read(request: Request) -> Found:
+    """Arrays by name, fields of structures as "name.field"; nothing in the file is executed."""
+    path = request.path
+    if Start.of(path).starts_with(b"MATLAB 7.3"):
+        with opened(path) as file:
+            every = entries_of(path, file, transposed=True)
+            entries = [entry for entry in every if not entry.name.startswith("#")]
+            return choose(path, "MATLAB 7.3", entries, request)
+    try:
+        for name, shape, _ in whosmat(str(path), appendmat=False):
+            check_size(path, name, 8 * int(np.prod(shape, dtype=np.float64)))
+        arrays = loadmat(str(path), appendmat=False, chars_as_strings=True)
+    except DataError:
+        raise
+    except Exception as error:  # a damaged file shows itself in many ways
+        raise DataError(
+            f"{path}: cannot be read as MATLAB ({one_line(error)}); save it once more"
+        ) from None
+    entries = []
+    for name, value in arrays.items():
+        if not name.startswith("__"):
+            entries += list(_entries(name, value, 0))
+    return choose(path, "MATLAB", entries, request)
+
+
+def _entries(name: str, value: Any, depth: int) -> Iterator[Entry]:
+    if not isinstance(value, np.ndarray) or depth > _DEEPEST:
+        return
+    if value.dtype.names and value.size == 1:
+        for field in value.dtype.names:
+            yield from _entries(f"{name}.{field}", value.ravel()[0][field], depth + 1)
+    elif value.dtype.kind in "fiu" and value.size > 1:
+        lines = value.ndim == 2 and 1 in value.shape
+        array = value.ravel() if lines else value
+        yield Entry(name, array.shape, _loader(array))
+
+
+def _loader(array: npt.NDArray[Any]) -> Callable[[], npt.NDArray[Any]]:
+    return lambda: array
+
+
+READER = Reader(
+    name="matlab",
+    what="MATLAB .mat: arrays by name, fields of structures as name.field",
+    endings=("mat",),
+    sniff=sniff,
+    read=read,
+    keywords=("data", "errors"),
+    example='read("scan.mat", data="scan.counts", energy="scan.E")',
+    checked="files that SciPy and h5py write",
+)

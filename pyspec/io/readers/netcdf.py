@@ -1,0 +1,77 @@
+"""NetCDF, through xarray: one variable with its dimensions and coordinates."""
+
+from __future__ import annotations
+
+import gc
+import sys
+from pathlib import Path
+from typing import Any
+
+from pyspec.errors import DataError
+from pyspec.io.found import Found
+from pyspec.io.netcdf import found_in
+from pyspec.io.optional import available, need, one_line
+from pyspec.io.reader import Reader, Request, Start
+from pyspec.io.readers.hdf5 import MAGIC, opened
+from pyspec.io.sizes import check_size
+
+_ENDINGS = ("nc", "nc4", "cdf", "netcdf")
+
+
+def sniff(start: Start) -> bool:
+    """By its first bytes; NetCDF 4 is HDF5, where the ending of the name decides."""
+    named = start.suffix[1:] in _ENDINGS
+    return start.starts_with(b"CDF") or (named and start.starts_with(MAGIC))
+
+
+def read(request: Request) -> Found:
+    """One variable of a NetCDF file, of version 3 or 4."""
+    path = request.path
+    xarray = need("xarray", f"{path}: NetCDF")
+    engine = "scipy"
+    if not Start.of(path).starts_with(b"CDF"):
+        engine = "netcdf4" if available("netCDF4") and not available("h5netcdf") else "h5netcdf"
+        if engine == "h5netcdf":
+            need("h5netcdf", f"{path}: NetCDF 4")
+            with opened(path):  # says what is wrong with an HDF5 file
+                pass
+    dataset = _open(path, xarray, engine)
+    with dataset:
+        for name, variable in dataset.variables.items():
+            check_size(path, str(name), variable.size * variable.dtype.itemsize)
+        names = {"data": request.data, "energy": request.energy, "time": request.time}
+        found = found_in(dataset.load(), str(path), **names)
+    found.notes.insert(0, "NetCDF, read with xarray")
+    return found
+
+
+def _open(path: Path, xarray: Any, engine: str) -> Any:
+    """The file as an xarray.Dataset.
+
+    h5netcdf closes a file that it could not open once more when its object goes, and fails:
+    Python would print that error beside the one that is raised here.
+    """
+    before = sys.unraisablehook
+    sys.unraisablehook = lambda _: None
+    try:
+        try:
+            return xarray.open_dataset(path, engine=engine, decode_times=False)
+        except Exception as error:  # a damaged file shows itself in many ways
+            said = one_line(error)
+        gc.collect(1)
+    finally:
+        sys.unraisablehook = before
+    raise DataError(f"{path}: cannot be opened as NetCDF ({said}); copy it again")
+
+
+READER = Reader(
+    name="netcdf",
+    what="NetCDF 3 and 4, also as xarray writes it",
+    endings=_ENDINGS,
+    sniff=sniff,
+    read=read,
+    keywords=("data",),
+    example='read("map.nc", data="counts", energy="eV")',
+    checked="a measured file",
+    libraries=("xarray", "h5netcdf"),
+)

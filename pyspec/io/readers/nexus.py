@@ -1,0 +1,266 @@
+"""NeXus, with NXmpes and NXxps: default entry → default data → signal → axes.
+
+Rules: NeXus manual, "Find the plottable data" and NXdata (https://manual.nexusformat.org).
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from pyspec.errors import DataError, suggest
+from pyspec.io.arrays import choose
+from pyspec.io.found import Found
+from pyspec.io.optional import available, need
+from pyspec.io.reader import Reader, Request, Start
+from pyspec.io.readers.hdf5 import MAGIC, attribute, entries_of, opened
+from pyspec.io.sizes import check_size
+from pyspec.io.units import dim_name, show_unit
+
+_ENDINGS = ("nxs", "nexus", "nx")
+#: No chain of defaults is longer; a chain that closes on itself ends here too.
+_MOST_STEPS = 20
+#: Names of single values in the file → what they are called in `meta`.
+_META = {
+    "incident_energy": "photon_energy",
+    "incident_photon_energy": "photon_energy",
+    "work_function": "work_function",
+    "pass_energy": "pass_energy",
+    "title": "title",
+}
+
+
+def sniff(start: Start) -> bool:
+    """HDF5 whose root, or a group in it, has a NeXus class; by the ending without h5py."""
+    if not start.starts_with(MAGIC):
+        return False
+    if start.suffix[1:] in _ENDINGS:
+        return True
+    if not available("h5py"):
+        return False
+    try:
+        with opened(start.path) as file:
+            return bool(attribute(file, "NX_class")) or any(
+                attribute(item, "NX_class") == "NXentry" for item in file.values()
+            )
+    except Exception:  # a damaged file: the reader of HDF5 says what is wrong
+        return False
+
+
+def read(request: Request) -> Found:
+    """The signal of the default NXdata, or of the one that `data=` names, with its axes."""
+    path = request.path
+    with opened(path) as file:
+        group, signal = _signal(path, file, request.data)
+        if signal is None:
+            entries = entries_of(path, file)
+            return choose(path, "NeXus", entries, request)
+        check_size(path, signal.name, signal.size * signal.dtype.itemsize)
+        found = Found(np.asarray(signal[()]), [None] * signal.ndim)
+        found.units["data"] = show_unit(attribute(signal, "units"))
+        found.labels["data"] = attribute(signal, "long_name")
+        found.name = group.name.strip("/").split("/")[0]
+        for place, axis in enumerate(_axes(group, signal)):
+            _put(found, place, axis, request)
+        _errors(path, found, group, signal, request.errors)
+        _name_energy(found)
+        found.meta = _meta(file.get(found.name, group))
+        found.notes.append(f"NeXus: signal {signal.name}, axes {', '.join(map(str, found.dims))}")
+        others = [name for name in _data_groups(file) if name != group.name]
+        if others:
+            listed = ", ".join(others[:8]) + (" …" if len(others) > 8 else "")
+            found.notes.append(f"other data, for data=: {listed}")
+        return found
+
+
+def _signal(path: Path, file: Any, wanted: str | None) -> tuple[Any, Any]:
+    """The group of data and the signal in it; None where the file has no NXdata."""
+    h5py = need("h5py", f"{path}: NeXus")
+    item = file
+    if wanted is not None:
+        item = _named(path, file, wanted, h5py)
+    if isinstance(item, h5py.Dataset):
+        return item.parent, item
+    item = _follow(item, h5py)
+    if attribute(item, "NX_class") != "NXdata" and not attribute(item, "signal"):
+        groups = _data_groups(item)
+        if len(groups) > 1:
+            raise DataError(
+                f"{path}: has no default data; choose with data=: {', '.join(groups[:12])}"
+            )
+        if not groups:
+            if wanted is not None:
+                raise DataError(f"{path}: data={wanted!r} is a group without NXdata")
+            return file, None
+        item = file[groups[0]]
+    return item, _signal_in(path, item, h5py)
+
+
+def _follow(item: Any, h5py: Any) -> Any:
+    """The group at the end of the chain of `default` attributes."""
+    for _ in range(_MOST_STEPS):
+        name = attribute(item, "default")
+        following = item.get(name) if name else None
+        if not isinstance(following, h5py.Group):
+            break
+        item = following
+    return item
+
+
+def _signal_in(path: Path, group: Any, h5py: Any) -> Any:
+    """The data set that a group of data calls its signal."""
+    arrays = {
+        name: item
+        for name, item in group.items()
+        if isinstance(item, h5py.Dataset) and item.dtype.kind in "fiu" and item.shape
+    }
+    old = [name for name, item in arrays.items() if attribute(item, "signal") == "1"]
+    name = attribute(group, "signal") or next(iter(old), "data")
+    if name not in arrays:
+        listed = ", ".join(list(arrays)[:12]) or "none"
+        raise DataError(
+            f"{path}: the signal {name!r} of {group.name} is no array of numbers; choose with "
+            f"data=: {listed}"
+        )
+    return arrays[name]
+
+
+def _named(path: Path, file: Any, wanted: str, h5py: Any) -> Any:
+    """What a path names, or the one data set or group of data whose name ends so."""
+    if wanted.strip("/") and wanted in file:
+        item = file.get(wanted)
+        if item is not None:
+            return item
+    names: list[str] = []
+
+    def visit(name: str, item: Any) -> None:
+        if isinstance(item, h5py.Group) or item.dtype.kind in "fiu":
+            names.append(name)
+
+    file.visititems(visit)
+    alike = [name for name in names if name.endswith("/" + wanted.strip("/"))]
+    if len(alike) != 1:
+        many = f"several: {', '.join(alike[:8])}" if alike else "none"
+        near = suggest(wanted, names[:2000])
+        raise DataError(f"{path}: data={wanted!r}: there is {many}; give the whole path{near}")
+    return file[alike[0]]
+
+
+def _data_groups(file: Any) -> list[str]:
+    found: list[str] = []
+
+    def visit(name: str, item: Any) -> None:
+        if attribute(item, "NX_class") == "NXdata":
+            found.append(item.name)
+
+    file.visititems(visit)
+    return found
+
+
+def _axes(group: Any, signal: Any) -> list[Any]:
+    """The data set of each dimension of the signal, None where there is none."""
+    axes: list[Any] = [None] * signal.ndim
+    names = group.attrs.get("axes", signal.attrs.get("axes", ()))
+    if isinstance(names, (str, bytes)):
+        text = names.decode("utf-8", "replace") if isinstance(names, bytes) else names
+        names = text.replace(",", ":").strip("[]").split(":")
+    for place, raw in enumerate(np.atleast_1d(names)):
+        name = (raw.decode("utf-8", "replace") if isinstance(raw, bytes) else str(raw)).strip()
+        axis = group.get(name) if name not in ("", ".") else None
+        if axis is None or not hasattr(axis, "shape"):
+            continue
+        given = np.atleast_1d(group.attrs.get(f"{name}_indices", place))
+        at = int(given[0]) if given.size == 1 else place
+        if 0 <= at < signal.ndim and axes[at] is None:
+            axes[at] = axis
+    return axes
+
+
+def _put(found: Found, place: int, axis: Any, request: Request) -> None:
+    """Names one dimension after its axis; bin edges become centres."""
+    if axis is None or axis.ndim != 1 or axis.dtype.kind not in "fiu":
+        return
+    size = found.data.shape[place]
+    values: npt.NDArray[Any] = np.asarray(axis[()], dtype=np.float64)
+    if values.size == size + 1:
+        values = (values[1:] + values[:-1]) / 2
+        found.notes.append(f"{axis.name}: edges of bins, their centres were taken")
+    if values.size != size:
+        return
+    name, unit = axis.name.rsplit("/", 1)[-1], attribute(axis, "units")
+    asked = [kind for kind in ("energy", "time") if name == getattr(request, kind)]
+    dim = asked[0] if asked else dim_name(name, unit, place)
+    if dim in found.dims:
+        dim = name if name not in found.dims else f"axis_{place}"
+    found.dims[place], found.axes[dim] = dim, values
+    found.units[dim] = show_unit(unit)
+    kind = attribute(axis, "type")
+    label = attribute(axis, "long_name") or name
+    found.labels[dim] = f"{kind} energy" if kind in ("binding", "kinetic") else label
+
+
+def _name_energy(found: Found) -> None:
+    """The last axis that is no time is the energy, where none is called so."""
+    if "energy" in found.dims or None in found.dims or not found.dims:
+        return
+    free = [k for k, dim in enumerate(found.dims) if dim != "time"]
+    if (len(found.dims) > 1 and "time" not in found.dims) or not free:
+        return
+    old = str(found.dims[free[-1]])
+    found.dims[free[-1]] = "energy"
+    for table in (found.axes, found.units, found.labels):
+        if old in table:
+            table["energy"] = table.pop(old)  # type: ignore[assignment]
+
+
+def _errors(path: Path, found: Found, group: Any, signal: Any, wanted: Any) -> None:
+    """Standard errors: those named, or ``SIGNAL_errors``."""
+    name = signal.name.rsplit("/", 1)[-1]
+    for one in (wanted,) if wanted is not None else (f"{name}_errors", f"{name}_error", "errors"):
+        item = group.get(str(one))
+        if hasattr(item, "shape") and item.shape == signal.shape and item.dtype.kind in "fiu":
+            found.errors = np.asarray(item[()], dtype=np.float64)
+            found.notes.append(f"standard errors from {one!r}")
+            return
+    if wanted is not None:
+        raise DataError(
+            f"{path}: errors={wanted!r} is no array of the shape of the data in {group.name}; it "
+            f"has {', '.join(list(group)[:20])}"
+        )
+
+
+def _meta(entry: Any) -> dict[str, Any]:
+    """Photon energy, work function, pass energy and title, where the entry has them."""
+    found: dict[str, Any] = {}
+
+    def visit(name: str, item: Any) -> None:
+        key = _META.get(name.rsplit("/", 1)[-1])
+        if key is None or getattr(item, "shape", None) != () or key in found:
+            return
+        value = item[()]
+        if isinstance(value, bytes):
+            found[key] = value.decode("utf-8", "replace")
+        elif item.dtype.kind in "fiu" and np.isfinite(number := float(value)):
+            unit = show_unit(attribute(item, "units"))
+            number *= {"meV": 1e-3, "keV": 1e3}.get(unit, 1.0)
+            if number > 0:
+                found[key] = number
+
+    entry.visititems(visit)
+    return found
+
+
+READER = Reader(
+    name="nexus",
+    what="NeXus, with NXmpes and NXxps",
+    endings=_ENDINGS,
+    sniff=sniff,
+    read=read,
+    keywords=("data", "errors"),
+    example='read("scan.nxs", data="entry/data", energy_scale="binding")',
+    checked="files of pynxtools-xps",
+    libraries=("h5py",),
+)

@@ -1,0 +1,38 @@
+"""NPY: one NumPy array without axes."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from pyspec.errors import DataError
+from pyspec.io.found import Found
+from pyspec.io.optional import one_line
+from pyspec.io.reader import Reader, Request, Start
+
+
+def sniff(start: Start) -> bool:
+    """By its first bytes."""
+    return start.starts_with(b"\x93NUMPY")
+
+
+def read(request: Request) -> Found:
+    """One array of numbers; objects are never unpickled."""
+    try:
+        with request.path.open("rb") as stream:
+            array = np.lib.format.read_array(stream, allow_pickle=False)
+    except Exception as error:  # a damaged header shows itself in many ways
+        raise DataError(
+            f"{request.path}: cannot be read as NPY ({one_line(error)}); save numbers: np.save"
+        ) from None
+    return Found(array, [None] * array.ndim, notes=[f"NPY, {array.dtype}, no axes inside"])
+
+
+READER = Reader(
+    name="npy",
+    what="one NumPy array",
+    endings=("npy",),
+    sniff=sniff,
+    read=read,
+    example='read("data.npy", energy="energy.npy", time="time.txt")',
+    checked="files of NumPy",
+)

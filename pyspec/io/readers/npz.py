@@ -1,0 +1,60 @@
+"""NPZ: NumPy arrays by name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+from zipfile import ZipFile
+
+import numpy as np
+import numpy.typing as npt
+
+from pyspec.errors import DataError
+from pyspec.io.arrays import Entry, choose
+from pyspec.io.found import Found
+from pyspec.io.optional import one_line
+from pyspec.io.reader import Reader, Request, Start
+from pyspec.io.sizes import check_size
+
+
+def sniff(start: Start) -> bool:
+    """A zip archive whose first member is a ``.npy`` file."""
+    return start.starts_with(b"PK\x03\x04") and b".npy" in start.raw[:300]
+
+
+def read(request: Request) -> Found:
+    """Arrays of numbers by name; objects are never unpickled."""
+    path = request.path
+    try:
+        with ZipFile(path) as archive:
+            check_size(path, "the archive", sum(one.file_size for one in archive.infolist()))
+        with np.load(path, allow_pickle=False) as arrays:
+            entries = []
+            for name in arrays.files:
+                array = arrays[name]
+                if isinstance(array, np.ndarray) and array.dtype.kind in "fiuc" and array.ndim:
+                    entries.append(Entry(name, array.shape, _loader(array)))
+    except DataError:
+        raise
+    except Exception as error:  # a damaged archive or header shows itself in many ways
+        raise DataError(
+            f"{path}: cannot be read as NPZ ({one_line(error)}); save arrays of numbers: "
+            "np.savez(path, data=..., energy=..., time=...)"
+        ) from None
+    return choose(path, "NPZ", entries, request)
+
+
+def _loader(array: npt.NDArray[Any]) -> Callable[[], npt.NDArray[Any]]:
+    return lambda: array
+
+
+READER = Reader(
+    name="npz",
+    what="NumPy arrays by name",
+    endings=("npz",),
+    sniff=sniff,
+    read=read,
+    keywords=("data", "errors"),
+    example='read("scan.npz", data="counts", energy="E", time="delay")',
+    checked="files of NumPy",
+)

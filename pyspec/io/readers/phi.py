@@ -1,0 +1,129 @@
+"""PHI's .spe: a header in text, then each region as binary numbers.
+
+Layout after the header, as 32-bit integers: 16 bytes for the file (the second is the number of
+spectra), 96 bytes for each spectrum (6th: points, 7th: cycles, 20th: bytes of data, 21st: where
+they begin), then the data as float32 or float64. Read off measured files of a VersaProbe 4.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from pyspec.errors import DataError
+from pyspec.io.blocks import Axis, Block, found_of, meta_numbers
+from pyspec.io.found import Found
+from pyspec.io.reader import Reader, Request, Start
+
+_END = re.compile(rb"EOFH\r?\n")
+_FILE_BYTES, _SPECTRUM_BYTES = 16, 96
+
+
+def sniff(start: Start) -> bool:
+    """By the word that begins the header."""
+    return start.starts_with(b"SOFH\r", b"SOFH\n")
+
+
+def read(request: Request) -> Found:
+    """A region, or all regions together where they share one axis."""
+    path = request.path
+    raw = path.read_bytes()
+    end = _END.search(raw)
+    if end is None:
+        raise DataError(f"{path}: the header has no end; the file was not written completely")
+    lines = raw[: end.start()].decode("latin-1").replace("\r\n", "\n").split("\n")
+    pairs = [line.partition(":") for line in lines]
+    meta = {key.strip(): value.strip() for key, _, value in pairs if value.strip()}
+    regions = [value.split() for key, _, value in pairs if key.strip() == "SpectralRegDef"]
+    source = next((w for w in meta.get("XraySource", "").split() if _is_number(w)), "")
+    meta = meta_numbers(
+        {**meta, "XraySource energy": source},
+        photon_energy="XraySource energy",
+        work_function="AnalyserWorkFcn",
+    )
+    blocks = _blocks(path, raw[end.end() :], regions, meta)
+    found = found_of(path, blocks, request.block, None)
+    found.notes.insert(0, f"PHI .spe, {meta.get('InstrumentModel', '')}".rstrip(", "))
+    return found
+
+
+def _is_number(word: str) -> bool:
+    return re.fullmatch(r"\d+(\.\d+)?", word) is not None
+
+
+def _blocks(
+    path: Path, raw: bytes, regions: list[list[str]], meta: Mapping[str, Any]
+) -> list[Block]:
+    count = int(np.frombuffer(raw[4:8], "<u4")[0]) if len(raw) >= _FILE_BYTES else 0
+    if count != len(regions) or len(raw) < _FILE_BYTES + count * _SPECTRUM_BYTES:
+        raise DataError(
+            f"{path}: the header names {len(regions)} regions, the data hold {count}; the file is "
+            "damaged or of a kind that is not read: export it as VAMAS or text"
+        )
+    blocks = []
+    for k, words in enumerate(regions):
+        head = raw[_FILE_BYTES + k * _SPECTRUM_BYTES :][:_SPECTRUM_BYTES]
+        fields = [int(word) for word in np.frombuffer(head, "<u4")]
+        blocks.append(_block(path, raw, words, fields, meta))
+    return blocks
+
+
+def _block(
+    path: Path,
+    raw: bytes,
+    words: list[str],
+    fields: Sequence[int],
+    meta: Mapping[str, Any],
+) -> Block:
+    """`words`: number, ?, name, atomic number, points, step, first, last, …, dwell, pass energy."""
+    n_points, n_cycles, n_bytes, begins = (fields[k] for k in (5, 6, 19, 20))
+    name = words[2] if len(words) > 2 else ""
+    numbers = [float(word) if re.fullmatch(r"[+-]?[\d.]+", word) else None for word in words[4:8]]
+    size, left = divmod(n_bytes, max(n_points * n_cycles, 1))
+    if (
+        None in numbers
+        or len(numbers) < 4
+        or numbers[0] != n_points
+        or left
+        or size not in (4, 8)
+        or begins + n_bytes > len(raw)
+    ):
+        raise DataError(
+            f"{path}: region {name[:40]!r} announces {n_points} points in {n_bytes} bytes at "
+            f"{begins}, which the file does not hold; copy or export it again"
+        )
+    values = np.frombuffer(raw[begins : begins + n_bytes], f"<f{size}").astype(np.float64)
+    first, step = float(numbers[2] or 0.0), float(numbers[1] or 0.0)
+    energy = Axis(
+        "energy", first + step * np.arange(n_points, dtype=np.float64), "Binding Energy", "eV"
+    )
+    cycles = Axis("cycle", np.arange(n_cycles, dtype=np.float64), "cycle")
+    data = values.reshape(n_cycles, n_points) if n_cycles > 1 else values
+    axes = [cycles, energy] if n_cycles > 1 else [energy]
+    pass_energy = words[-2] if len(words) > 9 else ""
+    own = meta_numbers({**meta, "PassEnergy": pass_energy}, pass_energy="PassEnergy")
+    letters = _letters(fields[14])
+    unit = {"c/s": "counts/s"}.get(letters, letters)
+    return Block(name, axes, [("intensity", unit, data)], meta=own)
+
+
+def _letters(field: int) -> str:
+    """The letters of a 32-bit integer."""
+    letters = field.to_bytes(4, "little").split(b"\x00")[0].decode("latin-1")
+    return letters if letters.isprintable() else ""
+
+
+READER = Reader(
+    name="phi",
+    what="PHI .spe: regions of a VersaProbe or Quantera",
+    endings=("spe",),
+    sniff=sniff,
+    read=read,
+    keywords=("block",),
+    example='read("SnO2.spe", block="Su1s", energy_scale="kinetic")',
+    checked="a measured file",
+)

@@ -1,0 +1,153 @@
+"""Text files of Scienta's SES: [Region n], [Info n] and [Data n]."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from pyspec.errors import DataError
+from pyspec.io.blocks import Axis, Block, found_of, meta_numbers
+from pyspec.io.found import Found
+from pyspec.io.reader import Reader, Request, Start
+from pyspec.io.text import number, read_text
+from pyspec.io.units import dim_name, split_unit
+
+Array = npt.NDArray[np.float64]
+
+_HEAD = re.compile(r"^\[(Region|Info|Data|Run Mode Information|User Interface Information)\s*"
+                   r"(\d+)(?::(\d+))?\]$")  # fmt: skip
+_DIMENSION = re.compile(r"^Dimension (\d) (name|size|scale)$")
+
+
+@dataclass
+class _Region:
+    """What stands in the sections of one number."""
+
+    keys: dict[str, str] = field(default_factory=dict)
+    info: dict[str, str] = field(default_factory=dict)
+    layers: list[list[tuple[int, str]]] = field(default_factory=list)
+
+
+def sniff(start: Start) -> bool:
+    """By its first section, and the number of regions in it."""
+    return start.text.startswith("[Info]") and "Number of Regions=" in start.text[:400]
+
+
+def read(request: Request) -> Found:
+    """A region, or all regions together where they share their axes."""
+    path = request.path
+    regions = _sections(read_text(path))
+    if not regions:
+        raise DataError(f"{path}: holds no [Region]; the file was not written completely")
+    blocks = [_block(path, number_, region) for number_, region in regions.items()]
+    found = found_of(path, blocks, request.block, None)
+    found.notes.insert(0, "Scienta SES text")
+    return found
+
+
+def _sections(text: str) -> dict[str, _Region]:
+    regions: dict[str, _Region] = {}
+    what, region = "", _Region()
+    for at, line in enumerate(text.splitlines(), 1):
+        word = line.strip()
+        head = _HEAD.match(word)
+        if head:
+            what = head[1]
+            region = regions.setdefault(head[2], _Region())
+            if what == "Data":
+                region.layers.append([])
+        elif what == "Data":
+            if word:
+                region.layers[-1].append((at, word))
+        elif "=" in word and what:
+            key, _, value = word.partition("=")
+            (region.keys if what == "Region" else region.info)[key.strip()] = value.strip()
+    return regions
+
+
+def _block(path: Path, number_: str, region: _Region) -> Block:
+    axes = _axes(path, number_, region)
+    if not axes:
+        raise DataError(f"{path}: region {number_} names no dimension; export it again")
+    lead = 1 if len(axes) < 2 else axes[1].values.size
+    layers = [_table(path, number_, rows, axes[0].values, lead) for rows in region.layers]
+    n_layers = axes[2].values.size if len(axes) > 2 else 1
+    if len(layers) != n_layers:
+        raise DataError(
+            f"{path}: region {number_} has {len(layers)} of {n_layers} blocks of data; the file "
+            "was not written completely"
+        )
+    data = np.stack([layer.T for layer in layers])
+    if len(axes) < 3:
+        data = data[0]
+    if len(axes) < 2:
+        data = data[0]
+    meta = meta_numbers(region.info, photon_energy="Excitation Energy", pass_energy="Pass Energy")
+    name = region.keys.get("Region Name", "") or f"region {number_}"
+    return Block(name, axes[::-1], [("intensity", "counts", data)], meta=meta)
+
+
+def _axes(path: Path, number_: str, region: _Region) -> list[Axis]:
+    """Dimension 1 is the energy; 2 is an angle or a place, 3 what the run changed."""
+    axes: list[Axis] = []
+    for k in range(1, 4):
+        scale = region.keys.get(f"Dimension {k} scale")
+        if scale is None:
+            break
+        values = [number(cell) for cell in scale.split()]
+        size = region.keys.get(f"Dimension {k} size", str(len(values)))
+        if None in values or not values or size != str(len(values)):
+            raise DataError(
+                f"{path}: region {number_}: dimension {k} has {len(values)} values of {size[:20]}, "
+                "or words among them; the file was not written completely"
+            )
+        label, unit = split_unit(region.keys.get(f"Dimension {k} name", ""))
+        dim = "energy" if k == 1 else dim_name(label, unit, k)
+        taken = [axis.dim for axis in axes]
+        axes.append(
+            Axis(dim if dim not in taken else f"axis_{k}", np.array(values, float), label, unit)
+        )
+    return axes
+
+
+def _table(
+    path: Path, number_: str, rows: list[tuple[int, str]], energy: Array, width: int
+) -> Array:
+    """(n_energy, width) values of one [Data]; the first column repeats the energies."""
+    table = np.empty((len(rows), width + 1))
+    for k, (at, line) in enumerate(rows):
+        values = [number(cell) for cell in line.split()]
+        if None in values or len(values) != width + 1:
+            raise DataError(
+                f"{path}:{at}: {line[:40]!r} is no row of {width + 1} numbers; the file was not "
+                "written completely"
+            )
+        table[k] = values
+    if len(rows) != energy.size:
+        raise DataError(
+            f"{path}: region {number_} has {len(rows)} rows for {energy.size} energies; the file "
+            "was not written completely"
+        )
+    step = np.abs(np.diff(energy)).max(initial=0.0)
+    if not (np.abs(table[:, 0] - energy) <= 1e-6 * np.abs(energy) + 0.01 * step).all():
+        raise DataError(
+            f"{path}: region {number_}: the first column of [Data] is not the energy that the "
+            "region announces; export it again"
+        )
+    return table[:, 1:]
+
+
+READER = Reader(
+    name="scienta_txt",
+    what="Scienta SES .txt: regions with their metadata, angle-resolved or not",
+    endings=("txt",),
+    sniff=sniff,
+    read=read,
+    keywords=("block",),
+    example='read("Cu_0001.txt", block="survey")',
+    checked="a measured file",
+)

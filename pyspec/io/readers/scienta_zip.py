@@ -1,0 +1,102 @@
+"""Zip archives of Scienta's SES: a table of float32 and two .ini files for each region."""
+
+from __future__ import annotations
+
+from configparser import ConfigParser
+from configparser import Error as IniError
+from math import prod
+from pathlib import Path
+from zipfile import ZipFile
+
+import numpy as np
+
+from pyspec.errors import DataError
+from pyspec.io.blocks import Axis, Block, found_of, meta_numbers
+from pyspec.io.found import Found
+from pyspec.io.optional import one_line
+from pyspec.io.reader import Reader, Request, Start
+from pyspec.io.sizes import check_size, zip_names
+from pyspec.io.units import dim_name, split_unit
+
+#: Order in the table of numbers, the energy (width) fastest.
+_DIMS = ("depth", "height", "width")
+
+
+def sniff(start: Start) -> bool:
+    """A zip archive with ``Spectrum_REGION.bin``."""
+    if not start.starts_with(b"PK\x03\x04"):
+        return False
+    names = zip_names(start.path)
+    if names is None:
+        return b"Spectrum_" in start.raw
+    return any(name.startswith("Spectrum_") and name.endswith(".bin") for name in names)
+
+
+def read(request: Request) -> Found:
+    """A region, or all regions together where they share their axes."""
+    path = request.path
+    try:
+        with ZipFile(path) as archive:
+            check_size(path, "the archive", sum(one.file_size for one in archive.infolist()))
+            names = [n for n in archive.namelist() if n.startswith("Spectrum_")]
+            regions = [name[9:-4] for name in names if name.endswith(".bin")]
+            blocks = [_block(path, archive, region) for region in regions]
+    except DataError:
+        raise
+    except Exception as error:  # a damaged archive shows itself in many ways
+        raise DataError(
+            f"{path}: cannot be read as an archive of SES ({one_line(error)}); copy it again"
+        ) from None
+    found = found_of(path, blocks, request.block, None)
+    found.notes.insert(0, "Scienta SES archive")
+    return found
+
+
+def _ini(path: Path, archive: ZipFile, name: str) -> dict[str, dict[str, str]]:
+    parser = ConfigParser(interpolation=None, strict=False)
+    parser.optionxform = str  # type: ignore[assignment,method-assign]
+    try:
+        parser.read_string(archive.read(name).decode("utf-8", "replace").lstrip("\ufeff"))
+    except IniError as error:
+        raise DataError(f"{path}: {name[:80]} is damaged ({one_line(error)})") from None
+    return {section: dict(parser.items(section)) for section in parser.sections()}
+
+
+def _block(path: Path, archive: ZipFile, region: str) -> Block:
+    keys = _ini(path, archive, f"Spectrum_{region}.ini").get("spectrum", {})
+    axes = []
+    for place, dim in enumerate(_DIMS):
+        label, unit = split_unit(keys.get(f"{dim}label", ""))
+        size = int(keys[dim])
+        first, step = float(keys[f"{dim}offset"]), float(keys[f"{dim}delta"])
+        values = first + step * np.arange(size, dtype=np.float64)
+        name = "energy" if dim == "width" else dim_name(label, unit, place)
+        axes.append(Axis(name, values, label, unit))
+    shape = tuple(axis.values.size for axis in axes)
+    raw = archive.read(f"Spectrum_{region}.bin")
+    if len(raw) != 4 * prod(shape):
+        raise DataError(
+            f"{path}: region {region[:60]!r} has {len(raw) // 4} values for "
+            f"{' × '.join(map(str, shape))} points; the archive was not written completely"
+        )
+    data = np.frombuffer(raw, "<f4").reshape(shape)
+    kept = [k for k, axis in enumerate(axes) if axis.dim == "energy" or axis.values.size > 1]
+    info: dict[str, str] = {}
+    if f"{region}.ini" in archive.namelist():
+        for section in _ini(path, archive, f"{region}.ini").values():
+            info.update(section)
+    meta = meta_numbers(info, photon_energy="Excitation Energy", pass_energy="Pass Energy")
+    columns = [("intensity", "counts", data.reshape([shape[k] for k in kept]))]
+    return Block(keys.get("name", region), [axes[k] for k in kept], columns, meta=meta)
+
+
+READER = Reader(
+    name="scienta_zip",
+    what="Scienta SES .zip (DA30): regions with their metadata",
+    endings=("zip",),
+    sniff=sniff,
+    read=read,
+    keywords=("block",),
+    example='read("map_0003.zip", block="Fermi map")',
+    checked="archives that a writer in the tests makes",
+)

@@ -1,0 +1,33 @@
+"""KiMoPack's .SIA: a matrix of delays and wavelengths between tabs."""
+
+from __future__ import annotations
+
+from pyspec.io.found import Found
+from pyspec.io.layout import read_layout
+from pyspec.io.reader import Reader, Request, Start
+from pyspec.io.text import read_table, read_text
+
+
+def sniff(start: Start) -> bool:
+    """By the ending of the name: the content is a table like others."""
+    return start.suffix == ".sia"
+
+
+def read(request: Request) -> Found:
+    """The matrix with its axes in the first row and column."""
+    table = read_table(request.path, read_text(request.path), None, request.decimal)
+    found = read_layout(table, layout="matrix", columns=None, sizes=request.sizes)
+    found.notes.insert(0, "KiMoPack .SIA")
+    return found
+
+
+READER = Reader(
+    name="sia",
+    what="KiMoPack's .SIA: delays × wavelengths, tabs",
+    endings=("sia",),
+    sniff=sniff,
+    read=read,
+    keywords=("decimal",),
+    example='read("TA_film.SIA", to="eV")',
+    checked="a measured file",
+)

@@ -1,0 +1,95 @@
+"""Tables of numbers in text: CSV, TSV, columns between white space."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from pyspec.errors import DataError
+from pyspec.io.found import Found, runs
+from pyspec.io.layout import column_number, read_layout
+from pyspec.io.reader import Reader, Request, Start
+from pyspec.io.text import Table, read_table, read_text
+
+#: So many "key: value" comments are kept.
+_MOST_META = 200
+
+
+def sniff(start: Start) -> bool:
+    """Every text; :func:`pyspec.io.text.read_text` refuses what is none."""
+    return True
+
+
+def read(request: Request) -> Found:
+    """The table of a text file as `layout=` says, or as its shape and header say."""
+    path = request.path
+    separator = {"tab": "\t", "space": " "}.get(str(request.delimiter), request.delimiter)
+    table = read_table(path, read_text(path), separator, request.decimal)
+    found = found_in(table, request, layout=request.layout)
+    return found if request.block is None else cut(found, request)
+
+
+def found_in(table: Table, request: Request, *, layout: str | None) -> Found:
+    """Data and axes of a table, with the errors of a column if they are asked for."""
+    columns = as_list(request.columns)
+    errors = None
+    if request.errors is not None:
+        at = column_number(table, request.errors)
+        errors = table.values[:, at]
+        if columns is None:
+            columns = [k for k in range(table.values.shape[1]) if k != at]
+    found = read_layout(table, layout=layout, columns=columns, sizes=request.sizes)
+    if errors is not None:
+        if found.data.shape != errors.shape:
+            raise DataError(
+                f"{table.path}: errors= belongs to one column of data; choose it with "
+                "columns=(x, y)"
+            )
+        found.errors = errors
+        found.notes.append(f"standard errors from column {request.errors!r}")
+    found.meta = _meta(table.comments)
+    return found
+
+
+def as_list(columns: object) -> list[int | str] | None:
+    """`columns=` as a list."""
+    if columns is None:
+        return None
+    return [columns] if isinstance(columns, (str, int)) else list(columns)  # type: ignore[call-overload]
+
+
+def _meta(comments: Sequence[str]) -> dict[str, str]:
+    """Comments of the form "key: value"."""
+    pairs = (line.partition(":") for line in comments[:_MOST_META])
+    return {key.strip(): value.strip() for key, _, value in pairs if key.strip() and value.strip()}
+
+
+def cut(found: Found, request: Request) -> Found:
+    """One of the blocks of an axis that starts again."""
+    kind = "time" if found.dims == ["time"] else "energy"
+    if kind not in found.axes or kind not in found.dims:
+        raise DataError(f"{request.path}: block= needs an axis in the table; leave it out")
+    parts = runs(np.asarray(found.axes[kind]))
+    if not isinstance(request.block, int) or not 0 <= request.block < len(parts):
+        sizes = ", ".join(f"{k}: {b - a} points" for k, (a, b) in enumerate(parts[:12]))
+        raise DataError(f"{request.path}: no block {request.block!r}; it has {sizes}")
+    part = slice(*parts[request.block])
+    found.data = np.take(found.data, range(part.start, part.stop), axis=found.dims.index(kind))
+    found.axes[kind] = found.axes[kind][part]
+    if found.errors is not None:
+        found.errors = found.errors[part]
+    found.notes.append(f"block {request.block} of {len(parts)}: the {kind} axis starts again")
+    return found
+
+
+READER = Reader(
+    name="text",
+    what="CSV, TSV, columns between white space; XAS, XES and EELS tables with # headers",
+    endings=("csv", "tsv", "txt", "dat", "xy", "prn"),
+    sniff=sniff,
+    read=read,
+    keywords=("layout", "columns", "delimiter", "decimal", "block", "errors"),
+    example='read("scan.csv", columns=["energy", "counts"], errors="sigma", decimal=",")',
+    checked="measured files",
+)

@@ -1,0 +1,50 @@
+"""XDI: X-ray absorption tables whose # headers name columns and units.
+
+Format: XAS Data Interchange 1.0 (https://github.com/XraySpectroscopy/XAS-Data-Interchange).
+"""
+
+from __future__ import annotations
+
+import re
+
+from pyspec.io.found import Found
+from pyspec.io.reader import Reader, Request, Start
+from pyspec.io.readers.text import found_in
+from pyspec.io.text import read_table, read_text
+from pyspec.io.units import show_unit
+
+_COLUMN = re.compile(r"^Column\.(\d+)$", re.IGNORECASE)
+
+
+def sniff(start: Start) -> bool:
+    """By its first line."""
+    return re.match(r"#\s*XDI/", start.text) is not None
+
+
+def read(request: Request) -> Found:
+    """A table of columns with names and units from the header."""
+    text = read_text(request.path)
+    table = read_table(request.path, text, None, None)
+    pairs = [line.partition(":") for line in table.comments]
+    meta = {key.strip(): value.strip() for key, sign, value in pairs if sign and value.strip()}
+    named = {int(m[1]): meta[key].split() for key in meta if (m := _COLUMN.match(key))}
+    words = [named.get(k + 1, [f"column {k}"]) for k in range(table.values.shape[1])]
+    table.header = [(1, [word[0] for word in words])]
+    found = found_in(table, request, layout="columns")
+    if len(words[0]) > 1 and found.dims[-1] == "energy":
+        found.units["energy"] = show_unit(words[0][1])
+    found.meta = meta
+    found.notes.insert(0, "XDI")
+    return found
+
+
+READER = Reader(
+    name="xdi",
+    what="XDI .xdi: X-ray absorption, columns and units named in the header",
+    endings=("xdi",),
+    sniff=sniff,
+    read=read,
+    keywords=("columns", "errors"),
+    example='read("Fe_K.xdi", columns=["energy", "mutrans"])',
+    checked="files that a writer in the tests makes",
+)

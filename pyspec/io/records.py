@@ -1,0 +1,159 @@
+"""Fits and arrays in an open HDF5 file: written, listed, and read one by one.
+
+/                attributes: pyspec (version that wrote it), schema, n_fits, n_arrays
+/fits/0001 …     one group for each fit: texts, tables, numbers; attribute sha256
+/arrays/<sha256> data, stored once however many fits use them
+
+``docs/archive_format.md`` describes every field.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from pyspec._version import VERSION
+from pyspec.errors import DataError, cut, shortened
+from pyspec.io import header
+from pyspec.io.optional import one_line
+from pyspec.io.tree import Reader, packing, write_tree
+from pyspec.model.digest import digest
+
+Arrays = dict[str, npt.NDArray[Any]]
+
+
+def write_items(
+    file: Any, fits: Sequence[Mapping[str, Any]], arrays: Mapping[str, npt.NDArray[Any]]
+) -> None:
+    """Adds fits, and arrays that are not there yet, to an archive or to an empty file.
+
+    What leads to the fits is written first, the fits next, and their data last: of a file that
+    was cut off, the fits before the cut can be read.
+    """
+    for name in arrays:
+        if not _is_digest(name):
+            raise DataError(
+                f"arrays/{shortened(name)}: is no sha256; name the array by pyspec.io.digest(array)"
+            )
+    for name, value in (("pyspec", _version()), ("schema", header.VERSION)):
+        file.attrs.modify(name, value)
+    group, shared = file.require_group("fits"), file.require_group("arrays")
+    last = max((int(name) for name in group), default=0)
+    new = [name for name in arrays if name not in shared]
+    file.attrs.modify("n_fits", len(group) + len(fits))
+    file.attrs.modify("n_arrays", len(shared) + len(new))
+    places = [f"{number:04d}" for number in range(last + 1, last + 1 + len(fits))]
+    groups = [group.create_group(place, track_order=True) for place in places]
+    for place, made, fit in zip(places, groups, fits, strict=True):
+        made.attrs["sha256"] = np.bytes_(write_tree(made, fit, f"fits/{place}"))
+    data = [arrays[name] for name in new]
+    empty = [
+        shared.create_dataset(name, shape=array.shape, dtype=array.dtype, **packing(array.size))
+        for name, array in zip(new, data, strict=True)
+    ]
+    for dataset, array in zip(empty, data, strict=True):
+        dataset[...] = array
+
+
+def _version() -> npt.NDArray[np.bytes_]:
+    """The version of pyspec, in 32 bytes, so that another one takes its place."""
+    return np.array(VERSION.encode(), dtype="S32")
+
+
+def _is_digest(name: object) -> bool:
+    return isinstance(name, str) and re.fullmatch("[0-9a-f]{64}", name) is not None
+
+
+def missing_items(file: Any, kind: str, names: Sequence[str]) -> dict[str, str]:
+    """What the group ("fits" or "arrays") of an archive has lost: name → that it is missing."""
+    expected = int(file.attrs.get(f"n_{kind}", len(names)))
+    if kind == "fits":
+        last = max([expected, *map(int, names)], default=0)
+        places = {f"{number:04d}" for number in range(1, min(last, expected + 1000) + 1)}
+        return {f"fits/{name}": "is missing" for name in sorted(places - set(names), key=int)}
+    lost = expected - len(names)
+    return {"arrays": f"{lost} of {expected} are missing"} if lost > 0 else {}
+
+
+def fit_names(file: Any) -> list[str]:
+    """The names of the fits in the order in which they were saved."""
+    return sorted(file["fits"], key=int)
+
+
+def _fit(reader: Reader, file: Any, name: str) -> dict[str, Any]:
+    group = file["fits"][name]
+    found, own = reader.tree(group)
+    if bytes(group.attrs["sha256"]).decode() != own or not isinstance(found, dict):
+        raise DataError(f"fits/{name}: its sha256 differs")
+    return found
+
+
+def _array(reader: Reader, file: Any, name: str) -> npt.NDArray[Any]:
+    array = reader.array(file["arrays"][name])
+    if digest(array) != name:
+        raise DataError(f"arrays/{name}: its sha256 differs")
+    return array
+
+
+def item_of(reader: Reader, file: Any, kind: str, name: str, sealed: bool) -> Any:
+    """One fit ("fits") or one array ("arrays"), its digest checked; a fit of version 1 has none.
+
+    Raises whatever damage leads to.
+    """
+    if kind == "arrays":
+        return _array(reader, file, name)
+    return _fit(reader, file, name) if sealed else reader.tree(file["fits"][name])[0]
+
+
+def check_root(file: Any, path: Path) -> int:
+    """The schema of an open HDF5 file; :class:`DataError` unless it is an archive of fits."""
+    schema, writer = file.attrs.get("schema"), file.attrs.get("pyspec")
+    if schema is None or writer is None or "fits" not in file or "arrays" not in file:
+        raise DataError(
+            f"{path}: is HDF5, but no archive of fits; read data with read(), or choose "
+            "another name to save under"
+        )
+    if not isinstance(schema, (int, np.integer)) or not 1 <= schema <= header.VERSION:
+        by = writer.decode(errors="replace") if isinstance(writer, bytes) else str(writer)
+        raise DataError(
+            f"{path}: has schema {cut(str(schema), 100)}, written by pyspec {by[:40]}; this is "
+            f"pyspec {VERSION}, which knows schemas 1 to {header.VERSION}; update it: pip install "
+            "-U pyspec"
+        )
+    return int(schema)
+
+
+@contextmanager
+def opened(h5py: Any, path: Path, shown: Path) -> Iterator[Any]:
+    """The archive `path`, open for reading; errors call it `shown`."""
+    try:
+        file = h5py.File(path, "r")
+    except Exception as error:
+        raise DataError(
+            f"{shown}: is no archive of fits: not HDF5, or damaged ({one_line(error)})"
+        ) from None
+    with file:
+        check_root(file, shown)
+        yield file
+
+
+def load_checked(h5py: Any, path: Path) -> tuple[list[dict[str, Any]], Arrays]:
+    """Fits and arrays of an archive whose bytes were checked; their digests are checked too."""
+    with opened(h5py, path, path) as file:
+        reader = Reader(h5py, path.stat().st_size)
+        try:
+            fits = [_fit(reader, file, name) for name in fit_names(file)]
+            return fits, {name: _array(reader, file, name) for name in file["arrays"]}
+        except MemoryError:
+            size = sum(int(one.size) * one.dtype.itemsize for one in file["arrays"].values())
+            raise DataError(
+                f"{path}: too large for the memory that is free; its data alone take {size} bytes"
+            ) from None
+        except Exception as error:  # damage shows itself in many ways
+            raise header.DamageError(one_line(error), path) from None

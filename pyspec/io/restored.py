@@ -1,0 +1,178 @@
+"""Stored fits as results again, without fitting: what pictures, reports and comparisons take."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from pyspec.fit import FitResult, ParameterTable, SliceFit, SliceResults
+from pyspec.fit.linear import problem_of
+from pyspec.fit.problem import FitProblem
+from pyspec.fit.slices.job import row_measurement
+from pyspec.model import Measurement, Model
+
+if TYPE_CHECKING:
+    import lmfit
+
+Array = npt.NDArray[np.float64]
+
+
+def restored_fit(
+    model: Model,
+    measurement: Measurement,
+    table: ParameterTable,
+    covariance: Array | None,
+    statistics: Mapping[str, Any],
+    settings: Mapping[str, Any],
+) -> FitResult:
+    """The FitResult of a stored fit. Values, errors and statistics are those that were stored;
+    curves are evaluated when they are asked for.
+
+    `covariance` is that of the free parameters, (n_free, n_free), NaN where there is none.
+    """
+    import lmfit
+
+    from pyspec.fit.units import from_lmfit
+
+    problem = problem_of(model, measurement, str(settings["backend"]))
+    params = _params(table, problem.names, covariance)
+    outcome = _outcome(params, problem.names, statistics, covariance)
+    minimizer = lmfit.Minimizer(
+        problem, params, scale_covar=bool(settings["scale_covar"]), nan_policy="propagate"
+    )
+    facts = {
+        "params": from_lmfit(params),
+        "scale_covar": bool(settings["scale_covar"]),
+        "backend": str(settings["backend"]),
+        "method": str(settings["method"]),
+        "seconds": float(statistics["seconds"]),
+        "message": str(statistics["message"]),
+        "success": bool(statistics["success"]),
+        "interrupted": bool(statistics["interrupted"]),
+        "at_bound": {row.name: row.at_bound for row in table if row.at_bound},
+        "without_effect": tuple(statistics["without_effect"]),
+        "settings": _settings(settings),
+        "expressions": {row.name: row.expr for row in table if row.expr is not None},
+        "start": {row.name: row.init for row in table if row.init is not None},
+        "nfev": int(statistics["nfev"]),
+    }
+    return FitResult(problem, minimizer, outcome, **facts)
+
+
+def restored_slices(
+    model: Model,
+    series: Measurement,
+    time: Array,
+    rows: npt.NDArray[np.int64],
+    tables: Sequence[ParameterTable],
+    statistics: Sequence[Mapping[str, Any]],
+    settings: Mapping[str, Any],
+) -> SliceResults:
+    """The SliceResults of a stored fit slice by slice. `tables` and `statistics` have one entry
+    a slice, with its status and message."""
+    import lmfit
+
+    from pyspec.fit.units import from_lmfit
+
+    backend = str(settings["backend"])
+    shared: Any = None
+    fits = []
+    for index, (row, table, facts) in enumerate(zip(rows, tables, statistics, strict=True)):
+        status, message = str(facts["status"]), str(facts["message"])
+        if not np.isfinite(table["value"]).all():
+            fits.append(SliceFit(index, int(row), status, message, None))
+            continue
+        fixed = {one.name: one.value for one in table if one.kind == "fixed"}
+        measurement = row_measurement(series, int(row))
+        problem = FitProblem(model, measurement, backend, shared, fixed or None)
+        shared = shared or problem.executor
+        # The executor belongs to the first slice; each makes its own when it is asked for.
+        problem.release()
+        params = _params(table, problem.names, None)
+        done = {**facts, "n_data": problem.n_points, "n_free": len(problem.names)}
+        outcome = _outcome(params, problem.names, done, None)
+        result = FitResult(
+            problem,
+            lmfit.Minimizer(problem, params, scale_covar=bool(settings["scale_covar"])),
+            outcome,
+            params=from_lmfit(params),
+            scale_covar=bool(settings["scale_covar"]),
+            backend=backend,
+            method=str(settings["method"]),
+            seconds=float("nan"),
+            message=message,
+            success=status == "converged",
+            interrupted=status == "interrupted",
+            at_bound={},
+            without_effect=(),
+            settings=_settings(settings),
+            expressions={one.name: one.expr for one in table if one.expr is not None},
+            start={one.name: one.init for one in table if one.init is not None},
+            nfev=int(facts["nfev"]),
+        )
+        fits.append(SliceFit(index, int(row), status, message, result))
+    stopped = any(fit.status == "interrupted" for fit in fits)
+    return SliceResults(fits, model, series, time, backend, float("nan"), stopped)
+
+
+def _settings(settings: Mapping[str, Any]) -> dict[str, Any]:
+    plain = {key: settings[key] for key in ("methods", "scale_covar") if key in settings}
+    return {**dict(settings.get("options", {})), **plain}
+
+
+def _params(
+    table: ParameterTable, free: Sequence[str], covariance: Array | None
+) -> lmfit.Parameters:
+    """lmfit.Parameters with stored values, errors and correlations."""
+    import lmfit
+
+    params = lmfit.Parameters()
+    for row in table:
+        low, high = (row.min, row.max) if row.kind == "free" else (-np.inf, np.inf)
+        par = lmfit.Parameter(row.name, row.value, vary=row.kind == "free", min=low, max=high)
+        par.stderr = row.stderr
+        if row.init is not None:
+            par.init_value = row.init
+        if row.expr is not None:
+            par.user_data = row.expr
+        params[row.name] = par
+    if covariance is None:
+        return params
+    spread = np.sqrt(np.diag(covariance))
+    for i, name in enumerate(free):
+        correl = {
+            other: float(covariance[i, j] / (spread[i] * spread[j]))
+            for j, other in enumerate(free)
+            if i != j and np.isfinite(covariance[i, j]) and spread[i] * spread[j] > 0
+        }
+        params[name].correl = correl or None
+    return params
+
+
+def _outcome(
+    params: lmfit.Parameters,
+    free: Sequence[str],
+    statistics: Mapping[str, Any],
+    covariance: Array | None,
+) -> Any:
+    """A MinimizerResult with the stored numbers."""
+    import lmfit
+
+    outcome = lmfit.minimizer.MinimizerResult()
+    outcome.params = params
+    outcome.var_names = list(free)
+    outcome.init_vals = [params[name].init_value for name in free]
+    outcome.init_values = dict(zip(free, outcome.init_vals, strict=True))
+    for name in ("chisqr", "redchi", "nfev"):
+        setattr(outcome, name, statistics[name])
+    outcome.ndata, outcome.nvarys = int(statistics["n_data"]), len(free)
+    outcome.nfree = max(outcome.ndata - int(statistics["n_free"]), 1)
+    outcome.message = str(statistics["message"])
+    outcome.success = bool(statistics.get("success", True))
+    if covariance is not None:
+        outcome.covar = covariance
+    outcome.errorbars = covariance is not None
+    return outcome

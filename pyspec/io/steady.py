@@ -1,0 +1,99 @@
+"""A file for HDF5 to write to that never fails, and says afterwards whether it did.
+
+HDF5 cannot close a file whose last writes failed: it stays open within the library, and a file that
+gets the same number from the system later is taken for it. So HDF5 is told that every write
+succeeded; the first error is kept, and raised when the file was closed.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+
+class SteadyFile(io.RawIOBase):
+    """A binary file, open for reading and writing, that keeps the first error of writing.
+
+    Attributes
+    ----------
+    error : the first OSError of a write, or None
+    """
+
+    def __init__(self, path: Path, new: bool) -> None:
+        super().__init__()
+        self._file = path.open("w+b" if new else "r+b", buffering=0)
+        self.error: OSError | None = None
+
+    def readable(self) -> bool:
+        """Yes."""
+        return True
+
+    def writable(self) -> bool:
+        """Yes."""
+        return True
+
+    def seekable(self) -> bool:
+        """Yes."""
+        return True
+
+    def seek(self, offset: int, whence: int = io.SEEK_SET, /) -> int:
+        """As of any file."""
+        return self._file.seek(offset, whence)
+
+    def tell(self) -> int:
+        """As of any file."""
+        return self._file.tell()
+
+    def readinto(self, buffer: Any, /) -> int:
+        """As of any file; zero bytes where writes that failed left nothing."""
+        view = memoryview(buffer).cast("B")
+        done = 0
+        while done < len(view) and (size := self._file.readinto(view[done:])):
+            done += size
+        if self.error is not None:
+            view[done:] = bytes(len(view) - done)
+            return len(view)
+        return done
+
+    def write(self, data: Any, /) -> int:
+        """Writes all of `data`, or keeps the error."""
+        view = memoryview(data).cast("B")
+        done = 0
+        try:
+            while self.error is None and done < len(view):
+                done += self._file.write(view[done:])
+        except OSError as error:
+            self.error = error
+        return len(view)
+
+    def truncate(self, size: int | None = None, /) -> int:
+        """As of any file, or keeps the error."""
+        try:
+            if self.error is None:
+                return self._file.truncate(size)
+        except OSError as error:
+            self.error = error
+        return size or 0
+
+    def close(self) -> None:
+        """Closes the file; HDF5 has closed it before."""
+        self._file.close()
+        super().close()
+
+
+@contextmanager
+def written(h5py: Any, path: Path, new: bool, **options: Any) -> Iterator[Any]:
+    """An HDF5 file, made (`new`) or added to; afterwards every write has succeeded.
+
+    Raises the first OSError of a write. Options as of ``h5py.File``.
+    """
+    with SteadyFile(path, new) as stream:
+        try:
+            with h5py.File(stream, "w" if new else "r+", **options) as file:
+                yield file
+        finally:
+            if stream.error is not None:
+                raise stream.error

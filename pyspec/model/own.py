@@ -1,0 +1,165 @@
+"""The sections ``functions`` and ``include`` of a model file: functions of a user's own.
+
+functions:
+  Skew:
+    parameters: A, x0 [eV], w > 0 [eV], b     # with bounds and units; else in order of first use
+    lines: {u: (x - x0) / w}                  # helper values, each in terms of those before
+    formula: A * exp(-4 * log(2) * u ** 2) * (1 + erf(b * u))
+    domain: energy                            # or time (the axis is t), profile
+    doc: a Gaussian with one flank steeper than the other
+include: our_formulas.yaml                    # files that hold a section ``functions`` each
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from pathlib import Path
+
+from pyspec._library import OpDef
+from pyspec.errors import ModelError
+from pyspec.formula import DOMAINS, Definition, define, free_names, write
+from pyspec.model.reader import Mapping, Node, Scalar, Sequence, Source, open_source, read
+from pyspec.model.scalars import is_null
+from pyspec.model.tree import Component
+
+#: The names of the sections.
+FUNCTIONS, INCLUDE = "functions", "include"
+
+_KEYS = ("formula", "parameters", "lines", "domain", "doc")
+_EXAMPLE = "'Skew: {formula: A * exp(-((x - x0) / w) ** 2)}'"
+
+#: One section: its name and what stands below it.
+Entry = tuple[Scalar, Node]
+
+
+def read_functions(file: Source, section: Entry | None, include: Entry | None) -> dict[str, OpDef]:
+    """The functions by formula of a file and of those that it includes, by name.
+
+    Raises :class:`ModelError`, starting with file, line and function.
+    """
+    found: dict[str, tuple[OpDef, str]] = {}
+    for source, entry in [*_included(file, include), *([(file, section)] if section else [])]:
+        _read_section(source, entry, found)
+    return {name: op for name, (op, _) in found.items()}
+
+
+def _included(file: Source, include: Entry | None) -> list[tuple[Source, Entry]]:
+    """The sections of the files that are included."""
+    if include is None:
+        return []
+    key, node = include
+    items = node.items if isinstance(node, Sequence) else (node,)
+    found = []
+    for item in items:
+        place = f"{file.at(key.line)}: {INCLUDE}"
+        if not isinstance(item, Scalar) or is_null(item):
+            raise ModelError(f"{place}: names files of formulas, such as 'include: ours.yaml'")
+        folder = Path() if file.name.startswith("<") else Path(file.name).parent
+        source = open_source(folder / item.text)
+        root = read(source)
+        sections = dict_of(root) if isinstance(root, Mapping) else {}
+        if set(sections) != {FUNCTIONS}:
+            raise ModelError(
+                f"{place}: {item.text} must hold a section '{FUNCTIONS}:' and nothing else"
+            )
+        found.append((source, sections[FUNCTIONS]))
+    return found
+
+
+def dict_of(node: Mapping) -> dict[str, Entry]:
+    """The entries of a mapping by name."""
+    return {key.text: (key, body) for key, body in node.items}
+
+
+def _read_section(file: Source, entry: Entry, found: dict[str, tuple[OpDef, str]]) -> None:
+    key, body = entry
+    place = f"{file.at(key.line)}: {FUNCTIONS}"
+    if not isinstance(body, Mapping):
+        raise ModelError(f"{place}: this section holds functions by name, such as {_EXAMPLE}")
+    for name, node in body.items:
+        where = file.at(name.line)
+        op = _function(file, name, node)
+        if name.text in found and found[name.text][0] != op:
+            raise ModelError(
+                f"{where}: {FUNCTIONS}.{name.text}: given twice, first at {found[name.text][1]}; "
+                "rename one of the two"
+            )
+        found[name.text] = op, where
+
+
+def _function(file: Source, name: Scalar, node: Node) -> OpDef:
+    place = f"{file.at(name.line)}: {FUNCTIONS}.{name.text}"
+    if not isinstance(node, Mapping):
+        raise ModelError(f"{place}: write a formula below it, such as {_EXAMPLE}")
+    given: dict[str, Entry] = {}
+    for key, value in node.items:
+        if key.text not in _KEYS:
+            from pyspec.model.build import similar
+
+            raise ModelError(
+                f"{file.at(key.line)}: {FUNCTIONS}.{name.text}: {key.text!r} is not known here"
+                f"{similar(key.text, list(_KEYS))}; there are {', '.join(_KEYS)}"
+            )
+        if key.text in given:
+            raise ModelError(f"{place}: {key.text!r} is given twice; remove one")
+        given[key.text] = key, value
+    if "formula" not in given:
+        raise ModelError(f"{place}: has no formula; write 'formula: A * exp(-(x - x0) ** 2)'")
+    key, formula = given["formula"]
+    text = _text(formula, f"{place}.formula")
+    lines = _lines(given.get("lines"), place)
+    domain = _text(given["domain"][1], f"{place}.domain") if "domain" in given else "energy"
+    doc = _text(given["doc"][1], f"{place}.doc") if "doc" in given else ""
+    if "parameters" in given:
+        params = _params(given["parameters"][1], f"{place}.parameters")
+    else:
+        axis = DOMAINS[domain][2] if domain in DOMAINS else "x"
+        params = ", ".join(free_names(text, lines, axis, f"{file.at(key.line)}: {name.text}"))
+    where = f"{file.at(key.line)}: {FUNCTIONS}.{name.text}"
+    return define(write(domain, name.text, params, text, lines, doc), where)
+
+
+def _text(node: Node, place: str) -> str:
+    if not isinstance(node, Scalar) or is_null(node):
+        raise ModelError(f"{place}: must be text; quote it where it holds ': ' or ' #'")
+    return node.text
+
+
+def _params(node: Node, place: str) -> str:
+    if isinstance(node, Sequence):
+        return ", ".join(_text(item, place) for item in node.items)
+    return _text(node, place)
+
+
+def _lines(entry: Entry | None, place: str) -> list[tuple[str, str]]:
+    if entry is None:
+        return []
+    if not isinstance(entry[1], Mapping):
+        raise ModelError(f"{place}.lines: holds helper values by name, such as 'u: (x - x0) / w'")
+    return [(key.text, _text(node, f"{place}.lines.{key.text}")) for key, node in entry[1].items]
+
+
+# ---- and back to text --------------------------------------------------------------------------
+
+
+def functions_text(components: Iterable[Component]) -> str:
+    """The section ``functions`` that these components need; "" for none."""
+    found = {c.op.name: c.op.own for c in components if isinstance(c.op.own, Definition)}
+    lines = [line for own in found.values() for line in _written(own)]
+    return "".join(f"{line}\n" for line in (f"{FUNCTIONS}:", *lines)) if lines else ""
+
+
+def _written(own: Definition) -> list[str]:
+    entries = [("parameters", own.signature), ("formula", own.value.text), ("domain", own.domain)]
+    if own.doc:
+        entries.append(("doc", own.doc))
+    lines = [f"  {own.name}:"]
+    lines += [f"    {key}: {json.dumps(text, ensure_ascii=False)}" for key, text in entries]
+    if own.lines:
+        lines.append("    lines:")
+        lines += [
+            f"      {name}: {json.dumps(formula.text, ensure_ascii=False)}"
+            for name, formula in own.lines
+        ]
+    return lines

@@ -1,0 +1,91 @@
+"""What a Model is made of, as it was given: components and quantities, or descriptions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from pyspec.errors import CallError, ModelError
+from pyspec.model.describe import Description, Value, build_described
+from pyspec.model.own import FUNCTIONS, INCLUDE
+from pyspec.model.to_yaml import dynamics_names, dynamics_text, profile_text
+from pyspec.model.tree import Component, Dynamics, Par, Profile
+
+#: Sections of a model file that are no models.
+RESERVED = ("parameters", "attached", FUNCTIONS, INCLUDE)
+
+
+def parts_of(
+    name: str,
+    components: Sequence[Component] | Sequence[Description],
+    quantities: Sequence[Par] | Mapping[str, Value],
+) -> tuple[list[Component], list[Par]]:
+    """The components and quantities of a model. Raises :class:`ModelError`."""
+    if not isinstance(name, str) or not name.strip() or name in RESERVED:
+        raise ModelError(f"{name!r} cannot name a model; choose another name")
+    given: object = components
+    if isinstance(given, (str, Description)):
+        wanted = "a list of components, Model('au', [Offset(10), Gauss(20, 84, 1)])"
+        other = f"; a model of a file is load_model({name!r}, {str(given)!r})"
+        raise CallError(
+            f"Model: the second argument is {wanted}, not {given!r}"
+            f"{other if isinstance(given, str) else ''}"
+        )
+    ready = [one for one in components if isinstance(one, Component)]
+    if len(ready) == len(components) and not isinstance(quantities, Mapping):
+        return ready, list(quantities)
+    if ready or (quantities and not isinstance(quantities, Mapping)):
+        raise ModelError(
+            f"{name}: give components of pyspec.components, with quantities by name, or those of "
+            "a loaded model; not both"
+        )
+    described = [one for one in components if not isinstance(one, Component)]
+    return build_described(name, described, quantities if isinstance(quantities, Mapping) else {})
+
+
+def owner_of(
+    par: Par, components: Sequence[Component], parameters: Mapping[str, Par]
+) -> tuple[Component | None, Dynamics | Profile | None]:
+    """The component that a parameter belongs to, and the dynamics or profile of that."""
+    for component in components:
+        if any(own is par for own in component.parameters):
+            return component, None
+    for other in parameters.values():
+        for part in (other.dynamics, other.profile):
+            for component in part.components if part is not None else ():
+                if any(own is par for own in component.parameters):
+                    return component, part
+    return None, None
+
+
+def retell(part: Dynamics | Profile) -> None:
+    """Writes the YAML text of what moves a parameter anew, after a change."""
+    if isinstance(part, Profile):
+        part.text = profile_text(part, part.name)
+        return
+    names = part.name.split(", ")
+    if len(set(names)) != len(names):  # one model that takes several turns is now several
+        names = dynamics_names(part.target, part.n_subcycles)
+        part.name = ", ".join(names)
+    part.text = dynamics_text(part, names)
+
+
+def need_part(given: object, kind: type[Dynamics] | type[Profile], target: object) -> None:
+    """Raises :class:`CallError` unless what a parameter gets is dynamics or a profile."""
+    if not isinstance(given, kind):
+        load = f"load_{kind.__name__.lower()}"
+        raise CallError(
+            f"add_{kind.__name__.lower()}: takes a {kind.__name__}, not {given!r}; load it first: "
+            f"{load}('models.yaml', 'name', {target!r})"
+        )
+
+
+def with_parts(pars: Iterable[Par]) -> dict[str, Par]:
+    """Parameters by name, each followed by those of its laws and of its profile."""
+    found: dict[str, Par] = {}
+    for par in pars:
+        found[par.name] = par
+        if par.dynamics is not None:
+            found.update((law.name, law) for law in par.dynamics.parameters)
+        if par.profile is not None:
+            found.update((part.name, part) for part in par.profile.parameters)
+    return found

@@ -1,0 +1,252 @@
+"""What scripts of trspecfit ask of a Model and of its components, under the names it gives them.
+
+Values are computed by the executors and pictures drawn by the rooms above; nothing here is needed
+by a fit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from pyspec.errors import DataError, ModelError
+from pyspec.model.handed import handed
+
+Array = npt.NDArray[np.float64]
+
+RENDERINGS = ("graphviz", "string")
+
+
+def image_path(save_img: int, save_path: str | Path, name: str) -> Path | None:
+    """Where a picture goes that `save_img` asks for: the file `save_path`, or `name` in that
+    folder; None for 0."""
+    if save_img == 0:
+        return None
+    path = Path(save_path)
+    return path if path.suffix else path / f"{name}.png"
+
+
+class ModelNames:
+    """The part of a Model that has trspecfit's names."""
+
+    #: What :meth:`create_value_1d` and :meth:`create_value_2d` left, and curves of components.
+    value_1d: Array | None = None
+    value_2d: Array | None = None
+    component_spectra: Sequence[Array] = ()
+
+    @property
+    def parameter_names(self: Any) -> list[str]:
+        """The names of all parameters, in file order."""
+        return list(self.parameters)
+
+    @property
+    def aux_axis(self: Any) -> Array | None:
+        """The auxiliary axis of profiles."""
+        axis: Array | None = self.aux
+        return axis
+
+    @property
+    def dim(self: Any) -> int:
+        """2 where a parameter moves in time, else 1."""
+        return 2 if any(par.dynamics is not None for par in self.parameters.values()) else 1
+
+    def find_par_by_name(self: Any, par_name: str) -> tuple[int | None, int | None]:
+        """(place of the component, place of the parameter in its `pars`); (None, None) for a name
+        that belongs to none of them."""
+        for place, component in enumerate(self.components):
+            for k, par in enumerate(component.pars):
+                if par is not None and par.name == par_name:
+                    return place, k
+        return None, None
+
+    def create_value_1d(
+        self: Any, t_ind: int = 0, *, store_1d: int = 0, return_1d: int = 0
+    ) -> Array | None:
+        """The spectrum of the row `t_ind` into `value_1d`, (n_energy,); with `return_1d` it is
+        returned too. `store_1d` puts what each component adds into `component_spectra`."""
+        value = np.asarray(self.evaluate())
+        self.value_1d = value[t_ind] if value.ndim == 2 else value
+        if store_1d:
+            self.component_spectra = list(self.component_curves(t_ind).values())
+        return self.value_1d if return_1d else None
+
+    def create_value_2d(self: Any, t_ind: Sequence[int] | None = None) -> None:
+        """The spectra into `value_2d`, (n_time, n_energy); `t_ind` is (begin, end), some rows.
+
+        Raises :class:`DataError` without both axes.
+        """
+        if self.dimension != 2:
+            raise DataError("a model has times with both axes; set_axes(energy=..., time=...)")
+        value = np.asarray(self.evaluate())
+        self.value_2d = value if t_ind is None else value[slice(*t_ind)]
+
+    def component_curves(self: Any, t_ind: int = 0) -> dict[str, Array]:
+        """Name → (n_energy,) what each component adds to the spectrum of the row `t_ind`, in file
+        order; they sum to it."""
+        found: dict[str, Array] = handed("component_curves", "pyspec.fit")(self, t_ind)
+        return found
+
+    def plot_1d(
+        self: Any,
+        t_ind: int = 0,
+        *,
+        plot_sum: bool = True,
+        x_lim: tuple[float, float] | None = None,
+        y_lim: tuple[float, float] | None = None,
+        save_img: int = 0,
+        save_path: str | Path = "",
+        config: Any = None,
+        **options: Any,
+    ) -> Any:
+        """Draws the spectrum of the row `t_ind`, or without `plot_sum` its components; returns the
+        Figure.
+
+        `x_lim` are energies, `y_lim` intensities. `save_img` other than 0 writes the picture to
+        `save_path`, a file or a folder. Options as of :func:`pyspec.plot.plot_data`.
+        """
+        draw = handed("plot_model_1d", "pyspec.plot")
+        path = image_path(save_img, save_path, f"{self.name}_1d")
+        given = {"x_lim": x_lim, "z_lim": y_lim, "config": config, "save_path": path, **options}
+        return draw(self, t_ind, plot_sum, **given)
+
+    def plot_2d(
+        self: Any,
+        save_img: int = 0,
+        save_path: str | Path = "",
+        x_lim: tuple[float, float] | None = None,
+        y_lim: tuple[float, float] | None = None,
+        z_lim: tuple[float, float] | None = None,
+        config: Any = None,
+        **options: Any,
+    ) -> Any:
+        """Draws the spectra as a map over energy and time; returns the Figure. `y_lim` are times,
+        `z_lim` intensities; see :meth:`plot_1d`."""
+        draw = handed("plot_model_2d", "pyspec.plot")
+        limits = {"x_lim": x_lim, "y_lim": y_lim, "z_lim": z_lim}
+        path = image_path(save_img, save_path, f"{self.name}_2d")
+        return draw(self, **{**limits, "config": config, "save_path": path, **options})
+
+    def visualize(
+        self: Any, *, rendering: str = "graphviz", collapse_profiles: bool = True
+    ) -> str | None:
+        """Shows which value feeds which, as a graph.
+
+        `rendering` "string" prints and returns it in the DOT language; "graphviz" (the package of
+        that name) shows it as a picture, or without the package does the same as "string".
+        `collapse_profiles` is taken for the sake of scripts: a profile is one node in any case.
+        """
+        if rendering not in RENDERINGS:
+            raise ModelError(f"rendering is {' or '.join(RENDERINGS)}, not {rendering!r}")
+        text: str = handed("dot", "pyspec.ir")(self)
+        if rendering == "graphviz" and _shown(text):
+            return None
+        print(text)
+        return text
+
+
+def _shown(text: str) -> bool:
+    """Whether a graph could be shown as a picture in a notebook."""
+    from importlib import import_module
+
+    try:
+        graphviz, shell = import_module("graphviz"), import_module("IPython.display")
+        shell.display(graphviz.Source(text))
+    except (ImportError, OSError, RuntimeError):
+        return False
+    return True
+
+
+class ComponentNames:
+    """The part of a Component that has trspecfit's names."""
+
+    #: The model that it belongs to, once it does.
+    owner: Any = None
+    name: str
+    function: str
+
+    @property
+    def comp_name(self) -> str:
+        """The name of the component."""
+        return self.name
+
+    @property
+    def fct_str(self) -> str:
+        """The name of its function."""
+        return self.function
+
+    @property
+    def parent_model(self) -> Any:
+        """The model that it belongs to, None before it does."""
+        return self.owner
+
+    @property
+    def energy(self) -> Array | None:
+        """The energy axis of its model."""
+        return None if self.owner is None else self.owner.energy
+
+    @property
+    def time(self) -> Array | None:
+        """The time axis of its model."""
+        return None if self.owner is None else self.owner.time
+
+    @property
+    def aux_axis(self) -> Array | None:
+        """The auxiliary axis of its model."""
+        return None if self.owner is None else self.owner.aux
+
+    def value(self, t_ind: int = 0, *, spectrum: npt.ArrayLike | None = None) -> Array:
+        """(n_energy,) what the component adds at the row `t_ind`, with the values of its model; a
+        background at rest reads `spectrum`, by default what stands below it."""
+        owner = self._need_owner()
+        if spectrum is not None:
+            curve: Array = handed("background_curve", "pyspec.fit")(owner, self.name, spectrum)
+            return curve
+        found: Array = owner.component_curves(t_ind)[self.name]
+        return found
+
+    def _need_owner(self) -> Any:
+        if self.owner is None:
+            raise ModelError(
+                f"{self.name} belongs to no model with axes; ask one of model.components"
+            )
+        return self.owner
+
+    def plot(
+        self,
+        t_ind: int = 0,
+        *,
+        plot_traces: bool = True,
+        plot_every: int = 1,
+        plot_max: int | None = None,
+        save_img: int = 0,
+        save_path: str | Path = "",
+        config: Any = None,
+        plot_kwargs: Mapping[str, Any] | None = None,
+        spectrum: npt.ArrayLike | None = None,
+        **options: Any,
+    ) -> Any:
+        """Draws the component alone at the row `t_ind`, with the values of its model; returns the
+        Figure.
+
+        Parameters
+        ----------
+        plot_traces : of a component with a profile, one curve for each point of the auxiliary axis
+            (every `plot_every`-th, at most `plot_max`) rather than their average
+        spectrum : (n_energy,) what a background reads; by default what stands below it
+        save_img, save_path, config : as of :meth:`pyspec.Model.plot_1d`
+        plot_kwargs, options : fields of PlotConfig
+
+        Raises :class:`ModelError` for a component of no model, :class:`DataError` without axes.
+        """
+        owner = self._need_owner()
+        if plot_every < 1 or (plot_max is not None and plot_max < 1):
+            raise DataError("plot_every and plot_max are whole numbers from 1 on")
+        draw = handed("plot_component_of", "pyspec.plot")
+        path = image_path(save_img, save_path, self.name)
+        chosen = (plot_every, plot_max) if plot_traces else None
+        given = {"config": config, "save_path": path, **dict(plot_kwargs or {}), **options}
+        return draw(owner, self.name, t_ind, chosen, spectrum, **given)

@@ -1,0 +1,159 @@
+"""A model on other grids than its own.
+
+What a component sums over the grid (Shirley over energy, a kernel such as gaussCONV over time)
+belongs to the grid of the data: it is computed there and interpolated. All else is evaluated on
+the new grid itself.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Generic, Protocol, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from pyspec.errors import DataError
+from pyspec.model.axes import check_axis
+from pyspec.model.tree import Component, Par
+
+Array = npt.NDArray[np.float64]
+
+
+class Sampled(Protocol):
+    """What is needed of a model."""
+
+    name: str
+    components: list[Component]
+    quantities: tuple[Par, ...]
+    energy: Array | None
+    time: Array | None
+
+    @property
+    def parameters(self) -> dict[str, Par]: ...
+
+    @property
+    def is_time_model(self) -> bool: ...
+
+    def set_axes(self, energy: Any = ..., time: Any = ...) -> None: ...
+
+
+M = TypeVar("M", bound=Sampled)
+
+
+@dataclass(frozen=True)
+class Term(Generic[M]):
+    """A part of a prediction: `sign` times `model` on its axes, interpolated along the axes that
+    are given as (from, to)."""
+
+    model: M
+    sign: float
+    energy: tuple[Array, Array] | None
+    time: tuple[Array, Array] | None
+
+    def taken(self, values: Array) -> Array:
+        """Values on the axes of the model, (..., n_time, n_energy) or (..., n), as part of the
+        prediction: a linear function of them."""
+        if self.energy is not None:
+            values = _interpolated(values, *self.energy)
+        if self.time is not None:
+            axis = values.ndim - 1 if self.model.is_time_model else values.ndim - 2
+            moved = _interpolated(np.moveaxis(values, axis, -1), *self.time)
+            values = np.moveaxis(moved, -1, axis)
+        return self.sign * values
+
+
+def terms(model: M, energy: npt.ArrayLike | None, time: npt.ArrayLike | None) -> list[Term[M]]:
+    """The parts that add up to the model on the axes `energy` and `time`; None takes its own.
+
+    Raises :class:`DataError` for an axis that the model has not, and outside of its own axes where
+    a component sums over them.
+    """
+    for what, given, own in (("energy", energy, model.energy), ("time", time, model.time)):
+        if given is not None and what == "energy" and model.is_time_model:
+            raise DataError(f"{model.name} is a trace against time, without energies; leave it out")
+        if given is None and own is None and (what == "energy") is not model.is_time_model:
+            raise DataError(f"{model.name} has no {what} axis; give {what}=")
+    if time is not None and model.time is None and not model.is_time_model and not _moves(model):
+        raise DataError(f"{model.name} is the model of one spectrum; leave time= out")
+    new_energy = model.energy if energy is None else check_axis(energy, "energy")
+    new_time = model.time if time is None else check_axis(time, "time", ascending=True)
+    along_time: tuple[Array, Array] | None = None
+    base_time = new_time
+    if _has_kernel(model) and _differ(model.time, new_time):
+        assert new_time is not None
+        along_time = _steps(model.time, new_time, f"{model.name}: a kernel", "time")
+        base_time = model.time
+    fed = [component for component in model.components if component.op.spectrum_fed]
+    if not fed or not _differ(model.energy, new_energy):
+        return [Term(_on(model, new_energy, base_time), 1.0, None, along_time)]
+    assert new_energy is not None
+    along = _steps(model.energy, new_energy, f"{model.name}: {fed[0].name}", "energy")
+    whole = Term(_on(model, model.energy, base_time), 1.0, along, along_time)
+    rest = _without(model, fed)
+    if rest is None:
+        return [whole]
+    return [
+        Term(_on(rest, new_energy, base_time), 1.0, None, along_time),
+        whole,
+        Term(_on(rest, model.energy, base_time), -1.0, along, along_time),
+    ]
+
+
+def _on(model: M, energy: Array | None, time: Array | None) -> M:
+    placed = copy.deepcopy(model)
+    placed.set_axes(energy=energy, time=time)
+    return placed
+
+
+def _without(model: M, fed: Sequence[Component]) -> M | None:
+    """The model without some components, whose parameters stay as quantities for expressions that
+    name them; None where nothing remains."""
+    rest = copy.deepcopy(model)
+    names = {component.name for component in fed}
+    gone = [component for component in rest.components if component.name in names]
+    rest.components = [one for one in rest.components if one.name not in names]
+    own = [par for component in gone for par in component.parameters]
+    if not rest.components or any(par.profile is not None for par in own):
+        return None
+    rest.quantities = (*rest.quantities, *own)
+    return rest
+
+
+def _has_kernel(model: Sampled) -> bool:
+    laws = [par.dynamics.components for par in model.parameters.values() if par.dynamics]
+    if model.is_time_model:
+        laws.append(model.components)
+    return any(component.op.kind == "KERNEL" for group in laws for component in group)
+
+
+def _moves(model: Sampled) -> bool:
+    return any(par.dynamics is not None for par in model.parameters.values())
+
+
+def _differ(own: Array | None, new: Array | None) -> bool:
+    return own is not None and new is not None and not np.array_equal(own, new)
+
+
+def _steps(own: Array | None, new: Array, who: str, what: str) -> tuple[Array, Array]:
+    assert own is not None
+    if new.min() < own.min() or new.max() > own.max():
+        raise DataError(
+            f"{who} sums over the {what} axis of the data, from {own.min():g} to {own.max():g}, "
+            f"and is not known from {new.min():g} to {new.max():g}; stay within the first"
+        )
+    return own, new
+
+
+def _interpolated(values: Array, own: Array, new: Array) -> Array:
+    """Linear interpolation along the last axis; at a point of `own`, the value there."""
+    order = slice(None, None, -1) if own.size > 1 and own[-1] < own[0] else slice(None)
+    rising, values = own[order], values[..., order]
+    if own.size == 1:
+        return np.repeat(values, new.size, axis=-1)
+    right = np.clip(np.searchsorted(rising, new, side="right"), 1, own.size - 1)
+    left = right - 1
+    share = (new - rising[left]) / (rising[right] - rising[left])
+    return np.asarray((1.0 - share) * values[..., left] + share * values[..., right])

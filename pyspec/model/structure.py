@@ -1,0 +1,97 @@
+"""What of a model decides its graph and its plan: all but numbers that may change from fit to fit.
+
+Values, bounds and places in a file are no part of it, nor are axes, but for three things: which of
+them there are, how many points the auxiliary axis has, and the times where a law belongs to a
+sub-cycle, since the plan then holds which sub-cycle each time is in.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from typing import TYPE_CHECKING
+
+from pyspec.model.tree import Component, Dynamics, Par, Profile
+
+if TYPE_CHECKING:
+    from pyspec.model.model import Model
+
+
+def structure_of(model: Model) -> Hashable:
+    """Models with equal structures have the same plan but for its axes and values.
+
+    A function of the op table is known by the identity of its row: who keeps a structure keeps the
+    rows too, see :func:`rows_of`.
+    """
+    parts = _components(model.components)
+    quantities = tuple([_par(par) for par in model.quantities])
+    time = None
+    if model.time is not None:
+        cycles = any(_has_cycles(component) for component in model.components)
+        time = model.time.tobytes() if cycles else True
+    n_aux = 0 if model.aux is None else model.aux.size
+    return model.name, parts, quantities, model.energy is not None, time, n_aux
+
+
+def rows_of(model: Model) -> list[object]:
+    """The rows of the op table that the components of a model have."""
+    found: list[object] = []
+    waiting = list(model.components)
+    while waiting:
+        component = waiting.pop()
+        found.append(component.op)
+        for par in component.parameters:
+            for parts in (par.dynamics, par.profile):
+                waiting += parts.components if parts is not None else ()
+    return found
+
+
+def _components(components: Sequence[Component]) -> tuple[Hashable, ...]:
+    return tuple(
+        [
+            (
+                component.name,
+                component.function,
+                id(component.op),
+                component.subcycle,
+                tuple([None if par is None else _par(par) for par in component.pars]),
+            )
+            for component in components
+        ]
+    )
+
+
+def _par(par: Par) -> Hashable:
+    """A free parameter, a fixed one, one that follows an expression, or an amplitude that is free
+    along an axis; and what moves it."""
+    kind: Hashable = par.vary if par.formula is None else par.formula.text
+    if par.free is not None:
+        kind = par.free
+    if par.dynamics is None and par.profile is None:
+        return par.name, par.argument, kind
+    return par.name, par.argument, kind, _dynamics(par.dynamics), _profile(par.profile)
+
+
+def _dynamics(dynamics: Dynamics | None) -> Hashable:
+    if dynamics is None:
+        return None
+    cycles = dynamics.frequency, dynamics.n_subcycles
+    return dynamics.target, dynamics.name, cycles, _components(dynamics.components)
+
+
+def _profile(profile: Profile | None) -> Hashable:
+    if profile is None:
+        return None
+    return profile.target, profile.name, _components(profile.components)
+
+
+def _has_cycles(component: Component) -> bool:
+    """Whether a law of a component, or one that moves a parameter of it, belongs to a sub-cycle."""
+    if component.subcycle:
+        return True
+    return any(
+        _has_cycles(part)
+        for par in component.parameters
+        for parts in (par.dynamics, par.profile)
+        if parts is not None
+        for part in parts.components
+    )

@@ -1,0 +1,127 @@
+"""The class of every column of the Jacobian, by dependence in the graph."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal
+
+from pyspec.ir import GraphIR, NodeKind
+from pyspec.passes.dependence import dependences
+from pyspec.passes.forms import forms
+from pyspec.passes.jumps import Fault, faults, is_there, places
+from pyspec.passes.sums import sums
+
+Kind = Literal["constant", "structured", "fallback"]
+
+
+@dataclass(frozen=True)
+class Column:
+    """The derivative of the model by one free parameter.
+
+    Attributes
+    ----------
+    name : the free parameter
+    kind : "constant" if it depends on no free parameter: once for a plan and its fixed values;
+        "structured" if it is known in closed form; "fallback" if only as finite differences
+    form : what it looks like over time and energy, in the words of
+        :data:`~pyspec.passes.forms.FORMS` and :data:`~pyspec.passes.forms.MARKS`
+    reason : of a fallback, why, and what to do about it; else ""
+
+    A column is meant where the model is defined: outside of a function's bounds model and
+    derivatives are NaN. Weights scale columns of the residual; under a Poisson loss these depend
+    on the model, and no column of the residual is constant.
+    """
+
+    name: str
+    kind: Kind
+    form: str
+    reason: str
+
+
+def classify_columns(graph: GraphIR) -> tuple[Column, ...]:
+    """The class of the column of each free parameter, in the order of theta.
+
+    Raises :class:`PlanError` for nodes that have no derivative rules.
+    """
+    return _Classification(graph).columns()
+
+
+def jump_parameters(graph: GraphIR) -> tuple[str, ...]:
+    """The free parameters that move a discontinuity over samples, in the order of theta.
+
+    They are those that an onset without gaussIRF, or the width of a box, depends on, directly or
+    through expressions. A jump whose height is 0 at the fixed values of the graph, such as that
+    of a sine with phase 0, does not count.
+    """
+    return Jumps(graph).at(None)
+
+
+class Jumps:
+    """The discontinuities of a graph, for any values of its parameters: what follows from the graph
+    is worked out once."""
+
+    def __init__(self, graph: GraphIR) -> None:
+        assert graph.result is not None
+        self._graph = graph
+        parts = sums(graph)
+        found = dependences(graph, parts)
+        slopes = found[graph.result.id].slopes
+        self._places = [
+            (thetas, place)
+            for place in places(parts, found)
+            if (thetas := place.thetas.intersection(slopes))
+        ]
+
+    def at(self, values: Mapping[str, float] | None) -> tuple[str, ...]:
+        """The free parameters, in the order of theta, that move a discontinuity which has a height
+        at these fixed and start values; without them, at those of the graph."""
+        moving: set[str] = set()
+        for thetas, place in self._places:
+            if not thetas <= moving and is_there(self._graph, place, values):
+                moving |= thetas
+        return tuple(node.name for node in self._graph.free if node.name in moving)
+
+
+class _Classification:
+    def __init__(self, graph: GraphIR) -> None:
+        self.graph = graph
+        self.parts = sums(graph)
+        found = dependences(graph, self.parts)
+        assert graph.result is not None
+        self.slopes = found[graph.result.id].slopes
+        self.faults: dict[str, dict[Fault, list[str]]] = {}
+        for theta, name, fault in faults(graph, self.parts, found):
+            if theta in self.slopes:
+                self.faults.setdefault(theta, {}).setdefault(fault, []).append(name)
+
+    @cached_property
+    def thetas(self) -> tuple[str, ...]:
+        """The order of theta."""
+        free = sorted(self.graph.of_kind(NodeKind.OPT_PARAM), key=lambda node: node.source_order)
+        return tuple(node.name for node in free)
+
+    def columns(self) -> tuple[Column, ...]:
+        """All columns."""
+        shapes = forms(self.graph, self.parts)
+        return tuple(self._column(theta, shapes.get(theta, "zero")) for theta in self.thetas)
+
+    def _column(self, theta: str, form: str) -> Column:
+        if theta in self.faults:
+            return Column(theta, "fallback", "finite differences", self._reason(theta))
+        kind: Kind = "structured" if self.slopes.get(theta) else "constant"
+        return Column(theta, kind, form, "")
+
+    def _reason(self, theta: str) -> str:
+        return "; ".join(
+            f"{_listed(names)}: {fault.what}; {fault.remedy}"
+            for fault, names in self.faults[theta].items()
+        )
+
+
+def _listed(names: Iterable[str]) -> str:
+    """At most three names, and how many more there are."""
+    known = list(dict.fromkeys(names))
+    more = f" and {len(known) - 3} more" if len(known) > 3 else ""
+    return ", ".join(known[:3]) + more

@@ -1,0 +1,94 @@
+"""Models lowered once: plans by the structure of the model they come from.
+
+A graph, its passes, a schedule and a packed plan take milliseconds, longer than the fit of one
+spectrum, and depend on no number of the model. They are kept by
+:func:`~pyspec.model.structure.structure_of`; what a model adds are its values and its axes, which
+are put into a copy of the plan, and its jumps, which are looked for at its values.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections import OrderedDict
+from collections.abc import Collection, Hashable
+from functools import cached_property
+
+import numpy as np
+
+from pyspec.ir import build_graph
+from pyspec.model import Model
+from pyspec.model.structure import rows_of, structure_of
+from pyspec.passes import Jumps
+from pyspec.passes.sequence import VARIABLE
+from pyspec.plan.pack import PackedPlan, pack
+from pyspec.plan.schedule import schedule_1d, schedule_2d
+from pyspec.plan.scheduled import ScheduledPlan
+
+#: Structures that are kept; those used least recently go first. A plan takes some kilobytes.
+MOST = 64
+
+
+class Lowered:
+    """What all models of one structure share."""
+
+    def __init__(self, model: Model, without: Collection[str] | str) -> None:
+        self._graph = build_graph(model)
+        one_axis = model.is_time_model or model.dimension == 1
+        schedule = schedule_1d if one_axis else schedule_2d
+        self._plan: ScheduledPlan = schedule(self._graph, without)
+        self._rows = rows_of(model)  # the structure knows them by their identity
+
+    @cached_property
+    def packed(self) -> PackedPlan:
+        """The plan in the form of C, which holds neither axes nor values."""
+        return pack(self._plan)
+
+    @cached_property
+    def _jumps(self) -> Jumps:
+        return Jumps(self._graph)
+
+    def plan(self, model: Model) -> ScheduledPlan:
+        """The plan with the values and the axes of `model`."""
+        parameters, plan = model.parameters, self._plan
+        theta = np.array([parameters[name].value for name in plan.opt_param_names], np.float64)
+        fixed = np.array([parameters[name].value for name in plan.fixed_names], np.float64)
+        axes = (model.energy, model.time, model.aux, model.aux_weights)
+        return plan.with_inputs(theta, fixed, *axes)
+
+    def jump_parameters(self, model: Model) -> tuple[str, ...]:
+        """The free parameters that move a discontinuity at the values of `model`, see
+        :func:`pyspec.passes.jump_parameters`."""
+        parameters = model.parameters.values()
+        return self._jumps.at({par.name: par.value for par in parameters if par.formula is None})
+
+
+_KEPT: OrderedDict[Hashable, Lowered] = OrderedDict()
+_LOCK = threading.Lock()
+
+
+def lower(model: Model, without: Collection[str] | str = ()) -> Lowered:
+    """A model lowered through the passes but those in `without`, or one of the same structure that
+    was lowered before.
+
+    Raises :class:`ModelError` or :class:`PlanError` where it cannot be lowered.
+    """
+    passes = frozenset({without} if isinstance(without, str) else without)
+    key = structure_of(model), passes, os.environ.get(VARIABLE)
+    with _LOCK:
+        known = _KEPT.get(key)
+        if known is not None:
+            _KEPT.move_to_end(key)
+            return known
+    made = Lowered(model, without)
+    with _LOCK:
+        _KEPT[key] = made
+        while len(_KEPT) > MOST:
+            _KEPT.popitem(last=False)
+    return made
+
+
+def forget() -> None:
+    """Empties the cache: the next model is lowered anew."""
+    with _LOCK:
+        _KEPT.clear()

@@ -1,0 +1,30 @@
+"""One line that names a fit."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from pyspec.fit import FitResult
+
+
+def heading(result: Any) -> str:
+    """ "doublet fitted to scan 7"."""
+    what = (isinstance(result, FitResult) and result.target) or result.file_name
+    return " fitted to ".join(part for part in (result.model_name, what) if part)
+
+
+def caption(result: Any, after_name: str = "  ·  ") -> str:
+    """One line under which a fit can be found again."""
+    name = heading(result)
+    if result.fit_type == "sbs":
+        done = int(np.count_nonzero(result.success))
+        return f"{name}{after_name}{len(result)} slices one by one, {done} converged"
+    n_masked = int(np.count_nonzero(~result.keep))
+    masked = f", {n_masked} of them masked" if n_masked else ""
+    state = "" if result.success else "  ·  NOT converged"
+    return (
+        f"{name}{after_name}{' × '.join(str(n) for n in result.data.shape)} points{masked}  ·  "
+        f"{result.n_free} free parameters  ·  reduced χ² {result.redchi:.5g}{state}"
+    )

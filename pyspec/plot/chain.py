@@ -1,0 +1,120 @@
+"""Samples of a posterior: the distribution of every parameter, and of every pair."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from pyspec.calls import answered
+from pyspec.errors import suggest
+from pyspec.fit import MCMCResult
+from pyspec.model.handed import hand_in
+from pyspec.plot.axes import bare
+from pyspec.plot.config import PlotOptions
+from pyspec.plot.labels import opened
+from pyspec.plot.style import COLOURS, FIT, MUTED, PlotError
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+#: Bins of a histogram, and how much of the samples they span.
+BINS, SPAN = 40, (0.001, 0.999)
+
+#: Shares of the samples within the contours of a pair: one and two standard deviations of a
+#: Gaussian of two parameters.
+SHARES = (0.3935, 0.8647)
+
+
+@answered
+def plot_chain(
+    samples: MCMCResult,
+    *,
+    params: Sequence[str] | None = None,
+    best: Mapping[str, float] | None = None,
+    **options: Unpack[PlotOptions],
+) -> Any:
+    """Draws samples of a posterior; returns the Figure.
+
+    On the diagonal is the distribution of each parameter with its median and the quantiles at one
+    standard deviation, below it that of each pair with contours that hold 39 % and 86 % of the
+    samples. `params` chooses parameters; `best` marks values by name, such as those of the fit.
+    Options as of :func:`pyspec.plot.plot_fit`.
+    """
+    names = list(samples.names if params is None else params)
+    for name in names:
+        if name not in samples.names:
+            raise PlotError(f"{name!r} was not sampled{suggest(name, list(samples.names))}")
+    flat = samples.flat[:, [samples.names.index(name) for name in names]]
+    spans = [np.unique(np.quantile(column, SPAN)) for column in flat.T]
+    edges = [
+        np.linspace(s[0], s[-1], BINS + 1)
+        if s.size > 1
+        else np.linspace(s[0] - 0.5, s[0] + 0.5, BINS + 1)
+        for s in spans
+    ]
+    sheet, look = opened(None, options)
+    n = len(names)
+    with sheet.style():
+        figure = sheet.panels((1.6 * n + 1.2, 1.5 * n + 1.0), look)
+        axes = figure.subplots(n, n, squeeze=False, sharex="col")
+        for row in range(n):
+            for column in range(n):
+                ax = axes[row, column]
+                if column > row:
+                    ax.set_axis_off()
+                elif column == row:
+                    _single(ax, flat[:, row], edges[row], names[row])
+                else:
+                    _pair(ax, flat[:, column], flat[:, row], edges[column], edges[row])
+                if column <= row:
+                    _mark(ax, best or {}, names[column], names[row] if column < row else None)
+                    _label(ax, names, row, column)
+        share = float(np.mean(samples.acceptance_fraction))
+        text = f"{len(flat)} samples, {share:.0%} of the steps accepted"
+        sheet.title(look.title or text, fontsize=9.5, color=MUTED)
+        return sheet.finish(look)
+
+
+def _single(ax: Any, values: Any, edges: Any, name: str) -> None:
+    ax.hist(values, bins=edges, color=COLOURS[0], alpha=0.55, density=True)
+    low, middle, high = np.quantile(values, [0.1587, 0.5, 0.8413])
+    ax.axvline(middle, color=COLOURS[0], lw=1.3)
+    for end in (low, high):
+        ax.axvline(end, color=COLOURS[0], lw=0.8, ls="--")
+    ax.set_title(f"{name}\n{middle:.5g} +{high - middle:.2g} −{middle - low:.2g}", fontsize=7.5)
+    ax.set_yticks([])
+    bare(ax)
+
+
+def _pair(ax: Any, x: Any, y: Any, across: Any, along: Any) -> None:
+    counts, _, _ = np.histogram2d(x, y, bins=(across, along))
+    ax.pcolormesh(across, along, counts.T, cmap="Blues", rasterized=True)
+    ordered = np.sort(counts.ravel())[::-1]
+    held = np.cumsum(ordered) / max(float(ordered.sum()), 1.0)
+    levels = sorted({float(ordered[np.searchsorted(held, share)]) for share in SHARES})
+    if levels[0] > 0 and counts.max() > levels[-1]:
+        middle = (0.5 * (edges[1:] + edges[:-1]) for edges in (across, along))
+        ax.contour(*middle, counts.T, levels=levels, colors=COLOURS[0], linewidths=0.8)
+
+
+def _mark(ax: Any, best: Mapping[str, float], x: str, y: str | None) -> None:
+    if x in best:
+        ax.axvline(best[x], color=FIT, lw=0.9)
+    if y is not None and y in best:
+        ax.axhline(best[y], color=FIT, lw=0.9)
+
+
+def _label(ax: Any, names: Sequence[str], row: int, column: int) -> None:
+    ax.tick_params(labelsize=6.5, labelrotation=30)
+    ax.locator_params(nbins=4)
+    if row == len(names) - 1:
+        ax.set_xlabel(names[column], fontsize=7.5)
+    if column == 0 and row > 0:
+        ax.set_ylabel(names[row], fontsize=7.5)
+    elif row != column:
+        ax.set_yticklabels([])
+
+
+hand_in("plot_chain", plot_chain)

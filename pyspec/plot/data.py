@@ -1,0 +1,142 @@
+"""Pictures of data alone: a line, a map, a waterfall."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from pyspec.calls import answered
+from pyspec.plot.config import PlotConfig, PlotOptions
+from pyspec.plot.figure import Sheet
+from pyspec.plot.labels import opened, unit_of, with_unit
+from pyspec.plot.maps import data_map
+from pyspec.plot.spectra import data_line
+from pyspec.plot.style import PlotError
+from pyspec.plot.waterfall import chosen_rows, draw_waterfall
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+Array = npt.NDArray[np.float64]
+
+#: Spectra of a waterfall that `waterfall=` of plot_data asks for.
+N_CURVES = 12
+
+
+@answered
+def plot_data(
+    data: Any,
+    energy: Array | None,
+    time: Array | None = None,
+    *,
+    rows: tuple[int, int] | None = None,
+    columns: tuple[int, int] | None = None,
+    baseline: tuple[int, int] | None = None,
+    source: Any = None,
+    **options: Unpack[PlotOptions],
+) -> Any:
+    """Draws data (n_time, n_energy) as a map, (n_energy,) as a line, or (n_time,) of a trace
+    without energies; returns the Figure.
+
+    Data of both signs have two-sided colours about zero, and a time axis of very uneven steps
+    is logarithmic far from zero. NaN stays open. With a ``waterfall=`` distance, 2D data become
+    lines above each other.
+
+    Parameters
+    ----------
+    rows, columns, baseline : half-open index ranges that are marked
+    source : what labels and units are taken from: anything with `labels` and `units`, such as
+        a Dataset or a File
+    options : fields of :class:`PlotConfig`, ``config=`` for all of them, and `ax`, `fig`,
+        `save_path`, `show`
+    """
+    sheet, look = opened(source, options)
+    marks = {"rows": rows, "columns": columns, "baseline": baseline}
+    return draw_data(np.asarray(data), energy, time, marks, sheet, look)
+
+
+def draw_data(
+    data: Any,
+    energy: Array | None,
+    time: Array | None,
+    marks: dict[str, tuple[int, int] | None],
+    sheet: Sheet,
+    config: PlotConfig,
+) -> Any:
+    """The picture that suits the shape of the data; labels are in `config`."""
+    if energy is None:
+        if time is None:
+            raise PlotError("data need an energy axis, or for a trace a time axis")
+        axis = np.asarray(time, dtype=np.float64)
+        need_shape("data", data, axis.shape)
+        return data_line(data, axis, marks.get("rows"), sheet, config, is_trace=True)
+    energy = np.asarray(energy, dtype=np.float64)
+    if data.ndim != 2 or time is None:
+        need_shape("data", data, energy.shape)
+        return data_line(data, energy, marks.get("columns"), sheet, config)
+    time = np.asarray(time, dtype=np.float64)
+    need_shape("data", data, (time.size, energy.size))
+    if config.waterfall:
+        chosen = chosen_rows(len(data), N_CURVES)
+        names = config.legend or [f"{value:.4g}" for value in time[chosen]]
+        curves = np.asarray(data[chosen], dtype=np.float64)
+        return draw_waterfall(curves, energy, names, None, sheet, config)
+    return data_map(data, energy, time, marks, sheet, config)
+
+
+@answered
+def plot_waterfall(
+    data: Any,
+    energy: Array,
+    time: Array | None = None,
+    *,
+    n: int = N_CURVES,
+    fit: Any = None,
+    unit: str = "",
+    source: Any = None,
+    **options: Unpack[PlotOptions],
+) -> Any:
+    """Draws spectra above each other, at most `n`, evenly spaced over the rows, each named by
+    its time; returns the Figure.
+
+    Parameters
+    ----------
+    data, fit : (n_time, n_energy); the fit is drawn over the data
+    unit : that of the time axis, as `source` says by default
+    source : what labels and units are taken from, as in :func:`plot_data`
+
+    The distance is `waterfall`, chosen where that is 0, and stands at the axis.
+    """
+    curves = np.atleast_2d(np.asarray(data, dtype=np.float64))
+    sheet, look = opened(source, options)
+    need_shape("data", curves, (len(curves) if time is None else len(time), len(energy)))
+    chosen = chosen_rows(len(curves), n)
+    times = chosen.tolist() if time is None else np.asarray(time)[chosen].tolist()
+    unit = unit or ("" if time is None else unit_of(source, "time"))
+    names = look.legend or [with_unit(f"{value:.4g}", unit) for value in times]
+    if len(names) < len(chosen):
+        raise PlotError(f"legend has {len(names)} names for {len(chosen)} spectra")
+    fits = None if fit is None else np.atleast_2d(np.asarray(fit, dtype=np.float64))
+    if fits is not None:
+        need_shape("fit", fits, curves.shape)
+    return draw_waterfall(
+        curves[chosen],
+        np.asarray(energy, dtype=np.float64),
+        list(names[: len(chosen)]),
+        None if fits is None else fits[chosen],
+        sheet,
+        look,
+    )
+
+
+def need_shape(what: str, array: Any, shape: tuple[int, ...]) -> None:
+    """Raises :class:`PlotError` where an array does not match its axes."""
+    found = np.shape(array)
+    if found == tuple(shape):
+        return
+    turned = len(found) == 2 and found == tuple(reversed(shape))
+    order = "give data (n_time, n_energy), then energy, then time"
+    hint = f"axes or data are exchanged; {order}" if turned else order
+    raise PlotError(f"{what} has shape {found}, but the axes have {tuple(shape)}; {hint}")

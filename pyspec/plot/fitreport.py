@@ -1,0 +1,245 @@
+"""The report of one fit: its sections, tables and pictures."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from html import escape
+from typing import Any
+
+import numpy as np
+
+from pyspec.fit.table import format_value
+from pyspec.io import digest
+from pyspec.plot.amplitudes import draw_amplitudes
+from pyspec.plot.config import PlotConfig
+from pyspec.plot.data import plot_waterfall
+from pyspec.plot.figure import Sheet
+from pyspec.plot.fits import plot_fit, plot_moving
+from pyspec.plot.html import (
+    cards_row,
+    facts_list,
+    html_rows,
+    image,
+    notes_list,
+    seconds_text,
+    section,
+    warning,
+)
+from pyspec.plot.labels import unit_of, with_unit
+from pyspec.plot.made import model_texts, versions
+from pyspec.plot.style import FIT, INK, MUTED, PlotError
+from pyspec.plot.view import Residual, residual_of, view_of
+
+#: Correlations below this are not worth a line.
+NOTABLE = 0.5
+
+#: Correlations that are listed.
+MAX_CORRELATIONS = 40
+
+
+def fit_parts(result: Any, config: PlotConfig, notes: Sequence[str]) -> list[str]:
+    """The sections of the report of one fit."""
+    first, *others = _pictures(result, config)
+    return [
+        section("", _summary(result)),
+        section(*first),
+        section("Parameters", _parameters(result)),
+        *(section(*picture) for picture in others),
+        section(f"Correlations above {NOTABLE:g}", _correlations(result)),
+        section("Fit", facts_list(_settings(result)), "half"),
+        section("Data", facts_list(_data(result)) + notes_list(notes), "half"),
+        section("Model", model_texts(result.problem.model)),
+        section("Made with", facts_list(versions())),
+    ]
+
+
+def _summary(result: Any) -> str:
+    kept = result.residual[result.keep]
+    spread = float(np.sqrt(np.mean(kept**2))) if kept.size else 0.0
+    data = np.asarray(result.data)[result.keep]
+    span = float(np.ptp(data)) if data.size else 0.0
+    share = f", {100 * spread / span:.2g} % of the data's span" if span else ""
+    cards = [
+        (f"{result.redchi:.5g}", "reduced χ²"),
+        (with_unit(f"{spread:.3g}", unit_of(result, "data")), f"residual rms{share}"),
+        (f"{result.n_data:,}".replace(",", "\u202f"), "points"),
+        (f"{result.n_free}", "free parameters"),
+        (f"{result.nfev}", f"evaluations in {seconds_text(result.seconds)}"),
+    ]
+    return cards_row(cards) + _warnings(result)
+
+
+def _warnings(result: Any) -> str:
+    lines = []
+    if not result.success:
+        lines.append(f"The fit did not converge: {result.message}")
+    for name, end in result.at_bound.items():
+        lines.append(f"{name} ended at its {end}imum and has no standard error.")
+    if result.without_effect:
+        lines.append(f"The data do not determine {', '.join(result.without_effect)}.")
+    return warning([*lines, *(text[:1].upper() + text[1:] for text in result.cautions)])
+
+
+def _pictures(result: Any, config: PlotConfig) -> list[tuple[str, str, str]]:
+    """(title, HTML, kind of section) of each picture; one line instead without matplotlib."""
+    plain = config.copy(title="", data_slice=None)
+    try:
+        found = [("Data and fit", image(plot_fit(result, config=config), "data and fit"), "")]
+        if result.data.ndim == 2:
+            figure = plot_waterfall(
+                result.data, result.energy, result.time, fit=result.fit, n=7, source=result,
+                config=plain.copy(title="some spectra with their fits"),
+            )  # fmt: skip
+            found.append(("Spectra", image(figure, "some spectra with their fits"), "half"))
+            if _moves(result):
+                figure = plot_moving(result, config=plain.copy(title="with one standard error"))
+                shown = image(figure, "parameters over time")
+                found.append(("Parameters over time", shown, "half"))
+        if result.linear is not None:
+            shown = image(draw_amplitudes(result, plain), "free amplitudes")
+            word = {"energy": "spectra", "time": "traces"}[result.linear.axis]
+            found.append((f"Free {word}, with one standard error", shown, ""))
+        shown = image(_histogram(result, plain), "distribution of the residual")
+        found.append(("Residual", shown, "half"))
+    except PlotError as error:
+        return [("Data and fit", f"<p>No pictures: {escape(str(error))}</p>", "")]
+    return found
+
+
+def _moves(result: Any) -> bool:
+    return any(par.dynamics is not None for par in result.problem.model.parameters.values())
+
+
+def _histogram(result: Any, config: PlotConfig) -> Any:
+    """The residual of the fit window against a normal distribution: of width 1 where σ was
+    declared, else of the residual's own width."""
+    seen = view_of(result, config.copy(full_range=False, show_init=False))
+    unit = "rms" if seen.sigma is None else "sigma"
+    found: Residual = residual_of(seen, result, config.copy(residual_unit=unit))
+    values = found.values[np.isfinite(found.values)]
+    sheet = Sheet(None, None, None, False)
+    with sheet.style():
+        ax = sheet.panel((5.2, 2.5), config)
+        reach = float(np.clip(np.abs(values).max(initial=0.0), 5.0, 12.0))
+        n_bins = int(np.clip(2 * np.cbrt(values.size), 15, 81) * reach / 5.0)
+        # What lies further out is counted in the last bars.
+        inside = np.clip(values, -reach, reach)
+        bins = np.linspace(-reach, reach, n_bins)
+        ax.hist(inside, bins=bins, density=True, color="#8fa3b5", label="residual")
+        x = np.linspace(-reach, reach, 201)
+        ax.plot(x, np.exp(-x * x / 2) / np.sqrt(2 * np.pi), color=FIT, lw=1.5, label="normal")
+        ax.set_xlabel(f"{found.label},   {found.note}")
+        ax.set_yticks([])
+        ax.set_title(
+            "where only noise is left, the bars follow the line", fontsize=9.0, color=MUTED
+        )
+        ax.legend(loc="upper right", labelcolor=INK)
+        ax.spines[["top", "right", "left"]].set_visible(False)
+        return sheet.finish(config)
+
+
+def _parameters(result: Any) -> str:
+    head = ("parameter", "value", "± 1 s.e.", "start", "bounds", "")
+    rows = []
+    for row in result.table:
+        value, error = format_value(row.value, row.stderr)
+        bounds, note = "", ""
+        if row.kind == "free":
+            low = "−∞" if np.isinf(row.min) else f"{row.min:.6g}"
+            high = "∞" if np.isinf(row.max) else f"{row.max:.6g}"
+            bounds = "" if np.isinf(row.min) and np.isinf(row.max) else f"{low} … {high}"
+            note = f"at its {row.at_bound}imum" if row.at_bound else ""
+        elif row.kind == "expr":
+            note = f"= {row.expr}"
+        else:
+            note = "fixed"
+        start = "" if row.kind != "free" or row.init is None else f"{row.init:.6g}"
+        cells = (row.name, value, error, start, bounds, note)
+        mark = "bound" if row.at_bound else row.kind
+        rows.append((mark, cells))
+    return html_rows(head, rows, "parameters")
+
+
+def _correlations(result: Any) -> str:
+    names = list(result.problem.names)
+    found = []
+    for i, first in enumerate(names):
+        for second in names[i + 1 :]:
+            value = result.correl.get(first, {}).get(second)
+            if value is not None and np.isfinite(value) and abs(value) > NOTABLE:
+                found.append((first, second, float(value)))
+    if not found:
+        return "<p>None.</p>" if any(result.correl.values()) else "<p>Not known.</p>"
+    found.sort(key=lambda pair: -abs(pair[2]))
+    lines = "".join(
+        f"<tr><td>{escape(a)}</td><td>{escape(b)}</td><td>{value:+.3f}</td>"
+        f'<td><span class="bar {"neg" if value < 0 else "pos"}" '
+        f'style="width:{9 * (abs(value) - NOTABLE) / (1 - NOTABLE) + 0.2:.2f}rem"></span></td></tr>'
+        for a, b, value in found[:MAX_CORRELATIONS]
+    )
+    more = (
+        f"<p>and {len(found) - MAX_CORRELATIONS} more</p>" if len(found) > MAX_CORRELATIONS else ""
+    )
+    return f'<table class="correlations"><tbody>{lines}</tbody></table>{more}'
+
+
+def _settings(result: Any) -> list[tuple[str, str]]:
+    time = result.time
+    facts = [
+        ("method", f"{result.method} on the {result.backend} backend"),
+        ("outcome", result.message),
+    ]
+    if result.started_from:
+        facts.append(("started from", result.started_from))
+    if result.starts:
+        agree = sum(one.agrees for one in result.starts)
+        facts.append(("starts", f"{agree} of {len(result.starts)} agree"))
+    if not result.is_trace:
+        energy = result.energy
+        facts.append(("energies", axis_words(energy, unit_of(result, "energy"))))
+    if time is not None:
+        facts.append(("times", axis_words(time, unit_of(result, "time"))))
+    facts += [
+        ("χ²", f"{result.chisqr:.8g}"),
+        ("reduced χ²", f"{result.redchi:.8g}"),
+        ("degrees of freedom", f"{result.n_data - result.n_free}"),
+        ("noise", _noise_words(result)),
+    ]
+    names = {"r2": "R²", "aic": "AIC", "bic": "BIC"}
+    numbers = result.statistics
+    facts += [(shown, f"{numbers[key]:.8g}") for key, shown in names.items()]
+    options = {k: v for k, v in result.settings.items() if k not in ("methods", "scale_covar")}
+    if options:
+        facts.append(("options", ", ".join(f"{key} = {value}" for key, value in options.items())))
+    return facts
+
+
+def axis_words(axis: Any, unit: str) -> str:
+    """ "84 to 86 eV, 101 points"."""
+    return f"{with_unit(f'{axis[0]:g} to {axis[-1]:g}', unit)}, {axis.size} points"
+
+
+def _noise_words(result: Any) -> str:
+    problem = result.problem
+    if problem.is_poisson:
+        return f"counts, {problem.measurement.loss_scale:g} for each unit of the data"
+    scaled = result.settings.get("scale_covar", True)
+    how = "; errors scaled with √(reduced χ²)" if scaled else ""
+    return ("known, weights 1 / σ" if problem.is_weighted else "not known") + how
+
+
+def _data(result: Any) -> list[tuple[str, str]]:
+    measurement = result.problem.measurement
+    data = measurement.data
+    n_masked = 0 if measurement.keep is None else int(np.count_nonzero(~measurement.keep))
+    facts = [
+        ("file", result.file_name or "given as an array"),
+        ("shape", " × ".join(str(n) for n in data.shape) + f", {data.dtype}"),
+        (
+            "range",
+            with_unit(f"{np.nanmin(data):g} to {np.nanmax(data):g}", unit_of(result, "data")),
+        ),
+    ]
+    if n_masked:
+        facts.append(("masked", f"{n_masked} points"))
+    return [*facts, ("SHA-256", digest(data))]

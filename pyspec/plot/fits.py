@@ -1,0 +1,133 @@
+"""Pictures of fits: data, fit and residual; components; parameters over time."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from pyspec.calls import answered
+from pyspec.errors import suggest
+from pyspec.fit import FitResult
+from pyspec.plot.config import PlotOptions
+from pyspec.plot.data import need_shape
+from pyspec.plot.drawn import fit_of
+from pyspec.plot.evolution import draw_evolution
+from pyspec.plot.labels import opened
+from pyspec.plot.maps import fit_maps
+from pyspec.plot.spectra import fit_components, fit_spectrum
+from pyspec.plot.style import PlotError
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+Array = npt.NDArray[np.float64]
+
+
+@answered
+def plot_fit(
+    result: Any,
+    **options: Unpack[PlotOptions],
+) -> Any:
+    """Draws a fit and returns the matplotlib Figure.
+
+    A 2D fit becomes three maps, data | fit | residual: data and fit on one colour scale, the
+    residual on a scale symmetric about zero. A 1D fit becomes data, fit and components above
+    the residual. The fit window is drawn; ``full_range=True`` draws all of the data with the
+    window marked. Masked points are crosses, or hatched in maps.
+
+    Parameters
+    ----------
+    result : a fit, the fits of slices, or one from an archive
+    options : fields of :class:`PlotConfig` by name, ``config=`` for all of them; among them
+        ``residual_unit``: "sigma" divides by the declared σ, "rms", or "data". `ax`, matplotlib
+        Axes for a 1D fit without its residual, or `fig`, an empty Figure or SubFigure;
+        `save_path`, a file (png, pdf, svg), written completely or not at all; `show` opens a
+        window, or shows the picture here in a notebook
+
+    Raises
+    ------
+    PlotError
+        without matplotlib (``pip install 'pyspec[plot]'``), for an unknown field, where σ is
+        asked for and was not declared, or where the file cannot be written
+    """
+    fit = fit_of(result, "plot_fit")
+    draw = fit_maps if fit.data.ndim == 2 else fit_spectrum
+    return draw(fit, *opened(fit, options))
+
+
+@answered
+def plot_components(
+    result: Any,
+    **options: Unpack[PlotOptions],
+) -> Any:
+    """Draws every component of a 1D fit and their sum; backgrounds are filled. Returns the
+    Figure; raises PlotError for a 2D fit."""
+    fit = fit_of(result, "plot_components")
+    if fit.data.ndim == 2:
+        raise PlotError("components are drawn for one spectrum; fit a baseline or one spectrum")
+    return fit_components(fit, *opened(fit, options))
+
+
+@answered
+def plot_moving(
+    result: Any,
+    *,
+    params: Sequence[str] | None = None,
+    **options: Unpack[PlotOptions],
+) -> Any:
+    """Draws how the parameters of a 2D fit move, with a band of one standard error; returns the
+    Figure. `params` names some of them; one can be drawn into `ax`. Raises PlotError where none
+    moves."""
+    fit = fit_of(result, "plot_moving")
+    moving = fit.moving() if isinstance(fit, FitResult) else None
+    if moving is None:
+        raise PlotError("no parameter moves in the fit of one spectrum")
+    chosen = _chosen(moving.values, params)
+    return draw_evolution(moving.time, chosen, moving.stderr, *opened(fit, options), lines=True)
+
+
+@answered
+def plot_evolution(
+    time: Array,
+    values: Mapping[str, Any],
+    stderr: Mapping[str, Any] | None = None,
+    *,
+    params: Sequence[str] | None = None,
+    source: Any = None,
+    **options: Unpack[PlotOptions],
+) -> Any:
+    """Draws values of slices over time, with error bars where `stderr` knows them, open points
+    where it does not; returns the Figure.
+
+    `values` and `stderr` hold arrays (n_time,) by name; NaN stays open. `params` names some; one
+    can be drawn into `ax`. `source` has the label and unit of the time axis, as in
+    :func:`plot_data`. Values far from all others are triangles at the edge.
+    """
+    place = opened(source, options)
+    axis = np.asarray(time, dtype=np.float64)
+    traces = {name: np.asarray(trace, dtype=np.float64) for name, trace in values.items()}
+    errors: dict[str, Array | None] = {}
+    for name, trace in traces.items():
+        need_shape(name, trace, axis.shape)
+        own = None if stderr is None else stderr.get(name)
+        errors[name] = None if own is None else np.asarray(own, dtype=np.float64)
+        if errors[name] is not None:
+            need_shape(f"stderr of {name}", errors[name], axis.shape)
+    chosen = _chosen(traces, params)
+    return draw_evolution(axis, chosen, errors, *place, lines=False)
+
+
+def _chosen(values: Mapping[str, Any], params: Sequence[str] | None) -> dict[str, Any]:
+    """Those of `values` that are asked for."""
+    if not values:
+        raise PlotError("no parameter moves: add dynamics, or fit slice by slice")
+    if params is None:
+        return dict(values)
+    for name in params:
+        if name not in values:
+            hint = suggest(name, list(values))
+            raise PlotError(f"{name!r} does not move{hint}; these do: {', '.join(values)}")
+    return {name: values[name] for name in params}

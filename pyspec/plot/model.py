@@ -1,0 +1,101 @@
+"""Pictures of a model without data: its spectrum, its components, its map."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from pyspec.errors import DataError
+from pyspec.fit.components import background_curve, component_curves, component_traces
+from pyspec.model import Model
+from pyspec.model.handed import hand_in
+from pyspec.plot.axes import bare, curve_look, enclose, reference_lines, set_x
+from pyspec.plot.config import PlotOptions
+from pyspec.plot.data import plot_data
+from pyspec.plot.labels import opened
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+Array = npt.NDArray[np.float64]
+
+
+def plot_model_1d(
+    model: Model,
+    t_ind: int = 0,
+    plot_sum: bool = True,
+    **options: Unpack[PlotOptions],
+) -> Any:
+    """Draws the spectrum of one row of a model, or each of its components; returns the Figure."""
+    if plot_sum:
+        model.create_value_1d(t_ind)
+        curves = {"sum": np.asarray(model.value_1d)}
+    else:
+        curves = component_curves(model, t_ind)
+    title = f"{model.name}{_time(model, t_ind)}"
+    return _draw(model, curves, title, options)
+
+
+def plot_model_2d(model: Model, **options: Any) -> Any:
+    """Draws the map of a model over energy and time; returns the Figure. Options as of
+    :func:`pyspec.plot.plot_data`."""
+    model.create_value_2d()
+    given = {key: value for key, value in options.items() if value is not None}
+    return plot_data(model.value_2d, model.energy, model.time, **{"title": model.name, **given})
+
+
+def plot_component_of(
+    model: Model,
+    name: str,
+    t_ind: int,
+    traces: tuple[int, int | None] | None,
+    spectrum: npt.ArrayLike | None,
+    **options: Unpack[PlotOptions],
+) -> Any:
+    """Draws one component alone; see :meth:`pyspec.model.Component.plot`."""
+    curves: dict[str, Array] = {}
+    along = component_traces(model, name) if traces is not None else None
+    if spectrum is not None:
+        curves[name] = background_curve(model, name, spectrum)
+    elif along is not None and traces is not None:
+        assert model.aux is not None
+        every, most = traces
+        chosen = range(0, len(along), every)[:most]
+        curves = {f"{name} at {model.aux[k]:.4g}": along[k] for k in chosen}
+    else:
+        curves[name] = component_curves(model, t_ind)[name]
+    function = next(one.op.name for one in model.components if one.name == name)
+    title = f"{name} ({function}){_time(model, t_ind)}"
+    return _draw(model, curves, title, options)
+
+
+def _time(model: Model, t_ind: int) -> str:
+    return "" if model.dimension == 1 else f" at {np.asarray(model.time)[t_ind]:.6g}"
+
+
+def _draw(model: Model, curves: dict[str, Array], title: str, options: PlotOptions) -> Any:
+    if model.energy is None:
+        raise DataError(f"{model.name} has no energy axis; set_axes(energy=...)")
+    sheet, look = opened(None, options)
+    with sheet.style():
+        width, height = look.panel_size
+        ax = sheet.panel((1.55 * width, 1.25 * height), look)
+        for k, (name, curve) in enumerate(curves.items()):
+            shown = look.legend[k] if look.legend and k < len(look.legend) else name
+            ax.plot(model.energy, curve, **{"lw": 1.5, **curve_look(look, k), "label": shown})
+        enclose(ax, look)
+        set_x(ax, model.energy, look)
+        ax.set_xlabel(look.x_label)
+        ax.set_ylabel(look.z_label)
+        ax.set_title(look.title or title, fontsize=9.5)
+        reference_lines(ax, look)
+        ax.legend(loc="best")
+        bare(ax)
+        return sheet.finish(look)
+
+
+hand_in("plot_model_1d", plot_model_1d)
+hand_in("plot_model_2d", plot_model_2d)
+hand_in("plot_component_of", plot_component_of)

@@ -1,0 +1,108 @@
+"""Residuals of several models beside each other: which one leaves structure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from pyspec.calls import answered
+from pyspec.plot.axes import bare, reference_lines, set_x
+from pyspec.plot.colours import add_bar
+from pyspec.plot.config import PlotConfig, PlotOptions
+from pyspec.plot.figure import Sheet
+from pyspec.plot.labels import opened
+from pyspec.plot.maps import draw_map, residual_limit
+from pyspec.plot.spectra import set_last_axis
+from pyspec.plot.style import DATA, FIT, MUTED, PlotError
+from pyspec.plot.view import Residual, View, residual_of, view_of
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+
+@answered
+def plot_residuals(
+    results: Sequence[Any],
+    *,
+    figsize: tuple[float, float] | None = None,
+    **options: Unpack[PlotOptions],
+) -> Any:
+    """Draws the residuals of several fits to the same data beside each other; returns the Figure.
+
+    Spectra show data and fit above their residual, time series the map of their residual. All
+    share one scale, so that a better model is seen at a glance. `figsize` is (width, height) of
+    the whole, in inches; other options as of :func:`pyspec.plot.plot_fit`.
+
+    Raises :class:`PlotError` for no fit, and for spectra among time series.
+    """
+    if not results:
+        raise PlotError("there is no fit to draw; fit first")
+    if len({np.ndim(result.data) for result in results}) > 1:
+        raise PlotError("residuals of spectra and of time series have no scale in common")
+    sheet, look = opened(results[0], options)
+    look = look.copy(show_init=False)
+    draw = _maps if np.ndim(results[0].data) == 2 else _spectra
+    with sheet.style():
+        seen = [view_of(result, look) for result in results]
+        found = [residual_of(v, r, look) for v, r in zip(seen, results, strict=True)]
+        draw(results, seen, found, sheet, look, figsize)
+        return sheet.finish(look)
+
+
+def _spectra(
+    results: Sequence[Any],
+    seen: list[View],
+    found: list[Residual],
+    sheet: Sheet,
+    look: PlotConfig,
+    figsize: tuple[float, float] | None,
+) -> None:
+    width, height = look.panel_size
+    figure = sheet.panels(figsize or (width * len(seen) + 0.4, 1.4 * height), look)
+    axes = figure.subplots(
+        2, len(seen), sharex=True, sharey="row", height_ratios=[2.2, 1], squeeze=False
+    )
+    for k, (view, residual, result) in enumerate(zip(seen, found, results, strict=True)):
+        above, below = axes[:, k]
+        above.plot(view.energy, view.data, "o", mfc="white", mec=DATA, mew=0.7, ms=2.6)
+        above.plot(view.energy, view.fit, color=FIT, lw=1.5)
+        above.set_title(_title(result), fontsize=9.5)
+        below.plot(view.energy, residual.values, color=DATA, lw=0.9)
+        below.axhline(0.0, color=MUTED, lw=0.7)
+        below.set_title(residual.note, loc="right", fontsize=8.0, color=MUTED)
+        for ax in (above, below):
+            reference_lines(ax, look, horizontal=False)
+            bare(ax)
+        set_last_axis(below, result, view, look)
+    axes[0, 0].set_ylabel(look.z_label)
+    axes[1, 0].set_ylabel(found[0].label)
+    figure.align_ylabels(axes[:, 0])
+
+
+def _maps(
+    results: Sequence[Any],
+    seen: list[View],
+    found: list[Residual],
+    sheet: Sheet,
+    look: PlotConfig,
+    figsize: tuple[float, float] | None,
+) -> None:
+    width, height = look.panel_size
+    figure = sheet.panels(figsize or (0.95 * width * len(seen) + 0.9, height + 0.9), look)
+    axes = figure.subplots(1, len(seen), sharex=True, sharey=True, squeeze=False)[0]
+    limit = max(residual_limit(r, v, look) for r, v in zip(found, seen, strict=True))
+    colours = {"vmin": -limit, "vmax": limit, "cmap": look.z_colormap_res}
+    for ax, view, residual, result in zip(axes, seen, found, results, strict=True):
+        assert view.time is not None
+        mesh = draw_map(ax, view.energy, view.time, residual.values, look, **colours)
+        ax.set_title(f"{_title(result)}\n{residual.note}", fontsize=9.0)
+        ax.set_xlabel(look.x_label)
+        set_x(ax, view.energy, look)
+    axes[0].set_ylabel(look.y_label)
+    add_bar(figure, mesh, list(axes), found[0].label, look)
+
+
+def _title(result: Any) -> str:
+    return f"{result.model_name} ({result.fit_type})" if result.fit_type else result.model_name

@@ -1,0 +1,132 @@
+"""Several spectra above each other."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from pyspec.plot.axes import curve_look, falls, reference_lines, set_x, turn
+from pyspec.plot.colours import is_signed
+from pyspec.plot.config import PlotConfig
+from pyspec.plot.figure import Sheet, matplotlib
+from pyspec.plot.style import FIT, MUTED
+
+Array = npt.NDArray[np.float64]
+
+
+def chosen_rows(n_rows: int, n: int) -> npt.NDArray[np.int64]:
+    """At most `n` rows, evenly spaced."""
+    return np.unique(np.linspace(0, n_rows - 1, min(max(n, 1), n_rows)).round()).astype(np.int64)
+
+
+def draw_waterfall(
+    curves: Array,
+    energy: Array,
+    names: list[str],
+    fits: Array | None,
+    sheet: Sheet,
+    config: PlotConfig,
+) -> Any:
+    """Several spectra above each other; see :func:`pyspec.plot.plot_waterfall`."""
+    with sheet.style():
+        curves, fits = _scaled(curves, fits, config)
+        step = config.waterfall or _step(curves)
+        width, height = config.panel_size
+        tall = min(1.3 * height + 0.16 * height * len(curves), 4.0 * height)
+        ax = sheet.panel((1.35 * width, tall), config)
+        colours = matplotlib().colormaps["viridis"](np.linspace(0.0, 0.78, len(curves)))
+        signed = is_signed(curves)
+        low, high = np.inf, -np.inf
+        for index in reversed(range(len(curves))):
+            offset = index * step
+            drawn = _curve(ax, energy, curves[index], offset, signed, index, colours, config)
+            if fits is not None:
+                ax.plot(energy, fits[index] + offset, color=FIT, lw=1.1, zorder=-index)
+                drawn = np.concatenate([drawn, fits[index] + offset])
+            drawn = drawn[np.isfinite(drawn)]
+            if drawn.size:
+                low, high = min(low, float(drawn.min())), max(high, float(drawn.max()))
+        set_x(ax, energy, config)
+        if np.isfinite(low) and np.isfinite(high):
+            span = high - low or 1.0
+            ax.set_ylim(low - 0.02 * span, high + 0.03 * span)
+        _name_curves(ax, curves, energy, names, step, config)
+        ax.set_xlabel(config.x_label)
+        ax.set_ylabel(_value_label(len(curves), step, config))
+        ax.set_title(config.title or "spectra", fontweight="bold")
+        if len(curves) > 1:
+            ax.set_yticks([])
+        reference_lines(ax, config)
+        ax.spines[["top", "right", "left"]].set_visible(False)
+        return sheet.finish(config)
+
+
+def _value_label(n_curves: int, step: float, config: PlotConfig) -> str:
+    """ "intensity (counts), shifted by 20 each"."""
+    if n_curves == 1:
+        return config.z_label
+    if config.y_norm or config.y_scale:
+        return f"{config.z_label}, scaled and shifted"
+    return f"{config.z_label}, shifted by {step:.3g} each"
+
+
+def _step(curves: Array) -> float:
+    """A distance that keeps neighbours apart: 0.6 of the largest span."""
+    spans = [
+        float(np.ptp(curve[np.isfinite(curve)])) for curve in curves if np.isfinite(curve).any()
+    ]
+    return 0.6 * max(spans, default=1.0) or 1.0
+
+
+def _curve(
+    ax: Any,
+    energy: Array,
+    curve: Array,
+    offset: float,
+    signed: bool,
+    index: int,
+    colours: Any,
+    config: PlotConfig,
+) -> Array:
+    """One curve over its base, which is zero for data of both signs; what it spans."""
+    look = curve_look(config, index, colours[index])
+    if not np.isfinite(curve).any():
+        return np.empty(0)
+    bottom = (0.0 if signed else float(np.nanmin(curve))) + offset
+    under = {"lw": 0, "zorder": -index}
+    if not signed:
+        ax.fill_between(energy, bottom, curve + offset, color="white", **under)
+    ax.fill_between(energy, bottom, curve + offset, color=look["color"], alpha=0.12, **under)
+    if signed:
+        ax.plot(energy[[0, -1]], [bottom, bottom], color=MUTED, lw=0.5, zorder=-index)
+    ax.plot(energy, curve + offset, **look, zorder=-index)
+    return np.asarray(np.append(curve + offset, bottom))
+
+
+def _name_curves(
+    ax: Any, curves: Array, energy: Array, names: list[str], step: float, config: PlotConfig
+) -> None:
+    """The name of each curve to the right of its end."""
+    right = ax.get_xlim()[1]
+    last = -1 if falls(energy, "def") == falls(energy, config.x_dir) else 0
+    for index, name in enumerate(names):
+        good = np.flatnonzero(np.isfinite(curves[index]))
+        level = float(curves[index][good[last]]) if good.size else 0.0
+        ax.annotate(
+            name, (right, level + index * step), (5, 0), textcoords="offset points", va="center",
+            fontsize=8.0, annotation_clip=False,
+        )  # fmt: skip
+
+
+def _scaled(curves: Array, fits: Array | None, config: PlotConfig) -> tuple[Array, Array | None]:
+    """Curves by `y_norm` and `y_scale`; fits by the same factors."""
+    factors = np.ones(len(curves))
+    if config.y_norm:
+        largest = np.nanmax(np.abs(curves), axis=1)
+        factors = 1.0 / np.where(largest > 0, largest, 1.0)
+    if config.y_scale:
+        factors = factors * [turn(config.y_scale, k, 1.0) for k in range(len(curves))]
+    scale = factors[:, None]
+    return curves * scale, None if fits is None else fits * scale

@@ -1,0 +1,44 @@
+"""What is true of simulated data, and settings that are refused."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from pyspec.errors import DataError, suggest
+
+Array = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Drawn:
+    """What is true of simulated data: how they were made, and of which values.
+
+    `sigma` is the standard deviation of gaussian noise, `scale` the counts for each unit of the
+    data of poisson noise; None where the noise is another.
+    """
+
+    clean: Array
+    kind: str
+    sigma: float | None
+    scale: float | None
+    settings: Mapping[str, Any]
+    values: dict[str, float]
+
+
+def one_of(what: str, given: str, known: tuple[str, ...]) -> None:
+    """Raises :class:`DataError` unless `given` is one of `known`."""
+    if given not in known:
+        hint = suggest(str(given), list(known))
+        raise DataError(f"{what} must be one of {', '.join(known)}, not {given!r}{hint}")
+
+
+def positive(what: str, value: float) -> float:
+    """A number above 0. Raises :class:`DataError` for any other."""
+    if not (np.isfinite(value) and value > 0):
+        raise DataError(f"{what} must be finite and positive, not {value!r}")
+    return float(value)

@@ -1,0 +1,242 @@
+"""How precisely a measurement of so many counts can tell the parameters of a model.
+
+Before a measurement begins, its model says what it can reach: with Poisson statistics no unbiased
+estimate of a parameter has a smaller standard deviation than the Cramér-Rao bound, the root of the
+diagonal of the inverse of the Fisher information
+
+    I_jk = sum over points of (1 / λ) (dλ/dθ_j) (dλ/dθ_k),
+
+with λ the expected counts of each point. A fit with ``set_noise("poisson")`` reaches it.
+
+`counts` are always all expected counts of the axes of the model, background included: of a time
+series those of all spectra. λ is proportional to them, so that the bounds go as counts^-1/2. A
+detector with an excess noise factor F sees as if it had counts / F.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from pyspec.errors import DataError, ModelError, ModelWarning, suggest
+from pyspec.executor import make_executor
+from pyspec.fit.components import every_component
+from pyspec.fit.predict import model_slopes
+from pyspec.fit.table import need_pandas
+from pyspec.model import Measurement, Model
+
+Array = npt.NDArray[np.float64]
+
+#: Scaled eigenvalues of the information below this belong to combinations that no number of counts
+#: determines; of a parameter with more than TOUCHED of such a combination nothing is known.
+SINGULAR, TOUCHED = 1e-12, 1e-5
+
+#: Points that expect less than this share of the largest carry no information.
+EMPTY = 1e-14
+
+
+def fisher_matrix(
+    model: Model,
+    counts: float,
+    par_names: Sequence[str] | None = None,
+    *,
+    fixed: Sequence[str] = (),
+    rel_step: float | None = None,
+) -> tuple[Array, list[str], dict[str, float]]:
+    """The Fisher information of `counts` counts on the free parameters of a model.
+
+    Parameters
+    ----------
+    model : with its axes; its values are where the information is taken
+    counts : all expected counts, background included
+    par_names : the parameters of the matrix, all free ones by default; those left out are taken to
+        be known exactly
+    fixed : free parameters that are taken to be known exactly
+    rel_step : taken for the sake of scripts; derivatives are exact where the model knows them
+
+    Returns
+    -------
+    info : (n, n), in units of 1 over those of the parameters
+    names : the parameters, in the order of the matrix
+    meta : total_signal (the sum of the model), gain (units of the model for each count),
+        counts_in_peaks, n_bins (points that expect counts), condition_number
+
+    Raises
+    ------
+    DataError
+        counts that are not positive, or a model that is negative somewhere
+    ModelError
+        parameters that are unknown, or not free
+    """
+    if not (np.isfinite(counts) and counts > 0):
+        raise DataError(f"counts must be finite and positive, not {counts!r}")
+    names = _chosen(model, par_names, fixed)
+    executor = make_executor(model)
+    value = np.ravel(executor.run(model.theta()))
+    _refuse_negative(value)
+    total = float(value.sum())
+    if not total > 0:
+        raise DataError(f"the model sums to {total:g}; counts need a positive signal")
+    free = list(model.opt_param_names)
+    bounds = [(model.parameters[name].min, model.parameters[name].max) for name in free]
+    wanted = [free.index(name) for name in names]
+    slopes = model_slopes(executor, model.theta(), None, wanted, bounds)
+    seen = value > EMPTY * value.max()
+    part = slopes[:, seen]
+    info = (counts / total) * (part / value[seen]) @ part.T
+    meta = {
+        "total_signal": total,
+        "gain": total / counts,
+        "counts_in_peaks": counts * _in_peaks(model) / total,
+        "n_bins": float(np.count_nonzero(seen)),
+        "condition_number": float(np.linalg.cond(info)),
+    }
+    return info, names, meta
+
+
+def crb(
+    model: Model,
+    counts: float,
+    par_names: Sequence[str] | None = None,
+    *,
+    fixed: Sequence[str] = (),
+    rel_step: float | None = None,
+    marginal: bool = True,
+) -> dict[str, float]:
+    """Name → the smallest standard error that `counts` counts allow, in units of the parameter.
+
+    Infinite, with a :class:`ModelWarning`, for a parameter that the measurement does not determine.
+    `par_names` chooses what is returned: all free parameters but those in `fixed` are unknown in
+    any case. With ``marginal=False`` every other parameter is taken to be known. Other arguments
+    and errors as of :func:`fisher_matrix`.
+    """
+    info, names, _ = fisher_matrix(model, counts, fixed=fixed)
+    wanted = names if par_names is None else _chosen(model, par_names, fixed)
+    bounds = _marginal(info, names) if marginal else _alone(info)
+    found = dict(zip(names, bounds.tolist(), strict=True))
+    return {name: found[name] for name in wanted}
+
+
+def counts_required(
+    model: Model,
+    par_name: str,
+    target_sigma: float,
+    *,
+    fixed: Sequence[str] = (),
+    counts_ref: float = 1e4,
+    rel_step: float | None = None,
+    marginal: bool = True,
+) -> float:
+    """How many counts a standard error of `target_sigma` takes at least; infinite where none are
+    enough. `counts_ref` changes nothing; other arguments as of :func:`crb`."""
+    if not (np.isfinite(target_sigma) and target_sigma > 0):
+        raise DataError(f"target_sigma must be finite and positive, not {target_sigma!r}")
+    bound = crb(model, counts_ref, [par_name], fixed=fixed, marginal=marginal)[par_name]
+    return float(counts_ref * (bound / target_sigma) ** 2)
+
+
+def sensitivity_report(
+    model: Model,
+    counts: float,
+    par_names: Sequence[str] | None = None,
+    *,
+    fixed: Sequence[str] = (),
+    rel_step: float | None = None,
+) -> Any:
+    """A pandas DataFrame with a row for each free parameter: name, value, sigma (the bound of
+    :func:`crb`), sigma_uncorrelated (with all others known), correlation_penalty (their ratio; what
+    far above 1 more counts help little, other axes more), rel_precision (sigma / abs(value)).
+
+    ``frame.attrs`` has counts, counts_in_peaks, n_bins and condition_number. Arguments as of
+    :func:`crb`; raises :class:`FitError` without pandas.
+    """
+    pandas = need_pandas()
+    info, names, meta = fisher_matrix(model, counts, fixed=fixed)
+    wanted = names if par_names is None else _chosen(model, par_names, fixed)
+    values = np.array([model.parameters[name].value for name in names])
+    sigma, alone = _marginal(info, names), _alone(info)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        columns = {
+            "name": names,
+            "value": values,
+            "sigma": sigma,
+            "sigma_uncorrelated": alone,
+            "correlation_penalty": np.where(np.isinf(sigma), np.inf, sigma / alone),
+            "rel_precision": np.where(values == 0, np.nan, sigma / np.abs(values)),
+        }
+    frame = pandas.DataFrame(columns)
+    frame = frame.set_index("name", drop=False).loc[wanted].reset_index(drop=True)
+    kept = ("counts_in_peaks", "n_bins", "condition_number")
+    frame.attrs.update({"counts": float(counts), **{key: meta[key] for key in kept}})
+    return frame
+
+
+def _chosen(model: Model, names: Sequence[str] | None, fixed: Sequence[str]) -> list[str]:
+    """The free parameters that are meant. Raises :class:`ModelError`."""
+    free = list(model.opt_param_names)
+    for given in (fixed, names or ()):
+        if isinstance(given, str):
+            raise ModelError(f"give a list of parameters, [{given!r}]")
+        for name in given:
+            if name not in model.parameters:
+                hint = suggest(name, list(model.parameters))
+                raise ModelError(f"{model.name} has no parameter {name!r}{hint}")
+            if name not in free:
+                raise ModelError(
+                    f"{name} is fixed or follows an expression: a measurement tells nothing of it; "
+                    f"free are {', '.join(free)}"
+                )
+    known = set(fixed)
+    chosen = [name for name in (free if names is None else names) if name not in known]
+    if not chosen:
+        raise ModelError(f"{model.name} has no free parameter that is not known already")
+    return chosen
+
+
+def _refuse_negative(value: Array) -> None:
+    if not np.isfinite(value).all():
+        raise DataError("the model is not finite everywhere; change its values")
+    lowest = float(value.min())
+    if lowest < -1e-9 * float(np.abs(value).max()):
+        raise DataError(
+            f"the model falls to {lowest:g}, and counts cannot be negative; raise the background"
+        )
+
+
+def _in_peaks(model: Model) -> float:
+    """The sum of the peaks of a model, without its backgrounds."""
+    curves = every_component(model, model.values, Measurement(), "compiled")
+    peaks = [one.name for one in model.components if one.op.kind == "PEAK"]
+    return float(sum(np.abs(curves[name]).sum() for name in peaks))
+
+
+def _alone(info: Array) -> Array:
+    with np.errstate(divide="ignore"):
+        return 1.0 / np.sqrt(np.diag(info))
+
+
+def _marginal(info: Array, names: Sequence[str]) -> Array:
+    """(n,) roots of the diagonal of the inverse; infinite for what is not determined."""
+    size = np.sqrt(np.diag(info))
+    known = size > 0
+    bounds = np.full(len(size), np.inf)
+    scaled = info[np.ix_(known, known)] / np.outer(size[known], size[known])
+    values, vectors = np.linalg.eigh(scaled)
+    lost = values < SINGULAR * max(float(values.max(initial=0.0)), 1.0)
+    inverse = (vectors[:, ~lost] / values[~lost]) @ vectors[:, ~lost].T
+    errors = np.sqrt(np.diag(inverse)) / size[known]
+    errors[np.abs(vectors[:, lost]).max(axis=1, initial=0.0) > TOUCHED] = np.inf
+    bounds[known] = errors
+    unknown = [name for name, bound in zip(names, bounds, strict=True) if np.isinf(bound)]
+    if unknown:
+        warnings.warn(
+            f"{', '.join(unknown)}: no number of counts on these axes determines them together; "
+            "fix one of them, or change the axes",
+            ModelWarning,
+            stacklevel=3,
+        )
+    return bounds

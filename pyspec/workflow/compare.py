@@ -1,0 +1,141 @@
+"""How good fits are, side by side."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from pyspec.errors import FitError, suggest
+from pyspec.fit.table import need_pandas
+from pyspec.workflow.identity import SHORT, handle_of, is_slices, selection_of, sigma_of
+
+METRICS = ("chi2", "chi2_red", "chi2_raw", "chi2_red_raw", "r2", "aic", "bic", "sigma_eff")
+
+#: Where noise is not known, and where it is: the columns that are shown unless others are named.
+PLAIN = ("chi2_red_raw", "r2", "aic", "bic")
+WEIGHTED = ("chi2_red_raw", "sigma_eff", "chi2_red", "r2", "aic", "bic")
+
+HEAD = ("file", "model", "fit_type", "handle", "selection_json")
+
+AGGREGATIONS: dict[str, Callable[..., Any] | None] = {
+    "median": np.nanmedian,
+    "mean": np.nanmean,
+    "sum": np.nansum,
+    "long": None,
+}
+
+
+def check_metrics(metrics: Sequence[str] | None) -> list[str]:
+    """Metrics by name, all for None. Raises :class:`FitError` for an unknown one."""
+    chosen = list(metrics or METRICS)
+    for metric in chosen:
+        if metric.lower() not in METRICS:
+            hint = suggest(metric.lower(), list(METRICS))
+            raise FitError(f"no metric {metric!r}{hint}; there are {', '.join(METRICS)}")
+    return chosen
+
+
+def default_metrics(fits: Sequence[Any]) -> list[str]:
+    """The columns that fit these fits."""
+    known = any(_metrics(fit)["chi2"] == _metrics(fit)["chi2"] for fit in fits if _parts(fit))
+    return list(WEIGHTED if known else PLAIN)
+
+
+def metric(fit: Any, name: str) -> float:
+    """One metric of a fit, lower is better; of slices the sum."""
+    wanted = check_metrics([name])[0].lower()
+    sign = -1.0 if wanted == "r2" else 1.0
+    return sign * float(np.nansum([one.statistics[wanted] for one in _parts(fit)]))
+
+
+def _parts(fit: Any) -> list[Any]:
+    """The fits of which a fit consists: itself, or its slices that gave a result."""
+    if not is_slices(fit):
+        return [fit]
+    return [one.result for one in fit if one.result is not None]
+
+
+def _metrics(fit: Any) -> dict[str, float]:
+    found: dict[str, float] = _parts(fit)[0].statistics
+    return found
+
+
+def comparison(fits: Sequence[Any], metrics: Sequence[str], aggregation: str) -> Any:
+    """A DataFrame with a row for each fit, in their order; with "long" one for each slice, slice
+    by slice. Raises :class:`FitError` without pandas, and for an unknown aggregation."""
+    if aggregation not in AGGREGATIONS:
+        raise FitError(f"sbs_aggregation is median, mean, sum or long, not {aggregation!r}")
+    pandas = need_pandas()
+    long = aggregation == "long"
+    rows: list[dict[str, Any]] = []
+    for fit in fits:
+        head = {
+            "file": fit.file_name,
+            "model": fit.model_name,
+            "fit_type": fit.fit_type,
+            "handle": handle_of(fit)[:SHORT],
+            "selection_json": json.dumps(selection_of(fit), sort_keys=True),
+        }
+        if long:
+            rows += [{**head, **row} for row in _long(fit, metrics)]
+        else:
+            rows.append({**head, **_row(fit, metrics, aggregation)})
+    columns = [*HEAD, *(["slice_index"] if long else []), *metrics]
+    if not long:
+        return pandas.DataFrame(rows, columns=columns)
+    # Slices first, models beside each other at each of them; fits without slices last.
+    rows.sort(key=lambda row: np.inf if row["slice_index"] is None else row["slice_index"])
+    frame = pandas.DataFrame(rows, columns=columns)
+    return frame.astype({"slice_index": "Int64"})
+
+
+def _long(fit: Any, metrics: Sequence[str]) -> list[dict[str, Any]]:
+    sigma = sigma_of(fit)
+    if not is_slices(fit):
+        return [{"slice_index": None, **_of(fit.statistics, metrics, sigma)}]
+    return [
+        {"slice_index": one.index, **_of(one.result.statistics, metrics, sigma)}
+        for one in fit
+        if one.result is not None
+    ]
+
+
+def _row(fit: Any, metrics: Sequence[str], aggregation: str) -> dict[str, float]:
+    if not is_slices(fit):
+        return _of(fit.statistics, metrics, sigma_of(fit))
+    parts = _parts(fit)
+    table = {key: np.array([one.statistics[key] for one in parts]) for key in METRICS[:-1]}
+    if aggregation == "sum":  # of all slices as one fit
+        left = sum(one.n_data - one.n_free for one in parts)
+        for key, of in (("chi2_red", "chi2"), ("chi2_red_raw", "chi2_raw")):
+            table[key] = np.array([table[of].sum() / max(left, 1)])
+    function = AGGREGATIONS[aggregation]
+    assert function is not None
+    found = {
+        key: float(function(column)) if np.isfinite(column).any() else float("nan")
+        for key, column in table.items()
+    }
+    return _of(found, metrics, sigma_of(fit))
+
+
+def _of(statistics: dict[str, float], metrics: Sequence[str], sigma: float) -> dict[str, float]:
+    known = {**statistics, "sigma_eff": sigma}
+    return {name: float(known[name.lower()]) for name in metrics}
+
+
+def refuse_other_windows(fits: Sequence[Any]) -> None:
+    """Raises :class:`FitError` where fits of one type and file saw different data: their metrics
+    say nothing about which model is better."""
+    seen: dict[tuple[str, str], Any] = {}
+    for fit in fits:
+        first = seen.setdefault((fit.file_name, fit.fit_type), fit)
+        if selection_of(first) != selection_of(fit):
+            raise FitError(
+                f"the {fit.fit_type} fits of {first.model_name} and {fit.model_name} to "
+                f"{fit.file_name} saw different windows, {selection_of(first)} and "
+                f"{selection_of(fit)}, so their metrics cannot be compared; name models that were "
+                "fitted to the same data"
+            )

@@ -1,0 +1,362 @@
+"""The data of a file: axes, mask, noise, corrections, windows, means."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from pyspec.errors import DataError
+from pyspec.model import Measurement
+from pyspec.model.axes import check_axis, check_weights
+from pyspec.workflow.checks import check_data, check_mask, check_pattern
+from pyspec.workflow.noise import Noise, make_noise
+from pyspec.workflow.windows import excluded, index_range, row_range
+from pyspec.workflow.workspace import Workspace
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from pyspec.plot.config import PlotOptions
+
+Array = npt.NDArray[np.float64]
+
+
+class FileData:
+    """The part of a File that holds what was measured. Parameters as of :class:`File`."""
+
+    def __init__(
+        self,
+        project: Workspace,
+        path: str | Path,
+        name: str | None,
+        data: Any,
+        energy: Any,
+        time: Any,
+        aux_axis: Any,
+        *,
+        aux_weights: Any,
+        mask: Any,
+        nan_policy: str,
+        labels: Mapping[str, str] | None,
+        units: Mapping[str, str] | None,
+    ) -> None:
+        self.project = project
+        self.path = Path(path)
+        self.name = str(path) if name is None else name
+        self.energy: Array | None = None if energy is None else check_axis(energy, "energy")
+        self.time: Array | None = None if time is None else check_axis(time, "time", ascending=True)
+        self.aux_axis: Array | None = (
+            None if aux_axis is None else check_axis(aux_axis, "auxiliary")
+        )
+        self.aux_weights: Array | None = None
+        if self.aux_axis is not None:
+            self.aux_weights = check_weights(aux_weights, self.aux_axis.size)
+        elif aux_weights is not None:
+            raise DataError("aux_weights come together with the auxiliary axis: aux_axis=")
+        named = Measurement(labels=labels or {}, units=units or {})
+        #: What "energy", "time" and "data" are, and their units: at the axes of all pictures.
+        self.labels, self.units = dict(named.labels), dict(named.units)
+        self._keep: npt.NDArray[np.bool_] | None = None
+        self._excluded: npt.NDArray[np.bool_] | None = None
+        self.raw: npt.NDArray[Any] | None = None
+        self.dark: Array | None = None
+        self.calibration: Array | None = None
+        self.data: npt.NDArray[Any] | None = None
+        if data is not None:
+            self._take(data, mask, nan_policy)
+        elif mask is not None:
+            raise DataError("a mask needs data: File(data=..., mask=...)")
+        self.noise = project.default_noise(np.shape(data))
+        if self.noise.kind == "poisson" and data is not None:
+            self._check_counts()
+        self.rows: tuple[int, int] | None = None
+        self.columns: tuple[int, int] | None = None
+        self.baseline_rows: tuple[int, int] | None = None
+
+    def _take(self, data: Any, mask: Any, nan_policy: str) -> None:
+        if self.energy is None and (self.time is None or np.ndim(data) != 1):
+            raise DataError("data need an energy axis: File(data=..., energy=..., time=...)")
+        is_trace = self.energy is None
+        masked = isinstance(data, np.ma.MaskedArray)
+        if masked:
+            hidden = np.ma.getmaskarray(data)
+            mask = hidden if mask is None else hidden | check_mask(mask, hidden.shape)
+        plain = np.ma.getdata(data) if masked else data
+        first, last = (None, self.time) if is_trace else (self.time, self.energy)
+        self.data, self._keep = check_data(plain, last, first, mask, nan_policy)
+        if self.data.ndim == 2 and self.time is None:
+            raise DataError("data of shape (time, energy) need a time axis: File(..., time=...)")
+        self.raw = self.data
+
+    # noise
+
+    def set_noise(self, noise_type: str, *, sigma: Any = None, scale: float | None = None) -> None:
+        """Declares the noise of the data, which all later fits use.
+
+        Parameters
+        ----------
+        noise_type : "gaussian", "poisson" (counts) or "unknown"
+        sigma : for "gaussian" one standard deviation: a number, one a spectrum (n_time,), or one
+            a point
+        scale : for "poisson" the counts for each unit of the data, 1 by default
+
+        With known noise standard errors are not scaled by the reduced chi². In a mean of n
+        spectra sigma becomes sigma / sqrt(n), and n times the counts stand behind a unit.
+        """
+        data = self.need_data()
+        noise = make_noise(noise_type, sigma, scale, data.shape)
+        if noise.kind == "poisson":
+            self._check_counts()
+        self.noise = noise
+
+    def set_sigma(
+        self,
+        sigma: Any,
+        *,
+        noise_type: str | None = None,
+        sigma_source: str = "user_supplied",
+        sigma_type: str = "constant",
+    ) -> float | Array | None:
+        """Declares Gaussian noise of this standard deviation; None takes it back. Returns it.
+        `sigma_source` and `sigma_type` are taken for the sake of scripts: sigma says what it is."""
+        if sigma is None:
+            self.noise = Noise()
+        else:
+            self.set_noise(noise_type or "gaussian", sigma=sigma)
+        return self.noise.sigma
+
+    @property
+    def noise_type(self) -> str:
+        """ "unknown", "gaussian" or "poisson"."""
+        return self.noise.kind
+
+    @property
+    def noise_scale(self) -> float | None:
+        """Counts for each unit of the data, None unless they are counts."""
+        return self.noise.scale if self.noise.kind == "poisson" else None
+
+    @property
+    def sigma_data(self) -> float | Array | None:
+        """The standard deviation that was declared."""
+        return self.noise.sigma
+
+    @property
+    def sigma_type(self) -> str:
+        """ "constant", "array", or "none"."""
+        if self.noise.sigma is None:
+            return "none"
+        return "constant" if isinstance(self.noise.sigma, float) else "array"
+
+    def _check_counts(self) -> None:
+        if self.dark is not None or self.calibration is not None:
+            raise DataError(
+                "counts that were corrected (subtract_dark, calibrate_data) are no counts any "
+                "more; use noise_type='gaussian' with the sigma of each point"
+            )
+        data = self.need_data()
+        bad = np.asarray(data < 0) if self.keep is None else np.asarray((data < 0) & self.keep)
+        if bad.any():
+            first = tuple(int(k) for k in np.argwhere(bad)[0])
+            raise DataError(
+                f"noise_type='poisson' needs counts, but {int(bad.sum())} value(s) are negative, "
+                f"the first {data[first]:g} at {first}; mask them or use 'gaussian'"
+            )
+
+    # corrections
+
+    def subtract_dark(self, dark: Any) -> None:
+        """Subtracts a dark spectrum (n_energy,), or one a point, from the data as they came.
+
+        A second call replaces the first; :meth:`reset_dark` takes it back.
+        """
+        pattern = check_pattern(dark, self.need_data().shape, "dark")
+        self._correct(pattern, self.calibration)
+
+    def calibrate_data(self, calibration: Any) -> None:
+        """Divides the data (after the dark) by a response (n_energy,), or one a point.
+
+        A declared sigma is divided too. A second call replaces the first;
+        :meth:`reset_calibration` takes it back.
+        """
+        pattern = check_pattern(calibration, self.need_data().shape, "calibration", positive=True)
+        self._correct(self.dark, pattern)
+
+    def reset_dark(self) -> None:
+        """Takes :meth:`subtract_dark` back."""
+        self._correct(None, self.calibration)
+
+    def reset_calibration(self) -> None:
+        """Takes :meth:`calibrate_data` back."""
+        self._correct(self.dark, None)
+
+    def _correct(self, dark: Array | None, calibration: Array | None) -> None:
+        assert self.raw is not None
+        if self.noise.kind == "poisson" and (dark is not None or calibration is not None):
+            raise DataError(
+                "the noise is declared as that of counts, which a correction would spoil; declare "
+                "it as 'gaussian' with the sigma of each point first"
+            )
+        if self.noise.sigma is not None and calibration is not self.calibration:
+            old = 1.0 if self.calibration is None else self.calibration
+            sigma = np.asarray(
+                self.noise.sigma * old / (1.0 if calibration is None else calibration)
+            )
+            self.noise = Noise("gaussian", float(sigma) if sigma.ndim == 0 else sigma)
+        self.dark, self.calibration = dark, calibration
+        if dark is None and calibration is None:
+            self.data = self.raw
+            return
+        data = np.asarray(self.raw, dtype=np.float64)
+        data = data if dark is None else data - dark
+        data = data if calibration is None else data / calibration
+        data.setflags(write=False)
+        self.data = data
+
+    # windows
+
+    def set_fit_limits(
+        self,
+        energy_limits: Sequence[float | None] | None = None,
+        *,
+        time_limits: Sequence[float | None] | None = None,
+        exclude: Sequence[Sequence[float | None]] = (),
+        show_plot: bool = False,
+    ) -> None:
+        """Fits see only these energies and times: both ends included, in either order.
+
+        None means the whole axis; in a pair it leaves that side open: ``[82, None]``. `exclude`
+        is a list of energy ranges within, or of times for a trace, that are left out as masked
+        points are: ``exclude=[(83.2, 83.6)]``. Each call replaces the one before. `show_plot`
+        opens a picture of the data with the window.
+        """
+        last = "time" if self.energy is None else "energy"
+        out = excluded(self.need_axis(last), exclude, last) if exclude else None
+        columns = rows = None
+        if energy_limits is not None or self.energy is not None:
+            columns = index_range(self.need_axis("energy"), energy_limits, "energy")
+        if time_limits is not None:
+            rows = index_range(self.need_axis("time"), time_limits, "time")
+        seen = slice(*((rows if last == "time" else columns) or (None, None)))
+        if out is not None and out[seen].all():
+            raise DataError("exclude= leaves no point of the window; narrow its ranges")
+        self.columns, self.rows, self._excluded = columns, rows, out
+        if show_plot:
+            self.plot_data(show=True)
+
+    def define_baseline(
+        self,
+        time_start: float | None,
+        time_stop: float | None,
+        *,
+        time_type: str = "abs",
+        show_plot: bool = False,
+    ) -> None:
+        """The baseline is the mean of the spectra from `time_start` to `time_stop`, inclusive;
+        None means from the first, or to the last.
+
+        `time_type` is "abs" for times or "ind" for row numbers.
+        """
+        self.need_data(2)
+        self.baseline_rows = row_range(self.need_axis("time"), time_start, time_stop, time_type)
+        if show_plot:
+            self.plot_data(show=True)
+
+    def plot_data(self, /, **options: Unpack[PlotOptions]) -> Any:
+        """The data with fit window and baseline marked; returns the Figure. Options as of
+        :func:`pyspec.plot.plot_data`."""
+        from pyspec.plot import plot_data
+
+        data = self.need_data()
+        if self.keep is not None:
+            data = np.where(self.keep, data, np.nan)
+        marks: dict[str, Any] = {
+            "rows": self.rows, "columns": self.columns, "baseline": self.baseline_rows,
+        }  # fmt: skip
+        given: dict[str, Any] = {"config": self.project.plot_config, **options}
+        return plot_data(data, self.energy, self.time, source=self, **marks, **given)
+
+    # what is fitted
+
+    @property
+    def keep(self) -> npt.NDArray[np.bool_] | None:
+        """False where a point is masked or excluded; None where all count."""
+        if self._excluded is None:
+            return self._keep
+        kept = ~self._excluded
+        if self._keep is not None:
+            return np.asarray(self._keep & kept)
+        return np.broadcast_to(kept, self.need_data().shape)
+
+    @property
+    def baseline(self) -> Array:
+        """(n_energy,) the mean spectrum that define_baseline chose; masked points do not count."""
+        return np.asarray(self.mean(self.need_baseline()).data)
+
+    def need_baseline(self) -> tuple[int, int]:
+        """The rows of the baseline. Raises :class:`DataError` before define_baseline."""
+        if self.baseline_rows is None:
+            raise DataError("no baseline yet: call define_baseline(time_start, time_stop) first")
+        return self.baseline_rows
+
+    def mean(self, rows: tuple[int, int]) -> Measurement:
+        """The mean spectrum over rows, with its noise."""
+        data = self.need_data(2)
+        part = data[slice(*rows)]
+        n_rows = rows[1] - rows[0]
+        if self.keep is None:
+            mean = np.asarray(part.mean(axis=0, dtype=np.float64))
+            keep, counts = None, np.full(mean.shape, float(n_rows))
+        else:
+            kept = self.keep[slice(*rows)]
+            counts = kept.sum(axis=0, dtype=np.float64)
+            total = np.where(kept, part, 0.0).sum(axis=0, dtype=np.float64)
+            mean = total / np.maximum(counts, 1.0)
+            # Counts of a mean are those of all its spectra: one that lacks some is left out.
+            keep = counts == n_rows if self.noise.kind == "poisson" else counts > 0
+        noise = self.noise.of_mean(rows, data.shape, counts)
+        return Measurement(mean, None, self.columns, keep=keep, **self._names, **noise)
+
+    def row(self, row: int) -> Measurement:
+        """One spectrum, with its noise."""
+        data = self.need_data(2)
+        keep = None if self.keep is None else self.keep[row]
+        noise = self.noise.of_row(row, data.shape)
+        return Measurement(data[row], None, self.columns, keep=keep, **self._names, **noise)
+
+    def whole(self) -> Measurement:
+        """The data as they are, with their noise and the window."""
+        data = self.need_data()
+        rows = self.rows if data.ndim == 2 else None
+        columns = self.columns
+        if self.energy is None:  # a trace: its one axis is time
+            columns = self.rows
+        noise = self.noise.of_series()
+        return Measurement(data, rows, columns, keep=self.keep, **self._names, **noise)
+
+    @property
+    def _names(self) -> dict[str, Any]:
+        return {"labels": self.labels, "units": self.units}
+
+    # what must be there
+
+    def need_axis(self, name: str) -> Array:
+        """The axis "energy" or "time". Raises :class:`DataError` without it."""
+        axis: Array | None = getattr(self, name)
+        if axis is None:
+            raise DataError(f"file {self.name!r} has no {name} axis: File(..., {name}=...)")
+        return axis
+
+    def need_data(self, dimension: int | None = None) -> npt.NDArray[Any]:
+        """The data. Raises :class:`DataError` without any, or of another dimension."""
+        if self.data is None:
+            raise DataError(f"file {self.name!r} has no data: File(..., data=...)")
+        if dimension is not None and self.data.ndim != dimension:
+            raise DataError(
+                f"file {self.name!r} holds one spectrum; this needs data of shape (time, energy); "
+                "use fit_spectrum"
+            )
+        return self.data

@@ -1,0 +1,206 @@
+"""One fit as a folder of tables and pictures, for people without pyspec."""
+
+from __future__ import annotations
+
+import csv
+import io
+import os
+import shutil
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from pyspec._version import VERSION
+from pyspec.errors import DataError
+from pyspec.fit import FitResult
+from pyspec.io.atomic import file_name
+from pyspec.workflow.frames import COLUMNS
+from pyspec.workflow.identity import SHORT, handle_of, is_slices, label_of, stamp_of
+from pyspec.workflow.workspace import Workspace
+
+Array = npt.NDArray[np.float64]
+
+#: Metrics in the order of their columns.
+METRICS = ("chi2_raw", "chi2_red_raw", "chi2", "chi2_red", "r2", "aic", "bic")
+
+
+class Folder:
+    """A folder of CSV tables with the numbers and separators of a project."""
+
+    def __init__(self, path: Path, project: Workspace) -> None:
+        self.path = path
+        self.project = project
+        path.mkdir(parents=True, exist_ok=True)
+
+    def below(self, name: str) -> Folder:
+        """A folder in this one."""
+        return Folder(self.path / file_name(name), self.project)
+
+    def table(self, name: str, head: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
+        """Rows below a head; None becomes an empty cell."""
+        stream = io.StringIO()
+        writer = csv.writer(stream, delimiter=self.project.delim, lineterminator="\n")
+        if head:
+            writer.writerow(head)
+        writer.writerows([self._cell(value) for value in row] for row in rows)
+        (self.path / name).write_text(stream.getvalue(), encoding="utf-8")
+
+    def _cell(self, value: Any) -> str:
+        if value is None or value != value:
+            return ""
+        if isinstance(value, (float, np.floating)):
+            return self.project.num_fmt % value
+        return str(value)
+
+    def columns(self, name: str, columns: dict[str, Any]) -> None:
+        """Arrays of one length side by side."""
+        self.table(name, list(columns), zip(*columns.values(), strict=True))
+
+
+def export(
+    fit: Any, root: Path, project: Workspace, *, overwrite: bool, pictures: bool = True
+) -> Path:
+    """Writes a fit to ``root/files/<file>/<model>/<handle>``, as a whole or not at all; returns
+    that folder. See :meth:`pyspec.Project.export_fit`."""
+    parts = ("files", fit.file_name or "fit", fit.model_name, handle_of(fit)[:SHORT])
+    target = root.joinpath(*map(file_name, parts))
+    return _replaced(
+        target, overwrite, lambda path: write_fit(fit, Folder(path, project), pictures)
+    )
+
+
+def export_joint(
+    joint: Any, root: Path, project: Workspace, *, overwrite: bool, pictures: bool = True
+) -> Path:
+    """Writes a joint fit to ``root/joint/<model>/<handle>``: what holds for all files, and a
+    folder ``files/<file>`` for each of them."""
+    target = root / "joint" / file_name(joint.model_name) / handle_of(joint.joint)[:SHORT]
+
+    def write(path: Path) -> None:
+        folder = Folder(path, project)
+        _write_numbers(joint.joint, folder)
+        _write_info(joint.joint, folder, "joint")
+        for part in joint:
+            write_fit(part, folder.below("files").below(part.file_name), pictures)
+
+    return _replaced(target, overwrite, write)
+
+
+def _replaced(target: Path, overwrite: bool, write: Any) -> Path:
+    """A folder that is there as a whole or not at all."""
+    if target.exists() and any(target.iterdir()) and not overwrite:
+        raise DataError(f"{target}: exists already; choose another folder or overwrite=True")
+    part = target.with_name(f".{target.name}.{os.getpid()}.part")
+    shutil.rmtree(part, ignore_errors=True)
+    try:
+        write(part)
+        if target.exists():
+            shutil.rmtree(target)
+        part.replace(target)
+    except OSError as error:
+        raise DataError(
+            f"{target}: cannot be written ({error.strerror}); choose another folder"
+        ) from None
+    finally:
+        shutil.rmtree(part, ignore_errors=True)
+    return target
+
+
+def write_fit(fit: Any, folder: Folder, pictures: bool) -> None:
+    """The tables and pictures of one fit."""
+    _write_info(fit, folder, fit.fit_type)
+    if is_slices(fit):
+        _write_slices(fit, folder)
+    else:
+        _write_numbers(fit, folder)
+    if np.ndim(fit.data) == 2:
+        _write_map(fit, folder)
+    else:
+        write_curves(fit, folder)
+    if pictures:
+        _draw(fit, folder)
+
+
+def _write_info(fit: Any, folder: Folder, kind: str) -> None:
+    facts = {
+        "handle": handle_of(fit),
+        "file": fit.file_name,
+        "model": fit.model_name,
+        "fit_type": kind,
+        "label": label_of(fit) or "",
+        "timestamp": stamp_of(fit),
+        "pyspec_version": VERSION,
+    }
+    folder.table("fit_info.csv", ["field", "value"], facts.items())
+
+
+def _write_numbers(fit: FitResult, folder: Folder) -> None:
+    rows = [(r.name, r.value, r.stderr, r.init, r.min, r.max, r.vary, r.expr) for r in fit.table]
+    folder.table("params.csv", COLUMNS, rows)
+    folder.table("metrics.csv", METRICS, [[fit.statistics[name] for name in METRICS]])
+    found = fit.correlations
+    if len(found):
+        rows = [(name, *row) for name, row in zip(found.names, found.matrix, strict=True)]
+        folder.table("correl.csv", ["", *found.names], rows)
+
+
+def _write_slices(fit: Any, folder: Folder) -> None:
+    folder.columns("params.csv", fit.values)
+    folder.columns("params_stderr.csv", fit.stderr)
+    folder.columns("fit_pars.csv", {"index": range(len(fit)), "time": fit.time, **fit.values})
+    rows = [
+        (one.index, *(one.result.statistics[name] for name in METRICS))
+        for one in fit
+        if one.result is not None
+    ]
+    folder.table("metrics_per_slice.csv", ["slice", *METRICS], rows)
+
+
+def write_curves(fit: Any, folder: Folder) -> None:
+    """Data, fit and residual of one spectrum or trace, and of a spectrum its components."""
+    columns = {"observed": fit.data, "fit": fit.fit, "residual": fit.residual}
+    columns = {"time" if fit.is_trace else "energy": fit.axis, **columns}
+    if not fit.is_trace:
+        columns |= components_of(fit)
+    folder.columns("fit_1d.csv", columns)
+
+
+def components_of(fit: Any, *, whole: bool = False) -> dict[str, Array]:
+    """The components of a fit to one spectrum, in file order."""
+    peaks, grounds = fit.components(whole=whole)
+    found = {**peaks, **grounds}
+    return {component.name: found[component.name] for component in fit.model.components}
+
+
+def _write_map(fit: Any, folder: Folder) -> None:
+    for name, values in (("fit_2d.csv", fit.fit), ("observed_2d.csv", fit.data)):
+        folder.table(name, (), np.asarray(values, dtype=np.float64))
+    folder.table("energy.csv", (), fit.energy[:, None])
+    folder.table("time.csv", (), fit.time[:, None])
+
+
+def _draw(fit: Any, folder: Folder) -> None:
+    from pyspec.plot import PlotError, plot_evolution, plot_fit
+
+    look: dict[str, Any] = {"config": folder.project.plot_config}
+    name = "2D_data_fit_res.png" if np.ndim(fit.data) == 2 else "fit_1d.png"
+    try:
+        plot_fit(fit, save_path=folder.path / name, **look)
+        for par in fit.free_names if is_slices(fit) else ():
+            path = folder.path / file_name(f"{par}.png")
+            given = {"params": [par], "source": fit, "save_path": path, **look}
+            plot_evolution(fit.time, fit.values, fit.stderr, **given)
+    except PlotError as error:
+        raise DataError(f"{error}; or export without pictures: pictures=False") from None
+
+
+def save_spectrum(fit: FitResult, folder: Path, project: Workspace) -> Path:
+    """Writes ``fit_1d.csv``: all energies, the model (`sum`) and each component."""
+    energy = fit.model.energy
+    assert energy is not None
+    columns = {"energy": energy, "sum": fit.curve(whole=True), **components_of(fit, whole=True)}
+    Folder(folder, project).columns("fit_1d.csv", columns)
+    return folder / "fit_1d.csv"

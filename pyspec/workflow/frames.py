@@ -1,0 +1,47 @@
+"""Answers as pandas DataFrames, with the columns that scripts of trspecfit expect."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pyspec.fit import CorrelationTable, ParameterTable
+from pyspec.fit.table import need_pandas
+from pyspec.workflow.identity import is_slices
+
+COLUMNS = ("name", "value", "stderr", "init_value", "min", "max", "vary", "expr")
+
+
+def has_pandas() -> bool:
+    """Whether answers can be DataFrames."""
+    from importlib.util import find_spec
+
+    return find_spec("pandas") is not None
+
+
+def parameter_frame(fit: Any) -> Any:
+    """One row a parameter, with :data:`COLUMNS`; of slices one row a slice, one column a
+    parameter."""
+    pandas = need_pandas()
+    if is_slices(fit):
+        return pandas.DataFrame(dict(fit.values))
+    rows = [
+        (r.name, r.value, r.stderr, r.init, r.min, r.max, bool(r.vary), r.expr) for r in fit.table
+    ]
+    frame = pandas.DataFrame(rows, columns=list(COLUMNS))
+    numbers = ["value", "stderr", "init_value", "min", "max"]
+    return frame.astype(dict.fromkeys(numbers, float))
+
+
+def parameter_answer(fit: Any, table: bool) -> Any:
+    """The parameters of a fit: a DataFrame, or with `table`, or without pandas, its own table."""
+    if not table and has_pandas():
+        return parameter_frame(fit)
+    if is_slices(fit):
+        return fit.to_dataframe()
+    own: ParameterTable = fit.table
+    return own
+
+
+def correlation_answer(found: CorrelationTable, table: bool) -> Any:
+    """Correlations: a DataFrame with the names on both sides, or their own table."""
+    return found if table or not has_pandas() else found.to_dataframe()

@@ -1,0 +1,175 @@
+"""Which fit is meant: handles, labels, and what a person gave for a fit."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Sequence
+from datetime import datetime, timezone
+from typing import Any
+
+import numpy as np
+
+from pyspec.errors import FitError, suggest
+from pyspec.model.digest import digest
+
+FIT_TYPES = ("baseline", "spectrum", "sbs", "2d", "trace")
+
+#: Digits of a handle that tables show; as many as are needed are enough to name a fit.
+SHORT = 8
+
+#: Words that `select=` takes, which no label may be.
+SELECTIONS = ("all", "latest", "best")
+
+
+def check_type(fit_type: str | None) -> None:
+    """Raises :class:`FitError` for an unknown type of fit."""
+    if fit_type is not None and fit_type not in FIT_TYPES:
+        hint = suggest(str(fit_type), list(FIT_TYPES))
+        raise FitError(f"fit_type must be one of {', '.join(FIT_TYPES)}, not {fit_type!r}{hint}")
+
+
+def is_slices(fit: Any) -> bool:
+    """Whether a fit is one of many slices."""
+    return bool(fit.fit_type == "sbs")
+
+
+def handle_of(fit: Any) -> str:
+    """A name of a fit that follows from what was fitted and what came out: the first digits of a
+    sha256. A fit that was saved and loaded keeps it."""
+    facts: list[Any] = [fit.model_name, fit.fit_type, fit.file_name]
+    if is_slices(fit):
+        columns = (fit.values, fit.stderr)
+        facts += [{k: np.asarray(v).tolist() for k, v in one.items()} for one in columns]
+        facts.append(np.asarray(fit.chisqr).tolist())
+    else:
+        rows = [(r.name, r.value, bool(r.vary), r.min, r.max, r.expr, r.init) for r in fit.table]
+        facts += [rows, float(fit.chisqr)]
+    return hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()[:16]
+
+
+def label_of(fit: Any) -> str | None:
+    """The label that a person gave to a fit, or None."""
+    label: str | None = vars(fit).get("label")
+    return label
+
+
+def put_label(fit: Any, label: str) -> None:
+    """Gives a fit its label."""
+    vars(fit)["label"] = label  # fits from an archive are frozen
+
+
+def stamp(fit: Any) -> None:
+    """Remembers when a fit ended, in UTC."""
+    vars(fit)["timestamp"] = datetime.now(timezone.utc).isoformat(timespec="seconds")
+
+
+def stamp_of(fit: Any) -> str:
+    """When a fit ended, "" where that is not known."""
+    return str(vars(fit).get("timestamp", ""))
+
+
+def find_fit(fits: Sequence[Any], ref: str) -> Any:
+    """The fit of a label or of the beginning of a handle; of equal ones the last.
+
+    Raises :class:`FitError` where there is none, or several.
+    """
+    if not isinstance(ref, str) or not ref:
+        raise FitError(f"{ref!r} names no fit; give a label, or the first digits of a handle")
+    labelled = [fit for fit in fits if label_of(fit) == ref]
+    found = {handle_of(fit): fit for fit in fits if handle_of(fit).startswith(ref)}
+    if labelled:
+        found = {handle_of(fit): fit for fit in labelled}
+    if len(found) == 1:
+        return next(iter(found.values()))
+    shown = ", ".join(described(fit) for fit in (found.values() if found else fits)) or "none"
+    if found:
+        raise FitError(f"{ref!r} is the beginning of several handles: {shown}; give more digits")
+    raise FitError(f"no fit {ref!r}; there are: {shown}")
+
+
+def described(fit: Any) -> str:
+    """A fit in a few words, with its handle."""
+    label = label_of(fit)
+    named = f" {label!r}" if label else ""
+    where = f" to {fit.file_name}" if fit.file_name else ""
+    return f"{handle_of(fit)[:SHORT]}{named} ({fit.fit_type} of {fit.model_name}{where})"
+
+
+def selection_of(fit: Any) -> dict[str, Any]:
+    """The window of a fit: half-open ranges of rows and columns."""
+    measured = fit.measurement() if callable(fit.measurement) else fit.measurement
+    rows, columns = measured.rows, measured.columns
+    return {
+        "e_lim": None if columns is None else [int(k) for k in columns],
+        "t_lim": None if rows is None else [int(k) for k in rows],
+    }
+
+
+def sigma_of(fit: Any) -> float:
+    """The standard deviation of the data that a fit saw, where it is the same for all points;
+    else NaN."""
+    measured = fit.measurement() if callable(fit.measurement) else fit.measurement
+    if measured.weight is None:
+        return float("nan")
+    weight = np.asarray(measured.weight, dtype=np.float64)
+    largest = float(weight.max())
+    return 1.0 / largest if largest > 0 and float(weight.min()) == largest else float("nan")
+
+
+def inputs_of(fit: Any) -> dict[str, Any]:
+    """What a person gave for a fit: method and options, window, noise, and of every parameter the
+    start, the bounds and what it follows."""
+    measured = fit.measurement() if callable(fit.measurement) else fit.measurement
+    slices = is_slices(fit)
+    settings = vars(fit).get("settings")
+    if settings is None and slices:
+        settings = next((one.result.settings for one in fit if one.result is not None), {})
+    given: dict[str, Any] = {
+        key: tuple(value) if isinstance(value, list) else value
+        for key, value in dict(settings or {}).items()
+    }
+    given |= {key: tuple(v) if v else None for key, v in selection_of(fit).items()}
+    given |= {"noise": _noise(measured), "data": digest(np.asarray(measured.data))[:SHORT]}
+    model = fit.model() if callable(fit.model) else fit.model
+    given["model_structure"] = hashlib.sha256(model.to_yaml().encode()).hexdigest()[:SHORT]
+    starts = {} if slices else {row.name: row.init for row in fit.table}
+    for name, par in model.parameters.items():
+        free = par.vary and par.formula is None
+        given[f"{name}.init"] = starts.get(name, None if free else par.value)
+        given[f"{name}.vary"], given[f"{name}.expr"] = bool(free), par.expr
+        if free:  # the bounds of a fixed parameter change nothing
+            given[f"{name}.min"], given[f"{name}.max"] = float(par.min), float(par.max)
+    return given
+
+
+def _noise(measured: Any) -> str:
+    if measured.loss == "poisson":
+        return f"poisson(scale={measured.loss_scale:g})"
+    if measured.weight is None:
+        return "unknown"
+    weight = np.asarray(measured.weight, dtype=np.float64)
+    if float(weight.min()) == float(weight.max()):
+        return f"gaussian(sigma={1.0 / float(weight.max()):g})"
+    return f"gaussian(sigma of each point, {digest(weight)[:SHORT]})"
+
+
+def name_of_file(file: Any) -> str | None:
+    """A file as results name it: its name, or that of a File."""
+    if file is None or isinstance(file, str):
+        return file
+    name = getattr(file, "name", None)
+    if not isinstance(name, str):
+        raise FitError(f"file is {file!r}; give its name, or the File")
+    return name
+
+
+def listed(given: Any) -> list[Any]:
+    """One thing, or several, as a list."""
+    single = isinstance(given, str) or not isinstance(given, Sequence)
+    return [given] if single else list(given)
+
+
+def names_of(given: Any) -> set[str | None] | None:
+    """One name, or several, as a set; None for None."""
+    return None if given is None else {name_of_file(one) for one in listed(given)}

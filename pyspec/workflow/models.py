@@ -1,0 +1,248 @@
+"""The models of a file: loading, choosing, letting their parameters move."""
+
+from __future__ import annotations
+
+import copy
+import warnings
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from pyspec.calls import Named, meant, stack_outside
+from pyspec.errors import CallError, ModelError, ModelWarning, suggest
+from pyspec.model import Model, load_dynamics, load_model, load_profile
+from pyspec.model.free import free_parameters
+from pyspec.workflow.data import FileData
+from pyspec.workflow.seeds import name_list, one_name
+from pyspec.workflow.workspace import Workspace
+
+#: How a model is named: by name, by its number, or by a list of one name.
+ModelInfo: TypeAlias = str | int | Sequence[str]
+
+MODEL_TYPES = ("energy", "dynamics", "profile")
+
+
+class ModelsByName(Named[Model]):
+    """Loaded models by name; ``models[0]`` is the first one, ``models[-1]`` the last."""
+
+    what = "loaded model"
+
+    def __missing__(self, key: object) -> Model:
+        if isinstance(key, int) and -len(self) <= key < len(self):
+            return list(self.values())[key]
+        return super().__missing__(key)
+
+
+class FileModels:
+    """The part of a File that holds its models, on the axes of its data."""
+
+    def __init__(self, project: Workspace, data: FileData) -> None:
+        self.project = project
+        self.data = data
+        self.models: dict[str, Model] = ModelsByName()
+        #: Model → parameter → (its value before the first fit, the value that a fit wrote).
+        self._written: dict[str, dict[str, tuple[float, float]]] = {}
+        self._last: dict[str, str] = {}
+        self._active: str | None = None
+
+    def load_model(
+        self,
+        model_yaml: str | Path,
+        model_info: str | Sequence[str],
+        par_name: str = "",
+        model_type: str = "energy",
+    ) -> Any:
+        """Loads one model of a YAML file (relative to the project's folder) and keeps it.
+
+        A model of the same name that was loaded before is replaced, with a :class:`ModelWarning`:
+        what was added to it (time dependence, profiles, values) is gone. With `model_type`
+        "dynamics" or "profile" the Dynamics or Profile for the parameter `par_name` is returned,
+        and not kept: :meth:`add_time_dependence` and :meth:`add_par_profile` do both.
+        """
+        source = self.project.resolve(model_yaml)
+        if model_type not in MODEL_TYPES:
+            hint = suggest(str(model_type), list(MODEL_TYPES))
+            raise ModelError(
+                f"model_type must be one of {', '.join(MODEL_TYPES)}, not {model_type!r}{hint}"
+            )
+        if model_type == "dynamics":
+            return load_dynamics(source, name_list(model_info), par_name)
+        if model_type == "profile":
+            return load_profile(source, one_name(model_info, "model_info"), par_name)
+        return self._take(load_model(source, one_name(model_info, "model_info")))
+
+    def add_model(self, model: Model) -> Model:
+        """Keeps a model that was loaded or made elsewhere, and gives it the axes of the file. One
+        of the same name is replaced, with a :class:`ModelWarning`."""
+        return self._take(model)
+
+    def _take(self, model: Model) -> Model:
+        data = self.data
+        if self.models.get(model.name, model) is not model:
+            warnings.warn(
+                f"file {data.name!r}: the model {model.name!r} replaces the one of that name, with "
+                "what was added to it; its fits stay",
+                ModelWarning,
+                stacklevel=stack_outside(),
+            )
+        spectra = not model.is_time_model or bool(free_parameters(model.parameters))
+        if data.energy is not None and spectra:
+            model.set_axes(energy=data.energy, time=data.time)
+            self._set_aux(model)
+        self.models[model.name] = model
+        self._written.pop(model.name, None)
+        self._last.pop(model.name, None)
+        self._active = model.name
+        return model
+
+    def _set_aux(self, model: Model) -> None:
+        data = self.data
+        if data.aux_axis is not None:
+            model.set_axes(aux=data.aux_axis, aux_weights=data.aux_weights)
+
+    def prepared(self, model_name: str, *, time: bool) -> Model:
+        """A copy of a model on the axes of the file, for one fit; without `time` it is at rest, for
+        one spectrum."""
+        chosen = self.select_model(model_name)
+        model = copy.deepcopy(chosen) if time else chosen.at_rest()
+        axis = self.data.need_axis("time") if time else None
+        model.set_axes(energy=self.data.need_axis("energy"), time=axis)
+        self._set_aux(model)
+        return model
+
+    # values that fits write
+
+    def store_values(self, model_name: str, values: Mapping[str, float], fit_type: str) -> None:
+        """Writes the best values of a fit into the model, and remembers those before."""
+        model = self.models[model_name]
+        parameters, written = model.parameters, self._written.setdefault(model_name, {})
+        for name, value in values.items():
+            now = parameters[name].value
+            before, wrote = written.get(name, (now, now))
+            written[name] = (before if now == wrote else now), float(value)
+        model.set_values(values)
+        self._last[model_name] = fit_type
+
+    def forget_fits(self, model: Model) -> None:
+        """Gives a copy of a model the values of its file, or those set since by hand, in place of
+        what fits wrote."""
+        parameters = model.parameters
+        model.set_values(
+            {
+                name: before
+                for name, (before, wrote) in self._written.get(model.name, {}).items()
+                if name in parameters and parameters[name].value == wrote
+            }
+        )
+
+    def origin(self, model_name: str) -> str:
+        """Where the values of a model come from: its file, or a fit."""
+        last = self._last.get(model_name)
+        return "the model's values" if last is None else f"the last fit ({last})"
+
+    # what moves
+
+    def add_time_dependence(
+        self,
+        target_model: str,
+        target_parameter: str,
+        dynamics_yaml: str | Path,
+        dynamics_model: str | Sequence[str],
+        *,
+        frequency: float = -1,
+    ) -> None:
+        """Lets `target_parameter` of `target_model` move in time as a dynamics model says.
+
+        ``p(t) = p + D(t)``; the new parameters are called
+        ``<target_parameter>_<function>_<number>_<name>``, as in ``GLP_01_x0_expFun_01_tau``.
+
+        A list of models makes sub-cycles: the first acts at all times, the others take turns at
+        `frequency`, whole cycles in reciprocal units of the time axis.
+        """
+        model = self._with_parameter(target_model, target_parameter)
+        source = self.project.resolve(dynamics_yaml)
+        names = name_list(dynamics_model)
+        dynamics = load_dynamics(source, names, model.parameters[target_parameter], frequency)
+        model.add_dynamics(target_parameter, dynamics)
+
+    def add_par_profile(
+        self,
+        target_model: str,
+        target_parameter: str,
+        profile_yaml: str | Path,
+        profile_model: str | Sequence[str],
+    ) -> None:
+        """Lets `target_parameter` of `target_model` differ along the auxiliary axis.
+
+        ``p(aux) = p + P(aux)``; spectra are averaged over the axis, with `aux_weights`. The new
+        parameters are called as in ``GLP_01_A_pExpDecay_01_tau``; they may move in time too.
+        """
+        model = self._with_parameter(target_model, target_parameter)
+        source = self.project.resolve(profile_yaml)
+        name = one_name(profile_model, "profile_model")
+        model.add_profile(target_parameter, load_profile(source, name, target_parameter))
+
+    def _with_parameter(self, model_info: ModelInfo, parameter: str) -> Model:
+        model = self.select_model(model_info)
+        if parameter not in model.parameters:
+            known = list(model.parameters)
+            raise ModelError(
+                f"model {model.name!r} has no parameter {parameter!r}{meant(parameter, known)}"
+            )
+        return model
+
+    # which model
+
+    def select_model(self, model_info: ModelInfo | None = None) -> Model:
+        """The loaded model of that name or number; the active one for None."""
+        known = list(self.models)
+        given: object = model_info
+        if isinstance(given, Model):
+            raise CallError(
+                f"a model is named here, not given; keep it first, file.add_model(model), then "
+                f"name it: {given.name!r}"
+            )
+        if not known:
+            shown = model_info if isinstance(model_info, str) else "name"
+            raise ModelError(f"no model is loaded: call load_model(path, {shown!r}) first")
+        if model_info is None:
+            return self.models[self._active or known[-1]]
+        if isinstance(model_info, int):
+            if not -len(known) <= model_info < len(known):
+                raise ModelError(f"no model number {model_info}; loaded: {', '.join(known)}")
+            return self.models[known[model_info]]
+        name = model_info if isinstance(model_info, str) else self.model_list_to_name(model_info)
+        if name in self.models:
+            return self.models[name]
+        hint = suggest(str(name), known)
+        raise ModelError(f"no model {name!r} is loaded{hint}; loaded: {', '.join(known)}")
+
+    def set_active_model(self, model_info: ModelInfo) -> None:
+        """Chooses the model that calls without a model name mean."""
+        self._active = self.select_model(model_info).name
+
+    def delete_model(self, model_to_delete: ModelInfo | None = None) -> None:
+        """Forgets a model (the active one for None); its fits stay."""
+        name = self.select_model(model_to_delete).name
+        del self.models[name]
+        if self._active == name:
+            self._active = next(reversed(self.models), None)
+
+    def reset_models(self) -> None:
+        """Forgets all models; their fits stay."""
+        self.models.clear()
+        self._active = None
+
+    def describe_model(self, model_info: ModelInfo | None = None, detail: int = 0) -> str:
+        """Prints and returns the parameters of a model; with `detail` its YAML text too."""
+        model = self.select_model(model_info)
+        text = model.describe()
+        if detail:
+            text = f"{text}\n\n{model.text}"
+        print(text)
+        return text
+
+    @staticmethod
+    def model_list_to_name(model_list: Sequence[str]) -> str:
+        """The name of a model that was given as a list of names."""
+        return one_name(model_list, "model")

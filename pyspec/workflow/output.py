@@ -1,0 +1,289 @@
+"""What a file gives out: archives of fits, tables of parameters, a summary as text."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Protocol, TypeVar
+
+from pyspec.errors import DataError, FitError, NoSuchKeyError, suggest
+from pyspec.fit import JointResult
+from pyspec.io import save_fit, write_parameters
+from pyspec.io.atomic import file_name
+from pyspec.model import Model
+from pyspec.workflow.answers import FileAnswers, export_slices, select_fits
+from pyspec.workflow.data import FileData
+from pyspec.workflow.export import export, export_joint, save_spectrum
+from pyspec.workflow.identity import SHORT, find_fit, handle_of, label_of
+from pyspec.workflow.results import FitResults
+from pyspec.workflow.workspace import Workspace
+
+
+class FileOutput:
+    """The part of a File that writes its fits."""
+
+    def __init__(self, project: Workspace, data: FileData, answers: FileAnswers) -> None:
+        self.project = project
+        self.data = data
+        self.answers = answers
+
+    def save_fit(
+        self,
+        filepath: str | Path | None = None,
+        *,
+        model: str | Sequence[str] | None = None,
+        fit_type: str | Sequence[str] | None = None,
+        select: str = "all",
+        overwrite: bool = False,
+        show_output: bool | int = False,
+        by: str | None = None,
+    ) -> Path:
+        """Saves fits to an archive (HDF5), from which they can be looked at and fitted again:
+        :func:`pyspec.io.load_fits`. Returns its path.
+
+        `select` is "all", "latest" or "best" of each model and type (by AIC, or the metric `by`).
+        An archive that is there is added to; `overwrite` replaces it.
+        """
+        chosen = select_fits(self.answers.results, model, fit_type, select, by)
+        path = self.project.output(filepath, f"{self.data.name}_fits.h5")
+        save_fit(path, chosen, mode="replace" if overwrite else "append")
+        if show_output:
+            print(f"{len(chosen)} fits saved to {path}")
+        return path
+
+    def export_fit(
+        self,
+        ref: str | None = None,
+        *,
+        filepath: str | Path | None = None,
+        overwrite: bool = False,
+        show_output: bool | int = False,
+        pictures: bool = True,
+    ) -> Path:
+        """Writes a fit as a folder of CSV tables and pictures, or its parameters alone; returns the
+        path.
+
+        Parameters
+        ----------
+        ref : a label, the beginning of a handle, a model name or a fit type; None is the last fit
+        filepath : a folder, below which ``files/<file>/<model>/<handle>`` is made (by default
+            ``fit_results/<project>`` in the project's folder); or a file ending in .csv or .json
+            for the parameters alone
+        overwrite : whether to replace what is there
+        pictures : whether to draw the fit too
+
+        The folder holds ``params.csv``, ``metrics.csv``, ``correl.csv``, ``fit_info.csv``; data,
+        fit, residual and components of one spectrum in ``fit_1d.csv``; of a time series
+        ``fit_2d.csv``, ``observed_2d.csv``, ``energy.csv`` and ``time.csv``; of slices
+        ``fit_pars.csv`` and ``metrics_per_slice.csv``.
+        """
+        result = self.answers.by_reference(ref)
+        path = self.project.output(filepath, "")
+        if filepath is not None and path.suffix and not path.is_dir():
+            self._write_parameters(result, path, overwrite)
+        else:
+            root = export_root(self.project) if filepath is None else path
+            path = export(result, root, self.project, overwrite=overwrite, pictures=pictures)
+        if show_output:
+            print(f"fit written to {path}")
+        return path
+
+    @staticmethod
+    def _write_parameters(result: Any, path: Path, overwrite: bool) -> None:
+        if result.fit_type != "sbs":
+            write_parameters(result.table, path, overwrite=overwrite)
+            return
+        if path.exists() and not overwrite:
+            raise DataError(f"{path}: exists already; choose another name or overwrite=True")
+        export_slices(result, path)
+
+    def save_baseline_fit(self, save_path: str | Path) -> Path:
+        """Writes ``fit_1d.csv`` of the last baseline fit into a folder: every energy, the model
+        (`sum`) and its components. Returns its path."""
+        result = self.answers.get_result(fit_type="baseline")
+        return save_spectrum(result, self.project.output(save_path, ""), self.project)
+
+    def save_spectrum_fit(self, save_path: str | Path) -> Path:
+        """Writes ``fit_1d.csv`` of the last fit of one spectrum into a folder; see
+        :meth:`save_baseline_fit`."""
+        result = self.answers.get_result(fit_type="spectrum")
+        return save_spectrum(result, self.project.output(save_path, ""), self.project)
+
+
+def export_root(project: Workspace) -> Path:
+    """Where exported fits go without a `filepath`."""
+    return project.path / "fit_results" / file_name(project.name)
+
+
+class HasFits(Protocol):
+    """What a project asks of a file to write and list its fits."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def models(self) -> dict[str, Model]: ...
+    @property
+    def results(self) -> list[Any]: ...
+
+
+FileT = TypeVar("FileT", bound=HasFits)
+
+
+def find_file(files: Sequence[FileT], key: int | str, project: str) -> FileT:
+    """A file by its number or name. Raises :class:`NoSuchKeyError` for a name that is not there."""
+    if isinstance(key, int):
+        return files[key]
+    for file in files:
+        if file.name == key:
+            return file
+    known = [file.name for file in files]
+    raise NoSuchKeyError(f"no file {key!r} in project {project!r}{suggest(key, known)}")
+
+
+class ProjectOutput:
+    """The part of a Project that writes and reads the fits of its files."""
+
+    def __init__(
+        self, project: Workspace, files: Sequence[HasFits], joint: list[JointResult]
+    ) -> None:
+        self.project = project
+        self.files = files
+        self.joint = joint
+
+    def save_fits(
+        self,
+        filepath: str | Path | None = None,
+        *,
+        file: int | str | HasFits | Sequence[int | str | HasFits] | None = None,
+        model: str | Sequence[str] | None = None,
+        fit_type: str | Sequence[str] | None = None,
+        select: str = "all",
+        by: str | None = None,
+        overwrite: bool = False,
+        show_output: bool | int = False,
+    ) -> Path:
+        """Saves the fits of all files (or of `file`) to one archive; see :meth:`File.save_fit`."""
+        wanted = self.files if file is None else self._chosen(file)
+        chosen: list[Any] = []
+        for one in wanted:
+            if one.results or file is not None:
+                chosen += select_fits(one.results, model, fit_type, select, by)
+        path = self.project.output(filepath, f"{self.project.name}_fits.h5")
+        save_fit(path, chosen, mode="replace" if overwrite else "append")
+        if show_output:
+            print(f"{len(chosen)} fits saved to {path}")
+        return path
+
+    def load_fits(
+        self,
+        filepath: str | Path | None = None,
+        *,
+        file: str | Sequence[str] | None = None,
+        model: str | Sequence[str] | None = None,
+        fit_type: str | Sequence[str] | None = None,
+        show_output: bool | int = False,
+    ) -> FitResults:
+        """The fits of an archive; each can be fitted again: ``fit.refit()``."""
+        path = self.project.output(filepath, f"{self.project.name}_fits.h5")
+        fits = FitResults.load(path, file=file, model=model, fit_type=fit_type)
+        fits.config = self.project.plot_config
+        if show_output:
+            print("\n".join(repr(fit) for fit in fits))
+        return fits
+
+    def export_fit(
+        self,
+        ref: str,
+        *,
+        filepath: str | Path | None = None,
+        overwrite: bool = False,
+        show_output: bool | int = False,
+        pictures: bool = True,
+    ) -> Path:
+        """Writes the fit of a label or handle, of any file, as a folder of tables and pictures; a
+        joint fit with a folder of each file. See :meth:`pyspec.File.export_fit`."""
+        root = self._root(filepath)
+        options = {"overwrite": overwrite, "pictures": pictures}
+        joint = self._joint_of(ref)
+        if joint is not None:
+            path = export_joint(joint, root, self.project, **options)
+        else:
+            path = export(find_fit(self._all(), ref), root, self.project, **options)
+        if show_output:
+            print(f"fit written to {path}")
+        return path
+
+    def export_fits(
+        self,
+        filepath: str | Path | None = None,
+        *,
+        overwrite: bool = False,
+        show_output: bool | int = False,
+        pictures: bool = True,
+    ) -> list[Path]:
+        """:meth:`export_fit` of every fit of every file; equal fits are written once."""
+        handles = dict.fromkeys(handle_of(fit) for fit in self._all())
+        options: dict[str, Any] = {"overwrite": overwrite, "pictures": pictures}
+        options["show_output"] = show_output
+        return [self.export_fit(handle, filepath=filepath, **options) for handle in handles]
+
+    def drop_fits(self, ref: str, *, show_output: bool | int = False) -> None:
+        """Forgets the fit of a label or handle, and those equal to it; archives keep theirs. A
+        joint fit goes with its part of every file.
+
+        Raises :class:`FitError` for one file's part of a joint fit.
+        """
+        joint = self._joint_of(ref)
+        if joint is not None:
+            gone = list(joint)
+            self.joint.remove(joint)
+        else:
+            handle = handle_of(find_fit(self._all(), ref))
+            gone = [fit for fit in self._all() if handle_of(fit) == handle]
+            for whole in self.joint:
+                if any(part is fit for part in whole for fit in gone):
+                    name = handle_of(whole.joint)[:SHORT]
+                    raise FitError(
+                        f"{ref!r} is one file's part of a joint fit, which goes as a whole: "
+                        f"drop_fits({name!r})"
+                    )
+        for file in self.files:
+            file.results[:] = [fit for fit in file.results if not any(fit is one for one in gone)]
+        if show_output:
+            print(f"{len(gone)} fits dropped")
+
+    def _all(self) -> list[Any]:
+        return [fit for file in self.files for fit in file.results]
+
+    def _root(self, filepath: str | Path | None) -> Path:
+        if filepath is None:
+            return export_root(self.project)
+        return self.project.output(filepath, "")
+
+    def _joint_of(self, ref: str) -> JointResult | None:
+        """The joint fit of a label or handle."""
+        for joint in reversed(self.joint):
+            if label_of(joint.joint) == ref or handle_of(joint.joint).startswith(ref or "-"):
+                return joint
+        return None
+
+    def describe(self, detail: int = 0) -> str:
+        """Prints and returns a summary of the project and its files; with `detail` the models
+        and fits of each file too."""
+        backend = self.project.backend or "compiled"
+        lines = [f"project {self.project.name}: {len(self.files)} files, backend {backend}"]
+        for file in self.files:
+            lines.append(f"  {file}")
+            if detail:
+                lines += [f"    {model!r}" for model in file.models.values()]
+                lines += [f"    {result!r}" for result in file.results]
+        text = "\n".join(lines)
+        print(text)
+        return text
+
+    def _chosen(self, given: Any) -> list[HasFits]:
+        several = isinstance(given, Sequence) and not isinstance(given, str)
+        return [
+            find_file(self.files, one, self.project.name) if isinstance(one, (int, str)) else one
+            for one in (given if several else [given])
+        ]

@@ -1,0 +1,177 @@
+"""Pictures of fits: of a file, or of any list of fits."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from pyspec.plot.config import PlotConfig
+from pyspec.workflow.answers import FileAnswers
+from pyspec.workflow.samples import samples_of
+from pyspec.workflow.workspace import Workspace
+
+
+def _given(options: Mapping[str, Any], config: PlotConfig | None) -> dict[str, Any]:
+    """Options that are not None, with a look where they have none."""
+    given = {key: value for key, value in options.items() if value is not None}
+    return {"config": config, **given}
+
+
+def draw_fit(fit: Any, config: PlotConfig | None, options: Mapping[str, Any], show: bool) -> Any:
+    """Data, fit and residual. Options as of :func:`pyspec.plot.plot_fit`."""
+    from pyspec.plot import plot_fit
+
+    return plot_fit(fit, **{"show": show, **_given(options, config)})
+
+
+def draw_evolution(
+    slices: Any,
+    config: PlotConfig | None,
+    params: Sequence[str] | None,
+    options: Mapping[str, Any],
+    show: bool,
+) -> Any:
+    """Parameters of slices against time, the free ones without `params`. Options as of
+    :func:`pyspec.plot.plot_evolution`."""
+    from pyspec.plot import plot_evolution
+
+    chosen = list(params) if params is not None else list(slices.free_names)
+    given = {"params": chosen, "source": slices, "show": show, **_given(options, config)}
+    return plot_evolution(slices.time, slices.values, slices.stderr, **given)
+
+
+def draw_slices(
+    found: Any,
+    config: PlotConfig | None,
+    slices: Sequence[int] | None,
+    options: Mapping[str, Any],
+    show: bool,
+) -> Any:
+    """Spectra of slices with their fits, above each other. Options as of
+    :func:`pyspec.plot.plot_waterfall`."""
+    from pyspec.plot import plot_waterfall
+
+    given = _given(options, config)
+    given.pop("show_init", None)  # many spectra with their starts would hide each other
+    chosen = slice(None) if slices is None else list(slices)
+    if slices is not None:
+        given.setdefault("n", len(slices))
+    parts = found.data[chosen], found.energy, found.time[chosen]
+    drawn = {"fit": found.fit[chosen], "source": found, "show": show}
+    return plot_waterfall(*parts, **{**drawn, **given})
+
+
+def draw_residuals(
+    fits: Sequence[Any],
+    config: PlotConfig | None,
+    options: Mapping[str, Any],
+    show: bool,
+    figsize: tuple[float, float] | None = None,
+) -> Any:
+    """Residuals of several models beside each other. Options as of
+    :func:`pyspec.plot.plot_residuals`."""
+    from pyspec.plot import plot_residuals
+
+    given = {"show": show, "figsize": figsize, **_given(options, config)}
+    return plot_residuals(fits, **given)
+
+
+def draw_samples(
+    fit: Any, config: PlotConfig | None, options: Mapping[str, Any], show: bool
+) -> Any:
+    """Distributions of the samples of a fit, with its best values. Options as of
+    :func:`pyspec.plot.plot_chain`."""
+    from pyspec.plot import plot_chain
+
+    given = {"best": fit.values, "show": show, **_given(options, config)}
+    return plot_chain(samples_of(fit), **given)
+
+
+class FilePictures:
+    """The part of a File that draws its fits, with the look that the project's settings give."""
+
+    def __init__(self, project: Workspace, answers: FileAnswers) -> None:
+        self.project = project
+        self.answers = answers
+
+    def plot_fit(
+        self,
+        /,
+        *,
+        model: str | None = None,
+        fit_type: str | None = None,
+        handle: str | None = None,
+        config: PlotConfig | None = None,
+        show: bool = False,
+        show_plot: bool = False,
+        full_range: bool | None = None,
+        show_init: bool | None = None,
+        **options: Any,
+    ) -> Any:
+        """Data, fit and residual of the last fit; returns the Figure.
+
+        Parameters
+        ----------
+        model, fit_type, handle : which fit, as of :meth:`pyspec.File.get_result`
+        config : how it looks, in place of the project's
+        show, show_plot : whether to open a window
+        full_range : whether to draw the data outside of the fit window too, with it marked
+        show_init : whether to draw the model at the start values
+        options : as of :func:`pyspec.plot.plot_fit`
+        """
+        result = self.answers.get_result(model=model, fit_type=fit_type, handle=handle)
+        look = {"config": config, "full_range": full_range, "show_init": show_init}
+        return draw_fit(result, self.project.plot_config, {**look, **options}, show or show_plot)
+
+    def plot_param_evolution(
+        self,
+        /,
+        *,
+        model: str | None = None,
+        handle: str | None = None,
+        params: Sequence[str] | None = None,
+        config: PlotConfig | None = None,
+        show: bool = False,
+        show_plot: bool = False,
+        **options: Any,
+    ) -> Any:
+        """Parameters of the last slice-by-slice fit against time; returns the Figure. Options as
+        of :func:`pyspec.plot.plot_evolution`."""
+        slices = self.answers.get_result(model=model, fit_type="sbs", handle=handle)
+        given = {"config": config, **options}
+        return draw_evolution(slices, self.project.plot_config, params, given, show or show_plot)
+
+    def plot_sbs_slices(
+        self,
+        /,
+        *,
+        model: str | None = None,
+        handle: str | None = None,
+        slices: Sequence[int] | None = None,
+        config: PlotConfig | None = None,
+        show: bool = False,
+        show_plot: bool = False,
+        **options: Any,
+    ) -> Any:
+        """Spectra of the last slice-by-slice fit (those numbers of its window, or some) with
+        their fits, above each other; returns the Figure. Options as of
+        :func:`pyspec.plot.plot_waterfall`."""
+        found = self.answers.get_result(model=model, fit_type="sbs", handle=handle)
+        given = {"config": config, **options}
+        return draw_slices(found, self.project.plot_config, slices, given, show or show_plot)
+
+    def plot_mcmc(
+        self,
+        /,
+        *,
+        model: str | None = None,
+        fit_type: str | None = None,
+        handle: str | None = None,
+        show: bool = False,
+        show_plot: bool = False,
+        **options: Any,
+    ) -> Any:
+        """The samples of the last fit: the distribution of each parameter and of each pair;
+        returns the Figure. Options as of :func:`pyspec.plot.plot_chain`."""
+        result = self.answers.get_result(model=model, fit_type=fit_type, handle=handle)
+        return draw_samples(result, self.project.plot_config, options, show or show_plot)

@@ -1,0 +1,388 @@
+"""FitResults: the fits of a project, or of an archive, to search, compare and draw."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from pyspec.errors import FitError
+from pyspec.fit import JointResult, MCMCResult
+from pyspec.fit.table import need_pandas
+from pyspec.io import load_fits
+from pyspec.plot import PlotConfig
+from pyspec.workflow.compare import (
+    check_metrics,
+    comparison,
+    default_metrics,
+    refuse_other_windows,
+)
+from pyspec.workflow.frames import correlation_answer, parameter_answer
+from pyspec.workflow.identity import (
+    SELECTIONS,
+    SHORT,
+    check_type,
+    described,
+    find_fit,
+    handle_of,
+    inputs_of,
+    is_slices,
+    label_of,
+    listed,
+    name_of_file,
+    names_of,
+    put_label,
+    stamp_of,
+)
+from pyspec.workflow.intervals import interval_frame
+from pyspec.workflow.pictures import (
+    draw_evolution,
+    draw_fit,
+    draw_residuals,
+    draw_samples,
+    draw_slices,
+)
+from pyspec.workflow.samples import samples_of
+
+#: Fitted values that differ by less are the same.
+RTOL, ATOL = 1e-9, 1e-12
+
+
+class FitResults(list[Any]):
+    """Fits in the order they were made: FitResult, SliceResults, or from an archive StoredFit and
+    StoredSlices. A list of its own: later fits do not appear in it.
+
+    A `file` is named by its name or given as the File; a `handle` is the beginning of a handle, or
+    a label. `joint` holds the joint fits of all files of a project.
+    """
+
+    def __init__(
+        self,
+        fits: Iterable[Any] = (),
+        *,
+        joint: Iterable[JointResult] = (),
+        config: PlotConfig | None = None,
+    ) -> None:
+        super().__init__(fits)
+        self.joint = list(joint)
+        self.config = config
+
+    @classmethod
+    def load(
+        cls,
+        filepath: str | Path,
+        *,
+        file: Any = None,
+        model: str | Sequence[str] | None = None,
+        fit_type: str | Sequence[str] | None = None,
+    ) -> FitResults:
+        """The fits of an archive, or some of them: one name or a list of names each."""
+        wanted = names_of(file), names_of(model), names_of(fit_type)
+        for one in wanted[2] or ():
+            check_type(one)
+        return cls(
+            fit
+            for fit in load_fits(filepath)
+            if all(
+                names is None or name in names
+                for names, name in zip(
+                    wanted, (fit.file_name, fit.model_name, fit.fit_type), strict=True
+                )
+            )
+        )
+
+    # which fit
+
+    def files(self) -> list[str]:
+        """The names of the files, each once."""
+        return list(dict.fromkeys(fit.file_name for fit in self))
+
+    def models(self, *, file: Any = None) -> list[str]:
+        """The names of the models, each once; of one file if given."""
+        return list(dict.fromkeys(fit.model_name for fit in self.find(file=file)))
+
+    def find(
+        self, *, file: Any = None, model: str | None = None, fit_type: str | None = None
+    ) -> FitResults:
+        """All fits of this file, model and type, the oldest first."""
+        check_type(fit_type)
+        wanted = (name_of_file(file), model, fit_type)
+        found = [
+            fit
+            for fit in self
+            if all(
+                want in (None, own)
+                for want, own in zip(
+                    wanted, (fit.file_name, fit.model_name, fit.fit_type), strict=True
+                )
+            )
+        ]
+        return FitResults(found, joint=self.joint, config=self.config)
+
+    def get(
+        self,
+        *,
+        file: Any = None,
+        model: str | None = None,
+        fit_type: str | None = None,
+        handle: str | None = None,
+    ) -> Any:
+        """The one fit of this file, model and type, or of a handle.
+
+        Raises :class:`FitError` where there is none, or more than one.
+        """
+        if handle is not None:
+            return find_fit(self, handle)
+        found = self.find(file=file, model=model, fit_type=fit_type)
+        if len(found) != 1:
+            shown = ", ".join(described(fit) for fit in (found or self)) or "none"
+            what = "several such fits" if found else "no such fit; there are"
+            more = "; name one by handle=" if found else ""
+            raise FitError(f"{what}: {shown}{more}")
+        return found[0]
+
+    def last(
+        self,
+        *,
+        file: Any = None,
+        model: str | None = None,
+        fit_type: str | None = None,
+        handle: str | None = None,
+    ) -> Any:
+        """The last fit of this file, model and type, or the one of a handle."""
+        if handle is not None:
+            return find_fit(self, handle)
+        found = self.find(file=file, model=model, fit_type=fit_type)
+        if not found:
+            shown = ", ".join(described(fit) for fit in self) or "none"
+            raise FitError(f"no such fit; there are: {shown}")
+        return found[-1]
+
+    def find_joint(self, *, model: str | None = None, files: Any = None) -> list[JointResult]:
+        """The joint fits of this model, to exactly these files."""
+        names = None if files is None else {name_of_file(one) for one in listed(files)}
+        return [
+            joint
+            for joint in self.joint
+            if model in (None, joint.model_name) and names in (None, set(joint.names))
+        ]
+
+    def get_joint(self, *, model: str | None = None, files: Any = None) -> JointResult:
+        """The one joint fit of this model, to exactly these files. Raises :class:`FitError`."""
+        found = self.find_joint(model=model, files=files)
+        if len(found) != 1:
+            raise FitError(f"{len(found)} joint fits are such; find_joint() lists them")
+        return found[0]
+
+    def set_label(self, ref: str, label: str) -> None:
+        """Gives a fit, named by its handle or its label of before, a name of its own.
+
+        Raises :class:`FitError` where another fit has it.
+        """
+        fit = find_fit(self, ref)
+        if not isinstance(label, str) or not label or label in SELECTIONS:
+            raise FitError(f"{label!r} is no label; give a text other than {', '.join(SELECTIONS)}")
+        for other in self:
+            if label_of(other) == label and handle_of(other) != handle_of(fit):
+                raise FitError(f"{label!r} is the label of {described(other)}; choose another")
+        for same in self:
+            if handle_of(same) == handle_of(fit):
+                put_label(same, label)
+
+    # tables
+
+    def get_parameters(self, *, table: bool = False, **which: Any) -> Any:
+        """The parameters of the last such fit, as of :meth:`pyspec.File.get_parameters`; `which` as
+        of :meth:`last`."""
+        return parameter_answer(self.last(**which), table)
+
+    def get_correlations(self, *, table: bool = False, **which: Any) -> Any:
+        """The correlations of the last such fit, as of :meth:`pyspec.File.get_correlations`."""
+        return correlation_answer(_one(self.last(**which), "correlations").correlations, table)
+
+    def get_mcmc(self, **which: Any) -> MCMCResult:
+        """The samples of the last such fit; see :meth:`pyspec.File.get_mcmc`."""
+        return samples_of(self.last(**which))
+
+    def get_confidence_intervals(self, **which: Any) -> Any:
+        """Intervals by profile likelihood of the last such fit, found now; see
+        :meth:`pyspec.File.get_confidence_intervals`."""
+        return interval_frame(_one(_whole(self.last(**which)), "intervals"), {})
+
+    def compare_models(
+        self,
+        file: Any = None,
+        *,
+        models: Sequence[str] | None = None,
+        fit_type: str | Sequence[str] | None = None,
+        metrics: Sequence[str] | None = None,
+        sbs_aggregation: str = "median",
+    ) -> Any:
+        """How good fits are, as a DataFrame: one row a fit, in the order they were made.
+
+        Without `metrics` those that are known: chi2_red_raw, r2, aic, bic, and with declared noise
+        sigma_eff and chi2_red. Slices are aggregated ("median", "mean", "sum"), or with "long"
+        have a row each, with their `slice_index`. Raises :class:`FitError` where fits of one type
+        saw different data.
+        """
+        types, names = names_of(fit_type), names_of(models)
+        for one in types or ():
+            check_type(one)
+        chosen = [
+            _whole(fit)
+            for fit in self.find(file=file)
+            if (names is None or fit.model_name in names)
+            and (types is None or fit.fit_type in types)
+        ]
+        refuse_other_windows(chosen)
+        wanted = default_metrics(chosen) if metrics is None else check_metrics(metrics)
+        return comparison(chosen, wanted, sbs_aggregation)
+
+    def variants(
+        self, *, file: Any = None, model: str | None = None, fit_type: str | None = None
+    ) -> Any:
+        """How the fits of one model differ in what was given for them: a DataFrame with one row a
+        fit, `handle`, `timestamp`, and the settings that are not the same in all.
+
+        Raises :class:`FitError` where the fits are of several files, models or types.
+        """
+        found = self.find(file=file, model=model, fit_type=fit_type)
+        groups = {(fit.file_name, fit.model_name, fit.fit_type) for fit in found}
+        if len(groups) != 1:
+            shown = ", ".join(sorted(" ".join(group) for group in groups)) or "none"
+            raise FitError(f"variants are those of one file, model and type, not of: {shown}")
+        records = [inputs_of(fit) for fit in found]
+        keys = list(dict.fromkeys(key for record in records for key in record))
+        keys = [key for key in keys if len({repr(record.get(key)) for record in records}) > 1]
+        rows = [
+            {"handle": handle_of(fit)[:SHORT], "label": label_of(fit), "timestamp": stamp_of(fit)}
+            | {key: record.get(key) for key in keys}
+            for fit, record in zip(found, records, strict=True)
+        ]
+        labelled = any(row["label"] for row in rows)
+        head = ["handle", *(["label"] if labelled else []), "timestamp"]
+        return need_pandas().DataFrame(rows, columns=[*head, *keys])
+
+    def diff(self, a: str, b: str) -> Any:
+        """What differs between two fits, named by handle or label: a DataFrame with columns
+        `section` (identity, input, result), `field`, and one for each fit. Of slices the medians
+        are compared."""
+        first, second = find_fit(self, a), find_fit(self, b)
+        names = [handle_of(fit)[:SHORT] for fit in (first, second)]
+        if names[0] == names[1]:
+            raise FitError(f"{a!r} and {b!r} name the same fit: {described(first)}")
+        rows = []
+        for section, facts in (("identity", _identity), ("input", inputs_of), ("result", _values)):
+            left, right = facts(first), facts(second)
+            for key in dict.fromkeys([*left, *right]):
+                if not _same(left.get(key), right.get(key), section == "result"):
+                    rows.append((section, key, left.get(key), right.get(key)))
+        return need_pandas().DataFrame(rows, columns=["section", "field", *names])
+
+    # pictures
+
+    def plot_fit(self, *, show_plot: bool = False, **options: Any) -> Any:
+        """Data, fit and residual of the last such fit; returns the Figure. Options that name it as
+        of :meth:`last`, others as of :meth:`pyspec.File.plot_fit`."""
+        fit, options = self._drawn(options)
+        return draw_fit(fit, self.config, options, show_plot)
+
+    def plot_residuals(
+        self,
+        *,
+        file: Any,
+        models: Sequence[str] | None = None,
+        fit_type: str | None = None,
+        show_plot: bool = False,
+        figsize: tuple[float, float] | None = None,
+        **options: Any,
+    ) -> Any:
+        """The residuals of several models beside each other, on one scale; returns the Figure.
+
+        Raises :class:`FitError` where the fits are of several types: name one by `fit_type`.
+        """
+        names = names_of(models)
+        found = [
+            _whole(fit)
+            for fit in self.find(file=file, fit_type=fit_type)
+            if names is None or fit.model_name in names
+        ]
+        types = sorted({fit.fit_type for fit in found})
+        if len(types) != 1:
+            raise FitError(f"choose one fit_type; such fits are of: {', '.join(types) or 'none'}")
+        return draw_residuals(found, self.config, options, show_plot, figsize)
+
+    def plot_sbs_slices(
+        self, *, slices: Sequence[int] | None = None, show_plot: bool = False, **options: Any
+    ) -> Any:
+        """Spectra of a slice-by-slice fit with their fits; see
+        :meth:`pyspec.File.plot_sbs_slices`."""
+        fit, options = self._drawn({"fit_type": "sbs", **options})
+        return draw_slices(fit, self.config, slices, options, show_plot)
+
+    def plot_param_evolution(
+        self, *, params: Sequence[str] | None = None, show_plot: bool = False, **options: Any
+    ) -> Any:
+        """Parameters of a slice-by-slice fit against time; see
+        :meth:`pyspec.File.plot_param_evolution`."""
+        fit, options = self._drawn({"fit_type": "sbs", **options})
+        return draw_evolution(fit, self.config, params, options, show_plot)
+
+    def plot_mcmc(self, *, show_plot: bool = False, **options: Any) -> Any:
+        """The samples of the last such fit; see :meth:`pyspec.File.plot_mcmc`."""
+        fit, options = self._drawn(options)
+        return draw_samples(fit, self.config, options, show_plot)
+
+    def plot_joint_mcmc(
+        self,
+        *,
+        model: str | None = None,
+        files: Any = None,
+        show_plot: bool = False,
+        **options: Any,
+    ) -> Any:
+        """The samples of the joint fit of this model; options as of :meth:`plot_mcmc`."""
+        joint = self.get_joint(model=model, files=files)
+        return draw_samples(joint.joint, self.config, options, show_plot)
+
+    def _drawn(self, options: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
+        """The fit that options name, and the other options."""
+        keys = ("file", "model", "fit_type", "handle")
+        which = {key: options[key] for key in keys if key in options}
+        rest = {key: value for key, value in options.items() if key not in keys}
+        return _whole(self.last(**which)), rest
+
+    def __repr__(self) -> str:
+        joint = f", {len(self.joint)} joint" if self.joint else ""
+        fits = ", ".join(described(fit) for fit in self)
+        return f"<FitResults: {len(self)} fits{joint}{': ' if fits else ''}{fits}>"
+
+
+def _whole(fit: Any) -> Any:
+    """A fit with its arrays; one of an archive is made again from what was stored."""
+    return fit.to_result() if hasattr(fit, "to_result") else fit
+
+
+def _one(fit: Any, what: str) -> Any:
+    if is_slices(fit):
+        raise FitError(f"slices have no {what} in common; ask one: slices[0].result")
+    return fit
+
+
+def _identity(fit: Any) -> dict[str, str]:
+    return {"file": fit.file_name, "model": fit.model_name, "fit_type": fit.fit_type}
+
+
+def _values(fit: Any) -> dict[str, float]:
+    return {
+        name: float(np.nanmedian(value)) if np.isfinite(value).any() else float("nan")
+        for name, value in fit.values.items()
+    }
+
+
+def _same(one: Any, other: Any, measured: bool) -> bool:
+    if measured and one is not None and other is not None:
+        return bool(np.isclose(one, other, rtol=RTOL, atol=ATOL, equal_nan=True))
+    return repr(one) == repr(other)

@@ -1,0 +1,59 @@
+"""What a file holds, as text and as HTML."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from html import escape
+from typing import Any
+
+import numpy as np
+
+from pyspec.model import Model
+from pyspec.workflow.data import FileData
+
+
+def file_text(
+    title: str, data: FileData, models: Mapping[str, Model], results: Sequence[Any]
+) -> str:
+    """Axes, data, noise, windows, models and fits of a file, a line each."""
+    lines = [f"  {what}: {text}" for what, text in _facts(data, models)]
+    lines += [f"  {result!r}".replace("<", "").replace(">", "") for result in results]
+    return "\n".join([title.strip("<>"), *lines])
+
+
+def file_html(
+    title: str, data: FileData, models: Mapping[str, Model], results: Sequence[Any]
+) -> str:
+    """The same as an HTML table."""
+    facts = _facts(data, models)
+    facts += [(f"fit {k}", f"{result!r}".strip("<>")) for k, result in enumerate(results, 1)]
+    rows = "".join(
+        f"<tr><th>{escape(what)}</th><td>{escape(text)}</td></tr>" for what, text in facts
+    )
+    return f"<b>{escape(title.strip('<>'))}</b><table>{rows}</table>"
+
+
+def _facts(data: FileData, models: Mapping[str, Model]) -> list[tuple[str, str]]:
+    facts = []
+    for name, axis in (("energy", data.energy), ("time", data.time), ("aux", data.aux_axis)):
+        if axis is not None:
+            unit = f" {data.units[name]}" if name in data.units else ""
+            facts.append((name, f"{axis.size} points, {axis[0]:g} to {axis[-1]:g}{unit}"))
+    if data.data is not None:
+        seen = data.data if data.keep is None else data.data[data.keep]
+        span = f"{seen.min():g} to {seen.max():g}" if seen.size else "all masked"
+        unit = f" {data.units['data']}" if "data" in data.units else ""
+        facts.append(("data", f"{data.data.dtype}, {span}{unit}"))
+    if data.keep is not None:
+        facts.append(("masked", f"{int(np.count_nonzero(~data.keep))} points"))
+    if data.noise.is_known:
+        facts.append(("noise", data.noise.kind))
+    for what, window in (
+        ("fit rows", data.rows),
+        ("fit columns", data.columns),
+        ("baseline rows", data.baseline_rows),
+    ):
+        if window is not None:
+            facts.append((what, f"{window[0]} to {window[1] - 1}"))
+    facts += [(f"model {name}", f"{len(m.parameters)} parameters") for name, m in models.items()]
+    return facts

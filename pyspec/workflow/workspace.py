@@ -1,0 +1,134 @@
+"""What the files of a project share: the folder of model files, the backend, the settings."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from pyspec.errors import BackendError, DataError, ModelError, suggest
+from pyspec.executor import backend_name
+from pyspec.io.atomic import file_name, plain_path
+from pyspec.plot import PlotConfig
+from pyspec.workflow.noise import Noise, make_noise
+from pyspec.workflow.settings import read_settings
+
+#: What a project's `spec_fun_str` says → the backend that runs. The plan runs on the fastest
+#: executor that can: compiled, or with a warning the next one.
+SPEC_FUNCTIONS: dict[str, str | None] = {
+    "fit_model_gir": None,
+    "fit_model_jax": None,
+    "fit_model_c": "compiled",
+    "fit_model_mcp": "tree",
+    "fit_model_compare": "compare",
+}
+
+
+def spec_backend(name: str) -> str | None:
+    """The backend of a `spec_fun_str`; None is compiled, with fallback. Names of backends are
+    taken too. Raises :class:`BackendError` for any other."""
+    if name in SPEC_FUNCTIONS:
+        return SPEC_FUNCTIONS[name]
+    try:
+        return backend_name(name)
+    except BackendError:
+        hint = suggest(str(name), list(SPEC_FUNCTIONS))
+        raise BackendError(
+            f"unknown spec_fun_str {name!r}; there are {', '.join(SPEC_FUNCTIONS)}{hint}"
+        ) from None
+
+
+class Workspace:
+    """The folder and the settings that the files of a project share. Parameters as of
+    :class:`pyspec.Project`."""
+
+    def __init__(
+        self,
+        path: str | Path | None,
+        name: str,
+        config_file: str | Path | None,
+        *,
+        backend: str | None,
+        show_output: bool | int | None,
+        spec_fun_str: str | None,
+    ) -> None:
+        self.path = Path(path) if path is not None else Path()
+        if path is not None and not self.path.is_dir():
+            raise DataError(f"project path {str(path)!r} is not a folder; create it first")
+        self.name = name
+        settings, fields = read_settings(self.path, path is not None, config_file)
+        if show_output is None:
+            show_output = settings.get("show_output", True)
+        self.show_output = bool(show_output)
+        self.plot_config = PlotConfig(**fields)
+        self._backend: str | None = None
+        if backend is not None and spec_fun_str is not None:
+            raise DataError("give backend or spec_fun_str, not both")
+        if backend is None and spec_fun_str is None:
+            backend, spec_fun_str = settings.get("backend"), settings.get("spec_fun_str")
+        self.backend = backend
+        if backend is None and spec_fun_str is not None:
+            self.spec_fun_str = spec_fun_str
+        #: Noise of files that are made from now on, until they declare their own: as the
+        #: arguments of :meth:`pyspec.File.set_noise`; sigma is one number.
+        self.noise_type: str = settings.get("noise_type") or "unknown"
+        self.sigma_data: float | None = settings.get("sigma_data")
+        self.noise_scale: float | None = settings.get("noise_scale")
+        #: Where sigma comes from, and that it is one number: kept as they are given.
+        self.sigma_source: str = settings.get("sigma_source") or "user_supplied"
+        self.sigma_type: str = settings.get("sigma_type") or "constant"
+        self.default_noise(())  # what the settings file says of it is refused here
+        #: How numbers of tables written by export_fit look, and what stands between them.
+        self.num_fmt: str = settings.get("num_fmt") or "%.6e"
+        self.delim: str = settings.get("delim") or ","
+
+    @property
+    def backend(self) -> str | None:
+        """The backend of all fits that do not name one; None is compiled, with fallback."""
+        return self._backend
+
+    @backend.setter
+    def backend(self, name: str | None) -> None:
+        self._backend = None if name is None else backend_name(name)
+
+    @property
+    def spec_fun_str(self) -> str:
+        """The backend under its founding name; "fit_model_gir" is the plan on the fastest
+        executor."""
+        names = {backend: name for name, backend in reversed(SPEC_FUNCTIONS.items())}
+        return names.get(self._backend, str(self._backend))
+
+    @spec_fun_str.setter
+    def spec_fun_str(self, name: str | None) -> None:
+        self.backend = None if name is None else spec_backend(name)
+
+    def default_noise(self, shape: tuple[int, ...]) -> Noise:
+        """The noise that a new file of the project starts with. Raises :class:`DataError`."""
+        return make_noise(self.noise_type, number(self.sigma_data), number(self.noise_scale), shape)
+
+    def resolve(self, path: str | Path) -> str | Path:
+        """A model path, taken from the project's folder if relative."""
+        if isinstance(path, str) and "\n" in path:
+            return path
+        given = Path(path)
+        found = given if given.is_absolute() else self.path / given
+        if not found.is_file():
+            folder = found.parent
+            known = [f.name for f in sorted(folder.glob("*.y*ml"))] if folder.is_dir() else []
+            hint = suggest(found.name, known) or (f"; it holds {', '.join(known)}" if known else "")
+            raise ModelError(f"no model file {found.name!r} in {str(folder)!r}{hint}")
+        return found
+
+    def output(self, path: str | Path | None, default: str) -> Path:
+        """Where to write: `path`, or the default name, in the project's folder if relative. The
+        default holds names given by the user; as a file name it stays in that folder."""
+        if path is None:
+            return self.path / file_name(default)
+        given = plain_path(path)
+        return given if given.is_absolute() else self.path / given
+
+
+def number(given: Any) -> Any:
+    """A setting that may be left open: None for None and NaN, else what was given."""
+    return None if given is None or (isinstance(given, float) and np.isnan(given)) else given

@@ -1,0 +1,208 @@
+/* test_formula.c: the checker and the machine of formulas. Random programs, most of them sound, and
+ * mutations of them: what the checker accepts runs in memory of exactly the size it asks for. */
+#include "formula.h"
+#include "plans.h"
+#include "unit.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { ROOM = 600, N_PARAMS = 3 };
+
+static uint64_t state = 88172645463325252u;
+
+static int64_t below(int64_t n)
+{
+    state ^= state << 13;
+    state ^= state >> 7;
+    state ^= state << 17;
+    return (int64_t)(state % (uint64_t)n);
+}
+
+static double number(void)
+{
+    static const double special[] = {0.0, -0.0, 1.0, -1.0, 1e300, 1e-310, INFINITY, -INFINITY, NAN};
+    return below(4) ? (double)below(2000) / 100.0 - 10.0 : special[below(9)];
+}
+
+static int64_t bits(double x)
+{
+    int64_t word;
+    memcpy(&word, &x, sizeof word);
+    return word;
+}
+
+static int64_t random_code(void)
+{
+    int64_t code;
+    do
+        code = RPN_ADD + below(N_FORMULA_CODES - RPN_ADD);
+    while (code >= RPN_W_RE && code <= RPN_W_REY);
+    return code;
+}
+
+/* An instruction that writes `target` and reads what stands in `known`. */
+static int64_t *add_instruction(int64_t *word, int64_t code, int64_t target, const int64_t *known,
+                                int64_t n_known)
+{
+    const int n = code < N_RPN ? pyspec_rpn_arity(code) : code == FORMULA_W ? 2 : 1;
+    word[0] = code;
+    word[1] = target;
+    for (int k = 0; k < MAX_ARITY; k++)
+        word[2 + k] = k < n ? known[below(n_known)] : 0;
+    return word + FORMULA_WORDS;
+}
+
+/* A sound program; returns its length. */
+static int64_t random_program(int64_t *program)
+{
+    formula f = {.n_params = N_PARAMS, .n_constants = below(4)};
+    const int64_t n_row = below(6), n_point = 1 + below(12);
+    f.n_rows = f.n_params + f.n_constants + n_row * FORMULA_W_TARGETS;
+    f.n_vectors = 1 + n_point * FORMULA_W_TARGETS;
+    f.n_row_code = f.n_row_value = n_row;
+    f.n_value = n_point + 1;
+    f.n_code = f.n_value + N_PARAMS;
+    f.n_words = FORMULA_HEAD + f.n_constants + (f.n_row_code + f.n_code) * FORMULA_WORDS;
+    memcpy(program, &f, sizeof f);
+    for (int64_t k = 0; k < f.n_constants; k++)
+        program[FORMULA_HEAD + k] = bits(number());
+    int64_t known[64], n_known = 0, *word = program + FORMULA_HEAD + f.n_constants;
+    for (int64_t k = 0; k < f.n_params + f.n_constants; k++)
+        known[n_known++] = k;
+    for (int64_t k = 0; k < n_row; k++) {
+        const int64_t target = f.n_params + f.n_constants + k * FORMULA_W_TARGETS;
+        word = add_instruction(word, random_code(), target, known, n_known);
+        known[n_known++] = target;
+    }
+    known[n_known++] = f.n_rows;
+    for (int64_t k = 0; k < n_point; k++) {
+        const int64_t target = f.n_rows + 1 + k * FORMULA_W_TARGETS;
+        word = add_instruction(word, random_code(), target, known, n_known);
+        known[n_known++] = target;
+    }
+    for (int64_t k = 0; k <= N_PARAMS; k++)
+        word = add_instruction(word, FORMULA_COPY, f.n_rows + f.n_vectors + k, known, n_known);
+    return f.n_words;
+}
+
+static void mutate(int64_t *program, int64_t n)
+{
+    const int64_t at = below(n);
+    switch (below(4)) {
+    case 0:
+        program[at] ^= 1 + below(3);
+        break;
+    case 1:
+        program[at] = below(80);
+        break;
+    case 2:
+        program[at] = (int64_t)1 << below(63);
+        break;
+    default:
+        program[at] = -1 - below(5);
+    }
+}
+
+/* Runs a sound program on a block whose buffers have no byte to spare. Of one that is not a mutation
+ * the value has the same bits with slopes and without; of a NaN the sign does not count. */
+static void run_program(const int64_t *program, pyspec_kernel *kernel, int across, int original)
+{
+    const int64_t n = 1 + below(40), size = n * L;
+    double *x = malloc((size_t)(across ? size : n) * sizeof *x);
+    double *params = malloc(N_PARAMS * L * sizeof *params);
+    double *registers = malloc((size_t)formula_registers(program) * sizeof *registers);
+    double *value = malloc((size_t)size * sizeof *value), *partials[N_PARAMS];
+    for (int64_t i = 0; i < (across ? size : n); i++)
+        x[i] = number();
+    for (int64_t i = 0; i < N_PARAMS * L; i++)
+        params[i] = number();
+    for (int k = 0; k < N_PARAMS; k++)
+        partials[k] = malloc((size_t)size * sizeof *value);
+    pyspec_block b = {.n = n, .n_valid = across ? size : n, .across = across, .x = x};
+    b.program = program;
+    b.registers = registers;
+    kernel(&b, params, value, NULL);
+    double *alone = malloc((size_t)size * sizeof *value);
+    memcpy(alone, value, (size_t)size * sizeof *value);
+    kernel(&b, params, value, partials);
+    CHECK(!original || all_same(alone, value, size));
+    for (int k = 0; k < N_PARAMS; k++)
+        free(partials[k]);
+    free(alone);
+    free(value);
+    free(registers);
+    free(params);
+    free(x);
+}
+
+static void test_random_programs(int64_t count)
+{
+    int64_t n_accepted = 0;
+    for (int64_t i = 0; i < count; i++) {
+        int64_t *program = calloc(ROOM, sizeof *program), at = -1;
+        const int64_t n = random_program(program);
+        const int mutated = below(2) == 0;
+        CHECK(n <= ROOM);
+        CHECK(pyspec_formula_is_sound(program, n, N_PARAMS, &at));
+        for (int64_t k = mutated ? 1 + below(3) : 0; k > 0; k--)
+            mutate(program, n);
+        int64_t *exact = malloc((size_t)n * sizeof *exact);
+        memcpy(exact, program, (size_t)n * sizeof *exact);
+        if (pyspec_formula_is_sound(exact, n, N_PARAMS, &at)) {
+            n_accepted++;
+            int64_t isa = below(N_ISA);
+            isa = pyspec_isa_supported(isa) ? isa : PYSPEC_ISA_BASELINE;
+            run_program(exact, pyspec_formula_kernels[isa], below(2) != 0, !mutated);
+        } else {
+            CHECK(at >= -1 && at < n);
+        }
+        free(exact);
+        free(program);
+    }
+    CHECK(n_accepted * 2 > count);
+}
+
+/* Each of these makes a sound program unsound, and the word is named. */
+static void test_refusals(void)
+{
+    int64_t program[ROOM], copy[ROOM], at;
+    const int64_t n = random_program(program);
+    const formula *f = formula_head(program);
+    const int64_t code = formula_code(program) - program;
+    const struct {
+        int64_t word, value;
+    } faults[] = {
+        {0, n + 1},                                   /* longer than its room          */
+        {1, N_PARAMS + 1},                            /* parameters of another node    */
+        {2, -1},                                      /* a negative count              */
+        {3, f->n_params - 1},                         /* no room for parameters        */
+        {4, 0},                                       /* no register for the abscissa  */
+        {5, f->n_row_code + 1},                       /* a prefix beyond the code      */
+        {7, f->n_code + 1},
+        {code, RPN_CONST},                            /* reads an operand of its own   */
+        {code, RPN_W_RE},                             /* replaced by FORMULA_W         */
+        {code, N_FORMULA_CODES},
+        {code + 1, 0},                                /* writes a parameter            */
+        {code + 1, -1},
+        {code + 2, -1},                               /* reads before the registers    */
+        {code + 2, MAX_REGISTERS},                    /* reads behind them             */
+        {n - FORMULA_WORDS + 1, f->n_rows},           /* writes the abscissa           */
+        {n - FORMULA_WORDS + 1, program[n - 2 * FORMULA_WORDS + 1]}, /* a partial lacks */
+    };
+    for (size_t k = 0; k < sizeof faults / sizeof *faults; k++) {
+        memcpy(copy, program, sizeof copy);
+        copy[faults[k].word] = faults[k].value;
+        CHECK(!pyspec_formula_is_sound(copy, n, N_PARAMS, &at));
+    }
+    CHECK(!pyspec_formula_is_sound(program, FORMULA_HEAD - 1, N_PARAMS, &at));
+}
+
+int main(int argc, char **argv)
+{
+    unit_test = "random programs";
+    test_random_programs(argc > 1 ? atol(argv[1]) : 20000);
+    for (int k = 0; k < 50; k++)
+        RUN(test_refusals);
+    return REPORT;
+}

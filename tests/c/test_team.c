@@ -1,0 +1,195 @@
+/* test_team.c: threads that share an evaluation, and problems whose rows stand side by side: the
+ * bits are those of one thread and of one problem. */
+#include "models.h"
+#include "sums.h"
+#include "unit.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+
+enum { N_THREADS = 4, N_PARTS = 3, N_SUMS = 24, MAX_THETA = 7 };
+
+static void *help(void *team)
+{
+    return pyspec_help(team) == STATUS_OK ? NULL : team;
+}
+
+/* Parts of unequal sizes; theta of part k is 1 + 0.01 k times that of the model. */
+typedef struct crowd {
+    model models[N_PARTS];
+    pyspec_call calls[N_PARTS];
+    pyspec_normal sums[N_PARTS];
+    pyspec_part parts[N_PARTS];
+    double theta[N_PARTS][MAX_THETA];
+} crowd;
+
+static void begin_crowd(crowd *c, int kind, int columns, int64_t what)
+{
+    for (int k = 0; k < N_PARTS; k++) {
+        model *m = &c->models[k];
+        make_model(m, kind, columns, k ? DRESS_WEIGHT : DRESS_WINDOW, 150 + 61 * k, 31);
+        m->g.problem.x_begin = 0;
+        m->g.problem.x_end = m->g.problem.n_x;
+        for (int64_t j = 0; j < m->plan->n_theta; j++)
+            c->theta[k][j] = m->theta[j] * (1.0 + 0.01 * k);
+        c->calls[k] = make_call(c->models[0].plan, &m->g.problem, c->theta[k], what);
+        make_sums(&c->sums[k], PYSPEC_FORM_FACTOR, m->plan->n_theta, PYSPEC_NORMAL_NODES,
+                  m->plan->n_theta + 1);
+        c->parts[k] =
+            (pyspec_part){&c->calls[k], c->theta[k], NULL, &c->sums[k], m->plan->n_theta};
+    }
+}
+
+static void end_crowd(crowd *c)
+{
+    for (int k = 0; k < N_PARTS; k++) {
+        free_call(&c->calls[k]);
+        free_sums(&c->sums[k]);
+        free_model(&c->models[k]);
+    }
+}
+
+static void threads_change_no_bits(void)
+{
+    crowd c;
+    begin_crowd(&c, MODEL_2D, COLUMNS_MIXED, PYSPEC_PREPARE_SLOPES);
+    const int64_t n_theta = c.models[0].plan->n_theta, order = n_theta + 1;
+    const int64_t work_size = c.calls[0].work_size, n_state = pyspec_team_size();
+    pyspec_normal sums[N_SUMS];
+    double *state = make_work((n_state + 63) / 64 * 64);
+    pyspec_team team = {.n_threads = N_THREADS, .work_size = work_size, .sums = sums};
+    team.work = make_work((N_THREADS - 1) * work_size);
+    team.n_sums = N_SUMS;
+    team.state = state;
+    team.n_state = n_state;
+    for (int k = 0; k < N_SUMS; k++)
+        make_sums(&sums[k], PYSPEC_FORM_FACTOR, n_theta, 32, order);
+    CHECK_INT(pyspec_team_begin(NULL), STATUS_NULL_POINTER);
+    CHECK_INT(pyspec_help(NULL), STATUS_NULL_POINTER);
+    CHECK_INT(pyspec_dismiss(NULL), STATUS_NULL_POINTER);
+    team.n_state--;
+    CHECK_INT(pyspec_team_begin(&team), STATUS_WORK);
+    team.n_state++;
+    CHECK_INT(pyspec_team_begin(&team), STATUS_OK);
+    pthread_t threads[N_THREADS]; /* one more than there is room for: it leaves at once */
+    for (int k = 0; k < N_THREADS; k++)
+        CHECK_INT(pthread_create(&threads[k], NULL, help, &team), 0);
+    double *alone = malloc((size_t)triangle_size(order) * sizeof *alone);
+    double *together = malloc((size_t)triangle_size(order) * sizeof *together);
+    for (int round = 0; round < 40; round++) {
+        const int form = round % (PYSPEC_FORM_FISHER + 1);
+        CHECK_INT(pyspec_sum_parts(c.parts, N_PARTS, form, order, NULL, alone), STATUS_OK);
+        CHECK_INT(pyspec_sum_parts(c.parts, N_PARTS, form, order, &team, together), STATUS_OK);
+        CHECK(all_same(alone, together, triangle_size(order)));
+    }
+    c.models[1].g.problem.data = NULL; /* the failure of one task is that of the call */
+    CHECK_INT(pyspec_sum_parts(c.parts, N_PARTS, 1, order, &team, together), STATUS_DATA);
+    team.n_sums = N_PARTS - 1;
+    CHECK_INT(pyspec_sum_parts(c.parts, N_PARTS, 1, order, &team, together), STATUS_OUTPUT);
+    CHECK_INT(pyspec_dismiss(&team), STATUS_OK);
+    for (int k = 0; k < N_THREADS; k++) {
+        void *failed;
+        CHECK_INT(pthread_join(threads[k], &failed), 0);
+        CHECK(!failed);
+    }
+    for (int k = 0; k < N_SUMS; k++)
+        free_sums(&sums[k]);
+    free(alone);
+    free(together);
+    free(team.work);
+    free(state);
+    end_crowd(&c);
+}
+
+/* pyspec_accumulate may compute a shape that stands still once for all rows: the same number but for
+ * rounding. */
+static void check_against_own_call(const crowd *c, int k, int form, int64_t what,
+                                   const double *triangle)
+{
+    const pyspec_problem *q = c->calls[k].problem;
+    const int64_t n_theta = c->parts[k].n_theta, order = form ? n_theta + 1 : 1;
+    pyspec_normal sums;
+    make_sums(&sums, form, n_theta, PYSPEC_NORMAL_NODES, n_theta + 1);
+    CHECK_INT(pyspec_prepare(&c->calls[k], what), STATUS_OK);
+    CHECK_INT(pyspec_accumulate(&c->calls[k], &sums, q->row_begin, q->row_end), STATUS_OK);
+    double *own = collected(&sums);
+    if (form == PYSPEC_FORM_FACTOR) {
+        double *a = gram_of_factor(triangle, order), *b = gram_of_factor(own, order);
+        CHECK(gram_close(a, b, order, 1e-12));
+        free(a);
+        free(b);
+    } else {
+        CHECK(gram_close(triangle, own, order, 1e-12));
+    }
+    free(own);
+    free_sums(&sums);
+}
+
+static void check_side_by_side(int kind, int columns)
+{
+    for (int form = 0; form <= PYSPEC_FORM_FISHER; form++) {
+        crowd c;
+        const int64_t what = form == PYSPEC_FORM_VALUE ? 0 : PYSPEC_PREPARE_SLOPES;
+        begin_crowd(&c, kind, columns, what);
+        const int64_t order = form == PYSPEC_FORM_VALUE ? 1 : c.models[0].plan->n_theta + 1;
+        double *alone[N_PARTS];
+        for (int k = 0; k < N_PARTS; k++) {
+            c.sums[k].form = form;
+            c.sums[k].order = order;
+            CHECK_INT(pyspec_prepare(&c.calls[k], what | PYSPEC_PREPARE_SHARED), STATUS_OK);
+            CHECK_INT(pyspec_accumulate_many(&c.parts[k], 1), STATUS_OK);
+            alone[k] = collected(&c.sums[k]);
+            c.sums[k].n_nodes = 0;
+            check_against_own_call(&c, k, form, what, alone[k]);
+            CHECK_INT(pyspec_prepare(&c.calls[k], what | PYSPEC_PREPARE_SHARED), STATUS_OK);
+        }
+        CHECK_INT(pyspec_accumulate_many(c.parts, N_PARTS), STATUS_OK);
+        for (int k = 0; k < N_PARTS; k++) {
+            double *together = collected(&c.sums[k]);
+            CHECK(all_same(alone[k], together, triangle_size(order)));
+            free(together);
+            free(alone[k]);
+        }
+        end_crowd(&c);
+    }
+}
+
+static void problems_side_by_side_change_no_bits(void)
+{
+    check_side_by_side(MODEL_2D, COLUMNS_MIXED);
+    check_side_by_side(MODEL_2D, COLUMNS_NONE);
+    check_side_by_side(MODEL_AUX, COLUMNS_TURNED);
+    check_side_by_side(MODEL_TRACE, COLUMNS_NONE);
+}
+
+static void side_by_side_refuses_what_does_not_fit(void)
+{
+    crowd c;
+    begin_crowd(&c, MODEL_2D, COLUMNS_NONE, PYSPEC_PREPARE_SLOPES);
+    for (int k = 0; k < N_PARTS; k++) {
+        c.sums[k].form = PYSPEC_FORM_GRAM;
+        CHECK_INT(pyspec_prepare(&c.calls[k], PYSPEC_PREPARE_SLOPES), STATUS_OK);
+    }
+    CHECK_INT(pyspec_accumulate_many(NULL, 0), STATUS_OK);
+    CHECK_INT(pyspec_accumulate_many(NULL, 1), STATUS_NULL_POINTER);
+    c.calls[1].plan = c.models[1].plan;
+    CHECK_INT(pyspec_accumulate_many(c.parts, N_PARTS), STATUS_SHARED);
+    c.calls[1].plan = c.models[0].plan;
+    c.models[2].g.x[3] += 1e-9;
+    CHECK_INT(pyspec_accumulate_many(c.parts, N_PARTS), STATUS_SHARED);
+    c.models[2].g.x[3] = c.models[0].g.x[3];
+    c.sums[2].form = PYSPEC_FORM_FISHER;
+    CHECK_INT(pyspec_accumulate_many(c.parts, N_PARTS), STATUS_SHARED);
+    c.sums[2].form = PYSPEC_FORM_GRAM;
+    c.theta[2][0] += 1.0;
+    CHECK_INT(pyspec_accumulate_many(c.parts, N_PARTS), STATUS_PREPARED);
+    end_crowd(&c);
+}
+
+int main(void)
+{
+    RUN_ALL(threads_change_no_bits);
+    RUN_ALL(problems_side_by_side_change_no_bits);
+    RUN(side_by_side_refuses_what_does_not_fit);
+    return REPORT;
+}

@@ -1,0 +1,187 @@
+"""What the command line says to programs: JSON, completion, and hints in the syntax of where one
+is."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pyspec.cli.arguments import BACKENDS, build_parser
+from pyspec.cli.completion import SHELLS, commands, completion
+from pyspec.cli.main import COMMANDS, main
+from pyspec.cli.spoken import for_fields, for_flags
+from pyspec.executor import BACKENDS as KNOWN_BACKENDS
+
+
+def said(capsys: pytest.CaptureFixture[str], *arguments: str) -> Any:
+    """The JSON that a command prints, and nothing else."""
+    capsys.readouterr()
+    code = main([*arguments, "--json"])
+    found = json.loads(capsys.readouterr().out)
+    assert found["command"] == arguments[0]
+    assert found["exit_code"] == code
+    return found
+
+
+def test_every_command_speaks_json(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pytest.importorskip("matplotlib")
+    pytest.importorskip("h5py")
+    monkeypatch.chdir(tmp_path)
+    found = {
+        "new": said(capsys, "new", "."),
+        "show": said(capsys, "show", "data.csv", "-o", "look.png"),
+        "explain": said(capsys, "explain", "models.yaml", "--graph"),
+        "simulate": said(capsys, "simulate", "models.yaml", "--energy", "0:20:50", "--seed", "1"),
+        "fit": said(capsys, "fit", "job.yaml", "--quiet"),
+        "ops": said(capsys, "ops"),
+        "verify": said(capsys, "verify", "results/fits.h5"),
+        "demo": said(capsys, "demo", "--quiet", "--seed", "3"),
+        "completion": said(capsys, "completion", "bash"),
+    }
+    assert set(found) == set(COMMANDS)
+    assert found["show"]["axes"]["energy"] == {"from": 0.0, "to": 20.0, "points": 160}
+    assert Path(found["show"]["picture"]).stat().st_size > 1000
+    assert [one["name"] for one in found["explain"]["components"]][:2] == ["Offset", "Shirley"]
+    assert found["explain"]["graph"]["nodes"]
+    assert found["simulate"]["shape"] == [50]
+    assert [one["fit_type"] for one in found["fit"]["results"]] == ["baseline", "2d"]
+    assert found["verify"]["archives"][0]["intact"] is True
+    assert all(abs(line["pull"]) < 5 for line in found["demo"]["truth"])
+    written = json.loads(Path("results/parameters.json").read_text(encoding="utf-8"))
+    assert written == found["fit"]["results"][1]
+    assert written["success"] is True
+    assert written["interrupted"] is False
+    assert set(written["statistics"]) >= {"chi2_raw", "aic", "bic", "r2"}
+    assert written["versions"]["pyspec"]
+    assert re.fullmatch("[0-9a-f]{64}", written["data_sha256"])
+    checked = said(capsys, "fit", "job.yaml", "--check")
+    assert checked["type"] == "2d"
+    assert checked["data"]["shape"] == [60, 160]
+
+
+def test_an_error_is_json_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    found = said(capsys, "fit", "nothing.yaml")
+    assert found["exit_code"] == 1
+    assert found["error"].startswith("nothing.yaml: cannot be read")
+
+
+def test_an_unknown_kind_of_picture_is_refused_before_data_are_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pytest.importorskip("matplotlib")
+    monkeypatch.chdir(tmp_path)
+    assert main(["show", "nothing.csv", "-o", "look.doc"]) == 1
+    assert "look.doc: there are no pictures of the kind 'doc'" in capsys.readouterr().err
+
+
+def test_hints_are_flags_on_the_command_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("scan.csv").write_text("80,1\n81,2\n82,3\n")
+    assert main(["show", "scan.csv", "--energy", "there.csv", "--no-picture"]) == 1
+    said = capsys.readouterr().err
+    assert "give a path or 'index'" in said
+    Path("scan.npy").write_bytes(b"\x93NUMPY\x01\x00")
+    assert main(["show", "scan.csv", "--layout", "rows", "--no-picture"]) == 1
+    assert "layout=" not in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("python", "flags", "fields"),
+    [
+        ("leave layout= out", "leave --layout out", "leave layout: out"),
+        ("say transpose=True", "say --transpose", "say transpose: true"),
+        (
+            "give it as read(..., time=..., energy=...): the path",
+            "give it as --time ... --energy ...: the path",
+            "give it as time: ..., energy: ... below 'data:': the path",
+        ),
+        ("take energy_scale='binding'", "take --energy-scale 'binding'",
+         "take energy_scale: 'binding'"),
+        ("say read('a.csv', energy='e.csv')", "say --energy 'e.csv'",
+         "say energy: 'e.csv' below 'data:'"),
+        ("chi2 == 3, x=4", "chi2 == 3, x=4", "chi2 == 3, x=4"),
+    ],
+)  # fmt: skip
+def test_hints(python: str, flags: str, fields: str) -> None:
+    assert for_flags(python) == flags
+    assert for_fields(python) == fields
+
+
+def test_completion_knows_every_command_and_option() -> None:
+    parser = build_parser()
+    known = commands(parser)
+    assert {command.name for command in known} == set(COMMANDS)
+    assert BACKENDS == KNOWN_BACKENDS
+    for shell in SHELLS:
+        script = completion(parser, shell)
+        for command in known:
+            assert command.name in script
+            for flag in command.flags:
+                assert all(name.lstrip("-") in script for name in flag.names)
+
+
+@pytest.mark.skipif(shutil.which("bash") is None, reason="needs bash")
+@pytest.mark.parametrize(
+    ("words", "offered"),
+    [
+        (["s"], {"show", "simulate"}),
+        (["fit", "--met"], {"--method"}),
+        (["fit", "--method", "n"], {"native", "nelder"}),
+        (["fit", "job.yaml", "--type", ""], {"2d", "spectrum", "baseline", "slices"}),
+        (["fit", "jo"], set()),
+    ],
+)
+def test_completion_in_bash(tmp_path: Path, words: list[str], offered: set[str]) -> None:
+    script = tmp_path / "completion"
+    script.write_text(completion(build_parser(), "bash"))
+    typed = " ".join(f'"{word}"' for word in ["pyspec", *words])
+    code = f"source {script}; COMP_WORDS=({typed}); COMP_CWORD={len(words)}; _pyspec; "
+    done = subprocess.run(
+        ["bash", "-c", code + 'echo "${COMPREPLY[@]}"'], capture_output=True, text=True, check=True
+    )
+    assert set(done.stdout.split()) == offered
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["ft", "job.yaml"], "invalid choice: 'ft'.*did you mean 'fit'"),
+        (["fit", "job.yaml", "--metod", "nelder"], "--metod nelder; did you mean '--method'"),
+        (["completion", "bsh"], "did you mean 'bash'"),
+    ],
+)
+def test_misspelt_commands_and_flags(
+    arguments: list[str], says: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(arguments)
+    assert ended.value.code == 2
+    assert re.search(says, capsys.readouterr().err)
+
+
+def test_other_files_than_jobs_and_folders(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert main(["new", "."]) == 0
+    for path in ("data.csv", "models.yaml"):
+        assert main(["fit", path]) == 1
+        assert f"{path}:1: is no job" in capsys.readouterr().err.replace(":2:", ":1:")
+    Path("taken").write_text("")
+    assert main(["fit", "job.yaml", "-o", "taken"]) == 1
+    found = capsys.readouterr()
+    assert "taken: is a file; the output is a folder" in found.err
+    assert "Fitting" not in found.out  # used to be said after the fit, which was lost

@@ -1,0 +1,34 @@
+"""Values that no measurement has, where a fit without bounds may come to: all executors agree."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from pyspec._library import OPS
+from pyspec.executor import make_executor
+from pyspec.model import load_model
+
+#: Widths that a fit without bounds can come to, and lines that they are of.
+EXTREME = (1e-320, 1e-308, 1e-160, 1e-151, 1e151, 1e160, 1e300)
+LINES = [("DS", "F"), ("DS", "alpha"), ("Voigt", "SD"), ("Voigt", "W"), ("SkewGauss", "w")]
+
+
+@pytest.mark.parametrize(("name", "argument"), LINES)
+def test_executors_agree_at_widths_beyond_all_sense(name: str, argument: str) -> None:
+    """Used to be infinite, 0 or NaN in Python where C gave a number."""
+    given = {"A": 5.0, "x0": 86.0}
+    lines = [f"    {par}: [{given.get(par, 0.5)}, True]\n" for par in OPS[name].params]
+    model = load_model(f"m:\n  {name}:\n{''.join(lines)}", "m")
+    model.set_axes(energy=np.linspace(80.0, 92.0, 25))  # one of them is x0
+    at = model.opt_param_names.index(f"{name}_01_{argument}")
+    theta = np.array([model.parameters[par].value for par in model.opt_param_names])
+    for extreme in EXTREME:
+        theta[at] = extreme
+        compiled, *others = (
+            make_executor(model, None, backend).run(theta)
+            for backend in ("compiled", "interpreted", "tree")
+        )
+        size = np.max(np.abs(compiled), initial=0.0)
+        for other in others:
+            np.testing.assert_allclose(other, compiled, rtol=1e-10, atol=1e-10 * min(size, 1e300))

@@ -1,0 +1,146 @@
+"""What the data determine: one rule for every method."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pytest
+
+from pyspec.fit import FitResult, fit_model
+from pyspec.fit.solve.determined import Point, described, judge
+from pyspec.model import Measurement, load_model
+
+ENERGY = np.linspace(80.0, 90.0, 201)
+LINE = """
+m:
+  Offset: {y0: [20, True, 0, 100]}
+  Gauss: {A: [150, True, 0, 1000], x0: [%s, True, 80, 90], SD: [0.5, True, 0.1, 3]}
+"""
+
+
+def line_data(noise: float = 2.0) -> np.ndarray:
+    rng = np.random.default_rng(3)
+    clean = 20.0 + 200.0 * np.exp(-(((ENERGY - 84.0) / 0.5) ** 2) / 2)
+    return np.asarray(clean + noise * rng.standard_normal(clean.shape))
+
+
+def fit(text: str, data: np.ndarray, method: str = "native", **measure: object) -> FitResult:
+    model = load_model(text, "m")
+    model.set_axes(energy=ENERGY)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return fit_model(model, Measurement(data=data, **measure), method=method)
+
+
+@pytest.mark.parametrize("method", ["native", "leastsq"])
+def test_a_line_started_beside_its_data_is_no_success(method: str) -> None:
+    # Used to end with A = 0 and x0, SD at their bounds, success, and nothing named.
+    result = fit(LINE % 89, line_data(), method)
+    assert not result.success
+    assert result.degenerate
+    assert {"Gauss_01_x0", "Gauss_01_SD"} <= set(result.without_effect)
+    assert "The data do not determine" in result.message
+    assert all(result.stderr[name] is None for name in result.without_effect)
+
+
+def test_two_lines_at_one_place_are_named_as_a_combination() -> None:
+    text = """
+m:
+  Gauss: {A: [100, True, 0, 1000], x0: [84, False], SD: [0.5, False]}
+  Gauss: {A: [100, True, 0, 1000], x0: [84, False], SD: [0.5, False]}
+"""
+    result = fit(text, line_data() - 20.0)
+    assert not result.success
+    assert set(result.without_effect) == {"Gauss_01_A", "Gauss_02_A"}
+    assert "Gauss_01_A up, Gauss_02_A down" in result.message
+
+
+def test_a_height_of_0_at_a_fixed_place_is_determined() -> None:
+    text = LINE % 84 + "  Gauss: {A: [5, True, 0, 1000], x0: [87, False], SD: [0.5, False]}\n"
+    data = line_data(1e-3) - 0.5 * np.exp(-(((ENERGY - 87.0) / 0.5) ** 2) / 2)
+    result = fit(text, data)
+    assert result.values["Gauss_02_A"] == 0.0
+    assert result.success
+    assert not result.degenerate
+
+
+def test_an_error_larger_than_its_bounds_is_a_caution() -> None:
+    text = """
+m:
+  Offset: {y0: [20, True, 0, 100]}
+  GLP:
+    {A: [150, True, 0, 999], x0: [84, True, 83, 85], F: [1.2, True, 0.1, 5], m: [0.4, True, 0, 1]}
+"""
+    result = fit(text, line_data(120.0))
+    assert result.success
+    assert result.stderr["GLP_01_m"] is None
+    assert any("GLP_01_m has no standard error" in text for text in result.cautions)
+    assert "Caution: GLP_01_m" in str(result)
+
+
+@pytest.mark.parametrize(("sigma", "word"), [(0.2, "misses"), (20.0, "smaller than declared")])
+def test_reduced_chisqr_far_from_1_with_declared_noise(sigma: float, word: str) -> None:
+    result = fit(LINE % 84, line_data(), weight=1.0 / sigma)
+    assert result.success
+    assert [word in text for text in result.cautions] == [True]
+    assert fit(LINE % 84, line_data(), weight=0.5).cautions == ()
+    assert fit(LINE % 84, line_data()).cautions == ()
+
+
+def test_a_method_that_stops_early_is_no_success() -> None:
+    model = load_model(LINE % 84.2, "m")
+    model.set_axes(energy=ENERGY)
+    result = fit_model(model, Measurement(data=line_data()), method="leastsq", ftol=0.9, xtol=0.5)
+    assert not result.success
+    assert "This is no optimum" in result.message
+
+
+# the rule on its own
+
+
+def point(root: np.ndarray, residual: np.ndarray, **given: object) -> Point:
+    n = root.shape[1]
+    values = {
+        "theta": np.zeros(n),
+        "lower": np.full(n, -np.inf),
+        "upper": np.full(n, np.inf),
+        "sides": np.zeros(n, dtype=np.int64),
+        "sizes": np.ones(n),
+        "variance": 1.0,
+        "chisqr": 0.0,
+    }
+    return Point(root=root, downhill=root.T @ residual, **{**values, **given})  # type: ignore[arg-type]
+
+
+def test_the_distance_is_the_projection_of_the_residual() -> None:
+    root = np.array([[1.0, 0.0], [0.0, 100.0], [0.0, 0.0]])
+    verdict = judge(point(root, np.array([3.0, 4.0, 7.0]), variance=4.0), lambda at: np.inf)
+    assert verdict.distance == pytest.approx(2.5)
+    assert verdict.lost == ()
+
+
+def test_what_a_bound_holds_is_not_asked_for() -> None:
+    root = np.eye(2)
+    held = point(root, np.array([-3.0, 0.0]), lower=np.zeros(2), sides=np.array([-1, 0]))
+    assert judge(held, lambda at: np.inf).distance == 0.0
+    pulled = point(root, np.array([3.0, 0.0]), lower=np.zeros(2), sides=np.array([-1, 0]))
+    assert judge(pulled, lambda at: np.inf).distance == pytest.approx(3.0)
+
+
+def test_a_weak_direction_is_walked() -> None:
+    root = np.array([[1.0, 1.0], [0.0, 1e-6]])
+    flat = judge(point(root, np.zeros(2)), lambda at: 1e-3)
+    assert flat.lost == (0, 1)
+    assert described(flat, ["a", "b"]) == (
+        "χ² hardly changes when these change together: a up, b down"
+    )
+    assert judge(point(root, np.zeros(2)), lambda at: 1.0).lost == ()
+    assert judge(point(root, np.zeros(2)), lambda at: np.nan).lost == ()
+
+
+def test_a_column_of_zeros_is_lost_even_at_a_bound() -> None:
+    root = np.array([[1.0, 0.0], [0.0, 0.0]])
+    at_bound = point(root, np.zeros(2), lower=np.zeros(2), sides=np.array([0, -1]))
+    assert judge(at_bound, lambda at: np.inf).lost == (1,)
+    assert judge(at_bound, lambda at: np.inf, apart=[1]).lost == ()

@@ -1,0 +1,160 @@
+"""Parameters that depend on the energy where spectra are free: onset and width of the instrument
+along the spectrum, and what moves with them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from pyspec import FitResult, Measurement, Model, ModelError, fit_model, load_fit, save_fit
+from pyspec.executor import make_executor
+from pyspec.functions import time as laws
+from pyspec.functions.response import expFun_gaussIRF, stepFun_gaussIRF
+from pyspec.model import load_model
+
+Array = np.ndarray
+
+ENERGY = np.linspace(400.0, 700.0, 31)
+TIME = np.concatenate([np.linspace(-2, 3, 51), np.geomspace(3.2, 60, 25)])
+
+CHIRPED = """
+parameters:
+  onset: [0.1, True]
+  chirp: [0.5, True]
+  zero: ["onset + chirp * (1 - (550 / energy) ** 2)"]
+  width: [0.3, True, 0.01, 2]
+  wider: [0.1, True]
+chirped:
+  gaussFun: {A: {free: energy}, SD: ["gaussIRF_SD"], t0: ["zero"]}
+  gaussD1Fun: {A: {free: energy}, SD: ["gaussIRF_SD"], t0: ["gaussFun_01_t0"]}
+  constFun: {A: {free: energy}}
+  gaussIRF: {SD: ["width + wider * (energy / 550 - 1)"]}
+  expFun: {A: {free: energy}, tau: [2, True, 0.1, 30], t0: ["gaussFun_01_t0"]}
+  stepFun: {A: {free: energy}, t0: ["gaussFun_01_t0"]}
+"""
+TRUTH = {"onset": 0.2, "chirp": 0.9, "width": 0.25, "wider": 0.15, "expFun_01_tau": 4.0}
+
+
+def traces(values: dict[str, float], energy: float) -> Array:
+    onset = values["onset"] + values["chirp"] * (1 - (550 / energy) ** 2)
+    width = values["width"] + values["wider"] * (energy / 550 - 1)
+    return np.array(
+        [
+            laws.gaussFun(TIME, 1.0, width, onset),
+            laws.gaussD1Fun(TIME, 1.0, width, onset),
+            laws.constFun(TIME, 1.0),
+            expFun_gaussIRF(TIME, 1.0, values["expFun_01_tau"], onset, width),
+            stepFun_gaussIRF(TIME, 1.0, onset, width),
+        ]
+    )
+
+
+def chirped() -> Model:
+    model = load_model(CHIRPED, "chirped")
+    model.set_axes(energy=ENERGY, time=TIME)
+    return model
+
+
+def data() -> Array:
+    rng = np.random.default_rng(11)
+    heights = rng.normal(0, 2, (5, ENERGY.size)) + 1.0
+    columns = [traces(TRUTH, e).T @ h for e, h in zip(ENERGY, heights.T, strict=True)]
+    return np.array(columns).T + rng.normal(0, 0.05, (TIME.size, ENERGY.size))
+
+
+@pytest.fixture(scope="module")
+def result() -> FitResult:
+    return fit_model(chirped(), Measurement(data()))
+
+
+def test_the_basis_functions_are_those_of_each_energy() -> None:
+    executor = make_executor(chirped(), Measurement(data()))
+    theta = [TRUTH[name] for name in executor.opt_param_names]
+    design = executor.solve(theta).design
+    for j in (0, 13, 30):
+        assert np.allclose(design.basis[:, j], traces(TRUTH, ENERGY[j]), rtol=1e-12, atol=1e-14)
+
+
+def test_derivatives_are_those_of_the_residual() -> None:
+    executor = make_executor(chirped(), Measurement(data()))
+    theta = np.array([TRUTH[name] for name in executor.opt_param_names]) * 1.03
+    found = executor.jacobian(theta)
+    for k in range(theta.size):
+        h = np.zeros(theta.size)
+        h[k] = 1e-5
+        expected = (executor.residual(theta + h) - executor.residual(theta - h)) / 2e-5
+        assert np.abs(found[k] - expected).max() < 1e-7 * np.abs(expected).max()
+
+
+def test_values_and_errors_are_those_of_all_parameters_together(result: FitResult) -> None:
+    """The inverse of the whole normal matrix, with 155 amplitudes, at the optimum."""
+    assert result.success
+    linear = result.linear
+    assert linear is not None
+    values = result.values
+    names = list(result.free_names)
+    n_basis, n = 5, ENERGY.size
+    amplitudes = np.array([linear[name] for name in linear])
+    columns = []
+    for name in names:
+        up, down = dict(values), dict(values)
+        up[name] += 1e-5
+        down[name] -= 1e-5
+        slope = [
+            (traces(up, e) - traces(down, e)).T @ c / 2e-5
+            for e, c in zip(ENERGY, amplitudes.T, strict=True)
+        ]
+        columns.append(np.array(slope).ravel())
+    for j, e in enumerate(ENERGY):
+        for row in traces(values, e):
+            column = np.zeros((n, TIME.size))
+            column[j] = row
+            columns.append(column.ravel())
+    matrix = np.array(columns)
+    residual = (
+        data().T.ravel()
+        - (
+            np.array([traces(values, e).T @ c for e, c in zip(ENERGY, amplitudes.T, strict=True)])
+        ).ravel()
+    )
+    assert result.chisqr == pytest.approx(residual @ residual, rel=1e-10)
+    variance = result.chisqr / (residual.size - len(columns))
+    assert result.redchi == pytest.approx(variance, rel=1e-12)
+    covariance = variance * np.linalg.inv(matrix @ matrix.T)
+    errors = np.sqrt(np.diag(covariance))
+    assert np.abs(matrix @ residual * errors).max() / variance < 1e-5
+    for name, error in zip(names, errors, strict=False):
+        assert result.stderr[name] == pytest.approx(error, rel=1e-6)
+        assert abs(values[name] - TRUTH[name]) < 5 * error
+    expected = errors[len(names) :].reshape(n, n_basis).T
+    assert np.allclose(np.array(list(linear.stderr.values())), expected, rtol=1e-6)
+
+
+def test_what_depends_on_the_energy_has_no_row_in_the_table(result: FitResult) -> None:
+    assert set(result.values) == {*TRUTH}
+    assert "gaussFun_01_t0" not in result.params
+
+
+def test_it_comes_back_from_an_archive(result: FitResult, tmp_path: Path) -> None:
+    save_fit(tmp_path / "fit.h5", result)
+    again = load_fit(tmp_path / "fit.h5").to_result()
+    assert again.linear is not None
+    assert result.linear is not None
+    assert np.allclose(again.linear["expFun_01_A"], result.linear["expFun_01_A"], rtol=1e-12)
+    assert np.allclose(again.fit, result.fit, rtol=1e-12)
+
+
+def test_a_kernel_on_the_samples_cannot_be_dispersed() -> None:
+    text = CHIRPED.replace("gaussIRF: {", "gaussCONV: {").replace("gaussIRF_SD", "gaussCONV_SD")
+    model = load_model(text, "chirped")
+    model.set_axes(energy=ENERGY, time=TIME)
+    with pytest.raises(ModelError, match="gaussCONV_SD depends on the energy"):
+        fit_model(model, Measurement(data()))
+
+
+def test_energy_means_nothing_without_free_spectra() -> None:
+    text = CHIRPED.replace("{free: energy}", "[1, True]")
+    with pytest.raises(ModelError, match="unknown parameter 'energy'"):
+        load_model(text + "\nbeside: {Offset: {y0: ['energy']}}", "beside")

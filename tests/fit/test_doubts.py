@@ -1,0 +1,142 @@
+"""Fits that look good and are not: what is refused, and what the result says."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from pyspec import FitError, ModelError, fit_joint, fit_model, load_model, register_function
+from pyspec.fit import FitResult
+from pyspec.functions.external import forget_function
+from pyspec.model import Measurement, load_dynamics
+
+X = np.linspace(80.0, 90.0, 101)
+PEAK = "  Gauss: {A: [10, project, 0, 99], x0: [85, True], SD: [0.6, True, 0.1, 3]}\n"
+FLAT = "  Offset: {y0: [2, True, 0, 9]}\n"
+SHIRLEY = "  Shirley: {pShirley: [0.01, True, 0, 1]}\n"
+
+
+def line(noise: float = 0.05, height: float = 10.0, energy: Any = X) -> np.ndarray:
+    shape = height * np.exp(-(((energy - 85.0) / 0.6) ** 2) / 2.0)
+    return np.asarray(2.0 + shape + np.random.default_rng(0).normal(0.0, noise, energy.size))
+
+
+def fitted(text: str, data: Any, **measured: Any) -> FitResult:
+    model = load_model("m:\n" + text, "m")
+    model.set_axes(energy=X)
+    return fit_model(model, Measurement(data, **measured))
+
+
+def said(result: Any) -> str:
+    return " | ".join(result.cautions)
+
+
+def test_a_shirley_that_reads_nothing_is_refused() -> None:
+    """It used to be fitted: as a background of 0 whose parameter nothing determined."""
+    with pytest.raises(
+        ModelError, match=r"^<text>:4: Shirley: reads what .* move it above Offset \(<text>:2\)"
+    ):
+        fitted(FLAT + PEAK + SHIRLEY, line())
+    assert fitted(FLAT + SHIRLEY + PEAK, line()).success
+
+
+def test_a_kernel_that_convolves_nothing_is_refused() -> None:
+    law = "d:\n  expFun: {A: [1, True], tau: [2, True, 0.1, 9], t0: [0, False]}\n"
+    law += "  gaussCONV: {SD: [0.5, True, 0.1, 3]}\n"
+    model = load_model("m:\n" + FLAT + PEAK, "m")
+    model.set_axes(energy=X, time=np.linspace(-2.0, 5.0, 15))
+    model.add_dynamics("Gauss_01_A", load_dynamics(law, "d", "Gauss_01_A"))
+    with pytest.raises(ModelError, match=r"gaussCONV: convolves what .* above .*expFun_01 "):
+        fit_model(model, Measurement(model.evaluate()))
+
+
+def test_a_bound_says_what_it_costs() -> None:
+    text = FLAT + PEAK.replace("[0.6, True, 0.1, 3]", "[0.5, True, 0.1, 0.55]")
+    result = fitted(text, line())
+    assert result.at_bound == {"Gauss_01_SD": "max"}
+    wide = fitted(FLAT + PEAK, line())
+    sentence = next(text for text in result.cautions if "ended at its bound" in text)
+    assert "Gauss_01_SD ended at its bound (max 0.55)" in sentence
+    assert "another line shape may fit better" in sentence
+    gain = float(sentence.split("by about ")[1].split(" of")[0])
+    assert gain == pytest.approx(result.chisqr - wide.chisqr, rel=0.3)
+    assert "bound" not in said(wide)
+
+
+def test_a_bound_in_a_joint_fit_has_its_name_there() -> None:
+    model = load_model("m:\n" + FLAT + PEAK.replace("[0.6, True, 0.1, 3]", "[0.5, True, 0, 0.55]"))
+    model.set_axes(energy=X)
+    joint = fit_joint([(model, Measurement(line())), (model, Measurement(line()))])
+    assert "file00_Gauss_01_SD ended at its bound (max 0.55)" in said(joint)
+
+
+def test_a_line_outside_of_the_axis() -> None:
+    far = PEAK.replace("[10, project, 0, 99]", "[0.1, True]").replace("85, True", "95, False")
+    result = fitted(FLAT + PEAK + far, line())
+    assert "Gauss_02 lies outside of the energy axis: Gauss_02_x0 = 95" in said(result)
+    assert "Gauss_01 lies" not in said(result)
+
+
+def test_a_shirley_that_runs_the_wrong_way() -> None:
+    loss = np.cumsum(line(0.0) - 2.0)
+    rising, falling = line() + 0.02 * loss, line() + 0.02 * (loss[-1] - loss)
+    text = FLAT + SHIRLEY + PEAK
+    assert "reverse both, energy[::-1]" in said(fitted(text, rising))
+    assert "reverse" not in said(fitted(text, falling))
+
+
+def test_counts_without_poisson() -> None:
+    counts = np.random.default_rng(0).poisson(20.0 * line(0.0)).astype(float)
+    text = FLAT.replace("2, True, 0, 9", "40, True, 0, 99").replace("project", "True")
+    text += PEAK.replace("10, project, 0, 99", "200, True, 0, 999")
+    assert 'set_noise("poisson")' in said(fitted(text, counts))
+    assert "counts" not in said(fitted(text, counts, loss="poisson"))
+    assert "counts" not in said(fitted(text, np.round(200.0 * line(0.0)) / 10.0))
+    assert "counts" not in said(fitted(text, np.round(20.0 * line(0.0))))  # a digitiser
+
+
+def test_what_was_warned_of_stays_in_the_result() -> None:
+    law = "d:\n  gaussCONV: {SD: [0.2, False]}\n"
+    law += "  expFun: {A: [1, True], tau: [2, True, 0.1, 9], t0: [0, False]}\n"
+    model = load_model("m:\n" + FLAT + PEAK, "m")
+    model.set_axes(energy=X, time=np.linspace(-2.0, 5.0, 15))
+    model.add_dynamics("Gauss_01_A", load_dynamics(law, "d", "Gauss_01_A"))
+    with pytest.warns(UserWarning, match="under two time steps"):
+        result = fit_model(model, Measurement(model.evaluate() + 0.01))
+    assert "under two time steps" in said(result)
+
+
+def test_a_registered_function_of_wrong_arity_is_refused() -> None:
+    with pytest.raises(
+        ModelError, match=r"Bump: the function cannot be called with the axis and 2"
+    ):
+        register_function("Bump", lambda x, a: a * x, "A, w>0")
+
+
+def test_a_registered_function_of_wrong_shape_is_refused() -> None:
+    """It used to end in NumPy's "shape mismatch"."""
+    register_function("Three", lambda x, a: a * np.ones(3), "A")
+    try:
+        with pytest.raises(ModelError, match=r"Three returns shape \(3,\) for an axis of .*101"):
+            fitted(FLAT + "  Three: {A: [1, True]}\n", line())
+    finally:
+        forget_function("Three")
+
+
+def test_a_bound_that_costs_nothing_says_so() -> None:
+    free = fitted(FLAT + PEAK, line(noise=0.5))
+    error = free.stderr["Gauss_01_SD"]
+    assert error is not None
+    limit = free.values["Gauss_01_SD"] - 0.1 * error
+    text = FLAT + PEAK.replace("[0.6, True, 0.1, 3]", f"[0.3, True, 0.1, {limit}]")
+    assert "nothing that the noise does not explain" in said(fitted(text, line(noise=0.5)))
+
+
+def test_a_seed_of_a_wrong_name_is_refused() -> None:
+    """It used to be ignored."""
+    model = load_model("m:\n" + FLAT + PEAK, "m")
+    model.set_axes(energy=X)
+    with pytest.raises(FitError, match=r"seeds name 'Gauss_1_A', .* mean 'Gauss_01_A'\?"):
+        fit_model(model, Measurement(line()), seeds={"Gauss_1_A": 3.0})

@@ -1,0 +1,422 @@
+"""Amplitudes that are free at each energy or time: the same minimum and the same errors as with
+each of them a parameter of the fit."""
+
+from __future__ import annotations
+
+import pickle
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy.optimize import least_squares, nnls
+
+from pyspec import (
+    DataError,
+    FitError,
+    Measurement,
+    Model,
+    ModelError,
+    fit_joint,
+    fit_model,
+    load_fit,
+    save_fit,
+)
+from pyspec.components import Gauss, Offset, Shirley, expFun, expr, free, gaussIRF
+from pyspec.fit import FitResult
+from pyspec.functions import energy
+from pyspec.functions.losses import deviance
+from pyspec.functions.response import expFun_gaussIRF as decay
+from pyspec.functions.response import stepFun_gaussIRF as step
+from pyspec.model import load_model
+
+Array = np.ndarray
+
+ENERGY, TIME = np.linspace(1.5, 3.0, 40), np.concatenate([np.linspace(-1, 3, 40), np.arange(4, 24)])
+
+DECAYS = """
+decays:
+  gaussIRF: {SD: [0.25, True, 0.01, 2]}
+  expFun: {A: {free: energy}, tau: [1.3, True, 0.1, 10], t0: [0.1, True]}
+  expFun: {A: {free: energy}, tau: [9, True, 1, 100], t0: ["expFun_01_t0"]}
+  stepFun: {A: {free: energy}, t0: ["expFun_01_t0"]}
+"""
+TRUTH = np.array([0.2, 1.0, 0.05, 7.0])
+
+
+def traces(theta: Array) -> Array:
+    width, fast, onset, slow = theta
+    return np.array(
+        [
+            decay(TIME, 1.0, fast, onset, width),
+            decay(TIME, 1.0, slow, onset, width),
+            step(TIME, 1.0, onset, width),
+        ]
+    )
+
+
+def spectra(offset: float = 0.0) -> Array:
+    return (
+        np.array([energy.Gauss(ENERGY, h, c, 0.25) for h, c in ((5, 1.9), (-4, 2.2), (2, 2.6))])
+        + offset
+    )
+
+
+def signal(noise: float = 0.05, offset: float = 0.0) -> Array:
+    rng = np.random.default_rng(7)
+    clean = traces(TRUTH).T @ spectra(offset)
+    return np.asarray(clean + rng.normal(0.0, noise, clean.shape))
+
+
+def decays() -> Model:
+    model = load_model(DECAYS, "decays")
+    model.set_axes(energy=ENERGY, time=TIME)
+    return model
+
+
+def joint_reference(data: Array, weight: Array, start: Array) -> tuple[Array, Array, float]:
+    """Values, covariance and chi² with every amplitude a parameter: SciPy on one residual."""
+    n = start.size
+
+    def residual(at: Array) -> Array:
+        return ((data - traces(at[:n]).T @ at[n:].reshape(3, -1)) * weight).ravel()
+
+    def jacobian(at: Array) -> Array:
+        columns = []
+        for k in range(n):
+            h = 1e-5 * max(abs(at[k]), 0.1)
+            up, down = at.copy(), at.copy()
+            up[k] += h
+            down[k] -= h
+            columns.append((residual(up) - residual(down)) / (2 * h))
+        for own in traces(at[:n]):
+            for j in range(ENERGY.size):
+                column = np.zeros_like(data)
+                column[:, j] = -own * weight[:, j]
+                columns.append(column.ravel())
+        return np.array(columns).T
+
+    found = least_squares(residual, start_of(data, start), jacobian, method="lm", xtol=1e-14)
+    variance = 2 * found.cost / (np.count_nonzero(weight) - found.x.size)
+    return found.x, variance * np.linalg.inv(found.jac.T @ found.jac), 2 * found.cost
+
+
+def start_of(data: Array, theta: Array) -> Array:
+    amplitudes = np.linalg.lstsq(traces(theta).T, data, rcond=None)[0]
+    return np.concatenate([theta, amplitudes.ravel()])
+
+
+@pytest.mark.parametrize("kind", ["plain", "line", "map"])
+def test_equals_the_fit_with_every_amplitude_a_parameter(kind: str) -> None:
+    """120 amplitudes and 4 parameters, values and errors to 1e-6."""
+    data = signal()
+    rng = np.random.default_rng(3)
+    weight, mask = None, None
+    if kind == "line":
+        weight = rng.uniform(5.0, 30.0, ENERGY.size)
+    elif kind == "map":
+        weight = rng.uniform(5.0, 30.0, data.shape)
+        mask = rng.uniform(size=data.shape) < 0.1
+        data = np.where(mask, np.nan, data)
+    result = fit_model(decays(), Measurement(data, weight=weight, mask=mask))
+    assert result.success
+    assert result.n_free == 124
+    used = np.broadcast_to(1.0 if weight is None else weight, data.shape)
+    if mask is not None:
+        used, data = np.where(mask, 0.0, used), np.where(mask, 0.0, data)
+    values, covariance, chisqr = joint_reference(data, used, TRUTH)
+    errors = np.sqrt(np.diag(covariance))
+    assert result.chisqr == pytest.approx(chisqr, rel=1e-9)
+    linear = result.linear
+    assert linear is not None
+    found = np.concatenate([result.theta, *linear.values.values()])
+    stderr = [result.stderr[name] for name in result.free_names]
+    found_errors = np.concatenate([stderr, *linear.stderr.values()])
+    assert np.abs((found - values) / errors).max() < 1e-5
+    assert np.allclose(found, values, rtol=1e-6, atol=1e-6 * np.abs(values).max())
+    assert np.allclose(found_errors, errors, rtol=1e-6)
+    total, error = linear.combined({"expFun_01_A": 1.0, "stepFun_01_A": -2.0})
+    row = np.zeros((ENERGY.size, values.size))
+    for j in range(ENERGY.size):
+        row[j, 4 + j], row[j, 4 + 80 + j] = 1.0, -2.0
+    assert np.allclose(total, row @ values, atol=1e-5 * np.abs(values).max())
+    assert np.allclose(error, np.sqrt(np.einsum("ij,jk,ik->i", row, covariance, row)), rtol=1e-6)
+
+
+@pytest.mark.parametrize("backend", ["interpreted", "tree"])
+def test_executors_agree(backend: str) -> None:
+    measurement = Measurement(signal())
+    first = fit_model(decays(), measurement)
+    other = fit_model(decays(), measurement, backend=backend)
+    assert other.chisqr == pytest.approx(first.chisqr, rel=1e-10)
+    assert np.allclose(other.theta, first.theta, rtol=1e-7)
+    for name, error in first.stderr.items():
+        assert error is None or other.stderr[name] == pytest.approx(error, rel=1e-5)
+
+
+def test_methods_of_lmfit_take_the_projected_residual() -> None:
+    measurement = Measurement(signal())
+    first = fit_model(decays(), measurement)
+    other = fit_model(decays(), measurement, method="leastsq")
+    assert other.chisqr == pytest.approx(first.chisqr, rel=1e-8)
+    for name, error in first.stderr.items():
+        assert error is None or other.stderr[name] == pytest.approx(error, rel=1e-4)
+
+
+def test_amplitudes_that_are_not_negative_are_those_of_nnls() -> None:
+    model = load_model(DECAYS.replace("free: energy", "free: energy, min: 0"), "decays")
+    model.set_axes(energy=ENERGY, time=TIME)
+    data = signal(noise=0.3)
+    result = fit_model(model, Measurement(data))
+    linear = result.linear
+    assert linear is not None
+    basis = np.array([linear.basis[name] for name in linear]).T
+    for j, column in enumerate(data.T):
+        expected, _ = nnls(basis, column)
+        found = [linear[name][j] for name in linear]
+        assert np.allclose(found, expected, rtol=1e-9, atol=1e-11)
+        held = np.array([not linear.determined[name][j] for name in linear])
+        assert np.array_equal(held, expected == 0.0)
+        assert np.isnan([linear.stderr[name][j] for name in linear])[held].all()
+    assert min(values.min() for values in linear.values.values()) == 0.0
+    assert result.chisqr > fit_model(decays(), Measurement(data)).chisqr
+
+
+def test_a_spectrum_is_held_at_zero_in_a_range() -> None:
+    text = DECAYS.replace(
+        "stepFun: {A: {free: energy}", "stepFun: {A: {free: energy, zero: [[1, 2]]}"
+    )
+    model = load_model(text, "decays")
+    model.set_axes(energy=ENERGY, time=TIME)
+    result = fit_model(model, Measurement(signal()))
+    linear = result.linear
+    assert linear is not None
+    held = ENERGY <= 2
+    assert (linear["stepFun_01_A"][held] == 0.0).all()
+    assert (linear["stepFun_01_A"][~held] != 0.0).all()
+    assert np.isnan(linear.stderr["stepFun_01_A"][held]).all()
+    assert result.n_free == 124 - np.count_nonzero(held)
+
+
+def test_counts_are_fitted_by_their_likelihood() -> None:
+    """The slope of the deviance by every parameter and every amplitude is 0, in standard errors."""
+    counts = np.random.default_rng(5).poisson(traces(TRUTH).T @ spectra(8.0) + 1.0).astype(float)
+    model = load_model(
+        DECAYS + "  erfFun: {A: [0, False], SD: [1, False], t0: [0, False], y0: [1, False]}",
+        "decays",
+    )
+    model.set_axes(energy=ENERGY, time=TIME)
+    result = fit_model(model, Measurement(counts, loss="poisson"))
+    linear = result.linear
+    assert result.success
+    assert linear is not None
+    amplitudes = np.array([linear[name] for name in linear])
+
+    def total(theta: Array, given: Array) -> float:
+        return float(np.sum(deviance(counts, traces(theta).T @ given + 1.0, 1.0) ** 2))
+
+    assert result.chisqr == pytest.approx(total(result.theta, amplitudes), rel=1e-12)
+    for k, name in enumerate(result.free_names):
+        h = 1e-3 * result.stderr[name]
+        up, down = result.theta.copy(), result.theta.copy()
+        up[k] += h
+        down[k] -= h
+        assert abs(total(up, amplitudes) - total(down, amplitudes)) / 4e-3 < 1e-3, name
+    for k, name in enumerate(linear):
+        for j in (0, 11, 39):
+            h = np.zeros_like(amplitudes)
+            h[k, j] = 1e-3 * linear.stderr[name][j]
+            rise = total(result.theta, amplitudes + h) - total(result.theta, amplitudes - h)
+            assert abs(rise) / 4e-3 < 1e-3
+
+
+def test_an_amplitude_that_the_data_do_not_determine_is_flagged() -> None:
+    text = DECAYS + '  expFun: {A: {free: energy}, tau: ["expFun_02_tau"], t0: ["expFun_01_t0"]}'
+    model = load_model(text, "decays")
+    model.set_axes(energy=ENERGY, time=TIME)
+    mask = np.zeros((TIME.size, ENERGY.size), bool)
+    mask[:, 5] = True
+    result = fit_model(model, Measurement(signal(), mask=mask))
+    linear = result.linear
+    assert linear is not None
+    twins = [linear.determined[name] for name in ("expFun_02_A", "expFun_03_A")]
+    assert not (twins[0] & twins[1]).any()
+    assert any("expFun_03_A" in text for text in result.cautions)
+    assert not any(linear.determined[name][5] for name in linear)
+    assert all(np.isnan(linear.stderr[name][5]) for name in linear)
+
+
+OWN = """
+functions:
+  Stretched:
+    domain: time
+    parameters: A, tau > 0, beta > 0, t0
+    formula: where(t >= t0, A * exp(-(max(t - t0, 0) / tau) ** beta), 0)
+decays:
+  Stretched: {A: {free: energy}, tau: [3, True, 0.1, 30], beta: [0.8, True, 0.2, 2], t0: [0, False]}
+  constFun: {A: {free: energy}}
+"""
+
+
+@pytest.mark.parametrize("backend", ["compiled", "interpreted", "tree"])
+def test_formulas_of_ones_own_have_free_spectra(backend: str) -> None:
+    rng = np.random.default_rng(6)
+    time = np.linspace(0.05, 30, 90)
+    data = np.outer(np.exp(-((time / 4) ** 0.6)), spectra()[0]) + 0.3
+    model = load_model(OWN, "decays")
+    model.set_axes(energy=ENERGY, time=time)
+    measurement = Measurement(data + rng.normal(0, 0.02, data.shape))
+    result = fit_model(model, measurement, backend=backend)
+    assert result.success
+    for name, truth in (("Stretched_01_tau", 4.0), ("Stretched_01_beta", 0.6)):
+        assert abs(result.values[name] - truth) < 4 * result.stderr[name]
+
+
+LINE = np.linspace(-6, 6, 70)
+
+
+def lines(theta: Array) -> Array:
+    width, center = theta
+    return np.array([energy.Gauss(LINE, 1.0, center, width), np.ones(LINE.size)])
+
+
+def test_traces_that_are_free_at_each_time() -> None:
+    rng = np.random.default_rng(2)
+    times = np.arange(25.0)
+    heights = np.array([5 * np.exp(-times / 8) + 1, 2 + 0.1 * times])
+    data = heights.T @ lines(np.array([0.9, 0.4])) + rng.normal(0, 0.1, (25, 70))
+    model = Model("lines", [Offset(free("time")), Gauss(free("time"), 0.2, SD=1.1)])
+    model.set_axes(energy=LINE, time=times)
+    result = fit_model(model, Measurement(data))
+    assert result.success
+    linear = result.linear
+    assert linear is not None
+    assert linear.axis == "time"
+    expected = np.linalg.lstsq(lines(result.theta[::-1]).T, data.T, rcond=None)[0]
+    assert np.allclose(linear["Gauss_01_A"], expected[0], rtol=1e-9)
+    assert np.allclose(linear["Offset_y0"], expected[1], rtol=1e-9)
+    pulls = (linear["Gauss_01_A"] - heights[0]) / linear.stderr["Gauss_01_A"]
+    assert 0.6 < pulls.std() < 1.5
+
+
+def test_shirley_reads_the_line_whose_trace_is_free() -> None:
+    times = np.arange(12.0)
+    line = energy.Gauss(LINE, 1.0, 0.3, 0.8)
+    seen = line + 0.02 * np.cumsum(line[::-1])[::-1]
+    heights = 3 + times
+    data = heights[:, None] * seen + np.random.default_rng(4).normal(0, 0.01, (12, 70))
+    model = Model("edge", [Shirley(0.01), Gauss(free("time"), 0.2, SD=1.0)])
+    model.set_axes(energy=LINE, time=times)
+    result = fit_model(model, Measurement(data))
+    assert result.success
+    assert result.linear is not None
+    assert result.values["Shirley_pShirley"] == pytest.approx(0.02, abs=1e-4)
+    assert np.allclose(result.linear["Gauss_01_A"], heights, atol=0.02)
+
+
+def in_python() -> Model:
+    model = Model(
+        "decays",
+        [
+            gaussIRF((0.25, 0.01, 2)),
+            expFun(free("energy"), (1.3, 0.1, 10), t0=0.1),
+            expFun(free("energy"), (9, 1, 100), t0=expr("expFun_01_t0")),
+            expFun(free("energy", positive=True, zero=[(1, 2)]), 30, t0=expr("expFun_01_t0")),
+        ],
+    )
+    model.set_axes(energy=ENERGY, time=TIME)
+    return model
+
+
+def test_a_model_says_in_yaml_what_is_free() -> None:
+    text = in_python().to_yaml()
+    assert "A: {free: energy}" in text
+    assert "A: {free: energy, min: 0, zero: [[1.0, 2.0]]}" in text
+    again = load_model(text, "decays")
+    assert again.to_yaml() == text
+    assert again.parameters["expFun_03_A"].free == in_python().parameters["expFun_03_A"].free
+    assert "free along energy" in again.describe()
+
+
+def same(a: FitResult, b: FitResult) -> None:
+    assert a.linear is not None
+    assert b.linear is not None
+    for name in a.linear:
+        assert np.allclose(a.linear[name], b.linear[name], rtol=1e-12)
+        assert np.allclose(a.linear.stderr[name], b.linear.stderr[name], rtol=1e-9)
+    assert np.allclose(a.fit, b.fit, rtol=1e-12)
+
+
+def test_a_fit_comes_back_from_an_archive_and_a_pickle(tmp_path: Path) -> None:
+    result = fit_model(decays(), Measurement(signal(), rows=(2, 58), columns=(3, 39)))
+    save_fit(tmp_path / "fits.h5", result)
+    stored = load_fit(tmp_path / "fits.h5")
+    same(result, stored.to_result())
+    same(result, pickle.loads(pickle.dumps(result)))
+    again = stored.refit()
+    assert again.n_free == result.n_free == 4 + 3 * 36
+    assert again.chisqr == pytest.approx(result.chisqr, rel=1e-10)
+
+
+def test_amplitudes_as_a_dataset() -> None:
+    pytest.importorskip("xarray")
+    result = fit_model(decays(), Measurement(signal()))
+    assert result.linear is not None
+    found = result.linear.to_dataset()
+    assert found["value"].sel(amplitude="expFun_02_A").shape == (40,)
+    assert np.array_equal(found["energy"], ENERGY)
+    whole = result.to_dataset()
+    assert np.allclose(whole["linear"].sel(amplitude="expFun_01_A"), result.linear["expFun_01_A"])
+
+
+def test_a_prediction_has_the_errors_of_all_parameters() -> None:
+    """Over the data the squared errors add up to s² times the number of all parameters: the trace
+    of the projection on what the model can do."""
+    result = fit_model(decays(), Measurement(signal()))
+    found = result.predict()
+    assert found.stderr is not None
+    assert np.allclose(found.value, result.fit, rtol=1e-12)
+    assert np.sum(found.stderr**2) / result.redchi == pytest.approx(124, rel=1e-9)
+    between = result.predict(time=[0.5, 7.5])
+    assert between.value.shape == (2, 40)
+    assert result.linear is not None
+    expected = decay(np.array([0.5, 7.5]), 1.0, *result.theta[[1, 2, 0]])
+    rest = between.value - np.outer(expected, result.linear["expFun_01_A"])
+    assert np.linalg.matrix_rank(rest, tol=1e-8) == 2
+    with pytest.raises(DataError, match="amplitudes are free along energy"):
+        result.predict(energy=[2.0])
+
+
+def test_files_share_time_constants_and_have_spectra_of_their_own() -> None:
+    """The same data twice: the same values, and errors of twice the points."""
+    model = decays()
+    for name in model.opt_param_names:
+        model.parameters[name].scope = "project"
+    measurement = Measurement(signal())
+    single = fit_model(decays(), measurement)
+    joint = fit_joint([(model, measurement), (model, measurement)])
+    assert joint.success
+    assert joint.n_free == 4 + 240
+    assert joint.chisqr == pytest.approx(2 * single.chisqr, rel=1e-10)
+    scale = np.sqrt(joint.redchi / single.redchi / 2)
+    for name in single.free_names:
+        assert joint.values[name] == pytest.approx(single.values[name], rel=1e-6)
+        assert joint.stderr[name] == pytest.approx(single.stderr[name] * scale, rel=1e-6)
+    for file in joint:
+        assert file.linear is not None
+        assert single.linear is not None
+        assert np.allclose(file.linear["expFun_01_A"], single.linear["expFun_01_A"], rtol=1e-5)
+        pair = np.array([file.linear.stderr["expFun_01_A"], single.linear.stderr["expFun_01_A"]])
+        assert (pair[0] < 1.01 * pair[1]).all()
+        assert (pair[0] > 0.7 * pair[1]).all()
+
+
+def test_an_unknown_amplitude_is_named() -> None:
+    result = fit_model(decays(), Measurement(signal()))
+    assert result.linear is not None
+    with pytest.raises(FitError, match="no amplitude 'expFun_1_A' is free; did you mean"):
+        result.linear["expFun_1_A"]
+
+
+def test_both_axes_cannot_be_free() -> None:
+    with pytest.raises(ModelError, match="is a function of energy itself"):
+        load_model("m:\n  Offset: {y0: {free: energy}}", "m")

@@ -1,0 +1,186 @@
+"""What users of lmfit type on a result, and emcee."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from typing import Any
+
+import lmfit
+import numpy as np
+import pytest
+
+from pyspec import FitError, fit_model, load_model
+from pyspec.fit import FitResult
+from pyspec.model import Measurement, Model, load_dynamics
+
+X = np.linspace(80.0, 90.0, 61)
+T = np.linspace(-2.0, 8.0, 23)
+TEXT = """
+parameters:
+  tau: [3, True, 0.1, 20]
+m:
+  Offset: {y0: [2, True, 0, 9]}
+  Shirley: {pShirley: [0.01, True, 0, 1]}
+  Gauss: {A: [10, True, 0, 99], x0: [84, True, 82, 86], SD: [0.5, True, 0.1, 3]}
+  Gauss: {A: ["Gauss_01_A / 2"], x0: ["Gauss_01_x0 + 3"], SD: ["Gauss_01_SD"]}
+"""
+LAW = """
+d:
+  gaussIRF: {SD: [0.3, False]}
+  expFun: {A: [-3, True, -9, 0], tau: [tau], t0: [0, False]}
+"""
+LINE = """
+m:
+  Offset: {y0: [2, True, 0, 9]}
+  Gauss: {A: [5, True, 0, 99], x0: [0, True, -2, 2], SD: [0.5, False]}
+"""
+
+
+def model(*, moves: bool) -> Model:
+    made = load_model(TEXT, "m")
+    made.set_axes(energy=X, time=T if moves else None)
+    if moves:
+        made.add_dynamics("Gauss_01_A", load_dynamics(LAW, "d", "Gauss_01_A"))
+    return made
+
+
+def fitted(*, moves: bool, noise: str = "gaussian", **options: Any) -> FitResult:
+    made = model(moves=moves)
+    clean, draw = made.evaluate(), np.random.default_rng(0)
+    mask = np.zeros(clean.shape, bool)
+    mask[..., 7] = True
+    if noise == "poisson":
+        measurement = Measurement(draw.poisson(clean), loss="poisson", mask=mask)
+    else:
+        data, weight = clean + draw.normal(0.0, 0.1, clean.shape), np.full(clean.shape, 10.0)
+        rows = (2, 20) if moves else None
+        measurement = Measurement(data, rows, (5, 50), weight=weight, mask=mask)
+    return fit_model(made, measurement, **options)
+
+
+@pytest.mark.parametrize("moves", [False, True])
+@pytest.mark.parametrize("noise", ["gaussian", "poisson"])
+def test_lmfit_names(moves: bool, noise: str) -> None:
+    result = fitted(moves=moves, noise=noise)
+    assert result.best_fit is result.fit
+    assert result.best_values == result.values
+    assert result.init_values == result.start
+    assert result.init_fit.shape == result.data.shape == result.weighted_residual.shape
+    assert float((result.weighted_residual**2).sum()) == pytest.approx(result.chisqr, rel=1e-12)
+    np.testing.assert_array_equal(result.residual, result.data - result.fit)
+    assert "Gauss_01_x0:" in result.fit_report(show_correl=False)
+
+
+@pytest.mark.parametrize("moves", [False, True])
+def test_components_add_up(moves: bool) -> None:
+    result = fitted(moves=moves)
+    parts = result.eval_components()
+    assert list(parts) == ["Offset", "Shirley", "Gauss_01", "Gauss_02"]
+    assert all(part.shape == result.fit.shape for part in parts.values())
+    np.testing.assert_allclose(sum(parts.values()), result.fit, rtol=1e-12)
+    if moves:
+        assert np.ptp(parts["Gauss_02"].max(axis=1)) > 0.5  # what follows moves along
+
+
+def test_plot_is_handed_in(monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("matplotlib")
+    import pyspec.plot
+    from pyspec.fit import lmfit_names
+
+    result = fitted(moves=False)
+    assert result.plot(title="mine").axes
+    monkeypatch.setattr(lmfit_names, "_PLOTTERS", [])
+    with pytest.raises(FitError, match=r"import pyspec\.plot first"):
+        result.plot()
+    assert pyspec.plot.plot_fit
+
+
+def test_emcee_keeps_its_chain() -> None:
+    """It sampled to the end, and then died of a message that lmfit does not write."""
+    pytest.importorskip("emcee")
+    sampler: dict[str, Any] = {"steps": 120, "nwalkers": 20, "burn": 40, "seed": 1}
+    made = load_model(LINE, "m")
+    made.set_axes(energy=np.linspace(-4.0, 4.0, 41))
+    data = made.evaluate() + np.random.default_rng(0).normal(0.0, 0.1, 41)
+    known = Measurement(data, weight=np.full(41, 10.0))
+    best = fit_model(made, known, scale_covar=False)
+    result = fit_model(made, known, stages=2, fit_alg_1="native", fit_alg_2="emcee", **sampler)
+    assert result.success
+    assert result.chain.shape == (80, 20, 3)
+    assert "1600 points of 20 walkers" in result.message
+    assert "50 autocorrelation times" in " ".join(result.cautions)
+    for index, name in enumerate(result.free_names):
+        error = best.stderr[name]
+        assert error is not None
+        assert result.stderr[name] == pytest.approx(error, rel=0.5)
+        assert result.values[name] == pytest.approx(best.values[name], abs=error)
+        assert np.median(result.chain[..., index]) == pytest.approx(result.values[name])
+    with pytest.raises(FitError, match="needs the noise of the data"):
+        fit_model(made, Measurement(data), method="emcee", **sampler)
+    with pytest.raises(FitError, match="native samples nothing"):
+        _ = best.chain
+
+
+def test_objects_of_lmfit_are_made_when_they_are_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    before = fitted(moves=True)
+    made: list[str] = []
+    for kind in (lmfit.Parameter, lmfit.Parameters, lmfit.Minimizer):
+        monkeypatch.setattr(
+            kind,
+            "__init__",
+            lambda self, *given, own=kind, real=kind.__init__, **named: (
+                made.append(own.__name__) or real(self, *given, **named)
+            ),
+        )
+    result = fitted(moves=True)
+    numbers = (result.values, result.stderr, result.correl, result.table, result.statistics)
+    assert str(numbers) == str(
+        (before.values, before.stderr, before.correl, before.table, before.statistics)
+    )
+    assert not made
+    assert result.params is result.lmfit.params
+    assert set(made) == {"Parameter", "Parameters"}
+    assert result.minimizer.params is result.params
+    assert "Minimizer" in made
+    assert (result.lmfit, result.minimizer) == (result.lmfit, result.minimizer)
+
+
+def test_a_native_fit_needs_no_lmfit() -> None:
+    """Importing it takes longer than all else."""
+    code = (
+        "import sys, numpy as np, pyspec;"
+        "from pyspec.model import Measurement, load_model;"
+        "model = load_model('m:\\n  Offset: {y0: [1, True]}\\n', 'm');"
+        "model.set_axes(energy=np.arange(9.0));"
+        "result = pyspec.fit_model(model, Measurement(data=np.arange(9.0)));"
+        "assert result.success and result.values and str(result);"
+        "assert 'lmfit' not in sys.modules;"
+        "assert result.params['Offset_y0'].value == result.values['Offset_y0'];"
+        "assert 'lmfit' in sys.modules"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+@pytest.mark.parametrize("method", ["native", "leastsq"])
+def test_objects_of_lmfit_say_what_the_result_says(method: str) -> None:
+    result = fitted(moves=True, method=method)
+    assert set(result.params) == set(result.values)
+    for name, par in result.params.items():
+        assert par.value == result.values[name]
+        assert par.stderr == result.stderr[name]
+        assert par.vary == (name in result.free_names)
+        if name in result.free_names:
+            assert par.correl == result.correl[name]
+            assert par.init_value == result.start[name]
+            assert (par.min, par.max) == (result.table[name].min, result.table[name].max)
+        else:
+            assert par.user_data == result.expressions.get(name)
+    assert result.lmfit.chisqr == result.chisqr
+    assert result.lmfit.redchi == result.redchi
+    assert (result.lmfit.ndata, result.lmfit.nvarys) == (result.n_data, result.n_free)
+    assert set(result.lmfit.var_names) == set(result.free_names)
+    assert result.lmfit.covar.shape == (result.n_free, result.n_free)
+    values = result.values
+    result.params["Offset_y0"].value = 7.0
+    assert result.values == values

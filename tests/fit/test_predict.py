@@ -1,0 +1,74 @@
+"""Predictions of a fit on other axes, with their standard errors."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from pyspec.errors import DataError, FitError
+from pyspec.fit import FitResult, fit_model
+from pyspec.model import Measurement, Model
+from tests.model.test_edit import shirley
+
+
+def fitted(model: Model, backend: str = "compiled", *, max_nfev: int | None = None) -> FitResult:
+    exact = model.evaluate()
+    data = exact + np.random.default_rng(3).normal(0, 0.05, exact.shape)
+    return fit_model(model, Measurement(data), backend=backend, max_nfev=max_nfev)
+
+
+def test_grids_agree_in_value_and_error() -> None:
+    result = fitted(shirley())
+    here = result.predict()
+    assert here.energy is not None
+    assert here.time is not None
+    assert here.stderr is not None
+    np.testing.assert_array_equal(here.value, result.fit)
+    half = result.predict(here.energy[::2], here.time[::2])
+    double = result.predict(np.linspace(80, 90, 81), np.linspace(-5, 15, 41))
+    assert half.stderr is not None
+    assert double.stderr is not None
+    np.testing.assert_allclose(half.value, here.value[::2, ::2], rtol=1e-13)
+    np.testing.assert_allclose(half.stderr, here.stderr[::2, ::2], rtol=1e-10)
+    np.testing.assert_allclose(double.value[::2, ::2], here.value, rtol=1e-13)
+    np.testing.assert_allclose(double.stderr[::2, ::2], here.stderr, rtol=1e-10)
+    with pytest.raises(DataError, match="sums over the energy axis of the data"):
+        result.predict([70.0])
+
+
+def test_the_error_of_a_line_is_that_of_the_textbook() -> None:
+    """Straight line: the variance at x is s² (1 / n + (x - mean)² / sum (x - mean)²)."""
+    from pyspec.components import LinBack, fixed
+
+    model = Model("line", [LinBack(m=2, b=1, xStart=fixed(0), xStop=fixed(100))])
+    model.set_axes(np.linspace(0, 10, 21))
+    result = fitted(model)
+    x = np.linspace(0, 40, 9)
+    found = result.predict(x)
+    mean = np.mean(result.energy)
+    spread = np.sum((result.energy - mean) ** 2)
+    expected = np.sqrt(result.redchi * (1 / 21 + (x - mean) ** 2 / spread))
+    assert found.stderr is not None
+    np.testing.assert_allclose(found.stderr, expected, rtol=1e-6)
+    np.testing.assert_allclose(found.band[1] - found.band[0], 2 * expected, rtol=1e-6)
+
+
+def test_backends_agree() -> None:
+    model = shirley().at_rest()
+    model.set_axes(time=None)
+    fine = np.linspace(80, 90, 81)
+    one = fitted(model).predict(fine)
+    two = fitted(model, "tree").predict(fine)
+    assert one.stderr is not None
+    assert two.stderr is not None
+    np.testing.assert_allclose(one.value, two.value, rtol=1e-6)
+    np.testing.assert_allclose(one.stderr, two.stderr, rtol=1e-4)
+
+
+def test_without_standard_errors_there_is_no_band() -> None:
+    result = fitted(shirley(), max_nfev=1)
+    assert all(error is None for error in result.stderr.values())
+    found = result.predict()
+    assert found.stderr is None
+    with pytest.raises(FitError, match="has no standard errors"):
+        _ = found.band

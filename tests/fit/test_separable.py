@@ -1,0 +1,97 @@
+"""Fits that sum over energies and times apart end where those of the general walk do."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from pyspec.fit import FitResult, fit_model
+from pyspec.model import Measurement, Model, load_dynamics, load_model
+from pyspec.simulate import problem
+
+#: Two decays, a peak that stands still, and a Shirley background of all of them.
+MODEL = """\
+three:
+  Offset: {y0: [4, True, 0, 20]}
+  Shirley: {pShirley: [0.002, True, 0, 0.1]}
+  GLP: {A: [20, True, 0, 100], x0: [7, True, 0, 20], F: [1.6, True, 0.1, 9], m: [0.3, True, 0, 1]}
+  GLP: {A: [12, True, 0, 100], x0: [11, True, 0, 20], F: [2, True, 0.1, 9], m: [GLP_01_m]}
+  Gauss: {A: [9, True, 0, 100], x0: [15, True, 0, 20], SD: [0.8, True, 0.1, 9]}
+  Gauss: {A: [GLP_02_A / 3], x0: [GLP_02_x0 + 2], SD: [0.8, False]}
+"""
+
+LAWS = """\
+fade:
+  expFun: {A: [-8, True, -50, 50], tau: [12, True, 0.1, 999], t0: [0, False]}
+rise:
+  gaussCONV: {SD: [2.5, False]}
+  expFun: {A: [6, True, -50, 50], tau: [30, True, 0.1, 999], t0: [0.5, True, -3, 3]}
+"""
+
+
+def three() -> Model:
+    model = load_model(MODEL, "three")
+    for name, law in (("GLP_01_A", "fade"), ("GLP_02_A", "rise")):
+        model.add_dynamics(name, load_dynamics(LAWS, law, model.parameters[name]))
+    model.set_axes(energy=np.linspace(0, 20, 131), time=np.linspace(-10, 90, 101))
+    return model
+
+
+def measured() -> tuple[np.ndarray, np.ndarray]:
+    """Data of :func:`three`, and sigma by row."""
+    random = np.random.default_rng(5)
+    clean = three().evaluate()
+    sigma = np.linspace(0.3, 0.7, len(clean))[:, None]
+    return clean + sigma * random.normal(size=clean.shape), sigma
+
+
+def same(found: FitResult, walked: FitResult) -> None:
+    assert found.success
+    assert walked.success
+    for name, par in walked.params.items():
+        if par.stderr:
+            distance = abs(found.params[name].value - par.value) / par.stderr
+            assert distance <= 1e-6, (name, distance)
+            assert abs(found.params[name].stderr / par.stderr - 1) <= 1e-6, name
+    assert abs(found.chisqr / walked.chisqr - 1) <= 1e-12
+
+
+def both(model: Model, data: Measurement, monkeypatch: pytest.MonkeyPatch) -> list[FitResult]:
+    """A fit with the pass, and one without, each from the same start."""
+    start = model.values
+    results = []
+    for passes in ("", "-separable"):
+        monkeypatch.setenv("PYSPEC_PASSES", passes)
+        for name, value in start.items():
+            if model.parameters[name].vary:
+                model.parameters[name].value = value
+        results.append(fit_model(model, data))
+    return results
+
+
+@pytest.mark.parametrize("weights", ["none", "rows", "columns dropped", "window"])
+def test_the_optimum_is_that_of_the_general_walk(
+    weights: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    data, sigma = measured()
+    given: dict[str, Any] = {}
+    if weights == "rows":
+        given["weight"] = np.broadcast_to(1 / sigma, data.shape).copy()
+    elif weights == "columns dropped":
+        given["keep"] = np.ones(data.shape, dtype=bool)
+        given["keep"][:, 40:44] = False
+    elif weights == "window":
+        given["rows"], given["columns"] = (3, 97), (5, 120)
+    model = three()
+    for name in ("GLP_01_A", "GLP_01_x0", "GLP_02_A_expFun_01_tau"):
+        model.parameters[name].value *= 1.15
+    found, walked = both(model, Measurement(data, **given), monkeypatch)
+    same(found, walked)
+
+
+def test_the_seed_problem_ends_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    seed = problem("seed_amplitude")
+    found, walked = both(seed.model(), Measurement(seed.data()), monkeypatch)
+    same(found, walked)

@@ -1,0 +1,93 @@
+"""Fits from several starts, and whether these agree."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from pyspec import FitError, fit_joint, fit_model, load_model
+from pyspec.fit import fit_slices
+from pyspec.model import Measurement, Model
+
+X = np.linspace(0.0, 10.0, 101)
+TEXT = """
+m:
+  Offset: {y0: [1, True, 0, 5]}
+  Gauss: {A: [3, project, 0, 20], x0: [START, True, 0, 10], SD: [0.3, True, 0.1, 3]}
+"""
+
+
+def model(start: float = 8.5) -> Model:
+    made = load_model(TEXT.replace("START", str(start)), "m")
+    made.set_axes(energy=X)
+    return made
+
+
+def spectrum(seed: int = 0) -> np.ndarray:
+    """A high line at 3 and a low one at 8.5, where the fit of one line may end too."""
+    noise = np.random.default_rng(seed).normal(0.0, 0.05, X.size)
+    high, low = (a * np.exp(-(((X - x0) / 0.3) ** 2) / 2.0) for a, x0 in ((10.0, 3.0), (2.0, 8.5)))
+    return np.asarray(1.0 + high + low + noise)
+
+
+def test_the_best_of_several_starts_is_returned() -> None:
+    measurement = Measurement(spectrum())
+    one = fit_model(model(), measurement)
+    assert one.success
+    assert one.values["Gauss_01_x0"] == pytest.approx(8.5, abs=0.1)
+    assert one.starts == ()
+    best = fit_model(model(), measurement, n_starts=10)
+    assert best.success
+    assert best.values["Gauss_01_x0"] == pytest.approx(3.0, abs=0.01)
+    assert best.chisqr < one.chisqr
+    assert len(best.starts) == 10
+    assert best.starts[0].chisqr == pytest.approx(one.chisqr)
+    assert best.starts[0].start["Gauss_01_x0"] == 8.5
+    agree = sum(start.agrees for start in best.starts)
+    assert 1 <= agree < 10
+    assert best.chisqr == min(start.chisqr for start in best.starts)
+    assert f"{agree} of 10 starts agree on this optimum" in " ".join(best.cautions)
+    assert f"{agree} of 10 starts agree" in str(best)
+
+
+def test_the_same_seed_gives_the_same_starts() -> None:
+    measurement = Measurement(spectrum())
+    first, again, other = (
+        fit_model(model(), measurement, n_starts=4, seed=seed).starts for seed in (3, 3, 4)
+    )
+    assert [one.start for one in first] == [one.start for one in again]
+    assert first[1].start != other[1].start
+
+
+def test_starts_that_agree_are_no_caution() -> None:
+    text = TEXT.replace("[START, True, 0, 10]", "[3.1, True, 2.8, 3.2]")
+    narrow = load_model(text.replace("[0.3, True, 0.1, 3]", "[0.3, True, 0.2, 0.5]"), "m")
+    narrow.set_axes(energy=X)
+    result = fit_model(narrow, Measurement(spectrum(), mask=X > 7.0), n_starts=5)
+    assert all(start.agrees for start in result.starts)
+    assert not [caution for caution in result.cautions if "starts" in caution]
+
+
+def test_exchanged_lines_are_told() -> None:
+    text = TEXT + "  Gauss: {A: [2, True, 0, 20], x0: [8, True, 0, 10], SD: [0.3, True, 0.1, 3]}\n"
+    double = load_model(text.replace("START", "3.2"), "m")
+    double.set_axes(energy=X)
+    result = fit_model(double, Measurement(spectrum()), n_starts=40)
+    assert result.success
+    assert "may have changed places" in " ".join(result.cautions)
+
+
+def test_slices_and_joint_fits_take_them_too() -> None:
+    series = Measurement(np.stack([spectrum(0), spectrum(1)]))
+    slices = fit_slices(model(), series, n_starts=8)
+    np.testing.assert_allclose(slices.values["Gauss_01_x0"], 3.0, atol=0.02)
+    parts = [(model(), Measurement(spectrum(seed))) for seed in (0, 1)]
+    joint = fit_joint(parts, n_starts=12, names=["one", "two"])
+    assert [file.values["Gauss_01_x0"] for file in joint] == pytest.approx([3.0, 3.0], abs=0.02)
+    assert len(joint.starts) == 12
+
+
+def test_what_is_no_number_of_starts() -> None:
+    for wrong in (0, 1.5, True):
+        with pytest.raises(FitError, match="n_starts must be a whole number from 1 on"):
+            fit_model(model(), Measurement(spectrum()), n_starts=wrong)  # type: ignore[arg-type]

@@ -1,0 +1,205 @@
+"""Functions by formula: their text, what is derived from it, and the program that C runs."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from pyspec.errors import ModelError
+from pyspec.executor import make_executor, make_plan
+from pyspec.formula import Definition, define
+from pyspec.ir import build_graph, parse_graph, print_graph
+from pyspec.model import Measurement, Model, load_dynamics, load_model, load_profile
+
+ENERGY = np.linspace(78.0, 90.0, 61)
+TIME = np.linspace(-2.0, 8.0, 21)
+AUX = np.linspace(0.0, 2.0, 5)
+
+FILE = """\
+functions:
+  Skew:
+    parameters: A, x0 [eV], w > 0 [eV], b
+    lines:
+      u: (x - x0) / w
+    formula: A * exp(-4 * log(2) * u ** 2) * (1 + erf(b * u))
+    doc: a Gaussian with one flank steeper than the other
+  Step:
+    formula: where(x < edge, low, high)
+  Grow:
+    domain: time
+    parameters: [A, tau > 0, t0]
+    formula: where(t >= t0, A * (1 - exp(-(t - t0) / tau)), 0)
+  Fade:
+    domain: profile
+    formula: A * exp(-x / reach)
+m:
+  Offset:
+    y0: [1.0, True]
+  Skew:
+    A: [20.0, True, 0, 60]
+    x0: [84.0, True]
+    w: [1.5, True]
+    b: [0.5, True]
+  Gauss:
+    A: ["Skew_01_A / 4"]
+    x0: [82, True]
+    SD: [0.7, True]
+law:
+  Grow:
+    A: [3, True]
+    tau: [2.0, True]
+    t0: [0.3, True]
+depth:
+  Fade:
+    A: [1.5, True]
+    reach: [0.8, True]
+"""
+
+
+def whole_model() -> Model:
+    """Formulas on all three axes."""
+    made = load_model(FILE, "m")
+    made.set_axes(energy=ENERGY, time=TIME, aux=AUX)
+    made.add_dynamics("Skew_01_x0", load_dynamics(FILE, "law", "Skew_01_x0"))
+    made.add_profile("Skew_01_A", load_profile(FILE, "depth", "Skew_01_A"))
+    return made
+
+
+def own(text: str) -> Definition:
+    found = define(text).own
+    assert isinstance(found, Definition)
+    return found
+
+
+def test_executors_agree_and_slopes_are_those_of_differences() -> None:
+    model = whole_model()
+    results = {name: make_executor(model, None, name).run(None) for name in ("tree", "interpreted")}
+    executor = make_executor(model, Measurement(data=np.zeros((21, 61))))
+    value = executor.run(None)
+    for other in results.values():
+        assert np.abs(value - other).max() <= 1e-13 * np.abs(other).max()
+    theta = model.theta()
+    columns = -executor.jacobian(theta)
+    for k, column in enumerate(columns):
+        step = np.zeros_like(theta)
+        step[k] = 1e-6 * max(1.0, abs(theta[k]))
+        change = (executor.run(theta + step) - executor.run(theta - step)).ravel() / (2 * step[k])
+        assert np.abs(column - change).max() <= 3e-8 * np.abs(change).max(), k
+
+
+def test_a_formula_lives_in_the_model_the_graph_and_the_text() -> None:
+    model = whole_model()
+    graph = build_graph(model)
+    assert parse_graph(print_graph(graph)) == graph
+    names = [text.split("(")[0] for text in make_plan(model).formulas]
+    assert sorted(names) == ["energy Skew", "profile Fade", "time Grow"]
+    again = load_model(model.to_yaml(), "m")
+    again.set_axes(energy=ENERGY, time=TIME, aux=AUX)
+    assert build_graph(again).fingerprint == graph.fingerprint
+    skew = model.components[1]
+    assert skew.name == "Skew_01"
+    assert (skew.parameters[2].name, skew.parameters[2].min) == ("Skew_01_w", 0.0)
+    definition = skew.op.own
+    assert isinstance(definition, Definition)
+    assert definition.units == {"x0": "eV", "w": "eV"}
+    assert definition.doc == "a Gaussian with one flank steeper than the other"
+
+
+def test_two_files_may_give_one_name_to_two_formulas() -> None:
+    """Nothing is registered: each model keeps the formula that it was loaded with."""
+    text = "functions: {{Line: {{formula: A * {0}}}}}\nm: {{Line: {{A: [2, True]}}}}\n"
+    models = [load_model(text.format(shape), "m") for shape in ("x", "x ** 2")]
+    for model in models:
+        model.set_axes(energy=[1.0, 2.0, 3.0])
+    np.testing.assert_array_equal(models[0].evaluate(), [2.0, 4.0, 6.0])
+    np.testing.assert_array_equal(models[1].evaluate(), [2.0, 8.0, 18.0])
+
+
+#: What is derived from a formula: linear parameters, jumps, and what a slope reads.
+TRAITS = {
+    "energy F(A, x0, w>0): A * exp(-((x - x0) / w) ** 2)": (("A",), {}, {"A": ("x0", "w")}),
+    "energy F(a, b, c): a + b * x + c * x ** 2": (("a", "b", "c"), {}, {"b": ()}),
+    "energy F(A, b): A * x + 1 + b": ((), {}, {"A": ()}),
+    "energy F(A, b): A * x + A * b": (("A",), {}, {"b": ("A",)}),
+    "energy F(A, b): abs(A) * exp(b * x)": ((), {}, {"b": ("A", "b")}),
+    "time F(A, tau, t0, y0): where(t >= t0, A * exp(-(t - t0) / tau) + y0, 0)": (
+        ("A", "y0"),
+        {"t0": "(A + y0)"},
+        {"y0": ("t0",)},
+    ),
+    "time F(m, t0): where(t - t0 > 0, m * (t - t0), 0)": (("m",), {}, {"m": ("t0",)}),
+    "time F(m, t0): m * max(t - t0, 0)": (("m",), {}, {"m": ("t0",)}),
+    "energy F(A, a, b>a): A * (x > a) * (x <= b)": (
+        ("A",),
+        {"a": "(A * (a <= b))", "b": "(A * (b > a))"},
+        {"A": ("a", "b")},
+    ),
+}
+
+
+@pytest.mark.parametrize("text", TRAITS)
+def test_traits_are_derived(text: str) -> None:
+    linear, jumps, reads = TRAITS[text]
+    op = define(text)
+    assert op.linear == linear
+    assert {name: height.replace("-", "") for name, height in op.jumps} == jumps
+    assert {name: dict(op.reads)[name] for name in reads} == reads
+
+
+def test_a_jump_is_searched_for() -> None:
+    """A box in energy: chi² is flat in its edges between two samples."""
+    text = (
+        "functions: {Box: {parameters: 'A, a, b > a', formula: A * (x > a) * (x <= b)}}\n"
+        "m: {Box: {A: [2, True], a: [80, True], b: [85, True]}}\n"
+    )
+    model = load_model(text, "m")
+    model.set_axes(energy=ENERGY)
+    executor = make_executor(model, Measurement(data=np.zeros(61)))
+    assert (executor.jacobian(model.theta())[1:] == 0.0).all()
+    assert set(executor.capabilities.unknown_columns) <= {1, 2}
+
+
+REFUSED = {
+    "energy Gauss(A): A": "'Gauss' is a function of pyspec",
+    "energy a_b(A): A": "cannot name a function",
+    "energie F(A): A": "unknown domain 'energie'; did you mean 'energy'",
+    "energy F(height): heigth": r"names 'heigth', which is no parameter.*did you mean 'height'\?",
+    "time F(A): A * x": "the axis of a time function is 't'",
+    "energy F(A, B): A": "does not depend on its parameter 'B'",
+    "energy F(A, A): A": "'A' is a parameter already",
+    "energy F(x): x": "'x' is the axis already",
+    "energy F(exp): exp": "'exp' has a meaning in formulas",
+    "energy F(A, pi): A * pi": "'pi' has a meaning in formulas",
+    "energy F(A): u = A; u = 2; u": "'u' is a line already",
+    "energy F(A): u; A": "cannot read the line 'u'; write 'u = formula'",
+    "energy F(A=3): A": "have no default",
+    "energy F(A >> 3): A": "cannot read the parameters",
+    "F(A): A": "cannot read the function",
+    "energy F(A): A *": "ends where a number",
+    "energy F(A): A * sigmoid(x)": "'sigmoid' is not a known function",
+    "energy F(A): A.real": "stands only within numbers",
+    "energy F(A): __import__('os')": "has no meaning|quotes have no meaning",
+    "energy F(A): " + "A + " * 100 + "A" * 9000: "characters, 8000 is the most",
+    "energy F(A): " + "A + " * 200 + "A": "too long",
+    f"energy F({', '.join(f'p{k}' for k in range(25))}): p0": "25 parameters, 24 is the most",
+}
+
+
+@pytest.mark.parametrize("text", REFUSED, ids=range(len(REFUSED)))
+def test_mistakes_are_named(text: str) -> None:
+    with pytest.raises(ModelError, match=REFUSED[text]):
+        define(text, "models.yaml:3")
+
+
+def test_more_parameters_than_any_function_of_the_table() -> None:
+    names = [f"c{k}" for k in range(20)]
+    terms = " + ".join(f"{name} * x ** {k}" for k, name in enumerate(names[:16]))
+    text = f"energy Poly({', '.join(names)}): {terms} + {' + '.join(names[16:])}"
+    assert define(text).linear == tuple(names)
+    body = ", ".join(f"{name}: [{0.1 * k}, True]" for k, name in enumerate(names))
+    source = f"functions: {{Poly: {{formula: '{text.split(': ')[1]}'}}}}\nm: {{Poly: {{{body}}}}}\n"
+    model = load_model(source, "m")
+    model.set_axes(energy=np.linspace(-1.0, 1.0, 9))
+    columns = -make_executor(model, Measurement(data=np.zeros(9))).jacobian(model.theta())
+    assert columns.shape == (20, 9)
+    np.testing.assert_allclose(columns[5], np.linspace(-1.0, 1.0, 9) ** 5, rtol=1e-15)

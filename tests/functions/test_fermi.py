@@ -1,0 +1,84 @@
+"""The Fermi edge over all ratios of resolution and temperature, against sums in 30 digits."""
+
+from __future__ import annotations
+
+import mpmath as mp
+import numpy as np
+import pytest
+from support.exact_lines import fermi_edge
+
+from pyspec._library import OPS, call_function, supported_isas
+from pyspec.functions import reference
+from pyspec.functions.fermi import BOLTZMANN
+
+#: SD / kT: each way of computing, where one ends and the next begins, and the limits.
+RATIOS = (0.0, 1e-4, 0.3, 0.4, 0.4000001, 1.0, 2.7, 6.0, 9.9999, 10.0, 14.0, 90.0, 1e6)
+#: In units of the larger width.
+PLACES = np.array([-30.0, -3.1, -1.0, -1e-3, 0.0, 0.2, 0.9, 2.3, 5.0, 38.0])
+
+
+def edge(ratio: float, unit: float) -> tuple[np.ndarray, np.ndarray]:
+    """Parameters with widths of about `unit`, and an axis about the edge."""
+    kT = unit if ratio <= 1 else unit / ratio
+    params = np.array([1.3, 0.125, kT / BOLTZMANN, ratio * kT, 0.2 / unit, -0.07 / unit])
+    return params, params[1] + unit * PLACES
+
+
+def exact(x: np.ndarray, params: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The value and its derivatives, (n_params, n_x)."""
+    with mp.workdps(30):
+        given = [mp.mpf(float(value)) for value in params]
+        steps = [mp.mpf(10) ** -10 * (abs(value) or given[2] * mp.mpf("1e-4")) for value in given]
+
+        def at(k: int = 0, shift: int = 0) -> np.ndarray:
+            moved = [*given[:k], given[k] + shift * steps[k], *given[k + 1 :]]
+            return np.array([fermi_edge(mp.mpf(float(place)), *moved) for place in x])
+
+        slopes = [(at(k, 1) - at(k, -1)) / (2 * step) for k, step in enumerate(steps)]
+        return at().astype(float), np.array(slopes).astype(float)
+
+
+@pytest.mark.parametrize("ratio", RATIOS)
+def test_value_and_derivatives(ratio: float) -> None:
+    op = OPS["FermiEdge"]
+    for unit in (0.7, 3e-3) if ratio in (0.3, 90.0) else (0.02,):
+        params, x = edge(ratio, unit)
+        value, slopes = exact(x, params)
+        peak = np.abs(value).max()
+        rounding = 2.0**-52 * np.abs(slopes * params[:, np.newaxis]).sum(axis=0)
+        for isa in supported_isas():
+            for n_rows in (1, 3):
+                columns = np.repeat(params[:, np.newaxis], n_rows, axis=1)
+                found, partials = call_function(op.name, x, columns, partials=True, isa=isa)
+                assert partials is not None
+                errors = np.abs(found - value) - rounding
+                assert errors.max() <= op.tolerance * 2.0**-52 * peak
+                for k, name in enumerate(op.params):
+                    scale = np.abs(slopes[k]).max()
+                    if ratio == 0.0 and name == "SD":  # even in SD: no slope at 0
+                        assert not partials[k].any()
+                        continue
+                    worst = np.abs(partials[k] - slopes[k]).max()
+                    assert worst <= 1e-9 * scale, f"{name}, {isa}: {worst / scale:.2g}"
+
+
+def test_its_limits() -> None:
+    """No resolution: the Fermi function. No temperature: the error function. Far away: lines."""
+    x = np.linspace(-0.4, 0.6, 101)
+    run = reference("FermiEdge")
+    bare = call_function("FermiEdge", x, np.array([[2.0, 0.1, 300.0, 0.0, 0.0, 0.0]]).T)[0][0]
+    np.testing.assert_allclose(bare, 2 / (1 + np.exp((x - 0.1) / (300 * BOLTZMANN))), rtol=1e-14)
+    cold = call_function("FermiEdge", x, np.array([[2.0, 0.1, 1e-9, 0.05, 0.0, 0.0]]).T)[0][0]
+    step = call_function("ErfStep", x, np.array([[2.0, 0.1, 0.05]]).T)[0][0]
+    np.testing.assert_allclose(cold, 2 - step, atol=2e-15)
+    lines = run(np.array([-9.0, 9.0]), 2.0, 0.1, 300.0, 0.05, -0.3, 0.7)
+    np.testing.assert_allclose(lines, [2 + 0.3 * 9.1, 0.7 * 8.9], rtol=1e-14)
+
+
+def test_the_other_direction_is_the_same_curve() -> None:
+    """Binding energies: minus the height, an offset, and the slopes exchanged."""
+    x = np.linspace(-0.5, 0.5, 41)
+    run = reference("FermiEdge")
+    forward = run(x, 2.0, 0.1, 90.0, 0.03, -0.3, 0.7)
+    backward = 2.0 + run(-x, -2.0, -0.1, 90.0, 0.03, -0.7, 0.3)
+    np.testing.assert_allclose(backward, forward, rtol=1e-13, atol=1e-13)

@@ -1,0 +1,106 @@
+"""Tougaard backgrounds against Tougaard's equation, written out as matrices."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from pyspec._library import call_function, supported_isas
+from pyspec.executor import make_executor
+from pyspec.functions import reference
+from pyspec.model import Measurement, load_model
+
+#: Descending binding energies with steps of two widths, and lines near the upper end.
+BINDING = np.concatenate([np.arange(300.0, 250.0, -1.0), np.arange(250.0, 200.0, -0.25)])
+LINES = np.exp(-((BINDING - 214) ** 2) / 4) + 0.5 * np.exp(-((BINDING - 226) ** 2) / 8)
+
+
+def equation(x: np.ndarray, cross_section: np.ndarray) -> np.ndarray:
+    """1 - K: rows are where electrons arrive, columns where they come from."""
+    weight = np.abs(np.gradient(x))
+    weight[[0, -1]] /= 2
+    return np.asarray(np.eye(x.size) - np.triu(cross_section, 1) * weight)
+
+
+@pytest.mark.parametrize(
+    ("name", "params"), [("Tougaard", (2866.0, 1643.0)), ("Tougaard3", (325.0, 542.0, 275.0))]
+)
+def test_what_is_measured_obeys_the_equation(name: str, params: tuple[float, ...]) -> None:
+    loss = np.abs(BINDING[:, np.newaxis] - BINDING)
+    B, C, *rest = params
+    below = (C - loss**2) ** 2 + rest[0] * loss**2 if rest else (C + loss**2) ** 2
+    measured = np.linalg.solve(equation(BINDING, B * loss / below), LINES)
+    columns = np.array(params)[:, np.newaxis]
+    for isa in supported_isas():
+        found = call_function(name, BINDING, columns, LINES[np.newaxis], isa=isa)[0][0]
+        np.testing.assert_allclose(found, measured - LINES, rtol=1e-12, atol=1e-15)
+    np.testing.assert_allclose(
+        reference(name)(BINDING, *params, LINES), measured - LINES, rtol=1e-12, atol=1e-15
+    )
+
+
+def test_three_parameters_hold_the_two() -> None:
+    two = reference("Tougaard")(BINDING, 2866.0, 1643.0, LINES)
+    three = reference("Tougaard3")(BINDING, 2866.0, 1643.0, 4 * 1643.0, LINES)
+    np.testing.assert_allclose(three, two, rtol=1e-13)
+
+
+def test_published_cross_section_far_below_a_line() -> None:
+    """Of B = 2866 eV^2 and C = 1643 eV^2 the first loss alone is B / (2 C) = 0.872 of the line,
+    and its maximum lies sqrt(C / 3) below it."""
+    x = np.linspace(0.0, 2000.0, 4001)
+    line = np.where(x == 1990.0, 1e-9, 0.0)  # so weak that nothing is lost twice
+    params = np.array([[2866.0 * 1e-9], [1643.0]])
+    once = call_function("Tougaard", x, params, line[np.newaxis])[0][0] * 1e9
+    assert np.trapezoid(once, x) == pytest.approx(0.872 * 1e-9 * 0.5, rel=2e-3)
+    assert x[-1] - 10 - x[np.argmax(once)] == pytest.approx(np.sqrt(1643 / 3), abs=0.3)
+
+
+def test_the_offset_above_it_in_the_file_is_no_source() -> None:
+    x = np.linspace(700.0, 790.0, 181)
+    line = "  Gauss: {A: [9, true], x0: [780, true], SD: [1, true]}\n"
+    loss = "  Tougaard: {B: [2866, true], C: [1643, true]}\n"
+    offset = "  Offset: {y0: [3, true]}\n"
+    values = {}
+    for name, text in (("apart", offset + loss + line), ("read", loss + offset + line)):
+        model = load_model("m:\n" + text, "m")
+        model.set_axes(energy=x)
+        values[name] = make_executor(model).run(model.theta()).ravel()
+    alone = call_function("Gauss", x, np.array([[9.0], [780.0], [1.0]]))[0]
+    for name, source in (("apart", alone), ("read", alone + 3.0)):
+        expected = alone + 3.0 + reference("Tougaard")(x, 2866.0, 1643.0, source)
+        np.testing.assert_allclose(values[name], expected[0], rtol=1e-12)
+
+
+def test_a_static_shirley_meets_both_ends() -> None:
+    """And between them falls by the area of the lines; without lines it is straight."""
+    found = call_function("StaticShirley", BINDING, np.array([[9.0], [2.0]]), LINES[np.newaxis])
+    value = found[0][0]
+    assert (value[0], value[-1]) == (9.0, 2.0)
+    middle = np.abs(np.diff(BINDING)) * (LINES[1:] + LINES[:-1]) / 2
+    np.testing.assert_allclose(np.diff(value), -7.0 * middle / middle.sum(), atol=1e-14)
+    params = np.array([[9.0], [2.0]])
+    straight = call_function("StaticShirley", BINDING, params, 0 * LINES[np.newaxis])[0][0]
+    np.testing.assert_allclose(straight, np.interp(-BINDING, [-300, -200.25], [9, 2]), rtol=1e-14)
+
+
+def test_a_static_shirley_follows_its_lines_only_in_shape() -> None:
+    x = np.linspace(700.0, 790.0, 181)
+    text = "m:\n  StaticShirley: {left: [9, true], right: [2, true]}\n"
+    text += "  Gauss: {A: [5, true], x0: [740, true], SD: [4, true]}\n"
+    model = load_model(text, "m")
+    model.set_axes(energy=x)
+    executor = make_executor(model, Measurement(data=np.zeros(x.size)))
+    columns = dict(zip(model.opt_param_names, -executor.jacobian(model.theta()), strict=True))
+    line = reference("Gauss")(x, 5.0, 740.0, 4.0)
+    np.testing.assert_allclose(columns["Gauss_01_A"], line / 5.0, atol=1e-12)
+    step = 1e-4
+    moved = {}
+    for sign in (-1, 1):
+        theta = model.theta() + sign * step * np.array(
+            [n == "Gauss_01_x0" for n in model.opt_param_names]
+        )
+        moved[sign] = executor.run(theta).ravel()
+    slope = (moved[1] - moved[-1]) / (2 * step)
+    np.testing.assert_allclose(columns["Gauss_01_x0"], slope, atol=1e-7)
+    assert np.abs(columns["Gauss_01_x0"] - np.gradient(-line, x)).max() > 0.3

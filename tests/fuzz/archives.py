@@ -1,0 +1,269 @@
+"""Archives with flipped bits, cut off, with blocks of zeros: what loading them does.
+
+    python tests/fuzz/archives.py --flips 10000 --cuts 200 --blocks 200 --skips 300
+
+Archives of three sizes are damaged in each way. Loading must raise one DataError: a returned fit
+that differs is a silent change, an answer after more than `LIMIT` seconds a hang, any other
+exception raw. `--skips` of the damaged archives are read with damaged="skip" too: every fit must
+come back as it was saved, or be named. Prints the counts, and what the digests cost of saving.
+"""
+
+from __future__ import annotations
+
+import argparse
+import collections
+import hashlib
+import random
+import signal
+import statistics
+import sys
+import tempfile
+import time
+import warnings
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from pyspec.errors import ArchiveWarning, DataError
+from pyspec.io import digest, header, load_archive, save_archive, tree
+
+#: Seconds after which an answer counts as a hang: in this process, and with a child.
+LIMIT, LIMIT_SKIP = 10, 150
+
+#: Numbers of fits and of data in each of them.
+SIZES = {"small": (1, (81,)), "medium": (6, (36, 81)), "large": (12, (200, 300))}
+
+
+@dataclass
+class Counts:
+    """What happened; the examples are for people."""
+
+    kinds: collections.Counter[str] = field(default_factory=collections.Counter)
+    examples: list[str] = field(default_factory=list)
+
+    def add(self, kind: str, example: str = "") -> None:
+        self.kinds[kind] += 1
+        if example and len(self.examples) < 20:
+            self.examples.append(f"{kind}: {example}")
+
+    @property
+    def bad(self) -> int:
+        return sum(self.kinds[kind] for kind in ("silent change", "hang", "raw", "lost unnamed"))
+
+
+def contents(number: int, shape: tuple[int, ...]) -> tuple[dict[str, Any], np.ndarray]:
+    """A fit as save_fit writes it, with numbers drawn at random."""
+    draw = np.random.default_rng(number)
+    data = draw.normal(size=shape)
+    names = [f"GLP_{k:02d}_{what}" for k in range(1, 4) for what in ("A", "x0", "F", "m")]
+    columns = {
+        what: draw.normal(size=len(names)) for what in ("value", "stderr", "min", "max", "init")
+    }
+    words = {"name": names, "expr": ["", "GLP_01_A * 2"] * 6, "at_bound": [""] * 12}
+    fit = {
+        "kind": "fit",
+        "model_name": "doublet",
+        "fit_type": "2d",
+        "file_name": f"sample {number}",
+        "parameters": {**words, **columns, "vary": np.ones(12, dtype=bool)},
+        "free_names": names,
+        "covariance": draw.normal(size=(12, 12)),
+        "statistics": {
+            "chisqr": 1.5,
+            "redchi": 0.1,
+            "nfev": 12,
+            "success": True,
+            "message": "well",
+        },
+        "settings": {"method": "native", "methods": ["native"], "backend": "compiled"},
+        "texts": {
+            "model": "doublet:\n  GLP: {}\n" * 10,
+            "time_model": False,
+            "dynamics": [{"a": 1}],
+        },
+        "axes": {"energy": np.linspace(78, 94, shape[-1]), "time": None},
+        "measurement": {"rows": np.array([1, 35]), "loss": "squares", "loss_scale": 1.0},
+        "data_sha256": digest(data),
+        "versions": {"pyspec": "0.1.0"},
+    }
+    return fit, data
+
+
+def make(path: Path, size: str) -> None:
+    """An archive of one of the sizes."""
+    n_fits, shape = SIZES[size]
+    fits, arrays = [], {}
+    for number in range(n_fits):
+        fit, data = contents(number, shape)
+        fits.append(fit)
+        arrays[digest(data)] = data
+    save_archive(path, fits, arrays=arrays, mode="replace")
+
+
+def fingerprints(fits: list[dict[str, Any]], arrays: dict[str, Any]) -> dict[str, str]:
+    """File name or digest → fingerprint of all values."""
+    found = {fit["file_name"]: _fingerprint(fit) for fit in fits}
+    return {**found, **{name: digest(array) for name, array in arrays.items()}}
+
+
+def _fingerprint(value: Any) -> str:
+    text = repr(_plain(value)).encode()
+    return hashlib.sha256(text).hexdigest()
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _plain(one) for key, one in value.items()}
+    if isinstance(value, list):
+        return [_plain(one) for one in value]
+    if isinstance(value, np.ndarray):
+        return (value.dtype.str, value.shape, value.tobytes())
+    return value
+
+
+def damages(whole: bytes, kind: str, count: int, draw: random.Random) -> Iterator[bytes]:
+    """Damaged copies."""
+    for _ in range(count):
+        changed = bytearray(whole)
+        if kind == "flips":
+            changed[draw.randrange(len(whole))] ^= 1 << draw.randrange(8)
+        elif kind == "cuts":
+            del changed[draw.randrange(len(whole)) :]
+        else:
+            size = min(draw.choice([64, 512, 4096]), len(whole) // 4)
+            begin = draw.randrange(0, len(whole) - size)
+            while not any(changed[begin : begin + size]):
+                begin = draw.randrange(0, len(whole) - size)
+            changed[begin : begin + size] = bytes(size)
+        yield bytes(changed)
+
+
+def _late(*_: Any) -> None:
+    raise TimeoutError
+
+
+def judge(path: Path, truth: dict[str, str], counts: Counts, skip: bool) -> None:
+    """Loads one damaged archive and counts what happens."""
+    signal.alarm(LIMIT_SKIP if skip else LIMIT)
+    try:
+        fits, arrays, report = load_archive(path, skip=skip)
+        found = fingerprints(fits, arrays)
+        if any(truth.get(name) != one for name, one in found.items()):
+            counts.add("silent change", str(set(found.items()) - set(truth.items())))
+        elif set(found) != set(truth) and (report is None or not report.damaged):
+            counts.add("lost unnamed", f"{sorted(set(truth) - set(found))}")
+        elif not skip:
+            counts.add("silent change", "damage was not noticed")
+        else:
+            counts.add("all read" if set(found) == set(truth) else "rest read, damage named")
+            counts.kinds["items read"] += len(found)
+    except DataError as error:
+        counts.add("DataError")
+        if len(str(error)) > 2000:
+            counts.add("raw", "a message of more than 2,000 characters")
+    except TimeoutError:
+        counts.add("hang", str(path))
+    except BaseException as error:
+        counts.add("raw", repr(error))
+    finally:
+        signal.alarm(0)
+
+
+def attack(
+    folder: Path, n_flips: int, n_cuts: int, n_blocks: int, n_skips: int, seed: int = 1
+) -> dict[tuple[str, str, bool], Counts]:
+    """Counts by size, kind of damage, and whether what is whole was asked for."""
+    draw = random.Random(seed)
+    signal.signal(signal.SIGALRM, _late)
+    found: dict[tuple[str, str, bool], Counts] = collections.defaultdict(Counts)
+    for size in SIZES:
+        path = folder / f"{size}.h5"
+        make(path, size)
+        whole = path.read_bytes()
+        truth = fingerprints(*load_archive(path)[:2])
+        for kind, count in (("flips", n_flips), ("cuts", n_cuts), ("blocks", n_blocks)):
+            share = -(-count // len(SIZES))
+            n_skip = -(-n_skips // (3 * len(SIZES)))
+            for k, changed in enumerate(damages(whole, kind, max(share, n_skip), draw)):
+                path.write_bytes(changed)
+                if k < share:
+                    judge(path, truth, found[size, kind, False], skip=False)
+                if k < n_skip:
+                    judge(path, truth, found[size, kind, True], skip=True)
+            print(f"{size} {kind}: {dict(found[size, kind, False].kinds)}", file=sys.stderr)
+    return found
+
+
+class _Nowhere:
+    """A group that keeps nothing."""
+
+    def __init__(self) -> None:
+        self.attrs: dict[str, int] = {}
+
+    def create_group(self, _: str, **__: Any) -> _Nowhere:
+        return self
+
+    def create_dataset(self, *_: Any, **__: Any) -> None:
+        return
+
+
+def cost(folder: Path, size: str, repeats: int = 25) -> tuple[float, float, float, float]:
+    """Median processor seconds of saving, and which shares of it are the digest of the file, those
+    of the fits (and all else that writing them does without HDF5), and those of the arrays."""
+    n_fits, shape = SIZES[size]
+    made = [contents(number, shape) for number in range(n_fits)]
+    fits, path = [fit for fit, _ in made], folder / "cost.h5"
+
+    def save() -> None:
+        save_archive(path, fits, arrays={digest(data): data for _, data in made}, mode="replace")
+
+    def digest_fits() -> None:
+        for fit in fits:
+            tree.write_tree(_Nowhere(), fit)
+
+    def digest_arrays() -> None:
+        for _, data in made:
+            digest(data)
+
+    calls = save, lambda: header.seal(path), digest_fits, digest_arrays
+    seconds: list[list[float]] = [[] for _ in calls]
+    for _ in range(repeats):
+        for call, found in zip(calls, seconds, strict=True):
+            begin = time.process_time()
+            call()
+            found.append(time.process_time() - begin)
+    whole, *shares = (statistics.median(found) for found in seconds)
+    return whole, *(share / whole for share in shares)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    for name, count in (("flips", 10000), ("cuts", 200), ("blocks", 200), ("skips", 300)):
+        parser.add_argument(f"--{name}", type=int, default=count)
+    parser.add_argument("--seed", type=int, default=1)
+    given = parser.parse_args()
+    warnings.simplefilter("ignore", ArchiveWarning)
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        begin = time.perf_counter()
+        found = attack(folder, given.flips, given.cuts, given.blocks, given.skips, given.seed)
+        for (size, kind, skip), counts in found.items():
+            print(f"{size:7} {kind:7} {'skip' if skip else 'raise':6} {dict(counts.kinds)}")
+            print("".join(f"    {example}\n" for example in counts.examples), end="")
+        print(f"{time.perf_counter() - begin:.0f} s")
+        for size in SIZES:
+            seconds, file, fits, arrays = cost(folder, size)
+            print(
+                f"{size:7} saving {seconds * 1e3:.1f} ms of the processor: digest of the file "
+                f"{file:.1%}, of the fits {fits:.1%}, of the arrays {arrays:.1%}"
+            )
+    bad = sum(counts.bad for counts in found.values())
+    print(f"{bad} silent changes, hangs, raw exceptions or unnamed losses")
+    return 1 if bad else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

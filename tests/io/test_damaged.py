@@ -1,0 +1,225 @@
+"""Damaged files of every format, and files made to do harm: data, or one clear error."""
+
+from __future__ import annotations
+
+import random
+import signal
+import zipfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import h5py
+import numpy as np
+import pytest
+from support.io_samples import ENERGY, SAMPLES, samples_of, scienta_zip
+
+from pyspec.errors import DataError, PyspecError
+from pyspec.io import READERS, read
+
+#: Longest message, in bytes, beside the path of the file.
+MOST = 2000
+
+
+class _HangsError(BaseException):
+    """No Exception: what takes those for signs of damage must not hide it."""
+
+
+@contextmanager
+def at_most(seconds: int) -> Iterator[None]:
+    """Ends a read that hangs."""
+
+    def stop(*_: Any) -> None:
+        raise _HangsError(f"reading took more than {seconds} s")
+
+    before = signal.signal(signal.SIGALRM, stop)
+    signal.alarm(seconds)
+    try:
+        yield
+    finally:
+        signal.alarm(0)
+        signal.signal(signal.SIGALRM, before)
+
+
+def attempt(path: Path, **how: Any) -> str:
+    """What is said of a file: "" for data, or the one error."""
+    with at_most(20):
+        try:
+            read(path, **how).describe()
+        except PyspecError as error:
+            text = str(error)
+            assert "\n" not in text
+            assert text.startswith(str(path))
+            assert len(text.encode()) <= MOST + len(str(path).encode())
+            return text
+    return ""
+
+
+def damaged(raw: bytes, cuts: int, flips: int, seed: int) -> Iterator[bytes]:
+    """The file cut at places all along it, and with one to three bytes changed."""
+    draw = random.Random(seed)
+    for k in range(cuts):
+        yield raw[: k * len(raw) // cuts]
+    for k in range(flips):
+        changed = bytearray(raw)
+        for _ in range(1 + k % 3):
+            changed[draw.randrange(len(raw))] ^= 1 << draw.randrange(8) if k % 2 else 0xFF
+        yield bytes(changed)
+
+
+def check(name: str, path: Path, how: dict[str, Any], cuts: int, flips: int) -> None:
+    """Damages one file in all ways; with and without saying the format."""
+    raw, said = path.read_bytes(), 0
+    for k, changed in enumerate(damaged(raw, cuts, flips, seed=len(raw))):
+        path.write_bytes(changed)
+        said += bool(attempt(path, **how, **({"format": name} if k % 2 else {})))
+    assert said >= cuts // 2, "a file cut in the middle is no whole file"
+
+
+@pytest.mark.parametrize("name", READERS)
+def test_damaged_files_give_data_or_one_error(tmp_path: Path, name: str) -> None:
+    for sample in samples_of(name):
+        check(name, sample.make(tmp_path), dict(sample.read), cuts=20, flips=60)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", READERS)
+def test_damaged_files_at_length(tmp_path: Path, name: str) -> None:
+    for sample in samples_of(name):
+        check(name, sample.make(tmp_path), dict(sample.read), cuts=50, flips=200)
+
+
+@pytest.mark.parametrize("name", READERS)
+def test_files_of_all_other_formats_give_data_or_one_error(tmp_path: Path, name: str) -> None:
+    for samples in SAMPLES.values():
+        for sample in samples:
+            path = sample.make(tmp_path)
+            attempt(path, format=name)
+            path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
+            attempt(path, format=name)
+    for k, raw in enumerate((b"", b"\x00", b"\n", b"IGOR\n", b"PK\x03\x04", b"\xff" * 5000)):
+        path = tmp_path / f"raw{k}"
+        path.write_bytes(raw)
+        assert attempt(path, format=name)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "name",
+    ["formats/Cu-HHTP_0001.ibw", "formats/Cu-HHTP_0001.txt", "formats/SnO2_10nm.spe",
+     "formats/SPECS_three_blocks.xy", "xps_real/regular.vms", "xps_real/irregular.vms",
+     "xps_real/PET_C1s.csv", "formats/SnO2_10nm.spe.nxs", "formats/regular.vms.nxs",
+     "xps_map/nano_xps.nc"],
+)  # fmt: skip
+def test_damaged_measured_files(shared: Path, tmp_path: Path, name: str) -> None:
+    source = shared / "data" / name
+    if not source.exists():
+        pytest.skip(f"{source} is absent")
+    path = tmp_path / source.name
+    raw = source.read_bytes()
+    for changed in damaged(raw, 50, 200, seed=1):
+        path.write_bytes(changed)
+        attempt(path, **({"block": "Survey"} if path.suffix == ".xy" else {}))
+
+
+@pytest.mark.parametrize("ending", ["npy", "npz", "mat"])
+def test_nothing_is_ever_unpickled(tmp_path: Path, ending: str) -> None:
+    path, proof = tmp_path / f"a.{ending}", tmp_path / "proof"
+    thing = np.array([_Writes(proof)], dtype=object)
+    if ending == "mat":
+        np.save(tmp_path / "b.npy", thing, allow_pickle=True)
+        path.write_bytes(b"MATLAB 5.0 MAT-file".ljust(128) + (tmp_path / "b.npy").read_bytes())
+    else:
+        (np.save if ending == "npy" else np.savez)(path, thing, allow_pickle=True)
+    assert attempt(path, energy="index")
+    assert attempt(path, format=ending, energy="index")
+    assert not proof.exists()
+
+
+class _Writes:
+    """Leaves a file behind when it is unpickled."""
+
+    def __init__(self, proof: Path) -> None:
+        self.proof = str(proof)
+
+    def __reduce__(self) -> Any:
+        return (open, (self.proof, "w"))
+
+
+def test_claims_of_more_than_the_file_holds_fill_no_memory(tmp_path: Path) -> None:
+    path = tmp_path / "a.h5"
+    with h5py.File(path, "w") as file:
+        file.create_dataset("data", shape=(1 << 20, 1 << 20), dtype="f8", chunks=(64, 64))
+        file["energy"] = ENERGY
+    assert "claims 8.19e+03 GiB" in attempt(path, data="data")
+    path = tmp_path / "a.npz"
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("data.npy", bytes(300 << 20))
+    assert "the archive claims" in attempt(path)
+    path = tmp_path / "b.zip"
+    scienta_zip(path)
+    with zipfile.ZipFile(path, "a", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("bomb.bin", bytes(300 << 20))
+    assert "the archive claims" in attempt(path)
+
+
+def test_groups_in_groups_and_links_in_circles(tmp_path: Path) -> None:
+    path = tmp_path / "a.h5"
+    with h5py.File(path, "w") as file:
+        group = file
+        for _ in range(400):
+            group = group.create_group("g")
+        group["counts"], group["energy"] = ENERGY, ENERGY
+        file["loop"] = h5py.SoftLink("/")
+        file["self"] = h5py.SoftLink("/self")
+        file["elsewhere"] = h5py.ExternalLink("nothing.h5", "/data")
+    assert "no array 'x'" in attempt(path, data="x")
+    assert read(path).data.shape == ENERGY.shape
+
+
+def test_a_damaged_heap_of_words_is_not_walked_for_ever(tmp_path: Path) -> None:
+    path = SAMPLES["nexus"][0].make(tmp_path)
+    raw = path.read_bytes()
+    heap = raw.index(b"GCOL")
+    # Low and high bytes of the length of the collection, a high byte of an object in it.
+    for at in (heap + 8, heap + 14, heap + 30):
+        changed = bytearray(raw)
+        changed[at] ^= 0x81
+        path.write_bytes(changed)
+        assert "heap of words" in attempt(path)
+    changed = bytearray(raw)
+    changed[heap + 241] = 1
+    path.write_bytes(changed)
+    attempt(path)  # this used to hang
+
+
+ODD = ["x" * 100_000, "two\nlines", "\x1b[31mred", "\u202eleft", "quote'\"", "%s {0} \\", "名前"]
+
+
+@pytest.mark.parametrize("odd", ODD, ids=range(len(ODD)))
+def test_odd_and_endless_names_are_not_echoed_at_length(tmp_path: Path, odd: str) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text("energy,counts\n1,2\n2,3\n")
+    for word in ("format", "data", "layout", "delimiter", "decimal", "energy_scale", "to"):
+        assert attempt(path, **{word: odd})
+    for word in ("columns", "errors", "block", "energy", "time"):
+        assert attempt(path, **{word: odd})
+    flat = odd.replace("\n", " ").replace('"', "")
+    path.write_text("energy" + f",{flat}" * 40 + "\n" + "1,2\n" * 3, encoding="utf-8")
+    attempt(path, columns="no such column")
+    archive = tmp_path / "a.npz"
+    np.savez(archive, **{f"{odd[:60_000]}{k}".replace("\n", " "): ENERGY for k in range(3)})
+    assert attempt(archive)
+    assert attempt(archive, data=odd)
+
+
+def test_values_that_are_no_keywords_of_read_are_one_error(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text("energy,counts\n1,2\n2,3\n3,5\n")
+    for how in ({"columns": 1.5}, {"columns": object()}, {"block": []}, {"energy": {}},
+                {"time": "x" * 5000}, {"units": {"energy": 3}, "to": "eV"}, {"units": 5},
+                {"layout": []}, {"to": 3}, {"energy_scale": 1}, {"errors": 2.5},
+                {"delimiter": ""}, {"delimiter": 7}):  # fmt: skip
+        with pytest.raises(DataError):
+            read(path, **how)  # type: ignore[arg-type]

@@ -1,0 +1,148 @@
+"""Odd names and texts: files stay in their folder, and every error is one of pyspec's."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+from support.fit_cases import ENERGY, START, STATIC, data_1d
+
+from pyspec import DataError, File, Project, PyspecError, load_fits, save_fit
+from pyspec.errors import MAX_MESSAGE, cut
+from pyspec.io import load_archive, save_archive, write_text
+from pyspec.io.atomic import file_name, plain_path
+from pyspec.model import load_model
+
+ODD = [
+    "../outside",
+    "/outside",
+    "a/b",
+    "..",
+    "a\x00b",
+    "µ" * 300,
+    "x" * 1000,
+    "a\nb",
+    "~nobody",
+]
+
+
+@pytest.mark.parametrize("name", ODD)
+def test_what_a_file_writes_stays_in_its_folder(tmp_path: Path, name: str) -> None:
+    """File(name="../outside") wrote outside of its folder."""
+    folder = tmp_path / "project"
+    folder.mkdir()
+    (folder / "models.yaml").write_text(STATIC.format(**START))
+    file = File(Project(folder, show_output=False), data=data_1d(), energy=ENERGY, name=name)
+    file.load_model("models.yaml", "spectrum")
+    file.fit_spectrum("spectrum")
+    exported = file.export_fit(pictures=False)
+    assert exported.resolve().is_relative_to(folder / "fit_results" / "my_project" / "files")
+    if "\x00" in name:
+        with pytest.raises(DataError, match=r"file_name: the text 'a\\x00b' holds a character"):
+            file.save_fit()
+        return
+    path = file.save_fit()
+    assert path.parent == folder
+    assert load_fits(path)[0].file_name == name
+    assert sorted(os.listdir(tmp_path)) == ["project"]
+    assert len(os.listdir(folder)) == 3
+
+
+def test_file_names() -> None:
+    assert file_name("scan 7_fits.h5") == "scan 7_fits.h5"
+    assert file_name("../a:b_fits.h5") == "___a_b_fits.h5"
+    for text in ("µ" * 400 + ".h5", "x" * 256 + ".csv", "😀" * 100):
+        name = file_name(text)
+        assert len(name.encode()) <= 255
+        assert name.endswith(Path(text).suffix)
+    assert file_name("a" * 300) != file_name("a" * 301)
+
+
+@pytest.mark.parametrize(
+    ("path", "said"),
+    [
+        ("a\x00.h5", "has a NUL character"),
+        ("\ud800.h5", "has a character that no file name can hold"),
+        ("x" * 256, "has a name of 256 bytes; a file name has at most 255"),
+        ("~nobody_of_that_name/a.h5", "give the folder in full"),
+        (7, "7 is no path; give the path of a file"),
+        (None, "None is no path"),
+    ],
+)
+def test_paths_that_cannot_be(path: object, said: str) -> None:
+    calls = (
+        lambda: plain_path(path),
+        lambda: save_archive(path, {}),  # type: ignore[arg-type]
+        lambda: load_archive(path),  # type: ignore[arg-type]
+        lambda: load_fits(path),  # type: ignore[arg-type]
+        lambda: write_text(path, ""),  # type: ignore[arg-type]
+    )
+    for call in calls:
+        with pytest.raises(DataError, match=said):
+            call()
+
+
+def test_the_longest_name_can_be_saved(tmp_path: Path) -> None:
+    """Its temporary file had a name that was too long."""
+    path = tmp_path / ("x" * 252 + ".h5")
+    save_archive(path, {"n": 1})
+    assert load_archive(path)[0] == [{"n": 1}]
+
+
+def test_contents_that_cannot_be(tmp_path: Path) -> None:
+    deep: dict[str, object] = {}
+    inner = deep
+    for _ in range(5000):
+        inner["a"] = {}
+        inner = inner["a"]  # type: ignore[assignment]
+    cases = [
+        deep,
+        {"t": "\ud800"},
+        {"t": ["a", "b\x00"]},
+        {"\x00": 1},
+        {"\udfff": 1},
+        {"x" * 99: {1: 2}},
+    ]
+    cases += [{"big": 1 << 70}, {"a": object()}, {"k": [[1], [2, 3], [object()]]}]
+    for contents in cases:
+        with pytest.raises(DataError):
+            save_archive(tmp_path / "a.h5", contents)
+    assert os.listdir(tmp_path) == []
+
+
+def test_no_error_echoes_more_than_2_kb(tmp_path: Path) -> None:
+    long = "x" * 100_000
+    for call in (
+        lambda: load_archive(long),
+        lambda: load_fits(tmp_path, model=long),
+        lambda: load_model(f"m:\n  {long}:\n    A: 1\n", "m"),
+        lambda: load_model("m:\n  Gauss:\n    A: 1\n", long),
+        lambda: save_archive(tmp_path / "a.h5", {}, mode=long),
+        lambda: save_fit(tmp_path / "a.h5", [long]),  # type: ignore[list-item]
+    ):
+        with pytest.raises(PyspecError) as caught:
+            call()
+        assert len(str(caught.value)) <= MAX_MESSAGE
+    assert cut("short") == "short"
+    assert cut("a" * 5000).endswith("a" * 100)
+    assert "(3334 characters left out)" in cut("a" * 5000)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (b"\xff\xfe\x00", "byte 0 is not UTF-8"),
+        (b"show_output: 2023-99-99\n", "is no YAML: month must be in 1..12"),
+        (b"backend: " + b"[" * 100_000, "is nested too deeply"),
+        (b"a: b: c\n", "is no YAML"),
+        (b"? [1, 2]\n: 3\n? {a: 1}\n: 2\n", "is no YAML"),
+        (b"\x00", "is no YAML"),
+    ],
+)
+def test_settings_of_a_project_that_are_none(tmp_path: Path, text: bytes, said: str) -> None:
+    (tmp_path / "project.yaml").write_bytes(text)
+    with pytest.raises(DataError, match=said) as caught:
+        Project(tmp_path)
+    assert "project.yaml" in str(caught.value)
+    assert len(str(caught.value)) <= MAX_MESSAGE

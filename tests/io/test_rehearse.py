@@ -1,0 +1,114 @@
+"""Files that the HDF5 library reads are read in another process first."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import time
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support.io_samples import SAMPLES
+
+from pyspec.errors import DataError
+from pyspec.io import read, rehearse
+
+#: How the process is made: forked, or started.
+WAYS = ["_fork", "_start"]
+
+pytestmark = pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
+
+
+@pytest.fixture(params=WAYS)
+def _way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "platform", "linux" if request.param == "_fork" else "darwin")
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    path = tmp_path / "a.h5"
+    path.write_bytes(b"\x89HDF")
+    return path
+
+
+@pytest.mark.usefixtures("_way")
+def test_a_crash_is_an_error_and_the_session_lives(file: Path) -> None:
+    for number in (signal.SIGSEGV, signal.SIGABRT):
+        with pytest.raises(DataError, match=r"a\.h5: .*crashes on it.*copy it once more"):
+            rehearse.rehearse(file, partial(signal.raise_signal, number))
+    assert str(file.resolve()) not in {path for path, *_ in rehearse._known}
+
+
+@pytest.mark.usefixtures("_way")
+def test_a_hang_is_an_error(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(rehearse, "_SECONDS", 0.3)
+    begin = time.perf_counter()
+    with pytest.raises(DataError, match="does not come to an end"):
+        rehearse.rehearse(file, partial(time.sleep, 60))
+    assert time.perf_counter() - begin < 20
+
+
+@pytest.mark.usefixtures("_way")
+def test_an_error_is_raised_where_it_is_seen(file: Path) -> None:
+    rehearse.rehearse(file, partial(int, "no number"))
+    assert str(file.resolve()) in {path for path, *_ in rehearse._known}
+
+
+def test_a_file_is_rehearsed_once_until_it_changes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made: list[int] = []
+
+    def count(*given: Any) -> str:
+        made.append(1)
+        return ""
+
+    monkeypatch.setattr(rehearse, "_fork", count)
+    monkeypatch.setattr(sys, "platform", "linux")
+    path = SAMPLES["hdf5"][0].make(tmp_path)
+    read(path)
+    read(path)
+    assert made == [1]
+    os.utime(path, ns=(1, 1))
+    read(path)
+    assert made == [1, 1]
+
+
+def test_without_processes_files_are_read_all_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*given: Any, **more: Any) -> Any:
+        raise BlockingIOError("no process is left")
+
+    monkeypatch.setattr(os, "fork", refuse)
+    monkeypatch.setattr(rehearse.subprocess, "run", refuse)
+    for platform in ("linux", "darwin"):
+        monkeypatch.setattr(sys, "platform", platform)
+        monkeypatch.setattr(rehearse, "_known", set())
+        path = SAMPLES["nexus"][0].make(tmp_path)
+        assert read(path).data.size
+
+
+def children() -> set[str]:
+    """The processes that this one has started, those of other tests among them."""
+    tasks = Path("/proc/self/task").glob("*/children")
+    return {number for task in tasks for number in task.read_text().split()}
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+def test_ctrl_c_leaves_no_process_behind(file: Path) -> None:
+    """Twice, for the second one shows that the first was waited for."""
+    others = children()
+    before = signal.signal(signal.SIGALRM, signal.default_int_handler)
+    try:
+        for _ in range(2):
+            signal.setitimer(signal.ITIMER_REAL, 0.2)
+            with pytest.raises(KeyboardInterrupt):
+                rehearse._fork(partial(time.sleep, 60), 60.0, 1 << 30)
+        assert children() <= others
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)

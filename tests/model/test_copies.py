@@ -1,0 +1,155 @@
+"""Copies of a model, and the checksum that notices a change of data."""
+
+import copy
+import pickle
+from dataclasses import fields
+
+import numpy as np
+import pytest
+
+import pyspec.executor  # noqa: F401  (registers the evaluators)
+from pyspec.model import Model, load_dynamics, load_model, load_profile
+from pyspec.model.digest import LINE, LINES, checksum
+from pyspec.model.tree import Component, Dynamics, Par, Profile
+
+_MODEL = """
+parameters:
+  width: [1.0, True, 0.1, 5]
+  double: ["2 * width"]
+peak:
+  Offset:
+    y0: [0.5, True]
+  GLP:
+    A: [10, True, 0, 50]
+    x0: [3, True]
+    F: ["width"]
+    m: [0.3, False]
+"""
+_LAW = """
+law:
+  gaussIRF:
+    SD: [0.3, False]
+  expFun:
+    A: [2, True]
+    tau: ["3 * width"]
+    t0: [0, False]
+"""
+_PROFILE = """
+depth:
+  pLinear:
+    m: [0.1, True]
+    b: [0.0, False]
+"""
+
+
+def _model() -> Model:
+    model = load_model(_MODEL, "peak")
+    model.set_axes(energy=np.linspace(0, 6, 30), time=np.linspace(-1, 4, 20), aux=[0.0, 1.0])
+    model.add_dynamics("GLP_01_x0", load_dynamics(_LAW, "law", target="GLP_01_x0"))
+    model.add_profile("GLP_01_A", load_profile(_PROFILE, "depth", target="GLP_01_A"))
+    return model
+
+
+def _parts(model: Model) -> list[object]:
+    """Every part of a model that can be changed."""
+    found: list[object] = []
+
+    def add(components: object) -> None:
+        for component in components:  # type: ignore[attr-defined]
+            found.append(component)
+            for par in component.parameters:
+                found.append(par)
+                for moved in (par.dynamics, par.profile):
+                    if moved is not None:
+                        found.append(moved)
+                        found.append(moved.components)
+                        add(moved.components)
+
+    add(model.components)
+    return [*found, model.components, *model.quantities]
+
+
+def test_a_copy_is_what_deepcopy_makes_of_it() -> None:
+    model = _model()
+    loaded = pickle.loads(pickle.dumps(model))  # every part anew, by the fields alone
+    copied = model.copy()
+    assert type(copied) is Model
+    assert vars(copied).keys() == vars(model).keys()
+    assert [repr(part) for part in _parts(copied)] == [repr(part) for part in _parts(loaded)]
+    assert np.array_equal(copied.evaluate(), model.evaluate())
+
+
+def test_a_copy_shares_no_part_that_can_change() -> None:
+    model = _model()
+    copied = model.copy()
+    own = {id(part) for part in _parts(model)}
+    assert len(own) == len(_parts(model))
+    assert own.isdisjoint(id(part) for part in _parts(copied))
+    before = model.values
+    copied.set_values({"width": 2.0, "GLP_01_x0_expFun_01_A": 9.0, "GLP_01_A_pLinear_01_m": 1.0})
+    copied.set_axes(energy=np.arange(5.0))
+    assert model.values == before
+    assert model.energy is not None
+    assert model.energy.size == 30
+
+
+def test_parts_that_are_copied_together_stay_together() -> None:
+    model = _model()
+    par = model.parameters["GLP_01_x0"]
+    one, two = copy.deepcopy((model, par))
+    assert one.parameters["GLP_01_x0"] is two
+    two, one = copy.deepcopy((par, model))
+    assert one.parameters["GLP_01_x0"] is two
+
+
+@pytest.mark.parametrize(
+    ("kind", "shared"),
+    [
+        (
+            Par,
+            {
+                "name",
+                "argument",
+                "value",
+                "vary",
+                "scope",
+                "min",
+                "max",
+                "formula",
+                "where",
+                "free",
+            },
+        ),
+        (Component, {"name", "function", "where", "subcycle"}),
+        (Dynamics, {"target", "name", "frequency", "n_subcycles", "text", "where"}),
+        (Profile, {"target", "name", "text", "where"}),
+    ],
+)
+def test_a_new_field_asks_how_it_is_copied(kind: type, shared: set[str]) -> None:
+    own = {"dynamics", "profile"} if kind is Par else {"pars"} if kind is Component else None
+    names = {field.name for field in fields(kind)}
+    assert names == shared | (own or {"components"})
+
+
+@pytest.mark.parametrize("n", [1, 95, LINE - 1, LINE, 3 * LINE + 7, LINE * LINES + LINE + 3])
+@pytest.mark.parametrize("dtype", [np.float64, np.float32, np.uint16])
+def test_a_checksum_notices_changes_and_exchanges(n: int, dtype: type) -> None:
+    draw = np.random.default_rng(n)
+    data = draw.integers(1, 60000, n).astype(dtype)
+    before = checksum(data)
+    assert checksum(data.copy()) == before
+    assert checksum(np.repeat(data, 2)[::2]) == before  # whatever the strides
+    for k in {0, n // 2, n - 1}:
+        changed = data.copy()
+        changed[k] = np.nextafter(changed[k], np.float32(0)) if dtype != np.uint16 else 0
+        assert checksum(changed) != before
+    for shift in {1, LINE, 2 * LINE + 1} if n > 1 else ():
+        first, second = 0, shift % n
+        if data[first] != data[second]:
+            changed = data.copy()
+            changed[[first, second]] = data[[second, first]]
+            assert checksum(changed) != before
+
+
+def test_a_checksum_of_nothing_is_a_number() -> None:
+    assert checksum(np.zeros((0, 4))) == 0

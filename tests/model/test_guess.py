@@ -1,0 +1,109 @@
+"""Start values read off a spectrum: fits from there end at the truth."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from pyspec import components as c
+from pyspec.errors import DataError, ModelError
+from pyspec.fit import fit_model
+from pyspec.model import Measurement, Model
+
+ENERGY = np.linspace(80, 100, 201)
+
+
+def truth(kind: str, background: str, count: int) -> Model:
+    """`count` peaks that overlap a little, on a background."""
+    rng = np.random.default_rng([count, len(kind), len(background)])
+    grounds = {
+        "Offset": [c.Offset(12)],
+        "LinBack": [c.LinBack(m=0.8, b=5, xStart=c.fixed(80), xStop=c.fixed(100))],
+        "Shirley": [c.Offset(12), c.Shirley(3e-3)],
+    }
+    spacing = 14 / count
+    places = 83 + spacing * (np.arange(count) + 0.5) + rng.uniform(-0.15, 0.15, count) * spacing
+    heights = rng.uniform(40, 100, count)
+    makers = {
+        "Gauss": lambda a, x: c.Gauss(A=(a, 0, None), x0=x, SD=0.6),
+        "Lorentz": lambda a, x: c.Lorentz(A=(a, 0, None), x0=x, W=1.1),
+        "GLP": lambda a, x: c.GLP(A=(a, 0, None), x0=x, F=1.3, m=c.fixed(0.3)),
+        "Voigt": lambda a, x: c.Voigt(A=(a, 0, None), x0=x, SD=0.4, W=c.fixed(0.4)),
+    }
+    peaks = [makers[kind](float(a), float(x)) for a, x in zip(heights, places, strict=True)]
+    model = Model("truth", [*grounds[background], *peaks])
+    model.set_axes(ENERGY)
+    return model
+
+
+def forgetful(model: Model) -> Model:
+    """The model with starts that say only in which order the peaks stand."""
+    start = model.copy()
+    for name in start.opt_param_names:
+        rank = float(name.split("_")[1]) if name.endswith("_x0") else 1.0
+        start.set(name, 1e-3 if name.endswith("pShirley") else rank)
+    return start
+
+
+@pytest.mark.parametrize("background", ["Offset", "LinBack", "Shirley"])
+@pytest.mark.parametrize("kind", ["Gauss", "Lorentz", "GLP", "Voigt"])
+@pytest.mark.parametrize("count", [1, 2, 3, 4])
+def test_a_fit_from_the_guess_ends_at_the_truth(kind: str, background: str, count: int) -> None:
+    model = truth(kind, background, count)
+    exact = model.evaluate()
+    data = exact + np.random.default_rng(count).normal(0, 1.0, exact.shape)
+    start = forgetful(model)
+    guessed = start.guess(data)
+    assert guessed == {name: start.values[name] for name in guessed}
+    result = fit_model(start, Measurement(data))
+    assert result.success
+    assert result.redchi < 1.5
+    for name, value in model.values.items():
+        if name.endswith("_x0"):
+            assert abs(start.values[name] - value) < 0.7, f"guess of {name}"
+            assert abs(result.values[name] - value) < 0.2, f"fit of {name}"
+
+
+def test_a_tied_doublet_and_fixed_values() -> None:
+    model = Model(
+        "doublet",
+        [
+            c.Offset(c.fixed(10)),
+            c.Gauss(A=50, x0=(88, 80, 100), SD=0.6),
+            c.Gauss(A=c.expr("Gauss_01_A / 2"), x0=c.expr("Gauss_01_x0 + 3.67"), SD=0.6),
+        ],
+    )
+    model.set_axes(ENERGY[::-1])
+    data = model.evaluate()
+    model.set("Gauss_01_x0", 95)
+    model.set("Gauss_01_A", 1)
+    guessed = model.guess(np.stack([data, data]))
+    assert set(guessed) == {"Gauss_01_A", "Gauss_01_x0", "Gauss_01_SD", "Gauss_02_SD"}
+    assert abs(guessed["Gauss_01_x0"] - 88) < 0.2
+    assert abs(guessed["Gauss_01_A"] - 50) < 5
+
+
+def test_bounds_hold() -> None:
+    model = Model("one", [c.Offset(1), c.Gauss(A=(1, 0, 5), x0=(82, 81, 84), SD=1)])
+    model.set_axes(ENERGY)
+    guessed = model.guess(3 + 20 * np.exp(-((ENERGY - 90) ** 2)))
+    assert (guessed["Gauss_01_A"], guessed["Gauss_01_x0"]) == (5.0, 84.0)
+
+
+def test_what_cannot_be_guessed_is_refused() -> None:
+    model = truth("Gauss", "Offset", 2)
+    with pytest.raises(DataError, match="do not fit the energy axis of 201 points"):
+        model.guess(np.ones(200))
+    with pytest.raises(DataError, match="not finite"):
+        model.guess(np.full(201, np.nan))
+    with pytest.raises(ModelError, match="has 0 peaks, and guess reads one to 4"):
+        _flat().guess(np.ones(201))
+    model.set_axes(None)
+    with pytest.raises(DataError, match="has no energy axis"):
+        model.guess(np.ones(201))
+
+
+def _flat() -> Model:
+    model = Model("flat", [c.Offset(1)])
+    model.set_axes(ENERGY)
+    return model

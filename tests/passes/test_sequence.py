@@ -1,0 +1,427 @@
+"""The passes one by one, on graphs as text, and all of them off in every combination."""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+import numpy as np
+import pytest
+from support.column_models import DECAY, OFFSET, PEAK, SHAPED, SHIRLEY, energy_model
+from support.zoo import ZOO, make_model
+
+from pyspec.errors import PassError, PlanError
+from pyspec.executor import CompiledExecutor, InterpretedExecutor, make_plan
+from pyspec.formula import op_of
+from pyspec.ir import NodeKind, build_graph, parse_graph, print_graph
+from pyspec.model import Model
+from pyspec.passes import PASSES, Pace, after, neutral, run
+from pyspec.passes.classify import rests
+from pyspec.plan import schedule, schedule_1d
+
+SUBSETS = [subset for n in range(len(PASSES) + 1) for subset in combinations(PASSES, n)]
+
+
+def before_and_after(name: str, text: str) -> tuple[str, tuple[str, ...]]:
+    """The text of a graph after one pass, and the notes of the pass."""
+    graph = parse_graph(text.lstrip("\n"))
+    found, _, notes = PASSES[name](graph, neutral(graph))
+    return "\n" + print_graph(found), notes
+
+
+AXES = """  energy = [1.0, 2.0, 3.0]
+"""
+
+UNFOLDED = f"""
+graph "m" ENERGY_1D {{
+{AXES}  %0 = OPT_PARAM "A" @0 {{"value": 2.0, "vary": true}}
+  %1 = STATIC_PARAM "x0" @1 {{"value": 2.0}}
+  %2 = EXPRESSION "two" @2 {{"expr_string": "3 - 1"}}
+  %3 = EXPRESSION "SD" @3 {{"expr_string": "-(two / 4) ** two * A + 2 * x0"}}
+  %4 = COMPONENT_EVAL "Gauss_01" @4 {{"function_name": "Gauss", "package": "energy"}}
+  %5 = SUM "total" @5
+  %2 -> %3 EXPR_REF[0]
+  %0 -> %3 EXPR_REF[1]
+  %1 -> %3 EXPR_REF[2]
+  %0 -> %4 PARAM_INPUT[0]
+  %1 -> %4 PARAM_INPUT[1]
+  %3 -> %4 PARAM_INPUT[2]
+  %4 -> %5 ADDEND[0]
+}}
+"""
+
+FOLDED = f"""
+graph "m" ENERGY_1D {{
+{AXES}  %0 = OPT_PARAM "A" @0 {{"value": 2.0, "vary": true}}
+  %1 = STATIC_PARAM "x0" @1 {{"value": 2.0}}
+  %2 = EXPRESSION "two" @2 {{"expr_string": "2.0"}}
+  %3 = EXPRESSION "SD" @3 {{"expr_string": "-0.25 * A + 2.0 * x0"}}
+  %4 = COMPONENT_EVAL "Gauss_01" @4 {{"function_name": "Gauss", "package": "energy"}}
+  %5 = SUM "total" @5
+  %0 -> %3 EXPR_REF[0]
+  %1 -> %3 EXPR_REF[1]
+  %0 -> %4 PARAM_INPUT[0]
+  %1 -> %4 PARAM_INPUT[1]
+  %3 -> %4 PARAM_INPUT[2]
+  %4 -> %5 ADDEND[0]
+}}
+"""
+
+DROPPED = f"""
+graph "m" ENERGY_1D {{
+{AXES}  %0 = OPT_PARAM "A" @0 {{"value": 2.0, "vary": true}}
+  %1 = STATIC_PARAM "x0" @1 {{"value": 2.0}}
+  %2 = EXPRESSION "SD" @3 {{"expr_string": "-0.25 * A + 2.0 * x0"}}
+  %3 = COMPONENT_EVAL "Gauss_01" @4 {{"function_name": "Gauss", "package": "energy"}}
+  %4 = SUM "total" @5
+  %0 -> %2 EXPR_REF[0]
+  %1 -> %2 EXPR_REF[1]
+  %0 -> %3 PARAM_INPUT[0]
+  %1 -> %3 PARAM_INPUT[1]
+  %2 -> %3 PARAM_INPUT[2]
+  %3 -> %4 ADDEND[0]
+}}
+"""
+
+UNSHARED = f"""
+graph "m" ENERGY_1D {{
+{AXES}  %0 = OPT_PARAM "A" @0 {{"value": 2.0, "vary": true}}
+  %1 = EXPRESSION "same" @1 {{"expr_string": "A"}}
+  %2 = EXPRESSION "half" @2 {{"expr_string": "A / 2"}}
+  %3 = EXPRESSION "other" @3 {{"expr_string": "same / 2"}}
+  %4 = COMPONENT_EVAL "Gauss_01" @4 {{"function_name": "Gauss", "package": "energy"}}
+  %5 = COMPONENT_EVAL "Gauss_02" @5 {{"function_name": "Gauss", "package": "energy"}}
+  %6 = SUM "total" @6
+  %0 -> %1 EXPR_REF[0]
+  %0 -> %2 EXPR_REF[0]
+  %1 -> %3 EXPR_REF[0]
+  %0 -> %4 PARAM_INPUT[0]
+  %0 -> %4 PARAM_INPUT[1]
+  %2 -> %4 PARAM_INPUT[2]
+  %1 -> %5 PARAM_INPUT[0]
+  %0 -> %5 PARAM_INPUT[1]
+  %3 -> %5 PARAM_INPUT[2]
+  %4 -> %6 ADDEND[0]
+  %5 -> %6 ADDEND[1]
+}}
+"""
+
+SHARED = f"""
+graph "m" ENERGY_1D {{
+{AXES}  %0 = OPT_PARAM "A" @0 {{"value": 2.0, "vary": true}}
+  %1 = EXPRESSION "half" @2 {{"expr_string": "A / 2"}}
+  %2 = COMPONENT_EVAL "Gauss_01" @4 {{"function_name": "Gauss", "package": "energy"}}
+  %3 = SUM "total" @6
+  %0 -> %1 EXPR_REF[0]
+  %0 -> %2 PARAM_INPUT[0]
+  %0 -> %2 PARAM_INPUT[1]
+  %1 -> %2 PARAM_INPUT[2]
+  %2 -> %3 ADDEND[0]
+  %2 -> %3 ADDEND[1]
+}}
+"""
+
+
+def test_fold_computes_what_consists_of_numbers() -> None:
+    text, notes = before_and_after("fold", UNFOLDED)
+    assert text == FOLDED
+    assert notes == (
+        "two: 3 - 1 = 2.0",
+        "SD: -(two / 4) ** two * A + 2 * x0 = -0.25 * A + 2.0 * x0",
+    )
+
+
+def test_drop_leaves_out_what_the_result_does_not_need() -> None:
+    text, notes = before_and_after("drop", FOLDED)
+    assert text == DROPPED
+    assert notes == ("two: the result does not need it",)
+
+
+def test_share_makes_equal_nodes_one() -> None:
+    text, notes = before_and_after("share", UNSHARED)
+    assert text == SHARED
+    assert notes == ("same: is A", "other: is half", "Gauss_02: is Gauss_01")
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [("fold", FOLDED), ("drop", DROPPED), ("share", SHARED), ("classify", UNFOLDED)],
+)
+def test_a_pass_with_nothing_to_do_returns_the_graph_it_was_given(name: str, text: str) -> None:
+    graph = parse_graph(text.lstrip("\n"))
+    found, _, notes = PASSES[name](graph, neutral(graph))
+    assert found is graph
+    assert name == "classify" or notes == ()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "-A ** (2 * 3)",
+        "(-2 * 1.5) ** A",
+        "A - (2 + 3 - A)",
+        "A / (2 * A) / (1 + 1)",
+        "-(-A) - -(1 + 1)",
+        "max(A, 1 - 4) ** -(2 - 1)",
+        "2 ** -A ** (1 + 2)",
+        "(A + 1 * 2) * (A - 3 * 1) ** (A * (4 - 2))",
+        "sqrt(4 + 5) * exp(-(A ** 2) / (2 * 3))",
+        "A * 1e-300 / 1e300 * (1e-200 * 1e-200)",
+    ],
+)
+def test_a_folded_formula_means_what_it_meant(text: str) -> None:
+    model = energy_model(
+        PEAK.replace("[9, true]", f'["{text}"]').replace("GLP_01_A", "r"),
+        quantities="parameters: {A: [1.7, true, 0.1, 9]}\n",
+    )
+    graph = build_graph(model)
+    node = graph.nodes[graph.node_by_name["GLP_01_A"]]
+    folded, _, notes = PASSES["fold"](graph, neutral(graph))
+    after_it = folded.nodes[folded.node_by_name["GLP_01_A"]]
+    assert notes
+    for value in (1.7, 0.3, 4.0):
+        env = {"A": value}
+        np.testing.assert_array_equal(after_it.formula.evaluate(env), node.formula.evaluate(env))
+
+
+def test_fold_leaves_what_is_not_finite_as_it_is_written() -> None:
+    model = energy_model(OFFSET, PEAK.replace("[9, true]", '["1 / 0 + Offset_y0"]'), time=False)
+    graph = build_graph(model)
+    assert PASSES["fold"](graph, neutral(graph))[0] is graph
+
+
+def test_fold_does_not_touch_fixed_parameters() -> None:
+    model = energy_model(PEAK, PEAK.replace("[9, true]", '["2 * GLP_01_x0"]'), time=False)
+    plan = make_plan(model)
+    assert "GLP_01_x0" in plan.fixed_names
+    one, other = (CompiledExecutor(plan).run(None, {"GLP_01_x0": x}) for x in (84.0, 85.0))
+    assert not np.array_equal(one, other)
+
+
+def test_parameters_stay_where_only_a_quantity_needs_them() -> None:
+    text = DROPPED.rstrip("}\n") + "\n"
+    text += """  %5 = OPT_PARAM "r" @6 {"value": 1.0, "vary": true}
+  %6 = EXPRESSION "area" @7 {"expr_string": "A * r"}
+  %0 -> %6 EXPR_REF[0]
+  %5 -> %6 EXPR_REF[1]
+}
+"""
+    graph = parse_graph(text.lstrip("\n"))
+    found, _, report = run(graph)
+    assert report[1].notes == ("area: the result does not need it",)
+    assert schedule_1d(graph).opt_param_names == ("A", "r") == tuple(n.name for n in found.free)
+
+
+def test_functions_of_python_and_convolutions_are_not_shared() -> None:
+    law = "gaussCONV: {SD: [1, true]}\nexpFun: {A: [2, true], tau: [3, true], t0: [0, false]}"
+    tied = (
+        'gaussCONV: {SD: ["GLP_01_A_gaussCONV_SD"]}\n'
+        'expFun: {A: ["GLP_01_A_expFun_01_A"], tau: ["GLP_01_A_expFun_01_tau"], '
+        't0: ["GLP_01_A_expFun_01_t0"]}'
+    )
+    model = energy_model(PEAK, PEAK, moves={"GLP_01_A": law, "GLP_02_A": tied})
+    graph, _, _ = run(build_graph(model))
+    assert len(graph.of_kind(NodeKind.CONVOLUTION)) == 2
+    assert len(graph.of_kind(NodeKind.DYNAMICS_TRACE)) == 1
+    make_plan(model)
+
+
+# ---- what classify finds ------------------------------------------------------------------
+
+
+def known(model: Model) -> dict[str, tuple[str, tuple[str, ...], tuple[str, ...] | None]]:
+    """Of each component: pace, free parameters, onsets."""
+    graph, facts, _ = run(build_graph(model))
+    found = {}
+    for node in graph.nodes:
+        if node.kind in (NodeKind.COMPONENT_EVAL, NodeKind.SPECTRUM_FED_OP):
+            thetas = tuple(graph.free[place].name for place in facts.thetas[node.id])
+            onsets = facts.onsets[node.id]
+            names = None if onsets is None else tuple(graph.nodes[k].name for k in sorted(onsets))
+            found[node.name] = facts.paces[node.id].name.lower(), thetas, names
+    return found
+
+
+def test_paces_of_components() -> None:
+    found = known(energy_model(OFFSET, SHIRLEY, PEAK, moves={"GLP_01_A": DECAY}))
+    onset = ("GLP_01_A_expFun_01_t0",)
+    law = ("GLP_01_A", "GLP_01_A_expFun_01_A", "GLP_01_A_expFun_01_tau")
+    assert found == {
+        "GLP_01": ("height", law, onset),
+        "Shirley": ("separable", ("Shirley_pShirley", *law), onset),
+        "Offset": ("static", ("Offset_y0",), ()),
+    }
+
+
+def test_a_background_that_reads_two_traces_moves() -> None:
+    model = energy_model(SHIRLEY, OFFSET, PEAK, moves={"GLP_01_A": DECAY})
+    assert known(model)["Shirley"][0] == "moving"
+
+
+def test_a_shape_that_moves() -> None:
+    found = known(energy_model(SHAPED, moves={"GLP_01_x0": DECAY}))
+    assert found["GLP_01"][0] == "moving"
+    assert found["GLP_01"][2] == ("GLP_01_x0_expFun_01_t0",)
+
+
+def test_a_height_over_a_profile_is_one_shape_times_a_trace() -> None:
+    profile = {"GLP_01_x0": "pLinear: {m: [1, true], b: [0, false]}"}
+    model = energy_model(PEAK, moves={"GLP_01_A": DECAY}, profiles=profile)
+    assert known(model)["GLP_01"][0] == "separable"
+
+
+@pytest.mark.parametrize(
+    "laws",
+    [
+        f"gaussIRF: {{SD: [0.4, true]}}\n{DECAY}",
+        f"gaussCONV: {{SD: [0.4, true]}}\n{DECAY}",
+        "erfFun: {A: [2, true], SD: [3, true], t0: [0, false]}",
+        [DECAY, "none: {}"],
+    ],
+)
+def test_what_reaches_ahead_of_the_onset_does_not_rest(laws: str | list[str]) -> None:
+    assert known(energy_model(PEAK, moves={"GLP_01_A": laws}))["GLP_01"][2] is None
+
+
+def test_laws_that_rest_before_their_onset() -> None:
+    laws = ("stepFun", "linFun", "expFun", "sinFun", "sinDivX", "sqrtFun", "erfFun", "none")
+    assert [law for law in laws if rests(op_of(law))] == list(laws[:6])
+
+
+@pytest.mark.parametrize("name", ZOO)
+def test_before_the_earliest_onset_all_times_are_alike(name: str) -> None:
+    model = make_model(name)
+    plan = make_plan(model)
+    if not plan.op_rests.all() or plan.time is None or plan.dimension == 1:
+        pytest.skip("nothing rests")
+    executor = InterpretedExecutor(plan)
+    traces = executor.traces(plan.theta)
+    onset = traces[plan.op_onset_rows, 0].min(initial=np.inf)
+    before = executor.run(plan.theta)[plan.time < onset]
+    assert (before == before[:1]).all()
+
+
+# ---- the sequence -------------------------------------------------------------------------
+
+#: Models in which every pass has something to do.
+RICH: dict[str, Model] = {
+    "2d": energy_model(
+        OFFSET,
+        SHIRLEY,
+        PEAK,
+        SHAPED.replace("[9, true]", '["3 / 4 * GLP_01_A"]').replace("[1, true]", '["GLP_01_F"]'),
+        SHAPED.replace("[9, true]", '["(6 / 8) * GLP_01_A"]')
+        .replace("[84, true]", '["GLP_02_x0"]')
+        .replace("[1, true]", '["GLP_02_F"]')
+        .replace("[0.3, true]", '["GLP_02_m"]'),
+        moves={"GLP_01_A": DECAY, "GLP_02_x0": f"gaussCONV: {{SD: [1, true]}}\n{DECAY}"},
+        quantities="parameters:\n  area: ['GLP_01_A * GLP_01_F * 2 / 3']\n",
+    ),
+    "aux": energy_model(
+        OFFSET,
+        PEAK,
+        PEAK.replace("[84, false]", '["GLP_01_x0"]').replace("[9, true]", '["GLP_01_A"]'),
+        moves={"GLP_01_A": DECAY},
+        profiles={"GLP_01_x0": "pLinear: {m: [1, true], b: [0.5, false]}"},
+    ),
+    "1d": energy_model(
+        PEAK,
+        PEAK.replace("[9, true]", '["GLP_01_A"]'),
+        SHIRLEY,
+        PEAK.replace("[9, true]", '["(1 + 2) * GLP_01_A / 3"]'),
+        time=False,
+    ),
+}
+
+
+@pytest.mark.parametrize("name", RICH)
+def test_each_pass_does_something_to_the_rich_models(name: str) -> None:
+    _, _, report = run(build_graph(RICH[name]))
+    assert [step.name for step in report] == list(PASSES)
+    did = {step.name for step in report if step.notes}
+    assert {"share", "classify"} <= did
+    assert did == set(PASSES) or name != "2d"
+
+
+@pytest.mark.parametrize("without", SUBSETS, ids=",".join)
+@pytest.mark.parametrize("name", RICH)
+def test_the_numbers_do_not_depend_on_the_passes(name: str, without: tuple[str, ...]) -> None:
+    whole, plan = make_plan(RICH[name]), make_plan(RICH[name], without)
+    assert (plan.opt_param_names, plan.fixed_names) == (whole.opt_param_names, whole.fixed_names)
+    for executor in (InterpretedExecutor, CompiledExecutor):
+        spectrum, expected = executor(plan).run(None), executor(whole).run(None)
+        assert np.abs(spectrum - expected).max() <= 1e-13 * np.abs(expected).max()
+    slopes = CompiledExecutor(plan).jacobian(None, known_only=True)
+    expected = CompiledExecutor(whole).jacobian(None, known_only=True)
+    # What runs at a time of its own rather than for all rounds differently, column by column.
+    assert (np.abs(slopes - expected).max(axis=1) <= 1e-12 * np.abs(expected).max(axis=1)).all()
+
+
+def test_neutral_facts_claim_nothing() -> None:
+    graph = build_graph(RICH["2d"])
+    facts = neutral(graph)
+    plan = schedule(graph, facts)
+    n = len(plan.opt_param_names)
+    assert (plan.op_pace == Pace.MOVING).all()
+    assert not plan.op_rests.any()
+    computed = slice(n + len(plan.fixed_names), None)
+    assert plan.row_moves[computed].all()
+    assert (np.diff(plan.row_theta_indptr)[computed] == n).all()
+
+
+def test_the_verifier_runs_after_each_pass(monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(graph, facts):  # type: ignore[no-untyped-def]
+        from pyspec.ir.rewrite import renumbered
+
+        made = renumbered(graph, graph.nodes, graph.edges[:-1])
+        return made, neutral(made), ()
+
+    monkeypatch.setitem(PASSES, "share", broken)
+    with pytest.raises(PlanError, match="graph m:"):
+        run(build_graph(RICH["1d"]))
+
+
+def test_unknown_names_are_one_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    graph = build_graph(RICH["1d"])
+    with pytest.raises(PassError, match="without: 'flod' is no pass; did you mean 'fold'"):
+        run(graph, ["flod"])
+    with pytest.raises(PassError, match="there are fold, drop, share, classify"):
+        after("last")
+    monkeypatch.setenv("PYSPEC_PASSES", "fold,shaer")
+    with pytest.raises(PassError, match="PYSPEC_PASSES: 'shaer' is no pass"):
+        run(graph)
+    monkeypatch.setenv("PYSPEC_PASSES", "fold,-share")
+    with pytest.raises(PassError, match="either 'fold,share' or '-fold,-share'"):
+        run(graph)
+
+
+@pytest.mark.parametrize(
+    ("text", "ran"),
+    [
+        ("", ["fold", "drop", "share", "classify", "separable"]),
+        ("none", []),
+        ("share, fold", ["fold", "share"]),
+        ("-share,-drop", ["fold", "classify", "separable"]),
+    ],
+)
+def test_the_environment_chooses(
+    text: str, ran: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PYSPEC_PASSES", text)
+    _, _, report = run(build_graph(RICH["1d"]))
+    assert [step.name for step in report if step.ran] == ran
+    _, _, report = run(build_graph(RICH["1d"]), "fold")
+    assert [step.name for step in report if step.ran] == [name for name in ran if name != "fold"]
+
+
+def test_the_passes_after_one() -> None:
+    assert after("drop") == {"share", "classify", "separable"}
+    assert after("separable") == frozenset()
+
+
+def test_the_report_reads_as_text() -> None:
+    _, _, report = run(build_graph(RICH["1d"]), "fold")
+    text = "\n".join(str(step) for step in report)
+    assert text.startswith("fold: left out\ndrop: ")
+    assert "share: 19 -> 18 nodes\n  GLP_02_A: is GLP_01_A\n" in text
+    assert "\n  GLP_01: depends on GLP_01_A\nseparable: " in text
+    assert text.endswith("\n  no product of energies and times: spectra are walked")

@@ -1,0 +1,92 @@
+"""In a notebook: every picture is shown, each once, without pyplot; tables are HTML."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import pytest
+
+pytest.importorskip("matplotlib")
+nbclient = pytest.importorskip("nbclient", reason="needs nbclient: pip install 'pyspec[test]'")
+pytest.importorskip("ipykernel", reason="needs ipykernel: pip install 'pyspec[test]'")
+nbformat = pytest.importorskip("nbformat")
+
+PREPARE = """
+import sys
+import numpy as np
+from pyspec import File, fit_model, load_model, Measurement
+from pyspec.fit import fit_slices
+from pyspec.plot import *
+text = "m:\\n  Offset: {y0: [5, True]}\\n  Gauss: {A: [8, True], x0: [9, True], SD: [1, True]}\\n"
+text += "law:\\n  expFun: {A: [4, True], tau: [3, True, 0.1, 99], t0: [0, False]}\\n"
+E, T = np.linspace(0, 20, 41), np.arange(5.0)
+model = load_model(text, "m")
+model.set_axes(energy=E)
+data = model.evaluate() + np.random.default_rng(0).normal(0, .2, 41)
+one = fit_model(model, Measurement(data))
+series = np.tile(data, (5, 1))
+slices = fit_slices(model, Measurement(series), times=T)
+from pyspec.model import load_dynamics
+model.add_dynamics("Gauss_01_A", load_dynamics(text, "law", "Gauss_01_A"))
+model.set_axes(energy=E, time=T)
+noise = 0.1 * np.random.default_rng(1).normal(size=(5, 41))
+two = fit_model(model, Measurement(model.evaluate() + noise))
+file = File(data=series, energy=E, time=T, units={"energy": "eV"})
+"""
+#: A picture as the last line, one that is kept and named again, one that is shown by hand.
+PICTURES = (
+    "plot_fit(one)",
+    "plot_fit(two)",
+    "plot_fit(slices)",
+    "plot_components(one)",
+    "plot_moving(two)",
+    "plot_evolution(T, slices.values, params=slices.free_names)",
+    "plot_waterfall(series, E, T)",
+    "plot_data(series, E, T)",
+    "figure = plot_data(data, E)\nfigure",
+    "plot_fit(one, show=True)",
+    "plot_fit(one, show=True)\n1 + 1",
+    "file.plot_data()",
+    # From here on pyplot is there, with its own way of showing figures.
+    "import matplotlib.pyplot as plt\nplot_fit(one)",
+    "plot_fit(two, show=True)",
+    "ax = plt.subplots()[1]\nplot_components(one, ax=ax)\nNone",
+)
+TABLES = ("model", "file", "one", "slices", "one.table", "one.correlations")
+
+
+@pytest.fixture(scope="module")
+def notebook() -> Any:
+    asked = ("'matplotlib.pyplot' in sys.modules", "plt.get_fignums()")
+    codes = [PREPARE, *PICTURES[:12], asked[0], *PICTURES[12:], asked[1], *TABLES]
+    cells = [nbformat.v4.new_code_cell(code) for code in codes]
+    book = nbformat.v4.new_notebook(cells=cells)
+    with warnings.catch_warnings(), pytest.MonkeyPatch.context() as patch:
+        warnings.simplefilter("ignore")  # of the kernel's own transport
+        patch.delenv("MPLBACKEND", raising=False)  # a notebook chooses its own
+        nbclient.NotebookClient(book, timeout=300, kernel_name="python3").execute()
+    return {cell.source: cell.outputs for cell in book.cells}
+
+
+def kinds(outputs: Any, kind: str) -> int:
+    return sum(kind in output.get("data", {}) for output in outputs)
+
+
+def test_every_picture_is_there_exactly_once(notebook: Any) -> None:
+    # Figures that pyplot does not know used to show as <Figure size …>, and twice when shown.
+    assert {code: kinds(notebook[code], "image/png") for code in PICTURES} == dict.fromkeys(
+        PICTURES, 1
+    )
+
+
+def test_pyplot_is_neither_needed_nor_filled(notebook: Any) -> None:
+    assert notebook["'matplotlib.pyplot' in sys.modules"][0]["data"]["text/plain"] == "False"
+    assert notebook["plt.get_fignums()"][0]["data"]["text/plain"] == "[]"
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_tables_are_html(notebook: Any, name: str) -> None:
+    html = notebook[name][0]["data"]["text/html"]
+    assert html.count("<table>") == html.count("</table>") == 1
+    assert {"model": "Gauss_01_A", "file": "eV"}.get(name, "Gauss_01") in html

@@ -1,0 +1,119 @@
+"""Fits of an archive are drawn and reported as they were, without fitting again."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from pyspec.errors import DataError
+from pyspec.fit import fit_model, fit_slices
+from pyspec.io import load_fit, save_fit
+from pyspec.model import Measurement, load_dynamics, load_model
+from pyspec.plot import plot_components, plot_fit, plot_moving, report
+
+pytest.importorskip("matplotlib")
+pytest.importorskip("h5py")
+
+ENERGY = np.linspace(20.0, 0.0, 60)
+TIME = np.linspace(-2.0, 18.0, 21)
+TEXT = """
+pair:
+  Offset: {y0: [20.0, True]}
+  GLP: {A: [100.0, True, 0, 1000], x0: [13.0, True], F: [2.0, True, 0.1, 9], m: [0.3, False]}
+  GLP: {A: ["GLP_01_A / 2"], x0: ["GLP_01_x0 - 6"], F: ["GLP_01_F"], m: ["GLP_01_m"]}
+law:
+  expFun: {A: [2, True], tau: [5, True, 0.1, 50], t0: [0, False]}
+"""
+NAMES: dict[str, Any] = {"labels": {"energy": "BE"}, "units": {"energy": "eV", "time": "ps"}}
+
+
+def fitted(two: bool, counts: bool = False) -> Any:
+    model = load_model(TEXT, "pair")
+    if two:
+        model.add_dynamics("GLP_01_x0", load_dynamics(TEXT, "law", "GLP_01_x0"))
+    model.set_axes(energy=ENERGY, time=TIME if two else None)
+    data = np.random.default_rng(0).poisson(np.asarray(model.evaluate())) * 1.0
+    noise: Any = {"loss": "poisson"} if counts else {"weight": np.array(0.2)}
+    result = fit_model(model, Measurement(data, columns=(5, 50), **noise, **NAMES))
+    result.file_name, result.fit_type = "scan", "2d" if two else "spectrum"
+    return result
+
+
+def arrays(figure: Any) -> list[Any]:
+    found = [np.asarray(line.get_ydata()) for ax in figure.axes for line in ax.lines]
+    return found + [np.asarray(c.get_array()) for ax in figure.axes for c in ax.collections
+                    if c.get_array() is not None]  # fmt: skip
+
+
+def same(first: Any, second: Any) -> None:
+    pairs = list(zip(arrays(first), arrays(second), strict=True))
+    assert pairs
+    for a, b in pairs:
+        np.testing.assert_allclose(a, b, rtol=1e-12, atol=1e-12)
+    texts = [[ax.get_xlabel() + ax.get_ylabel() for ax in f.axes] for f in (first, second)]
+    assert texts[0] == texts[1]
+
+
+@pytest.mark.parametrize("counts", [False, True])
+@pytest.mark.parametrize("two", [False, True])
+def test_a_loaded_fit_is_drawn_as_the_fit_was(two: bool, counts: bool, tmp_path: Path) -> None:
+    result = fitted(two, counts)
+    save_fit(tmp_path / "fits.h5", result)
+    stored = load_fit(tmp_path / "fits.h5")
+    same(plot_fit(stored), plot_fit(result))
+    assert plot_fit(stored).axes[1].get_xlabel() == "binding energy (eV)"
+    same(*(plot_moving(r) if two else plot_components(r) for r in (stored, result)))
+    again = stored.to_result()
+    assert again.values == result.values
+    assert again.stderr == result.stderr
+    assert again.nfev == result.nfev
+    np.testing.assert_allclose(again.correlations.matrix, result.correlations.matrix, rtol=1e-9)
+    assert again.statistics["aic"] == pytest.approx(result.statistics["aic"], rel=1e-12)
+    text = report(stored, tmp_path / "r.html").read_text(encoding="utf-8")
+    for part in ("pair fitted to scan", "converged", "GLP_01_F", "eV, 45 points"):
+        assert part in text
+
+
+def test_loaded_slices_are_drawn_and_reported(tmp_path: Path) -> None:
+    model = load_model(TEXT, "pair")
+    model.set_axes(energy=ENERGY)
+    clean = np.asarray(model.evaluate())
+    data = np.random.default_rng(2).poisson(np.tile(clean, (6, 1))) * 1.0
+    data[3] = 1e300  # this one fails
+    slices = fit_slices(model, Measurement(data, **NAMES), times=TIME[:6])
+    save_fit(tmp_path / "fits.h5", slices)
+    again = load_fit(tmp_path / "fits.h5").to_result()
+    assert again.status == slices.status
+    for name in slices.names:
+        np.testing.assert_array_equal(again.values[name], slices.values[name])
+    good = slices.success
+    np.testing.assert_allclose(again.fit[good], slices.fit[good], rtol=1e-12)
+    assert again[0].result is not None
+    assert again[0].result.residual.shape == (60,)
+    same(plot_fit(load_fit(tmp_path / "fits.h5")), plot_fit(slices))
+    assert "of 6 converged" in report(again, tmp_path / "s.html").read_text(encoding="utf-8")
+
+
+def test_without_data_they_are_asked_for(tmp_path: Path) -> None:
+    result = fitted(False)
+    save_fit(tmp_path / "fits.h5", result, with_data=False)
+    stored = load_fit(tmp_path / "fits.h5")
+    with pytest.raises(DataError, match="saved without data; hand them over"):
+        plot_fit(stored)
+    data = result.measurement.data
+    same(plot_fit(stored.to_result(data)), plot_fit(result))
+
+
+@pytest.mark.parametrize("two", [False, True])
+def test_a_stored_fit_predicts_as_it_did(tmp_path: Path, two: bool) -> None:
+    result = fitted(two)
+    save_fit(tmp_path / "a.h5", [result])
+    stored = load_fit(tmp_path / "a.h5")
+    before = result.predict(energy=ENERGY[::2])
+    after = stored.predict(energy=ENERGY[::2])
+    np.testing.assert_allclose(after.value, before.value, rtol=1e-12)
+    np.testing.assert_allclose(after.stderr, before.stderr, rtol=1e-9)
+    same(stored.plot(), result.plot())

@@ -1,0 +1,11 @@
+"""What several test files share.
+
+- ``zoo``, ``column_models``: models of every form, by name and as lines of text
+- ``fit_cases``, ``native_cases``, ``joint_fit``: fits with a known truth, fits of every kind, and
+  a joint fit by SciPy alone
+- ``op_cases``, ``op_formulas``: arguments for every row of the op table, and its exact formulas
+- ``random_models``: models from a seed, and what must hold for each
+- ``vamas_files``, ``io_samples``: files of every format, by writers of their own
+- ``drawn``: what a figure shows, read back from it
+- ``progress``: the progress line of a run
+"""

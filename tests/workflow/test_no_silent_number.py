@@ -1,0 +1,124 @@
+"""What used to give a number that looked right: hidden pixels, data that changed, odd words."""
+
+from __future__ import annotations
+
+import keyword
+from pathlib import Path
+from typing import Any
+
+import lmfit
+import numpy as np
+import pytest
+from support.fit_cases import ENERGY, START, STATIC, TIME, data_1d, data_2d, spectrum
+
+from pyspec import DataError, File, FitError, ModelError, Project, load_fits, save_fit
+from pyspec.fit import fit_model, fit_slices
+from pyspec.model import Measurement, load_model
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Project:
+    (tmp_path / "models.yaml").write_text(STATIC.format(**START))
+    return Project(tmp_path, show_output=False)
+
+
+def loaded(file: File) -> File:
+    file.load_model("models.yaml", "spectrum")
+    return file
+
+
+def test_the_mask_of_an_array_and_another_combine(project: Project) -> None:
+    """mask= used to replace the mask of the array, whose hidden pixels were then fitted."""
+    data = np.ma.MaskedArray(data_1d(), mask=np.arange(81) == 40)
+    data.data[40] = 1e6
+    file = File(project, data=data, energy=ENERGY, mask=np.arange(81) == 3)
+    assert file.keep is not None
+    assert np.flatnonzero(~file.keep).tolist() == [3, 40]
+    assert loaded(file).fit_spectrum("spectrum").values["GLP_01_A"] == pytest.approx(12, rel=0.02)
+    with pytest.raises(DataError, match="mask has shape"):
+        File(project, data=data, energy=ENERGY, mask=np.zeros(7, dtype=bool))
+
+
+@pytest.mark.parametrize("axis", ["energy", "time"])
+def test_a_masked_axis_is_refused(project: Project, axis: str) -> None:
+    axes: dict[str, Any] = {"energy": ENERGY, "time": TIME}
+    axes[axis] = np.ma.MaskedArray(axes[axis], mask=np.arange(axes[axis].size) == 2)
+    with pytest.raises(DataError, match=f"the {axis} axis is a masked array and hides points"):
+        File(project, data=data_2d(), **axes)
+    axes[axis] = np.ma.MaskedArray(axes[axis].data, mask=False)
+    assert File(project, data=data_2d(), **axes).data is not None
+
+
+def test_a_measurement_refuses_masked_arrays() -> None:
+    hidden = np.ma.MaskedArray(data_1d(), mask=ENERGY < 80)
+    with pytest.raises(DataError, match="data is a masked array, whose mask would be lost"):
+        Measurement(data=hidden)
+    with pytest.raises(DataError, match="weight is a masked array, whose mask would be lost"):
+        Measurement(data=data_1d(), weight=hidden)
+
+
+def test_data_that_changed_after_the_fit_are_not_saved(project: Project, tmp_path: Path) -> None:
+    """A buffer that an acquisition used again was saved with the digest of what it held then."""
+    buffer = data_2d()
+    file = loaded(File(project, data=buffer, energy=ENERGY, time=TIME, name="scan"))
+    file.fit_spectrum("spectrum", time_point=0)
+    file.fit_2d("spectrum")
+    whole = file.get_result(fit_type="2d")
+    slices = fit_slices(spectrum(), Measurement(data=buffer, rows=(0, 2)))
+    save_fit(tmp_path / "before.h5", [whole, slices])
+    buffer[5, 5] += 1.0
+    for fit in (whole, slices):
+        with pytest.raises(DataError, match=r"its data were changed after it was fitted.*a copy"):
+            save_fit(tmp_path / "after.h5", fit)
+    with pytest.raises(DataError, match="the spectrum fit of spectrum: its data were changed"):
+        file.save_fit("after.h5")
+    assert not (tmp_path / "after.h5").exists()
+    save_fit(tmp_path / "after.h5", whole, with_data=False)
+    before, after = load_fits(tmp_path / "before.h5")[0], load_fits(tmp_path / "after.h5")[0]
+    assert before.same_data(data_2d())
+    assert after.data_sha256 == "", "what is there now are not the data that were fitted"
+    buffer[5, 5] -= 1.0
+    buffer[...] = data_2d()
+    save_fit(tmp_path / "after.h5", whole)
+
+
+@pytest.mark.parametrize("word", ["lambda", "in", "True", "None", "print"])
+def test_a_quantity_called_as_a_word_of_python(word: str) -> None:
+    """It loaded, and lmfit failed at the first fit."""
+    text = f"parameters:\n  width: [1, True]\n  {word}: [2, True]\n" + STATIC.format(**START)
+    with pytest.raises(ModelError, match=rf"<text>:3: {word}: '{word}' is a word of Python"):
+        load_model(text, "spectrum")
+
+
+def test_every_name_that_loads_is_one_of_lmfit() -> None:
+    for word in [*keyword.kwlist, *keyword.softkwlist, "self", "np", "fcn", "__import__"]:
+        text = f"parameters:\n  {word}: [2, True]\n" + STATIC.format(**START)
+        try:
+            load_model(text, "spectrum")
+        except ModelError:
+            continue
+        lmfit.Parameters().add(word, 1.0)
+
+
+def test_limits_may_be_numbers_of_numpy_but_not_true() -> None:
+    measurement = Measurement(data=data_1d())
+    result = fit_model(spectrum(), measurement, max_nfev=np.int64(3), max_seconds=np.float32(60))
+    assert result.nfev <= 3
+    for limit in (True, np.True_, 0, 2.5, "5"):
+        with pytest.raises(FitError, match="max_nfev must be a whole number above 0"):
+            fit_model(spectrum(), measurement, max_nfev=limit)  # type: ignore[arg-type]
+    with pytest.raises(FitError, match="max_seconds must be a number above 0, not True"):
+        fit_model(spectrum(), measurement, max_seconds=True)
+
+
+@pytest.mark.parametrize("width", [1e-310, 1e-160, 1e160])
+@pytest.mark.parametrize(
+    "line", ["DS: {{A: [1, True], x0: [0, True], F: [{0}, True], alpha: [0.1, True]}}",
+             "Voigt: {{A: [1, True], x0: [0, True], SD: [{0}, True], W: [1, True]}}",
+             "SkewGauss: {{A: [1, True], x0: [0, True], w: [{0}, True], b: [0.5, True]}}"],
+)  # fmt: skip
+def test_widths_whose_squares_are_no_numbers_are_refused(line: str, width: float) -> None:
+    """The executors gave different values for them."""
+    with pytest.raises(ModelError, match=r"<text>:2: .* cannot compute with .*; choose units in"):
+        load_model(f"m:\n  {line.format(width)}\n", "m")
+    load_model(f"m:\n  {line.format(1e-100)}\n", "m")

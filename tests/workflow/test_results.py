@@ -1,0 +1,254 @@
+"""FitResults: finding, comparing, labelling, dropping and exporting the fits of a project."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from pyspec import DataError, File, FitError, FitResults, Project
+from pyspec.model import load_model
+
+pandas = pytest.importorskip("pandas")
+pytest.importorskip("matplotlib")
+pytest.importorskip("h5py")
+
+ENERGY, TIME = np.linspace(80.0, 90.0, 61), np.linspace(-2.0, 9.0, 12)
+
+MODELS = """
+one:
+  Offset: {y0: [1.0, True, 0, 10]}
+  Gauss: {A: [5.0, True, 0, 50], x0: [84.8, True, 82, 88], SD: [1.0, True, 0.2, 3]}
+shared:
+  Offset: {y0: [1.0, True, 0, 10]}
+  Gauss: {A: [5.0, True, 0, 50], x0: [84.8, "project", 82, 88], SD: [1.0, "project", 0.2, 3]}
+two:
+  Offset: {y0: [1.0, True, 0, 10]}
+  Gauss: {A: [5.0, True, 0, 50], x0: [84.8, True, 82, 88], SD: [1.0, True, 0.2, 3]}
+  Gauss: {A: [1.0, True, 0, 50], x0: [87.0, True, 86, 89], SD: ["Gauss_01_SD"]}
+"""
+
+
+def measured(seed: int) -> np.ndarray:
+    model = load_model(MODELS, "two")
+    model.set_values({"Gauss_01_A": 20.0, "Gauss_01_x0": 84.4, "Gauss_02_A": 6.0})
+    model.set_axes(energy=ENERGY, time=TIME)
+    noise = np.random.default_rng(seed).normal(0, 0.3, (TIME.size, ENERGY.size))
+    return np.asarray(model.evaluate() + noise)
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory: pytest.TempPathFactory) -> Project:
+    folder = tmp_path_factory.mktemp("project")
+    (folder / "models.yaml").write_text(MODELS)
+    project = Project(folder, "many", show_output=0)
+    for seed in (1, 2):
+        file = File(project, f"scan_{seed}", data=measured(seed), energy=ENERGY, time=TIME)
+        file.set_noise("gaussian", sigma=0.3)
+        file.define_baseline(-2, 2)
+        for name in ("one", "two"):
+            file.load_model("models.yaml", name)
+            file.fit_baseline(name)
+    project[0].fit_slice_by_slice("one")
+    project[0].fit_slice_by_slice("two")
+    project[0].fit_2d("two")
+    return project
+
+
+def test_find_get_and_what_there_is(project: Project) -> None:
+    results = project.results
+    assert isinstance(results, FitResults)
+    assert results == project.results
+    assert results is not project.results
+    assert results.files() == ["scan_1", "scan_2"]
+    assert results.models(file=project[1]) == ["one", "two"]
+    assert [fit.file_name for fit in results.find(model="one", fit_type="baseline")] == [
+        "scan_1", "scan_2",
+    ]  # fmt: skip
+    found = results.get(file="scan_1", model="two", fit_type="2d")
+    assert found is project[0].results[-1]
+    with pytest.raises(FitError, match=r"several such fits: .* name one by handle="):
+        results.get(model="one")
+    with pytest.raises(FitError, match="no such fit; there are"):
+        results.get(file="scan_2", fit_type="2d")
+
+
+def test_tables_and_correlations_are_frames(project: Project) -> None:
+    results = project.results
+    frame = results.get_parameters(file="scan_1", model="two", fit_type="baseline")
+    assert frame["stderr"].isna().sum() == 0  # a follower has one too
+    assert frame.set_index("name").loc["Gauss_02_SD", "expr"] == "Gauss_01_SD"
+    matrix = results.get_correlations(file="scan_1", fit_type="2d")
+    assert list(matrix.index) == list(matrix.columns)
+    assert np.allclose(np.diag(matrix), 1.0)
+    slices = results.get_parameters(fit_type="sbs", model="one")
+    assert slices.shape == (12, 4)
+    with pytest.raises(FitError, match="slices have no correlations"):
+        results.get_correlations(fit_type="sbs")
+
+
+def test_compare_models(project: Project) -> None:
+    frame = project.results.compare_models(fit_type="baseline", file="scan_1")
+    assert list(frame["model"]) == ["one", "two"]
+    assert frame["aic"][1] < frame["aic"][0]
+    # The baseline is a mean of five spectra.
+    assert np.allclose(frame["sigma_eff"], 0.3 / np.sqrt(5))
+    long = project[0].compare_models(fit_type="sbs", sbs_aggregation="long")
+    assert len(long) == 24
+    assert list(long["slice_index"][:4]) == [0, 0, 1, 1]
+    assert set(long["model"][:2]) == {"one", "two"}
+    whole = project[0].compare_models(fit_type="sbs", sbs_aggregation="sum")
+    parts = [one.result for one in project.results.get(fit_type="sbs", model="two")]
+    left = sum(one.n_data - one.n_free for one in parts)
+    expected = sum(one.chisqr for one in parts) / left
+    assert np.isclose(whole.set_index("model").loc["two", "chi2_red"], expected)
+    assert len(project.results.compare_models(models=["none"])) == 0
+
+
+def test_variants_and_differences(project: Project) -> None:
+    file = project[1]
+    before = list(file.results)
+    file.models["one"].set("Gauss_01_SD", max=2.5)
+    file.fit_baseline("one")
+    table = project.results.variants(file=file, model="one", fit_type="baseline")
+    assert len(table) == 2
+    assert table["Gauss_01_SD.max"].tolist() == [3.0, 2.5]
+    assert "Gauss_01_A.max" not in table  # the same in both
+    difference = project.results.diff(*table["handle"]).set_index("field")
+    assert difference.loc["Gauss_01_SD.max", "section"] == "input"
+    with pytest.raises(FitError, match="name the same fit"):
+        project.results.diff(table["handle"][0], table["handle"][0])
+    with pytest.raises(FitError, match="variants are those of one file"):
+        project.results.variants(model="one")
+    project.drop_fits(table["handle"][1])
+    assert file.results == before
+    file.models["one"].set("Gauss_01_SD", max=3.0)
+
+
+def test_other_windows_are_not_compared(project: Project) -> None:
+    file = project[1]
+    file.set_fit_limits([82, 88])
+    file.fit_baseline("one")
+    with pytest.raises(FitError, match="saw different windows"):
+        project.results.compare_models(file=file)
+    file.results.pop()
+    file.set_fit_limits(None)
+
+
+def test_labels(project: Project) -> None:
+    results = project.results
+    handle = results.variants(file="scan_1", model="two", fit_type="2d")["handle"][0]
+    results.set_label(handle, "chosen")
+    assert project.results.get(handle="chosen") is results.get(handle=handle)
+    assert project[0].get_result(handle="chosen") is results.get(handle=handle)
+    other = results.variants(file="scan_2", model="two", fit_type="baseline")["handle"][0]
+    chosen = project.results.get(handle="chosen")
+    assert chosen.label == "chosen"
+    assert chosen.timestamp.endswith("+00:00")
+    assert np.array_equal(chosen.observed, chosen.data)
+    assert chosen.metrics == chosen.statistics
+    slices = project.results.get(fit_type="sbs", model="two")
+    assert slices.label is None
+    assert np.allclose(slices.metrics["chi2"], slices.chisqr)
+    with pytest.raises(FitError, match="'chosen' is the label of"):
+        results.set_label(other, "chosen")
+    with pytest.raises(FitError, match="is no label"):
+        results.set_label(other, "best")
+
+
+def test_an_archive_keeps_handles_and_answers(project: Project, tmp_path: Path) -> None:
+    project.save_fits(tmp_path / "all.h5")
+    loaded = FitResults.load(tmp_path / "all.h5")
+    live = project.results
+    assert loaded.files() == live.files()
+    assert len(loaded) == len(live)
+    pandas.testing.assert_frame_equal(
+        loaded.compare_models(file="scan_1"), live.compare_models(file="scan_1")
+    )
+    one = {"file": "scan_1", "model": "two", "fit_type": "2d"}
+    pandas.testing.assert_frame_equal(loaded.get_parameters(**one), live.get_parameters(**one))
+    assert len(FitResults.load(tmp_path / "all.h5", fit_type="sbs", model=["one"])) == 1
+    assert loaded.plot_fit(**one).axes
+
+
+def test_residuals_of_two_models(project: Project, tmp_path: Path) -> None:
+    figure = project.results.plot_residuals(
+        file="scan_1", fit_type="sbs", save_path=tmp_path / "maps.png"
+    )
+    assert len(figure.axes) == 3  # two maps and their colours
+    figure = project.results.plot_residuals(file="scan_1", fit_type="baseline", figsize=(9, 4))
+    assert len(figure.axes) == 4
+    assert tuple(figure.get_size_inches()) == (9, 4)
+    with pytest.raises(FitError, match="choose one fit_type"):
+        project.results.plot_residuals(file="scan_1")
+
+
+def rows_of(path: Path) -> list[list[str]]:
+    with path.open() as stream:
+        return list(csv.reader(stream))
+
+
+def test_exported_folders(project: Project, tmp_path: Path) -> None:
+    folder = project[0].export_fit("2d", filepath=tmp_path)
+    names = {path.name for path in folder.iterdir()}
+    assert names >= {
+        "params.csv", "metrics.csv", "correl.csv", "fit_2d.csv", "observed_2d.csv", "energy.csv",
+        "time.csv", "fit_info.csv", "2D_data_fit_res.png",
+    }  # fmt: skip
+    assert folder.relative_to(tmp_path).parts[:3] == ("files", "scan_1", "two")
+    assert np.allclose(np.loadtxt(folder / "energy.csv"), ENERGY)
+    assert np.loadtxt(folder / "fit_2d.csv", delimiter=",").shape == (12, 61)
+    with pytest.raises(DataError, match="exists already"):
+        project[0].export_fit("2d", filepath=tmp_path)
+    assert project[0].export_fit("2d", filepath=tmp_path, overwrite=True, pictures=False) == folder
+    assert not (folder / "2D_data_fit_res.png").exists()
+    paths = project.export_fits(tmp_path / "all", pictures=False)
+    assert len(paths) == len(set(paths)) == len(project.results)
+    slices = next(path for path in paths if (path / "fit_pars.csv").exists())
+    assert len(rows_of(slices / "metrics_per_slice.csv")) == 13
+
+
+def test_spectra_are_saved_with_components(project: Project, tmp_path: Path) -> None:
+    project[0].save_baseline_fit(tmp_path)
+    head, *rows = rows_of(tmp_path / "fit_1d.csv")
+    assert head == ["energy", "sum", "Offset", "Gauss_01", "Gauss_02"]
+    table = np.array(rows, dtype=float)
+    assert np.allclose(table[:, 1], table[:, 2:].sum(axis=1), rtol=1e-5)
+
+
+def test_a_joint_fit_is_dropped_and_exported_as_a_whole(tmp_path: Path) -> None:
+    (tmp_path / "models.yaml").write_text(MODELS)
+    project = Project(tmp_path, "joint", show_output=0)
+    for seed in (1, 2):
+        File(project, f"scan_{seed}", data=measured(seed), energy=ENERGY, time=TIME)
+    project.load_models(model_yaml="models.yaml", model_info="shared")
+    joint = project.fit_2d(model_name="shared")
+    results = project.results
+    assert results.find_joint(files=["scan_2", "scan_1"]) == [joint]
+    assert results.find_joint(files=["scan_1"]) == []
+    assert results.get_joint(model="shared") is joint
+    handle = results.variants(file="scan_1")["handle"][0]
+    with pytest.raises(FitError, match=r"goes as a whole: drop_fits\('(.*)'\)") as error:
+        project.drop_fits(handle)
+    whole = str(error.value).split("'")[-2]
+    folder = project.export_fit(whole, pictures=False)
+    assert sorted(path.name for path in (folder / "files").iterdir()) == ["scan_1", "scan_2"]
+    project.drop_fits(whole)
+    assert project.results == []
+    assert project.joint_results == []
+    assert len(results) == 2  # a list of before keeps what it had
+
+
+def test_without_pandas_the_table_of_before(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import sys
+
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    table = project[0].get_parameters(fit_type="2d")
+    assert table["Gauss_01_A"].stderr > 0
+    with pytest.raises(AttributeError, match=r"no 'loc'.*pip install 'pyspec\[io\]'"):
+        _ = table.loc
+    assert project[0].get_correlations(fit_type="2d").matrix.shape == (6, 6)
