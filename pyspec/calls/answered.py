@@ -58,7 +58,16 @@ def _function(function: Callable[..., Any], label: str) -> Callable[..., Any]:
             text = explain(label, inspect.signature(function), args, kwargs)
         raise CallError(text)
 
-    return call
+    surround = getattr(function, "surrounded_by", None)
+    if surround is None:
+        return call
+
+    @wraps(function)
+    def held(*args: Any, **kwargs: Any) -> Any:
+        with surround():
+            return call(*args, **kwargs)
+
+    return held
 
 
 def explain(

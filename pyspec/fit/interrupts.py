@@ -11,10 +11,11 @@ from __future__ import annotations
 import os
 import signal
 import threading
+from collections.abc import Callable
 from types import FrameType, TracebackType
 from typing import Any, Protocol, TypeVar
 
-__all__ = ["Hold", "current_hold"]
+__all__ = ["Hold", "current_hold", "held"]
 
 
 #: What is held, with the handlers that Python starts with.
@@ -31,6 +32,7 @@ class Marked(Protocol):
 
 
 Result = TypeVar("Result", bound=Marked)
+Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 class _Signals:
@@ -81,6 +83,7 @@ class _Signals:
 
 
 _outermost: Hold | None = None
+_call: UntilReturn | None = None
 
 
 class Hold:
@@ -96,11 +99,15 @@ class Hold:
     :meth:`check` raised; or, where there is no result, it is sent again once the handlers of before
     are back. Holds nest: the outermost keeps the handlers, all see the same signals. A second
     signal ends the process, or raises KeyboardInterrupt, at once.
+
+    In a function that is :func:`held` the handlers of before come back when it returns, unless
+    `until_return` is false: more is then to follow that a signal may end.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, until_return: bool = True) -> None:
         self._signals = _Signals()
         self._is_outermost = False
+        self._until_return = until_return
         self._results: list[Marked] = []
 
     def __enter__(self) -> Hold:
@@ -121,6 +128,14 @@ class Hold:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
+        if self._is_outermost and self._until_return and _call is not None:
+            _call.hold = self
+        else:
+            self.end(error)
+
+    def end(self, error: BaseException | None) -> None:
+        """Puts the handlers of before back, if this is the outermost hold, and tells of a
+        signal."""
         global _outermost
         if self._is_outermost:
             _outermost = None
@@ -165,6 +180,42 @@ class Hold:
         """Has a whole result marked when the hold ends, if a signal has come; returns it."""
         self._results.append(result)
         return result
+
+
+class UntilReturn:
+    """Surrounds the call of a function that is :func:`held`: its outermost hold ends with it."""
+
+    def __init__(self) -> None:
+        self.hold: Hold | None = None
+        self._before: UntilReturn | None = None
+
+    def __enter__(self) -> None:
+        global _call
+        if _in_main_thread():
+            self._before, _call = _call, self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        global _call
+        if _call is self:
+            _call = self._before
+        if self.hold is not None:
+            self.hold.end(error)
+
+
+def held(function: Function) -> Function:
+    """Marks a function whose result no signal may take away on its way to the caller.
+
+    The frame that answers wrong arguments (`pyspec.calls`) calls the function with ``*args``,
+    behind which Python looks for signals. So the handlers of before come back only when that frame
+    returns.
+    """
+    function.surrounded_by = UntilReturn  # type: ignore[attr-defined]
+    return function
 
 
 def current_hold() -> Hold:

@@ -9,7 +9,7 @@ from pyspec.calls import answered
 from pyspec.fit.backend import make_problem
 from pyspec.fit.caution import warn
 from pyspec.fit.evaluations import check_limits
-from pyspec.fit.interrupts import Hold
+from pyspec.fit.interrupts import Hold, held
 from pyspec.fit.linear import problem_of
 from pyspec.fit.options import MethodOptions, check_options, need_pair
 from pyspec.fit.progress import Callback, make_progress
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 
 @answered
+@held
 def fit_model(
     model: Model,
     measurement: Measurement,

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from pyspec.calls import answered
 from pyspec.errors import DataError, FitError
-from pyspec.fit.interrupts import Hold
+from pyspec.fit.interrupts import Hold, held
 from pyspec.fit.options import StagedOptions
 from pyspec.fit.result import FitResult
 from pyspec.fit.single import fit_model
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 
 @answered
+@held
 def fit_trace(
     model_yaml: str | Path | Model,
     model: str | Sequence[str] | None,

@@ -16,7 +16,7 @@ from pyspec.fit import (
     fit_slices,
     fit_trace,
 )
-from pyspec.fit.interrupts import Hold
+from pyspec.fit.interrupts import Hold, held
 from pyspec.fit.options import FitOptions, StagedOptions
 from pyspec.model import Measurement, Model
 from pyspec.workflow.data import FileData
@@ -63,6 +63,7 @@ class FileFits:
         #: Half-open range of rows of the last spectrum that was fitted; None for 1D data.
         self.spectrum_rows: tuple[int, int] | None = None
 
+    @held
     def fit_baseline(
         self,
         /,
@@ -92,6 +93,7 @@ class FileFits:
             return model, MODEL_VALUES
         return model, self.models.origin(model.name)
 
+    @held
     def fit_spectrum(
         self,
         /,
@@ -141,6 +143,7 @@ class FileFits:
         start, stop = forward_range(time_range, time_type)
         return row_range(time, start, stop, time_type)
 
+    @held
     def fit_2d(
         self,
         /,
@@ -188,6 +191,7 @@ class FileFits:
         found = [result for result in self.results if result.fit_type == "baseline"]
         return found[-1] if found else None
 
+    @held
     def fit_slice_by_slice(
         self,
         /,
@@ -247,6 +251,7 @@ class FileFits:
             self._keep(slices)
             return hold.mark(slices)
 
+    @held
     def fit_trace(
         self,
         /,
@@ -288,13 +293,13 @@ class FileFits:
         origin: str,
     ) -> FitResult:
         asks = settings_of(options) is not None
-        with Hold() as hold:
+        with Hold(until_return=not asks) as hold:
             result = fit_model(model, measurement, stages=stages, **self._options(options))
             result.fit_type, result.file_name = fit_type, self.data.name
             result.started_from = origin
             self.adopt(result)
             hold.mark(result)
-        if asks:  # without, nothing runs behind the handlers: a signal there would lose the fit
+        if asks:  # the fit is kept; a signal ends the sampling
             sampled(result, options, self.project.show_output)
         return result
 
@@ -365,7 +370,7 @@ def fit_together(
     if files[0].data.noise.is_known:
         given["scale_covar"] = False
     asks = settings_of(options) is not None
-    with Hold() as hold:
+    with Hold(until_return=not asks) as hold:
         given |= without_intervals(options)
         joint = fit_joint(parts, stages=stages, names=names, **given)
         origins = [origin for _, _, origin in prepared]

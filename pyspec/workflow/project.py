@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from pyspec.errors import DataError
 from pyspec.fit import FitResult, JointResult
+from pyspec.fit.interrupts import held
 from pyspec.fit.options import FitOptions
 from pyspec.io import Dataset, from_xarray
 from pyspec.workflow.answers import FileAnswers
@@ -244,6 +245,7 @@ class Project(Workspace):
         for file in self._need_files():
             file.define_baseline(time_start, time_stop, time_type=time_type)
 
+    @held
     def fit_baselines(
         self, *, model_name: str, stages: int = 1, **options: Unpack[FitOptions]
     ) -> list[FitResult]:
@@ -251,6 +253,7 @@ class Project(Workspace):
         files = [file._fits for file in self._need_files()]
         return fit_baselines(files, model_name, stages, options)
 
+    @held
     def fit_2d(
         self,
         *,

@@ -69,7 +69,8 @@ class Build:
         return target
 
     def _link(self, name: str, objects: Iterable[Path]) -> None:
-        target, objects = self.folder / name, list(objects)
+        own = "-".join(Path(one).stem for one in self.changed)  # what it takes from libraries
+        target, objects = self.folder / f"{name}-{own}", list(objects)
         if not _is_newer(target, objects):
             libraries = [self._library(one) for one in self.changed]
             place = f"-Wl,-rpath,{self.folder}"

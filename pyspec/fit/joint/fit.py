@@ -14,7 +14,7 @@ from pyspec.calls import answered
 from pyspec.executor import backend_name
 from pyspec.fit.caution import warn
 from pyspec.fit.evaluations import check_limits
-from pyspec.fit.interrupts import Hold
+from pyspec.fit.interrupts import Hold, held
 from pyspec.fit.joint.problem import JointProblem
 from pyspec.fit.joint.result import JointFit, JointResult
 from pyspec.fit.options import MethodOptions, check_options, need_pairs
@@ -36,6 +36,7 @@ Array = npt.NDArray[np.float64]
 
 
 @answered
+@held
 def fit_joint(
     parts: Sequence[tuple[Model, Measurement]],
     backend: str | None = "compiled",

@@ -14,7 +14,7 @@ from pyspec.calls import answered
 from pyspec.errors import FitError, ModelError, suggest
 from pyspec.fit.backend import make_problem
 from pyspec.fit.evaluations import check_limits
-from pyspec.fit.interrupts import Hold
+from pyspec.fit.interrupts import Hold, held
 from pyspec.fit.options import MethodOptions, check_options, need_pair
 from pyspec.fit.progress import Steps
 from pyspec.fit.slices.job import Job, row_measurement
@@ -33,6 +33,7 @@ Array = npt.NDArray[np.float64]
 
 
 @answered
+@held
 def fit_slices(
     model: Model,
     series: Measurement,
