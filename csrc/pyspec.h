@@ -440,6 +440,11 @@ PYSPEC_API double pyspec_square(const double *values, int64_t n_rows, int64_t n_
  * prepared; the work memory is that of the first. */
 PYSPEC_API int pyspec_accumulate_many(const pyspec_part *parts, int64_t n_parts);
 
+/* Prepares the calls of such problems, adds up their rows and writes a triangle for each, one after
+ * the other; theta of a problem is the columns, gather is not read. */
+PYSPEC_API int pyspec_sum_many(const pyspec_part *parts, int64_t n_parts, int64_t form,
+                               double *triangles);
+
 /* Bytes of work memory that pyspec_project needs. */
 PYSPEC_API int64_t pyspec_project_size(const pyspec_linear *linear);
 

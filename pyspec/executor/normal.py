@@ -140,7 +140,7 @@ def sum_problems(
     the other problems. Raises :class:`PlanError` where models differ.
     """
     given_fixed = list(fixed) if fixed is not None else [None] * len(executors)
-    first = executors[0].packed
+    first, first_plan = executors[0].packed, executors[0].plan
     for executor in executors:
         if executor.packed.memory.tobytes() != first.memory.tobytes():
             raise PlanError(
@@ -148,8 +148,6 @@ def sum_problems(
                 "first; sum this one on its own"
             )
     order = 1 if form == "value" else len(executors[0].opt_param_names) + 1
-    what = CONSTANTS["PREPARE_SHARED"]
-    what |= 0 if form == "value" else CONSTANTS["PREPARE_SLOPES"]
     triangles = np.zeros((len(executors), triangle_size(order)))
     with ExitStack() as stack:
         frames = [
@@ -158,7 +156,7 @@ def sum_problems(
         ]
         gathers = [np.arange(len(executors[0].opt_param_names))] * len(executors)
         parts = Parts(executors, gathers, order - 1, frames)
-        for executor, frame, theta, sums in zip(executors, frames, thetas, parts.sums, strict=True):
+        for executor, frame, theta in zip(executors, frames, thetas, strict=True):
             frame.theta[:] = executor.plan.values(
                 theta, executor.opt_param_names, executor.plan.theta, "free"
             )
@@ -166,13 +164,8 @@ def sum_problems(
                 frame.fill_external(*executor.helper.external(frame.theta, None))
             frame.call["plan"] = first.address
             stack.callback(frame.call.__setitem__, "plan", executor.packed.address)
-            sums.begin(form)
-            raise_status(LIBRARY.pyspec_prepare(frame.address, what), executor.plan.name)
-        raise_status(LIBRARY.pyspec_accumulate_many(parts.address, parts.n), "problems")
-        for sums, triangle in zip(parts.sums, triangles, strict=True):
-            own = address(triangle)
-            status = LIBRARY.pyspec_collect(sums.address, None, order, own)
-            raise_status(status, "problems")
+        given = parts.address, parts.n, FORMS[form], address(triangles)
+        raise_status(LIBRARY.pyspec_sum_many(*given), first_plan.name)
     return triangles
 
 

@@ -1,0 +1,144 @@
+"""What threads and lanes save: ``python -m bench.sharing``.
+
+- Two threads against one: the normal equations of the seed problem (440 x 400, a position moves),
+  and a whole fit of 2,500 x 400 points.
+- Eight fits of one row each in the lanes of one walk, each with values of its own, against eight
+  rows of one fit: the normal equations, model and energies alike. In the seed problem one peak of
+  two stands still, which one fit evaluates once and eight fits evaluate eight times.
+
+Medians of interleaved rounds, the median of the ratios of each round, and the load of the machine.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import statistics
+import time
+from collections.abc import Callable, Mapping
+from contextlib import ExitStack
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from bench.cases import Case, seed_case, seed_task, six_files
+from bench.measure import machine, print_machine, print_rows, write_json
+from pyspec._library import CONSTANTS, LIBRARY, raise_status
+from pyspec._library.memory import address
+from pyspec.executor import CompiledExecutor
+from pyspec.executor.normal import FORMS, Parts, prepared, triangle_size
+
+LANES = CONSTANTS["LANES"]
+
+
+class Rows:
+    """Normal equations in one call: of LANES rows of one problem, or of LANES problems of a row."""
+
+    def __init__(self, executors: list[CompiledExecutor], theta: Any, stack: ExitStack) -> None:
+        frames = [stack.enter_context(prepared(executor, None)) for executor in executors]
+        order = len(executors[0].opt_param_names) + 1
+        gathers = [np.arange(order - 1)] * len(executors)
+        self._parts = Parts(executors, gathers, order - 1, frames)
+        self._triangles = np.zeros((len(executors), triangle_size(order)))
+        for executor, frame in zip(executors, frames, strict=True):
+            frame.theta[:] = theta
+            frame.call["plan"] = executors[0].packed.address
+            stack.callback(frame.call.__setitem__, "plan", executor.packed.address)
+        given = self._parts.address, self._parts.n, FORMS["gram"]
+        if len(executors) == 1:
+            self._given = *given, order, None, address(self._triangles)
+            self._call = LIBRARY.pyspec_sum_parts
+        else:
+            self._given = *given, address(self._triangles)
+            self._call = LIBRARY.pyspec_sum_many
+
+    def __call__(self) -> None:
+        raise_status(self._call(*self._given), "rows")
+
+
+def one_call(case: Case, stack: ExitStack) -> dict[str, Rows]:
+    """The two jobs of eight rows."""
+    first: Any = case.executor("compiled")
+    executors = [
+        CompiledExecutor(first.plan, replace(case.measurement, rows=rows), packed=first.packed)
+        for rows in [(0, LANES), *((k, k + 1) for k in range(LANES))]
+    ]
+    theta = case.theta()
+    return {
+        "rows of one fit": Rows(executors[:1], theta, stack),
+        "fits of one row": Rows(executors[1:], theta, stack),
+    }
+
+
+def with_threads(count: int, job: Callable[[], object]) -> None:
+    """The job on so many threads."""
+    os.environ["PYSPEC_NUM_THREADS"] = str(count)
+    job()
+
+
+def compare(jobs: Mapping[str, Callable[[], object]], rounds: int, calls: int) -> dict[str, Any]:
+    """Milliseconds of two jobs in turns, and the median of second / first."""
+    times: dict[str, list[float]] = {name: [] for name in jobs}
+    for k in range(rounds + 1):
+        for name in sorted(jobs, reverse=k % 2 == 1):
+            begin = time.perf_counter()
+            for _ in range(calls):
+                jobs[name]()
+            if k:
+                times[name].append(1e3 * (time.perf_counter() - begin) / calls)
+    first, second = times.values()
+    ratios = [b / a for a, b in zip(first, second, strict=True)]
+    return {
+        "ms": {name: statistics.median(found) for name, found in times.items()},
+        "ratio": statistics.median(ratios),
+    }
+
+
+def measure(rounds: int) -> dict[str, Any]:
+    """All comparisons by name."""
+    small = seed_case("seed_position")
+    doublet = Case("doublet that moves", *six_files(n_energy=400).parts[0])
+    large = seed_task("seed_position", 14, (2500, 400)).case()
+    normal: Any = small.executor("compiled")
+    theta = small.theta()
+    found = {}
+    with ExitStack() as stack:
+        for case in (doublet, small):
+            found[f"eight rows, {case.name}"] = compare(one_call(case, stack), rounds, 200)
+    jobs = {
+        "normal equations, 176,000 points": (lambda n: normal.normal(theta, threads=n), 20),
+        "whole fit, 1,000,000 points": (
+            lambda n: with_threads(n, lambda: large.fit("compiled", "native")),
+            1,
+        ),
+    }
+    for name, (job, calls) in jobs.items():
+        two = {"two threads": partial(job, 2), "one thread": partial(job, 1)}
+        found[name] = compare(two, rounds, calls)
+    return found
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Measures, prints a table, writes JSON if asked to."""
+    parser = argparse.ArgumentParser(prog="python -m bench.sharing", description=__doc__)
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write the numbers here")
+    parser.add_argument("--rounds", type=int, default=21, help="interleaved rounds (21)")
+    given = parser.parse_args(arguments)
+    found = measure(given.rounds)
+    rows = []
+    for name, row in found.items():
+        both = [f"{which} {ms:.3f} ms" for which, ms in row["ms"].items()]
+        rows.append([name, *both, f"{row['ratio']:.2f}"])
+    print_rows(["", "first", "second", "second / first"], rows)
+    facts = machine()
+    print_machine(facts)
+    if given.json:
+        write_json(given.json, {"machine": facts, "comparisons": found})
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
