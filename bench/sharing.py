@@ -49,7 +49,7 @@ class Rows:
             stack.callback(frame.call.__setitem__, "plan", executor.packed.address)
         given = self._parts.address, self._parts.n, FORMS["gram"]
         if len(executors) == 1:
-            self._given = *given, order, None, address(self._triangles)
+            self._given: tuple[Any, ...] = *given, order, None, address(self._triangles)
             self._call = LIBRARY.pyspec_sum_parts
         else:
             self._given = *given, address(self._triangles)
