@@ -78,6 +78,17 @@ examples:
   pyspec explain job.yaml --graph
   pyspec explain job.yaml --jacobian            how each parameter's derivative is computed
   pyspec explain job.yaml --after=share         the graph once equal nodes have become one
+  pyspec explain job.yaml --picture graph.svg   the graph drawn, inputs on the left
+"""
+
+_DIFF = """\
+Prints what differs between two models as the compiler understands them: values, bounds, nodes and
+edges, by name, on axes of a few points. Two models of the same structure share one compiled plan.
+
+examples:
+  pyspec diff old.yaml new.yaml
+  pyspec diff models.yaml models.yaml --model one --other two
+  pyspec diff job.yaml job_2.yaml --after=share   what is left of it behind the passes
 """
 
 _SHOW = """\
@@ -140,6 +151,7 @@ def build_parser() -> argparse.ArgumentParser:
         _add_new,
         _add_show,
         _add_explain,
+        _add_diff,
         _add_simulate,
         _add_ops,
         _add_verify,
@@ -228,6 +240,10 @@ def _add_show(commands: Any) -> None:
 def _add_model(command: argparse.ArgumentParser) -> None:
     command.add_argument("path", type=Path, metavar="MODEL.yaml|JOB.yaml")
     command.add_argument("--model", metavar="NAME", help="which model of the file")
+    _add_motion(command)
+
+
+def _add_motion(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "--dynamics", action="append", default=[], metavar="PARAMETER=MODEL[@FREQUENCY]",
         help="lets a parameter move in time; may repeat",
@@ -253,6 +269,20 @@ def _add_explain(commands: Any) -> None:
     after = explain.add_argument(
         "--after", metavar="PASS", help="the graph after fold, drop, share or classify"
     )
+    _choose(after, "fold", "drop", "share", "classify")
+    explain.add_argument(
+        "--picture", type=Path, metavar="FILE", help="draw the graph; svg, pdf, png or dot"
+    )
+
+
+def _add_diff(commands: Any) -> None:
+    diff = _command(commands, "diff", "say what differs between two models", _DIFF)
+    diff.add_argument("old", type=Path, metavar="A", help="a model file or a job")
+    diff.add_argument("new", type=Path, metavar="B", help="a model file or a job")
+    diff.add_argument("--model", metavar="NAME", help="which model of the files")
+    diff.add_argument("--other", metavar="NAME", help="which model of B; default: --model")
+    _add_motion(diff)
+    after = diff.add_argument("--after", metavar="PASS", help="compare the graphs behind a pass")
     _choose(after, "fold", "drop", "share", "classify")
 
 

@@ -9,18 +9,16 @@ from typing import Any
 import numpy as np
 
 from pyspec._library import CONSTANTS, DTYPES, OPS
+from pyspec.cli.chosen import chosen_model, give_axes
 from pyspec.cli.facts import Facts, model_facts
-from pyspec.cli.job import read_job
 from pyspec.cli.memory import memory_text
-from pyspec.cli.models import is_job, load_named
-from pyspec.cli.prepare import job_model
-from pyspec.errors import DataError
 from pyspec.executor import make_plan
 from pyspec.fit.table import text_table
 from pyspec.ir import GraphIR, build_graph, print_graph
 from pyspec.model import Component, Dynamics, Model
 from pyspec.passes import FORMS, MARKS, after, classify_columns, run
 from pyspec.plan import pack
+from pyspec.plot.graph import save_picture
 
 
 def explain(
@@ -35,26 +33,21 @@ def explain(
     passes: bool = False,
     memory: bool = False,
     last: str | None = None,
+    picture: Path | None = None,
     facts: Facts,
 ) -> int:
-    """Prints one model; returns the exit code. `last` names a pass: the graph is printed as it
-    leaves it."""
+    """Prints one model; returns the exit code. `last` names a pass: the graph is printed, and drawn
+    into `picture`, as it leaves it."""
     behind = frozenset[str]() if last is None else after(last)
-    if is_job(path):
-        if name or dynamics or profiles:
-            raise DataError(f"{path} is a job: model and dynamics are written there")
-        model = job_model(read_job(path))
-    else:
-        model = load_named(path, name, dynamics, profiles)
-    model.check()
+    model = chosen_model(path, name, dynamics, profiles)
     facts.update(model_facts(model))
     print(f"{model.name}, {model.where}\n")
     for part in (_components(model), _moves(model), _parameters(model), _order(model)):
         if part:
             print(f"{part}\n")
     print(_functions(model))
-    if graph or plan or jacobian or passes or memory or last is not None:
-        _give_axes(model)
+    if picture is not None or graph or plan or jacobian or passes or memory or last is not None:
+        give_axes(model)
         facts["graph"] = build_graph(model).as_dict()
     if jacobian:
         print(f"\n{jacobian_text(model)}")
@@ -65,6 +58,10 @@ def explain(
     if last is not None:
         left, _, _ = run(build_graph(model), behind)
         print(f"\nGraph after {last}:\n\n{print_graph(left)}")
+    if picture is not None:
+        drawn = build_graph(model) if last is None else run(build_graph(model), behind)[0]
+        print(f"\nPicture of the graph: {save_picture(drawn, picture)}")
+        facts["picture"] = picture
     if plan:
         print(f"\n{plan_text(model)}")
     if memory:
@@ -160,18 +157,6 @@ def _functions(model: Model) -> str:
     rows = [["function", "parameters", "formula"]]
     rows += [[op.name, ", ".join(op.params), op.formula] for op in used.values()]
     return "Functions\n" + text_table(rows, "<<<")
-
-
-def _give_axes(model: Model) -> None:
-    """A few points, so that the model can be lowered."""
-    profiled = any(par.profile is not None for par in model.parameters.values())
-    moving = [par.dynamics for par in model.parameters.values() if par.dynamics is not None]
-    pace = max((dynamics.frequency for dynamics in moving), default=1.0)
-    model.set_axes(
-        energy=np.linspace(0.0, 1.0, 5),
-        time=np.linspace(-1.0, 2.0, 4) / max(pace, 1.0) if moving else None,
-        aux=np.linspace(0.0, 1.0, 3) if profiled else None,
-    )
 
 
 #: What is said of each class of column.

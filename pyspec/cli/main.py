@@ -146,6 +146,20 @@ def _explain(given: Any) -> int:
         passes=given.passes,
         memory=given.memory,
         last=given.after,
+        picture=given.picture,
+        facts=given.facts,
+    )
+
+
+def _diff(given: Any) -> int:
+    from pyspec.cli.diff import print_diff
+
+    return print_diff(
+        (given.old, given.model),
+        (given.new, given.other or given.model),
+        given.dynamics,
+        given.profile,
+        last=given.after,
         facts=given.facts,
     )
 
@@ -202,6 +216,7 @@ COMMANDS: dict[str, Callable[[Any], int]] = {
     "new": _new,
     "simulate": _simulate,
     "explain": _explain,
+    "diff": _diff,
     "show": _show,
     "ops": _ops,
     "verify": _verify,

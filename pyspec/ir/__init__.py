@@ -1,6 +1,7 @@
 """GraphIR: the semantic representation of a model."""
 
 from pyspec.ir.build import build_graph
+from pyspec.ir.diff import diff
 from pyspec.ir.dot import to_dot
 from pyspec.ir.graph import (
     AUX,
@@ -13,7 +14,7 @@ from pyspec.ir.graph import (
     GraphNode,
     NodeKind,
 )
-from pyspec.ir.text import diff_graphs, parse_graph, print_graph
+from pyspec.ir.text import parse_graph, print_graph
 from pyspec.ir.verify import Violation, verify
 
 __all__ = [
@@ -28,7 +29,7 @@ __all__ = [
     "NodeKind",
     "Violation",
     "build_graph",
-    "diff_graphs",
+    "diff",
     "parse_graph",
     "print_graph",
     "to_dot",

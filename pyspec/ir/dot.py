@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from pyspec.ir.build import build_graph
-from pyspec.ir.graph import GraphIR, NodeKind
+from pyspec.ir.graph import GraphIR, GraphNode, NodeKind
 from pyspec.model.handed import hand_in
 
 #: Kind of a node → (shape, colour); others are plain boxes.
@@ -27,14 +27,21 @@ def to_dot(graph: GraphIR) -> str:
     lines = [f"digraph {_quoted(graph.name or 'model')} {{", "  rankdir=LR;"]
     for node in graph.nodes:
         shape, colour = LOOKS.get(node.kind, ("box", "#ffffff"))
-        said = node.expr_string or node.function_name or ""
-        if node.value is not None and not said:
-            said = f"{node.value:.6g}"
-        label = _quoted(f"{node.name}\\n{said}" if said else node.name)
+        more = said(node)
+        label = _quoted(f"{node.name}\\n{more}" if more else node.name)
         look = f'shape={shape}, style=filled, fillcolor="{colour}"'
         lines.append(f"  n{node.id} [label={label}, {look}];")
     lines += [f"  n{edge.source} -> n{edge.target};" for edge in graph.edges]
     return "\n".join([*lines, "}"])
+
+
+def said(node: GraphNode) -> str:
+    """What a picture says of a node besides its name: expression, function or value. Of a function
+    by formula its name."""
+    if node.value is not None:
+        return f"{node.value:.6g}"
+    function = (node.function_name or "").partition("(")[0]
+    return node.expr_string or function
 
 
 def _quoted(text: str) -> str:

@@ -147,12 +147,9 @@ class GraphNode:
         }
 
     def structure(self) -> dict[str, Any]:
-        """The fields that decide which plan comes out: no values, bounds or axis values."""
+        """The fields that decide which plan comes out: neither value nor bounds."""
         everything = self.as_dict()
-        return {
-            key: everything[key]
-            for key in ("id", "kind", "name", "function_name", "package", "expr_string")
-        } | {"arrays": {key: list(np.shape(a)) for key, a in sorted(self.arrays.items())}}
+        return {key: everything[key] for key in everything if key not in ("value", "bounds")}
 
 
 class GraphEdge(NamedTuple):
@@ -300,10 +297,13 @@ class GraphIR:
 
     @cached_property
     def structure(self) -> str:
-        """SHA-256 without values, bounds and axis values: graphs that share it share a plan."""
+        """SHA-256 without values, bounds, axis values and the name of the model: graphs that share
+        it share a plan. It covers the number of auxiliary points, which are rows of the plan, and
+        which sub-cycle each time belongs to."""
         return _digest(
             {
                 "domain": self.domain.name,
+                "n_aux": None if self.aux is None else self.aux.size,
                 "nodes": [node.structure() for node in self.nodes],
                 "edges": self.as_dict()["edges"],
             }

@@ -15,6 +15,7 @@ import numpy as np
 from pyspec.errors import ModelError, PlanError
 from pyspec.formula import find_op
 from pyspec.ir.graph import (
+    AUX,
     PARAMETER_KINDS,
     SPECTRUM_KINDS,
     TIME,
@@ -73,6 +74,28 @@ EDGE_RULES: dict[EdgeKind, tuple[frozenset[NodeKind], frozenset[NodeKind]]] = {
     EdgeKind.EXPR_REF: (PARAMETER_KINDS, frozenset({NodeKind.EXPRESSION})),
 }
 
+#: The fields of a node that its kind uses; `vary` is that of an OPT_PARAM.
+_PAYLOAD: dict[NodeKind, tuple[str, ...]] = {
+    NodeKind.STATIC_PARAM: ("value", "bounds"),
+    NodeKind.OPT_PARAM: ("value", "bounds"),
+    NodeKind.EXPRESSION: ("expr_string",),
+    NodeKind.SUBCYCLE_MASK: ("arrays",),
+    NodeKind.SUBCYCLE_REMAP: ("arrays",),
+    **dict.fromkeys(FUNCTIONS, ("function_name", "package")),
+}
+
+#: Edges whose positions count from 0 without gaps.
+_IN_SEQUENCE = (EdgeKind.TRACE_INPUT, EdgeKind.ADDEND)
+
+#: The array of a node of a sub-cycle.
+_ARRAYS = {NodeKind.SUBCYCLE_MASK: "time_n_sub", NodeKind.SUBCYCLE_REMAP: "time_norm"}
+
+#: How many traces a node may take, and what to do where it takes another number.
+_TRACES_OF: dict[NodeKind, tuple[tuple[int, ...], str]] = {
+    NodeKind.DYNAMICS_TRACE: ((0, 1), "give it one at most"),
+    NodeKind.SUBCYCLE_MASK: ((1,), "give it one"),
+}
+
 
 def verify(graph: GraphIR) -> None:
     """Raises :class:`PlanError` that lists every rule the graph breaks."""
@@ -95,7 +118,27 @@ def _ids(graph: GraphIR) -> Iterator[Violation]:
                 yield Violation(f"edge {edge}", f"no node {end}", "remove the edge")
 
 
+def _payload(graph: GraphIR) -> Iterator[Violation]:
+    for node in graph.nodes:
+        wanted = _PAYLOAD.get(node.kind, ())
+        for field in ("value", "bounds", "function_name", "package", "expr_string", "arrays"):
+            given = getattr(node, field)
+            if field not in wanted and given is not None and given != {}:
+                yield Violation(node.name, f"a {node.kind.name} has no {field}", "leave it out")
+        if node.vary != (node.kind is NodeKind.OPT_PARAM):
+            rule = f"a {node.kind.name} with vary={node.vary}"
+            yield Violation(node.name, rule, "parameters that vary are OPT_PARAM, and only these")
+        if not node.name:
+            yield Violation(f"node {node.id}", "has no name", "name it")
+
+
 def _edges(graph: GraphIR) -> Iterator[Violation]:
+    for node in graph.nodes:
+        for kind in _IN_SEQUENCE:
+            positions = [edge.position for edge in graph.inputs(node.id, kind)]
+            if positions != list(range(len(positions))):
+                rule = f"{kind.name} at positions {positions}"
+                yield Violation(node.name, rule, "number them from 0, without gaps")
     for edge in graph.edges:
         if not (0 <= edge.source < len(graph.nodes) and 0 <= edge.target < len(graph.nodes)):
             continue
@@ -121,6 +164,14 @@ def _axes(graph: GraphIR) -> Iterator[Violation]:
             yield Violation("axes", rule, "let the domain follow the axes given")
         elif axis is not None and not (axis.ndim == 1 and axis.size and np.isfinite(axis).all()):
             yield Violation("axes", f"{name} is not a finite 1D axis", "give finite values")
+    aux, weights = graph.aux, graph.aux_weights
+    if aux is not None and not (aux.ndim == 1 and aux.size and np.isfinite(aux).all()):
+        yield Violation("axes", "aux is not a finite 1D axis", "give finite values")
+    if weights is not None and (
+        aux is None or weights.shape != aux.shape or not np.isfinite(weights).all()
+    ):
+        rule = "aux_weights are not one finite number for each auxiliary point"
+        yield Violation("axes", rule, "give as many weights as points")
 
 
 def _cycles(graph: GraphIR) -> Iterator[Violation]:
@@ -204,6 +255,47 @@ def _expressions(graph: GraphIR) -> Iterator[Violation]:
             )
 
 
+def _subcycles(graph: GraphIR) -> Iterator[Violation]:
+    """The arrays of a sub-cycle, and the one law that each belongs to."""
+    shape = (0,) if graph.time is None else graph.time.shape
+    for kind, name in _ARRAYS.items():
+        for node in graph.of_kind(kind):
+            array = node.arrays.get(name, np.array(np.nan))
+            known = array.shape == shape and np.isfinite(array).all()
+            if set(node.arrays) != {name} or not known:
+                rule = f"its arrays are not one finite {name} for each time"
+                yield Violation(node.name, rule, f"give it {name} of shape {shape}")
+            elif kind is NodeKind.SUBCYCLE_MASK and not np.isin(array, (0.0, 1.0)).all():
+                yield Violation(node.name, "masks by other numbers than 0 and 1", "give 0 or 1")
+    for node in graph.nodes:
+        allowed = _TRACES_OF.get(node.kind)
+        edges = graph.inputs(node.id, EdgeKind.TRACE_INPUT)
+        sources = [graph.nodes[edge.source] for edge in edges]
+        for source in sources:
+            if (source.kind is NodeKind.SUBCYCLE_REMAP) != (node.kind is NodeKind.DYNAMICS_TRACE):
+                rule = f"takes the trace of {source.name}, a {source.kind.name}"
+                yield Violation(node.name, rule, "laws take a SUBCYCLE_REMAP, and only laws")
+        if allowed is not None and len(edges) not in allowed[0]:
+            rule = f"{len(edges)} traces into a {node.kind.name}"
+            yield Violation(node.name, rule, allowed[1])
+
+
+def _sums(graph: GraphIR) -> Iterator[Violation]:
+    axes = graph.axes
+    for node in graph.nodes:
+        if node.kind not in SPECTRUM_KINDS - {NodeKind.EXTERNAL}:
+            continue
+        if graph.domain is DomainKind.TIME_1D:
+            yield Violation(node.name, "a spectrum in a graph without energies", "use a time law")
+        if node.kind is not NodeKind.SUM:
+            continue
+        if not graph.inputs(node.id, EdgeKind.ADDEND):
+            yield Violation(node.name, "adds nothing", "give it an addend")
+        if axes[node.id] & AUX:
+            rule = "adds what differs along the auxiliary axis"
+            yield Violation(node.name, rule, "average the component first")
+
+
 def _single(graph: GraphIR) -> Iterator[Violation]:
     time_only = graph.domain is DomainKind.TIME_1D
     for node in graph.of_kind(NodeKind.PARAM_PLUS_TRACE):
@@ -223,5 +315,7 @@ def _single(graph: GraphIR) -> Iterator[Violation]:
 
 
 Rule = Callable[[GraphIR], Iterator[Violation]]
-_STRUCTURE: tuple[Rule, ...] = (_ids, _edges, _axes)
-_SCOPE: tuple[Rule, ...] = (_cycles, _parameters, _functions, _expressions, _single)
+_STRUCTURE: tuple[Rule, ...] = (_ids, _payload, _edges, _axes)
+_SCOPE: tuple[Rule, ...] = (
+    _cycles, _parameters, _functions, _expressions, _subcycles, _sums, _single
+)  # fmt: skip

@@ -39,6 +39,7 @@ def test_every_command_speaks_json(
         "new": said(capsys, "new", "."),
         "show": said(capsys, "show", "data.csv", "-o", "look.png"),
         "explain": said(capsys, "explain", "models.yaml", "--graph"),
+        "diff": said(capsys, "diff", "models.yaml", "models.yaml"),
         "simulate": said(capsys, "simulate", "models.yaml", "--energy", "0:20:50", "--seed", "1"),
         "fit": said(capsys, "fit", "job.yaml", "--quiet"),
         "ops": said(capsys, "ops"),
@@ -51,6 +52,7 @@ def test_every_command_speaks_json(
     assert Path(found["show"]["picture"]).stat().st_size > 1000
     assert [one["name"] for one in found["explain"]["components"]][:2] == ["Offset", "Shirley"]
     assert found["explain"]["graph"]["nodes"]
+    assert (found["diff"]["equal"], found["diff"]["differences"]) == (True, [])
     assert found["simulate"]["shape"] == [50]
     assert [one["fit_type"] for one in found["fit"]["results"]] == ["baseline", "2d"]
     assert found["verify"]["archives"][0]["intact"] is True

@@ -1,0 +1,149 @@
+"""A table of broken graphs: each is refused with the node and the rule that it breaks."""
+
+from __future__ import annotations
+
+import pytest
+from support.graphs import WHOLE
+
+from pyspec.errors import PlanError
+from pyspec.ir import parse_graph, verify
+
+LAST = "  %14 -> %15 ADDEND[2]\n"
+
+#: What is replaced (nothing: a line is added), by what, and the node and the rule of the answer.
+BROKEN: list[tuple[str, str, str]] = [
+    # numbers and names
+    ("%15 = SUM", "%16 = SUM", "total: id 16 at position 15"),
+    ('"law" @4', '"A" @4', "A: 2 nodes of this name"),
+    ('"law" @4', '"" @4', "node 4: has no name"),
+    (LAST, LAST + "  %99 -> %15 ADDEND[3]\n", "no node 99"),
+    (LAST, LAST + "  %0 -> %99 PARAM_INPUT[0]\n", "no node 99"),
+    # payloads
+    ('"A" @0 {"value": 2.0,', '"A" @0 {', "A: value None"),
+    ('"value": 2.0, "vary"', '"value": NaN, "vary"', "A: value nan"),
+    ('"value": 2.0, "vary"', '"value": Infinity, "vary"', "A: value inf"),
+    ("[0.0, 9.0]", "[9.0, 0.0]", "A: bounds (9.0, 0.0)"),
+    ("[0.0, 9.0]", "[NaN, 9.0]", "A: bounds (nan, 9.0)"),
+    ('"vary": true, ', "", "A: a OPT_PARAM with vary=False"),
+    ('"x0" @1 {"value": 2.0}', '"x0" @1 {"value": 2.0, "vary": true}', "x0: a STATIC_PARAM with"),
+    ('"total" @15', '"total" @15 {"value": 1.0}', "total: a SUM has no value"),
+    ('"total" @15', '"total" @15 {"bounds": [0, 1]}', "total: a SUM has no bounds"),
+    ('"total" @15', '"total" @15 {"function_name": "Gauss"}', "total: a SUM has no function_name"),
+    ('"A_moved" @7', '"A_moved" @7 {"package": "x"}', "a PARAM_PLUS_TRACE has no package"),
+    ('"A_moved" @7', '"A_moved" @7 {"expr_string": "A"}', "a PARAM_PLUS_TRACE has no expr_string"),
+    ('"A_moved" @7', '"A_moved" @7 {"arrays": {"a": [1]}}', "a PARAM_PLUS_TRACE has no arrays"),
+    # edges
+    ("%14 -> %15 ADDEND[2]", "%14 -> %15 ADDEND[3]", "total: ADDEND at positions [0, 1, 3]"),
+    ("%14 -> %15 ADDEND[2]", "%14 -> %15 ADDEND[1]", "total: ADDEND at positions [0, 1, 1]"),
+    ("%6 -> %7 TRACE_INPUT[0]", "%6 -> %7 TRACE_INPUT[1]", "A_moved: TRACE_INPUT at positions [1]"),
+    ("%14 -> %15 ADDEND[2]", "%0 -> %15 ADDEND[2]", "total: ADDEND from OPT_PARAM A to SUM"),
+    (LAST, LAST + "  %10 -> %0 PARAM_INPUT[0]\n", "A: PARAM_INPUT from COMPONENT_EVAL Gauss_01"),
+    ("%13 -> %14 SPECTRUM", "%12 -> %14 SPECTRUM", "Shirley: SPECTRUM_INPUT from COMPONENT_EVAL"),
+    ("%0 -> %7 BASE", "%2 -> %7 BASE", "A_moved: BASE_INPUT from EXPRESSION SD"),
+    ("%1 -> %2 EXPR_REF", "%12 -> %2 EXPR_REF", "SD: EXPR_REF from COMPONENT_EVAL Offset"),
+    # axes
+    ("  energy = [1.0, 2.0, 3.0]\n", "", "axes: ENERGY_TIME_2D needs energy axis"),
+    ("ENERGY_TIME_2D", "ENERGY_1D", "axes: ENERGY_1D has no time axis"),
+    ("[1.0, 2.0, 3.0]", "[1.0, NaN]", "axes: energy is not a finite 1D axis"),
+    ("[1.0, 2.0, 3.0]", "[]", "axes: energy is not a finite 1D axis"),
+    ("[1.0, 2.0, 3.0]", "[[1.0], [2.0]]", "axes: energy is not a finite 1D axis"),
+    ("aux = [0.0, 0.5]", "aux = [0.0, NaN]", "axes: aux is not a finite 1D axis"),
+    ("aux_weights = [0.5, 0.5]", "aux_weights = [1.0]", "axes: aux_weights are not one finite"),
+    ("aux_weights = [0.5, 0.5]", "aux_weights = [0, NaN]", "axes: aux_weights are not one finite"),
+    ("  aux = [0.0, 0.5]\n", "", "axes: aux_weights are not one finite number"),
+    # cycles
+    ("%1 -> %2 EXPR_REF[1]", "%2 -> %2 EXPR_REF[1]", "these nodes lie on or behind a cycle"),
+    ("%1 -> %9 BASE_INPUT", "%9 -> %9 BASE_INPUT", "x0_sampled, Gauss_01, Gauss_01_average, total"),
+    # functions
+    ('"Gauss"', '"gauss"', "Gauss_01: no function gauss in energy"),
+    ('"Gauss", "package": "energy"', '"Gauss", "package": "time"', "no function Gauss in time"),
+    ('"Gauss"', '"Shirley"', "Gauss_01: Shirley is SPECTRUM_FED, not COMPONENT_EVAL"),
+    ('"Gauss"', '"energy F(A: A"', "Gauss_01: function: cannot read the function"),
+    ("  %2 -> %10 PARAM_INPUT[2]\n", "", "Gauss_01: parameters at positions [0, 1]"),
+    ("%2 -> %10 PARAM_INPUT[2]", "%2 -> %10 PARAM_INPUT[1]", "Gauss_01: parameters at positions"),
+    (LAST, LAST + "  %0 -> %10 PARAM_INPUT[7]\n", "Gauss_01: parameters at positions [0, 1, 2, 7]"),
+    (LAST, LAST + "  %13 -> %14 SPECTRUM_INPUT[1]\n", "Shirley: reads two spectra"),
+    ("%0 -> %4 PARAM_INPUT", "%9 -> %4 PARAM_INPUT", "law: its parameter x0_sampled depends on"),
+    # expressions
+    ('"A / 2 + x0"', '"A / (2 + x0"', "SD: expression: "),
+    ('"A / 2 + x0"', '"A / 2"', "SD: 1 names, references at positions [0, 1]"),
+    ('"A / 2 + x0"', '"A / 2 + x0 * y"', "SD: 3 names, references at positions [0, 1]"),
+    ("%1 -> %2 EXPR_REF[1]", "%1 -> %2 EXPR_REF[0]", "SD: 2 names, references at positions [0, 0]"),
+    # sub-cycles and traces
+    ('{"time_norm": [0.0, 0.0]}', '{"time_norm": [0.0]}', "local: its arrays are not one finite"),
+    ('{"time_norm": [0.0, 0.0]}', '{"time": [0.0, 0.0]}', "local: its arrays are not one finite"),
+    ('"time_norm": [0.0, 0.0]', '"time_norm": [0.0, NaN]', "local: its arrays are not one finite"),
+    ('{"time_n_sub": [0.0, 1.0]}', '{"time_n_sub": [0, 2]}', "mask: masks by other numbers than"),
+    ("  %4 -> %5 TRACE_INPUT[0]\n", "", "mask: 0 traces into a SUBCYCLE_MASK"),
+    (LAST, LAST + "  %3 -> %4 TRACE_INPUT[1]\n", "law: 2 traces into a DYNAMICS_TRACE"),
+    ("%3 -> %4 TRACE", "%8 -> %4 TRACE", "law: takes the trace of fall, a PROFILE_SAMPLE"),
+    ("%5 -> %6 TRACE", "%3 -> %6 TRACE", "kernel: takes the trace of local, a SUBCYCLE_REMAP"),
+    # sums and results
+    ("  %0 -> %7 BASE_INPUT[0]\n", "", "A_moved: needs exactly one base"),
+    (LAST, LAST + "  %1 -> %7 BASE_INPUT[1]\n", "A_moved: needs exactly one base"),
+    ("  %6 -> %7 TRACE_INPUT[0]\n", "", "A_moved: has no trace"),
+    ("  %10 -> %11 ADDEND[0]\n", "", "Gauss_01_average: averages not exactly one component"),
+    ("  %12 -> %13 ADDEND[0]\n", "", "before: adds nothing"),
+    ("%11 -> %15 ADDEND[0]", "%10 -> %15 ADDEND[0]", "total: adds what differs along"),
+    (LAST, "", "graph: has not exactly one finished spectrum"),
+    (
+        "  aux = [0.0, 0.5]\n  aux_weights = [0.5, 0.5]\n",
+        "",
+        "fall: has no auxiliary axis",
+    ),
+]  # fmt: skip
+
+
+def test_the_whole_graph_obeys_all_rules() -> None:
+    verify(parse_graph(WHOLE))
+
+
+def test_there_are_many() -> None:
+    assert len({(was, now) for was, now, _ in BROKEN}) == len(BROKEN) >= 40
+
+
+@pytest.mark.parametrize(("was", "now", "answer"), BROKEN, ids=[answer for *_, answer in BROKEN])
+def test_each_names_node_and_rule(was: str, now: str, answer: str) -> None:
+    assert WHOLE.count(was) >= 1
+    broken = parse_graph(WHOLE.replace(was, now, 1))
+    with pytest.raises(PlanError) as error:
+        verify(broken)
+    assert answer in str(error.value)
+    line = next(line for line in str(error.value).splitlines() if answer in line)
+    assert ": " in line, "node and rule"
+    assert "; " in line, "what to do"
+
+
+def test_laws_without_a_time_axis_and_spectra_without_energies() -> None:
+    text = WHOLE.replace("ENERGY_TIME_2D", "ENERGY_1D").replace("  time = [0.0, 1.0]\n", "")
+    with pytest.raises(PlanError, match="law: moves in time without a time axis"):
+        verify(parse_graph(text))
+    text = WHOLE.replace("ENERGY_TIME_2D", "TIME_1D").replace("  energy = [1.0, 2.0, 3.0]\n", "")
+    with pytest.raises(PlanError, match="Offset: a spectrum in a graph without energies"):
+        verify(parse_graph(text))
+
+
+#: Lines that no graph has.
+UNREADABLE = [
+    "",
+    "graph",
+    'graph "x" ENERGY_1D {\n  nonsense\n}',
+    'graph "x" ENERGY {\n}',
+    'graph "\\x" ENERGY_1D {\n}',
+    'graph "x" ENERGY_1D {\n  depth = [1.0]\n}',
+    'graph "x" ENERGY_1D {\n  energy = [1.0]\n  energy = [1.0]\n}',
+    'graph "x" ENERGY_1D {\n  energy = {"a": 1}\n}',
+    'graph "x" ENERGY_1D {\n  %0 = SUM "a" @0 {"value": "big"}\n}',
+    'graph "x" ENERGY_1D {\n  %0 = SUM "a" @0 {"color": 1}\n}',
+    'graph "x" ENERGY_1D {\n  %0 = SUM "a" @0 {"bounds": [1]}\n}',
+    'graph "x" ENERGY_1D {\n  %0 = SUM "a" @0 {"bounds": [1, "b"]}\n}',
+    'graph "x" ENERGY_1D {\n  %0 = SUM "a" @0 {"arrays": {"t": ["b"]}}\n}',
+    'graph "x" ENERGY_1D {\n  %0 = SUMM "a" @0\n}',
+    'graph "x" ENERGY_1D {\n  %0 -> %0 ADD[0]\n}',
+]
+
+
+@pytest.mark.parametrize("text", UNREADABLE)
+def test_unreadable_text(text: str) -> None:
+    with pytest.raises(PlanError, match="graph text"):
+        parse_graph(text)

@@ -1,0 +1,308 @@
+"""The text of a graph, its digests and the difference of two graphs."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import os
+import random
+import subprocess
+import sys
+from dataclasses import fields, replace
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from executor.test_golden_models import load_case
+from support.graphs import WHOLE
+from support.random_models import generate
+from support.zoo import ZOO, make_model
+
+from pyspec.errors import DataError, ModelError, PlanError
+from pyspec.ir import (
+    DomainKind,
+    EdgeKind,
+    GraphEdge,
+    GraphIR,
+    GraphNode,
+    NodeKind,
+    build_graph,
+    diff,
+    parse_graph,
+    print_graph,
+)
+from pyspec.passes import run
+from pyspec.plan import schedule_1d, schedule_2d
+
+ROOT = Path(__file__).parents[2]
+DIGESTS = Path(__file__).with_name("digests.json")
+
+
+def assert_reads_back(graph: GraphIR) -> None:
+    again = parse_graph(print_graph(graph))
+    assert again == graph
+    assert (again.fingerprint, again.structure) == (graph.fingerprint, graph.structure)
+    assert print_graph(again) == print_graph(graph)
+    assert diff(graph, again) == []
+    assert json.loads(json.dumps(again.as_dict())) == json.loads(json.dumps(graph.as_dict()))
+
+
+# ---- parse(print(g)) == g -----------------------------------------------------------------
+
+
+def test_golden_graphs_read_back(shared: Path) -> None:
+    """All whole models of the golden numbers, before and after the passes."""
+    manifest = json.loads((shared / "golden" / "models.json").read_text())
+    arrays = np.load(shared / "golden" / "models.npz")
+    assert len(manifest["cases"]) >= 36
+    for case in manifest["cases"]:
+        graph = build_graph(load_case(case, arrays))
+        assert_reads_back(graph)
+        assert_reads_back(run(graph)[0])
+
+
+@pytest.mark.parametrize("count", [20, pytest.param(5000, marks=pytest.mark.slow)])
+def test_graphs_of_random_models_read_back(count: int) -> None:
+    accepted = 0
+    for seed in range(count):
+        try:
+            graph = build_graph(generate(seed).model())
+        except (ModelError, PlanError, DataError):
+            continue
+        assert_reads_back(graph)
+        accepted += 1
+    assert accepted > count // 2
+
+
+NUMBERS = [0.0, -0.0, 1.5, -3.0, 1e300, 5e-324, 0.1, float("inf"), float("-inf"), float("nan")]
+NAMES = [
+    "A",
+    "",
+    'a "quoted" name',
+    "back\\slash",
+    "new\nline",
+    "tab\t",
+    "Å = ä",
+    "\u2028",
+    "%3 -> %4",
+]
+
+
+def random_graph(seed: int) -> GraphIR:
+    """Any nodes, edges and axes, without sense: what text must carry, verified or not."""
+    draw = random.Random(seed)
+
+    def array() -> Any:
+        return np.array([draw.choice(NUMBERS) for _ in range(draw.randrange(4))])
+
+    def node(number: int) -> GraphNode:
+        some: dict[str, Any] = {
+            "value": draw.choice(NUMBERS),
+            "function_name": draw.choice(NAMES),
+            "package": draw.choice(NAMES),
+            "expr_string": draw.choice(NAMES),
+            "vary": True,
+            "bounds": (draw.choice(NUMBERS), draw.choice(NUMBERS)),
+            "arrays": {draw.choice(NAMES): array() for _ in range(2)},
+        }
+        chosen = {key: some[key] for key in some if draw.random() < 0.3}
+        kind = draw.choice(list(NodeKind))
+        return GraphNode(number, kind, draw.choice(NAMES), draw.randrange(99), **chosen)
+
+    n = draw.randrange(1, 9)
+    edges = [
+        GraphEdge(
+            draw.randrange(n), draw.choice(list(EdgeKind)), draw.randrange(3), draw.randrange(n)
+        )
+        for _ in range(draw.randrange(9))
+    ]
+    axes = [array() if draw.random() < 0.5 else None for _ in range(4)]
+    return GraphIR(
+        tuple(node(k) for k in range(n)),
+        tuple(sorted(edges)),
+        draw.choice(list(DomainKind)),
+        axes[0],
+        axes[1],
+        draw.choice(NAMES),
+        axes[2],
+        axes[3],
+    )
+
+
+@pytest.mark.parametrize("count", [200, pytest.param(5000, marks=pytest.mark.slow)])
+def test_random_graphs_read_back(count: int) -> None:
+    for seed in range(count):
+        assert_reads_back(random_graph(seed))
+
+
+@pytest.mark.parametrize("count", [200, pytest.param(5000, marks=pytest.mark.slow)])
+def test_the_difference_is_empty_only_for_equal_graphs(count: int) -> None:
+    graphs = [random_graph(seed) for seed in range(count)]
+    for one, other in pairwise(graphs):
+        assert bool(diff(one, other)) == (one != other)
+
+
+# ---- digests ------------------------------------------------------------------------------
+
+
+def digests() -> dict[str, list[str]]:
+    """Fingerprint and structure of the small models."""
+    graphs = {name: build_graph(make_model(name)) for name in ZOO}
+    graphs["whole"] = parse_graph(WHOLE)
+    return {name: [graph.fingerprint, graph.structure] for name, graph in graphs.items()}
+
+
+def test_digests_are_those_of_any_python_and_process() -> None:
+    """digests.json was written once; `python tests/ir/test_text.py` writes it again after a change
+    of what a graph is."""
+    assert digests() == json.loads(DIGESTS.read_text())
+
+
+def test_digests_of_another_process() -> None:
+    code = (
+        "from support.graphs import WHOLE; from pyspec.ir import parse_graph; "
+        "graph = parse_graph(WHOLE); print(graph.fingerprint, graph.structure)"
+    )
+    env = {**os.environ, "PYTHONHASHSEED": "7", "PYTHONPATH": f"{ROOT}{os.pathsep}{ROOT / 'tests'}"}
+    done = subprocess.run(
+        [sys.executable, "-c", code], env=env, cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    assert done.stdout.split() == json.loads(DIGESTS.read_text())["whole"]
+
+
+#: What each field of a node and of a graph decides: the plan ("structure"), or only numbers that
+#: are put into it ("fingerprint").
+NODE_FIELDS: dict[str, tuple[Any, str]] = {
+    "id": (16, "structure"),
+    "kind": (NodeKind.STATIC_PARAM, "structure"),
+    "name": ("B", "structure"),
+    "source_order": (7, "structure"),
+    "value": (3.0, "fingerprint"),
+    "function_name": ("Lorentz", "structure"),
+    "package": ("time", "structure"),
+    "expr_string": ("A", "structure"),
+    "vary": (False, "structure"),
+    "bounds": ((0.0, 1.0), "fingerprint"),
+    "arrays": ({"time_norm": np.array([0.0, 1.0])}, "structure"),
+}
+GRAPH_FIELDS: dict[str, tuple[Any, str]] = {
+    "nodes": ((), "structure"),
+    "edges": ((), "structure"),
+    "domain": (DomainKind.ENERGY_1D, "structure"),
+    "energy": (np.array([1.0, 2.0, 4.0]), "fingerprint"),
+    "time": (np.array([0.0, 2.0]), "fingerprint"),
+    "name": ("other", "fingerprint"),
+    "aux": (np.array([0.0, 0.75]), "fingerprint"),
+    "aux_weights": (np.array([0.25, 0.75]), "fingerprint"),
+}
+
+
+def assert_changes(graph: GraphIR, other: GraphIR, what: str) -> None:
+    assert other.fingerprint != graph.fingerprint
+    assert (other.structure != graph.structure) == (what == "structure")
+    assert other != graph
+    assert hash(other) != hash(graph)
+    assert diff(graph, other)
+
+
+def test_every_field_is_in_the_table() -> None:
+    assert {field.name for field in fields(GraphNode)} == set(NODE_FIELDS)
+    assert {field.name for field in fields(GraphIR)} == set(GRAPH_FIELDS)
+
+
+@pytest.mark.parametrize("field", NODE_FIELDS)
+def test_a_field_of_a_node_changes_the_digests(field: str) -> None:
+    graph = parse_graph(WHOLE)
+    value, what = NODE_FIELDS[field]
+    other = replace(graph, nodes=(replace(graph.nodes[0], **{field: value}), *graph.nodes[1:]))
+    assert_changes(graph, other, what)
+
+
+@pytest.mark.parametrize("field", GRAPH_FIELDS)
+def test_a_field_of_a_graph_changes_the_digests(field: str) -> None:
+    graph = parse_graph(WHOLE)
+    value, what = GRAPH_FIELDS[field]
+    assert_changes(graph, replace(graph, **{field: value}), what)
+
+
+@pytest.mark.parametrize("k", range(4))
+def test_each_end_kind_and_position_of_an_edge_changes_the_digests(k: int) -> None:
+    graph = parse_graph(WHOLE)
+    changed = {0: 5, 1: EdgeKind.BASE_INPUT, 2: 4, 3: 5}[k]
+    edge = GraphEdge(*(changed if place == k else was for place, was in enumerate(graph.edges[3])))
+    edges = (*graph.edges[:3], edge, *graph.edges[4:])
+    assert_changes(graph, replace(graph, edges=edges), "structure")
+
+
+def test_more_auxiliary_points_are_another_structure() -> None:
+    graph = parse_graph(WHOLE)
+    more = replace(graph, aux=np.array([0.0, 0.5, 1.0]), aux_weights=np.ones(3) / 3)
+    assert_changes(graph, more, "structure")
+    assert replace(graph, aux=None).structure not in (graph.structure, more.structure)
+
+
+def renewed(graph: GraphIR) -> GraphIR:
+    """The graph with other values, bounds and axis values."""
+    nodes = [
+        node
+        if node.value is None
+        else replace(node, value=node.value + 0.5, bounds=(-1e9, 1e9), arrays=node.arrays)
+        for node in graph.nodes
+    ]
+    axes = {name: getattr(graph, name) for name in ("energy", "time", "aux", "aux_weights")}
+    moved = {name: axis + 0.25 for name, axis in axes.items() if axis is not None}
+    return replace(graph, nodes=tuple(nodes), **moved)
+
+
+@pytest.mark.parametrize("name", ZOO)
+def test_graphs_of_one_structure_have_one_plan(name: str) -> None:
+    graph = build_graph(make_model(name))
+    other = renewed(graph)
+    assert other.structure == graph.structure
+    assert other != graph
+    schedule = schedule_2d if graph.domain is DomainKind.ENERGY_TIME_2D else schedule_1d
+    plan, again = schedule(graph), schedule(other)
+    assert plan != again
+    axes = (graph.energy, graph.time, graph.aux, graph.aux_weights)
+    assert again.with_inputs(plan.theta, plan.fixed, *axes) == plan
+
+
+# ---- the difference -----------------------------------------------------------------------
+
+
+def test_the_difference_names_what_changed() -> None:
+    graph = parse_graph(WHOLE)
+    text = WHOLE.replace('graph "m"', 'graph "other"').replace("[1.0, 2.0, 3.0]", "[]")
+    text = text.replace('"value": 2.0, "vary"', '"value": 2.5, "vary"')
+    text = text.replace("  aux = [0.0, 0.5]\n", "").replace('"Offset" @12', '"Level" @12')
+    text = text.replace("%14 -> %15 ADDEND[2]\n", "%14 -> %99 ADDEND[2]\n")
+    assert diff(graph, parse_graph(text)) == [
+        "name: m -> other",
+        "energy axis: 3 points 1 .. 3 -> no points",
+        "aux axis: 2 points 0 .. 0.5 -> none",
+        "~ A: value 2.0 -> 2.5",
+        "+ COMPONENT_EVAL Level",
+        "- COMPONENT_EVAL Offset",
+        "- A -> Offset PARAM_INPUT[0]",
+        "- Offset -> before ADDEND[0]",
+        "- Shirley -> total ADDEND[2]",
+        "+ A -> Level PARAM_INPUT[0]",
+        "+ Level -> before ADDEND[0]",
+        "+ Shirley -> 99 ADDEND[2]",
+    ]
+
+
+def test_numbers_and_order_count_only_where_nothing_else_differs() -> None:
+    graph = parse_graph(WHOLE)
+    assert diff(graph, parse_graph(WHOLE.replace('"total" @15', '"total" @16'))) == [
+        "~ total: number 15 -> 15, source_order 15 -> 16"
+    ]
+    domain = dataclasses.replace(graph, domain=DomainKind.TIME_1D)
+    assert diff(graph, domain) == ["domain: ENERGY_TIME_2D -> TIME_1D"]
+    assert diff(graph, graph) == []
+
+
+if __name__ == "__main__":
+    DIGESTS.write_text(json.dumps(digests(), indent=1) + "\n")
