@@ -23,7 +23,7 @@ SUBJECTS = {
     "Pictures and reports": ("pyspec.plot",),
     "Reading and saving": ("pyspec.io",),
     "Simulation": ("pyspec.simulate",),
-    "Functions of your own": ("pyspec.functions",),
+    "Functions of your own": ("pyspec.functions", "pyspec.formula"),
     "From a model to a plan": ("pyspec.ir", "pyspec.plan", "pyspec.executor"),
     "Errors and warnings": ("pyspec.errors",),
 }

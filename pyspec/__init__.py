@@ -47,6 +47,7 @@ if TYPE_CHECKING:
         fit_slices,
         fit_trace,
     )
+    from pyspec.formula.traced import function
     from pyspec.functions.external import register_function
     from pyspec.io import (
         Dataset,
@@ -98,6 +99,7 @@ _HOMES = {
         "make_executor",
         "make_joint_executor",
     ),
+    "pyspec.formula.traced": ("function",),
     "pyspec.functions.external": ("register_function",),
     "pyspec.fit": (
         "FitResult",
@@ -183,6 +185,7 @@ __all__ = [
     "fit_slices",
     "fit_trace",
     "from_xarray",
+    "function",
     "load_dynamics",
     "load_fit",
     "load_fits",

@@ -20,6 +20,7 @@ from typing import Any
 
 from pyspec._library import OPS, OpDef
 from pyspec.errors import ModelError, NoSuchNameError, suggest
+from pyspec.formula import FORMULAS
 from pyspec.model.describe import (
     Description,
     Expression,
@@ -100,7 +101,8 @@ def profiled(value: Any, functions: Sequence[Description]) -> Profiled:
 
 
 def registered(function: str, /, *values: Any, **named: Any) -> Description:
-    """A component of a function of one's own, see :func:`pyspec.register_function`."""
+    """A component of a function of one's own: of :func:`pyspec.function`, or of
+    :func:`pyspec.register_function`."""
     return Registered(function, *values, **named)
 
 
@@ -124,6 +126,6 @@ __all__ = [*HELPERS, "Value", *NAMES]
 
 def __getattr__(name: str) -> Any:
     hint = suggest(name, [*HELPERS, *NAMES])
-    if name in OPS and OPS[name].external:
+    if name in FORMULAS or (name in OPS and OPS[name].external):
         hint = f"; a registered function is written registered({name!r}, ...)"
     raise NoSuchNameError(f"pyspec.components has no {name!r}{hint}")

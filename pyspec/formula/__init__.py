@@ -2,11 +2,13 @@
 
 from pyspec.formula.definition import (
     DOMAINS,
+    FORMULAS,
     Definition,
     define,
     find_op,
     free_names,
     op_of,
+    rows,
     write,
 )
 from pyspec.formula.formula import Formula, parse
@@ -18,6 +20,7 @@ from pyspec.formula.rules import READS, chain_product
 __all__ = [
     "CONSTANTS",
     "DOMAINS",
+    "FORMULAS",
     "FUNCTIONS",
     "READS",
     "Apply",
@@ -34,6 +37,7 @@ __all__ = [
     "op_of",
     "parse",
     "postorder",
+    "rows",
     "run_rpn",
     "write",
 ]

@@ -35,6 +35,10 @@ DOMAINS = {
     "profile": ("PROFILE", "AUX", "x"),
 }
 
+#: Functions by formula that every model of this process may name: those of
+#: :func:`pyspec.function`. A model keeps the text, so that one made before is what it was.
+FORMULAS: dict[str, OpDef] = {}
+
 #: The longest formula, in characters, its helper lines included.
 MAX_LENGTH = 8000
 
@@ -188,6 +192,12 @@ def find_op(function: str | None) -> OpDef | None:
     if function is None:
         return None
     return define(function) if "(" in function else OPS.get(function)
+
+
+def rows() -> dict[str, OpDef]:
+    """Every function that a model may write by name: the op table, registered functions, those of
+    :func:`pyspec.function`."""
+    return {**FORMULAS, **OPS}
 
 
 def op_of(function: str | None) -> OpDef:

@@ -6,9 +6,9 @@ import math
 from collections import Counter
 from keyword import iskeyword
 
-from pyspec._library import OPS, Guard, OpDef
+from pyspec._library import Guard, OpDef
 from pyspec.errors import ModelError, suggest
-from pyspec.formula import CONSTANTS, FUNCTIONS, parse
+from pyspec.formula import CONSTANTS, FUNCTIONS, parse, rows
 from pyspec.functions import holds
 from pyspec.model.free import check_free, read_free
 from pyspec.model.reader import Mapping, Node, Scalar, Sequence, Source
@@ -93,16 +93,16 @@ def build_quantity(file: Source, key: Scalar, spec: Node) -> Par:
 
 def _op(file: Source, key: Scalar, domain: str) -> OpDef:
     place = f"{file.at(key.line)}: {key.text}"
-    rows = {**OPS, **file.functions}
-    op = rows.get(key.text)
-    known = [row.name for row in rows.values() if row.domain == domain and row.kind != "RESPONSE"]
+    there = {**rows(), **file.functions}
+    op = there.get(key.text)
+    known = [row.name for row in there.values() if row.domain == domain and row.kind != "RESPONSE"]
     if op is not None and op.kind == "RESPONSE":
         law, irf = op.name.rsplit("_", 1)
         raise ModelError(
             f"{place}: {op.name} is what {irf} makes of {law}; write {irf} above {law}"
         )
     if op is None:
-        named = [row.name for row in rows.values() if row.kind != "RESPONSE"]
+        named = [row.name for row in there.values() if row.kind != "RESPONSE"]
         raise ModelError(
             f"{place}: unknown component {key.text!r}{similar(key.text, named)} "
             f"(there are {', '.join(known)})"

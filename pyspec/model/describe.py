@@ -12,8 +12,8 @@ from collections.abc import Sequence as Items
 from dataclasses import dataclass
 from typing import Any, ClassVar, TypeAlias
 
-from pyspec._library import OPS
 from pyspec.errors import ModelError, shortened
+from pyspec.formula import rows
 from pyspec.model.build import build_components, build_quantity, similar
 from pyspec.model.check import check_kernels
 from pyspec.model.motion import build_dynamics, build_profile
@@ -57,7 +57,8 @@ class Description:
         self._describe(type(self).name, values, named)
 
     def _describe(self, function: str, values: tuple[Any, ...], named: dict[str, Any]) -> None:
-        params = OPS[function].params
+        op = rows()[function]
+        params = op.params
         if len(values) > len(params):
             raise ModelError(
                 f"{function}: takes {len(params)} values ({', '.join(params) or 'none'}), not "
@@ -73,11 +74,11 @@ class Description:
             if name in given:
                 raise ModelError(f"{function}.{name}: given twice; give it by name or by place")
             given[name] = value
-        missing = [name for name in params[: OPS[function].n_required] if name not in given]
+        missing = [name for name in params[: op.n_required] if name not in given]
         if missing:
             raise ModelError(
                 f"{function}: the argument {missing[0]!r} is missing; {function} needs "
-                f"{', '.join(params[: OPS[function].n_required])}"
+                f"{', '.join(params[: op.n_required])}"
             )
         order = [(name, given[name]) for name in params if name in given]
         checked = tuple((name, checked_value(value, f"{function}.{name}")) for name, value in order)
@@ -111,9 +112,9 @@ class Registered(Description):
     __slots__ = ()
 
     def __init__(self, function: str, /, *values: Any, **named: Any) -> None:
-        if function not in OPS:
+        if function not in rows():
             raise ModelError(
-                f"there is no function {function!r}{similar(function, list(OPS))}; register it "
+                f"there is no function {function!r}{similar(function, list(rows()))}; register it "
                 "first with pyspec.register_function"
             )
         self._describe(function, values, named)
@@ -224,7 +225,8 @@ def build_described(
                 f"{name}: {shortened(one)} is no component; write components of "
                 "pyspec.components, such as Offset(10)"
             )
-    domains = {OPS[one.function].domain for one in components}
+    known = rows()
+    domains = {known[one.function].domain for one in components}
     domain = "TIME" if domains == {"TIME"} else "ENERGY"
     built = build_components(source, _body(components), domain, "")
     if domain == "TIME":

@@ -20,9 +20,9 @@ import dataclasses
 from collections.abc import Iterable
 from pathlib import Path
 
-from pyspec._library import OPS
 from pyspec.calls import answered
 from pyspec.errors import ModelError
+from pyspec.formula import rows
 from pyspec.model.attach import ATTACHED, attach, read_attached
 from pyspec.model.build import build_components, build_quantity, similar
 from pyspec.model.check import check_kernels, used_names
@@ -292,5 +292,5 @@ def _domain(file: Source, body: Mapping) -> str:
 
 
 def _only_laws(file: Source, body: Mapping) -> bool:
-    found = [file.functions.get(key.text) or OPS.get(key.text) for key, _ in body.items]
+    found = [file.functions.get(key.text) or rows().get(key.text) for key, _ in body.items]
     return all(op is not None and op.domain in ("TIME", "AUX") for op in found)

@@ -1,0 +1,57 @@
+"""A graph of formulas cut into trees: one for each root, which reads inputs and other trees."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from pyspec.formula import linearize
+from pyspec.formula.linearize import AnyNode
+from pyspec.formula.node import constant, placeholder
+
+
+@dataclass(frozen=True, eq=False)
+class Tree:
+    """How the last of `nodes` follows from `inputs`, which stand by number."""
+
+    inputs: tuple[AnyNode, ...]
+    nodes: tuple[AnyNode, ...]
+
+    @property
+    def root(self) -> AnyNode:
+        """The node that the tree is for."""
+        return self.nodes[-1]
+
+    def __str__(self) -> str:
+        given = ", ".join(f"n{node.id}: {_kind(node)}" for node in self.inputs)
+        lines = [f"def t{self.root.id}({given}) -> graph.Node:"]
+        lines += [f"    {node}" for node in self.nodes]
+        return "\n".join([*lines, f"    return n{self.root.id}"])
+
+
+def _kind(node: AnyNode) -> str:
+    return f"graph.{type(node).__name__}" if is_leaf(node) else "graph.Node"
+
+
+def is_leaf(node: AnyNode) -> bool:
+    """Whether a node is an input or a number."""
+    return isinstance(node, (placeholder, constant))
+
+
+def partition(*roots: AnyNode) -> list[Tree]:
+    """A tree for each root, each behind those that it reads. What two trees need and no root is,
+    is in both; evaluated with one State it is computed once.
+
+    Raises :class:`ModelError` for a cycle, or where axes mix.
+    """
+    nodes = linearize.forest(*roots)
+    linearize.verify(nodes)
+    chosen = set(roots)
+    return [_tree(node, chosen) for node in nodes if node in chosen]
+
+
+def _tree(root: AnyNode, roots: set[AnyNode]) -> Tree:
+    leaves = {node for node in linearize.forest(root) if is_leaf(node)}
+    body = tuple(linearize.forest(root, boundary=(roots | leaves) - {root}))
+    own = set(body)
+    inputs = {operand for node in body for operand in node.operands if operand not in own}
+    return Tree(tuple(sorted(inputs, key=lambda node: node.id)), body)

@@ -1,0 +1,331 @@
+"""Formulas as graphs of typed nodes, written as one writes NumPy.
+
+    from pyspec.formula import graph
+    from pyspec.formula.graph import Energy
+
+    x = graph.placeholder[Energy]("x")
+    width = graph.placeholder("width")
+    peak = graph.exp(-((x / width) ** 2))
+
+A node is an operation on other nodes. It prints as the line of Python that makes it. Annotations
+are optional: nodes of different axes do not mix, in a type checker and in
+:func:`pyspec.formula.linearize.verify`; what is not annotated fits every axis. Comparisons, == too,
+are nodes, 1 or 0; nodes are told apart by identity.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+from pyspec.formula.node import (
+    BY_NUMPY_NAME,
+    Aux,
+    Energy,
+    Node,
+    Operand,
+    T,
+    Time,
+    as_node,
+    constant,
+    placeholder,
+)
+
+
+class _Unary(Node[T]):
+    fields = ("node",)
+
+    def __init__(self, node: Operand[T], name: str = "") -> None:
+        self.node: Node[T] = as_node(node)
+        super().__init__(name)
+
+
+class _Binary(Node[T]):
+    fields = ("left", "right")
+
+    def __init__(self, left: Operand[T], right: Operand[T], name: str = "") -> None:
+        self.left: Node[T] = as_node(left)
+        self.right: Node[T] = as_node(right)
+        super().__init__(name)
+
+
+class add(_Binary[T]):
+    """left + right."""
+
+    instruction = "ADD"
+
+
+class subtract(_Binary[T]):
+    """left - right."""
+
+    instruction = "SUB"
+
+
+class multiply(_Binary[T]):
+    """left * right."""
+
+    instruction = "MUL"
+
+
+class divide(_Binary[T]):
+    """left / right."""
+
+    instruction = "DIV"
+
+
+class power(_Binary[T]):
+    """left ** right."""
+
+    instruction = "POW"
+
+
+class minimum(_Binary[T]):
+    """The smaller of two; NaN where either is."""
+
+    instruction = "MIN"
+
+
+class maximum(_Binary[T]):
+    """The larger of two; NaN where either is."""
+
+    instruction = "MAX"
+
+
+class less(_Binary[T]):
+    """1 where left < right, else 0; the other comparisons alike."""
+
+    instruction = "LT"
+
+
+class less_equal(_Binary[T]):
+    """left <= right."""
+
+    instruction = "LE"
+
+
+class greater(_Binary[T]):
+    """left > right."""
+
+    instruction = "GT"
+
+
+class greater_equal(_Binary[T]):
+    """left >= right."""
+
+    instruction = "GE"
+
+
+class equal(_Binary[T]):
+    """left == right."""
+
+    instruction = "EQ"
+
+
+class not_equal(_Binary[T]):
+    """left != right."""
+
+    instruction = "NE"
+
+
+class wofz_real(_Binary[T]):
+    """The real part of the Faddeeva function at left + i right."""
+
+    instruction = "W_RE"
+
+
+class wofz_imag(_Binary[T]):
+    """The imaginary part of the Faddeeva function at left + i right."""
+
+    instruction = "W_IM"
+
+
+class wofz_real_x(_Binary[T]):
+    """The derivative of :class:`wofz_real` by left."""
+
+    instruction = "W_REX"
+
+
+class wofz_real_y(_Binary[T]):
+    """The derivative of :class:`wofz_real` by right."""
+
+    instruction = "W_REY"
+
+
+class chain_product(_Binary[T]):
+    """left * right, 0 where either is 0 even if the other is infinite: in derivatives."""
+
+    instruction = "CHAIN"
+
+
+class negative(_Unary[T]):
+    """-node."""
+
+    instruction = "NEG"
+
+
+class exp(_Unary[T]):
+    """The exponential; the functions below alike, with NumPy's and SciPy's names."""
+
+    instruction = "EXP"
+
+
+class log(_Unary[T]):
+    """The natural logarithm."""
+
+    instruction = "LOG"
+
+
+class sqrt(_Unary[T]):
+    """The square root."""
+
+    instruction = "SQRT"
+
+
+class sin(_Unary[T]):
+    """The sine."""
+
+    instruction = "SIN"
+
+
+class cos(_Unary[T]):
+    """The cosine."""
+
+    instruction = "COS"
+
+
+class tan(_Unary[T]):
+    """The tangent."""
+
+    instruction = "TAN"
+
+
+class arctan(_Unary[T]):
+    """The inverse of the tangent."""
+
+    instruction = "ATAN"
+
+
+class abs(_Unary[T]):
+    """The magnitude."""
+
+    instruction = "ABS"
+
+
+class erf(_Unary[T]):
+    """The error function."""
+
+    instruction = "ERF"
+
+
+class erfc(_Unary[T]):
+    """1 - erf(node)."""
+
+    instruction = "ERFC"
+
+
+class erfcx(_Unary[T]):
+    """exp(node ** 2) erfc(node)."""
+
+    instruction = "ERFCX"
+
+
+class where(Node[T]):
+    """`then` where the condition is not 0, `otherwise` elsewhere."""
+
+    fields = ("condition", "then", "otherwise")
+    instruction = "WHERE"
+
+    def __init__(
+        self, condition: Operand[T], then: Operand[T], otherwise: Operand[T], name: str = ""
+    ) -> None:
+        self.condition: Node[T] = as_node(condition)
+        self.then: Node[T] = as_node(then)
+        self.otherwise: Node[T] = as_node(otherwise)
+        super().__init__(name)
+
+
+class cumsum(_Unary[T]):
+    """Running sums along the last axis of the array."""
+
+
+class total(_Unary[T]):
+    """The sum over the last axis of the array, which stays as one point."""
+
+
+class function_call(Node[T]):
+    """A call of a function that is given by name when the formula is evaluated."""
+
+    def __init__(self, function: str, /, *args: Operand[Any], **kwargs: Operand[Any]) -> None:
+        self.function = function
+        self.args = tuple(as_node(one) for one in args)
+        self.kwargs = {key: as_node(one) for key, one in kwargs.items()}
+        super().__init__("")
+
+    @property
+    def operands(self) -> tuple[Node[Any], ...]:
+        return (*self.args, *self.kwargs.values())
+
+    def arguments(self) -> str:
+        return ", ".join([repr(self.function), self.call_arguments()]).removesuffix(", ")
+
+    def call_arguments(self) -> str:
+        """The operands as the function gets them."""
+        named = [f"{key}=n{node.id}" for key, node in self.kwargs.items()]
+        return ", ".join([*(f"n{node.id}" for node in self.args), *named])
+
+
+# ---- NumPy's and SciPy's functions, called on nodes -------------------------------------------
+
+
+def _clip(node: Any, low: Any, high: Any) -> Node[Any]:
+    return minimum(maximum(node, low), high)
+
+
+def _tanh(node: Any) -> Node[Any]:
+    return 1 - 2 / (exp(2 * as_node(node)) + 1)
+
+
+_SAME: tuple[Callable[..., Node[Any]], ...] = (
+    add, subtract, multiply, divide, power, minimum, maximum, less, less_equal, greater,
+    greater_equal, equal, not_equal, negative, exp, log, sqrt, sin, cos, tan, arctan, erf, erfc,
+    erfcx, where,
+)  # fmt: skip
+BY_NUMPY_NAME.update({made.__name__: made for made in _SAME})
+BY_NUMPY_NAME.update(
+    absolute=abs,
+    fabs=abs,
+    float_power=power,
+    positive=as_node,
+    square=lambda node: as_node(node) ** 2,
+    reciprocal=lambda node: 1 / as_node(node),
+    log2=lambda node: log(node) / math.log(2),
+    log10=lambda node: log(node) / math.log(10),
+    exp2=lambda node: power(2, node),
+    cosh=lambda node: (exp(node) + exp(-as_node(node))) / 2,
+    sinh=lambda node: (exp(node) - exp(-as_node(node))) / 2,
+    tanh=_tanh,
+    hypot=lambda a, b: sqrt(as_node(a) ** 2 + as_node(b) ** 2),
+    clip=_clip,
+    cumsum=cumsum,
+    sum=total,
+)
+
+__all__ = [
+    "Aux",
+    "Energy",
+    "Node",
+    "Operand",
+    "T",
+    "Time",
+    "constant",
+    "cumsum",
+    "function_call",
+    "placeholder",
+    "total",
+    "wofz_imag",
+    "wofz_real",
+    "wofz_real_x",
+    "wofz_real_y",
+    *(made.__name__ for made in _SAME),
+]

@@ -1,0 +1,56 @@
+"""Formulas ready to be evaluated: inputs, numbers, and then nodes or trees in order."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from pyspec.formula import linearize
+from pyspec.formula.forest import Tree, is_leaf
+from pyspec.formula.linearize import AnyNode
+from pyspec.formula.node import constant, placeholder
+
+
+@dataclass(frozen=True, eq=False)
+class DAG:
+    """`placeholders` and `constants` stand by number; there are `nodes` or `trees`."""
+
+    placeholders: tuple[placeholder[Any], ...]
+    constants: tuple[constant[Any], ...]
+    nodes: tuple[AnyNode, ...] = ()
+    trees: tuple[Tree, ...] = ()
+
+    def __str__(self) -> str:
+        what, body = ("trees", self.trees) if self.trees else ("nodes", self.nodes)
+        joined = ("\n\n" if self.trees else "\n").join(str(one) for one in body)
+        return "\n\n".join(
+            f"# === {name} ===\n{text}".rstrip()
+            for name, text in (
+                ("placeholders", "\n".join(str(one) for one in self.placeholders)),
+                ("constants", "\n".join(str(one) for one in self.constants)),
+                (what, joined),
+            )
+        )
+
+
+def compile_nodes(*nodes: AnyNode) -> DAG:
+    """The DAG of nodes in the order of :func:`~pyspec.formula.linearize.forest`."""
+    linearize.verify(nodes)
+    return DAG(*_leaves(nodes), nodes=tuple(node for node in nodes if not is_leaf(node)))
+
+
+def compile_trees(*trees: Tree) -> DAG:
+    """The DAG of trees in the order of :func:`~pyspec.formula.forest.partition`."""
+    found = {node for tree in trees for node in (*tree.inputs, *tree.nodes)}
+    return DAG(*_leaves(found), trees=trees)
+
+
+def _leaves(
+    nodes: Iterable[AnyNode],
+) -> tuple[tuple[placeholder[Any], ...], tuple[constant[Any], ...]]:
+    by_number = sorted(nodes, key=lambda node: node.id)
+    return (
+        tuple(node for node in by_number if isinstance(node, placeholder)),
+        tuple(node for node in by_number if isinstance(node, constant)),
+    )

@@ -1,0 +1,108 @@
+"""Trees compiled by Numba, an optional library: ``pip install 'pyspec[jit]'``.
+
+Each node becomes a function from the values so far, a tuple, to these and its own. Numba compiles
+the chain of these functions as one, for the types that it is called with.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from functools import lru_cache
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+
+from pyspec.errors import BackendError
+from pyspec.formula.forest import Tree
+from pyspec.formula.node import Node
+
+#: Instructions that Numba can compile, as functions of whole arrays.
+_OPERATIONS: dict[str, Callable[..., Any]] = {
+    "ADD": lambda a, b: np.add(a, b),
+    "SUB": lambda a, b: np.subtract(a, b),
+    "MUL": lambda a, b: np.multiply(a, b),
+    "DIV": lambda a, b: np.true_divide(a, b),
+    "POW": lambda a, b: np.power(a, b),
+    "MIN": lambda a, b: np.minimum(a, b),
+    "MAX": lambda a, b: np.maximum(a, b),
+    "LT": lambda a, b: np.less(a, b) * 1.0,
+    "LE": lambda a, b: np.less_equal(a, b) * 1.0,
+    "GT": lambda a, b: np.greater(a, b) * 1.0,
+    "GE": lambda a, b: np.greater_equal(a, b) * 1.0,
+    "EQ": lambda a, b: np.equal(a, b) * 1.0,
+    "NE": lambda a, b: np.not_equal(a, b) * 1.0,
+    "NEG": lambda a: np.negative(a),
+    "EXP": lambda a: np.exp(a),
+    "LOG": lambda a: np.log(a),
+    "SQRT": lambda a: np.sqrt(a),
+    "SIN": lambda a: np.sin(a),
+    "COS": lambda a: np.cos(a),
+    "TAN": lambda a: np.tan(a),
+    "ATAN": lambda a: np.arctan(a),
+    "ABS": lambda a: np.abs(a),
+}
+
+#: The same as functions of numbers, which Numba applies to each point.
+_OF_NUMBERS: dict[str, Callable[..., Any]] = {
+    "ERF": lambda a: math.erf(a),
+    "ERFC": lambda a: math.erfc(a),
+    "WHERE": lambda a, b, c: b if a != 0 else c,
+    "CHAIN": lambda a, b: 0.0 if a == 0 or b == 0 else a * b,
+}
+
+
+def run_compiled(tree: Tree, *values: Any) -> Any:
+    """The value of the root of a tree for those of its inputs, in their order.
+
+    Raises :class:`BackendError` without Numba, or where it does not know an operation.
+    """
+    arrays = [np.asarray(value, np.float64) for value in values]
+    shape = np.broadcast_shapes(*(array.shape for array in arrays))
+    found = _compiled(tree)(tuple(np.atleast_1d(array) for array in arrays))
+    return np.broadcast_to(found, shape if shape else (1,)).reshape(shape)
+
+
+@lru_cache(maxsize=256)
+def _compiled(tree: Tree) -> Callable[[tuple[Any, ...]], Any]:
+    try:
+        numba = import_module("numba")
+    except ImportError:
+        raise BackendError(
+            "trees are compiled by Numba, which is not installed: pip install 'pyspec[jit]'; or "
+            "leave out the flag 'jit'"
+        ) from None
+    place = {node: k for k, node in enumerate(tree.inputs)}
+    chain = numba.njit(lambda values: values)
+    for node in tree.nodes:
+        chain = _behind(numba, chain, _step(numba, node, place))
+        place[node] = len(place)
+    last = place[tree.root]
+    whole: Callable[[tuple[Any, ...]], Any] = numba.njit(lambda values: chain(values)[last])
+    return whole
+
+
+def _behind(numba: Any, first: Any, second: Any) -> Any:
+    return numba.njit(lambda values: second(first(values)))
+
+
+def _step(numba: Any, node: Node[Any], place: dict[Node[Any], int]) -> Any:
+    """A tuple of values → the same with that of the node behind it."""
+    if node.instruction in _OPERATIONS:
+        work = numba.njit(_OPERATIONS[node.instruction])
+    elif node.instruction in _OF_NUMBERS:
+        work = numba.vectorize(_OF_NUMBERS[node.instruction])
+    else:
+        raise BackendError(f"{node.label}: Numba cannot compile {node}; leave out the flag 'jit'")
+    places = [place[operand] for operand in node.operands]
+    if len(places) == 1:
+        (i,) = places
+        return numba.njit(lambda values: values + (work(values[i]),))  # noqa: RUF005
+    if len(places) == 2:
+        i, j = places
+        return numba.njit(lambda values: values + (work(values[i], values[j]),))  # noqa: RUF005
+    i, j, k = places
+    return numba.njit(
+        lambda values: values + (work(values[i], values[j], values[k]),)  # noqa: RUF005
+    )

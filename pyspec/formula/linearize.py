@@ -1,0 +1,68 @@
+"""Nodes in an order in which each stands behind those it is made of."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from typing import Any
+
+from pyspec.errors import ModelError
+from pyspec.formula.node import Node
+
+AnyNode = Node[Any]
+
+
+def forest(*roots: AnyNode, boundary: Collection[AnyNode] = ()) -> list[AnyNode]:
+    """The nodes that `roots` need, themselves included, operands first; those in `boundary`, and
+    what only they need, are left out.
+
+    Raises :class:`ModelError` that names the nodes of a cycle.
+    """
+    known = {id(node) for node in boundary}
+    done: list[AnyNode] = []
+    for root in roots:
+        _visit(root, known, done)
+    return done
+
+
+def _visit(root: AnyNode, known: set[int], done: list[AnyNode]) -> None:
+    """Depth first, without the stack of Python: formulas may be deep. A node that is met again
+    while its operands wait lies on a cycle."""
+    waiting: list[tuple[AnyNode, bool]] = [(root, False)]
+    open_nodes: dict[int, AnyNode] = {}
+    while waiting:
+        node, behind = waiting.pop()
+        if behind:
+            del open_nodes[id(node)]
+            known.add(id(node))
+            done.append(node)
+        elif id(node) in open_nodes:
+            raise ModelError(f"the formula runs in a circle: {_circle(node, open_nodes)}")
+        elif id(node) not in known:
+            open_nodes[id(node)] = node
+            waiting.append((node, True))
+            waiting += [(operand, False) for operand in reversed(node.operands)]
+
+
+def _circle(node: AnyNode, open_nodes: dict[int, AnyNode]) -> str:
+    names = list(open_nodes)
+    circle = [open_nodes[key] for key in names[names.index(id(node)) :]]
+    return " <- ".join(one.label for one in (*circle, node))
+
+
+def verify(nodes: Iterable[AnyNode]) -> dict[AnyNode, type | None]:
+    """The axis of each node, None for no matter which. `nodes` stand in order.
+
+    Raises :class:`ModelError` where nodes of two axes meet; sums over an axis have none.
+    """
+    axes: dict[AnyNode, type | None] = {}
+    for node in nodes:
+        found = {axes.get(operand, operand.axis): operand for operand in node.operands}
+        found.pop(None, None)
+        if len(found) > 1:
+            said = " and ".join(
+                f"{operand.label} along {axis.__name__}" for axis, operand in found.items() if axis
+            )
+            raise ModelError(f"{node.label}: mixes {said}; bring them to one axis: {node}")
+        summed = type(node).__name__ == "total"
+        axes[node] = None if summed else next(iter(found), node.axis)
+    return axes

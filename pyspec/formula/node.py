@@ -1,0 +1,221 @@
+"""Nodes of formulas: what all have in common, inputs and numbers.
+
+Operations are in :mod:`pyspec.formula.graph`.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeAlias, get_args
+
+from pyspec.errors import ModelError
+
+if TYPE_CHECKING:
+    from typing_extensions import TypeVar
+
+    T = TypeVar("T", default=Any)
+else:
+    from typing import TypeVar
+
+    T = TypeVar("T")
+
+_NUMBERS = itertools.count(1)
+
+#: The operation of each instruction of the RPN table, and what NumPy's functions are as nodes.
+OPERATIONS: dict[str, Callable[..., Node[Any]]] = {}
+BY_NUMPY_NAME: dict[str, Callable[..., Node[Any]]] = {}
+
+
+def apply(instruction: str, *operands: Any) -> Node[Any]:
+    """The node of an instruction of the RPN table."""
+    return OPERATIONS[instruction](*operands)
+
+
+class Energy:
+    """The axis of nodes along the energies."""
+
+
+class Time:
+    """The axis of nodes along the times."""
+
+
+class Aux:
+    """The axis of nodes along the auxiliary axis."""
+
+
+#: Numbers that stay what they are; others become float.
+_WHOLE: tuple[type, ...] = (bool, int)
+
+#: Axes that a printed node names.
+AXES: tuple[type, ...] = (Energy, Time, Aux)
+
+
+class Node(Generic[T]):
+    """A value of a formula. `id` is its number, unique in the process; `name` is for people."""
+
+    #: Names of the operands, in order, and the instruction of the RPN table.
+    fields: ClassVar[tuple[str, ...]] = ()
+    instruction: ClassVar[str] = ""
+
+    def __init_subclass__(cls) -> None:
+        if cls.instruction:
+            OPERATIONS[cls.instruction] = cls
+
+    def __init__(self, name: str = "") -> None:
+        self.id = next(_NUMBERS)
+        self.name = name
+
+    @property
+    def operands(self) -> tuple[Node[Any], ...]:
+        """The nodes that this one is made of."""
+        return tuple(getattr(self, field) for field in self.fields)
+
+    @property
+    def axis(self) -> type | None:
+        """The axis that a placeholder or constant was given, None for no matter which."""
+        given = get_args(getattr(self, "__orig_class__", None))
+        # Any is a class from Python 3.11 on.
+        known = [one for one in given if isinstance(one, type) and one is not Any]
+        return known[0] if known else None
+
+    @property
+    def label(self) -> str:
+        """How messages name it: number and name."""
+        return f"n{self.id} {self.name!r}" if self.name else f"n{self.id}"
+
+    def arguments(self) -> str:
+        """The arguments of the printed line."""
+        shown = [f"{field}=n{getattr(self, field).id}" for field in self.fields]
+        return ", ".join([*shown, f"name={self.name!r}"])
+
+    def __str__(self) -> str:
+        axis = f"[graph.{self.axis.__name__}]" if self.axis in AXES and self.axis else ""
+        return f"n{self.id} = graph.{type(self).__name__}{axis}({self.arguments()})"
+
+    __repr__ = __str__
+
+    def __hash__(self) -> int:
+        return hash(id(self))
+
+    def __bool__(self) -> bool:
+        raise ModelError(
+            f"{self.label}: a node has no value yet, so nothing can be decided by it; write "
+            "where(condition, then, otherwise) in place of if, and and or"
+        )
+
+    def __add__(self, other: Operand[T]) -> Node[T]:
+        return apply("ADD", self, other)
+
+    def __radd__(self, other: Operand[T]) -> Node[T]:
+        return apply("ADD", other, self)
+
+    def __sub__(self, other: Operand[T]) -> Node[T]:
+        return apply("SUB", self, other)
+
+    def __rsub__(self, other: Operand[T]) -> Node[T]:
+        return apply("SUB", other, self)
+
+    def __mul__(self, other: Operand[T]) -> Node[T]:
+        return apply("MUL", self, other)
+
+    def __rmul__(self, other: Operand[T]) -> Node[T]:
+        return apply("MUL", other, self)
+
+    def __truediv__(self, other: Operand[T]) -> Node[T]:
+        return apply("DIV", self, other)
+
+    def __rtruediv__(self, other: Operand[T]) -> Node[T]:
+        return apply("DIV", other, self)
+
+    def __pow__(self, other: Operand[T]) -> Node[T]:
+        return apply("POW", self, other)
+
+    def __rpow__(self, other: Operand[T]) -> Node[T]:
+        return apply("POW", other, self)
+
+    def __neg__(self) -> Node[T]:
+        return apply("NEG", self)
+
+    def __pos__(self) -> Node[T]:
+        return self
+
+    def __abs__(self) -> Node[T]:
+        return apply("ABS", self)
+
+    def __lt__(self, other: Operand[T]) -> Node[T]:
+        return apply("LT", self, other)
+
+    def __le__(self, other: Operand[T]) -> Node[T]:
+        return apply("LE", self, other)
+
+    def __gt__(self, other: Operand[T]) -> Node[T]:
+        return apply("GT", self, other)
+
+    def __ge__(self, other: Operand[T]) -> Node[T]:
+        return apply("GE", self, other)
+
+    def __eq__(self, other: Operand[T]) -> Node[T]:  # type: ignore[override]
+        return apply("EQ", self, other)
+
+    def __ne__(self, other: Operand[T]) -> Node[T]:  # type: ignore[override]
+        return apply("NE", self, other)
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
+        make = BY_NUMPY_NAME.get(ufunc.__name__) if method == "__call__" and not kwargs else None
+        return _refused(ufunc.__name__) if make is None else make(*inputs)
+
+    def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
+        make = BY_NUMPY_NAME.get(function.__name__)
+        return _refused(function.__name__) if make is None else make(*args, **kwargs)
+
+
+#: What stands where a node is expected.
+Operand: TypeAlias = Node[T] | float
+
+
+def _refused(name: str) -> Any:
+    raise ModelError(
+        f"np.{name} has no formula; there are {', '.join(sorted(BY_NUMPY_NAME))}, each of whole "
+        "arrays and without options"
+    )
+
+
+def as_node(value: Any) -> Node[Any]:
+    """The node, or a number as a constant."""
+    return value if isinstance(value, Node) else constant(value)
+
+
+class placeholder(Node[T]):
+    """An input. Its value is given when the formula is evaluated, or else `default_value`."""
+
+    def __init__(self, name: str, default_value: float | None = None) -> None:
+        super().__init__(name)
+        self.default_value = default_value
+
+    def arguments(self) -> str:
+        return f"name={self.name!r}, default_value={self.default_value!r}"
+
+
+class constant(Node[T]):
+    """A number."""
+
+    def __init__(self, value: Any, name: str = "") -> None:
+        number: Any = value.item() if getattr(value, "shape", None) == () else value
+        if not isinstance(number, (int, float)):
+            raise ModelError(
+                f"{value!r} is no real number; arrays are inputs, write placeholder(name)"
+            )
+        super().__init__(name)
+        self.value: float = number if type(number) in _WHOLE else float(number)
+
+    def arguments(self) -> str:
+        return f"value={number_text(self.value)}, name={self.name!r}"
+
+
+def number_text(value: float) -> str:
+    """A number as Python reads it."""
+    text = repr(value)
+    return (
+        text if text.lstrip("-")[:1].isdigit() or text in ("True", "False") else f"float('{text}')"
+    )

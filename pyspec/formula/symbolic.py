@@ -1,0 +1,81 @@
+"""Derivatives of nodes, as nodes: by the partials of the RPN table, from the inputs to the root."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from pyspec.errors import ModelError
+from pyspec.formula import linearize
+from pyspec.formula.formula import Formula
+from pyspec.formula.graph import chain_product, cumsum, function_call, total
+from pyspec.formula.linearize import AnyNode
+from pyspec.formula.node import apply, constant
+from pyspec.formula.nodes import Name, Number
+from pyspec.formula.nodes import Node as Syntax
+from pyspec.formula.rules import PARTIALS
+
+
+def from_formula(formula: Formula, names: Mapping[str, AnyNode]) -> AnyNode:
+    """The node of a formula in which `names` stand for nodes."""
+    return from_syntax(formula.root, names)
+
+
+def from_syntax(syntax: Syntax, names: Mapping[str, AnyNode]) -> AnyNode:
+    """The node of a syntax tree; each literal becomes a constant."""
+    if isinstance(syntax, Number):
+        return constant(syntax.value)
+    if isinstance(syntax, Name):
+        return names[syntax.name]
+    return apply(syntax.instruction, *(from_syntax(one, names) for one in syntax.operands))
+
+
+def derivative(root: AnyNode, by: AnyNode) -> AnyNode:
+    """The derivative of `root` by a node, at each point: how the value there changes if `by`
+    changes everywhere alike. Zero where it does not depend on it.
+
+    At a kink it is one-sided, at a jump 0. A product of the chain rule is 0 where a factor is.
+    Raises :class:`ModelError` for what depends on `by` through a function that is called by name.
+    """
+    slopes: dict[AnyNode, AnyNode] = {by: constant(1.0)}
+    for node in linearize.forest(root):
+        if node in slopes:
+            continue
+        moving = [(k, slopes[one]) for k, one in enumerate(node.operands) if one in slopes]
+        if moving:
+            slope = _slope(node, moving)
+            if slope is not None:
+                slopes[node] = slope
+    return slopes[root] if root in slopes else constant(0.0)
+
+
+def _slope(node: AnyNode, moving: list[tuple[int, AnyNode]]) -> AnyNode | None:
+    """The sum of partial times slope over the operands that move; None for zero."""
+    if isinstance(node, function_call):
+        raise ModelError(
+            f"{node.label}: nothing is known of the derivative of {node.function!r}; write it as "
+            "nodes"
+        )
+    if isinstance(node, (cumsum, total)):
+        return type(node)(moving[0][1])
+    found: AnyNode | None = None
+    for k, slope in moving:
+        term = _term(node, k, slope)
+        if term is not None:
+            found = term if found is None else found + term
+    return found
+
+
+def _term(node: AnyNode, k: int, slope: AnyNode) -> AnyNode | None:
+    partial = PARTIALS[node.instruction][k]
+    if isinstance(partial, Number):
+        if partial.value == 0:
+            return None
+        return slope if partial.value == 1 else constant(partial.value) * slope
+    known = {**dict(zip("abc", node.operands, strict=False)), "v": node}
+    factor = from_syntax(partial, known)
+    return factor if _is_one(slope) else chain_product(factor, slope)
+
+
+def _is_one(node: Any) -> bool:
+    return isinstance(node, constant) and node.value == 1

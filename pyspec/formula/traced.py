@@ -1,0 +1,231 @@
+"""Python functions that become formulas: called once with nodes in place of arrays."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import re
+from collections import Counter
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from pyspec._library import OPS, RPN, OpDef
+from pyspec.calls import answered
+from pyspec.errors import ModelError
+from pyspec.formula import linearize
+from pyspec.formula.definition import DOMAINS, FORMULAS, Definition, define, write
+from pyspec.formula.forest import is_leaf
+from pyspec.formula.graph import Node, constant, placeholder
+from pyspec.formula.linearize import AnyNode
+
+#: A value is written as a line of its own where its text would be nested deeper.
+_DEEPEST = 30
+
+#: Where the traced formula is compared with the function: points of the axis, values of parameters.
+_POINTS = np.array([-3.1, -0.7, 0.0, 0.4, 1.3, 2.9, 17.0])
+_VALUES = (1.3, 0.7, 2.1, 0.9, 1.7)
+
+
+class Traced:
+    """A function in Python and the formula that it is. Calling it calls the function; models name
+    it like one by formula, and :func:`pyspec.components.registered` writes it."""
+
+    def __init__(self, function: Callable[..., Any], op: OpDef) -> None:
+        functools.update_wrapper(self, function)
+        self.function, self.op = function, op
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return self.function(*args, **kwargs)
+
+    @property
+    def formula(self) -> str:
+        """The formula, as a section ``functions`` of a model file could say it."""
+        assert isinstance(self.op.own, Definition)
+        return self.op.own.text
+
+    def __repr__(self) -> str:
+        return f"<function by formula: {self.formula}>"
+
+
+@answered
+def function(
+    function: Callable[..., Any] | None = None,
+    /,
+    *,
+    domain: str = "energy",
+    name: str = "",
+    params: str = "",
+) -> Any:
+    """Lets models name a Python function, which is traced to a formula and runs in C.
+
+    ::
+
+        @pyspec.function(domain="energy", params="A, x0, w>0")
+        def Skew(x, A, x0, w):
+            u = (x - x0) / w
+            return A * np.exp(-(u**2)) * (1 + special.erf(u))
+
+    Parameters
+    ----------
+    function : ``f(x, *params)`` on the axis and numbers: arithmetic, comparisons, ``np.where`` and
+        NumPy's and SciPy's elementary functions, but no `if` on values
+    domain : "energy" for a component, "time" for a law of motion, "profile" for a function of the
+        auxiliary axis
+    name : what a model file writes; by default the name of the function
+    params : the parameters in the order of the arguments with bounds and units,
+        ``"A, x0 [eV], w>0"``; by default the names of the arguments
+
+    Decorating another function of the same name replaces it. Derivatives are exact. The formula is
+    compared with the function at a few points.
+
+    Raises :class:`ModelError` for what has no formula; :func:`pyspec.register_function` takes any
+    Python function. Processes started by "spawn" must import the module that has the function.
+    """
+    if function is None:
+        return functools.partial(_trace, domain=domain, name=name, params=params)
+    return _trace(function, domain=domain, name=name, params=params)
+
+
+def _trace(function: Callable[..., Any], domain: str, name: str, params: str) -> Traced:
+    name = name or getattr(function, "__name__", "")
+    if domain not in DOMAINS:
+        raise ModelError(f"{name}: unknown domain {domain!r}; there are {', '.join(DOMAINS)}")
+    axis = DOMAINS[domain][2]
+    given = _arguments(function, name)
+    named = [re.split(r"[\s<>=\[]", part.strip())[0] for part in params.split(",")]
+    if params and named != given:
+        raise ModelError(f"{name}: params={params!r} must name {', '.join(given)}, in this order")
+    inputs = [placeholder[Any](axis), *(placeholder[Any](one) for one in given)]
+    root = _called(function, inputs, name)
+    lines, text = formula_text(root, {node: node.name for node in inputs})
+    doc = (inspect.getdoc(function) or "").partition("\n")[0].replace(" -- ", " - ")
+    op = define(write(domain, name, params or ", ".join(given), text, lines, doc), name)
+    if name in OPS:  # registered before
+        raise ModelError(f"{name!r} is a registered function; choose another name")
+    _check(function, op)
+    FORMULAS[name] = op
+    return Traced(function, op)
+
+
+def _arguments(function: Callable[..., Any], name: str) -> list[str]:
+    """The names of the parameters: all arguments but the first."""
+    try:
+        found = list(inspect.signature(function).parameters.values())
+    except (TypeError, ValueError):
+        raise ModelError(f"{name or function!r}: give a Python function f(x, *params)") from None
+    plain = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    if len(found) < 2 or any(one.kind not in plain for one in found):
+        raise ModelError(f"{name}: write its parameters one by one, def {name}(x, A, x0)")
+    return [one.name for one in found[1:]]
+
+
+def _called(function: Callable[..., Any], inputs: list[placeholder[Any]], name: str) -> AnyNode:
+    remedy = "; write what NumPy can do, or use pyspec.register_function, which takes any function"
+    try:
+        root = function(*inputs)
+    except ModelError as error:
+        raise ModelError(f"{name}: {error}{remedy}") from None
+    except (TypeError, AttributeError, ValueError, IndexError) as error:
+        raise ModelError(f"{name}: cannot be traced: {error}{remedy}") from error
+    if not isinstance(root, Node):
+        raise ModelError(
+            f"{name}: returns {type(root).__name__} in place of a value of its arguments{remedy}"
+        )
+    return root
+
+
+def _check(function: Callable[..., Any], op: OpDef) -> None:
+    """The formula says what the function does, where both are finite."""
+    values = [_VALUES[k % len(_VALUES)] + 0.01 * k for k in range(len(op.params))]
+    assert isinstance(op.own, Definition)
+    with np.errstate(all="ignore"):
+        found = np.broadcast_to(op.own(_POINTS, *values), _POINTS.shape)
+        wanted = np.broadcast_to(np.asarray(function(_POINTS, *values), np.float64), _POINTS.shape)
+    judged = np.isfinite(found) & np.isfinite(wanted)
+    scale = np.abs(wanted[judged]).max(initial=1e-300)
+    if (np.abs(found - wanted)[judged] > 1e-9 * scale).any():
+        raise ModelError(
+            f"{op.name}: the formula traced from it gives {found}, the function {wanted} at "
+            f"{_POINTS}; a function of more than its arguments at each point has no formula"
+        )
+
+
+def forget_formula(name: str) -> None:
+    """Takes back what :func:`function` did. Raises ModelError for an unknown name."""
+    if name not in FORMULAS:
+        raise ModelError(f"no function {name!r} is known by its formula")
+    del FORMULAS[name]
+
+
+# ---- text -------------------------------------------------------------------------------------
+
+
+def formula_text(root: AnyNode, names: Mapping[AnyNode, str]) -> tuple[list[tuple[str, str]], str]:
+    """A node as a formula: helper lines, one for each value that is used twice, and the text of
+    the result. `names` are those of the placeholders.
+
+    Raises :class:`ModelError` for nodes that formulas of C do not have: calls of functions by name
+    and sums along an axis.
+    """
+    nodes = linearize.forest(root)
+    used = Counter(operand for node in nodes for operand in set(node.operands))
+    known: dict[AnyNode, tuple[str, int]] = {}
+    lines: list[tuple[str, str]] = []
+    taken = set(names.values())
+    for node in nodes:
+        text, depth = _text(node, known, names)
+        if not is_leaf(node) and node is not root and (used[node] > 1 or depth > _DEEPEST):
+            own = _free_name(len(lines) + 1, taken)
+            lines.append((own, _bare(text)))
+            text, depth = own, 0
+        known[node] = text, depth
+    text = known[root][0]
+    return lines, text if is_leaf(root) else _bare(text)
+
+
+def _bare(text: str) -> str:
+    """Without the parentheses around an operation."""
+    return text[1:-1] if text.startswith("(") else text
+
+
+def _free_name(k: int, taken: set[str]) -> str:
+    name = f"u{k}"
+    while name in taken:
+        name += "_"
+    taken.add(name)
+    return name
+
+
+def _text(
+    node: AnyNode, known: Mapping[AnyNode, tuple[str, int]], names: Mapping[AnyNode, str]
+) -> tuple[str, int]:
+    if isinstance(node, placeholder):
+        if node not in names:
+            raise ModelError(f"{node.label}: no input of the formula; give it as an argument")
+        return names[node], 0
+    if isinstance(node, constant):
+        return _number(node), 0
+    row = RPN.get(node.instruction)
+    if row is None or not row.symbol:
+        raise ModelError(
+            f"{node.label}: {type(node).__name__} has no formula that runs in C, which sees one "
+            "point at a time"
+        )
+    operands = [known[operand][0] for operand in node.operands]
+    depth = 1 + max(known[operand][1] for operand in node.operands)
+    if row.symbol.isidentifier():
+        return f"{row.symbol}({', '.join(operands)})", depth
+    if row.arity == 1:
+        return f"({row.symbol}{operands[0]})", depth
+    return f"({operands[0]} {row.symbol} {operands[1]})", depth
+
+
+def _number(node: constant[Any]) -> str:
+    value = float(node.value)
+    if not np.isfinite(value):
+        raise ModelError(f"{node.label}: {value} cannot be written in a formula")
+    short = value.is_integer() and abs(value) < 1e15 and value != 0
+    text = str(int(value)) if short else repr(value)
+    return f"({text})" if np.signbit(value) else text

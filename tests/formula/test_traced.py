@@ -1,0 +1,187 @@
+"""Python functions that become formulas."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy import special
+
+import pyspec
+from pyspec import Measurement, Model, fit_model, load_dynamics, load_model, load_profile
+from pyspec.components import Offset, registered
+from pyspec.errors import ModelError, NoSuchNameError
+from pyspec.executor import make_executor
+from pyspec.formula import FORMULAS, graph
+from pyspec.formula.graph import placeholder
+from pyspec.formula.traced import forget_formula, formula_text
+from pyspec.functions.external import CALLABLES, forget_function
+
+ENERGY, TIME = np.linspace(80.0, 88.0, 81), np.linspace(-1.0, 5.0, 13)
+AUX = np.linspace(0.0, 1.0, 3)
+
+
+@pytest.fixture(autouse=True)
+def forgotten() -> Iterator[None]:
+    yield
+    for name in list(FORMULAS):
+        forget_formula(name)
+    for name in list(CALLABLES):
+        forget_function(name)
+
+
+def skewed(x: Any, A: Any, x0: Any, w: Any, b: Any) -> Any:
+    """A Gaussian with one flank -- steeper than the other.
+
+    More of it.
+    """
+    u = (x - x0) / w
+    return A * np.exp(-4 * np.log(2) * u**2) * (1 + special.erf(b * u))
+
+
+FILE = """\
+peak:
+  Offset: {y0: [1, True]}
+  Skew: {A: [15, True, 0, 1000], x0: [84, True, 82, 86], w: [1.5, True], b: [2, True]}
+law:
+  Grow: {A: [3, True], tau: [2, True], t0: [0.3, True]}
+depth:
+  Fade: {A: [1, True], reach: [0.8, True]}
+"""
+
+
+def test_a_traced_function_is_a_formula_that_runs_in_c() -> None:
+    skew = pyspec.function(name="Skew", params="A, x0 [eV], w>0, b")(skewed)
+    assert skew.formula == (
+        "energy Skew(A, x0 [eV], w>0, b): u1 = (x - x0) / w; (A * exp(((-2.772588722239781) * "
+        "(u1 ** 2)))) * (1 + erf((b * u1))) -- A Gaussian with one flank - steeper than the other."
+    )
+    assert repr(skew) == f"<function by formula: {skew.formula}>"
+    assert (skew.__name__, skew.op.linear) == ("skewed", ("A",))
+
+    @pyspec.function(domain="time", params="A, tau>0, t0")
+    def Grow(t: Any, A: Any, tau: Any, t0: Any) -> Any:
+        return np.where(t >= t0, A * (1 - np.exp(-(t - t0) / tau)), 0)
+
+    @pyspec.function(domain="profile")
+    def Fade(x: Any, A: Any, reach: Any) -> Any:
+        return A * np.exp(-x / reach)
+
+    model = load_model(FILE, "peak")
+    model.set_axes(energy=ENERGY, time=TIME, aux=AUX)
+    model.add_dynamics("Skew_01_x0", load_dynamics(FILE, "law", "Skew_01_x0"))
+    model.add_profile("Skew_01_A", load_profile(FILE, "depth", "Skew_01_A"))
+    centre = 84 + Grow(TIME[:, None], 3, 2, 0.3)
+    layers = [skew(ENERGY, 15 + Fade(z, 1, 0.8), centre, 1.5, 2) for z in AUX]
+    expected = 1 + np.mean(layers, axis=0)
+    for backend in ("compiled", "interpreted", "tree"):
+        found = make_executor(model, None, backend).run(None)
+        np.testing.assert_allclose(found, expected, rtol=1e-12, err_msg=backend)
+    assert make_executor(model, Measurement(data=expected)).capabilities.in_c
+
+
+def test_it_is_written_described_fitted_and_saved() -> None:
+    skew = pyspec.function(skewed, name="Skew", params="A, x0, w>0, b")
+    model = Model("peak", [Offset(1), registered("Skew", A=15, x0=(84, 82, 86), w=1.5, b=2)])
+    model.set_axes(energy=ENERGY)
+    text = model.to_yaml()
+    expected = model.evaluate()
+    data = expected + np.random.default_rng(0).normal(0, 0.01, ENERGY.size)
+    result = fit_model(model, Measurement(data=data))
+    assert result.success
+    assert result.params["Skew_01_b"].value == pytest.approx(2, rel=0.05)
+    forget_formula("Skew")  # what was made with it, and its file, do not need it
+    again = load_model(text, "peak")
+    again.set_axes(energy=ENERGY)
+    np.testing.assert_array_equal(again.evaluate(), expected)
+    np.testing.assert_allclose(expected, 1 + skew(ENERGY, 15, 84, 1.5, 2), rtol=1e-13)
+    with pytest.raises(ModelError, match="there is no function 'Skew'"):
+        registered("Skew", A=1)
+    with pytest.raises(ModelError, match="no function 'Skew' is known by its formula"):
+        forget_formula("Skew")
+
+
+def test_a_second_function_replaces_the_first_and_models_keep_theirs() -> None:
+    text = "m: {Line: {A: [2, True]}}"
+    models = []
+    for power in (1, 2):
+        function = (lambda x, A: A * x) if power == 1 else (lambda x, A: A * x**2)
+        pyspec.function(function, name="Line")
+        models.append(load_model(text, "m"))
+        models[-1].set_axes(energy=[1.0, 2.0, 3.0])
+    np.testing.assert_array_equal(models[0].evaluate(), [2.0, 4.0, 6.0])
+    np.testing.assert_array_equal(models[1].evaluate(), [2.0, 8.0, 18.0])
+
+
+@pytest.mark.parametrize(
+    ("function", "answer"),
+    [
+        (lambda x, A: A * x if A > 1 else x, "nothing can be decided by it; write where"),
+        (lambda x, A: A * x.max(), "cannot be traced: 'placeholder' object has no attribute 'max'"),
+        (lambda x, A: A * x[0], "cannot be traced: 'placeholder' object is not subscriptable"),
+        (lambda x, A: A * np.arcsin(x), "np.arcsin has no formula; there are absolute, add"),
+        (lambda x, A: math.exp(A) * x, "cannot be traced: must be real number"),
+        (lambda x, A: A / np.sum(x), "total has no formula that runs in C"),
+        (lambda x, A: A * np.cumsum(x), "cumsum has no formula that runs in C"),
+        (lambda x, A: graph.function_call("f", x) * A, "function_call has no formula"),
+        (lambda x, A: 3.0, "returns float in place of a value of its arguments"),
+        (lambda x: x, "write its parameters one by one"),
+        (lambda x, *A: x * A[0], "write its parameters one by one"),
+        (lambda x, A, B: A * x, "does not depend on its parameter 'B'"),
+        (lambda x, pi: pi * x, "'pi' has a meaning in formulas"),
+        (lambda x, A: A * x * math.inf, "inf cannot be written in a formula"),
+        (lambda x, A: A * x + (len(str(A)) > 9), "the formula traced from it gives"),
+        (lambda x, A: A * x + placeholder[Any]("y"), "'y': no input of the formula"),
+        ("no function", "give a Python function"),
+    ],
+)  # fmt: skip
+def test_what_has_no_formula_is_refused(function: Callable[..., Any], answer: str) -> None:
+    with pytest.raises(ModelError) as error:
+        pyspec.function(function, name="Mine")
+    assert answer in str(error.value)
+    assert not FORMULAS
+
+
+def test_names_domains_and_parameters_are_checked() -> None:
+    line = lambda x, A, b: A * x + b  # noqa: E731
+    for options, answer in (
+        ({"name": "Gauss"}, "is a function of pyspec"),
+        ({"name": "my_line"}, "cannot name a function"),
+        ({"name": "Line", "domain": "space"}, "unknown domain 'space'; there are energy, time"),
+        ({"name": "Line", "params": "A"}, "must name A, b, in this order"),
+        ({"name": "Line", "params": "b, A"}, "must name A, b, in this order"),
+    ):
+        with pytest.raises(ModelError, match=answer):
+            pyspec.function(line, **options)
+    pyspec.register_function("Line", line, "A, b")
+    with pytest.raises(ModelError, match="'Line' is a registered function"):
+        pyspec.function(line, name="Line")
+    pyspec.function(line, name="Other")
+    with pytest.raises(NoSuchNameError, match="is written registered"):
+        pyspec.components.Other  # noqa: B018
+
+
+def test_long_formulas_are_cut_into_lines() -> None:
+    def comb(x: Any, A: Any, u1: Any) -> Any:
+        total = 0 * x
+        for k in range(70):
+            total = total + A * np.exp(-((x - k * u1) ** 2))
+        return total
+
+    made = pyspec.function(comb, name="Comb")
+    lines = [line for line, _ in made.op.own.lines]
+    assert len(lines) >= 2
+    assert "u1_" in lines, "u1 is a parameter"
+    np.testing.assert_allclose(made.op.own(AUX, 2.0, 0.1), comb(AUX, 2.0, 0.1), rtol=1e-13)
+
+
+def test_numbers_of_a_formula() -> None:
+    x = placeholder[Any]("x")
+    numbers = {2: "2", -2.0: "(-2)", 0.0: "0.0", 0.1: "0.1", 1e22: "1e+22"}
+    for value, text in [*numbers.items(), (-0.0, "(-0.0)")]:
+        assert formula_text(x + value, {x: "x"}) == ([], f"x + {text}")
+    assert formula_text(x, {x: "x"}) == ([], "x")
+    assert formula_text(graph.where(x < 1, -x, 2), {x: "x"}) == ([], "where((x < 1), (-x), 2)")
