@@ -228,8 +228,8 @@ int pyspec_check_component(const checker *c)
     REQUIRE_NODE(!op || op->domain == DOMAIN_ENERGY, OP, op);
     REQUIRE_NODE(fed || n->source == -1, SLOT, source);
     REQUIRE_NODE(!fed || !(n->flags & PYSPEC_FLAG_STATIC), STEP, flags);
-    REQUIRE_NODE(!(n->flags & PYSPEC_FLAG_SHAPE) || ((!op || pyspec_has_height(op)) && n->repeat == 1),
-                 STEP, flags);
+    const int has_height = op ? pyspec_has_height(op) : n->n_params > 0;
+    REQUIRE_NODE(!(n->flags & PYSPEC_FLAG_SHAPE) || (has_height && n->repeat == 1), STEP, flags);
     REQUIRE_NODE(n->repeat == 1 || (n->repeat == c->plan->n_aux && n->repeat > 1), SIZE, repeat);
     int status = check_params(c, op, n->repeat);
     if (!status && n->flags & (PYSPEC_FLAG_STATIC | PYSPEC_FLAG_SHAPE))

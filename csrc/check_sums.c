@@ -83,7 +83,7 @@ static int check_apart(const checker *c, const int64_t *rows, int64_t n)
         return STATUS_OK;
     REQUIRE_NODE(node->step == PYSPEC_STEP_COMPONENT, STEP, step);
     REQUIRE_NODE(node->repeat == 1, SIZE, repeat);
-    if (is_fed(&pyspec_op_table[node->op])) {
+    if (op_is_fed(node->op)) {
         for (int k = 0; k < node->n_params; k++)
             REQUIRE(params[k] < 0 || pyspec_stage_of(c, params[k]) == PYSPEC_STAGE_PROBLEM, STAGE,
                     pyspec_node, params, params[k]);

@@ -67,6 +67,12 @@ static inline int is_fed(const op_row *op)
     return op->kind == KIND_SPECTRUM_FED || op->kind == KIND_ROW_FED;
 }
 
+/* The same of the op of a component; a formula, which has no row of the table, reads none. */
+static inline int op_is_fed(int64_t op)
+{
+    return op >= 0 && is_fed(&pyspec_op_table[op]);
+}
+
 /* Place of row j, column k >= j of an upper triangle whose rows lie one behind the other. */
 static inline int64_t triangle_at(int64_t order, int64_t j, int64_t k)
 {

@@ -78,7 +78,7 @@ static inline int64_t count_shapes(const pyspec_plan *plan, int slopes)
         for (int p = 0; node->step == PYSPEC_STEP_COMPONENT && p < node->n_params; p++)
             if (words[node->params + p] >= 0)
                 n += count_row_slopes(plan, words[node->params + p]) *
-                     (is_fed(&pyspec_op_table[node->op]) ? n_traces : 1);
+                     (op_is_fed(node->op) ? n_traces : 1);
     }
     return n;
 }

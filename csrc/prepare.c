@@ -20,8 +20,7 @@ int pyspec_begin_run(run *r, const pyspec_call *call, int64_t n_out, int slopes)
     r->x_end = call->problem->x_end;
     /* A spectrum-fed op needs every energy above the window; nothing else is evaluated there. */
     for (int64_t k = r->plan->n_resolve; k < r->plan->n_nodes; k++)
-        if (r->nodes[k].step == PYSPEC_STEP_COMPONENT && r->nodes[k].op >= 0 &&
-            is_fed(&pyspec_op_table[r->nodes[k].op]))
+        if (r->nodes[k].step == PYSPEC_STEP_COMPONENT && op_is_fed(r->nodes[k].op))
             r->x_end = r->problem->n_x;
     if (!pyspec_isa_supported(call->isa))
         return STATUS_ISA;

@@ -181,7 +181,7 @@ static void add_node(const run *r, const pyspec_node *node)
         for (int64_t s = 0; s < *(int64_t *)(void *)r->prepared.n_shapes; s++)
             if (shapes_written(r, node->source)[s])
                 add_line(r, node->target, s, shape_at(r, node->source, s), 1.0);
-    } else if (is_fed(&pyspec_op_table[node->op])) {
+    } else if (op_is_fed(node->op)) {
         add_fed(r, node);
     } else {
         add_component(r, node);

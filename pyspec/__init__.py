@@ -27,6 +27,7 @@ if TYPE_CHECKING:
         PassError,
         PlanError,
         PyspecError,
+        TooLargeError,
     )
     from pyspec.executor import (
         evaluate_1d,
@@ -91,6 +92,7 @@ _HOMES = {
         "PassError",
         "PlanError",
         "PyspecError",
+        "TooLargeError",
     ),
     "pyspec.executor": (
         "evaluate_1d",
@@ -173,6 +175,7 @@ __all__ = [
     "Simulator",
     "SliceResults",
     "SweepDataset",
+    "TooLargeError",
     "__version__",
     "build_graph",
     "can_lower_1d",

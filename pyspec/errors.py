@@ -68,6 +68,10 @@ class NoSuchKeyError(PyspecError, KeyError):
     __str__ = Exception.__str__  # KeyError shows the repr of its message
 
 
+class TooLargeError(PyspecError, MemoryError):
+    """What was asked for does not fit into memory; the message says how large it is."""
+
+
 class ArchiveWarning(UserWarning):
     """Parts of an archive are damaged and were left out."""
 

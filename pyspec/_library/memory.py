@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from ctypes import addressof, c_char
 from struct import Struct
 from typing import Any
@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pyspec._library import DTYPES
+from pyspec.errors import TooLargeError
 
 _CODES = {"u8": "Q", "i8": "q", "f8": "d"}
 
@@ -27,6 +28,18 @@ def address(array: npt.NDArray[Any]) -> int:
         return addressof(_first_byte(array))
     except (TypeError, ValueError):  # strided or empty
         return int(array.ctypes.data)
+
+
+def doubles(n: int, what: Callable[[], str]) -> npt.NDArray[np.float64]:
+    """Room for n numbers. Raises :class:`TooLargeError`, which says `what` they are, where there is
+    none."""
+    try:
+        return np.empty(n)
+    except (MemoryError, ValueError) as error:  # ValueError: more than addresses reach
+        raise TooLargeError(
+            f"{what()} would take {8 * n / 2**30:.3g} GiB, more memory than there is; "
+            "take fewer points, or a window of them"
+        ) from error
 
 
 def _layout(dtype: np.dtype[np.void]) -> tuple[tuple[str, ...], Struct]:

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pyspec._library import CONSTANTS, LIBRARY, raise_status
-from pyspec._library.memory import address, record
+from pyspec._library.memory import address, doubles, record
 from pyspec.errors import DataError, PlanError
 from pyspec.executor.base import PlanExecutor
 from pyspec.executor.frame import Frame
@@ -159,15 +159,19 @@ class CompiledExecutor(PlanExecutor):
         raise_status(status, plan.name)
         return out
 
+    def _points(self) -> str:
+        """What an array over the window holds."""
+        return f"{self.plan.name}: {' × '.join(f'{n:,}' for n in self.window.shape)} points"
+
     def run(self, theta: Values, fixed: Values = None) -> Array:
-        out = np.empty(self._size)
+        out = doubles(self._size, self._points)
         return self._call(LIBRARY.pyspec_evaluate, theta, fixed, out).reshape(self.window.shape)
 
     def residual(self, theta: Values, fixed: Values = None, out: Array | None = None) -> Array:
         if self.measurement.data is None:
             raise DataError("a residual needs data; give the measurement some")
         if out is None:
-            out = np.empty(self._size)
+            out = doubles(self._size, self._points)
         elif out.dtype != np.float64 or out.shape != (self._size,) or not out.flags.c_contiguous:
             raise PlanError(f"out must be a contiguous float64 array of shape ({self._size},)")
         return self._call(LIBRARY.pyspec_residual, theta, fixed, out)
@@ -195,7 +199,7 @@ class CompiledExecutor(PlanExecutor):
             )
         self.return_frame(self.take_frame(slopes=True))
         n_free = len(self.plan.opt_param_names)
-        out = np.empty(n_free * self._size)
+        out = doubles(n_free * self._size, lambda: f"{self._points()}, times {n_free} derivatives,")
         self._call(LIBRARY.pyspec_jacobian, theta, fixed, out)
         columns = out.reshape(n_free, self._size)
         columns *= self._residual_slope(theta, fixed)
@@ -254,6 +258,10 @@ class CompiledExecutor(PlanExecutor):
 
     def traces(self, theta: Values, fixed: Values = None) -> Array:
         """Every parameter resolved over time: (n_params, n_time)."""
-        out = np.empty(self.plan.n_params * self.plan.n_time)
+        plan = self.plan
+        out = doubles(
+            plan.n_params * plan.n_time,
+            lambda: f"{plan.name}: {plan.n_params} parameters at {plan.n_time:,} times",
+        )
         self._call(LIBRARY.pyspec_traces, theta, fixed, out)
         return out.reshape(self.plan.n_params, self.plan.n_time)

@@ -236,7 +236,7 @@ class _Packer:
             called = self.words[node["params"] : node["params"] + node["n_params"]]
             if node["flags"] & FLAG_SHAPE:
                 rows += [called[0]] if called[0] not in rows else []
-            elif OPS_BY_INDEX[node["op"]].spectrum_fed:
+            elif node["op"] >= 0 and OPS_BY_INDEX[node["op"]].spectrum_fed:
                 if not self.late.isdisjoint(called):
                     return -1
             elif not node["flags"] & FLAG_STATIC:

@@ -35,4 +35,4 @@ class Picture(Figure):
         """Shows nothing where the cell has shown it; else leaves it to the usual ways."""
         shell = kernel()
         if shell is None or self.shown_in != shell.execution_count:
-            raise NotImplementedError
+            raise NotImplementedError  # IPython's sign for: show it by another method

@@ -107,8 +107,9 @@ static void add_guards(plan_builder *b, pyspec_node *node, const char *params)
     }
 }
 
-pyspec_node *add_call(plan_builder *b, int step, int op, int flags, int target, int n_params,
-                      const int *rows)
+/* A node that calls a function with these trace rows. */
+static pyspec_node *add_function(plan_builder *b, int step, int op, int flags, int target,
+                                 int n_params, const int *rows)
 {
     pyspec_node *node = add_step(b, step, flags, -1, target);
     node->op = op;
@@ -119,6 +120,24 @@ pyspec_node *add_call(plan_builder *b, int step, int op, int flags, int target, 
         if (step == PYSPEC_STEP_COMPONENT && rows[k] >= b->head.samples)
             node->repeat = (int32_t)b->head.n_aux;
     }
+    return node;
+}
+
+pyspec_node *add_formula(plan_builder *b, int step, int flags, int target, int n_params,
+                         const int *rows, int n_code, const int64_t *program)
+{
+    pyspec_node *node = add_function(b, step, PYSPEC_OP_FORMULA, flags, target, n_params, rows);
+    node->guards = node->code = b->head.n_words;
+    node->n_code = n_code;
+    for (int k = 0; k < n_code; k++)
+        add_word(b, program[k]);
+    return node;
+}
+
+pyspec_node *add_call(plan_builder *b, int step, int op, int flags, int target, int n_params,
+                      const int *rows)
+{
+    pyspec_node *node = add_function(b, step, op, flags, target, n_params, rows);
     add_guards(b, node, pyspec_op_table[op].params);
     return node;
 }
@@ -189,6 +208,23 @@ void add_columns(plan_builder *b, int n, const int *rows)
         add_word(b, -1);
     for (int k = 0; k < n; k++)
         b->words[of_row + rows[k]] = k;
+}
+
+void add_moving_heights(plan_builder *b)
+{
+    int64_t *count = &b->words[b->head.separable = add_word(b, 0)];
+    for (int64_t k = b->head.n_resolve; k < b->head.n_nodes; k++) {
+        if (b->nodes[k].step != PYSPEC_STEP_COMPONENT || !(b->nodes[k].flags & PYSPEC_FLAG_SHAPE))
+            continue;
+        const int64_t row = b->words[b->nodes[k].params];
+        int known = 0;
+        for (int64_t i = 1; i <= *count; i++)
+            known |= count[i] == row;
+        if (!known) {
+            add_word(b, row);
+            ++*count;
+        }
+    }
 }
 
 /* ---- stages ------------------------------------------------------------------------------ */

@@ -31,6 +31,9 @@ int resolves(int step);
  * component that reads a block runs over the auxiliary points, a node that writes one too. */
 pyspec_node *add_call(plan_builder *b, int step, int op, int flags, int target, int n_params,
                       const int *rows);
+/* The same with a function that is a formula: n_code words. */
+pyspec_node *add_formula(plan_builder *b, int step, int flags, int target, int n_params,
+                         const int *rows, int n_code, const int64_t *program);
 pyspec_node *add_step(plan_builder *b, int step, int flags, int source, int target);
 pyspec_node *add_expression(plan_builder *b, int flags, int target, int n_code,
                             const int64_t *code);
@@ -42,6 +45,10 @@ void add_dependencies(plan_builder *b);
 
 /* Columns of the plan's own: these trace rows, in this order. */
 void add_columns(plan_builder *b, int n, const int *rows);
+
+/* States that the spectra are shapes that stand still times the heights of the components that are
+ * flagged as such. */
+void add_moving_heights(plan_builder *b);
 
 /* Whether a trace row depends on the row of the axis, as the nodes added so far say. */
 int row_moves(const plan_builder *b, int64_t row);

@@ -1,4 +1,4 @@
-#include "random_plan.h"
+#include "random_formula.h"
 
 #include <math.h>
 #include <stddef.h>
@@ -96,17 +96,44 @@ static int stands_still(const plan_builder *b, const pyspec_node *node, int firs
     return 1;
 }
 
-/* A node that calls op with random rows; one that may be left out often is. */
-static pyspec_node *random_call(rng *r, plan_builder *b, int step, int flags, int target, known k)
+/* Which parameters of a function may differ from row to row of the axis. */
+typedef enum may_move { ANY_MOVES, NONE_MOVES, HEIGHT_MOVES } may_move;
+
+static void random_rows(rng *r, const plan_builder *b, int *rows, int n, int n_required, known k,
+                        may_move what)
+{
+    for (int i = 0; i < n; i++)
+        rows[i] = i >= n_required && chance(r, 50)                        ? -1
+                  : what == ANY_MOVES || (what == HEIGHT_MOVES && i == 0) ? random_row(r, b, k)
+                                                                          : random_still_row(r, b, k);
+}
+
+/* A node that calls a formula. Its label says whether the first parameter is a height. */
+static pyspec_node *random_formula_call(rng *r, plan_builder *b, int step, int flags, int target,
+                                        known k, may_move what)
+{
+    int64_t program[MOST_FORMULA_WORDS];
+    int rows[MAX_PARAMS];
+    const int height = step == PYSPEC_STEP_COMPONENT && chance(r, 60);
+    const int n = height + (int)below(r, MOST_FORMULA_PARAMS);
+    random_rows(r, b, rows, n, n, k, what == HEIGHT_MOVES && !height ? NONE_MOVES : what);
+    const int n_code = (int)random_formula(r, program, n, height);
+    pyspec_node *node = add_formula(b, step, flags, target, n, rows, n_code, program);
+    node->label = height;
+    return node;
+}
+
+/* A node that calls a function with random rows; one that may be left out often is. */
+static pyspec_node *random_call(rng *r, plan_builder *b, int step, int flags, int target, known k,
+                                may_move what)
 {
     int rows[MAX_PARAMS], n_required, op = random_op(r, step);
     int n = pyspec_count_params(&pyspec_op_table[op], &n_required);
-    const int still = step == PYSPEC_STEP_LAW || step == PYSPEC_STEP_CONVOLVE ||
-                      (step == PYSPEC_STEP_COMPONENT && chance(r, 40));
-    for (int i = 0; i < n; i++)
-        rows[i] = i >= n_required && chance(r, 50) ? -1
-                  : still                         ? random_still_row(r, b, k)
-                                                  : random_row(r, b, k);
+    if (step != PYSPEC_STEP_CONVOLVE && chance(r, 10))
+        return random_formula_call(r, b, step, flags, target, k, what);
+    if (what == HEIGHT_MOVES && !pyspec_has_height(&pyspec_op_table[op]))
+        what = NONE_MOVES;
+    random_rows(r, b, rows, n, n_required, k, what);
     pyspec_node *node = add_call(b, step, op, flags, target, n, rows);
     if (n && chance(r, step == PYSPEC_STEP_CONVOLVE ? 2 : 20)) {
         node->n_guards = (int32_t)below(r, 4);
@@ -127,11 +154,11 @@ static void random_law_group(rng *r, plan_builder *b, int target)
     const known k = {target, 0};
     for (int64_t i = 0; i < n; i++) {
         int flags = i == 0 || chance(r, 10) ? PYSPEC_FLAG_STORE : 0;
-        pyspec_node *law = random_call(r, b, PYSPEC_STEP_LAW, flags, target, k);
+        pyspec_node *law = random_call(r, b, PYSPEC_STEP_LAW, flags, target, k, NONE_MOVES);
         law->axis = (int32_t)below(r, b->head.n_axes + 1);
         law->mask = (int32_t)below(r, b->head.n_masks + 1) - 1;
         if (chance(r, 25))
-            random_call(r, b, PYSPEC_STEP_CONVOLVE, 0, target, k);
+            random_call(r, b, PYSPEC_STEP_CONVOLVE, 0, target, k, NONE_MOVES);
     }
     add_step(b, PYSPEC_STEP_BASE, 0, (int)below(r, target), target);
 }
@@ -139,9 +166,9 @@ static void random_law_group(rng *r, plan_builder *b, int target)
 static void random_profile_group(rng *r, plan_builder *b, int target, known k)
 {
     const known plain = {k.plain, 0};
-    random_call(r, b, PYSPEC_STEP_PROFILE, PYSPEC_FLAG_STORE, target, plain);
+    random_call(r, b, PYSPEC_STEP_PROFILE, PYSPEC_FLAG_STORE, target, plain, ANY_MOVES);
     if (chance(r, 40))
-        random_call(r, b, PYSPEC_STEP_PROFILE, 0, target, plain);
+        random_call(r, b, PYSPEC_STEP_PROFILE, 0, target, plain, ANY_MOVES);
     add_step(b, PYSPEC_STEP_BASE, 0, random_row(r, b, k), target);
 }
 
@@ -183,7 +210,7 @@ static void random_resolution(rng *r, plan_builder *b, int n_inputs, int n_plain
             else
                 random_expression(r, b, k.plain, plain);
             if (chance(r, 10))
-                random_call(r, b, PYSPEC_STEP_CONVOLVE, 0, k.plain, plain);
+                random_call(r, b, PYSPEC_STEP_CONVOLVE, 0, k.plain, plain, NONE_MOVES);
             k.plain++;
         }
     }
@@ -199,7 +226,23 @@ static int random_written(rng *r, const plan_builder *b, unsigned written, int e
     return -1;
 }
 
-static unsigned random_component(rng *r, plan_builder *b, unsigned written, known k)
+/* What a component may be flagged as. `apart`: its height alone moves, and it is not repeated. */
+static void random_flags(rng *r, const plan_builder *b, pyspec_node *node, int apart)
+{
+    const int by_formula = node->op == PYSPEC_OP_FORMULA;
+    const int has_height =
+        by_formula ? node->label != 0 : pyspec_has_height(&pyspec_op_table[node->op]);
+    const int is_static = stands_still(b, node, 0);
+    if (is_static && (apart || chance(r, 80)))
+        node->flags |= PYSPEC_FLAG_STATIC;
+    if (!apart && b->head.n_aux && chance(r, 5))
+        node->repeat = (int32_t)b->head.n_aux;
+    if (has_height && node->repeat == 1 && stands_still(b, node, 1) &&
+        ((apart && !is_static) || chance(r, 50)))
+        node->flags |= PYSPEC_FLAG_SHAPE;
+}
+
+static unsigned random_component(rng *r, plan_builder *b, unsigned written, known k, int apart)
 {
     int target = (int)below(r, b->head.n_slots);
     int store = !(written >> target & 1) || chance(r, 15);
@@ -207,19 +250,16 @@ static unsigned random_component(rng *r, plan_builder *b, unsigned written, know
     int source = random_written(r, b, written, target);
     if (source >= 0 && chance(r, 20)) {
         add_step(b, PYSPEC_STEP_ADD, flags, source, target);
-    } else if (b->head.n_spectra && chance(r, 25)) {
+    } else if (!apart && b->head.n_spectra && chance(r, 25)) {
         add_step(b, PYSPEC_STEP_EXTERNAL, flags, (int)below(r, b->head.n_spectra), target);
     } else {
-        pyspec_node *node = random_call(r, b, PYSPEC_STEP_COMPONENT, flags, target, k);
-        if (is_fed(&pyspec_op_table[node->op]))
+        const may_move what = apart ? HEIGHT_MOVES : chance(r, 40) ? NONE_MOVES : ANY_MOVES;
+        pyspec_node *node =
+            random_call(r, b, PYSPEC_STEP_COMPONENT, flags, target, k, what);
+        if (op_is_fed(node->op))
             node->source = store || chance(r, 50) ? source : target;
-        else if (stands_still(b, node, 0) && chance(r, 80))
-            node->flags |= PYSPEC_FLAG_STATIC;
-        if (b->head.n_aux && chance(r, 5))
-            node->repeat = (int32_t)b->head.n_aux;
-        if (pyspec_has_height(&pyspec_op_table[node->op]) && node->repeat == 1 &&
-            stands_still(b, node, 1) && chance(r, 50))
-            node->flags |= PYSPEC_FLAG_SHAPE;
+        else
+            random_flags(r, b, node, apart);
     }
     return written | 1u << target;
 }
@@ -305,9 +345,10 @@ void random_plan(rng *r, plan_builder *b)
     }
     random_resolution(r, b, n_inputs, n_plain, n_blocks);
     unsigned written = 0;
-    const known all = {n_plain, n_blocks};
+    const int apart = b->head.dimension == 2 && chance(r, 25);
+    const known all = {n_plain, apart ? 0 : n_blocks};
     for (int64_t n = below(r, 8); n > 0; n--)
-        written = random_component(r, b, written, all);
+        written = random_component(r, b, written, all, apart);
     b->head.result = written ? random_written(r, b, written, -1) : 0;
     if (chance(r, 6))
         b->head.trace = below(r, n_plain);
@@ -319,6 +360,8 @@ void random_plan(rng *r, plan_builder *b)
         random_dependencies(r, b);
     if (chance(r, 60))
         random_columns(r, b);
+    if (apart && b->head.trace < 0 && b->head.n_nodes > b->head.n_resolve && chance(r, 90))
+        add_moving_heights(b);
 }
 
 /* Whether n items of a plan that may have been changed before lie about where it ends. */

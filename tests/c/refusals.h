@@ -21,8 +21,9 @@ enum {
 /* The plan that every line changes in one place. */
 static pyspec_plan *good_plan(void);
 
-/* p, n, w, q: header, nodes, words and problem that `edit` may change before the check. */
-#define EXPECT(edit, want_status, want_node, want_field)                                           \
+/* p, n, w, q: header, nodes, words and problem that `edit` may change before the check. `more` is
+ * said of the fault afterwards. */
+#define EXPECT_MORE(edit, want_status, want_node, want_field, more)                                \
     do {                                                                                           \
         pyspec_plan *p = good_plan();                                                              \
         pyspec_node *n = (pyspec_node *)((char *)p + p->nodes);                                    \
@@ -39,11 +40,18 @@ static pyspec_plan *good_plan(void);
         CHECK_INT(fault.field, want_field);                                                        \
         if (want_status == STATUS_OK || want_status == STATUS_NULL_POINTER)                        \
             CHECK_INT(fault.value, 0);                                                             \
+        more;                                                                                      \
         CHECK_INT(pyspec_check(p, size, q, NULL), want_status);                                    \
         (void)n, (void)w;                                                                          \
         free_grid(&g);                                                                             \
         free(p);                                                                                   \
     } while (0)
+#define EXPECT(edit, want_status, want_node, want_field)                                           \
+    EXPECT_MORE(edit, want_status, want_node, want_field, (void)0)
+/* The same, and what the fault says was found there. */
+#define VALUE(edit, want_status, want_node, want_field, want_value)                                \
+    EXPECT_MORE(edit, want_status, want_node, want_field, CHECK_INT(fault.value, want_value))
+#define ACCEPT(edit) EXPECT(edit, STATUS_OK, -1, -1)
 #define HEADER(edit, status, field) EXPECT(edit, STATUS_##status, -1, FIELD_pyspec_plan_##field)
 #define PROBLEM(edit, status, field)                                                               \
     EXPECT(edit, STATUS_##status, -1, FIELD_pyspec_problem_##field)

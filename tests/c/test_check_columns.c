@@ -149,6 +149,22 @@ static void refuses_parameters_without_a_column(void)
     MISSING(LINE, 4, 4, 1, 0, 5);
 }
 
+/* Where one node alone, or few, have to find their columns. */
+static void looks_at_the_rows_that_are_read(void)
+{
+    const int moving[] = {4}, with_still[] = {4, 2}, three[] = {4, 0, 1}, other[] = {4, 1, 2};
+    /* A row that is a column need not depend on columns, nor need the row behind it be one. */
+    EXPECT((set_columns(p, 1, moving), p->n_nodes = GLP, w[n[GAUSS].params] = 4), STATUS_OK, -1,
+           -1);
+    EXPECT((set_columns(p, 2, with_still), p->n_nodes = SPREAD, w[n[GAUSS].params] = 4), STATUS_OK,
+           -1, -1);
+    /* The last row of the block depends on 0 and 2, which has no column. */
+    EXPECT((set_columns(p, 3, three), w[n[GLP].params + 2] = w[n[GLP].params + 3] = 3,
+            LISTS[ENDS[N_ROWS - 1] + 1] = 2, p->n_nodes = LINE),
+           STATUS_ROW, SPREAD, FIELD_pyspec_node_params);
+    HEADER((set_columns(p, 3, other), OWN[1 + 3] = -2), ROW, columns); /* row 0 */
+}
+
 static void refuses_a_height_where_there_is_none(void)
 {
     const int shape = PYSPEC_FLAG_SHAPE;
@@ -177,6 +193,7 @@ int main(void)
     RUN(refuses_a_structure_that_is_none);
     RUN(refuses_bad_columns);
     RUN(refuses_parameters_without_a_column);
+    RUN(looks_at_the_rows_that_are_read);
     RUN(refuses_a_height_where_there_is_none);
     RUN(peaks_have_heights);
     return REPORT;

@@ -53,8 +53,6 @@ static pyspec_plan *good_plan(void)
     return finish(&b);
 }
 
-#define ACCEPT(edit) EXPECT(edit, STATUS_OK, -1, -1)
-
 static void smallest_plans(void)
 {
     kind = STILL;

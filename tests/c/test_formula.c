@@ -1,106 +1,36 @@
 /* test_formula.c: the checker and the machine of formulas. Random programs, most of them sound, and
  * mutations of them: what the checker accepts runs in memory of exactly the size it asks for. */
-#include "formula.h"
 #include "plans.h"
+#include "random_formula.h"
 #include "unit.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { ROOM = 600, N_PARAMS = 3 };
+enum { ROOM = MOST_FORMULA_WORDS, N_PARAMS = 3 };
 
-static uint64_t state = 88172645463325252u;
-
-static int64_t below(int64_t n)
-{
-    state ^= state << 13;
-    state ^= state >> 7;
-    state ^= state << 17;
-    return (int64_t)(state % (uint64_t)n);
-}
+static rng state = {1};
 
 static double number(void)
 {
-    static const double special[] = {0.0, -0.0, 1.0, -1.0, 1e300, 1e-310, INFINITY, -INFINITY, NAN};
-    return below(4) ? (double)below(2000) / 100.0 - 10.0 : special[below(9)];
-}
-
-static int64_t bits(double x)
-{
-    int64_t word;
-    memcpy(&word, &x, sizeof word);
-    return word;
-}
-
-static int64_t random_code(void)
-{
-    int64_t code;
-    do
-        code = RPN_ADD + below(N_FORMULA_CODES - RPN_ADD);
-    while (code >= RPN_W_RE && code <= RPN_W_REY);
-    return code;
-}
-
-/* An instruction that writes `target` and reads what stands in `known`. */
-static int64_t *add_instruction(int64_t *word, int64_t code, int64_t target, const int64_t *known,
-                                int64_t n_known)
-{
-    const int n = code < N_RPN ? pyspec_rpn_arity(code) : code == FORMULA_W ? 2 : 1;
-    word[0] = code;
-    word[1] = target;
-    for (int k = 0; k < MAX_ARITY; k++)
-        word[2 + k] = k < n ? known[below(n_known)] : 0;
-    return word + FORMULA_WORDS;
-}
-
-/* A sound program; returns its length. */
-static int64_t random_program(int64_t *program)
-{
-    formula f = {.n_params = N_PARAMS, .n_constants = below(4)};
-    const int64_t n_row = below(6), n_point = 1 + below(12);
-    f.n_rows = f.n_params + f.n_constants + n_row * FORMULA_W_TARGETS;
-    f.n_vectors = 1 + n_point * FORMULA_W_TARGETS;
-    f.n_row_code = f.n_row_value = n_row;
-    f.n_value = n_point + 1;
-    f.n_code = f.n_value + N_PARAMS;
-    f.n_words = FORMULA_HEAD + f.n_constants + (f.n_row_code + f.n_code) * FORMULA_WORDS;
-    memcpy(program, &f, sizeof f);
-    for (int64_t k = 0; k < f.n_constants; k++)
-        program[FORMULA_HEAD + k] = bits(number());
-    int64_t known[64], n_known = 0, *word = program + FORMULA_HEAD + f.n_constants;
-    for (int64_t k = 0; k < f.n_params + f.n_constants; k++)
-        known[n_known++] = k;
-    for (int64_t k = 0; k < n_row; k++) {
-        const int64_t target = f.n_params + f.n_constants + k * FORMULA_W_TARGETS;
-        word = add_instruction(word, random_code(), target, known, n_known);
-        known[n_known++] = target;
-    }
-    known[n_known++] = f.n_rows;
-    for (int64_t k = 0; k < n_point; k++) {
-        const int64_t target = f.n_rows + 1 + k * FORMULA_W_TARGETS;
-        word = add_instruction(word, random_code(), target, known, n_known);
-        known[n_known++] = target;
-    }
-    for (int64_t k = 0; k <= N_PARAMS; k++)
-        word = add_instruction(word, FORMULA_COPY, f.n_rows + f.n_vectors + k, known, n_known);
-    return f.n_words;
+    return chance(&state, 25) ? hostile_double(&state) : (double)below(&state, 2000) / 100.0 - 10.0;
 }
 
 static void mutate(int64_t *program, int64_t n)
 {
-    const int64_t at = below(n);
-    switch (below(4)) {
+    const int64_t at = below(&state, n);
+    switch (below(&state, 4)) {
     case 0:
-        program[at] ^= 1 + below(3);
+        program[at] ^= 1 + below(&state, 3);
         break;
     case 1:
-        program[at] = below(80);
+        program[at] = below(&state, 80);
         break;
     case 2:
-        program[at] = (int64_t)1 << below(63);
+        program[at] = (int64_t)1 << below(&state, 63);
         break;
     default:
-        program[at] = -1 - below(5);
+        program[at] = -1 - below(&state, 5);
     }
 }
 
@@ -108,7 +38,7 @@ static void mutate(int64_t *program, int64_t n)
  * the value has the same bits with slopes and without; of a NaN the sign does not count. */
 static void run_program(const int64_t *program, pyspec_kernel *kernel, int across, int original)
 {
-    const int64_t n = 1 + below(40), size = n * L;
+    const int64_t n = 1 + below(&state, 40), size = n * L;
     double *x = malloc((size_t)(across ? size : n) * sizeof *x);
     double *params = malloc(N_PARAMS * L * sizeof *params);
     double *registers = malloc((size_t)formula_registers(program) * sizeof *registers);
@@ -141,19 +71,19 @@ static void test_random_programs(int64_t count)
     int64_t n_accepted = 0;
     for (int64_t i = 0; i < count; i++) {
         int64_t *program = calloc(ROOM, sizeof *program), at = -1;
-        const int64_t n = random_program(program);
-        const int mutated = below(2) == 0;
+        const int64_t n = random_formula(&state, program, N_PARAMS, 0);
+        const int mutated = below(&state, 2) == 0;
         CHECK(n <= ROOM);
         CHECK(pyspec_formula_is_sound(program, n, N_PARAMS, &at));
-        for (int64_t k = mutated ? 1 + below(3) : 0; k > 0; k--)
+        for (int64_t k = mutated ? 1 + below(&state, 3) : 0; k > 0; k--)
             mutate(program, n);
         int64_t *exact = malloc((size_t)n * sizeof *exact);
         memcpy(exact, program, (size_t)n * sizeof *exact);
         if (pyspec_formula_is_sound(exact, n, N_PARAMS, &at)) {
             n_accepted++;
-            int64_t isa = below(N_ISA);
+            int64_t isa = below(&state, N_ISA);
             isa = pyspec_isa_supported(isa) ? isa : PYSPEC_ISA_BASELINE;
-            run_program(exact, pyspec_formula_kernels[isa], below(2) != 0, !mutated);
+            run_program(exact, pyspec_formula_kernels[isa], below(&state, 2) != 0, !mutated);
         } else {
             CHECK(at >= -1 && at < n);
         }
@@ -167,7 +97,7 @@ static void test_random_programs(int64_t count)
 static void test_refusals(void)
 {
     int64_t program[ROOM], copy[ROOM], at;
-    const int64_t n = random_program(program);
+    const int64_t n = random_formula(&state, program, N_PARAMS, 0);
     const formula *f = formula_head(program);
     const int64_t code = formula_code(program) - program;
     const struct {

@@ -17,6 +17,7 @@ import sys
 import time
 import traceback
 import warnings
+from abc import ABC, abstractmethod
 from pathlib import Path
 from typing import Any
 
@@ -86,17 +87,18 @@ def data_of(model: Any, seed: int, **values: float) -> Any:
 TRUTH = {"GLP_01_A": 10.0, "GLP_01_x0": 5.0, "GLP_01_F": 1.2, "GLP_01_m": 0.3}
 
 
-class Kind:
+class Kind(ABC):
     """One kind of call. `lost` says what is wrong with what it left, "" where all is well."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
 
-    def prepare(self) -> None:
+    def prepare(self) -> None:  # noqa: B027 - most kinds have nothing to do
         """Before every call."""
 
+    @abstractmethod
     def call(self) -> Any:
-        raise NotImplementedError
+        """Makes the call; its result."""
 
     def is_marked(self, result: Any) -> bool:
         return bool(result.interrupted)

@@ -19,8 +19,11 @@ SOURCES, TESTS = ROOT / "csrc", ROOT / "tests" / "c"
 _NO_FINGERPRINT = "0" * 64
 _PLAIN = ("-O0", "-fPIC", "-fvisibility=default", "-w", f'-DPYSPEC_FINGERPRINT="{_NO_FINGERPRINT}"')
 _SANITIZED = (*_PLAIN, "-O1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-g1")
-_HELP = ("plans.c", "sums.c", "models.c", "solve_problems.c", "naive.c")
-_FUZZ = ("fuzz.c", "fuzz_sums.c", "random_plan.c", "random_problem.c", "guided.c")
+_HELP = (
+    "plans.c", "sums.c", "models.c", "solve_problems.c", "naive.c", "random_plan.c",
+    "random_formula.c",
+)  # fmt: skip
+_FUZZ = ("fuzz.c", "fuzz_sums.c", "random_problem.c", "guided.c")
 
 #: Seconds after which a mutant that does not end counts as noticed.
 LIMIT = 120.0

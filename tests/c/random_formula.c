@@ -1,0 +1,77 @@
+#include "random_formula.h"
+
+#include <string.h>
+
+static double number(rng *r)
+{
+    return chance(r, 25) ? hostile_double(r) : (double)below(r, 2000) / 100.0 - 10.0;
+}
+
+static int64_t random_code(rng *r)
+{
+    int64_t code;
+    do
+        code = RPN_ADD + below(r, N_FORMULA_CODES - RPN_ADD);
+    while (code >= RPN_W_RE && code <= RPN_W_REY);
+    return code;
+}
+
+/* What an instruction may read. */
+typedef struct registers {
+    int64_t known[64], n;
+} registers;
+
+/* An instruction that writes `target`. */
+static int64_t *add_instruction(rng *r, int64_t *word, int64_t code, int64_t target,
+                                const registers *from)
+{
+    const int n = code < N_RPN ? pyspec_rpn_arity(code) : code == FORMULA_W ? 2 : 1;
+    word[0] = code;
+    word[1] = target;
+    for (int k = 0; k < MAX_ARITY; k++)
+        word[2 + k] = k < n ? from->known[below(r, from->n)] : 0;
+    return word + FORMULA_WORDS;
+}
+
+int64_t random_formula(rng *r, int64_t *program, int n_params, int height)
+{
+    formula f = {.n_params = n_params, .n_constants = 1 + below(r, 4)};
+    const int64_t n_row = below(r, 6), n_point = 1 + below(r, 12);
+    const int64_t n_given = f.n_params + f.n_constants;
+    f.n_rows = n_given + n_row * FORMULA_W_TARGETS;
+    f.n_vectors = 1 + n_point * FORMULA_W_TARGETS;
+    f.n_row_code = f.n_row_value = n_row;
+    f.n_value = n_point + 1;
+    f.n_code = f.n_value + n_params;
+    f.n_words = FORMULA_HEAD + f.n_constants + (f.n_row_code + f.n_code) * FORMULA_WORDS;
+    memcpy(program, &f, sizeof f);
+    for (int64_t k = 0; k < f.n_constants; k++)
+        program[FORMULA_HEAD + k] = bits_of(number(r));
+    registers from = {.n = 0};
+    int64_t *word = program + FORMULA_HEAD + f.n_constants;
+    for (int64_t k = height != 0; k < n_given; k++)
+        from.known[from.n++] = k;
+    for (int64_t k = 0; k < n_row; k++) {
+        const int64_t target = n_given + k * FORMULA_W_TARGETS;
+        word = add_instruction(r, word, random_code(r), target, &from);
+        from.known[from.n++] = target;
+    }
+    from.known[from.n++] = f.n_rows; /* the abscissa */
+    for (int64_t k = 0; k < n_point; k++) {
+        const int64_t target = f.n_rows + 1 + k * FORMULA_W_TARGETS;
+        word = add_instruction(r, word, random_code(r), target, &from);
+        from.known[from.n++] = target;
+    }
+    const int64_t shape = from.known[below(r, from.n)];
+    for (int64_t k = 0; k <= n_params; k++) {
+        const int by_height = height && k == 1; /* the slope by the height is the shape */
+        int64_t *const own = word;
+        word = add_instruction(r, word, height && !by_height ? RPN_MUL : FORMULA_COPY,
+                               f.n_rows + f.n_vectors + k, &from);
+        if (height && k < 2)
+            own[by_height ? 2 : 3] = shape;
+        if (height && !by_height)
+            own[2] = 0;
+    }
+    return f.n_words;
+}

@@ -1,0 +1,375 @@
+"""Every rule of the verifier: what breaks it is listed, what lies at its edge is not."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from pyspec.errors import PlanError
+from pyspec.ir import DomainKind, EdgeKind, GraphBuilder, GraphEdge, GraphIR, NodeKind, verify
+
+ENERGY, TIME = np.linspace(80.0, 92.0, 5), np.arange(3.0)
+PARAM, TRACE, BASE = EdgeKind.PARAM_INPUT, EdgeKind.TRACE_INPUT, EdgeKind.BASE_INPUT
+FEED, REF = EdgeKind.SPECTRUM_INPUT, EdgeKind.EXPR_REF
+
+
+def problems(graph: GraphIR) -> list[str]:
+    """What the verifier lists."""
+    try:
+        verify(graph)
+    except PlanError as error:
+        head, *lines = str(error).splitlines()
+        assert head == "graph g:"
+        return [line.strip() for line in lines]
+    return []
+
+
+def params(b: GraphBuilder, n: int, **payload: object) -> list[int]:
+    given = {"value": 1.0, "vary": True, "bounds": (-9.0, 9.0), **payload}
+    return [b.node(NodeKind.OPT_PARAM, f"p{len(b.nodes)}", **given) for _ in range(n)]
+
+
+def call(b: GraphBuilder, kind: NodeKind, name: str, inputs: list[int], package: str) -> int:
+    """A node that calls the function `name`; its own name is in small letters."""
+    node = b.node(kind, f"n{name.lower()}", function_name=name, package=package)
+    for position, source in enumerate(inputs):
+        b.edge(source, node, PARAM, position)
+    return node
+
+
+def gauss(b: GraphBuilder, n: int = 3, **payload: object) -> int:
+    return call(b, NodeKind.COMPONENT_EVAL, "Gauss", params(b, n, **payload), "energy")
+
+
+def built(b: GraphBuilder, time: object = None, **axes: object) -> GraphIR:
+    given: dict[str, object] = {"energy": ENERGY, "time": time, **axes}
+    domain = DomainKind.ENERGY_1D if time is None else DomainKind.ENERGY_TIME_2D
+    return b.build(domain, name="g", **given)  # type: ignore[arg-type]
+
+
+def simple(**payload: object) -> GraphIR:
+    """p0, p1, p2 -> ngauss -> total."""
+    b = GraphBuilder()
+    b.sum("total", [gauss(b, **payload)])
+    return built(b)
+
+
+def moved() -> GraphBuilder:
+    """A Gauss whose height moves by a law."""
+    b = GraphBuilder()
+    height, place, width, *law = params(b, 7)
+    trace = call(b, NodeKind.DYNAMICS_TRACE, "expFun", law, "dynamics")
+    resolved = b.node(NodeKind.PARAM_PLUS_TRACE, "resolved")
+    b.edge(height, resolved, BASE)
+    b.edge(trace, resolved, TRACE)
+    b.sum(
+        "total",
+        [call(b, NodeKind.COMPONENT_EVAL, "Gauss", [resolved, place, width], "energy")],
+    )
+    return b
+
+
+def with_nodes(graph: GraphIR, change: Callable[[list[object]], None]) -> GraphIR:
+    nodes: list[object] = list(graph.nodes)
+    change(nodes)
+    return replace(graph, nodes=tuple(nodes))  # type: ignore[arg-type]
+
+
+def test_whole_graphs_break_no_rule() -> None:
+    assert problems(simple()) == []
+    assert problems(built(moved(), TIME)) == []
+    with pytest.raises(PlanError, match=r"^graph \(unnamed\):\n  p0: value inf;"):
+        verify(replace(simple(value=float("inf")), name=""))
+
+
+def test_ids_and_names() -> None:
+    graph = simple()
+    wrong = replace(graph.nodes[1], id=3)
+    text = "p1: id 3 at position 1; number from 0"
+    assert problems(with_nodes(graph, lambda nodes: nodes.__setitem__(1, wrong))) == [text]
+    twin = replace(graph.nodes[1], name="p0")
+    text = "p0: 2 nodes of this name; give each node its own name"
+    assert problems(with_nodes(graph, lambda nodes: nodes.__setitem__(1, twin))) == [text]
+
+
+@pytest.mark.parametrize("end", [-1, 5])
+@pytest.mark.parametrize("is_source", [True, False])
+def test_edges_end_at_nodes(end: int, is_source: bool) -> None:
+    graph = simple()
+    assert len(graph.nodes) == 5
+    edge = GraphEdge(4, EdgeKind.ADDEND, 1, end) if is_source else GraphEdge(end, PARAM, 1, 0)
+    broken = replace(graph, edges=(*graph.edges, edge))
+    assert problems(broken) == [f"edge {edge}: no node {end}; remove the edge"]
+
+
+@pytest.mark.parametrize(
+    ("source", "target", "kind", "names"),
+    [
+        (0, 4, PARAM, "PARAM_INPUT from OPT_PARAM p0 to SUM"),  # the target is wrong
+        (4, 3, PARAM, "PARAM_INPUT from SUM total to COMPONENT_EVAL"),  # the source is
+        (0, 1, EdgeKind.ADDEND, "ADDEND from OPT_PARAM p0 to OPT_PARAM"),  # both are
+        (0, 4, EdgeKind.ADDEND, "ADDEND from OPT_PARAM p0 to SUM"),
+    ],
+)
+def test_edges_join_what_their_kind_joins(
+    source: int, target: int, kind: EdgeKind, names: str
+) -> None:
+    graph = simple()
+    broken = replace(graph, edges=(*graph.edges, GraphEdge(target, kind, 7, source)))
+    name = graph.nodes[target].name
+    assert problems(broken) == [f"{name}: {names}; this edge kind does not join these nodes"]
+
+
+@pytest.mark.parametrize(
+    ("domain", "energy", "time", "said"),
+    [
+        (DomainKind.ENERGY_1D, None, None, ["ENERGY_1D needs energy axis"]),
+        (DomainKind.ENERGY_1D, ENERGY, TIME, ["ENERGY_1D has no time axis"]),
+        (DomainKind.TIME_1D, ENERGY, TIME, ["TIME_1D has no energy axis"]),
+        (DomainKind.TIME_1D, None, None, ["TIME_1D needs time axis"]),
+        (DomainKind.ENERGY_TIME_2D, ENERGY, None, ["ENERGY_TIME_2D needs time axis"]),
+        (
+            DomainKind.ENERGY_TIME_2D,
+            None,
+            None,
+            ["ENERGY_TIME_2D needs energy axis", "ENERGY_TIME_2D needs time axis"],
+        ),
+    ],
+)
+def test_axes_are_those_of_the_domain(
+    domain: DomainKind, energy: object, time: object, said: list[str]
+) -> None:
+    graph = replace(simple(), domain=domain, energy=energy, time=time)  # type: ignore[arg-type]
+    remedy = "let the domain follow the axes given"
+    assert problems(graph) == [f"axes: {rule}; {remedy}" for rule in said]
+
+
+@pytest.mark.parametrize(
+    "axis", [np.ones((2, 2)), np.empty(0), np.array([1.0, np.nan]), np.array([np.inf])]
+)
+def test_axes_are_finite_lines(axis: object) -> None:
+    said = "is not a finite 1D axis; give finite values"
+    graph = replace(simple(), energy=axis)  # type: ignore[arg-type]
+    assert problems(graph) == [f"axes: energy {said}"]
+    graph = replace(built(moved(), TIME), time=axis)  # type: ignore[arg-type]
+    assert problems(graph) == [f"axes: time {said}"]
+    assert problems(replace(simple(), energy=np.array([3.0]))) == []
+
+
+def test_cycles_are_named_with_what_lies_behind_them() -> None:
+    b = GraphBuilder()
+    height = gauss(b)
+    e = b.node(NodeKind.EXPRESSION, "e", expr_string="f")
+    f = b.node(NodeKind.EXPRESSION, "f", expr_string="e")
+    b.edge(f, e, REF)
+    b.edge(e, f, REF)
+    b.sum("total", [height])
+    assert problems(built(b)) == ["e, f: these nodes lie on or behind a cycle; break the cycle"]
+
+
+@pytest.mark.parametrize("value", [None, float("nan"), float("inf")])
+@pytest.mark.parametrize("kind", [NodeKind.STATIC_PARAM, NodeKind.OPT_PARAM])
+def test_values_are_finite(value: float | None, kind: NodeKind) -> None:
+    graph = simple()
+    wrong = replace(graph.nodes[0], kind=kind, value=value)
+    text = f"p0: value {value}; give a finite value"
+    assert problems(with_nodes(graph, lambda nodes: nodes.__setitem__(0, wrong))) == [text]
+
+
+def test_the_lower_bound_comes_first() -> None:
+    assert problems(simple(bounds=(2.0, 2.0))) == []
+    assert problems(simple(bounds=None)) == []
+    said = "bounds (2.0, 1.0); the minimum comes first"
+    assert problems(simple(bounds=(2.0, 1.0))) == [f"p{k}: {said}" for k in range(3)]
+
+
+def node_with(**change: object) -> GraphIR:
+    """The simple graph with another ngauss."""
+    graph = simple()
+    nodes = list(graph.nodes)
+    nodes[3] = replace(nodes[3], **change)  # type: ignore[arg-type]
+    return replace(graph, nodes=tuple(nodes))
+
+
+def test_functions_are_known() -> None:
+    known = "see `pyspec ops` for the functions there are"
+    assert problems(node_with(function_name="gauss")) == [
+        f"ngauss: no function gauss in energy; {known}"
+    ]
+    assert problems(node_with(package="dynamics")) == [
+        f"ngauss: no function Gauss in dynamics; {known}"
+    ]
+    (said,) = problems(node_with(function_name="f(x"))
+    assert said.startswith("ngauss: function: ")
+    assert said.endswith("; correct the definition")
+
+
+def test_functions_are_of_the_kind_of_their_node() -> None:
+    b = GraphBuilder()
+    b.sum("total", [call(b, NodeKind.COMPONENT_EVAL, "Shirley", params(b, 1), "energy")])
+    said = "nshirley: Shirley is SPECTRUM_FED, not COMPONENT_EVAL; change one"
+    assert problems(built(b)) == [said]
+
+
+@pytest.mark.parametrize("positions", [[0, 1], [0, 1, 1], [0, 1, 2, 3], [0, 1, 2, 2], [1, 2, 3]])
+def test_parameters_have_one_place_each(positions: list[int]) -> None:
+    b = GraphBuilder()
+    given = params(b, 4)
+    node = call(b, NodeKind.COMPONENT_EVAL, "Gauss", [], "energy")
+    for source, position in zip(given, positions, strict=False):
+        b.edge(source, node, PARAM, position)
+    b.sum("total", [node])
+    said = f"parameters at positions {positions}; Gauss takes A, x0, SD, one each"
+    assert problems(built(b)) == [f"ngauss: {said}"]
+
+
+def test_a_parameter_that_may_be_left_out() -> None:
+    """expFun takes A, tau, t0 and, where it is given, y0."""
+    assert problems(built(moved(), TIME)) == []
+    b = moved()
+    b.edges = [edge for edge in b.edges if (edge.target, edge.position) != (7, 3)]
+    assert problems(built(b, TIME)) == []
+
+
+def test_one_spectrum_is_read() -> None:
+    b = GraphBuilder()
+    peak = gauss(b)
+    below, other = b.sum("below", [peak]), b.sum("other", [peak])
+    shirley = call(b, NodeKind.SPECTRUM_FED_OP, "Shirley", params(b, 1), "energy")
+    b.edge(below, shirley, FEED, 0)
+    b.sum("total", [shirley, other])
+    assert problems(built(b)) == []
+    b.edge(other, shirley, FEED, 1)
+    assert problems(built(b)) == ["nshirley: reads two spectra; sum them first"]
+
+
+def test_laws_have_a_time_axis_and_parameters_that_stand_still() -> None:
+    said = "moves in time without a time axis; give a time axis"
+    assert problems(built(moved())) == [f"nexpfun: {said}"]
+    b = moved()
+    law = call(b, NodeKind.CONVOLUTION, "gaussCONV", [8], "dynamics")
+    b.edge(7, law, TRACE)
+    b.edge(law, 8, TRACE, 1)
+    said = "its parameter resolved depends on time; a law of motion takes parameters that do not"
+    found = problems(built(b, TIME))
+    assert not [one for one in found if "nexpfun" in one]
+    b = moved()
+    other = b.node(NodeKind.PARAM_PLUS_TRACE, "other")
+    b.edge(0, other, BASE)
+    b.edge(7, other, TRACE)
+    law = call(b, NodeKind.CONVOLUTION, "gaussCONV", [other], "dynamics")
+    b.edge(7, law, TRACE)
+    b.edge(law, 8, TRACE, 1)
+    said = (
+        "its parameter other depends on time; a law of motion takes parameters that do not change"
+    )
+    assert problems(built(b, TIME)) == [f"ngaussconv: {said}"]
+
+
+def profiled() -> tuple[GraphBuilder, int]:
+    """A Gauss averaged over an auxiliary axis; the moved height."""
+    b = GraphBuilder()
+    height, place, width, *law = params(b, 5)
+    sample = call(b, NodeKind.PROFILE_SAMPLE, "pExpDecay", law, "profile")
+    spread = b.node(NodeKind.PARAM_PLUS_TRACE, "spread")
+    b.edge(height, spread, BASE)
+    b.edge(sample, spread, TRACE)
+    average = b.node(NodeKind.PROFILE_AVERAGE, "average")
+    peak = call(b, NodeKind.COMPONENT_EVAL, "Gauss", [spread, place, width], "energy")
+    b.edge(peak, average, EdgeKind.ADDEND)
+    b.sum("total", [average])
+    return b, spread
+
+
+def test_profiles_have_their_axis_and_laws_do_not_read_them() -> None:
+    weights = {"aux": np.ones(2), "aux_weights": np.ones(2)}
+    b, spread = profiled()
+    assert problems(built(b, **weights)) == []
+    said = "npexpdecay: has no auxiliary axis; give the graph one"
+    assert problems(built(b)) == [said]
+    law = call(b, NodeKind.DYNAMICS_TRACE, "expFun", [spread, 1, 2], "dynamics")
+    b.edge(law, spread, TRACE, 1)
+    b, spread = profiled()
+    law = call(b, NodeKind.DYNAMICS_TRACE, "expFun", [spread, 1, 2], "dynamics")
+    moved_place = b.node(NodeKind.PARAM_PLUS_TRACE, "place")
+    b.edge(1, moved_place, BASE)
+    b.edge(law, moved_place, TRACE)
+    said = "its parameter spread depends on the auxiliary axis; a law of motion takes parameters "
+    assert problems(built(b, TIME, **weights)) == [f"nexpfun: {said}that do not change"]
+
+
+def test_an_average_is_of_one_component() -> None:
+    weights = {"aux": np.ones(2), "aux_weights": np.ones(2)}
+    b, _ = profiled()
+    average = next(n for n in b.nodes if n.name == "average").id
+    b.edges = [edge for edge in b.edges if edge.target != average]
+    assert "average: averages not exactly one component; average it alone" in problems(
+        built(b, **weights)
+    )
+    b, _ = profiled()
+    b.edge(gauss(b), average, EdgeKind.ADDEND, 1)
+    assert problems(built(b, **weights))[0].startswith("ngauss: 2 nodes of this name")
+    b.nodes[-1] = replace(b.nodes[-1], name="second")
+    said = ["average: averages not exactly one component; average it alone"]
+    assert problems(built(b, **weights)) == said
+
+
+def expression(text: str, sources: list[int], positions: list[int]) -> GraphIR:
+    b = GraphBuilder()
+    peak = gauss(b)
+    node = b.node(NodeKind.EXPRESSION, "e", expr_string=text)
+    for source, position in zip(sources, positions, strict=True):
+        b.edge(source, node, REF, position)
+    b.sum("total", [peak])
+    return built(b)
+
+
+def test_expressions_refer_to_their_names_in_order() -> None:
+    assert problems(expression("p0 + p1", [0, 1], [0, 1])) == []
+    said = "references at positions {}; one EXPR_REF for each name, in the order of first use"
+    assert problems(expression("p0 + p1", [0], [0])) == [f"e: 2 names, {said.format([0])}"]
+    assert problems(expression("p0", [0, 1], [0, 1])) == [f"e: 1 names, {said.format([0, 1])}"]
+    assert problems(expression("p0", [0], [1])) == [f"e: 1 names, {said.format([1])}"]
+    (found,) = problems(expression("p0 +", [0], [0]))
+    assert found.startswith("e: expression: ")
+    assert found.endswith("; correct the expression")
+
+
+def test_what_moves_has_one_base_and_a_trace() -> None:
+    base, trace = (
+        "needs exactly one base; add a BASE_INPUT edge",
+        "has no trace; use the base itself",
+    )
+    b = moved()
+    b.edges = [edge for edge in b.edges if edge.kind is not BASE]
+    assert problems(built(b, TIME)) == [f"resolved: {base}"]
+    b = moved()
+    b.edge(1, 8, BASE, 1)
+    assert problems(built(b, TIME)) == [f"resolved: {base}"]
+    b = moved()
+    b.edges = [edge for edge in b.edges if edge.kind is not TRACE]
+    assert f"resolved: {trace}" in problems(built(b, TIME))
+
+
+@pytest.mark.parametrize("n_bases", [0, 1, 2])
+def test_a_trace_on_its_own_needs_no_base(n_bases: int) -> None:
+    b = GraphBuilder()
+    trace = call(b, NodeKind.DYNAMICS_TRACE, "expFun", params(b, 4), "dynamics")
+    result = b.node(NodeKind.PARAM_PLUS_TRACE, "result")
+    b.edge(trace, result, TRACE)
+    for k in range(n_bases):
+        b.edge(k, result, BASE, k)
+    graph = b.build(DomainKind.TIME_1D, None, TIME, "g")
+    said = ["result: needs exactly one base; add a BASE_INPUT edge"]
+    assert problems(graph) == (said if n_bases == 2 else [])
+
+
+def test_one_spectrum_is_left() -> None:
+    said = ["graph: has not exactly one finished spectrum; sum the components"]
+    b = GraphBuilder()
+    b.sum("total", [gauss(b)])
+    b.sum("other", [])
+    assert problems(built(b)) == said
