@@ -152,15 +152,15 @@ static void refuses_parameters_without_a_column(void)
 /* Where one node alone, or few, have to find their columns. */
 static void looks_at_the_rows_that_are_read(void)
 {
-    const int moving[] = {4}, with_still[] = {4, 2}, three[] = {4, 0, 1}, other[] = {4, 1, 2};
+    const int moving[] = {4}, with_still[] = {4, 2}, without[] = {4, 0, 1, 5};
+    const int other[] = {4, 1, 2};
     /* A row that is a column need not depend on columns, nor need the row behind it be one. */
     EXPECT((set_columns(p, 1, moving), p->n_nodes = GLP, w[n[GAUSS].params] = 4), STATUS_OK, -1,
            -1);
     EXPECT((set_columns(p, 2, with_still), p->n_nodes = SPREAD, w[n[GAUSS].params] = 4), STATUS_OK,
            -1, -1);
     /* The last row of the block depends on 0 and 2, which has no column. */
-    EXPECT((set_columns(p, 3, three), w[n[GLP].params + 2] = w[n[GLP].params + 3] = 3,
-            LISTS[ENDS[N_ROWS - 1] + 1] = 2, p->n_nodes = LINE),
+    EXPECT((set_columns(p, 4, without), LISTS[ENDS[N_ROWS - 1] + 1] = 2, p->n_nodes = LINE),
            STATUS_ROW, SPREAD, FIELD_pyspec_node_params);
     HEADER((set_columns(p, 3, other), OWN[1 + 3] = -2), ROW, columns); /* row 0 */
 }
