@@ -200,9 +200,7 @@ def test_functions_are_known() -> None:
     assert problems(node_with(function_name="gauss")) == [
         f"ngauss: no function gauss in energy; {known}"
     ]
-    assert problems(node_with(package="time")) == [
-        f"ngauss: no function Gauss in time; {known}"
-    ]
+    assert problems(node_with(package="time")) == [f"ngauss: no function Gauss in time; {known}"]
     (said,) = problems(node_with(function_name="f(x"))
     assert said.startswith("ngauss: function: ")
     assert said.endswith("; correct the definition")
