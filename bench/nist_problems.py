@@ -1,12 +1,14 @@
 """The 27 nonlinear problems of NIST's Statistical Reference Datasets as models of pyspec.
 
-A problem keeps NIST's names: parameters b1, b2 ..., predictor x. It is modelled in one of three
+A problem keeps NIST's names: parameters b1, b2 ..., predictor x. It is modelled in one of four
 ways, all but the last with exact derivatives:
 
 - "library": functions of the table, tied to b1, b2 ... by expressions, where there are some that
   make up the formula;
 - "expression": NIST's formula as an expression. x is a quantity that moves along the rows, so the
   Offset that follows the formula is the curve; repeated measurements at one x are columns;
+- "formula": NIST's formula as a function of one's own, in the section ``functions`` of a model
+  file; its axis is x, and repeated measurements are rows;
 - "external": NIST's formula as a registered Python function.
 """
 
@@ -14,8 +16,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -27,7 +28,7 @@ from pyspec.model import Measurement, Model, load_dynamics, load_model, load_tim
 
 Array = npt.NDArray[np.float64]
 
-ROUTES = ("library", "expression", "external")
+ROUTES = ("library", "expression", "formula", "external")
 
 
 @dataclass(frozen=True)
@@ -73,16 +74,14 @@ def read_strd(path: Path) -> StrdFile:
 class Problem:
     """NIST's formula, and the components that make it up if there are some.
 
-    `steps` are quantities that the formula uses, each in terms of those before it. `axis` is what
-    `components` run over: "time", "energy", or "x" for the moving quantity. `alike` are the
-    numbers of the parameters of terms that may change places.
+    `axis` is what `components` run over: "time", "energy", or "x" for the moving quantity. `alike`
+    are the numbers of the parameters of terms that may change places.
     """
 
     name: str
     formula: str
     components: str = ""
     axis: str = "x"
-    steps: Mapping[str, str] = field(default_factory=dict)
     alike: tuple[tuple[int, ...], ...] = ()
     log_response: bool = False
 
@@ -109,6 +108,8 @@ class Problem:
             return self._external(strd, values, y)
         if route == "library" and self.axis != "x":
             return self._over_axis(strd, values, y)
+        if route == "formula":
+            return self._by_formula(strd, values, y)
         components = self.components
         if route == "expression":
             components = f'  Offset: {{y0: ["{self.formula}"]}}\n'
@@ -118,16 +119,11 @@ class Problem:
         """The axis counts the points; the function knows the predictors."""
         names = [f"b{k}" for k in range(1, values.size + 1)]
         predictors = dict(zip(predictor_names(strd), strd.predictors.T, strict=True))
-        formulas = {key: parse(text) for key, text in {**self.steps, "": self.formula}.items()}
+        formula = parse(self.formula)
 
         def curve(axis: Array, *params: float) -> Array:
-            known: dict[str, float | Array] = {
-                **predictors,
-                **dict(zip(names, params, strict=True)),
-            }
-            for name, formula in formulas.items():
-                known[name] = formula.evaluate(known)
-            return np.broadcast_to(known[""], axis.shape)
+            known = {**predictors, **dict(zip(names, params, strict=True))}
+            return np.broadcast_to(formula.evaluate(known), axis.shape)
 
         register_function(self.name, curve, ", ".join(names), formula=self.formula)
         tied = ", ".join(f'{name}: ["{name}"]' for name in names)
@@ -135,6 +131,24 @@ class Problem:
         model = load_model(text, "curve")
         model.set_axes(energy=np.arange(y.size))
         return model, Measurement(data=y)
+
+    def _by_formula(self, strd: StrdFile, values: Array, y: Array) -> tuple[Model, Measurement]:
+        """The axis is the predictor. Two predictors are fixed parameters that move along rows."""
+        names = [f"b{k}" for k in range(1, values.size + 1)]
+        predictors = predictor_names(strd)
+        moved = predictors if len(predictors) > 1 else []
+        head = f"functions: {{Curve: {{formula: '{self.formula}'}}}}\n"
+        tied = ", ".join(f'{name}: ["{name}"]' for name in [*names, *moved])
+        if moved:
+            return self._moving(strd, values, y, f"  Curve: {{{tied}}}\n", head)
+        text = f"{head}parameters:\n{_quantities(values)}curve:\n  Curve: {{{tied}}}\n"
+        places, data, keep = _in_rows(strd.predictors, y)
+        model = load_model(text, "curve")
+        if data.shape[1] == 1:
+            model.set_axes(energy=places[:, 0])
+            return model, Measurement(data=data[:, 0])
+        model.set_axes(energy=places[:, 0], time=np.arange(data.shape[1]))
+        return model, Measurement(data=data.T, keep=None if keep.all() else keep.T)
 
     def _over_axis(self, strd: StrdFile, values: Array, y: Array) -> tuple[Model, Measurement]:
         text = f"parameters:\n{_quantities(values)}curve:\n{self.components}"
@@ -149,17 +163,16 @@ class Problem:
         return model, Measurement(data=y[order])
 
     def _moving(
-        self, strd: StrdFile, values: Array, y: Array, components: str
+        self, strd: StrdFile, values: Array, y: Array, components: str, head: str = ""
     ) -> tuple[Model, Measurement]:
         """Rows are predictors, columns repeated measurements."""
         places, data, keep = _in_rows(strd.predictors, y)
         names = predictor_names(strd)
-        steps = "".join(f'  {name}: ["{text}"]\n' for name, text in self.steps.items())
         fixed = "".join(
             f"  {name}: [{first!r}, False]\n"
             for name, first in zip(names, places[0].tolist(), strict=True)
         )
-        text = f"parameters:\n{fixed}{_quantities(values)}{steps}curve:\n{components}"
+        text = f"{head}parameters:\n{fixed}{_quantities(values)}curve:\n{components}"
         model = load_model(text, "curve")
         time = places[:, 0] if len(names) == 1 else np.arange(len(places), dtype=np.float64)
         for name, column in zip(names, places.T, strict=True):
@@ -244,13 +257,6 @@ _ENSO = "b1 + " + " + ".join(
     for a, b, period in [(2, 3, "12"), (5, 6, "b4"), (8, 9, "b7")]
 )
 
-#: arctan(u0), which expressions lack: atan(u) = 2 atan(u / (1 + sqrt(1 + u^2))) brings the argument
-#: below pi / 64, where six terms of the series are exact to 1e-17.
-_ARCTAN = {"u0": "b3 / (x - b4)"} | {
-    f"u{k}": f"u{k - 1} / (1 + sqrt(1 + u{k - 1}**2))" for k in range(1, 6)
-}
-_SERIES = " + ".join(f"{(-1) ** k} / {2 * k + 1} * u5**{2 * k + 1}" for k in range(6))
-
 PROBLEMS: dict[str, Problem] = {
     problem.name: problem
     for problem in (
@@ -277,7 +283,7 @@ PROBLEMS: dict[str, Problem] = {
         Problem("Gauss3", _GAUSS, _TWO_LINES, alike=_TRIPLES),
         Problem("Misra1c", "b1*(1 - (1 + 2*b2*x)**(-0.5))"),
         Problem("Misra1d", "b1*b2*x*(1 + b2*x)**(-1)"),
-        Problem("Roszman1", f"b1 - b2*x - 32 / pi * ({_SERIES})", steps=_ARCTAN),
+        Problem("Roszman1", "b1 - b2*x - arctan(b3 / (x - b4)) / pi"),
         Problem("ENSO", _ENSO, _WAVES, "time", alike=((4, 5, 6), (7, 8, 9))),
         Problem("MGH09", "b1*(x**2 + x*b2) / (x**2 + x*b3 + b4)"),
         Problem("Thurber", _CUBIC),

@@ -249,7 +249,7 @@ class cumsum(_Unary[T]):
     """Running sums along the last axis of the array."""
 
 
-class total(_Unary[T]):
+class total(_Unary[Any]):
     """The sum over the last axis of the array, which stays as one point."""
 
 

@@ -75,3 +75,18 @@ def test_what_does_not_exist_is_refused(tmp_path: Path) -> None:
     said = check(tmp_path)
     refused = {int(number) - 5 for number in re.findall(r"wrong\.py:(\d+): error", said)}
     assert [line for k, line in enumerate(lines) if k not in refused] == [], said
+
+
+def test_nodes_of_two_axes_do_not_mix(tmp_path: Path) -> None:
+    (tmp_path / "axes.py").write_text(
+        "from pyspec.formula import graph\n"
+        "x = graph.placeholder[graph.Energy]('x')\n"
+        "t = graph.placeholder[graph.Time]('t')\n"
+        "w = graph.placeholder('w')\n"
+        "fine = 2 * graph.exp(-x / w) + graph.where(x > w, x, 0) + graph.total(t * w)\n"
+        "graph.exp(x) + t\n"
+        "graph.where(x > w, t, 0)\n"
+        "t * graph.sin(x * w)\n"
+    )
+    refused = set(re.findall(r"axes\.py:(\d+): error", check(tmp_path)))
+    assert refused == {"6", "7", "8"}
