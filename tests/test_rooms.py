@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -46,10 +47,16 @@ MAX_LINES = {"pyspec": 400, "csrc": 500}
 MAX_OTHER_LINES = 500
 
 
+@cache
+def nodes(path: Path) -> tuple[ast.AST, ...]:
+    """All of a file's syntax."""
+    return tuple(ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
+
+
 def imports(path: Path) -> Iterator[tuple[str, list[str]]]:
     """(full name of a module, names taken from it) of every import anywhere in a file."""
     package = path.parent.relative_to(ROOT).parts
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for node in nodes(path):
         if isinstance(node, ast.Import):
             yield from ((alias.name, []) for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
@@ -82,10 +89,9 @@ def room_of(path: Path) -> str:
 
 def called(path: Path) -> set[str]:
     """Names that a file calls as plain functions, or imports."""
-    tree = ast.walk(ast.parse(path.read_text(encoding="utf-8")))
     calls = {
         node.func.id
-        for node in tree
+        for node in nodes(path)
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
     }
     return calls | {module.split(".")[0] for module in imported(path)}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import platform
 from collections.abc import Mapping
 from dataclasses import fields
+from importlib.metadata import version
 from typing import Any
 
 import numpy as np
@@ -151,15 +152,11 @@ def _texts(model: Model) -> dict[str, Any]:
 
 
 def versions() -> dict[str, str]:
-    import lmfit
-    import scipy
-
+    """Of pyspec and of the libraries; asks for that of lmfit without importing it, a second."""
     return {
         "pyspec": VERSION,
         "python": platform.python_version(),
-        "numpy": np.__version__,
-        "scipy": scipy.__version__,
-        "lmfit": lmfit.__version__,
+        **{name: version(name) for name in ("numpy", "scipy", "lmfit")},
     }
 
 

@@ -106,12 +106,17 @@ def guess_kind(name: str, unit: str = "") -> str | None:
 _ANGLES = ("deg", "degree", "degrees", "°", "rad", "mrad")
 
 
+def is_angle(unit: str) -> bool:
+    """Whether a unit is one of angles."""
+    return unit.strip().lower() in _ANGLES
+
+
 def dim_name(label: str, unit: str, place: int) -> str:
     """What to call an axis in Python: "energy", "time", "angle", its label, or "axis_0"."""
     kind = guess_kind(label, unit)
     if kind is not None:
         return kind
-    if unit.strip().lower() in _ANGLES:
+    if is_angle(unit):
         return "angle"
     word = re.sub(r"\W+", "_", label.lower()).strip("_")
     return word[:40] if word and not word[0].isdigit() else f"axis_{place}"

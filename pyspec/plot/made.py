@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import platform
-import sys
 from html import escape
 from typing import Any
 
-import numpy as np
-
-from pyspec._version import VERSION
+from pyspec.io import contents
 
 
 def model_texts(model: Any) -> str:
@@ -29,12 +26,10 @@ def model_texts(model: Any) -> str:
 
 
 def versions() -> list[tuple[str, str]]:
-    import lmfit
-    import scipy
-
+    found = contents.versions()
     return [
-        ("pyspec", VERSION),
-        ("Python", sys.version.split()[0]),
-        ("NumPy, SciPy, lmfit", f"{np.__version__}, {scipy.__version__}, {lmfit.__version__}"),
+        ("pyspec", found["pyspec"]),
+        ("Python", found["python"]),
+        ("NumPy, SciPy, lmfit", ", ".join(found[name] for name in ("numpy", "scipy", "lmfit"))),
         ("machine", f"{platform.system()} {platform.machine()}"),
     ]

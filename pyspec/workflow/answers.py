@@ -14,7 +14,13 @@ import numpy as np
 from pyspec.errors import FitError, suggest
 from pyspec.fit import MCMCResult, SliceResults
 from pyspec.io import write_text
-from pyspec.workflow.compare import check_metrics, comparison, metric
+from pyspec.workflow.compare import (
+    check_metrics,
+    comparison,
+    default_metrics,
+    metric,
+    refuse_what_differs,
+)
 from pyspec.workflow.frames import correlation_answer, parameter_answer
 from pyspec.workflow.identity import (
     FIT_TYPES,
@@ -198,14 +204,17 @@ class FileAnswers:
         """How good the last fits are, as a DataFrame: one row a model and type, by AIC.
 
         `metrics` are some of chi2, chi2_red (weighted), chi2_raw, chi2_red_raw, r2, aic, bic,
-        sigma_eff (the standard deviation of a point, where it is the same for all). The metrics of
+        sigma_eff (the standard deviation of a point, where it is the same for all); without them
+        those that are known, as of ``project.results.compare_models()``. The metrics of
         slices are aggregated: "median", "mean", "sum", or "long" for one row a slice, with its
         `slice_index`. ``project.results.compare_models()`` has all fits, not the last ones only.
+
+        Raises :class:`FitError` where fits of one type saw different data, or where chi2, AIC or
+        BIC are sums of different kinds: squares, squares over declared noise, counts.
         """
         types = [fit_type] if isinstance(fit_type, str) else list(fit_type or FIT_TYPES)
         for one in types:
             check_type(one)
-        chosen = check_metrics(metrics)
         last = {(r.model_name, r.fit_type): r for r in self.results}
         fits = [
             result
@@ -218,6 +227,8 @@ class FileAnswers:
             wrong = next((name for name in models if name not in known), "")
             hint = f" of {wrong!r}{suggest(str(wrong), known)}" if wrong else ""
             raise FitError(f"no fits to compare{hint}; fits so far: {done}")
+        chosen = default_metrics(fits) if metrics is None else check_metrics(metrics)
+        refuse_what_differs(fits, chosen)
         frame = comparison(fits, chosen, sbs_aggregation)
         order = next((name for name in chosen if name.lower() == "aic"), None)
         if order is None or sbs_aggregation == "long":

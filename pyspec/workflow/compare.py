@@ -126,12 +126,33 @@ def _of(statistics: dict[str, float], metrics: Sequence[str], sigma: float) -> d
     return {name: float(known[name.lower()]) for name in metrics}
 
 
-def refuse_other_windows(fits: Sequence[Any]) -> None:
-    """Raises :class:`FitError` where fits of one type and file saw different data: their metrics
-    say nothing about which model is better."""
+#: Metrics that mean the same whatever is known of the noise.
+_OF_SQUARES = ("chi2_raw", "chi2_red_raw", "r2", "sigma_eff")
+
+
+def _noise_of(fit: Any) -> str:
+    """What chi² and AIC of a fit are made of."""
+    measured = fit.measurement() if callable(fit.measurement) else fit.measurement
+    if measured.loss == "poisson":
+        return "the deviance of counts"
+    return "squares of unknown noise" if measured.weight is None else "squares over declared noise"
+
+
+def refuse_what_differs(fits: Sequence[Any], metrics: Sequence[str]) -> None:
+    """Raises :class:`FitError` where fits of one type and file saw different data, or are judged
+    by different sums: their metrics say nothing about which model is better."""
     seen: dict[tuple[str, str], Any] = {}
+    told = {name.lower() for name in metrics} - {*_OF_SQUARES}
     for fit in fits:
         first = seen.setdefault((fit.file_name, fit.fit_type), fit)
+        here, there = _noise_of(first), _noise_of(fit)
+        if told and here != there:
+            raise FitError(
+                f"the {fit.fit_type} fits of {first.model_name} and {fit.model_name} to "
+                f"{fit.file_name} have other sums, {here} and {there}, so their chi2, AIC and BIC "
+                "cannot be compared; fit both with the same noise (set_noise), or ask for what "
+                f"means the same in both: metrics={list(_OF_SQUARES[1:3])}"
+            )
         if selection_of(first) != selection_of(fit):
             raise FitError(
                 f"the {fit.fit_type} fits of {first.model_name} and {fit.model_name} to "

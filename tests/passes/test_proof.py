@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from functools import cache
 from itertools import pairwise
 
 import numpy as np
@@ -185,6 +186,7 @@ def jump(entry: Subject, index: int, low: float, high: float) -> float:
     """The largest change of the model over a few last bits of a parameter, of its values."""
     theta = entry.points[0]
 
+    @cache
     def at(x: float) -> Array:
         return entry.run(np.where(np.arange(theta.size) == index, x, theta)).ravel()
 

@@ -16,7 +16,7 @@ from support.random_models.check import AGREEMENT, WINDOW
 from pyspec.executor import CompiledExecutor
 
 
-@pytest.fixture(scope="module", params=[200, pytest.param(2000, marks=pytest.mark.slow)])
+@pytest.fixture(scope="module", params=[120, pytest.param(2000, marks=pytest.mark.slow)])
 def summary(request: pytest.FixtureRequest) -> Summary:
     """So many models, examined."""
     total = summarise((0, request.param))
@@ -80,14 +80,14 @@ def test_a_seed_gives_the_same_model() -> None:
 
 def test_a_small_fault_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     """A deviation of 1e-9 in one executor fails every model that is accepted."""
-    right = [examine(generate(seed)).status for seed in range(12)]
+    right = [examine(generate(seed)).status for seed in range(6)]
     run = CompiledExecutor.run
 
     def wrong(self: CompiledExecutor, *arguments: object) -> np.ndarray:
         return run(self, *arguments) * (1.0 + 1e-9)  # type: ignore[arg-type]
 
     monkeypatch.setattr(CompiledExecutor, "run", wrong)
-    outcomes = [examine(generate(seed)) for seed in range(12)]
+    outcomes = [examine(generate(seed)) for seed in range(6)]
     for before, outcome in zip(right, outcomes, strict=True):
         assert outcome.status == ("failed" if before == "accepted" else before)
         assert before != "accepted" or outcome.replay["yaml"]

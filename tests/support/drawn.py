@@ -30,7 +30,11 @@ def is_bar(ax: Any) -> bool:
 
 def outside(figure: Any) -> list[str]:
     """What lies outside of its axes, or outside of the figure."""
-    figure.draw_without_rendering()
+    engine = figure.get_layout_engine()
+    if engine is None:
+        figure.draw_without_rendering()
+    else:
+        engine.execute(figure.figure)  # all that drawing does before it draws
     found = []
     for ax in figure.axes:
         if is_bar(ax):

@@ -259,10 +259,14 @@ def _legendre() -> list[tuple[Any, Any]]:
 
 
 def _fast_sine(u: Any, omega: Any, SD: Any) -> list[Any]:
+    @cache  # the means share their nodes
+    def response(w: Any) -> Any:
+        return exponential(u, SD, 1j * w)
+
     def mean(part: Callable[[Any, Any], Any]) -> Any:
         ends = [ZERO, *(mp.mpf(10) ** k / SD for k in range(8)), abs(omega)]
         ends = [e for e in ends if e < abs(omega)] + [abs(omega)]
-        return mp.quad(lambda w: mp.re(part(w, exponential(u, SD, 1j * w))), ends) / abs(omega)
+        return mp.quad(lambda w: mp.re(part(w, response(w))), ends) / abs(omega)
 
     density = normal(u, SD)
     value = mean(lambda w, h: h)

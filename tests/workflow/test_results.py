@@ -137,6 +137,28 @@ def test_other_windows_are_not_compared(project: Project) -> None:
     file.set_fit_limits(None)
 
 
+def test_sums_of_different_kinds_are_not_compared(project: Project) -> None:
+    # AIC of counts and of squares used to stand in one column, the smaller one first.
+    model = load_model(MODELS, "one")
+    model.set_axes(energy=ENERGY)
+    counts = np.random.default_rng(1).poisson(np.asarray(model.evaluate()) + 5.0)
+    file = File(data=counts, energy=ENERGY, name="counts")
+    for name, noise in (("one", "poisson"), ("two", "unknown")):
+        file.load_model(MODELS, name)
+        file.set_noise(noise)
+        file.fit_spectrum(name)
+    for compare in (file.compare_models, FitResults(file.results).compare_models):
+        with pytest.raises(FitError, match="deviance of counts and squares of unknown noise, so"):
+            compare()
+        assert len(compare(metrics=["r2", "chi2_raw"])) == 2
+
+
+def test_a_file_and_its_archive_show_the_same_columns(project: Project, tmp_path: Path) -> None:
+    project.save_fits(tmp_path / "all.h5")
+    loaded = FitResults.load(tmp_path / "all.h5").compare_models(file="scan_1")
+    assert list(project[0].compare_models()) == list(loaded)
+
+
 def test_labels(project: Project) -> None:
     results = project.results
     handle = results.variants(file="scan_1", model="two", fit_type="2d")["handle"][0]

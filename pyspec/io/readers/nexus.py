@@ -18,7 +18,7 @@ from pyspec.io.optional import available, need
 from pyspec.io.reader import Reader, Request, Start
 from pyspec.io.readers.hdf5 import MAGIC, attribute, entries_of, opened
 from pyspec.io.sizes import check_size
-from pyspec.io.units import dim_name, show_unit
+from pyspec.io.units import dim_name, is_angle, show_unit
 
 _ENDINGS = ("nxs", "nexus", "nx")
 #: No chain of defaults is longer; a chain that closes on itself ends here too.
@@ -60,8 +60,8 @@ def read(request: Request) -> Found:
             return choose(path, "NeXus", entries, request)
         check_size(path, signal.name, signal.size * signal.dtype.itemsize)
         found = Found(np.asarray(signal[()]), [None] * signal.ndim)
-        found.units["data"] = show_unit(attribute(signal, "units"))
         found.labels["data"] = attribute(signal, "long_name")
+        _name_unit(found, signal)
         found.name = group.name.strip("/").split("/")[0]
         for place, axis in enumerate(_axes(group, signal)):
             _put(found, place, axis, request)
@@ -74,6 +74,15 @@ def read(request: Request) -> Found:
             listed = ", ".join(others[:8]) + (" …" if len(others) > 8 else "")
             found.notes.append(f"other data, for data=: {listed}")
         return found
+
+
+def _name_unit(found: Found, signal: Any) -> None:
+    """The unit of the data; intensities in degrees, as some programs write, have none."""
+    unit, label = attribute(signal, "units"), found.labels["data"] or signal.name.rsplit("/", 1)[-1]
+    if is_angle(unit) and label.lower().startswith(("intensit", "count")):
+        found.notes.append(f"{signal.name}: the unit {unit!r} of an {label} was left out")
+        unit = ""
+    found.units["data"] = show_unit(unit)
 
 
 def _signal(path: Path, file: Any, wanted: str | None) -> tuple[Any, Any]:

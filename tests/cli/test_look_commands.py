@@ -1,0 +1,185 @@
+"""pyspec explain, simulate and show, as a person calls them."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from pyspec.cli import main
+from pyspec.io import read
+from pyspec.ir import parse_graph
+from pyspec.passes import PASSES
+
+pytest.importorskip("matplotlib")
+
+
+def test_explain(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    models = str(folder / "models.yaml")
+    assert main(["explain", models, "--dynamics", "GLP_01_A=fade", "--plan", "--graph"]) == 0
+    text = capsys.readouterr().out
+    assert "S = GLP_01 + GLP_02" in text
+    assert "GLP_01_A(t) = GLP_01_A + expFun_01" in text
+    assert "GLP_02_A moves with GLP_01_A" in text
+    assert "1. GLP_02_A = ratio * GLP_01_A" in text
+    assert 'graph "doublet" ENERGY_TIME_2D' in text
+    assert "GLP_01_A_resolved" in text
+    assert main(["explain", str(folder / "job.yaml")]) == 0
+    assert "expFun_01" in capsys.readouterr().out
+    for arguments, message in (
+        (["--dynamics", "GLP_01_A"], "write PARAMETER=MODEL"),
+        (["--dynamics", "GLP_01_A=fade@x"], "write PARAMETER=MODEL"),
+        (["--dynamics", "GLP_01=fade"], "did you mean 'GLP_01_"),
+        (["--model", "dublet"], "did you mean 'doublet'"),
+    ):
+        assert main(["explain", models, *arguments]) == 1
+        assert message in capsys.readouterr().err
+    assert main(["explain", str(folder / "job.yaml"), "--model", "doublet"]) == 1
+
+
+def test_explain_names_kernels_and_empty_shirleys(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "m.yaml"
+    path.write_text(
+        "a:\n  Gauss: {A: [1, True], x0: [0, True], SD: [1, True]}\n"
+        "  Shirley: {pShirley: [0.1, True]}\n"
+        "law:\n  gaussCONV: {SD: [0.5, True]}\n"
+        "  expFun: {A: [1, True], tau: [5, True], t0: [0, False]}\n"
+    )
+    assert main(["explain", str(path), "--dynamics", "Gauss_01_x0=law"]) == 0
+    text = capsys.readouterr().out
+    assert "S = nothing: no component stands below it" in text
+    assert "gaussCONV ∗ (expFun_01)" in text
+
+
+def test_explain_the_jacobian(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    models = str(folder / "models.yaml")
+    assert main(["explain", models, "--dynamics", "GLP_01_A=fade", "--jacobian"]) == 0
+    text = capsys.readouterr().out
+    head = re.search(r"^column +class +form +reason$", text, re.MULTILINE)
+    assert head is not None
+    assert re.search(r"^Offset_y0 +constant +static", text, re.MULTILINE)
+    assert re.search(r"^GLP_01_A_expFun_01_tau +structured +outer product", text, re.MULTILINE)
+    assert "  outer product: trace(t) × shape(e)" in text
+    assert "row-scaled:" not in text
+    assert main(["explain", str(folder / "job.yaml"), "--jacobian"]) == 0
+    assert "columns\ncolumn " in capsys.readouterr().out
+
+
+def test_explain_the_jacobian_of_fast_cycles_and_of_nothing(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "m.yaml"
+    path.write_text(
+        "a:\n  Gauss: {A: [1, False], x0: [0, False], SD: [1, False]}\n"
+        "irf:\n  gaussIRF: {SD: [1.0e-13, False]}\n"
+        "up:\n  stepFun: {A: [1, False], t0: [0, True]}\n"
+        "down:\n  expFun: {A: [1, False], tau: [1.0e-12, False], t0: [0, True]}\n"
+    )
+    named = ["explain", str(path), "--model", "a", "--jacobian"]
+    assert main(named) == 0
+    assert "Jacobian: no parameter is free" in capsys.readouterr().out
+    assert main([*named, "--dynamics", "Gauss_01_A=irf,up,down@1e12"]) == 0
+    assert "stepFun_01_t0  structured  outer product, convolved" in capsys.readouterr().out
+    assert main([*named, "--dynamics", "Gauss_01_A=down"]) == 0
+    assert "fallback  finite differences  Gauss_01_A_expFun_01: " in capsys.readouterr().out
+
+
+def test_simulate(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    models, out = str(folder / "models.yaml"), folder / "s.npz"
+    common = ["simulate", models, "--energy", "0:20:50", "--time", "-5:20:30", "--seed", "1"]
+    law = ["--dynamics", "GLP_01_A=fade"]
+    picture = ["--picture", "-o", str(out)]
+    assert main([*common, *law, "--set", "GLP_01_A=40", *picture]) == 0
+    dataset = read(out)
+    assert dataset.shape == (30, 50)
+    assert dataset.data.max() > 35
+    assert out.with_suffix(".png").is_file()
+    for noise, word in (("counts:1e5", "counting"), ("poisson:20", "20 counts"), ("none", "no n")):
+        assert main([*common, *law, "--noise", noise, "-o", str(folder / "s.csv")]) == 0
+        assert word in capsys.readouterr().out
+    assert main(["simulate", str(folder / "job.yaml"), "-o", str(folder / "j.csv")]) == 0
+    np.testing.assert_allclose(
+        read(folder / "j.csv").time, read(folder / "data.csv").time, atol=1e-9
+    )
+    job = ["simulate", str(folder / "job.yaml"), "--energy", "0:20:9", "--time", "0:1:4"]
+    assert main([*job, "-o", str(folder / "k.csv")]) == 0
+    assert read(folder / "k.csv").shape == (4, 9)
+    capsys.readouterr()
+    for arguments, message in (
+        (["simulate", models], "which energies? give --energy"),
+        (["simulate", models, "--energy", "0:20"], "write from:to:points"),
+        (["simulate", models, "--energy", "0:20:9", *law], "give --time"),
+        ([*common, "--noise", "white:3"], "write gaussian:0.02"),
+        ([*common, "--noise", "poisson:0"], "counts must be above 0"),
+        ([*common, "--set", "GLP_01_A"], "write PARAMETER=VALUE"),
+        ([*common, "-o", "x.xls"], "choose one of them"),
+        (["simulate", str(folder / "job.yaml"), "--model", "a"], "is a job"),
+    ):
+        assert main(arguments) == 1
+        assert message in capsys.readouterr().err
+
+
+def test_show(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    data, picture = str(folder / "data.csv"), folder / "look.png"
+    assert main(["show", data, "-o", str(picture)]) == 0
+    assert "time 60 × energy 160" in capsys.readouterr().out
+    assert picture.is_file()
+    assert main(["show", data, "--no-picture", "--select", "energy=5:8", "--mean", "time"]) == 0
+    assert "energy 2" in capsys.readouterr().out
+    for arguments, message in (
+        (["--select", "energy=a"], "write axis=value"),
+        (["--select", "energi=3"], "did you mean 'energy'"),
+        (["--select", "energy=3"], "can be a value or a position"),
+        (["--select", "energy=300"], "no value of the axis"),
+        (["--mean", "x"], "has no axis 'x'"),
+    ):
+        assert main(["show", data, *arguments]) == 1
+        assert message in capsys.readouterr().err
+    assert main(["show", data, "--no-picture", "--select", "energy=100"]) == 0
+    assert main(["show", str(folder / "dta.csv")]) == 1
+    assert "did you mean 'data.csv'" in capsys.readouterr().err
+
+
+def test_explain_the_passes(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    named = ["explain", str(folder / "models.yaml"), "--dynamics", "GLP_01_A=fade"]
+    assert main([*named, "--passes"]) == 0
+    text = capsys.readouterr().out
+    assert re.findall(r"^(\w+): \d+", text, re.MULTILINE) == list(PASSES)
+    assert "GLP_01: only its height moves; depends on" in text
+    for name in PASSES:
+        assert main([*named, f"--after={name}"]) == 0
+        text = capsys.readouterr().out
+        left_out = re.findall(r"^(\w+): left out$", text, re.MULTILINE)
+        assert left_out == list(PASSES)[list(PASSES).index(name) + 1 :]
+        graph = parse_graph(text.partition(f"Graph after {name}:\n\n")[2].rstrip("\n"))
+        assert ("GLP_02_F" in graph.node_by_name) == (name in ("fold", "drop"))
+
+
+def test_explain_after_no_pass(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["explain", str(folder / "models.yaml"), "--after=shares"]) == 1
+    assert "after: 'shares' is no pass; did you mean 'share'?" in capsys.readouterr().err
+
+
+def test_explain_the_memory(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Each row of the axis stage takes a double, and one for each slope."""
+    models = str(folder / "models.yaml")
+    assert main(["explain", models, "--dynamics", "GLP_01_A=fade", "--memory"]) == 0
+    assert "Axis stage: empty" in capsys.readouterr().out
+    path = folder / "kernel.yaml"
+    path.write_text(
+        "m:\n  Gauss: {A: [9, True], x0: [3, True], SD: [1, False]}\n"
+        "law:\n  gaussCONV: {SD: [1, True]}\n"
+        "  expFun: {A: [2, True], tau: [3, True], t0: [0, False]}\n"
+    )
+    assert main(["explain", str(path), "--dynamics", "Gauss_01_A=law", "--memory"]) == 0
+    text = capsys.readouterr().out
+    rows = re.findall(r"^ *(\S+) +(\d+) +(\d+)$", text, re.MULTILINE)
+    assert rows
+    assert all(int(size) == 8 * (1 + int(slopes)) for _, slopes, size in rows)
+    each = re.search(r"each further time, scratch of the kernels included: (\d+) bytes", text)
+    assert each is not None
+    assert int(each[1]) > sum(int(size) for _, _, size in rows)
