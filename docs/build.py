@@ -1,5 +1,5 @@
-"""The generated pages (functions, expressions, mistakes, gallery, passes, formats, API, names of
-trspecfit, tutorials) and the stub of pyspec.components.
+"""The generated pages (functions, expressions, mistakes, gallery, passes, one model, formats, API,
+names of trspecfit, tutorials) and the stub of pyspec.components.
 
 ``python -m docs.build`` writes them, ``--check`` says which differ, ``--pictures`` runs the
 gallery first. Their sources are csrc/ops.def, the docstrings of the NumPy references,
@@ -31,16 +31,20 @@ def pages() -> dict[str, str]:
         function_pages,
         gallery_page,
         mistakes_page,
+        ops_page,
         peer_page,
         tutorial_pages,
+        walk_page,
     )
 
     found: dict[str, str] = {}
     makers: tuple[Callable[[], dict[str, str]], ...] = (
         function_pages.pages,
+        ops_page.pages,
         mistakes_page.pages,
         gallery_page.pages,
         compiler_page.pages,
+        walk_page.pages,
         formats_page.pages,
         api_page.pages,
         peer_page.pages,
@@ -63,6 +67,10 @@ def draw_pictures(only: str | None = None) -> None:
     """Runs the gallery; each script leaves one picture of its name in docs/images."""
     from docs.gallery_page import SCRIPTS
 
+    if only in (None, "one_model"):
+        from docs.walk_page import draw
+
+        draw(IMAGES)
     for script in SCRIPTS:
         if only in (None, script.stem):
             subprocess.run(

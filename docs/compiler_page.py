@@ -14,6 +14,8 @@ from pyspec.passes import PASSES, Pace, run
 from pyspec.simulate import problem
 
 LEAD = """
+[One model](one_model.md) is followed from its file to numbers on a page of its own.
+
 A model is built as a graph: what feeds what. Passes make from it the graph that is scheduled, and
 find out of each node what a kernel may use. Every model that is lowered goes through them: fits,
 joint fits, slices, evaluations, simulations, `pyspec explain`. Only `backend="tree"`, which walks
