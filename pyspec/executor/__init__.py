@@ -18,9 +18,11 @@ from pyspec.executor.joint import JointExecutor, JointNames, join_names
 from pyspec.executor.linear import LinearExecutor
 from pyspec.executor.linear.executor import check_backend
 from pyspec.executor.protocol import Capabilities, Executor, Values
+from pyspec.executor.source import SourceExecutor
 from pyspec.executor.tree import TreeExecutor
 from pyspec.model import Measurement, Model, register_evaluator
 from pyspec.model.free import free_parameters
+from pyspec.model.source import source_of
 from pyspec.plan import ScheduledPlan, ScheduledPlan1D, ScheduledPlan2D, lower
 
 Array = npt.NDArray[np.float64]
@@ -89,6 +91,7 @@ def make_executor(
     text (fit_model_c, fit_model_gir, fit_model_mcp, fit_model_compare).
     """
     backend = backend_name(backend)
+    _check_source(model, measurement, backend)
     if free_parameters(model.parameters):
         check_backend(model, backend)
         make = partial(make_executor, backend=backend)
@@ -99,12 +102,31 @@ def make_executor(
     plan = lowered.plan(model)
     if backend == "interpreted":
         return InterpretedExecutor(plan, measurement)
+    if measurement is not None and source_of(measurement.data) is not None:
+        return SourceExecutor(plan, measurement, packed=lowered.packed)
     compiled = CompiledExecutor(plan, measurement, packed=lowered.packed)
     if backend == "compiled":
         return compiled
     return CompareExecutor(
         [TreeExecutor(model, measurement), InterpretedExecutor(plan, measurement), compiled]
     )
+
+
+def _check_source(model: Model, measurement: Measurement | None, backend: str) -> None:
+    """Data by reference are summed in C, block by block, and in no other way."""
+    if measurement is None or source_of(measurement.data) is None:
+        return
+    if backend != "compiled":
+        raise BackendError(
+            f"{model.name}: the {backend} backend needs its data in memory, these are by "
+            "reference; leave backend= out, or give np.asarray(data)"
+        )
+    free = free_parameters(model.parameters)
+    if free:
+        raise BackendError(
+            f"{model.name}: amplitudes that are free ({next(iter(free))}) need their data in "
+            "memory, these are by reference; give np.asarray(data), or fit a window of them"
+        )
 
 
 def make_joint_executor(

@@ -30,13 +30,15 @@ class Capabilities:
     jacobian : whether :meth:`Executor.jacobian` answers
     unknown_columns : the free parameters, by place in theta, whose derivatives are not known in
         closed form although those of others are
-    in_c : whether :meth:`Executor.normal` and :meth:`Executor.parts` answer: values, derivatives
+    in_c : whether :meth:`Executor.normal` answers, and :meth:`Executor.parts`: values, derivatives
         and sums all come from C, so that a whole fit can run there
+    in_parts : whether :meth:`Executor.parts` answers; data by reference have sums alone
     """
 
     jacobian: bool = False
     unknown_columns: tuple[int, ...] = ()
     in_c: bool = False
+    in_parts: bool = True
 
 
 class PartsOfFit(Protocol):

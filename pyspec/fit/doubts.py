@@ -12,6 +12,7 @@ from pyspec.errors import ModelError
 from pyspec.functions import reference
 from pyspec.model import Component, Measurement, Model, Par
 from pyspec.model.check import PROFILE, movers
+from pyspec.model.source import source_of
 
 Array = npt.NDArray[np.float64]
 
@@ -127,12 +128,8 @@ def _backwards(
     names = [name for name in names if values[name] < 0.0 or sides.get(name) == "min"]
     if not names or measurement.data is None or model.energy is None:
         return []
-    data = np.asarray(measurement.window(measurement.data), dtype=np.float64)
-    if measurement.keep is not None:
-        data = np.where(measurement.window(measurement.keep), data, np.nan)
-    data = data.reshape(-1, data.shape[-1])
-    seen = ~np.isnan(data).all(axis=0)
-    spectrum = np.nanmean(data[:, seen], axis=0)
+    means = _means(measurement)
+    spectrum = means[~np.isnan(means)]
     n = max(1, int(END * spectrum.size))
     rise = float(spectrum[-n:].mean() - spectrum[:n].mean())
     if not rise > RISE * float(np.ptp(spectrum)):
@@ -145,19 +142,30 @@ def _backwards(
     ]
 
 
+def _means(measurement: Measurement) -> npt.NDArray[np.float64]:
+    """The mean of each column of the window, NaN where every point is masked."""
+    if source_of(measurement.data) is not None:
+        return measurement.survey.means
+    assert measurement.data is not None
+    data = np.asarray(measurement.window(measurement.data), dtype=np.float64)
+    if measurement.keep is not None:
+        data = np.where(measurement.window(measurement.keep), data, np.nan)
+    data = data.reshape(-1, data.shape[-1])
+    means = np.full(data.shape[-1], np.nan)
+    seen = ~np.isnan(data).all(axis=0)
+    means[seen] = np.nanmean(data[:, seen], axis=0)
+    return means
+
+
 def _counts(measurement: Measurement, n_free: int, chisqr: Callable[[], float]) -> list[str]:
     """Whole numbers that scatter about the fit by their roots: the variance of counts is their
     expectation, so that the mean square of the residual is near the mean of the data."""
     if measurement.loss == "poisson" or measurement.weight is not None or measurement.data is None:
         return []
-    data = np.asarray(measurement.window(measurement.data))
-    if data.dtype.kind == "f" and not _whole(data[0] if data.ndim == 2 else data):
+    n_points, mean = _whole_numbers(measurement)
+    if not mean > 0.0:
         return []
-    kept = slice(None) if measurement.keep is None else measurement.window(measurement.keep)
-    data = np.asarray(data[kept], dtype=np.float64).ravel()
-    if not _whole(data) or data.min(initial=0.0) < 0.0 or not data.any():
-        return []
-    scatter = chisqr() / max(data.size - n_free, 1) / float(data.mean())
+    scatter = chisqr() / max(n_points - n_free, 1) / mean
     if not 1.0 / LIKE_COUNTS <= scatter <= LIKE_COUNTS:
         return []
     return [
@@ -165,6 +173,23 @@ def _counts(measurement: Measurement, n_free: int, chisqr: Callable[[], float]) 
         'file.set_noise("poisson") or Measurement(loss="poisson"), for values without bias and '
         "right errors"
     ]
+
+
+def _whole_numbers(measurement: Measurement) -> tuple[int, float]:
+    """How many points count, and their mean, where all are whole numbers and none is negative;
+    else zeros."""
+    if source_of(measurement.data) is not None:
+        found = measurement.survey
+        return (found.n_points, found.mean) if found.is_whole and found.low >= 0.0 else (0, 0.0)
+    assert measurement.data is not None
+    data = np.asarray(measurement.window(measurement.data))
+    if data.dtype.kind == "f" and not _whole(data[0] if data.ndim == 2 else data):
+        return 0, 0.0
+    kept = slice(None) if measurement.keep is None else measurement.window(measurement.keep)
+    data = np.asarray(data[kept], dtype=np.float64).ravel()
+    if not _whole(data) or data.min(initial=0.0) < 0.0 or not data.any():
+        return 0, 0.0
+    return data.size, float(data.mean())
 
 
 def _whole(data: npt.NDArray[Any]) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
@@ -25,7 +26,7 @@ from pyspec.fit.solve.methods import checked_classes
 from pyspec.fit.solve.native import NativeSolver, Watch, root_of
 from pyspec.ir import build_graph
 from pyspec.model import Measurement, Model, Par
-from pyspec.model.digest import checksum
+from pyspec.model.digest import checksum_of
 from pyspec.passes import classify_columns
 from pyspec.plan import ScheduledPlan, lower
 
@@ -59,7 +60,7 @@ class FitProblem:
         self.model = model
         self.measurement = measurement
         #: Of the data as they are now: what is saved later must be what was fitted.
-        self.data_checksum = 0 if measurement.data is None else checksum(measurement.data)
+        self.data_checksum = checksum_of(measurement)
         self.backend = backend
         self.fixed = None if fixed is None else dict(fixed)
         self.without = checked_classes(without)
@@ -159,8 +160,7 @@ class FitProblem:
     ) -> tuple[FitParameters, tuple[str, ...]]:
         """The parameters to start from, and the names moved off a bound."""
         refuse_idle(self.model, self.parameters)
-        data = self.measurement.data
-        seen = None if data is None else self.measurement.window(data)
+        seen = self.measurement.glimpse()
         given = {**(self.fixed or {}), **(seeds or {})}
         params, moved = start_parameters(self.model, self.parameters, given, seen)
         self.sizes = [params[name].unit for name in self.names]
@@ -335,9 +335,17 @@ class FitProblem:
 
     def chisqr_at(self, theta: Array) -> float:
         """chi² at a point; NaN where the model is not defined."""
+        if not self.executor.capabilities.in_parts:
+            return float(self.executor.normal(theta, self.fixed, "value")[0])
         with np.errstate(all="ignore"):
             residual = self._plain(theta)
             return float(np.einsum("i,i", residual, residual))
+
+    def raw_square(self, theta: Array) -> float:
+        """Sum of the squares of data - model over the points that count, in the units of the data,
+        in one pass over data by reference."""
+        plain = replace(self.measurement, weight=None, loss="squares")
+        return float(make_executor(self.model, plain).normal(theta, self.fixed, "value")[0])
 
     def jumps(self) -> dict[str, Array]:
         """Free parameters that move a jump over the samples → the values where they do."""
@@ -356,6 +364,9 @@ class FitProblem:
     def solve(self, solver: NativeSolver, watch: Watch) -> None:
         """Runs the solver of C: all of it there, or with evaluations from here where these need
         Python."""
+        if self.in_c and not self.executor.capabilities.in_parts:
+            solver.run(lambda theta, form: self.executor.normal(theta, self.fixed, form), watch)
+            return
         if self.in_c:
             with self.executor.parts(self.fixed) as parts:
                 each = self.progress.each or self.evaluations.is_timed

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from pyspec.calls import answered
+from pyspec.errors import FitError
 from pyspec.fit.backend import make_problem
 from pyspec.fit.caution import warn
 from pyspec.fit.evaluations import check_limits
@@ -15,11 +16,12 @@ from pyspec.fit.options import MethodOptions, check_options, need_pair
 from pyspec.fit.progress import Callback, make_progress
 from pyspec.fit.result import FitResult
 from pyspec.fit.solve.assess import assess
-from pyspec.fit.solve.methods import fit_stages, without_intervals
+from pyspec.fit.solve.methods import NATIVE, fit_stages, without_intervals
 from pyspec.fit.solve.sample import SAMPLER
 from pyspec.fit.solve.stages import run_fit
 from pyspec.fit.starts import best_of, check_seeds, check_starts
 from pyspec.model import Measurement, Model
+from pyspec.model.source import source_of
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -88,6 +90,7 @@ def fit_model(
     check_seeds(model, seeds or {})
     if methods[-1] == SAMPLER:
         given = {"seed": seed, **given}
+    _check_source(model, measurement, methods)
     problem = make_problem(model.copy(), measurement, backend, jacobian_without)
 
     def fit(start: Mapping[str, float] | None) -> FitResult:
@@ -113,3 +116,13 @@ def fit_model(
         warn(problem.label, problem.cautions(result.values))
         result.problem.rest()
         return hold.mark(result)
+
+
+def _check_source(model: Model, measurement: Measurement, methods: Sequence[str]) -> None:
+    """Methods of lmfit want an array of all residuals, which is larger than memory."""
+    others = [method for method in methods if method != NATIVE]
+    if source_of(measurement.data) is not None and others:
+        raise FitError(
+            f"{model.name}: {others[0]} needs all residuals at once, the data are by reference; "
+            f"use {NATIVE}, the default, or give np.asarray(data)"
+        )

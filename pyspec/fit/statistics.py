@@ -22,22 +22,22 @@ class Statistics(Named[float]):
 
 
 def goodness(
-    data: Array, residual: Array, chisqr: float, redchi: float, n_free: int, *, weighted: bool
+    n: int, raw: float, total: float, chisqr: float, redchi: float, n_free: int, *, weighted: bool
 ) -> dict[str, float]:
     """The numbers of :attr:`pyspec.fit.FitResult.statistics`.
 
     Parameters
     ----------
-    data, residual : (n,) the points that count, in the units of the data
+    n : points that count
+    raw : sum of the squares of the residual, in the units of the data
+    total : sum of the squares of the data minus their mean
     chisqr, redchi : of the (weighted) residual that was fitted
     weighted : whether the noise of the data is known
 
     Without known noise AIC is ``n ln(chi2_raw / n) + 2 k``, with it ``chi2 + 2 k``; BIC has
     ``k ln n`` in place of ``2 k``.
     """
-    raw = float(residual @ residual)
-    n, k = data.size, n_free
-    total = float(((data - data.mean()) ** 2).sum())
+    k = n_free
     minus_two_log = chisqr if weighted else n * float(np.log(max(raw, 1e-250 * n) / n))
     numbers = {
         "chi2_raw": raw,

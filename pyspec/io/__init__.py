@@ -10,6 +10,7 @@ from pyspec.io.netcdf import from_xarray, to_xarray
 from pyspec.io.parameters import parameters_csv, parameters_json, write_parameters
 from pyspec.io.read import FORMATS, read
 from pyspec.io.readers import READERS
+from pyspec.io.source import by_reference
 from pyspec.io.stored import StoredFit, StoredSlices
 from pyspec.io.verify import Verification, verify_archive
 from pyspec.model.digest import digest
@@ -21,6 +22,7 @@ __all__ = [
     "StoredFit",
     "StoredSlices",
     "Verification",
+    "by_reference",
     "digest",
     "fit_contents",
     "from_xarray",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -17,7 +18,8 @@ from pyspec.io.archive import load_archive, save_archive
 from pyspec.io.contents import fit_contents, slices_contents, table_of
 from pyspec.io.optional import one_line
 from pyspec.io.stored import StoredFit, StoredSlices
-from pyspec.model.digest import checksum, digest
+from pyspec.model.digest import checksum, checksum_of, digest
+from pyspec.model.source import LOADED, source_of
 
 
 @answered
@@ -30,8 +32,8 @@ def save_fit(
 ) -> None:
     """Saves one or several fits to an archive; see :func:`pyspec.io.save_archive` for `mode`.
 
-    Data that several fits share are stored once; without them (`with_data=False`) only their
-    digest is, and :meth:`StoredFit.refit` asks for them.
+    Data that several fits share are stored once; without them (`with_data=False`, or data by
+    reference beyond 256 MiB) only their digest is, and :meth:`StoredFit.refit` asks for them.
 
     Raises :class:`DataError` where data were changed after they were fitted.
     """
@@ -59,15 +61,21 @@ def save_fit(
         if data is None:
             continue
         if id(data) not in digests:
-            digests[id(data)] = checksum(data), digest(data)
+            digests[id(data)] = _checksum_now(fit, data), digest(data)
         now, sha256 = digests[id(data)]
         if now == then:
             contents[-1]["data_sha256"] = sha256
-        if with_data:
+        if with_data and (source_of(data) is None or data.nbytes <= LOADED):
             if now != then:
                 _refuse_changed(fit)
-            arrays[sha256] = data
+            arrays[sha256] = np.asarray(data)
     save_archive(path, contents, arrays=arrays, mode=mode)
+
+
+def _checksum_now(fit: FitResult | SliceResults, data: Any) -> int:
+    if source_of(data) is not None and isinstance(fit, FitResult):
+        return checksum_of(replace(fit.problem.measurement))  # which reads them again
+    return checksum(data)
 
 
 def _refuse_changed(fit: FitResult | SliceResults) -> NoReturn:

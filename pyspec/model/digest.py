@@ -10,13 +10,30 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from pyspec.model.measurement import Measurement
+from pyspec.model.source import Source, source_of
+
 
 def digest(array: npt.NDArray[Any]) -> str:
     """sha256 of an array: its type, shape and values, the same on every machine."""
+    source = source_of(array)
+    if source is not None:
+        return _digest_of(source)
     plain = little_endian(np.asarray(array))
     found = hashlib.sha256(f"{plain.dtype.str} {np.shape(array)}\n".encode())
     found.update(plain.data if plain.size else b"")
     return found.hexdigest()
+
+
+def _digest_of(source: Source) -> str:
+    """The same digest, in one pass over a source."""
+    found = None
+    for _, block in source.blocks():
+        plain = little_endian(block)
+        if found is None:
+            found = hashlib.sha256(f"{plain.dtype.str} {source.shape}\n".encode())
+        found.update(plain.data)
+    return "" if found is None else found.hexdigest()
 
 
 #: Words of 8 bytes in a line of the checksum; a block of that many lines is added up at a time.
@@ -43,6 +60,15 @@ def checksum(array: npt.NDArray[Any]) -> int:
             found = zlib.crc32(np.add.reduce(lines, axis=0), found)
         found = zlib.crc32(part[whole:].data, found)
     return found
+
+
+def checksum_of(measurement: Measurement) -> int:
+    """The checksum of the data of a measurement, 0 without any. Of data by reference it is taken of
+    the rows of the window, when they are first read."""
+    data = measurement.data
+    if source_of(data) is not None:
+        return measurement.survey.checksum
+    return 0 if data is None else checksum(data)
 
 
 def little_endian(array: npt.NDArray[Any]) -> npt.NDArray[Any]:

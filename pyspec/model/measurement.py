@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ import numpy.typing as npt
 from pyspec._library import LIBRARY
 from pyspec._library.memory import address
 from pyspec.errors import DataError, shortened, suggest
+from pyspec.model.source import Survey, source_of, survey
 
 #: How residuals are made.
 LOSSES = ("squares", "poisson")
@@ -32,7 +34,8 @@ class Measurement:
 
     Parameters
     ----------
-    data : (n_time, n_energy) or (n_energy,), or None where only the model is wanted
+    data : (n_time, n_energy) or (n_energy,), or None where only the model is wanted; a source of
+        :func:`pyspec.io.by_reference` stays where it is
     rows : (begin, end) of the time window, end excluded; None for all
     columns : (begin, end) of the energy window
     weight : factor of data - model, 1 / sigma; broadcasts to the data
@@ -109,7 +112,8 @@ class Measurement:
             object.__setattr__(self, "keep", keep)
         if self.data is not None:
             object.__setattr__(self, "data", _real(self.data, "data"))
-            self._check_data()
+            self._check_shapes()
+            self._check_values()
         self._check_loss()
 
     def _check_loss(self) -> None:
@@ -123,16 +127,13 @@ class Measurement:
                 f"loss_scale is {self.loss_scale}; give the counts for each unit of the data, > 0"
             )
         if self.loss == "poisson" and self.data is not None:
+            if source_of(self.data) is not None:
+                return  # the survey looks
             window = self.window(self.data)
             kept = slice(None) if self.keep is None else self.window(self.keep)
-            low = np.min(window[kept], initial=0.0)
-            if low < 0:
-                raise DataError(
-                    f"counts cannot be negative, but the data reach {low:g}; subtract no "
-                    'background from counts, or use loss="squares" with weights'
-                )
+            _refuse_negative(np.min(window[kept], initial=0.0))
 
-    def _check_data(self) -> None:
+    def _check_shapes(self) -> None:
         assert self.data is not None
         if self.data.ndim not in (1, 2) or self.data.size == 0:
             raise DataError(
@@ -143,6 +144,11 @@ class Measurement:
                 f"keep has shape {self.keep.shape}, the data {self.data.shape}; give each point "
                 "its True or False"
             )
+
+    def _check_values(self) -> None:
+        assert self.data is not None
+        if source_of(self.data) is not None:
+            return  # the survey looks
         bad = ~np.isfinite(self.window(self.data))
         if self.keep is not None:
             bad &= self.window(self.keep)
@@ -153,10 +159,40 @@ class Measurement:
                 "of the window; mask them (mask=True there) or repair them"
             )
 
+    @cached_property
+    def survey(self) -> Survey:
+        """What a fit needs to know of data by reference, found in one pass over the window.
+
+        Raises :class:`DataError` for values that are not finite, or for negative counts.
+        """
+        source = source_of(self.data)
+        assert source is not None
+        rows = self.rows or (0, len(source))
+        columns = slice(*(self.columns or (None, None)))
+        weight = self.weight
+        if weight is not None:
+            weight = np.broadcast_to(weight, source.shape)
+        scale = self.loss_scale if self.loss == "poisson" else None
+        found = survey(source, rows, columns, weight, self.keep, scale)
+        if scale is not None:
+            _refuse_negative(found.low)
+        return found
+
+    def glimpse(self) -> npt.NDArray[Any] | None:
+        """The window of the data, of data by reference its first block: how large values are."""
+        source = source_of(self.data)
+        if source is None:
+            return None if self.data is None else self.window(self.data)
+        begin, end = self.rows or (0, len(source))
+        first = source.rows(begin, min(end, begin + source.step))
+        return first[:, slice(*(self.columns or (None, None)))]
+
     def square(self) -> float:
         """chi² of a model that is 0 in the window: sum of (weight data)², or of counts
         2 loss_scale data."""
         assert self.data is not None
+        if source_of(self.data) is not None:
+            return self.survey.square
         data = self.window(self.data)
         if self.loss == "poisson":
             data = np.sqrt(2.0 * self.loss_scale * np.maximum(data, 0.0))
@@ -193,6 +229,14 @@ class Measurement:
         """The part of an array over the full axes that lies in the window."""
         columns = array[..., slice(*(self.columns or (None, None)))]
         return columns[slice(*(self.rows or (None, None)))] if array.ndim == 2 else columns
+
+
+def _refuse_negative(low: float) -> None:
+    if low < 0:
+        raise DataError(
+            f"counts cannot be negative, but the data reach {low:g}; subtract no "
+            'background from counts, or use loss="squares" with weights'
+        )
 
 
 def _kept(mask: npt.ArrayLike, data: Any) -> npt.NDArray[np.bool_]:
@@ -244,13 +288,13 @@ def _texts(given: Any, what: str) -> dict[str, str]:
     return {name: text.strip() for name, text in given.items() if text.strip()}
 
 
-def _real(values: Any, what: str) -> npt.NDArray[Any]:
+def _real(values: Any, what: str) -> Any:
     if np.ma.is_masked(values):
         raise DataError(
             f"{what} is a masked array, whose mask would be lost; give its values and "
             "mask=np.ma.getmaskarray(data)"
         )
-    array = np.asarray(values)
+    array: Any = values if source_of(values) is not None else np.asarray(values)
     if array.dtype.kind not in "fiu":
         raise DataError(
             f"{what} has type {array.dtype}; give real numbers, such as np.asarray({what}, float)"

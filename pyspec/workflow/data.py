@@ -10,8 +10,10 @@ import numpy as np
 import numpy.typing as npt
 
 from pyspec.errors import DataError
+from pyspec.io.source import as_source
 from pyspec.model import Measurement
 from pyspec.model.axes import check_axis, check_weights
+from pyspec.model.source import Source, source_of
 from pyspec.workflow.checks import check_data, check_mask, check_pattern
 from pyspec.workflow.noise import Noise, make_noise
 from pyspec.workflow.windows import excluded, index_range, row_range
@@ -80,6 +82,10 @@ class FileData:
     def _take(self, data: Any, mask: Any, nan_policy: str) -> None:
         if self.energy is None and (self.time is None or np.ndim(data) != 1):
             raise DataError("data need an energy axis: File(data=..., energy=..., time=...)")
+        source = as_source(data)
+        if source is not None:
+            self._refer_to(source, mask)
+            return
         is_trace = self.energy is None
         masked = isinstance(data, np.ma.MaskedArray)
         if masked:
@@ -91,6 +97,18 @@ class FileData:
         if self.data.ndim == 2 and self.time is None:
             raise DataError("data of shape (time, energy) need a time axis: File(..., time=...)")
         self.raw = self.data
+
+    def _refer_to(self, source: Source, mask: Any) -> None:
+        """Data that stay where they are; whether they are finite is seen when a fit reads them."""
+        expected = tuple(0 if axis is None else axis.size for axis in (self.time, self.energy))
+        if source.shape != expected:
+            raise DataError(
+                f"{source.name} has shape {source.shape}, but the axes (time, energy) have "
+                f"{expected}; each row needs its time and each column its energy"
+            )
+        held: Any = source
+        self.raw = self.data = held
+        self._keep = None if mask is None else ~check_mask(mask, source.shape)
 
     # noise
 
@@ -158,6 +176,8 @@ class FileData:
                 "more; use noise_type='gaussian' with the sigma of each point"
             )
         data = self.need_data()
+        if source_of(data) is not None:
+            return  # the fit looks
         bad = np.asarray(data < 0) if self.keep is None else np.asarray((data < 0) & self.keep)
         if bad.any():
             first = tuple(int(k) for k in np.argwhere(bad)[0])
@@ -305,7 +325,7 @@ class FileData:
     def mean(self, rows: tuple[int, int]) -> Measurement:
         """The mean spectrum over rows, with its noise."""
         data = self.need_data(2)
-        part = data[slice(*rows)]
+        part = np.asarray(data[slice(*rows)])
         n_rows = rows[1] - rows[0]
         if self.keep is None:
             mean = np.asarray(part.mean(axis=0, dtype=np.float64))

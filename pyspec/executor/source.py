@@ -1,0 +1,79 @@
+"""Fits of data by reference: every sum is a pass over the blocks of a source."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from pyspec.errors import DataError, PlanError
+from pyspec.executor.chunks import Chunk, sum_chunks
+from pyspec.executor.compiled import CompiledExecutor
+from pyspec.executor.protocol import Array, Capabilities, Values
+from pyspec.model import Measurement
+from pyspec.model.source import source_of
+from pyspec.plan import PackedPlan, ScheduledPlan
+
+
+class SourceExecutor(CompiledExecutor):
+    """C evaluation of a plan on data that are read block by block: models and sums, but no
+    residuals and no derivatives of each point, which would be as large as the data."""
+
+    def __init__(
+        self,
+        plan: ScheduledPlan,
+        measurement: Measurement,
+        *,
+        packed: PackedPlan | None = None,
+    ) -> None:
+        source = source_of(measurement.data)
+        assert source is not None
+        name = plan.name or "the model"
+        if plan.external_names:
+            raise PlanError(
+                f"{name}: the registered function {plan.external_names[0]!r} needs Python for "
+                "every row, which data by reference do not allow; write it as a formula, in a "
+                "section functions: of the model file"
+            )
+        if source.shape != plan.shape:
+            raise DataError(
+                f"data have shape {source.shape}, the axes of {name} have {plan.shape} (times, "
+                "energies)"
+            )
+        super().__init__(plan, replace(measurement, data=None), packed=packed)
+        self.source = source
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        given: Any = self.source
+        return SourceExecutor, (self.plan, replace(self.measurement, data=given))
+
+    @cached_property
+    def capabilities(self) -> Capabilities:
+        """Sums with derivatives, each of which asks for the data again."""
+        return Capabilities(in_c=True, in_parts=False)
+
+    def residual(self, theta: Values, fixed: Values = None, out: Array | None = None) -> Array:
+        """Loads the window. Raises :class:`DataError` where that is too large."""
+        loaded = np.asarray(self.source)
+        whole = CompiledExecutor(
+            self.plan, replace(self.measurement, data=loaded), packed=self.packed
+        )
+        return whole.residual(theta, fixed, out)
+
+    def normal(
+        self, theta: Values, fixed: Values = None, form: str = "gram", **options: Any
+    ) -> Array:
+        """As of :meth:`CompiledExecutor.normal`, bit for bit, in one pass over the blocks."""
+        if options:
+            raise PlanError(f"sums over data by reference take no {', '.join(options)}")
+        return sum_chunks(self, theta, self._chunks(), fixed, form)
+
+    def _chunks(self) -> Iterator[Chunk]:
+        weight, keep = self.window.weight, self.measurement.keep
+        for first, block in self.source.blocks(self.window.row_begin, self.window.row_end):
+            rows = slice(first, first + len(block))
+            own = (None if array is None else array[rows] for array in (weight, keep))
+            yield Chunk(first, block, *own)

@@ -1,0 +1,136 @@
+"""Data by reference: HDF5, zarr, dask and memory-mapped arrays as sources."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from pyspec.errors import DataError
+from pyspec.model.source import LOADED, Source
+
+
+class ArraySource(Source):
+    """An array that gives its rows by slices: zarr, dask, numpy.memmap."""
+
+    def __init__(self, array: Any, name: str, chunk: int) -> None:
+        self._array = array
+        self.shape = tuple(int(size) for size in array.shape)
+        self.dtype = np.dtype(array.dtype)
+        self.name, self.chunk = name, chunk
+
+    def read(self, begin: int, end: int) -> npt.NDArray[Any]:
+        return np.asarray(self._array[begin:end])
+
+
+class HDF5Source(Source):
+    """A dataset of an HDF5 file, opened again by path where it is read first, or after pickling."""
+
+    def __init__(self, path: Path, key: str) -> None:
+        self._path, self._key = Path(path).resolve(), key
+        self._dataset: Any = None
+        opened = self._open()
+        self.shape = tuple(int(size) for size in opened.shape)
+        self.dtype = np.dtype(opened.dtype)
+        self.name = f"{self._path.name}:{key}"
+        self.chunk = int(opened.chunks[0]) if opened.chunks else 1
+
+    def _open(self) -> Any:
+        import h5py
+
+        if self._dataset is None:
+            try:
+                self._dataset = h5py.File(self._path, "r")[self._key]
+            except (OSError, KeyError) as error:
+                raise DataError(
+                    f"{self._path.name}:{self._key} cannot be opened: {error}"
+                ) from error
+        return self._dataset
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_dataset": None}
+
+    def read(self, begin: int, end: int) -> npt.NDArray[Any]:
+        return np.asarray(self._open()[begin:end])
+
+
+def by_reference(data: Any, *, rows: int | None = None) -> Source:
+    """Data (n_time, n_energy) that stay where they are: a fit reads them block by block.
+
+    A fit then needs memory for two blocks of 16 MiB instead of for the data, and reads them once
+    for each evaluation, with the same bits as in memory. float64, float32 and uint16 are read as
+    they are stored, other types become float64 block by block. The file stays open for reading.
+
+    Parameters
+    ----------
+    data : h5py.Dataset (of a file, which is opened again by its path), zarr.Array, dask array,
+        xarray.DataArray that holds one of them, numpy.memmap, or anything with ``shape``,
+        ``dtype`` and slices of rows
+    rows : rows that are stored together; by default as the data say
+
+    Raises
+    ------
+    DataError
+        values that are not real numbers, or not (n_time, n_energy)
+    """
+    source = _source(data)
+    if rows is not None:
+        if not isinstance(rows, (int, np.integer)) or isinstance(rows, bool) or rows < 1:
+            raise DataError(f"rows is {rows!r}; give the number of rows of a chunk, 1 or more")
+        source.chunk = int(rows)
+    if source.ndim != 2 or source.size == 0:
+        raise DataError(
+            f"{source.name} has shape {source.shape}; data by reference have (n_time, n_energy)"
+        )
+    if source.dtype.kind not in "fiu":
+        raise DataError(f"{source.name} holds {source.dtype}; a fit needs real numbers")
+    return source
+
+
+def as_source(data: Any) -> Source | None:
+    """A source for what is one, or for data of a store that are too large to be loaded (256 MiB);
+    None for all else."""
+    if isinstance(data, Source):
+        return by_reference(data)
+    module = type(_inner(data)).__module__.split(".")[0]
+    if module not in ("h5py", "zarr", "dask") or not hasattr(data, "shape"):
+        return None
+    size = np.prod(data.shape, dtype=float) * np.dtype(data.dtype).itemsize
+    return by_reference(data) if size > LOADED and len(data.shape) == 2 else None
+
+
+def _inner(data: Any) -> Any:
+    """What an xarray.DataArray holds; else the data."""
+    if type(data).__module__.startswith("xarray"):
+        return data.variable._data if getattr(data, "chunks", None) is None else data.data
+    return data
+
+
+def _source(data: Any) -> Source:
+    if isinstance(data, Source):
+        return data
+    array = _inner(data)
+    kind = type(array).__module__.split(".")[0]
+    missing = [name for name in ("shape", "dtype", "__getitem__") if not hasattr(array, name)]
+    if missing:
+        raise DataError(
+            f"{type(data).__name__} has no {missing[0]}; give an h5py.Dataset, a zarr or dask "
+            "array, or a numpy.memmap"
+        )
+    if kind == "h5py":
+        return HDF5Source(Path(array.file.filename), array.name)
+    return ArraySource(array, _name_of(array, kind), _chunk_of(array))
+
+
+def _name_of(array: Any, kind: str) -> str:
+    path = getattr(array, "filename", None) or getattr(array, "path", None)
+    return Path(str(path)).name if path else f"{kind} array"
+
+
+def _chunk_of(array: Any) -> int:
+    """Rows of the first chunk; 1 where rows are stored one by one."""
+    chunks = getattr(array, "chunks", None)
+    first = chunks[0] if chunks else 1
+    return int(first[0] if isinstance(first, tuple) else first) or 1

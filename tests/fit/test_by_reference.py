@@ -1,0 +1,219 @@
+"""Data by reference: the fit of data in memory, bit for bit, from stores that are read by rows."""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from support.native_cases import CASES
+
+from pyspec import File, Project
+from pyspec.errors import BackendError, DataError, FitError
+from pyspec.fit import fit_model
+from pyspec.io import by_reference, digest, load_fit, save_fit
+from pyspec.model import Measurement
+from pyspec.model import source as sources
+from pyspec.model.digest import checksum_of
+
+
+class Rows:
+    """A store of its own: rows by slices, each asked for noted."""
+
+    def __init__(self, array: Any) -> None:
+        self.array, self.shape, self.dtype = array, array.shape, array.dtype
+        self.asked: list[tuple[int, int]] = []
+
+    def __getitem__(self, key: slice) -> Any:
+        self.asked.append((key.start, key.stop))
+        return self.array[key]
+
+
+def small_blocks(monkeypatch: pytest.MonkeyPatch, n_bytes: int = 4096) -> None:
+    monkeypatch.setattr(sources, "BLOCK", n_bytes)
+
+
+def as_hdf5(path: Path, data: Any) -> Any:
+    h5py = pytest.importorskip("h5py")
+    with h5py.File(path / "data.h5", "w") as file:
+        chunks = (min(7, len(data)), data.shape[1])
+        file.create_dataset("entry/data", data=data, chunks=chunks, compression="gzip")
+    return h5py.File(path / "data.h5")["entry/data"]
+
+
+def as_zarr(path: Path, data: Any) -> Any:
+    zarr = pytest.importorskip("zarr")
+    store = zarr.open(
+        str(path / "data.zarr"), mode="w", shape=data.shape, chunks=(5, 11), dtype=data.dtype
+    )
+    store[:] = data
+    return store
+
+
+def as_dask(path: Path, data: Any) -> Any:
+    return pytest.importorskip("dask.array").from_array(data, chunks=(13, data.shape[1]))
+
+
+def as_memmap(path: Path, data: Any) -> Any:
+    np.save(path / "data.npy", data)
+    return np.load(path / "data.npy", mmap_mode="r")
+
+
+@pytest.mark.parametrize("store", [as_hdf5, as_zarr, as_dask, as_memmap])
+def test_every_store_gives_the_rows(
+    store: Callable[[Path, Any], Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    small_blocks(monkeypatch)
+    data = np.random.default_rng(2).normal(5.0, 1.0, (60, 40)).astype(np.float32)
+    source = by_reference(store(tmp_path, data))
+    np.testing.assert_array_equal(np.asarray(source), data)
+    np.testing.assert_array_equal(np.asarray(source[3:47][..., 4:9]), data[3:47, 4:9])
+    np.testing.assert_array_equal(source[-1], data[-1])
+    np.testing.assert_array_equal(2.0 * source - data, data)
+    assert digest(source) == digest(data)
+    assert source.dtype == np.float32
+    if store is not as_dask:
+        again = pickle.loads(pickle.dumps(source))
+        np.testing.assert_array_equal(again.rows(10, 20), data[10:20])
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32, ">f8", np.int32])
+@pytest.mark.parametrize("name", ["a series", "weights and a mask", "a window", "counts"])
+def test_a_fit_has_the_bits_of_one_in_memory(
+    name: str, dtype: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    small_blocks(monkeypatch)
+    model, measurement = CASES[name]()[0]
+    data = np.asarray(measurement.data)
+    data = np.round(data * 10 if dtype == np.int32 else data, 3).astype(dtype)
+    expected = fit_model(model, replace(measurement, data=data))
+    for rows in (None, 3, 16, 1000):
+        source: Any = by_reference(Rows(data), rows=rows)
+        result = fit_model(model, replace(measurement, data=source))
+        assert result.theta.tobytes() == expected.theta.tobytes(), rows
+        assert dict(result.stderr) == dict(expected.stderr)
+        assert (result.chisqr, result.nfev) == (expected.chisqr, expected.nfev)
+        assert result.success == expected.success
+        assert result.cautions == expected.cautions
+        for key, value in expected.statistics.items():
+            assert result.statistics[key] == pytest.approx(value, rel=1e-12, nan_ok=True), key
+
+
+def test_a_window_of_rows_reads_no_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    small_blocks(monkeypatch)
+    model, measurement = CASES["a series"]()[0]
+    store = Rows(np.asarray(measurement.data))
+    source: Any = by_reference(store)
+    result = fit_model(model, Measurement(data=source, rows=(11, 29)))
+    assert result.n_data == 18 * store.shape[1]
+    assert min(begin for begin, _ in store.asked) == 11
+    assert max(end for _, end in store.asked) == 29
+
+
+def file_of(data: Any, model: Any, **options: Any) -> File:
+    file = File(Project(), "scan", data=data, energy=model.energy, time=model.time, **options)
+    file.add_model(model)
+    return file
+
+
+def test_a_file_by_reference_goes_the_whole_way(tmp_path: Path) -> None:
+    pytest.importorskip("h5py")
+    model, measurement = CASES["a series"]()[0]
+    source: Any = by_reference(as_hdf5(tmp_path, np.asarray(measurement.data)))
+    file = file_of(source, model)
+    result = file.fit_2d(model.name)
+    assert result.success
+    np.testing.assert_allclose(np.asarray(result.data) - result.fit, result.residual)
+    save_fit(tmp_path / "fit.pyspec.h5", result)
+    stored: Any = load_fit(tmp_path / "fit.pyspec.h5")
+    assert stored.refit().chisqr == pytest.approx(result.chisqr, rel=1e-12)
+    file.define_baseline(0, 4, time_type="ind")
+    np.testing.assert_allclose(file.baseline, np.asarray(measurement.data)[:5].mean(axis=0))
+
+
+def test_what_needs_all_data_at_once_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("h5py")
+    for room in ("pyspec.model.source", "pyspec.fit.result", "pyspec.io.fits", "pyspec.io.source"):
+        monkeypatch.setattr(f"{room}.LOADED", 1000)
+    model, measurement = CASES["a series"]()[0]
+    plain = np.asarray(measurement.data)
+    file = file_of(as_hdf5(tmp_path, plain), model)  # too large to be loaded
+    assert "by reference" in repr(file.data)
+    result = file.fit_2d(model.name)
+    with pytest.raises(DataError, match="are not loaded at once; take a part"):
+        np.asarray(result.data)
+    with pytest.raises(FitError, match=r"take a part: result.predict"):
+        _ = result.fit
+    assert result.predict(time=model.time[:3]).value.shape == (3, plain.shape[1])
+    np.testing.assert_array_equal(np.asarray(result.data[2:3]), plain[2:3])
+    save_fit(tmp_path / "fit.pyspec.h5", result)
+    stored: Any = load_fit(tmp_path / "fit.pyspec.h5")
+    assert stored.refit(plain).chisqr == result.chisqr
+
+
+def test_bad_rows_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    small_blocks(monkeypatch)
+    model, measurement = CASES["a series"]()[0]
+    data = np.array(measurement.data, float)
+    data[31, 3] = np.nan
+    source: Any = by_reference(Rows(data))
+    with pytest.raises(DataError, match=r"block of rows \d+ to \d+ .* first in row 31, column 3"):
+        fit_model(model, Measurement(data=source))
+    masked = np.zeros(data.shape, bool)
+    masked[31, 3] = True
+    assert fit_model(model, Measurement(data=source, mask=masked)).success
+
+    class Broken(Rows):
+        def __getitem__(self, key: slice) -> Any:
+            if key.stop > 30:
+                raise OSError("checksum of the chunk is wrong")
+            return super().__getitem__(key)
+
+    source = by_reference(Broken(np.asarray(measurement.data)))
+    with pytest.raises(DataError, match=r"rows \d+ to \d+ cannot be read: checksum of the chunk"):
+        fit_model(model, Measurement(data=source))
+
+    store = Rows(np.asarray(measurement.data))
+    source = by_reference(store)
+    store.array = store.array[:20]
+    with pytest.raises(DataError, match="the store has changed since"):
+        fit_model(model, Measurement(data=source))
+
+
+def test_data_that_change_after_the_fit_are_noticed() -> None:
+    _, measurement = CASES["a series"]()[0]
+    data = np.array(measurement.data, float)
+    source: Any = by_reference(Rows(data))
+    measured = Measurement(data=source)
+    before = checksum_of(measured)
+    data[3, 3] += 1.0
+    assert checksum_of(replace(measured)) != before
+
+
+def test_what_cannot_run_says_so() -> None:
+    model, measurement = CASES["a series"]()[0]
+    source: Any = by_reference(Rows(np.asarray(measurement.data)))
+    with pytest.raises(FitError, match="leastsq needs all residuals at once"):
+        fit_model(model, Measurement(data=source), method="leastsq")
+    with pytest.raises(BackendError, match="interpreted backend needs its data in memory"):
+        fit_model(model, Measurement(data=source), backend="interpreted")
+    negative: Any = by_reference(Rows(np.asarray(measurement.data) - 1e6))
+    with pytest.raises(DataError, match="counts cannot be negative"):
+        fit_model(model, Measurement(data=negative, loss="poisson"))
+    for wrong, message in (
+        (np.zeros(5), r"have \(n_time, n_energy\)"),
+        (np.zeros((2, 2), complex), "needs real numbers"),
+        ([[1.0]], "list has no shape"),
+    ):
+        with pytest.raises(DataError, match=message):
+            by_reference(wrong)
+    with pytest.raises(DataError, match="rows is 0"):
+        by_reference(np.zeros((2, 2)), rows=0)
+    with pytest.raises(DataError, match="each row needs its time"):
+        File(data=by_reference(np.zeros((3, 4))), energy=np.arange(4.0), time=np.arange(2.0))
