@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
@@ -340,12 +339,6 @@ class FitProblem:
         with np.errstate(all="ignore"):
             residual = self._plain(theta)
             return float(np.einsum("i,i", residual, residual))
-
-    def raw_square(self, theta: Array) -> float:
-        """Sum of the squares of data - model over the points that count, in the units of the data,
-        in one pass over data by reference."""
-        plain = replace(self.measurement, weight=None, loss="squares")
-        return float(make_executor(self.model, plain).normal(theta, self.fixed, "value")[0])
 
     def jumps(self) -> dict[str, Array]:
         """Free parameters that move a jump over the samples → the values where they do."""

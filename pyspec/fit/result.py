@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from pyspec.calls import Named
 from pyspec.errors import FitError
+from pyspec.fit.by_reference import refuse_whole, squares_of
 from pyspec.fit.components import spectrum_components
 from pyspec.fit.export import dataset_of, plain_fit
 from pyspec.fit.linear import Amplitudes, LinearProblem
@@ -32,7 +33,6 @@ from pyspec.fit.table import (
 )
 from pyspec.model import Measurement, Model
 from pyspec.model.show import html_table
-from pyspec.model.source import LOADED, source_of
 
 Array = npt.NDArray[np.float64]
 
@@ -176,7 +176,7 @@ class FitResult(LmfitNames, SlotNames):
     def fit(self) -> Array:
         """The model at the best fit, over the fit window: (n_rows, n_columns)."""
         if self._fit is None:
-            _refuse_whole(self.problem)
+            refuse_whole(self.problem)
             self._fit = self.problem.run(self.theta)
             self._fit.setflags(write=False)
         return self._fit
@@ -327,13 +327,7 @@ class FitResult(LmfitNames, SlotNames):
         """How good the fit is: ``chi2_raw`` (sum of squares in the units of the data) and
         ``chi2_red_raw``, ``chi2`` and ``chi2_red`` (weighted; NaN where no noise is known),
         ``r2``, ``aic``, ``bic``. See :func:`pyspec.fit.statistics.goodness`."""
-        if source_of(self.problem.measurement.data) is not None:
-            squares = self.problem.raw_square(self.theta), self.problem.measurement.survey.scatter
-        else:
-            data = np.asarray(self.data, dtype=np.float64)[self.keep]
-            residual = self.residual[self.keep]
-            squares = float(residual @ residual), float(((data - data.mean()) ** 2).sum())
-        found = self.n_data, *squares, self.chisqr, self.redchi, self.n_free
+        found = self.n_data, *squares_of(self), self.chisqr, self.redchi, self.n_free
         return goodness(*found, weighted=self.problem.is_weighted)
 
     def conf_interval(self, **options: Any) -> Any:
@@ -404,12 +398,3 @@ class FitResult(LmfitNames, SlotNames):
     def _repr_html_(self) -> str:
         head = "<br>".join(escape(line) for line in self._head()[1:])
         return f"<b>{escape(self._head()[0])}</b><br>{head}" + html_table(self.table._cells())
-
-
-def _refuse_whole(problem: FitProblem) -> None:
-    """A model of all points is not for data that are not loaded at once."""
-    if source_of(problem.measurement.data) is not None and 8 * problem.n_residuals > LOADED:
-        raise FitError(
-            f"{problem.label}: the fit has {problem.n_residuals} points, too many for one array; "
-            "take a part: result.predict(time=...)"
-        )

@@ -139,8 +139,13 @@ def test_what_needs_all_data_at_once_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pytest.importorskip("h5py")
-    for room in ("pyspec.model.source", "pyspec.fit.result", "pyspec.io.fits", "pyspec.io.source"):
-        monkeypatch.setattr(f"{room}.LOADED", 1000)
+    for room in (
+        "pyspec.model.source",
+        "pyspec.fit.by_reference",
+        "pyspec.io.fits",
+        "pyspec.io.source",
+    ):
+        monkeypatch.setattr(f"pyspec.{room}.LOADED", 1000)
     model, measurement = CASES["a series"]()[0]
     plain = np.asarray(measurement.data)
     file = file_of(as_hdf5(tmp_path, plain), model)  # too large to be loaded

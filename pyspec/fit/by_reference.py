@@ -1,0 +1,39 @@
+"""What a result of data by reference answers without all points at once."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from pyspec.errors import FitError
+from pyspec.executor import make_executor
+from pyspec.fit.problem import FitProblem
+from pyspec.model.source import LOADED, source_of
+
+if TYPE_CHECKING:
+    from pyspec.fit.result import FitResult
+
+
+def refuse_whole(problem: FitProblem) -> None:
+    """Raises :class:`FitError` where a model of all points is too large for one array."""
+    if source_of(problem.measurement.data) is not None and 8 * problem.n_residuals > LOADED:
+        raise FitError(
+            f"{problem.label}: the fit has {problem.n_residuals} points, too many for one array; "
+            "take a part: result.predict(time=...)"
+        )
+
+
+def squares_of(result: FitResult) -> tuple[float, float]:
+    """The sums of the squares of data - model and of data - mean over the points that count, in
+    the units of the data; of data by reference in one pass over them."""
+    problem = result.problem
+    if source_of(problem.measurement.data) is None:
+        data = np.asarray(result.data, dtype=np.float64)[result.keep]
+        residual = result.residual[result.keep]
+        return float(residual @ residual), float(((data - data.mean()) ** 2).sum())
+    plain = replace(problem.measurement, weight=None, loss="squares")
+    executor = make_executor(problem.model, plain)
+    found = executor.normal(result.theta, problem.fixed, "value")
+    return float(found[0]), problem.measurement.survey.scatter
