@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import Any
 
 import numpy as np
 
@@ -11,9 +11,6 @@ from pyspec.errors import FitError
 from pyspec.executor import make_executor
 from pyspec.fit.problem import FitProblem
 from pyspec.model.source import LOADED, source_of
-
-if TYPE_CHECKING:
-    from pyspec.fit.result import FitResult
 
 
 def refuse_whole(problem: FitProblem) -> None:
@@ -25,9 +22,9 @@ def refuse_whole(problem: FitProblem) -> None:
         )
 
 
-def squares_of(result: FitResult) -> tuple[float, float]:
-    """The sums of the squares of data - model and of data - mean over the points that count, in
-    the units of the data; of data by reference in one pass over them."""
+def squares_of(result: Any) -> tuple[float, float]:
+    """Of a FitResult, the sums of the squares of data - model and of data - mean over the points
+    that count, in the units of the data; of data by reference in one pass over them."""
     problem = result.problem
     if source_of(problem.measurement.data) is None:
         data = np.asarray(result.data, dtype=np.float64)[result.keep]

@@ -139,12 +139,7 @@ def test_what_needs_all_data_at_once_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pytest.importorskip("h5py")
-    for room in (
-        "pyspec.model.source",
-        "pyspec.fit.by_reference",
-        "pyspec.io.fits",
-        "pyspec.io.source",
-    ):
+    for room in ("model.source", "fit.by_reference", "io.fits", "io.source"):
         monkeypatch.setattr(f"pyspec.{room}.LOADED", 1000)
     model, measurement = CASES["a series"]()[0]
     plain = np.asarray(measurement.data)
