@@ -3,6 +3,7 @@
 #define PYSPEC_CHECK_H
 
 #include "memory.h"
+#include "scheme.h"
 #include "status.h"
 
 /* Position of a field among all rows of layout.def: FIELD_<struct>_<field>. */

@@ -84,19 +84,22 @@ int pyspec_is_written(const checker *c, int64_t slot, int64_t end)
     return 0;
 }
 
-/* The program of a formula. */
+/* The program of a formula, or of a kinetic scheme. */
 static int check_formula(const checker *c)
 {
     const pyspec_node *n = c->node;
     int64_t at;
     REQUIRE_NODE(in_range(n->code, 0, c->plan->n_words + 1), OFFSET, code);
     REQUIRE_NODE(n->n_code >= 0 && n->n_code <= c->plan->n_words - n->code, OFFSET, n_code);
-    REQUIRE(pyspec_formula_is_sound(plan_words(c->plan) + n->code, n->n_code, n->n_params, &at),
-            PROGRAM, pyspec_node, code, at);
+    const int64_t *program = plan_words(c->plan) + n->code;
+    const int is_sound = n->op == PYSPEC_OP_SCHEME
+                             ? pyspec_scheme_is_sound(program, n->n_code, n->n_params, &at)
+                             : pyspec_formula_is_sound(program, n->n_code, n->n_params, &at);
+    REQUIRE(is_sound, PROGRAM, pyspec_node, code, at);
     return STATUS_OK;
 }
 
-/* `repeat` is how many auxiliary points the parameters are read at; `op` is NULL for a formula. */
+/* `repeat` is how many auxiliary points the parameters are read at; `op` is NULL for one with a program. */
 static int check_params(const checker *c, const op_row *op, int64_t repeat)
 {
     const pyspec_node *n = c->node;
@@ -169,7 +172,8 @@ static int check_resolve_step(const checker *c)
     int status;
     switch (n->step) {
     case PYSPEC_STEP_LAW:
-        REQUIRE_NODE(by_formula || (op && (op->kind == KIND_DYNAMICS || op->kind == KIND_RESPONSE)),
+        REQUIRE_NODE(by_formula || n->op == PYSPEC_OP_SCHEME ||
+                         (op && (op->kind == KIND_DYNAMICS || op->kind == KIND_RESPONSE)),
                      OP, op);
         REQUIRE_NODE(in_range(n->axis, 0, p->n_axes + 1), AXIS, axis);
         REQUIRE_NODE(in_range(n->mask, -1, p->n_masks), AXIS, mask);

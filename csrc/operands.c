@@ -1,5 +1,6 @@
 /* operands.c: what a node reads: its parameters in the lanes of a tile, and its bounds. */
 #include "run.h"
+#include "scheme.h"
 
 _Alignas(64) const double pyspec_zeros[BLOCK * L] = {0.0};
 
@@ -48,7 +49,7 @@ unsigned pyspec_outside(const run *r, const pyspec_node *node, const double *par
 void pyspec_run_kernel(const run *r, const pyspec_node *node, const pyspec_block *b,
                        const double *params, double *value, double *const *partials)
 {
-    if (node->op != PYSPEC_OP_FORMULA) {
+    if (node->op >= 0) {
         pyspec_op_table[node->op].kernels[r->call->isa](b, params, value, partials);
         return;
     }
@@ -57,6 +58,10 @@ void pyspec_run_kernel(const run *r, const pyspec_node *node, const pyspec_block
     pyspec_block own = *b;
     own.program = r->words + node->code;
     own.registers = r->work.registers;
+    if (node->op == PYSPEC_OP_SCHEME) {
+        k_scheme(&own, params, value, partials);
+        return;
+    }
     pyspec_formula_kernels[isa](&own, params, value, partials);
 }
 

@@ -57,11 +57,15 @@ enum {
     PYSPEC_STEP_EXTERNAL = 7    /* slot[target] (+)= spectra[source]                    */
 };
 
-/* In place of a row of ops.def: the function is the formula that the node's program holds. */
-enum { PYSPEC_OP_FORMULA = -2 };
+/* In place of a row of ops.def: the function is the formula, or the state of a kinetic scheme, that the
+ * node's program holds. */
+enum { PYSPEC_OP_FORMULA = -2, PYSPEC_OP_SCHEME = -3 };
 
 /* Words before the constants of such a program, registers and parameters that it may have. */
 enum { PYSPEC_FORMULA_HEAD = 9, PYSPEC_FORMULA_REGISTERS = 1024, PYSPEC_MAX_PARAMS = 24 };
+
+/* Words before the steps of a kinetic scheme, and states that it may have. */
+enum { PYSPEC_SCHEME_HEAD = 8, PYSPEC_SCHEME_STATES = 8 };
 
 enum {
     PYSPEC_FLAG_STORE = 1, /* overwrite the target instead of adding to it         */
@@ -470,6 +474,11 @@ PYSPEC_API int pyspec_dismiss(pyspec_team *team);
 PYSPEC_API int pyspec_function(int64_t op, int64_t isa, int64_t n_rows, int64_t n_x,
                                const double *x, const double *params, const double *spectrum,
                                double *value, double *const *partials);
+
+/* The same for a state of a kinetic scheme: a program of n_words words, as a plan holds it. */
+PYSPEC_API int pyspec_scheme(const int64_t *program, int64_t n_words, int64_t n_rows, int64_t n_x,
+                             const double *x, const double *params, double *value,
+                             double *const *partials);
 
 #ifdef __cplusplus
 }

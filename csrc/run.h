@@ -151,7 +151,7 @@ void pyspec_gather(const run *r, const pyspec_node *node, const tile *t, double 
 /* Bit l is set where lane l lies outside of the op's domain. */
 unsigned pyspec_outside(const run *r, const pyspec_node *node, const double *params);
 
-/* The function of a node over a block: a row of the op table, or a formula. */
+/* The function of a node over a block: a row of the op table, or a program. */
 void pyspec_run_kernel(const run *r, const pyspec_node *node, const pyspec_block *b,
                        const double *params, double *value, double *const *partials);
 

@@ -59,6 +59,7 @@ __all__ = [
     "OpDef",
     "RpnDef",
     "call_function",
+    "call_scheme",
     "choose_isa",
     "library_path",
     "load_library",
@@ -131,3 +132,29 @@ def call_function(
     )
     raise_status(status, name)
     return value, derivative
+
+
+def call_scheme(
+    op: OpDef,
+    x: npt.NDArray[np.float64],
+    params: npt.NDArray[np.float64],
+    into: tuple[npt.NDArray[np.float64], Sequence[npt.NDArray[np.float64] | None]],
+) -> None:
+    """Runs a state of a kinetic scheme, as :func:`call_function` with `into` does a function."""
+    assert op.own is not None
+    words, value, targets = op.own.words, *into
+    given = np.ascontiguousarray(params, dtype=np.float64)
+    pointers = None
+    if any(one is not None for one in targets):
+        pointers = np.array([0 if d is None else d.ctypes.data for d in targets], np.uintp)
+    status = LIBRARY.pyspec_scheme(
+        words.ctypes.data,
+        words.size,
+        given.shape[1],
+        x.size,
+        x.ctypes.data,
+        given.ctypes.data,
+        value.ctypes.data,
+        None if pointers is None else pointers.ctypes.data,
+    )
+    raise_status(status, op.name)

@@ -35,13 +35,16 @@ class Guard:
 
 
 class OwnFormula(Protocol):
-    """What a function by formula has beside its row: see :mod:`pyspec.formula.definition`."""
+    """What a function with a program has beside its row: one by formula, see
+    :mod:`pyspec.formula.definition`, or a state of a scheme, see :mod:`pyspec.formula.scheme`."""
 
     @property
     def text(self) -> str: ...
 
     @property
     def words(self) -> npt.NDArray[np.int64]: ...
+
+    def response(self, irf: str) -> OpDef | None: ...
 
     def __call__(self, x: Any, *params: Any) -> Any: ...
 
@@ -55,7 +58,7 @@ class OpDef:
     formula; of a kernel with the width of one whose edge is at 1. `reads` pairs parameters with
     what the slope by them depends on, where that is not the usual;
     :func:`pyspec.functions.slopes.interacting` has all of it. `own` is the definition of a function
-    by formula.
+    by formula, or of a state of a kinetic scheme.
     """
 
     index: int

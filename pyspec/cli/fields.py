@@ -10,7 +10,7 @@ from typing import TypeVar
 
 from pyspec.cli.spoken import for_fields
 from pyspec.errors import ModelError, PyspecError
-from pyspec.model.build import similar
+from pyspec.model.fill import similar
 from pyspec.model.reader import Mapping, Node, Scalar, Source, read
 from pyspec.model.reader import Sequence as ListNode
 from pyspec.model.scalars import is_null, read_number

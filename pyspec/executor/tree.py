@@ -217,7 +217,7 @@ class TreeExecutor(ValuesOnly):
         given = [width if position == WIDTH else params[position] for position in order]
         if outside(row, given):
             return np.full(self.model.time.size, np.nan)
-        return np.asarray(reference(row.name)(self.model.time, *given))
+        return np.asarray(reference(row)(self.model.time, *given))
 
     def _resolve(
         self,

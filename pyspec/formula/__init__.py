@@ -16,6 +16,7 @@ from pyspec.formula.machine import disassemble, run_rpn
 from pyspec.formula.nodes import Apply, Name, Node, Number, postorder
 from pyspec.formula.parser import CONSTANTS, FUNCTIONS
 from pyspec.formula.rules import READS, chain_product
+from pyspec.formula.scheme import Scheme, State, scheme_of
 
 __all__ = [
     "CONSTANTS",
@@ -29,6 +30,8 @@ __all__ = [
     "Name",
     "Node",
     "Number",
+    "Scheme",
+    "State",
     "chain_product",
     "define",
     "disassemble",
@@ -39,5 +42,6 @@ __all__ = [
     "postorder",
     "rows",
     "run_rpn",
+    "scheme_of",
     "write",
 ]

@@ -25,6 +25,7 @@ from pyspec.formula.derive import differentiate
 from pyspec.formula.encode import encode
 from pyspec.formula.formula import Formula, parse
 from pyspec.formula.parser import CONSTANTS, FUNCTIONS
+from pyspec.formula.scheme import KINETICS, define_state
 from pyspec.formula.traits import Traits, find_traits
 from pyspec.formula.values import Values
 
@@ -81,6 +82,10 @@ class Definition:
             env[name] = formula.evaluate(env)
         value = self.value.evaluate(env)
         return np.broadcast_to(value, np.broadcast_shapes(*(np.shape(one) for one in env.values())))
+
+    def response(self, irf: str) -> None:
+        """A formula has no exact response to an instrument."""
+        return
 
     @cached_property
     def values(self) -> tuple[Values, int]:
@@ -191,6 +196,8 @@ def find_op(function: str | None) -> OpDef | None:
     that defines nothing."""
     if function is None:
         return None
+    if function.startswith(KINETICS):
+        return define_state(function)
     return define(function) if "(" in function else OPS.get(function)
 
 

@@ -19,6 +19,8 @@ WIDTH = -1
 
 def response(law: OpDef, irf: OpDef) -> OpDef | None:
     """The row that holds the response of `law` to `irf`, or None if there is none."""
+    if law.own is not None:
+        return law.own.response(irf.name)
     return OPS.get(f"{law.name}_{irf.name}")
 
 

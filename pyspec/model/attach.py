@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from pyspec.errors import ModelError
-from pyspec.model.build import similar
+from pyspec.model.fill import similar
 from pyspec.model.model import Model
 from pyspec.model.motion import Entry, build_dynamics, build_profile
 from pyspec.model.reader import Mapping, Node, Scalar, Sequence, Source

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pyspec._library import OPS
 from pyspec.errors import ModelError
 from pyspec.functions.responses import CONTINUED, response
-from pyspec.model.build import similar
+from pyspec.model.fill import similar
 from pyspec.model.free import has_free_spectra, refuse_uses
 from pyspec.model.tree import ENERGY, Component, Dynamics, Par, Profile
 

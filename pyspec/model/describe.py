@@ -14,8 +14,9 @@ from typing import Any, ClassVar, TypeAlias
 
 from pyspec.errors import ModelError, shortened
 from pyspec.formula import rows
-from pyspec.model.build import build_components, build_quantity, similar
+from pyspec.model.build import build_components, build_quantity
 from pyspec.model.check import check_kernels
+from pyspec.model.fill import similar
 from pyspec.model.motion import build_dynamics, build_profile
 from pyspec.model.reader import Mapping, Node, Scalar, Sequence, Source
 from pyspec.model.to_yaml import (

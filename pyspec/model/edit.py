@@ -7,8 +7,9 @@ from collections.abc import Callable
 
 from pyspec.errors import ModelError
 from pyspec.model.axes import Unchanged
-from pyspec.model.build import check_domain, fill
+from pyspec.model.build import check_domain
 from pyspec.model.check import localise
+from pyspec.model.fill import fill
 from pyspec.model.reader import Scalar, Sequence
 from pyspec.model.tree import Component, Dynamics, Par, Profile
 

@@ -9,6 +9,8 @@ parameters:                     # quantities of their own, free or derived
   area: ["GLP_01_A * GLP_01_F"]
 functions:                      # functions of one's own, by formula
   Line: {formula: A / (1 + ((x - x0) / w) ** 2)}
+kinetics:                       # kinetic schemes: laws of time with steps at rates
+  chain: {G -> H: k1, H: k2}
 attached:                       # dynamics and profiles that the model brings along
   model_name:
     GLP_01_x0: {dynamics: [law_name]}
@@ -24,8 +26,10 @@ from pyspec.calls import answered
 from pyspec.errors import ModelError
 from pyspec.formula import rows
 from pyspec.model.attach import ATTACHED, attach, read_attached
-from pyspec.model.build import build_components, build_quantity, similar
+from pyspec.model.build import build_components, build_quantity
 from pyspec.model.check import check_kernels, used_names
+from pyspec.model.fill import similar
+from pyspec.model.kinetics import KINETICS, read_schemes
 from pyspec.model.model import Model
 from pyspec.model.motion import Entry, build_dynamics, build_profile
 from pyspec.model.own import FUNCTIONS, INCLUDE, dict_of, functions_text, read_functions
@@ -242,9 +246,10 @@ def _entries(file: Source) -> tuple[Source, dict[str, Entry]]:
     entries: dict[str, Entry] = {}
     sections = dict_of(root)
     own = read_functions(file, sections.get(FUNCTIONS), sections.get(INCLUDE))
-    file = dataclasses.replace(file, functions=own)
+    schemes = read_schemes(file, sections.get(KINETICS))
+    file = dataclasses.replace(file, functions=own, schemes=schemes)
     for key, body in root.items:
-        if key.text in (FUNCTIONS, INCLUDE):
+        if key.text in (FUNCTIONS, INCLUDE, KINETICS):
             continue
         place = f"{file.at(key.line)}: {key.text or 'model'}"
         if not key.text.strip():
@@ -292,5 +297,6 @@ def _domain(file: Source, body: Mapping) -> str:
 
 
 def _only_laws(file: Source, body: Mapping) -> bool:
-    found = [file.functions.get(key.text) or rows().get(key.text) for key, _ in body.items]
+    names = [key.text for key, _ in body.items if key.text not in file.schemes]
+    found = [file.functions.get(name) or rows().get(name) for name in names]
     return all(op is not None and op.domain in ("TIME", "AUX") for op in found)

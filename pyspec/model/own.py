@@ -19,6 +19,8 @@ from pathlib import Path
 from pyspec._library import OpDef
 from pyspec.errors import ModelError
 from pyspec.formula import DOMAINS, Definition, define, free_names, write
+from pyspec.model.fill import similar
+from pyspec.model.kinetics import schemes_text
 from pyspec.model.reader import Mapping, Node, Scalar, Sequence, Source, open_source, read
 from pyspec.model.scalars import is_null
 from pyspec.model.tree import Component
@@ -95,8 +97,6 @@ def _function(file: Source, name: Scalar, node: Node) -> OpDef:
     given: dict[str, Entry] = {}
     for key, value in node.items:
         if key.text not in _KEYS:
-            from pyspec.model.build import similar
-
             raise ModelError(
                 f"{file.at(key.line)}: {FUNCTIONS}.{name.text}: {key.text!r} is not known here"
                 f"{similar(key.text, list(_KEYS))}; there are {', '.join(_KEYS)}"
@@ -144,10 +144,12 @@ def _lines(entry: Entry | None, place: str) -> list[tuple[str, str]]:
 
 
 def functions_text(components: Iterable[Component]) -> str:
-    """The section ``functions`` that these components need; "" for none."""
+    """The sections ``functions`` and ``kinetics`` that these components need; "" for none."""
+    components = list(components)
     found = {c.op.name: c.op.own for c in components if isinstance(c.op.own, Definition)}
     lines = [line for own in found.values() for line in _written(own)]
-    return "".join(f"{line}\n" for line in (f"{FUNCTIONS}:", *lines)) if lines else ""
+    own = "".join(f"{line}\n" for line in (f"{FUNCTIONS}:", *lines)) if lines else ""
+    return own + schemes_text(components)
 
 
 def _written(own: Definition) -> list[str]:

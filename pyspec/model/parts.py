@@ -6,12 +6,13 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from pyspec.errors import CallError, ModelError
 from pyspec.model.describe import Description, Value, build_described
+from pyspec.model.kinetics import KINETICS
 from pyspec.model.own import FUNCTIONS, INCLUDE
 from pyspec.model.to_yaml import dynamics_names, dynamics_text, profile_text
 from pyspec.model.tree import Component, Dynamics, Par, Profile
 
 #: Sections of a model file that are no models.
-RESERVED = ("parameters", "attached", FUNCTIONS, INCLUDE)
+RESERVED = ("parameters", "attached", FUNCTIONS, INCLUDE, KINETICS)
 
 
 def parts_of(

@@ -17,6 +17,7 @@ import yaml
 
 from pyspec._library import OpDef
 from pyspec.errors import ModelError
+from pyspec.formula import Scheme
 
 #: A model file nests four levels; flow style may add some.
 MAX_DEPTH = 12
@@ -52,11 +53,13 @@ Node: TypeAlias = Scalar | Sequence | Mapping
 
 @dataclass(frozen=True)
 class Source:
-    """A YAML text, the name by which errors call it, and the functions that it defines."""
+    """A YAML text, the name by which errors call it, and the functions and kinetic schemes that it
+    defines."""
 
     name: str
     text: str
     functions: Names[str, OpDef] = field(default_factory=dict)
+    schemes: Names[str, Scheme] = field(default_factory=dict)
 
     def at(self, line: int) -> str:
         """ "models.yaml:14"."""

@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 
 from pyspec.model.free import free_text
+from pyspec.model.kinetics import scheme_name, state_name, states_of
 from pyspec.model.own import functions_text
 from pyspec.model.tree import Component, Dynamics, Par, Profile
 
@@ -94,13 +95,30 @@ def whole_text(
 
 def _lines(components: Iterable[Component]) -> list[str]:
     lines = []
-    for component in components:
+    for component in (waiting := list(components)):
+        states = states_of(component, waiting)
+        if states:
+            lines += _state_lines(states) if states[0] is component else []
+            continue
         named = zip(component.op.params, component.pars, strict=True)
         given = [(argument, par) for argument, par in named if par is not None]
         lines.append(f"  {component.op.name}:" + ("" if given else " {}"))
         for argument, par in given:
             low, high = component.op.default_bounds(argument)
             lines.append(f"    {argument}: {_entry(par, low, high)}")
+    return lines
+
+
+def _state_lines(states: Sequence[Component]) -> list[str]:
+    """The states of one scheme: what they share, and their amplitudes by name."""
+    shared = {par.argument: par for one in states for par in one.parameters[1:]}
+    lines = [f"  {scheme_name(states[0])}:"]
+    for component in states:
+        amplitude = component.parameters[0]
+        lines.append(f"    {state_name(component)}: {_entry(amplitude)}")
+    for argument, par in shared.items():
+        low = max(one.op.default_bounds(argument)[0] for one in states if par in one.parameters)
+        lines.append(f"    {argument}: {_entry(par, low)}")
     return lines
 
 

@@ -14,9 +14,10 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from pyspec._library import OPS, OpDef, call_function
+from pyspec._library import OPS, OpDef, call_function, call_scheme
 from pyspec.executor.linear.values import Known, ParameterValues, linear_of
 from pyspec.executor.protocol import Executor
+from pyspec.formula import scheme_of
 from pyspec.functions import outside
 from pyspec.functions.responses import WIDTH, response, response_order
 from pyspec.model import Component, Measurement, Model, Par
@@ -106,7 +107,10 @@ class Direct:
             params[k] = number
         for index, k in enumerate(self.moving):
             partials[k] = slopes[index]
-        call_function(self.op.name, self.x, params, into=(value, partials))
+        if scheme_of(self.op) is None:
+            call_function(self.op.name, self.x, params, into=(value, partials))
+        else:
+            call_scheme(self.op, self.x, params, (value, partials))
         bad = np.broadcast_to(outside(self.op, list(params)), params.shape[1:])
         if np.any(bad):
             value[bad] = np.nan
@@ -203,13 +207,14 @@ def is_direct(model: Model, component: Component) -> bool:
     """Whether the kernel of a function is all that its part of the model needs."""
     above = operators(model, component)
     closed = all(one.op.kind == "IRF" for one in above) and len(above) <= 1
-    has_kernel = all(is_own(one.op.name) for one in (component, *above))
+    has_kernel = all(has_kernel_in_c(one.op) for one in (component, *above))
     return closed and has_kernel and stands_still(model, [component, *above])
 
 
-def is_own(name: str) -> bool:
-    """Whether a function has a row of the op table, and not a formula or a callable."""
-    return name in OPS and not OPS[name].external
+def has_kernel_in_c(op: OpDef) -> bool:
+    """Whether a function has a row of the op table, or belongs to a scheme; a formula or a callable
+    has neither."""
+    return scheme_of(op) is not None or (op.name in OPS and not OPS[op.name].external)
 
 
 def rest_of(model: Model) -> list[Component]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,7 +21,7 @@ from pyspec.executor.linear.columns import (
     operators,
     rest_of,
 )
-from pyspec.executor.linear.values import ParameterValues
+from pyspec.executor.linear.values import Known, ParameterValues
 from pyspec.model import Component, Measurement, Model, Par
 from pyspec.model.free import allowed, free_parameters
 
@@ -131,6 +131,10 @@ class Designer:
             factors,
             self._extra.sum(axis=0) if len(self._extra) else None,
         )
+
+    def values_at(self, theta: Array, fixed: Mapping[str, float], names: Iterable[str]) -> Known:
+        """Parameters by name, with their slopes by places in theta."""
+        return self._values.at(theta, fixed, self._values.needed(names))
 
     def _make_room(self) -> None:
         """Memory for the basis functions, the parts beside them, and all their derivatives."""

@@ -2,5 +2,6 @@
 
 from pyspec.fit.linear.amplitudes import Amplitudes
 from pyspec.fit.linear.problem import LinearProblem, problem_of
+from pyspec.fit.linear.species import Associated
 
-__all__ = ["Amplitudes", "LinearProblem", "problem_of"]
+__all__ = ["Amplitudes", "Associated", "LinearProblem", "problem_of"]

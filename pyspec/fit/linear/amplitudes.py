@@ -12,7 +12,7 @@ the block of the inverse of the whole normal matrix (G. H. Golub and V. Pereyra,
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -21,6 +21,9 @@ import numpy.typing as npt
 from pyspec.errors import FitError, suggest
 from pyspec.executor.linear.executor import COUNTS_FLOOR, Solved
 from pyspec.fit.export import need_xarray
+from pyspec.fit.linear.species import Associated, Kinetics
+from pyspec.formula import scheme_of
+from pyspec.model.kinetics import scheme_name, state_name, states_of
 
 if TYPE_CHECKING:
     from pyspec.fit.linear.problem import LinearProblem
@@ -45,6 +48,7 @@ class Amplitudes:
     determined : name → (n,) False where an amplitude is held at 0 or the data do not determine it
     basis : name → what each is multiplied with, (n_x,), or (n, n_x) where it differs along `axis`
     x : (n_x,) the other axis within the window
+    kinetics : name → the kinetic schemes whose states have free spectra
     """
 
     axis: str
@@ -55,6 +59,7 @@ class Amplitudes:
     determined: Mapping[str, npt.NDArray[np.bool_]]
     basis: Mapping[str, Array]
     x: Array
+    kinetics: Mapping[str, Kinetics] = field(default_factory=dict)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -90,6 +95,33 @@ class Amplitudes:
         error = np.sqrt(np.einsum("i,gij,j->g", row[used], part, row[used]))
         return np.asarray(value), np.asarray(error)
 
+    def sas(self, scheme: str = "") -> Associated:
+        """The spectra of the states of a kinetic scheme, with errors. The name may be left out
+        where there is one scheme. Raises :class:`FitError` without."""
+        return self._scheme(scheme).sas()
+
+    def das(self, scheme: str = "") -> Associated:
+        """Decay-associated spectra of a kinetic scheme: of each exponential, the fastest first.
+        Errors include those of the rates. Raises :class:`FitError` where two rates coincide."""
+        return self._scheme(scheme).das()
+
+    def eas(self, scheme: str = "") -> Associated:
+        """Evolution-associated spectra: of the states of a sequence with the same decays, the
+        fastest first. As :meth:`das`."""
+        return self._scheme(scheme).eas()
+
+    def _scheme(self, name: str) -> Kinetics:
+        known = list(self.kinetics)
+        if not known:
+            raise FitError("no kinetic scheme has free spectra; write one in the section kinetics")
+        if not name and len(known) > 1:
+            raise FitError(f"there are the schemes {', '.join(known)}; say which")
+        if name and name not in known:
+            raise FitError(
+                f"no scheme {name!r}{suggest(name, known)}; there are {', '.join(known)}"
+            )
+        return self.kinetics[name or known[0]]
+
     def to_dataset(self) -> Any:
         """An ``xarray.Dataset``: value and stderr along (amplitude, energy or time). Raises
         :class:`FitError` without xarray."""
@@ -122,7 +154,8 @@ def amplitudes_of(
     executor = problem.linear
     solved = executor.solve(theta, problem.fixed)
     found, determined = solved.projected.amplitudes, solved.projected.determined
-    spread = _covariances(follow(problem, solved, variance), found.shape[1], covariance)
+    followed = follow(problem, solved, variance)
+    spread = _covariances(followed, found.shape[1], covariance)
     errors = np.sqrt(np.einsum("gkk->gk", spread))
     names = list(executor.designer.free)
     basis = solved.design.basis
@@ -135,7 +168,49 @@ def amplitudes_of(
         {name: determined[:, k] for k, name in enumerate(names)},
         {n: basis[k, 0] if basis.shape[1] == 1 else basis[k] for k, n in enumerate(names)},
         executor.designer.x,
+        _kinetics(problem, solved, covariance, spread, followed),
     )
+
+
+def _kinetics(
+    problem: LinearProblem,
+    solved: Solved,
+    covariance: Array,
+    spread: Array,
+    followed: list[Followed],
+) -> dict[str, Kinetics]:
+    """The schemes whose states have free spectra, by the name of their first parameters."""
+    designer, theta = problem.linear.designer, solved.theta
+    names, components = list(designer.free), designer.model.components
+    mixed = np.full((*spread.shape[:2], theta.size), np.nan)
+    for group, own in enumerate(followed):
+        mixed[group, own.kept] = -own.slopes @ covariance
+    found: dict[str, Kinetics] = {}
+    for first in components:
+        scheme, states = scheme_of(first.op), states_of(first, components)
+        if scheme is None or states[0] is not first:
+            continue
+        free = {state_name(c): c.parameters[0].name for c in states if c.parameters[0].free}
+        pars = {par.argument: par.name for one in states for par in one.parameters[1:]}
+        at = designer.values_at(theta, problem.fixed or {}, pars.values())
+        place = [names.index(name) for name in free.values()]
+        slopes = {one: np.zeros(theta.size) for one in scheme.parameters}
+        for one in scheme.parameters:
+            for where, slope in at[pars[one]][1].items():
+                slopes[one][where] = float(np.mean(slope))
+        name = scheme_name(first) if scheme_name(first) not in found else first.name
+        found[name] = Kinetics(
+            scheme,
+            free,
+            {one: float(np.mean(at[pars[one]][0])) for one in scheme.parameters},
+            slopes,
+            designer.along,
+            solved.projected.amplitudes[:, place],
+            spread[:, place][:, :, place],
+            mixed[:, place],
+            covariance,
+        )
+    return found
 
 
 def covariance_of(

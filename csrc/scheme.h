@@ -1,0 +1,110 @@
+/* scheme.h: the population of one state of a kinetic scheme in time, as the library runs it: a
+ * program in 64-bit words of the plan.
+ *
+ *   head     SCHEME_HEAD words, see `scheme`
+ *   steps    n_steps of three words: from, to (-1: out of sight), and the parameter that is the rate
+ *   starts   n_starts of three words: state, parameter or -1, and the bits of a double: the
+ *            population at the onset is the parameter, or the number
+ *   blocks   n_blocks words: how many states each block has. States are in an order in which steps
+ *            lead forward or stay within a block; within a block every step has one that leads back,
+ *            and there is no other way round
+ *
+ * Parameters are the height, then rates and populations, the onset, and for `under` the width of a
+ * Gaussian instrument. */
+#ifndef PYSPEC_SCHEME_H
+#define PYSPEC_SCHEME_H
+
+#include "kernel.h"
+
+enum {
+    SCHEME_HEAD = PYSPEC_SCHEME_HEAD,
+    MAX_STATES = PYSPEC_SCHEME_STATES,
+    MAX_TWICE = 2 * MAX_STATES,
+    MAX_STEPS = 32
+};
+
+typedef struct scheme {
+    int64_t n_words; /* of the whole program                      */
+    int64_t n_params;
+    int64_t n_states;
+    int64_t target;  /* the state                                 */
+    int64_t under;   /* 1: as a Gaussian instrument sees it       */
+    int64_t n_steps;
+    int64_t n_starts;
+    int64_t n_blocks;
+} scheme;
+
+static inline const scheme *scheme_head(const int64_t *program)
+{
+    return (const scheme *)(const void *)program;
+}
+
+static inline const int64_t *scheme_steps(const int64_t *program)
+{
+    return program + SCHEME_HEAD;
+}
+
+static inline const int64_t *scheme_starts(const int64_t *program)
+{
+    return scheme_steps(program) + 3 * scheme_head(program)->n_steps;
+}
+
+static inline const int64_t *scheme_blocks(const int64_t *program)
+{
+    return scheme_starts(program) + 3 * scheme_head(program)->n_starts;
+}
+
+/* Gauss-Legendre points of a panel, and panels, of the integral over the instrument. */
+enum { POINTS = 16, MAX_PANELS = 32 };
+
+/* Part of the derivative by a parameter: of the steps that lead out of one state. */
+typedef struct scheme_term {
+    int param, source;
+    double by[MAX_TWICE];
+} scheme_term;
+
+/* What a program needs at its parameters. Rates and times are in units of the fastest rate.
+ *
+ * With the eigenvalues x_0 >= x_1 >= ... of the rate matrix K, exp(K s) c is the sum over j of the
+ * divided difference exp_s[x_0 .. x_j] times (K - x_0) ... (K - x_{j-1}) c (Newton's interpolation,
+ * exact at n points whatever coincides). By the rate of a step out of state i the derivative is what
+ * the step makes of the population of i: exp of [[K, dK], [0, K]], where the lower part has the states
+ * that lead to i, and the upper those that i leads to. Eigenvalues that both have count twice. */
+typedef struct prepared_scheme {
+    const int64_t *program;
+    int n, n_params, slopes;
+    int reach[MAX_STATES][MAX_STATES];       /* which states lead to which               */
+    double fastest;                          /* 1 / unit of time                         */
+    double own[MAX_STATES], x[MAX_STATES];   /* eigenvalues by block, and falling        */
+    double value[MAX_STATES];                /* coefficients of the target's population  */
+    double motion[MAX_STATES];               /* of its derivative by time                */
+    double spread[MAX_STATES];               /* under: by the width                      */
+    double by[MAX_PARAMS][MAX_STATES];       /* by each parameter, of what changes at the start */
+    int n_sources, n_terms;                  /* and of what changes later                */
+    int state[MAX_STATES], n_nodes[MAX_STATES];
+    double nodes[MAX_STATES][MAX_TWICE];     /* eigenvalues for each source, falling     */
+    scheme_term terms[MAX_STEPS];
+    /* Under an instrument: until `late` behind the onset, populations at points of the integral
+     * times weights; from there on, what has been fed goes on by itself. */
+    double width, late;
+    int n_points;
+    double at[MAX_PANELS * POINTS], seen[MAX_PANELS * POINTS];
+    double change[MAX_PARAMS][MAX_PANELS * POINTS];
+} prepared_scheme;
+
+/* scheme_prepare.c: everything that does not depend on time. params has `stride` doubles from one
+ * parameter to the next. */
+void pyspec_prepare_scheme(prepared_scheme *p, const int64_t *program, const double *params,
+                           int64_t stride, int slopes);
+
+/* scheme_exp.c: divided differences exp_s[x_0 .. x_j], j < n, of eight times s >= 0; x falls. */
+void pyspec_exp_differences(const double *x, int n, const double *s, double (*out)[L]);
+
+/* scheme_check.c: whether a program of at most `room` words, with n_params parameters, stays inside
+ * of itself and its parameters. Of a fault, `at` is the word. */
+int pyspec_scheme_is_sound(const int64_t *program, int64_t room, int64_t n_params, int64_t *at);
+
+/* scheme.c: runs a checked program, which the block names. */
+pyspec_kernel k_scheme;
+
+#endif

@@ -1,0 +1,42 @@
+/* scheme_check.c: verifies the program of a kinetic scheme once, so that it can be trusted. */
+#include "scheme.h"
+
+static int in(int64_t value, int64_t begin, int64_t end)
+{
+    return value >= begin && value < end;
+}
+
+static int check_head(const scheme *s, int64_t room, int64_t n_params)
+{
+    return in(s->n_words, SCHEME_HEAD, room + 1) && s->n_params == n_params &&
+           in(s->under, 0, 2) && in(n_params, 2 + s->under, MAX_PARAMS + 1) &&
+           in(s->n_states, 1, MAX_STATES + 1) && in(s->target, 0, s->n_states) &&
+           in(s->n_steps, 0, MAX_STEPS + 1) && in(s->n_starts, 0, MAX_STATES + 1) &&
+           in(s->n_blocks, 1, s->n_states + 1) &&
+           s->n_words == SCHEME_HEAD + 3 * s->n_steps + 3 * s->n_starts + s->n_blocks;
+}
+
+int pyspec_scheme_is_sound(const int64_t *program, int64_t room, int64_t n_params, int64_t *at)
+{
+    const scheme *s = scheme_head(program);
+    *at = 0;
+    if (room < SCHEME_HEAD || !check_head(s, room, n_params))
+        return 0;
+    const int64_t onset = n_params - 1 - s->under;
+    const int64_t *word = scheme_steps(program);
+    for (int64_t k = 0; k < s->n_steps; k++, word += 3)
+        if (*at = word - program, !in(word[0], 0, s->n_states) || !in(word[1], -1, s->n_states) ||
+                                      word[0] == word[1] || !in(word[2], 1, onset))
+            return 0;
+    for (int64_t k = 0; k < s->n_starts; k++, word += 3)
+        if (*at = word - program,
+            !in(word[0], 0, s->n_states) || !(word[1] == -1 || in(word[1], 1, onset)))
+            return 0;
+    int64_t n = 0;
+    for (int64_t k = 0; k < s->n_blocks; k++, word++) {
+        if (*at = word - program, !in(*word, 1, s->n_states + 1))
+            return 0;
+        n += *word;
+    }
+    return n == s->n_states;
+}

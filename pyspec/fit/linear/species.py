@@ -1,0 +1,166 @@
+"""Spectra of a kinetic scheme: of its states, of its decays, and of its evolution.
+
+With populations c_i(t) = sum_j V_ij w_j exp(x_j t) of the states (x the eigenvalues of the rate
+matrix, V its eigenvectors, V w the populations at the onset) and the spectra S_i of the states,
+
+    D_j = sum_i V_ij w_j S_i                    decay-associated spectra (DAS)
+    D_j = sum_k B_kj E_k                        evolution-associated spectra (EAS)
+
+where B_kj is the share of exp(x_j t) in the k-th state of a sequence with the same decays, the
+fastest first (I. H. M. van Stokkum et al., Biochim. Biophys. Acta 1657, 82 (2004)). Errors include
+those of the rates: with W the matrix from S to the spectra, d(W S) = W dS + dW S.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from pyspec.errors import FitError
+from pyspec.formula import Scheme
+
+Array = npt.NDArray[np.float64]
+
+#: Decays whose rates differ by less than this share of themselves have no spectra of their own.
+APART = 1e-6
+
+#: What makes the matrix from the spectra of states to others, from rates and populations.
+Weights = Callable[[Mapping[str, float]], Array]
+
+#: Relative step of differences by a rate.
+STEP = 1e-6
+
+
+@dataclass(frozen=True, eq=False)
+class Associated:
+    """Spectra of one kind, (n,) each.
+
+    Attributes
+    ----------
+    kind : "SAS", "DAS" or "EAS"
+    names : states, or decays "k = 0.5"
+    rates : (n_spectra,) of each decay, in reciprocal units of time; of SAS NaN
+    along : (n,) the energies within the window of the fit
+    values : (n_spectra, n)
+    stderr : (n_spectra, n) one standard error, the errors of the rates included
+    """
+
+    kind: str
+    names: tuple[str, ...]
+    rates: Array
+    along: Array
+    values: Array
+    stderr: Array
+
+    def __getitem__(self, name: str) -> Array:
+        if name not in self.names:
+            raise FitError(f"there is no {name!r}; there are {', '.join(self.names)}")
+        return np.asarray(self.values[self.names.index(name)])
+
+    def __repr__(self) -> str:
+        return f"<{self.kind} {', '.join(self.names)}: {self.along.size} values each>"
+
+
+@dataclass(frozen=True, eq=False)
+class Kinetics:
+    """A scheme at the end of a fit.
+
+    Attributes
+    ----------
+    scheme : states and steps
+    amplitudes : state → its amplitude, for those whose spectrum is free
+    values : rates and populations by name
+    slopes : the same → (n_theta,) derivatives by theta
+    spectra : (n, n_states) of these states; `covariance` (n, n_states, n_states), and `mixed` (n,
+        n_states, n_theta) with theta
+    theta : (n_theta, n_theta) covariance of theta
+    """
+
+    scheme: Scheme
+    amplitudes: Mapping[str, str]
+    values: Mapping[str, float]
+    slopes: Mapping[str, Array]
+    along: Array
+    spectra: Array
+    covariance: Array
+    mixed: Array
+    theta: Array
+
+    def sas(self) -> Associated:
+        """The spectra of the states."""
+        names = tuple(self.amplitudes)
+        error = np.sqrt(np.einsum("gkk->kg", self.covariance))
+        rates = np.full(len(names), np.nan)
+        return Associated("SAS", names, rates, self.along, self.spectra.T, error)
+
+    def das(self) -> Associated:
+        """The spectra of the decays, the fastest first. Raises :class:`FitError` where two
+        coincide."""
+        return self._associated("DAS", self._decays)
+
+    def eas(self) -> Associated:
+        """The spectra of a sequence with the same decays, the fastest first. Raises
+        :class:`FitError` where two decays coincide."""
+        return self._associated("EAS", self._evolution)
+
+    def _associated(self, kind: str, weights: Weights) -> Associated:
+        rates, now = self._rates(self.values), weights(self.values)
+        _refuse_equal(rates, kind)
+        turned = np.zeros((self.along.size, len(now), self.theta.shape[0]))
+        for name, value in self.values.items():
+            step = STEP * max(abs(value), 1e-3 * float(np.max(rates)))
+            high = weights({**self.values, name: value + step})
+            low = weights({**self.values, name: value - step})
+            change = (high - low) / (2 * step)
+            turned += (self.spectra @ change.T)[:, :, None] * self.slopes[name]
+        cross = np.einsum("ki,gip,glp->gkl", now, self.mixed, turned)
+        spread = np.einsum("ki,gij,lj->gkl", now, self.covariance, now)
+        spread += cross + cross.transpose(0, 2, 1)
+        spread += np.einsum("gkp,pq,glq->gkl", turned, self.theta, turned)
+        error = np.sqrt(np.maximum(np.einsum("gkk->kg", spread), 0.0))
+        names = tuple(f"k = {rate:.6g}" for rate in rates)
+        return Associated(kind, names, rates, self.along, now @ self.spectra.T, error)
+
+    def _modes(self, values: Mapping[str, float]) -> tuple[Array, Array, Array]:
+        """Rates, the fastest first, eigenvectors, and the weights of the start."""
+        roots, vectors = np.linalg.eig(self.scheme.matrix(values))
+        order = np.argsort(roots.real, kind="stable")
+        rates, own = np.abs(roots.real[order]), vectors.real[:, order]
+        return rates, own, np.linalg.solve(own, self.scheme.populations(values))
+
+    def _rates(self, values: Mapping[str, float]) -> Array:
+        return -np.sort(-np.abs(np.linalg.eigvals(self.scheme.matrix(values)).real))
+
+    def _decays(self, values: Mapping[str, float]) -> Array:
+        """(n_decays, n_states) what each spectrum of a state adds to that of each decay."""
+        _, vectors, weights = self._modes(values)
+        rows = [self.scheme.states.index(state) for state in self.amplitudes]
+        return np.asarray((vectors[rows] * weights).T)
+
+    def _evolution(self, values: Mapping[str, float]) -> Array:
+        rates = self._rates(values)
+        return np.asarray(np.linalg.solve(sequence(rates).T, self._decays(values)))
+
+
+def sequence(rates: Array) -> Array:
+    """(n, n) the share of each exponential in each state of a sequence, 1 at first."""
+    n = rates.size
+    found = np.zeros((n, n))
+    for k in range(n):
+        for j in range(k + 1):
+            others = np.delete(rates[: k + 1], j)
+            found[k, j] = np.prod(rates[:k]) / np.prod(others - rates[j])
+    return found
+
+
+def _refuse_equal(rates: Array, kind: str) -> None:
+    gaps = -np.diff(rates)
+    if np.any(gaps <= APART * rates[:-1]):
+        at = int(np.argmax(gaps <= APART * rates[:-1]))
+        raise FitError(
+            f"{kind}: two decays have the same rate {rates[at]:g}, and no spectra of their own; "
+            "the spectra of the states are there: sas()"
+        )

@@ -1,0 +1,321 @@
+"""A kinetic scheme and the population of each of its states: from text to a row like those of the
+op table.
+
+    kinetics cascade(B): A -> B = k1; B -> C = k2; C = k3; start A = 1
+
+is the law of state B in a scheme in which A becomes B at the rate k1, and so on; C leaves what is
+seen at the rate k3. Its parameters are the height, the rates and populations that B depends on, and
+the onset; behind `B, gaussIRF` also the width of the instrument. The text says everything.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property, lru_cache
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from pyspec._library import CONSTANTS, OPS, Guard, OpDef
+from pyspec.errors import ModelError
+from pyspec.formula.parser import CONSTANTS as NUMBERS
+from pyspec.formula.parser import FUNCTIONS
+from pyspec.functions.kinetics import populations
+
+Array = npt.NDArray[np.float64]
+
+#: Words that name neither a state nor a rate.
+HEIGHT, ONSET, WIDTH, ALL = "A", "t0", "SD", "spectra"
+_TAKEN = {ONSET: "the onset", WIDTH: "the width of the instrument", ALL: "all spectra"}
+
+#: States that a scheme may have, and parameters of one law.
+MOST_STATES, MOST_PARAMS = int(CONSTANTS["SCHEME_STATES"]), int(CONSTANTS["MAX_PARAMS"])
+
+#: How the text of a state begins.
+KINETICS = "kinetics "
+
+#: The instrument that has an exact response.
+INSTRUMENT = "gaussIRF"
+
+_HEAD = re.compile(r"kinetics (\w+)\((\w+)(, gaussIRF)?\): (.*)", re.S)
+_NUMBER = re.compile(r"[0-9.][0-9.e+-]*")
+
+
+@dataclass(frozen=True)
+class Scheme:
+    """States and steps. `steps` are (from, to, rate); to "" is out of sight. `start` holds the
+    population of states at the onset, a number or the name of a parameter; of others it is 0."""
+
+    name: str
+    steps: tuple[tuple[str, str, str], ...]
+    start: tuple[tuple[str, str], ...]
+
+    @property
+    def states(self) -> tuple[str, ...]:
+        """All states, in the order in which they are named."""
+        named = [state for begin, end, _ in self.steps for state in (begin, end) if state]
+        return tuple(dict.fromkeys([*(state for state, _ in self.start), *named]))
+
+    @property
+    def rates(self) -> tuple[str, ...]:
+        """The rates by name."""
+        return tuple(dict.fromkeys(rate for _, _, rate in self.steps))
+
+    @property
+    def parameters(self) -> tuple[str, ...]:
+        """Rates and populations by name."""
+        names = [value for _, value in self.start if not _NUMBER.fullmatch(value)]
+        return tuple(dict.fromkeys([*self.rates, *names]))
+
+    @property
+    def body(self) -> str:
+        """The steps and the start, as the text of a state says them."""
+        steps = [f"{a} -> {b} = {rate}" if b else f"{a} = {rate}" for a, b, rate in self.steps]
+        return "; ".join([*steps, *(f"start {state} = {value}" for state, value in self.start)])
+
+    def text(self, state: str, under: bool = False) -> str:
+        """The text that defines one state."""
+        return f"kinetics {self.name}({state}{', gaussIRF' if under else ''}): {self.body}"
+
+    def before(self, state: str) -> tuple[str, ...]:
+        """The states that become `state`, and itself, in an order in which steps lead forward or
+        stay in a block (see :meth:`blocks`)."""
+        reach = self._reach()
+        own = [one for one in self.states if state in reach[one]]
+        # A state that reaches more comes first; those of a block reach the same.
+        ahead = {one: len(reach[one] & set(own)) for one in own}
+        first = {
+            one: min(own.index(o) for o in own if self._is_mutual(reach, one, o)) for one in own
+        }
+        return tuple(sorted(own, key=lambda one: (-ahead[one], first[one], own.index(one))))
+
+    def blocks(self, states: Iterable[str]) -> list[list[str]]:
+        """The states in blocks of those that become one another."""
+        reach, found = self._reach(), list[list[str]]()
+        for state in states:
+            if found and self._is_mutual(reach, found[-1][0], state):
+                found[-1].append(state)
+            else:
+                found.append([state])
+        return found
+
+    def _is_mutual(self, reach: Mapping[str, set[str]], one: str, other: str) -> bool:
+        return other in reach[one] and one in reach[other]
+
+    def _reach(self) -> dict[str, set[str]]:
+        """What each state becomes, itself included."""
+        reach = {state: {state} for state in self.states}
+        for _ in self.states:
+            for begin, end, _ in self.steps:
+                if end:
+                    for state in self.states:
+                        if begin in reach[state]:
+                            reach[state] |= reach[end]
+        return reach
+
+    def matrix(self, rates: Mapping[str, Any]) -> Array:
+        """The rate matrix K[to, from] of all states: dc/dt = K c."""
+        place = {state: k for k, state in enumerate(self.states)}
+        found = np.zeros((len(place), len(place)))
+        for begin, end, rate in self.steps:
+            found[place[begin], place[begin]] -= rates[rate]
+            if end:
+                found[place[end], place[begin]] += rates[rate]
+        return found
+
+    def populations(self, values: Mapping[str, Any]) -> Array:
+        """The populations of all states at the onset."""
+        given = dict(self.start)
+        return np.array([_value(given.get(state, "0"), values) for state in self.states])
+
+
+def _value(text: str, values: Mapping[str, Any]) -> float:
+    return float(text) if _NUMBER.fullmatch(text) else float(values[text])
+
+
+@dataclass(frozen=True)
+class State:
+    """One state of a scheme as a law: what a row of the op table has beside its row."""
+
+    scheme: Scheme
+    state: str
+    under: bool
+    params: tuple[str, ...] = field(compare=False)
+
+    @property
+    def text(self) -> str:
+        return self.scheme.text(self.state, self.under)
+
+    def response(self, irf: str) -> OpDef | None:
+        """The law as an instrument sees it."""
+        if irf != INSTRUMENT or self.under:
+            return None
+        return define_state(self.scheme.text(self.state, True))
+
+    def __call__(self, x: Any, *params: Any) -> Any:
+        """The height times the population, in NumPy: ``f(t, A, rates..., t0[, SD])``."""
+        values = dict(zip(self.params, params, strict=True))
+        states = self.scheme.before(self.state)
+        place = [self.scheme.states.index(state) for state in states]
+        rates = dict.fromkeys(self.scheme.parameters, 0.0) | values
+        found = populations(
+            np.asarray(x, np.float64) - values[ONSET],
+            self.scheme.matrix(rates)[np.ix_(place, place)],
+            self.scheme.populations(rates)[place],
+            values[WIDTH] if self.under else None,
+        )
+        return values[HEIGHT] * found[..., states.index(self.state)]
+
+    @cached_property
+    def words(self) -> npt.NDArray[np.int64]:
+        """The program that the library runs, see csrc/scheme.h."""
+        states = self.scheme.before(self.state)
+        place = {state: k for k, state in enumerate(states)}
+        param = {name: k for k, name in enumerate(self.params)}
+        steps = [
+            (place[a], place.get(b, -1), param[rate])
+            for a, b, rate in self.scheme.steps
+            if a in place
+        ]
+        starts = []
+        for state, value in self.scheme.start:
+            if state in place:
+                number = float(value) if _NUMBER.fullmatch(value) else 0.0
+                bits = int(np.float64(number).view(np.int64))
+                starts.append((place[state], param.get(value, -1), bits))
+        blocks = [len(block) for block in self.scheme.blocks(states)]
+        size = CONSTANTS["SCHEME_HEAD"] + 3 * len(steps) + 3 * len(starts) + len(blocks)
+        head = [
+            size, len(self.params), len(states), place[self.state], int(self.under), len(steps),
+            len(starts), len(blocks),
+        ]  # fmt: skip
+        flat = [word for one in (*steps, *starts) for word in one]
+        return np.array([*head, *flat, *blocks], np.int64)
+
+
+@lru_cache(maxsize=1024)
+def define_state(text: str) -> OpDef:
+    """The law that a text defines, as a row like those of the op table. Raises
+    :class:`ModelError` for a text that defines none."""
+    match = _HEAD.fullmatch(text)
+    if match is None:
+        raise ModelError(f"cannot read the kinetic scheme {text[:80]!r}")
+    name, state, under, body = match.groups()
+    steps, start = [], []
+    for part in body.split("; "):
+        left, _, right = part.partition(" = ")
+        if left.startswith("start "):
+            start.append((left.removeprefix("start "), right))
+        else:
+            begin, _, end = left.partition(" -> ")
+            steps.append((begin, end, right))
+    scheme = Scheme(name, tuple(steps), tuple(start))
+    check_scheme(scheme, name)
+    if state not in scheme.states:
+        raise ModelError(f"{name}: there is no state {state!r}")
+    own = set(scheme.before(state))
+    needed = {rate for begin, _, rate in scheme.steps if begin in own}
+    begins = {value for one, value in scheme.start if one in own}
+    inner = [one for one in scheme.parameters if one in needed | begins]
+    params = (HEIGHT, *inner, ONSET, *([WIDTH] if under else []))
+    if len(params) > MOST_PARAMS:
+        raise ModelError(
+            f"{name}: {state} depends on {len(inner)} rates and populations; "
+            f"{MOST_PARAMS - 3} is the most"
+        )
+    guards = [Guard(k, ">=", 0.0, False) for k, one in enumerate(params) if one in needed]
+    if under:
+        guards.append(Guard(len(params) - 1, ">", 0.0, False))
+    population = dict(scheme.start).get(state)
+    jumps = ((ONSET, f"A * {population}"),) if population and not under else ()
+    return OpDef(
+        index=CONSTANTS["OP_SCHEME"],
+        name=f"{name}_{state}",
+        kind="RESPONSE" if under else "DYNAMICS",
+        domain="TIME",
+        params=params,
+        n_required=len(params),
+        guards=tuple(guards),
+        linear=(HEIGHT,),
+        jumps=jumps,
+        reads=(),
+        scratch=0,
+        tolerance=float("inf"),
+        formula=f"A times the population of {state}: {scheme.body}",
+        own=State(scheme, state, bool(under), params),
+    )
+
+
+def check_scheme(scheme: Scheme, place: str) -> None:
+    """Raises :class:`ModelError`, starting with `place`, for a scheme that cannot be run."""
+    if not scheme.steps:
+        raise ModelError(f"{place}: has no step; write one, such as 'A -> B: k1'")
+    for word in (*scheme.states, *scheme.parameters):
+        if not word.isascii() or not word.isidentifier():
+            raise ModelError(f"{place}: {word!r} cannot be a name; use letters and digits")
+        if word in _TAKEN or word in NUMBERS or word in FUNCTIONS:
+            what = _TAKEN.get(word, "has a meaning in formulas")
+            raise ModelError(f"{place}: {word!r} is {what}; choose another name")
+    both = set(scheme.states) & set(scheme.parameters)
+    if both:
+        one = sorted(both)[0]
+        raise ModelError(f"{place}: {one!r} names a state and a parameter; rename one of the two")
+    if HEIGHT in scheme.parameters:
+        raise ModelError(f"{place}: 'A' is the height of a law; choose another name for the rate")
+    if len(scheme.states) > MOST_STATES:
+        raise ModelError(f"{place}: has {len(scheme.states)} states; {MOST_STATES} is the most")
+    pairs = [(begin, end) for begin, end, _ in scheme.steps]
+    for begin, end in pairs:
+        if begin == end:
+            raise ModelError(f"{place}: the step {begin} -> {end} leads nowhere; remove it")
+        if pairs.count((begin, end)) > 1:
+            what = f"{begin} -> {end}" if end else begin
+            raise ModelError(f"{place}: the step {what} is given twice; remove one")
+    named = {state for pair in pairs for state in pair}
+    for state, _ in scheme.start:
+        if state not in named:
+            raise ModelError(f"{place}: start names {state!r}, which no step does")
+    begun = {state for state, _ in scheme.start}
+    for state in scheme.states:
+        if not begun & set(scheme.before(state)):
+            raise ModelError(
+                f"{place}: {state} is never populated; let a step lead there, or name it in start"
+            )
+    _refuse_circles(scheme, place)
+
+
+def _refuse_circles(scheme: Scheme, place: str) -> None:
+    """Within a block each step has one back, and there is one way from state to state: then all
+    eigenvalues are real."""
+    seen = list[str]()
+    for state in scheme.states:
+        seen += [one for one in scheme.before(state) if one not in seen]
+    done = set[frozenset[str]]()
+    for state in seen:
+        block = next(b for b in scheme.blocks(scheme.before(state)) if state in b)
+        if frozenset(block) in done:
+            continue
+        done.add(frozenset(block))
+        ties = {frozenset((a, b)) for a, b, _ in scheme.steps if a in block and b in block}
+        if len(ties) > len(block) - 1:
+            raise ModelError(
+                f"{place}: {' -> '.join([*block, block[0]])} is a circle, in which populations may "
+                "oscillate; pyspec has schemes without circles, with steps back (A -> B, B -> A)"
+            )
+
+
+def scheme_of(op: OpDef) -> Scheme | None:
+    """The scheme that a law belongs to, or None."""
+    return op.own.scheme if isinstance(op.own, State) else None
+
+
+def check_name(name: str, place: str) -> None:
+    """Raises :class:`ModelError` where `name` cannot be that of a scheme."""
+    if not name.isascii() or not name.isidentifier() or "_" in name or name in OPS:
+        raise ModelError(
+            f"{place}: {name!r} cannot name a scheme; use letters and digits, and no name of a "
+            "function"
+        )

@@ -1,0 +1,109 @@
+"""States of kinetic schemes in whole models: executors agree, derivatives are differences."""
+
+import numpy as np
+import pytest
+
+from pyspec import load_model
+from pyspec.executor import make_executor
+from pyspec.model.load import load_time_model
+from pyspec.plan import can_lower_2d
+
+TIME = np.concatenate([np.linspace(-1, 2, 61), np.geomspace(2.1, 80, 30)])
+LAWS = """
+kinetics:
+  reversible: {A -> B: k1, B -> A: k2, B -> C: k3, C: k4}
+laws:
+  gaussIRF: {SD: [0.2, True, 0.01, 2]}
+  reversible:
+    k1: [2, True]
+    k2: [0.7, True]
+    k3: [0.3, True]
+    k4: [0.05, True]
+    t0: [0.13, True]
+    A: [1, True]
+    B: [-2, True]
+    C: [3, True]
+sharp:
+  reversible: {k1: [2, True], k2: [2, True], k3: [2, True], k4: [2, True], t0: [0.13, False],
+               A: [1, True], C: [3, True]}
+"""
+PEAKS = LAWS.split("laws:", maxsplit=1)[0] + (
+    """
+two:
+  Gauss: {A: [1, True], x0: [84, True], SD: [0.8, True]}
+  Gauss: {A: [2, True], x0: [86, True], SD: [0.8, True]}
+grows:
+  gaussIRF: {SD: [0.2, True]}
+  reversible: {k1: [2, True], k2: [0.7, True], k3: [0.3, True], k4: [0.05, True], t0: [0.1, True],
+               C: [3, True]}
+attached:
+  two:
+    Gauss_01_A: {dynamics: [grows]}
+"""
+)
+
+
+def _model(name: str):
+    model = load_time_model(LAWS, name)
+    model.set_axes(time=TIME)
+    return model
+
+
+@pytest.mark.parametrize("name", ["laws", "sharp"])
+def test_executors_agree_on_laws(name: str) -> None:
+    model = _model(name)
+    found = {b: model.evaluate(b) for b in ("compiled", "interpreted", "tree")}
+    size = np.max(np.abs(found["compiled"]))
+    for other in ("interpreted", "tree"):
+        np.testing.assert_allclose(found[other], found["compiled"], rtol=0, atol=1e-11 * size)
+
+
+def test_executors_agree_on_a_peak_that_follows_a_state() -> None:
+    model = load_model(PEAKS, "two")
+    model.set_axes(energy=np.linspace(80, 90, 41), time=TIME)
+    found = {b: model.evaluate(b) for b in ("compiled", "interpreted", "tree")}
+    for other in ("interpreted", "tree"):
+        np.testing.assert_allclose(found[other], found["compiled"], rtol=0, atol=3e-11)
+
+
+def test_derivatives_of_a_model_are_differences() -> None:
+    model = load_model(PEAKS, "two")
+    model.set_axes(energy=np.linspace(80, 90, 11), time=TIME)
+    executor = make_executor(model, None, "compiled")
+    theta = model.theta()
+    exact = -executor.jacobian(theta).reshape(theta.size, TIME.size, 11)
+    for k in range(theta.size):
+        step = 1e-6 * max(abs(theta[k]), 0.1)
+        high, low = theta.copy(), theta.copy()
+        high[k] += step
+        low[k] -= step
+        slope = (executor.run(high) - executor.run(low)) / (2 * step)
+        np.testing.assert_allclose(exact[k], slope, rtol=0, atol=3e-8 * max(1, np.abs(slope).max()))
+
+
+def test_an_onset_falls_between_the_same_samples_everywhere() -> None:
+    model = _model("sharp")
+    before = TIME < 0.13
+    for backend in ("compiled", "interpreted", "tree"):
+        assert np.all(model.evaluate(backend)[before] == 0.0)
+        assert model.evaluate(backend)[np.argmin(before)] != 0.0
+
+
+def test_a_rate_below_zero_makes_the_model_nan() -> None:
+    model = _model("laws")
+    for backend in ("compiled", "interpreted", "tree"):
+        executor = make_executor(model, None, backend)
+        theta = model.theta()
+        theta[model.opt_param_names.index("reversible_k2")] = -0.1
+        value = executor.run(theta)
+        assert np.all(np.isnan(value))
+
+
+def test_the_graph_prints_and_parses() -> None:
+    from pyspec.ir import build_graph, parse_graph, print_graph
+
+    model = load_model(PEAKS, "two")
+    model.set_axes(energy=np.linspace(80, 90, 11), time=TIME)
+    graph = build_graph(model)
+    assert parse_graph(print_graph(graph)).fingerprint == graph.fingerprint
+    assert can_lower_2d(graph)

@@ -1,0 +1,190 @@
+"""States of kinetic schemes in C: against exact arithmetic, scipy.linalg.expm and the reference."""
+
+import mpmath
+import numpy as np
+import pytest
+from scipy.linalg import expm
+
+from pyspec._library import call_scheme
+from pyspec.errors import ModelError
+from pyspec.formula import op_of
+
+#: The law of one state, what moves it, and which of the parameters are populations.
+SCHEMES = {
+    "sequential": "kinetics s(C): A -> B = k1; B -> C = k2; C = k3; start A = 1",
+    "middle": "kinetics s(B): A -> B = k1; B -> C = k2; C = k3; start A = 1",
+    "parallel": "kinetics s(B): A = k1; B = k2; start A = 1; start B = 0.5",
+    "branched": "kinetics s(D): A -> B = k1; A -> C = k2; B -> D = k3; C -> D = k4; start A = 1",
+    "reversible": "kinetics s(C): A -> B = k1; B -> A = k2; B -> C = k3; C = k4; start A = 1",
+    "equilibrium": "kinetics s(B): A -> B = k1; B -> A = k2; start A = f",
+    "chain": (
+        "kinetics s(C): A -> B = k1; B -> A = k2; B -> C = k3; C -> B = k4; C = k5; start A = 1"
+    ),
+    "shared": "kinetics s(C): A -> B = k1; B -> C = k1; C = k2; start A = f; start B = 0.25",
+}
+#: Rates in reciprocal units of time, as many as are needed.
+RATES = {
+    "equal": np.full(5, 0.7),
+    "nearly": 0.7 * (1 + 1e-9 * np.arange(5)),
+    "close": 0.7 * (1 + 1e-4 * np.arange(5)),
+    "apart": np.array([2.1, 0.3, 0.9, 0.05, 0.4]),
+    "far": np.array([900.0, 3.0, 0.02, 30.0, 0.7]),
+}
+TIMES = np.array([-0.6, 0.4, 2.8, 3.4, 12.0])
+ONSET, WIDTH, HEIGHT = 0.1, 0.3, 1.7
+
+
+def _case(scheme: str, rates: str, under: bool):
+    text = SCHEMES[scheme]
+    op = op_of(text.replace("):", ", gaussIRF):", 1) if under else text)
+    values = dict(zip([p for p in op.params if p.startswith("k")], RATES[rates], strict=False))
+    values |= {"A": HEIGHT, "t0": ONSET, "SD": WIDTH, "f": 0.8}
+    return op, np.array([values[name] for name in op.params])
+
+
+def _run(op, params, slopes=True):
+    value = np.empty((1, TIMES.size))
+    partials = [np.empty((1, TIMES.size)) if slopes else None for _ in op.params]
+    call_scheme(op, TIMES, params[:, None], (value, partials))
+    return value[0], np.array([one[0] for one in partials]) if slopes else None
+
+
+def _exact(op, params, time):
+    """The height times the population, in exact arithmetic: by the matrix exponential, or by the
+    responses of distinct exponentials (eigenvalues are set apart by 1e-16)."""
+    values = dict(zip(op.params, params, strict=True))
+    scheme, state = op.own.scheme, op.own.state
+    order = {one: k for k, one in enumerate(scheme.states)}
+    K, start = mpmath.zeros(len(order)), mpmath.zeros(len(order), 1)
+    for begin, end, rate in scheme.steps:
+        own = values.get(rate, mpmath.mpf(0))
+        K[order[begin], order[begin]] -= own
+        if end:
+            K[order[end], order[begin]] += own
+    for one, value in scheme.start:
+        start[order[one]] = values[value] if value in values else mpmath.mpf(value)
+    u = mpmath.mpf(time) - values["t0"]
+    if not op.own.under:
+        return values["A"] * (mpmath.expm(K * u) * start)[order[state]] if u >= 0 else mpmath.mpf(0)
+    width = values["SD"]
+    apart = mpmath.diag([mpmath.mpf(10) ** -16 * (k + 1) * (k + 2) for k in order.values()])
+    roots, vectors = mpmath.eig(K + apart)
+    seen = [
+        mpmath.exp(x * u + (x * width) ** 2 / 2)
+        * mpmath.erfc(-(u + x * width**2) / (width * mpmath.sqrt(2)))
+        / 2
+        for x in roots
+    ]
+    weights = mpmath.lu_solve(vectors, start)
+    row = order[state]
+    total = sum(vectors[row, j] * seen[j] * weights[j] for j in range(len(seen)))
+    return values["A"] * mpmath.re(total)
+
+
+def _exact_slope(op, params, index, time):
+    """By a difference of exact values, over a step whose square is below rounding."""
+    step = mpmath.mpf(10) ** -12
+    high, low = list(params), list(params)
+    high[index], low[index] = high[index] + step, low[index] - step
+    return (_exact(op, high, time) - _exact(op, low, time)) / (2 * step)
+
+
+@pytest.mark.parametrize("under", [False, True], ids=["sharp", "under"])
+@pytest.mark.parametrize("rates", RATES)
+@pytest.mark.parametrize("scheme", SCHEMES)
+def test_values_equal_exact_arithmetic(scheme: str, rates: str, under: bool) -> None:
+    op, params = _case(scheme, rates, under)
+    value, _ = _run(op, params, slopes=False)
+    with mpmath.workdps(70 if under else 40):
+        exact = [float(_exact(op, [mpmath.mpf(p) for p in params], t)) for t in TIMES.tolist()]
+    np.testing.assert_allclose(value, exact, rtol=0, atol=1e-12 * np.max(np.abs(exact)))
+
+
+@pytest.mark.parametrize("under", [False, True], ids=["sharp", "under"])
+@pytest.mark.parametrize("rates", RATES)
+@pytest.mark.parametrize("scheme", ["sequential", "branched", "reversible", "shared"])
+def test_derivatives_equal_exact_arithmetic(scheme: str, rates: str, under: bool) -> None:
+    """In units of the value over the parameter, the size that a derivative by it has."""
+    op, params = _case(scheme, rates, under)
+    value, slopes = _run(op, params)
+    size = np.max(np.abs(value))
+    with mpmath.workdps(70 if under else 40):
+        given = [mpmath.mpf(p) for p in params]
+        for k, slope in enumerate(slopes):
+            for t, found in list(zip(TIMES.tolist(), slope.tolist(), strict=True))[1::2]:
+                exact = float(_exact_slope(op, given, k, t))
+                assert abs(found - exact) <= 1e-9 * max(abs(exact), size / abs(params[k]))
+
+
+# Where rates of a triangular matrix nearly coincide, scipy's own loses half of the digits.
+@pytest.mark.parametrize("scheme", SCHEMES)
+@pytest.mark.parametrize("rates", ["equal", "apart", "far"])
+def test_values_equal_the_matrix_exponential_of_scipy(scheme: str, rates: str) -> None:
+    op, params = _case(scheme, rates, False)
+    values = dict.fromkeys(op.own.scheme.parameters, 0.0)
+    values |= dict(zip(op.params, params, strict=True))
+    scheme_, place = op.own.scheme, op.own.scheme.states.index(op.own.state)
+    K, start = scheme_.matrix(values), scheme_.populations(values)
+    expected = [HEIGHT * (expm(K * max(t - ONSET, 0)) @ start)[place] * (t >= ONSET) for t in TIMES]
+    found, _ = _run(op, params)
+    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-12 * np.max(np.abs(expected)))
+
+
+@pytest.mark.parametrize("under", [False, True], ids=["sharp", "under"])
+@pytest.mark.parametrize("scheme", SCHEMES)
+def test_the_reference_agrees(scheme: str, under: bool) -> None:
+    """As executors agree; the reference loses a digit for each that rate times time has."""
+    for rates in RATES:
+        op, params = _case(scheme, rates, under)
+        found, _ = _run(op, params)
+        reference = op.own(TIMES, *params)
+        np.testing.assert_allclose(found, reference, rtol=0, atol=1e-10 * np.max(np.abs(found)))
+
+
+@pytest.mark.parametrize("under", [False, True], ids=["sharp", "under"])
+@pytest.mark.parametrize("scale", [0.0, 1e-300, 1e-30, 1e12, 1e100])
+def test_extreme_rates_are_finite(scale: float, under: bool) -> None:
+    """Rates that are 0, or out of all proportion to the times and the instrument."""
+    for scheme in SCHEMES:
+        op, params = _case(scheme, "apart", under)
+        for k, name in enumerate(op.params):
+            params[k] *= scale if name.startswith("k") else 1.0
+        value, slopes = _run(op, params)
+        assert np.all(np.isfinite(value))
+        assert np.all(np.abs(value) <= HEIGHT * 1.5 * (1 + 1e-9))
+        assert np.all(np.isfinite(slopes))
+
+
+@pytest.mark.parametrize("scheme", SCHEMES)
+def test_the_bits_of_the_value_do_not_depend_on_slopes_or_neighbours(scheme: str) -> None:
+    for under in (False, True):
+        op, params = _case(scheme, "apart", under)
+        alone, _ = _run(op, params, slopes=False)
+        np.testing.assert_array_equal(_run(op, params)[0], alone)
+        rows = np.repeat(params[:, None], 3, axis=1)
+        rows[op.params.index("t0")] += [0.0, 0.2, 0.0]
+        rows[1] *= [1.0, 1.0, 3.0]
+        value = np.empty((3, TIMES.size))
+        call_scheme(op, TIMES, rows, (value, [None] * len(params)))
+        np.testing.assert_array_equal(value[0], alone)
+        third = rows[:, 2]
+        np.testing.assert_array_equal(value[2], _run(op, third, slopes=False)[0])
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("kinetics s(B): A -> B = k1; B -> C = k2; C -> A = k3; start A = 1", "is a circle"),
+        ("kinetics s(B): A -> B = k1; C -> B = k2; start A = 1", "C is never populated"),
+        ("kinetics s(A): A -> A = k1; start A = 1", "leads nowhere"),
+        ("kinetics s(A): A = k1; A = k2; start A = 1", "given twice"),
+        ("kinetics s(A): A = A2; start A = 1; start B = 1", "which no step does"),
+        ("kinetics s(A): A = t0; start A = 1", "is the onset"),
+        ("kinetics s(A): A = B; B = k; start A = 1; start B = 1", "names a state and a parameter"),
+        ("kinetics s(X): A = k; start A = 1", "there is no state 'X'"),
+        ("kinetics s(A) A = k", "cannot read the kinetic scheme"),
+    ],
+)
+def test_schemes_that_cannot_be_run_are_refused(text: str, words: str) -> None:
+    with pytest.raises(ModelError, match=words):
+        op_of(text)

@@ -1,0 +1,131 @@
+"""The section ``kinetics``: what it says, what it refuses, and that its text loads again."""
+
+import numpy as np
+import pytest
+
+from pyspec import load_dynamics, load_model
+from pyspec.errors import ModelError
+from pyspec.model.load import load_time_model
+
+SECTION = """
+kinetics:
+  cascade:
+    S2 -> S1: k1
+    S1 -> S0: k2
+    S0: k3
+"""
+FREE = (
+    SECTION
+    + """
+decays:
+  gaussIRF: {SD: [0.2, True, 0.01, 2]}
+  cascade:
+    k1: [2, True, 0.01, 100]
+    k2: ["cascade_k1 / 5"]
+    k3: [0.02, True, 0, 10]
+    t0: [0.1, True]
+    spectra: {free: energy}
+    S1: {free: energy, min: 0}
+"""
+)
+
+
+def test_every_state_is_a_law_and_they_share_rates() -> None:
+    model = load_model(FREE)
+    names = [component.name for component in model.components]
+    assert names == ["gaussIRF", "cascade_S2", "cascade_S1", "cascade_S0"]
+    assert model.opt_param_names == ("gaussIRF_SD", "cascade_k1", "cascade_t0", "cascade_k3")
+    first, last = model.components[1], model.components[3]
+    assert first.op.params == ("A", "k1", "t0")
+    assert last.op.params == ("A", "k1", "k2", "k3", "t0")
+    assert first.pars[1] is last.pars[1]
+    positive = model.parameters["cascade_S1_A"].free
+    assert positive is not None
+    assert positive.positive
+
+
+def test_the_text_of_a_model_loads_as_the_same_model() -> None:
+    model = load_model(FREE)
+    again = load_model(model.to_yaml())
+    assert again.to_yaml() == model.to_yaml()
+    assert [c.function for c in again.components] == [c.function for c in model.components]
+    assert again.opt_param_names == model.opt_param_names
+    copied = model.copy()
+    assert copied.components[1].pars[1] is copied.components[2].pars[1]
+
+
+def test_states_without_an_amplitude_are_dark() -> None:
+    text = FREE.replace("spectra: {free: energy}", "S0: {free: energy}")
+    assert [c.name for c in load_model(text).components[1:]] == ["cascade_S1", "cascade_S0"]
+
+
+def test_a_scheme_moves_a_parameter() -> None:
+    text = SECTION + (
+        "moves:\n  cascade: {k1: [2, True], k2: [0.5, True], k3: [0, False], t0: [1, False], "
+        "S1: [10, True], S0: [2, False]}\n"
+    )
+    dynamics = load_dynamics(text, "moves", "GLP_01_A", -1)
+    names = [par.name for par in dynamics.parameters]
+    assert "GLP_01_A_cascade_k1" in names
+    assert "GLP_01_A_cascade_S1_A" in names
+
+
+def test_a_scheme_used_twice_is_numbered() -> None:
+    use = (
+        "  cascade: {k1: [2, True], k2: [1, True], k3: [0, False], t0: [0, True], S0: [1, True]}\n"
+    )
+    model = load_time_model(SECTION + "two:\n" + use + use, "two")
+    assert [c.name for c in model.components] == ["cascade_S0", "cascade_02_S0"]
+
+
+def test_populations_at_the_start_are_numbers_or_parameters() -> None:
+    text = """
+kinetics:
+  both: {A: k1, B: k2, start: {A: 1, B: share}}
+decays:
+  both: {k1: [1, True], k2: [0.1, True], share: [0.5, False], t0: [0, False], A: [1, False],
+         B: [2, False]}
+"""
+    model = load_time_model(text, "decays")
+    model.set_axes(time=np.array([-1.0, 0.0, 2.0]))
+    expected = [0.0, 2.0, np.exp(-2) + np.exp(-0.2)]
+    np.testing.assert_allclose(model.evaluate(), expected, rtol=1e-13)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "words"),
+    [
+        ("S0: k3", "S0: 0.1", "the rate of 'S0' is 0.1; name it"),
+        ("S0: k3", "S0 -> : k3", "leads nowhere"),
+        ("S0: k3", "S0 -> S2: k3", "is a circle"),
+        ("cascade:\n    S2", "bad_name:\n    S2", "cannot name a scheme"),
+        ("kinetics:\n  cascade:", "kinetics: 3\nx:\n  cascade:", "holds schemes by name"),
+        ("k1: [2, True, 0.01, 100]", "k4: [2, True]", "has no 'k4'"),
+        ("    t0: [0.1, True]\n", "", "'t0' is missing"),
+        ("k1: [2, True, 0.01, 100]", "k1: [2, True, -1, 100]", "lies outside of the function"),
+        ("k1: [2, True, 0.01, 100]", "k1: {free: energy}", "only an amplitude can be free"),
+        (
+            "spectra: {free: energy}\n    S1: {free: energy, min: 0}",
+            "S2: {free: energy}",
+            "no state that has an amplitude depends on k2",
+        ),
+        ("spectra: {free: energy}", "spectra: {free: time}", "is a function of time itself"),
+        ("    k3: [0.02, True, 0, 10]\n", "    k3: [1, True]\n    k3: [2, True]\n", "twice"),
+    ],
+)
+def test_mistakes_are_named(old: str, new: str, words: str) -> None:
+    assert old in FREE
+    with pytest.raises(ModelError, match=words):
+        load_model(FREE.replace(old, new))
+
+
+def test_a_scheme_does_not_stand_in_an_energy_model() -> None:
+    text = SECTION + "m:\n  Gauss: {A: [1, True], x0: [0, True], SD: [1, True]}\n  cascade: {}\n"
+    with pytest.raises(ModelError, match="is a kinetic scheme, a law of time"):
+        load_model(text, "m")
+
+
+def test_a_scheme_without_amplitudes_is_refused() -> None:
+    use = "m:\n  cascade: {k1: [2, True], k2: [1, True], k3: [0, False], t0: [0, True]}\n"
+    with pytest.raises(ModelError, match="no state has an amplitude; write 'spectra"):
+        load_time_model(SECTION + use, "m")
