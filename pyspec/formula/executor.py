@@ -96,10 +96,16 @@ def _inputs(state: State, placeholders: Iterable[placeholder[Any]]) -> None:
 
 
 def evaluate_tree(state: State, tree: Tree) -> Array:
-    """Evaluates one tree; the value of its root.
+    """Evaluates one tree; the value of its root. Numbers and default values need not be given.
 
     Raises :class:`ModelError` that names the inputs without a value.
     """
+    for node in tree.inputs:
+        known = node.value if isinstance(node, constant) else None
+        if isinstance(node, placeholder):
+            known = node.default_value
+        if known is not None and node not in state.values:
+            state.set_node_value(node, known)
     missing = [node.label for node in tree.inputs if node not in state.values]
     if missing:
         raise ModelError(

@@ -60,7 +60,8 @@ def run_compiled(tree: Tree, *values: Any) -> Any:
     """
     arrays = [np.asarray(value, np.float64) for value in values]
     shape = np.broadcast_shapes(*(array.shape for array in arrays))
-    found = _compiled(tree)(tuple(np.atleast_1d(array) for array in arrays))
+    with np.errstate(all="ignore"):
+        found = _compiled(tree)(tuple(np.atleast_1d(array) for array in arrays))
     return np.broadcast_to(found, shape if shape else (1,)).reshape(shape)
 
 

@@ -19,6 +19,7 @@ from pyspec.formula import forest, graph, ir, linearize, parse
 from pyspec.formula.executor import State, evaluate_dag, evaluate_nodes, evaluate_tree
 from pyspec.formula.flags import BREAK, COMPARE, DUMP, JIT, TRACE, Flags, from_environment
 from pyspec.formula.graph import Aux, Energy, Node, Time, constant, placeholder
+from pyspec.formula.jit import _OF_NUMBERS, _OPERATIONS
 from pyspec.formula.linearize import verify
 from pyspec.formula.node import OPERATIONS
 from pyspec.formula.symbolic import derivative, from_formula
@@ -353,8 +354,23 @@ def test_compare_raises_where_the_two_differ(monkeypatch: pytest.MonkeyPatch) ->
     evaluate_nodes(State({a: 1.0}), [root])
 
 
-def test_compiled_trees(capsys: pytest.CaptureFixture[str]) -> None:
-    pytest.importorskip("numba")
+class StandIn:
+    """What is used of Numba, without compiling anything: for environments that lack it."""
+
+    njit = staticmethod(lambda function: function)
+    vectorize = staticmethod(np.vectorize)
+
+
+@pytest.mark.parametrize(
+    "stand_in", [True, pytest.param(False, marks=pytest.mark.slow)], ids=["stand-in", "numba"]
+)
+def test_compiled_trees(
+    stand_in: bool, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if stand_in:
+        monkeypatch.setitem(sys.modules, "numba", StandIn)  # type: ignore[arg-type]
+    else:
+        pytest.importorskip("numba")
     a, b = placeholder[Any]("a"), placeholder[Any]("b")
     c = graph.exp(-(a**2)) + 55 / b
     d = graph.where(c > b, graph.erf(c), graph.chain_product(c, b)) * a
@@ -365,8 +381,27 @@ def test_compiled_trees(capsys: pytest.CaptureFixture[str]) -> None:
     np.testing.assert_allclose(fast.values[d], plain.values[d], rtol=1e-14)
     assert f"n{d.id} = t{d.id}(n{a.id}, n{b.id}, n{c.id})" in capsys.readouterr().out
     assert evaluate_dag(State({a: 1, b: 2}, flags=JIT), trees) == 1
+    assert evaluate_tree(State({a: 1.0, b: 2.0}, flags=JIT), forest.partition(d)[0]) == 1
+    assert evaluate_tree(State(flags=JIT), forest.partition(placeholder("e", 2.0) - 1)[0]) == 1
     with pytest.raises(BackendError, match="Numba cannot compile"):
         evaluate_tree(State({a: 1.0}, flags=JIT), forest.partition(graph.erfcx(a))[0])
+
+
+INPUTS = {"a": FIRST, "b": SECOND, "c": THIRD}
+
+
+@pytest.mark.parametrize("instruction", [*_OPERATIONS, *_OF_NUMBERS])
+def test_compiled_operations_are_those_of_numpy(
+    instruction: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "numba", StandIn)  # type: ignore[arg-type]
+    inputs = [placeholder[Any](name) for name in "abc"[: RPN[instruction].arity]]
+    node = OPERATIONS[instruction](*inputs)
+    values = {one: INPUTS[one.name] for one in inputs}
+    # COMPARE raises where NumPy gives other values.
+    evaluate_tree(State(values, flags=JIT | COMPARE), forest.partition(node)[0])
+    zeros = {one: value * 0 for one, value in values.items()}
+    evaluate_tree(State(zeros, flags=JIT | COMPARE), forest.partition(node)[0])
 
 
 def test_compiled_trees_without_numba(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -142,6 +142,19 @@ def test_share_makes_equal_nodes_one() -> None:
     assert notes == ("same: is A", "other: is half", "Gauss_02: is Gauss_01")
 
 
+#: What the passes that only find something out say of these graphs.
+FOUND = {
+    ("classify", UNFOLDED): ("Gauss_01: depends on A",),
+    ("classify", UNSHARED): ("Gauss_01: depends on A", "Gauss_02: depends on A"),
+    ("separable", SHARED): ("no product of energies and times: spectra are walked",),
+}
+
+
+@pytest.mark.parametrize(("name", "text"), FOUND, ids=["one", "two", "products"])
+def test_what_is_found_out_changes_no_text(name: str, text: str) -> None:
+    assert before_and_after(name, text) == (text, FOUND[name, text])
+
+
 @pytest.mark.parametrize(
     ("name", "text"),
     [("fold", FOLDED), ("drop", DROPPED), ("share", SHARED), ("classify", UNFOLDED)],
