@@ -11,6 +11,7 @@ from pyspec.fit import register_plotter
 from pyspec.plot.chain import plot_chain
 from pyspec.plot.config import PlotConfig
 from pyspec.plot.data import plot_data, plot_waterfall
+from pyspec.plot.decomposed import plot_species, plot_svd
 from pyspec.plot.fits import plot_components, plot_evolution, plot_fit, plot_moving
 from pyspec.plot.model import plot_model_1d, plot_model_2d
 from pyspec.plot.overview import plot_overview
@@ -31,6 +32,8 @@ __all__ = [
     "plot_moving",
     "plot_overview",
     "plot_residuals",
+    "plot_species",
+    "plot_svd",
     "plot_waterfall",
     "report",
 ]
