@@ -41,6 +41,7 @@ check-c: .venv/dev.stamp
 check-sanitize: .venv/dev.stamp
 	$(BIN)/cmake -S . -B build/sanitize $(CMAKE_FLAGS) -DPYSPEC_SANITIZE=ON -DPYSPEC_FUZZ_PLANS=100000
 	$(BIN)/cmake --build build/sanitize --parallel $(JOBS) && $(CTEST) --test-dir build/sanitize
+	$(BIN)/python -m tests.fuzz.plans --runs 20000
 
 # Threads that share a fit, under the thread sanitizer.
 check-threads: .venv/dev.stamp

@@ -5,6 +5,7 @@
  *     fuzz N SEED -v         names each plan before it runs, to find the one that fails
  *     fuzz N SEED FILE       begins with the plans of a corpus, changes what reached new branches
  *     fuzz N SEED FILE NEW   and writes all plans that did to NEW
+ *     fuzz N SEED FILE -same begins with a corpus whose plans are accepted or not, as they were
  *
  * Every memory has exactly the size that it must have. Fails unless at least half of the plans
  * were accepted and executed, every step occurs in 2 % of the accepted plans, and every status
@@ -274,8 +275,8 @@ static void one_plan(rng *r, tally *count)
     free(plan);
 }
 
-/* The plans of the corpus as they are. */
-static void replay(tally *count)
+/* The plans of the corpus as they are; `same`: each is accepted, or not, as it was. */
+static void replay(tally *count, int same)
 {
     const int n = guided_count();
     for (int k = 0; k < n && !unit_failures; k++) {
@@ -286,6 +287,8 @@ static void replay(tally *count)
         test_isa = 0;
         if (size >= (int64_t)sizeof *plan && pyspec_check(plan, size, NULL, NULL) == 0)
             random_sizes(&r, plan, &problem);
+        if (same)
+            CHECK_INT(pyspec_check(plan, size, NULL, NULL) == STATUS_OK, guided_is_sound(k));
         judge(&r, plan, size, &problem, 1, count);
         free(plan);
     }
@@ -299,7 +302,7 @@ int main(int argc, char **argv)
     if (learns && guided_load(argv[3]) < 0)
         printf("%s: no corpus yet\n", argv[3]);
     if (learns)
-        replay(&count);
+        replay(&count, argc > 4 && !strcmp(argv[4], "-same"));
     for (long long k = 0; k < n && !unit_failures; k++) {
         rng r = {(uint64_t)seed * 0x2545f4914f6cdd1du + (uint64_t)k};
         if (argc > 3 && !learns) {
@@ -323,7 +326,7 @@ int main(int argc, char **argv)
     if (learns)
         printf("%d plans are kept, %lld of them new, for %d branches\n", guided_count(), count.kept,
                guided_branches());
-    if (argc > 4 && guided_save(argv[4]))
+    if (argc > 4 && strcmp(argv[4], "-same") && guided_save(argv[4]))
         unit_failures++;
     if (learns) {
         CHECK(5 * count.accepted >= n && 10 * count.executed >= n);

@@ -9,6 +9,7 @@ enum { N_EDGES = 1 << 16, MOST_PLANS = 4000, MOST_BYTES = 1 << 16 };
 typedef struct kept {
     void *bytes;
     int64_t size;
+    int is_sound; /* whether the check accepted it on its own, when the corpus was written */
 } kept;
 
 static uint8_t counts[N_EDGES], seen[N_EDGES];
@@ -48,13 +49,13 @@ void guided_begin(void)
     listens = 1;
 }
 
-static void keep(const void *bytes, int64_t size, int accepted)
+static void keep(const void *bytes, int64_t size, int accepted, int is_sound)
 {
     int *n = &n_plans[accepted != 0];
     if (*n == MOST_PLANS || size > MOST_BYTES || size <= 0)
         return;
     kept *own = &plans[accepted != 0][(*n)++];
-    *own = (kept){malloc((size_t)size), size};
+    *own = (kept){malloc((size_t)size), size, is_sound};
     if (!own->bytes)
         abort();
     memcpy(own->bytes, bytes, (size_t)size);
@@ -70,7 +71,7 @@ int guided_end(const void *plan, int64_t size, int accepted)
             is_new = 1;
         }
     if (is_new)
-        keep(plan, size, accepted);
+        keep(plan, size, accepted, 0);
     return is_new;
 }
 
@@ -88,10 +89,20 @@ int guided_branches(void)
     return n;
 }
 
-pyspec_plan *guided_copy(int which, int64_t *size)
+static const kept *kept_at(int which)
 {
     const int accepted = which >= n_plans[0];
-    const kept *own = &plans[accepted][which - (accepted ? n_plans[0] : 0)];
+    return &plans[accepted][which - (accepted ? n_plans[0] : 0)];
+}
+
+int guided_is_sound(int which)
+{
+    return kept_at(which)->is_sound;
+}
+
+pyspec_plan *guided_copy(int which, int64_t *size)
+{
+    const kept *own = kept_at(which);
     pyspec_plan *copy = malloc((size_t)own->size);
     if (!copy)
         abort();
@@ -106,7 +117,8 @@ pyspec_plan *guided_pick(rng *r, int64_t *size)
     return guided_copy(begin + (int)below(r, n_plans[accepted]), size);
 }
 
-/* A corpus is a row of plans, each behind its size: whether it was accepted in the lowest bit. */
+/* A corpus is a row of plans, each behind its size: in the lowest bits whether it was accepted with
+ * its problem, and on its own. */
 int guided_load(const char *path)
 {
     static uint64_t bytes[MOST_BYTES / 8];
@@ -116,12 +128,12 @@ int guided_load(const char *path)
     if (!file)
         return -1;
     while (fread(&word, sizeof word, 1, file) == 1) {
-        const int64_t size = word >> 1;
+        const int64_t size = word >> 2;
         if (size <= 0 || size > MOST_BYTES || fread(bytes, (size_t)size, 1, file) != 1)
             break;
         if (size >= (int64_t)sizeof(pyspec_plan))
             ((pyspec_plan *)(void *)bytes)->abi = PYSPEC_ABI;
-        keep(bytes, size, (int)(word & 1));
+        keep(bytes, size, (int)(word & 1), (int)(word >> 1 & 1));
         n++;
     }
     fclose(file);
@@ -135,7 +147,10 @@ int guided_save(const char *path)
     for (int accepted = 0; whole && accepted < 2; accepted++)
         for (int k = 0; whole && k < n_plans[accepted]; k++) {
             const kept *own = &plans[accepted][k];
-            const int64_t word = own->size << 1 | accepted;
+            if (own->size >= (int64_t)sizeof(pyspec_plan))
+                ((pyspec_plan *)own->bytes)->abi = PYSPEC_ABI;
+            const int is_sound = pyspec_check(own->bytes, own->size, NULL, NULL) == 0;
+            const int64_t word = own->size << 2 | is_sound << 1 | accepted;
             whole = fwrite(&word, sizeof word, 1, file) == 1 &&
                     fwrite(own->bytes, (size_t)own->size, 1, file) == 1;
         }

@@ -19,6 +19,8 @@ int guided_branches(void);
 
 /* A copy of plan number `which`, its size behind `size`. */
 pyspec_plan *guided_copy(int which, int64_t *size);
+/* Whether the check accepted that plan, without a problem, when its corpus was written. */
+int guided_is_sound(int which);
 /* A copy of one of the plans, most often of one that the check accepts. */
 pyspec_plan *guided_pick(rng *r, int64_t *size);
 

@@ -35,7 +35,7 @@ def main() -> int:
     parser.add_argument("--runs", type=int, default=100_000)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--build", type=Path, default=ROOT / "build" / "sanitize")
-    parser.add_argument("--save", action="store_true")
+    parser.add_argument("--save", action="store_true", help="keep what reaches new branches")
     given = parser.parse_args()
     program = build(given.build)
     with tempfile.TemporaryDirectory() as folder:

@@ -1,7 +1,7 @@
 """``python -m tests.mutants``: which wrong changes to the checks no test notices.
 
     python -m tests.mutants check.c                 unit tests in C
-    python -m tests.mutants check.c --fuzz 4000     random plans alone, in sanitized builds
+    python -m tests.mutants check.c --fuzz 4000     the corpus and random plans, in sanitized builds
     python -m tests.mutants ir/verify.py            tests of Python
     python -m tests.mutants                         all that FILES names
 

@@ -6,6 +6,7 @@ tests are linked to, so that a mutant costs one compilation of one file.
 
 from __future__ import annotations
 
+import lzma
 import os
 import subprocess
 from collections.abc import Iterable, Sequence
@@ -14,6 +15,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 SOURCES, TESTS = ROOT / "csrc", ROOT / "tests" / "c"
+CORPUS = ROOT / "tests" / "fuzz" / "plans.xz"
 
 #: What the objects are compiled with beside the flags of the library.
 _NO_FINGERPRINT = "0" * 64
@@ -104,7 +106,12 @@ class Build:
         return next((one.name for one in self.programs if not _passes([one])), "")
 
     def fuzz(self, count: int, seed: int) -> str:
-        """Whether `count` random plans find the change: how, "" if not."""
+        """Whether the corpus and then `count` random plans find the change: how, "" if not."""
+        corpus = self.folder / "corpus"
+        if CORPUS.exists() and not _is_newer(corpus, [CORPUS]):
+            corpus.write_bytes(lzma.decompress(CORPUS.read_bytes()))
+        if corpus.exists() and not _passes([self.programs[0], "0", str(seed), corpus, "-same"]):
+            return "corpus"
         return "" if _passes([self.programs[0], str(count), str(seed)]) else f"seed {seed}"
 
 
