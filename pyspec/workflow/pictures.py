@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from pyspec.plot.config import PlotConfig
+from pyspec.plot.config import PlotConfig, PlotOptions
 from pyspec.workflow.answers import FileAnswers
 from pyspec.workflow.samples import samples_of
 from pyspec.workflow.workspace import Workspace
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 
 def _given(options: Mapping[str, Any], config: PlotConfig | None) -> dict[str, Any]:
@@ -101,27 +104,22 @@ class FilePictures:
         model: str | None = None,
         fit_type: str | None = None,
         handle: str | None = None,
-        config: PlotConfig | None = None,
-        show: bool = False,
         show_plot: bool = False,
-        full_range: bool | None = None,
-        show_init: bool | None = None,
-        **options: Any,
+        **options: Unpack[PlotOptions],
     ) -> Any:
         """Data, fit and residual of the last fit; returns the Figure.
 
         Parameters
         ----------
         model, fit_type, handle : which fit, as of :meth:`pyspec.File.get_result`
-        config : how it looks, in place of the project's
-        show, show_plot : whether to open a window
-        full_range : whether to draw the data outside of the fit window too, with it marked
-        show_init : whether to draw the model at the start values
-        options : as of :func:`pyspec.plot.plot_fit`
+        show_plot : whether to open a window, as `show`
+        options : as of :func:`pyspec.plot.plot_fit`: fields of :class:`pyspec.plot.PlotConfig` by
+            name, such as `full_range` and `show_init`; `config` in place of the project's, `ax` or
+            `fig`, `save_path`, `show`
         """
         result = self.answers.get_result(model=model, fit_type=fit_type, handle=handle)
-        look = {"config": config, "full_range": full_range, "show_init": show_init}
-        return draw_fit(result, self.project.plot_config, {**look, **options}, show or show_plot)
+        show = bool(options.get("show")) or show_plot
+        return draw_fit(result, self.project.plot_config, {**options, "show": show}, show)
 
     def plot_param_evolution(
         self,
