@@ -65,6 +65,8 @@ pyspec_kernel *const pyspec_formula_kernels[N_ISA] = EACH_ISA(k_, formula);
 #define BUILDS_PROFILE ONE_BUILD
 #define BUILDS_IRF ONE_BUILD
 #define BUILDS_RESPONSE ONE_BUILD
+#define BUILDS_RESOLUTION ONE_BUILD
+#define BUILDS_RESOLVED EACH_ISA
 
 /* What only convolution kernels have besides their shape. */
 #define NO_CONV(prefix, name) {NULL, NULL, NULL}
@@ -77,6 +79,8 @@ pyspec_kernel *const pyspec_formula_kernels[N_ISA] = EACH_ISA(k_, formula);
 #define CONV_OF_PROFILE NO_CONV
 #define CONV_OF_IRF NO_CONV
 #define CONV_OF_RESPONSE NO_CONV
+#define CONV_OF_RESOLUTION NO_CONV
+#define CONV_OF_RESOLVED NO_CONV
 
 const op_row pyspec_op_table[N_OPS] = {
 #define OP(name, kind, domain, params, linear, jumps, reads, scratch, tolerance, formula)          \
@@ -108,7 +112,8 @@ int pyspec_has_height(const op_row *op)
     size_t n = 0;
     while (op->linear[n] && op->linear[n] == op->params[n])
         n++;
-    return op->kind == KIND_PEAK && n > 0 && !op->linear[n] && op->params[n] == ',';
+    const int may_have = op->kind == KIND_PEAK || op->kind == KIND_RESOLVED;
+    return may_have && n > 0 && !op->linear[n] && op->params[n] == ',';
 }
 
 int pyspec_isa_supported(int64_t isa)

@@ -118,7 +118,7 @@ def _class(op: OpDef) -> type[Description]:
     return type(op.name, (Description,), body)
 
 
-NAMES = tuple(op.name for op in OPS.values() if op.kind != "RESPONSE" and not op.external)
+NAMES = tuple(op.name for op in OPS.values() if not op.derived and not op.external)
 globals().update({name: _class(OPS[name]) for name in NAMES})
 
 __all__ = [*HELPERS, "Value", *NAMES]

@@ -105,6 +105,9 @@ class Tougaard(Component):
 class Tougaard3(Component):
     def __init__(self, B: Value, C: Value, D: Value) -> None: ...
 
+class resolution(Component):
+    def __init__(self, SD: Value) -> None: ...
+
 class none(Component):
     def __init__(self) -> None: ...
 

@@ -16,6 +16,9 @@ import numpy.typing as npt
 #: Kinds of functions that read the spectrum summed before them.
 FED_KINDS = ("SPECTRUM_FED", "ROW_FED")
 
+#: Kinds of functions that an instrument makes of others.
+DERIVED_KINDS = ("RESPONSE", "RESOLVED")
+
 _PARAM = re.compile(
     r"(?P<name>[A-Za-z]\w*)(?:(?P<comparison>>=|<=|>|<)(?P<other>[^=]+)|=(?P<default>.+))?"
 )
@@ -79,7 +82,13 @@ class OpDef:
     @property
     def package(self) -> str:
         """Module of :mod:`pyspec.functions` that holds the reference."""
-        by_kind = {"KERNEL": "convolution", "IRF": "response", "RESPONSE": "response"}
+        by_kind = {
+            "KERNEL": "convolution",
+            "IRF": "response",
+            "RESPONSE": "response",
+            "RESOLUTION": "resolution",
+            "RESOLVED": "resolution",
+        }
         by_domain = {"ENERGY": "energy", "TIME": "time", "AUX": "profile"}
         return by_kind.get(self.kind) or by_domain[self.domain]
 
@@ -91,7 +100,12 @@ class OpDef:
     @property
     def numbered(self) -> bool:
         """Whether even the first component of this kind carries a number (GLP_01)."""
-        return self.kind not in ("BACKGROUND", *FED_KINDS, "KERNEL", "IRF")
+        return self.kind not in ("BACKGROUND", *FED_KINDS, "KERNEL", "IRF", "RESOLUTION")
+
+    @property
+    def derived(self) -> bool:
+        """Whether it is what an instrument makes of another function: not for models."""
+        return self.kind in DERIVED_KINDS
 
     @property
     def spectrum_fed(self) -> bool:
@@ -106,7 +120,7 @@ class OpDef:
     @property
     def per_isa(self) -> bool:
         """Whether there is a build of the kernel for each instruction set, or one for all."""
-        return self.kind in ("PEAK", "BACKGROUND", *FED_KINDS, "KERNEL")
+        return self.kind in ("PEAK", "BACKGROUND", *FED_KINDS, "KERNEL", "RESOLVED")
 
     def default_bounds(self, param: str) -> tuple[float, float]:
         """(min, max) that the table gives a parameter: the closure of its domain."""

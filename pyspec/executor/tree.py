@@ -23,6 +23,7 @@ from pyspec.functions.quadrature import convolve
 from pyspec.functions.responses import CONTINUED, WIDTH, response, response_order
 from pyspec.model import Component, Dynamics, Measurement, Model, Par
 from pyspec.model.check import PROFILE, movers
+from pyspec.model.resolved import as_seen
 
 
 class TreeExecutor(ValuesOnly):
@@ -51,7 +52,7 @@ class TreeExecutor(ValuesOnly):
             component.name: any(
                 movers(par.name, self._pars, PROFILE) for par in component.parameters
             )
-            for component in self.model.components
+            for component in as_seen(self.model.components)
         }
         self._check_window()
 
@@ -267,7 +268,7 @@ class TreeExecutor(ValuesOnly):
                 for point, weight in enumerate(self.model.aux_weights)
             ]
         total = np.zeros(self._energy.size)
-        for component in reversed(self.model.components):
+        for component in reversed(as_seen(self.model.components)):
             if self._averaged[component.name]:
                 mean = np.zeros(self._energy.size)
                 for weight, at in points:

@@ -14,6 +14,7 @@ from pyspec.executor import make_executor
 from pyspec.functions import reference
 from pyspec.model import Component, Measurement, Model
 from pyspec.model.handed import hand_in
+from pyspec.model.resolved import as_seen, resolution_of
 
 Array = npt.NDArray[np.float64]
 
@@ -36,14 +37,15 @@ def spectrum_components(
     peaks: dict[str, Array] = {}
     grounds: dict[str, Array] = {}
     sampled = _sampled(model, values)
-    for component in reversed(model.components):
+    peaks_by_name = {one.name for one in model.components if one.op.kind == "PEAK"}
+    for component in reversed(as_seen(model.components)):
         numbers = [0.0 if par is None else sampled[par.name] for par in component.pars]
         fed = [total] if component.op.spectrum_fed else []
         curve = np.asarray(reference(component.op)(model.energy, *numbers, *fed))
         if curve.ndim == 2:
             curve = model.aux_weights @ curve
         curve = np.broadcast_to(curve, total.shape)
-        kind = peaks if component.op.kind == "PEAK" else grounds
+        kind = peaks if component.name in peaks_by_name else grounds
         kind[component.name] = curve[window]
         total = total + curve
     return dict(reversed(peaks.items())), dict(reversed(grounds.items()))
@@ -86,11 +88,17 @@ def every_component(
 
     found = {}
     for index, component in enumerate(model.components):
-        if component.op.spectrum_fed:
-            after = model.components[index + 1 :]
-            found[component.name] = np.asarray(run([component, *after]) - run(after))
+        if component.op.kind == "RESOLUTION":
+            continue
+        instrument = resolution_of(model.components, component)
+        above = [] if instrument is None else [instrument]
+        after = model.components[index + 1 :]
+        if component.op.spectrum_fed and after:
+            found[component.name] = np.asarray(
+                run([*above, component, *after]) - run([*above, *after])
+            )
         else:
-            found[component.name] = np.asarray(run([component]))
+            found[component.name] = np.asarray(run([*above, component]))
     return found
 
 
@@ -122,7 +130,7 @@ def component_curves(model: Model, t_ind: int = 0) -> dict[str, Array]:
 def component_traces(model: Model, name: str) -> Array | None:
     """(n_aux, n_energy) a component at each point of the auxiliary axis, at rest; None where no
     parameter of it differs along that axis."""
-    component = next(one for one in model.components if one.name == name)
+    component = next(one for one in as_seen(model.components) if one.name == name)
     sampled = _sampled(model, model.values)
     numbers = [0.0 if par is None else sampled[par.name] for par in component.pars]
     if component.op.spectrum_fed or not any(np.ndim(number) for number in numbers):
@@ -132,7 +140,7 @@ def component_traces(model: Model, name: str) -> Array | None:
 
 def background_curve(model: Model, name: str, spectrum: Any) -> Array:
     """(n_energy,) a background at rest that reads `spectrum`."""
-    component = next(one for one in model.components if one.name == name)
+    component = next(one for one in as_seen(model.components) if one.name == name)
     values = model.values
     numbers = [0.0 if par is None else values[par.name] for par in component.pars]
     fed = [np.asarray(spectrum, dtype=np.float64)] if component.op.spectrum_fed else []

@@ -37,7 +37,7 @@ def refuse_idle(model: Model, parameters: Mapping[str, Par]) -> None:
     for components in groups:
         last = components[-1]
         fed = last.op.spectrum_fed
-        if not fed and last.op.kind not in ("KERNEL", "IRF"):
+        if not fed and last.op.kind not in ("KERNEL", "IRF", "RESOLUTION"):
             continue
         does = "reads" if fed else "convolves"
         above = next((c for c in components if not c.op.spectrum_fed), None) if fed else None

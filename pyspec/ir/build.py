@@ -11,6 +11,7 @@ from pyspec.ir.graph import DomainKind, EdgeKind, GraphBuilder, GraphIR, NodeKin
 from pyspec.ir.verify import verify
 from pyspec.model import Component, Dynamics, Model, Par, Profile
 from pyspec.model.check import PROFILE, movers
+from pyspec.model.resolved import as_seen
 
 
 def build_graph(model: Model) -> GraphIR:
@@ -233,9 +234,10 @@ class _Builder:
         return average
 
     def _spectrum(self) -> None:
-        """Components combine in reverse file order; a Shirley reads the sum before it."""
+        """Components combine in reverse file order, below a resolution convolved; a Shirley reads
+        the sum before it."""
         pending: list[int] = []
-        for component in reversed(self.model.components):
+        for component in reversed(as_seen(self.model.components)):
             if not component.op.spectrum_fed:
                 node = self._function(component, NodeKind.COMPONENT_EVAL)
                 pending.append(self._averaged(component, node))

@@ -42,7 +42,7 @@ class Violation:
 
 #: Nodes that call a function, and the kinds of op that they may call.
 FUNCTIONS: dict[NodeKind, tuple[str, ...]] = {
-    NodeKind.COMPONENT_EVAL: ("PEAK", "BACKGROUND"),
+    NodeKind.COMPONENT_EVAL: ("PEAK", "BACKGROUND", "RESOLVED"),
     NodeKind.SPECTRUM_FED_OP: ("SPECTRUM_FED", "ROW_FED"),
     NodeKind.DYNAMICS_TRACE: ("DYNAMICS",),
     NodeKind.CONVOLUTION: ("KERNEL", "IRF"),

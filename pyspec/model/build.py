@@ -100,14 +100,14 @@ def _op(file: Source, key: Scalar, domain: str) -> OpDef:
             f"{place}: is a kinetic scheme, a law of time, and cannot stand in {kind}; put it in a "
             "model of laws"
         )
-    known = [row.name for row in there.values() if row.domain == domain and row.kind != "RESPONSE"]
-    if op is not None and op.kind == "RESPONSE":
+    known = [row.name for row in there.values() if row.domain == domain and not row.derived]
+    if op is not None and op.derived:
         law, irf = op.name.rsplit("_", 1)
         raise ModelError(
             f"{place}: {op.name} is what {irf} makes of {law}; write {irf} above {law}"
         )
     if op is None:
-        named = [row.name for row in there.values() if row.kind != "RESPONSE"]
+        named = [row.name for row in there.values() if not row.derived]
         raise ModelError(
             f"{place}: unknown component {key.text!r}{similar(key.text, named)} "
             f"(there are {', '.join(known)})"

@@ -116,7 +116,8 @@ def _without(model: M, fed: Sequence[Component]) -> M | None:
     gone = [component for component in rest.components if component.name in names]
     rest.components = [one for one in rest.components if one.name not in names]
     own = [par for component in gone for par in component.parameters]
-    if not rest.components or any(par.profile is not None for par in own):
+    shows = any(one.op.kind != "RESOLUTION" for one in rest.components)
+    if not shows or any(par.profile is not None for par in own):
         return None
     rest.quantities = (*rest.quantities, *own)
     return rest

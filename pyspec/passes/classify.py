@@ -160,7 +160,7 @@ def _pace(graph: GraphIR, node: GraphNode, motion: _Motion) -> Pace:
     if not motion:
         return Pace.STATIC
     op = find_op(node.function_name)
-    peak = op is not None and op.kind == "PEAK" and op.linear == op.params[:1]
+    peak = op is not None and op.kind in ("PEAK", "RESOLVED") and op.linear == op.params[:1]
     edges = graph.inputs(node.id, EdgeKind.PARAM_INPUT)
     sampled = any(graph.axes[edge.source] & AUX for edge in edges)
     return Pace.HEIGHT if peak and not sampled else Pace.SEPARABLE

@@ -55,6 +55,9 @@ def plot_component_of(
     **options: Unpack[PlotOptions],
 ) -> Any:
     """Draws one component alone; see :meth:`pyspec.model.Component.plot`."""
+    function = next(one.op for one in model.components if one.name == name)
+    if function.kind == "RESOLUTION":
+        raise DataError(f"{name} adds nothing of its own; plot what stands below it")
     curves: dict[str, Array] = {}
     along = component_traces(model, name) if traces is not None else None
     if spectrum is not None:
@@ -66,8 +69,7 @@ def plot_component_of(
         curves = {f"{name} at {model.aux[k]:.4g}": along[k] for k in chosen}
     else:
         curves[name] = component_curves(model, t_ind)[name]
-    function = next(one.op.name for one in model.components if one.name == name)
-    title = f"{name} ({function}){_time(model, t_ind)}"
+    title = f"{name} ({function.name}){_time(model, t_ind)}"
     return _draw(model, curves, title, options)
 
 

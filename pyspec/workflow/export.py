@@ -172,7 +172,8 @@ def components_of(fit: Any, *, whole: bool = False) -> dict[str, Array]:
     """The components of a fit to one spectrum, in file order."""
     peaks, grounds = fit.components(whole=whole)
     found = {**peaks, **grounds}
-    return {component.name: found[component.name] for component in fit.model.components}
+    names = [component.name for component in fit.model.components]
+    return {name: found[name] for name in names if name in found}
 
 
 def _write_map(fit: Any, folder: Folder) -> None:

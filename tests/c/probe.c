@@ -52,6 +52,8 @@ void probe_faddeeva(int64_t n, const double *x, const double *y, double *out)
 #define CONV_OF_PROFILE NONE
 #define CONV_OF_IRF NONE
 #define CONV_OF_RESPONSE NONE
+#define CONV_OF_RESOLUTION NONE
+#define CONV_OF_RESOLVED NONE
 
 PROBE void probe_mass(int64_t op, int64_t side, int64_t n, const double *away, double width,
                       double *out);

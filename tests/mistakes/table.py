@@ -30,7 +30,7 @@ LOAD = 'load_models("models.yaml")'
 
 def _names(domain: str) -> str:
     """The functions that a model of this domain takes, as answers list them."""
-    ops = (op for op in OPS.values() if op.domain == domain and op.kind != "RESPONSE")
+    ops = (op for op in OPS.values() if op.domain == domain and not op.derived)
     return ", ".join(op.name for op in ops)
 
 

@@ -28,7 +28,7 @@ def test_the_stub_has_the_classes_and_arguments_of_the_table() -> None:
     expected = {
         name: (op.params, op.n_required)
         for name, op in OPS.items()
-        if op.kind != "RESPONSE" and not op.external
+        if not op.derived and not op.external
     }
     assert found == expected
     assert set(found) == set(components.NAMES)

@@ -32,6 +32,9 @@ Entry = tuple[int, int, Any]
 #: Makes the executor of a part.
 Make = Callable[[Model, Measurement], Executor]
 
+#: Kinds of functions that act on what stands below them.
+INSTRUMENTS = ("KERNEL", "IRF", "RESOLUTION")
+
 #: Relative step of differences, where a backend has no derivatives.
 STEP = float(np.finfo(float).eps ** (1 / 3))
 
@@ -50,10 +53,11 @@ class Column(Protocol):
 
 
 def operators(model: Model, component: Component) -> list[Component]:
-    """What acts on a component: kernels and instruments above it, or what reads the spectrum."""
+    """What acts on a component: kernels, instruments and a resolution above it, or what reads the
+    spectrum."""
     index = model.components.index(component)
     above = model.components[:index]
-    return [one for one in above if one.op.kind in ("KERNEL", "IRF") or one.op.spectrum_fed]
+    return [one for one in above if one.op.kind in INSTRUMENTS or one.op.spectrum_fed]
 
 
 def stands_still(model: Model, components: Sequence[Component]) -> bool:
@@ -221,7 +225,7 @@ def rest_of(model: Model) -> list[Component]:
     """The components that have an amplitude which is not free, in file order."""
     found = []
     for component in model.components:
-        if component.op.kind in ("KERNEL", "IRF"):
+        if component.op.kind in INSTRUMENTS:
             continue
         linear = linear_of(component.pars, component.op.linear)
         if not linear or any(par.free is None for par in linear):

@@ -1,0 +1,192 @@
+"""References of lines and backgrounds under a Gaussian resolution of the energies.
+
+``resolution`` is written into a model above what the instrument blurs. The other functions are
+what it makes of the function that stands in front in their name, with the same parameters and
+``R``, the standard deviation of the resolution, eV, R > 0. No axis limits them: a function is
+taken wherever the Gaussian reaches. They are exact where there is a closed form; else the
+integral is done in panels, `_smeared`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+from scipy import special
+
+from pyspec.functions import energy
+
+Array: TypeAlias = npt.NDArray[np.float64]
+Value: TypeAlias = float | Array
+
+#: Nodes of a panel, and how far the Gaussian reaches: the density is 1e-18 there.
+_NODES, _WEIGHTS = np.polynomial.legendre.leggauss(24)
+_REACH = 9.0
+
+
+def resolution(d: Array, SD: Value) -> Array:
+    """Gaussian resolution of the energies, which convolves what stands below it.
+
+    ``exp(-(d / SD)^2 / 2) / (SD sqrt(2 pi))``. Each line and background below is replaced by its
+    exact convolution; nothing is convolved on the grid, so that the ends of the axis play no part.
+    ``Shirley``, ``StaticShirley`` and ``Tougaard`` below read the convolved spectrum: a sum over
+    losses and a convolution can change places.
+
+    Parameters
+    ----------
+    d : distances, eV
+    SD : standard deviation, eV, SD > 0; the full width at half maximum is 2.3548 SD
+
+    Source: the response of an electron analyser, S. Hüfner, Photoelectron Spectroscopy, 3rd ed.,
+    Springer 2003.
+    """
+    return np.asarray(np.exp(-((d / SD) ** 2) / 2) / (SD * np.sqrt(2 * np.pi)))
+
+
+def Gauss_resolution(x: Array, A: Value, x0: Value, SD: Value, R: Value) -> Array:
+    """A wider and lower Gaussian: ``A SD / T exp(-((x - x0) / T)^2 / 2)``, ``T^2 = SD^2 + R^2``."""
+    total = np.sqrt(SD**2 + R**2)
+    return np.asarray(A * SD / total * np.exp(-(((x - x0) / total) ** 2) / 2))
+
+
+def Lorentz_resolution(x: Array, A: Value, x0: Value, W: Value, R: Value) -> Array:
+    """A Voigt line of the same area: ``A sqrt(pi) v Re w(u + i v)`` with
+    ``u = (x - x0) / (R sqrt2)`` and ``v = W / (2 R sqrt2)``."""
+    scale = R * np.sqrt(2)
+    v = W / 2 / scale
+    w = special.wofz((x - x0) / scale + 1j * v)
+    return np.asarray(A * np.sqrt(np.pi) * v * w.real)
+
+
+def Voigt_resolution(x: Array, A: Value, x0: Value, SD: Value, W: Value, R: Value) -> Array:
+    """A Voigt line with the Gaussian width ``T``, ``T^2 = SD^2 + R^2``, of the same area:
+    ``A SD / T Re w(z) / Re w(z0)``, ``z0`` with SD as before."""
+    total = np.sqrt(SD**2 + R**2)
+    own = np.maximum(SD, 1e-12 * W)  # as in Voigt
+    top = special.wofz(0.5j * W / (own * np.sqrt(2))).real
+    w = special.wofz(((x - x0) + 0.5j * W) / (total * np.sqrt(2)))
+    return np.asarray(A * own / total * w.real / top)
+
+
+def GLS_resolution(x: Array, A: Value, x0: Value, F: Value, m: Value, R: Value) -> Array:
+    """Its Gaussian and its Lorentzian, each convolved."""
+    SD = F / np.sqrt(8 * np.log(2))
+    gauss = Gauss_resolution(x, 1.0, x0, SD, R)
+    return np.asarray(A * ((1 - m) * gauss + m * Lorentz_resolution(x, 1.0, x0, F, R)))
+
+
+def Offset_resolution(x: Array, y0: Value, R: Value) -> Array:
+    """A constant stays."""
+    return np.asarray(np.zeros_like(x) + y0 + 0.0 * R)
+
+
+def LinBack_resolution(
+    x: Array, m: Value, b: Value, xStart: Value, xStop: Value, R: Value
+) -> Array:
+    """The line with rounded ends: ``b + m [r(x - xStart) - r(x - xStop)]`` with
+    ``r(u) = u Phi(u / R) + R phi(u / R)``."""
+
+    def bend(u: Any) -> Any:  # r(u) less max(u, 0)
+        z = np.abs(u / R)
+        density = np.exp(-(z**2) / 2) / np.sqrt(2 * np.pi)
+        return R * (density - z * special.erfc(z / np.sqrt(2)) / 2)
+
+    line = energy.LinBack(x, m, b, xStart, xStop)
+    return np.asarray(line + m * (bend(x - xStart) - bend(x - xStop)))
+
+
+def ErfStep_resolution(x: Array, A: Value, x0: Value, SD: Value, R: Value) -> Array:
+    """A wider step, ``sqrt(SD^2 + R^2)`` for SD."""
+    return energy.ErfStep(x, A, x0, np.sqrt(SD**2 + R**2))
+
+
+def FermiEdge_resolution(
+    x: Array, A: Value, x0: Value, T: Value, SD: Value, mBelow: Value, mAbove: Value, R: Value
+) -> Array:
+    """The edge with ``sqrt(SD^2 + R^2)`` for SD."""
+    return energy.FermiEdge(x, A, x0, T, np.sqrt(SD**2 + R**2), mBelow, mAbove)
+
+
+def PolyBack_resolution(x: Array, c1: Value, c2: Value, c3: Value, x0: Value, R: Value) -> Array:
+    """``c1 d + c2 (d^2 + R^2) + c3 d (d^2 + 3 R^2)``, ``d = x - x0``."""
+    d = x - x0
+    return np.asarray(c1 * d + c2 * (d**2 + R**2) + c3 * d * (d**2 + 3 * R**2))
+
+
+def ExpBack_resolution(x: Array, A: Value, x0: Value, k: Value, R: Value) -> Array:
+    """A higher exponential: ``A exp(-k (x - x0) + (k R)^2 / 2)``."""
+    return np.asarray(A * np.exp(-k * (x - x0) + (k * R) ** 2 / 2))
+
+
+def GaussAsym_resolution(x: Array, A: Value, x0: Value, SD: Value, ratio: Value, R: Value) -> Array:
+    """``int GaussAsym(x') N(x - x'; R) dx'``, in panels."""
+    scale = SD * np.minimum(ratio, 1.0)
+    return _smeared(lambda at: energy.GaussAsym(at, A, 0.0, SD, ratio), x - x0, R, scale)
+
+
+def SkewGauss_resolution(x: Array, A: Value, x0: Value, w: Value, b: Value, R: Value) -> Array:
+    """``int SkewGauss(x') N(x - x'; R) dx'``, in panels that begin where the line ends."""
+    skew = np.copysign(np.maximum(np.abs(b), 0.02), b)  # below, the end is beyond all digits
+    end = -w / (2 * skew)
+    scale = np.abs(end) * np.exp(-9 * np.abs(skew))
+    return _smeared(lambda at: energy.SkewGauss(at + end, A, 0.0, w, b), x - x0 - end, R, scale)
+
+
+def GLP_resolution(x: Array, A: Value, x0: Value, F: Value, m: Value, R: Value) -> Array:
+    """``int GLP(x') N(x - x'; R) dx'``, in panels; NaN beyond 0 <= m <= 1, where the line has
+    poles or no end."""
+    value = _smeared(lambda at: energy.GLP(at, A, 0.0, F, m), x - x0, R, 0.5 * F)
+    return np.asarray(np.where((m < 0) | (m > 1), np.nan, value))
+
+
+def GLSAsym_resolution(
+    x: Array, A: Value, x0: Value, F: Value, m: Value, a: Value, R: Value
+) -> Array:
+    """``int GLSAsym(x') N(x - x'; R) dx'``, in panels."""
+    scale = 0.3 / (1 / F + np.abs(a))
+    return _smeared(lambda at: energy.GLSAsym(at, A, 0.0, F, m, a), x - x0, R, scale)
+
+
+def LA_resolution(
+    x: Array, A: Value, x0: Value, W: Value, alpha: Value, beta: Value, R: Value
+) -> Array:
+    """``int LA(x') N(x - x'; R) dx'``, in panels."""
+    scale = 0.5 * W / np.sqrt(1 + np.maximum(alpha, beta))
+    return _smeared(lambda at: energy.LA(at, A, 0.0, W, alpha, beta), x - x0, R, scale)
+
+
+def AtanStep_resolution(x: Array, A: Value, x0: Value, W: Value, R: Value) -> Array:
+    """``int AtanStep(x') N(x - x'; R) dx'``, in panels."""
+    return _smeared(lambda at: energy.AtanStep(at, A, 0.0, W), x - x0, R, 0.5 * W)
+
+
+def _smeared(line: Callable[[Any], Array], away: Array, R: Value, scale: Value) -> Array:
+    """The convolution of `line` with a Gaussian, at a distance `away` from its centre.
+
+    The line has features of a size of `scale` at its centre, where it may have a kink, and is the
+    smoother the further off. So the range that the Gaussian reaches around each point is cut at
+    every standard deviation, at the centre, and at distances from the centre that double.
+    """
+    away, R, scale = (np.asarray(value, float)[..., None] for value in (away, R, scale))
+    low, high = away - _REACH * R, away + _REACH * R
+    steps = np.arange(-_REACH, _REACH + 1)
+    finest = np.maximum(scale, 1e-6 * R)
+    count = int(np.ceil(np.log2(max(float(np.nanmax(_REACH * R / finest)), 1.0)))) + 3
+    doubling = finest * 2.0 ** np.arange(-1, count)
+    shape = np.broadcast_shapes(away.shape, (*doubling.shape[:-1], 1), R.shape)[:-1]
+    cuts = [away + R * steps, -doubling, doubling, 0.0 * scale]
+    edges = np.concatenate([np.broadcast_to(cut, (*shape, cut.shape[-1])) for cut in cuts], axis=-1)
+    edges = np.sort(np.clip(edges, low, high), axis=-1)
+    total = np.zeros(shape)
+    for k in range(edges.shape[-1] - 1):
+        half = (edges[..., k + 1] - edges[..., k]) / 2
+        if not np.any(half > 0):
+            continue
+        for node, weight in zip(_NODES, _WEIGHTS, strict=True):
+            at = edges[..., k] + half * (1 + node)
+            z = (away[..., 0] - at) / R[..., 0]
+            density = np.exp(-(z**2) / 2) / (R[..., 0] * np.sqrt(2 * np.pi))
+            total += weight * half * density * line(at)
+    return np.asarray(total)

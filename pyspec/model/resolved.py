@@ -1,0 +1,66 @@
+"""The components of a model as they stand in its spectrum: blurred where a resolution is above."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from pyspec._library import OPS
+from pyspec.errors import ModelError
+from pyspec.functions.responses import WIDTH, response, response_order
+from pyspec.model.tree import Component
+
+
+def resolution_of(components: Sequence[Component], component: Component) -> Component | None:
+    """The resolution above a component, or None."""
+    for above in components:
+        if above is component:
+            return None
+        if above.op.kind == "RESOLUTION":
+            return above
+    return None
+
+
+def as_seen(components: Sequence[Component]) -> list[Component]:
+    """The components of a spectrum, in file order: without the resolution, and what stands below
+    it replaced by the row of the table that holds its convolution. What reads the spectrum reads
+    the convolved one, which is the same as to convolve what it makes."""
+    found = []
+    instrument: Component | None = None
+    for component in components:
+        if component.op.kind == "RESOLUTION":
+            instrument = component
+        elif instrument is None or component.op.spectrum_fed:
+            found.append(component)
+        else:
+            found.append(_blurred(component, instrument))
+    return found
+
+
+def _blurred(component: Component, instrument: Component) -> Component:
+    row = response(component.op, instrument.op)
+    assert row is not None
+    (width,) = instrument.pars
+    order = response_order(component.op, row)
+    pars = tuple(width if position == WIDTH else component.pars[position] for position in order)
+    return Component(component.name, row.name, pars, component.where)
+
+
+def check_resolution(components: Sequence[Component]) -> None:
+    """A spectrum has one resolution, above functions of which the convolution is known."""
+    found = [component for component in components if component.op.kind == "RESOLUTION"]
+    if len(found) > 1:
+        raise ModelError(
+            f"{found[1].where}: {found[1].name}: the model has {found[0].name} already; one "
+            "Gaussian of the SD sqrt(SD1^2 + SD2^2) does the same"
+        )
+    for instrument in found:
+        below = list(components)[list(components).index(instrument) + 1 :]
+        for component in below:
+            if component.op.spectrum_fed or response(component.op, instrument.op) is not None:
+                continue
+            able = [row.name for row in OPS.values() if response(row, instrument.op) is not None]
+            raise ModelError(
+                f"{component.where}: {component.name}: {component.op.name} has no known "
+                f"convolution with a Gaussian; move it above {instrument.name} "
+                f"({instrument.where}), or use one of {', '.join(able)}"
+            )
