@@ -27,7 +27,6 @@ from pyspec.model.evaluators import find_evaluator
 from pyspec.model.guess import guess_values
 from pyspec.model.parts import need_part, owner_of, parts_of, retell, with_parts
 from pyspec.model.peer_names import ModelNames
-from pyspec.model.resolved import check_resolution
 from pyspec.model.sampling import terms
 from pyspec.model.show import html_table, parameter_cells
 from pyspec.model.to_yaml import model_text, whole_text
@@ -79,7 +78,6 @@ class Model(ModelNames):
         self.aux_weights: Array | None = None
         owned = [par for component in self.components for par in component.parameters]
         self._check(with_parts([*owned, *self.quantities]), complete=False)
-        check_resolution(self.components)
 
     def __repr__(self) -> str:
         given = (("energy", self.energy), ("time", self.time))

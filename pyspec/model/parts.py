@@ -8,6 +8,7 @@ from pyspec.errors import CallError, ModelError
 from pyspec.model.describe import Description, Value, build_described
 from pyspec.model.kinetics import KINETICS
 from pyspec.model.own import FUNCTIONS, INCLUDE
+from pyspec.model.resolved import check_resolution
 from pyspec.model.to_yaml import dynamics_names, dynamics_text, profile_text
 from pyspec.model.tree import Component, Dynamics, Par, Profile
 
@@ -33,6 +34,7 @@ def parts_of(
         )
     ready = [one for one in components if isinstance(one, Component)]
     if len(ready) == len(components) and not isinstance(quantities, Mapping):
+        check_resolution(ready)
         return ready, list(quantities)
     if ready or (quantities and not isinstance(quantities, Mapping)):
         raise ModelError(
@@ -40,7 +42,10 @@ def parts_of(
             "a loaded model; not both"
         )
     described = [one for one in components if not isinstance(one, Component)]
-    return build_described(name, described, quantities if isinstance(quantities, Mapping) else {})
+    given_by_name = quantities if isinstance(quantities, Mapping) else {}
+    built, own = build_described(name, described, given_by_name)
+    check_resolution(built)
+    return built, own
 
 
 def owner_of(
