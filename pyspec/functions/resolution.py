@@ -140,7 +140,8 @@ def SkewGauss_resolution(x: Array, A: Value, x0: Value, w: Value, b: Value, R: V
 def GLP_resolution(x: Array, A: Value, x0: Value, F: Value, m: Value, R: Value) -> Array:
     """``int GLP(x', A, x0, F, m) N(x - x'; R) dx'``, in panels; NaN beyond 0 <= m <= 1, where the
     line has poles or no end."""
-    value = _smeared(lambda at: energy.GLP(at, A, 0.0, F, m), x - x0, R, 0.5 * F)
+    inside = np.clip(m, 0.0, 1.0)
+    value = _smeared(lambda at: energy.GLP(at, A, 0.0, F, inside), x - x0, R, 0.5 * F)
     return np.asarray(np.where((m < 0) | (m > 1), np.nan, value))
 
 
