@@ -33,7 +33,7 @@ static pyspec_plan *good_plan(void)
     const int store = PYSPEC_FLAG_STORE, shape = PYSPEC_FLAG_SHAPE;
     const int component = PYSPEC_STEP_COMPONENT;
     const int law[] = {0, 3, 4, -1}, profile[] = {1, 4}, still[] = {4, 1, 2};
-    const int peak[] = {5, 1, 2}, second[] = {6, 1, 2, 3}, shirley[] = {3}, formula[] = {6};
+    const int peak[] = {5, 1, 2}, second[] = {6, 1, 2, 3}, shirley[] = {3}, written[] = {6};
     int64_t program[MOST_FORMULA_WORDS];
     rng r = {3};
     if (only_constants) {
@@ -56,7 +56,7 @@ static pyspec_plan *good_plan(void)
     add_call(b, component, OP_Gauss, shape, 1, 3, peak);
     add_call(b, component, OP_GLP, shape, 1, 4, second);
     const int n_code = (int)random_formula(&r, program, 1, 1);
-    add_formula(b, component, shape, 1, 1, formula, n_code, program);
+    add_formula(b, component, shape, 1, 1, written, n_code, program);
     add_call(b, component, OP_Shirley, store, 0, 1, shirley)->source = 1;
     add_word(b, 5); /* behind the parameters of Shirley: a row that moves */
     add_step(b, PYSPEC_STEP_ADD, 0, 1, 0);
