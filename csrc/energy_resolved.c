@@ -227,15 +227,15 @@ KERNEL(Offset_resolution)
     }
 }
 
-/* What blurring adds at a distance u from a bend: R phi - |u| Phi(-|u| / R). */
-static ALWAYS_INLINE void bend_at(double u, double R, double inverse, double *added,
-                                  double *above, double *density)
+/* What blurring adds at a distance u from a bend, in units of R: phi - |z| Phi(-|z|), z = u / R. */
+static ALWAYS_INLINE void bend_at(double u, double inverse, double *added, double *above,
+                                  double *density)
 {
     double z = v_clamp(u * inverse, 1e150);
     *above = 0.5 * v_erfc(-z * PYSPEC_SQRT1_2);
-    *density = v_exp(-0.5 * (z * z)) * SMEAR_DENSITY;
-    double outside = 0.5 * v_erfc(fabs(z) * PYSPEC_SQRT1_2);
-    *added = R * (*density - fabs(z) * outside);
+    double bell = v_exp(-0.5 * (z * z)), outside = 0.5 * v_erfc(fabs(z) * PYSPEC_SQRT1_2);
+    *density = bell * SMEAR_DENSITY;
+    *added = v_sum_of_products(-fabs(z), outside, bell, SMEAR_DENSITY);
 }
 
 KERNEL(LinBack_resolution)
@@ -245,10 +245,10 @@ KERNEL(LinBack_resolution)
     FOR_VECTORS FOR_LANES {
         double x = X, start, stop, above_start, above_stop, at_start, at_stop;
         double R = v_clamp(P(4), 1e300);
-        bend_at(x - P(2), R, inverse[l], &start, &above_start, &at_start);
-        bend_at(x - P(3), R, inverse[l], &stop, &above_stop, &at_stop);
+        bend_at(x - P(2), inverse[l], &start, &above_start, &at_start);
+        bend_at(x - P(3), inverse[l], &stop, &above_stop, &at_stop);
         double run = (x < P(2) ? P(2) : x > P(3) ? P(3) : x) - P(2);
-        run = v_clamp(run + (start - stop), 1e300);
+        run = v_clamp(run + R * (start - stop), 1e300);
         y[AT] = P(0) * run + P(1);
         if (want) {
             d[0][AT] = run;
@@ -263,9 +263,9 @@ KERNEL(LinBack_resolution)
 KERNEL(PolyBack_resolution)
 {
     FOR_VECTORS FOR_LANES {
-        double run = X - P(3), square = P(4) * P(4);
-        double second = run * run + square, third = run * (run * run + 3.0 * square);
-        y[AT] = P(0) * run + P(1) * second + P(2) * third;
+        double run = X - P(3), second = v_square_sum(run, P(4));
+        double third = run * v_sum_of_products(run, run, 3.0 * P(4), P(4));
+        y[AT] = P(0) * run + v_sum_of_products(P(1), second, P(2), third);
         if (want) {
             d[0][AT] = run;
             d[1][AT] = second;

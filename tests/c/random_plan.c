@@ -60,7 +60,8 @@ static int random_op(rng *r, int step)
     for (;;) {
         int op = (int)below(r, N_OPS);
         const op_row *row = &pyspec_op_table[op];
-        if (step == PYSPEC_STEP_COMPONENT ? row->domain == DOMAIN_ENERGY
+        if (step == PYSPEC_STEP_COMPONENT ? row->domain == DOMAIN_ENERGY &&
+                                                row->kind != KIND_RESOLUTION
                                           : row->kind == (step ? kinds[step] : law))
             return op;
     }

@@ -207,10 +207,10 @@ static void refuses_an_op_of_another_kind(void)
         const op_row *row = &pyspec_op_table[op];
         int law = row->kind == KIND_DYNAMICS || row->kind == KIND_RESPONSE;
         int component = row->kind == KIND_PEAK || row->kind == KIND_BACKGROUND ||
-                        is_fed(row);
+                        row->kind == KIND_RESOLVED || is_fed(row);
         CHECK_INT(status_with_op(LAW, op) != STATUS_OP, law);
         CHECK_INT(status_with_op(GAUSS, op) != STATUS_OP, component);
-        CHECK_INT(row->domain == DOMAIN_ENERGY, component);
+        CHECK_INT(row->domain == DOMAIN_ENERGY, component || row->kind == KIND_RESOLUTION);
         CHECK_INT(row->domain == DOMAIN_AUX, row->kind == KIND_PROFILE);
     }
 }
