@@ -7,7 +7,7 @@ CMAKE_FLAGS := -DPYSPEC_WERROR=ON
 MAKEFLAGS += --no-print-directory
 JOBS ?= $(shell getconf _NPROCESSORS_ONLN)
 # A process per core, each with whole files, so that what a file shares is made once.
-PYTEST = $(BIN)/python -m pytest -n $(JOBS) --dist loadfile --no-loadscope-reorder \
+PYTEST = $(BIN)/python -m pytest -n $(JOBS) --dist loadfile \
     -q --progress -o console_output_style=classic
 CTEST = $(BIN)/ctest --output-on-failure --parallel $(JOBS)
 

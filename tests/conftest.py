@@ -14,17 +14,6 @@ if "PYTEST_XDIST_WORKER" in os.environ:
     for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
         os.environ.setdefault(name, "1")
 
-#: Files that take ten seconds or more, though some of them hold few tests.
-LONG = frozenset(
-    f"test_{name}.py"
-    for name in (
-        *("agreement", "derivatives", "passes", "separable", "hard_starts", "bench", "pages"),
-        *("kill", "damage", "damaged", "notebook", "proof", "jumps", "slopes", "traps", "inside"),
-        *("fit_command", "look_commands", "draw_formats", "references", "exact", "resolution"),
-        *("kinetics", "by_reference", "simulated", "examples", "distributions", "interrupts"),
-    )
-)
-
 #: The property under which a test leaves lines for the end of the run.
 CLOSING = "closing lines"
 
@@ -38,11 +27,6 @@ def pytest_configure(config: pytest.Config) -> None:
     terminal = config.pluginmanager.get_plugin("terminalreporter")
     if config.getoption("--progress") and terminal is not None:
         config.pluginmanager.register(Progress(terminal), "progress")
-
-
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Files that take long begin first, so that no process is left with one at the end."""
-    items.sort(key=lambda item: item.path.name not in LONG)
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
