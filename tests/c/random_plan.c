@@ -51,7 +51,7 @@ double hostile_double(rng *r)
 }
 
 /* An op of the table: one that the step can run. An instrument's response instead of a law is
- * rare, because those without a closed form are slow. */
+ * rare, and so is a blurred line, because those without a closed form are slow. */
 static int random_op(rng *r, int step)
 {
     static const int kinds[] = {[PYSPEC_STEP_CONVOLVE] = KIND_KERNEL,
@@ -60,6 +60,8 @@ static int random_op(rng *r, int step)
     for (;;) {
         int op = (int)below(r, N_OPS);
         const op_row *row = &pyspec_op_table[op];
+        if (row->kind == KIND_RESOLVED && !chance(r, 5))
+            continue;
         if (step == PYSPEC_STEP_COMPONENT ? row->domain == DOMAIN_ENERGY &&
                                                 row->kind != KIND_RESOLUTION
                                           : row->kind == (step ? kinds[step] : law))
