@@ -271,7 +271,7 @@ def _resolved(instrument: OpDef) -> list[str]:
         "the line 8 Gauss-Hermite nodes do. Components of other names are refused below it; "
         "PowerBack and a formula of one's own belong above it.",
         "\n".join(rows),
-        "With closed form a point costs 10 to 40 ns on one core, with integral 0.1 to 1 µs; all "
+        "With closed form a point costs 10 to 80 ns on one core, with integral 0.1 to 1 µs; all "
         "derivatives together two to three times that.",
     ]
 

@@ -56,7 +56,7 @@ class SourceExecutor(CompiledExecutor):
         return Capabilities(in_c=True, in_parts=False)
 
     def residual(self, theta: Values, fixed: Values = None, out: Array | None = None) -> Array:
-        """Loads the window. Raises :class:`DataError` where that is too large."""
+        """Loads the data. Raises :class:`DataError` where that is too large."""
         loaded = np.asarray(self.source)
         whole = CompiledExecutor(
             self.plan, replace(self.measurement, data=loaded), packed=self.packed

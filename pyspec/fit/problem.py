@@ -58,13 +58,14 @@ class FitProblem:
     ) -> None:
         self.model = model
         self.measurement = measurement
-        #: Of the data as they are now: what is saved later must be what was fitted.
-        self.data_checksum = checksum_of(measurement)
         self.backend = backend
         self.fixed = None if fixed is None else dict(fixed)
         self.without = checked_classes(without)
         self._executor: Executor | None = executor
         self.names: tuple[str, ...] = tuple(self.executor.opt_param_names)
+        #: Of the data as they are now: what is saved later must be what was fitted. The executor
+        #: has refused other shapes by now, before the data are read.
+        self.data_checksum = checksum_of(measurement)
         self._start()
 
     def make_executor(self) -> Executor:

@@ -102,10 +102,9 @@ def as_source(data: Any) -> Source | None:
 
 
 def _inner(data: Any) -> Any:
-    """What an xarray.DataArray holds; else the data."""
-    if type(data).__module__.startswith("xarray"):
-        return data.variable._data if getattr(data, "chunks", None) is None else data.data
-    return data
+    """The dask array of an xarray.DataArray in chunks; else the data, which give their rows."""
+    in_chunks = type(data).__module__.startswith("xarray") and data.chunks is not None
+    return data.data if in_chunks else data
 
 
 def _source(data: Any) -> Source:

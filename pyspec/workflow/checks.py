@@ -66,6 +66,13 @@ def _numbers(given: Any, what: str) -> npt.NDArray[Any]:
     return array
 
 
+def check_nan_policy(nan_policy: str) -> None:
+    """Raises :class:`DataError` for anything but "raise" and "omit"."""
+    if nan_policy not in ("raise", "omit"):
+        hint = suggest(str(nan_policy), ["raise", "omit"])
+        raise DataError(f"nan_policy must be 'raise' or 'omit', not {nan_policy!r}{hint}")
+
+
 def check_data(
     given: Any,
     energy: npt.NDArray[np.float64] | None,
@@ -75,9 +82,7 @@ def check_data(
 ) -> tuple[npt.NDArray[Any], npt.NDArray[np.bool_] | None]:
     """Data against its axes: (n_energy,) or (n_time, n_energy), finite unless masked, real;
     frozen. The second is False where a point is masked, or None without a mask."""
-    if nan_policy not in ("raise", "omit"):
-        hint = suggest(str(nan_policy), ["raise", "omit"])
-        raise DataError(f"nan_policy must be 'raise' or 'omit', not {nan_policy!r}{hint}")
+    check_nan_policy(nan_policy)
     data = _numbers(given, "data")
     if data.ndim not in (1, 2):
         raise DataError(

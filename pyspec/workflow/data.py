@@ -14,7 +14,7 @@ from pyspec.io.source import as_source
 from pyspec.model import Measurement
 from pyspec.model.axes import check_axis, check_weights
 from pyspec.model.source import Source, source_of
-from pyspec.workflow.checks import check_data, check_mask, check_pattern
+from pyspec.workflow.checks import check_data, check_mask, check_nan_policy, check_pattern
 from pyspec.workflow.noise import Noise, make_noise
 from pyspec.workflow.windows import excluded, index_range, row_range
 from pyspec.workflow.workspace import Workspace
@@ -84,7 +84,7 @@ class FileData:
             raise DataError("data need an energy axis: File(data=..., energy=..., time=...)")
         source = as_source(data)
         if source is not None:
-            self._refer_to(source, mask)
+            self._refer_to(source, mask, nan_policy)
             return
         is_trace = self.energy is None
         masked = isinstance(data, np.ma.MaskedArray)
@@ -98,8 +98,14 @@ class FileData:
             raise DataError("data of shape (time, energy) need a time axis: File(..., time=...)")
         self.raw = self.data
 
-    def _refer_to(self, source: Source, mask: Any) -> None:
+    def _refer_to(self, source: Source, mask: Any, nan_policy: str) -> None:
         """Data that stay where they are; whether they are finite is seen when a fit reads them."""
+        check_nan_policy(nan_policy)
+        if nan_policy == "omit":
+            raise DataError(
+                f"nan_policy='omit' needs data in memory, and {source.name} stays where it is; "
+                "leave the points out by mask=, (n_time, n_energy), True where a point is hidden"
+            )
         expected = tuple(0 if axis is None else axis.size for axis in (self.time, self.energy))
         if source.shape != expected:
             raise DataError(

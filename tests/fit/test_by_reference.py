@@ -63,7 +63,19 @@ def as_memmap(path: Path, data: Any) -> Any:
     return np.load(path / "data.npy", mmap_mode="r")
 
 
-@pytest.mark.parametrize("store", [as_hdf5, as_zarr, as_dask, as_memmap])
+def as_xarray(path: Path, data: Any) -> Any:
+    return pytest.importorskip("xarray").DataArray(data, dims=("time", "energy"))
+
+
+def as_chunked_xarray(path: Path, data: Any) -> Any:
+    pytest.importorskip("dask.array")
+    return as_xarray(path, data).chunk({"time": 13})
+
+
+STORES = [as_hdf5, as_zarr, as_dask, as_memmap, as_xarray, as_chunked_xarray]
+
+
+@pytest.mark.parametrize("store", STORES)
 def test_every_store_gives_the_rows(
     store: Callable[[Path, Any], Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -76,7 +88,7 @@ def test_every_store_gives_the_rows(
     np.testing.assert_array_equal(2.0 * source - data, data)
     assert digest(source) == digest(data)
     assert source.dtype == np.float32
-    if store is not as_dask:
+    if store not in (as_dask, as_chunked_xarray):
         again = pickle.loads(pickle.dumps(source))
         np.testing.assert_array_equal(again.rows(10, 20), data[10:20])
 
@@ -112,6 +124,15 @@ def test_a_window_of_rows_reads_no_others(monkeypatch: pytest.MonkeyPatch) -> No
     assert result.n_data == 18 * store.shape[1]
     assert min(begin for begin, _ in store.asked) == 11
     assert max(end for _, end in store.asked) == 29
+
+
+def test_axes_of_another_size_are_refused_before_the_data_are_read() -> None:
+    model, measurement = CASES["a series"]()[0]
+    store = Rows(np.asarray(measurement.data)[:-1])
+    source: Any = by_reference(store)
+    with pytest.raises(DataError, match=r"data have shape \(.*\), the axes of"):
+        fit_model(model, Measurement(data=source))
+    assert not store.asked
 
 
 def file_of(data: Any, model: Any, **options: Any) -> File:
@@ -215,5 +236,7 @@ def test_what_cannot_run_says_so() -> None:
             by_reference(wrong)
     with pytest.raises(DataError, match="rows is 0"):
         by_reference(np.zeros((2, 2)), rows=0)
+    with pytest.raises(DataError, match="nan_policy='omit' needs data in memory.*mask="):
+        file_of(source, model, nan_policy="omit")
     with pytest.raises(DataError, match="each row needs its time"):
         File(data=by_reference(np.zeros((3, 4))), energy=np.arange(4.0), time=np.arange(2.0))

@@ -78,16 +78,17 @@ def test_a_seed_gives_the_same_model() -> None:
     assert len({generate(seed).text for seed in range(20)}) == 20
 
 
-def test_a_small_fault_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("models", [6, pytest.param(40, marks=pytest.mark.slow)])
+def test_a_small_fault_is_found(models: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """A deviation of 1e-9 in one executor fails every model that is accepted."""
-    right = [examine(generate(seed)).status for seed in range(6)]
+    right = [examine(generate(seed)).status for seed in range(models)]
     run = CompiledExecutor.run
 
     def wrong(self: CompiledExecutor, *arguments: object) -> np.ndarray:
         return run(self, *arguments) * (1.0 + 1e-9)  # type: ignore[arg-type]
 
     monkeypatch.setattr(CompiledExecutor, "run", wrong)
-    outcomes = [examine(generate(seed)) for seed in range(6)]
+    outcomes = [examine(generate(seed)) for seed in range(models)]
     for before, outcome in zip(right, outcomes, strict=True):
         assert outcome.status == ("failed" if before == "accepted" else before)
         assert before != "accepted" or outcome.replay["yaml"]
