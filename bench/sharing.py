@@ -1,7 +1,8 @@
 """What threads and lanes save: ``python -m bench.sharing``.
 
 - Two threads against one: the normal equations of the seed problem (440 x 400, a position moves),
-  and a whole fit of 2,500 x 400 points.
+  with threads that stay, as those of a fit do, and in calls that start and end them; and a whole
+  fit of 2,500 x 400 points.
 - Eight fits of one row each in the lanes of one walk, each with values of its own, against eight
   rows of one fit: the normal equations, model and energies alike. In the seed problem one peak of
   two stands still, which one fit evaluates once and eight fits evaluate eight times.
@@ -30,18 +31,22 @@ from pyspec._library import CONSTANTS, LIBRARY, raise_status
 from pyspec._library.memory import address
 from pyspec.executor import CompiledExecutor
 from pyspec.executor.normal import FORMS, Parts, prepared, triangle_size
+from pyspec.executor.team import team_of
 
 LANES = CONSTANTS["LANES"]
 
 
 class Rows:
-    """Normal equations in one call: of LANES rows of one problem, or of LANES problems of a row."""
+    """Normal equations in one call: of the rows of one problem, or of LANES problems of a row."""
 
-    def __init__(self, executors: list[CompiledExecutor], theta: Any, stack: ExitStack) -> None:
+    def __init__(
+        self, executors: list[CompiledExecutor], theta: Any, stack: ExitStack, threads: int = 1
+    ) -> None:
         frames = [stack.enter_context(prepared(executor, None)) for executor in executors]
         order = len(executors[0].opt_param_names) + 1
         gathers = [np.arange(order - 1)] * len(executors)
-        self._parts = Parts(executors, gathers, order - 1, frames)
+        team = stack.enter_context(team_of(executors, threads))
+        self._parts = Parts(executors, gathers, order - 1, frames, team)
         self._triangles = np.zeros((len(executors), triangle_size(order)))
         for executor, frame in zip(executors, frames, strict=True):
             frame.theta[:] = theta
@@ -49,7 +54,7 @@ class Rows:
             stack.callback(frame.call.__setitem__, "plan", executor.packed.address)
         given = self._parts.address, self._parts.n, FORMS["gram"]
         if len(executors) == 1:
-            self._given: tuple[Any, ...] = *given, order, None, address(self._triangles)
+            self._given: tuple[Any, ...] = *given, order, self._parts.team, address(self._triangles)
             self._call = LIBRARY.pyspec_sum_parts
         else:
             self._given = *given, address(self._triangles)
@@ -108,8 +113,13 @@ def measure(rounds: int) -> dict[str, Any]:
     with ExitStack() as stack:
         for case in (doublet, small):
             found[f"eight rows, {case.name}"] = compare(one_call(case, stack), rounds, 200)
+        two_and_one = {
+            f"{name} thread{'s' * (count > 1)}": Rows([normal], theta, stack, count)
+            for name, count in (("two", 2), ("one", 1))
+        }
+        found["normal equations, 176,000 points"] = compare(two_and_one, rounds, 20)
     jobs = {
-        "normal equations, 176,000 points": (lambda n: normal.normal(theta, threads=n), 20),
+        "the same, threads of each call": (lambda n: normal.normal(theta, threads=n), 20),
         "whole fit, 1,000,000 points": (
             lambda n: with_threads(n, lambda: large.fit("compiled", "native")),
             1,

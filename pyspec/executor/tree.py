@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import copy
 import dataclasses
-from collections.abc import Mapping
-from typing import ClassVar
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -17,6 +17,7 @@ from pyspec._library import OpDef
 from pyspec.errors import DataError, ModelError, suggest
 from pyspec.executor.protocol import Array, Values, ValuesOnly
 from pyspec.formula import parse
+from pyspec.formula.rules import evaluate
 from pyspec.functions import outside, reference
 from pyspec.functions.losses import deviance
 from pyspec.functions.quadrature import convolve
@@ -48,13 +49,13 @@ class TreeExecutor(ValuesOnly):
         self.fixed_names = model.fixed_names
         self._energy = self._needed_axes()
         self._sampled = [par for par in self._pars.values() if par.profile is not None]
-        self._averaged = {
-            component.name: any(
-                movers(par.name, self._pars, PROFILE) for par in component.parameters
-            )
-            for component in as_seen(self.model.components)
-        }
+        self._lines = [self._line(component) for component in as_seen(self.model.components)]
         self._check_window()
+
+    def _line(self, component: Component) -> _Line:
+        averaged = any(movers(par.name, self._pars, PROFILE) for par in component.parameters)
+        op = component.op
+        return _Line(component.pars, op, reference(op), averaged)
 
     def run(self, theta: Values, fixed: Values = None) -> Array:
         """The model over the window: (n_rows, n_columns), or (n_columns,) in 1D."""
@@ -243,7 +244,7 @@ class TreeExecutor(ValuesOnly):
     def _follow(self, resolved: dict[str, float]) -> None:
         for par in self._followers:
             assert par.formula is not None
-            resolved[par.name] = float(par.formula.evaluate(resolved))
+            resolved[par.name] = float(evaluate(par.formula.root, resolved))
 
     def _sample(self, par: Par, resolved: Mapping[str, float], point: int) -> float:
         """P(aux) of a parameter at one auxiliary point; profile functions in reverse order."""
@@ -268,25 +269,32 @@ class TreeExecutor(ValuesOnly):
                 for point, weight in enumerate(self.model.aux_weights)
             ]
         total = np.zeros(self._energy.size)
-        for component in reversed(as_seen(self.model.components)):
-            if self._averaged[component.name]:
+        for line in reversed(self._lines):
+            if line.averaged:
                 mean = np.zeros(self._energy.size)
                 for weight, at in points:
-                    mean = mean + weight * self._component(
-                        component, _arguments(component, at), total
-                    )
+                    mean = mean + weight * self._component(line, at, total)
                 total = total + mean
             else:
-                total = total + self._component(component, _arguments(component, resolved), total)
+                total = total + self._component(line, resolved, total)
         return total
 
-    def _component(self, component: Component, params: list[float], before: Array) -> Array:
-        if outside(component.op, params):
+    def _component(self, line: _Line, resolved: Mapping[str, float], before: Array) -> Array:
+        params = _values(line.pars, resolved)
+        if outside(line.op, params):
             return np.full(self._energy.size, np.nan)
-        function = reference(component.op)
-        if component.op.spectrum_fed:
-            return np.asarray(function(self._energy, *params, before))
-        return np.asarray(function(self._energy, *params))
+        if line.op.spectrum_fed:
+            return np.asarray(line.function(self._energy, *params, before))
+        return np.asarray(line.function(self._energy, *params))
+
+
+class _Line(NamedTuple):
+    """A component of the spectrum, and whether it differs along the auxiliary axis."""
+
+    pars: Sequence[Par | None]
+    op: OpDef
+    function: Callable[..., Any]
+    averaged: bool
 
 
 def _continued(law: Component, params: list[float], at: float, start: float) -> list[float]:
@@ -301,8 +309,13 @@ def _continued(law: Component, params: list[float], at: float, start: float) -> 
 
 
 def _arguments(component: Component, resolved: Mapping[str, float]) -> list[float]:
-    """The parameters of a function in the order of the table; one that was left out is 0."""
-    return [np.float64(0.0 if par is None else resolved[par.name]) for par in component.pars]
+    """The parameters of a function in the order of the table."""
+    return _values(component.pars, resolved)
+
+
+def _values(pars: Sequence[Par | None], resolved: Mapping[str, float]) -> list[float]:
+    """The values of parameters; of one that was left out it is 0."""
+    return [np.float64(0.0 if par is None else resolved[par.name]) for par in pars]
 
 
 def _named(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TypeAlias
 
 import numpy as np
@@ -46,7 +47,7 @@ def FermiEdge(
     d, kT = x - x0, BOLTZMANN * T
     of_fermi = np.asarray(2 * kT > SD)
     of_gauss = ~of_fermi
-    step, slope = 0.0 * (d + SD), 0.0 * (d + SD)
+    step, slope = 0.0 * (d + kT + SD), 0.0 * (d + kT + SD)
     if of_fermi.any():
         step, slope = _sum_over_the_resolution(d, kT, np.where(of_fermi, SD, kT))
     if of_gauss.any():
@@ -58,27 +59,36 @@ def FermiEdge(
 
 def _sum_over_the_resolution(d: Array, kT: Value, SD: Value) -> tuple[Array, Array]:
     """The step and its slope as mean of Fermi functions, for SD below 2 kT."""
-    step, slope = 0.0 * (d + SD), 0.0 * (d + SD)
-    for u in _nodes(_BLUR_STEP, _BLUR_END):
+    step, slope = 0.0 * (d + kT + SD), 0.0 * (d + kT + SD)
+    for u in _groups(_BLUR_STEP, _BLUR_END, step):
         weight = _BLUR_STEP * np.exp(-(u**2) / 2) / np.sqrt(2 * np.pi)
         f = special.expit(-(d - SD * u) / kT)
-        step = step + weight * f
-        slope = slope - weight * f * (1 - f) / kT
+        step = _add(step, weight * f)
+        slope = _add(slope, -weight * f * (1 - f) / kT)
     return np.asarray(step), np.asarray(slope)
 
 
 def _sum_over_the_temperature(d: Array, kT: Value, SD: Value) -> tuple[Array, Array]:
     """The step and its slope as mean of error functions, for SD above 2 kT."""
-    step, slope = 0.0 * (d + SD), 0.0 * (d + SD)
-    for u in _nodes(_HEAT_STEP, _HEAT_END):
+    step, slope = 0.0 * (d + kT + SD), 0.0 * (d + kT + SD)
+    for u in _groups(_HEAT_STEP, _HEAT_END, step):
         weight = _HEAT_STEP / (4 * np.cosh(u / 2) ** 2)
         z = (d - kT * u) / SD
-        step = step + weight * special.erfc(z / np.sqrt(2)) / 2
-        slope = slope - weight * np.exp(-(z**2) / 2) / (np.sqrt(2 * np.pi) * SD)
+        step = _add(step, weight * special.erfc(z / np.sqrt(2)) / 2)
+        slope = _add(slope, -weight * np.exp(-(z**2) / 2) / (np.sqrt(2 * np.pi) * SD))
     return np.asarray(step), np.asarray(slope)
 
 
-def _nodes(step: float, end: float) -> list[float]:
-    """Multiples of `step` up to `end` of both signs, from outside in: small terms come first."""
+def _add(total: Array, terms: Array) -> Array:
+    """The terms of a group of nodes added to a sum, one after the other."""
+    return np.asarray(np.add.reduce(np.concatenate([total[np.newaxis], terms])))
+
+
+def _groups(step: float, end: float, like: Array) -> Iterator[Array]:
+    """Multiples of `step` up to `end` of both signs, from outside in: small terms come first. As
+    many at a time as an array of moderate size holds, on an axis before those of `like`."""
     places = [step * k for k in range(round(end / step), -1, -1)]
-    return [sign * place for place in places for sign in ((-1, 1) if place else (1,))]
+    nodes = np.array([sign * place for place in places for sign in ((-1, 1) if place else (1,))])
+    size = max(2**14 // max(like.size, 1), 1)
+    for begin in range(0, nodes.size, size):
+        yield nodes[begin : begin + size].reshape(-1, *[1] * like.ndim)

@@ -236,7 +236,7 @@ def test_what_cannot_run_says_so() -> None:
             by_reference(wrong)
     with pytest.raises(DataError, match="rows is 0"):
         by_reference(np.zeros((2, 2)), rows=0)
-    with pytest.raises(DataError, match="nan_policy='omit' needs data in memory.*mask="):
+    with pytest.raises(DataError, match=r"nan_policy='omit' needs data in memory.*mask="):
         file_of(source, model, nan_policy="omit")
     with pytest.raises(DataError, match="each row needs its time"):
         File(data=by_reference(np.zeros((3, 4))), energy=np.arange(4.0), time=np.arange(2.0))
