@@ -27,6 +27,9 @@ from pyspec.model.digest import digest
 
 Arrays = dict[str, npt.NDArray[Any]]
 
+#: Fits that are named one by one beyond those that both their number and their names speak of.
+_MOST = 100
+
 
 def write_items(
     file: Any, fits: Sequence[Mapping[str, Any]], arrays: Mapping[str, npt.NDArray[Any]]
@@ -74,9 +77,14 @@ def missing_items(file: Any, kind: str, names: Sequence[str]) -> dict[str, str]:
     """What the group ("fits" or "arrays") of an archive has lost: name → that it is missing."""
     expected = int(file.attrs.get(f"n_{kind}", len(names)))
     if kind == "fits":
-        last = max([expected, *map(int, names)], default=0)
-        places = {f"{number:04d}" for number in range(1, min(last, expected + 1000) + 1)}
-        return {f"fits/{name}": "is missing" for name in sorted(places - set(names), key=int)}
+        highest = max(map(int, names), default=0)
+        low, high = sorted((expected, highest))  # one of them may be damaged
+        last = min(high, max(low, 0) + _MOST)
+        places = {f"{number:04d}" for number in range(1, last + 1)}
+        found = {f"fits/{name}": "is missing" for name in sorted(places - set(names), key=int)}
+        if last < high:
+            found[f"fits after {last:04d}"] = f"{len(names)} fits are there, {expected} are counted"
+        return found
     lost = expected - len(names)
     return {"arrays": f"{lost} of {expected} are missing"} if lost > 0 else {}
 

@@ -150,7 +150,8 @@ def _write_texts(
     digest.texts(path, encoded, shape)
     width = max([len(text) for text in encoded], default=0) or 1
     array = np.array(encoded, dtype=string_dtype("utf-8", width)).reshape(shape)
-    group.create_dataset(key, data=array, dtype=array.dtype, **packing(array.nbytes // 8))
+    packed = packing(array.nbytes // 8) if shape else {}  # HDF5 packs no single text
+    group.create_dataset(key, data=array, dtype=array.dtype, **packed)
 
 
 def _numbers(value: Any, place: str) -> npt.NDArray[Any]:

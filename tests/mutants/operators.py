@@ -118,9 +118,9 @@ _PY_BINARY: dict[type[ast.operator], type[ast.operator]] = {
 def py_mutants(source: str) -> Iterator[Mutant]:
     """Comparisons, `and` and `or`, `not`, numbers and conditions changed; statements left out."""
     tree = ast.parse(source)
-    nodes = list(ast.walk(tree))
+    nodes, types = list(ast.walk(tree)), _types(tree)
     for place, node in enumerate(nodes):
-        for kind in _py_changes(node):
+        for kind in () if node in types else _py_changes(node):
             changed = copy.deepcopy(tree)
             target = list(ast.walk(changed))[place]
             before = ast.unparse(target).splitlines()[0]
@@ -129,6 +129,14 @@ def py_mutants(source: str) -> Iterator[Mutant]:
             yield Mutant(
                 getattr(node, "lineno", 0), f"{before} -> {after}"[:140], ast.unparse(changed)
             )
+
+
+def _types(tree: ast.AST) -> set[ast.AST]:
+    """What stands in annotations, which are never run."""
+    given = [
+        getattr(node, name, None) for node in ast.walk(tree) for name in ("annotation", "returns")
+    ]
+    return {inner for one in given if one is not None for inner in ast.walk(one)}
 
 
 def _py_changes(node: ast.AST) -> Iterator[str]:

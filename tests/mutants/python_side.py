@@ -55,8 +55,18 @@ def _take_code(old: types.FunctionType, new: types.FunctionType) -> None:
         old.__code__, old.__defaults__ = new.__code__, new.__defaults__
 
 
+def prepare(tests: Sequence[str]) -> None:
+    """Imports what these tests import, once for all mutants."""
+    if not _run([*tests, "--collect-only"]):
+        raise RuntimeError(f"{' '.join(tests)} cannot be collected")
+
+
 def tests_pass(tests: Sequence[str]) -> bool:
     """Whether these tests pass in this process."""
+    return _run(tests)
+
+
+def _run(tests: Sequence[str]) -> bool:
     arguments = ["-q", "-x", "-p", "no:cacheprovider", "-p", "no:randomly", "--no-header"]
     hidden = io.StringIO()
     with contextlib.redirect_stdout(hidden), contextlib.redirect_stderr(hidden):

@@ -1,0 +1,347 @@
+/* test_scheme.c: programs of kinetic schemes. What the check refuses, word by word; populations
+ * against the rate equations, solved in small steps; slopes against differences; and that whatever
+ * the check accepts runs within its memory (with the sanitizers). */
+#include "scheme.h"
+#include "unit.h"
+
+#include <stdlib.h>
+
+enum { WORDS = 64, TIMES = 19 };
+
+/* A program and its parameters: height, rates and populations, onset, and the width, if any. */
+typedef struct program {
+    int64_t words[WORDS];
+    double params[MAX_PARAMS];
+} program;
+
+static int64_t word_of(double value)
+{
+    int64_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    return bits;
+}
+
+/* A <-> B -> C -> lost, B -> lost; starts: A the parameter 4, C 0.25. Blocks {A, B}, {C}. */
+static program branched(int64_t target, int64_t under)
+{
+    const int64_t body[] = {0, 1, 1, 1, 0, 2, 1, 2, 3, 2, -1, 1, 1, -1, 2,
+                            0, 4, 0, 2, -1, word_of(0.25), 2, 1};
+    program p = {.params = {1.5, 2.0, 0.7, 0.3, 0.9, 0.125, 0.2}};
+    const int64_t n = (int64_t)(sizeof body / sizeof *body);
+    const int64_t head[SCHEME_HEAD] = {SCHEME_HEAD + n, 6 + under, 3, target, under, 5, 2, 2};
+    memcpy(p.words, head, sizeof head);
+    memcpy(p.words + SCHEME_HEAD, body, sizeof body);
+    return p;
+}
+
+static int is_sound(const program *p, int64_t room, int64_t n_params, int64_t *at)
+{
+    return pyspec_scheme_is_sound(p->words, room, n_params, at);
+}
+
+/* Room and parameters are those of the program, word `k` is another one. */
+static int refused_at(int64_t under, int64_t k, int64_t other)
+{
+    program p = branched(0, under);
+    int64_t at = -1;
+    CHECK(is_sound(&p, p.words[0], p.words[1], &at));
+    p.words[k] = other;
+    return is_sound(&p, branched(0, under).words[0], branched(0, under).words[1], &at) ? -1 : (int)at;
+}
+
+static void test_heads(void)
+{
+    for (int64_t under = 0; under < 2; under++) {
+        program p = branched(2, under);
+        int64_t at = -1;
+        const int64_t n = p.words[0], n_params = p.words[1];
+        CHECK(is_sound(&p, n, n_params, &at));
+        CHECK(is_sound(&p, n + 1, n_params, &at));
+        CHECK(!is_sound(&p, n - 1, n_params, &at));
+        CHECK_INT(at, 0);
+        CHECK(!is_sound(&p, SCHEME_HEAD - 1, n_params, &at));
+        CHECK(!is_sound(&p, n, n_params + 1, &at));
+        CHECK(!is_sound(&p, n, n_params - 1, &at));
+        for (int64_t k = 0; k < SCHEME_HEAD; k++) {
+            CHECK(k == 3 || refused_at(under, k, -1) == 0);
+            CHECK_INT(refused_at(under, k, k == 0 ? n + 1 : p.words[k] + 9), 0);
+        }
+        CHECK_INT(refused_at(under, 0, n - 1), 0);
+        CHECK_INT(refused_at(under, 0, SCHEME_HEAD - 1), 0);
+        CHECK_INT(refused_at(under, 3, -1), 0);
+        CHECK_INT(refused_at(under, 3, 0), -1);
+        CHECK_INT(refused_at(under, 3, 2), -1);
+        CHECK_INT(refused_at(under, 3, 3), 0);
+        CHECK_INT(refused_at(under, 4, 2), 0);
+    }
+}
+
+static void test_bodies(void)
+{
+    enum { STEP = SCHEME_HEAD, START = STEP + 15, SIZES = START + 6 };
+    for (int64_t under = 0; under < 2; under++) {
+        /* from, to, rate */
+        CHECK_INT(refused_at(under, STEP, -1), STEP);
+        CHECK_INT(refused_at(under, STEP, 3), STEP);
+        CHECK_INT(refused_at(under, STEP, 2), -1);
+        CHECK_INT(refused_at(under, STEP, 1), STEP); /* to itself */
+        CHECK_INT(refused_at(under, STEP + 7, -2), STEP + 6);
+        CHECK_INT(refused_at(under, STEP + 7, -1), -1);
+        CHECK_INT(refused_at(under, STEP + 7, 0), -1);
+        CHECK_INT(refused_at(under, STEP + 7, 3), STEP + 6);
+        for (int64_t k = 0; k < 5; k++) {
+            CHECK_INT(refused_at(under, STEP + 3 * k + 2, 0), STEP + 3 * k);
+            CHECK_INT(refused_at(under, STEP + 3 * k + 2, 1), -1);
+            CHECK_INT(refused_at(under, STEP + 3 * k + 2, 4), -1);
+            CHECK_INT(refused_at(under, STEP + 3 * k + 2, 5), STEP + 3 * k); /* the onset */
+        }
+        /* state, parameter, number */
+        CHECK_INT(refused_at(under, START, -1), START);
+        CHECK_INT(refused_at(under, START, 2), -1);
+        CHECK_INT(refused_at(under, START + 3, 3), START + 3);
+        CHECK_INT(refused_at(under, START + 1, -2), START);
+        CHECK_INT(refused_at(under, START + 1, -1), -1);
+        CHECK_INT(refused_at(under, START + 1, 0), START);
+        CHECK_INT(refused_at(under, START + 1, 1), -1);
+        CHECK_INT(refused_at(under, START + 4, 5), START + 3);
+        CHECK_INT(refused_at(under, START + 5, word_of(NAN)), -1);
+        /* lengths of blocks */
+        CHECK_INT(refused_at(under, SIZES, 0), SIZES);
+        CHECK_INT(refused_at(under, SIZES, 4), SIZES);
+        CHECK_INT(refused_at(under, SIZES, 3), SIZES + 1); /* four states in all */
+        CHECK_INT(refused_at(under, SIZES + 1, 2), SIZES + 1);
+        CHECK_INT(refused_at(under, SIZES + 1, 4), SIZES + 1);
+    }
+}
+
+/* One state more than there may be, and no more steps, starts and blocks than there may be. */
+static void test_most(void)
+{
+    for (int64_t n = 1; n <= MAX_STATES + 1; n++) {
+        for (int64_t n_steps = MAX_STEPS - 1; n_steps <= MAX_STEPS + 1; n_steps++) {
+            int64_t words[WORDS * 4] = {0, 3, n, n - 1, 0, n > 1 ? n_steps : 0, n, n}, at;
+            int64_t *word = words + SCHEME_HEAD;
+            for (int64_t k = 0; k < words[5]; k++, word += 3)
+                word[0] = k % (n - 1), word[1] = n - 1, word[2] = 1;
+            for (int64_t k = 0; k < n; k++, word += 3)
+                word[0] = k, word[1] = -1;
+            for (int64_t k = 0; k < n; k++)
+                *word++ = 1;
+            words[0] = word - words;
+            CHECK_INT(pyspec_scheme_is_sound(words, words[0], 3, &at),
+                      n <= MAX_STATES && words[5] <= MAX_STEPS);
+        }
+    }
+    /* One state, no step: height and onset alone, or MAX_PARAMS. */
+    for (int64_t under = 0; under < 2; under++)
+        for (int64_t n_params = 0; n_params < MAX_PARAMS + 3; n_params++) {
+            int64_t words[] = {SCHEME_HEAD + 1, n_params, 1, 0, under, 0, 0, 1, 1}, at;
+            CHECK_INT(pyspec_scheme_is_sound(words, 9, n_params, &at),
+                      n_params >= 2 + under && n_params <= MAX_PARAMS);
+        }
+    int64_t many[SCHEME_HEAD + 3 * 9 + 1] = {SCHEME_HEAD + 3 * 9 + 1, 2, 1, 0, 0, 0, 9, 1}, at;
+    for (int64_t k = 0; k < 9; k++)
+        many[SCHEME_HEAD + 3 * k + 1] = -1;
+    many[SCHEME_HEAD + 27] = 1;
+    CHECK(!pyspec_scheme_is_sound(many, many[0], 2, &at)); /* nine starts */
+    CHECK_INT(at, 0);
+    many[0] -= 3, many[6] -= 1;
+    many[SCHEME_HEAD + 24] = 1;
+    CHECK(pyspec_scheme_is_sound(many, many[0], 2, &at));
+}
+
+/* ---- populations ------------------------------------------------------------------------------- */
+
+static void rates_of(const program *p, const double *state, double *change)
+{
+    const int64_t *step = p->words + SCHEME_HEAD;
+    memset(change, 0, MAX_STATES * sizeof *change);
+    for (int64_t k = 0; k < p->words[5]; k++, step += 3) {
+        const double flow = p->params[step[2]] * state[step[0]];
+        change[step[0]] -= flow;
+        if (step[1] >= 0)
+            change[step[1]] += flow;
+    }
+}
+
+/* Height times the population of the target at a time behind the onset, by Runge and Kutta. */
+static double solved(const program *p, double time, int n_steps)
+{
+    const int64_t *start = p->words + SCHEME_HEAD + 3 * p->words[5];
+    double y[MAX_STATES] = {0}, slope[4][MAX_STATES], middle[MAX_STATES];
+    const double h = time / n_steps;
+    for (int64_t k = 0; k < p->words[6]; k++, start += 3) {
+        double number;
+        memcpy(&number, &start[2], sizeof number);
+        y[start[0]] += start[1] < 0 ? number : p->params[start[1]];
+    }
+    for (int i = 0; i < n_steps; i++) {
+        static const double part[4] = {0.0, 0.5, 0.5, 1.0};
+        for (int q = 0; q < 4; q++) {
+            for (int k = 0; k < MAX_STATES; k++)
+                middle[k] = y[k] + (q ? part[q] * h * slope[q - 1][k] : 0.0);
+            rates_of(p, middle, slope[q]);
+        }
+        for (int k = 0; k < MAX_STATES; k++)
+            y[k] += h / 6.0 * (slope[0][k] + 2.0 * slope[1][k] + 2.0 * slope[2][k] + slope[3][k]);
+    }
+    return p->params[0] * y[p->words[3]];
+}
+
+static int run_program(const program *p, int64_t n_words, const double *times, double *value,
+                       double (*partials)[TIMES])
+{
+    double *to[MAX_PARAMS];
+    for (int k = 0; k < MAX_PARAMS; k++)
+        to[k] = partials ? partials[k] : NULL;
+    return pyspec_scheme(p->words, n_words, 1, TIMES, times, p->params, value, partials ? to : NULL);
+}
+
+static void times_from(double first, double step, double *times)
+{
+    for (int i = 0; i < TIMES; i++)
+        times[i] = first + step * i;
+}
+
+static void test_populations(void)
+{
+    double times[TIMES], value[TIMES];
+    times_from(-0.5, 0.4, times);
+    for (int64_t target = 0; target < 3; target++) {
+        const program p = branched(target, 0);
+        CHECK_INT(run_program(&p, p.words[0], times, value, NULL), STATUS_OK);
+        for (int i = 0; i < TIMES; i++) {
+            const double after = times[i] - p.params[5];
+            const double want = after < 0.0 ? 0.0 : solved(&p, after, 4000);
+            CHECK(fabs(value[i] - want) <= 1e-10 * p.params[0]);
+        }
+    }
+}
+
+/* A Gaussian instrument, by the rule of the trapezium over 20 widths. */
+static void test_instrument(void)
+{
+    double times[TIMES], value[TIMES];
+    times_from(-0.4, 0.19, times);
+    for (int64_t target = 0; target < 3; target++) {
+        const program p = branched(target, 1);
+        const double width = p.params[6];
+        CHECK_INT(run_program(&p, p.words[0], times, value, NULL), STATUS_OK);
+        for (int i = 0; i < TIMES; i += 3) {
+            const double to = times[i] - p.params[5], end = to + 10.0 * width;
+            const int n = 200; /* from the onset on: Simpson, as the integrand begins with a step */
+            double sum = 0.0;
+            for (int k = 0; k <= n && end > 0.0; k++) {
+                const double s = end * k / n, away = (to - s) / width;
+                const double weight = k == 0 || k == n ? 1.0 : k % 2 ? 4.0 : 2.0;
+                sum += weight * exp(-0.5 * away * away) * solved(&p, s, 300);
+            }
+            sum *= end / (3.0 * n) * 0.39894228040143268 / width;
+            CHECK(fabs(value[i] - (end > 0.0 ? sum : 0.0)) <= 1e-5 * p.params[0]);
+        }
+    }
+}
+
+static void test_slopes(void)
+{
+    double times[TIMES], value[TIMES], up[TIMES], down[TIMES];
+    static double partials[MAX_PARAMS][TIMES];
+    for (int64_t under = 0; under < 2; under++)
+        for (int64_t target = 0; target < 3; target++) {
+            program p = branched(target, under);
+            times_from(-0.53, 0.37, times);
+            CHECK_INT(run_program(&p, p.words[0], times, value, partials), STATUS_OK);
+            CHECK_INT(run_program(&p, p.words[0], times, up, NULL), STATUS_OK);
+            CHECK(!memcmp(value, up, sizeof up));
+            for (int64_t k = 0; k < p.words[1]; k++) {
+                const double own = p.params[k], h = 1e-5;
+                p.params[k] = own + h;
+                run_program(&p, p.words[0], times, up, NULL);
+                p.params[k] = own - h;
+                run_program(&p, p.words[0], times, down, NULL);
+                p.params[k] = own;
+                for (int i = 0; i < TIMES; i++)
+                    CHECK(fabs(partials[k][i] - (up[i] - down[i]) / (2.0 * h)) <= 1e-7);
+            }
+        }
+}
+
+/* A -> B with the rate at which B is lost: both eigenvalues are the same. */
+static void test_coinciding_rates(void)
+{
+    const int64_t body[] = {0, 1, 1, 1, -1, 2, 0, -1, word_of(1.0), 1, 1};
+    program p = {.words = {SCHEME_HEAD + 11, 4, 2, 1, 0, 2, 1, 2}, .params = {1.0, 0.8, 0.8, 0.0}};
+    memcpy(p.words + SCHEME_HEAD, body, sizeof body);
+    double times[TIMES], value[TIMES];
+    times_from(0.0, 0.5, times);
+    for (int apart = 0; apart < 3; apart++) {
+        p.params[2] = 0.8 + (apart ? pow(10.0, -6.0 * apart) : 0.0);
+        CHECK_INT(run_program(&p, p.words[0], times, value, NULL), STATUS_OK);
+        for (int i = 0; i < TIMES; i++) {
+            const double want = 0.8 * times[i] * exp(-0.8 * times[i]);
+            CHECK(fabs(value[i] - want) <= (apart == 1 ? 1e-5 : 1e-11));
+        }
+    }
+}
+
+static void test_refusals(void)
+{
+    double times[TIMES] = {0}, value[TIMES];
+    const program p = branched(0, 0);
+    const int64_t *w = p.words, n = w[0];
+    CHECK_INT(pyspec_scheme(NULL, n, 1, 1, times, p.params, value, NULL), STATUS_NULL_POINTER);
+    CHECK_INT(pyspec_scheme(w, n, 1, 1, NULL, p.params, value, NULL), STATUS_NULL_POINTER);
+    CHECK_INT(pyspec_scheme(w, n, 1, 1, times, NULL, value, NULL), STATUS_NULL_POINTER);
+    CHECK_INT(pyspec_scheme(w, n, 1, 1, times, p.params, NULL, NULL), STATUS_NULL_POINTER);
+    CHECK_INT(pyspec_scheme(w, SCHEME_HEAD - 1, 1, 1, times, p.params, value, NULL), STATUS_PROGRAM);
+    CHECK_INT(pyspec_scheme(w, n - 1, 1, 1, times, p.params, value, NULL), STATUS_PROGRAM);
+    CHECK_INT(pyspec_scheme(w, n, 0, 1, times, p.params, value, NULL), STATUS_SIZE);
+    CHECK_INT(pyspec_scheme(w, n, 1, 0, times, p.params, value, NULL), STATUS_SIZE);
+}
+
+/* ---- whatever is accepted --------------------------------------------------------------------- */
+
+static uint64_t drawn = 1;
+
+static int64_t below(int64_t n)
+{
+    drawn = drawn * 6364136223846793005u + 1442695040888963407u;
+    return (int64_t)((drawn >> 33) % (uint64_t)n);
+}
+
+static void test_random_programs(void)
+{
+    static const double odd[] = {0.0, -1.0, 1e300, 1e-300, 1.0, 2.0, 1e-320, -0.5};
+    double times[TIMES], value[TIMES], own[2];
+    static double partials[MAX_PARAMS][TIMES];
+    int accepted = 0;
+    times_from(-3.0, 1.1, times);
+    for (int round = 0; round < 6000; round++) {
+        program p = branched(below(3), below(2));
+        for (int64_t change = 1 + below(4); change > 0; change--)
+            p.words[below(p.words[0] < WORDS ? SCHEME_HEAD + 23 : 1)] = below(8) - 1;
+        if (below(2))
+            p.words[0] = SCHEME_HEAD + 3 * p.words[5] + 3 * p.words[6] + p.words[7];
+        for (int k = 0; k < MAX_PARAMS; k++) {
+            own[0] = 0.01 * (double)below(300);
+            own[1] = below(10) ? own[0] : below(8) ? odd[below(8)] : below(2) ? NAN : INFINITY;
+            p.params[k] = own[below(2)];
+        }
+        accepted += run_program(&p, WORDS, times, value, below(2) ? partials : NULL) == STATUS_OK;
+    }
+    CHECK(accepted > 600);
+}
+
+int main(void)
+{
+    RUN(test_heads);
+    RUN(test_bodies);
+    RUN(test_most);
+    RUN(test_populations);
+    RUN(test_instrument);
+    RUN(test_slopes);
+    RUN(test_coinciding_rates);
+    RUN(test_refusals);
+    RUN(test_random_programs);
+    return REPORT;
+}
