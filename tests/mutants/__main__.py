@@ -36,6 +36,7 @@ FILES: dict[str, tuple[str, ...]] = {
     "ir/verify.py": ("tests/ir/test_broken.py", "tests/ir/test_verify.py"),
     "io/header.py": ("tests/io/test_header.py",),
     "io/records.py": ("tests/io/test_records.py",),
+    "io/salvage.py": ("tests/io/test_salvage.py",),
     "io/sizes.py": ("tests/io/test_sizes.py",),
     "io/tree.py": ("tests/io/test_tree.py",),
     "io/verify.py": ("tests/io/test_verify.py",),

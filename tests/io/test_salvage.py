@@ -1,0 +1,272 @@
+"""What the process that reads a damaged archive says, and what is made of its lines."""
+
+from __future__ import annotations
+
+import io
+import json
+import subprocess
+import sys
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import h5py
+import numpy as np
+import pytest
+
+from pyspec.errors import DataError
+from pyspec.io import digest, header, load_archive, salvage, save_archive
+
+DATA = np.arange(3.0)
+ARRAY = f"arrays/{digest(DATA)}"
+FITS = [{"number": k, "data_sha256": digest(DATA)} for k in (1.0, 2.0, 3.0)]
+
+
+class Ended(BaseException):
+    """In place of the end of the process."""
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    save_archive(tmp_path / "a.h5", FITS, arrays={digest(DATA): DATA})
+    return tmp_path / "a.h5"
+
+
+@pytest.fixture
+def child(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Callable[..., list[dict[str, Any]]]:
+    """The child's work in this process: the lines that it prints."""
+
+    def end(code: int) -> None:
+        assert code == 0
+        raise Ended
+
+    def run(path: Path, *skipped: str) -> list[dict[str, Any]]:
+        asked = {
+            "path": str(path),
+            "target": str(tmp_path / "whole.h5"),
+            "skipped": skipped,
+            "memory": 5,
+            "seconds": 7,
+        }
+        limits: list[tuple[int, int]] = []
+        monkeypatch.setattr(sys, "stdin", io.StringIO(json.dumps(asked)))
+        monkeypatch.setattr(salvage, "limit_process", lambda *given: limits.append(given))
+        monkeypatch.setattr(salvage.os, "_exit", end)
+        with suppress(Ended):
+            salvage.main()
+        assert limits == [(5, 7)]
+        return [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+
+    return run
+
+
+def begun(lines: list[dict[str, Any]]) -> list[str]:
+    return [line["item"] for line in lines if set(line) == {"item"}]
+
+
+def test_the_child_says_what_it_reads_before_and_after(
+    path: Path, tmp_path: Path, child: Callable[..., list[dict[str, Any]]]
+) -> None:
+    items = ["fits/0001", "fits/0002", "fits/0003"]
+    lines = child(path)
+    assert begun(lines) == ["the file", "fits", *items, "arrays", ARRAY, "the file"]
+    assert [line["item"] for line in lines if line.get("whole")] == [*items, ARRAY]
+    assert lines[-1] == {"end": True, "sealed": True}
+    fits, arrays, report = load_archive(tmp_path / "whole.h5")
+    assert (fits, list(arrays), report) == (FITS, [digest(DATA)], None)
+
+
+def test_the_child_leaves_out_what_is_damaged_or_skipped(
+    path: Path, tmp_path: Path, child: Callable[..., list[dict[str, Any]]]
+) -> None:
+    with h5py.File(path, "r+") as file:
+        file["fits/0002/number"][()] = 5.0
+        file.attrs["n_fits"] = 4
+        file.attrs["n_arrays"] = 2
+    lines = child(path, "fits/0001")
+    assert {line["item"]: line["why"] for line in lines if "why" in line} == {
+        "fits/0002": "fits/0002: its sha256 differs",
+        "fits/0004": "is missing",
+        "arrays": "1 of 2 are missing",
+    }
+    assert load_archive(tmp_path / "whole.h5")[0] == FITS[2:]
+    lines = child(path, "fits")
+    assert begun(lines) == ["the file", "arrays", ARRAY, "the file"]
+    with h5py.File(path, "r+") as file:
+        file["fits"].move("0003", "three")
+    lines = child(path, "arrays")
+    assert begun(lines) == ["the file", "fits", "the file"]
+    assert "invalid literal for int" in lines[2]["why"]
+    assert load_archive(tmp_path / "whole.h5")[:2] == ([], {})
+
+
+def test_the_child_refuses_what_is_no_archive(
+    path: Path, child: Callable[..., list[dict[str, Any]]]
+) -> None:
+    with h5py.File(path, "r+") as file:
+        file.attrs["schema"] = 1
+    assert child(path)[-1] == {"end": True, "sealed": False}
+    with h5py.File(path, "r+") as file:
+        file.attrs["schema"] = 9
+    first, last = child(path)
+    assert first == {"item": "the file"}
+    assert "has schema 9, written by pyspec" in last["refused"]
+
+
+Told = list[list[dict[str, Any]]]
+
+
+@pytest.fixture
+def told(monkeypatch: pytest.MonkeyPatch) -> Callable[[Told], list[tuple[Any, ...]]]:
+    """Children whose lines are given; what each was asked."""
+
+    def tell(lines: Told) -> list[tuple[Any, ...]]:
+        asked: list[tuple[Any, ...]] = []
+
+        def run(path: Path, target: Path, skipped: Any, n: int, seconds: float) -> Any:
+            asked.append((path, tuple(skipped), n, seconds))
+            return lines[len(asked) - 1]
+
+        monkeypatch.setattr(salvage, "_run_child", run)
+        return asked
+
+    return tell
+
+
+END = {"end": True, "sealed": True}
+
+
+def test_after_a_crash_the_next_child_leaves_out_what_was_read(
+    path: Path, told: Callable[[Told], list[tuple[Any, ...]]]
+) -> None:
+    n = path.stat().st_size
+    asked = told(
+        [
+            [{"item": "the file"}, {"item": "fits"}, {"item": "fits/0001"}],
+            [{"item": "the file"}, {"item": "fits/0002"}, {"item": "fits/0002", "why": "bad"},
+             {"item": ARRAY}, {"item": ARRAY, "whole": True}, {"item": "fits/0003"}],
+            [{"item": "the file"}, {"item": ARRAY, "whole": True}, {"item": "the file"}, END],
+        ]
+    )  # fmt: skip
+    report = salvage.salvage(path, path.with_name("b.h5"), Path("elsewhere"))
+    crashed = "reading it crashed, took too long, or asked for too much memory"
+    assert report.damaged == {"fits/0001": crashed, "fits/0002": "bad", "fits/0003": crashed}
+    assert (report.whole, report.sealed) == ((ARRAY,), True)
+    assert [one[:3] for one in asked] == [
+        (Path("elsewhere"), (), n),
+        (Path("elsewhere"), ("fits/0001",), n),
+        (Path("elsewhere"), ("fits/0001", "fits/0002", "fits/0003"), n),
+    ]
+    seconds = 30.0 + 0.5 * n / (1 << 20)
+    assert all(one[3] == pytest.approx(seconds) for one in asked)
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        [],
+        [{"item": "the file"}],
+        [{"item": "fits/0001", "whole": True}],
+        [{"item": "fits/0001", "why": "bad"}],
+    ],
+)
+def test_a_child_that_comes_to_nothing(
+    path: Path, told: Callable[[Told], list[tuple[Any, ...]]], lines: list[dict[str, Any]]
+) -> None:
+    """Crashes that no item explains end the search."""
+    asked = told([lines] * 3)
+    with pytest.raises(DataError, match=r"a\.h5: is damaged: nothing in it can be read; copy it"):
+        salvage.salvage(path, path.with_name("b.h5"))
+    assert len(asked) == 1
+    assert asked[0][0] == path
+
+
+def test_time_is_up(
+    path: Path, told: Callable[[Told], list[tuple[Any, ...]]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """All children together get four times what one gets."""
+    asked = told([[{"item": f"fits/{k:04d}"}] for k in range(1, 9)])
+    seconds = 30.0 + 0.5 * path.stat().st_size / (1 << 20)
+    clock = iter([0.0, *(t * seconds for t in (0.0, 0.0, 1.5, 1.5, 3.5, 3.5, 4.0, 4.0, 5.0, 5.0))])
+    monkeypatch.setattr(salvage.time, "monotonic", lambda: next(clock))
+    with pytest.raises(DataError, match="nothing in it can be read"):
+        salvage.salvage(path, path.with_name("b.h5"))
+    assert [one[3] for one in asked] == pytest.approx([seconds, seconds, 0.5 * seconds])
+
+
+def test_a_refusal_is_told_on(path: Path, told: Callable[[Told], list[tuple[Any, ...]]]) -> None:
+    told([[{"item": "the file"}, {"refused": "it is of the future"}]])
+    with pytest.raises(DataError, match=r"^it is of the future$"):
+        salvage.salvage(path, path.with_name("b.h5"))
+
+
+def test_how_the_child_is_run(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    n = path.stat().st_size
+    lines = b'{"item": "the file"}\nno json\n[1]\n{"end": true, "sealed": false}\n{"cut'
+
+    def run(command: list[str], **given: Any) -> Any:
+        asked = json.loads(given["input"])
+        assert asked == {
+            "path": str(path),
+            "target": "b.h5",
+            "skipped": ["fits/0001"],
+            "memory": (512 << 20) + 64 * n,
+            "seconds": 8,
+        }
+        assert (command[0], given["timeout"]) == (sys.executable, 7.5)
+        return subprocess.CompletedProcess(command, 0, stdout=lines)
+
+    def late(command: list[str], **_: Any) -> Any:
+        raise subprocess.TimeoutExpired(command, 7.5, output=lines[:21])
+
+    def nothing(command: list[str], **_: Any) -> Any:
+        raise subprocess.TimeoutExpired(command, 7.5)
+
+    def refused(*_: Any, **__: Any) -> Any:
+        raise OSError(12, "no memory")
+
+    def ask() -> list[dict[str, Any]]:
+        return salvage._run_child(path, Path("b.h5"), ["fits/0001"], n, 7.5)
+
+    monkeypatch.setattr(salvage.subprocess, "run", run)
+    assert ask() == [{"item": "the file"}, {"end": True, "sealed": False}]
+    monkeypatch.setattr(salvage.subprocess, "run", late)
+    assert ask() == [{"item": "the file"}]
+    monkeypatch.setattr(salvage.subprocess, "run", nothing)
+    assert ask() == []
+    monkeypatch.setattr(salvage.subprocess, "run", refused)
+    with pytest.raises(DataError, match=r"a\.h5: needs a Python process of its own .*no memory"):
+        ask()
+
+
+def test_what_was_cut_off_is_filled_up(path: Path, tmp_path: Path) -> None:
+    """To the length in its header, but not to more than 1000 times its own."""
+    folder, data = tmp_path / "folder", path.read_bytes()
+    folder.mkdir()
+    assert salvage._completed(path, folder) == path
+    path.write_bytes(data[:-10])
+    copy = salvage._completed(path, folder)
+    assert copy == folder / "completed.h5"
+    assert copy.read_bytes() == data[:-10] + bytes(10)
+    path.write_bytes(data + b"\0")
+    assert salvage._completed(path, folder) == path
+    for length, is_filled in ((1000 * 513, True), (1000 * 513 + 1, False)):
+        path.write_bytes(bytes(header.SIZE))
+        with path.open("ab") as file:
+            file.truncate(length)
+        header.seal(path)
+        path.write_bytes(path.read_bytes()[:513])
+        assert (salvage._completed(path, folder) != path) == is_filled
+    path.write_bytes(b"\0" + data[1:-10])
+    assert salvage._completed(path, folder) == path
+
+
+def test_reports_in_one_line() -> None:
+    damaged = {f"fits/{k:04d}": "bad" for k in range(1, 6)}
+    shown = "; ".join(f"fits/000{k}: bad" for k in range(1, 6))
+    assert str(salvage.Report((), damaged, True)) == shown
+    damaged["fits/0006"] = damaged["fits/0007"] = "bad"
+    assert str(salvage.Report((), damaged, True)) == f"{shown}; and 2 more"
