@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import importlib
+import inspect
 import io
 import os
 import signal
@@ -33,7 +34,7 @@ def change(module: types.ModuleType, source: str) -> None:
     for name, new in vars(made).items():
         old = vars(module).get(name)
         if isinstance(old, types.FunctionType) and isinstance(new, types.FunctionType):
-            _take_code(old, new)
+            _take_code(inspect.unwrap(old), inspect.unwrap(new))
         elif isinstance(old, type) and isinstance(new, type) and old.__module__ == module.__name__:
             for key, method in vars(new).items():
                 mine, theirs = _function(vars(old).get(key)), _function(method)
