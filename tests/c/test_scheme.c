@@ -119,11 +119,12 @@ static void test_most(void)
 {
     for (int64_t n = 1; n <= MAX_STATES + 1; n++) {
         for (int64_t n_steps = MAX_STEPS - 1; n_steps <= MAX_STEPS + 1; n_steps++) {
-            int64_t words[WORDS * 4] = {0, 3, n, n - 1, 0, n > 1 ? n_steps : 0, n, n}, at;
+            const int64_t n_starts = n < MAX_STATES ? n : MAX_STATES;
+            int64_t words[WORDS * 4] = {0, 3, n, n - 1, 0, n > 1 ? n_steps : 0, n_starts, n}, at;
             int64_t *word = words + SCHEME_HEAD;
             for (int64_t k = 0; k < words[5]; k++, word += 3)
                 word[0] = k % (n - 1), word[1] = n - 1, word[2] = 1;
-            for (int64_t k = 0; k < n; k++, word += 3)
+            for (int64_t k = 0; k < n_starts; k++, word += 3)
                 word[0] = k, word[1] = -1;
             for (int64_t k = 0; k < n; k++)
                 *word++ = 1;
