@@ -140,6 +140,9 @@ static void test_most(void)
             CHECK_INT(pyspec_scheme_is_sound(words, 9, n_params, &at),
                       n_params >= 2 + under && n_params <= MAX_PARAMS);
         }
+    int64_t blocks[] = {SCHEME_HEAD + 2, 2, 1, 0, 0, 0, 0, 2, 1, 1}, which = -1;
+    CHECK(!pyspec_scheme_is_sound(blocks, 10, 2, &which)); /* more blocks than states */
+    CHECK_INT(which, 0);
     int64_t many[SCHEME_HEAD + 3 * 9 + 1] = {SCHEME_HEAD + 3 * 9 + 1, 2, 1, 0, 0, 0, 9, 1}, at;
     for (int64_t k = 0; k < 9; k++)
         many[SCHEME_HEAD + 3 * k + 1] = -1;
