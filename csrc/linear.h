@@ -2,6 +2,7 @@
 #ifndef PYSPEC_LINEAR_H
 #define PYSPEC_LINEAR_H
 
+#include "guard.h"
 #include "kernel.h"
 
 /* A column that keeps less than this of its length beside the others is a combination of them. */
@@ -19,9 +20,11 @@ typedef struct linear_work {
     double *turned;     /* [n_theta][n_basis][L] slopes of the second kind             */
     double *triangle;   /* [order (order + 1) / 2][L]                                  */
     double *line;       /* [n_basis + n_slopes][n_x] shared Q and projected slopes     */
+    double *fours;      /* the same in fours, [ ][n_x][4]                               */
     double *gram;       /* [n_slopes][n_slopes] of the latter                          */
     double *products;   /* [n_basis + 1][n_basis + 1][L] sums of c c over groups       */
-    double *response;   /* [n_basis + 1][n_x][L] sums of r c over groups               */
+    double *turn;       /* [4][L] projected slopes times the residuals of a tile        */
+    double *response;   /* [n_slopes][L] the same times amplitudes, summed over groups */
     double *square;     /* [L] sum of r r over groups                                  */
 } linear_work;
 

@@ -47,15 +47,17 @@ static int64_t divide(const pyspec_linear *q, double *work, linear_work *w)
     w->columns = take(work, &used, (n_theta + 1) * n * L);
     w->column = take(work, &used, n * L);
     w->r = take(work, &used, n_basis * n_basis * L);
-    w->b = take(work, &used, n_basis * L);
+    w->b = take(work, &used, round_up(n_basis, 4) * L);
     w->c = take(work, &used, (n_basis + 1) * L);
     w->on = take(work, &used, n_basis * L);
     w->turned = take(work, &used, n_theta * n_basis * L);
     w->triangle = take(work, &used, triangle_size(n_theta + 1) * L);
     w->line = take(work, &used, (n_basis + q->n_slopes) * n);
+    w->fours = take(work, &used, (round_up(n_basis, 4) + round_up(q->n_slopes, 4)) * n);
     w->gram = take(work, &used, q->n_slopes * q->n_slopes);
     w->products = take(work, &used, (n_basis + 1) * (n_basis + 1) * L);
-    w->response = take(work, &used, (n_basis + 1) * n * L);
+    w->turn = take(work, &used, 4 * L);
+    w->response = take(work, &used, q->n_slopes * L);
     w->square = take(work, &used, L);
     return used;
 }

@@ -298,20 +298,43 @@ static void factorize_lines(const pyspec_linear *q, const linear_work *w)
     }
 }
 
-/* Sum over x of line * column, lane by lane. */
-static void dot_line_column(double *restrict sum, const double *line, const double *column,
-                            int64_t n)
+/* Sums over x of four lines, [n][4], times a column: one pass. */
+static void dot_four(double *restrict sum, const double *restrict four, const double *restrict column,
+                     int64_t n)
 {
     double part[4][L] = {{0.0}};
-    int64_t i = 0;
-    for (; i + 4 <= n; i += 4)
-        for (int m = 0; m < 4; m++)
-            FOR_LANES part[m][l] += line[i + m] * column[(i + m) * L + l];
-    for (; i < n; i++)
-        FOR_LANES part[0][l] += line[i] * column[AT];
-    FOR_LANES sum[l] = (part[0][l] + part[1][l]) + (part[2][l] + part[3][l]);
+    FOR_BLOCK for (int m = 0; m < 4; m++)
+        FOR_LANES part[m][l] += four[4 * i + m] * column[AT];
+    for (int m = 0; m < 4; m++)
+        FOR_LANES sum[m * L + l] = part[m][l];
 }
 
+/* to -= the sum of four lines times b. */
+static void take_four(double *restrict to, const double *restrict four, const double *restrict b,
+                      int64_t n)
+{
+    double own[4][L];
+    for (int m = 0; m < 4; m++)
+        FOR_LANES own[m][l] = b[m * L + l];
+    FOR_BLOCK
+    {
+        double *restrict at = to + i * L;
+        const double *restrict f = four + 4 * i;
+        FOR_LANES at[l] -= own[0][l] * f[0];
+        FOR_LANES at[l] -= own[1][l] * f[1];
+        FOR_LANES at[l] -= own[2][l] * f[2];
+        FOR_LANES at[l] -= own[3][l] * f[3];
+    }
+}
+
+/* Lines in fours, [ ][n][4], zeros behind the last one. */
+static void interleave(double *restrict to, const double *restrict lines, int64_t n_lines, int64_t n)
+{
+    for (int64_t k = 0; k < round_up(n_lines, 4); k++)
+        FOR_BLOCK to[(k / 4 * n + i) * 4 + k % 4] = k < n_lines ? lines[k * n + i] : 0.0;
+}
+
+/* Four columns of Q at a time, each from what those before have left: Q is orthonormal. */
 static void solve_shared(const pyspec_linear *q, const linear_work *w, int64_t tile, double *r)
 {
     const int64_t n = q->n_x, n_basis = q->n_basis;
@@ -319,11 +342,9 @@ static void solve_shared(const pyspec_linear *q, const linear_work *w, int64_t t
     memcpy(r, data, (size_t)(n * L) * sizeof *r);
     if (q->offset)
         FOR_BLOCK FOR_LANES r[AT] -= q->offset[i];
-    for (int64_t k = 0; k < n_basis; k++) {
-        double *b = w->b + k * L;
-        const double *line = w->line + k * n;
-        dot_line_column(b, line, r, n);
-        FOR_BLOCK FOR_LANES r[AT] -= b[l] * line[i];
+    for (int64_t k = 0; k < n_basis; k += 4) {
+        dot_four(w->b + k * L, w->fours + k * n, r, n);
+        take_four(r, w->fours + k * n, w->b + k * L, n);
     }
     for (int64_t k = n_basis - 1; k >= 0; k--) {
         double *c = w->c + k * L;
@@ -332,6 +353,12 @@ static void solve_shared(const pyspec_linear *q, const linear_work *w, int64_t t
             FOR_LANES c[l] -= w->r[(k * n_basis + j) * L] * w->c[j * L + l];
         FOR_LANES c[l] = w->on[k] > 0.0 ? c[l] / w->r[(k * n_basis + k) * L] : 0.0;
     }
+}
+
+/* Of which basis function a derivative is; the offset comes last. */
+static int64_t basis_of(const pyspec_linear *q, int64_t slope)
+{
+    return q->slope_basis[slope] < 0 ? q->n_basis : q->slope_basis[slope];
 }
 
 /* Sums over the groups of a tile; the amplitude of the offset is 1. */
@@ -353,12 +380,11 @@ static void add_shared(const pyspec_linear *q, const linear_work *w, int64_t til
     for (int64_t j = 0; j < order; j++)
         for (int64_t k = 0; k < order; k++)
             FOR_LANES w->products[(j * order + k) * L + l] += c[j * L + l] * c[k * L + l];
-    for (int64_t k = 0; k < order; k++) {
-        double *restrict to = w->response + k * n * L;
-        const double *restrict own = c + k * L;
-        if (k == n_basis && !q->offset)
-            break;
-        FOR_BLOCK FOR_LANES to[AT] += own[l] * r[AT];
+    for (int64_t s = 0; s < q->n_slopes; s++) {
+        if (s % 4 == 0)
+            dot_four(w->turn, w->fours + (round_up(n_basis, 4) + s) * n, r, n);
+        const double *own = c + basis_of(q, s) * L;
+        FOR_LANES w->response[s * L + l] += own[l] * w->turn[s % 4 * L + l];
     }
     double sum[L];
     dot_columns(sum, r, r, n);
@@ -372,20 +398,13 @@ static double sum_lanes(const double *lanes)
     return sum;
 }
 
-/* Of which basis function a derivative is; the offset comes last. */
-static int64_t basis_of(const pyspec_linear *q, int64_t slope)
-{
-    return q->slope_basis[slope] < 0 ? q->n_basis : q->slope_basis[slope];
-}
-
 static void collect_shared(const pyspec_linear *q, const linear_work *w)
 {
-    const int64_t n = q->n_x, n_basis = q->n_basis, order = q->n_theta + 1;
+    const int64_t n_basis = q->n_basis, order = q->n_theta + 1;
     for (int64_t e = 0; e < q->n_entries; e++) {
         const int64_t s = q->entry_slope[e], k = basis_of(q, s), p = q->entry_theta[e];
-        double sum[L];
-        dot_line_column(sum, w->line + (n_basis + s) * n, w->response + k * n * L, n);
-        w->triangle[triangle_at(order, p, q->n_theta) * L] += q->factors[e] * sum_lanes(sum);
+        w->triangle[triangle_at(order, p, q->n_theta) * L] +=
+            q->factors[e] * sum_lanes(w->response + s * L);
         for (int64_t f = 0; f < q->n_entries; f++) {
             const int64_t t = q->entry_slope[f], m = basis_of(q, t);
             if (q->entry_theta[f] < p)
@@ -408,8 +427,12 @@ void JOIN(pyspec_linear_tiles, ISA_SUFFIX, )(const pyspec_linear *q, const linea
 {
     const int64_t n_tiles = (q->n_groups + L - 1) / L, order = q->n_theta + 1;
     const int shared = is_shared(q);
-    if (shared)
+    if (shared) {
         factorize_lines(q, w);
+        interleave(w->fours, w->line, q->n_basis, q->n_x);
+        interleave(w->fours + round_up(q->n_basis, 4) * q->n_x, w->line + q->n_basis * q->n_x,
+                   q->n_slopes, q->n_x);
+    }
     for (int64_t tile = 0; tile < n_tiles; tile++) {
         if (shared) {
             solve_shared(q, w, tile, w->columns);

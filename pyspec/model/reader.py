@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from collections.abc import Mapping as Names
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -104,8 +105,11 @@ def read(source: Source) -> Node | None:
     if at >= 0:
         line = source.text.count("\n", 0, at) + 1
         raise ModelError(f"{source.at(line)}: a NUL byte; save the file as plain text (UTF-8)")
-    try:
-        return _Builder(source).document()
+    if hasattr(yaml, "CSafeLoader"):
+        with suppress(yaml.YAMLError, ModelError, StopIteration):
+            return _Builder(source, yaml.CSafeLoader).document()
+    try:  # again where that failed: the words of an error are those of the slower one
+        return _Builder(source, yaml.SafeLoader).document()
     except yaml.MarkedYAMLError as error:
         raise ModelError(_syntax_error(source, error)) from None
     except yaml.reader.ReaderError as error:
@@ -127,9 +131,9 @@ def _syntax_error(source: Source, error: yaml.MarkedYAMLError) -> str:
 
 
 class _Builder:
-    def __init__(self, source: Source) -> None:
+    def __init__(self, source: Source, loader: Any) -> None:
         self.source = source
-        self.events: Iterator[Any] = iter(yaml.parse(source.text, Loader=yaml.SafeLoader))
+        self.events: Iterator[Any] = iter(yaml.parse(source.text, Loader=loader))
 
     def fail(self, event: Any, message: str) -> ModelError:
         return ModelError(f"{self.source.at(event.start_mark.line + 1)}: {message}")
@@ -166,7 +170,7 @@ class _Builder:
                 event, "nested too deeply; a model file has models, components, parameters, no more"
             )
         if isinstance(event, yaml.ScalarEvent):
-            return Scalar(event.value, event.style is None, line)
+            return Scalar(event.value, not event.style, line)
         if isinstance(event, yaml.SequenceStartEvent):
             return self.sequence(line, depth)
         return self.mapping(line, depth)

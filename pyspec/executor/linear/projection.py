@@ -44,10 +44,14 @@ class Projected:
 def tiled(values: Array) -> Array:
     """(n_tiles, n_x, lanes) of (n_groups, n_x), zeros behind the last group."""
     n_groups, n_x = values.shape
-    n_tiles = -(-n_groups // LANES)
-    padded = np.zeros((n_tiles * LANES, n_x))
-    padded[:n_groups] = values
-    return np.ascontiguousarray(padded.reshape(n_tiles, LANES, n_x).transpose(0, 2, 1))
+    full = n_groups // LANES
+    tiles = np.empty((-(-n_groups // LANES), n_x, LANES))
+    turned = values.T
+    tiles[:full] = turned[:, : full * LANES].reshape(n_x, full, LANES).transpose(1, 0, 2)
+    if n_groups % LANES:
+        tiles[full] = 0.0
+        tiles[full, :, : n_groups % LANES] = turned[:, full * LANES :]
+    return tiles
 
 
 def flat(tiles: Array, n_groups: int) -> Array:

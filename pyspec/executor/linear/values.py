@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pyspec.formula import chain_product
+from pyspec.formula.nodes import Name
 from pyspec.model import Model, Par
 from pyspec.model.tree import ENERGY
 
@@ -64,6 +65,9 @@ class ParameterValues:
             found[ENERGY] = self.energy, {}
         for name in followers:
             formula = self.formulas[name]
+            if isinstance(formula.root, Name):
+                found[name] = found[formula.root.name]
+                continue
             value, by_name = formula.gradient({used: found[used][0] for used in formula.names})
             slopes: dict[int, Any] = {}
             for used, slope in by_name.items():
