@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import copy
 import dataclasses
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, ClassVar, NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
@@ -54,8 +54,7 @@ class TreeExecutor(ValuesOnly):
 
     def _line(self, component: Component) -> _Line:
         averaged = any(movers(par.name, self._pars, PROFILE) for par in component.parameters)
-        op = component.op
-        return _Line(component.pars, op, reference(op), averaged)
+        return _Line(component.pars, component.op, averaged)
 
     def run(self, theta: Values, fixed: Values = None) -> Array:
         """The model over the window: (n_rows, n_columns), or (n_columns,) in 1D."""
@@ -283,9 +282,10 @@ class TreeExecutor(ValuesOnly):
         params = _values(line.pars, resolved)
         if outside(line.op, params):
             return np.full(self._energy.size, np.nan)
+        function = reference(line.op)
         if line.op.spectrum_fed:
-            return np.asarray(line.function(self._energy, *params, before))
-        return np.asarray(line.function(self._energy, *params))
+            return np.asarray(function(self._energy, *params, before))
+        return np.asarray(function(self._energy, *params))
 
 
 class _Line(NamedTuple):
@@ -293,7 +293,6 @@ class _Line(NamedTuple):
 
     pars: Sequence[Par | None]
     op: OpDef
-    function: Callable[..., Any]
     averaged: bool
 
 

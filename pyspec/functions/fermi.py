@@ -81,7 +81,9 @@ def _sum_over_the_temperature(d: Array, kT: Value, SD: Value) -> tuple[Array, Ar
 
 def _add(total: Array, terms: Array) -> Array:
     """The terms of a group of nodes added to a sum, one after the other."""
-    return np.asarray(np.add.reduce(np.concatenate([total[np.newaxis], terms])))
+    for term in terms:
+        total = total + term
+    return total
 
 
 def _groups(step: float, end: float, like: Array) -> Iterator[Array]:
