@@ -108,7 +108,7 @@ KERNEL(GLSAsym)
     }
     FOR_VECTORS FOR_LANES {
         double run = X - P(1);
-        double steep = v_clamp(P(4) * run, 600.0);
+        double steep = v_clamp(P(4) * run, 300.0); /* as the reference: 1e-260 and less */
         double e = v_exp(steep), share = e / (1.0 + e);
         double stretch = v_clamp(half[l] * (1.0 + e), 1e300);
         double u = v_clamp(run * stretch, 1e150);
