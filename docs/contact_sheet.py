@@ -8,6 +8,7 @@ overlapping peaks, masks, one point wide), and writes them one by one and as ``s
 from __future__ import annotations
 
 import argparse
+import re
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -53,6 +54,7 @@ rise:
 fall:
   expFun: {A: [3, True], tau: [40, True, 0.1, 900], t0: [0, False]}
 """
+AXES = ("energy", "time")
 ENERGY = np.linspace(0.0, 20.0, 161)
 DELAYS = np.concatenate([np.linspace(-2.0, 2.0, 21), np.geomspace(2.5, 2000.0, 40)])
 
@@ -133,16 +135,35 @@ def simulated() -> Iterator[tuple[str, Callable[[], Any]]]:
 
 
 def measured(folder: Path) -> Iterator[tuple[str, Callable[[], Any]]]:
-    """(name, what draws it) of every file that is understood."""
+    """(name, what draws it) of every file that is understood, and spectra of a series. Axes are
+    read with the data beside them; of separate spectra in a file the last is drawn."""
     for path in sorted(folder.rglob("*")):
-        if not path.is_file() or path.suffix in (".md", ".py", ".yaml"):
+        if not path.is_file() or path.suffix in (".md", ".py", ".yaml") or path.stem in AXES:
             continue
+        beside = {stem: near for stem in AXES for near in [path.with_stem(stem)] if near.is_file()}
+        name = f"{path.parent.name} {path.name}" if beside else path.name
         try:
-            dataset = pyspec.read(path)
+            dataset = read_last(path, beside)
         except PyspecError as error:
             print(f"{path.name}: {error}", file=sys.stderr)
             continue
-        yield path.name, lambda dataset=dataset: plot_overview(dataset)
+        yield name, lambda dataset=dataset: plot_overview(dataset)
+        if dataset.time is not None:
+            yield (
+                f"{name} waterfall",
+                lambda d=dataset: plot_waterfall(d.data, d.energy, d.time, n=6, source=d),
+            )
+
+
+def read_last(path: Path, beside: dict[str, Path]) -> Any:
+    """A file, or of several separate spectra the last."""
+    try:
+        return pyspec.read(path, **beside)
+    except PyspecError as error:
+        blocks = re.findall(r"(\d+): [^:]*points\)", str(error))
+        if not blocks:
+            raise
+        return pyspec.read(path, block=int(blocks[-1]))
 
 
 def sheet(paths: list[Path], target: Path, columns: int = 3) -> None:

@@ -38,6 +38,7 @@ CALLS: dict[str, dict[str, str]] = {
         "y": "the values are data=, of shape (time, energy)",
         "sigma": "declare it afterwards: file.set_noise('gaussian', sigma=...)",
         "noise": "declare it afterwards: file.set_noise('gaussian', sigma=...)",
+        "keep": "give mask=~keep, True where points are left out",
     },
     "Model": {
         "": "give a name and components of pyspec.components: Model('au', [Offset(10)]); a model "

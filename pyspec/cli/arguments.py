@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import re
+import sys
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -116,6 +117,14 @@ fish: add  pyspec completion fish | source  to config.fish
 """
 
 
+class WrongArguments(SystemExit):
+    """Arguments that are not understood; the exit code is 2."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(2)
+        self.message = message
+
+
 class Parser(argparse.ArgumentParser):
     """A parser whose errors name what was meant."""
 
@@ -129,8 +138,11 @@ class Parser(argparse.ArgumentParser):
             nested: list[Any] = [a.choices for a in self._actions if isinstance(a.choices, dict)]
             parsers = [self, *(parser for choices in nested for parser in choices.values())]
             flags = [one for parser in parsers for one in parser._option_string_actions]
-            message += suggest(stray[1].partition("=")[0], flags)
-        super().error(message)
+            word = stray[1].partition("=")[0]
+            message += "; write it behind the command" if word in flags else suggest(word, flags)
+        self.print_usage(sys.stderr)
+        print(f"{self.prog}: error: {message}", file=sys.stderr)
+        raise WrongArguments(message)
 
 
 def build_parser() -> argparse.ArgumentParser:

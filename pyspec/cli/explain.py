@@ -18,7 +18,7 @@ from pyspec.ir import GraphIR, build_graph, print_graph
 from pyspec.model import Component, Dynamics, Model
 from pyspec.passes import FORMS, MARKS, after, classify_columns, run
 from pyspec.plan import pack
-from pyspec.plot.graph import save_picture
+from pyspec.plot.graph import check_picture, save_picture
 
 
 def explain(
@@ -38,6 +38,8 @@ def explain(
 ) -> int:
     """Prints one model; returns the exit code. `last` names a pass: the graph is printed, and drawn
     into `picture`, as it leaves it."""
+    if picture is not None:
+        check_picture(picture)
     behind = frozenset[str]() if last is None else after(last)
     model = chosen_model(path, name, dynamics, profiles)
     facts.update(model_facts(model))

@@ -27,7 +27,7 @@ class Facts(dict[str, Any]):
         with redirect_stdout(io.StringIO()):
             yield
 
-    def show(self, command: str, exit_code: int) -> None:
+    def show(self, command: str | None, exit_code: int) -> None:
         """Prints one JSON object: command, exit code, and what was found."""
         found = {"command": command, "exit_code": exit_code, **self}
         print(json.dumps(plain(found), indent=1, ensure_ascii=False, allow_nan=False), flush=True)

@@ -171,6 +171,16 @@ class Fields:
         first, second = (self._number(key, item) for item in node.items)
         return first, second
 
+    def limits(self, key: str) -> tuple[float | None, float | None] | None:
+        """Limits of an axis, [from, to]; null leaves a side open, as None does in Python."""
+        node = self.node(key)
+        if node is None:
+            return None
+        if not isinstance(node, ListNode) or len(node.items) != 2:
+            raise self.wrong(key, "give two numbers, [from, to]; null leaves a side open")
+        low, high = (None if is_null(item) else self._number(key, item) for item in node.items)
+        return low, high
+
     def numbers(self, key: str) -> list[float] | None:
         """A list of numbers."""
         node = self.node(key)

@@ -81,9 +81,9 @@ class Job:
     dynamics: list[Law]
     profiles: list[Law]
     auxiliary: tuple[Array, Array | None] | None
-    energy_limits: tuple[float, float] | None
-    time_limits: tuple[float, float] | None
-    baseline: tuple[float, float] | None
+    energy_limits: tuple[float | None, float | None] | None
+    time_limits: tuple[float | None, float | None] | None
+    baseline: tuple[float | None, float | None] | None
     noise: Noise | None
     fit: FitSpec
     folder: Path
@@ -108,9 +108,9 @@ def read_job(path: str | Path) -> Job:
     limits = top.fields("limits")
     energy_limits = time_limits = None
     if limits is not None:
-        energy_limits, time_limits = limits.pair("energy"), limits.pair("time")
+        energy_limits, time_limits = limits.limits("energy"), limits.limits("time")
         limits.done()
-    baseline = top.pair("baseline")
+    baseline = top.limits("baseline")
     noise = _noise(top, home)
     fit = _fit(top)
     folder, archive = _output(top, home)

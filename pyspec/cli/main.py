@@ -9,7 +9,7 @@ import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from pyspec.cli.arguments import build_parser
+from pyspec.cli.arguments import WrongArguments, build_parser
 from pyspec.cli.facts import Facts
 from pyspec.cli.fields import JobError
 from pyspec.cli.spoken import for_flags
@@ -17,15 +17,22 @@ from pyspec.errors import PyspecError
 
 __all__ = ["FAILED", "INTERRUPTED", "NOT_CONVERGED", "OK", "build_parser", "main"]
 
-#: Exit codes: all well; an error that pyspec explains; wrong arguments (2, argparse); a fit that
+#: Exit codes: all well; an error that pyspec explains; wrong arguments; a fit that
 #: did not converge; Ctrl-C.
-OK, FAILED, NOT_CONVERGED, INTERRUPTED = 0, 1, 3, 130
+OK, FAILED, WRONG, NOT_CONVERGED, INTERRUPTED = 0, 1, 2, 3, 130
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs the command and returns its exit code."""
     parser = build_parser()
-    given = parser.parse_args(join_values(sys.argv[1:] if arguments is None else arguments))
+    words = sys.argv[1:] if arguments is None else list(arguments)
+    try:
+        given = parser.parse_args(join_values(words))
+    except WrongArguments as wrong:
+        if "--json" in words:
+            command = next((word for word in words if not word.startswith("-")), None)
+            Facts(error=wrong.message).show(command, WRONG)
+        raise
     if given.command is None:
         parser.print_help()
         return OK

@@ -33,7 +33,7 @@ def show_data(
     facts.update(data_facts(dataset))
     if not draw:
         return 0
-    target = picture or Path(f"{Path(path).stem}.png")
+    target = picture or Path(f"{Path(path).stem}_data.png")  # STEM.png may be that of a fit
     try:
         plot_overview(dataset, save_path=target, dpi_save=150)
     except PlotError as error:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from pyspec.calls import answered
 from pyspec.errors import DataError, PyspecError, suggest
@@ -164,7 +165,7 @@ def _dataset(
             found = reader.read(request)
             found.name = file.stem if not found.name else f"{file.stem}: {found.name}"
             if not found.hint:
-                found.hint = _beside(file)
+                found.hint = _beside(file, np.asarray(found.data))
             return assemble(found, str(file), **outside, **rest)
     except PyspecError:
         raise
@@ -292,14 +293,30 @@ def _axis(file: Path, given: Any, what: str) -> Any:
     return read_axis(found)
 
 
-def _beside(file: Path) -> str:
-    """Files beside the data that look like its axes."""
-    known: dict[str, str] = {}
-    for what in ("energy", "time"):
-        for suffix in (file.suffix, ".csv", ".txt", ".npy"):
-            if (file.parent / f"{what}{suffix}").is_file() and file.stem != what:
-                known.setdefault(what, f"{what}{suffix}")
-    if not known:
+def _beside(file: Path, data: npt.NDArray[Any]) -> str:
+    """Files beside the data that look like its axes, or beside an axis the data that it is of."""
+    known = {what: _neighbour(file, what) for what in ("energy", "time")}
+    say = ", ".join(f"{what}={near.name!r}" for what, near in known.items() if near is not None)
+    if file.stem in known or (file.stem != "data" and _one_way(data)):
+        values = _neighbour(file, "data")
+        if values is None or not say:
+            return "The numbers look like an axis: read the data, and say energy= or time= there"
+        return f"It looks like an axis of {values.name!r}; say read({str(values)!r}, {say})"
+    if not say:
         return ""
-    say = ", ".join(f"{what}={path!r}" for what, path in known.items())
-    return f"Beside it: {' and '.join(known.values())}; say read({file.name!r}, {say})"
+    names = " and ".join(near.name for near in known.values() if near is not None)
+    return f"Beside it: {names}; say read({str(file)!r}, {say})"
+
+
+def _neighbour(file: Path, stem: str) -> Path | None:
+    """A file of that name in the same folder."""
+    paths = (file.parent / f"{stem}{suffix}" for suffix in (file.suffix, ".csv", ".txt", ".npy"))
+    return next((path for path in paths if path.is_file()), None)
+
+
+def _one_way(values: npt.NDArray[Any]) -> bool:
+    """Whether one line of numbers rises, or falls, all the way."""
+    if values.ndim != 1 or values.size < 3 or values.dtype.kind not in "fiu":
+        return False
+    step = np.diff(values.astype(np.float64))
+    return bool((step > 0).all() or (step < 0).all())

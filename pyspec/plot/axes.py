@@ -154,7 +154,7 @@ def enclose(ax: Any, config: PlotConfig, *, bottom: float | None = None) -> None
     """
     log = config.z_type == "log"
     if log:
-        ax.set_yscale("log")
+        _set_log(ax)
     if config.z_lim is not None:
         ax.set_ylim(*sorted(config.z_lim))
         return
@@ -170,11 +170,23 @@ def enclose(ax: Any, config: PlotConfig, *, bottom: float | None = None) -> None
     ax.set_ylim(low - 0.04 * span if bottom is None else bottom, high + 0.08 * span)
 
 
+def _set_log(ax: Any) -> None:
+    """A logarithmic intensity axis with ticks written as numbers, between decades too."""
+    from matplotlib.ticker import LogFormatter
+
+    ax.set_yscale("log")
+    ax.yaxis.set_major_formatter(LogFormatter())
+    ax.yaxis.set_minor_formatter(LogFormatter(minor_thresholds=(2.0, 0.4)))
+
+
 def mark_beyond(ax: Any, x: Array, y: Array, colour: str, label: str = "") -> None:
     """Points outside of the limits as small triangles at the edge: nothing vanishes."""
     low, high = sorted(ax.get_ylim())
-    inset = 0.025 * (high - low)
-    for beyond, marker, place in ((y > high, "^", high - inset), (y < low, "v", low + inset)):
+    if ax.get_yscale() == "log":
+        under, over = low * (high / low) ** 0.025, high * (low / high) ** 0.025
+    else:
+        under, over = low + 0.025 * (high - low), high - 0.025 * (high - low)
+    for beyond, marker, place in ((y > high, "^", over), (y < low, "v", under)):
         if beyond.any():
             where = np.full(int(beyond.sum()), place)
             ax.plot(x[beyond], where, marker, color=colour, ms=4.0, zorder=6, label=label)

@@ -115,7 +115,7 @@ def plot_waterfall(
     chosen = chosen_rows(len(curves), n)
     times = chosen.tolist() if time is None else np.asarray(time)[chosen].tolist()
     unit = unit or ("" if time is None else unit_of(source, "time"))
-    names = look.legend or [with_unit(f"{value:.4g}", unit) for value in times]
+    names = look.legend or [with_unit(text, unit) for text in _written(times)]
     if len(names) < len(chosen):
         raise PlotError(f"legend has {len(names)} names for {len(chosen)} spectra")
     fits = None if fit is None else np.atleast_2d(np.asarray(fit, dtype=np.float64))
@@ -129,6 +129,13 @@ def plot_waterfall(
         sheet,
         look,
     )
+
+
+def _written(times: list[float]) -> list[str]:
+    """Times as text; one that is zero but for rounding is 0."""
+    steps = np.abs(np.diff(times))
+    least = 1e-6 * float(steps.min()) if steps.size else 0.0
+    return [f"{0.0 if abs(t) < least else t:.4g}".replace("-", "−", 1) for t in times]
 
 
 def need_shape(what: str, array: Any, shape: tuple[int, ...]) -> None:

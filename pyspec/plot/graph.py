@@ -32,13 +32,18 @@ def save_picture(graph: GraphIR, path: Path) -> Path:
 
     Raises :class:`DataError` for another ending.
     """
+    check_picture(path)
     if path.suffix == ".dot":
         path.write_text(to_dot(graph), encoding="utf-8")
         return path
-    if path.suffix not in FORMATS:
-        raise DataError(f"{path}: end the name of a picture in {', '.join(FORMATS)} or .dot")
     draw_graph(graph).savefig(path)
     return path
+
+
+def check_picture(path: Path) -> None:
+    """Raises :class:`DataError` for an ending that is none of a picture of a graph."""
+    if path.suffix not in (*FORMATS, ".dot"):
+        raise DataError(f"{path}: end the name of a picture in {', '.join(FORMATS)} or .dot")
 
 
 def draw_graph(graph: GraphIR) -> Figure:

@@ -91,9 +91,8 @@ def set_last_axis(ax: Any, result: Any, seen: View, config: PlotConfig) -> None:
 
 def _draw_fit(ax: Any, result: Any, seen: View, config: PlotConfig) -> None:
     ground = draw_components(ax, result, seen, config)
-    ax.plot(
-        seen.energy, seen.data, "o", mfc="white", mec=DATA, mew=0.7, ms=3.1, label="data", zorder=3
-    )
+    data = np.where(seen.data > 0, seen.data, np.nan) if config.z_type == "log" else seen.data
+    ax.plot(seen.energy, data, "o", mfc="white", mec=DATA, mew=0.7, ms=3.1, label="data", zorder=3)
     ax.plot(seen.energy, seen.fit, color=FIT, lw=1.6, label="fit", zorder=4)
     _draw_start(ax, seen)
     _finish_values(ax, seen, ground, config)
@@ -124,17 +123,23 @@ def _finish_values(ax: Any, seen: View, ground: Array | None, config: PlotConfig
         positive = positive[positive > 0]
         bottom = float(positive.min()) if positive.size else None
     enclose(ax, config, bottom=bottom)
-    if ground is not None and config.z_lim is None and config.z_type == "lin":
-        _fill_ground(ax, seen, ground)
+    if ground is not None:
+        _fill_ground(ax, seen, ground, config)
+    if config.z_type == "log":  # counts of zero have no place on it
+        zero = seen.data <= 0
+        mark_beyond(ax, seen.energy[zero], seen.data[zero], DATA, "0 or below")
     draw_masked(ax, seen)
     ax.set_ylabel(config.z_label)
     curve_legend(ax)
 
 
-def _fill_ground(ax: Any, seen: View, ground: Array) -> None:
+def _fill_ground(ax: Any, seen: View, ground: Array, config: PlotConfig) -> None:
     """The background, filled from zero where that is near, else from the lower edge."""
     low, high = ax.get_ylim()
-    floor = 0.0 if low <= 0.0 or low < 0.3 * (high - low) else low
+    given = config.z_lim is not None or config.z_type == "log"
+    floor = 0.0 if not given and (low <= 0.0 or low < 0.3 * (high - low)) else low
+    if given:
+        ground = np.clip(ground, low, high)
     if low > 0.0 == floor:
         ax.set_ylim(0.0, high)
     ax.fill_between(

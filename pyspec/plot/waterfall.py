@@ -15,6 +15,9 @@ from pyspec.plot.style import FIT, MUTED
 
 Array = npt.NDArray[np.float64]
 
+#: Lines stand above the fills of all curves, so that none hides another.
+LINES = 1.0
+
 
 def chosen_rows(n_rows: int, n: int) -> npt.NDArray[np.int64]:
     """At most `n` rows, evenly spaced."""
@@ -43,7 +46,7 @@ def draw_waterfall(
             offset = index * step
             drawn = _curve(ax, energy, curves[index], offset, signed, index, colours, config)
             if fits is not None:
-                ax.plot(energy, fits[index] + offset, color=FIT, lw=1.1, zorder=-index)
+                ax.plot(energy, fits[index] + offset, color=FIT, lw=1.1, zorder=LINES + 0.5)
                 drawn = np.concatenate([drawn, fits[index] + offset])
             drawn = drawn[np.isfinite(drawn)]
             if drawn.size:
@@ -101,7 +104,7 @@ def _curve(
     ax.fill_between(energy, bottom, curve + offset, color=look["color"], alpha=0.12, **under)
     if signed:
         ax.plot(energy[[0, -1]], [bottom, bottom], color=MUTED, lw=0.5, zorder=-index)
-    ax.plot(energy, curve + offset, **look, zorder=-index)
+    ax.plot(energy, curve + offset, **look, zorder=LINES)
     return np.asarray(np.append(curve + offset, bottom))
 
 

@@ -201,7 +201,8 @@ class FileAnswers:
         metrics: Sequence[str] | None = None,
         sbs_aggregation: str = "median",
     ) -> Any:
-        """How good the last fits are, as a DataFrame: one row a model and type, by AIC.
+        """How good the last fits are, as a DataFrame: one row a model and type, the types one
+        below the other and each by AIC, since fits of different types saw different data.
 
         `metrics` are some of chi2, chi2_red (weighted), chi2_raw, chi2_red_raw, r2, aic, bic,
         sigma_eff (the standard deviation of a point, where it is the same for all); without them
@@ -233,7 +234,12 @@ class FileAnswers:
         order = next((name for name in chosen if name.lower() == "aic"), None)
         if order is None or sbs_aggregation == "long":
             return frame
-        return frame.sort_values(order, ignore_index=True)
+        turn = {kind: place for place, kind in enumerate(FIT_TYPES)}
+        return frame.sort_values(
+            ["fit_type", order],
+            key=lambda column: column.map(turn) if column.name == "fit_type" else column,
+            ignore_index=True,
+        )
 
     def by_reference(self, ref: str | None) -> Any:
         """The last fit of that type or model, or the one of that label or handle; the last for

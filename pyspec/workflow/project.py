@@ -301,5 +301,8 @@ class Project(Workspace):
     def __len__(self) -> int:
         return len(self.files)
 
+    def __bool__(self) -> bool:
+        return True  # also without files, for ``project or Project(".")``
+
     def __repr__(self) -> str:
         return f"<Project {self.name}: {len(self.files)} files>"

@@ -45,6 +45,7 @@ from pyspec.workflow.pictures import (
     draw_slices,
 )
 from pyspec.workflow.samples import samples_of
+from pyspec.workflow.summary import fits_html
 
 #: Fitted values that differ by less are the same.
 RTOL, ATOL = 1e-9, 1e-12
@@ -358,6 +359,9 @@ class FitResults(list[Any]):
         joint = f", {len(self.joint)} joint" if self.joint else ""
         fits = ", ".join(described(fit) for fit in self)
         return f"<FitResults: {len(self)} fits{joint}{': ' if fits else ''}{fits}>"
+
+    def _repr_html_(self) -> str:
+        return fits_html(f"{len(self)} fits", self)
 
 
 def _whole(fit: Any) -> Any:

@@ -10,6 +10,7 @@ import numpy as np
 
 from pyspec.model import Model
 from pyspec.workflow.data import FileData
+from pyspec.workflow.identity import SHORT, handle_of
 
 
 def file_text(
@@ -31,6 +32,22 @@ def file_html(
         f"<tr><th>{escape(what)}</th><td>{escape(text)}</td></tr>" for what, text in facts
     )
     return f"<b>{escape(title.strip('<>'))}</b><table>{rows}</table>"
+
+
+def fits_html(title: str, fits: Sequence[Any]) -> str:
+    """Fits as an HTML table, a row each."""
+    head = ("file", "model", "type", "handle", "reduced χ²", "success")
+    rows = [
+        (fit.file_name, fit.model_name, fit.fit_type, handle_of(fit)[:SHORT],
+         f"{np.median(fit.redchi):.5g}", f"{int(np.sum(fit.success))} of {np.size(fit.success)}")
+        for fit in fits
+    ]  # fmt: skip
+    body = "".join(_row("td", row) for row in rows)
+    return f"<b>{escape(title)}</b><table>{_row('th', head)}{body}</table>"
+
+
+def _row(kind: str, cells: Sequence[str]) -> str:
+    return f"<tr>{''.join(f'<{kind}>{escape(cell)}</{kind}>' for cell in cells)}</tr>"
 
 
 def _facts(data: FileData, models: Mapping[str, Model]) -> list[tuple[str, str]]:

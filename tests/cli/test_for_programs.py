@@ -87,6 +87,25 @@ def test_an_unknown_kind_of_picture_is_refused_before_data_are_read(
     assert "look.doc: there are no pictures of the kind 'doc'" in capsys.readouterr().err
 
 
+def test_wrong_arguments_are_json_too(capsys: pytest.CaptureFixture[str]) -> None:
+    for words, said in (
+        (["fit"], "required: JOB.yaml"),
+        (["fti"], "did you mean 'fit'?"),
+        (["ops", "--jsn"], "did you mean '--json'?"),
+        ([], "--json; write it behind the command"),
+    ):
+        with pytest.raises(SystemExit) as stopped:
+            main([*words, "--json"])
+        assert stopped.value.code == 2
+        printed = capsys.readouterr()
+        found = json.loads(printed.out)
+        assert (found["command"], found["exit_code"]) == (words[0] if words else None, 2)
+        assert said in found["error"]
+        assert said in printed.err
+    assert main(["ops", "glp"]) == 1
+    assert "no function 'glp'; did you mean 'GLP'?" in capsys.readouterr().err
+
+
 def test_hints_are_flags_on_the_command_line(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -164,6 +164,21 @@ def test_nan_is_refused_or_masked(folder: Path) -> None:
     assert np.isfinite(mean.data).all()
 
 
+def test_limits_may_be_open(folder: Path) -> None:
+    open_ends = "energy: [null, 10]\n  time: [-2, null]"
+    text = JOB.replace("energy: [1.0, 19.0]", open_ends).replace("[-10, -1]", "[null, -1]")
+    job = read_job(write(folder, text))
+    assert (job.energy_limits, job.time_limits) == ((None, 10), (-2, None))
+    assert job.baseline == (None, -1)
+    dataset = load_data(job)
+    where = windows(job, dataset)
+    assert dataset.energy is not None
+    assert dataset.time is not None
+    assert where.columns == (0, np.count_nonzero(dataset.energy <= 10))
+    assert where.rows == (np.count_nonzero(dataset.time < -2), dataset.time.size)
+    assert where.baseline == (0, np.count_nonzero(dataset.time <= -1))
+
+
 def test_noise_of_a_mean(folder: Path) -> None:
     job = read_job(write(folder, JOB + "noise: {sigma: 0.4}\n"))
     dataset = load_data(job)

@@ -129,7 +129,8 @@ def test_axes_in_files_of_their_own(tmp_path: Path) -> None:
     same = read(path, energy=X[:4], time="index")
     np.testing.assert_array_equal(same.time, [0, 1, 2])
     with pytest.raises(
-        DataError, match=r"no time and no energy axis.*say read\('data.csv', energy="
+        DataError,
+        match=r"no time and no energy axis.*say read\('.*data.csv', energy='energy.csv', ",
     ):
         read(path)
     with pytest.raises(DataError, match=r"look transposed: say read\(\.\.\., transpose=True\)"):

@@ -97,6 +97,11 @@ def spike(data: Any, keep: Any) -> None:
     data[..., 70] += 300.0
 
 
+def none_at(data: Any, keep: Any) -> None:
+    """A point without counts."""
+    data[..., 70] = 0.0
+
+
 CASES: dict[str, Callable[[], FitResult]] = {
     "overlapping peaks": lambda: simulated(OVERLAP),
     "counts": lambda: simulated(OVERLAP, counts=True),
@@ -238,6 +243,20 @@ def test_masks_are_seen() -> None:
     maps = plot_fit(CASES["masked in time"]())
     assert maps.axes[0].patch.get_hatch()
     assert [text.get_text() for text in maps.axes[0].get_legend().get_texts()] == ["masked"]
+
+
+def test_a_logarithmic_axis_shows_background_and_counts_of_zero() -> None:
+    fit = simulated(OVERLAP, counts=True, spoil=none_at)
+    figure = plot_fit(fit, z_type="log")
+    drawn(figure)
+    above = figure.axes[0]
+    assert {"background", "0 or below"} <= set(above.get_legend_handles_labels()[1])
+    triangles = [line for line in above.lines if line.get_marker() == "v"]
+    assert [line.get_xdata().tolist() for line in triangles] == [[fit.energy[70]]]
+    figure.draw_without_rendering()
+    named = [text.get_text() for text in above.get_yticklabels(which="both")]
+    assert "100" in named
+    assert all("^" not in text for text in named)
 
 
 def test_slices_with_failures_and_wild_errors_stay_inside() -> None:

@@ -129,6 +129,14 @@ def test_fields_reach_the_axes(one: FitResult, two: FitResult) -> None:
         plot_fit(two, colour="red")
 
 
+def test_no_curve_of_a_waterfall_hides_another() -> None:
+    data = np.vstack([np.exp(-(((ENERGY - 10) / 3) ** 2)), np.full(ENERGY.size, 0.01)])
+    (ax,) = plot_waterfall(data, ENERGY, np.array([-1e-14, 4.0]), unit="ps").axes
+    fills = max(fill.get_zorder() for fill in ax.collections)
+    assert all(line.get_zorder() > fills for line in ax.lines)
+    assert [text.get_text() for text in ax.texts] == ["0 ps", "4 ps"]
+
+
 def test_waterfall(tmp_path: Path) -> None:
     data = np.random.default_rng(0).normal(size=(30, 60))
     figure = plot_waterfall(data, ENERGY, np.arange(30.0), n=5, unit="ps", fit=data)

@@ -23,12 +23,15 @@ pytestmark = pytest.mark.skipif(
 
 #: File → what stands at the energy axis of its picture, "" where the file does not say.
 FILES = {
+    "formats/Cu-HHTP_0001.ibw": "binding energy (eV)",
     "formats/Cu-HHTP_0001.txt": "binding energy (eV)",
     "formats/SnO2_10nm.spe": "binding energy (eV)",
+    "formats/SnO2_10nm.spe.nxs": "binding energy (eV)",
+    "formats/regular.vms.nxs": "kinetic energy (eV)",
     "spectrotemporal/simData01.ascii": "wavelength",
     "spectrotemporal/simData02.ascii": "wavelength",
     "spectrotemporal/simData03.ascii": "wavelength",
-    "pump_probe/TA_Ru-dppz_400nm_ACN.SIA": "",
+    "pump_probe/TA_Ru-dppz_400nm_ACN.SIA": "wavelength",
     "xps_real/FermiEdge.csv": "",
     "xps_real/PET_C1s.csv": "binding energy (eV)",
     "xps_real/clean_Au_4f.csv": "kinetic energy",

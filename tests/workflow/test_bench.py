@@ -182,3 +182,17 @@ def test_hard_starts_end_in_the_best_optimum(monkeypatch: pytest.MonkeyPatch) ->
         assert not found["one"]
         assert found["several"]
         assert "starts agree on this optimum" in " ".join(found["says"])
+
+
+@pytest.mark.slow
+def test_ten_starts_find_the_best_optimum_of_twenty(monkeypatch: pytest.MonkeyPatch) -> None:
+    """At least 18 of 20; where starts disagree the result says so."""
+    monkeypatch.syspath_prepend(str(ROOT))
+    import bench.starts
+
+    rows = bench.starts.run(10)
+    assert len(rows) == 20
+    assert sum(row["several"] for row in rows) >= 18
+    for row in rows:
+        told = f"{row['agree']} of 10 starts agree on this optimum" in " ".join(row["says"])
+        assert told == (row["agree"] < 10)

@@ -107,6 +107,25 @@ def test_compare_models(project: Project) -> None:
     assert len(project.results.compare_models(models=["none"])) == 0
 
 
+def test_fits_of_different_types_are_not_ranked_among_each_other(project: Project) -> None:
+    # A 2d fit used to stand above every spectrum, because its AIC sums over more points.
+    frame = project[0].compare_models()
+    assert list(frame["fit_type"]) == ["baseline", "baseline", "sbs", "sbs", "2d"]
+    for _, fits in frame.groupby("fit_type"):
+        assert fits["aic"].is_monotonic_increasing
+
+
+def test_a_project_without_files_is_true(tmp_path: Path) -> None:
+    # `project or Project(".")` used to drop the project that was given.
+    assert Project(tmp_path, show_output=False)
+
+
+def test_fits_are_a_table_in_a_notebook(project: Project) -> None:
+    html = project.results.find(file="scan_1")._repr_html_()
+    assert html.count("<tr>") == 6
+    assert "12 of 12" in html
+
+
 def test_variants_and_differences(project: Project) -> None:
     file = project[1]
     before = list(file.results)

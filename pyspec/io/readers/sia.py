@@ -18,6 +18,8 @@ def read(request: Request) -> Found:
     table = read_table(request.path, read_text(request.path), None, request.decimal)
     found = read_layout(table, layout="matrix", columns=None, sizes=request.sizes)
     found.notes.insert(0, "KiMoPack .SIA")
+    if "energy" not in found.units:
+        found.labels.setdefault("energy", "wavelength")
     return found
 
 
@@ -28,6 +30,6 @@ READER = Reader(
     sniff=sniff,
     read=read,
     keywords=("decimal",),
-    example='read("TA_film.SIA", to="eV")',
+    example='read("TA_film.SIA", units={"energy": "nm"}, to="eV")',
     checked="a measured file",
 )
