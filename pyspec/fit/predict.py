@@ -45,6 +45,15 @@ class Prediction:
             )
         return self.value - self.stderr, self.value + self.stderr
 
+    def __repr__(self) -> str:
+        axes = [
+            f"{name} {axis.size} ({axis.min():g} to {axis.max():g})"
+            for name, axis in (("time", self.time), ("energy", self.energy))
+            if axis is not None and axis.size
+        ]
+        errors = "without" if self.stderr is None else "with"
+        return f"<Prediction: {' × '.join(axes) or 'no points'}, {errors} standard errors>"
+
 
 def predict(
     problem: FitProblem,

@@ -38,6 +38,12 @@ from pyspec.model.free import single_valued
 
 Array = npt.NDArray[np.float64]
 
+#: Where a fit that is made again starts from, by `start`.
+REFIT_FROM = {
+    "best": "the best values of the stored fit",
+    "initial": "the start values of the stored fit",
+}
+
 
 def _text(text: object) -> str:
     """A text of the archive as it is given to a loader of models: with a line break, by which
@@ -222,6 +228,7 @@ class StoredFit(Stored):
         given = self._arguments(options)
         result = fit_model(self.model(start), self.measurement(data), **given)
         result.fit_type, result.file_name = self.fit_type, self.file_name
+        result.started_from = REFIT_FROM[start]
         return result
 
     def to_result(self, data: npt.NDArray[Any] | None = None) -> FitResult:
@@ -333,7 +340,7 @@ class StoredSlices(Stored):
             seeds.append(seed)
         given = {"seeds": seeds, "times": self.time, **self._arguments(options)}
         result = fit_slices(model, self.measurement(data), **given)
-        result.file_name = self.file_name
+        result.file_name, result.started_from = self.file_name, REFIT_FROM[start]
         return result
 
     def to_result(self, data: npt.NDArray[Any] | None = None) -> SliceResults:

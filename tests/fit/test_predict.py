@@ -24,6 +24,8 @@ def test_grids_agree_in_value_and_error() -> None:
     assert here.time is not None
     assert here.stderr is not None
     np.testing.assert_array_equal(here.value, result.fit)
+    sizes = f"time {here.time.size} (-5 to 15) × energy {here.energy.size} (80 to 90)"
+    assert repr(here) == f"<Prediction: {sizes}, with standard errors>"
     half = result.predict(here.energy[::2], here.time[::2])
     double = result.predict(np.linspace(80, 90, 81), np.linspace(-5, 15, 41))
     assert half.stderr is not None

@@ -133,6 +133,8 @@ def test_slices_come_back_and_fit_again(tmp_path: Path) -> None:
     for name, column in slices.values.items():
         np.testing.assert_array_equal(again.values[name], column)
     best = stored.refit(start="best")
+    assert again.started_from == "the start values of the stored fit"
+    assert best.started_from == "the best values of the stored fit"
     np.testing.assert_allclose(best.chisqr, slices.chisqr, rtol=1e-6)
     assert stored.at(3)["GLP_01_m"].value == 0.25
     assert stored.at(3)["GLP_01_x0"].stderr == slices.stderr["GLP_01_x0"][3]
