@@ -70,6 +70,11 @@ def _scheme(name: str, node: Mapping, place: str) -> Scheme:
             raise ModelError(
                 f"{place}: {key.text!r} leads nowhere; a decay is written '{begin}: k'"
             )
+        if "+" in begin or "+" in end:
+            raise ModelError(
+                f"{place}: {key.text!r} is a step of second order; pyspec has steps of one state "
+                "alone, such as 'A -> B'"
+            )
         rate = _word(value, place)
         if read_number(value) is not None:
             raise ModelError(

@@ -94,3 +94,16 @@ def test_equal_rates_have_no_decays_of_their_own(tmp_path: Path) -> None:
         result.linear.das()
     with pytest.raises(FitError, match="chian"):
         result.linear.sas("chian")
+
+
+def test_spectra_are_labelled_arrays(tmp_path: Path) -> None:
+    pytest.importorskip("xarray")
+    states = _fit(tmp_path, "parallel", _data(2)).linear
+    das, sas = states.das(), states.sas()
+    found = das.to_dataset()
+    assert found.attrs["kind"] == "DAS"
+    np.testing.assert_array_equal(found.rate, das.rates)
+    np.testing.assert_array_equal(found.stderr, das.stderr)
+    own = sas.to_xarray()
+    np.testing.assert_array_equal(own.value.sel(spectrum="B"), sas["B"])
+    assert "rate" not in own.coords

@@ -98,6 +98,7 @@ decays:
         ("S0: k3", "S0: 0.1", "the rate of 'S0' is 0.1; name it"),
         ("S0: k3", "S0 -> : k3", "leads nowhere"),
         ("S0: k3", "S0 -> S2: k3", "is a circle"),
+        ("S0: k3", "S0 + S0 -> S3: k3", "is a step of second order"),
         ("cascade:\n    S2", "bad_name:\n    S2", "cannot name a scheme"),
         ("kinetics:\n  cascade:", "kinetics: 3\nx:\n  cascade:", "holds schemes by name"),
         ("k1: [2, True, 0.01, 100]", "k4: [2, True]", "has no 'k4'"),

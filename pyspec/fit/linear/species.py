@@ -15,11 +15,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from pyspec.errors import FitError
+from pyspec.fit.export import need_xarray
 from pyspec.formula import Scheme
 
 Array = npt.NDArray[np.float64]
@@ -59,6 +61,19 @@ class Associated:
         if name not in self.names:
             raise FitError(f"there is no {name!r}; there are {', '.join(self.names)}")
         return np.asarray(self.values[self.names.index(name)])
+
+    def to_dataset(self) -> Any:
+        """An ``xarray.Dataset``: value and stderr along (spectrum, energy), and the rate of each
+        decay. Raises :class:`FitError` without xarray."""
+        xarray = need_xarray()
+        dims = ("spectrum", "energy")
+        variables = {"value": (dims, self.values), "stderr": (dims, self.stderr)}
+        coords: dict[str, Any] = {"spectrum": list(self.names), "energy": self.along}
+        if np.all(np.isfinite(self.rates)):
+            coords |= {"rate": ("spectrum", self.rates)}
+        return xarray.Dataset(variables, coords=coords, attrs={"kind": self.kind})
+
+    to_xarray = to_dataset
 
     def __repr__(self) -> str:
         return f"<{self.kind} {', '.join(self.names)}: {self.along.size} values each>"
