@@ -68,6 +68,11 @@ def StaticShirley(x: Array, left: Value, right: Value, spectrum: Array) -> Array
     is 0, a straight line. Unlike ``Shirley`` it does not grow with the lines, only its shape
     follows them. The cost is one sum over the energies.
 
+    The ends as means of `n` points of the data: ``left, right = measurement.end_means(n=5)`` gives
+    them for every row. Held at these, they are fixed values of the model
+    (``left: [12.4, false]``), or of each slice:
+    ``fit_slices(..., seeds=[{"StaticShirley_left": l, "StaticShirley_right": r} for ...])``.
+
     Parameters
     ----------
     x : (n_energy,) energies, eV, in order

@@ -176,8 +176,9 @@ def _smeared(line: Callable[[Any], Array], away: Array, R: Value, scale: Value) 
     away, R, scale = (np.asarray(value, float)[..., None] for value in (away, R, scale))
     low, high = away - _REACH * R, away + _REACH * R
     steps = np.arange(-_REACH, _REACH + 1)
-    finest = np.maximum(scale, 1e-6 * R)
-    count = int(np.ceil(np.log2(max(float(np.nanmax(_REACH * R / finest)), 1.0)))) + 3
+    finest = np.maximum(scale, 1e-40 * R)
+    ratio = _REACH * R / finest
+    count = int(np.ceil(np.log2(np.max(ratio, initial=1.0, where=np.isfinite(ratio))))) + 3
     doubling = finest * 2.0 ** np.arange(-1, count)
     shape = np.broadcast_shapes(away.shape, (*doubling.shape[:-1], 1), R.shape)[:-1]
     cuts = [away + R * steps, -doubling, doubling, 0.0 * scale]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import platform
 from collections.abc import Mapping
-from dataclasses import fields
+from dataclasses import asdict, fields
 from importlib.metadata import version
 from typing import Any
 
@@ -12,7 +12,14 @@ import numpy as np
 import numpy.typing as npt
 
 from pyspec._version import VERSION
-from pyspec.fit import FitResult, ParameterRow, ParameterTable, SliceResults
+from pyspec.fit import (
+    MC,
+    FitResult,
+    MCMCResult,
+    ParameterRow,
+    ParameterTable,
+    SliceResults,
+)
 from pyspec.model import Measurement, Model
 
 Array = npt.NDArray[np.float64]
@@ -31,6 +38,7 @@ def fit_contents(result: FitResult) -> dict[str, Any]:
         "covariance": _covariance(result),
         "statistics": _statistics(result),
         "settings": _settings(result),
+        "samples": _samples(result.mcmc),
         **_common(result.problem.model, measurement),
     }
 
@@ -121,6 +129,31 @@ def _covariance(result: FitResult) -> Array | None:
         return None
     order = [names.index(name) for name in result.problem.names]
     return np.array(covar, dtype=np.float64)[np.ix_(order, order)]
+
+
+def _samples(samples: MCMCResult | None) -> dict[str, Any] | None:
+    """Samples of the posterior, where there are some."""
+    if samples is None:
+        return None
+    return {
+        "names": list(samples.names),
+        "chain": np.asarray(samples.chain, dtype=np.float64),
+        "acceptance": np.asarray(samples.acceptance_fraction, dtype=np.float64),
+        "settings": asdict(samples.settings),
+    }
+
+
+def samples_of(contents: Mapping[str, Any] | None) -> MCMCResult | None:
+    """The samples again. Raises ValueError where names and chain do not fit each other."""
+    if contents is None:
+        return None
+    names, chain = tuple(contents["names"]), np.asarray(contents["chain"], np.float64)
+    acceptance = np.asarray(contents["acceptance"], np.float64)
+    if chain.ndim != 3 or chain.shape[2] != len(names) or acceptance.shape != chain.shape[1:2]:
+        raise ValueError(f"{len(names)} names and {acceptance.shape} walkers for {chain.shape}")
+    known = {field.name for field in fields(MC)}
+    settings = {key: value for key, value in contents["settings"].items() if key in known}
+    return MCMCResult(names, chain, acceptance, MC(**settings))
 
 
 def _statistics(result: FitResult) -> dict[str, Any]:

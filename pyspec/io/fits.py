@@ -12,10 +12,10 @@ import numpy as np
 import numpy.typing as npt
 
 from pyspec.calls import answered, stack_outside
-from pyspec.errors import ArchiveWarning, CallError, DataError, shortened
+from pyspec.errors import ArchiveWarning, CallError, DataError, FitError, shortened
 from pyspec.fit import FitResult, SliceResults
 from pyspec.io.archive import load_archive, save_archive
-from pyspec.io.contents import fit_contents, slices_contents, table_of
+from pyspec.io.contents import fit_contents, samples_of, slices_contents, table_of
 from pyspec.io.optional import one_line
 from pyspec.io.stored import StoredFit, StoredSlices
 from pyspec.model.digest import checksum, checksum_of, digest
@@ -147,7 +147,7 @@ def _restored(
         raise DataError(
             f"{path}: a fit in it has no {error}; it was not saved by save_fit"
         ) from None
-    except (TypeError, ValueError, AttributeError, IndexError) as error:
+    except (TypeError, ValueError, AttributeError, IndexError, FitError) as error:
         raise DataError(
             f"{path}: a fit in it is not as save_fit writes it ({one_line(error)}); it was changed "
             "by another program"
@@ -179,6 +179,7 @@ def _stored(
             free_names=tuple(contents["free_names"]),
             covariance=contents.get("covariance"),
             statistics=contents["statistics"],
+            mcmc=samples_of(contents.get("samples")),
         )
     names = common["table"].names
     for what in ("values", "stderr", "start"):

@@ -16,6 +16,7 @@ from pyspec.errors import DataError, ModelError
 from pyspec.fit import (
     CorrelationTable,
     FitResult,
+    MCMCResult,
     ParameterRow,
     ParameterTable,
     SliceResults,
@@ -177,11 +178,13 @@ class StoredFit(Stored):
     free_names : the free parameters, in the order of theta
     covariance : (n_free, n_free), NaN where there is none; or None
     statistics : chisqr, redchi, nfev, n_data, n_free, success, message, …
+    mcmc : samples of the posterior, an :class:`MCMCResult`; None where none were made
     """
 
     free_names: tuple[str, ...]
     covariance: Array | None
     statistics: Mapping[str, Any]
+    mcmc: MCMCResult | None = None
 
     @property
     def values(self) -> dict[str, float]:
@@ -237,6 +240,7 @@ class StoredFit(Stored):
         measurement, model = self.measurement(data), self.model()
         numbers, covariance = self.statistics, self.covariance
         result = restored_fit(model, measurement, self.table, covariance, numbers, self.settings)
+        result.mcmc = self.mcmc
         result.fit_type, result.file_name = self.fit_type, self.file_name
         return result
 

@@ -225,6 +225,31 @@ class Measurement:
             found = np.divide(found, weight, out=np.full(found.shape, np.inf), where=weight > 0)
         return found
 
+    def end_means(self, n: int = 5) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+        """Means of the first `n` and of the last `n` points of each row of the window, (n_rows,)
+        each: the ends between which ``StaticShirley`` stands. Masked points do not count.
+
+        Raises :class:`DataError` where a row has fewer than 2 `n` points.
+        """
+        if isinstance(n, bool) or n != int(n) or n < 1:
+            raise DataError(f"n is {n!r}; give how many points of each end count, from 1 on")
+        if self.data is None:
+            raise DataError("a measurement without data has no ends; give data=")
+        values = np.atleast_2d(np.asarray(self.window(self.data), dtype=np.float64))
+        kept = np.ones(values.shape, dtype=np.bool_)
+        if self.keep is not None:
+            kept = np.atleast_2d(self.window(np.broadcast_to(self.keep, self.data.shape)))
+        fewest = int(kept.sum(axis=1).min())
+        if fewest < 2 * n:
+            raise DataError(
+                f"n={n}: a row has {fewest} points that count; give n up to {fewest // 2}"
+            )
+        ends = []
+        for step in (1, -1):
+            used = (kept[:, ::step] & (np.cumsum(kept[:, ::step], axis=1) <= n))[:, ::step]
+            ends.append(np.where(used, values, 0.0).sum(axis=1) / n)
+        return ends[0], ends[1]
+
     def window(self, array: npt.NDArray[Any]) -> npt.NDArray[Any]:
         """The part of an array over the full axes that lies in the window."""
         columns = array[..., slice(*(self.columns or (None, None)))]

@@ -52,6 +52,6 @@ def samples_of(result: Any) -> MCMCResult:
     if found is None:
         raise FitError(
             f"the {result.fit_type} fit of {result.model_name} has no samples; fit with "
-            "mc_settings=MC(use_mc=1), or call result.sample(); archives keep none"
+            "mc_settings=MC(use_mc=1), or call result.sample()"
         )
     return found

@@ -9,7 +9,17 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from pyspec import MC, File, FitError, Measurement, Project, fit_model, load_model
+from pyspec import (
+    MC,
+    File,
+    FitError,
+    Measurement,
+    Project,
+    fit_model,
+    load_fit,
+    load_model,
+    save_fit,
+)
 
 pytest.importorskip("emcee")
 
@@ -126,3 +136,22 @@ def test_a_fit_of_a_file_with_mc_settings(tmp_path: Path) -> None:
         file.get_mcmc()
     with pytest.raises(FitError, match="mc_settings is 'yes'"):
         file.fit_spectrum("line", mc_settings="yes")
+
+
+def test_samples_survive_an_archive(tmp_path: Path) -> None:
+    """Chain, shares and settings, in the stored fit and in the result that it becomes."""
+    result = straight(None)
+    path = tmp_path / "line.h5"
+    save_fit(path, result)
+    assert load_fit(path).mcmc is None
+    samples = result.sample(steps=30, burn=10, thin=2, seed=1)
+    save_fit(path, result)
+    stored = load_fit(path)
+    for found in (stored.mcmc, stored.to_result().mcmc):
+        assert found.names == samples.names
+        assert found.settings == samples.settings
+        np.testing.assert_array_equal(found.chain, samples.chain)
+        np.testing.assert_array_equal(found.acceptance_fraction, samples.acceptance_fraction)
+        assert found.values == samples.values
+    loaded = Project(tmp_path).results.load(path)
+    assert loaded.get_mcmc(model="line").values == samples.values

@@ -20,6 +20,7 @@ from support.random_models.structure import (
 
 REQUIRED: tuple[str, ...] = (
     *(f"op:{name}" for name in [*PEAKS, *BACKGROUNDS, *LAWS, *KERNELS, *INSTRUMENTS, *PROFILES]),
+    "op:resolution",
     *(f"irf:{name}" for name in RESPONDING),
     *(f"rpn:{name}" for name in ("CONST", "PARAM", *FORMS)),
     *(f"kind:{name}" for name in ("1D", "2D", "TIME_1D")),

@@ -23,6 +23,14 @@ STILL_LAWS = [name for name in LAWS if name not in MOVING_LAWS]
 PROFILES = [op.name for op in OPS.values() if op.kind == "PROFILE"]
 
 
+INSTRUMENT = OPS["resolution"]
+#: What may stand below a resolution; of that what it blurs in closed form, and what by sums that
+#: take the references a hundred times as long.
+BLURRED = [name for name in PEAKS + BACKGROUNDS if response(OPS[name], INSTRUMENT) is not None]
+SUMMED = [name for name in BLURRED if OPS[f"{name}_resolution"].formula.startswith("int ")]
+FED = [name for name in BACKGROUNDS if OPS[name].spectrum_fed]
+
+
 @dataclass
 class Function:
     """One function of a model: its name and the parameters that are written down."""
@@ -93,12 +101,25 @@ def draw_structure(draft: Draft) -> Structure:
     if not names:
         names = [rng.choice(PEAKS + BACKGROUNDS)]
     rng.shuffle(names)
+    if draft.chance(0.06):
+        names = _under_a_resolution(draft, names)
     structure = Structure([namer.function(name) for name in names], quantities=quantities)
     parameters = [f"{c.name}_{a}" for c in structure.components for a in c.arguments]
     _draw_profiles(draft, structure, parameters)
     if draft.kind == "2D":
         _draw_dynamics(draft, structure, parameters)
     return structure
+
+
+def _under_a_resolution(draft: Draft, names: list[str]) -> list[str]:
+    """The names with a resolution among them; what it does not blur stands above it."""
+    allowed = set(BLURRED) if draft.chance(0.1) else set(BLURRED) - set(SUMMED)
+    place = draft.rng.randint(0, len(names) - 1)
+    below = [name for name in names[place:] if name in allowed or name in FED]
+    above = names[:place] + [name for name in names[place:] if name not in below]
+    if not set(below) & allowed:
+        below.append(draft.rng.choice(sorted(allowed)))
+    return [*above, INSTRUMENT.name, *below]
 
 
 def _draw_profiles(draft: Draft, structure: Structure, parameters: list[str]) -> None:
