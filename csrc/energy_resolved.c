@@ -382,6 +382,30 @@ KERNEL(LA_resolution)
     smear(b, p, y, d, &line);
 }
 
+/* As of LA, and the length over which what the damping leaves falls. */
+KERNEL(LF_resolution)
+{
+    smear_line line;
+    (void)across, (void)want;
+    smear_alike(&line, BUILD_OF(LF), 6);
+    FOR_LANES {
+        double damped = 0.7 * P(5), left = smear_power(P(2), P(3)), right = smear_power(P(2), P(4));
+        line.left[l] = left < damped ? left : damped;
+        line.right[l] = right < damped ? right : damped;
+        line.grow[l] = 1.5;
+    }
+    smear(b, p, y, d, &line);
+}
+
+KERNEL(DS_resolution)
+{
+    smear_line line;
+    (void)across, (void)want;
+    smear_alike(&line, BUILD_OF(DS), 4);
+    FOR_LANES line.left[l] = line.right[l] = 2.0 * P(2);
+    smear(b, p, y, d, &line);
+}
+
 KERNEL(AtanStep_resolution)
 {
     smear_line line;

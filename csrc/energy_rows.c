@@ -14,17 +14,28 @@ static inline double trapezoid_share(const double *x, int64_t n, int64_t j)
 }
 
 /* What an electron of a loss T contributes, T / den, and how that changes: by C, and by D where
- * there is one. */
+ * there is one. On even axes the weights of a chunk of sources and one of targets stand here, by
+ * falling distance. */
 typedef struct loss_weights {
-    double q[ROW_CHUNK * L], by_c[ROW_CHUNK * L], by_d[ROW_CHUNK * L];
+    double q[2 * ROW_CHUNK * L], by_c[2 * ROW_CHUNK * L], by_d[2 * ROW_CHUNK * L];
 } loss_weights;
+
+/* What the sums need at hand; C and D of each lane. */
+typedef struct loss_sums {
+    const pyspec_block *b;
+    const double *p;
+    double *y;
+    double *const *d;
+    double C[L], D[L];
+} loss_sums;
 
 static ALWAYS_INLINE void loss_at(double T, double share, double C, double D, int has_d, int want,
                                   double *q, double *by_c, double *by_d)
 {
     double square = T * T;
-    double root = has_d ? C - square : C + square;
-    double inverse = v_clamp(1.0 / (has_d ? root * root + D * square : root * root), 1e300);
+    double root = v_sum_of_products(has_d ? -T : T, T, 1.0, C);
+    double below = has_d ? v_sum_of_products(root, root, D, square) : root * root;
+    double inverse = v_clamp(1.0 / below, 1e300);
     *q = v_clamp(share * (T * inverse), 1e300);
     if (want) {
         *by_c = v_clamp(-2.0 * *q * (root * inverse), 1e300);
@@ -32,25 +43,16 @@ static ALWAYS_INLINE void loss_at(double T, double share, double C, double D, in
     }
 }
 
-/* Weights of the targets begin ... end - 1 for what comes from j: [end - begin], of L lanes each
- * where lanes are rows. */
-static ALWAYS_INLINE void losses(const double *restrict x, double from, double share,
-                                 const double *restrict p, int64_t n, int across, int has_d,
-                                 int want, loss_weights *restrict w)
+/* Number i of the weights, of L lanes each where lanes are rows. */
+static ALWAYS_INLINE void loss_weight(const loss_sums *s, double T, double share, int64_t i,
+                                      int across, int has_d, int want, loss_weights *restrict w)
 {
-    double C[L], D[L];
-    FOR_LANES {
-        C[l] = P(1);
-        D[l] = has_d ? P(2) : 0.0;
-    }
-    for (int64_t i = 0; i < n; i++) {
-        double T = v_clamp(fabs(from - x[i]), 1e75);
-        if (across)
-            loss_at(T, share, C[0], D[0], has_d, want, w->q + i, w->by_c + i, w->by_d + i);
-        else
-            FOR_LANES loss_at(T, share, C[l], D[l], has_d, want, w->q + AT, w->by_c + AT,
-                              w->by_d + AT);
-    }
+    T = v_clamp(T, 1e75);
+    if (across)
+        loss_at(T, share, s->C[0], s->D[0], has_d, want, w->q + i, w->by_c + i, w->by_d + i);
+    else
+        FOR_LANES loss_at(T, share, s->C[l], s->D[l], has_d, want, w->q + AT, w->by_c + AT,
+                          w->by_d + AT);
 }
 
 /* target += weight source, where source is one value for each lane, or one in all. `bounded` keeps
@@ -66,14 +68,120 @@ static ALWAYS_INLINE void scatter(double *restrict target, const double *restric
         }
 }
 
+/* The same of two sources at once, bounded. */
+static ALWAYS_INLINE void scatter_two(double *restrict target, const double *restrict weight,
+                                      const double *restrict source,
+                                      const double *restrict other_weight,
+                                      const double *restrict other, int64_t n, int across)
+{
+    const int64_t lanes = across ? 1 : L;
+    for (int64_t i = 0; i < n; i++)
+        for (int64_t l = 0; l < lanes; l++) {
+            double first = target[i * lanes + l] + weight[i * lanes + l] * source[l];
+            double second = other_weight[i * lanes + l] * other[l];
+            target[i * lanes + l] = v_clamp(v_clamp(first, 1e300) + second, 1e300);
+        }
+}
+
+/* Losses of point j, of which all is known, to the n targets from `begin` on. The slopes obey the
+ * same equation, with K' J in place of S. The weights begin at number `first`. */
+static ALWAYS_INLINE void send_losses(const loss_sums *s, int64_t j, double share, int64_t begin,
+                                      int64_t n, const loss_weights *w, int64_t first, int n_params,
+                                      int across, int want)
+{
+    const pyspec_block *b = s->b;
+    const double *p = s->p;
+    const int64_t lanes = across ? 1 : L, to = begin * lanes, from = j * lanes, at = first * lanes;
+    double whole[L], scaled[L], source[L], factor[L];
+    for (int l = 0; l < lanes; l++) {
+        whole[l] = share * (b->spectrum[from + l] + s->y[from + l]);
+        scaled[l] = P(0) * whole[l];
+        factor[l] = share * P(0);
+    }
+    scatter(s->y + to, w->q + at, scaled, n, across, 0);
+    for (int l = 0; l < lanes; l++) {
+        whole[l] = v_clamp(whole[l], 1e300);
+        scaled[l] = v_clamp(scaled[l], 1e300);
+    }
+    for (int k = 0; want && k < n_params; k++) {
+        const double *slope = k == 0 ? w->q : k == 1 ? w->by_c : w->by_d;
+        for (int l = 0; l < lanes; l++)
+            source[l] = v_clamp(factor[l] * s->d[k][from + l], 1e300);
+        scatter_two(s->d[k] + to, slope + at, k == 0 ? whole : scaled, w->q + at, source, n,
+                    across);
+    }
+    for (int64_t k = 0; k < b->n_more; k++) {
+        for (int l = 0; l < lanes; l++)
+            source[l] = v_clamp(factor[l] * (b->more[k][from + l] + b->images[k][from + l]), 1e300);
+        scatter(b->images[k] + to, w->q + at, source, n, across, 1);
+    }
+}
+
+/* The step of an axis that is even but for the rounding of its numbers, else 0. */
+static double even_step(const double *x, int64_t n)
+{
+    const double step = (x[n - 1] - x[0]) / (double)(n - 1);
+    const double rounding = 1e-15 * (fabs(x[0]) + fabs(x[n - 1]));
+    if (n < 2 * ROW_CHUNK || !(fabs(step) > 1e6 * rounding))
+        return 0.0;
+    for (int64_t i = 0; i < n; i++)
+        if (!(fabs(x[i] - (x[0] + (double)i * step)) <= rounding))
+            return 0.0;
+    return fabs(step);
+}
+
+/* Of an even axis a weight depends on the distance alone: one for each of two chunks' distances. */
+static ALWAYS_INLINE void even_losses(const loss_sums *s, double step, int64_t n, int n_params,
+                                      int across, int want)
+{
+    const int has_d = n_params == 3;
+    loss_weights own, w;
+    for (int64_t i = 0; i < ROW_CHUNK; i++)
+        loss_weight(s, (double)(ROW_CHUNK - i) * step, 1.0, i, across, has_d, want, &own);
+    for (int64_t stop = n; stop > 1; stop -= stop < ROW_CHUNK ? stop : ROW_CHUNK) {
+        const int64_t start = stop > ROW_CHUNK ? stop - ROW_CHUNK : 0;
+        for (int64_t j = stop - 1; j > start; j--)
+            send_losses(s, j, j == n - 1 ? 0.5 * step : step, start, j - start, &own,
+                        ROW_CHUNK - (j - start), n_params, across, want);
+        for (int64_t begin = 0; begin < start; begin += ROW_CHUNK) {
+            const int64_t end = begin + ROW_CHUNK < start ? begin + ROW_CHUNK : start;
+            for (int64_t i = 0; i < stop - start + end - begin - 1; i++)
+                loss_weight(s, (double)(stop - 1 - begin - i) * step, 1.0, i, across, has_d, want,
+                            &w);
+            for (int64_t j = stop - 1; j >= start; j--)
+                send_losses(s, j, j == n - 1 ? 0.5 * step : step, begin, end - begin, &w,
+                            stop - 1 - j, n_params, across, want);
+        }
+    }
+}
+
+static ALWAYS_INLINE void uneven_losses(const loss_sums *s, const double *x, int64_t n,
+                                        int n_params, int across, int want)
+{
+    loss_weights w;
+    for (int64_t j = n - 1; j > 0; j--) {
+        const double share = trapezoid_share(x, n, j);
+        for (int64_t begin = 0; begin < j; begin += ROW_CHUNK) {
+            const int64_t end = begin + ROW_CHUNK < j ? begin + ROW_CHUNK : j;
+            for (int64_t i = 0; i < end - begin; i++)
+                loss_weight(s, fabs(x[j] - x[begin + i]), share, i, across, n_params == 3, want,
+                            &w);
+            send_losses(s, j, 1.0, begin, end - begin, &w, 0, n_params, across, want);
+        }
+    }
+}
+
 /* J = S + K J from the highest index down: when point j is reached, J_j is known, and its losses
- * go to all points below it. The slopes obey the same equation, with K' J in place of S. */
+ * go to all points below it. */
 static ALWAYS_INLINE void tougaard(const pyspec_block *b, const double *p, double *y,
-                                   double *const *d, int has_d, int across, int want)
+                                   double *const *d, int n_params, int across, int want)
 {
     const int64_t n = across ? b->n_valid : b->n, lanes = across ? 1 : L;
-    const int n_params = has_d ? 3 : 2;
-    loss_weights w;
+    loss_sums s = {.b = b, .p = p, .y = y, .d = d};
+    FOR_LANES {
+        s.C[l] = P(1);
+        s.D[l] = n_params == 3 ? P(2) : 0.0;
+    }
     for (int64_t i = 0; i < n * lanes; i++) {
         y[i] = 0.0;
         for (int k = 0; want && k < n_params; k++)
@@ -81,47 +189,21 @@ static ALWAYS_INLINE void tougaard(const pyspec_block *b, const double *p, doubl
         for (int64_t k = 0; k < b->n_more; k++)
             b->images[k][i] = 0.0;
     }
-    for (int64_t j = n - 1; j > 0; j--) {
-        const double share = trapezoid_share(b->x, n, j);
-        for (int64_t begin = 0; begin < j; begin += ROW_CHUNK) {
-            const int64_t end = begin + ROW_CHUNK < j ? begin + ROW_CHUNK : j;
-            const int64_t to = begin * lanes, from = j * lanes;
-            double whole[L], scaled[L], source[L];
-            losses(b->x + begin, b->x[j], share, p, end - begin, across, has_d, want, &w);
-            for (int l = 0; l < lanes; l++) {
-                whole[l] = b->spectrum[from + l] + y[from + l];
-                scaled[l] = P(0) * whole[l];
-            }
-            scatter(y + to, w.q, scaled, end - begin, across, 0);
-            for (int l = 0; l < lanes; l++) {
-                whole[l] = v_clamp(whole[l], 1e300);
-                scaled[l] = v_clamp(scaled[l], 1e300);
-            }
-            for (int k = 0; want && k < n_params; k++) {
-                const double *slope = k == 0 ? w.q : k == 1 ? w.by_c : w.by_d;
-                scatter(d[k] + to, slope, k == 0 ? whole : scaled, end - begin, across, 1);
-                for (int l = 0; l < lanes; l++)
-                    source[l] = v_clamp(P(0) * d[k][from + l], 1e300);
-                scatter(d[k] + to, w.q, source, end - begin, across, 1);
-            }
-            for (int64_t k = 0; k < b->n_more; k++) {
-                for (int l = 0; l < lanes; l++)
-                    source[l] =
-                        v_clamp(P(0) * (b->more[k][from + l] + b->images[k][from + l]), 1e300);
-                scatter(b->images[k] + to, w.q, source, end - begin, across, 1);
-            }
-        }
-    }
+    const double step = even_step(b->x, n);
+    if (step > 0.0)
+        even_losses(&s, step, n, n_params, across, want);
+    else
+        uneven_losses(&s, b->x, n, n_params, across, want);
 }
 
 KERNEL(Tougaard)
 {
-    tougaard(b, p, y, d, 0, across, want);
+    tougaard(b, p, y, d, 2, across, want);
 }
 
 KERNEL(Tougaard3)
 {
-    tougaard(b, p, y, d, 1, across, want);
+    tougaard(b, p, y, d, 3, across, want);
 }
 
 /* The share of the area that lies above each point, by the trapezoidal rule: 1 at the lowest

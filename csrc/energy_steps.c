@@ -163,3 +163,36 @@ KERNEL(LA)
         }
     }
 }
+
+/* LA with a power that grows with the square of the distance. */
+KERNEL(LF)
+{
+    double width[L], damping[L];
+    FOR_LANES {
+        width[l] = bounded_inverse(P(2));
+        damping[l] = bounded_inverse(P(5));
+    }
+    FOR_VECTORS FOR_LANES {
+        double run = X - P(1), left = P(3), right = P(4);
+        double u = v_clamp(run * width[l], 1e150);
+        double away = v_clamp(run * damping[l], 1e150);
+        double q = 4.0 * (u * u), grown = away * away;
+        double power = (run > 0.0 ? right : left) + grown;
+        double log_q = log_one_plus(q);
+        double shape = v_exp(-power * log_q);
+        y[AT] = P(0) * shape;
+        if (want) {
+            double height = P(0) * shape;
+            double by_power = -(height * log_q);
+            double inverse = 8.0 * u / (1.0 + q);
+            double slope = height * inverse * power;
+            double by_grown = -2.0 * (by_power * away) * damping[l];
+            d[0][AT] = shape;
+            d[1][AT] = slope * width[l] + by_grown;
+            d[2][AT] = slope * u * width[l];
+            d[3][AT] = run > 0.0 ? 0.0 : by_power;
+            d[4][AT] = run > 0.0 ? by_power : 0.0;
+            d[5][AT] = by_grown * away;
+        }
+    }
+}

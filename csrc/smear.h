@@ -16,7 +16,7 @@
 #include "kernel.h"
 #include "vmath.h"
 
-enum { SMEAR_NODES = 16, SMEAR_EVEN = 3, SMEAR_HERMITE = 8, SMEAR_PARAMS = 5 };
+enum { SMEAR_NODES = 16, SMEAR_EVEN = 3, SMEAR_HERMITE = 8, SMEAR_PARAMS = 6 };
 
 /* In standard deviations: the widest panel, and how far the Gaussian reaches (e^-36). */
 #define SMEAR_WIDEST 3.5

@@ -15,7 +15,12 @@ FAMILIES = (
     (
         "energy",
         "Functions of energy",
-        "Components of an energy model. Each adds to the spectrum, or blurs what stands below it.",
+        "Components of an energy model. Each adds to the spectrum, or blurs what stands below it. "
+        "On one core of a common processor a component costs 8 to 20 ns for each energy of each "
+        "spectrum, with all derivatives 15 to 55 ns, a FermiEdge 90 to 100 ns, Shirley and "
+        "StaticShirley 3 to 5 ns. A wide spectrum of 10,000 energies thus takes 0.1 to 0.2 ms for "
+        "a line and 1 ms for a FermiEdge; the sums of a resolution and Tougaard take longer, as is "
+        "said there.",
         ("PEAK", "BACKGROUND", "SPECTRUM_FED", "ROW_FED", "RESOLUTION"),
     ),
     (
@@ -271,8 +276,9 @@ def _resolved(instrument: OpDef) -> list[str]:
         "the line 8 Gauss-Hermite nodes do. Components of other names are refused below it; "
         "PowerBack and a formula of one's own belong above it.",
         "\n".join(rows),
-        "With closed form a point costs 10 to 80 ns on one core, with integral 0.1 to 1 µs; all "
-        "derivatives together two to three times that.",
+        "With closed form a point costs 10 to 25 ns on one core, with all derivatives 15 to 50 ns, "
+        "LinBack and FermiEdge 100 ns; with integral 0.3 to 0.4 µs, and with all derivatives 0.4 "
+        "to 0.7 µs: a line and 10,000 energies 4 and 7 ms.",
     ]
 
 

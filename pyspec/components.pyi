@@ -67,6 +67,11 @@ class GLSAsym(Component):
 class LA(Component):
     def __init__(self, A: Value, x0: Value, W: Value, alpha: Value, beta: Value) -> None: ...
 
+class LF(Component):
+    def __init__(
+        self, A: Value, x0: Value, W: Value, alpha: Value, beta: Value, w: Value
+    ) -> None: ...
+
 class Offset(Component):
     def __init__(self, y0: Value) -> None: ...
 

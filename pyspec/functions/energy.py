@@ -163,7 +163,8 @@ def DS(x: Array, A: Value, x0: Value, F: Value, alpha: Value) -> Array:
     """Asymmetric line of a metal, after Doniach and Sunjic.
 
     ``A cos(pi alpha / 2 + (1 - alpha) atan(d / F)) / (F^2 + d^2)^((1 - alpha) / 2)`` with
-    ``d = x - x0``. A is no height: alpha = 0 gives ``A F / (F^2 + d^2)``, of height A / F.
+    ``d = x - x0``. A is no height: alpha = 0 gives ``A F / (F^2 + d^2)``, of height A / F. Below
+    a `resolution` in the model file it is convolved with a Gaussian, the usual line of a metal.
 
     Parameters
     ----------
@@ -208,7 +209,8 @@ def LA(x: Array, A: Value, x0: Value, W: Value, alpha: Value, beta: Value) -> Ar
     """Asymmetric Lorentzian, a power on each side: ``A / (1 + 4 ((x - x0) / W)^2)^p``.
 
     ``p = alpha`` for x <= x0, and ``p = beta`` above. It is the line LA of CasaXPS without its
-    convolution with a Gaussian. The full width at half maximum is
+    convolution with a Gaussian, which a `resolution` above it in the model file adds, of one width
+    for all lines below. The full width at half maximum is
     ``W / 2 [sqrt(2^(1 / alpha) - 1) + sqrt(2^(1 / beta) - 1)]``.
 
     Parameters
@@ -223,6 +225,33 @@ def LA(x: Array, A: Value, x0: Value, W: Value, alpha: Value, beta: Value) -> Ar
     """
     q = 4 * ((x - x0) / W) ** 2
     power = np.where(x > x0, beta, alpha)
+    return np.asarray(A * np.exp(-power * np.log1p(q)))
+
+
+def LF(x: Array, A: Value, x0: Value, W: Value, alpha: Value, beta: Value, w: Value) -> Array:
+    """The line LA with damped tails: ``A / (1 + 4 (d / W)^2)^(p + (d / w)^2)``, ``d = x - x0``.
+
+    ``p = alpha`` for x <= x0, and ``p = beta`` above, as of `LA`. At a distance w the exponent has
+    grown by 1, and so on with the square: the smaller w, the sooner a tail is gone. A wide w gives
+    LA. CasaXPS describes its LF(alpha, beta, w, m) as LA with tails that w forces to the
+    background, but does not print the function that does so: numbers of w there mean something
+    else, those of alpha and beta the same.
+
+    Parameters
+    ----------
+    x : (n_energy,) energies, eV
+    A : height, in units of the data
+    x0 : position of the maximum, eV
+    W : full width at half maximum for alpha = beta = 1 and a wide w, eV, W > 0
+    alpha, beta : exponents of the sides below and above x0 at the maximum, > 0
+    w : distance over which the exponent grows by 1, eV, w > 0
+
+    Source: the manual of CasaXPS, line shape LF; LA as in N. Fairley et al., Appl. Surf. Sci. Adv.
+    5, 100112 (2021).
+    """
+    d = np.clip(x - x0, -1e150, 1e150)
+    power = np.where(d > 0, beta, alpha) + np.clip(d / w, -1e150, 1e150) ** 2
+    q = 4 * np.clip(d / W, -1e150, 1e150) ** 2
     return np.asarray(A * np.exp(-power * np.log1p(q)))
 
 

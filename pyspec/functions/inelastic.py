@@ -23,8 +23,10 @@ def Tougaard(x: Array, B: Value, C: Value, spectrum: Array) -> Array:
     of the axis is not known and counts as 0: let the axis begin above the line, and write what is
     no part of the lines (an Offset) above this background in the file.
 
-    The cost grows with the square of the number of energies: some 0.5 ms for 1,000 and 0.2 s for
-    10,000 energies of one spectrum, and five times that with ten derivatives.
+    The cost grows with the square of the number of energies. On an axis with even steps a spectrum
+    of 1,000 energies takes 0.15 ms and one of 10,000 16 ms, on any other 0.6 and 140 ms; with the
+    derivatives by B and C three to five times that, and every other one adds about as much as the
+    value.
 
     Parameters
     ----------

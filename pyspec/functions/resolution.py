@@ -161,6 +161,19 @@ def LA_resolution(
     return _smeared(lambda at: energy.LA(at, A, 0.0, W, alpha, beta), x - x0, R, scale)
 
 
+def LF_resolution(
+    x: Array, A: Value, x0: Value, W: Value, alpha: Value, beta: Value, w: Value, R: Value
+) -> Array:
+    """``int LF(x', A, x0, W, alpha, beta, w) N(x - x'; R) dx'``, in panels."""
+    scale = np.minimum(0.5 * W / np.sqrt(1 + np.maximum(alpha, beta)), 0.3 * w)
+    return _smeared(lambda at: energy.LF(at, A, 0.0, W, alpha, beta, w), x - x0, R, scale)
+
+
+def DS_resolution(x: Array, A: Value, x0: Value, F: Value, alpha: Value, R: Value) -> Array:
+    """``int DS(x', A, x0, F, alpha) N(x - x'; R) dx'``, in panels."""
+    return _smeared(lambda at: energy.DS(at, A, 0.0, F, alpha), x - x0, R, F)
+
+
 def AtanStep_resolution(x: Array, A: Value, x0: Value, W: Value, R: Value) -> Array:
     """``int AtanStep(x', A, x0, W) N(x - x'; R) dx'``, in panels."""
     return _smeared(lambda at: energy.AtanStep(at, A, 0.0, W), x - x0, R, 0.5 * W)

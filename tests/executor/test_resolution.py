@@ -23,6 +23,15 @@ LINES = """  Lorentz: {A: [9, true], x0: [84, true], W: [0.4, true]}
   LA: {A: [5, true], x0: [85.2, true], W: [0.3, true], alpha: [1.4, true], beta: [2.5, true]}
   GLP: {A: [2, true], x0: [87.9, true], F: [0.5, true], m: [0.4, true]}
 """
+METAL = """  DS: {A: [3, true], x0: [84, true], F: [0.3, true], alpha: [0.12, true]}
+  LF:
+    A: [4, true]
+    x0: [85.5, true]
+    W: [0.4, true]
+    alpha: [0.8, true]
+    beta: [1.3, true]
+    w: [2.5, true]
+"""
 BACKENDS = ("tree", "interpreted", "compiled")
 
 
@@ -39,6 +48,7 @@ def made(*parts: str, name: str = "m") -> pyspec.model.Model:
         (RESOLUTION, SHIRLEY, STEP, LINES),
         (OFFSET, RESOLUTION, TOUGAARD, SHIRLEY, LINES),
         (SHIRLEY, RESOLUTION, LINES),
+        (RESOLUTION, SHIRLEY, METAL),
     ],
 )
 def test_all_executors_agree(parts: tuple[str, ...]) -> None:
@@ -48,7 +58,7 @@ def test_all_executors_agree(parts: tuple[str, ...]) -> None:
         assert np.abs(value - found["tree"]).max() <= 1e-10 * np.abs(found["tree"]).max()
 
 
-@pytest.mark.parametrize("parts", [(LINES,), (STEP, LINES), (SHIRLEY, LINES)])
+@pytest.mark.parametrize("parts", [(LINES,), (METAL,), (STEP, LINES), (SHIRLEY, LINES)])
 def test_a_model_is_convolved_beyond_the_ends_of_its_axis(parts: tuple[str, ...]) -> None:
     """Against a sum over a fine grid that reaches further than the axis, line at the end and all;
     a Shirley reads what is convolved."""
@@ -64,8 +74,9 @@ def test_a_model_is_convolved_beyond_the_ends_of_its_axis(parts: tuple[str, ...]
     np.testing.assert_allclose(value, expected, rtol=0, atol=2e-6 * expected.max())
 
 
-def test_derivatives_by_all_parameters() -> None:
-    model = made(RESOLUTION, SHIRLEY, OFFSET, LINES)
+@pytest.mark.parametrize("lines", [LINES, METAL])
+def test_derivatives_by_all_parameters(lines: str) -> None:
+    model = made(RESOLUTION, SHIRLEY, OFFSET, lines)
     executor = pyspec.executor.make_executor(model, Measurement(), "compiled")
     theta = np.array(model.theta())
     columns = np.asarray(executor.jacobian(theta)).reshape(theta.size, ENERGY.size)

@@ -141,3 +141,27 @@ def test_ends_that_cannot_be_had(n: int, message: str) -> None:
         Measurement(data=np.ones((2, 181))).end_means(n)
     with pytest.raises(DataError, match="has no ends"):
         Measurement().end_means()
+
+
+@pytest.mark.parametrize("name", ["Tougaard", "Tougaard3"])
+def test_even_axes_take_weights_by_distance(name: str) -> None:
+    """As the reference, which knows no such short cut, and as on an axis that is not quite even;
+    the slopes too, for rows in lanes and for energies in lanes."""
+    params = np.array([[2866.0], [1643.0]] if name == "Tougaard" else [[300.0], [400.0], [300.0]])
+    for n in (127, 128, 129, 200, 391):
+        even = np.linspace(850.0, 700.0, n)
+        uneven = even.copy()
+        uneven[1] += 1e-8
+        fed = np.random.default_rng(n).random((9, n))
+        for rows in (1, 9):
+            given = np.repeat(params, rows, axis=1)
+            value, slopes = call_function(name, even, given, fed[:rows], partials=True)
+            alone, _ = call_function(name, even, given, fed[:rows])
+            _, others = call_function(name, uneven, given, fed[:rows], partials=True)
+            np.testing.assert_array_equal(value, alone)
+            expected = reference(name)(even, *params[:, :1], fed[:rows])
+            np.testing.assert_allclose(value, expected, rtol=1e-13, atol=1e-13 * expected.max())
+            assert slopes is not None
+            assert others is not None
+            for slope, near in zip(slopes, others, strict=True):
+                np.testing.assert_allclose(slope, near, rtol=1e-6, atol=1e-8 * abs(near).max())

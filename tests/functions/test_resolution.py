@@ -40,6 +40,12 @@ SETS: dict[str, list[tuple[float, ...]]] = {
         (2.0, 0.2, 0.05, 0.9, 0.4),
         (2.0, 0.2, 0.8, 0.5, 0.01),
     ],
+    "DS": [
+        (2.0, 0.2, 0.3, 0.12, 0.3),
+        (2.0, 0.2, 0.02, 0.4, 0.25),
+        (2.0, 0.2, 0.4, 0.0, 0.01),
+        (2.0, 0.2, 0.5, 0.9, 0.6),
+    ],
     "GLSAsym": [(2.0, 0.2, 0.8, 0.3, 0.7, 0.3), (2.0, 0.2, 0.8, 0.6, -2.0, 0.3)],
     "LA": [
         (2.0, 0.2, 0.8, 1.2, 2.4, 0.3),
@@ -47,6 +53,13 @@ SETS: dict[str, list[tuple[float, ...]]] = {
         (2.0, 0.2, 0.03, 1.0, 1.5, 0.4),
         (2.0, 0.2, 2.0, 12.0, 0.7, 0.2),
         (2.0, 0.2, 1.0, 1.2, 2.4, 0.003),
+    ],
+    "LF": [
+        (2.0, 0.2, 0.8, 0.9, 1.6, 3.0, 0.3),
+        (2.0, 0.2, 0.6, 0.5, 1.0, 0.4, 0.2),
+        (2.0, 0.2, 0.05, 0.7, 1.5, 1.2, 0.4),
+        (2.0, 0.2, 1.0, 1.2, 2.4, 30.0, 0.003),
+        (2.0, 0.2, 2.0, 0.8, 0.7, 0.05, 0.3),
     ],
     "Offset": [(3.0, 0.4)],
     "LinBack": [(2.0, 1.0, -0.5, 0.3, 0.3), (2.0, 1.0, 0.2, 0.21, 0.5)],
@@ -86,6 +99,14 @@ def raw(name: str) -> Callable[..., Any]:
         "LA": lambda x, A, x0, W, alpha, beta: (
             A * (W * W / (W * W + 4 * (x - x0) ** 2)) ** (alpha if x <= x0 else beta)
         ),
+        "LF": lambda x, A, x0, W, alpha, beta, w: (
+            A
+            * (W * W / (W * W + 4 * (x - x0) ** 2))
+            ** ((alpha if x <= x0 else beta) + ((x - x0) / w) ** 2)
+        ),
+        "DS": lambda x, A, x0, F, alpha: (
+            A * mp.re(mp.expjpi(alpha / 2) * mp.mpc(F, x0 - x) ** (alpha - 1))
+        ),
         "Offset": lambda x, y0: y0,
         "LinBack": lambda x, m, b, low, high: b + m * (min(max(x, low), high) - low),
         "ErfStep": lambda x, A, x0, s: A * mp.ncdf((x - x0) / s),
@@ -105,7 +126,8 @@ def bends(name: str, p: tuple[float, ...]) -> list[float]:
         grown = [p[2] / (2 * abs(p[3])) * np.exp(p[3] * k) for k in range(-6, 7, 2)]
         return [end, p[1], *(end + np.sign(p[3]) * distance for distance in grown)]
     centre = 0.2
-    width = p[2] if name in ("GLP", "GLS", "GLSAsym", "LA", "AtanStep", "Lorentz", "Gauss") else 0.4
+    narrow = ("GLP", "GLS", "GLSAsym", "LA", "DS", "AtanStep", "Lorentz", "Gauss")
+    width = min(p[2], p[5]) if name == "LF" else p[2] if name in narrow else 0.4
     if name == "GaussAsym":
         return [centre, *(centre + s * k for k in (1, 4, 9) for s in (-p[2], p[2] * p[3]))]
     return [centre, *(centre + sign * width * k for k in (0.25, 1, 4, 12) for sign in (-1, 1))]
