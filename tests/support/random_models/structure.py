@@ -127,7 +127,10 @@ def _draw_profiles(draft: Draft, structure: Structure, parameters: list[str]) ->
     if not draft.chance(0.35):
         return
     count = min(rng.choice([1, 1, 2, 3]), len(parameters))
-    for target in rng.sample(parameters, count):
+    targets = rng.sample(parameters, count)
+    if "Shirley_pShirley" in parameters and draft.chance(0.3):  # one of many, and the one that sums
+        targets = list(dict.fromkeys([*targets, "Shirley_pShirley"]))
+    for target in targets:
         namer = Namer(draft, f"{target}_")
         functions = [rng.choice(PROFILES) for _ in range(rng.choice([1, 1, 2]))]
         structure.profiles[target] = [namer.function(name) for name in functions]
