@@ -28,6 +28,7 @@ NAMES = (
     "jcamp",
     "emsa",
     "xdi",
+    "json_arrays",
     "glotaran",
     "sia",
     "text",
