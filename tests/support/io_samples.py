@@ -3,7 +3,6 @@ other libraries, or the formats' descriptions written out here."""
 
 from __future__ import annotations
 
-import json
 import struct
 import zipfile
 from collections.abc import Callable, Mapping
@@ -281,10 +280,6 @@ def text(path: Path) -> None:
     path.write_text("# sample: gold\nBinding Energy (eV),counts,sigma\n" + "\n".join(rows) + "\n")
 
 
-def json_arrays(path: Path) -> None:
-    path.write_text(json.dumps({"energy": ENERGY.tolist(), "data": COUNTS.tolist()}))
-
-
 #: Name of the reader → files of its format. Every reader has at least one.
 SAMPLES: dict[str, list[Sample]] = {
     "npy": [Sample(npy, "a.npy", ENERGY, COUNTS, "", read={"energy": ENERGY})],
@@ -310,7 +305,6 @@ SAMPLES: dict[str, list[Sample]] = {
     "emsa": [Sample(emsa, "a.msa", 700 + 0.5 * np.arange(24), COUNTS, label="Energy loss")],
     "xdi": [Sample(xdi, "a.xdi", 7100.0 + np.arange(24), COUNTS, label="energy")],
     "glotaran": [Sample(glotaran, "a.ascii", ENERGY, SERIES, "", label="wavelength")],
-    "json_arrays": [Sample(json_arrays, "a.json", ENERGY, COUNTS, "")],
     "sia": [Sample(sia, "a.SIA", ENERGY, SERIES, "nm", label="Wavelength")],
     "text": [
         Sample(text, "a.csv", ENERGY, COUNTS, label="Binding Energy", read={"errors": "sigma"})

@@ -28,7 +28,6 @@ NAMES = (
     "jcamp",
     "emsa",
     "xdi",
-    "json_arrays",
     "glotaran",
     "sia",
     "text",
