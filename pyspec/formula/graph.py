@@ -206,12 +206,6 @@ class arctan(_Unary[T]):
     instruction = "ATAN"
 
 
-class tanh(_Unary[T]):
-    """The hyperbolic tangent."""
-
-    instruction = "TANH"
-
-
 class abs(_Unary[T]):
     """The magnitude."""
 

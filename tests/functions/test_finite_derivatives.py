@@ -250,7 +250,6 @@ EXPRESSIONS: dict[str, tuple[str, Any, list[tuple[float, float]]]] = {
     "ABS": ("abs(a)", lambda a, b: abs(a), SMOOTH),
     "MIN": ("min(a, b)", lambda a, b: min(a, b), SMOOTH),
     "MAX": ("max(a, b)", lambda a, b: max(a, b), SMOOTH),
-    "TANH": ("tanh(a)", lambda a, b: mp.tanh(a), SMOOTH),
     "ATAN": ("arctan(a)", lambda a, b: mp.atan(a), SMOOTH),
     "ERFCX": ("erfcx(a)", lambda a, b: mp.exp(a * a) * mp.erfc(a), [(0.7, 1.0), (-2.6, 1.0)]),
     "WHERE": ("where(a > 0, a * b, a - b)", lambda a, b: a * b if a > 0 else a - b, SMOOTH),
