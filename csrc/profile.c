@@ -43,16 +43,3 @@ KERNEL(pGauss)
         }
     }
 }
-
-KERNEL(pSaturate)
-{
-    FOR_VECTORS FOR_LANES {
-        double x = X, A = P(0), x0 = P(1);
-        double in = x < 0.0 ? 0.0 : x, share = in / (in + x0), rest = x0 / (in + x0);
-        y[AT] = A * share;
-        if (want) {
-            d[0][AT] = share;
-            d[1][AT] = -(A * share * rest) / x0;
-        }
-    }
-}

@@ -171,9 +171,6 @@ class pExpDecay(Component):
 class pLinear(Component):
     def __init__(self, m: Value, b: Value) -> None: ...
 
-class pSaturate(Component):
-    def __init__(self, A: Value, x0: Value) -> None: ...
-
 class pGauss(Component):
     def __init__(self, A: Value, x0: Value, SD: Value) -> None: ...
 

@@ -50,16 +50,3 @@ def pGauss(x: Array, A: Value, x0: Value, SD: Value) -> Array:
     """
     u = (x - x0) / SD
     return np.asarray(A * np.exp(-(u**2) / 2))
-
-
-def pSaturate(x: Array, A: Value, x0: Value) -> Array:
-    """Saturation: ``A x / (x + x0)`` for x >= 0, else 0.
-
-    Parameters
-    ----------
-    x : (n_aux,) auxiliary axis, for instance a fluence
-    A : value at large x, in units of the parameter concerned
-    x0 : where half of it is reached, in units of x, x0 > 0
-    """
-    positive = np.where(x < 0, 0.0, x)
-    return np.asarray(A * (positive / (positive + x0)))
