@@ -236,22 +236,3 @@ KERNEL(gaussD2Fun)
         }
     }
 }
-
-KERNEL(bellFun)
-{
-    FOR_VECTORS FOR_LANES {
-        double t = X, A = P(0), tau = P(1), t0 = P(2), y0 = P(3);
-        double on = t < t0 ? 0.0 : 1.0;
-        double inverse = v_clamp(1.0 / tau, 1e300);
-        double u = t < t0 ? 0.0 : v_clamp((t - t0) * inverse, 1e150);
-        double e = v_exp(-(u * u)), f = A * e;
-        y[AT] = t < t0 ? 0.0 : f + y0;
-        if (want) {
-            double by_t0 = 2.0 * (f * u) * inverse;
-            d[0][AT] = t < t0 ? 0.0 : e;
-            d[1][AT] = t < t0 ? 0.0 : by_t0 * u;
-            d[2][AT] = t < t0 ? 0.0 : by_t0;
-            d[3][AT] = on;
-        }
-    }
-}

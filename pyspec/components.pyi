@@ -144,9 +144,6 @@ class gaussD1Fun(Component):
 class gaussD2Fun(Component):
     def __init__(self, A: Value, SD: Value, t0: Value) -> None: ...
 
-class bellFun(Component):
-    def __init__(self, A: Value, tau: Value, t0: Value, y0: Value = ...) -> None: ...
-
 class gaussCONV(Component):
     def __init__(self, SD: Value) -> None: ...
 

@@ -185,18 +185,3 @@ def gaussD2Fun(t: Array, A: Value, SD: Value, t0: Value) -> Array:
     u = np.clip((t - t0) / SD, -1e75, 1e75)
     q = u * u
     return np.asarray(A * ((q - 1) * np.exp(-0.5 * q)))
-
-
-def bellFun(t: Array, A: Value, tau: Value, t0: Value, y0: Value = 0.0) -> Array:
-    """Half of a bell from an onset: ``A exp(-((t - t0) / tau)^2) + y0`` for t >= t0, else 0.
-
-    Parameters
-    ----------
-    t : (n_time,) times
-    A : height at the onset, in units of the parameter that moves
-    tau : time in which it falls to 1 / e, in units of t, tau > 0
-    t0 : onset, in units of t
-    y0 : added to the response, in units of the parameter that moves
-    """
-    s = np.where(t < t0, 0.0, t - t0)
-    return np.where(t < t0, 0.0, A * np.exp(-((s / tau) ** 2)) + y0)
