@@ -21,12 +21,6 @@ static double box_mass(double away, double width)
     return away < 0.5 * width ? 0.5 * width - away : 0.0;
 }
 
-static double triangle_mass(double away, double width)
-{
-    double left = away < width ? 1.0 - away / width : 0.0;
-    return 0.5 * width * left * left;
-}
-
 KERNEL(gaussCONV)
 {
     FOR_VECTORS FOR_LANES {
@@ -87,14 +81,3 @@ KERNEL(boxCONV)
     }
 }
 CONV_KERNEL(boxCONV, {box_mass, 0.5, 0}, {box_mass, 0.5, 0})
-
-KERNEL(triangleCONV)
-{
-    FOR_VECTORS FOR_LANES {
-        double u = fabs(X) / P(0), g = u < 1.0 ? 1.0 - u : 0.0;
-        y[AT] = g;
-        if (want)
-            d[0][AT] = u < 1.0 ? u / P(0) : 0.0;
-    }
-}
-CONV_KERNEL(triangleCONV, {triangle_mass, 1.0, 0}, {triangle_mass, 1.0, 0})

@@ -159,9 +159,6 @@ class expRiseCONV(Component):
 class boxCONV(Component):
     def __init__(self, width: Value) -> None: ...
 
-class triangleCONV(Component):
-    def __init__(self, width: Value) -> None: ...
-
 class pExpDecay(Component):
     def __init__(self, A: Value, tau: Value) -> None: ...
 

@@ -31,10 +31,6 @@ def _box(away: Array, width: float) -> Array:
     return np.clip(0.5 * width - away, 0.0, width)
 
 
-def _triangle(away: Array, width: float) -> Array:
-    return np.asarray(0.5 * width * np.clip(1.0 - away / width, 0.0, 1.0) ** 2)
-
-
 def _nothing(away: Array, parameter: float) -> Array:
     return np.zeros(np.shape(away))
 
@@ -97,15 +93,3 @@ def boxCONV(d: Array, width: Value) -> Array:
     width : full width, in units of d, width > 0
     """
     return np.where(np.abs(d) <= 0.5 * width, 1.0, 0.0)
-
-
-@masses(_triangle, _triangle)
-def triangleCONV(d: Array, width: Value) -> Array:
-    """Triangle: ``1 - |d| / width`` for ``|d| <= width``, else 0.
-
-    Parameters
-    ----------
-    d : (n,) time differences
-    width : half of the full width at the base, in units of d, width > 0
-    """
-    return np.clip(1.0 - np.abs(d) / width, 0.0, 1.0)
