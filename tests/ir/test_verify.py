@@ -366,3 +366,12 @@ def test_one_spectrum_is_left() -> None:
     b.sum("total", [peak])
     b.sum("other", [peak])
     assert problems(built(b)) == said
+
+
+@pytest.mark.parametrize(("size", "is_right"), [(0, True), (1, False)])
+def test_sub_cycles_without_times_have_no_entries(size: int, is_right: bool) -> None:
+    b = moved()
+    mask = b.node(NodeKind.SUBCYCLE_MASK, "mask", arrays={"time_n_sub": np.zeros(size)})
+    b.edge(7, mask, TRACE)
+    said = "mask: its arrays are not one finite time_n_sub for each time; give it time_n_sub of "
+    assert (f"{said}shape (0,)" in problems(built(b))) != is_right
