@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -37,6 +37,20 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
             if name == CLOSING and report.when == "call":
                 terminalreporter.section(report.nodeid.split("/")[-1].split("[")[0])
                 terminalreporter.write_line(text)
+
+
+@pytest.fixture(autouse=True)
+def no_function_stays() -> Iterator[None]:
+    """Functions that a test registers are gone after it: the next may list all that are there."""
+    from pyspec.formula.traced import FORMULAS, forget_formula  # NumPy comes after the above
+    from pyspec.functions.external import CALLABLES, forget_function
+
+    before = {*FORMULAS, *CALLABLES}
+    yield
+    for name in FORMULAS.keys() - before:
+        forget_formula(name)
+    for name in CALLABLES.keys() - before:
+        forget_function(name)
 
 
 @pytest.fixture
