@@ -66,7 +66,7 @@ def Voigt_resolution(x: Array, A: Value, x0: Value, SD: Value, W: Value, R: Valu
     Voigt."""
     total = np.sqrt(SD**2 + R**2)
     own = np.maximum(SD, 1e-12 * W)  # as in Voigt
-    top = special.wofz(0.5j * W / (own * np.sqrt(2))).real
+    top = special.wofz(0.5j * np.divide(W, own * np.sqrt(2))).real
     w = special.wofz(((x - x0) + 0.5j * W) / (total * np.sqrt(2)))
     return np.asarray(A * own / total * w.real / top)
 
