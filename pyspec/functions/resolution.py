@@ -24,6 +24,9 @@ Value: TypeAlias = float | Array
 #: Nodes of a panel, and how far the Gaussian reaches: the density is 1e-18 there.
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(24)
 _REACH = 9.0
+#: So many standard deviations from the centre of a line it is smooth, and nodes of its own do.
+_FAR = 1e3
+_OFFSETS, _SHARES = np.polynomial.hermite_e.hermegauss(16)
 
 
 def resolution(d: Array, SD: Value) -> Array:
@@ -183,9 +186,19 @@ def _smeared(line: Callable[[Any], Array], away: Array, R: Value, scale: Value) 
     """The convolution of `line` with a Gaussian, at a distance `away` from its centre.
 
     The line has features of a size of `scale` at its centre, where it may have a kink, and is the
-    smoother the further off. So the range that the Gaussian reaches around each point is cut at
-    every standard deviation, at the centre, and at distances from the centre that double.
+    smoother the further off. Far off, Gauss-Hermite nodes do, and no end of a panel is lost in the
+    rounding of the distance.
     """
+    shares = _SHARES / _SHARES.sum()
+    far = sum(
+        share * line(away + R * offset) for offset, share in zip(_OFFSETS, shares, strict=True)
+    )
+    return np.where(np.abs(away) > _FAR * R, far, _in_panels(line, away, R, scale))
+
+
+def _in_panels(line: Callable[[Any], Array], away: Array, R: Value, scale: Value) -> Array:
+    """The range that the Gaussian reaches around each point is cut at every standard deviation, at
+    the centre, and at distances from the centre that double."""
     away, R, scale = (np.asarray(value, float)[..., None] for value in (away, R, scale))
     low, high = away - _REACH * R, away + _REACH * R
     steps = np.arange(-_REACH, _REACH + 1)
