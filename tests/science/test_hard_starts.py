@@ -44,6 +44,7 @@ def test_the_table() -> None:
         np.testing.assert_array_equal(data, case.measurement().data)
 
 
+@pytest.mark.slow
 def test_clean_data_have_an_exact_optimum(runs: dict[str, tuple[Optimum, list[Ending]]]) -> None:
     clean = [optimum for optimum, _ in runs.values() if optimum.clean]
     assert len(clean) >= 5
@@ -51,6 +52,7 @@ def test_clean_data_have_an_exact_optimum(runs: dict[str, tuple[Optimum, list[En
         assert optimum.best <= 1e-5 * CLEAN * optimum.power
 
 
+@pytest.mark.slow
 def test_the_optima_are_optima(runs: dict[str, tuple[Optimum, list[Ending]]]) -> None:
     """The residual is at right angles to the derivatives by all parameters that are not held, and
     presses the others against their bounds; and chi² is below that of the truth."""
@@ -71,6 +73,7 @@ def test_the_optima_are_optima(runs: dict[str, tuple[Optimum, list[Ending]]]) ->
         assert np.abs(cosines).max() < 1e-4, name
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", METHODS)
 def test_it_reaches_most_optima(endings: Sequence[Ending], method: str) -> None:
     counts = summary(endings, method)
@@ -78,6 +81,7 @@ def test_it_reaches_most_optima(endings: Sequence[Ending], method: str) -> None:
     assert counts["reached"] >= 0.7 * len(CASES), counts
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", [method for method in METHODS if method != "native"])
 @pytest.mark.skipif("native" not in METHODS, reason="there is no native solver in this build")
 def test_native_reaches_at_least_as_many(endings: Sequence[Ending], method: str) -> None:
@@ -87,12 +91,14 @@ def test_native_reaches_at_least_as_many(endings: Sequence[Ending], method: str)
     assert len(native) >= len(other), f"only {method} reaches {sorted(other - native)}"
 
 
+@pytest.mark.slow
 @pytest.mark.skipif("native" not in METHODS, reason="there is no native solver in this build")
 def test_native_does_not_claim_what_it_has_not_found(endings: Sequence[Ending]) -> None:
     claims = [f"{e.case}: {e.message}" for e in endings if e.method == "native" and e.false_success]
     assert not claims
 
 
+@pytest.mark.slow
 @pytest.mark.skipif("native" not in METHODS, reason="there is no native solver in this build")
 def test_native_says_what_it_has_found(endings: Sequence[Ending]) -> None:
     shy = [f"{e.case}: {e.message}" for e in endings if e.method == "native" and e.shy]
@@ -100,12 +106,10 @@ def test_native_says_what_it_has_found(endings: Sequence[Ending]) -> None:
 
 
 @pytest.mark.parametrize("method", METHODS)
-def test_a_parameter_without_any_effect_is_no_success(
-    endings: Sequence[Ending], method: str
-) -> None:
+def test_a_parameter_without_any_effect_is_no_success(method: str) -> None:
     """Its name stands in the message."""
     for name in ("a parameter without effect", "a masked line", "a line outside of the window"):
-        (ending,) = (e for e in endings if e.case == name and e.method == method)
+        _, (ending,) = run_case(CASES[name], [method])
         assert ending.reached
         assert not ending.success
         for parameter in CASES[name].undetermined:
