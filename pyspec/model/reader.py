@@ -106,7 +106,7 @@ def read(source: Source) -> Node | None:
         line = source.text.count("\n", 0, at) + 1
         raise ModelError(f"{source.at(line)}: a NUL byte; save the file as plain text (UTF-8)")
     if hasattr(yaml, "CSafeLoader"):
-        with suppress(yaml.YAMLError, ModelError, StopIteration):
+        with suppress(yaml.YAMLError, ModelError, StopIteration, UnicodeError):
             return _Builder(source, yaml.CSafeLoader).document()
     try:  # again where that failed: the words of an error are those of the slower one
         return _Builder(source, yaml.SafeLoader).document()

@@ -233,6 +233,7 @@ def test_lines_that_are_refused(line: str, message: str) -> None:
         ("m:\n  Offset:\n\ty0: [1, True]\n", "<text>:3: ", "with spaces, not with tabs"),
         ("m:\n  Offset: {y0: [1, True}\n", "<text>:2: ", "not valid YAML"),
         ("m:\n  Offset: {y0: [1\0, True]}\n", "<text>:2: ", "NUL byte"),
+        ("m\udcff:\n  Offset: {y0: [1, True]}\n", "<text>:1: ", "is not allowed in YAML"),
         ("m:\n  Offset: {y0: [1\x07, True]}\n", "<text>:2: ", "'\\x07' is not allowed"),
         ("m:\n  ? [a, b]\n  : 1\n", "<text>:2: ", "a key must be a word"),
         ("m:\n  a: " + "[" * 2000 + "\n", "<text>:2: ", "nested too deeply"),
