@@ -237,7 +237,10 @@ KERNEL(StaticShirley)
             double share = area == 0.0 ? away : y[at] * inverse;
             for (int64_t k = 0; k < b->n_more; k++) {
                 double change = (b->images[k][at] - share * b->images[k][l]) * inverse;
-                b->images[k][at] = area == 0.0 ? 0.0 : v_clamp((left - right) * change, 1e300);
+                /* An infinite area leaves the right end, whatever moves. */
+                b->images[k][at] = area == 0.0 || inverse == 0.0
+                                       ? 0.0
+                                       : v_clamp((left - right) * change, 1e300);
             }
             y[at] = right + (left - right) * share;
             if (want) {
