@@ -213,11 +213,11 @@ def _in_panels(line: Callable[[Any], Array], away: Array, R: Value, scale: Value
     total = np.zeros(shape)
     for k in range(edges.shape[-1] - 1):
         half = (edges[..., k + 1] - edges[..., k]) / 2
-        if not np.any(half > 0):
+        if np.all(half == 0):
             continue
         for node, weight in zip(_NODES, _WEIGHTS, strict=True):
             at = edges[..., k] + half * (1 + node)
             z = (away[..., 0] - at) / R[..., 0]
             density = np.exp(-(z**2) / 2) / (R[..., 0] * np.sqrt(2 * np.pi))
-            total += weight * half * density * line(at)
+            total = total + weight * half * density * line(at)  # the height may have more rows
     return np.asarray(total)
