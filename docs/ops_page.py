@@ -11,6 +11,8 @@ What Python and C know of each function: one row of `csrc/ops.def`, exported by 
 plans, kernels, tests and these pages follow from the rows.
 
 - *domain*: where a parameter may lie; outside of it the value is NaN.
+- *units* of the parameters, in their order: x that of the axis, y that of what the function adds to
+  (the data, or the parameter that moves), ? one that depends on the values.
 - *linear*: what the value is proportional to, all of it together.
 - *jumps*: parameters that move a jump over the samples, and its height.
 - *slopes read*: for each parameter the others that the derivative by it depends on. One that reads
@@ -28,7 +30,17 @@ only.
 
 def pages() -> dict[str, str]:
     """functions/table.md."""
-    head = ("function", "kind", "axis", "domain", "linear", "jumps", "slopes read", "error")
+    head = (
+        "function",
+        "kind",
+        "axis",
+        "units",
+        "domain",
+        "linear",
+        "jumps",
+        "slopes read",
+        "error",
+    )
     ops = [_row(op) for op in OPS.values() if not op.external]
     parts = ["# The op table", LEAD.strip(), _table(head, ops)]
     rows = [_instruction(name) for name, row in RPN.items() if row.arity]
@@ -48,6 +60,7 @@ def _row(op: OpDef) -> tuple[str, ...]:
         op.name,
         op.kind.lower().replace("_", "-"),
         op.domain.lower(),
+        ", ".join(op.units),
         ", ".join(bounds),
         ", ".join(op.linear),
         ", ".join(f"{name} by `{height}`" for name, height in op.jumps),

@@ -60,7 +60,9 @@ class OpDef:
     `jumps` pairs each parameter that moves a jump over the samples with the jump's height, a
     formula; of a kernel with the width of one whose edge is at 1. `reads` pairs parameters with
     what the slope by them depends on, where that is not the usual;
-    :func:`pyspec.functions.slopes.interacting` has all of it. `own` is the definition of a function
+    :func:`pyspec.functions.slopes.interacting` has all of it. `units` has one of each parameter, x
+    that of the axis and y that of what the function adds to, or one in brackets as a definition
+    writes it; :mod:`pyspec.model.units` puts words in. `own` is the definition of a function
     by formula, or of a state of a kinetic scheme.
     """
 
@@ -77,6 +79,7 @@ class OpDef:
     scratch: int
     tolerance: float
     formula: str
+    units: tuple[str, ...] = ()
     own: OwnFormula | None = None
 
     @property
@@ -191,7 +194,7 @@ def _entries(text: str) -> list[tuple[str, str]]:
 
 
 def _parse_op(index: int, row: list[str]) -> OpDef:
-    name, kind, domain, params, linear, jumps, reads, scratch, tolerance, formula = row
+    name, kind, domain, params, units, linear, jumps, reads, scratch, tolerance, formula = row
     names, n_required, guards = parse_params(params)
     return OpDef(
         index=index,
@@ -207,6 +210,7 @@ def _parse_op(index: int, row: list[str]) -> OpDef:
         scratch=int(scratch),
         tolerance=float(tolerance),
         formula=formula,
+        units=_names(units),
     )
 
 

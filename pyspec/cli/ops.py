@@ -9,6 +9,9 @@ from pyspec.cli.facts import Facts
 from pyspec.errors import ModelError, suggest
 from pyspec.fit.table import text_table
 
+#: What the letters of the units mean.
+UNITS = "  (x: that of the axis, y: that of what it adds to)"
+
 
 def print_ops(name: str | None, facts: Facts) -> int:
     """Prints all rows of the table, or one of them in full."""
@@ -25,6 +28,7 @@ def print_ops(name: str | None, facts: Facts) -> int:
         ("kind", op.kind.lower().replace("_", "-")),
         ("axis", op.domain.lower()),
         ("parameters", _params(op)),
+        ("units", ", ".join(op.units) + UNITS if op.params else ""),
         ("linear in", ", ".join(op.linear) or "none"),
         ("error", f"{op.tolerance:g} × 2⁻⁵² of the peak, at most"),
     ):
@@ -40,6 +44,7 @@ def _facts(op: OpDef) -> dict[str, Any]:
         "axis": op.domain.lower(),
         "parameters": op.params,
         "n_required": op.n_required,
+        "units": op.units,
         "linear": op.linear,
         "formula": op.formula,
         "tolerance": op.tolerance,

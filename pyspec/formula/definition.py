@@ -186,6 +186,7 @@ def define(text: str, where: str = "") -> OpDef:
         reads=traits.reads,
         tolerance=float("inf"),
         formula=match["body"].strip(),
+        units=tuple(f"[{own.units[one]}]" if one in own.units else "?" for one in params),
         own=own,
     )
 

@@ -245,6 +245,11 @@ def define_state(text: str) -> OpDef:
         scratch=0,
         tolerance=float("inf"),
         formula=f"A times the population of {state}: {scheme.body}",
+        units=(
+            "y",
+            *("1/x" if one in needed else "1" for one in inner),
+            *["x"] * (1 + bool(under)),
+        ),
         own=State(scheme, state, bool(under), params),
     )
 

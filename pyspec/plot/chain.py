@@ -13,7 +13,7 @@ from pyspec.fit import MCMCResult
 from pyspec.model.handed import hand_in
 from pyspec.plot.axes import bare
 from pyspec.plot.config import PlotOptions
-from pyspec.plot.labels import opened
+from pyspec.plot.labels import named, opened
 from pyspec.plot.style import COLOURS, FIT, MUTED, PlotError
 
 if TYPE_CHECKING:
@@ -33,14 +33,15 @@ def plot_chain(
     *,
     params: Sequence[str] | None = None,
     best: Mapping[str, float] | None = None,
+    source: Any = None,
     **options: Unpack[PlotOptions],
 ) -> Any:
     """Draws samples of a posterior; returns the Figure.
 
     On the diagonal is the distribution of each parameter with its median and the quantiles at one
     standard deviation, below it that of each pair with contours that hold 39 % and 86 % of the
-    samples. `params` chooses parameters; `best` marks values by name, such as those of the fit.
-    Options as of :func:`pyspec.plot.plot_fit`.
+    samples. `params` chooses parameters; `best` marks values by name, such as those of the fit;
+    `source`, that fit, has the units of the parameters. Options as of :func:`pyspec.plot.plot_fit`.
     """
     names = list(samples.names if params is None else params)
     for name in names:
@@ -54,8 +55,8 @@ def plot_chain(
         else np.linspace(s[0] - 0.5, s[0] + 0.5, BINS + 1)
         for s in spans
     ]
-    sheet, look = opened(None, options)
-    n = len(names)
+    sheet, look = opened(source, options)
+    n, labels = len(names), list(named(names, source).values())
     with sheet.style():
         figure = sheet.panels((1.6 * n + 1.2, 1.5 * n + 1.0), look)
         axes = figure.subplots(n, n, squeeze=False, sharex="col")
@@ -65,12 +66,12 @@ def plot_chain(
                 if column > row:
                     ax.set_axis_off()
                 elif column == row:
-                    _single(ax, flat[:, row], edges[row], names[row])
+                    _single(ax, flat[:, row], edges[row], labels[row])
                 else:
                     _pair(ax, flat[:, column], flat[:, row], edges[column], edges[row])
                 if column <= row:
                     _mark(ax, best or {}, names[column], names[row] if column < row else None)
-                    _label(ax, names, row, column)
+                    _label(ax, labels, row, column)
         share = float(np.mean(samples.acceptance_fraction))
         text = f"{len(flat)} samples, {share:.0%} of the steps accepted"
         sheet.title(look.title or text, fontsize=9.5, color=MUTED)

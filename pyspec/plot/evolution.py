@@ -31,10 +31,10 @@ def draw_evolution(
     config: PlotConfig,
     *,
     lines: bool,
-    labels: Mapping[str, str] | None = None,
+    labels: Mapping[str, str],
 ) -> Any:
     """One panel for each parameter over a common time axis; `lines` for traces of a fit, points
-    otherwise."""
+    otherwise; `labels` stand above the panels."""
     n_columns = 1 if len(values) <= ONE_COLUMN else 2
     n_rows = -(-len(values) // n_columns)
     width, height = config.panel_size
@@ -50,7 +50,7 @@ def draw_evolution(
             colour = turn(config.colors, k, COLOURS[k % len(COLOURS)])
             draw = _line if lines else _points
             draw(ax, time, trace, stderr.get(name), colour)
-            ax.set_title((labels or {}).get(name, name), fontsize=9.5)
+            ax.set_title(labels[name], fontsize=9.5)
             for place in config.hlines or ():
                 ax.axvline(place, color=config.refline_color, ls=config.refline_style, lw=0.9)
             bare(ax)

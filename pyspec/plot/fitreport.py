@@ -25,7 +25,7 @@ from pyspec.plot.html import (
     section,
     warning,
 )
-from pyspec.plot.labels import unit_of, with_unit
+from pyspec.plot.labels import named, unit_of, with_unit
 from pyspec.plot.made import model_texts, versions
 from pyspec.plot.style import FIT, INK, MUTED, PlotError
 from pyspec.plot.view import Residual, residual_of, view_of
@@ -140,7 +140,7 @@ def _histogram(result: Any, config: PlotConfig) -> Any:
 
 def _parameters(result: Any) -> str:
     head = ("parameter", "value", "± 1 s.e.", "start", "bounds", "")
-    rows = []
+    rows, labels = [], named(result.values, result)
     for row in result.table:
         value, error = format_value(row.value, row.stderr)
         bounds, note = "", ""
@@ -154,7 +154,7 @@ def _parameters(result: Any) -> str:
         else:
             note = "fixed"
         start = "" if row.kind != "free" or row.init is None else f"{row.init:.6g}"
-        cells = (row.name, value, error, start, bounds, note)
+        cells = (labels[row.name], value, error, start, bounds, note)
         mark = "bound" if row.at_bound else row.kind
         rows.append((mark, cells))
     return html_rows(head, rows, "parameters")

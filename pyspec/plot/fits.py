@@ -15,7 +15,7 @@ from pyspec.plot.config import PlotOptions
 from pyspec.plot.data import need_shape
 from pyspec.plot.drawn import fit_of
 from pyspec.plot.evolution import draw_evolution
-from pyspec.plot.labels import opened
+from pyspec.plot.labels import named, opened
 from pyspec.plot.maps import fit_maps
 from pyspec.plot.spectra import fit_components, fit_spectrum
 from pyspec.plot.style import PlotError
@@ -78,15 +78,16 @@ def plot_moving(
     params: Sequence[str] | None = None,
     **options: Unpack[PlotOptions],
 ) -> Any:
-    """Draws how the parameters of a 2D fit move, with a band of one standard error; returns the
-    Figure. `params` names some of them; one can be drawn into `ax`. Raises PlotError where none
-    moves."""
+    """Draws how the parameters of a 2D fit move, each in its unit, with a band of one standard
+    error; returns the Figure. `params` names some of them; one can be drawn into `ax`. Raises
+    PlotError where none moves."""
     fit = fit_of(result, "plot_moving")
     moving = fit.moving() if isinstance(fit, FitResult) else None
     if moving is None:
         raise PlotError("no parameter moves in the fit of one spectrum")
     chosen = _chosen(moving.values, params)
-    return draw_evolution(moving.time, chosen, moving.stderr, *opened(fit, options), lines=True)
+    place, labels = opened(fit, options), named(chosen, fit)
+    return draw_evolution(moving.time, chosen, moving.stderr, *place, lines=True, labels=labels)
 
 
 @answered
@@ -104,7 +105,8 @@ def plot_evolution(
 
     `values` and `stderr` hold arrays (n_time,) by name; NaN stays open. `params` names some; one
     can be drawn into `ax`. `source` has the label and unit of the time axis, as in
-    :func:`plot_data`. Values far from all others are triangles at the edge.
+    :func:`plot_data`; a fit has the units of its parameters too. Values far from all others are
+    triangles at the edge.
     """
     place = opened(source, options)
     axis = np.asarray(time, dtype=np.float64)
@@ -117,7 +119,8 @@ def plot_evolution(
         if errors[name] is not None:
             need_shape(f"stderr of {name}", errors[name], axis.shape)
     chosen = _chosen(traces, params)
-    return draw_evolution(axis, chosen, errors, *place, lines=False)
+    labels = named(chosen, source)
+    return draw_evolution(axis, chosen, errors, *place, lines=False, labels=labels)
 
 
 def _chosen(values: Mapping[str, Any], params: Sequence[str] | None) -> dict[str, Any]:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
+from pyspec.model import Model
+from pyspec.model.units import parameter_units
 from pyspec.plot.config import PlotConfig, PlotOptions, config_of
 from pyspec.plot.figure import Sheet
 
@@ -59,6 +61,22 @@ def axis_label(source: Any, dim: str, default: str = "") -> str:
 def unit_of(source: Any, dim: str) -> str:
     """The unit of an axis or of the data; "" where it is not known."""
     return _text(source, "units", dim)
+
+
+def units_of_parameters(source: Any) -> dict[str, str]:
+    """Name → unit of the parameters of a fit, by its model and the units of its data; of anything
+    else none."""
+    model = getattr(source, "model", None)
+    if not isinstance(model, Model):
+        return {}
+    return parameter_units(model, getattr(source, "units", None) or {})
+
+
+def named(names: Iterable[str], source: Any) -> dict[str, str]:
+    """Name → "GLP_01_x0 (eV)", what stands at the parameters of a fit; a name alone without a
+    unit."""
+    units = units_of_parameters(source)
+    return {name: f"{name} ({units[name]})" if units.get(name) else name for name in names}
 
 
 def with_unit(text: str, unit: str) -> str:

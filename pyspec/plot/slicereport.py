@@ -23,7 +23,7 @@ from pyspec.plot.html import (
     section,
     warning,
 )
-from pyspec.plot.labels import unit_of
+from pyspec.plot.labels import named, unit_of
 from pyspec.plot.made import model_texts, versions
 from pyspec.plot.style import PlotError
 
@@ -93,13 +93,16 @@ def _pictures(slices: Any, config: PlotConfig) -> list[tuple[str, str, str]]:
 def _table(slices: Any) -> str:
     """Median and range of each free parameter, and its typical standard error."""
     good = slices.success
-    rows = []
+    rows, labels = [], named(slices.free_names, slices)
     for name in slices.free_names:
         values, errors = slices.values[name][good], slices.stderr[name][good]
         errors = errors[np.isfinite(errors)]
         if not values.size:
             continue
-        cells = [name, *(f"{number:.6g}" for number in np.quantile(values, [0.5, 0.0, 1.0]))]
+        cells = [
+            labels[name],
+            *(f"{number:.6g}" for number in np.quantile(values, [0.5, 0.0, 1.0])),
+        ]
         rows.append(("free", [*cells, f"{np.median(errors):.2g}" if errors.size else ""]))
     head = ("parameter", "median", "lowest", "highest", "median s.e.")
     return html_rows(head, rows, "wide") if rows else "<p>None converged.</p>"

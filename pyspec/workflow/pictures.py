@@ -86,7 +86,7 @@ def draw_samples(
     :func:`pyspec.plot.plot_chain`."""
     from pyspec.plot import plot_chain
 
-    given = {"best": fit.values, "show": show, **_given(options, config)}
+    given = {"best": fit.values, "source": fit, "show": show, **_given(options, config)}
     return plot_chain(samples_of(fit), **given)
 
 

@@ -17,6 +17,9 @@ from pyspec._library.tables import parse_tables
 
 CSRC = Path(__file__).parents[2] / "csrc"
 
+#: What a row may say of the unit of a parameter.
+UNIT = re.compile(r"\?|1|K|rad|[xy](\^[2-9])?|[1y]/x(\^(0\.5|[2-9]))?")
+
 
 @pytest.fixture(scope="module")
 def header() -> str:
@@ -53,7 +56,8 @@ def test_every_status_has_a_name_and_a_message() -> None:
 
 def test_a_parameter_list_is_read_as_written() -> None:
     params, jumps, reads = "A, SD>0, W>=-1.5, b<=a, a>A, y0=0", "b: A * a; a: 1", "b:; A: b, W"
-    row = ["OP", "f", "PEAK", "ENERGY", params, "A, y0", jumps, reads, "2", "4", "A SD"]
+    units = "y, x, x, 1, 1/x, y"
+    row = ["OP", "f", "PEAK", "ENERGY", params, units, "A, y0", jumps, reads, "2", "4", "A SD"]
     op = parse_tables("\t".join(row)).ops["f"]
     assert op.params == ("A", "SD", "W", "b", "a", "y0")
     assert op.n_required == 5
@@ -63,6 +67,7 @@ def test_a_parameter_list_is_read_as_written() -> None:
         (3, "<=", 4.0, True),
         (4, ">", 0.0, True),
     ]
+    assert op.units == ("y", "x", "x", "1", "1/x", "y")
     assert op.linear == ("A", "y0")
     assert op.jumps == (("b", "A * a"), ("a", "1"))
     assert op.reads == (("b", ()), ("A", ("b", "W")))
@@ -74,13 +79,15 @@ def test_a_parameter_list_is_read_as_written() -> None:
 
 def test_a_parameter_list_that_cannot_be_read_is_named() -> None:
     with pytest.raises(ValueError, match="2bad"):
-        parse_tables("OP\tf\tPEAK\tENERGY\tA, 2bad\tA\t\t\t0\t4\tA")
+        parse_tables("OP\tf\tPEAK\tENERGY\tA, 2bad\ty, x\tA\t\t\t0\t4\tA")
 
 
 @pytest.mark.parametrize("op", OPS.values(), ids=OPS.keys())
 def test_a_row_is_consistent(op: OpDef) -> None:
     assert len(set(op.params)) == len(op.params)
     assert set(op.linear) <= set(op.params)
+    assert len(op.units) == len(op.params)
+    assert all(UNIT.fullmatch(unit) for unit in op.units)
     assert op.tolerance >= 0
     assert op.formula
     for guard in op.guards:

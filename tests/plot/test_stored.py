@@ -53,7 +53,10 @@ def same(first: Any, second: Any) -> None:
     assert pairs
     for a, b in pairs:
         np.testing.assert_allclose(a, b, rtol=1e-12, atol=1e-12)
-    texts = [[ax.get_xlabel() + ax.get_ylabel() for ax in f.axes] for f in (first, second)]
+    texts = [
+        [ax.get_title("left") + ax.get_xlabel() + ax.get_ylabel() for ax in f.axes]
+        for f in (first, second)
+    ]
     assert texts[0] == texts[1]
 
 
@@ -66,6 +69,8 @@ def test_a_loaded_fit_is_drawn_as_the_fit_was(two: bool, counts: bool, tmp_path:
     same(plot_fit(stored), plot_fit(result))
     assert plot_fit(stored).axes[1].get_xlabel() == "binding energy (eV)"
     same(*(plot_moving(r) if two else plot_components(r) for r in (stored, result)))
+    if two:
+        assert plot_moving(stored).axes[0].get_title("left") == "GLP_01_x0 (eV)"
     again = stored.to_result()
     assert again.values == result.values
     assert again.stderr == result.stderr

@@ -1,0 +1,83 @@
+"""Units of the parameters of a model, from those of its data and the op table."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING
+
+from pyspec._library import OpDef
+from pyspec.model.tree import Component, Par
+
+if TYPE_CHECKING:
+    from pyspec.model.model import Model
+
+_POWERS = {"2": "²", "3": "³"}
+
+
+def parameter_units(model: Model, units: Mapping[str, str]) -> dict[str, str]:
+    """The unit of each parameter by its name; "" where there is none or it is not known.
+
+    `units` are those of "energy", "time" and "data", as data carry them, and "aux". What moves a
+    parameter is in the unit of the parameter and of the times; a quantity that parameters take as
+    it stands has theirs, where they agree.
+    """
+    found: dict[str, str] = {}
+    _add(found, model.components, units.get("data", ""), units)
+    own = {par.name for par in model.quantities}
+    taken: dict[str, set[str]] = {}
+    for par in model.parameters.values():
+        if par.name not in own and par.formula is not None:
+            whole = par.formula.text.strip()
+            taken.setdefault(whole, set()).add(found.get(par.name, ""))
+    for name in own:
+        agreed = taken.get(name, set())
+        found[name] = agreed.pop() if len(agreed) == 1 else ""
+    return found
+
+
+def _add(
+    found: dict[str, str], components: Iterable[Component], value: str, units: Mapping[str, str]
+) -> None:
+    """Those of components whose values are in the unit `value`, and of what moves them."""
+    for component in components:
+        op = component.op
+        axis = units.get(op.domain.lower(), "")
+        for par, word in zip(component.pars, _words(op), strict=True):
+            if par is not None:
+                found[par.name] = unit_text(word, axis, value)
+                _add_motion(found, par, units)
+
+
+def _add_motion(found: dict[str, str], par: Par, units: Mapping[str, str]) -> None:
+    for motion in (par.profile, par.dynamics):
+        if motion is not None:
+            _add(found, motion.components, found[par.name], units)
+
+
+def _words(op: OpDef) -> tuple[str, ...]:
+    return op.units or ("?",) * len(op.params)
+
+
+def unit_text(word: str, axis: str, value: str) -> str:
+    """A unit of the op table in the units of an axis and of what the function adds to.
+
+    "y/x" is "counts/eV" and "x^2" is "eV²"; "" where a unit that it needs is not known.
+    """
+    if word.startswith("["):
+        return word[1:-1]
+    above, _, below = word.partition("/")
+    known = {"x": axis, "y": value, "1": "1", "K": "K", "rad": "rad", "?": ""}
+    factors = [_power(*part.partition("^")[::2], known) for part in (above, below) if part]
+    if not all(factors) or factors == ["1"]:
+        return ""
+    if len(factors) == 1 and "^" not in word:
+        return known[above]
+    return "/".join(factors)
+
+
+def _power(base: str, power: str, known: Mapping[str, str]) -> str:
+    unit = known[base]
+    plain = f"({unit})" if unit and unit != "1" and not unit.isalpha() else unit
+    if power == "0.5":
+        return plain and f"√{plain}"
+    return plain and plain + _POWERS.get(power, "")
