@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TypeVar
+from typing import TypeAlias, TypeVar
 
 from pyspec.cli.spoken import for_fields
 from pyspec.errors import ModelError, PyspecError
@@ -16,6 +16,9 @@ from pyspec.model.reader import Sequence as ListNode
 from pyspec.model.scalars import is_null, read_number
 
 T = TypeVar("T")
+
+#: Both ends of a range on an axis; None leaves a side open.
+Limits: TypeAlias = tuple[float | None, float | None]
 
 
 #: The field below another one that a single word given in its place most likely means.
@@ -171,13 +174,26 @@ class Fields:
         first, second = (self._number(key, item) for item in node.items)
         return first, second
 
-    def limits(self, key: str) -> tuple[float | None, float | None] | None:
+    def limits(self, key: str) -> Limits | None:
         """Limits of an axis, [from, to]; null leaves a side open, as None does in Python."""
         node = self.node(key)
         if node is None:
             return None
+        return self._limits(key, node, "two numbers, [from, to]")
+
+    def ranges(self, key: str) -> list[Limits]:
+        """Ranges of an axis, [[from, to], …]."""
+        node = self.node(key)
+        if node is None:
+            return []
+        asked = "a list of ranges, [[from, to], …]"
+        if not isinstance(node, ListNode):
+            raise self.wrong(key, f"give {asked}; null leaves a side open")
+        return [self._limits(key, item, asked) for item in node.items]
+
+    def _limits(self, key: str, node: Node, asked: str) -> Limits:
         if not isinstance(node, ListNode) or len(node.items) != 2:
-            raise self.wrong(key, "give two numbers, [from, to]; null leaves a side open")
+            raise self.wrong(key, f"give {asked}; null leaves a side open")
         low, high = (None if is_null(item) else self._number(key, item) for item in node.items)
         return low, high
 

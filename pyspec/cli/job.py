@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pyspec.cli.fields import Fields, open_job
+from pyspec.cli.fields import Fields, Limits, open_job
 from pyspec.executor import backend_name
 from pyspec.fit import canonical_method
 from pyspec.io import READERS
@@ -81,9 +81,10 @@ class Job:
     dynamics: list[Law]
     profiles: list[Law]
     auxiliary: tuple[Array, Array | None] | None
-    energy_limits: tuple[float | None, float | None] | None
-    time_limits: tuple[float | None, float | None] | None
-    baseline: tuple[float | None, float | None] | None
+    energy_limits: Limits | None
+    time_limits: Limits | None
+    exclude: list[Limits]
+    baseline: Limits | None
     noise: Noise | None
     fit: FitSpec
     folder: Path
@@ -107,8 +108,10 @@ def read_job(path: str | Path) -> Job:
     auxiliary = _auxiliary(top)
     limits = top.fields("limits")
     energy_limits = time_limits = None
+    exclude: list[Limits] = []
     if limits is not None:
         energy_limits, time_limits = limits.limits("energy"), limits.limits("time")
+        exclude = limits.ranges("exclude")
         limits.done()
     baseline = top.limits("baseline")
     noise = _noise(top, home)
@@ -118,7 +121,7 @@ def read_job(path: str | Path) -> Job:
     top.done()
     return Job(
         file, name, data, models, model, dynamics, profiles, auxiliary, energy_limits,
-        time_limits, baseline, noise, fit, folder, archive, plot, plot_given, top,
+        time_limits, exclude, baseline, noise, fit, folder, archive, plot, plot_given, top,
     )  # fmt: skip
 
 

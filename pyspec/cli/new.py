@@ -49,6 +49,7 @@ dynamics:                         # what moves in time; leave out for one spectr
 limits:                           # fit only this; both ends count
   energy: [1.0, 19.0]
   # time: [-5, 40]
+  # exclude: [[4.0, 4.5], [18, null]]   # energies that are left out; null is open
 
 baseline: [-10, -1]               # these times are averaged and fitted first, as the start
 

@@ -14,7 +14,7 @@ from pyspec.cli.job import Job, Law, Noise, Place
 from pyspec.errors import DataError
 from pyspec.io import Dataset, read
 from pyspec.model import Measurement, Model, load_dynamics, load_model, load_profile
-from pyspec.workflow.windows import index_range
+from pyspec.workflow.windows import excluded, index_range
 
 Array = npt.NDArray[np.float64]
 
@@ -124,11 +124,13 @@ def _source(job: Job, law: Law) -> Path:
 
 @dataclass(frozen=True)
 class Windows:
-    """Half-open index ranges of the fit and of the baseline."""
+    """Half-open index ranges of the fit and of the baseline; `kept` (n_energy,) is False at the
+    energies that are left out, None where there are none."""
 
     rows: tuple[int, int] | None
     columns: tuple[int, int] | None
     baseline: tuple[int, int] | None
+    kept: npt.NDArray[np.bool_] | None = None
 
 
 def windows(job: Job, dataset: Dataset) -> Windows:
@@ -137,6 +139,9 @@ def windows(job: Job, dataset: Dataset) -> Windows:
     assert energy is not None
     with job.fields.blame("limits"):
         columns = index_range(energy, job.energy_limits, "energy") if job.energy_limits else None
+        out = excluded(energy, job.exclude, "energy")
+        if out is not None and out[slice(*(columns or (None, None)))].all():
+            raise DataError("'exclude:' leaves no point of the window; narrow its ranges")
     rows = baseline = None
     if job.time_limits is not None:
         if time is None:
@@ -148,13 +153,14 @@ def windows(job: Job, dataset: Dataset) -> Windows:
             raise job.fields.wrong("baseline", "the data are one spectrum; leave it out")
         with job.fields.blame("baseline"):
             baseline = index_range(time, job.baseline, "time")
-    return Windows(rows, columns, baseline)
+    return Windows(rows, columns, baseline, None if out is None else ~out)
 
 
 def series(job: Job, dataset: Dataset, where: Windows) -> Measurement:
     """All of the data as a Measurement."""
     data = np.asarray(dataset.data)
     keep = dataset.finite if job.data.mask is not None and dataset.n_bad else None
+    keep = _both(keep, where.kept, data.shape)
     noise = _noise(job, data.shape, 1)
     noise |= {"labels": dataset.labels, "units": dataset.units}
     return Measurement(data, where.rows, where.columns, keep=keep, **noise)
@@ -167,10 +173,17 @@ def mean_spectrum(job: Job, dataset: Dataset, where: Windows, rows: tuple[int, i
     count = good.sum(axis=0)
     total = np.where(good, part, 0.0).sum(axis=0, dtype=np.float64)
     mean = np.where(count > 0, total / np.maximum(count, 1), np.nan)
-    keep = None if good.all() else count > 0
+    keep = _both(None if good.all() else count > 0, where.kept, mean.shape)
     noise = _noise(job, np.asarray(dataset.data).shape, rows[1] - rows[0], rows)
     noise |= {"labels": dataset.labels, "units": dataset.units}
     return Measurement(mean, None, where.columns, keep=keep, **noise)
+
+
+def _both(keep: Any, kept: Any, shape: tuple[int, ...]) -> Any:
+    """Points that count by the mask of the data and by the energies that are left out."""
+    if kept is None:
+        return keep
+    return np.broadcast_to(kept, shape) if keep is None else keep & kept
 
 
 def _noise(

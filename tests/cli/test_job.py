@@ -82,6 +82,13 @@ def test_every_choice_of_the_template_can_be_taken(folder: Path) -> None:
         (SHORT + "limits: {energy: [1, 2, 3]}\n", "limits.energy: give two numbers"),
         (SHORT + "limits: {energy: [1, .nan]}\n", "give a finite number, not '.nan'"),
         (SHORT + "limits: [1, 2]\n", "limits: holds fields"),
+        (
+            SHORT + "limits: {exclude: [1, 2]}\n",
+            r"limits.exclude: give a list of ranges, \[\[from,",
+        ),
+        (SHORT + "limits: {exclude: 5}\n", r"limits.exclude: give a list of ranges"),
+        (SHORT + "limits: {exclude: [[1, a]]}\n", "limits.exclude: give a finite number, not 'a'"),
+        (SHORT + "limits: {exlude: [[1, 2]]}\n", "no field 'exlude'; did you mean 'exclude'"),
         (SHORT + "noise: {type: gaussian}\n", "gaussian noise needs 'sigma:'"),
         (SHORT + "noise: {sigma: -1}\n", "noise.sigma: give a positive number"),
         (SHORT + "noise: {type: poisson, sigma: 1}\n", "counts have no sigma"),
@@ -128,6 +135,12 @@ def test_files_that_are_no_job(tmp_path: Path) -> None:
         ("GLP_01_A, model: fade", "GLP_1_A, model: fade", r"dynamics\[0\].*mean 'GLP_01_A'"),
         ("model: fade}", "model: fad}", "there is no model 'fad'"),
         ("energy: [1.0, 19.0]", "energy: [30, 40]", r"limits: no point of the energy axis"),
+        ("[1.0, 19.0]", "[1, 9]\n  exclude: [[30, 40]]", r"limits: no point of the energy axis"),
+        (
+            "[1.0, 19.0]",
+            "[1, 9]\n  exclude: [[null, 12]]",
+            r"'exclude:' leaves no point of the win",
+        ),
         ("baseline: [-10, -1]", "baseline: [-90, -80]", "baseline: no point of the time axis"),
     ],
 )
@@ -177,6 +190,22 @@ def test_limits_may_be_open(folder: Path) -> None:
     assert where.columns == (0, np.count_nonzero(dataset.energy <= 10))
     assert where.rows == (np.count_nonzero(dataset.time < -2), dataset.time.size)
     assert where.baseline == (0, np.count_nonzero(dataset.time <= -1))
+
+
+def test_ranges_of_energies_are_left_out(folder: Path) -> None:
+    text = JOB.replace("energy: [1.0, 19.0]", "exclude: [[4, 4.5], [18, null]]")
+    job = read_job(write(folder, text))
+    assert job.exclude == [(4, 4.5), (18, None)]
+    dataset = load_data(job)
+    where, energy = windows(job, dataset), dataset.energy
+    assert energy is not None
+    out = ((energy >= 4) & (energy <= 4.5)) | (energy >= 18)
+    assert 2 < np.count_nonzero(out) < energy.size
+    whole, mean = series(job, dataset, where), mean_spectrum(job, dataset, where, (0, 5))
+    assert whole.keep is not None
+    assert mean.keep is not None
+    np.testing.assert_array_equal(whole.keep, np.broadcast_to(~out, whole.data.shape))
+    np.testing.assert_array_equal(mean.keep, ~out)
 
 
 def test_noise_of_a_mean(folder: Path) -> None:
