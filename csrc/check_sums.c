@@ -72,8 +72,8 @@ int pyspec_check_columns(checker *c)
     return STATUS_OK;
 }
 
-/* A component of a separable plan stands still but for its height, or passes on what it reads with
- * parameters that stand still. */
+/* A component of a separable plan stands still but for its height, or passes on each shape that it
+ * reads, with parameters that stand still. */
 static int check_apart(const checker *c, const int64_t *rows, int64_t n)
 {
     const pyspec_node *node = c->node;
@@ -84,6 +84,7 @@ static int check_apart(const checker *c, const int64_t *rows, int64_t n)
     REQUIRE_NODE(node->step == PYSPEC_STEP_COMPONENT, STEP, step);
     REQUIRE_NODE(node->repeat == 1, SIZE, repeat);
     if (op_is_fed(node->op)) {
+        REQUIRE_NODE(pyspec_is_linear_in_spectrum(&pyspec_op_table[node->op]), OP, op);
         for (int k = 0; k < node->n_params; k++)
             REQUIRE(params[k] < 0 || pyspec_stage_of(c, params[k]) == PYSPEC_STAGE_PROBLEM, STAGE,
                     pyspec_node, params, params[k]);

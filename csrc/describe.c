@@ -3,6 +3,7 @@
 #include "kernel.h"
 
 #include <stddef.h>
+#include <string.h>
 
 #ifndef PYSPEC_FINGERPRINT
 #define PYSPEC_FINGERPRINT "unknown"
@@ -85,7 +86,7 @@ pyspec_kernel *const pyspec_formula_kernels[N_ISA] = EACH_ISA(k_, formula);
 const op_row pyspec_op_table[N_OPS] = {
 #define OP(name, kind, domain, params, units, linear, jumps, reads, scratch, tolerance, formula)   \
     {#name,  BUILDS_##kind(k_, name), CONV_OF_##kind(&c_, name), KIND_##kind, DOMAIN_##domain,     \
-     params, linear, jumps, scratch},
+     params, linear, jumps, reads, scratch},
 #include "ops.def"
 #undef OP
 };
@@ -114,6 +115,13 @@ int pyspec_has_height(const op_row *op)
         n++;
     const int may_have = op->kind == KIND_PEAK || op->kind == KIND_RESOLVED;
     return may_have && n > 0 && !op->linear[n] && op->params[n] == ',';
+}
+
+int pyspec_is_linear_in_spectrum(const op_row *op)
+{
+    const char *own = strstr(op->reads, "spectrum:"), *end = own ? strchr(own, ';') : NULL;
+    const char *again = own ? strstr(own + strlen("spectrum:"), "spectrum") : NULL;
+    return own && (!again || (end && end < again));
 }
 
 int pyspec_isa_supported(int64_t isa)

@@ -45,6 +45,7 @@ typedef struct op_row {
     const char *params;
     const char *linear;
     const char *jumps;
+    const char *reads;
     int scratch;
 } op_row;
 
@@ -139,6 +140,9 @@ int pyspec_count_params(const op_row *op, int *n_required);
 
 /* Whether the value is proportional to the first parameter. */
 int pyspec_has_height(const op_row *op);
+
+/* Whether a fed op of a sum of spectra is the sum of those of each. */
+int pyspec_is_linear_in_spectrum(const op_row *op);
 
 /* Rows whose traces are resolved at a time. */
 enum { STRIP = 64 };

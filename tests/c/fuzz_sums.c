@@ -98,19 +98,19 @@ static double *summed_apart(const pyspec_plan *plan, const pyspec_problem *q, co
     return triangle;
 }
 
-/* The same sums in another way: the same bits where there is no other way. The numbers of sums apart
- * are not judged here: a random plan may hold a spectrum that is added twice, or one that is fed and
- * not read, which no model makes and these sums do not mean. tests/random/test_separable.py judges
- * them for models. */
+/* The same sums in another way: the same bits where there is no other way. */
 static int check_apart(const pyspec_plan *plan, const pyspec_problem *q, const double *theta, int form,
-                       const double *triangle)
+                       const double *triangle, int compare)
 {
     const int64_t order = form == PYSPEC_FORM_VALUE ? 1 : plan->n_theta + 1;
     double *apart = summed_apart(plan, q, theta, form);
-    const int failed =
-        !apart || (plan->separable < 0 && !all_same(apart, triangle, triangle_size(order)));
+    int result = 0;
+    if (!apart || (plan->separable < 0 && !all_same(apart, triangle, triangle_size(order))))
+        result = SUMS_FAILED;
+    else if (compare && plan->separable >= 0)
+        result = compare_sums(plan, q, theta, form, apart);
     free(apart);
-    return failed ? SUMS_FAILED : 0;
+    return result;
 }
 
 int fuzz_sums(rng *r, const pyspec_plan *plan, const pyspec_problem *problem, const double *theta,
@@ -130,7 +130,7 @@ int fuzz_sums(rng *r, const pyspec_plan *plan, const pyspec_problem *problem, co
     else if (compare)
         result = compare_sums(plan, problem, theta, form, triangle);
     if (!(result & SUMS_FAILED))
-        result |= check_apart(plan, problem, theta, form, triangle);
+        result |= check_apart(plan, problem, theta, form, triangle, compare);
     free(triangle);
     free(whole);
     free_sums(&s);

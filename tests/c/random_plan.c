@@ -267,6 +267,18 @@ static unsigned random_component(rng *r, plan_builder *b, unsigned written, know
     return written | 1u << target;
 }
 
+/* Whether what is fed passes on each shape that it reads. */
+static int passes_shapes_on(const plan_builder *b)
+{
+    for (int64_t k = b->head.n_resolve; k < b->head.n_nodes; k++) {
+        const pyspec_node *node = &b->nodes[k];
+        if (node->step == PYSPEC_STEP_COMPONENT && op_is_fed(node->op) &&
+            !pyspec_is_linear_in_spectrum(&pyspec_op_table[node->op]))
+            return 0;
+    }
+    return 1;
+}
+
 /* Rows of theta depend on themselves, others on anything: what is missing counts as constant. */
 static void random_dependencies(rng *r, plan_builder *b)
 {
@@ -363,7 +375,8 @@ void random_plan(rng *r, plan_builder *b)
         random_dependencies(r, b);
     if (chance(r, 60))
         random_columns(r, b);
-    if (apart && b->head.trace < 0 && b->head.n_nodes > b->head.n_resolve && chance(r, 90))
+    if (apart && b->head.trace < 0 && b->head.n_nodes > b->head.n_resolve &&
+        passes_shapes_on(b) && chance(r, 90))
         add_moving_heights(b);
 }
 

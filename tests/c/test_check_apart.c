@@ -94,6 +94,10 @@ static void refuses_what_does_not_stand_apart(void)
     NODE(STILL, flags = PYSPEC_FLAG_STORE, STAGE, flags);
     NODE(FORMULA, flags = 0, STAGE, flags);
     WORD(SHIRLEY, params, 5, STAGE, params);
+    /* Its shape depends on what it reads. */
+    EXPECT((n[SHIRLEY].op = OP_StaticShirley, n[SHIRLEY].n_params = 2), STATUS_OP, SHIRLEY,
+           FIELD_pyspec_node_op);
+    ACCEPT((n[SHIRLEY].op = OP_Tougaard, n[SHIRLEY].n_params = 2, w[n[SHIRLEY].params + 1] = 0));
     WORD(PEAK, params, 0, ROW, params);
     WORD(FORMULA, params, 3, ROW, params);
     EXPECT(MOVING[0] = 1, STATUS_ROW, SECOND, FIELD_pyspec_node_params); /* not row 6 */
