@@ -66,7 +66,7 @@ pyspec_kernel *const pyspec_formula_kernels[N_ISA] = EACH_ISA(k_, formula);
 #define BUILDS_PROFILE ONE_BUILD
 #define BUILDS_IRF ONE_BUILD
 #define BUILDS_RESPONSE ONE_BUILD
-#define BUILDS_RESOLUTION ONE_BUILD
+#define BUILDS_RESOLUTION EACH_ISA
 #define BUILDS_RESOLVED EACH_ISA
 
 /* What only convolution kernels have besides their shape. */

@@ -93,6 +93,8 @@ static ALWAYS_INLINE void mend(const int64_t code, double *y, operand a, operand
 
 /* ---- instructions ------------------------------------------------------------------------ */
 
+#define RPN_OF_FORMULAS
+
 /* Values of rpn.def are written with the functions of the C library: here these are vector code. */
 #define exp v_exp
 #define log v_log

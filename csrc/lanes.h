@@ -36,7 +36,7 @@ typedef struct pyspec_block {
 typedef void pyspec_kernel(const pyspec_block *block, const double *params, double *value,
                            double *const *partials);
 
-#if defined(__GNUC__)
+#if defined(__GNUC__) && !defined(PYSPEC_COUNTED)
 #define ALWAYS_INLINE inline __attribute__((always_inline))
 #else
 #define ALWAYS_INLINE inline

@@ -87,6 +87,34 @@ static void refuse_what_is_missing_or_too_small(void)
     free(plan);
 }
 
+/* Derivatives need to know what they depend on. */
+static void derivatives_refuse_what_is_missing(void)
+{
+    pyspec_plan *plan = gauss_plan();
+    grid g;
+    make_grid(&g, plan, 4, 10);
+    pyspec_call call = {.plan = plan, .problem = &g.problem};
+    CHECK_INT(pyspec_jacobian_work_size(NULL, &g.problem), 0);
+    CHECK_INT(pyspec_jacobian_work_size(plan, NULL), 0);
+    CHECK_INT(pyspec_jacobian_work_size(plan, &g.problem), 0); /* no `depends` */
+    CHECK_INT(pyspec_jacobian(NULL), STATUS_NULL_POINTER);
+    CHECK_INT(pyspec_prepare(NULL, 0), STATUS_NULL_POINTER);
+    call = make_call(plan, &g.problem, theta, 0);
+    double out[3 * 40];
+    call.out = out;
+    call.n_out = 3 * 40;
+    CHECK_INT(pyspec_jacobian(&call), STATUS_OFFSET);
+    free_call(&call);
+    call.problem = NULL;
+    CHECK_INT(pyspec_jacobian(&call), STATUS_NULL_POINTER);
+    CHECK_INT(pyspec_prepare(&call, 0), STATUS_NULL_POINTER);
+    call = (pyspec_call){.problem = &g.problem};
+    CHECK_INT(pyspec_jacobian(&call), STATUS_NULL_POINTER);
+    CHECK_INT(pyspec_prepare(&call, 0), STATUS_NULL_POINTER);
+    free_grid(&g);
+    free(plan);
+}
+
 static void a_function_refuses_bad_arguments(void)
 {
     const double x[] = {0.0, 1.0}, params[] = {1.0, 0.0, 1.0};
@@ -182,6 +210,7 @@ static void leaves_the_floating_point_environment(void)
 int main(void)
 {
     RUN(refuse_what_is_missing_or_too_small);
+    RUN(derivatives_refuse_what_is_missing);
     RUN(a_function_refuses_bad_arguments);
     RUN(several_residuals_are_one_call);
     RUN(describes_itself);

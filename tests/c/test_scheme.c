@@ -288,6 +288,66 @@ static void test_coinciding_rates(void)
     }
 }
 
+/* Nothing moves where all rates are 0. */
+static void test_standing_populations(void)
+{
+    double times[TIMES], value[TIMES];
+    times_from(-0.5, 0.4, times);
+    for (int64_t target = 0; target < 3; target++) {
+        program p = branched(target, 0);
+        for (int64_t k = 0; k < p.words[5]; k++)
+            p.params[p.words[SCHEME_HEAD + 3 * k + 2]] = 0.0;
+        CHECK_INT(run_program(&p, p.words[0], times, value, NULL), STATUS_OK);
+        for (int i = 0; i < TIMES; i++)
+            CHECK(value[i] == (times[i] < p.params[5] ? 0.0 : solved(&p, 1.0, 1)));
+    }
+}
+
+/* Rows that stand in lanes, of which some share their rates with the one before: each has the bits
+ * that it has alone, also where the lanes hold times of one row or every lane parameters of its
+ * own. */
+static void test_lanes(void)
+{
+    static double x[TIMES * L], value[TIMES * L], slopes[MAX_PARAMS][TIMES * L];
+    static double rows[L * TIMES], row_slopes[MAX_PARAMS][L * TIMES], own_slopes[MAX_PARAMS][TIMES];
+    double params[MAX_PARAMS * L], times[TIMES], own[TIMES], *to[MAX_PARAMS], *row_to[MAX_PARAMS];
+    times_from(-0.5, 0.4, times);
+    for (int k = 0; k < MAX_PARAMS; k++) {
+        to[k] = slopes[k];
+        row_to[k] = row_slopes[k];
+    }
+    for (int64_t under = 0; under < 2; under++)
+        for (int across = 0; across < 2; across++) {
+            const program p = branched(1, under);
+            const int64_t n_params = p.words[1];
+            for (int64_t k = 0; k < n_params; k++)
+                for (int64_t l = 0; l < L; l++)
+                    params[k * L + l] = p.params[k] * (k == 0 || k == 5 ? 1.0 + 0.1 * (double)l
+                                                       : k == 1         ? 1.0 + 0.2 * (double)(l / 3)
+                                                                        : 1.0);
+            for (int64_t i = 0; i < TIMES * L; i++)
+                x[i] = times[across ? i / L : i % TIMES];
+            const pyspec_block b = {.n = TIMES, .n_valid = TIMES * L, .across = across, .x = x,
+                                    .program = p.words};
+            k_scheme(&b, params, value, to);
+            CHECK_INT(pyspec_scheme(p.words, p.words[0], L, TIMES, times, params, rows, row_to),
+                      STATUS_OK);
+            for (int64_t l = 0; l < L; l++) {
+                program alone = p;
+                for (int64_t k = 0; k < n_params; k++)
+                    alone.params[k] = params[k * L + l];
+                CHECK_INT(run_program(&alone, p.words[0], times, own, own_slopes), STATUS_OK);
+                CHECK(!memcmp(own, rows + l * TIMES, sizeof own));
+                for (int64_t i = 0; i < TIMES; i++) {
+                    CHECK(own[i] == value[i * L + l]);
+                    for (int64_t k = 0; k < n_params; k++)
+                        CHECK(own_slopes[k][i] == slopes[k][i * L + l] &&
+                              own_slopes[k][i] == row_slopes[k][l * TIMES + i]);
+                }
+            }
+        }
+}
+
 static void test_refusals(void)
 {
     double times[TIMES] = {0}, value[TIMES];
@@ -345,6 +405,8 @@ int main(void)
     RUN(test_instrument);
     RUN(test_slopes);
     RUN(test_coinciding_rates);
+    RUN(test_standing_populations);
+    RUN(test_lanes);
     RUN(test_refusals);
     RUN(test_random_programs);
     return REPORT;

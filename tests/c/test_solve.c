@@ -342,8 +342,39 @@ static void no_evaluation_may_be_allowed(void)
     }
 }
 
+/* chi^2 that falls by less than a hundredth in hundreds of evaluations, though its slope promises
+ * half of it: the derivative is not that of the value. */
+static void what_hardly_falls_ends_early(void)
+{
+    double memory[4 + 3 + 3], work[256], value = 1.0;
+    pyspec_solver s = {.n = 1, .n_points = 100, .max_nfev = 5000, .tolerance = 1e-6,
+                       .data_square = 1.0};
+    s.theta = memory;
+    s.trial = memory + 1;
+    s.lower = memory + 2;
+    s.answer = memory + 4;
+    s.normal = memory + 7;
+    s.work = work;
+    CHECK(pyspec_fit_work_size(1) <= (int64_t)sizeof work);
+    memory[0] = 0.0;
+    memory[2] = -inf;
+    memory[3] = inf;
+    while (pyspec_fit_step(&s) == PYSPEC_FIT_NEED_NORMAL) {
+        const double gain = s.damping < 1e6 ? 0.01 : 0.5;
+        if (s.nfev > 1)
+            value = s.chisqr - gain * s.expected;
+        s.answer[0] = 1.0;
+        s.answer[1] = -sqrt(0.5);
+        s.answer[2] = value;
+    }
+    CHECK_INT(s.end, PYSPEC_END_SLOW);
+    CHECK(s.nfev > 250 && s.nfev < 1000);
+    CHECK(value > 0.9 && s.chisqr == value);
+}
+
 int main(void)
 {
+    RUN(what_hardly_falls_ends_early);
     RUN(a_linear_problem_needs_few_evaluations);
     RUN(classic_problems_are_solved);
     RUN(powells_singular_problem_ends_near_the_optimum);

@@ -67,6 +67,11 @@ static void threads_change_no_bits(void)
     CHECK_INT(pyspec_team_begin(NULL), STATUS_NULL_POINTER);
     CHECK_INT(pyspec_help(NULL), STATUS_NULL_POINTER);
     CHECK_INT(pyspec_dismiss(NULL), STATUS_NULL_POINTER);
+    team.state = NULL;
+    CHECK_INT(pyspec_team_begin(&team), STATUS_NULL_POINTER);
+    CHECK_INT(pyspec_help(&team), STATUS_NULL_POINTER);
+    CHECK_INT(pyspec_dismiss(&team), STATUS_NULL_POINTER);
+    team.state = state;
     team.n_state--;
     CHECK_INT(pyspec_team_begin(&team), STATUS_WORK);
     team.n_state++;
@@ -86,6 +91,10 @@ static void threads_change_no_bits(void)
     CHECK_INT(pyspec_sum_parts(c.parts, N_PARTS, 1, order, &team, together), STATUS_DATA);
     team.n_sums = N_PARTS - 1;
     CHECK_INT(pyspec_sum_parts(c.parts, N_PARTS, 1, order, &team, together), STATUS_OUTPUT);
+    team.n_sums = N_SUMS;
+    CHECK_INT(pyspec_sum_parts(c.parts, 1, 1, order, NULL, alone), STATUS_OK);
+    CHECK_INT(pyspec_sum_parts(c.parts, 1, 1, order, &team, together), STATUS_OK);
+    CHECK(all_same(alone, together, triangle_size(order)));
     CHECK_INT(pyspec_dismiss(&team), STATUS_OK);
     for (int k = 0; k < N_THREADS; k++) {
         void *failed;
@@ -162,6 +171,98 @@ static void problems_side_by_side_change_no_bits(void)
     check_side_by_side(MODEL_TRACE, COLUMNS_NONE);
 }
 
+/* Prepared, summed and collected in one call. */
+static void one_call_sums_many(void)
+{
+    double triangles[N_PARTS * (MAX_THETA + 1) * (MAX_THETA + 2) / 2];
+    for (int form = 0; form <= PYSPEC_FORM_FISHER; form++) {
+        crowd c;
+        const int64_t what = form == PYSPEC_FORM_VALUE ? 0 : PYSPEC_PREPARE_SLOPES;
+        begin_crowd(&c, MODEL_2D, COLUMNS_MIXED, what);
+        const int64_t order = form == PYSPEC_FORM_VALUE ? 1 : c.models[0].plan->n_theta + 1;
+        CHECK_INT(pyspec_sum_many(c.parts, N_PARTS, form, triangles), STATUS_OK);
+        for (int k = 0; k < N_PARTS; k++) {
+            c.sums[k].n_nodes = 0;
+            CHECK_INT(pyspec_accumulate_many(&c.parts[k], 1), STATUS_OK);
+            double *alone = collected(&c.sums[k]);
+            CHECK(all_same(alone, triangles + k * triangle_size(order), triangle_size(order)));
+            free(alone);
+        }
+        end_crowd(&c);
+    }
+}
+
+static void what_many_sums_refuse(void)
+{
+    double triangles[N_PARTS * (MAX_THETA + 1) * (MAX_THETA + 2) / 2];
+    crowd c;
+    begin_crowd(&c, MODEL_2D, COLUMNS_NONE, PYSPEC_PREPARE_SLOPES);
+    const int64_t order = c.models[0].plan->n_theta + 1;
+    CHECK_INT(pyspec_sum_many(NULL, 0, 1, NULL), STATUS_OK);
+    CHECK_INT(pyspec_sum_many(NULL, 1, 1, triangles), STATUS_NULL_POINTER);
+    CHECK_INT(pyspec_sum_many(c.parts, N_PARTS, 1, NULL), STATUS_NULL_POINTER);
+    CHECK_INT(pyspec_sum_parts(NULL, 1, 1, order, NULL, triangles), STATUS_NULL_POINTER);
+    CHECK_INT(pyspec_sum_parts(c.parts, N_PARTS, 1, order, NULL, NULL), STATUS_NULL_POINTER);
+    CHECK_INT(pyspec_sum_parts(NULL, 0, 1, order, NULL, triangles), STATUS_OK);
+    CHECK(triangles[0] == 0.0);
+    for (int missing = 0; missing < 4; missing++) {
+        const pyspec_part part = c.parts[1];
+        const pyspec_call call = c.calls[1];
+        if (missing == 0)
+            c.parts[1].call = NULL;
+        else if (missing == 1)
+            c.parts[1].normal = NULL;
+        else if (missing == 2)
+            c.calls[1].plan = NULL;
+        else
+            c.calls[1].problem = NULL;
+        CHECK_INT(pyspec_sum_many(c.parts, N_PARTS, 1, triangles), STATUS_NULL_POINTER);
+        CHECK_INT(pyspec_sum_parts(c.parts, N_PARTS, 1, order, NULL, triangles), STATUS_NULL_POINTER);
+        CHECK_INT(pyspec_accumulate_many(&c.parts[1], 1), STATUS_NULL_POINTER);
+        c.parts[1] = part;
+        c.calls[1] = call;
+    }
+    c.calls[1].work_size--;
+    CHECK_INT(pyspec_sum_many(c.parts, N_PARTS, 1, triangles), STATUS_WORK);
+    CHECK_INT(pyspec_sum_parts(c.parts, N_PARTS, 1, order, NULL, triangles), STATUS_WORK);
+    end_crowd(&c);
+}
+
+/* Each of these alone keeps rows from standing side by side. */
+static void rows_side_by_side_share_their_axes(void)
+{
+    crowd c;
+    double other[64];
+    begin_crowd(&c, MODEL_AUX, COLUMNS_NONE, PYSPEC_PREPARE_SLOPES);
+    for (int k = 0; k < N_PARTS; k++)
+        c.sums[k].form = PYSPEC_FORM_GRAM;
+    for (int what = 0; what < 6; what++) {
+        pyspec_problem *q = &c.models[1].g.problem;
+        const pyspec_problem problem = *q;
+        const pyspec_call call = c.calls[1];
+        const double *axis = what == 4 ? q->aux : q->aux_weight;
+        for (int64_t k = 0; k < q->n_aux; k++)
+            other[k] = (axis ? axis[k] : 1.0) * (k ? 1.0 : 1.25);
+        if (what == 0)
+            q->n_x--;
+        if (what == 0 || what == 1)
+            q->x_end--;
+        if (what == 2)
+            q->x_begin++;
+        if (what == 3)
+            c.calls[1].isa = PYSPEC_ISA_AVX2;
+        if (what == 4)
+            q->aux = other;
+        if (what == 5)
+            q->aux_weight = other;
+        if (pyspec_isa_supported(c.calls[1].isa))
+            CHECK_INT(pyspec_accumulate_many(c.parts, N_PARTS), STATUS_SHARED);
+        *q = problem;
+        c.calls[1] = call;
+    }
+    end_crowd(&c);
+}
+
 static void side_by_side_refuses_what_does_not_fit(void)
 {
     crowd c;
@@ -190,6 +291,9 @@ int main(void)
 {
     RUN_ALL(threads_change_no_bits);
     RUN_ALL(problems_side_by_side_change_no_bits);
+    RUN(one_call_sums_many);
+    RUN(what_many_sums_refuse);
+    RUN(rows_side_by_side_share_their_axes);
     RUN(side_by_side_refuses_what_does_not_fit);
     return REPORT;
 }

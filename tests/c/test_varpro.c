@@ -1,6 +1,7 @@
 /* test_varpro.c: amplitudes, residuals and sums of variable projection against their definitions,
  * for basis functions of all groups and of each, with and without weights; and what is refused. */
-#include "kernel.h"
+#include "linear.h"
+#include "plans.h"
 #include "unit.h"
 
 #include <stdlib.h>
@@ -49,7 +50,7 @@ static world *make_world(int shared, int weighted)
             w->data[g / L][i][g % L] = 3.0 * number(31 * g + i) * w->weight[g / L][i][g % L];
         }
     w->q = (pyspec_linear){.n_groups = GROUPS, .n_x = POINTS, .n_basis = BASIS,
-                           .n_slopes = SLOPES, .n_theta = THETA};
+                           .n_slopes = SLOPES, .n_theta = THETA, .isa = test_isa};
     w->q.basis = &w->basis[0][0][0];
     w->q.slopes = &w->slopes[0][0][0];
     w->q.offset = &w->offset[0][0];
@@ -139,24 +140,25 @@ static void both_ways_give_the_same_sums(void)
     free_world(w);
 }
 
-static int by_theta(const world *w, int64_t s, int64_t p)
-{
-    return w->entry_theta[s] == p;
-}
-
 /* What a slope is the derivative of: a basis function or the offset. */
 static double *target_of(world *w, int64_t s)
 {
     return w->slope_basis[s] < 0 ? &w->offset[0][0] : &w->basis[w->slope_basis[s]][0][0];
 }
 
-/* Derivatives of the residual by differences: basis functions moved along their slopes. */
+/* Derivatives of the residual by differences: basis functions moved along their slopes. Another
+ * way to move them: one slope by both parameters of theta, and one by none. */
 static void slopes_are_those_of_the_projected_residual(void)
 {
-    for (int weighted = 0; weighted < 2; weighted++) {
-        world *w = make_world(0, weighted), *up = make_world(0, weighted);
+    static const int64_t twice[SLOPES] = {0, 0, 1, 3}, by[SLOPES] = {0, 1, 1, 1};
+    for (int kind = 0; kind < 4; kind++) {
+        world *w = make_world(0, kind & 1), *up = make_world(0, kind & 1);
         const double h = 1e-6;
         w->q.full = 1;
+        if (kind & 2) {
+            memcpy(w->entry_slope, twice, sizeof twice);
+            memcpy(w->entry_theta, by, sizeof by);
+        }
         ask_for_rows(w);
         CHECK_INT(pyspec_project(&w->q), STATUS_OK);
         for (int64_t p = 0; p < THETA; p++) {
@@ -164,10 +166,12 @@ static void slopes_are_those_of_the_projected_residual(void)
             for (int side = 0; side < 2; side++) {
                 memcpy(up->basis, w->basis, sizeof up->basis);
                 memcpy(up->offset, w->offset, sizeof up->offset);
-                for (int64_t s = 0; s < SLOPES; s++)
-                    for (int64_t j = 0; by_theta(w, s, p) && j < GROUPS * POINTS; j++)
-                        target_of(up, s)[j] += (side ? -h : h) * w->factors[j / POINTS][s] *
+                for (int64_t e = 0; e < SLOPES; e++) {
+                    const int64_t s = w->entry_slope[e];
+                    for (int64_t j = 0; w->entry_theta[e] == p && j < GROUPS * POINTS; j++)
+                        target_of(up, s)[j] += (side ? -h : h) * w->factors[j / POINTS][e] *
                                                (&w->slopes[s][0][0])[j];
+                }
                 CHECK_INT(pyspec_project(&up->q), STATUS_OK);
                 for (int64_t g = 0; g < GROUPS; g++)
                     for (int64_t i = 0; i < POINTS; i++)
@@ -227,41 +231,166 @@ static void combinations_are_switched_off_and_nan_is_not_hidden(void)
     free_world(w);
 }
 
+/* The same where one basis function serves all groups, and nothing stands beside them. */
+static void combinations_are_switched_off_for_all_groups(void)
+{
+    world *w = make_world(1, 0);
+    w->q.offset = NULL;
+    memset(w->offset, 0, sizeof w->offset);
+    for (int64_t g = 0; g < GROUPS; g++)
+        for (int64_t i = 0; i < POINTS; i++)
+            w->basis[2][g][i] = w->basis[0][g][i] - 2.0 * w->basis[1][g][i];
+    CHECK_INT(pyspec_project(&w->q), STATUS_OK);
+    check_normal_equations(w);
+    for (int64_t g = 0; g < GROUPS; g++)
+        CHECK(w->determined[g][0] && w->determined[g][1] && !w->determined[g][2]);
+    ask_for_rows(w);
+    CHECK_INT(pyspec_project(&w->q), STATUS_OK);
+    check_normal_equations(w);
+    free_world(w);
+}
+
+/* R c - b of a triangle [n][n]. */
+static void rest_of(int64_t n, const double *r, const double *b, const double *c, double *rest)
+{
+    for (int64_t i = 0; i < n; i++) {
+        rest[i] = -b[i];
+        for (int64_t k = i; k < n; k++)
+            rest[i] += r[i * n + k] * c[k];
+    }
+}
+
+/* The least squares over the columns that are on, by steps along each of them in turn. */
+static void descend(int64_t n, const double *r, const double *b, const double *on, double *c)
+{
+    double rest[PYSPEC_LINEAR_MOST];
+    memset(c, 0, (size_t)n * sizeof *c);
+    for (int turn = 0; turn < 40000; turn++)
+        for (int64_t k = 0; k < n; k++) {
+            double slope = 0.0, size = 0.0;
+            rest_of(n, r, b, c, rest);
+            for (int64_t i = 0; i <= k; i++) {
+                slope += r[i * n + k] * rest[i];
+                size += r[i * n + k] * r[i * n + k];
+            }
+            c[k] -= on[k] > 0.0 && size > 0.0 ? slope / size : 0.0;
+        }
+}
+
+/* What is on is the optimum of Karush, Kuhn and Tucker: bounded amplitudes are positive, and where
+ * one is off the square would rise with it. Columns that are much alike leave the set again. */
+static void active_sets_are_optimal(void)
+{
+    enum { N = 4 };
+    for (int64_t k = 0; k < 60; k++) {
+        double r[N * N] = {0.0}, b[N], on[N] = {1.0, 1.0, 1.0, 1.0}, c[N], rest[N];
+        const uint8_t bounded[N] = {1, 1, k % 2 == 0, 1};
+        for (int64_t i = 0; i < N; i++) {
+            b[i] = number(7 * k + i) + (i == 0 ? 1.0 : 0.0);
+            for (int64_t j = i; j < N; j++)
+                r[i * N + j] = i == 0 ? 1.0 : 0.4 * number(31 * k + N * i + j);
+        }
+        for (int64_t i = 0; i < N; i++) {
+            r[i * N + i] += i ? copysign(0.2, r[i * N + i]) : 0.0;
+            r[i * N + 2] = k % 5 == 4 ? 0.0 : r[i * N + 2]; /* a column without length */
+        }
+        on[3] = k % 7 == 6 ? 0.0 : 1.0;
+        pyspec_nonnegative(N, r, b, bounded, on);
+        CHECK(k % 7 != 6 || on[3] == 0.0);
+        descend(N, r, b, on, c);
+        rest_of(N, r, b, c, rest);
+        for (int64_t j = 0; j < N; j++) {
+            double slope = 0.0;
+            for (int64_t i = 0; i <= j; i++)
+                slope += r[i * N + j] * rest[i];
+            CHECK(!bounded[j] || c[j] >= -1e-9);
+            CHECK(on[j] > 0.0 ? fabs(slope) < 1e-9 : slope > -1e-9 || (j == 3 && k % 7 == 6));
+        }
+    }
+}
+
+/* The steepest column is chosen first, and turns negative once both others are there. */
+static void a_column_that_turns_negative_leaves(void)
+{
+    const double third = 1.0 / sqrt(3.0), r[9] = {1.0, 0.0, third, 0.0, 1.0, third, 0.0, 0.0, third};
+    const uint8_t bounded[3] = {1, 1, 1}, is_free[3] = {1, 1, 0};
+    for (int k = 0; k < 2; k++) {
+        const double b[3] = {1.0, 1.0, k ? -0.1 : 0.0};
+        double on[3] = {1.0, 1.0, 1.0};
+        pyspec_nonnegative(3, r, b, bounded, on);
+        CHECK(on[0] == 1.0 && on[1] == 1.0 && on[2] == 0.0);
+        on[2] = 1.0;
+        pyspec_nonnegative(3, r, b, is_free, on);
+        CHECK(on[0] == 1.0 && on[1] == 1.0 && on[2] == 1.0);
+    }
+}
+
+#define REFUSED(status, field, ...)                                                                \
+    do {                                                                                           \
+        const pyspec_linear good = w->q;                                                           \
+        w->q.field = __VA_ARGS__;                                                                  \
+        CHECK_INT(pyspec_project(&w->q), status);                                                  \
+        w->q = good;                                                                               \
+    } while (0)
+
 static void what_is_refused(void)
 {
     world *w = make_world(0, 0);
     CHECK_INT(pyspec_project(NULL), STATUS_NULL_POINTER);
     CHECK_INT(pyspec_project_size(NULL), 0);
-    w->q.work_size -= 8;
-    CHECK_INT(pyspec_project(&w->q), STATUS_WORK);
-    w->q.work_size += 8;
-    w->q.n_basis = PYSPEC_LINEAR_MOST + 1;
-    CHECK_INT(pyspec_project(&w->q), STATUS_SIZE);
-    w->q.n_basis = BASIS;
-    w->entry_theta[1] = THETA;
-    CHECK_INT(pyspec_project(&w->q), STATUS_OFFSET);
-    w->entry_theta[1] = 0;
-    w->entry_slope[1] = SLOPES;
-    CHECK_INT(pyspec_project(&w->q), STATUS_OFFSET);
-    w->entry_slope[1] = 1;
-    w->slope_basis[1] = BASIS;
-    CHECK_INT(pyspec_project(&w->q), STATUS_OFFSET);
-    w->slope_basis[1] = 1;
-    w->q.isa = 99;
-    CHECK_INT(pyspec_project(&w->q), STATUS_ISA);
-    w->q.isa = PYSPEC_ISA_BASELINE;
-    w->q.data = NULL;
-    CHECK_INT(pyspec_project(&w->q), STATUS_NULL_POINTER);
+    REFUSED(STATUS_WORK, work_size, w->q.work_size - 8);
+    REFUSED(STATUS_SIZE, n_groups, 0);
+    REFUSED(STATUS_SIZE, n_x, 0);
+    REFUSED(STATUS_SIZE, n_basis, 0);
+    REFUSED(STATUS_SIZE, n_basis, PYSPEC_LINEAR_MOST + 1);
+    REFUSED(STATUS_SIZE, n_slopes, -1);
+    REFUSED(STATUS_SIZE, n_theta, -1);
+    REFUSED(STATUS_SIZE, n_entries, -1);
+    REFUSED(STATUS_ISA, isa, 99);
+    REFUSED(STATUS_NULL_POINTER, basis, NULL);
+    REFUSED(STATUS_NULL_POINTER, data, NULL);
+    REFUSED(STATUS_NULL_POINTER, amplitudes, NULL);
+    REFUSED(STATUS_NULL_POINTER, determined, NULL);
+    REFUSED(STATUS_NULL_POINTER, triangle, NULL);
+    REFUSED(STATUS_NULL_POINTER, work, NULL);
+    REFUSED(STATUS_NULL_POINTER, slopes, NULL);
+    REFUSED(STATUS_NULL_POINTER, slope_basis, NULL);
+    REFUSED(STATUS_NULL_POINTER, entry_slope, NULL);
+    REFUSED(STATUS_NULL_POINTER, entry_theta, NULL);
+    REFUSED(STATUS_NULL_POINTER, factors, NULL);
+    REFUSED(STATUS_OFFSET, slope_basis, (const int64_t[]){0, BASIS, 2, -1});
+    REFUSED(STATUS_OFFSET, slope_basis, (const int64_t[]){0, -2, 2, -1});
+    REFUSED(STATUS_OFFSET, entry_slope, (const int64_t[]){0, SLOPES, 2, 3});
+    REFUSED(STATUS_OFFSET, entry_slope, (const int64_t[]){0, -1, 2, 3});
+    REFUSED(STATUS_OFFSET, entry_theta, (const int64_t[]){0, THETA, 0, 0});
+    REFUSED(STATUS_OFFSET, entry_theta, (const int64_t[]){0, -1, 0, 0});
+    free_world(w);
+}
+
+/* Amplitudes alone, of functions that nothing moves. */
+static void nothing_has_to_move(void)
+{
+    world *w = make_world(0, 0);
+    w->q.n_slopes = w->q.n_entries = w->q.n_theta = 0;
+    w->q.slopes = NULL;
+    w->q.slope_basis = w->q.entry_slope = w->q.entry_theta = NULL;
+    w->q.factors = NULL;
+    CHECK_INT(pyspec_project(&w->q), STATUS_OK);
+    check_normal_equations(w);
     free_world(w);
 }
 
 int main(void)
 {
-    RUN(amplitudes_are_those_of_least_squares);
-    RUN(both_ways_give_the_same_sums);
-    RUN(slopes_are_those_of_the_projected_residual);
-    RUN(amplitudes_are_held_at_zero);
-    RUN(combinations_are_switched_off_and_nan_is_not_hidden);
+    RUN_ALL(amplitudes_are_those_of_least_squares);
+    RUN_ALL(both_ways_give_the_same_sums);
+    RUN_ALL(slopes_are_those_of_the_projected_residual);
+    RUN_ALL(amplitudes_are_held_at_zero);
+    RUN_ALL(combinations_are_switched_off_and_nan_is_not_hidden);
+    RUN_ALL(combinations_are_switched_off_for_all_groups);
+    RUN_ALL(nothing_has_to_move);
+    RUN(active_sets_are_optimal);
+    RUN(a_column_that_turns_negative_leaves);
     RUN(what_is_refused);
     return REPORT;
 }

@@ -15,11 +15,12 @@ from pyspec._library.load import SIGNATURES, source_fingerprint
 
 ROOT = Path(__file__).parents[2]
 
-#: What the library may take from the C library: copies, mathematics, and waiting for a thread.
+#: What the library may take from the C library: copies and comparisons, mathematics, and waiting for
+#: a thread.
 ALLOWED = re.compile(
     r"mem(cpy|set|move|cmp)|(exp|expm1|log|log1p|pow|sqrt|hypot|erf|erfc|fma|floor|ceil)"
     r"|a?(sin|cos|tan)h?|atan2|sincos"
-    r"|str(len|cmp)|__\w+_chk|__stack_chk_(fail|guard)|__cpu_(model|indicator_init|features2)"
+    r"|str(len|cmp|chr|str)|__\w+_chk|__stack_chk_(fail|guard)|__cpu_(model|indicator_init|features2)"
     r"|pthread_(mutex|cond)_(init|lock|unlock|wait|signal|broadcast)"
     r"|_GLOBAL_OFFSET_TABLE_|dyld_stub_binder"
 )
