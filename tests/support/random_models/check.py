@@ -226,6 +226,7 @@ class _Examination:
                 scale *= np.abs(measurement.weight).max()
             expected, *others = [r * np.abs(r) for r in (expected, *others)]
         for executor, value in zip(part[1:], others, strict=True):
+            expected, value = _both_in_range(expected, value)
             known = np.isfinite(expected)
             same = np.array_equal(known, np.isfinite(value)) and np.array_equal(
                 np.isnan(expected), np.isnan(value)
