@@ -31,19 +31,33 @@ def expression_model(text: str, a: float, b: float) -> Model:
     return made
 
 
+class Slopes:
+    """Slopes of a text at any a and b, of one model."""
+
+    def __init__(self, text: str, a: float = 0.5, b: float = 0.5) -> None:
+        self.model = expression_model(text, a, b)
+        self.executor = make_executor(self.model, Measurement(data=np.zeros(4)))
+
+    def fitted(self, a: float, b: float) -> dict[str, float]:
+        """Those that the compiled Jacobian holds."""
+        names = self.model.opt_param_names
+        theta = np.array([{"a": a, "b": b}[name] for name in names])
+        columns = -self.executor.jacobian(theta)
+        np.testing.assert_array_equal(columns, np.repeat(columns[:, :1], 4, axis=1))
+        return dict(zip(names, columns[:, 0].tolist(), strict=True))
+
+    def of_follower(self, a: float, b: float) -> dict[str, float]:
+        """Those that a follower's standard error is propagated with."""
+        found = followers(self.model.parameters, {"a": a, "b": b})["Offset_y0"][1]
+        return {name: found.get(name, 0.0) for name in ("a", "b")}
+
+
 def fitted_slopes(text: str, a: float, b: float) -> dict[str, float]:
-    """The slopes that the compiled Jacobian holds."""
-    made = expression_model(text, a, b)
-    executor = make_executor(made, Measurement(data=np.zeros(4)))
-    columns = -executor.jacobian(made.theta())
-    np.testing.assert_array_equal(columns, np.repeat(columns[:, :1], 4, axis=1))
-    return dict(zip(made.opt_param_names, columns[:, 0].tolist(), strict=True))
+    return Slopes(text, a, b).fitted(a, b)
 
 
 def follower_slopes(text: str, a: float, b: float) -> dict[str, float]:
-    """The slopes that a follower's standard error is propagated with."""
-    found = followers(expression_model(text, a, b).parameters, {"a": a, "b": b})["Offset_y0"][1]
-    return {name: found.get(name, 0.0) for name in ("a", "b")}
+    return Slopes(text, a, b).of_follower(a, b)
 
 
 #: Places where a derivative is infinite, one-sided or not a number, and what it is taken for.
@@ -89,10 +103,10 @@ MODERATE = [value for value in VALUES if abs(value) < 10]
 
 @pytest.mark.parametrize("name", SPECIAL)
 def test_special_functions_have_one_slope(name: str) -> None:
+    slopes = Slopes(written(name) + " + 0 * b")
     for a in MODERATE:
         for b in MODERATE:
-            text = written(name) + " + 0 * b"
-            fit, error = fitted_slopes(text, a, b), follower_slopes(text, a, b)
+            fit, error = slopes.fitted(a, b), slopes.of_follower(a, b)
             size = abs(error["a"]) + abs(error["b"]) + 1.0
             for par in ("a", "b"):
                 assert abs(fit[par] - error[par]) <= 2e-12 * size, (a, b, par)
@@ -103,10 +117,10 @@ def test_special_functions_have_one_slope(name: str) -> None:
 )
 def test_every_instruction_has_one_slope(name: str) -> None:
     """The fit and the standard errors agree at every pair of these values, to rounding."""
+    slopes = Slopes(written(name) + " + 0 * b")
     for a in VALUES:
         for b in VALUES:
-            text = written(name) + " + 0 * b"
-            fit, error = fitted_slopes(text, a, b), follower_slopes(text, a, b)
+            fit, error = slopes.fitted(a, b), slopes.of_follower(a, b)
             for par in ("a", "b"):
                 same = math.isclose(fit[par], error[par], rel_tol=1e-14)
                 assert same or (math.isnan(fit[par]) and math.isnan(error[par])), (a, b, par)

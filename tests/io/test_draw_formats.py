@@ -9,6 +9,7 @@ import pytest
 from pyspec.io import READERS
 
 
+@pytest.mark.slow
 def test_a_picture_of_every_format(tmp_path: Path) -> None:
     pytest.importorskip("matplotlib")
     from draw_formats import draw

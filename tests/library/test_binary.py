@@ -15,8 +15,8 @@ from pyspec._library.load import SIGNATURES, source_fingerprint
 
 ROOT = Path(__file__).parents[2]
 
-#: What the library may take from the C library: copies and comparisons, mathematics, and waiting for
-#: a thread.
+#: What the library may take from the C library: copies and comparisons, mathematics, and waiting
+#: for a thread.
 ALLOWED = re.compile(
     r"mem(cpy|set|move|cmp)|(exp|expm1|log|log1p|pow|sqrt|hypot|erf|erfc|fma|floor|ceil)"
     r"|a?(sin|cos|tan)h?|atan2|sincos"

@@ -25,7 +25,6 @@ from pyspec.passes import Column, classify_columns, jump_parameters
 
 Array = npt.NDArray[np.float64]
 
-SEEDS = 280
 #: What two evaluations of the same column may differ by, of its largest value.
 ROUNDING = 1e-9
 
@@ -44,10 +43,10 @@ class Subject:
     jacobians: list[Array] = field(default_factory=list)
 
 
-def models() -> Iterator[tuple[str, Model]]:
+def models(seeds: int) -> Iterator[tuple[str, Model]]:
     for name in ZOO:
         yield name, make_model(name)
-    for seed in range(SEEDS):
+    for seed in range(seeds):
         try:
             yield f"seed {seed}", generate(seed).model()
         except PyspecError:
@@ -82,9 +81,9 @@ def subject(name: str, model: Model) -> Subject | None:
     return None
 
 
-@pytest.fixture(scope="module")
-def subjects() -> list[Subject]:
-    found = [subject(name, model) for name, model in models()]
+@pytest.fixture(scope="module", params=[150, pytest.param(280, marks=pytest.mark.slow)])
+def subjects(request: pytest.FixtureRequest) -> list[Subject]:
+    found = [subject(name, model) for name, model in models(request.param)]
     kept = [entry for entry in found if entry is not None]
     assert len(kept) > 0.6 * len(found)
     return kept
@@ -133,7 +132,7 @@ def test_few_columns_that_do_not_change_are_not_called_constant(subjects: list[S
             continue
         if known and change(entry, index) <= 1e-13:
             seen[column.kind == "constant"] += 1
-    assert seen[True] > 80
+    assert seen[True] > 40
     assert seen[False] <= 0.2 * seen[True]
 
 

@@ -127,7 +127,14 @@ CASES: dict[str, Callable[[], FitResult]] = {
 }
 
 
-@pytest.fixture(scope="module", params=CASES)
+#: Of two that are much alike, the slow tests draw the second.
+ALIKE = ("counts", "a spike", "falling energy", "a window", "counts in time", "masked in time")
+
+
+@pytest.fixture(
+    scope="module",
+    params=[pytest.param(name, marks=[pytest.mark.slow] * (name in ALIKE)) for name in CASES],
+)
 def fit(request: pytest.FixtureRequest) -> FitResult:
     return CASES[request.param]()
 
