@@ -50,9 +50,10 @@ they are not yet what `energy_scale=` asks for.
 ## When it guesses wrong
 
 `layout="matrix"` (or `"columns"`, `"data"`) says what a table is, `columns=["energy", "counts"]`
-which columns, `errors="sigma"` which one holds standard errors, `decimal=","` how numbers are
-written. `energy="energy.txt"` takes an axis from another file, `transpose=True` exchanges time and
-energy, `sort=True` sorts the axes with the data and averages points with equal values.
+which columns, `errors="sigma"` which one holds standard errors (a third column called err, sigma or
+std is taken for them), `decimal=","` how numbers are written. `energy="energy.txt"` takes an axis
+from another file, `transpose=True` exchanges time and energy, `sort=True` sorts the axes with the
+data and averages points with equal values.
 
 ```python
 from pyspec import File, Project
@@ -61,7 +62,8 @@ file = File.from_dataset(scan, Project("."))
 file.describe()
 ```
 
-`File.from_xarray(array)` takes a labelled array. NaN of a file that was read are left out of fits.
+`File.from_xarray(array)` takes a labelled array. Standard errors that were read weight the fits of
+the file, but with `from_dataset(scan, errors=False)`. NaN are left out of fits.
 `pyspec show scan.csv` says and draws the same from the command line.
 
 Anything else: make arrays yourself. `data` is `(n_time, n_energy)` or `(n_energy,)`; `energy` and

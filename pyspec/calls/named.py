@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TypeVar
 
-from pyspec.errors import NoSuchKeyError, suggest
+from pyspec.errors import NoSuchKeyError, NoSuchNameError, suggest
 
 Held = TypeVar("Held")
 
@@ -33,3 +33,8 @@ class Named(dict[str, Held]):
 
     def __missing__(self, key: object) -> Held:
         raise NoSuchKeyError(f"no {self.what} {key!r}{meant(key, self)}")
+
+    def __getattr__(self, name: str) -> Held:
+        if name in self:
+            raise NoSuchNameError(f"write ['{name}'], not .{name}: these are values by name")
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")

@@ -179,7 +179,7 @@ def _fit_one(
 ) -> FitResult:
     model = load_the_model(job, dataset, kind == "2d")
     known = {name: seeds[name] for name in model.opt_param_names if name in seeds}
-    options = {"backend": None, **job.fit.options}
+    options = _options(job, measurement)
     result = fit_model(
         model, measurement, progress=job.fit.progress, seeds=known or None, **options
     )
@@ -192,17 +192,24 @@ def _fit_slices(job: Job, dataset: Dataset, where: Windows, seeds: dict[str, flo
     assert dataset.time is not None
     times = dataset.time[slice(*(where.rows or (None, None)))]
     given = [{name: seeds[name] for name in model.opt_param_names if name in seeds}] * times.size
+    measurement = series(job, dataset, where)
     slices = fit_slices(
         model,
-        series(job, dataset, where),
+        measurement,
         progress=job.fit.progress,
         seeds=given if seeds else (),
         n_workers=job.fit.workers,
         times=times,
-        **{"backend": None, **job.fit.options},
+        **_options(job, measurement),
     )
     slices.file_name = dataset.name
     return slices
+
+
+def _options(job: Job, measurement: Measurement) -> dict[str, Any]:
+    """Options of a fit; where the noise is known, standard errors are not scaled by chi²."""
+    known = {"scale_covar": False} if measurement.weight is not None else {}
+    return {"backend": None, **known, **job.fit.options}
 
 
 # what is written

@@ -240,7 +240,7 @@ def _noise(top: Fields, home: Path) -> Noise | None:
         raise own.wrong("sigma", "counts have no sigma of their own; 'scale:' is counts per unit")
     if not scale > 0:
         raise own.wrong("scale", "must be positive: counts for each unit of the data")
-    return None if kind == "none" else Noise(kind, sigma, scale)
+    return Noise(kind, None if kind == "none" else sigma, scale)
 
 
 def _fit(top: Fields) -> FitSpec:

@@ -14,6 +14,7 @@ from pyspec.cli.job import Job, Law, Noise, Place
 from pyspec.errors import DataError
 from pyspec.io import Dataset, read
 from pyspec.model import Measurement, Model, load_dynamics, load_model, load_profile
+from pyspec.workflow.noise import check_sigma
 from pyspec.workflow.windows import excluded, index_range
 
 Array = npt.NDArray[np.float64]
@@ -161,7 +162,7 @@ def series(job: Job, dataset: Dataset, where: Windows) -> Measurement:
     data = np.asarray(dataset.data)
     keep = dataset.finite if job.data.mask is not None and dataset.n_bad else None
     keep = _both(keep, where.kept, data.shape)
-    noise = _noise(job, data.shape, 1)
+    noise = _noise(job, dataset, 1)
     noise |= {"labels": dataset.labels, "units": dataset.units}
     return Measurement(data, where.rows, where.columns, keep=keep, **noise)
 
@@ -174,7 +175,7 @@ def mean_spectrum(job: Job, dataset: Dataset, where: Windows, rows: tuple[int, i
     total = np.where(good, part, 0.0).sum(axis=0, dtype=np.float64)
     mean = np.where(count > 0, total / np.maximum(count, 1), np.nan)
     keep = _both(None if good.all() else count > 0, where.kept, mean.shape)
-    noise = _noise(job, np.asarray(dataset.data).shape, rows[1] - rows[0], rows)
+    noise = _noise(job, dataset, rows[1] - rows[0], rows)
     noise |= {"labels": dataset.labels, "units": dataset.units}
     return Measurement(mean, None, where.columns, keep=keep, **noise)
 
@@ -187,15 +188,25 @@ def _both(keep: Any, kept: Any, shape: tuple[int, ...]) -> Any:
 
 
 def _noise(
-    job: Job, shape: tuple[int, ...], n: int, rows: tuple[int, int] | None = None
+    job: Job, dataset: Dataset, n: int, rows: tuple[int, int] | None = None
 ) -> dict[str, Any]:
-    """Weights or counting statistics, for single spectra or the mean of `n`."""
-    noise = job.noise
-    if noise is None:
+    """Weights or counting statistics, for single spectra or the mean of `n`: as the job says, else
+    the standard errors that were read with the data."""
+    noise, shape = job.noise, dataset.data.shape
+    if noise is None and dataset.errors is not None:
+        try:
+            sigma = np.asarray(check_sigma(dataset.errors, shape, dataset.finite))
+        except DataError as error:
+            raise JobError(
+                f"{job.data.fields.place('path')}: the standard errors that were read: "
+                f"{str(error).partition(';')[0]}; 'noise: {{type: none}}' leaves them out"
+            ) from None
+    elif noise is None or noise.type == "none":
         return {}
-    if noise.type == "poisson":
+    elif noise.type == "poisson":
         return {"loss": "poisson", "loss_scale": noise.scale * n}
-    sigma = _sigma(job, noise, shape)
+    else:
+        sigma = _sigma(job, noise, shape)
     if rows is not None:
         part = np.broadcast_to(sigma, shape)[slice(*rows)]
         sigma = np.sqrt((part**2).sum(axis=0)) / n

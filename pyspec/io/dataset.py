@@ -191,11 +191,19 @@ class Dataset:
         """
         if self.extra:
             one = self.extra[0]
+            table = (
+                ""
+                if one != "column"
+                else (
+                    "; of a table read(..., columns=(x, y)) chooses a column, and errors= the one "
+                    "with standard errors"
+                )
+            )
             points = ", ".join(f"{dim}={self.axes[dim][0]:g}" for dim in self.extra)
             raise DataError(
                 f"{self.name}: has the axes {', '.join(self.dims)}; choose a point with "
                 f"select({points}), average with mean(), or call one of them time: "
-                f"rename({one}='time')"
+                f"rename({one}='time'){table}"
             )
         if self.energy is None:
             raise DataError(

@@ -106,6 +106,12 @@ def _head(table: Table) -> _Head:
     return head
 
 
+#: What the column of standard errors is called.
+ERRORS = (
+    "err", "error", "errors", "sigma", "std", "stdev", "stddev", "stderr", "sd", "unc",
+    "uncertainty", "standard error", "standard deviation", "dy", "σ",
+)  # fmt: skip
+
 _QUANTITY = re.compile(r"^([+-]?[\d.]+(?:[eE][+-]?\d+)?)\s*([^\W\d].*)$")
 
 
@@ -267,6 +273,8 @@ def _pick(table: Table, names: list[str], columns: Sequence[int | str] | None) -
     for one in wanted:
         if isinstance(one, str) and one in names:
             picked.append(names.index(one))
+        elif len(bare := _called(one, names)) == 1:
+            picked += bare
         elif isinstance(one, int) and not isinstance(one, bool) and 0 <= one < len(names):
             picked.append(one)
         else:
@@ -275,6 +283,21 @@ def _pick(table: Table, names: list[str], columns: Sequence[int | str] | None) -
                 f"{table.path}: no column {one!r}; it has {known}{suggest(str(one), names)}"
             )
     return [0, *picked] if len(picked) == 1 else picked
+
+
+def _called(name: object, names: list[str]) -> list[int]:
+    """The columns of that name, without their units: "Energy" of "Energy (eV)"."""
+    if not isinstance(name, str):
+        return []
+    return [k for k, one in enumerate(names) if split_unit(one)[0].lower() == name.lower()]
+
+
+def errors_column(table: Table) -> int | None:
+    """The third of three columns, where its name says that it holds standard errors."""
+    names = _names(table, _head(table))
+    if len(names) != 3 or split_unit(names[2])[0].strip().lower() not in ERRORS:
+        return None
+    return 2
 
 
 def _data(table: Table, head: _Head, columns: Any) -> Found:

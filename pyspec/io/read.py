@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -212,6 +213,9 @@ def _existing(path: str | Path) -> Path:
         say = say or (f", such as {', '.join(names)}" if names else "; it is empty")
         raise DataError(f"{file}: is a folder; give a file of it{say}")
     if not file.is_file():
+        if re.match(r"\w{2,}:/", str(file)):
+            shown = str(file).replace(":/", "://", 1)
+            raise DataError(f"{shown}: is an address, not a path; download the file, and read that")
         folder = file.parent
         if not folder.is_dir():
             raise DataError(f"{file}: there is no folder {str(folder)!r}; check the path")

@@ -61,12 +61,10 @@ def slice_parts(slices: Any, config: PlotConfig, notes: Sequence[str]) -> list[s
 
 def _failures(slices: Any) -> str:
     bad = [fit for fit in slices if not fit.success]
-    if not bad:
-        return ""
     lines = [f"{slices.time[fit.index]:g}: {fit.status}: {fit.message}" for fit in bad[:MAX_NAMED]]
     if len(bad) > MAX_NAMED:
         lines.append(f"and {len(bad) - MAX_NAMED} more")
-    return warning(lines)
+    return warning([*lines, *slices.cautions])
 
 
 def _pictures(slices: Any, config: PlotConfig) -> list[tuple[str, str, str]]:

@@ -73,6 +73,18 @@ def check_nan_policy(nan_policy: str) -> None:
         raise DataError(f"nan_policy must be 'raise' or 'omit', not {nan_policy!r}{hint}")
 
 
+def no_axes(data: Any) -> DataError:
+    """The answer to data without axes: where a table or an array with labels keeps its own."""
+    where = ""
+    if hasattr(data, "dims") and hasattr(data, "coords"):
+        where = "; an xarray with its axes: File.from_xarray(array)"
+    elif hasattr(data, "columns") and hasattr(data, "index"):
+        where = "; those of a DataFrame: energy=frame.columns, time=frame.index"
+    elif hasattr(data, "index") and hasattr(data, "values"):
+        where = "; that of a Series: energy=series.index"
+    return DataError(f"data need an energy axis: File(data=..., energy=..., time=...){where}")
+
+
 def check_data(
     given: Any,
     energy: npt.NDArray[np.float64] | None,
@@ -194,6 +206,6 @@ def refuse_nonfinite(data: npt.NDArray[Any]) -> None:
     n_nan = int(np.isnan(data).sum())
     kinds = "NaN" if n_nan == count else "inf" if not n_nan else "NaN or inf"
     raise DataError(
-        f"data holds {count} values that are {kinds}, first at {place}; replace them, or cut "
-        "the rows and columns away"
+        f"data holds {count} values that are {kinds}, first at {place}; leave these points "
+        "out, nan_policy='omit' of a File or mask=, or replace them"
     )

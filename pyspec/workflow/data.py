@@ -14,7 +14,13 @@ from pyspec.io.source import as_source
 from pyspec.model import Measurement
 from pyspec.model.axes import check_axis, check_weights
 from pyspec.model.source import Source, source_of
-from pyspec.workflow.checks import check_data, check_mask, check_nan_policy, check_pattern
+from pyspec.workflow.checks import (
+    check_data,
+    check_mask,
+    check_nan_policy,
+    check_pattern,
+    no_axes,
+)
 from pyspec.workflow.noise import Noise, make_noise
 from pyspec.workflow.windows import excluded, index_range, row_range
 from pyspec.workflow.workspace import Workspace
@@ -81,7 +87,7 @@ class FileData:
 
     def _take(self, data: Any, mask: Any, nan_policy: str) -> None:
         if self.energy is None and (self.time is None or np.ndim(data) != 1):
-            raise DataError("data need an energy axis: File(data=..., energy=..., time=...)")
+            raise no_axes(data)
         source = as_source(data)
         if source is not None:
             self._refer_to(source, mask, nan_policy)
@@ -132,7 +138,7 @@ class FileData:
         spectra sigma becomes sigma / sqrt(n), and n times the counts stand behind a unit.
         """
         data = self.need_data()
-        noise = make_noise(noise_type, sigma, scale, data.shape)
+        noise = make_noise(noise_type, sigma, scale, data.shape, self._keep)
         if noise.kind == "poisson":
             self._check_counts()
         self.noise = noise

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from pyspec.calls import Named, meant, stack_outside
-from pyspec.errors import CallError, ModelError, ModelWarning, suggest
+from pyspec.errors import CallError, ModelError, ModelWarning, shortened, suggest
 from pyspec.model import Model, load_dynamics, load_model, load_profile
 from pyspec.model.free import free_parameters
 from pyspec.workflow.data import FileData
@@ -184,6 +184,11 @@ class FileModels:
 
     def _with_parameter(self, model_info: ModelInfo, parameter: str) -> Model:
         model = self.select_model(model_info)
+        if not isinstance(parameter, str):
+            raise ModelError(
+                f"target_parameter is {shortened(parameter)}; give the name of one parameter, "
+                "such as 'GLP_01_x0', and call it again for the next"
+            )
         if parameter not in model.parameters:
             known = list(model.parameters)
             raise ModelError(

@@ -74,13 +74,16 @@ class Noise:
         return {}
 
 
-def check_sigma(given: Any, shape: tuple[int, ...]) -> float | Array:
+def check_sigma(given: Any, shape: tuple[int, ...], keep: Any = None) -> float | Array:
     """A number, or an array that broadcasts to the data: one value a spectrum (n_time,), or one
-    a point. Raises :class:`DataError` unless all are finite and above 0."""
+    a point. Raises :class:`DataError` unless all are finite and above 0; those of points that
+    are masked, where `keep` is False, do not count."""
     array = np.asarray(given)
     if array.dtype.kind not in "fiu":
         raise DataError(f"sigma has type {array.dtype}; give one standard deviation or an array")
     sigma = array.astype(np.float64)
+    if keep is not None and sigma.shape == shape:
+        sigma = np.where(keep, sigma, 1.0)
     bad = ~(np.isfinite(sigma) & (sigma > 0))
     if bad.any():
         first = tuple(int(k) for k in np.argwhere(bad)[0])
@@ -102,7 +105,9 @@ def check_sigma(given: Any, shape: tuple[int, ...]) -> float | Array:
     )
 
 
-def make_noise(kind: object, sigma: Any, scale: float | None, shape: tuple[int, ...]) -> Noise:
+def make_noise(
+    kind: object, sigma: Any, scale: float | None, shape: tuple[int, ...], keep: Any = None
+) -> Noise:
     """A declaration of noise, checked. Raises :class:`DataError`."""
     wanted = str(kind).lower()
     if isinstance(kind, (float, int, np.ndarray)):
@@ -130,7 +135,7 @@ def make_noise(kind: object, sigma: Any, scale: float | None, shape: tuple[int, 
             raise DataError(
                 "noise_type='gaussian' needs sigma=: a number, one a spectrum, or one a point"
             )
-        return Noise("gaussian", check_sigma(sigma, shape))
+        return Noise("gaussian", check_sigma(sigma, shape, keep))
     if sigma is not None:
         raise DataError("sigma belongs to noise_type='gaussian'")
     return Noise()

@@ -92,12 +92,29 @@ class File(FileFacts, PeerNames):
 
     @classmethod
     def from_dataset(
-        cls, dataset: Dataset, parent_project: Project | None = None, **options: Any
+        cls,
+        dataset: Dataset,
+        parent_project: Project | None = None,
+        *,
+        errors: bool = True,
+        **options: Any,
     ) -> File:
         """A file of what :func:`pyspec.read` returned; NaN are left out unless
-        ``nan_policy="raise"``."""
+        ``nan_policy="raise"``. Standard errors that were read are the noise of the data, unless
+        the project declares another, or with ``errors=False``."""
         given = {"nan_policy": "omit", **dataset.for_file(), **options}
-        return cls(parent_project, **given)
+        file = cls(parent_project, **given)
+        if errors and dataset.errors is not None and not file.noise.is_known:
+            try:
+                file.set_noise("gaussian", sigma=dataset.errors)
+            except DataError as error:
+                owner: Any = file.project
+                owner.files.remove(file)
+                raise DataError(
+                    f"{dataset.name}: the standard errors that were read: {error}, or leave the "
+                    "errors out: from_dataset(..., errors=False)"
+                ) from None
+        return file
 
     @classmethod
     def from_xarray(cls, array: Any, parent_project: Project | None = None, **options: Any) -> File:

@@ -16,6 +16,7 @@ from pyspec.calls import Named, meant
 from pyspec.errors import FitError
 from pyspec.fit.export import need_xarray
 from pyspec.fit.result import FitResult
+from pyspec.fit.slices.cautions import gathered
 from pyspec.fit.slot_names import SlotNames
 from pyspec.fit.table import format_value, need_pandas, text_table
 from pyspec.fit.trace import fit_trace
@@ -183,6 +184,12 @@ class SliceResults(Sequence[SliceFit], SlotNames):
         return self._numbers("nfev")
 
     @property
+    def cautions(self) -> tuple[str, ...]:
+        """What the fits caution about, each kind once, with how many slices do."""
+        pairs = [(self.time[fit.index], fit.result) for fit in self.fits]
+        return gathered([(t, one.cautions) for t, one in pairs if one is not None], len(self))
+
+    @property
     def energy(self) -> Array:
         """(n_energy,) energies of the window."""
         assert self.model.energy is not None
@@ -294,6 +301,7 @@ class SliceResults(Sequence[SliceFit], SlotNames):
             "rows": self.rows.tolist(),
             "status": list(self.status),
             "message": list(self.message),
+            "cautions": list(self.cautions),
             "redchi": plain(self.redchi),
             "nfev": plain(self.nfev),
             "values": {name: plain(column) for name, column in self.values.items()},
@@ -360,10 +368,12 @@ class SliceResults(Sequence[SliceFit], SlotNames):
 
     def __str__(self) -> str:
         align = ">" * (len(self.free_names) + 2) + "<"
-        return f"{self._head()}\n{text_table(self._cells(), align)}"
+        notes = [f"Caution: {text}" for text in self.cautions]
+        return "\n".join([self._head(), *notes, text_table(self._cells(), align)])
 
     def __repr__(self) -> str:
         return f"<SliceResults: {self._head()}>"
 
     def _repr_html_(self) -> str:
-        return f"<b>{escape(self._head())}</b>{html_table(self._cells())}"
+        notes = "".join(f"<p>Caution: {escape(text)}</p>" for text in self.cautions)
+        return f"<b>{escape(self._head())}</b>{notes}{html_table(self._cells())}"

@@ -8,7 +8,7 @@ import numpy as np
 
 from pyspec.errors import DataError
 from pyspec.io.found import Found, runs
-from pyspec.io.layout import column_number, read_layout
+from pyspec.io.layout import column_number, errors_column, read_layout
 from pyspec.io.reader import Reader, Request, Start
 from pyspec.io.text import Table, read_table, read_text
 
@@ -33,9 +33,12 @@ def read(request: Request) -> Found:
 def found_in(table: Table, request: Request, *, layout: str | None) -> Found:
     """Data and axes of a table, with the errors of a column if they are asked for."""
     columns = as_list(request.columns)
-    errors = None
+    errors = at = None
     if request.errors is not None:
         at = column_number(table, request.errors)
+    elif columns is None and layout in (None, "columns") and not request.sizes:
+        at = errors_column(table)
+    if at is not None:
         errors = table.values[:, at]
         if columns is None:
             columns = [k for k in range(table.values.shape[1]) if k != at]
@@ -47,7 +50,9 @@ def found_in(table: Table, request: Request, *, layout: str | None) -> Found:
                 "columns=(x, y)"
             )
         found.errors = errors
-        found.notes.append(f"standard errors from column {request.errors!r}")
+        said = "the third column, by its name; columns=(x, y) leaves them out"
+        told = f"column {request.errors!r}"
+        found.notes.append(f"standard errors from {said if request.errors is None else told}")
     found.meta = _meta(table.comments)
     return found
 

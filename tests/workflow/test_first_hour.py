@@ -1,0 +1,140 @@
+"""Stumbles of a first hour with one's own data: what is read is used, what is refused says what
+to write instead."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from pyspec import File, Project, fit_slices, read
+from pyspec.calls import Named
+from pyspec.cli.main import main
+from pyspec.errors import DataError, ModelError, NoSuchNameError
+from pyspec.fit.slices.cautions import gathered
+from pyspec.model import Measurement, load_model
+
+MODEL = """
+peak:
+  Offset: {y0: [20, True]}
+  Gauss: {A: [300, True, 0, 10000], x0: [84.2, True, 82, 86], SD: [0.5, True, 0.1, 3]}
+"""
+ENERGY = np.linspace(88.0, 80.0, 121)
+
+
+@pytest.fixture
+def table(tmp_path: Path) -> Path:
+    """A table of another program: binding energies, intensities and their errors."""
+    clean = 30 + 400 * np.exp(-(((ENERGY - 84.0) / 0.6) ** 2) / 2)
+    sigma = np.sqrt(clean)
+    data = np.random.default_rng(2).normal(clean, sigma)
+    lines = ["Binding Energy (eV);Intensity (cps);err"]
+    lines += [f"{e:.3f};{y:.3f};{s:.3f}" for e, y, s in zip(ENERGY, data, sigma, strict=True)]
+    path = tmp_path / "own.csv"
+    path.write_text("\n".join(lines) + "\n")
+    (tmp_path / "m.yaml").write_text(MODEL)
+    return path
+
+
+def fitted(file: File) -> Any:
+    file.load_model("m.yaml", "peak")
+    return file.fit_spectrum("peak")
+
+
+def test_standard_errors_that_are_read_weight_the_fit(table: Path) -> None:
+    # They used to be read, printed and dropped.
+    dataset, project = read(table), Project(table.parent)
+    assert dataset.errors is not None
+    assert "standard errors from the third column" in str(dataset)
+    result = fitted(File.from_dataset(dataset, project))
+    assert result.redchi == pytest.approx(1.0, abs=0.35)
+    assert result.settings["scale_covar"] is False
+    bare = fitted(File.from_dataset(dataset, project, errors=False))
+    assert bare.redchi > 30
+    plain = read(table, columns=["binding energy", "Intensity"])
+    assert plain.errors is None
+    np.testing.assert_array_equal(plain.data, dataset.data)
+
+
+def test_an_error_of_zero_is_named_and_may_be_masked(table: Path) -> None:
+    lines = table.read_text().splitlines()
+    lines[4] = lines[4].rpartition(";")[0] + ";0"
+    table.write_text("\n".join(lines))
+    dataset, project = read(table), Project(table.parent)
+    with pytest.raises(DataError, match=r"own: .* is 0 at \(3,\); mask .*, errors=False"):
+        File.from_dataset(dataset, project)
+    assert list(project.files) == []
+    hidden = np.arange(ENERGY.size) == 3
+    assert fitted(File.from_dataset(dataset, project, mask=hidden)).redchi < 2
+
+
+def test_a_job_is_weighted_as_a_file_is(table: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    job = table.parent / "job.yaml"
+    job.write_text("data: {path: own.csv}\nmodels: m.yaml\n")
+    assert main(["fit", str(job), "-q", "-o", str(table.parent / "out")]) == 0
+    shown = capsys.readouterr().out
+    result = fitted(File.from_dataset(read(table), Project(table.parent)))
+    lines = [line for line in str(result).splitlines() if line.startswith(("Gauss", "Offset"))]
+    for line in (*lines, f"reduced χ² {result.redchi:.8g}"):
+        assert line.rstrip() in shown
+    capsys.readouterr()
+    job.write_text("data: {path: own.csv}\nmodels: m.yaml\nnoise: {type: none}\n")
+    assert main(["fit", str(job), "-q", "-o", str(table.parent / "out")]) == 0
+    assert f"reduced χ² {result.redchi:.8g}" not in capsys.readouterr().out
+    table.write_text(table.read_text().replace(table.read_text().splitlines()[4], "87.8;30;0"))
+    job.write_text("data: {path: own.csv}\nmodels: m.yaml\n")
+    assert main(["fit", str(job), "-q"]) == 1
+    assert "'noise: {type: none}' leaves them out" in capsys.readouterr().err
+
+
+def test_other_columns_stay_data(table: Path) -> None:
+    table.write_text(table.read_text().replace(";err", ";after"))
+    dataset = read(table)
+    assert dataset.errors is None
+    with pytest.raises(DataError, match=r"of a table read\(..., columns=\(x, y\)\) chooses a col"):
+        File.from_dataset(dataset, Project(table.parent))
+
+
+def test_slices_of_counts_say_so_once() -> None:
+    model = load_model(MODEL, "peak")
+    model.set_axes(energy=ENERGY)
+    data = np.random.default_rng(1).poisson(np.asarray(model.evaluate()), (8, ENERGY.size)) * 1.0
+    slices = fit_slices(model, Measurement(data), times=np.arange(8.0))
+    (one,) = slices.cautions
+    assert one.startswith("in 8 of 8 slices, the first at 0: the data look like counts")
+    assert f"Caution: {one}" in str(slices)
+    assert "look like counts" in slices._repr_html_()
+    assert slices.to_dict()["cautions"] == [one]
+    assert fit_slices(model, Measurement(data, loss="poisson")).cautions == ()
+    assert gathered([(2.0, ("x is 3",)), (4.0, ("x is 5e-3", "b"))], 3) == (
+        "in 2 of 3 slices, the first at 2: x is 3",
+        "in 1 of 3 slices, the first at 4: b",
+    )
+
+
+def test_answers_say_what_to_write(table: Path) -> None:
+    values = Named({"GLP_01_x0": 1.0})
+    with pytest.raises(NoSuchNameError, match=r"write \['GLP_01_x0'\], not .GLP_01_x0"):
+        _ = values.GLP_01_x0
+    with pytest.raises(AttributeError, match="no attribute 'shape'"):
+        _ = values.shape
+    assert pickle.loads(pickle.dumps(values)) == copy.deepcopy(values) == values
+    file = File(Project(table.parent), name="a", data=np.ones(ENERGY.size), energy=ENERGY)
+    file.load_model("m.yaml", "peak")
+    with pytest.raises(ModelError, match="give the name of one parameter, such as 'GLP_01_x0'"):
+        file.add_time_dependence("peak", ["Gauss_01_A"], "m.yaml", "x")  # type: ignore[arg-type]
+    with pytest.raises(DataError, match="is an address, not a path; download the file"):
+        read("https://example.org/scan.csv")
+
+
+def test_tables_with_axes_of_their_own_are_told_where_these_are() -> None:
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame(np.ones((3, 4)))
+    with pytest.raises(DataError, match=r"energy=frame.columns, time=frame.index"):
+        File(data=frame)
+    with pytest.raises(DataError, match=r"of a Series: energy=series.index"):
+        File(data=frame[0])
