@@ -224,7 +224,8 @@ class _Examination:
             scale *= measurement.loss_scale
             if measurement.weight is not None:
                 scale *= np.abs(measurement.weight).max()
-            expected, *others = [r * np.abs(r) for r in (expected, *others)]
+            with np.errstate(over="ignore"):
+                expected, *others = [r * np.abs(r) for r in (expected, *others)]
         for executor, value in zip(part[1:], others, strict=True):
             expected, value = _both_in_range(expected, value)
             known = np.isfinite(expected)
