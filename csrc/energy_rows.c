@@ -234,7 +234,7 @@ KERNEL(StaticShirley)
         for (int64_t i = n - 1; i >= 0; i--) {
             const int64_t at = i * stride + l;
             double away = length > 0.0 ? fabs(b->x[n - 1] - b->x[i]) / length : 0.0;
-            double share = area == 0.0 ? away : y[at] * inverse;
+            double share = area == 0.0 ? away : y[at] / area;
             for (int64_t k = 0; k < b->n_more; k++) {
                 double change = (b->images[k][at] - share * b->images[k][l]) * inverse;
                 /* An infinite area leaves the right end, whatever moves. */
