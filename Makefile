@@ -72,7 +72,7 @@ check-slow: .venv/test.stamp .venv/docs.stamp
 # are left out where the processor lacks it, and the table of statuses, which only tests branch on.
 coverage: .venv/dev.stamp
 	$(PYTEST) --cov --cov-report=term:skip-covered
-	$(BIN)/cmake -S . -B build/coverage $(CMAKE_FLAGS) -DPYSPEC_COVERAGE=ON
+	$(BIN)/cmake -S . -B build/coverage $(CMAKE_FLAGS) -DPYSPEC_COVERAGE=ON -DPYSPEC_FUZZ_PLANS=20000
 	$(BIN)/cmake --build build/coverage --parallel $(JOBS) && $(CTEST) --test-dir build/coverage
 	grep -q avx512f /proc/cpuinfo || find build/coverage -name 'isa_avx512*.gc*' -delete
 	$(BIN)/gcovr --root . --filter csrc/ --exclude csrc/status.def \

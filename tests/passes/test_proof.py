@@ -132,7 +132,7 @@ def test_few_columns_that_do_not_change_are_not_called_constant(subjects: list[S
             continue
         if known and change(entry, index) <= 1e-13:
             seen[column.kind == "constant"] += 1
-    assert seen[True] > 40
+    assert seen[True] > len(subjects) // 4
     assert seen[False] <= 0.2 * seen[True]
 
 
