@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -11,10 +12,10 @@ import numpy.typing as npt
 from pyspec._library import Guard, OpDef
 
 _HOLDS: dict[str, Callable[[Any, Any], Any]] = {
-    ">": np.greater,
-    ">=": np.greater_equal,
-    "<": np.less,
-    "<=": np.less_equal,
+    ">": operator.gt,
+    ">=": operator.ge,
+    "<": operator.lt,
+    "<=": operator.le,
 }
 
 
@@ -32,7 +33,8 @@ def outside(
     Numbers give a bool, arrays a bool array of their common shape. A guard on NaN does not
     hold. A row that is outside of its domain is NaN in every executor.
     """
-    bad: Any = np.False_
-    for guard in op.guards:
-        bad = bad | np.logical_not(holds(guard, params))
-    return bool(bad) if np.ndim(bad) == 0 else np.asarray(bad)
+    kept = [holds(guard, params) for guard in op.guards]
+    if not any(isinstance(one, np.ndarray) for one in kept):
+        return not all(kept)
+    bad: npt.NDArray[np.bool_] = np.logical_not(np.logical_and.reduce(np.broadcast_arrays(*kept)))
+    return bad
