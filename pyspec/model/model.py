@@ -50,8 +50,8 @@ class Model(ModelNames):
     quantities : parameters that belong to no component, from the section ``parameters``, whether
         or not the model uses them as it is now
     energy, time : the axes (n_energy,) and (n_time,), read-only, or None
-    aux, aux_weights : the auxiliary axis (n_aux,) of profiles and the weights of its average,
-        which sum to 1; None without profiles
+    aux, aux_weights : the axis (n_aux,) of profiles and the weights of its mean, sum 1, or None
+    labels, units : what "energy", "time" and "data" are, as the file says that holds the model
     text, where : the YAML text of the model, and its place in the model file
     """
 
@@ -76,6 +76,8 @@ class Model(ModelNames):
         self.time: Array | None = None
         self.aux: Array | None = None
         self.aux_weights: Array | None = None
+        self.labels: dict[str, str] = {}
+        self.units: dict[str, str] = {}
         owned = [par for component in self.components for par in component.parameters]
         self._check(with_parts([*owned, *self.quantities]), complete=False)
 
@@ -116,14 +118,12 @@ class Model(ModelNames):
     @property
     def opt_param_names(self) -> tuple[str, ...]:
         """The free parameters: the order of theta."""
-        pars = self.parameters.values()
-        return tuple(par.name for par in pars if par.vary and par.formula is None)
+        return tuple(p.name for p in self.parameters.values() if p.vary and p.formula is None)
 
     @property
     def fixed_names(self) -> tuple[str, ...]:
         """The parameters that are neither free nor follow an expression."""
-        pars = self.parameters.values()
-        return tuple(par.name for par in pars if not par.vary and par.formula is None)
+        return tuple(p.name for p in self.parameters.values() if not p.vary and p.formula is None)
 
     @property
     def values(self) -> dict[str, float]:

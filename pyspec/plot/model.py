@@ -43,7 +43,9 @@ def plot_model_2d(model: Model, **options: Any) -> Any:
     :func:`pyspec.plot.plot_data`."""
     model.create_value_2d()
     given = {key: value for key, value in options.items() if value is not None}
-    return plot_data(model.value_2d, model.energy, model.time, **{"title": model.name, **given})
+    return plot_data(
+        model.value_2d, model.energy, model.time, **{"source": model, "title": model.name, **given}
+    )
 
 
 def plot_component_of(
@@ -80,7 +82,7 @@ def _time(model: Model, t_ind: int) -> str:
 def _draw(model: Model, curves: dict[str, Array], title: str, options: PlotOptions) -> Any:
     if model.energy is None:
         raise DataError(f"{model.name} has no energy axis; set_axes(energy=...)")
-    sheet, look = opened(None, options)
+    sheet, look = opened(model, options)
     with sheet.style():
         width, height = look.panel_size
         ax = sheet.panel((1.55 * width, 1.25 * height), look)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from pyspec.model import Model
 from pyspec.plot.axes import bare, enclose, set_x
 from pyspec.plot.colours import add_bar, data_colours
 from pyspec.plot.config import PlotConfig, PlotOptions
@@ -24,8 +25,7 @@ Array = npt.NDArray[np.float64]
 def plot_comparison(
     clean: Array,
     noisy: Array,
-    energy: Array,
-    time: Array | None,
+    model: Model,
     heading: str,
     **options: Unpack[PlotOptions],
 ) -> Any:
@@ -33,7 +33,9 @@ def plot_comparison(
 
     See :meth:`pyspec.simulate.Simulator.plot_comparison`.
     """
-    sheet, look = opened(None, options)
+    sheet, look = opened(model, options)
+    energy, time = model.energy, model.time
+    assert energy is not None
     with sheet.style():
         heading = look.title or heading
         if clean.ndim == 1:

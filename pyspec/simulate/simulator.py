@@ -323,9 +323,7 @@ class Simulator:
         clean, noisy = self._shown(dim, t_ind)
         unit = " dB" if snr_scale == "dB" else ""
         title = f"signal to noise {self.get_snr(snr_scale):.4g}{unit}"
-        energy = self.model.energy
-        assert energy is not None
-        return plot_comparison(clean, noisy, energy, self.model.time, title, **options)
+        return plot_comparison(clean, noisy, self.model, title, **options)
 
     def _shown(self, dim: int, t_ind: int) -> tuple[Array, Array]:
         """(clean, noisy) of the last simulated data, or of new ones where these have another

@@ -350,14 +350,14 @@ class FileData:
             # Counts of a mean are those of all its spectra: one that lacks some is left out.
             keep = counts == n_rows if self.noise.kind == "poisson" else counts > 0
         noise = self.noise.of_mean(rows, data.shape, counts)
-        return Measurement(mean, None, self.columns, keep=keep, **self._names, **noise)
+        return Measurement(mean, None, self.columns, keep=keep, **self.names, **noise)
 
     def row(self, row: int) -> Measurement:
         """One spectrum, with its noise."""
         data = self.need_data(2)
         keep = None if self.keep is None else self.keep[row]
         noise = self.noise.of_row(row, data.shape)
-        return Measurement(data[row], None, self.columns, keep=keep, **self._names, **noise)
+        return Measurement(data[row], None, self.columns, keep=keep, **self.names, **noise)
 
     def whole(self) -> Measurement:
         """The data as they are, with their noise and the window."""
@@ -367,11 +367,16 @@ class FileData:
         if self.energy is None:  # a trace: its one axis is time
             columns = self.rows
         noise = self.noise.of_series()
-        return Measurement(data, rows, columns, keep=self.keep, **self._names, **noise)
+        return Measurement(data, rows, columns, keep=self.keep, **self.names, **noise)
 
     @property
-    def _names(self) -> dict[str, Any]:
-        return {"labels": self.labels, "units": self.units}
+    def names(self) -> dict[str, Any]:
+        """Labels and units of axes and data; a label that the project gives goes first, as it does
+        in pictures."""
+        look = self.project.plot_config
+        given = {"energy": look.x_label, "time": look.y_label, "data": look.z_label}
+        own = {dim: label for dim, label in given.items() if label}
+        return {"labels": self.labels | own, "units": self.units}
 
     # what must be there
 

@@ -89,6 +89,7 @@ class FileModels:
         if data.energy is not None and spectra:
             model.set_axes(energy=data.energy, time=data.time)
             self._set_aux(model)
+        model.labels, model.units = data.names["labels"], dict(data.units)
         self.models[model.name] = model
         self._written.pop(model.name, None)
         self._last.pop(model.name, None)

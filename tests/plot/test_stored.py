@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from pyspec import File, FitResults, Project, Simulator
 from pyspec.errors import DataError
 from pyspec.fit import fit_model, fit_slices
 from pyspec.io import load_fit, save_fit
@@ -122,3 +123,28 @@ def test_a_stored_fit_predicts_as_it_did(tmp_path: Path, two: bool) -> None:
     np.testing.assert_allclose(after.value, before.value, rtol=1e-12)
     np.testing.assert_allclose(after.stderr, before.stderr, rtol=1e-9)
     same(stored.plot(), result.plot())
+
+
+def test_labels_of_a_project_stay_with_its_models_and_fits(tmp_path: Path) -> None:
+    """A loaded fit, a picture of the model and one of simulated data say what the project says."""
+    (tmp_path / "project.yaml").write_text("e_label: Binding energy (eV)\n", encoding="utf-8")
+    (tmp_path / "m.yaml").write_text(
+        "m:\n  Offset: {y0: [2, False]}\n"
+        "  Gauss: {A: [20, True], x0: [85, True], SD: [0.9, True]}\n",
+        encoding="utf-8",
+    )
+    project = Project(path=tmp_path, name="labelled", show_output=False)
+    energy = np.linspace(80, 90, 61)
+    data = 2 + 20 * np.exp(-(((energy - 85.1) / 0.9) ** 2) / 2) + 0.1 * np.cos(7 * energy)
+    file = File(project, "a", data=data, energy=energy)
+    model = file.load_model("m.yaml", ["m"])
+    file.fit_spectrum("m")
+    project.save_fits(tmp_path / "fits.h5")
+    figures = [
+        FitResults.load(tmp_path / "fits.h5").plot_fit(),
+        model.plot_1d(),
+        Simulator(model, noise_level=0.1).plot_comparison(),
+    ]
+    for figure in figures:
+        assert figure.axes[-1].get_xlabel() == "Binding energy (eV)"
+        assert figure.axes[-1].get_xlim() == (90, 80)
