@@ -228,7 +228,7 @@ KERNEL(StaticShirley)
     for (int64_t l = 0; l < stride; l++) {
         const double left = P(0), right = P(1);
         area_above(b->x, b->spectrum + l, y + l, n, stride);
-        const double area = y[l], inverse = v_clamp(1.0 / area, 1e300);
+        const double area = y[l];
         for (int64_t k = 0; k < b->n_more; k++)
             area_above(b->x, b->more[k] + l, b->images[k] + l, n, stride);
         for (int64_t i = n - 1; i >= 0; i--) {
@@ -236,11 +236,11 @@ KERNEL(StaticShirley)
             double away = length > 0.0 ? fabs(b->x[n - 1] - b->x[i]) / length : 0.0;
             double share = area == 0.0 ? away : y[at] / area;
             for (int64_t k = 0; k < b->n_more; k++) {
-                double change = (b->images[k][at] - share * b->images[k][l]) * inverse;
+                double change = (b->images[k][at] - share * b->images[k][l]) / area;
                 /* An infinite area leaves the right end, whatever moves. */
-                b->images[k][at] = area == 0.0 || inverse == 0.0
+                b->images[k][at] = area == 0.0 || isinf(area)
                                        ? 0.0
-                                       : v_clamp((left - right) * change, 1e300);
+                                       : v_clamp((left - right) * v_clamp(change, 1e300), 1e300);
             }
             y[at] = right + (left - right) * share;
             if (want) {

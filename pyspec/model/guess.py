@@ -156,10 +156,12 @@ def _shape(
     """The parameters of one peak of this place, height and width."""
     op = component.op
     now = {par.argument: values[par.name] for par in component.parameters}
+    positive = {op.params[g.param] for g in op.guards if g.other == 0 and not g.relative}
+    units = op.units or ("x",) * len(op.params)  # a function of one's own has none
     widths = [
-        op.params[guard.param]
-        for guard in op.guards
-        if guard.other == 0 and not guard.relative and op.params[guard.param] != "ratio"
+        name
+        for name, unit in zip(op.params, units, strict=True)
+        if name in positive and unit == "x"
     ]
     own = {par.argument for par in component.parameters if _is_free(par)}
     size = max([now[width] for width in widths], default=0.0)

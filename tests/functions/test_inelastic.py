@@ -165,3 +165,20 @@ def test_even_axes_take_weights_by_distance(name: str) -> None:
             assert others is not None
             for slope, near in zip(slopes, others, strict=True):
                 np.testing.assert_allclose(slope, near, rtol=1e-6, atol=1e-8 * abs(near).max())
+
+
+@pytest.mark.parametrize("height", [1e-299, 1e-303])
+def test_a_static_shirley_of_a_tiny_area_has_the_slopes_of_any_other(height: float) -> None:
+    """Its shape does not depend on the height of its lines, nor does the slope by their place."""
+    x = np.linspace(700.0, 790.0, 181)
+    columns = []
+    for size in (5.0, height):
+        text = "m:\n  StaticShirley: {left: [9, true], right: [2, true]}\n"
+        text += f"  Gauss: {{A: [{size:.17e}, false], x0: [740, true], SD: [4, true]}}\n"
+        model = load_model(text, "m")
+        model.set_axes(energy=x)
+        executor = make_executor(model, Measurement(data=np.zeros(x.size)))
+        found = executor.jacobian(model.theta())
+        columns.append(found[model.opt_param_names.index("Gauss_01_x0")])
+    own = 5.0 * reference("Gauss")(x, 1.0, 740.0, 4.0) * (x - 740.0) / 16.0
+    np.testing.assert_allclose(columns[1], columns[0] + own, atol=1e-9 * np.abs(columns[0]).max())

@@ -29,6 +29,7 @@ def truth(kind: str, background: str, count: int) -> Model:
         "Lorentz": lambda a, x: c.Lorentz(A=(a, 0, None), x0=x, W=1.1),
         "GLP": lambda a, x: c.GLP(A=(a, 0, None), x0=x, F=1.3, m=c.fixed(0.3)),
         "Voigt": lambda a, x: c.Voigt(A=(a, 0, None), x0=x, SD=0.4, W=c.fixed(0.4)),
+        "LA": lambda a, x: c.LA(A=(a, 0, None), x0=x, W=1.2, alpha=c.fixed(1.3), beta=c.fixed(1.8)),
     }
     peaks = [makers[kind](float(a), float(x)) for a, x in zip(heights, places, strict=True)]
     model = Model("truth", [*grounds[background], *peaks])
@@ -46,7 +47,7 @@ def forgetful(model: Model) -> Model:
 
 
 @pytest.mark.parametrize("background", ["Offset", "LinBack", "Shirley"])
-@pytest.mark.parametrize("kind", ["Gauss", "Lorentz", "GLP", "Voigt"])
+@pytest.mark.parametrize("kind", ["Gauss", "Lorentz", "GLP", "Voigt", "LA"])
 @pytest.mark.parametrize("count", [1, 2, 3, 4])
 def test_a_fit_from_the_guess_ends_at_the_truth(kind: str, background: str, count: int) -> None:
     model = truth(kind, background, count)
@@ -107,3 +108,17 @@ def _flat() -> Model:
     model = Model("flat", [c.Offset(1)])
     model.set_axes(ENERGY)
     return model
+
+
+def test_shapes_stay_as_they_are() -> None:
+    """alpha and beta of LA are above 0 as widths are, and no widths."""
+    model = Model("la", [c.Offset(1.0), c.LA(A=1, x0=90, W=5.0, alpha=1.3, beta=2.0)])
+    model.set_axes(ENERGY)
+    line = c.LA(A=50, x0=91, W=1.0, alpha=1.3, beta=2.0)
+    true = Model("true", [c.Offset(1.0), line])
+    true.set_axes(ENERGY)
+    found = model.guess(true.evaluate())
+    assert "LA_01_alpha" not in found
+    assert model.values["LA_01_alpha"] == 1.3
+    assert model.values["LA_01_beta"] == 2.0
+    assert found["LA_01_W"] == pytest.approx(1.0, rel=0.2)
