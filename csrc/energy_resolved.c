@@ -303,6 +303,12 @@ KERNEL(FermiEdge_resolution)
     widened(b, p, y, d, BUILD_OF(FermiEdge), 6, 3);
 }
 
+KERNEL(Mahan_resolution)
+{
+    (void)across, (void)want;
+    widened(b, p, y, d, BUILD_OF(Mahan), 5, 2);
+}
+
 /* ---- without a closed form ---------------------------------------------------------------- */
 
 /* A line that looks alike at all distances from its centre, but for the width on each side. */

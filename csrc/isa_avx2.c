@@ -7,6 +7,7 @@
 #include "conv_kernels.c"
 #include "energy.c"
 #include "energy_fermi.c"
+#include "energy_mahan.c"
 #include "energy_resolved.c"
 #include "energy_rows.c"
 #include "energy_steps.c"

@@ -17,9 +17,10 @@ FAMILIES = (
         "Functions of energy",
         "Components of an energy model. Each adds to the spectrum, or blurs what stands below it. "
         "On one core of a common processor a component costs 8 to 20 ns for each energy of each "
-        "spectrum, with all derivatives 15 to 55 ns, a FermiEdge 90 to 100 ns, Shirley and "
-        "StaticShirley 3 to 5 ns. A wide spectrum of 10,000 energies thus takes 0.1 to 0.2 ms for "
-        "a line and 1 ms for a FermiEdge; the sums of a resolution and Tougaard take longer, as is "
+        "spectrum, with all derivatives 15 to 55 ns, a FermiEdge 90 to 100 ns, a Mahan 100 to 150 "
+        "ns and with derivatives up to 260 ns, Shirley and StaticShirley 3 to 5 ns. A wide "
+        "spectrum of 10,000 energies thus takes 0.1 to 0.2 ms for a line, 1 ms for a FermiEdge "
+        "and 1 to 3 ms for a Mahan; the sums of a resolution and Tougaard take longer, as is "
         "said there.",
         ("PEAK", "BACKGROUND", "SPECTRUM_FED", "ROW_FED", "RESOLUTION"),
     ),
@@ -60,7 +61,7 @@ EXAMPLES |= {
     "mBelow": "-1",
     "mAbove": "0",
 }
-EXAMPLES |= {"tau": "5", "f": "0.3", "alpha": "0.1", "m": "0.3", "phi": "0", "b": "0"}
+EXAMPLES |= {"tau": "5", "f": "0.3", "alpha": "0.1", "xi": "4", "m": "0.3", "phi": "0", "b": "0"}
 
 KINDS = {
     "PEAK": "peak",
@@ -273,12 +274,13 @@ def _resolved(instrument: OpDef) -> list[str]:
         "What it makes of the components below it, with N(d; R) the normal density, Phi and phi "
         "its distribution and density at width 1, w the Faddeeva function. An integral is done "
         "in panels of 16 Gauss-Legendre nodes around the line, to 3e-14 of its height; far from "
-        "the line 8 Gauss-Hermite nodes do. Components of other names are refused below it; "
-        "PowerBack and a formula of one's own belong above it.",
+        "the line 8 Gauss-Hermite nodes do. Components of other names are refused below it: "
+        "PowerBack, which is infinite at x = 0 and for r >= 1 has no convolution, and a formula of "
+        "one's own belong above it.",
         "\n".join(rows),
         "With closed form a point costs 10 to 25 ns on one core, with all derivatives 15 to 50 ns, "
-        "LinBack and FermiEdge 100 ns; with integral 0.3 to 0.4 µs, and with all derivatives 0.4 "
-        "to 0.7 µs: a line and 10,000 energies 4 and 7 ms.",
+        "LinBack and FermiEdge 100 ns, Mahan as without it; with integral 0.3 to 0.4 µs, "
+        "and with all derivatives 0.4 to 0.7 µs: a line and 10,000 energies 4 and 7 ms.",
     ]
 
 

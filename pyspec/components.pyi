@@ -72,6 +72,9 @@ class LF(Component):
         self, A: Value, x0: Value, W: Value, alpha: Value, beta: Value, w: Value
     ) -> None: ...
 
+class Mahan(Component):
+    def __init__(self, A: Value, x0: Value, SD: Value, alpha: Value, xi: Value) -> None: ...
+
 class Offset(Component):
     def __init__(self, y0: Value) -> None: ...
 

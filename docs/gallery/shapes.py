@@ -13,7 +13,7 @@ from pyspec._library import OPS
 from pyspec.functions import reference
 
 FOLDER = sys.argv[1] if len(sys.argv) > 1 else "."
-VALUES = {"A": 1.0, "x0": 0.0, "ratio": 2.0, "m": 0.4, "alpha": 0.2, "b": 0.35}
+VALUES = {"A": 1.0, "x0": 0.0, "ratio": 2.0, "m": 0.4, "alpha": 0.2, "b": 0.35, "xi": 4.0}
 
 energy = np.linspace(-4, 4, 401)
 peaks = [op for op in OPS.values() if op.kind == "PEAK"]
@@ -23,7 +23,7 @@ for axis in axes.flat[len(peaks) :]:
 for axis, op in zip(axes.flat, peaks, strict=False):
     value = reference(op.name)(energy, *(VALUES.get(name, 0.8) for name in op.params))
     axis.plot(energy, value / value.max(), color="tab:blue")
-    axis.set_title(f"{op.name}({', '.join(op.params)})", fontsize=8)
+    axis.set_title(f"{op.name}\n({', '.join(op.params)})", fontsize=7.5)
     axis.axvline(0, color="0.8", lw=0.8, zorder=0)
     axis.tick_params(labelsize=8)
 figure.supxlabel("x - x0 (eV)", fontsize=9)

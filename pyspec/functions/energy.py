@@ -17,6 +17,7 @@ from pyspec.functions.fermi import FermiEdge as FermiEdge
 from pyspec.functions.inelastic import StaticShirley as StaticShirley
 from pyspec.functions.inelastic import Tougaard as Tougaard
 from pyspec.functions.inelastic import Tougaard3 as Tougaard3
+from pyspec.functions.mahan import Mahan as Mahan
 
 Array: TypeAlias = npt.NDArray[np.float64]
 Value: TypeAlias = float | Array

@@ -114,6 +114,13 @@ def FermiEdge_resolution(
     return energy.FermiEdge(x, A, x0, T, np.sqrt(SD**2 + R**2), mBelow, mAbove)
 
 
+def Mahan_resolution(
+    x: Array, A: Value, x0: Value, SD: Value, alpha: Value, xi: Value, R: Value
+) -> Array:
+    """``Mahan(x, A, x0, sqrt(SD^2 + R^2), alpha, xi)``."""
+    return energy.Mahan(x, A, x0, np.sqrt(SD**2 + R**2), alpha, xi)
+
+
 def PolyBack_resolution(x: Array, c1: Value, c2: Value, c3: Value, x0: Value, R: Value) -> Array:
     """``c1 d + c2 (d^2 + R^2) + c3 d (d^2 + 3 R^2)``, ``d = x - x0``."""
     d = x - x0

@@ -61,18 +61,22 @@ def _words(op: OpDef) -> tuple[str, ...]:
 def unit_text(word: str, axis: str, value: str) -> str:
     """A unit of the op table in the units of an axis and of what the function adds to.
 
-    "y/x" is "counts/eV" and "x^2" is "eV²"; "" where a unit that it needs is not known.
+    "y/x" is "counts/eV", "y x" is "counts eV" and "x^2" is "eV²"; "" where a unit that it needs is
+    not known.
     """
     if word.startswith("["):
         return word[1:-1]
     above, _, below = word.partition("/")
     known = {"x": axis, "y": value, "1": "1", "K": "K", "rad": "rad", "?": ""}
-    factors = [_power(*part.partition("^")[::2], known) for part in (above, below) if part]
-    if not all(factors) or factors == ["1"]:
+    factors, divisors = (
+        [_power(*part.partition("^")[::2], known) for part in parts.split()]
+        for parts in (above, below)
+    )
+    if not all(factors + divisors) or (factors == ["1"] and not divisors):
         return ""
-    if len(factors) == 1 and "^" not in word:
+    if len(factors + divisors) == 1 and "^" not in word:
         return known[above]
-    return "/".join(factors)
+    return "/".join([" ".join(factors), *divisors])
 
 
 def _power(base: str, power: str, known: Mapping[str, str]) -> str:

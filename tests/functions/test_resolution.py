@@ -10,6 +10,7 @@ from typing import Any
 import mpmath as mp
 import numpy as np
 import pytest
+from support.exact_lines import mahan
 
 from pyspec._library import OPS, call_function, supported_isas
 from pyspec.functions import outside, reference
@@ -61,6 +62,11 @@ SETS: dict[str, list[tuple[float, ...]]] = {
         (2.0, 0.2, 1.0, 1.2, 2.4, 30.0, 0.003),
         (2.0, 0.2, 2.0, 0.8, 0.7, 0.05, 0.3),
     ],
+    "Mahan": [
+        (2.0, 0.2, 0.3, 0.15, 4.0, 0.3),
+        (2.0, 0.2, 0.02, 0.4, 0.5, 0.25),
+        (2.0, 0.2, 0.3, 0.7, -1.5, 0.01),
+    ],
     "Offset": [(3.0, 0.4)],
     "LinBack": [(2.0, 1.0, -0.5, 0.3, 0.3), (2.0, 1.0, 0.2, 0.21, 0.5)],
     "ErfStep": [(2.0, 0.2, 0.3, 0.4)],
@@ -107,6 +113,7 @@ def raw(name: str) -> Callable[..., Any]:
         "DS": lambda x, A, x0, F, alpha: (
             A * mp.re(mp.expjpi(alpha / 2) * mp.mpc(F, x0 - x) ** (alpha - 1))
         ),
+        "Mahan": mahan,
         "Offset": lambda x, y0: y0,
         "LinBack": lambda x, m, b, low, high: b + m * (min(max(x, low), high) - low),
         "ErfStep": lambda x, A, x0, s: A * mp.ncdf((x - x0) / s),
@@ -126,7 +133,7 @@ def bends(name: str, p: tuple[float, ...]) -> list[float]:
         grown = [p[2] / (2 * abs(p[3])) * np.exp(p[3] * k) for k in range(-6, 7, 2)]
         return [end, p[1], *(end + np.sign(p[3]) * distance for distance in grown)]
     centre = 0.2
-    narrow = ("GLP", "GLS", "GLSAsym", "LA", "DS", "AtanStep", "Lorentz", "Gauss")
+    narrow = ("GLP", "GLS", "GLSAsym", "LA", "DS", "Mahan", "AtanStep", "Lorentz", "Gauss")
     width = min(p[2], p[5]) if name == "LF" else p[2] if name in narrow else 0.4
     if name == "GaussAsym":
         return [centre, *(centre + s * k for k in (1, 4, 9) for s in (-p[2], p[2] * p[3]))]
@@ -192,8 +199,8 @@ def test_narrow_resolution_leaves_the_function(name: str) -> None:
 
 
 def test_a_resolution_twice_is_one_of_both_widths() -> None:
-    """FermiEdge has a resolution of its own, ErfStep and Gauss have a width: they add in square."""
-    for name in ("FermiEdge", "ErfStep", "Gauss"):
+    """FermiEdge has a resolution of its own, the others have a width: they add in square."""
+    for name in ("FermiEdge", "ErfStep", "Gauss", "Mahan"):
         op = OPS[name]
         params = list(SETS[name][0])
         given = np.array(params)[:, np.newaxis]

@@ -46,6 +46,8 @@ def draw(op: OpDef, rng: np.random.Generator) -> list[Any]:
             values.append(11604.5 * rng.uniform(0.3, 2.0))
         elif op.name == "GLP_resolution" and name == "m":  # it has no value above 1
             values.append(rng.uniform(0.1, 0.7))
+        elif op.name.startswith("Mahan") and name == "alpha":  # it has no value outside
+            values.append(rng.uniform(-0.4, 2.0))
         elif guards or name == "m":
             values.append(rng.uniform(0.3, 2.0))
         else:

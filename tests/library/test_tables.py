@@ -18,7 +18,7 @@ from pyspec._library.tables import parse_tables
 CSRC = Path(__file__).parents[2] / "csrc"
 
 #: What a row may say of the unit of a parameter.
-UNIT = re.compile(r"\?|1|K|rad|[xy](\^[2-9])?|[1y]/x(\^(0\.5|[2-9]))?")
+UNIT = re.compile(r"\?|1|K|rad|y x|[xy](\^[2-9])?|[1y]/x(\^(0\.5|[2-9]))?")
 
 
 @pytest.fixture(scope="module")

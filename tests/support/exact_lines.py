@@ -60,4 +60,32 @@ def _nodes(ratio: Any, prec: int) -> list[tuple[Any, Any, Any]]:
     return [(u, h * mp.npdf(u), mp.exp(-ratio * u)) for u in steps]
 
 
-NUMERIC: dict[str, Callable[..., Any]] = {"FermiEdge": fermi_edge}
+def mahan(x: Any, A: Any, x0: Any, SD: Any, alpha: Any, xi: Any) -> Any:
+    """By the parabolic cylinder function, DLMF 12.4.1, and its asymptotic series, 12.9."""
+    z, r = (-1 if xi < 0 else 1) * (x0 - x) / SD, SD / abs(xi)
+    w = z - r
+    half_density = A / SD * mp.exp(-z * z / 2) / mp.sqrt(2 * mp.pi)
+    if w < -18:
+        return half_density * (-r / w) ** alpha * _in_powers(alpha, -1 / (2 * w * w))
+    if w > 18:
+        size = A / SD * mp.exp(-r * (z - r / 2)) * mp.rgamma(alpha)
+        return size * (r * w) ** alpha / w * _in_powers(1 - alpha, 1 / (2 * w * w))
+    with mp.workdps(mp.mp.dps + int(0.5 * w * w) + 5):
+        even = mp.hyp1f1(alpha / 2, 0.5, w * w / 2) * mp.rgamma((alpha + 1) / 2)
+        odd = mp.hyp1f1((alpha + 1) / 2, 1.5, w * w / 2) * mp.rgamma(alpha / 2)
+        cylinder = mp.sqrt(mp.pi) * 2 ** (-alpha / 2) * (even + mp.sqrt(2) * w * odd)
+    return half_density * r**alpha * cylinder
+
+
+def _in_powers(a: Any, q: Any) -> Any:
+    term = total = mp.mpf(1)
+    for k in range(400):
+        following = term * (a + 2 * k) * (a + 2 * k + 1) / (k + 1) * q
+        if abs(following) < mp.eps * abs(total) or abs(following) > abs(term):
+            break
+        term = following
+        total += term
+    return total
+
+
+NUMERIC: dict[str, Callable[..., Any]] = {"FermiEdge": fermi_edge, "Mahan": mahan}

@@ -166,6 +166,12 @@ def nominal(draft: Draft, slot: Slot) -> tuple[float, float]:
     if argument == "x0" and slot.positive:
         return span * up(0.5, 1.5), 0.1 * span
     width = span * up(0.05, 0.3)
+    if argument == "xi":
+        value = span * up(0.05, 2.0) * draft.sign()
+        return value, 0.2 * abs(value)
+    if argument == "A" and function == "Mahan":  # an area
+        value = span * height * up(0.1, 0.4)
+        return value, 0.4 * abs(value)
     if argument == "A":
         value = height * up(0.5, 2.0) * draft.sign(0.1)
         return value, 0.4 * abs(value)
