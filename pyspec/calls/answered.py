@@ -1,7 +1,7 @@
 """The decorator of public functions and classes: errors of a call say what to write instead.
 
-A call that fits its signature costs one frame more, nothing else: only the TypeError that Python
-raises where arguments do not fit is looked at.
+A call that fits its signature costs one frame more, nothing else: only errors of Python's own are
+looked at, whether they come from arguments that the call does not take, or of another kind.
 """
 
 from __future__ import annotations
@@ -13,11 +13,19 @@ from traceback import walk_tb
 from typing import Any, TypeVar
 
 from pyspec.calls.instead import CALLS, ITEMS, NAMES
-from pyspec.errors import CallError, NoSuchNameError, suggest
+from pyspec.calls.kinds import mismatch
+from pyspec.errors import CallError, NoSuchNameError, PyspecError, suggest
 
 Thing = TypeVar("Thing")
 
+#: Errors that a value of a wrong kind leads to somewhere inside.
+_OF_PYTHON = (TypeError, ValueError, AttributeError, LookupError, OverflowError)
+
 _BY_POSITION = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+
+
+class KindError(CallError):
+    """An argument of another kind than its call takes."""
 
 
 def answered(thing: Thing) -> Thing:
@@ -52,9 +60,19 @@ def _function(function: Callable[..., Any], label: str) -> Callable[..., Any]:
     def call(*args: Any, **kwargs: Any) -> Any:
         try:
             return function(*args, **kwargs)
-        except TypeError as error:
-            if sum(1 for _ in walk_tb(error.__traceback__)) > depth:
-                raise  # the function ran: the error is none of the call
+        except KindError as error:  # of a call further in: what the user wrote is named instead
+            what = mismatch(function, args, kwargs)
+            if what is None:
+                raise
+            raise KindError(f"{label}: {what}") from error.__cause__
+        except PyspecError:
+            raise
+        except _OF_PYTHON as error:
+            if not isinstance(error, TypeError) or _ran(error, depth):
+                what = mismatch(function, args, kwargs)
+                if what is None:
+                    raise  # the error is none of the call
+                raise KindError(f"{label}: {what}") from error
             text = explain(label, inspect.signature(function), args, kwargs)
         raise CallError(text)
 
@@ -68,6 +86,11 @@ def _function(function: Callable[..., Any], label: str) -> Callable[..., Any]:
             return call(*args, **kwargs)
 
     return held
+
+
+def _ran(error: Exception, depth: int) -> bool:
+    """Whether the function was entered before the error."""
+    return sum(1 for _ in walk_tb(error.__traceback__)) > depth
 
 
 def explain(

@@ -1,5 +1,18 @@
 """The command ``pyspec``."""
 
-from pyspec.cli.main import main
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
 
 __all__ = ["main"]
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Runs the command and returns its exit code; Ctrl-C while it is loaded is Ctrl-C too."""
+    try:
+        from pyspec.cli.commands import main as run
+    except KeyboardInterrupt:
+        print("pyspec: interrupted", file=sys.stderr)
+        return 130
+    return run(arguments)

@@ -15,6 +15,15 @@ from pyspec.errors import suggest
 #: As of :data:`pyspec.executor.BACKENDS`, which is not imported for a help text.
 BACKENDS = ("compiled", "interpreted", "tree", "compare")
 
+#: As of :data:`pyspec.passes.PASSES`, which is not imported for a help text either.
+PASSES = ("fold", "drop", "share", "classify", "separable")
+
+#: The methods that completion offers; lmfit knows more.
+METHODS = (
+    "native", "leastsq", "least_squares", "nelder", "powell", "lbfgsb", "cobyla", "slsqp",
+    "differential_evolution", "basinhopping", "dual_annealing", "shgo", "ampgo", "emcee",
+)  # fmt: skip
+
 _TOP = """\
 start here:
   pyspec new my_fit          write a commented job, a model and some data
@@ -190,6 +199,20 @@ def _command(commands: Any, name: str, short: str, text: str = "") -> argparse.A
     return command
 
 
+def _path(text: str) -> Path:
+    """A path; an empty word, as of a variable that is not set, would be the working directory."""
+    if not text.strip():
+        raise argparse.ArgumentTypeError("is empty; give a name")
+    return Path(text)
+
+
+def _seed(text: str) -> int:
+    """A whole number from 0 on."""
+    if not text.isdigit():
+        raise argparse.ArgumentTypeError(f"must be a whole number from 0 on, not {text!r}")
+    return int(text)
+
+
 def _choose(action: argparse.Action, *values: str) -> None:
     """Values that completion offers; the command itself says what is wrong with others."""
     action.values = values  # type: ignore[attr-defined]
@@ -198,13 +221,13 @@ def _choose(action: argparse.Action, *values: str) -> None:
 def _add_fit(commands: Any) -> None:
     fit = _command(commands, "fit", "fit what a job file says, write report and results", _FIT)
     fit.add_argument("job", type=Path, metavar="JOB.yaml")
-    fit.add_argument("-o", "--output", type=Path, metavar="DIR", help="in place of the job's")
+    fit.add_argument("-o", "--output", type=_path, metavar="DIR", help="in place of the job's")
     kind = fit.add_argument("--type", help="2d, spectrum, baseline or slices")
     _choose(kind, "2d", "spectrum", "baseline", "slices")
     method = fit.add_argument(
         "--method", help="native (the default), leastsq, nelder, … any method of lmfit"
     )
-    _choose(method, "native", "leastsq", "least_squares", "nelder", "powell", "lbfgsb", "emcee")
+    _choose(method, *METHODS)
     backend = fit.add_argument("--backend", help="compiled, interpreted, tree or compare")
     _choose(backend, *BACKENDS)
     fit.add_argument("--check", action="store_true", help="read everything, fit nothing")
@@ -226,6 +249,10 @@ def _add_show(commands: Any) -> None:
         "--select", action="append", default=[], metavar="AXIS=PLACE",
         help="value 0.09, position 10 or range 281:292; may repeat",
     )  # fmt: skip
+    show.add_argument(
+        "--at", action="append", default=[], metavar="AXIS=POSITION",
+        help="the place of this number, from 0; may repeat",
+    )  # fmt: skip
     show.add_argument("--mean", nargs="+", metavar="AXIS", help="average over these axes")
     show.add_argument(
         "--rename", action="append", default=[], metavar="OLD=NEW", help="call an axis otherwise"
@@ -243,6 +270,10 @@ def _add_show(commands: Any) -> None:
     show.add_argument("--photon-energy", type=float, metavar="EV", help="for --energy-scale")
     unit = show.add_argument("--to", metavar="UNIT", help="energy axis in eV, meV, nm or cm-1")
     _choose(unit, "eV", "meV", "nm", "cm-1")
+    show.add_argument(
+        "--units", action="append", default=[], metavar="AXIS=UNIT",
+        help="the unit of an axis, where the file does not say; may repeat",
+    )  # fmt: skip
     show.add_argument("--delimiter", metavar="SIGN", help="between the numbers of a text")
     show.add_argument("--decimal", metavar="SIGN", help="decimal sign of a text")
     show.add_argument("--transpose", action="store_true", help="exchange time and energy")
@@ -279,9 +310,9 @@ def _add_explain(commands: Any) -> None:
         "--memory", action="store_true", help="what normal equations in C hold besides the data"
     )
     after = explain.add_argument(
-        "--after", metavar="PASS", help="the graph after fold, drop, share or classify"
+        "--after", metavar="PASS", help=f"the graph after {', '.join(PASSES[:-1])} or {PASSES[-1]}"
     )
-    _choose(after, "fold", "drop", "share", "classify")
+    _choose(after, *PASSES)
     explain.add_argument(
         "--picture", type=Path, metavar="FILE", help="draw the graph; svg, pdf, png or dot"
     )
@@ -295,7 +326,7 @@ def _add_diff(commands: Any) -> None:
     diff.add_argument("--other", metavar="NAME", help="which model of B; default: --model")
     _add_motion(diff)
     after = diff.add_argument("--after", metavar="PASS", help="compare the graphs behind a pass")
-    _choose(after, "fold", "drop", "share", "classify")
+    _choose(after, *PASSES)
 
 
 def _add_simulate(commands: Any) -> None:
@@ -309,9 +340,9 @@ def _add_simulate(commands: Any) -> None:
         "--set", action="append", default=[], metavar="PARAMETER=VALUE", help="may repeat"
     )
     simulate.add_argument("--noise", default="gaussian:0.02", help="default: gaussian:0.02")
-    simulate.add_argument("--seed", type=int, default=None, help="of the noise")
+    simulate.add_argument("--seed", type=_seed, default=None, help="of the noise")
     simulate.add_argument(
-        "-o", "--output", type=Path, default=Path("simulated.csv"), metavar="FILE",
+        "-o", "--output", type=_path, default=Path("simulated.csv"), metavar="FILE",
         help=".csv, .npz or .h5; default: simulated.csv",
     )  # fmt: skip
     simulate.add_argument("--picture", action="store_true", help="draw it too")
@@ -341,11 +372,11 @@ def _add_demo(commands: Any) -> None:
         "simulate a time-resolved doublet, fit it, compare with the truth, draw it",
     )
     demo.add_argument(
-        "-o", "--output", type=Path, default=Path("demo"), metavar="DIR", help="default: demo"
+        "-o", "--output", type=_path, default=Path("demo"), metavar="DIR", help="default: demo"
     )
     backend = demo.add_argument(
         "--backend", default="compiled", help="compiled (default), interpreted, tree or compare"
     )
     _choose(backend, *BACKENDS)
-    demo.add_argument("--seed", type=int, default=None, help="of the noise")
+    demo.add_argument("--seed", type=_seed, default=None, help="of the noise")
     demo.add_argument("-q", "--quiet", action="store_true", help="no progress")

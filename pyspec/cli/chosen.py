@@ -7,11 +7,13 @@ from pathlib import Path
 
 import numpy as np
 
+from pyspec.cli.fields import FlagError
 from pyspec.cli.job import read_job
 from pyspec.cli.models import is_job, load_named
 from pyspec.cli.prepare import job_model
-from pyspec.errors import DataError
+from pyspec.errors import DataError, PassError
 from pyspec.model import Model
+from pyspec.passes import after
 
 
 def chosen_model(
@@ -26,6 +28,14 @@ def chosen_model(
         model = job_model(read_job(path))
     model.check()
     return model
+
+
+def passes_behind(last: str) -> frozenset[str]:
+    """The passes behind one that ``--after`` names."""
+    try:
+        return after(last)
+    except PassError as error:
+        raise FlagError(str(error).replace("after:", "--after:", 1)) from error
 
 
 def give_axes(model: Model) -> None:

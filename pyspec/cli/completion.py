@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 SHELLS = ("bash", "zsh", "fish")
 
@@ -55,7 +55,12 @@ class Command:
 
 def completion(parser: argparse.ArgumentParser, shell: str) -> str:
     """The script for a shell."""
-    found = commands(parser)
+    from pyspec._library import OPS
+
+    functions = tuple(op.name for op in OPS.values() if not op.derived)
+    found = [
+        replace(one, words=functions) if one.name == "ops" else one for one in commands(parser)
+    ]
     return {"bash": _bash, "zsh": lambda c: ZSH.format(bash=_bash(c)), "fish": _fish}[shell](found)
 
 
@@ -84,7 +89,7 @@ def _words(parser: argparse.ArgumentParser) -> Iterable[str]:
 
 
 def _values(action: argparse.Action) -> tuple[str, ...]:
-    """The values of an option: its choices, or those that stand in its help's ``values``."""
+    """The values of an option: its choices, or those that are offered alone, ``values``."""
     known: Iterable[object] = action.choices or getattr(action, "values", ()) or ()
     return tuple(str(one) for one in known)
 

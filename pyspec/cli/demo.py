@@ -10,7 +10,10 @@ from html import escape
 from pathlib import Path
 
 from pyspec.cli.facts import Facts
-from pyspec.errors import FitError
+from pyspec.cli.fields import FlagError
+from pyspec.cli.folder import check_folder
+from pyspec.errors import FitError, PyspecError
+from pyspec.executor import backend_name
 from pyspec.fit import FitResult
 from pyspec.fit.table import text_table
 from pyspec.io.parameters import plain_result
@@ -51,6 +54,11 @@ def run_demo(
     After Ctrl-C the files hold the best point so far; KeyboardInterrupt is raised at the end.
     """
     task = problem("demo")
+    try:
+        backend = backend_name(backend)
+    except PyspecError as error:
+        raise FlagError(f"--backend: {error}") from error
+    check_folder(output)
     output.mkdir(parents=True, exist_ok=True)
     write_text(output / "models.yaml", task.yaml())
     write_text(

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from pyspec.cli.chosen import chosen_model, give_axes
+from pyspec.cli.chosen import chosen_model, give_axes, passes_behind
 from pyspec.cli.facts import Facts
 from pyspec.ir import GraphIR, build_graph, diff
-from pyspec.passes import after, run
+from pyspec.passes import run
 
 #: A file, and the model of it that is meant.
 Named = tuple[Path, str | None]
@@ -24,7 +24,7 @@ def print_diff(
     facts: Facts,
 ) -> int:
     """Prints the differences, with `last` those behind that pass; returns the exit code."""
-    behind = None if last is None else after(last)
+    behind = None if last is None else passes_behind(last)
 
     def graph_of(path: Path, name: str | None) -> GraphIR:
         model = chosen_model(path, name, dynamics, profiles)

@@ -9,14 +9,14 @@ from typing import Any
 import numpy as np
 
 from pyspec._library import CONSTANTS, DTYPES, OPS
-from pyspec.cli.chosen import chosen_model, give_axes
+from pyspec.cli.chosen import chosen_model, give_axes, passes_behind
 from pyspec.cli.facts import Facts, model_facts
 from pyspec.cli.memory import memory_text
 from pyspec.executor import make_plan
 from pyspec.fit.table import text_table
 from pyspec.ir import GraphIR, build_graph, print_graph
 from pyspec.model import Component, Dynamics, Model
-from pyspec.passes import FORMS, MARKS, after, classify_columns, run
+from pyspec.passes import FORMS, MARKS, classify_columns, run
 from pyspec.plan import pack
 from pyspec.plot.graph import check_picture, save_picture
 
@@ -40,7 +40,7 @@ def explain(
     into `picture`, as it leaves it."""
     if picture is not None:
         check_picture(picture)
-    behind = frozenset[str]() if last is None else after(last)
+    behind = frozenset[str]() if last is None else passes_behind(last)
     model = chosen_model(path, name, dynamics, profiles)
     facts.update(model_facts(model))
     print(f"{model.name}, {model.where}\n")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, redirect_stdout
 from pathlib import Path
 from typing import Any
@@ -50,8 +50,8 @@ def plain(value: Any) -> Any:
     return value
 
 
-def data_facts(dataset: Dataset) -> dict[str, Any]:
-    """A data set without its numbers."""
+def data_facts(dataset: Dataset, spoken: Callable[[str], str]) -> dict[str, Any]:
+    """A data set without its numbers; its notes in the syntax of `spoken`."""
     return {
         "name": dataset.name,
         "source": dataset.source,
@@ -65,7 +65,7 @@ def data_facts(dataset: Dataset) -> dict[str, Any]:
         "units": dataset.units,
         "labels": dataset.labels,
         "n_bad": dataset.n_bad,
-        "notes": dataset.notes,
+        "notes": [spoken(note) for note in dataset.notes],
     }
 
 

@@ -31,6 +31,10 @@ class JobError(PyspecError, ValueError):
     """A job file is not as it should be. Starts with file and line."""
 
 
+class FlagError(PyspecError, ValueError):
+    """An argument of the command is not as it should be. Its hints are flags already."""
+
+
 def open_job(path: Path) -> Fields:
     """The fields of a job file. Raises :class:`JobError`."""
     if path.is_dir():
@@ -126,9 +130,18 @@ class Fields:
         """A word that must be there."""
         found = self.text(key, None)
         if found is None:
+            self._misspelt(key)
             where = f"{self.name}: " if self.name else ""
             raise JobError(f"{self.source.at(self.line)}: {where}'{key}:' is missing; give {what}")
         return found
+
+    def _misspelt(self, key: str) -> None:
+        """Refuses a field that is the missing one, misspelt."""
+        for name in self.nodes:
+            hint = similar(name, [key])
+            if name not in self.known and hint:
+                where = f"'{self.name}:'" if self.name else "a job"
+                raise self.wrong(name, f"{where} has no field {name!r}{hint}")
 
     def choice(self, key: str, known: Sequence[str], default: T) -> str | T:
         """One of several words, in any case."""

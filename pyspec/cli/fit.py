@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import io
-import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,6 +12,8 @@ from typing import Any
 import numpy as np
 
 from pyspec.cli.facts import Facts, data_facts, model_facts
+from pyspec.cli.fields import FlagError
+from pyspec.cli.folder import check_folder
 from pyspec.cli.job import FIT_TYPES, Job, read_job
 from pyspec.cli.prepare import (
     Windows,
@@ -23,8 +24,9 @@ from pyspec.cli.prepare import (
     windows,
 )
 from pyspec.cli.spoken import for_fields
-from pyspec.errors import DataError, FitError, PyspecError
-from pyspec.fit import FitResult, SliceResults, fit_model, fit_slices
+from pyspec.errors import DataError, PyspecError, suggest
+from pyspec.executor import backend_name
+from pyspec.fit import FitResult, SliceResults, canonical_method, fit_model, fit_slices
 from pyspec.fit.interrupts import Hold
 from pyspec.io import Dataset, save_fit, write_parameters, write_text
 from pyspec.io.parameters import plain_result, result_json
@@ -53,11 +55,8 @@ def run_fit(path: Path, given: Overrides, facts: Facts) -> int:
     job = read_job(path)
     if given.output is not None:
         job.folder = given.output
-    job.fit.type = given.type or job.fit.type
-    for name in ("method", "backend"):
-        if getattr(given, name) is not None:
-            job.fit.options[name] = getattr(given, name)
-    job.fit.progress &= not given.quiet
+    _override(job, given)
+    check_folder(job.folder)
     say: Callable[[str], None] = (lambda text: None) if given.quiet else _say
     dataset = load_data(job)
     say(for_fields(dataset.describe()))
@@ -66,10 +65,9 @@ def run_fit(path: Path, given: Overrides, facts: Facts) -> int:
     if given.check:
         model = load_the_model(job, dataset, kind == "2d")
         model.check()
-        facts.update(data=data_facts(dataset), type=kind, **model_facts(model))
+        facts.update(data=data_facts(dataset, for_fields), type=kind, **model_facts(model))
         print(f"\n{model.describe()}\n\n{path}: all is well; without --check this is fitted")
         return 0
-    _check_folder(job.folder)
     say(f"\nFitting {_TITLES[kind]} ...")
     with Hold() as hold:  # what was fitted is written, whenever a signal comes
         results = _fits(job, dataset, where, kind, hold)
@@ -79,20 +77,31 @@ def run_fit(path: Path, given: Overrides, facts: Facts) -> int:
         print(f"Written to {job.folder}: {', '.join(written)}")
         if last.interrupted:
             print("Interrupted: this is the best point so far, and marked as such in these files.")
+            if last.fit_type != kind:
+                print(f"The fit of {_TITLES[kind]} was not begun.")
         facts.update(folder=job.folder, written=written)
         facts["results"] = [plain_result(result) for result in results]
         code = _exit_code(results, say)
     return hold.exit_code or code
 
 
-def _check_folder(folder: Path) -> None:
-    """Raises :class:`DataError` where the output cannot be a folder, before a fit is lost by it."""
-    there = next((path for path in (folder, *folder.parents) if path.exists()), folder)
-    if there.exists() and not there.is_dir():
-        what = "is" if there == folder else f"lies below {there}, which is"
-        raise DataError(f"{folder}: {what} a file; the output is a folder, name another one")
-    if not os.access(there, os.W_OK):
-        raise DataError(f"{folder}: {there} cannot be written to; name another folder, -o DIR")
+def _override(job: Job, given: Overrides) -> None:
+    """What the command line says, in place of the job's, refused before data are read."""
+    kinds: dict[str, Callable[[str], str]] = {"method": canonical_method, "backend": backend_name}
+    for name, check in kinds.items():
+        value = getattr(given, name)
+        if value is not None:
+            try:
+                job.fit.options[name] = check(value)
+            except PyspecError as error:
+                raise FlagError(f"--{name}: {error}") from error
+    if given.type is not None:
+        if given.type not in FIT_TYPES:
+            known = ", ".join(FIT_TYPES)
+            hint = suggest(given.type, list(FIT_TYPES))
+            raise FlagError(f"--type must be one of {known}, not {given.type!r}{hint}")
+        job.fit.type = given.type
+    job.fit.progress &= not given.quiet
 
 
 _TITLES = {
@@ -111,8 +120,6 @@ def _kind(job: Job, dataset: Dataset) -> str:
     """What is fitted, where the job does not say it."""
     one = dataset.time is None
     kind = job.fit.type or ("spectrum" if one or job.fit.spectrum is not None else "2d")
-    if kind not in FIT_TYPES:
-        raise FitError(f"--type must be one of {', '.join(FIT_TYPES)}, not {kind!r}")
     if one and kind != "spectrum":
         raise job.fields.wrong("fit", f"the data are one spectrum; type {kind} needs a time axis")
     if kind == "baseline" and job.baseline is None:

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, get_type_hints
 
 import numpy as np
 import numpy.typing as npt
 
+from pyspec.calls.kinds import fits, shown, words
 from pyspec.cli.fields import Fields, Limits, open_job
 from pyspec.executor import backend_name
 from pyspec.fit import canonical_method
+from pyspec.fit.options import StagedOptions, check_options
 from pyspec.io import READERS
+from pyspec.model.reader import Scalar
 from pyspec.plot import PlotConfig
 from pyspec.plot.config import ALIASES, FIELDS
 
@@ -193,6 +196,10 @@ def _words_by_name(own: Fields, key: str) -> dict[str, str]:
 
 
 def _law(own: Fields, home: Path, moves: bool) -> Law:
+    if len(own.nodes) == 1 and not own.nodes.keys() & {"parameter", "model"}:
+        ((name, (_, value)),) = own.nodes.items()
+        model = value.text if isinstance(value, Scalar) else "…"
+        raise own.wrong(name, f"write '- {{parameter: {name}, model: {model}}}'")
     parameter = own.need("parameter", "the name of a parameter, such as GLP_01_x0")
     models = own.words("model")
     if not models:
@@ -262,16 +269,31 @@ def _fit(top: Fields) -> FitSpec:
     inner = own.fields("options")
     for key in inner.nodes if inner is not None else ():
         assert inner is not None
-        options[key] = inner.plain(key)
+        options[key] = _option(inner, key)
     workers, progress = own.whole("workers", None, 1), own.flag("progress", True)
     own.done()
     given = {key: value for key, value in options.items() if value is not None}
     return FitSpec(kind, spectrum, given, workers, progress)
 
 
+def _option(inner: Fields, key: str) -> object:
+    """An argument of fits, of the kind that it takes."""
+    value = inner.plain(key)
+    hints = get_type_hints(StagedOptions)
+    if key not in hints:
+        with inner.blame(key):
+            check_options("fit", {key: value})
+    hint = hints.get(key, Any)
+    if value is not None and not fits(value, hint):
+        raise inner.wrong(key, f"must be {words(hint)}, not {shown(value)}")
+    return value
+
+
 def _output(top: Fields, home: Path) -> tuple[Path, bool]:
     if isinstance(top.plain_or_fields("output"), str):
         return home / top.need("output", "a folder"), True
+    if isinstance(top.plain_or_fields("output"), (int, float, list)):
+        raise top.wrong("output", "give the name of a folder, such as 'output: results'")
     own = top.fields("output")
     if own is None:
         return home / "results", True

@@ -9,7 +9,8 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from pyspec.errors import DataError, ModelError
+from pyspec.cli.fields import FlagError
+from pyspec.errors import ModelError
 from pyspec.model import Model, load_dynamics, load_model, load_models, load_profile
 from pyspec.model.reader import Mapping, Source, read
 
@@ -52,7 +53,7 @@ def _law(text: str, option: str) -> tuple[str, list[str], float]:
     except ValueError:
         frequency = math.nan
     if not parameter or not found or frequency != frequency:
-        raise ModelError(
+        raise FlagError(
             f"{option} {text}: write PARAMETER=MODEL, such as GLP_01_x0=decay, or with sub-cycles "
             "GLP_01_x0=irf,up,down@0.25"
         )
@@ -69,7 +70,7 @@ def axis_of(text: str, option: str) -> Array:
             return np.linspace(float(low), float(high), int(points))
         return np.array([float(part) for part in text.split(",")])
     except ValueError:
-        raise DataError(
+        raise FlagError(
             f"{option} {text}: write from:to:points, such as 0:20:400, or the values, 0,1,2.5"
         ) from None
 
@@ -81,5 +82,5 @@ def set_named(model: Model, texts: Sequence[str]) -> None:
         try:
             number = float(value)
         except ValueError:
-            raise ModelError(f"--set {text}: write PARAMETER=VALUE, such as GLP_01_A=12") from None
+            raise FlagError(f"--set {text}: write PARAMETER=VALUE, such as GLP_01_A=12") from None
         model.set_values({name.strip(): number})

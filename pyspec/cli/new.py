@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 
 import numpy as np
@@ -143,13 +144,18 @@ def new_folder(folder: Path, force: bool, facts: Facts | None = None) -> int:
     print(f"Written to {folder}: {', '.join(FILES)}")
     print("data.csv is simulated: 60 spectra of 160 energies. Next:\n")
     for command, what in (
-        (f"pyspec fit {job}", f"fit it; the report is {folder / 'results' / 'report.html'}"),
-        (f"pyspec show {folder / 'data.csv'}", "see the data"),
-        (f"pyspec explain {folder / 'models.yaml'}", "see what the model means"),
+        (f"pyspec fit {_word(job)}", f"fit it; the report is {folder / 'results' / 'report.html'}"),
+        (f"pyspec show {_word(folder / 'data.csv')}", "see the data"),
+        (f"pyspec explain {_word(folder / 'models.yaml')}", "see what the model means"),
     ):
         print(f"  {command:36}  # {what}")
     print(f"\nThen put your own file into {job} (data: path:), and your peaks into models.yaml.")
     return 0
+
+
+def _word(path: Path) -> str:
+    """A path as a shell takes it: in quotes where there are spaces."""
+    return shlex.quote(str(path))
 
 
 def example_data() -> str:

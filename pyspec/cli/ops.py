@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import shutil
+import sys
+from collections.abc import Iterable
 from typing import Any
 
 from pyspec._library import OPS, OpDef
@@ -15,13 +18,14 @@ UNITS = "  (x: that of the axis, y: that of what it adds to)"
 
 def print_ops(name: str | None, facts: Facts) -> int:
     """Prints all rows of the table, or one of them in full."""
-    wanted = OPS.values() if name is None else [op for op in OPS.values() if op.name == name]
+    known = {op.name: op for op in OPS.values() if not op.derived}
+    wanted = known.values() if name is None else [op for op in OPS.values() if op.name == name]
     facts["functions"] = [_facts(op) for op in wanted]
     if name is None:
-        print(text_table(ops_cells(), align="<<<<<"))
+        print(_cut(text_table(ops_cells(known.values()), align="<<<<<")))
         return 0
     if name not in OPS:
-        raise ModelError(f"no function {name!r}{suggest(name, list(OPS))}; see 'pyspec ops'")
+        raise ModelError(f"no function {name!r}{suggest(name, list(known))}; see 'pyspec ops'")
     op = OPS[name]
     print(f"{op.name}: {op.formula}")
     for label, value in (
@@ -51,12 +55,21 @@ def _facts(op: OpDef) -> dict[str, Any]:
     }
 
 
-def ops_cells() -> list[list[str]]:
+def _cut(table: str) -> str:
+    """Lines that fit the terminal; whole ones where the output is none."""
+    if not sys.stdout.isatty():
+        return table
+    width = shutil.get_terminal_size().columns
+    lines = (line if len(line) <= width else f"{line[: width - 1]}…" for line in table.split("\n"))
+    return "\n".join(lines)
+
+
+def ops_cells(ops: Iterable[OpDef]) -> list[list[str]]:
     """Head and rows of the table."""
     head = ["function", "kind", "axis", "parameters", "formula"]
     rows = [
         [op.name, op.kind.lower().replace("_", "-"), op.domain.lower(), _params(op), op.formula]
-        for op in OPS.values()
+        for op in ops
     ]
     return [head, *rows]
 

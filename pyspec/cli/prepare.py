@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from pyspec.cli.fields import JobError
 from pyspec.cli.job import Job, Law, Noise, Place
-from pyspec.errors import DataError
+from pyspec.errors import DataError, suggest
 from pyspec.io import Dataset, read
 from pyspec.model import Measurement, Model, load_dynamics, load_model, load_profile
 from pyspec.workflow.noise import check_sigma
@@ -47,9 +47,12 @@ def load_data(job: Job) -> Dataset:
     return dataset
 
 
-def select(dataset: Dataset, axis: str, value: Place) -> Dataset:
+def select(
+    dataset: Dataset, axis: str, value: Place, at: str = "'at: {{{axis}: {value}}}'"
+) -> Dataset:
     """The part at one place of an axis: a number with a point is a value, a pair a range; a
-    whole number is a value or a position, whichever is possible, and refused where both are."""
+    whole number is a value or a position, whichever is possible, and refused where both are, with
+    `at` as what to write for the position."""
     if isinstance(value, (tuple, float)) or axis not in dataset.dims:
         return dataset.select(**{axis: value})
     values = dataset.axes[axis]
@@ -58,7 +61,8 @@ def select(dataset: Dataset, axis: str, value: Place) -> Dataset:
     if inside and position and values[value] != value:
         raise DataError(
             f"{axis}: {value} can be a value or a position; write {value}.0 for the value, or "
-            f"'at: {{{axis}: {value}}}' for the position (there {axis} is {values[value]:g})"
+            f"{at.format(axis=axis, value=value)} for the position (there {axis} is "
+            f"{values[value]:g})"
         )
     if inside:
         return dataset.select(**{axis: float(value)})
@@ -94,7 +98,8 @@ def job_model(job: Job, moving: bool = True) -> Model:
     """The model of a job with its profiles, auxiliary axis and, if `moving`, dynamics."""
     if not job.models.is_file():
         known = [f.name for f in sorted(job.models.parent.glob("*.y*ml"))]
-        hint = f"; the folder holds {', '.join(known)}" if known else ""
+        hint = suggest(job.models.name, known)
+        hint = hint or (f"; the folder holds {', '.join(known)}" if known else "")
         raise job.fields.wrong("models", f"there is no file {str(job.models)!r}{hint}")
     if job.model is None:
         model = load_model(job.models)
@@ -102,15 +107,17 @@ def job_model(job: Job, moving: bool = True) -> Model:
         with job.fields.blame("model"):
             model = load_model(job.models, job.model)
     for law in job.profiles:
-        with law.fields.blame("parameter"):
+        with law.fields.blame("model"):
             profile = load_profile(_source(job, law), law.models[0], law.parameter)
+        with law.fields.blame("parameter"):
             model.add_profile(law.parameter, profile)
     if moving:
         for law in job.dynamics:
-            with law.fields.blame("parameter"):
+            with law.fields.blame("model"):
                 names: Any = law.models if len(law.models) > 1 else law.models[0]
                 source = _source(job, law)
                 dynamics = load_dynamics(source, names, law.parameter, law.frequency)
+            with law.fields.blame("parameter"):
                 model.add_dynamics(law.parameter, dynamics)
     if job.auxiliary is not None:
         axis, weights = job.auxiliary

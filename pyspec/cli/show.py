@@ -6,12 +6,12 @@ from pathlib import Path
 from typing import Any
 
 from pyspec.cli.facts import Facts, data_facts
+from pyspec.cli.fields import FlagError
 from pyspec.cli.prepare import select
 from pyspec.cli.spoken import for_flags
-from pyspec.errors import DataError
 from pyspec.io import Dataset, read
 from pyspec.plot import PlotError, plot_overview
-from pyspec.plot.figure import check_suffix
+from pyspec.plot.figure import check_folder, check_suffix
 
 
 def show_data(
@@ -19,6 +19,7 @@ def show_data(
     options: dict[str, Any],
     *,
     places: list[str],
+    positions: list[str],
     mean: list[str],
     rename: list[str],
     picture: Path | None,
@@ -28,9 +29,15 @@ def show_data(
     """Prints what a file holds and writes a picture; returns the exit code."""
     if picture is not None and draw:
         check_suffix(picture)  # before a large file is read
-    dataset = part_of(read(path, **options), places, mean, rename)
+        check_folder(picture)
+    if Path(path).suffix.lower() in (".yaml", ".yml") and Path(path).is_file():
+        raise FlagError(
+            f"{path}: is YAML, no data; 'pyspec fit' runs a job, 'pyspec explain' says what a "
+            "model means"
+        )
+    dataset = part_of(read(path, **options), places, positions, mean, rename)
     print(for_flags(str(dataset)))
-    facts.update(data_facts(dataset))
+    facts.update(data_facts(dataset, for_flags))
     if not draw:
         return 0
     target = picture or Path(f"{Path(path).stem}_data.png")  # STEM.png may be that of a fit
@@ -44,11 +51,18 @@ def show_data(
     return 0
 
 
-def part_of(dataset: Dataset, places: list[str], mean: list[str], rename: list[str]) -> Dataset:
-    """The part that --select, --mean and --rename ask for."""
+def part_of(
+    dataset: Dataset, places: list[str], positions: list[str], mean: list[str], rename: list[str]
+) -> Dataset:
+    """The part that --select, --at, --mean and --rename ask for."""
     for text in places:
         axis, _, value = text.partition("=")
-        dataset = select(dataset, axis.strip(), _place(text, value))
+        dataset = select(dataset, axis.strip(), _place(text, value), at="--at {axis}={value}")
+    for text in positions:
+        axis, _, value = text.partition("=")
+        if not value.strip().isdigit():
+            raise FlagError(f"--at {text}: write axis=position, from 0, such as x=10")
+        dataset = dataset.at(**{axis.strip(): int(value)})
     if mean:
         dataset = dataset.mean(*mean)
     pairs = [text.partition("=") for text in rename]
@@ -63,7 +77,7 @@ def _place(text: str, value: str) -> Any:
             return low, high
         return int(value) if value.strip().lstrip("+-").isdigit() else float(value)
     except ValueError:
-        raise DataError(
+        raise FlagError(
             f"--select {text}: write axis=value, axis=position or axis=from:to, such as x=0.09, "
             "x=10 or energy=281:292"
         ) from None

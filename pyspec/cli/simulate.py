@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 
 from pyspec.cli.facts import Facts
+from pyspec.cli.fields import FlagError
 from pyspec.cli.job import read_job
 from pyspec.cli.models import axis_of, is_job, load_named, set_named
 from pyspec.cli.prepare import job_model, load_data, load_the_model
@@ -36,23 +38,24 @@ def run_simulate(
     kind = FORMATS.get(output.suffix.lower())
     if kind is None:
         raise DataError(f"{output}: data are written as {', '.join(FORMATS)}; choose one of them")
-    model = _model(path, name, dynamics, profiles, energy)
+    model = _model(path, name, dynamics, profiles, energy, time)
     axes = {"energy": energy, "time": time, "aux": aux}
     given = {what: axis_of(text, f"--{what}") for what, text in axes.items() if text is not None}
     if given:
         model.set_axes(**given)
     if model.energy is None:
-        raise DataError("which energies? give --energy from:to:points, such as --energy 0:20:400")
+        raise FlagError("which energies? give --energy from:to:points, such as --energy 0:20:400")
     moved = [par.name for par in model.parameters.values() if par.dynamics is not None]
     if moved and model.time is None:
-        raise DataError(f"{moved[0]} moves; give --time from:to:points, such as --time -10:90:200")
+        raise FlagError(f"{moved[0]} moves; give --time from:to:points, such as --time -10:90:200")
     set_named(model, values)
     simulator = _simulator(model, noise, seed)
     _, noisy, _ = simulator.simulate()
     simulator.save_data(output, kind, [noisy])
     shape = " × ".join(str(size) for size in noisy.shape)
     snr = simulator.get_snr("dB")
-    print(f"{model.name}: {shape} points, {_noise_words(simulator)}, signal to noise {snr:.3g} dB")
+    ratio = f", signal to noise {snr:.3g} dB" if math.isfinite(snr) else ""
+    print(f"{model.name}: {shape} points, {_noise_words(simulator)}{ratio}")
     print(f"Written: {output}")
     facts.update(model=model.name, shape=noisy.shape, noise=simulator.noise_model, snr_db=snr)
     facts.update(values=model.values, written=[output])
@@ -69,14 +72,19 @@ def run_simulate(
 
 
 def _model(
-    path: Path, name: str | None, dynamics: list[str], profiles: list[str], energy: str | None
+    path: Path,
+    name: str | None,
+    dynamics: list[str],
+    profiles: list[str],
+    energy: str | None,
+    time: str | None,
 ) -> Model:
     if not is_job(path):
         return load_named(path, name, dynamics, profiles)
     if dynamics or profiles or name:
         raise DataError(f"{path} is a job: model and dynamics are written there, not given here")
     job = read_job(path)
-    if energy is not None:
+    if energy is not None and (time is not None or not job.dynamics):
         return job_model(job)
     dataset = load_data(job)
     return load_the_model(job, dataset, dataset.time is not None)
@@ -91,14 +99,14 @@ def _simulator(model: Model, noise: str, seed: int | None) -> Simulator:
     if kind == "none" and number is None:
         return Simulator(model, noise_type="none", noise_level=0.0, seed=seed)
     if number is None or number < 0 or kind not in ("gaussian", "poisson", "counts"):
-        raise DataError(
+        raise FlagError(
             f"--noise {noise}: write gaussian:0.02 (of the largest value), poisson:5 (counts for "
             "each unit of the data), counts:1e5 (counts in each spectrum) or none"
         )
     if kind == "gaussian":
         return Simulator(model, noise_type="gaussian", noise_level=number, seed=seed)
     if number == 0:
-        raise DataError(f"--noise {noise}: counts must be above 0")
+        raise FlagError(f"--noise {noise}: counts must be above 0")
     if kind == "poisson":
         return Simulator(model, noise_type="poisson", noise_level=1.0 / number, seed=seed)
     return Simulator(model, "photon_counting", counts_per_delay=number, seed=seed)

@@ -15,6 +15,7 @@ FIELDS = (*READING, "errors", "work_function", "units")
 
 #: What has another form altogether: Python, flags, fields.
 PHRASES = (
+    ("say units={'energy': 'eV'}", "say --units energy=eV", "say units: {energy: eV}"),
     ("an array, the path", "the path", "the path"),
     ("an array, a path", "a path", "a path"),
     ("select(", "--select ", "select: {"),
@@ -38,6 +39,9 @@ PHRASES = (
     ("call fit_2d, fit_baseline", "fit --type 2d, baseline", "give type: 2d, baseline"),
 )
 
+#: No part of another word, and no name of an axis behind a flag: "--at energy=3".
+_WHOLE = r"(?<![\w-])(?<!--at )(?<!--units )(?<!--select )"
+
 _CALL = re.compile(r"read\((?:\.\.\.|'[^']*'), ([^()]*)\)")
 
 
@@ -48,9 +52,9 @@ def for_flags(text: str) -> str:
         text = text.replace(python, flags)
     for name in READING:
         flag = f"--{name.replace('_', '-')}"
-        text = re.sub(rf"(?<![\w-]){name}=True\b", flag, text)
-        text = re.sub(rf"(?<![\w-]){name}=(?=[\w'\".(])", f"{flag} ", text)
-        text = re.sub(rf"(?<![\w-]){name}=(?!=)", flag, text)
+        text = re.sub(rf"{_WHOLE}{name}=True\b", flag, text)
+        text = re.sub(rf"{_WHOLE}{name}=(?=[\w'\".(])", f"{flag} ", text)
+        text = re.sub(rf"{_WHOLE}{name}=(?!=)", flag, text)
     return text.replace(", --", " --")
 
 

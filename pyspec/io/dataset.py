@@ -126,7 +126,8 @@ class Dataset:
         """
         result = self
         for dim, value in where.items():
-            result = result._take(dim, result._indices(dim, value), f"{dim}={value!r}")
+            what = f"{dim} {value[0]:g} to {value[1]:g}" if isinstance(value, tuple) else dim
+            result = result._take(dim, result._indices(dim, value), what)
         return result
 
     def at(self, **index: int) -> Dataset:

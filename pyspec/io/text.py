@@ -99,7 +99,10 @@ def cells(line: str, separator: str | None, decimal: str) -> list[str]:
     if separator is None:
         return line.split()
     if '"' in line:
-        return [cell.strip() for cell in next(csv.reader([line], delimiter=separator))]
+        try:
+            return [cell.strip() for cell in next(csv.reader([line], delimiter=separator))]
+        except csv.Error:  # such as a line of a million characters, of a file that is no table
+            pass
     return [cell.strip() for cell in line.rstrip("\r\n").split(separator)]
 
 
@@ -135,6 +138,12 @@ def style_of(
             best = score, (sep, sign, width)
         if width > 1 and agreeing > 0.9 * len(sample):
             break
+    if best is None and (separator is not None or decimal is not None):
+        given = {"delimiter": separator, "decimal": decimal}
+        shown = " and ".join(f"{name} {value!r}" for name, value in given.items() if value)
+        raise DataError(
+            f"{path}: no line holds numbers only with the {shown}; leave that out to have it found"
+        )
     if best is None:
         raise DataError(
             f"{path}: no line holds numbers only; if they are there, name their separator and "

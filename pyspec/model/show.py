@@ -7,11 +7,14 @@ from html import escape
 
 from pyspec.model.tree import Par
 
+#: How people call what `Par.scope` says.
+_SCOPES = {"file": "free", "project": "free, shared", "static": "fixed"}
+
 
 def parameter_cells(parameters: Mapping[str, Par]) -> list[list[str]]:
-    """A head and one row a parameter: name, value, vary, bounds, what moves it or its
+    """A head and one row a parameter: name, value, free or fixed, bounds, what moves it or its
     expression."""
-    rows = [["parameter", "value", "vary", "min", "max", "dynamics or expression"]]
+    rows = [["parameter", "value", "", "min", "max", "dynamics or expression"]]
     for par in parameters.values():
         moves = ""
         if par.dynamics is not None:
@@ -23,7 +26,7 @@ def parameter_cells(parameters: Mapping[str, Par]) -> list[list[str]]:
             rows.append([par.name, "", "", "", "", f"= {par.expr}"])
         else:
             bounds = f"{par.min:g}", f"{par.max:g}"
-            rows.append([par.name, f"{par.value:.8g}", str(par.scope), *bounds, moves])
+            rows.append([par.name, f"{par.value:.8g}", _SCOPES[par.scope], *bounds, moves])
     return rows
 
 

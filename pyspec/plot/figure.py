@@ -44,6 +44,7 @@ class Sheet:
             _check_place(ax, fig)
         if save_path is not None:
             check_suffix(save_path)
+            check_folder(save_path)
         self.ax, self.fig = ax, fig
         self.is_own = ax is None and fig is None
         self.save_path, self.show = save_path, show
@@ -106,6 +107,15 @@ def check_suffix(path: str | Path) -> None:
         )
 
 
+def check_folder(path: str | Path) -> None:
+    """Raises :class:`PlotError` where a picture cannot be written for want of its folder."""
+    path = Path(path)
+    if path.is_dir():
+        raise PlotError(f"{path}: is a folder; give the name of a picture in it, such as fit.png")
+    if not path.parent.is_dir():
+        raise PlotError(f"{path}: the folder {str(path.parent)!r} is missing; create it first")
+
+
 def _check_place(ax: Any, fig: Any) -> None:
     import matplotlib.axes
     import matplotlib.figure
@@ -154,7 +164,8 @@ def _save(figure: Any, path: Path, dpi: int) -> None:
         os.replace(partial, path)
     except (OSError, ValueError) as error:
         partial.unlink(missing_ok=True)
-        raise PlotError(f"cannot write the picture {str(path)!r}: {error}") from error
+        why = error.strerror if isinstance(error, OSError) and error.strerror else error
+        raise PlotError(f"cannot write the picture {str(path)!r}: {why}") from error
 
 
 def _show(figure: Any) -> None:

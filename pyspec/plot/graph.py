@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from pyspec.errors import DataError
 from pyspec.ir import GraphIR, to_dot
 from pyspec.ir.dot import LOOKS, said
-from pyspec.plot.figure import matplotlib
+from pyspec.plot.figure import check_folder, matplotlib
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -44,6 +44,7 @@ def check_picture(path: Path) -> None:
     """Raises :class:`DataError` for an ending that is none of a picture of a graph."""
     if path.suffix not in (*FORMATS, ".dot"):
         raise DataError(f"{path}: end the name of a picture in {', '.join(FORMATS)} or .dot")
+    check_folder(path)
 
 
 def draw_graph(graph: GraphIR) -> Figure:

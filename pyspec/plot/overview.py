@@ -8,13 +8,14 @@ import numpy as np
 import numpy.typing as npt
 
 from pyspec.calls import answered
+from pyspec.calls.kinds import shown
 from pyspec.plot.axes import bare, edges, enclose, reference_lines, set_x
 from pyspec.plot.colours import add_bar, data_colours
 from pyspec.plot.config import PlotConfig, PlotOptions
 from pyspec.plot.data import draw_data
 from pyspec.plot.figure import Sheet
 from pyspec.plot.labels import axis_label, opened
-from pyspec.plot.style import BAND, COLOURS, MUTED
+from pyspec.plot.style import BAND, COLOURS, MUTED, PlotError
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -34,6 +35,10 @@ def plot_overview(
     the mean over the energies is drawn over two of them beside the mean spectrum with the range
     of all spectra (two panels: `fig`, not `ax`). Options as of :func:`plot_data`.
     """
+    if not hasattr(dataset, "dims"):
+        raise PlotError(
+            f"plot_overview: give a Dataset, as read(path) returns it, not {shown(dataset)}"
+        )
     sheet, look = opened(dataset, options)
     if not look.title:
         look = look.copy(title=dataset.name)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pyspec.errors import DataError, suggest
+from pyspec.errors import DataError, shortened, suggest
 
 Array = npt.NDArray[np.float64]
 
@@ -35,6 +35,14 @@ def one_of(what: str, given: str, known: tuple[str, ...]) -> None:
     if given not in known:
         hint = suggest(str(given), list(known))
         raise DataError(f"{what} must be one of {', '.join(known)}, not {given!r}{hint}")
+
+
+def check_seed(seed: int | None, what: str = "seed") -> None:
+    """Raises :class:`DataError` unless this is None or a whole number from 0 on."""
+    if seed is None and what == "seed":
+        return
+    if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or seed < 0:
+        raise DataError(f"{what} must be a whole number from 0 on, not {shortened(seed)}")
 
 
 def positive(what: str, value: float) -> float:

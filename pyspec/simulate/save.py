@@ -84,13 +84,17 @@ def csv_text(data: Array, energy: Any, time: Any) -> str:
 def _write_npz(
     part: Path, arrays: dict[str, Any], settings: Mapping[str, Any], values: dict[str, float]
 ) -> None:
-    # One array of the name that `read` looks for first; several noisy ones beside it.
-    plain = {"data": arrays["noisy"][0], **arrays}
-    if len(arrays["noisy"]) == 1:
-        del plain["noisy"]
+    plain = {"data": arrays["noisy"][0], **_for_read(arrays)}
     facts = {**settings, "values": values}
     with part.open("wb") as stream:
         np.savez_compressed(stream, **plain, settings=np.array(json.dumps(facts)))
+
+
+def _for_read(arrays: dict[str, Any]) -> dict[str, Any]:
+    """Only one noisy array has the name and the shape that `read` looks for."""
+    if len(arrays["noisy"]) > 1:
+        return arrays
+    return {"data": arrays["noisy"][0], **{k: v for k, v in arrays.items() if k != "noisy"}}
 
 
 def _write_hdf5(
@@ -98,7 +102,7 @@ def _write_hdf5(
 ) -> None:
     h5py = need("h5py", "simulated data in HDF5")
     with h5py.File(part, "w") as file:
-        for name, array in arrays.items():
+        for name, array in _for_read(arrays).items():
             file.create_dataset(name, data=array, compression="gzip" if array.ndim > 1 else None)
         for name, setting in settings.items():
             file.attrs[name] = setting

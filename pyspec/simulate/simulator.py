@@ -12,7 +12,7 @@ from pyspec._version import VERSION
 from pyspec.errors import CallError, DataError, shortened
 from pyspec.fit.progress import Steps
 from pyspec.model import Model
-from pyspec.simulate.drawn import Drawn, one_of, positive
+from pyspec.simulate.drawn import Drawn, check_seed, one_of, positive
 from pyspec.simulate.save import checked, free_path, save_data
 from pyspec.simulate.sweep import ParameterSweep
 from pyspec.simulate.sweep_file import run_sweep
@@ -124,12 +124,14 @@ class Simulator:
 
     def set_seed(self, seed: int | None) -> None:
         """Starts the random numbers again."""
+        check_seed(seed)
         self.seed = seed
         self._generator = np.random.default_rng(seed)
 
     def start_stream(self, index: int) -> None:
         """Starts the random numbers of one of many data sets, if there is a seed: the same seed
         and index give the same noise."""
+        check_seed(index, "index")
         if self.seed is not None:
             self._generator = np.random.default_rng([self.seed, index])
 

@@ -6,9 +6,12 @@ import copy
 import inspect
 import pickle
 import warnings
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pytest
 
 import pyspec
@@ -37,6 +40,18 @@ def area(width: float, height: float = 1.0, *, unit: str = "") -> float:
     return width * height + 0.0 * len(unit)
 
 
+def pandas_like() -> Any:
+    """What answers `__array__` without being an array."""
+
+    class Table:
+        shape = (3,)
+
+        def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
+            return np.ones(3)
+
+    return Table()
+
+
 @answered
 class Box:
     def __init__(self, side: float) -> None:
@@ -47,6 +62,8 @@ class Box:
         return self.side.nothing  # type: ignore[attr-defined]
 
     def volume(self) -> float:
+        if self.side < 0:
+            raise ValueError(f"no box of side {self.side:g}")
         return self.side**3
 
 
@@ -76,10 +93,87 @@ def test_arguments_that_do_not_fit(call: Any, says: str) -> None:
     assert str(caught.value) == says
 
 
+@answered
+def fitted(
+    data: npt.ArrayLike,
+    method: str | None = None,
+    *,
+    n_starts: int = 1,
+    names: Sequence[str] = (),
+    window: tuple[float | None, float] = (None, 1.0),
+    settings: Mapping[str, float] | None = None,
+    where: str | Path = "here",
+    callback: Callable[[int], None] | None = None,
+    model: Box | None = None,
+    only: TypesAlone | None = None,  # type: ignore[name-defined]  # noqa: F821
+) -> int:
+    """Raises a ValueError whatever it is given."""
+    raise ValueError("something inside")
+
+
+@pytest.mark.parametrize(
+    ("given", "says"),
+    [
+        ({"n_starts": "many"}, "n_starts must be a whole number, not 'many'"),
+        ({"n_starts": np.ones(2)}, "n_starts must be a whole number, not an array of shape (2,)"),
+        ({"data": "scan.csv"}, "data must be an array of numbers, not 'scan.csv'"),
+        ({"data": None}, "data must be an array of numbers, not None"),
+        ({"method": 3}, "method must be a text or None, not 3"),
+        ({"names": "GLP_01_A"}, "names must be a list of texts, not 'GLP_01_A'"),
+        ({"names": [1]}, "names must be a list of texts, not [1]"),
+        ({"window": 3}, "window must be a pair, not 3"),
+        ({"window": (1.0, 2.0, 3.0)}, "window must be a pair, not (1.0, 2.0, 3.0)"),
+        ({"settings": [1]}, "settings must be a dict or None, not [1]"),
+        ({"settings": {"a": "b"}}, "settings must be a dict or None, not a dict"),
+        ({"where": 3}, "where must be a text or a path, not 3"),
+        ({"callback": 3}, "callback must be a function or None, not 3"),
+        ({"model": 3}, "model must be a Box or None, not 3"),
+    ],
+)
+def test_an_argument_of_another_kind(given: dict[str, Any], says: str) -> None:
+    # Python's own error named something inside: "int() argument must be a string, ...".
+    with pytest.raises(CallError) as caught:
+        fitted(**{"data": [1.0], **given})
+    assert str(caught.value) == f"fitted: {says}"
+    assert isinstance(caught.value.__cause__, ValueError)
+
+
+@answered
+def outer(method: str = "native") -> int:
+    """Hands on what it was given."""
+    return fitted([1.0], method)
+
+
+def test_the_call_that_the_user_wrote_is_named() -> None:
+    with pytest.raises(CallError, match=r"^outer: method must be a text, not 3$") as caught:
+        outer(3)  # type: ignore[arg-type]
+    assert isinstance(caught.value.__cause__, ValueError)
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {},
+        {"n_starts": np.int64(3), "method": None},
+        {"n_starts": 3.0},
+        {"window": [None, 2]},
+        {"window": np.array([1.0, 2.0])},
+        {"data": np.ones(3), "names": ("a", "b")},
+        {"data": pandas_like(), "settings": {"a": np.float64(1)}},
+        {"where": Path("x"), "callback": print, "model": Box(1.0)},
+        {"only": 3},
+    ],
+)
+def test_where_the_kinds_fit_the_error_is_pythons(given: dict[str, Any]) -> None:
+    with pytest.raises(ValueError, match=r"^something inside$") as caught:
+        fitted(**{"data": [1.0], **given})
+    assert type(caught.value) is ValueError
+
+
 def test_an_error_of_the_function_itself_passes() -> None:
-    with pytest.raises(TypeError, match="NoneType") as caught:
-        area(None)  # type: ignore[arg-type]
-    assert type(caught.value) is TypeError
+    with pytest.raises(ValueError, match="no box of side -1") as caught:
+        Box(-1.0).volume()
+    assert type(caught.value) is ValueError
     with pytest.raises(AttributeError, match="'float' object has no attribute 'nothing'"):
         _ = Box(1.0).broken
 

@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 
 from pyspec.cli.arguments import BACKENDS, build_parser
+from pyspec.cli.commands import COMMANDS, main
 from pyspec.cli.completion import SHELLS, commands, completion
-from pyspec.cli.main import COMMANDS, main
 from pyspec.cli.spoken import for_fields, for_flags
 from pyspec.executor import BACKENDS as KNOWN_BACKENDS
 

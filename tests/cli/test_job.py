@@ -71,7 +71,7 @@ def test_every_choice_of_the_template_can_be_taken(folder: Path) -> None:
         ("modls: a\n" + SHORT, r"job.yaml:1: modls: a job has no field 'modls'; did you mean 'mod"),
         ("models: m.yaml\n", r"data: is missing; give 'data:'"),
         ("data: {path: d.csv}\n", r"'models:' is missing"),
-        ("data: {pth: d.csv}\nmodels: m\n", r"job.yaml:1: data: 'path:' is missing"),
+        ("data: {pth: d.csv}\nmodels: m\n", r"job.yaml:1: data.pth: .* did you mean 'path'"),
         ("data: {path: d, fromat: csv}\nmodels: m\n", "no field 'fromat'; did you mean 'format'"),
         ("data: {path: d, format: cvs}\nmodels: m\n", "must be one of .* did you mean 'csv'"),
         ("data: {path: d, select: {x: ten}}\nmodels: m\n", r"data.select.x: give a number or"),
@@ -130,7 +130,7 @@ def test_files_that_are_no_job(tmp_path: Path) -> None:
     ("old", "new", "message"),
     [
         ("path: data.csv", "path: dta.csv", "did you mean 'data.csv'"),
-        ("models: models.yaml", "models: model.yaml", "there is no file .* holds job.yaml, models"),
+        ("models: models.yaml", "models: model.yaml", "no file .* did you mean 'models.yaml'"),
         ("model: doublet", "model: dublet", r"job.yaml:\d+: model: .*did you mean 'doublet'"),
         ("GLP_01_A, model: fade", "GLP_1_A, model: fade", r"dynamics\[0\].*mean 'GLP_01_A'"),
         ("model: fade}", "model: fad}", "there is no model 'fad'"),

@@ -13,7 +13,7 @@ import pytest
 
 from pyspec import File, Project, fit_slices, read
 from pyspec.calls import Named
-from pyspec.cli.main import main
+from pyspec.cli.commands import main
 from pyspec.errors import DataError, ModelError, NoSuchNameError
 from pyspec.fit.slices.cautions import gathered
 from pyspec.model import Measurement, load_model

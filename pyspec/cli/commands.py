@@ -11,7 +11,7 @@ from typing import Any
 
 from pyspec.cli.arguments import WrongArguments, build_parser
 from pyspec.cli.facts import Facts
-from pyspec.cli.fields import JobError
+from pyspec.cli.fields import FlagError, JobError
 from pyspec.cli.spoken import for_flags
 from pyspec.errors import PyspecError
 
@@ -52,7 +52,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except (PyspecError, OSError) as error:
         if given.traceback:
             raise
-        facts["error"] = str(error) if isinstance(error, JobError) else for_flags(str(error))
+        spoken = isinstance(error, (FlagError, JobError))
+        facts["error"] = str(error) if spoken else for_flags(str(error))
         print(f"pyspec: {facts['error']}", file=sys.stderr)
     except MemoryError as error:
         if given.traceback:
@@ -179,16 +180,25 @@ def _show(given: Any) -> int:
     options = {name: getattr(given, name) for name in (*names, *more)}
     block = given.block
     options["block"] = int(block) if block is not None and block.isdigit() else block
+    options["units"] = dict(_pair("--units", text) for text in given.units)
     return show_data(
         given.path,
-        {name: value for name, value in options.items() if value not in (None, False, [])},
+        {name: value for name, value in options.items() if value not in (None, False, [], {})},
         places=given.select,
+        positions=given.at,
         mean=given.mean or [],
         rename=given.rename,
         picture=given.output,
         draw=not given.no_picture,
         facts=given.facts,
     )
+
+
+def _pair(flag: str, text: str) -> tuple[str, str]:
+    name, _, value = text.partition("=")
+    if not name.strip() or not value.strip():
+        raise FlagError(f"{flag} {text}: write axis=unit, such as energy=eV")
+    return name.strip(), value.strip()
 
 
 def _ops(given: Any) -> int:

@@ -1,0 +1,194 @@
+"""Stumbles of a first hour at the command line: what is wrong is said before anything is read or
+fitted, where it stands, in the syntax of where one is."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from pyspec import read
+from pyspec.cli import main
+from pyspec.cli.arguments import PASSES as OFFERED
+from pyspec.cli.arguments import build_parser
+from pyspec.cli.completion import completion
+from pyspec.passes import PASSES
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A new job in a folder with a space and an umlaut, from within."""
+    home = tmp_path / "Gold Probe ä"
+    assert main(["new", str(home)]) == 0
+    monkeypatch.chdir(home)
+    return home
+
+
+def answer(capsys: pytest.CaptureFixture[str], *words: str, code: int = 1) -> str:
+    """What a command that fails says."""
+    capsys.readouterr()
+    assert main(list(words)) == code
+    return capsys.readouterr().err
+
+
+def test_what_new_prints_can_be_pasted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert main(["new", "Gold Probe ä"]) == 0
+    shown = capsys.readouterr().out
+    line = next(line for line in shown.splitlines() if "pyspec show" in line)
+    words = shlex.split(line, comments=True)
+    assert words == ["pyspec", "show", "Gold Probe ä/data.csv"]
+    assert main([*words[1:], "--no-picture"]) == 0
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (["--method", "nelde"], "--method: unknown fit method 'nelde'; did you mean 'nelder'?"),
+        (["--backend", "compield"], "--backend: unknown backend 'compield'"),
+        (["--type", "slice"], "--type must be one of 2d, spectrum, baseline, slices, not 'slice'; "
+         "did you mean 'slices'?"),
+        (["-o", "data.csv"], "data.csv: is a file; the output is a folder"),
+        (["-o", "/proc/none/of/this"], "/proc/none/of/this: cannot be made"),
+    ],
+)  # fmt: skip
+def test_arguments_of_a_fit_are_refused_before_anything_is_read(
+    folder: Path, capsys: pytest.CaptureFixture[str], words: list[str], says: str
+) -> None:
+    Path("data.csv").write_text("not read\n")
+    for check in ([], ["--check"]):
+        assert says in answer(capsys, "fit", "job.yaml", *words, *check)
+
+
+def test_an_output_folder_is_made_by_the_fit_alone(folder: Path) -> None:
+    assert main(["fit", "job.yaml", "--check", "-o", "a/b"]) == 0
+    assert not Path("a").exists()
+    with pytest.raises(SystemExit):
+        main(["fit", "job.yaml", "-o", ""])
+    assert not Path("parameters.csv").exists()
+
+
+JOB = "data: {path: data.csv}\nmodels: models.yaml\nmodel: doublet\n"
+
+
+@pytest.mark.parametrize(
+    ("job", "says"),
+    [
+        (JOB + "fit: {options: {n_starts: many}}", "t.yaml:4: fit.options.n_starts: must be a "
+         "whole number, not 'many'"),
+        (JOB + "fit: {options: {n_start: 3}}", "t.yaml:4: fit.options.n_start: fit: fits have no "
+         "argument 'n_start'; did you mean 'n_starts'?"),
+        (JOB + "dynamics: [{parameter: GLP_01_A, model: fad}]", "t.yaml:4: dynamics[0].model: "),
+        (JOB + "dynamics: [{param: GLP_01_A, model: fade}]", "t.yaml:4: dynamics[0].param: "
+         "'dynamics[0]:' has no field 'param'; did you mean 'parameter'?"),
+        (JOB + "dynamics: [GLP_01_A: fade]", "t.yaml:4: dynamics[0].GLP_01_A: write '- {parameter: "
+         "GLP_01_A, model: fade}'"),
+        (JOB + "output: 3", "t.yaml:4: output: give the name of a folder"),
+        (JOB.replace("path", "pth"), "t.yaml:1: data.pth: 'data:' has no field 'pth'; did you mean "
+         "'path'?"),
+        (JOB.replace("models.yaml", "model.yaml"), "there is no file 'model.yaml'; did you mean "
+         "'models.yaml'?"),
+        (JOB.replace("data.csv}", "data.csv, to: nm}"), "say units: {energy: eV} or another of"),
+    ],
+)  # fmt: skip
+def test_what_is_wrong_in_a_job(
+    folder: Path, capsys: pytest.CaptureFixture[str], job: str, says: str
+) -> None:
+    Path("t.yaml").write_text(job + "\n")
+    assert says in answer(capsys, "fit", "t.yaml", "-q")
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (["show", "data.csv", "-o", "none/look.png"], "look.png: the folder 'none' is missing"),
+        (["show", "data.csv", "-o", "."], ".: is a folder; give the name of a picture"),
+        (["show", "data.csv", "--select", "energy=3"], "--at energy=3 for the position"),
+        (["show", "data.csv", "--select", "time=a"], "--select time=a: write axis=value, "
+         "axis=position or axis=from:to, such as x=0.09, x=10 or energy=281:292"),
+        (["show", "data.csv", "--at", "time=1.5"], "--at time=1.5: write axis=position, from 0"),
+        (["show", "data.csv", "--to", "nm"], "say --units energy=eV or another of"),
+        (["show", "data.csv", "--units", "eV"], "--units eV: write axis=unit"),
+        (["show", "data.csv", "--delimiter", ";"], "no line holds numbers only with the delimiter "
+         "';'; leave that out"),
+        (["show", "job.yaml"], "job.yaml: is YAML, no data; 'pyspec fit' runs a job"),
+        (["explain", "job.yaml", "--after", "shar"], "--after: 'shar' is no pass; did you mean "
+         "'share'?"),
+        (["explain", "job.yaml", "--picture", "none/g.svg"], "the folder 'none' is missing"),
+        (["demo", "-o", "data.csv"], "data.csv: is a file; the output is a folder"),
+        (["demo", "--backend", "comp", "-o", "x"], "--backend: unknown backend 'comp'"),
+    ],
+)  # fmt: skip
+def test_hints_of_other_commands(
+    folder: Path, capsys: pytest.CaptureFixture[str], words: list[str], says: str
+) -> None:
+    assert says in answer(capsys, *words)
+    assert not list(folder.glob("*.png"))
+
+
+def test_a_place_by_its_number(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["show", "data.csv", "--at", "time=3", "--units", "energy=eV", "--to", "meV",
+                 "--json", "--no-picture"]) == 0  # fmt: skip
+    found = json.loads(capsys.readouterr().out)
+    assert found["dims"] == ["energy"]
+    assert found["units"]["energy"] == "meV"
+    assert not [note for note in found["notes"] if "=True" in note or "layout='" in note]
+
+
+def test_simulated_data_can_be_shown(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for name in ("one.csv", "one.npz", "one.h5"):
+        words = ["simulate", "models.yaml", "--energy", "0:20:41", "--seed", "3", "-o", name]
+        assert main([*words, "--noise", "none"]) == 0
+        assert "inf" not in capsys.readouterr().out
+        dataset = read(name)
+        assert dataset.data.shape == (41,)
+        np.testing.assert_allclose(dataset.data, read("one.csv").data, rtol=1e-9)
+    # what is not given is the job's
+    assert main(["simulate", "job.yaml", "--energy", "0:20:41", "-o", "some.h5"]) == 0
+    assert read("some.h5").data.shape == (60, 41)
+    with pytest.raises(SystemExit):
+        main(["simulate", "models.yaml", "--energy", "0:20:41", "--seed", "-1"])
+    assert "must be a whole number from 0 on, not '-1'" in capsys.readouterr().err
+
+
+def test_completion_offers_what_there_is() -> None:
+    assert set(OFFERED) == set(PASSES)
+    script = completion(build_parser(), "bash")
+    assert "separable" in script
+    assert "differential_evolution" in script
+    assert " GLP " in script
+    assert "GLP_resolution" not in script
+
+
+def test_ctrl_c_while_the_command_is_loaded() -> None:
+    code = (
+        "import sys\n"
+        "class Press:\n"
+        "    def find_spec(self, name, path=None, target=None):\n"
+        "        if name == 'pyspec.cli.commands': raise KeyboardInterrupt\n"
+        "sys.meta_path.insert(0, Press())\n"
+        "from pyspec.cli import main\n"
+        "sys.exit(main(['ops']))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "pyspec: interrupted\n")
+
+
+def test_ctrl_c_in_the_baseline_says_what_was_not_begun(
+    folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import pyspec.cli.fit as command
+
+    def pressed(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(command, "_fit_main", pressed)
+    assert main(["fit", "job.yaml", "-q"]) == 130
+    assert "The fit of all spectra together was not begun." in capsys.readouterr().out
