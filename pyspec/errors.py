@@ -53,6 +53,9 @@ class BackendError(PyspecError, RuntimeError):
 class CallError(PyspecError, TypeError):
     """Arguments that a call does not take, or of another kind than it takes."""
 
+    #: Whether one is of another kind than the signature says.
+    of_kind = False
+
 
 class NoSuchNameError(PyspecError, AttributeError):
     """A name that an object does not have; the message says what it has instead."""

@@ -24,10 +24,6 @@ _OF_PYTHON = (TypeError, ValueError, AttributeError, LookupError, OverflowError)
 _BY_POSITION = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
 
 
-class KindError(CallError):
-    """An argument of another kind than its call takes."""
-
-
 def answered(thing: Thing) -> Thing:
     """Gives a function, or the public methods and names of a class, answers of their own.
 
@@ -60,19 +56,20 @@ def _function(function: Callable[..., Any], label: str) -> Callable[..., Any]:
     def call(*args: Any, **kwargs: Any) -> Any:
         try:
             return function(*args, **kwargs)
-        except KindError as error:  # of a call further in: what the user wrote is named instead
-            what = mismatch(function, args, kwargs)
-            if what is None:
+        except (*_OF_PYTHON, PyspecError) as error:
+            if isinstance(error, CallError) and error.of_kind:
+                cause = error.__cause__  # of a call further in: what the user wrote is named
+            elif isinstance(error, PyspecError):
                 raise
-            raise KindError(f"{label}: {what}") from error.__cause__
-        except PyspecError:
-            raise
-        except _OF_PYTHON as error:
+            else:
+                cause = error
             if not isinstance(error, TypeError) or _ran(error, depth):
                 what = mismatch(function, args, kwargs)
                 if what is None:
                     raise  # the error is none of the call
-                raise KindError(f"{label}: {what}") from error
+                found = CallError(f"{label}: {what}")
+                found.of_kind = True
+                raise found from cause
             text = explain(label, inspect.signature(function), args, kwargs)
         raise CallError(text)
 

@@ -215,7 +215,7 @@ class FileFits:
             `seed_values`: name → number or (n_slices,), a DataFrame of such columns, or a list of
             dicts
         seed_adapt : "argmax_shift" shifts the start of every free ``x0`` with the maximum of the
-            slice; None does not
+            slice, where that start is nearer to the slice; None does not
         workers : "processes" (a script then needs ``if __name__ == "__main__":``) or "threads"
         options : as of :func:`pyspec.fit.fit_slices`
 

@@ -9,8 +9,12 @@ import numpy as np
 import numpy.typing as npt
 
 from pyspec.errors import FitError, ModelError, suggest
+from pyspec.executor import make_executor
 from pyspec.fit import FitResult
 from pyspec.model import Measurement, Model
+from pyspec.model.tree import Par
+
+Array = npt.NDArray[np.float64]
 
 
 def one_name(given: str | Sequence[str], what: str) -> str:
@@ -59,7 +63,8 @@ def slice_seeds(
     :func:`seed_from`), "explicit" from `values`: name → a number or (n_slices,), a DataFrame
     with such columns, or a list of such dicts. `adapt` "argmax_shift" then shifts every free
     ``…_x0`` by the distance of the slice's maximum from the baseline's (the mean spectrum's,
-    without a baseline), within its bounds.
+    without a baseline), within its bounds, where that comes nearer to the slice: a maximum that
+    another peak takes over moves nothing.
     """
     n = times.size
     if source not in SEED_SOURCES:
@@ -128,7 +133,30 @@ def _shift(
         for par in model.parameters.values()
         if par.argument == "x0" and par.vary and par.formula is None
     ]
+
+    def moved(par: Par, distance: float) -> float:
+        return float(min(max(par.value + distance, par.min), par.max))
+
+    names, executor = model.opt_param_names, make_executor(model)
+    start = np.array(model.theta(), dtype=np.float64)
+    starts: dict[float, Array] = {}
+
+    def shifted(distance: float) -> Array:
+        """The spectrum of the window where every position starts so far off."""
+        if distance not in starts:
+            theta = start.copy()
+            for par in pars:
+                theta[names.index(par.name)] = moved(par, distance)
+            starts[distance] = np.asarray(executor.run(theta))[window]
+        return starts[distance]
+
     for seed, spectrum in zip(seeds, data, strict=True):
+        kept = np.isfinite(spectrum)
         distance = float(axis[int(np.argmax(spectrum))] - home)
-        for par in pars:
-            seed[par.name] = min(max(par.value + distance, par.min), par.max)
+        far, near = (_distance(spectrum, shifted(d), kept) for d in (0.0, distance))
+        seed |= {par.name: moved(par, distance if near < far else 0.0) for par in pars}
+
+
+def _distance(spectrum: Array, start: Array, kept: npt.NDArray[np.bool_]) -> float:
+    """The sum of squares between a spectrum and where its fit starts."""
+    return float(((spectrum - start)[kept] ** 2).sum())

@@ -140,3 +140,21 @@ def test_a_seed_of_a_wrong_name_is_refused() -> None:
     model.set_axes(energy=X)
     with pytest.raises(FitError, match=r"seeds name 'Gauss_1_A', .* mean 'Gauss_01_A'\?"):
         fit_model(model, Measurement(line()), seeds={"Gauss_1_A": 3.0})
+
+
+def test_a_bound_whose_column_is_that_of_another_parameter_gains_nothing() -> None:
+    # At m = 0 the derivative of a GLP by m is that by F: the slope over their difference used to
+    # promise 1e11 of a χ² of 100.
+    model = load_model(
+        "p:\n  GLP: {A: [90, True], x0: [4.9, True], F: [1, True, 0.1, 5], m: [0.1, True, 0, 1]}\n"
+    )
+    model.set_axes(energy=np.linspace(0.0, 10.0, 101))
+    model.set_values({"GLP_01_A": 100.0, "GLP_01_x0": 5.0, "GLP_01_m": 0.0})
+    clean = np.asarray(model.evaluate())
+    found = 0
+    for seed in range(12):
+        data = clean + np.random.default_rng(seed).normal(0.0, 2.0, clean.shape)
+        result = fit_model(model, Measurement(data, weight=np.full(clean.shape, 0.5)))
+        found += result.values["GLP_01_m"] == 0.0
+        assert not [one for one in result.cautions if "a wider one would lower" in one]
+    assert found > 2

@@ -259,3 +259,30 @@ def test_a_file_of_values_against_time(file: File, backend: str) -> None:
     with pytest.raises(FitError, match="without energies"):
         result.energy  # noqa: B018
     assert trace.get_parameters(fit_type="trace", table=True)["expFun_01_A"].stderr
+
+
+def test_a_maximum_that_another_peak_takes_over_moves_no_start(tmp_path: Path) -> None:
+    # The first peak fades below the second: its start used to jump there, against its bound, and
+    # two of the slices lost both peaks.
+    (tmp_path / "m.yaml").write_text(
+        "pair:\n  Offset: {y0: [10, True, 0, 50]}\n"
+        "  Gauss: {A: [100, True, 0, 500], x0: [84, True, 82, 86], SD: [0.5, True, 0.1, 2]}\n"
+        "  Gauss: {A: [75, True, 0, 500], x0: [87.7, True, 86, 90], SD: [0.5, True, 0.1, 2]}\n"
+    )
+    energy, time = np.linspace(79.0, 92.0, 131), np.arange(12.0)
+    model = load_model(tmp_path / "m.yaml", "pair")
+    model.set_axes(energy=energy)
+    rows = []
+    for k in range(time.size):
+        model.set_values({"Gauss_01_A": 100.0 - 5.0 * k, "Gauss_01_x0": 84.0 + 0.1 * (k < 3)})
+        rows.append(model.evaluate())
+    data = np.random.default_rng(3).poisson(np.array(rows)).astype(float)
+    file = File(Project(tmp_path, show_output=False), data=data, energy=energy, time=time)
+    file.set_noise("poisson")
+    file.load_model("m.yaml", "pair")
+    file.define_baseline(None, 2)
+    file.fit_baseline("pair")
+    slices = file.fit_slice_by_slice("pair")
+    assert slices.success.all()
+    assert (np.abs(slices.start["Gauss_01_x0"] - 84.1) < 0.5).all()
+    assert (np.abs(slices.values["Gauss_01_x0"] - 84.0) < 0.2).all()
