@@ -18,6 +18,9 @@ MAX_CELLS = 1600
 #: Steps that differ by more than this are drawn on an axis that is logarithmic far from zero.
 UNEVEN = 30.0
 
+#: With fewer labelled ticks than these a symlog axis cannot be read.
+LEAST_TICKS = 4
+
 #: At most so many labelled decades stand on one side of zero of a symlog axis.
 MAX_DECADES = 5
 
@@ -110,7 +113,7 @@ def _limit(ax: Any, which: str, axis: Array, limits: Any, *, log: bool) -> None:
 
 def _set_symlog(ax: Any, axis: Array, which: str) -> None:
     """A scale that is linear about zero, over some steps, and logarithmic outside; its ticks are
-    zero and decades, written as numbers."""
+    zero and decades, and where these are few 2 and 5 of each, written as numbers."""
     from matplotlib.ticker import FixedLocator, FuncFormatter, NullFormatter
 
     steps = np.abs(np.diff(axis))
@@ -121,9 +124,13 @@ def _set_symlog(ax: Any, axis: Array, which: str) -> None:
     ticks = [*(-t for t in reversed(_decades(linear, -low))), 0.0, *_decades(linear, high)]
     minor = [s * k * 10.0**d for s, end in ((-1, -low), (1, high)) for d in _powers(linear, end)
              for k in range(2, 10) if k * 10.0**d <= end]  # fmt: skip
+    ticks = [t for t in ticks if low <= t <= high]
+    if len(ticks) < LEAST_TICKS:  # few decades: what lies between them and zero is labelled too
+        more = {t for t in minor if f"{abs(t):e}"[0] in "25"} | {-linear / 2, linear / 2}
+        ticks = sorted({*ticks, *(t for t in more if low <= t <= high)})
     own = getattr(ax, f"{which}axis")
-    own.set_major_locator(FixedLocator([t for t in ticks if low <= t <= high]))
-    own.set_minor_locator(FixedLocator(minor))
+    own.set_major_locator(FixedLocator(ticks))
+    own.set_minor_locator(FixedLocator([t for t in minor if t not in ticks]))
     own.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}".replace("-", "−")))
     own.set_minor_formatter(NullFormatter())
 

@@ -160,6 +160,26 @@ def test_everything_drawn_lies_inside(fit: FitResult) -> None:
         drawn(plot_moving(fit))
 
 
+def test_predictions_on_other_grids_agree(fit: FitResult) -> None:
+    def doubled(axis: Any) -> Any:
+        return np.insert(axis, np.arange(1, axis.size), (axis[1:] + axis[:-1]) / 2)
+
+    axes = [axis for axis in (fit.energy, fit.time) if axis is not None]
+    here = fit.predict(*axes)
+    np.testing.assert_allclose(here.value, fit.fit, rtol=1e-12)
+    every = np.s_[::2] if fit.time is None else np.s_[::2, ::2]
+    half = fit.predict(*(axis[::2] for axis in axes))
+    double = fit.predict(*map(doubled, axes))
+    scale = float(np.abs(here.value).max())
+    for found, wanted in ((half, here), (here, double)):
+        shared = (found.value, wanted.value[every])
+        np.testing.assert_allclose(*shared, rtol=1e-12, atol=1e-12 * scale)
+        assert found.stderr is not None
+        assert wanted.stderr is not None
+        errors = (found.stderr, wanted.stderr[every])
+        np.testing.assert_allclose(*errors, rtol=1e-8, atol=1e-10 * scale)
+
+
 def test_labels_carry_units(fit: FitResult) -> None:
     axes = plot_fit(fit).axes
     assert axes[1].get_xlabel() == "binding energy (eV)"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -228,6 +229,20 @@ def test_a_first_look_at_any_dataset(tmp_path: Path) -> None:
         generator.normal(size=(4, 60)), ("y", "energy"), {"y": np.arange(4), "energy": ENERGY}
     )
     assert plot_overview(row).axes[0].get_xlabel() == "y"
+
+
+def test_an_axis_of_few_decades_is_labelled_between_them() -> None:
+    # Of delays from -5 to 60 only 0 and 10 were labelled.
+    def labels(time: Any) -> list[float]:
+        ax = plot_data(np.zeros((time.size, 60)), ENERGY, time).axes[0]
+        low, high = ax.get_ylim()
+        assert not set(ax.get_yticks()) & set(ax.get_yticks(minor=True))
+        return [float(tick) for tick in ax.get_yticks() if low <= tick <= high]
+
+    delays = np.concatenate([np.linspace(-5, 3, 33), np.geomspace(3.2, 60, 18)])
+    assert labels(delays) == [-5.0, 0.0, 5.0, 10.0, 20.0, 50.0]
+    delays = np.concatenate([np.linspace(-1, 1, 21), np.geomspace(1.2, 2000, 30)])
+    assert labels(delays) == [-1.0, 0.0, 1.0, 10.0, 100.0, 1000.0]
 
 
 def test_large_maps_are_averaged_and_keep_their_borders() -> None:

@@ -10,9 +10,10 @@ import pytest
 from support.drawn import outside
 
 import pyspec
+from pyspec import components
 from pyspec.fit import fit_model
 from pyspec.model import Measurement, load_model
-from pyspec.plot import plot_data, plot_fit, plot_overview, plot_waterfall
+from pyspec.plot import plot_components, plot_data, plot_fit, plot_overview, plot_waterfall
 
 pytest.importorskip("matplotlib")
 
@@ -52,6 +53,37 @@ def test_files_of_instruments(name: str) -> None:
     if dataset.time is not None:
         picture = plot_waterfall(dataset.data, dataset.energy, dataset.time, n=6, source=dataset)
         assert outside(picture) == []
+
+
+#: File → functions of its fit, and how many peaks; `guess` gives the start.
+FITTED = {
+    "xps_real/PET_C1s.csv": ("Offset", "Shirley", "Gauss", "Gauss", "Gauss"),
+    "xps_real/clean_Au_4f.csv": ("Offset", "Shirley", "GLP", "GLP"),
+    "xps_real/FermiEdge.csv": ("Offset", "FermiEdge"),
+}
+START = {
+    "Offset": components.Offset((0, 0, None)),
+    "Shirley": components.Shirley((1e-5, 0, 1)),
+    "Gauss": components.Gauss((1, 0, None), 0, (1, 0.1, 5)),
+    "GLP": components.GLP((1, 0, None), 0, (1, 0.1, 5), (0.3, 0, 1)),
+    "FermiEdge": components.FermiEdge(250, 236.2, components.fixed(300), (0.1, 0, 2), 0, 0),
+}
+
+
+@pytest.mark.parametrize("name", FITTED)
+def test_fits_of_spectra_of_instruments(name: str) -> None:
+    dataset = pyspec.read(DATA / name)
+    file = pyspec.File.from_dataset(dataset)
+    model = pyspec.Model("m", [START[one] for one in FITTED[name]])
+    model.set_axes(energy=dataset.energy)
+    if len(FITTED[name]) > 2:
+        model.guess(dataset.data)
+    file.add_model(model)
+    result = file.fit_spectrum("m")
+    assert result.statistics["r2"] > 0.98
+    for figure in (plot_fit(result), plot_components(result)):
+        assert outside(figure) == []
+        assert figure.axes[-1].get_xlabel() == plot_overview(dataset).axes[0].get_xlabel()
 
 
 @pytest.mark.parametrize("name", SERIES)

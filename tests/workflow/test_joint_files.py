@@ -108,6 +108,9 @@ def test_three_files_on_their_own_grids(tmp_path: Path, backend: str) -> None:
     alone = [f.fit_2d("peak", seed_source="model").stderr["Gauss_01_x0"] for f in project.files]
     assert joint.stderr["Gauss_01_x0"] < min(alone)
     assert "file02_Gauss_01_A" in str(joint)
+    named = "file00_ is scan 0, file01_ is scan 1, file02_ is scan 2"
+    assert str(joint).splitlines()[1] == named
+    assert named in joint._repr_html_()
     assert "3 files together" in joint._repr_html_()
     with pytest.raises(AttributeError, match=r"joint\[0\].fit"):
         joint.fit  # noqa: B018

@@ -17,6 +17,10 @@ from pyspec.fit.table import CorrelationTable, ParameterTable
 Array = npt.NDArray[np.float64]
 
 
+#: So many files are named above the table of a joint fit.
+MOST_NAMES = 20
+
+
 class JointFit(FitResult):
     """The fit of all files as one: arrays are those of the files, flat, one after the other."""
 
@@ -133,10 +137,18 @@ class JointResult(Sequence[FitResult]):
         return self.joint.conf_interval(**options)
 
     def __str__(self) -> str:
-        return str(self.joint)
+        head, _, rest = str(self.joint).partition("\n")
+        return "\n".join(filter(None, (head, self._names(), rest)))
+
+    def _names(self) -> str:
+        """Which file a name of a parameter begins with."""
+        found = [f"file{k:02d}_ is {one.file_name}" for k, one in enumerate(self) if one.file_name]
+        more = ["…"] if len(found) > MOST_NAMES else []
+        return ", ".join([*found[:MOST_NAMES], *more])
 
     def __repr__(self) -> str:
         return f"<JointResult of {len(self)} files: {self.joint!r}>"
 
     def _repr_html_(self) -> str:
-        return f"<b>{escape(f'{len(self)} files together')}</b><br>{self.joint._repr_html_()}"
+        names = f"{len(self)} files together: {self._names()}".rstrip(": ")
+        return f"<b>{escape(names)}</b><br>{self.joint._repr_html_()}"
