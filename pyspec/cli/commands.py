@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 import sys
 import warnings
@@ -10,7 +9,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from pyspec.cli.arguments import WrongArguments, build_parser
-from pyspec.cli.facts import Facts
+from pyspec.cli.facts import Facts, hush
 from pyspec.cli.fields import FlagError, JobError
 from pyspec.cli.spoken import for_flags
 from pyspec.errors import PyspecError
@@ -47,7 +46,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print("pyspec: interrupted", file=sys.stderr)
         code = INTERRUPTED
     except BrokenPipeError:
-        _hush()
+        hush()
         return OK
     except (PyspecError, OSError) as error:
         if given.traceback:
@@ -74,13 +73,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         try:
             facts.show(given.command, code)
         except BrokenPipeError:
-            _hush()
+            hush()
     return code
-
-
-def _hush() -> None:
-    """The reader went away (pyspec ops | head): nothing more to say, and no error at exit."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def join_values(arguments: Sequence[str]) -> list[str]:

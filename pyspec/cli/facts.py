@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import io
 import json
+import os
+import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, redirect_stdout
 from pathlib import Path
@@ -31,6 +33,20 @@ class Facts(dict[str, Any]):
         """Prints one JSON object: command, exit code, and what was found."""
         found = {"command": command, "exit_code": exit_code, **self}
         print(json.dumps(plain(found), indent=1, ensure_ascii=False, allow_nan=False), flush=True)
+
+
+def said(text: str) -> None:
+    """Prints at once. Where the reader went away (pyspec fit ... | head) nothing more is said, and
+    what is left to do, such as writing what was fitted, is done."""
+    try:
+        print(text, flush=True)
+    except BrokenPipeError:
+        hush()
+
+
+def hush() -> None:
+    """From here on what is printed goes nowhere, and is no error at the end."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def plain(value: Any) -> Any:

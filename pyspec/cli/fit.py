@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from pyspec.cli.facts import Facts, data_facts, model_facts
+from pyspec.cli.facts import Facts, data_facts, model_facts, said
 from pyspec.cli.fields import FlagError
 from pyspec.cli.folder import check_folder
 from pyspec.cli.job import FIT_TYPES, Job, read_job
@@ -32,6 +32,7 @@ from pyspec.io import Dataset, save_fit, write_parameters, write_text
 from pyspec.io.parameters import plain_result, result_json
 from pyspec.model import Measurement
 from pyspec.plot import PlotConfig, PlotError, plot_fit, report
+from pyspec.workflow.fits import BASELINE
 from pyspec.workflow.windows import index_range, nearest_row
 
 #: Exit codes beside 0: the fit did not converge, Ctrl-C. A signal ends with 128 and its number.
@@ -57,7 +58,7 @@ def run_fit(path: Path, given: Overrides, facts: Facts) -> int:
         job.folder = given.output
     _override(job, given)
     check_folder(job.folder)
-    say: Callable[[str], None] = (lambda text: None) if given.quiet else _say
+    say: Callable[[str], None] = (lambda text: None) if given.quiet else said
     dataset = load_data(job)
     say(for_fields(dataset.describe()))
     kind = _kind(job, dataset)
@@ -66,19 +67,19 @@ def run_fit(path: Path, given: Overrides, facts: Facts) -> int:
         model = load_the_model(job, dataset, kind == "2d")
         model.check()
         facts.update(data=data_facts(dataset, for_fields), type=kind, **model_facts(model))
-        print(f"\n{model.describe()}\n\n{path}: all is well; without --check this is fitted")
+        said(f"\n{model.describe()}\n\n{path}: all is well; without --check this is fitted")
         return 0
     say(f"\nFitting {_TITLES[kind]} ...")
     with Hold() as hold:  # what was fitted is written, whenever a signal comes
         results = _fits(job, dataset, where, kind, hold)
         last = results[-1]
-        print(f"\n{for_fields(str(last))}\n")
+        said(f"\n{for_fields(str(last))}\n")
         written = write_results(job, dataset, results, say)
-        print(f"Written to {job.folder}: {', '.join(written)}")
+        said(f"Written to {job.folder}: {', '.join(written)}")
         if last.interrupted:
-            print("Interrupted: this is the best point so far, and marked as such in these files.")
-            if last.fit_type != kind:
-                print(f"The fit of {_TITLES[kind]} was not begun.")
+            said("Interrupted: this is the best point so far, and marked as such in these files.")
+            if last.fit_type == "baseline" != kind:
+                said(f"Not begun: the fit of {_TITLES[kind]}.")
         facts.update(folder=job.folder, written=written)
         facts["results"] = [plain_result(result) for result in results]
         code = _exit_code(results, say)
@@ -108,12 +109,8 @@ _TITLES = {
     "2d": "all spectra together",
     "spectrum": "one spectrum",
     "baseline": "the baseline",
-    "slices": "spectrum by spectrum",
+    "slices": "each spectrum by itself",
 }
-
-
-def _say(text: str) -> None:
-    print(text, flush=True)
 
 
 def _kind(job: Job, dataset: Dataset) -> str:
@@ -191,6 +188,7 @@ def _fit_one(
         model, measurement, progress=job.fit.progress, seeds=known or None, **options
     )
     result.fit_type, result.file_name = kind, dataset.name
+    result.started_from = BASELINE if known else ""
     return result
 
 
@@ -210,6 +208,7 @@ def _fit_slices(job: Job, dataset: Dataset, where: Windows, seeds: dict[str, flo
         **_options(job, measurement),
     )
     slices.file_name = dataset.name
+    slices.started_from = BASELINE if seeds else ""
     return slices
 
 
@@ -237,7 +236,7 @@ def write_results(
     for result in results:
         name = "report.html" if result is last else f"report_{result.fit_type}.html"
         title = job.name if result is last else f"{job.name}: {result.fit_type}"
-        notes = dataset.notes
+        notes = [for_fields(note) for note in dataset.notes]
         report(result, folder / name, title=title, notes=notes, config=config)
         written.append(name)
     written += _write_parameters(last, folder)

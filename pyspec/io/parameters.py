@@ -16,6 +16,7 @@ from pyspec.fit import FitResult, ParameterTable, SliceResults
 from pyspec.io.atomic import plain_path, write_text
 from pyspec.io.contents import versions
 from pyspec.model.digest import digest
+from pyspec.model.units import parameter_units
 
 
 def parameters_csv(table: ParameterTable) -> str:
@@ -37,12 +38,14 @@ def parameters_json(table: ParameterTable) -> str:
 
 def plain_result(result: FitResult | SliceResults) -> dict[str, Any]:
     """Everything about a fit but its arrays: parameters, statistics, how it ended and where it
-    began, sha256 of data and model text, versions."""
+    began, units of axes, data and parameters, sha256 of data and model text, versions."""
     measurement, model = result.measurement, result.model
-    data = measurement.data
+    data, units = measurement.data, parameter_units(model, result.units)
     return {
         **result.to_dict(),
         "started_from": result.started_from,
+        "units": dict(result.units),
+        "parameter_units": {k: unit for k, unit in units.items() if unit},
         "data_sha256": None if data is None else digest(data),
         "model_sha256": hashlib.sha256(model.to_yaml().encode()).hexdigest(),
         "versions": versions(),

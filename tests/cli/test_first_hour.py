@@ -191,4 +191,29 @@ def test_ctrl_c_in_the_baseline_says_what_was_not_begun(
 
     monkeypatch.setattr(command, "_fit_main", pressed)
     assert main(["fit", "job.yaml", "-q"]) == 130
-    assert "The fit of all spectra together was not begun." in capsys.readouterr().out
+    assert "Not begun: the fit of all spectra together." in capsys.readouterr().out
+
+
+def test_a_reader_that_goes_away_loses_no_fit(folder: Path) -> None:
+    # pyspec fit job.yaml | head -1 ended before the results were written.
+    code = "import sys; from pyspec.cli import main; sys.exit(main(['fit', 'job.yaml']))"
+    process = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE)
+    assert process.stdout is not None
+    process.stdout.close()
+    assert process.wait() == 0
+    assert {path.name for path in Path("results").iterdir()} >= {"report.html", "parameters.json"}
+
+
+def test_what_is_written_has_units_hints_of_jobs_and_the_start(folder: Path) -> None:
+    job = Path("job.yaml").read_text()
+    units = "  units: {energy: eV, time: ps}\n"
+    Path("job.yaml").write_text(job.replace("  # units: {energy: eV, time: ps}\n", units))
+    assert main(["fit", "job.yaml", "-q"]) == 0
+    found = json.loads(Path("results/parameters.json").read_text())
+    assert found["units"] == {"energy": "eV", "time": "ps"}
+    assert found["parameter_units"]["GLP_01_x0"] == "eV"
+    assert found["parameter_units"]["GLP_01_A_expFun_01_tau"] == "ps"
+    assert found["started_from"] == "the baseline fit"
+    report = Path("results/report.html").read_text()
+    assert "transpose: true" in report
+    assert "transpose=True" not in report

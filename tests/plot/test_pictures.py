@@ -138,7 +138,7 @@ def test_pictures_go_into_axes_and_figures_of_the_caller(
 
 
 def test_unwritable_picture_leaves_nothing(fits: dict[str, FitResult], tmp_path: Path) -> None:
-    with pytest.raises(PlotError, match="cannot write"):
+    with pytest.raises(PlotError, match="nowhere' is missing; create it first"):
         plot_fit(fits["1d"], save_path=tmp_path / "nowhere" / "fit.png")
     with pytest.raises(PlotError, match="no pictures of the kind 'xyz'"):
         plot_fit(fits["1d"], save_path=tmp_path / "fit.xyz")
