@@ -29,7 +29,7 @@ from pyspec.model.parts import need_part, owner_of, parts_of, retell, with_parts
 from pyspec.model.peer_names import ModelNames
 from pyspec.model.sampling import terms
 from pyspec.model.show import html_table, parameter_cells
-from pyspec.model.to_yaml import model_text, whole_text
+from pyspec.model.to_yaml import model_text, whole_text, write_model
 from pyspec.model.tree import ENERGY, Component, Copier, Dynamics, Par, Profile
 
 Array = npt.NDArray[np.float64]
@@ -210,7 +210,7 @@ class Model(ModelNames):
         section ``attached``); written to `path` where that is given."""
         text = whole_text(self.name, self.components, self.quantities, self.parameters)
         if path is not None:
-            Path(path).write_text(text, encoding="utf-8")
+            write_model(Path(path), text)
         return text
 
     def guess(self, data: npt.ArrayLike) -> dict[str, float]:

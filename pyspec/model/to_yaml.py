@@ -6,7 +6,9 @@ import json
 import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
 
+from pyspec.errors import ModelError
 from pyspec.model.free import free_text
 from pyspec.model.kinetics import scheme_name, state_name, states_of
 from pyspec.model.own import functions_text
@@ -59,6 +61,15 @@ def dynamics_names(target: str, n_subcycles: int) -> list[str]:
 def profile_name(target: str) -> str:
     """What the profile model of a parameter is called."""
     return f"{target}_profile"
+
+
+def write_model(path: Path, text: str) -> None:
+    """Writes a model file. Raises :class:`ModelError` where that cannot be."""
+    try:
+        path.write_text(text, encoding="utf-8")
+    except OSError as error:
+        why = f"cannot be written ({error.strerror}); its folder must be there"
+        raise ModelError(f"{path}: {why}") from error
 
 
 def whole_text(

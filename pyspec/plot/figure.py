@@ -57,6 +57,7 @@ class Sheet:
     def panel(self, size: tuple[float, float], config: PlotConfig) -> Any:
         """The Axes of a picture with one panel of `size` inches."""
         if self.ax is not None:
+            _check_colours(config)
             self.figure = self.ax.get_figure()
             return self.ax
         return self.panels(size, config).subplots()
@@ -65,6 +66,7 @@ class Sheet:
         """The Figure or SubFigure of a picture with several panels."""
         if self.ax is not None:
             raise PlotError("this picture has several panels; give fig= (a Figure or SubFigure)")
+        _check_colours(config)
         if self.fig is None:
             self.figure = _new_figure(size, config.dpi_plot, self.show)
         else:
@@ -90,6 +92,23 @@ class Sheet:
         if self.show:
             _show(root)
         return self.figure
+
+
+def _check_colours(config: PlotConfig) -> None:
+    """Raises :class:`PlotError` for colours that matplotlib does not know."""
+    known = matplotlib().colormaps
+    from matplotlib.colors import is_color_like
+
+    for name in ("z_colormap", "z_colormap_res"):
+        word = getattr(config, name)
+        if word not in known and not (name == "z_colormap" and word == "auto"):
+            hint = suggest(word, list(known)) or "; such as 'viridis' or 'RdBu_r'"
+            raise PlotError(f"{name} is {word!r}, which is no colormap of matplotlib{hint}")
+    for word in [*(config.colors or ()), config.refline_color]:
+        if not is_color_like(word):
+            raise PlotError(f"{word!r} is no colour; write one such as 'red', 'C0' or '#1f77b4'")
+    if any(not 0.0 <= alpha <= 1.0 for alpha in config.alphas or ()):
+        raise PlotError(f"alphas must lie between 0 and 1, not {list(config.alphas or ())}")
 
 
 def check_suffix(path: str | Path) -> None:

@@ -26,6 +26,10 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
 
 
+#: What the name of a report may end in.
+SUFFIXES = (".html", ".htm")
+
+
 @answered
 def report(
     result: Any,
@@ -54,6 +58,8 @@ def report(
         says so.
     """
     given, fit = config_of(options), fit_of(result, "report")
+    if Path(path).suffix.lower() not in SUFFIXES:
+        raise PlotError(f"{path}: a report is one page of HTML; end its name in .html")
     parts = slice_parts if isinstance(fit, SliceResults) else fit_parts
     page = PAGE.format(
         title=escape(title or heading(fit)), css=CSS, badge=_badge(fit),
