@@ -216,6 +216,8 @@ NAMES: dict[str, dict[str, str]] = {
         "fit": "evaluate it with to_result().fit, or fit again with refit()",
         "residual": "it is to_result().residual",
         "params": "the table is stored.table, values are stored.values",
+        "compare_models": "compare all fits of an archive: FitResults.load(path).compare_models()",
+        "report": "write it with pyspec.report(stored, 'report.html')",
     },
 }  # fmt: skip
 

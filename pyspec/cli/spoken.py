@@ -42,6 +42,8 @@ PHRASES = (
 #: No part of another word, and no name of an axis behind a flag: "--at energy=3".
 _WHOLE = r"(?<![\w-])(?<!--at )(?<!--units )(?<!--select )"
 
+_TURNS = re.compile(r"such as \['none', '([^']*)'\], or leave frequency out")
+
 _CALL = re.compile(r"read\((?:\.\.\.|'[^']*'), ([^()]*)\)")
 
 
@@ -55,6 +57,7 @@ def for_flags(text: str) -> str:
         text = re.sub(rf"{_WHOLE}{name}=True\b", flag, text)
         text = re.sub(rf"{_WHOLE}{name}=(?=[\w'\".(])", f"{flag} ", text)
         text = re.sub(rf"{_WHOLE}{name}=(?!=)", flag, text)
+    text = _TURNS.sub(r"such as none,\1@0.25, or leave '@' out", text)
     return text.replace(", --", " --")
 
 

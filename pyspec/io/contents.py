@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import platform
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, fields
 from importlib.metadata import version
 from typing import Any
@@ -69,9 +69,16 @@ def slices_contents(slices: SliceResults) -> dict[str, Any]:
         "rows": slices.rows,
         "status": list(slices.status),
         "message": [text.replace("\x00", "") for text in slices.message],
+        "cautions": [_lines(() if one.result is None else one.result.cautions) for one in slices],
+        "started_from": slices.started_from,
         "settings": _settings(done[0]) if done else {**none, "backend": slices.backend},
         **common,
     }
+
+
+def _lines(cautions: Sequence[str]) -> str:
+    """Texts as one, each a line of its own."""
+    return "\n".join(" ".join(text.replace("\x00", "").split()) for text in cautions)
 
 
 def _common(model: Model, measurement: Measurement) -> dict[str, Any]:
@@ -163,6 +170,7 @@ def _statistics(result: FitResult) -> dict[str, Any]:
     }
     facts |= {"message": result.message.replace("\x00", ""), "seconds": result.seconds}
     facts["without_effect"] = list(result.without_effect)
+    facts |= {"cautions": _lines(result.cautions), "started_from": result.started_from}
     return {**dict(getattr(result, "statistics", {})), **facts}
 
 

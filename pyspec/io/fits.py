@@ -187,5 +187,9 @@ def _stored(
     for what in ("rows", "redchi", "chisqr", "nfev"):
         common[what] = contents[what]
     return StoredSlices(
-        **common, status=tuple(contents["status"]), message=tuple(contents["message"])
+        **common,
+        status=tuple(contents["status"]),
+        message=tuple(contents["message"]),
+        warned=tuple(contents.get("cautions", ())),
+        started_from=str(contents.get("started_from", "")),
     )

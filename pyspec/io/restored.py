@@ -58,8 +58,16 @@ def restored_fit(
         "expressions": {row.name: row.expr for row in table if row.expr is not None},
         "start": {row.name: row.init for row in table if row.init is not None},
         "nfev": int(statistics["nfev"]),
+        "cautions": cautions_of(statistics),
     }
-    return FitResult(problem, minimizer, outcome, **facts)
+    result = FitResult(problem, minimizer, outcome, **facts)
+    result.started_from = str(statistics.get("started_from", ""))
+    return result
+
+
+def cautions_of(facts: Mapping[str, Any]) -> tuple[str, ...]:
+    """The cautions of a fit; archives did not hold them at first."""
+    return tuple(str(facts.get("cautions", "")).splitlines())
 
 
 def restored_slices(
@@ -112,6 +120,7 @@ def restored_slices(
             expressions={one.name: one.expr for one in table if one.expr is not None},
             start={one.name: one.init for one in table if one.init is not None},
             nfev=int(facts["nfev"]),
+            cautions=cautions_of(facts),
         )
         fits.append(SliceFit(index, int(row), status, message, result))
     stopped = any(fit.status == "interrupted" for fit in fits)

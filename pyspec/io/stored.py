@@ -24,8 +24,9 @@ from pyspec.fit import (
     fit_slices,
 )
 from pyspec.fit.predict import Prediction
+from pyspec.fit.slices.cautions import gathered
 from pyspec.formula import parse
-from pyspec.io.restored import restored_fit, restored_slices
+from pyspec.io.restored import cautions_of, restored_fit, restored_slices
 from pyspec.model import (
     Measurement,
     Model,
@@ -223,6 +224,11 @@ class StoredFit(Stored):
         np.fill_diagonal(matrix, 1.0)
         return CorrelationTable([self.free_names[k] for k in kept], matrix)
 
+    @property
+    def cautions(self) -> tuple[str, ...]:
+        """What the fit cautioned about; see :attr:`FitResult.cautions`."""
+        return cautions_of(self.statistics)
+
     def refit(
         self, data: npt.NDArray[Any] | None = None, *, start: str = "best", **options: Any
     ) -> FitResult:
@@ -265,6 +271,7 @@ class StoredFit(Stored):
             f"χ² {self.chisqr:.8g}, reduced χ² {self.redchi:.8g}; "
             f"{self.statistics['n_data']} points, {self.statistics['n_free']} free parameters; "
             f"pyspec {self.versions.get('pyspec')}",
+            *(f"Caution: {text}" for text in self.cautions),
         ]
 
     def __repr__(self) -> str:
@@ -281,6 +288,7 @@ class StoredSlices(Stored):
     values, stderr, start : name → (n,), NaN where there is none
     redchi, chisqr, nfev : (n,)
     status, message : how each slice ended
+    warned : what each slice cautioned about, a line for each
     """
 
     rows: npt.NDArray[np.int64]
@@ -292,9 +300,19 @@ class StoredSlices(Stored):
     nfev: Array
     status: tuple[str, ...]
     message: tuple[str, ...]
+    warned: tuple[str, ...] = ()
+    started_from: str = ""
 
     def __len__(self) -> int:
         return len(self.status)
+
+    @property
+    def cautions(self) -> tuple[str, ...]:
+        """What the fits cautioned about, each kind once; see :attr:`SliceResults.cautions`."""
+        pairs = zip(self.time if self.time is not None else (), self.warned, strict=False)
+        return gathered(
+            [(float(time), tuple(text.splitlines())) for time, text in pairs], len(self)
+        )
 
     @property
     def model_time(self) -> None:
@@ -350,24 +368,23 @@ class StoredSlices(Stored):
     def to_result(self, data: npt.NDArray[Any] | None = None) -> SliceResults:
         """The fits as SliceResults, without fitting: for pictures and reports. `data` are needed
         where the archive has none."""
-        facts = [
-            {"status": status, "message": message, "redchi": redchi, "chisqr": chisqr, "nfev": nfev}
-            for status, message, redchi, chisqr, nfev in zip(
-                self.status, self.message, self.redchi, self.chisqr, self.nfev, strict=True
-            )
-        ]
+        names = ("status", "message", "redchi", "chisqr", "nfev", "cautions")
+        warned = self.warned or ("",) * len(self)
+        columns = (self.status, self.message, self.redchi, self.chisqr, self.nfev, warned)
+        facts = [dict(zip(names, row, strict=True)) for row in zip(*columns, strict=True)]
         tables = [self.at(k) for k in range(len(self))]
         measurement, model = self.measurement(data), self.model()
         time = np.asarray(self.time)
         result = restored_slices(model, measurement, time, self.rows, tables, facts, self.settings)
-        result.file_name = self.file_name
+        result.file_name, result.started_from = self.file_name, self.started_from
         return result
 
     def _lines(self) -> list[str]:
         counts = ", ".join(f"{n} {status}" for status, n in Counter(self.status).items())
         return [
             f"{self.settings['method']} on {self.settings['backend']}: {len(self)} slices, "
-            f"{counts}; pyspec {self.versions.get('pyspec')}"
+            f"{counts}; pyspec {self.versions.get('pyspec')}",
+            *(f"Caution: {text}" for text in self.cautions),
         ]
 
     def __repr__(self) -> str:

@@ -108,7 +108,7 @@ def _check_colours(config: PlotConfig) -> None:
         if not is_color_like(word):
             raise PlotError(f"{word!r} is no colour; write one such as 'red', 'C0' or '#1f77b4'")
     if any(not 0.0 <= alpha <= 1.0 for alpha in config.alphas or ()):
-        raise PlotError(f"alphas must lie between 0 and 1, not {list(config.alphas or ())}")
+        raise PlotError(f"alphas: give numbers from 0 to 1, not {list(config.alphas or ())}")
 
 
 def check_suffix(path: str | Path) -> None:

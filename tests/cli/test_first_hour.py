@@ -121,6 +121,8 @@ def test_what_is_wrong_in_a_job(
         (["show", "job.yaml"], "job.yaml: is YAML, no data; 'pyspec fit' runs a job"),
         (["explain", "job.yaml", "--after", "shar"], "--after: 'shar' is no pass; did you mean "
          "'share'?"),
+        (["explain", "models.yaml", "--dynamics", "GLP_01_A=fade@0.2"], "as none,fade@0.25, or "
+         "leave '@' out"),
         (["explain", "job.yaml", "--picture", "none/g.svg"], "the folder 'none' is missing"),
         (["demo", "-o", "data.csv"], "data.csv: is a file; the output is a folder"),
         (["demo", "--backend", "comp", "-o", "x"], "--backend: unknown backend 'comp'"),

@@ -11,7 +11,7 @@ import pytest
 from pyspec import File, FitResults, Project, Simulator
 from pyspec.errors import DataError
 from pyspec.fit import fit_model, fit_slices
-from pyspec.io import load_fit, save_fit
+from pyspec.io import load_fit, load_fits, save_fit
 from pyspec.model import Measurement, load_dynamics, load_model
 from pyspec.plot import plot_components, plot_fit, plot_moving, report
 
@@ -148,3 +148,29 @@ def test_labels_of_a_project_stay_with_its_models_and_fits(tmp_path: Path) -> No
     for figure in figures:
         assert figure.axes[-1].get_xlabel() == "Binding energy (eV)"
         assert figure.axes[-1].get_xlim() == (90, 80)
+
+
+def test_cautions_and_the_start_are_kept(tmp_path: Path) -> None:
+    # A fit with a parameter at its bound lost its caution: loaded, it looked good.
+    model = load_model(
+        "m:\n  Offset: {y0: [10, True]}\n"
+        "  Gauss: {A: [20, True], x0: [9, True, 5, 15], SD: [0.8, True, 0.1, 0.9]}\n"
+    )
+    energy, time = np.linspace(0.0, 20.0, 101), np.arange(4.0)
+    clean = 10 + 20 * np.exp(-(((energy - 9.0) / 1.2) ** 2) / 2)
+    data = clean + np.random.default_rng(2).normal(0.0, 0.3, (4, 101))
+    file = File(Project(tmp_path, show_output=False), data=data, energy=energy, time=time)
+    file.add_model(model)
+    file.define_baseline(None, 1)
+    one, slices = file.fit_baseline("m"), file.fit_slice_by_slice("m")
+    assert one.cautions[0].startswith("Gauss_01_SD ended at its bound (max 0.9); a wider one would")
+    assert slices.cautions[0].startswith("in 4 of 4 slices")
+    file.save_fit("kept.h5")
+    first, second = load_fits(tmp_path / "kept.h5")
+    for stored, fit in ((first, one), (second, slices)):
+        again = stored.to_result()
+        assert stored.cautions == again.cautions == fit.cautions
+        assert again.started_from == fit.started_from
+        assert f"Caution: {fit.cautions[0]}" in str(stored)
+        page = report(stored, tmp_path / "kept.html").read_text(encoding="utf-8")
+        assert "Gauss_01_SD ended at its bound (max 0.9)" in page
