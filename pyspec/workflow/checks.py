@@ -209,3 +209,14 @@ def refuse_nonfinite(data: npt.NDArray[Any]) -> None:
         f"data holds {count} values that are {kinds}, first at {place}; leave these points "
         "out, nan_policy='omit' of a File or mask=, or replace them"
     )
+
+
+def held(n_dim: int, has_energy: bool) -> str:
+    """What a file holds that a call does not take, and what to call or give instead."""
+    if n_dim == 2:
+        return (
+            "spectra over time; a trace is one value for each time: "
+            "File(data=file.data[:, 7], time=file.time), or fit all with fit_2d"
+        )
+    kind, call = ("spectrum", "fit_spectrum") if has_energy else ("trace", "fit_trace")
+    return f"one {kind}; this needs data of shape (time, energy); use {call}"

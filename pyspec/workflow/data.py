@@ -19,6 +19,7 @@ from pyspec.workflow.checks import (
     check_mask,
     check_nan_policy,
     check_pattern,
+    held,
     no_axes,
 )
 from pyspec.workflow.noise import Noise, make_noise
@@ -393,7 +394,6 @@ class FileData:
             raise DataError(f"file {self.name!r} has no data: File(..., data=...)")
         if dimension is not None and self.data.ndim != dimension:
             raise DataError(
-                f"file {self.name!r} holds one spectrum; this needs data of shape (time, energy); "
-                "use fit_spectrum"
+                f"file {self.name!r} holds {held(self.data.ndim, self.energy is not None)}"
             )
         return self.data
