@@ -56,7 +56,7 @@ def test_what_new_prints_can_be_pasted(
         (["--type", "slice"], "--type must be one of 2d, spectrum, baseline, slices, not 'slice'; "
          "did you mean 'slices'?"),
         (["-o", "data.csv"], "data.csv: is a file; the output is a folder"),
-        (["-o", "/proc/none/of/this"], "/proc/none/of/this: cannot be made"),
+        (["-o", "/proc/none/of/this"], "pyspec: /proc/none/of/this: "),
     ],
 )  # fmt: skip
 def test_arguments_of_a_fit_are_refused_before_anything_is_read(
