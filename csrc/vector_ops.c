@@ -7,61 +7,7 @@
 
 #define BLOCK_OP(name) JOIN(pyspec_block_, name, ISA_SUFFIX)
 
-/* target[n][L] = or += value[n][L] */
-void BLOCK_OP(add)(double *restrict target, const double *restrict value, int64_t n, int store)
-{
-    if (store)
-        for (int64_t i = 0; i < n * L; i++)
-            target[i] = value[i];
-    else
-        for (int64_t i = 0; i < n * L; i++)
-            target[i] = target[i] + value[i];
-}
-
-/* target[n][L] = or += line[n] in every lane */
-void BLOCK_OP(spread)(double *restrict target, const double *restrict line, int64_t n, int store)
-{
-    if (store)
-        FOR_BLOCK FOR_LANES target[AT] = line[i];
-    else
-        FOR_BLOCK FOR_LANES target[AT] = target[AT] + line[i];
-}
-
-/* target[n][L] = or += value[n][L] * factor[L] */
-void BLOCK_OP(scale)(double *restrict target, const double *restrict value,
-                     const double *restrict factor, int64_t n, int store)
-{
-    if (store)
-        FOR_BLOCK FOR_LANES target[AT] = value[AT] * factor[l];
-    else
-        FOR_BLOCK FOR_LANES target[AT] = target[AT] + value[AT] * factor[l];
-}
-
-/* target[n][L] = or += line[n] * factor[L] */
-void BLOCK_OP(spread_scaled)(double *restrict target, const double *restrict line,
-                             const double *restrict factor, int64_t n, int store)
-{
-    if (store)
-        FOR_BLOCK FOR_LANES target[AT] = line[i] * factor[l];
-    else
-        FOR_BLOCK FOR_LANES target[AT] = target[AT] + line[i] * factor[l];
-}
-
-/* value[n][L] *= factor[n][L]; where the factor is 0 so is the value, be it what it may */
-void BLOCK_OP(weigh)(double *restrict value, const double *restrict factor, int64_t n)
-{
-    FOR_BLOCK FOR_LANES value[AT] = factor[AT] == 0.0 ? 0.0 : value[AT] * factor[AT];
-}
-
-/* The dot products, lane by lane, of some columns with some others over a block: GRAM_TILE x
- * GRAM_TILE sums are kept in registers. Every sum runs over the block in order, so that the
- * size of a tile changes no bits. */
-#if defined(__AVX512F__)
-#define GRAM_TILE 4
-#else
-#define GRAM_TILE 3
-#endif
-
+/* The lanes of a row in vectors of the processor, which compilers do not find by themselves. */
 #if defined(__GNUC__)
 #if defined(__AVX512F__)
 #define WIDTH 8
@@ -79,23 +25,80 @@ static ALWAYS_INLINE vector load_vector(const double *from)
     return value;
 }
 
-static ALWAYS_INLINE void add_vector(double *to, vector value)
+static ALWAYS_INLINE vector same_in_all(double value)
 {
-    value = load_vector(to) + value;
+    return value - (vector){0.0}; /* x - 0 is x, -0 too */
+}
+
+static ALWAYS_INLINE void put_vector(double *to, vector value, int store)
+{
+    if (!store)
+        value = load_vector(to) + value;
     memcpy(to, &value, sizeof value);
 }
 #else
 #define WIDTH 1
 typedef double vector;
 #define load_vector(from) (*(from))
-#define add_vector(to, value) (*(to) += (value))
+#define same_in_all(value) (value)
+#define put_vector(to, value, store) (*(to) = (store) ? (value) : *(to) + (value))
+#endif
+
+#define FOR_WIDTHS for (int at = 0; at < L; at += WIDTH)
+
+/* target[n][L] = or += value[n][L] */
+void BLOCK_OP(add)(double *restrict target, const double *restrict value, int64_t n, int store)
+{
+    if (store)
+        for (int64_t i = 0; i < n * L; i++)
+            target[i] = value[i];
+    else
+        for (int64_t i = 0; i < n * L; i++)
+            target[i] = target[i] + value[i];
+}
+
+/* target[n][L] = or += line[n] in every lane */
+void BLOCK_OP(spread)(double *restrict target, const double *restrict line, int64_t n, int store)
+{
+    FOR_BLOCK FOR_WIDTHS put_vector(target + i * L + at, same_in_all(line[i]), store);
+}
+
+/* target[n][L] = or += value[n][L] * factor[L] */
+void BLOCK_OP(scale)(double *restrict target, const double *restrict value,
+                     const double *restrict factor, int64_t n, int store)
+{
+    FOR_BLOCK FOR_WIDTHS put_vector(target + i * L + at,
+                                    load_vector(value + i * L + at) * load_vector(factor + at),
+                                    store);
+}
+
+/* target[n][L] = or += line[n] * factor[L] */
+void BLOCK_OP(spread_scaled)(double *restrict target, const double *restrict line,
+                             const double *restrict factor, int64_t n, int store)
+{
+    FOR_BLOCK FOR_WIDTHS put_vector(target + i * L + at, line[i] * load_vector(factor + at), store);
+}
+
+/* value[n][L] *= factor[n][L]; where the factor is 0 so is the value, be it what it may */
+void BLOCK_OP(weigh)(double *restrict value, const double *restrict factor, int64_t n)
+{
+    FOR_BLOCK FOR_LANES value[AT] = factor[AT] == 0.0 ? 0.0 : value[AT] * factor[AT];
+}
+
+/* The dot products, lane by lane, of some columns with some others over a block: GRAM_TILE x
+ * GRAM_TILE sums are kept in registers. Every sum runs over the block in order, so that the
+ * size of a tile changes no bits. */
+#if defined(__AVX512F__)
+#define GRAM_TILE 4
+#else
+#define GRAM_TILE 3
 #endif
 
 static ALWAYS_INLINE void gram_tile(double *to[GRAM_TILE][GRAM_TILE],
                                     const double *a[GRAM_TILE], const double *b[GRAM_TILE],
                                     int64_t n)
 {
-    for (int at = 0; at < L; at += WIDTH) {
+    FOR_WIDTHS {
         vector sum[GRAM_TILE][GRAM_TILE];
         memset(sum, 0, sizeof sum);
         for (int64_t i = 0; i < n; i++)
@@ -105,7 +108,7 @@ static ALWAYS_INLINE void gram_tile(double *to[GRAM_TILE][GRAM_TILE],
         for (int j = 0; j < GRAM_TILE; j++)
             for (int k = 0; k < GRAM_TILE; k++)
                 if (to[j][k])
-                    add_vector(to[j][k] + at, sum[j][k]);
+                    put_vector(to[j][k] + at, sum[j][k], 0);
     }
 }
 
@@ -208,7 +211,7 @@ void BLOCK_OP(contract)(double *sums, int64_t stride, const double *factors, int
                                        load_vector(rows + j * BLOCK + at + v * WIDTH);
             for (int own = 0; own < CONTRACT_TILE; own++)
                 for (int v = 0; v < 2; v++)
-                    add_vector(sums + (k + own) * stride + at + v * WIDTH, sum[own][v]);
+                    put_vector(sums + (k + own) * stride + at + v * WIDTH, sum[own][v], 0);
         }
 }
 
