@@ -234,12 +234,12 @@ def test_description() -> None:
     head, titles, *rows = target.describe().splitlines()
     assert head == repr(target)
     assert "Offset, GLP_01, GLP_02; 7 of 12 parameters free, 1 moving; axes: energy 5" in head
-    assert titles.split()[:5] == ["parameter", "value", "vary", "min", "max"]
+    assert titles.split()[:4] == ["parameter", "value", "min", "max"]
     assert len(rows) == 12
     shown = {row.split()[0]: row for row in rows}
     assert shown["GLP_01_x0"].endswith("d: expFun")
     assert shown["GLP_02_A"].endswith("= GLP_01_A / 2")
-    assert shown["GLP_01_A"].split()[1:] == ["20", "file", "5", "60"]
+    assert shown["GLP_01_A"].split()[1:] == ["20", "free", "5", "60"]
 
 
 def test_a_model_needs_components() -> None:

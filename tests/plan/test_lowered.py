@@ -316,7 +316,8 @@ def test_a_new_field_asks_whether_it_is_structure(kind: type) -> None:
 
 def test_a_new_attribute_of_a_model_asks_whether_it_is_structure() -> None:
     known = {"name", "components", "quantities", "energy", "time", "aux"}
-    assert set(vars(everything())) == known | {"aux_weights", "text", "where"}
+    names = {"text", "where", "labels", "units"}
+    assert set(vars(everything())) == known | {"aux_weights"} | names
 
 
 def test_dynamics_that_are_added_are_seen() -> None:
