@@ -154,7 +154,7 @@ def verdict(lines: list[Line], result: FitResult) -> int:
             f"{far[0].stderr} against {far[0].truth:g}"
         )
     worst = max(abs(line.pull) for line in lines)
-    print(f"Every parameter lies within {worst:.1f} standard errors of the truth.")
+    print(f"Every parameter lies within {worst:.2f} standard errors of the truth.")
     return 0
 
 
