@@ -48,6 +48,9 @@ static const double ROUNDING_DISTANCE = 1e-3;
 enum { SLOW_WINDOW = 250 };
 static const double SLOW_SHARE = 1e-2, SLOW_GAIN = 0.05;
 
+/* What has become of a fit over such a window. */
+enum { PACE_GOOD, PACE_SLOW, PACE_ROUNDING };
+
 int64_t pyspec_fit_work_size(int64_t n)
 {
     return divide(n, NULL).size * (int64_t)sizeof(double);
@@ -162,17 +165,22 @@ static int measure(pyspec_solver *s)
     return is_good || has_factor(s);
 }
 
-/* Whether chi^2 has hardly fallen since the mark; sets the next mark. */
-static int is_slow(pyspec_solver *s)
+/* How chi^2 has fallen since the mark; sets the next mark. Near the optimum, where an evaluation has
+ * changed it by no more than rounding may, nothing else is to come. */
+static int pace(pyspec_solver *s)
 {
-    if (s->mark_nfev > 0 && s->nfev < s->mark_nfev + SLOW_WINDOW)
-        return 0;
+    const int64_t n_since = s->nfev - s->mark_nfev;
     const double fall = s->mark_chisqr - s->chisqr;
-    const int hardly = s->mark_nfev > 0 && fall < SLOW_SHARE * s->chisqr &&
-                       fall < SLOW_GAIN * s->promised;
+    const int is_first = s->mark_nfev == 0;
+    if (!is_first && n_since < SLOW_WINDOW)
+        return PACE_GOOD;
     s->mark_nfev = s->nfev;
     s->mark_chisqr = s->chisqr;
-    return hardly;
+    if (is_first)
+        return PACE_GOOD;
+    if (s->distance <= ROUNDING_DISTANCE && fall <= (double)n_since * rounding(s))
+        return PACE_ROUNDING;
+    return fall < SLOW_SHARE * s->chisqr && fall < SLOW_GAIN * s->promised ? PACE_SLOW : PACE_GOOD;
 }
 
 /* Whether the best point is near enough. -1: go on. */
@@ -189,9 +197,10 @@ static int judge(pyspec_solver *s)
     const int is_close = s->distance <= ROUNDING_DISTANCE;
     s->n_idle = !is_close || s->distance < s->nearest ? 0 : s->n_idle + 1;
     s->nearest = s->distance < s->nearest ? s->distance : s->nearest;
-    if (s->n_idle >= MOST_IDLE)
+    const int found = pace(s);
+    if (s->n_idle >= MOST_IDLE || found == PACE_ROUNDING)
         return finish(s, PYSPEC_END_CONVERGED);
-    return is_slow(s) ? finish(s, PYSPEC_END_SLOW) : -1;
+    return found == PACE_SLOW ? finish(s, PYSPEC_END_SLOW) : -1;
 }
 
 /* Chooses the next trial point. */
