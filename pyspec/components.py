@@ -19,7 +19,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from pyspec._library import OPS, OpDef
-from pyspec.errors import ModelError, NoSuchNameError, suggest
+from pyspec.errors import ModelError, NoSuchNameError, shortened, suggest
 from pyspec.formula import FORMULAS
 from pyspec.model.describe import (
     Description,
@@ -65,9 +65,15 @@ def free(axis: str, *, positive: bool = False, zero: Sequence[tuple[float, float
     """
     if axis not in ("energy", "time"):
         raise ModelError(f"free takes 'energy' or 'time', not {axis!r}")
-    ranges = tuple((float(begin), float(end)) for begin, end in zero)
+    try:
+        ranges = tuple((float(begin), float(end)) for begin, end in zero)
+    except (TypeError, ValueError):
+        ranges = ((0.0, 0.0),)
     if any(not begin < end for begin, end in ranges):
-        raise ModelError("free: zero takes ranges (begin, end) with begin below end")
+        raise ModelError(
+            f"free: zero is {shortened(zero)}; give ranges (begin, end) with begin below end, such "
+            "as [(300, 350)]"
+        )
     return Free(axis, bool(positive), ranges)
 
 

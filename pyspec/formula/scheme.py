@@ -29,7 +29,7 @@ Array = npt.NDArray[np.float64]
 
 #: Words that name neither a state nor a rate.
 HEIGHT, ONSET, WIDTH, ALL = "A", "t0", "SD", "spectra"
-_TAKEN = {ONSET: "the onset", WIDTH: "the width of the instrument", ALL: "all spectra"}
+_TAKEN = {ONSET: "is the onset", WIDTH: "is the width of the instrument", ALL: "is all spectra"}
 
 #: States that a scheme may have, and parameters of one law.
 MOST_STATES, MOST_PARAMS = int(CONSTANTS["SCHEME_STATES"]), int(CONSTANTS["MAX_PARAMS"])
@@ -263,7 +263,7 @@ def check_scheme(scheme: Scheme, place: str) -> None:
             raise ModelError(f"{place}: {word!r} cannot be a name; use letters and digits")
         if word in _TAKEN or word in NUMBERS or word in FUNCTIONS:
             what = _TAKEN.get(word, "has a meaning in formulas")
-            raise ModelError(f"{place}: {word!r} is {what}; choose another name")
+            raise ModelError(f"{place}: {word!r} {what}; choose another name")
     both = set(scheme.states) & set(scheme.parameters)
     if both:
         one = sorted(both)[0]

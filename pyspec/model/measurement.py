@@ -77,8 +77,7 @@ class Measurement:
         mask: npt.ArrayLike | None = None,
     ) -> None:
         if mask is not None:
-            left = _kept(mask, data)
-            keep = left if keep is None else np.asarray(keep) & left
+            keep = _both(keep, _kept(mask, data))
         loss = LOSS_NAMES.get(str(loss).lower(), str(loss).lower())
         named = ({} if labels is None else labels, {} if units is None else units)
         given = (data, rows, columns, weight, keep, loss, loss_scale, *named)
@@ -144,6 +143,16 @@ class Measurement:
                 f"keep has shape {self.keep.shape}, the data {self.data.shape}; give each point "
                 "its True or False"
             )
+        if self.weight is not None:
+            _check_weight(self.weight.shape, self.data.shape)
+        for what, window, size in zip(
+            ("columns", "rows"), (self.columns, self.rows), self.data.shape[::-1], strict=False
+        ):
+            if window is not None and window[1] > size:
+                raise DataError(
+                    f"the window's {what} {window} reach beyond the {size} {what} of the data; "
+                    "choose limits inside of them"
+                )
 
     def _check_values(self) -> None:
         assert self.data is not None
@@ -211,7 +220,8 @@ class Measurement:
         """The declared standard deviation of each point of the window, None where no noise was
         declared: 1 / weight (inf where that is 0), of counts sqrt(expected / loss_scale).
 
-        `expected` is the model over the window: its shape, and the counts.
+        `expected` is the model over the window: its shape, and the counts. Raises
+        :class:`DataError` for weights of a measurement without data.
         """
         if self.weight is None and self.loss != "poisson":
             return None
@@ -220,7 +230,8 @@ class Measurement:
             counts = np.maximum(np.asarray(expected) * self.loss_scale, COUNTS_FLOOR)
             found = np.sqrt(counts) / self.loss_scale
         if self.weight is not None:
-            assert self.data is not None
+            if self.data is None:
+                raise DataError("weights belong to data, and there are none; give data=")
             weight = self.window(np.broadcast_to(self.weight, self.data.shape))
             found = np.divide(found, weight, out=np.full(found.shape, np.inf), where=weight > 0)
         return found
@@ -278,6 +289,32 @@ def _kept(mask: npt.ArrayLike, data: Any) -> npt.NDArray[np.bool_]:
             "or each column"
         )
     return ~np.broadcast_to(given, shape)
+
+
+def _check_weight(shape: tuple[int, ...], data: tuple[int, ...]) -> None:
+    try:
+        fits = np.broadcast_shapes(shape, data) == data
+    except ValueError:
+        fits = False
+    if not fits:
+        axes = " (times, energies)" if len(data) == 2 else ""
+        raise DataError(
+            f"weight has shape {shape}, which does not broadcast to {data}{axes}; give a number, "
+            "one for each energy, or one for each point"
+        )
+
+
+def _both(keep: Any, left: npt.NDArray[np.bool_]) -> Any:
+    """Where a point counts by both; `keep` itself where it is no array of booleans."""
+    given = left if keep is None else np.asarray(keep)
+    if given.dtype.kind != "b":
+        return given  # refused with what else is no array of booleans
+    if given.shape != left.shape:
+        raise DataError(
+            f"keep has shape {given.shape}, with the mask {left.shape}; give each point its True "
+            "or False"
+        )
+    return given & left
 
 
 def _window(given: Any, what: str) -> tuple[int, int] | None:

@@ -98,8 +98,8 @@ def _function(file: Source, name: Scalar, node: Node) -> OpDef:
     for key, value in node.items:
         if key.text not in _KEYS:
             raise ModelError(
-                f"{file.at(key.line)}: {FUNCTIONS}.{name.text}: {key.text!r} is not known here"
-                f"{similar(key.text, list(_KEYS))}; there are {', '.join(_KEYS)}"
+                f"{file.at(key.line)}: {FUNCTIONS}.{name.text}: {key.text!r} is not known here; "
+                f"there are {', '.join(_KEYS)}{similar(key.text, list(_KEYS))}"
             )
         if key.text in given:
             raise ModelError(f"{place}: {key.text!r} is given twice; remove one")

@@ -34,6 +34,8 @@ def parts_of(
         )
     ready = [one for one in components if isinstance(one, Component)]
     if len(ready) == len(components) and not isinstance(quantities, Mapping):
+        if len({id(one) for one in ready}) != len(ready):
+            raise ModelError(f"{name}: one component is given twice; load its model again")
         check_resolution(ready)
         return ready, list(quantities)
     if ready or (quantities and not isinstance(quantities, Mapping)):

@@ -177,17 +177,13 @@ class _Builder:
 
     def sequence(self, line: int, depth: int) -> Sequence:
         items: list[Node] = []
-        for event in self.events:
-            if isinstance(event, yaml.SequenceEndEvent):
-                break
+        while not isinstance(event := next(self.events), yaml.SequenceEndEvent):
             items.append(self.node(event, depth + 1))
         return Sequence(tuple(items), line)
 
     def mapping(self, line: int, depth: int) -> Mapping:
         items: list[tuple[Scalar, Node]] = []
-        for event in self.events:
-            if isinstance(event, yaml.MappingEndEvent):
-                break
+        while not isinstance(event := next(self.events), yaml.MappingEndEvent):
             key = self.node(event, depth + 1)
             if not isinstance(key, Scalar):
                 raise self.fail(event, "a key must be a word, not a list or a mapping; name it")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import takewhile
 
 from pyspec._library import OPS
 from pyspec.errors import ModelError
@@ -12,12 +13,8 @@ from pyspec.model.tree import Component
 
 def resolution_of(components: Sequence[Component], component: Component) -> Component | None:
     """The resolution above a component, or None."""
-    for above in components:
-        if above is component:
-            return None
-        if above.op.kind == "RESOLUTION":
-            return above
-    return None
+    above = takewhile(lambda one: one is not component, components)
+    return next((one for one in above if one.op.kind == "RESOLUTION"), None)
 
 
 def as_seen(components: Sequence[Component]) -> list[Component]:

@@ -150,10 +150,8 @@ def _steps(own: Array | None, new: Array, who: str, what: str) -> tuple[Array, A
 
 def _interpolated(values: Array, own: Array, new: Array) -> Array:
     """Linear interpolation along the last axis; at a point of `own`, the value there."""
-    order = slice(None, None, -1) if own.size > 1 and own[-1] < own[0] else slice(None)
+    order = slice(None, None, -1) if own[-1] < own[0] else slice(None)
     rising, values = own[order], values[..., order]
-    if own.size == 1:
-        return np.repeat(values, new.size, axis=-1)
     right = np.clip(np.searchsorted(rising, new, side="right"), 1, own.size - 1)
     left = right - 1
     share = (new - rising[left]) / (rising[right] - rising[left])

@@ -100,6 +100,8 @@ def test_parts_that_are_copied_together_stay_together() -> None:
     assert one.parameters["GLP_01_x0"] is two
     two, one = copy.deepcopy((par, model))
     assert one.parameters["GLP_01_x0"] is two
+    part, one = copy.deepcopy((model.components[0], model))
+    assert one.components[0] is part
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ import pytest
 import pyspec.executor  # noqa: F401  # a model can then be evaluated
 from pyspec import components as c
 from pyspec.errors import DataError, ModelError
-from pyspec.model import Model, load_model
+from pyspec.model import Model, load_dynamics, load_model, load_profile
 from tests.model.test_described import full_model
 
 
@@ -62,6 +62,7 @@ def test_set_reaches_laws_and_quantities() -> None:
         ("Gauss_01_A", {"expr": "Gauss_03_A"}, "unknown parameter 'Gauss_03_A'"),
         ("Gauss_01_A", {"value": 1, "expr": "2"}, "leave value, vary, min and max out"),
         ("Gauss_02_A", {"value": 1}, "write set(name, value, expr='')"),
+        ("Gauss_01_A", {"value": [3]}, "Gauss_01.A: value is [3], not a number"),
         ("Gauss_01_A", {"vary": "sometimes"}, "whether the parameter varies"),
     ],
 )
@@ -72,6 +73,28 @@ def test_set_refuses_and_changes_nothing(name: str, given: dict[str, Any], answe
         model.set(name, **given)
     assert answer in str(caught.value)
     assert model.describe() == before
+
+
+def test_set_writes_the_laws_of_each_turn_and_the_profile_anew() -> None:
+    text = "rest: {none: {}}\nlaw: {stepFun: {A: [2, True], t0: [0, True]}}\n"
+    depth = "depth: {pExpDecay: {A: [3, True], tau: [2, True]}}\n"
+    model = load_model("m: {Offset: {y0: [1, True]}}\n")
+    turns = load_dynamics(text, ["rest", "law", "law"], "Offset_y0", 0.5)
+    model.add_dynamics("Offset_y0", turns)
+    model.add_profile("Offset_y0", load_profile(depth, "depth", "Offset_y0"))
+    first, second = [name for name in model.parameters if name.endswith("_A") and "step" in name]
+    model.set(second, 7)
+    model.set("Offset_y0_pExpDecay_01_A", 5)
+    again = load_model(model.to_yaml())
+    assert again.values == model.values
+    assert [again.values[name] for name in (first, second)] == [2, 7]
+    assert again.values["Offset_y0_pExpDecay_01_A"] == 5
+
+
+def test_what_moves_follows_no_expression() -> None:
+    model = full_model()
+    with pytest.raises(ModelError, match="has dynamics or a profile and cannot follow an expr"):
+        model.set("GLP_01_A", expr="width")
 
 
 def test_a_copy_is_a_model_of_its_own() -> None:
@@ -114,6 +137,23 @@ def test_a_copy_is_a_model_of_its_own() -> None:
             "need a frequency",
         ),
         (lambda: Model("parameters", [c.Offset(1)]), "cannot name a model"),
+        (lambda: c.Offset(np.inf), "Offset.y0: the value is inf; give a finite number"),
+        (
+            lambda: Model("m", [c.Offset(1)], quantities={"q": c.profiled(1, [c.none()])}),
+            "m: q: cannot have a profile; give one to a component's value",
+        ),
+        (lambda: Model("m", [c.Offset(1), *peaks().components]), "of a loaded model; not both"),
+        (lambda: Model("m", peaks().components[:1] * 2), "m: one component is given twice"),
+        (lambda: c.free("energi"), "free takes 'energy' or 'time', not 'energi'"),
+        (lambda: c.free("time", zero=[(2, 1)]), "zero is [(2, 1)]; give ranges (begin, end) with"),
+        (lambda: c.free("time", zero=3), "free: zero is 3; give ranges (begin, end)"),
+        (
+            lambda: Model("m", [c.Gauss(c.free("time"), 1, 2)]).add_dynamics(
+                "Gauss_01_A",
+                load_dynamics("law: {none: {}}\n", "law", "Gauss_01_A"),
+            ),
+            "Gauss_01.A: is free along time and cannot move too",
+        ),
     ],
 )
 def test_mistakes_name_the_component_and_the_argument(make: Any, answer: str) -> None:
@@ -132,6 +172,8 @@ def test_names_that_are_not_there() -> None:
     [
         ("attached:\n  n: {Offset_y0: {dynamics: [law]}}\n", "attached.n: there is no model"),
         ("attached:\n  m: {Offset_y: {dynamics: [law]}}\n", "did you mean 'Offset_y0'"),
+        ("attached:\n  m: 3\n", "attached.m: holds parameters by name, such as 'GLP_01_x0"),
+        ("attached:\n  m: {Offset_y0: {}}\n  m: {}\n", "attached.m: given twice; write both"),
         ("attached:\n  m: {Offset_y0: {dynamics: [lau]}}\n", "did you mean 'law'"),
         ("attached:\n  m: {Offset_y0: {dynamic: [law]}}\n", "did you mean 'dynamics'"),
         ("attached:\n  m: {Offset_y0: [law]}\n", "write what moves the parameter"),
@@ -190,6 +232,9 @@ def test_outside_of_the_data_only_what_needs_no_sum() -> None:
         model.predict(np.linspace(70, 90, 11))
     with pytest.raises(DataError, match="sums over the time axis of the data, from -5 to 15"):
         model.predict(time=[0.0, 16.0])
+    trace = Model("trace", [c.expFun(1, 2, 0)])
+    with pytest.raises(DataError, match="trace is a trace against time, without energies"):
+        trace.predict([84.0], [0.0, 1.0])
     plain = peaks()
     np.testing.assert_allclose(plain.predict([84.0, 500.0]), [21 + 10 * np.exp(-8), 1])
     with pytest.raises(DataError, match="has no energy axis; give energy="):

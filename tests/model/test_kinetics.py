@@ -112,12 +112,36 @@ decays:
         ),
         ("spectra: {free: energy}", "spectra: {free: time}", "is a function of time itself"),
         ("    k3: [0.02, True, 0, 10]\n", "    k3: [1, True]\n    k3: [2, True]\n", "twice"),
+        (SECTION, SECTION + SECTION.split("\n", 2)[2], "cascade: this name is taken"),
+        ("  cascade:\n    S2 -> S1: k1", "  cascade:\n  x:\n    S2 -> S1: k1", "holds steps and"),
+        ("S0: k3\n", "S0: k3\n    start: 1\n", "start holds populations by state, such as"),
+        ("S0: k3\n", "S0: k3\n    start: {S2: 1, S2: 0}\n", "start gives S2 twice; remove one"),
+        ("S0: k3\n", "S0: k3\n    start: {S2: -1}\n", "is not below 0, and finite; this is -1"),
+        ("S0: k3\n", "S0: k3\n    start: {S2: .inf}\n", "and finite; this is inf"),
+        ("S0: k3", "S0: [k3]", "a rate or population is a name, such as k1"),
+        ("S0: k3", "S0: k 3", "a rate or population is a name, such as k1"),
+        ("S0: k3", "S1 -> S0: k3", "the step S1 -> S0 is given twice; remove one"),
+        ("S0: k3", "S0 -> S0: k3", "the step S0 -> S0 leads nowhere; remove it"),
+        ("S0: k3", "S0: k3\n    S3: k4", "S3 is never populated; let a step lead there"),
+        ("S0: k3\n", "S0: k3\n    start: {S9: 1}\n", "start names 'S9', which no step does"),
+        ("S0: k3", "S0: t0", "'t0' is the onset; choose another name"),
+        ("S0: k3", "S0: sin", "'sin' has a meaning in formulas"),
+        ("S0: k3", "S0: S1", "'S1' names a state and a parameter; rename one of the two"),
+        ("S0: k3", "S0: A", "'A' is the height of a law; choose another name for the rate"),
+        ("S0: k3", "S-0: k3", "'S-0' cannot be a name; use letters and digits"),
     ],
 )
 def test_mistakes_are_named(old: str, new: str, words: str) -> None:
     assert old in FREE
     with pytest.raises(ModelError, match=words):
         load_model(FREE.replace(old, new))
+
+
+def test_a_scheme_has_steps_and_the_model_its_parameters() -> None:
+    with pytest.raises(ModelError, match="x: has no step; write one"):
+        load_model("kinetics: {x: {start: {A: 1}}}\nm: {x: {}}\n", "m")
+    with pytest.raises(ModelError, match="cascade: has no parameters; it needs k1, k2, k3, t0"):
+        load_time_model(SECTION + "m:\n  cascade:\n", "m")
 
 
 def test_a_scheme_does_not_stand_in_an_energy_model() -> None:

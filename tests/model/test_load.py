@@ -163,6 +163,8 @@ def test_vary_flags_that_are_none(flag: str) -> None:
         ('x0: ["GLP_1_A"]', "names an unknown parameter 'GLP_1_A'; did you mean 'GLP_01_A'?"),
         ('x0: ["GLP_01_x0 + 1"]', "circle: GLP_01_x0 -> GLP_01_x0"),
         ("X0: [1, True]", "GLP has no parameter 'X0'"),
+        ("x0: {free: time, zero: [[2, 1]]}", "zero is a list of ranges, such as [[300, 350]]"),
+        ("x0: {free: time, zero: 3}", "zero is a list of ranges, such as [[300, 350]]"),
         ("x_0: [1, True]", "did you mean 'x0'?"),
     ],
 )
@@ -238,6 +240,17 @@ def test_lines_that_are_refused(line: str, message: str) -> None:
         ("m:\n  ? [a, b]\n  : 1\n", "<text>:2: ", "a key must be a word"),
         ("m:\n  a: " + "[" * 2000 + "\n", "<text>:2: ", "nested too deeply"),
         ('"": {}\n', "<text>:1: ", "no name"),
+        (
+            "m:\n  Gauss:\n    A: [1, True]\n    x0: [1, True]\n    SD: [1e-200, True]\n",
+            "<text>:5: Gauss_01.SD: ",
+            "Gauss cannot compute with SD = 1e-200; choose units in which it lies between",
+        ),
+        (
+            "functions: {F: {parameters: 'A <= 1', formula: A * x}}\n"
+            "m: {F: {A: [1, True, 0, 2]}}\n",
+            "<text>:2: F_01.A: ",
+            "max 2 lies outside of the function's domain, which ends at 1; lower it",
+        ),
     ],
 )
 def test_files_that_are_refused(text: str, start: str | None, message: str) -> None:
@@ -337,6 +350,12 @@ def test_dynamics_as_written() -> None:
         (LAWS, "decays", "there is no model 'decays'.*did you mean 'decay'"),
         (LAWS, ["decay", "decay"], "the sub-cycles decay need a frequency"),
         (LAWS, [], "no dynamics model is named"),
+        (
+            "functions: {Grow: {domain: time, formula: A * t}}\n"
+            "d:\n  gaussIRF: {SD: [1, True]}\n  Grow: {A: [1, True]}\n",
+            "d",
+            "gaussIRF: Grow has no exact response; use gaussCONV instead",
+        ),
         (GOOD, "doublet", r"^<text>:3: Offset: Offset is a function of energy"),
         ("d:\n  expFn: {}\n", "d", "did you mean 'expFun'"),
         (
@@ -349,3 +368,10 @@ def test_dynamics_as_written() -> None:
 def test_dynamics_that_are_refused(text: str, name: str, message: str) -> None:
     with pytest.raises(ModelError, match=message):
         load_dynamics(text, name, "GLP_01_x0")
+
+
+def test_files_are_read_alike_without_the_parser_in_c(monkeypatch: pytest.MonkeyPatch) -> None:
+    before = load_model(GOOD, "doublet").describe()
+    monkeypatch.delattr("yaml.CSafeLoader", raising=False)
+    assert load_model(GOOD, "doublet").describe() == before
+    assert "a key must be a word" in bad("m:\n  ? [a, b]\n  : 1\n")

@@ -52,6 +52,17 @@ def test_nan_counts_where_it_is_fitted() -> None:
         ({"rows": (0.5, 2)}, "whole numbers"),
         ({"columns": 3}, "whole numbers"),
         ({"columns": (1, 2, 3)}, "whole numbers"),
+        ({"data": DATA, "rows": (1, 4)}, r"rows \(1, 4\) reach beyond the 3 rows of the data"),
+        ({"data": DATA[0], "columns": (0, 5)}, "beyond the 4 columns of the data"),
+        ({"data": DATA, "weight": np.ones(7)}, r"\(7,\), which does not .* \(times, energies\)"),
+        ({"data": DATA[0], "weight": np.ones((3, 4))}, r"broadcast to \(4,\); give a number"),
+        ({"data": np.ma.masked_less(DATA, 3.0)}, r"masked array.*mask=np\.ma\.getmaskarray"),
+        ({"data": DATA, "loss": "poison"}, "unknown loss 'poison'; did you mean 'poisson'"),
+        ({"data": DATA, "loss_scale": 0}, "loss_scale is 0; give the counts for each unit"),
+        ({"data": -DATA, "loss": "poisson"}, "but the data reach -11; subtract no"),
+        ({"labels": "energy"}, "labels is 'energy'; give texts by name"),
+        ({"units": {"energie": "eV"}}, "units names 'energie'; did you mean 'energy'"),
+        ({"units": {"energy": 1}}, r"units\['energy'\] is 1; give a text"),
     ],
 )
 def test_what_is_refused(fields: dict[str, object], message: str) -> None:
@@ -72,6 +83,36 @@ def test_mask_is_the_opposite_of_keep() -> None:
         Measurement(DATA, mask=np.ones((3, 4)))
     with pytest.raises(DataError, match=r"mask has shape \(3,\), the data \(3, 4\)"):
         Measurement(DATA, mask=np.ones(3, bool))
+    with pytest.raises(DataError, match=r"keep has shape \(2, 2\), with the mask \(3, 4\)"):
+        Measurement(DATA, mask=out, keep=np.ones((2, 2), bool))
+    with pytest.raises(DataError, match="keep has type float64; give booleans"):
+        Measurement(DATA, mask=out, keep=np.ones((3, 4)))
+
+
+def test_the_declared_noise_of_each_point() -> None:
+    assert Measurement(DATA).sigma(DATA) is None
+    window = Measurement(DATA, rows=(1, 3), weight=np.array([2.0, 0.0, 1.0, 4.0]))
+    np.testing.assert_array_equal(window.sigma(DATA[1:]), [[0.5, np.inf, 1.0, 0.25]] * 2)
+    counts = Measurement(DATA, loss="counts", loss_scale=4.0)
+    found = counts.sigma(DATA)
+    assert found is not None
+    np.testing.assert_allclose(found[0], [np.sqrt(1e-3) / 4, 0.5, np.sqrt(0.5), np.sqrt(0.75)])
+    with pytest.raises(DataError, match="weights belong to data, and there are none"):
+        Measurement(weight=2.0).sigma(DATA)
+
+
+def test_means_of_both_ends_leave_out_masked_points() -> None:
+    data = np.array([[1.0, 2, 9, 4, 5, 7], [0, 2, 4, 6, 8, 10]])
+    low, high = Measurement(data).end_means(2)
+    np.testing.assert_array_equal([low, high], [[1.5, 1.0], [6.0, 9.0]])
+    mask = np.array([True, False, False, False, False, False])
+    low, high = Measurement(data, mask=mask, rows=(0, 1)).end_means(2)
+    np.testing.assert_array_equal([low, high], [[5.5], [6.0]])
+    for n, words in ((3, "a row has 5 points that count; give n up to 2"), (0, "n is 0; give how")):
+        with pytest.raises(DataError, match=words):
+            Measurement(data, mask=mask).end_means(n)
+    with pytest.raises(DataError, match="a measurement without data has no ends"):
+        Measurement().end_means()
 
 
 @pytest.mark.parametrize("loss", ["poisson", "Poisson", "POISSON"])

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from pyspec.errors import BackendError, DataError, ModelError
-from pyspec.model import Model, load_dynamics, load_model, register_evaluator
+from pyspec.model import Model, load_dynamics, load_model, load_profile, register_evaluator
 
 TEXT = """\
 m:
@@ -169,6 +169,34 @@ def test_name_that_the_dynamics_did_not_bring() -> None:
         move(target, "GLP_01_x0")
 
 
+VARIES, LAW_OF_X0 = "[1, True]", "GLP_01_x0_expFun_01_A"
+PROFILE = """\
+p: {{pExpDecay: {{A: {0}, tau: [2.0, True]}}}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "target", "height", "message"),
+    [
+        ("GLP_01_x0", "GLP_01_A", VARIES, "was loaded for GLP_01_A, not for GLP_01_x0; load"),
+        ("GLP_02_x0", "GLP_02_x0", VARIES, r"follows the expr.* refers to \(GLP_01_x0\), or give"),
+        ("GLP_01_A", "GLP_01_A", VARIES, "already has the profile 'p'; put all profile functions"),
+        (LAW_OF_X0, LAW_OF_X0, VARIES, "belongs to a time law or a profile and cannot have a prof"),
+        ("GLP_01_m", "GLP_01_m", "[GLP_01_A]", "a profile and must not differ along aux, but it"),
+    ],
+)
+def test_profiles_where_there_can_be_none(
+    name: str, target: str, height: str, message: str
+) -> None:
+    own = model()
+    move(own, "GLP_01_x0")
+    own.add_profile("GLP_01_A", load_profile(PROFILE.format(VARIES), "p", "GLP_01_A"))
+    before = own.describe()
+    with pytest.raises(ModelError, match=message):
+        own.add_profile(name, load_profile(PROFILE.format(height), "p", target))
+    assert own.describe() == before
+
+
 def test_axes_are_checked_copies() -> None:
     target = model()
     energy = np.linspace(90.0, 80.0, 11)
@@ -205,6 +233,7 @@ def test_axes_are_checked_copies() -> None:
         ({"time": [1.0, 0.0]}, "time axis goes from 1 to 0 at index 0, but it must rise"),
         ({"time": [0.0, 0.0]}, "must rise"),
         ({"energy": [1.0, 2.0], "time": [np.nan]}, "time axis has nan"),
+        ({"energy": np.ma.masked_less([1.0, 2.0], 2.0)}, "is a masked array and hides points"),
     ],
 )
 def test_axes_that_are_refused(axes: dict[str, object], message: str) -> None:
@@ -240,11 +269,29 @@ def test_description() -> None:
     assert shown["GLP_01_x0"].endswith("d: expFun")
     assert shown["GLP_02_A"].endswith("= GLP_01_A / 2")
     assert shown["GLP_01_A"].split()[1:] == ["20", "free", "5", "60"]
+    table = target._repr_html_()
+    assert table.startswith("<table><caption>Model &#x27;m&#x27;: Offset, GLP_01, GLP_02; 7 of 12")
+    assert table.count("<tr>") == 13
 
 
 def test_a_model_needs_components() -> None:
     with pytest.raises(ModelError, match="at least one component"):
         Model("empty", [])
+
+
+def test_an_instrument_sees_so_many_cycles_exactly() -> None:
+    text = "see: {gaussIRF: {SD: [1, True]}}\n" + LAWS.format(source="1")
+    own = model()
+    own.add_dynamics("GLP_01_A", load_dynamics(text, ["see", "d"], "GLP_01_A", 1e3))
+    own.set_axes(energy=[84.0, 85.0], time=[0.0, 1.0])
+    with pytest.raises(DataError, match=r"2e\+03 cycles of 0\.001 are too many .* takes 500; use"):
+        own.evaluate()
+
+
+def test_what_later_rooms_answer_asks_for_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("pyspec.model.handed._HANDED", {})
+    with pytest.raises(ModelError, match=r"nothing is loaded that answers this; import pyspec\.pl"):
+        model().plot_1d()
 
 
 def test_evaluators_are_handed_in(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import pickle
+import sys
 from pathlib import Path
+from types import ModuleType
 
 import numpy as np
 import pytest
@@ -94,6 +96,20 @@ def test_a_component_is_drawn_with_the_values_of_its_model() -> None:
         profile.components[0].plot()
 
 
+def test_axes_of_components_are_those_of_their_model() -> None:
+    model = made()
+    gauss = model.components[2]
+    assert np.array_equal(gauss.time, model.time)
+    assert (model.aux_axis, gauss.aux_axis) == (None, None)
+    model.add_profile("Gauss_01_A", load_profile(PROFILE + "\n", "depth", "Gauss_01_A"))
+    model.set_axes(aux=np.linspace(0.0, 5.0, 6))
+    assert np.array_equal(model.aux_axis, gauss.aux_axis)
+    shirley = model.components[1]
+    assert shirley.value(spectrum=np.ones(41))[0] == pytest.approx(0.41)
+    alone = load_dynamics(LAW + "\n", "rise", "Gauss_01_A").components[0]
+    assert (alone.energy, alone.time, alone.aux_axis) == (None, None, None)
+
+
 def test_copies_own_their_components() -> None:
     model = made()
     for copied in (model.copy(), pickle.loads(pickle.dumps(model)), model.at_rest()):
@@ -108,3 +124,21 @@ def test_a_graph_in_the_dot_language(capsys: pytest.CaptureFixture[str]) -> None
     assert "Gauss_01_A_stepFun_01_A" in text
     with pytest.raises(ModelError, match="rendering is graphviz or string"):
         made().visualize(rendering="svg")
+
+
+def test_a_notebook_shows_the_graph_where_graphviz_is_there(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shown: list[str] = []
+    graphviz, display = ModuleType("graphviz"), ModuleType("IPython.display")
+    monkeypatch.setattr(graphviz, "Source", lambda text: f"picture of {text}", raising=False)
+    monkeypatch.setattr(display, "display", shown.append, raising=False)
+    monkeypatch.setitem(sys.modules, "graphviz", graphviz)
+    monkeypatch.setitem(sys.modules, "IPython.display", display)
+    assert made().visualize() is None
+    assert shown[0].startswith('picture of digraph "line" {')
+    assert not capsys.readouterr().out
+    monkeypatch.setitem(sys.modules, "graphviz", None)  # as where it is not installed
+    text = made().visualize()
+    assert text is not None
+    assert text == capsys.readouterr().out.rstrip("\n")

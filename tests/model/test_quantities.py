@@ -129,6 +129,11 @@ def test_one_that_nothing_uses_takes_no_part() -> None:
         ("parameters:\n  pi: [1, true]\n" + MODEL, r"^<text>:2: pi: 'pi' has a meaning"),
         ("parameters:\n  sqrt: [1, true]\n" + MODEL, r"^<text>:2: sqrt: 'sqrt' has a meaning"),
         ("parameters:\n  a-b: [1, true]\n" + MODEL, r"^<text>:2: a-b: .* cannot be named"),
+        ("parameters:\n  if: [1, true]\n" + MODEL, r"^<text>:2: if: 'if' is a word of Python"),
+        (
+            "parameters:\n  width: {free: energy}\n" + MODEL,
+            r"^<text>:2: width: a quantity is one number; an amplitude of a component can be free",
+        ),
         ("parameters:\n  width: 3\n" + MODEL, r"^<text>:2: width: a parameter is a list"),
         (
             "parameters:\n  width: [1, true]\n  width: [2, true]\n" + MODEL,
