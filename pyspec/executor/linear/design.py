@@ -72,7 +72,8 @@ class Designer:
         self.model = model
         self.names = model.opt_param_names
         self.free = free_parameters(model.parameters)
-        self.axis = _axis(model, self.free)
+        #: One for all: what a model is made of are functions of energy, or of time.
+        self.axis = next(par.free.axis for par in self.free.values() if par.free is not None)
         if len(self.free) > MOST:
             raise ModelError(
                 f"{model.name}: has {len(self.free)} free amplitudes; {MOST} at most can be solved "
@@ -193,13 +194,3 @@ class Designer:
                 "backend and laws with gaussIRF or without instrument"
             )
         return Planned(self.model, components, numbers, self._measurement, self.make)
-
-
-def _axis(model: Model, free: Mapping[str, Par]) -> str:
-    axes = {par.free.axis: name for name, par in free.items() if par.free is not None}
-    if len(axes) != 1:
-        raise ModelError(
-            f"{model.name}: {axes['energy']} is free along energy and {axes['time']} along time; "
-            "a fit solves for one kind"
-        )
-    return next(iter(axes))

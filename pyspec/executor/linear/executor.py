@@ -69,7 +69,7 @@ class LinearExecutor:
         self.measurement = measurement if measurement is not None else Measurement()
         self.designer = Designer(model, self.measurement, make, direct)
         self.opt_param_names = self.designer.names
-        self.fixed_names = model.fixed_names
+        self.fixed_names = tuple(n for n in model.fixed_names if n not in self.designer.free)
         self.by_energy = self.designer.axis == "energy"
         self.shape = self._shape()
         self._data, self._weight = self._weighted()
@@ -309,9 +309,18 @@ class LinearExecutor:
     def _fixed(self, fixed: Values) -> Mapping[str, float]:
         if fixed is None:
             return {}
+        names = self.fixed_names
         if isinstance(fixed, Mapping):
+            unknown = sorted(set(fixed) - set(names))
+            if unknown:
+                raise PlanError(
+                    f"{unknown[0]!r} is not a fixed parameter{suggest(unknown[0], list(names))}"
+                )
             return fixed
-        return dict(zip(self.fixed_names, np.asarray(fixed).tolist(), strict=True))
+        given = np.asarray(fixed, dtype=np.float64)
+        if given.shape != (len(names),):
+            raise PlanError(f"fixed values have shape {given.shape}, expected ({len(names)},)")
+        return dict(zip(names, given.tolist(), strict=True))
 
 
 def check_backend(model: Model, backend: str) -> None:
