@@ -7,6 +7,7 @@ hashable, and is all that an executor needs besides the measurement.
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import Any, ClassVar
@@ -227,7 +228,7 @@ class ScheduledPlan:
         """`given` (None, mapping by name, or sequence in the order of `names`) as an array."""
         if given is None:
             return default
-        if isinstance(given, dict):
+        if isinstance(given, Mapping):
             unknown = sorted(set(given) - set(names))
             if unknown:
                 raise PlanError(

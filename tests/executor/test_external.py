@@ -17,7 +17,10 @@ from pyspec.executor import (
     make_plan,
     worst_difference,
 )
+from pyspec.executor.chunks import Chunk, sum_chunks
+from pyspec.executor.normal import sum_problems
 from pyspec.functions.external import forget_function, register_function
+from pyspec.io import by_reference
 from pyspec.ir import NodeKind, build_graph, parse_graph, print_graph
 from pyspec.model import Measurement, Model, load_dynamics, load_model
 
@@ -120,6 +123,40 @@ def test_fixed_values_reach_the_function() -> None:
     changed = executor.run(model.theta(), {"Sech_01_w": 1.4})
     model.set_values({"Sech_01_w": 1.4})
     np.testing.assert_array_equal(changed, make_executor(model).run(model.theta()))
+
+
+def test_sums_have_the_same_bits_in_chunks_and_of_problems_together() -> None:
+    model = make()
+    clean = make_executor(model).run(None)
+    measurement = Measurement(clean + np.cos(np.arange(clean.size)).reshape(clean.shape))
+    executor = make_executor(model, measurement)
+    theta = model.theta() * 1.01
+    expected = executor.residual(theta)
+    value = executor.normal(theta, None, "value")
+    assert value[0] == pytest.approx(np.sum(expected**2), rel=1e-12)
+    rows = len(TIME)
+    cut = [Chunk(first, measurement.data[first : first + 8]) for first in range(0, rows, 8)]
+    assert sum_chunks(executor, theta, cut, None, "value").tobytes() == value.tobytes()
+    together = sum_problems([executor] * 2, [theta, model.theta()], None, "value")
+    assert together[0].tobytes() == value.tobytes()
+    with (
+        pytest.raises(PlanError, match="m: registered functions need Python between steps"),
+        executor.parts(),
+    ):
+        pass
+    with pytest.raises(PlanError, match=r"the registered function .* needs Python for every"):
+        make_executor(model, Measurement(by_reference(measurement.data)))
+
+
+def test_what_is_left_out_is_zero() -> None:
+    register_function("Slope", lambda x, A, b: A * x + b, "A, b=0")
+    try:
+        model = load_model("m: {Slope: {A: [2, True]}}\n", "m")
+        model.set_axes(energy=[1.0, 2.0])
+        for backend in ("tree", "interpreted", "compiled"):
+            np.testing.assert_array_equal(make_executor(model, None, backend).run(None), [2.0, 4.0])
+    finally:
+        forget_function("Slope")
 
 
 def test_plan_pickles_by_name_and_needs_the_function() -> None:

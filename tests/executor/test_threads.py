@@ -59,3 +59,21 @@ def test_a_number_that_is_none_is_one_error(given: str, monkeypatch: pytest.Monk
     executor: Any = make_executor(*CASES["one spectrum"]()[0])
     with pytest.raises(FitError, match=f"PYSPEC_NUM_THREADS={given}: .*set it to 1 or more"):
         choose_threads([executor])
+
+
+def test_a_thread_that_cannot_be_started_leaves_none_behind(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    executors: Any = [make_executor(*CASES["a series"]()[0])]
+    before, start, started = threading.active_count(), threading.Thread.start, []
+
+    def once(thread: threading.Thread) -> None:
+        if started:
+            raise RuntimeError("can't start new thread")
+        started.append(thread)
+        start(thread)
+
+    monkeypatch.setattr(threading.Thread, "start", once)
+    with pytest.raises(RuntimeError, match="can't start new thread"), team_of(executors, 3):
+        pass
+    assert threading.active_count() == before

@@ -1,0 +1,240 @@
+"""What executors answer to what they cannot do, and to values that do not fit."""
+
+from __future__ import annotations
+
+import os
+import pickle
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+import pytest
+from support.native_cases import CASES
+from support.zoo import ENERGY, TIME, make_model
+
+from pyspec.errors import BackendError, DataError, ModelError, PlanError
+from pyspec.executor import (
+    JointExecutor,
+    evaluate_1d,
+    join_names,
+    make_executor,
+    make_joint_executor,
+    make_plan,
+    worst_difference,
+)
+from pyspec.executor.chunks import Chunk, sum_chunks
+from pyspec.executor.normal import FORMS, unpack
+from pyspec.executor.team import choose_threads
+from pyspec.io import by_reference
+from pyspec.model import Measurement, load_model, load_profile, load_time_model
+
+N, INF = np.nan, np.inf
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "worst"),
+    [
+        ([1.0, 2.0], [1.0, 2.5], 0.25),
+        ([1.0, N], [1.0, N], 0.0),
+        ([N, N], [N, N], 0.0),
+        ([1.0, N], [1.0, 2.0], INF),
+        ([1.0, N], [1.0, INF], INF),
+        ([1.0, INF], [1.0, INF], 0.0),
+        ([1.0, INF], [1.0, -INF], INF),
+        ([0.0, 0.0], [0.0, 0.0], 0.0),
+        ([0.0, 0.0], [0.0, 1.0], INF),
+    ],
+)
+def test_the_difference_of_executors(first: Any, second: Any, worst: float) -> None:
+    assert worst_difference(np.array(first), np.array(second)) == worst
+
+
+def test_comparing_gives_values_and_no_derivatives() -> None:
+    model, measurement = CASES["weights and a mask"]()[0]
+    executor: Any = make_executor(model, measurement, "compare")
+    compiled: Any = make_executor(model, measurement)
+    assert executor.residual(None).tobytes() == compiled.residual(None).tobytes()
+    assert executor.opt_param_names == compiled.opt_param_names
+    assert executor.fixed_names == compiled.fixed_names
+    assert executor.plan is not None
+    executor.rest()
+    assert executor.run(None).tobytes() == compiled.run(None).tobytes()
+    for ask in (executor.jacobian, executor.normal):
+        with pytest.raises(PlanError, match="the compare executor has no derivatives; use comp"):
+            ask(model.theta())
+    with pytest.raises(PlanError, match="the compare executor has no derivatives"):
+        executor.parts()
+
+
+@pytest.mark.parametrize("backend", ["compiled", "interpreted", "tree", "joint"])
+def test_values_are_given_by_name_or_in_order(backend: str) -> None:
+    model = make_model("simple_energy", ENERGY)
+    prefix = "file00_" if backend == "joint" else ""
+    executor: Any = (
+        make_joint_executor([(model, Measurement())])
+        if backend == "joint"
+        else make_executor(model, None, backend)
+    )
+    name = f"{prefix}GLP_01_A"
+    assert executor.opt_param_names[1] == name
+    theta = model.theta()
+    theta[1] = 7.0
+    expected = executor.run(theta).tobytes()
+    assert executor.run({name: 7.0}).tobytes() == expected
+    assert executor.run(MappingProxyType({name: 7.0})).tobytes() == expected
+    assert executor.run(None).tobytes() == executor.run(model.theta()).tobytes()
+    with pytest.raises((PlanError, ModelError), match="'GLP_01_a' is not a free parameter"):
+        executor.run({"GLP_01_a": 7.0})
+    with pytest.raises((PlanError, ModelError), match=r"have shape \(1,\), .*|has shape \(1,\), "):
+        executor.run([7.0])
+
+
+def test_a_spectrum_in_one_call() -> None:
+    model = make_model("simple_energy", ENERGY)
+    plan: Any = make_plan(model)
+    assert evaluate_1d(plan, None).tobytes() == model.evaluate().tobytes()
+
+
+def test_sums_ask_for_data_and_a_known_form() -> None:
+    model, measurement = CASES["a series"]()[0]
+    executor: Any = make_executor(model)
+    with pytest.raises(DataError, match="sums of residuals need data; give the measurement some"):
+        executor.normal(None)
+    executor = make_executor(model, measurement)
+    expected = executor.residual(None)
+    out = np.empty(expected.size)
+    for _ in range(2):  # the second time into the same memory
+        out[:] = 0.0
+        assert executor.residual(None, out=out) is out
+        assert out.tobytes() == expected.tobytes()
+    with pytest.raises(PlanError, match=r"form must be one of .*gram.*, not 'gramm'"):
+        executor.normal(None, None, "gramm")
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_sums_in_chunks_of_rows_have_the_bits_of_all(form: str) -> None:
+    model, measurement = CASES["weights and a mask"]()[0]
+    executor: Any = make_executor(model, measurement)
+    n = len(np.asarray(measurement.data))
+    chunks = [(0, 5), (5, 6), (6, n)]
+    expected = executor.normal(None, None, form).tobytes()
+    assert executor.normal(None, None, form, chunks=chunks).tobytes() == expected
+
+
+def test_chunks_outside_of_the_window_are_left_out_and_fit_or_not() -> None:
+    model, measurement = CASES["a series"]()[0]
+    data = np.asarray(measurement.data)
+    executor: Any = make_executor(model, Measurement(data, rows=(8, 20)))
+    cut = [Chunk(first, data[first : first + 4]) for first in range(0, 24, 4)]
+    assert sum_chunks(executor, None, cut).tobytes() == executor.normal(None).tobytes()
+    wrong = Chunk(8, data[8:12], weight=np.ones((4, 3)))
+    with pytest.raises(DataError, match="weight of the chunk from row 8 on has shape"):
+        sum_chunks(executor, None, [wrong])
+
+
+def test_data_by_reference_are_summed_and_loaded_where_that_is_asked() -> None:
+    model, measurement = CASES["a series"]()[0]
+    data = np.asarray(measurement.data)
+    source: Any = by_reference(data)
+    executor: Any = make_executor(model, Measurement(source))
+    plain: Any = make_executor(model, measurement)
+    assert executor.residual(None).tobytes() == plain.residual(None).tobytes()
+    again = pickle.loads(pickle.dumps(executor))
+    assert again.normal(None).tobytes() == plain.normal(None).tobytes()
+    with pytest.raises(PlanError, match="sums over data by reference take no threads"):
+        executor.normal(None, threads=2)
+    free = load_model("m: {Gauss: {A: {free: time}, x0: [1, True], SD: [1, True]}}\n", "m")
+    free.set_axes(energy=model.energy, time=model.time)
+    with pytest.raises(
+        BackendError, match=r"amplitudes that are free \(Gauss_01_A\) need their da"
+    ):
+        make_executor(free, Measurement(source))
+
+
+def mixed(*backends: str) -> tuple[JointExecutor, JointExecutor]:
+    """Three files by these backends, and all of them compiled."""
+    parts = CASES["three files"]()
+    names = join_names([model for model, _ in parts])
+    own = [make_executor(*part, backend=b) for part, b in zip(parts, backends, strict=True)]
+    return JointExecutor(own, names), make_joint_executor(parts)
+
+
+def test_files_without_derivatives_leave_theirs_to_differences() -> None:
+    some, compiled = mixed("compiled", "tree", "compiled")
+    theta = compiled.names.start
+    assert not some.capabilities.in_c
+    own = set(some.names.gather[1].tolist())
+    assert set(some.capabilities.unknown_columns) == own
+    known = some.jacobian(theta, known_only=True)
+    whole = compiled.jacobian(theta)
+    alone = [k for k in range(theta.size) if k not in own]
+    np.testing.assert_array_equal(known[alone], whole[alone])
+    assert some.fixed_names == ()
+    some.rest()
+    for ask in (some.jacobian, some.normal):
+        with pytest.raises(PlanError, match=r"use (compiled|differences)"):
+            ask(theta)
+    with pytest.raises(PlanError, match="the tree executor has no derivatives; use compiled"):
+        some.parts()
+    with pytest.raises(PlanError, match="the names do not belong to these executors; use join_na"):
+        JointExecutor([make_executor(make_model("simple_energy", ENERGY))] * 3, compiled.names)
+
+
+def test_the_sums_of_files_agree_in_every_form() -> None:
+    _, joint = mixed(*["compiled"] * 3)
+    theta = joint.names.start * 1.01
+    columns, residual = joint.jacobian(theta), joint.residual(theta)
+    rows = np.vstack([-columns, residual]).T
+    expected = rows.T @ rows
+    gram = unpack(joint.normal(theta), symmetric=True)
+    np.testing.assert_allclose(
+        np.abs(gram), np.abs(expected), rtol=1e-9, atol=1e-9 * expected.max()
+    )
+    factor = unpack(joint.normal(theta, None, "factor"), symmetric=False)
+    np.testing.assert_allclose(factor.T @ factor, gram, rtol=1e-9, atol=1e-9 * gram.max())
+    assert joint.normal(theta, None, "value")[0] == pytest.approx(residual @ residual, rel=1e-12)
+
+
+def test_a_trace_has_a_window_a_mask_and_weights_of_times() -> None:
+    model = load_time_model("t: {expFun: {A: [2, True], tau: [3, True], t0: [0, True]}}\n", "t")
+    model.set_axes(time=TIME)
+    data, keep = np.cos(TIME), TIME[20] != TIME
+    weight = 1.0 + TIME**2
+    columns = (10, 40)
+    given = Measurement(data, columns=columns, weight=weight, keep=keep)
+    clean = model.evaluate()
+    expected = np.where(keep, (data - clean) * weight, 0.0)[slice(*columns)]
+    for backend in ("compiled", "interpreted", "tree"):
+        found = make_executor(model, given, backend).residual(None)
+        np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-12)
+
+
+def test_a_kernel_that_cannot_be_leaves_no_number() -> None:
+    text = "t: {gaussCONV: {SD: [1, True]}, stepFun: {A: [2, True], t0: [0, True]}}\n"
+    model = load_time_model(text, "t")
+    model.set_axes(time=TIME)
+    for backend in ("compiled", "interpreted", "tree"):
+        assert np.isnan(make_executor(model, None, backend).run({"gaussCONV_SD": -1.0})).all()
+
+
+def test_axes_that_a_model_lacks_are_named() -> None:
+    model = make_model("simple_energy", ENERGY)
+    model.add_profile(
+        "GLP_01_A",
+        load_profile("p: {pExpDecay: {A: [3, True], tau: [2, True]}}\n", "p", "GLP_01_A"),
+    )
+    with pytest.raises(ModelError, match="GLP_01_A has a profile, but the model has no auxiliary"):
+        make_executor(model, None, "tree").run(None)
+
+
+def test_threads_follow_the_processors(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("PYSPEC_NUM_THREADS", raising=False)
+    monkeypatch.setattr("pyspec.executor.team.SMALL", 0)
+    model, measurement = CASES["a series"]()[0]
+    executors: Any = [make_executor(model, measurement)]
+    monkeypatch.setattr(os, "sched_getaffinity", lambda pid: {0, 1, 2}, raising=False)
+    assert choose_threads(executors) == 3
+    monkeypatch.delattr(os, "sched_getaffinity")  # as on macOS and Windows
+    monkeypatch.setattr(os, "cpu_count", lambda: None)
+    assert choose_threads(executors) == 1
+    assert TIME.size > 1
