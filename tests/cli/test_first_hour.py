@@ -14,9 +14,10 @@ import pytest
 
 from pyspec import read
 from pyspec.cli import main
+from pyspec.cli.arguments import METHODS, build_parser
 from pyspec.cli.arguments import PASSES as OFFERED
-from pyspec.cli.arguments import build_parser
 from pyspec.cli.completion import completion
+from pyspec.fit import canonical_method
 from pyspec.passes import PASSES
 
 
@@ -162,6 +163,7 @@ def test_simulated_data_can_be_shown(folder: Path, capsys: pytest.CaptureFixture
 
 def test_completion_offers_what_there_is() -> None:
     assert set(OFFERED) == set(PASSES)
+    assert [canonical_method(name) for name in METHODS] == list(METHODS)
     script = completion(build_parser(), "bash")
     assert "separable" in script
     assert "differential_evolution" in script
