@@ -19,40 +19,49 @@ static int is_weighted(const tile *t)
     return found;
 }
 
-/* Residuals of a block, r - d, and the weights of its derivatives where there are any. Lanes that
- * are not asked for hold anything finite. */
+/* Model values of a row, abscissae from the block's first on, become residuals, with the weights of
+ * its derivatives if asked for. */
+static void row_residual(const run *r, const tile *t, int l, int64_t n, int form, int weighted,
+                         double *values, double *weights)
+{
+    const pyspec_problem *q = t->problem[l];
+    if (weighted)
+        pyspec_weigh(q, t->row[l], t->x0, n, values, form == PYSPEC_FORM_FISHER, weights);
+    pyspec_subtract(q, r->call->isa, t->row[l], t->x0, n, values);
+}
+
+/* Residuals of a block, d - m, and the weights of its derivatives where there are any. Lanes that
+ * are not asked for hold 0. */
 static void block_residual(const run *r, const tile *t, lanes in, int64_t n, int form,
                            int weighted)
 {
-    const double *model = slot_at(r, t, r->plan->result);
+    const block_ops *ops = &pyspec_block_table[r->call->isa];
     double *rows = r->work.rows, *weights = rows + BLOCK * L;
-    const int64_t stride = t->across ? 0 : BLOCK;
-    if (t->across)
-        memcpy(rows, model, (size_t)n * sizeof *rows);
-    else
-        pyspec_block_table[r->call->isa].turn(rows, BLOCK, model, n, L);
-    for (int l = in.begin; l < in.end; l++) {
-        if (weighted)
-            pyspec_weigh(t->problem[l], t->row[l], t->x0, n, rows + l * stride,
-                         form == PYSPEC_FORM_FISHER, weights + l * stride);
-        pyspec_subtract(t->problem[l], r->call->isa, t->row[l], t->x0, n, rows + l * stride);
-    }
-    double *residual = r->work.residual, *weight = r->work.weight;
-    if (t->across) {
-        memcpy(residual, rows, (size_t)n * sizeof *rows);
-        fill(residual + n, 0.0, t->block.n * L - n);
-        if (weighted)
-            memcpy(weight, weights, (size_t)n * sizeof *rows);
-        fill(weight + n, 0.0, t->block.n * L - n);
-        return;
-    }
-    for (int64_t i = 0; i < n; i++)
-        FOR_LANES {
-            int asked = l >= in.begin && l < in.end;
-            residual[AT] = asked ? rows[l * BLOCK + i] : 0.0;
-            if (weighted)
-                weight[AT] = asked ? weights[l * BLOCK + i] : 0.0;
+    ops->turn(rows, BLOCK, slot_at(r, t, r->plan->result), n, L);
+    for (int l = 0; l < L; l++) {
+        double *own = rows + l * BLOCK, *own_weights = weights + l * BLOCK;
+        if (l >= in.begin && l < in.end) {
+            row_residual(r, t, l, n, form, weighted, own, own_weights);
+        } else {
+            fill(own, 0.0, n);
+            fill(own_weights, 0.0, n);
         }
+    }
+    ops->interleave(r->work.residual, rows, BLOCK, n);
+    if (weighted)
+        ops->interleave(r->work.weight, weights, BLOCK, n);
+}
+
+/* The same where the lanes are abscissae of one row; what lies behind n of them is 0. */
+static void residual_across(const run *r, const tile *t, int64_t n, int form, int weighted)
+{
+    double *residual = r->work.residual, *weight = r->work.weight;
+    memcpy(residual, slot_at(r, t, r->plan->result), (size_t)n * sizeof *residual);
+    if (!weighted)
+        fill(weight, 1.0, n);
+    row_residual(r, t, 0, n, form, weighted, residual, weight);
+    fill(residual + n, 0.0, t->block.n * L - n);
+    fill(weight + n, 0.0, t->block.n * L - n);
 }
 
 /* Turns a block into the factors of its rows. */
@@ -79,9 +88,10 @@ static void add_block(const run *r, const tile *t, lanes in, int64_t n, int form
     const int64_t n_columns = r->by.n, n_vectors = t->across ? t->block.n : n;
     const int weighted = n_columns > 0 && is_weighted(t);
     const int weighs = weighted || (t->across && n < t->block.n * L);
-    block_residual(r, t, in, n, form, weighted);
-    if (t->across && !weighted)
-        fill(r->work.weight, 1.0, n);
+    if (t->across)
+        residual_across(r, t, n, form, weighted);
+    else
+        block_residual(r, t, in, n, form, weighted);
     for (int64_t k = 0; k < n_columns; k++) {
         columns[k] = written[k] ? column_at(r, t, r->plan->result, k) : NULL;
         if (!written[k])

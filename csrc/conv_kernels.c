@@ -23,7 +23,7 @@ static double box_mass(double away, double width)
 
 KERNEL(gaussCONV)
 {
-    FOR_VECTORS FOR_LANES {
+    FOR_VALUES {
         /* The inverse of a denormal width overflows, and 0 times infinity is NaN. */
         double inverse = v_clamp(1.0 / P(0), 1e300), u = v_clamp(X * inverse, 1e150);
         double g = v_exp(-0.5 * (u * u));
@@ -37,7 +37,7 @@ CONV_KERNEL(gaussCONV, {gauss_mass, 9.0, 0}, {gauss_mass, 9.0, 0})
 
 KERNEL(expSymCONV)
 {
-    FOR_VECTORS FOR_LANES {
+    FOR_VALUES {
         double u = fabs(X) / P(0);
         double g = v_exp(-u);
         y[AT] = g;
@@ -49,7 +49,7 @@ CONV_KERNEL(expSymCONV, {exponential_mass, 0.0, 1}, {exponential_mass, 0.0, 1})
 
 KERNEL(expDecayCONV)
 {
-    FOR_VECTORS FOR_LANES {
+    FOR_VALUES {
         double at = X, u = (at < 0.0 ? 0.0 : at) / P(0);
         double e = v_exp(-u), g = at < 0.0 ? 0.0 : e;
         y[AT] = g;
@@ -61,7 +61,7 @@ CONV_KERNEL(expDecayCONV, {exponential_mass, 0.0, 1}, {NULL, 0.0, 0})
 
 KERNEL(expRiseCONV)
 {
-    FOR_VECTORS FOR_LANES {
+    FOR_VALUES {
         double at = X, u = (at > 0.0 ? 0.0 : -at) / P(0);
         double e = v_exp(-u), g = at > 0.0 ? 0.0 : e;
         y[AT] = g;
@@ -74,7 +74,7 @@ CONV_KERNEL(expRiseCONV, {NULL, 0.0, 0}, {exponential_mass, 0.0, 1})
 /* The value jumps with the width and does not change between the jumps. */
 KERNEL(boxCONV)
 {
-    FOR_VECTORS FOR_LANES {
+    FOR_VALUES {
         y[AT] = fabs(X) <= 0.5 * P(0) ? 1.0 : 0.0;
         if (want)
             d[0][AT] = 0.0;

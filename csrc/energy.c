@@ -15,7 +15,7 @@ KERNEL(Gauss)
 {
     double width[L];
     FOR_LANES width[l] = inverse_of(P(2));
-    FOR_VECTORS FOR_LANES {
+    FOR_VALUES {
         double u = (X - P(1)) * width[l];
         double e = v_exp(-0.5 * (u * u));
         y[AT] = P(0) * e;
@@ -36,7 +36,7 @@ KERNEL(GaussAsym)
         left[l] = inverse_of(P(2));
         right[l] = inverse_of(P(2) * P(3));
     }
-    FOR_VECTORS FOR_LANES {
+    FOR_VALUES {
         double x = X, x0 = P(1), near = left[l], far = right[l];
         double width = x < x0 ? near : far;
         double u = (x - x0) * width;
@@ -80,7 +80,7 @@ KERNEL(SkewGauss)
     const double ln16 = 4.0 * PYSPEC_LN2;
     double width[L];
     FOR_LANES width[l] = inverse_of(P(2));
-    FOR_VECTORS FOR_LANES {
+    FOR_VALUES {
         double u = v_clamp((X - P(1)) / P(2), 1e150); /* 0 times infinity is NaN */
         double z = v_clamp(2.0 * P(3) * u, 1e300);
         double inside = 1.0 + z <= 0.0 ? 0.0 : 1.0; /* 1 for NaN, which stays NaN */
@@ -107,7 +107,7 @@ KERNEL(Lorentz)
 {
     double width[L];
     FOR_LANES width[l] = inverse_of(P(2));
-    FOR_VECTORS FOR_LANES {
+    FOR_VALUES {
         double u = v_clamp((X - P(1)) * width[l], 1e300);
         double shape = 1.0 / (1.0 + 4.0 * u * u);
         y[AT] = P(0) * shape;
@@ -125,7 +125,7 @@ KERNEL(GLS)
     const double ln16 = 4.0 * PYSPEC_LN2;
     double width[L];
     FOR_LANES width[l] = inverse_of(P(2));
-    FOR_VECTORS FOR_LANES {
+    FOR_VALUES {
         double u = (X - P(1)) * width[l];
         double q = u * u;
         double gauss = v_exp(-ln16 * q);
@@ -152,7 +152,7 @@ KERNEL(GLP)
         slope[l] = -ln16 * (1.0 - P(3));
         tail[l] = 4.0 * P(3);
     }
-    FOR_VECTORS FOR_LANES {
+    FOR_VALUES {
         double u = v_clamp((X - P(1)) * width[l], 1e150); /* 0 times infinity is NaN */
         double q = u * u;
         double inverse = 1.0 / (1.0 + tail[l] * q);
@@ -254,7 +254,7 @@ KERNEL(Voigt)
 /* With r^2 = F^2 + (x - x0)^2 and a = 1 - alpha: A cos(phase) r^-a. */
 KERNEL(DS)
 {
-    FOR_VECTORS FOR_LANES {
+    FOR_VALUES {
         double run = v_clamp(X - P(1), 1e150);
         double a = 1.0 - P(3);
         double angle = v_atan(run / P(2));
@@ -283,7 +283,7 @@ KERNEL(DS)
 KERNEL(Offset)
 {
     (void)across;
-    FOR_VECTORS FOR_LANES {
+    FOR_VALUES {
         y[AT] = P(0);
         if (want)
             d[0][AT] = 1.0;
@@ -292,7 +292,7 @@ KERNEL(Offset)
 
 KERNEL(LinBack)
 {
-    FOR_VECTORS FOR_LANES {
+    FOR_VALUES {
         double x = X;
         double below = x < P(2) ? 1.0 : 0.0;
         double above = x > P(3) ? 1.0 : 0.0;

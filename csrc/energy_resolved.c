@@ -48,7 +48,7 @@ static void widened(const pyspec_block *b, const double *p, double *y, double *c
 
 KERNEL(resolution)
 {
-    FOR_VECTORS FOR_LANES {
+    FOR_VALUES {
         double inverse = v_clamp(1.0 / P(0), 1e300), u = v_clamp(X * inverse, 1e150);
         double density = v_exp(-0.5 * (u * u)) * SMEAR_DENSITY * inverse;
         y[AT] = density;
@@ -61,7 +61,7 @@ KERNEL(Gauss_resolution)
 {
     resolved_width width;
     resolved_widths(p + 2 * L, p + 3 * L, &width);
-    FOR_VECTORS FOR_LANES {
+    FOR_VALUES {
         double own = width.own[l], given = width.given[l], inverse = width.inverse[l];
         double u = v_clamp((X - P(1)) * inverse, 1e150);
         double e = v_exp(-0.5 * (u * u));
@@ -218,7 +218,7 @@ KERNEL(Voigt_resolution)
 KERNEL(Offset_resolution)
 {
     (void)across;
-    FOR_VECTORS FOR_LANES {
+    FOR_VALUES {
         y[AT] = P(0);
         if (want) {
             d[0][AT] = 1.0;
@@ -242,7 +242,7 @@ KERNEL(LinBack_resolution)
 {
     double inverse[L];
     FOR_LANES inverse[l] = v_clamp(1.0 / P(4), 1e300);
-    FOR_VECTORS FOR_LANES {
+    FOR_VALUES {
         double x = X, start, stop, above_start, above_stop, at_start, at_stop;
         double R = v_clamp(P(4), 1e300);
         bend_at(x - P(2), inverse[l], &start, &above_start, &at_start);
@@ -262,7 +262,7 @@ KERNEL(LinBack_resolution)
 
 KERNEL(PolyBack_resolution)
 {
-    FOR_VECTORS FOR_LANES {
+    FOR_VALUES {
         double run = X - P(3), second = v_square_sum(run, P(4));
         double third = run * v_sum_of_products(run, run, 3.0 * P(4), P(4));
         y[AT] = P(0) * run + v_sum_of_products(P(1), second, P(2), third);
@@ -278,14 +278,14 @@ KERNEL(PolyBack_resolution)
 
 KERNEL(ExpBack_resolution)
 {
-    FOR_VECTORS FOR_LANES {
+    FOR_VALUES {
         double run = v_clamp(X - P(1), 1e300), spread = v_clamp(P(2) * P(3), 1e150);
         double shape = v_exp(-P(2) * run + 0.5 * (spread * spread));
         y[AT] = P(0) * shape;
         if (want) {
             d[0][AT] = shape;
             d[1][AT] = P(0) * shape * P(2);
-            d[2][AT] = P(0) * shape * (spread * P(3) - run);
+            d[2][AT] = P(0) * shape * v_sum_of_products(spread, P(3), -1.0, run);
             d[3][AT] = P(0) * shape * (spread * P(2));
         }
     }
@@ -348,7 +348,7 @@ KERNEL(GLP_resolution)
     }
     smear(b, p, y, d, &line);
     for (int k = -1; k < (d ? 5 : 0); k++)
-        FOR_VECTORS FOR_LANES {
+        FOR_VALUES {
             double *to = k < 0 ? y : d[k];
             to[AT] = P(3) < 0.0 || P(3) > 1.0 ? NAN : to[AT];
         }

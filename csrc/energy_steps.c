@@ -14,7 +14,7 @@ KERNEL(ErfStep)
 {
     double scale[L];
     FOR_LANES scale[l] = bounded_inverse(P(2));
-    FOR_VECTORS FOR_LANES {
+    FOR_VALUES {
         double u = v_clamp((X - P(1)) * scale[l], 1e150);
         double rise = 0.5 * v_erfc(-u * PYSPEC_SQRT1_2);
         y[AT] = P(0) * rise;
@@ -32,7 +32,7 @@ KERNEL(AtanStep)
 {
     double scale[L];
     FOR_LANES scale[l] = bounded_inverse(P(2));
-    FOR_VECTORS FOR_LANES {
+    FOR_VALUES {
         double v = v_clamp(2.0 * ((X - P(1)) * scale[l]), 1e150);
         int is_low = v < -1.0;
         double angle = v_atan(is_low ? -1.0 / v : v);
@@ -49,21 +49,21 @@ KERNEL(AtanStep)
 
 KERNEL(PolyBack)
 {
-    FOR_VECTORS FOR_LANES {
+    FOR_VALUES {
         double run = X - P(3);
         y[AT] = run * (P(0) + run * (P(1) + run * P(2)));
         if (want) {
             d[0][AT] = run;
             d[1][AT] = run * run;
             d[2][AT] = run * (run * run);
-            d[3][AT] = -(P(0) + run * (2.0 * P(1) + run * (3.0 * P(2))));
+            d[3][AT] = -(P(0) + run * v_sum_of_products(2.0, P(1), run, 3.0 * P(2)));
         }
     }
 }
 
 KERNEL(ExpBack)
 {
-    FOR_VECTORS FOR_LANES {
+    FOR_VALUES {
         double run = X - P(1);
         double shape = v_exp(-P(2) * run);
         y[AT] = P(0) * shape;
@@ -78,7 +78,7 @@ KERNEL(ExpBack)
 /* Nothing where x <= 0. The ratio is kept where v_log knows it. */
 KERNEL(PowerBack)
 {
-    FOR_VECTORS FOR_LANES {
+    FOR_VALUES {
         double x = X, ratio = v_clamp(x / P(1), 1e300);
         int is_inside = !(x <= 0.0); /* NaN stays NaN */
         ratio = ratio < 1e-300 ? 1e-300 : ratio;
@@ -106,7 +106,7 @@ KERNEL(GLSAsym)
         width[l] = bounded_inverse(P(2));
         half[l] = 0.5 * width[l];
     }
-    FOR_VECTORS FOR_LANES {
+    FOR_VALUES {
         double run = X - P(1);
         double steep = v_clamp(P(4) * run, 300.0); /* as the reference: 1e-260 and less */
         double e = v_exp(steep), share = e / (1.0 + e);
@@ -142,7 +142,7 @@ KERNEL(LA)
 {
     double width[L];
     FOR_LANES width[l] = bounded_inverse(P(2));
-    FOR_VECTORS FOR_LANES {
+    FOR_VALUES {
         double run = X - P(1), left = P(3), right = P(4);
         double u = v_clamp(run * width[l], 1e150);
         double q = 4.0 * (u * u);
@@ -172,7 +172,7 @@ KERNEL(LF)
         width[l] = bounded_inverse(P(2));
         damping[l] = bounded_inverse(P(5));
     }
-    FOR_VECTORS FOR_LANES {
+    FOR_VALUES {
         double run = X - P(1), left = P(3), right = P(4);
         double u = v_clamp(run * width[l], 1e150);
         double away = v_clamp(run * damping[l], 1e150);

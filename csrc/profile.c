@@ -5,7 +5,7 @@
 
 KERNEL(pExpDecay)
 {
-    FOR_VECTORS FOR_LANES {
+    FOR_VALUES {
         double u = -X / P(1);
         double e = v_exp(u);
         y[AT] = P(0) * e;
@@ -18,7 +18,7 @@ KERNEL(pExpDecay)
 
 KERNEL(pLinear)
 {
-    FOR_VECTORS FOR_LANES {
+    FOR_VALUES {
         y[AT] = P(0) * X + P(1);
         if (want) {
             d[0][AT] = X;
@@ -29,7 +29,7 @@ KERNEL(pLinear)
 
 KERNEL(pGauss)
 {
-    FOR_VECTORS FOR_LANES {
+    FOR_VALUES {
         double inverse = 1.0 / P(2), finite = v_clamp(inverse, 1e300);
         double width = P(2) == 0.0 ? inverse : finite;
         double u = (X - P(1)) * width;

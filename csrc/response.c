@@ -34,7 +34,7 @@ static ALWAYS_INLINE double sum_of(double a, double b)
 
 KERNEL(gaussIRF)
 {
-    FOR_VECTORS FOR_LANES {
+    FOR_VALUES {
         double z = ratio_of(X, P(0));
         y[AT] = density(X, P(0));
         if (want)
@@ -44,7 +44,7 @@ KERNEL(gaussIRF)
 
 KERNEL(stepFun_gaussIRF)
 {
-    FOR_VECTORS FOR_LANES {
+    FOR_VALUES {
         double u = X - P(1), s = step(u, P(2)), height = P(0) + P(3);
         y[AT] = height * s;
         if (want) {
@@ -59,7 +59,7 @@ KERNEL(stepFun_gaussIRF)
 
 KERNEL(linFun_gaussIRF)
 {
-    FOR_VECTORS FOR_LANES {
+    FOR_VALUES {
         double u = X - P(1), s = step(u, P(2)), n = density(u, P(2));
         double ramp = u * s + P(2) * (P(2) * n);
         y[AT] = P(0) * ramp + P(3) * s;
@@ -91,7 +91,7 @@ static ALWAYS_INLINE double erfcx_rest(double z)
  * the rest of erfcx; for z <= 0 both are sums of what does not cancel. */
 KERNEL(expFun_gaussIRF)
 {
-    FOR_VECTORS FOR_LANES {
+    FOR_VALUES {
         double rate = v_clamp(1.0 / P(1), 1e300), width = P(3);
         double u = X - P(2), z = (width * rate - u / width) * PYSPEC_SQRT1_2;
         double late = z <= 0.0 ? 1.0 : 0.0;
@@ -201,7 +201,7 @@ KERNEL(sinFun_gaussIRF)
 
 KERNEL(erfFun_gaussIRF)
 {
-    FOR_VECTORS FOR_LANES {
+    FOR_VALUES {
         double wide = P(1) > P(3) ? P(1) : P(3), narrow = P(1) > P(3) ? P(3) : P(1);
         double share = narrow / wide, root = sqrt(1.0 + share * share), width = wide * root;
         double u = X - P(2), s = step(u, width);
@@ -353,7 +353,7 @@ static moments integrate(integrand *f)
 
 KERNEL(sinDivX_gaussIRF)
 {
-    FOR_VECTORS FOR_LANES {
+    FOR_VALUES {
         double u = X - P(2), s = step(u, P(3));
         integrand f = {.u = u, .width = P(3), .omega = PYSPEC_TWO_PI * P(1)};
         moments m = integrate(&f);
@@ -371,7 +371,7 @@ KERNEL(sinDivX_gaussIRF)
 
 KERNEL(sqrtFun_gaussIRF)
 {
-    FOR_VECTORS FOR_LANES {
+    FOR_VALUES {
         integrand f = {.u = X - P(1), .width = P(2), .root = 1};
         moments m = integrate(&f);
         y[AT] = P(0) * m.value + P(3);

@@ -89,6 +89,31 @@ int pyspec_join(pyspec_normal *normal, const pyspec_normal *more)
     return status;
 }
 
+/* Whether every entry stays where it is. */
+static int stays(const pyspec_normal *s, const int64_t *gather, int64_t order)
+{
+    int found = order == s->order;
+    for (int64_t k = 0; found && gather && k < order - 1; k++)
+        found = gather[k] == k;
+    return found;
+}
+
+/* The same as `total` for all entries, added in place. */
+static void add_totals(const pyspec_normal *s, double *restrict triangle)
+{
+    double sum[64];
+    const int64_t size = triangle_size(s->order);
+    for (int64_t at = 0; at < size; at += 64) {
+        const int64_t n = size - at < 64 ? size - at : 64;
+        memcpy(sum, node_of(s, s->n_nodes - 1) + at, (size_t)n * sizeof *sum);
+        for (int64_t k = s->n_nodes - 2; k >= 0; k--)
+            for (int64_t i = 0; i < n; i++)
+                sum[i] += node_of(s, k)[at + i];
+        for (int64_t i = 0; i < n; i++)
+            triangle[at + i] += sum[i];
+    }
+}
+
 int pyspec_collect(const pyspec_normal *normal, const int64_t *gather, int64_t order,
                    double *triangle)
 {
@@ -102,6 +127,10 @@ int pyspec_collect(const pyspec_normal *normal, const int64_t *gather, int64_t o
     if (s->form == PYSPEC_FORM_FACTOR) {
         for (int64_t k = s->n_nodes - 1; k >= 0; k--)
             absorb_triangle(s, triangle, order, gather, node_of(s, k));
+        return STATUS_OK;
+    }
+    if (stays(s, gather, order)) {
+        add_totals(s, triangle);
         return STATUS_OK;
     }
     for (int64_t j = 0; j < s->order; j++)

@@ -13,12 +13,12 @@ KERNEL(none)
     (void)d;
     (void)across;
     (void)want;
-    FOR_VECTORS FOR_LANES y[AT] = 0.0;
+    FOR_VALUES y[AT] = 0.0;
 }
 
 KERNEL(stepFun)
 {
-    FOR_VECTORS FOR_LANES {
+    FOR_VALUES {
         double on = X < P(1) ? 0.0 : 1.0, height = P(0) + P(2);
         y[AT] = on > 0.0 ? height : 0.0;
         if (want) {
@@ -31,7 +31,7 @@ KERNEL(stepFun)
 
 KERNEL(linFun)
 {
-    FOR_VECTORS FOR_LANES {
+    FOR_VALUES {
         double t = X, m = P(0), t0 = P(1), y0 = P(2);
         double on = t < t0 ? 0.0 : 1.0;
         double s = t < t0 ? 0.0 : t - t0;
@@ -46,7 +46,7 @@ KERNEL(linFun)
 
 KERNEL(expFun)
 {
-    FOR_VECTORS FOR_LANES {
+    FOR_VALUES {
         double t = X, A = P(0), tau = P(1), t0 = P(2), y0 = P(3);
         double on = t < t0 ? 0.0 : 1.0;
         double s = t < t0 ? 0.0 : t - t0;
@@ -149,7 +149,7 @@ KERNEL(sinDivX)
 
 KERNEL(erfFun)
 {
-    FOR_VECTORS FOR_LANES {
+    FOR_VALUES {
         double u = (X - P(2)) / (P(1) * 1.41421356237309504880);
         double rise = 0.5 * (1.0 + v_erf(u));
         y[AT] = P(0) * rise + P(3);
@@ -167,7 +167,7 @@ KERNEL(erfFun)
 /* The slope at t0 is infinite; the partial by t0 is 0 there, as it is before. */
 KERNEL(sqrtFun)
 {
-    FOR_VECTORS FOR_LANES {
+    FOR_VALUES {
         double s = X - P(1);
         double root = sqrt(0.0 > s ? 0.0 : s), slope = -0.5 * P(0) / root;
         y[AT] = P(0) * root + P(2);
@@ -182,7 +182,7 @@ KERNEL(sqrtFun)
 KERNEL(constFun)
 {
     (void)across;
-    FOR_VECTORS FOR_LANES {
+    FOR_VALUES {
         y[AT] = P(0);
         if (want)
             d[0][AT] = 1.0;
@@ -197,7 +197,7 @@ static ALWAYS_INLINE double far_clamp(double u)
 
 KERNEL(gaussFun)
 {
-    FOR_VECTORS FOR_LANES {
+    FOR_VALUES {
         double u = far_clamp((X - P(2)) / P(1)), g = v_exp(-0.5 * (u * u));
         y[AT] = P(0) * g;
         if (want) {
@@ -211,7 +211,7 @@ KERNEL(gaussFun)
 
 KERNEL(gaussD1Fun)
 {
-    FOR_VECTORS FOR_LANES {
+    FOR_VALUES {
         double u = far_clamp((X - P(2)) / P(1)), g = v_exp(-0.5 * (u * u));
         y[AT] = P(0) * (-u * g);
         if (want) {
@@ -225,7 +225,7 @@ KERNEL(gaussD1Fun)
 
 KERNEL(gaussD2Fun)
 {
-    FOR_VECTORS FOR_LANES {
+    FOR_VALUES {
         double u = far_clamp((X - P(2)) / P(1)), g = v_exp(-0.5 * (u * u)), q = u * u;
         y[AT] = P(0) * ((q - 1.0) * g);
         if (want) {

@@ -215,13 +215,66 @@ void BLOCK_OP(contract)(double *sums, int64_t stride, const double *factors, int
         }
 }
 
+/* Blocks of 4 x 4 are turned in vectors. */
+#if defined(__has_builtin)
+#if __has_builtin(__builtin_shufflevector)
+typedef double quad __attribute__((vector_size(4 * sizeof(double))));
+
+/* to[j][i] = from[i][j] for i, j < 4 */
+static ALWAYS_INLINE void turn_fours(double *restrict to, int64_t to_row,
+                                     const double *restrict from, int64_t from_row)
+{
+    quad row[4], low[2], high[2];
+    for (int i = 0; i < 4; i++)
+        memcpy(&row[i], from + i * from_row, sizeof row[i]);
+    for (int i = 0; i < 2; i++) {
+        low[i] = __builtin_shufflevector(row[2 * i], row[2 * i + 1], 0, 4, 2, 6);
+        high[i] = __builtin_shufflevector(row[2 * i], row[2 * i + 1], 1, 5, 3, 7);
+    }
+    row[0] = __builtin_shufflevector(low[0], low[1], 0, 1, 4, 5);
+    row[1] = __builtin_shufflevector(high[0], high[1], 0, 1, 4, 5);
+    row[2] = __builtin_shufflevector(low[0], low[1], 2, 3, 6, 7);
+    row[3] = __builtin_shufflevector(high[0], high[1], 2, 3, 6, 7);
+    for (int j = 0; j < 4; j++)
+        memcpy(to + j * to_row, &row[j], sizeof row[j]);
+}
+#define TURNS_FOURS
+#endif
+#endif
+
+#ifndef TURNS_FOURS
+static ALWAYS_INLINE void turn_fours(double *restrict to, int64_t to_row,
+                                     const double *restrict from, int64_t from_row)
+{
+    for (int j = 0; j < 4; j++)
+        for (int i = 0; i < 4; i++)
+            to[j * to_row + i] = from[i * from_row + j];
+}
+#endif
+
 /* rows[l][n] = value[n][L], rows `stride` doubles apart */
 void BLOCK_OP(turn)(double *restrict rows, int64_t stride, const double *restrict value, int64_t n,
                     int64_t n_lanes)
 {
+    const int64_t whole_n = n / 4 * 4, whole_lanes = n_lanes / 4 * 4;
+    for (int64_t l = 0; l < whole_lanes; l += 4)
+        for (int64_t i = 0; i < whole_n; i += 4)
+            turn_fours(rows + l * stride + i, stride, value + i * L + l, L);
     for (int64_t l = 0; l < n_lanes; l++)
-        for (int64_t i = 0; i < n; i++)
+        for (int64_t i = l < whole_lanes ? whole_n : 0; i < n; i++)
             rows[l * stride + i] = value[AT];
+}
+
+/* value[n][L] = rows[L][n], rows `stride` doubles apart */
+void BLOCK_OP(interleave)(double *restrict value, const double *restrict rows, int64_t stride,
+                          int64_t n)
+{
+    const int64_t whole_n = n / 4 * 4;
+    for (int64_t i = 0; i < whole_n; i += 4)
+        for (int64_t l = 0; l < L; l += 4)
+            turn_fours(value + i * L + l, L, rows + l * stride + i, stride);
+    for (int64_t i = whole_n; i < n; i++)
+        FOR_LANES value[AT] = rows[l * stride + i];
 }
 
 /* out[n] = data[n] - out[n] */

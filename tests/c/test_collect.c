@@ -70,6 +70,39 @@ static void parts_are_gathered_in_one_triangle(void)
     free_model(&parts[1]);
 }
 
+/* A triangle that is taken as it stands is that whose columns were moved, and what was there stays. */
+static void columns_that_stay_are_those_that_move(void)
+{
+    model m;
+    make_model(&m, MODEL_2D, COLUMNS_MIXED, DRESS_WEIGHT, 29, 31);
+    const int64_t n = m.plan->n_theta, order = n + 1;
+    int64_t same_place[16], turned[16];
+    for (int64_t k = 0; k < n; k++) {
+        same_place[k] = k;
+        turned[k] = n - 1 - k;
+    }
+    for (int form = 0; form <= PYSPEC_FORM_FISHER; form++) {
+        double plain[136], named[136], moved[136];
+        pyspec_normal s;
+        make_sums(&s, form, n, PYSPEC_NORMAL_NODES, order);
+        CHECK_INT(accumulate(m.plan, &m.g.problem, m.theta, &s, 0, m.g.problem.n_rows), STATUS_OK);
+        for (int64_t k = 0; k < triangle_size(order); k++)
+            plain[k] = named[k] = moved[k] = form == PYSPEC_FORM_FACTOR ? 0.0 : 0.5;
+        CHECK_INT(pyspec_collect(&s, NULL, order, plain), STATUS_OK);
+        CHECK_INT(pyspec_collect(&s, same_place, order, named), STATUS_OK);
+        CHECK_INT(pyspec_collect(&s, turned, order, moved), STATUS_OK);
+        CHECK(!memcmp(plain, named, (size_t)triangle_size(order) * sizeof *plain));
+        for (int64_t j = 0; j < order && form != PYSPEC_FORM_FACTOR; j++)
+            for (int64_t k = j; k < order; k++) {
+                const int64_t a = j < n ? turned[j] : n, b = k < n ? turned[k] : n;
+                CHECK(plain[triangle_at(order, j, k)] ==
+                      moved[triangle_at(order, a < b ? a : b, a < b ? b : a)]);
+            }
+        free_sums(&s);
+    }
+    free_model(&m);
+}
+
 /* ---- refusals ------------------------------------------------------------------------------- */
 
 static int64_t form_needs(int form)
@@ -240,6 +273,7 @@ static void the_stated_capacity_is_enough(void)
 int main(void)
 {
     RUN_ALL(parts_are_gathered_in_one_triangle);
+    RUN_ALL(columns_that_stay_are_those_that_move);
     RUN_ALL(accumulating_refuses_what_it_cannot_use);
     RUN(rows_come_in_their_order);
     RUN(joining_refuses_what_it_cannot_use);
