@@ -11,11 +11,11 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
-from scipy import special
 
 from pyspec._library import RPN
 from pyspec.formula.nodes import Apply, Name, Node, Number, postorder
 from pyspec.formula.parser import parse_text
+from pyspec.functions import special
 
 _ARITHMETIC = [row for row in RPN.values() if row.arity]
 
@@ -55,9 +55,9 @@ _OTHERWISE: dict[str, Callable[..., Any]] = {
     "POW": np.power,
     "MIN": np.minimum,
     "MAX": np.maximum,
-    "ERF": special.erf,
-    "ERFC": special.erfc,
-    "ERFCX": special.erfcx,
+    "ERF": lambda a: special.erf(a),
+    "ERFC": lambda a: special.erfc(a),
+    "ERFCX": lambda a: special.erfcx(a),
     "LT": _compare(np.less),
     "LE": _compare(np.less_equal),
     "GT": _compare(np.greater),

@@ -11,8 +11,8 @@ from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
-from scipy import special
 
+from pyspec.functions import special
 from pyspec.functions.masses import masses
 
 Array: TypeAlias = npt.NDArray[np.float64]

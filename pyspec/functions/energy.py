@@ -11,8 +11,8 @@ from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
-from scipy import special
 
+from pyspec.functions import special
 from pyspec.functions.fermi import FermiEdge as FermiEdge
 from pyspec.functions.inelastic import StaticShirley as StaticShirley
 from pyspec.functions.inelastic import Tougaard as Tougaard

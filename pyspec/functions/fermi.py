@@ -7,7 +7,8 @@ from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
-from scipy import special
+
+from pyspec.functions import special
 
 Array: TypeAlias = npt.NDArray[np.float64]
 Value: TypeAlias = float | Array

@@ -6,7 +6,8 @@ from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
-from scipy import special
+
+from pyspec.functions import special
 
 Array: TypeAlias = npt.NDArray[np.float64]
 Value: TypeAlias = float | Array
@@ -16,6 +17,7 @@ LEAST, MOST = -0.5, 4.0
 
 #: Nodes v of the sum near the edge, at s = exp(v - exp(-v)), and of the one along the tail.
 _NEAR = np.arange(-4.75, 4.25, 1 / 32)
+_LOG_S = _NEAR - np.exp(-_NEAR)
 _FAR = np.arange(-9.0, 9.25, 0.5)
 _FROM = 12.0
 
@@ -57,13 +59,16 @@ def Mahan(x: Array, A: Value, x0: Value, SD: Value, alpha: Value, xi: Value) -> 
 
 def _near_the_edge(z: Array, w: Array, r: Array, alpha: Array) -> Array:
     """``r^alpha exp(-z^2 / 2) / sqrt(2 pi)`` times the integral of
-    ``s^(alpha - 1) exp(w s - s^2 / 2) / Gamma(alpha)``, by parts: then alpha may be 0 and below."""
-    total = 0.0 * (z + r + alpha)
-    unit = 1 / (1 + np.maximum(-w, 0.0))
-    for v in _NEAR:
-        s = unit * np.exp(v - np.exp(-v))
-        size = alpha * np.log(np.clip(r * s, 1e-300, 1e300)) + w * s - s**2 / 2 - z**2 / 2
-        total = total + np.exp(size) * (s - w) * s * (1 + np.exp(-v))
+    ``s^(alpha - 1) exp(w s - s^2 / 2) / Gamma(alpha)``, by parts: then alpha may be 0 and below.
+    ``w s - (s^2 + z^2) / 2`` is also ``-((s - w)^2 + r (z + w)) / 2``, which keeps its digits where
+    w > 0."""
+    unit, above, below = 1 / (1 + np.maximum(-w, 0.0)), np.maximum(w, 0.0), np.minimum(w, 0.0)
+    same = alpha * (np.log(r) + np.log(unit)) - np.where(w > 0, r * (z + w), z**2) / 2
+    total = np.zeros_like(same)
+    for log_s, s_1, step in zip(_LOG_S, np.exp(_LOG_S), 1 + np.exp(-_NEAR), strict=True):
+        s = unit * s_1
+        size = same + alpha * log_s + s * below - (s - above) ** 2 / 2
+        total += np.exp(size) * (s - w) * (s * step)
     height = (_NEAR[1] - _NEAR[0]) * special.rgamma(1 + alpha) / np.sqrt(2 * np.pi)
     return np.asarray(height * total)
 

@@ -8,7 +8,8 @@ from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import erfc, roots_legendre
+
+from pyspec.functions import special
 
 Array: TypeAlias = npt.NDArray[np.float64]
 
@@ -18,7 +19,7 @@ REACH = 8.6
 #: Beyond this many it is 0 in doubles.
 NOTHING = 40.0
 
-_NODES, _WEIGHTS = roots_legendre(40)
+_NODES, _WEIGHTS = np.polynomial.legendre.leggauss(40)
 
 
 def density(d: Any, SD: Any) -> Array:
@@ -28,7 +29,7 @@ def density(d: Any, SD: Any) -> Array:
 
 def cumulative(u: Any, SD: Any) -> Array:
     """Phi(u / SD), the integral of the density up to u."""
-    return np.asarray(erfc(-u / (SD * np.sqrt(2))) / 2)
+    return np.asarray(special.erfc(-u / (SD * np.sqrt(2))) / 2)
 
 
 def integrate(f: Callable[[Array], Array], low: Array, high: Array, n_panels: int) -> Array:

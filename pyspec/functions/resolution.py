@@ -14,9 +14,8 @@ from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
-from scipy import special
 
-from pyspec.functions import energy
+from pyspec.functions import energy, special
 
 Array: TypeAlias = npt.NDArray[np.float64]
 Value: TypeAlias = float | Array

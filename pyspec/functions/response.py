@@ -19,8 +19,8 @@ from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import erfc, erfcx, wofz
 
+from pyspec.functions import special
 from pyspec.functions.normal import (
     NOTHING,
     REACH,
@@ -67,8 +67,8 @@ def expFun_gaussIRF(t: Array, A: Value, tau: Value, t0: Value, SD: Value, y0: Va
     z = (SD / tau - u / SD) / np.sqrt(2)
     late = z <= 0
     safe = np.where(late, u, SD**2 / tau)
-    decay = np.exp(SD**2 / (2 * tau**2) - safe / tau) * erfc(np.where(late, z, 0.0))
-    rise = np.exp(-((u / SD) ** 2) / 2) * erfcx(np.where(late, 0.0, z))
+    decay = np.exp(SD**2 / (2 * tau**2) - safe / tau) * special.erfc(np.where(late, z, 0.0))
+    rise = np.exp(-((u / SD) ** 2) / 2) * special.erfcx(np.where(late, 0.0, z))
     return np.asarray(A / 2 * np.where(late, decay, rise) + y0 * cumulative(u, SD))
 
 
@@ -81,7 +81,7 @@ def sinFun_gaussIRF(
     u = t - t0
     omega = 2 * np.pi * f
     early = np.exp(-((u / SD) ** 2) / 2) / 2
-    w = wofz((omega * SD + 1j * np.abs(u) / SD) / np.sqrt(2))
+    w = special.wofz((omega * SD + 1j * np.abs(u) / SD) / np.sqrt(2))
     # For u > 0 by w(z) = 2 exp(-z^2) - w(-z) and w(-conj z) = conj w(z).
     after = np.exp(1j * omega * u - (omega * SD) ** 2 / 2) - early * np.conj(w)
     h = np.where(u > 0, after, early * w)

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy.io import loadmat, whosmat
 
 from pyspec.errors import DataError
 from pyspec.io.arrays import Entry, choose
@@ -34,6 +33,8 @@ def read(request: Request) -> Found:
             every = entries_of(path, file, transposed=True)
             entries = [entry for entry in every if not entry.name.startswith("#")]
             return choose(path, "MATLAB 7.3", entries, request)
+    from scipy.io import loadmat, whosmat  # heavy, and few files are of MATLAB
+
     try:
         for name, shape, _ in whosmat(str(path), appendmat=False):
             check_size(path, name, 8 * int(np.prod(shape, dtype=np.float64)))
