@@ -5,6 +5,8 @@ BIN := .venv/bin
 BUILD_INPUTS := pyproject.toml setup.py MANIFEST.in $(wildcard csrc/*)
 CMAKE_FLAGS := -DPYSPEC_WERROR=ON
 MAKEFLAGS += --no-print-directory
+# Hundreds of tests start a process of their own: none compiles the package once more.
+unexport PYTHONDONTWRITEBYTECODE
 JOBS ?= $(shell getconf _NPROCESSORS_ONLN)
 # A process per core, each with whole files, so that what a file shares is made once.
 PYTEST = $(BIN)/python -m pytest -n $(JOBS) --dist loadfile \

@@ -63,22 +63,27 @@ SWEEPS = [
 ]
 
 
+ROUNDS = pytest.mark.parametrize("rounds", [3, pytest.param(12, marks=pytest.mark.slow)])
+
+
+@ROUNDS
 @pytest.mark.parametrize(("name", "isa"), SWEEPS)
-def test_no_nan_over_the_range_of_doubles(name: str, isa: str) -> None:
+def test_no_nan_over_the_range_of_doubles(name: str, isa: str, rounds: int) -> None:
     """Parameters and places from 1e-300 to 1e300: a number wherever the value is one."""
-    sweep(OPS[name], isa, 300.0, np.isnan)
+    sweep(OPS[name], isa, 300.0, np.isnan, rounds)
 
 
+@ROUNDS
 @pytest.mark.parametrize(("name", "isa"), SWEEPS)
-def test_none_is_infinite(name: str, isa: str) -> None:
+def test_none_is_infinite(name: str, isa: str, rounds: int) -> None:
     """From 1e-60 to 1e60 no derivative leaves the range, where the value is below 1e200."""
-    sweep(OPS[name], isa, 60.0, lambda partial: ~np.isfinite(partial))
+    sweep(OPS[name], isa, 60.0, lambda partial: ~np.isfinite(partial), rounds)
 
 
-def sweep(op: OpDef, isa: str, decades: float, wrong: Any) -> None:
+def sweep(op: OpDef, isa: str, decades: float, wrong: Any, rounds: int) -> None:
     rng = np.random.default_rng(op.index)
     judged = 0
-    for _ in range(6):
+    for _ in range(rounds):
         params = draw(op, rng, decades)
         if decades < 100:
             for k, param in enumerate(op.params):

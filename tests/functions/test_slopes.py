@@ -78,11 +78,14 @@ def test_what_a_derivative_reads(name: str) -> None:
     op, rng = OPS[name], np.random.default_rng(3)
     table = interacting(op)
     for i in range(len(table)):
-        for k in range(len(table)):
-            found = max(second_difference(op, i, k, rng) for _ in range(4))
-            where = f"{name}: {arguments(op)[i]}, {arguments(op)[k]}: {found:.2g}"
-            assert (k in table[i]) == (i in table[k])
-            assert found > 1e-4 if k in table[i] else found < 1e-10, where
+        for k in range(i, len(table)):
+            named = k in table[i]
+            assert named == (i in table[k])
+            found = [second_difference(op, i, k, rng)]
+            while len(found) < 4 and not (named and found[-1] > 1e-4):
+                found.append(second_difference(op, i, k, rng))
+            where = f"{name}: {arguments(op)[i]}, {arguments(op)[k]}: {max(found):.2g}"
+            assert max(found) > 1e-4 if named else max(found) < 1e-10, where
 
 
 @pytest.mark.parametrize("name", NAMES)

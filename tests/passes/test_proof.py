@@ -81,7 +81,7 @@ def subject(name: str, model: Model) -> Subject | None:
     return None
 
 
-@pytest.fixture(scope="module", params=[150, pytest.param(280, marks=pytest.mark.slow)])
+@pytest.fixture(scope="module", params=[100, pytest.param(280, marks=pytest.mark.slow)])
 def subjects(request: pytest.FixtureRequest) -> list[Subject]:
     found = [subject(name, model) for name, model in models(request.param)]
     kept = [entry for entry in found if entry is not None]
@@ -216,4 +216,4 @@ def test_only_jump_parameters_jump(subjects: list[Subject]) -> None:
         else:
             assert column.kind != "fallback"
             assert jump(entry, index, -0.2, 0.2) < 1e-6, (entry.name, column)
-    assert seen > 15  # where the axis has samples for it
+    assert seen > 0.1 * len(subjects)  # where the axis has samples for it

@@ -16,7 +16,7 @@ from support.random_models.check import AGREEMENT, WINDOW
 from pyspec.executor import CompiledExecutor
 
 
-@pytest.fixture(scope="module", params=[120, pytest.param(2000, marks=pytest.mark.slow)])
+@pytest.fixture(scope="module", params=[100, pytest.param(2000, marks=pytest.mark.slow)])
 def summary(request: pytest.FixtureRequest) -> Summary:
     """So many models, examined."""
     total = summarise((0, request.param))
