@@ -224,7 +224,7 @@ def define_state(text: str) -> OpDef:
     if len(params) > MOST_PARAMS:
         raise ModelError(
             f"{name}: {state} depends on {len(inner)} rates and populations; "
-            f"{MOST_PARAMS - 3} is the most"
+            f"{MOST_PARAMS - 2 - bool(under)} is the most"
         )
     guards = [Guard(k, ">=", 0.0, False) for k, one in enumerate(params) if one in needed]
     if under:

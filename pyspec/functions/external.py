@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import inspect
 import keyword
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -17,6 +18,9 @@ from pyspec.errors import ModelError
 
 #: The callables, by name.
 CALLABLES: dict[str, Callable[..., Any]] = {}
+
+#: A parameter that may be left out.
+_LEFT_OUT = re.compile(r"\w+ *= *0(\.0*)?")
 
 _KINDS = {"energy": ("PEAK", "ENERGY"), "time": ("DYNAMICS", "TIME")}
 
@@ -39,7 +43,8 @@ def register_function(
         or columns (n_time, 1) where they move in time; it returns (n_energy,) or
         (n_time, n_energy). A time law gets numbers and returns (n_time,).
     params : names in the order of the arguments, with the bounds of the function's domain:
-        ``"A, x0, w>0"``. Outside of them the value is NaN.
+        ``"A, x0, w>0, y0=0"``. Outside of them the value is NaN; those with "=0" stand last and
+        may be left out, which is 0.
     domain : "energy" for a component, "time" for a law of motion
     formula : one line for documentation
 
@@ -58,9 +63,11 @@ def register_function(
         raise ModelError(f"{name}: unknown domain {domain!r}; there are {', '.join(_KINDS)}")
     try:
         names, n_required, guards = parse_params(params)
+        _check_defaults(params, n_required)
     except ValueError:
         raise ModelError(
-            f"{name}: cannot read the parameters {params!r}; write them as 'A, x0, w>0'"
+            f"{name}: cannot read the parameters {params!r}; write them as 'A, x0, w>0, y0=0': "
+            "what may be left out stands last, and is 0 then"
         ) from None
     if len(set(names)) != len(names):
         raise ModelError(f"{name}: a parameter occurs twice in {params!r}")
@@ -82,6 +89,13 @@ def register_function(
         formula=formula or "a registered Python function",
     )
     CALLABLES[name] = function
+
+
+def _check_defaults(params: str, n_required: int) -> None:
+    """What may be left out stands last and is 0 then. Raises :class:`ValueError`."""
+    parts = [part.strip() for part in params.split(",") if part.strip()]
+    if not all(_LEFT_OUT.fullmatch(part) for part in parts[n_required:]):
+        raise ValueError
 
 
 def _check_arity(name: str, function: Callable[..., Any], names: tuple[str, ...]) -> None:

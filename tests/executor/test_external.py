@@ -193,11 +193,26 @@ def test_other_files_stay_in_one_c_call() -> None:
         (("Mine", 3, "A"), "cannot be called"),
         (("Mine", sech, "A; B"), "cannot read the parameters"),
         (("Mine", sech, "A, A"), "occurs twice"),
+        (("Mine", sech, "A, x0, w=1"), "cannot .* what may be left out stands last, and is 0 then"),
+        (("Mine", sech, "A=0, x0, w"), "what may be left out stands last"),
+        (("Mine", sech, "A, x0"), "cannot be called with the axis and 2 param.*def Mine"),
     ],
 )
 def test_mistakes(arguments: tuple[str, object, str], message: str) -> None:
     with pytest.raises(ModelError, match=message):
         register_function(*arguments)  # type: ignore[arg-type]
+
+
+def test_a_function_without_a_signature_is_taken_at_its_word() -> None:
+    register_function("Power", np.power, "n")
+    try:
+        model = load_model("m: {Power: {n: [2, True]}}\n", "m")
+        model.set_axes(energy=[1.0, 3.0])
+        np.testing.assert_array_equal(make_executor(model).run(None), [1.0, 9.0])
+    finally:
+        forget_function("Power")
+    with pytest.raises(ModelError, match="no function 'Power' is registered"):
+        forget_function("Power")
 
 
 def test_unknown_domain() -> None:

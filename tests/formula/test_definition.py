@@ -7,7 +7,9 @@ import pytest
 
 from pyspec.errors import ModelError
 from pyspec.executor import make_executor, make_plan
-from pyspec.formula import Definition, define
+from pyspec.formula import Definition, define, op_of
+from pyspec.formula.formula import parse
+from pyspec.formula.values import Values
 from pyspec.ir import build_graph, parse_graph, print_graph
 from pyspec.model import Measurement, Model, load_dynamics, load_model, load_profile
 
@@ -129,6 +131,12 @@ TRAITS = {
     ),
     "time F(m, t0): where(t - t0 > 0, m * (t - t0), 0)": (("m",), {}, {"m": ("t0",)}),
     "time F(m, t0): m * max(t - t0, 0)": (("m",), {}, {"m": ("t0",)}),
+    "energy F(A, a): where(0 < x - a, exp(A), -3) * 1": ((), {"a": "(exp(A)  (3.0))"}, {}),
+    "energy F(A, a): A * (x - a > 1)": (("A",), {"a": "A"}, {}),
+    "energy F(A, a): where(a > x, -A, 0)": (("A",), {"a": "(A)"}, {}),
+    # Where the axis meets the rest is not plain: a jump, of unknown height.
+    "energy F(A, a): A * (x * a > 1)": (("A",), {"a": "1"}, {}),
+    "energy F(A, a): A * (x - x * a > 0)": (("A",), {"a": "1"}, {}),
     "energy F(A, a, b>a): A * (x > a) * (x <= b)": (
         ("A",),
         {"a": "(A * (a <= b))", "b": "(A * (b > a))"},
@@ -144,6 +152,47 @@ def test_traits_are_derived(text: str) -> None:
     assert op.linear == linear
     assert {name: height.replace("-", "") for name, height in op.jumps} == jumps
     assert {name: dict(op.reads)[name] for name in reads} == reads
+
+
+def test_a_height_too_long_to_say_is_unknown() -> None:
+    height = " + ".join(f"exp(A * {k}.5) * sin(A + {k})" for k in range(60))
+    assert define(f"energy F(A, a): where(x > a, {height}, 0)").jumps == (("a", "1"),)
+
+
+#: Values and slopes stay the same however a formula is shortened for the program.
+SHORTENED = (
+    "-a + b * x", "x * a - -b", "0 - a * x * b", "a * x * b + 0", "a * x + a * x + b",
+    "a * 1 + b * x", "-1 * a * x + b", "2 * (3 * a) * x * b", "-(-a) * x + b",
+    "where(x / b > 1, a, b) * x",
+    "where(1 > 0, a, b) * x + b", "where(0 > 1, a, b) * x + a", "where(x > 1, a, a) * b",
+    "a * b * x / 1", "(a * b * x) / 4", "-a / (x + b)", "1 / (x * a + b)", "a * (x + b) ** -2",
+    "a * (b * x) ** 0.5", "a * (x + b) ** 1", "a * (b * x) ** 2.5", "a * b ** x",
+    "where(x > 1, 1, 0) * a * exp(b * x)", "where(x > 1, 0, 1) * a * exp(b * x)",
+    "exp(a * where(x > 1, 1, 0) + b)", "exp(a * where(x > 1, 0, 1) * x + b)",
+    "exp(a * (x > 1) + b * (x < 0.5))", "0 * a * x + b * a", "-a * -b * x", "a - a + b * x * a",
+    "wofz_real(x * a, b)", "wofz_imag(x * a, b)", "wofz_imag(a, b) + wofz_real(a, b) * x",
+    "abs(a - x) * b", "max(a * x, b) + min(a, b * x)",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("formula", SHORTENED)
+def test_shortened_formulas_have_the_values_and_slopes_of_the_text(formula: str) -> None:
+    x = np.linspace(0.3, 2.1, 13)
+    source = f"functions: {{F: {{parameters: 'a, b', formula: '{formula}'}}}}\n"
+    model = load_model(source + "m: {F: {a: [1.3, True], b: [0.7, True]}}\n", "m")
+    model.set_axes(energy=x)
+    executor = make_executor(model, Measurement(np.zeros(13)))
+    plain = parse(formula)
+
+    def value(a: float, b: float) -> np.ndarray:
+        return np.broadcast_to(plain.evaluate({"a": a, "b": b, "x": x}), x.shape)
+
+    h = 1e-6
+    np.testing.assert_allclose(executor.run(None), value(1.3, 0.7), rtol=1e-14, atol=1e-14)
+    found = -executor.jacobian(model.theta())
+    for column, step in zip(found, ((h, 0.0), (0.0, h)), strict=True):
+        rise = value(1.3 + step[0], 0.7 + step[1]) - value(1.3 - step[0], 0.7 - step[1])
+        np.testing.assert_allclose(column, rise / (2 * h), rtol=1e-7, atol=1e-8)
 
 
 def test_a_jump_is_searched_for() -> None:
@@ -189,6 +238,29 @@ REFUSED = {
 def test_mistakes_are_named(text: str) -> None:
     with pytest.raises(ModelError, match=REFUSED[text]):
         define(text, "models.yaml:3")
+
+
+def test_programs_that_are_too_large_say_so() -> None:
+    names = list("abcdfghijklmnopqrsuvwyz")
+    lines = [f"v{k}=sin(x*{names[k % 23]}+{k})" for k in range(260)]
+    lines += [f"w{k}={'*'.join(f'v{j}' for j in range(k, k + 65))}" for k in range(0, 260, 65)]
+    large = own(f"energy F({', '.join(names)}): {'; '.join(lines)}; w0 * w65 * w130 * w195")
+    with pytest.raises(
+        ModelError, match=r"the formula needs \d+ registers, of which there are 1024"
+    ):
+        large.words  # noqa: B018
+    values = Values()
+    for k in range(4000):
+        values.constant(float(k))
+    with pytest.raises(ModelError, match="the formula has more than 4000 values with its deriv"):
+        values.constant(-1.0)
+
+
+def test_what_names_no_function_is_refused() -> None:
+    with pytest.raises(ModelError, match="there is no function 'Gaus'; did you mean 'Gauss'"):
+        op_of("Gaus")
+    with pytest.raises(ModelError, match="there is no function None"):
+        op_of(None)
 
 
 def test_more_parameters_than_any_function_of_the_table() -> None:

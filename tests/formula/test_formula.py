@@ -208,6 +208,7 @@ ERRORS = [
     ("a +", 3, "ends where"),
     ("* a", 0, r"'\*' stands where"),
     ("a b", 2, "operator is missing before 'b'"),
+    ("a + exp()", 4, r"exp takes 1 argument\(s\), not 0"),
     ("2a", 1, r"write 2 \* a"),
     ("2(a)", 1, "operator is missing"),
     ("(a b)", 3, "operator is missing"),

@@ -5,6 +5,7 @@ import pytest
 
 from pyspec import load_dynamics, load_model
 from pyspec.errors import ModelError
+from pyspec.formula import op_of
 from pyspec.model.load import load_time_model
 
 SECTION = """
@@ -142,6 +143,41 @@ def test_a_scheme_has_steps_and_the_model_its_parameters() -> None:
         load_model("kinetics: {x: {start: {A: 1}}}\nm: {x: {}}\n", "m")
     with pytest.raises(ModelError, match="cascade: has no parameters; it needs k1, k2, k3, t0"):
         load_time_model(SECTION + "m:\n  cascade:\n", "m")
+
+
+def chain(n: int, body: str = "") -> str:
+    """A scheme of n states that become one another, as a text defines its last state."""
+    steps = [f"S{k} -> S{k + 1} = k{k}; S{k + 1} -> S{k} = b{k}" for k in range(n - 1)]
+    return f"kinetics c(S{n - 1}): {'; '.join([*steps, *body.split('; ')])}; start S0 = 1"
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("kinetics cascade", "cannot read the kinetic scheme 'kinetics cascade'"),
+        ("kinetics c(Z): A = k1; start A = 1", "c: there is no state 'Z'"),
+        (chain(9, "S0 = d"), "c: has 9 states; 8 is the most"),
+        (
+            chain(8, "; ".join([*(f"S{k} = d{k}" for k in range(8)), "start S7 = p"])),
+            "c: S7 depends on 23 rates and populations; 22 is the most",
+        ),
+    ],
+)
+def test_texts_that_define_no_state(text: str, words: str) -> None:
+    with pytest.raises(ModelError) as caught:
+        op_of(text)
+    assert words in str(caught.value)
+
+
+def test_a_state_has_one_exact_response() -> None:
+    own = op_of("kinetics c(A): A = k1; start A = 1").own
+    assert own is not None
+    seen = own.response("gaussIRF")
+    assert seen is not None
+    assert seen.params == ("A", "k1", "t0", "SD")
+    assert own.response("boxIRF") is None
+    assert seen.own is not None
+    assert seen.own.response("gaussIRF") is None
 
 
 def test_a_scheme_does_not_stand_in_an_energy_model() -> None:
