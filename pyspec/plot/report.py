@@ -13,6 +13,7 @@ import numpy as np
 from pyspec.calls import answered
 from pyspec.errors import DataError
 from pyspec.fit import SliceResults
+from pyspec.fit.interrupts import Hold
 from pyspec.io import write_text
 from pyspec.plot.caption import heading
 from pyspec.plot.config import Look, config_of
@@ -42,7 +43,8 @@ def report(
     """Writes the report of a fit as one HTML file, completely or not at all; returns its path.
 
     It holds what was fitted, the pictures, parameters with errors and bounds, correlations
-    above 0.5, statistics, settings, the model text, versions, and the digest of the data.
+    above 0.5, statistics, settings, the model text, versions, and the digest of the data. Ctrl-C
+    comes once the page is written, a second one at once.
 
     Parameters
     ----------
@@ -61,11 +63,14 @@ def report(
     if Path(path).suffix.lower() not in SUFFIXES:
         raise PlotError(f"{path}: a report is one page of HTML; end its name in .html")
     parts = slice_parts if isinstance(fit, SliceResults) else fit_parts
-    page = PAGE.format(
-        title=escape(title or heading(fit)), css=CSS, badge=_badge(fit),
-        body="\n".join(parts(fit, given, notes)), subtitle=escape(_subtitle(fit)),
-    )  # fmt: skip
-    return _write(Path(path), page)
+    # matplotlib has many weak references. Python ignores what is raised while it drops one, also
+    # the KeyboardInterrupt of Ctrl-C; held back, it comes once the page is written.
+    with Hold():
+        page = PAGE.format(
+            title=escape(title or heading(fit)), css=CSS, badge=_badge(fit),
+            body="\n".join(parts(fit, given, notes)), subtitle=escape(_subtitle(fit)),
+        )  # fmt: skip
+        return _write(Path(path), page)
 
 
 def _write(path: Path, text: str) -> Path:

@@ -1,10 +1,9 @@
-"""The calls that the campaign of signals interrupts, and the process that makes them.
+"""The process that makes the calls that the campaign of signals interrupts.
 
-``python calls.py KIND FOLDER`` makes one call for every byte "g" on its input. Before it, it writes
-"s"; after it, it waits for the byte "e", which says that the signal was sent, and writes what has
-come of the call, as a line of JSON. `FOLDER/state` holds four bytes that outlive the process:
-whether an evaluation was made, whether the call has its result and gives the handlers back, whether
-it returned, and how many parts of a sweep are done.
+``python calls.py KIND FOLDER`` makes one call for every digit on its input, which says which of the
+calls of this kind. Before it, it writes "s"; after it, it waits for the byte "e", which says that
+the signal was sent, and writes what has come of the call, as a line of JSON. `FOLDER/state` holds
+the bytes of `kinds.STATE`, which outlive the process.
 """
 
 from __future__ import annotations
@@ -17,314 +16,44 @@ import sys
 import time
 import traceback
 import warnings
-from abc import ABC, abstractmethod
 from pathlib import Path
 from typing import Any
 
-import numpy as np
+from campaign import kinds
+from campaign.kinds import EVALUATED, KINDS, PARTS, RELEASED, RETURNED, Command, Kind
 
 import pyspec.fit.interrupts as interrupts
 import pyspec.simulate.sweep_file as sweep_file
-from pyspec import Measurement, fit_model, fit_slices, fit_trace, load_dynamics, load_model
-from pyspec.cli import main
-from pyspec.cli.new import new_folder
-from pyspec.fit import fit_joint
 from pyspec.fit.evaluations import Evaluations
-from pyspec.plot import report
-from pyspec.simulate import ParameterSweep, Simulator
-
-EVALUATED, RELEASED, RETURNED, PARTS = range(4)
 
 #: What the campaign sends.
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
-PEAK = """
-peak:
-  Offset:
-    y0: [1.0, True, -10, 10]
-  GLP:
-    A: [8.0, {scope}, 0, 100]
-    x0: [4.5, True, 0, 10]
-    F: [1.6, {scope}, 0.1, 5]
-    m: [0.4, True, 0, 1]
-"""
-DECAY = """
-decay:
-  expFun:
-    A: [1.0, True, -10, 10]
-    tau: [8.0, True, 0.1, 100]
-    t0: [0, False]
-    y0: [0, False]
-"""
-ENERGY, TIME = np.linspace(0.0, 10.0, 300), np.linspace(-5.0, 30.0, 60)
-N_SLICES, N_SWEEP = 12, 20
-
-
-def peak(scope: str = "True") -> Any:
-    """A peak on an offset; `scope` of its height and width."""
-    model = load_model(PEAK.format(scope=scope), "peak")
-    model.set_axes(energy=ENERGY)
-    return model
-
-
-def moving() -> Any:
-    """The peak, whose place decays."""
-    model = peak()
-    model.add_dynamics("GLP_01_x0", load_dynamics(DECAY, "decay", model.parameters["GLP_01_x0"]))
-    model.set_axes(energy=ENERGY, time=TIME)
-    return model
-
-
-def data_of(model: Any, seed: int, **values: float) -> Any:
-    """Data of a model at other values, with noise; the model is as before."""
-    before = {name: model.parameters[name].value for name in values}
-    model.set_values(values)
-    clean = model.evaluate()
-    model.set_values(before)
-    return clean + np.random.default_rng(seed).normal(0, 0.05, clean.shape)
-
-
-TRUTH = {"GLP_01_A": 10.0, "GLP_01_x0": 5.0, "GLP_01_F": 1.2, "GLP_01_m": 0.3}
-
-
-class Kind(ABC):
-    """One kind of call. `lost` says what is wrong with what it left, "" where all is well."""
-
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-
-    def prepare(self) -> None:  # noqa: B027 - most kinds have nothing to do
-        """Before every call."""
-
-    @abstractmethod
-    def call(self) -> Any:
-        """Makes the call; its result."""
-
-    def is_marked(self, result: Any) -> bool:
-        return bool(result.interrupted)
-
-    def lost(self, result: Any, is_evaluated: bool) -> str:
-        if result is None:
-            return "no result" if is_evaluated else ""
-        return wrong_with(result)
-
-
-def wrong_with(result: Any) -> str:
-    """Why a result of a fit is not whole."""
-    if not np.isfinite(list(result.values.values())).all():
-        return "values that are not finite"
-    own = float(np.sum((result.residual) ** 2))
-    if not np.isclose(own, result.chisqr, rtol=1e-9):
-        return f"chi² {result.chisqr} of other values than its own ({own})"
-    if not result.success and not result.interrupted:
-        return f"not successful, not marked: {result.message}"
-    if result.success and None in [result.stderr[name] for name in result.free_names]:
-        return "success without standard errors"
-    str(result), result.table, result.to_dict()
-    return ""
-
-
-class Native(Kind):
-    method = "native"
-
-    def __init__(self, folder: Path) -> None:
-        super().__init__(folder)
-        self.model = moving()
-        self.measurement = Measurement(data=data_of(self.model, 1, **TRUTH))
-
-    def call(self) -> Any:
-        return fit_model(self.model, self.measurement, method=self.method)
-
-
-class Leastsq(Native):
-    method = "leastsq"
-
-
-class Slices(Kind):
-    def __init__(self, folder: Path) -> None:
-        super().__init__(folder)
-        self.model = peak()
-        rows = [data_of(self.model, seed, **TRUTH) for seed in range(N_SLICES)]
-        self.measurement = Measurement(data=np.stack(rows))
-
-    def call(self) -> Any:
-        return fit_slices(self.model, self.measurement)
-
-    def lost(self, result: Any, is_evaluated: bool) -> str:
-        if result is None:
-            return "no result" if is_evaluated else ""
-        if len(result) != N_SLICES or "failed" in result.status:
-            return f"slices {result.status}"
-        if not result.interrupted and set(result.status) != {"converged"}:
-            return f"not marked, slices {result.status}"
-        wrong = [wrong_with(fit.result) for fit in result if fit.result is not None]
-        return next(filter(None, wrong), "")
-
-
-class Joint(Kind):
-    def __init__(self, folder: Path) -> None:
-        super().__init__(folder)
-        models = [peak('"project"'), peak('"project"')]
-        self.parts = [
-            (model, Measurement(data=data_of(model, seed, **TRUTH)))
-            for seed, model in enumerate(models)
-        ]
-
-    def call(self) -> Any:
-        return fit_joint(self.parts)
-
-    def lost(self, result: Any, is_evaluated: bool) -> str:
-        if result is None:
-            return "no result" if is_evaluated else ""
-        if any(one.interrupted != result.interrupted for one in result):
-            return "a file is marked otherwise than the whole"
-        return next(filter(None, map(wrong_with, result)), "")
-
-
-class Trace(Kind):
-    def __init__(self, folder: Path) -> None:
-        super().__init__(folder)
-        clean = np.where(TIME >= 0, 3.0 * np.exp(-TIME.clip(0) / 6.0), 0.0)
-        self.values = clean + np.random.default_rng(1).normal(0, 0.05, TIME.size)
-
-    def call(self) -> Any:
-        return fit_trace(DECAY, "decay", TIME, self.values)
-
-
-class Sweep(Kind):
-    """What is written of a sweep is continued."""
-
-    def __init__(self, folder: Path) -> None:
-        super().__init__(folder)
-        self.path = folder / "sweep.h5"
-        self.part = folder / ".sweep.h5.part"
-        self.simulator = Simulator(moving(), seed=2)
-        self.sweep = ParameterSweep(seed=0).add_uniform("GLP_01_A", 5, 20, N_SWEEP)
-        self.key = sweep_file._key(self.simulator, self.sweep, 2, 2)
-
-    def prepare(self) -> None:
-        self.path.unlink(missing_ok=True)
-        self.part.unlink(missing_ok=True)
-
-    def call(self) -> Any:
-        return self.simulator.simulate_parameter_sweep(
-            self.sweep, 2, dim=2, filepath=self.path, show_progress=False
-        )
-
-    def is_marked(self, result: Any) -> bool:
-        return False
-
-    def lost(self, result: Any, is_evaluated: bool) -> str:
-        if self.path.exists():
-            return ""
-        kept = sweep_file._finished(sweep_file.need("h5py", ""), self.part, self.key)
-        return "" if kept == STATE[PARTS] else f"{STATE[PARTS]} parts were done, {kept} are kept"
-
-
-class Command(Kind):
-    """pyspec fit: exit code and files."""
-
-    def __init__(self, folder: Path) -> None:
-        super().__init__(folder)
-        self.job = folder / "job" / "job.yaml"
-        if not self.job.exists():
-            new_folder(folder / "job", False)
-        self.results = folder / "job" / "results"
-
-    def prepare(self) -> None:
-        for path in self.results.glob("*"):
-            path.unlink()
-
-    def call(self) -> Any:
-        return main(["fit", str(self.job), "--quiet"])
-
-    def is_marked(self, result: Any) -> bool:
-        return bool(result in (130, 143) and STATE[EVALUATED])
-
-    def lost(self, result: Any, is_evaluated: bool) -> str:
-        if not is_evaluated:
-            return ""
-        names = ("report.html", "parameters.csv", "parameters.json", "fit.png", "fits.h5")
-        missing = [name for name in names if not (self.results / name).exists()]
-        if missing:
-            return f"exit code {result}, but without {', '.join(missing)}"
-        json.loads((self.results / "parameters.json").read_text(encoding="utf-8"))
-        return ""
-
-
-class Afterwards(Kind):
-    """conf_interval and report of a fit leave it as it was; a report is whole or not there."""
-
-    def __init__(self, folder: Path) -> None:
-        super().__init__(folder)
-        model = peak()
-        self.result = fit_model(model, Measurement(data=data_of(model, 1, **TRUTH)))
-        self.before = self._shown()
-        self.path = folder / "report.html"
-        self.turn = 0
-
-    def _shown(self) -> str:
-        facts = [self.result.values, self.result.stderr, self.result.correl, self.result.chisqr]
-        return repr([*facts, self.result.success, self.result.interrupted, np.geterr()])
-
-    def prepare(self) -> None:
-        self.turn += 1
-        self.path.unlink(missing_ok=True)
-
-    def call(self) -> Any:
-        if self.turn % 2:
-            return self.result.conf_interval(sigmas=[1])
-        return report(self.result, self.path)
-
-    def is_marked(self, result: Any) -> bool:
-        return False
-
-    def lost(self, result: Any, is_evaluated: bool) -> str:
-        if self._shown() != self.before:
-            return "the fit has changed"
-        whole = not self.path.exists() or self.path.read_text("utf-8").rstrip().endswith("</html>")
-        return "" if whole else "half a report"
-
-
-KINDS: dict[str, type[Kind]] = {
-    "native": Native,
-    "leastsq": Leastsq,
-    "slices": Slices,
-    "joint": Joint,
-    "trace": Trace,
-    "sweep": Sweep,
-    "command": Command,
-    "afterwards": Afterwards,
-}
-
-STATE: Any = bytearray(4)
-
 
 def watch(folder: Path) -> None:
     """Notes evaluations and parts of a sweep in the file `state`."""
-    global STATE
     path = folder / "state"
     path.write_bytes(bytes(4))
     with path.open("r+b") as stream:
-        STATE = mmap.mmap(stream.fileno(), 4)
+        kinds.STATE = mmap.mmap(stream.fileno(), 4)
     write_one = sweep_file._write_one
     install, restore = interrupts._Signals.install, interrupts._Signals.restore
 
     def note(self: Evaluations, name: str, value: Any) -> None:
         object.__setattr__(self, name, value)
         if name == "count" and value > 0:
-            STATE[EVALUATED], STATE[RELEASED] = 1, 0
+            kinds.STATE[EVALUATED], kinds.STATE[RELEASED] = 1, 0
 
     def count(file: Any, simulator: Any, values: Any, index: int, *more: Any) -> None:
         write_one(file, simulator, values, index, *more)
-        STATE[PARTS] = index + 1
+        kinds.STATE[PARTS] = index + 1
 
     def take(self: Any) -> None:
-        STATE[RELEASED] = 0
+        kinds.STATE[RELEASED] = 0
         install(self)
 
     def release(self: Any) -> None:
-        STATE[RELEASED] = STATE[EVALUATED]
+        kinds.STATE[RELEASED] = kinds.STATE[EVALUATED]
         restore(self)
 
     Evaluations.__setattr__ = note  # type: ignore[method-assign, assignment]
@@ -349,42 +78,58 @@ def _place(error: BaseException) -> str:
     return " > ".join(f"{frame.name}:{frame.lineno}" for frame in frames)
 
 
-def attempt(kind: Kind) -> dict[str, Any]:
-    """One call; how it ended: "kept", "before" (no evaluation), "late" or "lost"."""
-    kind.prepare()
-    STATE[:] = bytes(4)
-    result, raised, where = None, False, ""
+#: Where Python has ignored an exception since the call began, as it does in weak references.
+IGNORED: list[str] = []
+
+
+def note_ignored(unraisable: Any) -> None:
+    IGNORED.append(f"{unraisable.exc_type.__name__} in {_place(unraisable.exc_value)}")
+
+
+def attempt(kind: Kind, turn: int) -> dict[str, Any]:
+    """One call; how it ended: "kept", "before" (no evaluation), "late" or "lost"; and how long it
+    took."""
+    kind.prepare(turn)
+    kinds.STATE[:] = bytes(4)
+    IGNORED.clear()
+    result, raised, where, other = None, False, "", ""
+    begin = time.perf_counter()
     try:
         os.write(1, b"s")
         result = kind.call()
-        STATE[RETURNED] = 1
+        kinds.STATE[RETURNED] = 1
         signal.pthread_sigmask(signal.SIG_BLOCK, SIGNALS)
     except KeyboardInterrupt as error:  # the only signal: from here on no other comes
         raised, where = True, _place(error)
         signal.pthread_sigmask(signal.SIG_BLOCK, SIGNALS)
+    except Exception as error:
+        other = f"{error!r} in {_place(error)}, in handling of {error.__context__!r}"
+        signal.pthread_sigmask(signal.SIG_BLOCK, SIGNALS)
+    seconds = time.perf_counter() - begin
     usual = signal.getsignal(signal.SIGINT) is signal.default_int_handler
     usual = usual and signal.getsignal(signal.SIGTERM) == signal.SIG_DFL
     late = came_late()
     if raised and result is not None:
         raised, late = False, True
-    wrong = kind.lost(result, bool(STATE[EVALUATED]))
+    wrong = other or kind.lost(result, bool(kinds.STATE[EVALUATED]))
     marked = result is not None and kind.is_marked(result)
     if wrong and where:
         wrong += f", KeyboardInterrupt in {where}"
     if not usual:
         wrong = wrong or "handlers are not restored"
     if marked + raised + late != 1 and not (isinstance(kind, Command) and result == 130):
-        wrong = wrong or f"marked {marked}, raised {raised}, late {late}: not one of them"
-    end = "kept" if marked or STATE[EVALUATED] or STATE[PARTS] else "before"
+        wrong = wrong or f"marked {marked}, raised {raised}, late {late}: not one of them {IGNORED}"
+    end = "kept" if marked or kinds.STATE[EVALUATED] or kinds.STATE[PARTS] else "before"
     signal.pthread_sigmask(signal.SIG_UNBLOCK, SIGNALS)
-    return {"end": "lost" if wrong else "late" if late else end, "why": wrong}
+    end = "lost" if wrong else "late" if late else end
+    return {"end": end, "why": wrong, "seconds": seconds}
 
 
-def seconds_of(kind: Kind) -> float:
-    """How long a call takes undisturbed: the shortest of five, as other work makes it longer."""
+def seconds_of(kind: Kind, turn: int) -> float:
+    """How long a call takes undisturbed: the shorter of two, as the first loads modules."""
     taken = []
-    for _ in range(5):
-        kind.prepare()
+    for _ in range(2):
+        kind.prepare(turn)
         begin = time.perf_counter()
         kind.call()
         taken.append(time.perf_counter() - begin)
@@ -398,12 +143,12 @@ def serve(name: str, folder: Path) -> None:
 
     kind = KINDS[name](folder)
     watch(folder)
-    seconds = seconds_of(kind)
+    seconds = [seconds_of(kind, turn) for turn in range(kind.turns)]
     out.write(json.dumps({"seconds": seconds}) + "\n")
     out.flush()
-    sys.stderr = sys.stdout
-    while os.read(0, 1) == b"g":
-        answer = attempt(kind)
+    sys.stderr, sys.unraisablehook = sys.stdout, note_ignored
+    while (turn := os.read(0, 1)).isdigit():
+        answer = attempt(kind, int(turn))
         os.write(1, (json.dumps(answer) + "\n").encode())
 
 

@@ -386,12 +386,11 @@ def test_a_forked_process_is_ended_by_the_first(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", [name for name in signals.NAMES if name != "afterwards"])
+@pytest.mark.parametrize("name", signals.NAMES)
 def test_nothing_is_lost_at_random_moments(name: str) -> None:
-    """Not of intervals and reports, which hold no fit that could be lost."""
     if name in ("sweep", "command"):
         pytest.importorskip("h5py")
-    if name == "command":
+    if name in ("command", "afterwards"):
         pytest.importorskip("matplotlib")
     found = signals.run(name, 8, 4)
     assert found["why"] == []

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import re
+import signal
 import sys
+import weakref
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -12,7 +15,7 @@ import pytest
 
 from pyspec.fit import FitResult, fit_model, fit_slices, fit_trace
 from pyspec.model import Measurement, load_dynamics, load_model
-from pyspec.plot import PlotError, report
+from pyspec.plot import PlotError, fitreport, report
 
 ENERGY = np.linspace(0.0, 20.0, 50)
 TIME = np.linspace(-2.0, 18.0, 21)
@@ -173,6 +176,36 @@ def test_unwritable_report(tmp_path: Path) -> None:
     with pytest.raises(PlotError, match="cannot write the report"):
         report(fit(), tmp_path / "nowhere" / "r.html")
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
+def test_ctrl_c_while_a_weak_reference_is_dropped(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Python ignores what is raised there, and Ctrl-C had no effect; now it comes at the end."""
+    pytest.importorskip("matplotlib")
+
+    class Dropped:
+        pass
+
+    def image(figure: object, alt: str) -> str:
+        one = Dropped()
+        kept = weakref.ref(one, lambda _: signal.raise_signal(signal.SIGINT))
+        monkeypatch.setattr(fitreport, "image", lambda figure, alt: alt)
+        del one
+        assert kept() is None
+        return alt
+
+    result, path = fit(), tmp_path / "r.html"
+    monkeypatch.setattr(fitreport, "image", image)
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            report(result, path)
+        assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert "GLP_01_x0" in page(path)
 
 
 def test_cautions_and_where_a_fit_began_are_on_the_page(tmp_path: Path) -> None:
