@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -54,7 +55,7 @@ def _text(text: object) -> str:
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class Stored:
+class Stored(ABC):
     """What all fits of an archive have.
 
     Attributes
@@ -159,8 +160,9 @@ class Stored:
         to = f" to {self.file_name}" if self.file_name else ""
         return " ".join(part for part in (self.fit_type, "fit of", self.model_name) if part) + to
 
+    @abstractmethod
     def _lines(self) -> list[str]:
-        return []
+        """What is said of the fit, line by line."""
 
     def __str__(self) -> str:
         return "\n".join([self.title, *self._lines(), str(self.table)])

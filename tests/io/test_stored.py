@@ -1,0 +1,229 @@
+"""What a stored fit shows and computes, and what is said of archives that others changed."""
+
+from __future__ import annotations
+
+import os
+from collections import deque
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from support.fit_cases import START, data_1d, spectrum
+
+from pyspec.errors import DataError, ModelError
+from pyspec.fit import FitResult, fit_model, fit_slices
+from pyspec.io import header, load_archive, load_fit, load_fits, save_archive, save_fit
+from pyspec.io.atomic import _prefix, folder_lock, replacing
+from pyspec.io.heap import check_heaps
+from pyspec.io.steady import SteadyFile
+from pyspec.model import Measurement, Model, load_model, load_profile
+
+
+@pytest.fixture(scope="module")
+def one() -> FitResult:
+    return fit_model(spectrum(), Measurement(data=data_1d(), columns=(3, 78)))
+
+
+def test_it_shows_what_the_fit_found(tmp_path: Path, one: FitResult) -> None:
+    save_fit(tmp_path / "a.h5", one)
+    fit = load_fit(tmp_path / "a.h5")
+    assert repr(fit) == f"<StoredFit fit of spectrum: redchi {one.redchi:.6g}>"
+    assert fit.cautions == one.cautions
+    text = str(fit)
+    assert text.startswith("fit of spectrum\n")
+    assert f"reduced χ² {one.redchi:.8g}; 75 points, {len(one.free_names)} free" in text
+    page = fit._repr_html_()
+    assert page.startswith("<b>fit of spectrum</b><br>")
+    assert page.count("<tr>") == 1 + len(one.values)
+    axis = np.linspace(80.0, 92.0, 7)
+    found, expected = fit.predict(axis), one.predict(axis)
+    np.testing.assert_allclose(found.value, expected.value, rtol=1e-12)
+    np.testing.assert_allclose(found.stderr, expected.stderr, rtol=1e-9)
+    with pytest.raises(DataError, match="start is 'best' or 'initial', not 'first'"):
+        fit.model("first")
+    other = {**fit.texts, "model": "spectrum: {Offset: {y0: [1, True]}}\n"}
+    with pytest.raises(ModelError, match="its text gives the parameters Offset_y0, the archive ha"):
+        replace(fit, texts=other).model()
+
+
+def test_it_draws_the_fit(tmp_path: Path, one: FitResult) -> None:
+    pytest.importorskip("matplotlib")
+    import pyspec.plot  # noqa: F401  (it draws fits)
+
+    save_fit(tmp_path / "a.h5", one)
+    figure = load_fit(tmp_path / "a.h5").plot(save_path=tmp_path / "a.png")
+    assert (tmp_path / "a.png").stat().st_size > 1000
+    assert figure.axes
+
+
+def test_a_fit_without_covariance_has_no_correlations(tmp_path: Path) -> None:
+    fixed = spectrum()
+    for name in fixed.opt_param_names[1:]:
+        fixed.set(name, vary=False)
+    result = fit_model(fixed, Measurement(data=data_1d()), method="nelder", max_nfev=3)
+    save_fit(tmp_path / "a.h5", result)
+    fit = load_fit(tmp_path / "a.h5")
+    assert not fit.success
+    assert fit.covariance is None
+    assert fit.correlations.names == ()
+
+
+def test_a_profile_comes_back(tmp_path: Path) -> None:
+    model = spectrum()
+    text = "depth: {pExpDecay: {A: [1, True], tau: [2, False]}}\n"
+    model.add_profile("GLP_01_A", load_profile(text, "depth", "GLP_01_A"))
+    model.set_axes(aux=np.linspace(0.0, 3.0, 4), aux_weights=[1.0, 2.0, 1.0, 0.0])
+    model.set("GLP_01_A", vary=False)
+    result = fit_model(model, Measurement(data=data_1d()))
+    save_fit(tmp_path / "a.h5", result)
+    again = load_fit(tmp_path / "a.h5").model()
+    assert again.values == result.values
+    np.testing.assert_array_equal(again.aux_weights, model.aux_weights)
+    np.testing.assert_allclose(again.evaluate(), result.fit, rtol=1e-12)
+
+
+def test_slices_come_back_without_fitting(tmp_path: Path) -> None:
+    data = np.stack([data_1d(), data_1d() + 1.0])
+    slices = fit_slices(spectrum(), Measurement(data=data))
+    save_fit(tmp_path / "a.h5", slices)
+    stored: Any = load_fit(tmp_path / "a.h5")
+    found = stored.to_result()
+    for name, column in slices.values.items():
+        np.testing.assert_array_equal(found.values[name], column)
+    assert found.status == slices.status
+    np.testing.assert_array_equal(found.chisqr, slices.chisqr)
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("parameters", 3.0),
+        ("axes", "energy"),
+        ("measurement", [1, 2]),
+        ("samples", {"names": ["a"], "chain": np.zeros((2, 3, 2)), "acceptance": np.zeros(3)}),
+    ],
+)
+def test_a_fit_that_others_changed_is_one_error(
+    tmp_path: Path, one: FitResult, field: str, value: Any
+) -> None:
+    path = tmp_path / "a.h5"
+    save_fit(path, one)
+    contents, arrays, _ = load_archive(path)
+    changed = {**contents[0], field: value}
+    save_archive(path, changed, arrays=arrays, mode="replace")
+    with pytest.raises(DataError, match=r"a fit in it (is not as save_fit writes it|has no)"):
+        load_fits(path)
+
+
+def test_data_that_changed_are_not_saved_with_the_fit(tmp_path: Path) -> None:
+    data = data_1d().copy()
+    result = fit_model(spectrum(), Measurement(data=data))
+    data[0] += 1.0
+    with pytest.raises(DataError, match="the fit of spectrum: its data were changed after it was"):
+        save_fit(tmp_path / "a.h5", result)
+    save_fit(tmp_path / "a.h5", result, with_data=False)
+    assert load_fit(tmp_path / "a.h5").data_sha256 == ""
+
+
+def test_what_cannot_be_archived_is_named(tmp_path: Path) -> None:
+    for value in (deque([[1.0], [1.0, 2.0]]), 2**70):
+        with pytest.raises(DataError, match=r"a: .* cannot be archived; use text, numbers"):
+            save_archive(tmp_path / "a.h5", {"a": value})
+    assert not list(tmp_path.iterdir())
+
+
+def test_errors_of_the_disk_are_one_error(
+    tmp_path: Path, one: FitResult, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "a.h5"
+    save_fit(path, one)
+    before = path.read_bytes()
+
+    def fail(*given: Any) -> Any:
+        raise OSError(5, "Input/output error")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(header, "check_sealed", fail)
+        with pytest.raises(DataError, match=r"a\.h5: cannot be read \(.*Input/output error\); che"):
+            load_fits(path)
+        with pytest.raises(DataError, match=r"a\.h5: cannot be written \(Input/output error\)"):
+            save_fit(path, one)
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "fsync", fail)
+        with pytest.raises(DataError, match=r"cannot be written \(Input/output error\); choose an"):
+            save_fit(path, one)
+    assert path.read_bytes() == before
+    assert os.listdir(tmp_path) == ["a.h5"]
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="makes a pipe")
+def test_a_pipe_is_no_archive(tmp_path: Path, one: FitResult) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(DataError, match="pipe: is no file; choose another name"):
+        save_fit(tmp_path / "pipe", one)
+
+
+def test_what_a_process_of_someone_else_writes_is_left_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def deny(pid: int, number: int) -> None:
+        raise PermissionError(1, "Operation not permitted")
+
+    path = (tmp_path / "a.txt").resolve()
+    other = path.with_name(f"{_prefix(path)}{os.getpid() + 1}.part")
+    other.write_text("half")
+    monkeypatch.setattr(os, "kill", deny)
+    with replacing(path) as part:
+        part.write_text("new")
+    assert (path.read_text(), other.read_text()) == ("new", "half")
+
+
+def test_nothing_is_waited_for_in_a_folder_that_is_not_there(tmp_path: Path) -> None:
+    with folder_lock(tmp_path / "absent" / "a.h5"):
+        assert not (tmp_path / "absent").exists()
+
+
+def test_a_heap_that_ends_with_the_file_is_damage(tmp_path: Path) -> None:
+    path = tmp_path / "a.h5"
+    path.write_bytes(b"\x89HDF\r\n\x1a\n" + b"GCOL\x01\x00\x00\x00")
+    with pytest.raises(DataError, match=r"the heap of words at byte 8 does not fit its lengths"):
+        check_heaps(path)
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="a disk that is always full")
+def test_a_full_disk_is_kept_as_the_first_error() -> None:
+    with SteadyFile(Path("/dev/full"), new=False) as file:
+        assert file.readable()
+        assert file.writable()
+        assert file.seekable()
+        assert file.write(b"12345678") == 8
+        assert file.error is not None
+        assert file.error.strerror == "No space left on device"
+        assert file.write(b"9") == 1
+        assert file.truncate(100) == 100
+    with SteadyFile(Path("/dev/full"), new=False) as file:
+        assert file.truncate(7) == 7
+        first = file.error
+        assert first is not None
+        file.write(b"9")
+        assert file.error is first
+
+
+def test_what_writes_that_failed_left_out_reads_as_zeros(tmp_path: Path) -> None:
+    path = tmp_path / "a"
+    path.write_bytes(b"123")
+    with SteadyFile(path, new=False) as file:
+        assert file.read(8) == b"123"
+        file.error = OSError(28, "No space left on device")
+        file.seek(1)
+        assert file.read(4) == b"23\x00\x00"
+        assert file.tell() == 3
+
+
+def test_models_of_the_start_have_the_start(tmp_path: Path, one: FitResult) -> None:
+    save_fit(tmp_path / "a.h5", one)
+    first: Model = load_fit(tmp_path / "a.h5").model("initial")
+    assert first.values["GLP_01_A"] == START["A"]
+    assert load_model(first.to_yaml()).values == first.values
