@@ -231,8 +231,6 @@ class _Packer:
         for node in self.nodes[n_resolve:]:
             if node["step"] == STEP_ADD:
                 continue
-            if node["step"] != STEP_COMPONENT:
-                return -1
             called = self.words[node["params"] : node["params"] + node["n_params"]]
             if node["flags"] & FLAG_SHAPE:
                 rows += [called[0]] if called[0] not in rows else []

@@ -23,6 +23,7 @@ from pyspec.functions.external import forget_function, register_function
 from pyspec.io import by_reference
 from pyspec.ir import NodeKind, build_graph, parse_graph, print_graph
 from pyspec.model import Measurement, Model, load_dynamics, load_model
+from pyspec.plan.columns import external_parameters
 
 MODEL = """
 m:
@@ -146,6 +147,14 @@ def test_sums_have_the_same_bits_in_chunks_and_of_problems_together() -> None:
         pass
     with pytest.raises(PlanError, match=r"the registered function .* needs Python for every"):
         make_executor(model, Measurement(by_reference(measurement.data)))
+
+
+def test_derivatives_by_what_functions_of_python_see_are_not_known() -> None:
+    plan = make_plan(make())
+    names = {plan.opt_param_names[k] for k in external_parameters(plan)}
+    law = {f"Sech_01_x0_Stretched_01_{one}" for one in ("A", "tau", "beta")}
+    assert names >= law | {"Sech_01_A", "Sech_01_x0", "Sech_01_w"}
+    assert not names & {"Offset_y0", "GLP_01_F"}
 
 
 def test_what_is_left_out_is_zero() -> None:

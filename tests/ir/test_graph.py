@@ -20,6 +20,7 @@ from pyspec.ir import (
     parse_graph,
     print_graph,
 )
+from pyspec.model import load_time_model
 
 ENERGY = np.linspace(80.0, 92.0, 25)
 
@@ -120,6 +121,15 @@ def test_moved_parameter_without_time_axis() -> None:
     model = make_model("biexponential", time=None)
     with pytest.raises(ModelError, match="GLP_01_A moves in time"):
         build_graph(model)
+
+
+def test_a_time_model_needs_its_axis() -> None:
+    law = "t: {expFun: {A: [1, True], tau: [1, True], t0: [0, False]}}\n"
+    model = load_time_model(law, "t")
+    with pytest.raises(ModelError, match=r"t: the time model has no time axis; call model\.set_ax"):
+        build_graph(model)
+    model.set_axes(time=np.arange(3.0))
+    assert build_graph(model).free_symbols == {"expFun_01_A", "expFun_01_tau"}
 
 
 def test_graph_is_frozen() -> None:

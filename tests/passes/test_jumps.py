@@ -8,6 +8,7 @@ from support.column_models import DECAY, PEAK, SHAPED, SHIRLEY, energy_model
 
 from pyspec.executor import make_executor
 from pyspec.ir import build_graph
+from pyspec.model import load_dynamics
 from pyspec.passes import classify_columns, jump_parameters
 
 #: Laws, and which of their free parameters jump.
@@ -112,6 +113,16 @@ def test_many_laws_with_one_onset_are_named_shortly() -> None:
     assert column.reason.split(":")[0] == (
         "GLP_01_A_stepFun_01, GLP_02_A_stepFun_01, GLP_03_A_stepFun_01 and 2 more"
     )
+
+
+def test_a_jump_whose_height_is_no_number_is_taken_to_be_there() -> None:
+    text = (
+        "functions: {Burst: {domain: time, formula: 'where(t >= t0, exp(A ** 2), 0)'}}\n"
+        "d: {Burst: {t0: [0.1, True], A: [5000, True]}}\n"
+    )
+    model = energy_model(PEAK)
+    model.add_dynamics("GLP_01_A", load_dynamics(text, "d", "GLP_01_A"))
+    assert "GLP_01_A_Burst_01_t0" in jump_parameters(build_graph(model))
 
 
 def test_a_jump_of_what_has_no_effect_does_not_count() -> None:

@@ -13,7 +13,7 @@ from pyspec.errors import PassError, PlanError
 from pyspec.executor import CompiledExecutor, InterpretedExecutor, make_plan
 from pyspec.formula import op_of
 from pyspec.ir import NodeKind, build_graph, parse_graph, print_graph
-from pyspec.model import Model
+from pyspec.model import Model, load_model
 from pyspec.passes import PASSES, Pace, after, neutral, run
 from pyspec.passes.classify import rests
 from pyspec.plan import schedule, schedule_1d
@@ -128,6 +128,17 @@ def test_fold_computes_what_consists_of_numbers() -> None:
         "two: 3 - 1 = 2.0",
         "SD: -(two / 4) ** two * A + 2 * x0 = -0.25 * A + 2.0 * x0",
     )
+
+
+def test_fold_takes_a_number_with_its_sign_where_it_is_named() -> None:
+    text = 'm: {Gauss: {A: ["-3"], x0: ["2 * Gauss_01_A"], SD: ["x ** 0 * -Gauss_01_A"]}}\n'
+    model = load_model("parameters: {x: [1, True]}\n" + text, "m")
+    model.set_axes(energy=np.linspace(-9.0, 0.0, 7))
+    folded, _, notes = PASSES["fold"](build_graph(model), neutral(build_graph(model)))
+    assert "Gauss_01_x0: 2 * Gauss_01_A = -6.0" in notes
+    expected = -3.0 * np.exp(-(((np.linspace(-9.0, 0.0, 7) + 6.0) / 3.0) ** 2) / 2)
+    np.testing.assert_allclose(CompiledExecutor(make_plan(model)).run(None), expected, rtol=1e-14)
+    assert folded.nodes
 
 
 def test_drop_leaves_out_what_the_result_does_not_need() -> None:

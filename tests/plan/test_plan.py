@@ -3,15 +3,28 @@
 from __future__ import annotations
 
 import pickle
+from typing import Any
 
 import numpy as np
 import pytest
 from support.zoo import ZOO, make_model
 
+from pyspec import components as c
 from pyspec._library import CONSTANTS, OPS
 from pyspec.errors import PlanError
-from pyspec.executor import make_plan
-from pyspec.ir import DomainKind, EdgeKind, GraphBuilder, NodeKind, build_graph, verify
+from pyspec.executor import make_executor, make_plan
+from pyspec.functions.external import forget_function, register_function
+from pyspec.ir import (
+    DomainKind,
+    EdgeKind,
+    GraphBuilder,
+    NodeKind,
+    build_graph,
+    parse_graph,
+    print_graph,
+    verify,
+)
+from pyspec.model import Measurement, Model, load_model
 from pyspec.plan import (
     PackedPlan,
     can_lower_1d,
@@ -151,6 +164,60 @@ def test_lowering_says_why_not() -> None:
     ]
     with pytest.raises(PlanError, match="mine: FREE_VECTOR has no schedule"):
         schedule_2d(drawn)
+
+
+def test_lowering_names_functions_and_traces_that_cannot_be() -> None:
+    register_function("Mine", lambda x, A: A * x, "A")
+    model = load_model("m: {Mine: {A: [1, True]}}\n", "m")
+    model.set_axes(energy=np.arange(3.0))
+    graph = build_graph(model)
+    assert str(can_lower_1d(graph)) == "can be lowered"
+    forget_function("Mine")
+    assert "Mine_01: no row Mine in the op table; use a func" in str(can_lower_1d(graph))
+    peak = c.Gauss(c.moving(3, [c.gaussCONV(1), c.gaussD1Fun(1, 2, 0)]), 84, 1)
+    moved = Model("m", [peak])
+    moved.set_axes(np.arange(3.0), np.arange(4.0))
+    text = print_graph(build_graph(moved))
+    instrument = text.replace('"gaussCONV", "package"', '"gaussIRF", "package"')
+    assert "there is no exact response of Gauss_01_A_gaussD1Fun_01; use gaussCONV" in str(
+        can_lower_2d(parse_graph(instrument))
+    )
+    (edge,) = [line for line in text.splitlines() if "TRACE_INPUT" in line and "%9" in line]
+    twice = parse_graph(text.replace(edge, f"{edge}\n{edge.replace('[0]', '[1]')}"))
+    answer = str(can_lower_2d(twice))
+    assert "Gauss_01_A_gaussCONV: is not the first of a sum; sum its trace first" in answer
+    assert "Gauss_01_A_gaussCONV: feeds two sums; give each sum its own convolution" in answer
+
+
+def test_one_formula_and_one_function_of_python_are_one_each() -> None:
+    register_function("Mine", lambda x, A: A * x, "A")
+    try:
+        text = "functions: {F: {formula: A * x}}\nm:\n"
+        lines = [f"  {name}: {{A: [{k}, True]}}\n" for k, name in enumerate(["F", "Mine"] * 2)]
+        model = load_model(text + "".join(lines), "m")
+        model.set_axes(energy=np.arange(3.0))
+        plan = make_plan(model)
+    finally:
+        forget_function("Mine")
+    assert plan.formulas == ("energy F(A): A * x",)
+    assert plan.external_names == ("Mine",)
+
+
+@pytest.mark.parametrize("name", ["x0", "p"])
+def test_traces_of_laws_that_are_0_do_not_sum_apart(name: str) -> None:
+    def made(**moved: Any) -> Model:
+        given = {"x0": 84, "p": 0.01, **moved}
+        peak = c.Gauss(c.moving(3, [c.expFun(1, 2, 0)]), given["x0"], 1)
+        model = Model("m", [c.Offset(1), c.Shirley(given["p"]), peak])
+        model.set_axes(np.linspace(80, 90, 21), np.linspace(-1, 3, 9))
+        return model
+
+    plain, rests = made(), made(**{name: c.moving({"x0": 84, "p": 0.01}[name], [c.none()])})
+    assert pack(make_plan(plain)).header["separable"] >= 0
+    assert pack(make_plan(rests)).header["separable"] == -1
+    data = Measurement(plain.evaluate() + np.sin(np.arange(21)))
+    sums = [make_executor(one, data).normal(None, separable=True) for one in (plain, rests)]
+    np.testing.assert_allclose(sums[1], sums[0], rtol=1e-9, atol=1e-12 * np.abs(sums[0]).max())
 
 
 def test_parameters_left_out_have_no_row() -> None:
