@@ -98,6 +98,23 @@ def test_two_axes_of_one_name_are_told_apart(tmp_path: Path) -> None:
     np.testing.assert_array_equal(found.axes["axis_1"], ENERGY)
 
 
+def test_an_axis_of_a_file_is_one_line_of_numbers(tmp_path: Path) -> None:
+    path = tmp_path / "data.txt"
+    path.write_text("5\n6\n")
+    table = write(tmp_path, "1,2\n3,4\n")
+    with pytest.raises(
+        DataError, match="one column or one row of numbers; this has 2 rows and 2 c"
+    ):
+        read(path, energy=table)
+
+
+def test_a_file_whose_bytes_cannot_be_read_says_why() -> None:
+    if not Path("/proc/self/mem").exists():
+        pytest.skip("a file of Linux that cannot be read")
+    with pytest.raises(DataError, match=r"mem: cannot be read \(Input/output error\)"):
+        read("/proc/self/mem")
+
+
 def block(name: str, *columns: str, first: float = 0.0) -> Block:
     values = [(label, "", np.arange(3.0) + k) for k, label in enumerate(columns)]
     return Block(name, [Axis("energy", np.arange(3.0) + first)], values)

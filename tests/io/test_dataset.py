@@ -111,6 +111,11 @@ def test_data_must_match_their_axes(
         Dataset(data, dims, {dim: np.array(axis) for dim, axis in axes.items()})
 
 
+def test_errors_have_the_shape_of_the_data() -> None:
+    with pytest.raises(DataError, match=r"the errors have shape \(3,\), the data \(2,\)"):
+        Dataset(np.zeros(2), ("energy",), {"energy": np.arange(2.0)}, errors=np.ones(3))
+
+
 def test_it_says_what_it_is() -> None:
     one = cube()
     assert repr(one) == "<Dataset map: y 3 × x 2 × energy 4>"
