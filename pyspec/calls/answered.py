@@ -79,8 +79,16 @@ def _function(function: Callable[..., Any], label: str) -> Callable[..., Any]:
 
     @wraps(function)
     def held(*args: Any, **kwargs: Any) -> Any:
-        with surround():
-            return call(*args, **kwargs)
+        # No `with`: Python calls __exit__ from C and looks for signals once it has returned.
+        around = surround()
+        around.begin()
+        try:
+            result = call(*args, **kwargs)
+        except BaseException as error:
+            around.end(error)
+            raise
+        around.end(None)
+        return result
 
     return held
 

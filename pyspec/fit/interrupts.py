@@ -189,17 +189,14 @@ class UntilReturn:
         self.hold: Hold | None = None
         self._before: UntilReturn | None = None
 
-    def __enter__(self) -> None:
+    def begin(self) -> None:
+        """Before the call."""
         global _call
         if _in_main_thread():
             self._before, _call = _call, self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def end(self, error: BaseException | None) -> None:
+        """After it, with what it raised."""
         global _call
         if _call is self:
             _call = self._before

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import _thread
 import opcode
 import os
 import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Iterator
+import time
+from collections.abc import Iterator
 from pathlib import Path
 from types import FrameType, SimpleNamespace
 from typing import Any
@@ -16,25 +18,17 @@ from typing import Any
 import numpy as np
 import pytest
 from campaign import signals
+from support.held_calls import CALLS, ENERGY, peak, whole_file
 
 import pyspec.fit.interrupts as interrupts
 import pyspec.fit.single as single
-from pyspec import File, Project
-from pyspec.fit import fit_joint, fit_model, fit_slices, fit_trace
+from pyspec import File
+from pyspec.fit import fit_model
 from pyspec.fit.interrupts import Hold, current_hold
 from pyspec.fit.problem import FitProblem
-from pyspec.model import Measurement, load_model
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
 
-MODEL = """
-peak:
-  Gauss:
-    A: [8.0, True, 0, 100]
-    x0: [4.5, True, 0, 10]
-    SD: [1.5, True, 0.1, 5]
-"""
-ENERGY = np.linspace(0.0, 10.0, 101)
 NUMBERS = (signal.SIGINT, signal.SIGTERM)
 
 
@@ -50,13 +44,6 @@ def _usual_handlers() -> Iterator[None]:
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
     assert signal.getsignal(signal.SIGTERM) == signal.SIG_DFL
     signal.signal(signal.SIGINT, before)
-
-
-def peak() -> tuple[Any, Measurement]:
-    model = load_model(MODEL, "peak")
-    model.set_axes(energy=ENERGY)
-    clean = 10.0 * np.exp(-(((ENERGY - 5.0) / 1.2) ** 2) / 2)
-    return model, Measurement(data=clean + np.random.default_rng(1).normal(0, 0.1, 101))
 
 
 @pytest.mark.parametrize("number", NUMBERS)
@@ -248,53 +235,6 @@ def test_a_hold_that_was_never_entered_stops_no_other() -> None:
     assert not current_hold().arrived
 
 
-def whole_file(tmp_path: Path, n_rows: int = 3) -> File:
-    _, measurement = peak()
-    (tmp_path / "models.yaml").write_text(MODEL.replace("True, 0, 100", '"project", 0, 100'))
-    project = Project(tmp_path, name="run", show_output=False)
-    data = np.stack([measurement.data] * n_rows)
-    file = File(project, data=data, energy=ENERGY, time=np.arange(float(n_rows)))
-    file.load_model("models.yaml", ["peak"])
-    return file
-
-
-LAW = "decay:\n  expFun:\n    A: [1.0, True]\n    tau: [3.0, True, 0.1, 100]\n    t0: [0, False]\n"
-
-
-def single_fit() -> Any:
-    model, measurement = peak()
-    return fit_model(model, measurement)
-
-
-def trace() -> Any:
-    time = np.arange(10.0)
-    return fit_trace(LAW, "decay", time, 2 * np.exp(-time / 4))
-
-
-def slices() -> Any:
-    model, measurement = peak()
-    return fit_slices(model, Measurement(data=np.stack([measurement.data] * 2)))
-
-
-def project_baselines(tmp_path: Path) -> Any:
-    file = whole_file(tmp_path)
-    file.define_baseline(0.0, 1.0)
-    return file.project.fit_baselines(model_name="peak")
-
-
-CALLS: dict[str, Callable[[Path], Any]] = {
-    "fit_model": lambda folder: single_fit(),
-    "fit_slices": lambda folder: slices(),
-    "fit_joint": lambda folder: fit_joint([peak(), peak()]),
-    "fit_trace": lambda folder: trace(),
-    "spectrum": lambda folder: whole_file(folder).fit_spectrum("peak", time_point=0.0),
-    "2d": lambda folder: whole_file(folder).fit_2d("peak"),
-    "slice by slice": lambda folder: whole_file(folder).fit_slice_by_slice("peak"),
-    "baselines": lambda folder: project_baselines(folder),
-    "project": lambda folder: whole_file(folder).project.fit_2d(model_name="peak"),
-}
-
-
 def test_baselines_end_with_the_fit_that_runs(tmp_path: Path) -> None:
     first = whole_file(tmp_path)
     project, axes = first.project, {"energy": ENERGY, "time": np.arange(3.0)}
@@ -356,6 +296,32 @@ def test_nothing_runs_after_the_handlers_are_back(name: str, tmp_path: Path) -> 
     assert not [one for one in seen[last + 1 :] if one.startswith(CHECKING)]
     assert waiting
     assert not [one for one in waiting if one.startswith("CALL_FUNCTION_EX")]
+
+
+class Trip:
+    """``+Trip()`` is Ctrl-C at an instruction after which Python does not look for signals."""
+
+    __pos__ = _thread.interrupt_main
+
+
+@pytest.mark.skipif(sys.version_info < (3, 11), reason="3.10 runs handlers after every call")
+@pytest.mark.parametrize("name", CALLS)
+def test_ctrl_c_just_after_the_handlers_are_back(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It comes to the caller, who has the result by then."""
+    restore, trip = interrupts._Signals.restore, Trip()
+
+    def restore_and_trip(self: Any) -> None:
+        restore(self)
+        +trip  # noqa: B018
+
+    monkeypatch.setattr(interrupts._Signals, "restore", restore_and_trip)
+    result = None
+    with pytest.raises(KeyboardInterrupt):  # noqa: PT012 - from the second line
+        result = CALLS[name](tmp_path)
+        time.sleep(0.0)
+    assert result is not None
 
 
 #: The instructions after which, or before which, CPython looks for signals.
