@@ -80,6 +80,30 @@ def test_columns_by_number_and_by_a_name_without_its_unit(tmp_path: Path) -> Non
     np.testing.assert_array_equal(read(path, columns="i0").data, [3, 4])
 
 
+@pytest.mark.parametrize("separator", [",", " "])
+def test_the_first_name_above_a_matrix_is_that_of_its_first_column(
+    tmp_path: Path, separator: str
+) -> None:
+    text = "wl a b c\n0.5 1 1.5\n400 1 2 3\n401 4 5 6\n".replace(" ", separator)
+    found = read(write(tmp_path, text))
+    assert found.labels["energy"] == "wl"
+    np.testing.assert_array_equal(found.time, [0.5, 1, 1.5])
+    np.testing.assert_array_equal(found.data, [[1, 4], [2, 5], [3, 6]])
+
+
+def test_a_header_may_have_empty_rows(tmp_path: Path) -> None:
+    found = read(write(tmp_path, "E;I\n;\n1;2\n2;3\n"))
+    assert found.labels == {"energy": "E", "data": "I"}
+    np.testing.assert_array_equal(found.data, [2, 3])
+
+
+def test_a_style_that_no_line_has_is_named(tmp_path: Path) -> None:
+    path = write(tmp_path, "a b\nc d\n")
+    with pytest.raises(DataError, match="with the delimiter ';' and decimal ','; leave that out"):
+        read(path, delimiter=";", decimal=",")
+    assert read(write(tmp_path, "1;2,5\n2;3,5\n"), decimal=",").data.tolist() == [2.5, 3.5]
+
+
 def test_what_is_no_unit_makes_no_axis(tmp_path: Path) -> None:
     path = write(tmp_path, "E,1 b,2 b,3 b\n400,1,2,3\n401,4,5,6\n")
     np.testing.assert_array_equal(read(path, columns="2 b").data, [2, 5])
