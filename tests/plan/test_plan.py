@@ -12,7 +12,7 @@ from support.zoo import ZOO, make_model
 from pyspec import components as c
 from pyspec._library import CONSTANTS, OPS
 from pyspec.errors import PlanError
-from pyspec.executor import make_executor, make_plan
+from pyspec.executor import CompiledExecutor, make_executor, make_plan
 from pyspec.functions.external import forget_function, register_function
 from pyspec.ir import (
     DomainKind,
@@ -25,12 +25,14 @@ from pyspec.ir import (
     verify,
 )
 from pyspec.model import Measurement, Model, load_model
+from pyspec.passes import run
 from pyspec.plan import (
     PackedPlan,
     can_lower_1d,
     can_lower_2d,
     check,
     pack,
+    schedule,
     schedule_1d,
     schedule_2d,
 )
@@ -144,6 +146,52 @@ def test_library_names_node_and_field(field: str, value: int, message: str) -> N
     bad.nodes()[field][0] = value
     with pytest.raises(PlanError, match=r"node 0 \(GLP_02\), field " + message):
         check(bad, "simple_energy")
+
+
+def test_library_names_the_field_of_a_header() -> None:
+    packed = pack(make_plan(make_model("simple_energy")))
+    bad = PackedPlan(packed.memory.copy(), packed.labels)
+    bad.header["n_slots"] = -7
+    with pytest.raises(
+        PlanError, match=r"mine: pyspec_plan, field n_slots = -7: a size or count is"
+    ):
+        check(bad, "mine")
+
+
+def test_a_sum_read_twice_is_summed_apart_all_the_same() -> None:
+    """A height that moves under two Shirleys, as a drawn graph may have them."""
+    b = GraphBuilder()
+    p = [b.node(NodeKind.OPT_PARAM, f"p{k}", value=1.0, vary=True) for k in range(7)]
+    law = b.node(NodeKind.DYNAMICS_TRACE, "law", function_name="stepFun", package="time")
+    for position in range(2):
+        b.edge(p[5 + position], law, EdgeKind.PARAM_INPUT, position)
+    height = b.node(NodeKind.PARAM_PLUS_TRACE, "height")
+    b.edge(law, height, EdgeKind.TRACE_INPUT)
+    b.edge(p[0], height, EdgeKind.BASE_INPUT)
+    gauss = b.node(NodeKind.COMPONENT_EVAL, "Gauss_01", function_name="Gauss", package="energy")
+    for position, source in enumerate((height, p[1], p[2])):
+        b.edge(source, gauss, EdgeKind.PARAM_INPUT, position)
+    peaks = b.sum("peaks", [gauss])
+    fed = []
+    for k in (3, 4):
+        fed.append(
+            b.node(NodeKind.SPECTRUM_FED_OP, f"S{k}", function_name="Shirley", package="energy")
+        )
+        b.edge(p[k], fed[-1], EdgeKind.PARAM_INPUT, 0)
+        b.edge(peaks, fed[-1], EdgeKind.SPECTRUM_INPUT)
+    b.sum("total", [peaks, *fed])
+    energy, time = np.linspace(-3, 3, 21), np.linspace(-2, 5, 9)
+    graph, facts, _ = run(b.build(DomainKind.ENERGY_TIME_2D, energy, time, "drawn"))
+    plan = schedule(graph, facts)
+    assert pack(plan).header["separable"] >= 0
+    theta = np.array([2.0, 0.1, 0.5, 0.01, 0.02, 1.5, 0.3])
+    peak = np.exp(-(((energy - 0.1) / 0.5) ** 2) / 2)
+    line = peak + 0.03 * np.cumsum(peak[::-1])[::-1]
+    expected = (2.0 + 1.5 * (time >= 0.3))[:, None] * line
+    executor = CompiledExecutor(plan, Measurement(np.cos(np.arange(189.0)).reshape(9, 21)))
+    np.testing.assert_allclose(executor.run(theta), expected, rtol=0, atol=1e-13)
+    sums = [executor.normal(theta, separable=apart) for apart in (False, True)]
+    np.testing.assert_allclose(sums[1], sums[0], rtol=1e-10, atol=1e-10 * np.abs(sums[0]).max())
 
 
 def test_lowering_says_why_not() -> None:
