@@ -58,8 +58,7 @@ def save_fit(
         else:
             raise DataError(f"save_fit takes fits, not {type(fit).__name__}")
         contents[-1]["data_sha256"] = ""
-        if data is None:
-            continue
+        assert data is not None, "a fit has data"
         if id(data) not in digests:
             digests[id(data)] = _checksum_now(fit, data), digest(data)
         now, sha256 = digests[id(data)]

@@ -209,6 +209,15 @@ def test_a_trace_has_a_window_a_mask_and_weights_of_times() -> None:
         np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-12)
 
 
+@pytest.mark.parametrize("backend", ["compiled", "interpreted", "tree"])
+def test_weights_and_windows_without_data_fit_the_axes_of_the_model(backend: str) -> None:
+    model = make_model("biexponential", ENERGY, TIME)
+    with pytest.raises(DataError, match=r"weight has shape \(7,\), which does not broadcast to"):
+        make_executor(model, Measurement(weight=np.ones(7)), backend)
+    with pytest.raises(DataError, match=r"the window's columns \(2, 999\) are empty or outside of"):
+        make_executor(model, Measurement(columns=(2, 999)), backend)
+
+
 def test_a_kernel_that_cannot_be_leaves_no_number() -> None:
     text = "t: {gaussCONV: {SD: [1, True]}, stepFun: {A: [2, True], t0: [0, True]}}\n"
     model = load_time_model(text, "t")

@@ -11,6 +11,7 @@ import pytest
 from pyspec.errors import DataError
 from pyspec.io import read
 from pyspec.io.blocks import Axis, Block, found_of
+from pyspec.io.units import show_unit
 
 ENERGY, TIME = np.linspace(80, 90, 7), np.linspace(-1, 5, 7)
 DATA = np.random.default_rng(3).normal(size=(7, 7))
@@ -102,6 +103,15 @@ def test_a_style_that_no_line_has_is_named(tmp_path: Path) -> None:
     with pytest.raises(DataError, match="with the delimiter ';' and decimal ','; leave that out"):
         read(path, delimiter=";", decimal=",")
     assert read(write(tmp_path, "1;2,5\n2;3,5\n"), decimal=",").data.tolist() == [2.5, 3.5]
+
+
+def test_a_home_that_is_not_there_is_no_path() -> None:
+    with pytest.raises(DataError, match=r"~nobody0/a\.csv: is no path of a file"):
+        read("~nobody0/a.csv")
+
+
+def test_megaelectronvolts_are_no_millielectronvolts() -> None:
+    assert (show_unit(" MeV "), show_unit("meV")) == ("MeV", "meV")
 
 
 def test_what_is_no_unit_makes_no_axis(tmp_path: Path) -> None:

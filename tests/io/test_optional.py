@@ -13,6 +13,14 @@ from support.io_samples import SAMPLES
 
 from pyspec.errors import DataError
 from pyspec.io import READERS, load_fits, read, save_archive, to_xarray
+from pyspec.io.optional import MOST_WORDS, within
+
+
+def test_a_long_message_keeps_its_begin_and_its_end() -> None:
+    text = within("begin\n" + "x" * 5000 + "\x00 end")
+    assert len(text) <= MOST_WORDS + 3
+    assert (text[:8], text[-6:]) == ("begin xx", "xx end")
+    assert " … " in text
 
 
 @pytest.fixture

@@ -85,14 +85,19 @@ def test_a_profile_comes_back(tmp_path: Path) -> None:
 
 
 def test_slices_come_back_without_fitting(tmp_path: Path) -> None:
-    data = np.stack([data_1d(), data_1d() + 1.0])
-    slices = fit_slices(spectrum(), Measurement(data=data))
+    """One of them could not be fitted, for no point of it counts."""
+    data = np.stack([data_1d(), data_1d() + 1.0, data_1d()])
+    mask = np.zeros(data.shape, bool)
+    mask[2] = True
+    slices = fit_slices(spectrum(), Measurement(data=data, mask=mask))
+    assert slices[2].result is None
     save_fit(tmp_path / "a.h5", slices)
     stored: Any = load_fit(tmp_path / "a.h5")
     found = stored.to_result()
     for name, column in slices.values.items():
         np.testing.assert_array_equal(found.values[name], column)
     assert found.status == slices.status
+    assert found[2].result is None
     np.testing.assert_array_equal(found.chisqr, slices.chisqr)
 
 

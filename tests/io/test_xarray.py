@@ -16,6 +16,20 @@ E, T, Y = np.linspace(1, 2, 5), np.array([-1.0, 0.0, 2.0]), np.array([7.0, 8.0])
 DATA = np.random.default_rng(5).normal(size=(2, 3, 5))
 
 
+def test_labels_and_dimensions_without_a_coordinate() -> None:
+    words = {"sample": ["a", "b"], "time": T, "energy": E}
+    found = from_xarray(xr.DataArray(DATA, dims=("sample", "time", "energy"), coords=words))
+    np.testing.assert_array_equal(found.axes["sample"], [0.0, 1.0])
+    assert "sample is numbered; its labels are a, b" in found.notes
+    bare = xr.DataArray(DATA, dims=("row", "time", "energy"), coords={"time": T, "energy": E})
+    np.testing.assert_array_equal(from_xarray(bare).axes["row"], [0.0, 1.0])
+    wrong = xr.DataArray(
+        DATA[0], dims=("time", "energy"), coords={"time": list("abc"), "energy": E}
+    )
+    with pytest.raises(DataError, match="the coordinate 'time' has type <U1, not numbers"):
+        from_xarray(wrong)
+
+
 @pytest.mark.parametrize(
     ("names", "units", "expected"),
     [

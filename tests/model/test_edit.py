@@ -226,6 +226,28 @@ def test_what_needs_no_sum_is_exact_between_the_points() -> None:
     np.testing.assert_allclose(total, peak + ground, rtol=0, atol=1e-12)
 
 
+def test_a_trace_is_summed_on_its_own_times() -> None:
+    trace = Model("trace", [c.gaussCONV(1.0), c.expFun(5, 4, 0)])
+    time = np.linspace(-5.0, 15.0, 21)
+    trace.set_axes(time=time)
+    fine = np.linspace(-5.0, 15.0, 81)
+    expected = np.interp(fine, time, trace.evaluate())
+    np.testing.assert_allclose(trace.predict(time=fine), expected, rtol=1e-13, atol=1e-15)
+
+
+def test_what_cannot_be_taken_out_is_interpolated_as_a_whole() -> None:
+    """A background with a profile, and one that stands alone."""
+    alone = Model("alone", [c.Tougaard(3.0, c.fixed(1643))])
+    sharp = c.Gauss(20, 84, 0.6)
+    deep = Model("deep", [c.Shirley(c.profiled(1e-2, [c.pLinear(1e-3, 0)])), sharp])
+    energy, fine = np.linspace(80, 90, 41), np.linspace(80, 90, 201)
+    deep.set_axes(energy, aux=[0.0, 1.0])
+    alone.set_axes(energy)
+    for model in (deep, alone):
+        expected = np.interp(fine, energy, model.evaluate())
+        np.testing.assert_allclose(model.predict(fine), expected, rtol=1e-12, atol=1e-14)
+
+
 def test_outside_of_the_data_only_what_needs_no_sum() -> None:
     model = shirley()
     with pytest.raises(DataError, match="sums over the energy axis of the data, from 80 to 90"):
