@@ -34,8 +34,13 @@ def parts_of(
         )
     ready = [one for one in components if isinstance(one, Component)]
     if len(ready) == len(components) and not isinstance(quantities, Mapping):
-        if len({id(one) for one in ready}) != len(ready):
-            raise ModelError(f"{name}: one component is given twice; load its model again")
+        names = [one.name for one in ready]
+        twice = next((one for one in names if names.count(one) > 1), None)
+        if twice is not None:
+            raise ModelError(
+                f"{name}: two components are called {twice}; write them in one model file or with "
+                "pyspec.components, which number them"
+            )
         check_resolution(ready)
         return ready, list(quantities)
     if ready or (quantities and not isinstance(quantities, Mapping)):

@@ -143,7 +143,11 @@ def test_a_copy_is_a_model_of_its_own() -> None:
             "m: q: cannot have a profile; give one to a component's value",
         ),
         (lambda: Model("m", [c.Offset(1), *peaks().components]), "of a loaded model; not both"),
-        (lambda: Model("m", peaks().components[:1] * 2), "m: one component is given twice"),
+        (lambda: Model("m", peaks().components[:1] * 2), "m: two components are called"),
+        (
+            lambda: Model("m", [*peaks().components, *peaks().components]),
+            "m: two components are called Offset; write them in one model file or with",
+        ),
         (lambda: c.free("energi"), "free takes 'energy' or 'time', not 'energi'"),
         (lambda: c.free("time", zero=[(2, 1)]), "zero is [(2, 1)]; give ranges (begin, end) with"),
         (lambda: c.free("time", zero=3), "free: zero is 3; give ranges (begin, end)"),
