@@ -22,7 +22,7 @@ from pyspec.executor.base import PlanExecutor
 from pyspec.executor.frame import Frame
 from pyspec.executor.interpreted import InterpretedExecutor
 from pyspec.executor.normal import FORMS, Parts, fit_parts, sum_rows
-from pyspec.executor.protocol import Array, Capabilities, Values
+from pyspec.executor.protocol import Array, Capabilities, Values, check_out
 from pyspec.functions.losses import deviance_slope
 from pyspec.model import Measurement
 from pyspec.plan import PackedPlan, ScheduledPlan, pack
@@ -172,8 +172,8 @@ class CompiledExecutor(PlanExecutor):
             raise DataError("a residual needs data; give the measurement some")
         if out is None:
             out = doubles(self._size, self._points)
-        elif out.dtype != np.float64 or out.shape != (self._size,) or not out.flags.c_contiguous:
-            raise PlanError(f"out must be a contiguous float64 array of shape ({self._size},)")
+        else:
+            check_out(out, self._size)
         return self._call(LIBRARY.pyspec_residual, theta, fixed, out)
 
     @cached_property

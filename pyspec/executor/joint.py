@@ -20,7 +20,7 @@ from pyspec._library import LIBRARY, raise_status
 from pyspec.errors import ModelError, PlanError
 from pyspec.executor.compiled import CompiledExecutor
 from pyspec.executor.normal import Parts, fit_parts, pack_triangle, unpack
-from pyspec.executor.protocol import Array, Capabilities, Executor, Values
+from pyspec.executor.protocol import Array, Capabilities, Executor, Values, check_out
 from pyspec.model import Model, Par
 
 Ints = npt.NDArray[np.int64]
@@ -136,6 +136,8 @@ class JointExecutor:
             self._sizes = [executor.residual(given[gather]).size for executor, gather in parts]
         if out is None:
             out = np.empty(sum(self._sizes))
+        else:
+            check_out(out, sum(self._sizes))
         compiled: list[tuple[CompiledExecutor, Any]] = []
         begin = 0
         for (executor, gather), size in zip(parts, self._sizes, strict=True):

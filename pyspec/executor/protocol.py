@@ -107,6 +107,13 @@ class Executor(Protocol):
         """Frees work memory, which the next call makes again; for executors that are kept."""
 
 
+def check_out(out: Array, size: int) -> None:
+    """Raises :class:`PlanError` unless C can write `size` numbers to `out`."""
+    good = isinstance(out, np.ndarray) and out.dtype == np.float64 and out.shape == (size,)
+    if not (good and out.flags.carray):
+        raise PlanError(f"out must be a contiguous float64 array of shape ({size},)")
+
+
 class ValuesOnly:
     """For executors that give values and residuals alone: derivatives are finite differences."""
 

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pyspec._library import OPS, OpDef
-from pyspec.errors import PlanError
+from pyspec.errors import PlanError, shortened
 from pyspec.formula import op_of
 
 #: Rows of the op table by op code.
@@ -236,8 +236,14 @@ class ScheduledPlan:
                     f"it has {', '.join(names) or 'none'}"
                 )
             start = dict(zip(names, default.tolist(), strict=True))
-            return np.array([{**start, **given}[name] for name in names], dtype=np.float64)
-        values = np.asarray(given, dtype=np.float64)
+            given = [{**start, **given}[name] for name in names]
+        try:
+            values = np.asarray(given, dtype=np.float64)
+        except (TypeError, ValueError):
+            raise PlanError(
+                f"{self.name}: {what} values are {shortened(given)}; give numbers in the order "
+                f"{', '.join(names)}, or by name"
+            ) from None
         if values.shape != (len(names),):
             raise PlanError(
                 f"{self.name}: {what} values have shape {values.shape}, expected "

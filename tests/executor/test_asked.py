@@ -89,6 +89,42 @@ def test_values_are_given_by_name_or_in_order(backend: str) -> None:
         executor.run([7.0])
 
 
+@pytest.mark.parametrize("backend", ["compiled", "joint"])
+@pytest.mark.parametrize(
+    "out",
+    [
+        np.empty(161, np.float32),
+        np.empty(322)[::2],
+        np.empty(160),
+        np.empty((161, 1)),
+        np.empty(161 * 8 + 1, np.uint8)[1:].view(np.float64),
+        np.broadcast_to(0.0, 161),
+        [0.0] * 161,
+    ],
+    ids=["float32", "strided", "short", "column", "unaligned", "read-only", "list"],
+)
+def test_c_writes_to_no_memory_of_another_shape_or_type(backend: str, out: Any) -> None:
+    model = make_model("simple_energy", np.linspace(78.0, 94.0, 161), None)
+    measurement = Measurement(np.zeros(161))
+    executor: Any = make_executor(model, measurement)
+    if backend == "joint":
+        executor = make_joint_executor([(model, measurement)])
+    with pytest.raises(
+        PlanError, match=r"out must be a contiguous float64 array of shape \(161,\)"
+    ):
+        executor.residual(None, out=out)
+
+
+@pytest.mark.parametrize("backend", ["compiled", "interpreted"])
+@pytest.mark.parametrize("given", ["high", [1.0, 2.0, "x"], {"GLP_01_A": "high"}, object()])
+def test_values_that_are_no_numbers_are_named(backend: str, given: Any) -> None:
+    executor: Any = make_executor(make_model("simple_energy", ENERGY), None, backend)
+    with pytest.raises(
+        PlanError, match=r"simple_energy: free values are .*; give numbers in the o"
+    ):
+        executor.run(given)
+
+
 def test_a_spectrum_in_one_call() -> None:
     model = make_model("simple_energy", ENERGY)
     plan: Any = make_plan(model)
