@@ -9,8 +9,6 @@
  * (J. J. Moré, Lecture Notes in Mathematics 630 (1978) 105). */
 #include "solver.h"
 
-#include <float.h>
-
 /* From this condition of the scaled JtJ on, steps come from a QR factor of J. */
 static const double CONDITION_LIMIT = 1e8;
 
@@ -86,7 +84,12 @@ static void take(pyspec_solver *s, double value)
     const solver_work w = divide(s->n, s->work);
     const int64_t n = s->n, order = n + 1;
     const int is_factor = s->form == PYSPEC_FORM_FACTOR;
+    const int moved = s->n_steps > 0 && memcmp(s->theta, s->trial, (size_t)n * sizeof(double));
     s->chisqr = value;
+    for (int64_t j = 0; moved && j < n; j++) {
+        w.last[j] = s->trial[j] - s->theta[j];
+        w.change[j] = w.gradient[j];
+    }
     memcpy(s->theta, s->trial, (size_t)n * sizeof(double));
     memcpy(s->normal, s->answer, (size_t)triangle_size(order) * sizeof(double));
     for (int64_t j = 0; j < n; j++) {
@@ -97,7 +100,13 @@ static void take(pyspec_solver *s, double value)
         w.norm[j] = sqrt(w.curvature[j * n + j]);
         w.largest[j] *= FADING;
         w.largest[j] = w.norm[j] > w.largest[j] ? w.norm[j] : w.largest[j];
+        if (moved)
+            w.change[j] -= w.gradient[j];
     }
+    if (moved && s->distance < NEAR)
+        pyspec_learn_bend(s);
+    else
+        fill(w.bend, 0.0, n * n);
 }
 
 /* ---- the state machine -------------------------------------------------------------- */
@@ -138,12 +147,6 @@ static int ask(pyspec_solver *s, int phase, int form)
 static int normal_form(const pyspec_solver *s)
 {
     return s->needs_factor ? PYSPEC_FORM_FACTOR : PYSPEC_FORM_GRAM;
-}
-
-/* What rounding may do to chi^2. */
-static double rounding(const pyspec_solver *s)
-{
-    return 8.0 * DBL_EPSILON * (s->chisqr + sqrt(s->chisqr * s->data_square));
 }
 
 /* The undamped step from the best point, and how far that is in standard errors. Returns whether
@@ -217,10 +220,8 @@ static int propose(pyspec_solver *s)
             break;
         s->damping *= 10.0;
     }
-    if (is_near) {
-        memcpy(step, w.undamped, (size_t)s->n * sizeof(double));
-        s->expected = s->promised;
-    }
+    if (is_near)
+        s->expected = pyspec_bent_step(s, step);
     if (!(s->damping < MOST_DAMPING) || !set_trial(s, step))
         return finish(s, s->distance <= ROUNDING_DISTANCE ? PYSPEC_END_CONVERGED
                                                            : PYSPEC_END_STALLED);
@@ -272,6 +273,7 @@ static int start(pyspec_solver *s)
     const solver_work w = divide(s->n, s->work);
     const double *lower = s->lower, *upper = s->lower + s->n;
     fill(w.largest, 0.0, s->n);
+    fill(w.bend, 0.0, s->n * s->n);
     s->damping = FIRST_DAMPING;
     s->growth = 2.0;
     s->nearest = HUGE_VAL;

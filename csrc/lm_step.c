@@ -14,9 +14,7 @@ static double remaining_gradient(const solver_work *w, int64_t n, int64_t j, con
     return sum;
 }
 
-/* Solves (JtJ + damping) step = Jtr over the parameters that are free, by Cholesky's method on
- * columns of norm 1. Returns the smallest pivot, 0 if the matrix is not positive. */
-static double solve_gram(const pyspec_solver *s, const solver_work *w, double damping, double *step)
+double pyspec_solve_gram(const pyspec_solver *s, const solver_work *w, double damping, double *step)
 {
     const int64_t n = s->n;
     double least = 1.0, *u = w->matrix, *y = w->solution;
@@ -152,7 +150,7 @@ double pyspec_find_step(const pyspec_solver *s, double damping, double share, do
     }
     while (leaving >= 0) {
         double least = has_factor(s) ? solve_factor(s, &w, damping, step)
-                                     : solve_gram(s, &w, damping, step);
+                                     : pyspec_solve_gram(s, &w, damping, step);
         *pivot = least < *pivot ? least : *pivot;
         leaving = least > 0.0 ? first_to_leave(s, &w, step, share, &stop) : -2;
         if (leaving >= 0) {

@@ -4,6 +4,8 @@
 
 #include "run.h"
 
+#include <float.h>
+
 /* What the next step does. */
 enum { PYSPEC_PHASE_START, PYSPEC_PHASE_FIRST, PYSPEC_PHASE_TRIAL, PYSPEC_PHASE_NORMAL };
 
@@ -15,6 +17,11 @@ typedef struct solver_work {
     double *curvature; /* [n][n] JtJ                            */
     double *undamped; /* [n] the undamped step                  */
     double *step;    /* [n] the step at hand                    */
+    double *last;    /* [n] the step to the best point          */
+    double *change;  /* [n] by how much the gradient fell on it */
+    double *bend;    /* [n][n] what chi^2 bends more than JtJ says */
+    double *bent;    /* [n][n] JtJ with that                    */
+    double *length;  /* [n] the roots of its diagonal           */
     double *solution; /* [n]                                    */
     double *held;    /* [n] 1 where the step is prescribed      */
     double *matrix;  /* [n + 1][n + 1]                          */
@@ -33,6 +40,11 @@ static inline solver_work divide(int64_t n, double *base)
     TAKE(curvature, n * n);
     TAKE(undamped, n);
     TAKE(step, n);
+    TAKE(last, n);
+    TAKE(change, n);
+    TAKE(bend, n * n);
+    TAKE(bent, n * n);
+    TAKE(length, n);
     TAKE(solution, n);
     TAKE(held, n);
     TAKE(matrix, (n + 1) * (n + 1));
@@ -60,10 +72,28 @@ static inline double variance(const pyspec_solver *s)
     return s->chisqr / (double)(s->n_points > s->n ? s->n_points - s->n : 1);
 }
 
+/* What rounding may do to chi^2. */
+static inline double rounding(const pyspec_solver *s)
+{
+    return 8.0 * DBL_EPSILON * (s->chisqr + sqrt(s->chisqr * s->data_square));
+}
+
+/* lm_step.c: solves (JtJ + damping) step = Jtr over the parameters that are free, by Cholesky's method
+ * on columns of norm 1. Returns the smallest pivot, 0 if the matrix is not positive. */
+double pyspec_solve_gram(const pyspec_solver *s, const solver_work *w, double damping, double *step);
+
 /* lm_step.c: the step within the bounds: what would leave them stops at `share` of the way there, one
  * parameter after the other. Returns the decrease of chi^2 that it promises, NaN if there is none;
  * `pivot` is the smallest of the solutions on the way. */
 double pyspec_find_step(const pyspec_solver *s, double damping, double share, double *step,
                         double *pivot);
+
+/* lm_bend.c: where residuals are large, J^T J misses a part of the curvature of chi^2, and undamped
+ * steps overshoot or fall short by the same share each time. What it misses is learnt from the last
+ * steps, as the change of the gradient beyond J^T J times the step. */
+void pyspec_learn_bend(const pyspec_solver *s);
+
+/* The step with what was learnt, the undamped one where that does not help. Returns what it promises. */
+double pyspec_bent_step(const pyspec_solver *s, double *step);
 
 #endif

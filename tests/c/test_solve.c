@@ -392,8 +392,23 @@ static void what_only_rounding_moves_has_converged(void)
     CHECK_INT(s.end, PYSPEC_END_LIMIT);
 }
 
+/* A decay fitted to what is none: J^T J alone overshoots or falls short by the same share each time,
+ * which took up to 48 evaluations. */
+static void large_residuals_cost_few_evaluations(void)
+{
+    for (int k = -6; k <= 6; k++) {
+        small_problem p = decay_problem();
+        p.noise = 0.25 * k;
+        fit f = run_fit(&p, 200);
+        CHECK_INT(f.solver.end, PYSPEC_END_CONVERGED);
+        CHECK(f.solver.nfev <= 10);
+        CHECK(states_its_point(&p, &f));
+    }
+}
+
 int main(void)
 {
+    RUN(large_residuals_cost_few_evaluations);
     RUN(what_hardly_falls_ends_early);
     RUN(what_only_rounding_moves_has_converged);
     RUN(a_linear_problem_needs_few_evaluations);
