@@ -55,7 +55,7 @@ def sum_chunks(
 
     The bits are those of :meth:`CompiledExecutor.normal` with all data at once. Rows outside of
     the window of the executor's measurement are left out. Raises :class:`DataError` where a chunk
-    does not fit the axes of the model.
+    does not fit the axes of the model, or rows of the window are missing.
     """
     plan, name = executor.plan, executor.plan.name
     n_free = len(executor.opt_param_names)
@@ -67,6 +67,7 @@ def sum_chunks(
         if executor.helper is not None:
             frame.fill_external(*executor.helper.external(frame.theta, fixed))
         raise_status(LIBRARY.pyspec_prepare(frame.address, what), name)
+        due, last = executor.window.row_begin, executor.window.row_end
         try:
             for chunk in chunks:
                 begin = max(chunk.first_row, executor.window.row_begin)
@@ -74,11 +75,14 @@ def sum_chunks(
                 kept = _describe(executor, frame, chunk)
                 if begin >= end:
                     continue
+                _refuse_gap(name, due, begin)
+                due = end
                 frame.problem["row_begin"], frame.problem["row_end"] = begin, end
                 check(executor.packed, name, address(frame.problem))
                 status = LIBRARY.pyspec_accumulate(frame.address, total.address, begin, end)
                 del kept
                 raise_status(status, name)
+            _refuse_gap(name, due, last)
         finally:
             frame.problem[:] = whole
     order = 1 if form == "value" else n_free + 1
@@ -86,6 +90,14 @@ def sum_chunks(
     status = LIBRARY.pyspec_collect(total.address, None, order, address(triangle))
     raise_status(status, name)
     return triangle
+
+
+def _refuse_gap(name: str, due: int, begin: int) -> None:
+    if begin != due:
+        raise DataError(
+            f"{name}: row {due} is due, and the chunks go on with row {begin}; give chunks that "
+            "follow each other from the first row of the window to its last"
+        )
 
 
 def _describe(executor: CompiledExecutor, frame: Any, chunk: Chunk) -> list[npt.NDArray[Any]]:

@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from pyspec._library import CONSTANTS, LIBRARY, raise_status
 from pyspec._library.memory import address, doubles, record
-from pyspec.errors import DataError, PlanError
+from pyspec.errors import DataError, PlanError, shortened
 from pyspec.executor.base import PlanExecutor
 from pyspec.executor.frame import Frame
 from pyspec.executor.interpreted import InterpretedExecutor
@@ -237,8 +237,20 @@ class CompiledExecutor(PlanExecutor):
         if form not in FORMS:
             raise PlanError(f"form must be one of {', '.join(FORMS)}, not {form!r}")
         given = self.plan.values(theta, self.opt_param_names, self.plan.theta, "free")
-        ranges = None if chunks is None else list(chunks)
+        ranges = None if chunks is None else self._checked(list(chunks))
         return sum_rows(self, given, fixed, form, ranges, threads, separable)
+
+    def _checked(self, chunks: list[tuple[int, int]]) -> list[tuple[int, int]]:
+        """Ranges of rows that make up the window. Raises :class:`PlanError` for others."""
+        due = self.window.row_begin
+        for begin, end in chunks:
+            due = end if begin == due < end else -1
+        if due != self.window.row_end:
+            raise PlanError(
+                f"chunks must follow each other from row {self.window.row_begin} to "
+                f"{self.window.row_end}, not {shortened(chunks)}"
+            )
+        return chunks
 
     def parts(self, fixed: Values = None) -> AbstractContextManager[Parts]:
         """This executor as the C loop of a fit uses it."""

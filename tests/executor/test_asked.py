@@ -157,6 +157,21 @@ def test_sums_in_chunks_of_rows_have_the_bits_of_all(form: str) -> None:
     assert executor.normal(None, None, form, chunks=chunks).tobytes() == expected
 
 
+@pytest.mark.parametrize("chunks", [[], [(0, 5)], [(0, 3), (7, 36)], [(5, 36), (0, 5)], [(0, 99)]])
+def test_chunks_that_leave_out_rows_are_no_sum(chunks: list[tuple[int, int]]) -> None:
+    """Rows between them were left out without a word."""
+    model, measurement = CASES["a series"]()[0]
+    data = np.asarray(measurement.data)
+    executor: Any = make_executor(model, measurement)
+    with pytest.raises(
+        PlanError, match=rf"chunks must follow each other from row 0 to {len(data)}, "
+    ):
+        executor.normal(None, chunks=chunks)
+    cut = [Chunk(begin, data[begin:end]) for begin, end in chunks if end <= len(data)]
+    with pytest.raises(DataError, match=r"row \d+ is due, and the chunks go on with row \d+; give"):
+        sum_chunks(executor, None, cut)
+
+
 def test_chunks_outside_of_the_window_are_left_out_and_fit_or_not() -> None:
     model, measurement = CASES["a series"]()[0]
     data = np.asarray(measurement.data)
