@@ -240,6 +240,9 @@ def write_results(
         report(result, folder / name, title=title, notes=notes, config=config)
         written.append(name)
     written += _write_parameters(last, folder)
+    if getattr(last, "linear", None) is not None:
+        write_text(folder / "amplitudes.csv", amplitudes_csv(last.linear))
+        written.append("amplitudes.csv")
     try:
         plot_fit(last, save_path=folder / "fit.png", config=config, dpi_save=_dpi(job, config))
         written.append("fit.png")
@@ -269,18 +272,37 @@ def _write_parameters(result: Any, folder: Path) -> list[str]:
     return names
 
 
+def amplitudes_csv(linear: Any) -> str:
+    """One line for each energy, or time: every free amplitude and its standard error, empty where
+    it is held at 0 or not determined."""
+    head, columns = _with_errors(linear.names, linear.values, linear.stderr)
+    return _csv_text([linear.axis, *head], [linear.along, *columns])
+
+
 def slices_csv(slices: SliceResults) -> str:
     """One line for each slice: time, every parameter and its standard error, χ², status."""
+    head, columns = _with_errors(slices.names, slices.values, slices.stderr)
+    return _csv_text(
+        ["time", *head, "redchi", "status"], [slices.time, *columns, slices.redchi, slices.status]
+    )
+
+
+def _with_errors(names: Sequence[str], values: Any, errors: Any) -> tuple[list[str], list[Any]]:
+    head = [column for name in names for column in (name, f"{name}_stderr")]
+    return head, [column for name in names for column in (values[name], errors[name])]
+
+
+def _csv_text(head: Sequence[str], columns: Sequence[Any]) -> str:
+    """Columns of numbers to their last bit, empty where they are not finite, and of words."""
     stream = io.StringIO()
     writer = csv.writer(stream, lineterminator="\n")
-    pairs = [column for name in slices.names for column in (name, f"{name}_stderr")]
-    writer.writerow(["time", *pairs, "redchi", "status"])
-    values, errors = slices.values, slices.stderr
-    columns = [column for name in slices.names for column in (values[name], errors[name])]
-    for k, time in enumerate(slices.time):
-        cells = [float(column[k]) for column in (*columns, slices.redchi)]
-        shown = ["" if not np.isfinite(cell) else repr(cell) for cell in cells]
-        writer.writerow([repr(float(time)), *shown, slices.status[k]])
+    writer.writerow(head)
+    for row in zip(*columns, strict=True):
+        cells = [cell if isinstance(cell, str) else float(cell) for cell in row]
+        writer.writerow(
+            [cell if isinstance(cell, str) else repr(cell) if np.isfinite(cell) else ""
+             for cell in cells]
+        )  # fmt: skip
     return stream.getvalue()
 
 

@@ -13,6 +13,7 @@ from pyspec.io import digest
 from pyspec.plot.amplitudes import draw_amplitudes
 from pyspec.plot.config import PlotConfig
 from pyspec.plot.data import plot_waterfall
+from pyspec.plot.decomposed import plot_species, plot_svd
 from pyspec.plot.figure import Sheet
 from pyspec.plot.fits import plot_fit, plot_moving
 from pyspec.plot.html import (
@@ -32,6 +33,9 @@ from pyspec.plot.view import Residual, residual_of, view_of
 
 #: Correlations below this are not worth a line.
 NOTABLE = 0.5
+
+#: Points of the largest map whose singular vectors are drawn: half a second.
+MOST_DECOMPOSED = 500_000
 
 #: Correlations that are listed.
 MAX_CORRELATIONS = 40
@@ -96,13 +100,27 @@ def _pictures(result: Any, config: PlotConfig) -> list[tuple[str, str, str]]:
                 shown = image(figure, "parameters over time")
                 found.append(("Parameters over time", shown, "half"))
         if result.linear is not None:
-            shown = image(draw_amplitudes(result, plain), "free amplitudes")
-            word = {"energy": "spectra", "time": "traces"}[result.linear.axis]
-            found.append((f"Free {word}, with one standard error", shown, ""))
+            found += _of_free_amplitudes(result, plain)
         shown = image(_histogram(result, plain), "distribution of the residual")
         found.append(("Residual", shown, "half"))
     except PlotError as error:
         return [("Data and fit", f"<p>No pictures: {escape(str(error))}</p>", "")]
+    return found
+
+
+def _of_free_amplitudes(result: Any, config: PlotConfig) -> list[tuple[str, str, str]]:
+    """Pictures of what was free, of the states of kinetic schemes, and of what is left."""
+    linear = result.linear
+    word = {"energy": "spectra", "time": "traces"}[linear.axis]
+    shown = image(draw_amplitudes(result, config), "free amplitudes")
+    found = [(f"Free {word}, with one standard error", shown, "")]
+    for scheme in linear.kinetics:
+        figure = plot_species(result, scheme=scheme, config=config)
+        title = f"{scheme}: spectra of the states, of the decays and of the evolution"
+        found.append((title, image(figure, title), ""))
+    if result.residual.ndim == 2 and result.residual.size <= MOST_DECOMPOSED:
+        figure = plot_svd(result, config=config)
+        found.append(("Singular vectors", image(figure, "singular vectors"), ""))
     return found
 
 

@@ -7,6 +7,7 @@ import json
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from pyspec.cli import main
@@ -96,6 +97,27 @@ def test_kinds_of_fits(
     assert "<img" in (folder / "results" / "report.html").read_text(encoding="utf-8")
     archived = (folder / "results" / "fits.h5").exists()
     assert archived == (HAS_H5PY and "archive" not in str(pairs))
+
+
+def test_free_amplitudes_are_written_with_their_errors(folder: Path) -> None:
+    time, energy = np.linspace(0, 9, 30), np.linspace(1, 2, 5)
+    rows = np.outer(np.exp(-time / 3), energy) + np.random.default_rng(0).normal(0, 0.01, (30, 5))
+    np.savetxt(folder / "map.csv", np.vstack([[0, *energy], np.column_stack([time, rows])]))
+    (folder / "models.yaml").write_text(
+        "decay:\n  expFun: {A: {free: energy, zero: [[1.9, 2]]}, tau: [2, True, 0.1, 30], "
+        "t0: [0, False]}\n"
+    )
+    (folder / "job.yaml").write_text(
+        "data: {path: map.csv}\nmodels: models.yaml\nmodel: decay\noutput: results\n"
+    )
+    assert main(["fit", str(folder / "job.yaml"), "-q"]) == 0
+    with (folder / "results" / "amplitudes.csv").open() as stream:
+        head, *lines = csv.reader(stream)
+    assert head == ["energy", "expFun_01_A", "expFun_01_A_stderr"]
+    assert [float(line[0]) for line in lines] == pytest.approx(energy)
+    assert [float(line[1]) for line in lines[:-1]] == pytest.approx(energy[:-1], abs=0.03)
+    assert all(0 < float(line[2]) < 0.02 for line in lines[:-1])
+    assert lines[-1][1:] == ["0.0", ""]  # held at 0
 
 
 def test_subcycles_and_profiles_from_a_job(folder: Path) -> None:

@@ -228,3 +228,28 @@ def test_a_report_shows_spectra_that_were_free(tmp_path: Path) -> None:
     result = fit_model(model, Measurement(np.outer(np.exp(-time / 3), energy) + noise))
     page = report(result, tmp_path / "fit.html").read_text(encoding="utf-8")
     assert "Free spectra, with one standard error" in page
+    assert "Singular vectors" in page
+    assert "of the evolution" not in page
+
+
+def test_a_report_shows_the_states_of_a_kinetic_scheme(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = (
+        "kinetics:\n  chain: {S1 -> T1: k1, T1: k2}\n"
+        "target:\n  chain: {k1: [0.6, True, 0, 10], k2: [0.1, True, 0, 1], t0: [0, False], "
+        "spectra: {free: energy}}\n"
+    )
+    model = load_model(text, "target")
+    energy, time = np.linspace(1, 2, 12), np.linspace(0.1, 9, 30)
+    model.set_axes(energy=energy, time=time)
+    data = np.outer(np.exp(-time / 2), energy) + np.outer(np.exp(-time / 8), energy**2)
+    result = fit_model(
+        model, Measurement(data + np.random.default_rng(0).normal(0, 0.01, data.shape))
+    )
+    page = report(result, tmp_path / "fit.html").read_text(encoding="utf-8")
+    assert "chain: spectra of the states, of the decays and of the evolution" in page
+    monkeypatch.setattr(fitreport, "MOST_DECOMPOSED", 100)  # a large map: no singular vectors
+    page = report(result, tmp_path / "fit.html").read_text(encoding="utf-8")
+    assert "of the evolution" in page
+    assert "Singular vectors" not in page

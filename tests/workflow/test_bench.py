@@ -136,6 +136,21 @@ def test_whole_fits_leave_out_a_method_that_is_not_there(
     assert "seed_amplitude_4: no bar" in text
 
 
+def test_fits_of_wrong_models_are_counted(
+    ablation: ModuleType, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from bench import wrong_models
+
+    path = tmp_path / "wrong.json"
+    assert wrong_models.main(["--spectra", "2", "--json", str(path)]) == 0
+    found = json.loads(path.read_text())["models"]
+    assert set(found) == set(wrong_models.MODELS)
+    for row in found.values():
+        assert (row["fits"], row["successes"], row["false"]) == (2, 2, 0)
+        assert row["median"] <= row["most"] < 100
+    assert "Gauss and Lorentz" in capsys.readouterr().out
+
+
 @pytest.mark.parametrize("name", ["seed_amplitude", "seed_position"])
 def test_seed_fits_are_the_ones_described(ablation: ModuleType, name: str) -> None:
     from bench.cases import seed_task
