@@ -10,7 +10,7 @@ import numpy.typing as npt
 from pyspec.calls import answered
 from pyspec.plot.axes import bare, set_time, set_x
 from pyspec.plot.config import PlotConfig, PlotOptions
-from pyspec.plot.labels import opened
+from pyspec.plot.labels import opened, unit_of, with_unit
 from pyspec.plot.style import COLOURS, MUTED, PlotError
 from pyspec.plot.view import view_of
 
@@ -108,7 +108,7 @@ def plot_species(
         figure = sheet.panels(figsize or (3.7 * len(found) + 0.4, 3.2), look)
         axes = figure.subplots(1, len(found), squeeze=False)[0]
         for ax, own in zip(axes, found, strict=True):
-            _spectra(ax, own, look)
+            _spectra(ax, own, look, unit_of(result, "time"))
         axes[0].set_ylabel(look.z_label)
         return sheet.finish(look)
 
@@ -122,12 +122,14 @@ def _of_decays(linear: Any, scheme: str) -> list[Any]:
         return []
 
 
-def _spectra(ax: Any, own: Any, look: PlotConfig) -> None:
+def _spectra(ax: Any, own: Any, look: PlotConfig, unit: str) -> None:
+    """Lines with bands; a decay is named by its time constant, in the unit of the time axis."""
     ax.axhline(0.0, color=MUTED, lw=0.7)
     for k, (name, rate) in enumerate(zip(own.names, own.rates, strict=True)):
         colour, value = COLOURS[k % len(COLOURS)], own.values[k]
         error = np.nan_to_num(own.stderr[k])
-        label = name if np.isnan(rate) else "constant" if rate == 0 else f"1 / {1 / rate:.4g}"
+        label = name if np.isnan(rate) else "constant" if rate == 0 else ""
+        label = label or with_unit(f"τ = {1 / rate:.4g}", unit)
         ax.fill_between(own.along, value - error, value + error, color=colour, alpha=0.25, lw=0)
         ax.plot(own.along, value, color=colour, lw=1.3, label=label)
     set_x(ax, own.along, look)

@@ -78,7 +78,15 @@ def series() -> dict[str, np.ndarray]:
     return {"energy": energy, "time": time, "data": 3 + height[:, None] * shape + noise}
 
 
-@pytest.mark.parametrize("page", RUN, ids=lambda page: page.stem)
+#: Pages whose scripts take seconds: sampling, schemes, many slices.
+LONG = ("kinetics", "slices", "transient_absorption", "uncertainties")
+
+
+@pytest.mark.parametrize(
+    "page",
+    [pytest.param(page, marks=[pytest.mark.slow] if page.stem in LONG else []) for page in RUN],
+    ids=lambda page: page.stem,
+)
 def test_scripts_of_the_pages_run(
     page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -165,8 +165,19 @@ def test_every_row_has_a_set() -> None:
     assert set(NAMES) == set(SETS)
 
 
-@pytest.mark.parametrize("sets", [slice(1), pytest.param(slice(1, None), marks=pytest.mark.slow)])
-@pytest.mark.parametrize("name", [name for name in NAMES if name != "FermiEdge"])
+#: Integrals in 20 digits that take seconds a point.
+DEAR = ("Mahan",)
+
+
+@pytest.mark.parametrize(
+    ("name", "sets"),
+    [
+        pytest.param(name, sets, marks=[pytest.mark.slow] if sets.start or name in DEAR else [])
+        for name in NAMES
+        for sets in (slice(0, 1), slice(1, None))
+        if name != "FermiEdge"
+    ],
+)
 def test_value_is_the_convolution(name: str, sets: slice) -> None:
     """To twice the tolerance of the row, and one rounding of each parameter; the reference too."""
     op = OPS[f"{name}_resolution"]

@@ -12,7 +12,7 @@ import pytest
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="kills forked processes")
-@pytest.mark.parametrize("kills", [60, pytest.param(200, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("kills", [30, pytest.param(200, marks=pytest.mark.slow)])
 def test_saving_killed_many_times_leaves_readable_archives(tmp_path: Path, kills: int) -> None:
     saver = Path(__file__).with_name("saver.py")
     command = [sys.executable, "-W", "error", str(saver), str(tmp_path), str(kills)]

@@ -65,6 +65,8 @@ def test_spectra_of_states_decays_and_evolution(file: File) -> None:
     assert titles == ["SAS", "DAS", "EAS"]
     shown = figure.axes[1].lines[1].get_ydata()
     np.testing.assert_array_equal(shown, result.linear.das().values[0])
+    fastest = f"τ = {1 / result.linear.das().rates[0]:.4g}"
+    assert figure.axes[1].get_legend().get_texts()[0].get_text().startswith(fastest)
     plt.close(figure)
 
 

@@ -20,7 +20,7 @@ from support.random_models.slopes import BOUND, Slopes, examine_slopes
 MANY = int(os.environ.get("PYSPEC_DERIVATIVE_MODELS", "2000"))
 
 
-@pytest.fixture(scope="module", params=[60, pytest.param(MANY, marks=pytest.mark.slow)])
+@pytest.fixture(scope="module", params=[40, pytest.param(MANY, marks=pytest.mark.slow)])
 def total(request: pytest.FixtureRequest) -> Slopes:
     """What so many models have shown."""
     return examine_slopes((0, request.param))

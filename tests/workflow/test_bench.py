@@ -95,7 +95,7 @@ def whole_fits(ablation: ModuleType, monkeypatch: pytest.MonkeyPatch) -> ModuleT
     from bench.cases import seed_task
 
     def tasks(data: Any) -> list[Any]:
-        return [seed_task("seed_amplitude", 4, shape=(30, 60))]
+        return [seed_task("seed_amplitude", 4, shape=(15, 40))]
 
     monkeypatch.setattr(whole_fits, "all_tasks", tasks)
     monkeypatch.setattr(whole_fits, "versions", lambda: {})
@@ -106,11 +106,11 @@ def test_whole_fits_write_their_keys(
     whole_fits: ModuleType, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path = tmp_path / "fits.json"
-    arguments = ["--json", str(path), "--rounds", "2", "--method", "leastsq"]
+    arguments = ["--json", str(path), "--rounds", "1", "--method", "leastsq"]
     assert whole_fits.main(arguments) == 0
     found = json.loads(path.read_text())
     row = found["problems"]["seed_amplitude_4"]
-    assert (row["n_points"], row["n_free"]) == (30 * 60, 4)
+    assert (row["n_points"], row["n_free"]) == (15 * 40, 4)
     assert row["optimum"]["last_step"] < 1e-8
     assert set(row["fits"]) == {"leastsq", "interpreted"}
     for fit in row["fits"].values():
