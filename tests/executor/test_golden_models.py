@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pytest
 
 from pyspec.executor import CompiledExecutor, InterpretedExecutor, make_executor, make_plan
 from pyspec.model import Model, load_dynamics, load_model, load_profile
@@ -50,6 +51,7 @@ def test_golden_models(shared: Path) -> None:
             assert worst <= 1e-10, f"{case['id']} in {backend}: {worst:.3g} of the range"
 
 
+@pytest.mark.slow
 def test_golden_models_without_passes(shared: Path) -> None:
     """Any passes left out: the numbers of all passes, to 1e-13 of the peak."""
     manifest = json.loads((shared / "golden" / "models.json").read_text())

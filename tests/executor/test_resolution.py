@@ -74,7 +74,7 @@ def test_a_model_is_convolved_beyond_the_ends_of_its_axis(parts: tuple[str, ...]
     np.testing.assert_allclose(value, expected, rtol=0, atol=2e-6 * expected.max())
 
 
-@pytest.mark.parametrize("lines", [LINES, METAL])
+@pytest.mark.parametrize("lines", [LINES, pytest.param(METAL, marks=pytest.mark.slow)])
 def test_derivatives_by_all_parameters(lines: str) -> None:
     model = made(RESOLUTION, SHIRLEY, OFFSET, lines)
     executor = pyspec.executor.make_executor(model, Measurement(), "compiled")

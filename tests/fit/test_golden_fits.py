@@ -50,7 +50,11 @@ def golden_model(case: dict[str, Any], arrays: Any) -> Model:
     return model
 
 
-@pytest.mark.parametrize("backend", BACKENDS)
+#: Fits by the tree take a hundred times as long.
+EACH = [pytest.param(name, marks=[pytest.mark.slow] if name == "tree" else []) for name in BACKENDS]
+
+
+@pytest.mark.parametrize("backend", EACH)
 @pytest.mark.parametrize("one", IDS)
 def test_golden_fits(shared: Path, one: str, backend: str) -> None:
     golden = shared / "golden"

@@ -245,14 +245,15 @@ def test_units_beside_the_numbers_of_an_axis(tmp_path: Path, corner: str) -> Non
     assert found.units["time"] == "ps"
 
 
-def test_random_bytes_and_texts_give_one_error_or_data(tmp_path: Path) -> None:
+@pytest.mark.parametrize("count", [300, pytest.param(3000, marks=pytest.mark.slow)])
+def test_random_bytes_and_texts_give_one_error_or_data(tmp_path: Path, count: int) -> None:
     draw = random.Random(7)
     starts = [b"", b"\x93NUMPY\x01\x00", b"PK\x03\x04", b"CDF\x01", b"\x89HDF\r\n\x1a\n"]
     starts += [vamas_text([]).encode()[:300], b"a\nb\nTime explicit\nIntervalnr 2\n"]
     asked: list[dict[str, Any]] = [{}, {"energy": "index"}, {"energy": [1, 2, 3]}, {"columns": 1}]
     asked += [{"energy": "index", "time": "index"}, {"sort": True}, {"layout": "matrix"}]
     said: list[str] = []
-    for number in range(600):
+    for number in range(count):
         size = draw.randrange(150)
         if number % 2:
             tail = bytes(draw.choice(b'0123456789,;. \t\n\n-eE#na"') for _ in range(size))

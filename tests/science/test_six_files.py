@@ -33,6 +33,7 @@ def test_the_truth_within_three_standard_errors(case: FilesCase, result: JointRe
     assert result.redchi == pytest.approx(0.3**2, rel=0.02)
 
 
+@pytest.mark.slow
 def test_scipy_alone_finds_the_same(case: FilesCase, result: JointResult) -> None:
     """On the joint residual of make_joint_executor, without lmfit."""
     plain = fit_joint_with_scipy(case.parts)

@@ -62,7 +62,9 @@ def script(name: str) -> ModuleType:
     return module
 
 
-@pytest.mark.parametrize("backend", EXECUTORS)
+@pytest.mark.parametrize(
+    "backend", [pytest.param("tree", marks=pytest.mark.slow), "interpreted", "compiled"]
+)
 def test_oscillating_doublet_on_measured_data(shared: Path, backend: str) -> None:
     """Every reference value within 1 % of its standard error, standard errors within 1 %,
     redchi to 6 digits."""
