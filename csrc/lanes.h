@@ -91,11 +91,9 @@ typedef struct conv_kernel {
 #define FOR_LANES for (int l = 0; l < L; l++)
 #define FOR_VECTORS for (int64_t i = 0; i < b->n; i++)
 
-/* All values of a kernel. No lane reads what another has written: said here, it spares compilers the
- * test in each vector whether any two columns overlap. */
-#if defined(__clang__)
-#define LANES_APART _Pragma("clang loop vectorize(assume_safety)")
-#elif defined(__GNUC__)
+/* All values of a kernel. No lane reads what another has written: said here, it spares gcc the test in
+ * each vector whether any two columns overlap. */
+#if defined(__GNUC__) && !defined(__clang__)
 #define LANES_APART _Pragma("GCC ivdep")
 #else
 #define LANES_APART
