@@ -41,7 +41,7 @@ check-c: .venv/dev.stamp
 	$(BIN)/cmake --build build/plain --parallel $(JOBS) && $(CTEST) --test-dir build/plain
 
 check-sanitize: .venv/dev.stamp
-	$(BIN)/cmake -S . -B build/sanitize $(CMAKE_FLAGS) -DPYSPEC_SANITIZE=ON -DPYSPEC_FUZZ_PLANS=100000
+	$(BIN)/cmake -S . -B build/sanitize $(CMAKE_FLAGS) -DPYSPEC_SANITIZE=ON -DPYSPEC_FUZZ_PLANS=60000
 	$(BIN)/cmake --build build/sanitize --parallel $(JOBS) && $(CTEST) --test-dir build/sanitize
 	$(BIN)/python -m tests.fuzz.plans --runs 20000
 

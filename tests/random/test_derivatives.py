@@ -17,7 +17,7 @@ from collections.abc import Callable
 import pytest
 from support.random_models.slopes import BOUND, Slopes, examine_slopes
 
-MANY = int(os.environ.get("PYSPEC_DERIVATIVE_MODELS", "2000"))
+MANY = int(os.environ.get("PYSPEC_DERIVATIVE_MODELS", "1200"))
 
 
 @pytest.fixture(scope="module", params=[40, pytest.param(MANY, marks=pytest.mark.slow)])
