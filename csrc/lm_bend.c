@@ -45,12 +45,12 @@ double pyspec_bent_step(const pyspec_solver *s, double *step)
     solver_work bent = w;
     bent.curvature = w.bent;
     bent.norm = w.length;
-    int usable = !has_factor(s);
+    int usable = !has_factor(s); /* and no parameter is on its way to a bound, where it then stays */
     for (int64_t j = 0; j < n; j++) {
         for (int64_t k = 0; k < n; k++)
             w.bent[j * n + k] = w.curvature[j * n + k] + w.bend[j * n + k];
         w.length[j] = sqrt(w.bent[j * n + j]);
-        usable &= w.held[j] != 0.0 || w.length[j] > 0.0;
+        usable &= w.held[j] != 0.0 ? w.undamped[j] == 0.0 : w.length[j] > 0.0;
         step[j] = w.undamped[j];
     }
     usable = usable && pyspec_solve_gram(s, &bent, 0.0, step) > LEAST_PIVOT;
