@@ -21,6 +21,9 @@
 enum { MAX_RUN_X = 4096, MAX_RUN_ROWS = 1024 };
 static const int64_t MAX_RUN_WORK = (int64_t)1 << 22;
 
+/* Whether plans that reach new branches are kept. */
+static int learns;
+
 /* What a plan or its problem has. */
 enum {
     HAS_REPEAT = PYSPEC_STEP_EXTERNAL + 1,
@@ -171,18 +174,20 @@ static void execute(rng *r, const pyspec_plan *plan, pyspec_problem *q, int hone
         free(run_entry(RUN_JACOBIAN, plan, q, theta, &status));
         CHECK_INT(status, STATUS_OK);
         count->jacobians++;
-        run_sums(r, plan, q, theta, whole && honest && !hostile, count);
+        if (!learns || chance(r, 50))
+            run_sums(r, plan, q, theta, whole && honest && !hostile, count);
     }
     release(&owned);
     count->executed++;
 }
 
 /* One function on its own, with and without partial derivatives. */
-static void run_function(rng *r)
+static void run_function(rng *r, int small)
 {
     int n_required, op = (int)below(r, N_OPS), hostile = (int)below(r, 3) * 40;
     int n_params = pyspec_count_params(&pyspec_op_table[op], &n_required);
-    int64_t n_rows = 1 + below(r, 10), n_x = 1 + below(r, n_rows == 1 ? 800 : 60);
+    int64_t n_rows = 1 + below(r, small ? 3 : 10);
+    int64_t n_x = 1 + below(r, small ? 12 : n_rows == 1 ? 800 : 60);
     buffers owned = {.n = 0};
     double *x = own(&owned, random_doubles(r, n_x, hostile));
     double *params = own(&owned, random_doubles(r, n_params * n_rows, hostile));
@@ -209,9 +214,6 @@ static pyspec_plan *cut_plan(rng *r, const pyspec_plan *plan, int64_t size)
         cut->size = size;
     return cut;
 }
-
-/* Whether plans that reach new branches are kept. */
-static int learns;
 
 /* A random plan, or one that is kept. */
 static pyspec_plan *next_plan(rng *r, int64_t *size, int *is_random)
@@ -250,12 +252,14 @@ static void one_plan(rng *r, tally *count)
 {
     int64_t size;
     int is_random;
+    /* What a plan does to memory shows at few points: most plans of a long run take few. */
+    const int small = learns && chance(r, 99);
     pyspec_plan *plan = next_plan(r, &size, &is_random);
     pyspec_problem problem;
     const int is_whole = size >= (int64_t)sizeof *plan && pyspec_check(plan, size, NULL, NULL) == 0;
     int mutated = !is_random || chance(r, 40);
     if (is_whole)
-        random_sizes(r, plan, &problem);
+        random_sizes(r, plan, small, &problem);
     else
         problem = (pyspec_problem){0};
     if (mutated && is_whole && chance(r, 30))
@@ -270,8 +274,8 @@ static void one_plan(rng *r, tally *count)
             mutate_plan(r, plan, size);
         while (!is_random && chance(r, 30));
     judge(r, plan, size, &problem, mutated, count);
-    if (chance(r, 10))
-        run_function(r);
+    if (chance(r, learns ? 1 : 10))
+        run_function(r, small);
     free(plan);
 }
 
@@ -286,7 +290,7 @@ static void replay(tally *count, int same)
         pyspec_plan *plan = guided_copy(k, &size);
         test_isa = 0;
         if (size >= (int64_t)sizeof *plan && pyspec_check(plan, size, NULL, NULL) == 0)
-            random_sizes(&r, plan, &problem);
+            random_sizes(&r, plan, 0, &problem);
         if (same)
             CHECK_INT(pyspec_check(plan, size, NULL, NULL) == STATUS_OK, guided_is_sound(k));
         judge(&r, plan, size, &problem, 1, count);
@@ -307,6 +311,10 @@ int main(int argc, char **argv)
         rng r = {(uint64_t)seed * 0x2545f4914f6cdd1du + (uint64_t)k};
         if (argc > 3 && !learns) {
             printf("plan %lld\n", k);
+            fflush(stdout);
+        }
+        if (k && k % 1000000 == 0) {
+            printf("%lld of %lld plans\n", k, n);
             fflush(stdout);
         }
         do

@@ -65,11 +65,15 @@ int guided_end(const void *plan, int64_t size, int accepted)
 {
     int is_new = 0;
     listens = 0;
-    for (int k = 0; k < N_EDGES; k++)
-        if (counts[k] && !(seen[k] & class_of(counts[k]))) {
-            seen[k] |= class_of(counts[k]);
-            is_new = 1;
-        }
+    for (int word = 0; word < N_EDGES; word += 8) {
+        uint64_t any;
+        memcpy(&any, counts + word, sizeof any);
+        for (int k = word; any && k < word + 8; k++)
+            if (counts[k] && !(seen[k] & class_of(counts[k]))) {
+                seen[k] |= class_of(counts[k]);
+                is_new = 1;
+            }
+    }
     if (is_new)
         keep(plan, size, accepted, 0);
     return is_new;

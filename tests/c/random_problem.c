@@ -40,14 +40,14 @@ static int may_be_a_chunk(const pyspec_plan *plan)
     return !convolves || !plan->n_external;
 }
 
-void random_sizes(rng *r, const pyspec_plan *plan, pyspec_problem *q)
+void random_sizes(rng *r, const pyspec_plan *plan, int small, pyspec_problem *q)
 {
     static double somewhere;
     static const int64_t large[] = {65, 130, 384, 385, 400};
-    int long_rows = plan->dimension == 2 && chance(r, 4);
-    int64_t n_rows = plan->dimension == 1 ? 1 : 1 + below(r, 20);
-    int64_t n_x = 1 + below(r, chance(r, 30) ? 110 : 50);
-    if (plan->dimension == 1 && chance(r, 30))
+    int long_rows = !small && plan->dimension == 2 && chance(r, 4);
+    int64_t n_rows = plan->dimension == 1 ? 1 : 1 + below(r, small ? 6 : 20);
+    int64_t n_x = 1 + below(r, small ? 12 : chance(r, 30) ? 110 : 50);
+    if (!small && plan->dimension == 1 && chance(r, 30))
         n_x = 1 + below(r, 900);
     if (plan->trace >= 0)
         n_x = 1;
