@@ -32,7 +32,7 @@ from typing import Any
 
 import numpy as np
 from support.io_samples import samples_of
-from support.zoo import ZOO
+from support.zoo import ZOO, make_model
 
 import pyspec
 from pyspec.errors import PyspecError
@@ -49,8 +49,55 @@ LIMIT = 30
 #: One run of so many is listened to, for that makes it slower.
 LISTENS = 4
 
+#: So often what is changed is a text that was accepted.
+SOUND = 0.7
+
 #: Texts that are kept at most.
 MOST = 3000
+
+#: What functions are called with, to begin with.
+ARGUMENTS = ("a", "a, b", "a > b, a, 2 * b")
+
+#: Models with sections of their own, to begin with.
+SECTIONS = (
+    """functions:
+  Skew:
+    parameters: A, x0 [eV], w > 0 [eV], b
+    lines: {u: (x - x0) / w}
+    formula: A * exp(-4 * log(2) * u ** 2) * (1 + erf(b * u))
+    doc: one flank is steeper
+  Grow:
+    domain: time
+    formula: where(t >= t0, A * (1 - exp(-(t - t0) / tau)), 0)
+parameters:
+  split: [1.2, True, 0, 5]
+skewed:
+  Offset: {y0: [3, True]}
+  Skew: {A: [10, True], x0: [84, True], w: [1.5, True], b: [0.5, True]}
+  Gauss: {A: ["Skew_01_A / 2"], x0: ["Skew_01_x0 + split"], SD: [1, True, 0.1, 3]}
+grows:
+  Grow: {A: [2, True], tau: [3, True, 0.1, 9], t0: [0, False]}
+attached:
+  skewed:
+    Skew_01_A: {dynamics: [grows]}
+""",
+    """kinetics:
+  cascade:
+    S2 -> S1: k1
+    S1 -> S0: k2
+    S0: k3
+    start: {S2: 1, S1: share}
+decays:
+  gaussIRF: {SD: [0.1, True, 0.01, 1]}
+  cascade:
+    k1: [5, True, 0.1, 100]
+    k2: [0.5, True, 0.01, 10]
+    k3: [0.02, True, 0, 1]
+    share: [0, False]
+    t0: [0, True]
+    spectra: {free: energy}
+""",
+)
 
 #: Longest text that is made.
 LONGEST = 1 << 16
@@ -98,9 +145,9 @@ class Target:
     words: list[bytes] = field(default_factory=list)
 
 
-def change(draw: random.Random, texts: list[bytes], words: list[bytes]) -> bytes:
-    """One of the texts, changed at one to four places."""
-    text = bytearray(draw.choice(texts))
+def change(draw: random.Random, begin: bytes, texts: list[bytes], words: list[bytes]) -> bytes:
+    """A text, changed at one to four places; some with the end of one of the others."""
+    text = bytearray(begin)
     for _ in range(draw.choice((1, 1, 2, 4))):
         at, length = draw.randrange(len(text) + 1), draw.choice((1, 1, 2, 8, 40))
         kind = draw.randrange(8)
@@ -184,16 +231,21 @@ def attack(target: Target, runs: int, seed: int = 1) -> tuple[Counter[str], list
     Raises :class:`DefectError` at the first text that shows one.
     """
     draw, listener = random.Random(f"{target.name} {seed}"), Listener()
-    texts, counts = list(target.seeds), Counter[str]()
+    texts, sound, counts = list(target.seeds), list[bytes](), Counter[str]()
     words = sorted({word for text in texts for word in _TOKEN.findall(text)})[:5000]
     words += target.words
     for k in range(len(target.seeds) + runs):
         is_seed = k < len(target.seeds)
-        text = target.seeds[k] if is_seed else change(draw, texts, words)
+        begin = draw.choice(sound if sound and draw.random() < SOUND else texts)
+        text = target.seeds[k] if is_seed else change(draw, begin, texts, words)
         listens = is_seed or k % LISTENS == 0
-        counts[_judge(target, text, listener if listens else None)] += 1
-        if listens and listener.is_new and not is_seed and len(texts) < MOST:
+        answer = _judge(target, text, listener if listens else None)
+        counts[answer] += 1
+        is_kept = listens and listener.is_new and not is_seed and len(texts) < MOST
+        if is_kept:
             texts.append(text)
+        if answer == "accepted" and (is_seed or is_kept):
+            sound.append(text)
     counts["lines"] = len(listener.seen)
     return counts, texts
 
@@ -247,7 +299,7 @@ def use_yaml(text: bytes) -> bool:
     except RecursionError as error:
         raise DefectError("recursion") from error
     for model in models.values():
-        model.set_axes(energy=np.linspace(80.0, 92.0, 24))
+        model.set_axes(energy=np.linspace(80.0, 92.0, 24), time=np.linspace(-1.0, 30.0, 5))
         compiled = model.evaluate()
         tree = model.evaluate(backend="tree")
         size = np.max(np.abs(tree), initial=0.0, where=np.isfinite(tree))
@@ -276,9 +328,10 @@ def target_of(name: str, folder: Path) -> Target:
         return reader_target(name, folder)
     if name == "formula":
         texts = ["A * exp(-((x - x0) / w) ** 2)", "1 + 2 ** -b / (c - 3e-4)", "-(a % 2) // b"]
+        texts += [f"{function}({text}) * d" for function in FUNCTIONS for text in ARGUMENTS]
         words = [word.encode() for word in (*FUNCTIONS, "(", ")", ",", "**", "a", "b", "pi")]
         return Target(name, [*_kept(name), *(text.encode() for text in texts)], use_formula, words)
-    texts = [f"{key}:\n{entry.energy}" for key, entry in ZOO.items()]
+    texts = [make_model(key).to_yaml() for key in ZOO] + list(SECTIONS)
     return Target(name, [*_kept(name), *(text.encode() for text in texts)], use_yaml)
 
 
