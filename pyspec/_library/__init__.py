@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -56,10 +56,10 @@ __all__ = [
     "RPN",
     "TABLES",
     "Guard",
+    "KernelCall",
     "OpDef",
     "RpnDef",
     "call_function",
-    "call_scheme",
     "choose_isa",
     "library_path",
     "load_library",
@@ -84,7 +84,6 @@ def call_function(
     spectrum: npt.ArrayLike | None = None,
     partials: bool = False,
     isa: str | None = None,
-    into: tuple[npt.NDArray[np.float64], Sequence[npt.NDArray[np.float64] | None]] | None = None,
 ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64] | None]:
     """Runs the C kernel of one function, without applying its bounds.
 
@@ -95,8 +94,6 @@ def call_function(
     params : (n_params, n_rows) parameters, in the order of the table
     spectrum : (n_rows, n_x) what a spectrum-fed function reads
     partials : whether to return the derivatives too
-    into : contiguous arrays (n_rows, n_x) for the value and each derivative, None for one that is
-        not wanted; in place of `partials`, which then returns None
     isa : build of the kernel, one of :func:`supported_isas`; None for :data:`ISA`
 
     Returns
@@ -113,48 +110,66 @@ def call_function(
     fed = None if spectrum is None else np.ascontiguousarray(spectrum, dtype=np.float64)
     if fed is not None and fed.shape != shape:
         raise LibraryError(f"{name}: spectrum must have shape {shape}, not {fed.shape}")
-    value = np.empty(shape) if into is None else into[0]
+    value = np.empty(shape)
     derivative = np.empty((len(op.params), *shape)) if partials else None
-    targets = derivative if into is None else into[1]
-    pointers = None
-    if targets is not None and any(one is not None for one in targets):
-        pointers = np.array([0 if d is None else d.ctypes.data for d in targets], np.uintp)
-    status = LIBRARY.pyspec_function(
-        op.index,
-        CONSTANTS[f"ISA_{isa or ISA}"],
-        n_rows,
-        x.size,
-        x.ctypes.data,
-        given.ctypes.data,
-        None if fed is None else fed.ctypes.data,
-        value.ctypes.data,
-        None if pointers is None else pointers.ctypes.data,
-    )
-    raise_status(status, name)
+    call = KernelCall(op, x, given, value, derivative, fed, isa)
+    call.run()
     return value, derivative
 
 
-def call_scheme(
-    op: OpDef,
-    x: npt.NDArray[np.float64],
-    params: npt.NDArray[np.float64],
-    into: tuple[npt.NDArray[np.float64], Sequence[npt.NDArray[np.float64] | None]],
-) -> None:
-    """Runs a state of a kinetic scheme, as :func:`call_function` with `into` does a function."""
-    assert op.own is not None
-    words, value, targets = op.own.words, *into
-    given = np.ascontiguousarray(params, dtype=np.float64)
-    pointers = None
-    if any(one is not None for one in targets):
-        pointers = np.array([0 if d is None else d.ctypes.data for d in targets], np.uintp)
-    status = LIBRARY.pyspec_scheme(
-        words.ctypes.data,
-        words.size,
-        given.shape[1],
-        x.size,
-        x.ctypes.data,
-        given.ctypes.data,
-        value.ctypes.data,
-        None if pointers is None else pointers.ctypes.data,
-    )
-    raise_status(status, op.name)
+class KernelCall:
+    """A call of the C kernel of a function, or of a state of a kinetic scheme, that may be made
+    again: what `params` holds then is read, and the value and derivatives are written where they
+    were before.
+
+    Parameters
+    ----------
+    op : row of the op table, or of a state of a scheme
+    x : (n_x,) abscissae
+    params : (n_params, n_rows) parameters, in the order of the table
+    value : (n_rows, n_x) what is computed
+    partials : for each parameter (n_rows, n_x), None for one that is not wanted; None for none
+    spectrum : (n_rows, n_x) what a spectrum-fed function reads
+    isa : build of the kernel; None for :data:`ISA`
+
+    All arrays are contiguous float64.
+    """
+
+    def __init__(
+        self,
+        op: OpDef,
+        x: npt.NDArray[np.float64],
+        params: npt.NDArray[np.float64],
+        value: npt.NDArray[np.float64],
+        partials: Iterable[npt.NDArray[np.float64] | None] | None,
+        spectrum: npt.NDArray[np.float64] | None = None,
+        isa: str | None = None,
+    ) -> None:
+        self.name = op.name
+        targets = None if partials is None else list(partials)
+        pointers = None
+        if targets is not None and any(one is not None for one in targets):
+            pointers = np.array([0 if d is None else d.ctypes.data for d in targets], np.uintp)
+        words = None if op.own is None else op.own.words
+        self._kept = (x, params, value, targets, pointers, spectrum, words)
+        sizes = (params.shape[1], x.size)
+        ends = (value.ctypes.data, None if pointers is None else pointers.ctypes.data)
+        reads = (x.ctypes.data, params.ctypes.data)
+        if words is not None:
+            self._entry = LIBRARY.pyspec_scheme
+            self._arguments: tuple[Any, ...] = (
+                words.ctypes.data,
+                words.size,
+                *sizes,
+                *reads,
+                *ends,
+            )
+        else:
+            fed = None if spectrum is None else spectrum.ctypes.data
+            build = CONSTANTS[f"ISA_{isa or ISA}"]
+            self._entry = LIBRARY.pyspec_function
+            self._arguments = (op.index, build, *sizes, *reads, fed, *ends)
+
+    def run(self) -> None:
+        """Raises :class:`LibraryError` where the library refuses it."""
+        raise_status(self._entry(*self._arguments), self.name)

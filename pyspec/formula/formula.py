@@ -72,6 +72,8 @@ class Formula:
         with np.errstate(all="ignore"):
             tree = _differentiate(self.root, given)
             _collect(tree, 1.0, slopes)
+        if isinstance(tree.value, float):
+            return tree.value, {name: np.float64(slope) for name, slope in slopes.items()}
         zero = np.zeros(np.shape(tree.value))
         return tree.value, {name: (zero + slope)[()] for name, slope in slopes.items()}
 

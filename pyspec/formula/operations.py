@@ -57,7 +57,7 @@ def perform(node: AnyNode, operands: list[Any], functions: Functions) -> Any:
         return np.sum(operands[0], axis=-1, keepdims=True)
     if isinstance(node, power) and _whole(operands):
         return np.float_power(*operands)
-    return np.asarray(UFUNCS[node.instruction](*operands))
+    return np.asarray(UFUNCS[node.instruction](*map(np.asarray, operands)))
 
 
 def _whole(operands: list[Any]) -> bool:

@@ -7,6 +7,7 @@ language: numbers, symbols and the compiled library take them from the same text
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -22,6 +23,8 @@ _ARITHMETIC = [row for row in RPN.values() if row.arity]
 
 def chain_product(inner: Any, outer: Any) -> Any:
     """A product of the chain rule: 0 where either factor is 0, even if the other is infinite."""
+    if isinstance(inner, float) and isinstance(outer, float):
+        return 0.0 if inner == 0.0 or outer == 0.0 else float(inner) * float(outer)
     with np.errstate(all="ignore"):
         product = np.multiply(inner, outer)
     return np.where(np.equal(inner, 0) | np.equal(outer, 0), 0.0, product)
@@ -45,13 +48,14 @@ def _wofz_slope(x: Any, y: Any) -> Any:
     return 2j / np.sqrt(np.pi) - 2 * z * special.wofz(z)
 
 
-#: Instructions that NumPy does not know by the symbol that a formula writes.
+#: Instructions that NumPy does not know by the symbol that a formula writes. Operators of Python
+#: call the same functions for arrays, and are ten times as fast for one number.
 _OTHERWISE: dict[str, Callable[..., Any]] = {
-    "ADD": np.add,
-    "SUB": np.subtract,
-    "MUL": np.multiply,
-    "DIV": np.true_divide,
-    "NEG": np.negative,
+    "ADD": operator.add,
+    "SUB": operator.sub,
+    "MUL": operator.mul,
+    "DIV": operator.truediv,
+    "NEG": operator.neg,
     "POW": np.power,
     "MIN": np.minimum,
     "MAX": np.maximum,

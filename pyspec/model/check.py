@@ -67,12 +67,13 @@ def used_names(own: Iterable[Par], extra: Mapping[str, Par]) -> set[str]:
     waiting = list(own)
     while waiting:
         par = waiting.pop()
-        new = {n for n in (par.formula.names if par.formula is not None else ()) if n in extra}
-        new -= used
-        used |= new
-        waiting += [extra[name] for name in new]
+        if par.formula is not None:
+            new = {name for name in par.formula.names if name in extra} - used
+            used |= new
+            waiting += [extra[name] for name in new]
         for parts in (par.dynamics, par.profile):
-            waiting += parts.parameters if parts is not None else ()
+            if parts is not None:
+                waiting += parts.parameters
     return used
 
 

@@ -14,7 +14,7 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from pyspec._library import OPS, OpDef, call_function, call_scheme
+from pyspec._library import OPS, KernelCall, OpDef
 from pyspec.executor.linear.values import Known, ParameterValues, linear_of
 from pyspec.executor.protocol import Executor
 from pyspec.formula import scheme_of
@@ -40,16 +40,17 @@ STEP = float(np.finfo(float).eps ** (1 / 3))
 
 
 class Column(Protocol):
-    """One part of a model. It fills `value`, (n_rows, n_x), and its derivatives, (n_slopes, n_rows,
-    n_x); n_rows is 1, or that of the groups."""
+    """One part of a model. It is given room for its value, (n_rows, n_x), and its derivatives,
+    (n_slopes, n_rows, n_x), once, and fills these for each theta; n_rows is 1, or that of the
+    groups."""
 
     n_rows: int
     n_slopes: int
     followers: list[str]
 
-    def fill(
-        self, theta: Array, fixed: Mapping[str, float], known: Known, value: Array, slopes: Array
-    ) -> list[Entry]: ...
+    def take_room(self, value: Array, slopes: Array) -> None: ...
+
+    def fill(self, theta: Array, fixed: Mapping[str, float], known: Known) -> list[Entry]: ...
 
 
 def operators(model: Model, component: Component) -> list[Component]:
@@ -86,7 +87,7 @@ class Direct:
         width = None if instrument is None else instrument.pars[0]
         pars = [width if source == WIDTH else component.pars[source] for source in order]
         self.op: OpDef = row
-        self.x = x
+        self.x = np.ascontiguousarray(x, np.float64)
         self.values = values
         #: Numbers stand for amplitudes: 1 for that of this basis function, 0 for others.
         self.sources: list[str | float] = [
@@ -94,34 +95,35 @@ class Direct:
         ]
         names = [source for source in self.sources if isinstance(source, str)]
         self.followers = values.needed(names)
-        #: Parameters of the function that depend on theta.
+        #: Parameters of the function that depend on theta: their places and names.
         self.moving = [
-            k for k, s in enumerate(self.sources) if isinstance(s, str) and values.places(s)
+            (k, s) for k, s in enumerate(self.sources) if isinstance(s, str) and values.places(s)
         ]
         self.n_slopes = len(self.moving)
         self.n_rows = n_groups if any(values.disperses(name) for name in names) else 1
 
-    def fill(
-        self, theta: Array, fixed: Mapping[str, float], known: Known, value: Array, slopes: Array
-    ) -> list[Entry]:
-        given = [(np.float64(s), {}) if isinstance(s, float) else known[s] for s in self.sources]
-        params = np.empty((len(given), self.n_rows))
-        partials: list[Array | None] = [None] * len(given)
-        for k, (number, _) in enumerate(given):
-            params[k] = number
-        for index, k in enumerate(self.moving):
-            partials[k] = slopes[index]
-        if scheme_of(self.op) is None:
-            call_function(self.op.name, self.x, params, into=(value, partials))
+    def take_room(self, value: Array, slopes: Array) -> None:
+        partials: list[Array | None] = [None] * len(self.sources)
+        for (k, _), slope in zip(self.moving, slopes, strict=True):
+            partials[k] = slope
+        self._value = value
+        self._params = np.empty((len(self.sources), self.n_rows))
+        self._call = KernelCall(self.op, self.x, self._params, value, partials)
+
+    def fill(self, theta: Array, fixed: Mapping[str, float], known: Known) -> list[Entry]:
+        params = self._params
+        for k, source in enumerate(self.sources):
+            params[k] = source if isinstance(source, float) else known[source][0]
+        self._call.run()
+        if self.n_rows == 1:
+            if outside(self.op, params[:, 0].tolist()):
+                self._value.fill(np.nan)
         else:
-            call_scheme(self.op, self.x, params, (value, partials))
-        bad = np.broadcast_to(outside(self.op, list(params)), params.shape[1:])
-        if np.any(bad):
-            value[bad] = np.nan
+            self._value[np.broadcast_to(outside(self.op, list(params)), self.n_rows)] = np.nan
         return [
             (index, place, slope)
-            for index, k in enumerate(self.moving)
-            for place, slope in given[k][1].items()
+            for index, (_, name) in enumerate(self.moving)
+            for place, slope in known[name][1].items()
         ]
 
 
@@ -162,12 +164,14 @@ class Planned:
         if model.time is not None and not (part.is_time_model or still):
             self.n_rows = model.time[slice(*(rows or (None, None)))].size
 
-    def fill(
-        self, theta: Array, fixed: Mapping[str, float], known: Known, value: Array, slopes: Array
-    ) -> list[Entry]:
+    def take_room(self, value: Array, slopes: Array) -> None:
+        self._value, self._slopes = value, slopes
+
+    def fill(self, theta: Array, fixed: Mapping[str, float], known: Known) -> list[Entry]:
         own = theta[self.places]
         given = {name: one for name, one in fixed.items() if name in self.fixed_names} or None
-        value[:] = self.executor.run(own, given)
+        slopes = self._slopes
+        self._value[:] = self.executor.run(own, given)
         if not own.size:
             return []
         if self.exact:

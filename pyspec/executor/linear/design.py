@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from itertools import accumulate, pairwise
 from typing import Any
 
 import numpy as np
@@ -106,19 +107,11 @@ class Designer:
         """The design at theta. Its arrays are those of the next one too."""
         known = self._values.at(theta, fixed, self._followers)
         entries: list[tuple[int, int, Any]] = []
-        begin = 0
-        for k, column in enumerate(self._all):
-            end = begin + column.n_slopes
-            value = self._basis[k] if k < len(self.columns) else self._extra[k - len(self.columns)]
-            slopes = self._slopes[begin:end]
-            if column.n_rows == len(value):
-                found = column.fill(theta, fixed, known, value, slopes)
-            else:  # the same for all groups, beside others that differ
-                one, few = np.empty((1, self.x.size)), np.empty((end - begin, 1, self.x.size))
-                found = column.fill(theta, fixed, known, one, few)
-                value[:], slopes[:] = one, few
+        for column, begin, spread in self._rooms:
+            found = column.fill(theta, fixed, known)
+            for one, all_groups in spread:
+                all_groups[:] = one
             entries += [(begin + s, place, factor) for s, place, factor in found]
-            begin = end
         varies = any(np.ndim(factor) for _, _, factor in entries)
         factors = np.empty((self.along.size if varies else 1, len(entries)))
         for e, (_, _, factor) in enumerate(entries):
@@ -149,6 +142,23 @@ class Designer:
         self._slopes = np.empty((sum(counts), n_rows, self.x.size))
         order = [*range(len(self.columns)), *([-1] * len(self.rest))]
         self._slope_basis = np.repeat(np.array(order, np.int64), counts)
+        values = [*self._basis, *self._extra]
+        ends = pairwise(accumulate(counts, initial=0))
+        self._rooms = [
+            (column, begin, self._room(column, value, self._slopes[begin:end]))
+            for column, value, (begin, end) in zip(columns, values, ends, strict=True)
+        ]
+
+    @staticmethod
+    def _room(column: Column, value: Array, slopes: Array) -> list[tuple[Array, Array]]:
+        """Gives a column its room. Where it is the same for all groups, beside others that differ,
+        that is room of its own: pairs of this and of what it is copied to."""
+        if column.n_rows == len(value):
+            column.take_room(value, slopes)
+            return []
+        one, few = np.empty((1, value.shape[-1])), np.empty((len(slopes), 1, value.shape[-1]))
+        column.take_room(one, few)
+        return [(one, value), (few, slopes)]
 
     @property
     def is_direct(self) -> bool:

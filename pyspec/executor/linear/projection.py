@@ -84,6 +84,20 @@ class Projection:
         self._allowed = None if allowed is None else np.ascontiguousarray(allowed, np.uint8)
         self._positive = None if positive is None else np.ascontiguousarray(positive, np.uint8)
         self._work: Array = aligned(0)
+        self._struct = np.zeros(1, DTYPES["pyspec_linear"])
+        self._set(
+            n_groups=self.n_groups,
+            n_x=self.n_x,
+            isa=CONSTANTS[f"ISA_{ISA}"],
+            data=_address(self._data),
+            weight=_address(self._weight),
+            allowed=_address(self._allowed),
+            bounded=_address(self._positive),
+        )
+
+    def _set(self, **fields: int) -> None:
+        for name, value in fields.items():
+            self._struct[name] = value
 
     def rest(self) -> None:
         """Frees work memory; the next call makes it again."""
@@ -92,6 +106,7 @@ class Projection:
     def weigh(self, data: Array, weight: Array) -> None:
         """Replaces the data, which are times the weights, and the weights."""
         self._data, self._weight = tiled(data), tiled(weight)
+        self._set(data=_address(self._data), weight=_address(self._weight))
 
     def at(self, design: Design, n_theta: int, what: str = "gram", full: bool = False) -> Projected:
         """The projection for these basis functions. `what` is "gram", for the triangle alone, or
@@ -108,45 +123,36 @@ class Projection:
         if what == "rows":
             residual = np.empty_like(self._data)
             jacobian = np.empty((n_theta, *self._data.shape))
-        given: dict[str, Any] = {
-            "n_groups": self.n_groups,
-            "n_x": self.n_x,
-            "n_basis": n_basis,
-            "n_slopes": len(slopes),
-            "n_theta": n_theta,
-            "isa": CONSTANTS[f"ISA_{ISA}"],
-            "full": int(full),
-            "basis": basis.ctypes.data,
-            "basis_column": basis.shape[1] * self.n_x,
-            "basis_group": _stride(basis),
-            "slopes": slopes.ctypes.data,
-            "slopes_column": slopes.shape[1] * self.n_x,
-            "slopes_group": _stride(slopes),
-            "slope_basis": design.slope_basis.ctypes.data,
-            "n_entries": design.entry_slope.size,
-            "entry_slope": design.entry_slope.ctypes.data,
-            "entry_theta": design.entry_theta.ctypes.data,
-            "factors": design.factors.ctypes.data,
-            "factors_group": _stride(design.factors),
-            "offset": _address(offset),
-            "offset_group": 0 if offset is None else _stride(offset),
-            "data": self._data.ctypes.data,
-            "weight": _address(self._weight),
-            "allowed": _address(self._allowed),
-            "bounded": _address(self._positive),
-            "amplitudes": amplitudes.ctypes.data,
-            "determined": determined.ctypes.data,
-            "residual": _address(residual),
-            "jacobian": _address(jacobian),
-            "triangle": triangle.ctypes.data,
-        }
-        struct = np.zeros(1, DTYPES["pyspec_linear"])
-        for name, value in given.items():
-            struct[name] = value
+        self._set(
+            n_basis=n_basis,
+            n_slopes=len(slopes),
+            n_theta=n_theta,
+            full=int(full),
+            basis=_address(basis),
+            basis_column=basis.shape[1] * self.n_x,
+            basis_group=_stride(basis),
+            slopes=_address(slopes),
+            slopes_column=slopes.shape[1] * self.n_x,
+            slopes_group=_stride(slopes),
+            slope_basis=_address(design.slope_basis),
+            n_entries=design.entry_slope.size,
+            entry_slope=_address(design.entry_slope),
+            entry_theta=_address(design.entry_theta),
+            factors=_address(design.factors),
+            factors_group=_stride(design.factors),
+            offset=_address(offset),
+            offset_group=0 if offset is None else _stride(offset),
+            amplitudes=_address(amplitudes),
+            determined=_address(determined),
+            residual=_address(residual),
+            jacobian=_address(jacobian),
+            triangle=_address(triangle),
+        )
+        struct = self._struct
         size = int(LIBRARY.pyspec_project_size(struct.ctypes.data))
         if self._work.nbytes < size:
             self._work = aligned(size)
-        struct["work"], struct["work_size"] = self._work.ctypes.data, size
+        self._set(work=_address(self._work), work_size=size)
         raise_status(LIBRARY.pyspec_project(struct.ctypes.data), "free amplitudes")
         return Projected(
             amplitudes,

@@ -36,6 +36,8 @@ class ParameterValues:
         }
         self.formulas = {par.name: par.formula for par in model.resolution_order() if par.formula}
         self.energy = energy
+        #: The slopes of a free parameter: 1 by itself.
+        self._itself = [(name, k, {k: np.float64(1.0)}) for name, k in self.place.items()]
 
     def needed(self, names: Iterable[str]) -> list[str]:
         """The expression parameters among `names` and behind them, each after what it names."""
@@ -58,7 +60,7 @@ class ParameterValues:
 
     def at(self, theta: Array, fixed: Mapping[str, float], followers: Iterable[str]) -> Known:
         """Every free and fixed parameter, and those of `followers`, in their order."""
-        found: Known = {name: (theta[k], {k: np.float64(1.0)}) for name, k in self.place.items()}
+        found: Known = {name: (theta[k], slopes) for name, k, slopes in self._itself}
         for name, value in self.constant.items():
             found[name] = np.float64(fixed.get(name, value)), {}
         if self.energy is not None:
