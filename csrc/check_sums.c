@@ -77,11 +77,11 @@ int pyspec_check_columns(checker *c)
 static int check_apart(const checker *c, const int64_t *rows, int64_t n)
 {
     const pyspec_node *node = c->node;
-    const int64_t *params = plan_words(c->plan) + node->params;
     int found = !(node->flags & PYSPEC_FLAG_SHAPE);
     if (node->step == PYSPEC_STEP_ADD)
         return STATUS_OK;
     REQUIRE_NODE(node->step == PYSPEC_STEP_COMPONENT, STEP, step);
+    const int64_t *params = plan_words(c->plan) + node->params; /* other steps may say anything */
     REQUIRE_NODE(node->repeat == 1, SIZE, repeat);
     if (op_is_fed(node->op)) {
         REQUIRE_NODE(pyspec_is_linear_in_spectrum(&pyspec_op_table[node->op]), OP, op);

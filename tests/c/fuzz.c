@@ -5,7 +5,7 @@
  *     fuzz N SEED -v         names each plan before it runs, to find the one that fails
  *     fuzz N SEED FILE       begins with the plans of a corpus, changes what reached new branches
  *     fuzz N SEED FILE NEW   and writes all plans that did to NEW
- *     fuzz N SEED FILE -same begins with a corpus whose plans are accepted or not, as they were
+ *     fuzz N SEED FILE -same begins with a corpus of whose plans the check says what it said
  *
  * Every memory has exactly the size that it must have. Fails unless at least half of the plans
  * were accepted and executed, every step occurs in 2 % of the accepted plans, and every status
@@ -232,6 +232,7 @@ static void judge(rng *r, pyspec_plan *plan, int64_t size, pyspec_problem *probl
                   tally *count)
 {
     pyspec_fault fault;
+    const sizes given = sizes_of(problem);
     if (learns)
         guided_begin();
     int status = pyspec_check(plan, size, problem, &fault);
@@ -245,7 +246,7 @@ static void judge(rng *r, pyspec_plan *plan, int64_t size, pyspec_problem *probl
             pyspec_work_size(plan, problem) <= MAX_RUN_WORK)
             execute(r, plan, problem, !mutated, count);
     }
-    count->kept += learns && guided_end(plan, size, status == STATUS_OK);
+    count->kept += learns && guided_end(plan, size, &given, status == STATUS_OK);
 }
 
 static void one_plan(rng *r, tally *count)
@@ -279,23 +280,22 @@ static void one_plan(rng *r, tally *count)
     free(plan);
 }
 
-/* The plans of the corpus as they are; `same`: each is accepted, or not, as it was. */
-static void replay(tally *count, int same)
+/* The plans of the corpus as they are; `same`: the check says of each what it said. */
+static void replay(int n, tally *count, int same)
 {
-    const int n = guided_count();
+    unit_test = "corpus";
+    for (int k = 0; same && k < n && !unit_failures; k++)
+        CHECK(guided_is_same(k));
     for (int k = 0; k < n && !unit_failures; k++) {
         rng r = {(uint64_t)k};
         int64_t size;
-        pyspec_problem problem = {0};
-        pyspec_plan *plan = guided_copy(k, &size);
+        pyspec_problem problem;
+        pyspec_plan *plan = guided_replay(k, &size, &problem);
         test_isa = 0;
-        if (size >= (int64_t)sizeof *plan && pyspec_check(plan, size, NULL, NULL) == 0)
-            random_sizes(&r, plan, 0, &problem);
-        if (same)
-            CHECK_INT(pyspec_check(plan, size, NULL, NULL) == STATUS_OK, guided_is_sound(k));
         judge(&r, plan, size, &problem, 1, count);
         free(plan);
     }
+    count->kept = 0;
 }
 
 int main(int argc, char **argv)
@@ -303,10 +303,10 @@ int main(int argc, char **argv)
     const long long n = argc > 1 ? atoll(argv[1]) : 1000, seed = argc > 2 ? atoll(argv[2]) : 1;
     tally count = {0};
     learns = argc > 3 && strcmp(argv[3], "-v");
-    if (learns && guided_load(argv[3]) < 0)
+    const int n_loaded = learns ? guided_load(argv[3]) : 0;
+    if (n_loaded < 0)
         printf("%s: no corpus yet\n", argv[3]);
-    if (learns)
-        replay(&count, argc > 4 && !strcmp(argv[4], "-same"));
+    replay(n_loaded, &count, argc > 4 && !strcmp(argv[4], "-same"));
     for (long long k = 0; k < n && !unit_failures; k++) {
         rng r = {(uint64_t)seed * 0x2545f4914f6cdd1du + (uint64_t)k};
         if (argc > 3 && !learns) {

@@ -1,23 +1,29 @@
 #include "guided.h"
 
+#include "verdicts.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum { N_EDGES = 1 << 16, MOST_PLANS = 4000, MOST_BYTES = 1 << 16 };
 
-typedef struct kept {
-    void *bytes;
-    int64_t size;
-    int is_sound; /* whether the check accepted it on its own, when the corpus was written */
-} kept;
+/* Plans of the file, with what the check said of them when it was written. */
+typedef struct loaded {
+    subject of;
+    verdict *said;
+    int64_t n_said;
+} loaded;
+
+static loaded file_plans[2 * MOST_PLANS];
+static int n_file_plans;
 
 static uint8_t counts[N_EDGES], seen[N_EDGES];
 static uintptr_t before;
-static int listens;
+static int listens, has_heard, replays;
 
 /* Plans that the check refuses, and those that it accepts. */
-static kept plans[2][MOST_PLANS];
+static subject plans[2][MOST_PLANS];
 static int n_plans[2];
 
 /* Called by the compiled code at every branch. Other threads are not listened to exactly. */
@@ -49,19 +55,23 @@ void guided_begin(void)
     listens = 1;
 }
 
-static void keep(const void *bytes, int64_t size, int accepted, int is_sound)
+static subject copy_of(const void *bytes, int64_t size, const sizes *problem)
 {
-    int *n = &n_plans[accepted != 0];
-    if (*n == MOST_PLANS || size > MOST_BYTES || size <= 0)
-        return;
-    kept *own = &plans[accepted != 0][(*n)++];
-    *own = (kept){malloc((size_t)size), size, is_sound};
-    if (!own->bytes)
+    subject of = {malloc((size_t)size), size, *problem};
+    if (!of.bytes)
         abort();
-    memcpy(own->bytes, bytes, (size_t)size);
+    memcpy(of.bytes, bytes, (size_t)size);
+    return of;
 }
 
-int guided_end(const void *plan, int64_t size, int accepted)
+static void keep(const void *bytes, int64_t size, const sizes *problem, int accepted)
+{
+    int *n = &n_plans[accepted != 0];
+    if (*n < MOST_PLANS && size <= MOST_BYTES && size > 0)
+        plans[accepted != 0][(*n)++] = copy_of(bytes, size, problem);
+}
+
+int guided_end(const void *plan, int64_t size, const sizes *problem, int accepted)
 {
     int is_new = 0;
     listens = 0;
@@ -74,8 +84,11 @@ int guided_end(const void *plan, int64_t size, int accepted)
                 is_new = 1;
             }
     }
+    has_heard |= is_new;
+    is_new |= replays && !has_heard; /* without branches to hear of, the whole file stays */
+    replays = 0;
     if (is_new)
-        keep(plan, size, accepted, 0);
+        keep(plan, size, problem, accepted);
     return is_new;
 }
 
@@ -93,55 +106,80 @@ int guided_branches(void)
     return n;
 }
 
-static const kept *kept_at(int which)
+static pyspec_plan *plan_of(const subject *of, int64_t *size)
 {
-    const int accepted = which >= n_plans[0];
-    return &plans[accepted][which - (accepted ? n_plans[0] : 0)];
+    *size = of->size;
+    return copy_of(of->bytes, of->size, &of->problem).bytes;
 }
 
-int guided_is_sound(int which)
+pyspec_plan *guided_replay(int which, int64_t *size, pyspec_problem *problem)
 {
-    return kept_at(which)->is_sound;
+    replays = 1;
+    *problem = problem_of(&file_plans[which].of.problem);
+    return plan_of(&file_plans[which].of, size);
 }
 
-pyspec_plan *guided_copy(int which, int64_t *size)
+int guided_is_same(int which)
 {
-    const kept *own = kept_at(which);
-    pyspec_plan *copy = malloc((size_t)own->size);
-    if (!copy)
-        abort();
-    *size = own->size;
-    return memcpy(copy, own->bytes, (size_t)own->size);
+    const loaded *own = &file_plans[which];
+    for (int64_t k = 0; k < own->n_said; k++)
+        if (!is_verdict_same(&own->of, &own->said[k]))
+            return 0;
+    return 1;
 }
 
 pyspec_plan *guided_pick(rng *r, int64_t *size)
 {
     const int accepted = n_plans[1] && (!n_plans[0] || chance(r, 85));
-    const int begin = accepted ? n_plans[0] : 0;
-    return guided_copy(begin + (int)below(r, n_plans[accepted]), size);
+    return plan_of(&plans[accepted][below(r, n_plans[accepted])], size);
 }
 
-/* A corpus is a row of plans, each behind its size: in the lowest bits whether it was accepted with
- * its problem, and on its own. */
+/* A corpus is a row of plans: this head, the plan, and the verdicts on it. */
+typedef struct head {
+    int64_t size, n_said;
+    sizes problem;
+} head;
+
+static int is_whole(const head *h)
+{
+    return h->size > 0 && h->size <= MOST_BYTES && h->n_said >= 0 && h->n_said <= MOST_VERDICTS;
+}
+
 int guided_load(const char *path)
 {
     static uint64_t bytes[MOST_BYTES / 8];
     FILE *file = fopen(path, "rb");
-    int64_t word;
-    int n = 0;
+    head h;
     if (!file)
         return -1;
-    while (fread(&word, sizeof word, 1, file) == 1) {
-        const int64_t size = word >> 2;
-        if (size <= 0 || size > MOST_BYTES || fread(bytes, (size_t)size, 1, file) != 1)
+    while (n_file_plans < 2 * MOST_PLANS && fread(&h, sizeof h, 1, file) == 1 && is_whole(&h)) {
+        loaded own = {.n_said = h.n_said};
+        own.said = malloc(sizeof(verdict) * (size_t)(h.n_said + 1));
+        if (!own.said)
+            abort();
+        if (fread(bytes, (size_t)h.size, 1, file) != 1 ||
+            fread(own.said, sizeof(verdict), (size_t)h.n_said, file) != (size_t)h.n_said)
             break;
-        if (size >= (int64_t)sizeof(pyspec_plan))
+        if (h.size >= (int64_t)sizeof(pyspec_plan))
             ((pyspec_plan *)(void *)bytes)->abi = PYSPEC_ABI;
-        keep(bytes, size, (int)(word & 1), (int)(word >> 1 & 1));
-        n++;
+        own.of = copy_of(bytes, h.size, &h.problem);
+        file_plans[n_file_plans++] = own;
     }
     fclose(file);
-    return n;
+    return n_file_plans;
+}
+
+/* Writes one plan with what the check says of it and of changes of it. */
+static int save(FILE *file, subject *of)
+{
+    static verdict said[MOST_VERDICTS];
+    rng r = {(uint64_t)of->size};
+    if (of->size >= (int64_t)sizeof(pyspec_plan))
+        ((pyspec_plan *)of->bytes)->abi = PYSPEC_ABI;
+    const head h = {of->size, find_verdicts(&r, of, said), of->problem};
+    return fwrite(&h, sizeof h, 1, file) == 1 &&
+           fwrite(of->bytes, (size_t)of->size, 1, file) == 1 &&
+           fwrite(said, sizeof *said, (size_t)h.n_said, file) == (size_t)h.n_said;
 }
 
 int guided_save(const char *path)
@@ -149,14 +187,7 @@ int guided_save(const char *path)
     FILE *file = fopen(path, "wb");
     int whole = file != NULL;
     for (int accepted = 0; whole && accepted < 2; accepted++)
-        for (int k = 0; whole && k < n_plans[accepted]; k++) {
-            const kept *own = &plans[accepted][k];
-            if (own->size >= (int64_t)sizeof(pyspec_plan))
-                ((pyspec_plan *)own->bytes)->abi = PYSPEC_ABI;
-            const int is_sound = pyspec_check(own->bytes, own->size, NULL, NULL) == 0;
-            const int64_t word = own->size << 2 | is_sound << 1 | accepted;
-            whole = fwrite(&word, sizeof word, 1, file) == 1 &&
-                    fwrite(own->bytes, (size_t)own->size, 1, file) == 1;
-        }
+        for (int k = 0; whole && k < n_plans[accepted]; k++)
+            whole = save(file, &plans[accepted][k]);
     return file && fclose(file) == 0 && whole ? 0 : -1;
 }

@@ -77,6 +77,7 @@ static void accepts_shapes_times_heights(void)
     ACCEPT((p->n_nodes = PEAK, p->result = 1, MOVING[0] = 0));
     ACCEPT((w[n[PEAK].params] = 0, MOVING[1] = 0)); /* row 0 may be a height */
     ACCEPT((MOVING[1] = 6, MOVING[2] = 5));
+    ACCEPT(n[ADD].params = (int64_t)1 << 60); /* read by nobody: no address may be made of it */
 }
 
 static void refuses_what_does_not_stand_apart(void)

@@ -1,7 +1,8 @@
 """Random plans that learn, under the sanitizers: ``python -m tests.fuzz.plans --runs 1000000``.
 
 Builds tests/c/fuzz.c with the sanitizers where that is still to be done, begins with the plans of
-tests/fuzz/plans.xz and changes what reaches new branches. `--save` keeps what did.
+tests/fuzz/plans.xz and changes what reaches new branches. `--save` keeps what did, and what the
+check says of each plan and of changes of it, on either side of where it says something else.
 """
 
 from __future__ import annotations
@@ -42,7 +43,7 @@ def main() -> int:
         old, new = Path(folder) / "old", Path(folder) / "new"
         if CORPUS.exists():
             old.write_bytes(lzma.decompress(CORPUS.read_bytes()))
-        command = [program, given.runs, given.seed, old, new]
+        command = [program, given.runs, given.seed, old, *([new] if given.save else [])]
         code = subprocess.run(list(map(str, command)), check=False).returncode
         if code == 0 and given.save:
             CORPUS.write_bytes(lzma.compress(new.read_bytes(), preset=9 | lzma.PRESET_EXTREME))

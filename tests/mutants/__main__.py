@@ -7,7 +7,8 @@
 
 Every comparison, operator and number is changed and every check left out, one at a time. A change
 that makes no difference to what anybody could see stands in equivalent.yaml, with the reason; the
-command fails where another one survives.
+command fails where another one survives. The corpus says of each plan, and of changes of it on
+either side of limits, what the check said of it when the corpus was written.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from __future__ import annotations
 import argparse
 import sys
 import time
+from collections import Counter
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -60,17 +62,20 @@ def judge(
     name: str,
     mutants: Sequence[Mutant],
     lines: Sequence[str],
-    notices: Callable[[Mutant], bool | None],
+    notices: Callable[[Mutant], str | None],
 ) -> int:
-    """Prints the survivors; returns how many there are beyond the equivalent ones."""
+    """Prints the survivors; returns how many there are beyond the equivalent ones.
+
+    `notices` says what notices a mutant, "" for nothing, None for one that does not compile.
+    """
     known, begin = equivalent(name), time.perf_counter()
-    killed, invalid, same, left = 0, 0, 0, 0
+    invalid, same, left, by = 0, 0, 0, Counter[str]()
     for mutant in mutants:
         found = notices(mutant)
         if found is None:
             invalid += 1
         elif found:
-            killed += 1
+            by[found] += 1
             if key(mutant, lines) in known:
                 print(f"  noticed, though equivalent.yaml names it: {mutant.label}", flush=True)
         elif key(mutant, lines) in known:
@@ -78,10 +83,12 @@ def judge(
         else:
             left += 1
             print(f"  survives {name}:{mutant.label}\n    {key(mutant, lines)}", flush=True)
-    valid = len(mutants) - invalid - same
+    valid, killed = len(mutants) - invalid - same, by.total()
+    shares = ", ".join(f"{n} by {what}" for what, n in by.most_common())
     print(
         f"{name}: {len(mutants)} mutants, {invalid} do not compile, {same} make no difference; "
-        f"of {valid} others {killed} are noticed ({killed / max(valid, 1):.1%}), {left} survive; "
+        f"of {valid} others {killed} are noticed ({killed / max(valid, 1):.1%}: {shares}), "
+        f"{left} survive; "
         f"{time.perf_counter() - begin:.0f} s",
         flush=True,
     )
@@ -94,11 +101,11 @@ def run_c(name: str, plans: int, every: int, folder: Path) -> int:
     build = Build(folder / ("sanitized" if plans else "plain"), [name], tests, bool(plans))
     changed = folder / name
 
-    def notices(mutant: Mutant) -> bool | None:
+    def notices(mutant: Mutant) -> str | None:
         changed.write_text(mutant.source, encoding="utf-8")
         if not build.compile_changed(name, changed):
             return None
-        return bool(build.fuzz(plans, 1) if plans else build.unit_tests())
+        return build.fuzz(plans, 1) if plans else build.unit_tests()
 
     if build.fuzz(plans, 1) if plans else build.unit_tests():
         raise SystemExit(f"{name} as it is fails")
@@ -119,7 +126,7 @@ def run_python(name: str, tests: Sequence[str], every: int) -> int:
         name,
         mutants,
         source.splitlines(),
-        lambda mutant: python_side.is_noticed(module, mutant.source, tests),
+        lambda mutant: "tests" if python_side.is_noticed(module, mutant.source, tests) else "",
     )
 
 

@@ -25,7 +25,7 @@ _HELP = (
     "plans.c", "sums.c", "models.c", "solve_problems.c", "naive.c", "random_plan.c",
     "random_formula.c",
 )  # fmt: skip
-_FUZZ = ("fuzz.c", "fuzz_sums.c", "random_problem.c", "guided.c")
+_FUZZ = ("fuzz.c", "fuzz_sums.c", "random_problem.c", "guided.c", "verdicts.c")
 
 #: Seconds after which a mutant that does not end counts as noticed.
 LIMIT = 120.0
@@ -111,8 +111,8 @@ class Build:
         if CORPUS.exists() and not _is_newer(corpus, [CORPUS]):
             corpus.write_bytes(lzma.decompress(CORPUS.read_bytes()))
         if corpus.exists() and not _passes([self.programs[0], "0", str(seed), corpus, "-same"]):
-            return "corpus"
-        return "" if _passes([self.programs[0], str(count), str(seed)]) else f"seed {seed}"
+            return "the corpus"
+        return "" if _passes([self.programs[0], str(count), str(seed)]) else "random plans"
 
 
 _INCLUDE = ["-I", SOURCES, "-I", TESTS]
