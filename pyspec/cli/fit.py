@@ -298,12 +298,14 @@ def _csv_text(head: Sequence[str], columns: Sequence[Any]) -> str:
     writer = csv.writer(stream, lineterminator="\n")
     writer.writerow(head)
     for row in zip(*columns, strict=True):
-        cells = [cell if isinstance(cell, str) else float(cell) for cell in row]
-        writer.writerow(
-            [cell if isinstance(cell, str) else repr(cell) if np.isfinite(cell) else ""
-             for cell in cells]
-        )  # fmt: skip
+        writer.writerow(map(_cell, row))
     return stream.getvalue()
+
+
+def _cell(value: Any) -> str:
+    if isinstance(value, str):
+        return value
+    return repr(float(value)) if np.isfinite(value) else ""
 
 
 def _exit_code(results: Sequence[Any], say: Callable[[str], None]) -> int:
