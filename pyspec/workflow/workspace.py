@@ -117,6 +117,11 @@ class Workspace:
             folder = found.parent
             known = [f.name for f in sorted(folder.glob("*.y*ml"))] if folder.is_dir() else []
             hint = suggest(found.name, known) or (f"; it holds {', '.join(known)}" if known else "")
+            if given.is_file():
+                hint = (
+                    f", the project's folder; there is one at {str(given)!r} from here: give its "
+                    f"full path, Path({str(given)!r}).resolve()"
+                )
             raise ModelError(f"no model file {found.name!r} in {str(folder)!r}{hint}")
         return found
 

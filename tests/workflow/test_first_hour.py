@@ -138,3 +138,15 @@ def test_tables_with_axes_of_their_own_are_told_where_these_are() -> None:
         File(data=frame)
     with pytest.raises(DataError, match=r"of a Series: energy=series.index"):
         File(data=frame[0])
+
+
+def test_a_model_beside_the_script_is_named_where_the_project_is_elsewhere(
+    table: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(table.parent)
+    Path("results").mkdir()
+    file = File(Project("results"), data=np.ones(121), energy=ENERGY)
+    with pytest.raises(ModelError, match=r"the project's folder.*Path\('m\.yaml'\)\.resolve\(\)"):
+        file.load_model("m.yaml", "peak")
+    file.load_model(Path("m.yaml").resolve(), "peak")
+    assert list(file.models) == ["peak"]
