@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from pyspec.fit import FitResult
-from pyspec.plot.axes import bare, set_time
+from pyspec.plot.axes import bare, set_time, set_x
 from pyspec.plot.config import PlotConfig
 from pyspec.plot.figure import Sheet
 from pyspec.plot.labels import labelled
@@ -37,6 +37,8 @@ def draw_amplitudes(result: FitResult, config: PlotConfig) -> Any:
             ax.plot(linear.along, value, color=colour, lw=1.4, label=name)
         if linear.axis == "time":
             set_time(ax, linear.along, config, "x")
+        else:
+            set_x(ax, linear.along, config)
         ax.set_xlabel(config.x_label if linear.axis == "energy" else config.y_label)
         ax.set_ylabel(config.z_label)
         ax.legend(loc="best", fontsize=8.5)

@@ -65,7 +65,10 @@ def plot_svd(
 def _decomposed(values: Array, what: str, n: int, axes: Any, along: tuple[Array, Array]) -> None:
     left, singular, right = np.linalg.svd(values, full_matrices=False)
     count = np.arange(1, min(SHOWN, singular.size) + 1)
-    axes[0].semilogy(count, singular[: count.size], "o-", color=MUTED, ms=3.5, lw=0.8)
+    shown = singular[: count.size]
+    axes[0].plot(count, shown, "o-", color=MUTED, ms=3.5, lw=0.8)
+    if shown[-1] > 0 and shown[0] > 10 * shown[-1]:  # decades; noise alone is nearly flat
+        axes[0].set_yscale("log")
     axes[0].set_ylabel(f"{what}: singular value")
     axes[0].set_xticks(count[::3])
     for k in range(min(n, singular.size)):

@@ -8,7 +8,8 @@ import pytest
 
 from pyspec import File, Project
 from pyspec.functions.kinetics import populations
-from pyspec.plot import PlotError, plot_species, plot_svd
+from pyspec.plot import PlotConfig, PlotError, plot_species, plot_svd
+from pyspec.plot.amplitudes import draw_amplitudes
 
 MODELS = """
 kinetics:
@@ -50,6 +51,8 @@ def test_singular_vectors_of_data_and_residual(file: File) -> None:
         drawn = line[0].lines[0].get_ydata()
         singular = np.linalg.svd(values, compute_uv=False)
         np.testing.assert_allclose(drawn, singular[: drawn.size], rtol=1e-9)
+        # The data have signals beside the noise; what remains is flat, and needs no decades.
+        assert line[0].get_yscale() == ("log" if line is above else "linear")
         vectors = [one for one in line[1].lines if len(one.get_xdata()) == TIME.size]
         assert len(vectors) == 2
         for k, one in enumerate(vectors):
@@ -67,6 +70,14 @@ def test_spectra_of_states_decays_and_evolution(file: File) -> None:
     np.testing.assert_array_equal(shown, result.linear.das().values[0])
     fastest = f"τ = {1 / result.linear.das().rates[0]:.4g}"
     assert figure.axes[1].get_legend().get_texts()[0].get_text().startswith(fastest)
+    plt.close(figure)
+
+
+def test_free_spectra_end_where_the_data_do_and_run_their_way(file: File) -> None:
+    result = _fit(file, "chained")
+    config = PlotConfig(x_dir="rev")
+    figure = draw_amplitudes(result, config)
+    assert figure.axes[0].get_xlim() == (3.0, 1.5)
     plt.close(figure)
 
 
