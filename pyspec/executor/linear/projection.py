@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pyspec._library import CONSTANTS, DTYPES, ISA, LIBRARY, raise_status
+from pyspec._library import CONSTANTS, ISA, LIBRARY, raise_status
+from pyspec._library.memory import address, record
 from pyspec.executor.frame import aligned
 from pyspec.executor.linear.design import Design
 
@@ -84,20 +85,16 @@ class Projection:
         self._allowed = None if allowed is None else np.ascontiguousarray(allowed, np.uint8)
         self._positive = None if positive is None else np.ascontiguousarray(positive, np.uint8)
         self._work: Array = aligned(0)
-        self._struct = np.zeros(1, DTYPES["pyspec_linear"])
-        self._set(
-            n_groups=self.n_groups,
-            n_x=self.n_x,
-            isa=CONSTANTS[f"ISA_{ISA}"],
-            data=_address(self._data),
-            weight=_address(self._weight),
-            allowed=_address(self._allowed),
-            bounded=_address(self._positive),
-        )
-
-    def _set(self, **fields: int) -> None:
-        for name, value in fields.items():
-            self._struct[name] = value
+        #: What every call says alike.
+        self._given = {
+            "n_groups": self.n_groups,
+            "n_x": self.n_x,
+            "isa": CONSTANTS[f"ISA_{ISA}"],
+            "data": address(self._data),
+            "weight": _address(self._weight),
+            "allowed": _address(self._allowed),
+            "bounded": _address(self._positive),
+        }
 
     def rest(self) -> None:
         """Frees work memory; the next call makes it again."""
@@ -106,7 +103,7 @@ class Projection:
     def weigh(self, data: Array, weight: Array) -> None:
         """Replaces the data, which are times the weights, and the weights."""
         self._data, self._weight = tiled(data), tiled(weight)
-        self._set(data=_address(self._data), weight=_address(self._weight))
+        self._given |= {"data": address(self._data), "weight": address(self._weight)}
 
     def at(self, design: Design, n_theta: int, what: str = "gram", full: bool = False) -> Projected:
         """The projection for these basis functions. `what` is "gram", for the triangle alone, or
@@ -123,37 +120,38 @@ class Projection:
         if what == "rows":
             residual = np.empty_like(self._data)
             jacobian = np.empty((n_theta, *self._data.shape))
-        self._set(
-            n_basis=n_basis,
-            n_slopes=len(slopes),
-            n_theta=n_theta,
-            full=int(full),
-            basis=_address(basis),
-            basis_column=basis.shape[1] * self.n_x,
-            basis_group=_stride(basis),
-            slopes=_address(slopes),
-            slopes_column=slopes.shape[1] * self.n_x,
-            slopes_group=_stride(slopes),
-            slope_basis=_address(design.slope_basis),
-            n_entries=design.entry_slope.size,
-            entry_slope=_address(design.entry_slope),
-            entry_theta=_address(design.entry_theta),
-            factors=_address(design.factors),
-            factors_group=_stride(design.factors),
-            offset=_address(offset),
-            offset_group=0 if offset is None else _stride(offset),
-            amplitudes=_address(amplitudes),
-            determined=_address(determined),
-            residual=_address(residual),
-            jacobian=_address(jacobian),
-            triangle=_address(triangle),
-        )
-        struct = self._struct
-        size = int(LIBRARY.pyspec_project_size(struct.ctypes.data))
+        given = {
+            **self._given,
+            "n_basis": n_basis,
+            "n_slopes": len(slopes),
+            "n_theta": n_theta,
+            "full": int(full),
+            "basis": address(basis),
+            "basis_column": basis.shape[1] * self.n_x,
+            "basis_group": _stride(basis),
+            "slopes": address(slopes),
+            "slopes_column": slopes.shape[1] * self.n_x,
+            "slopes_group": _stride(slopes),
+            "slope_basis": address(design.slope_basis),
+            "n_entries": design.entry_slope.size,
+            "entry_slope": address(design.entry_slope),
+            "entry_theta": address(design.entry_theta),
+            "factors": address(design.factors),
+            "factors_group": _stride(design.factors),
+            "offset": _address(offset),
+            "offset_group": 0 if offset is None else _stride(offset),
+            "amplitudes": address(amplitudes),
+            "determined": address(determined),
+            "residual": _address(residual),
+            "jacobian": _address(jacobian),
+            "triangle": address(triangle),
+        }
+        struct = record("pyspec_linear", given)
+        size = int(LIBRARY.pyspec_project_size(address(struct)))
         if self._work.nbytes < size:
             self._work = aligned(size)
-        self._set(work=_address(self._work), work_size=size)
-        raise_status(LIBRARY.pyspec_project(struct.ctypes.data), "free amplitudes")
+        struct["work"], struct["work_size"] = address(self._work), size
+        raise_status(LIBRARY.pyspec_project(address(struct)), "free amplitudes")
         return Projected(
             amplitudes,
             determined.astype(bool),
@@ -169,4 +167,4 @@ def _stride(values: Array) -> int:
 
 
 def _address(values: npt.NDArray[Any] | None) -> int:
-    return 0 if values is None else int(values.ctypes.data)
+    return 0 if values is None else address(values)
