@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from functools import partial
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -24,6 +24,7 @@ from pyspec.model import Measurement, Model, register_evaluator
 from pyspec.model.free import free_parameters
 from pyspec.model.source import source_of
 from pyspec.plan import ScheduledPlan, ScheduledPlan1D, ScheduledPlan2D, lower
+from pyspec.plan.lowered import Lowered
 
 Array = npt.NDArray[np.float64]
 
@@ -45,6 +46,7 @@ __all__ = [
     "CompareExecutor",
     "CompiledExecutor",
     "Executor",
+    "Executors",
     "InterpretedExecutor",
     "JointExecutor",
     "JointNames",
@@ -90,26 +92,42 @@ def make_executor(
     `backend` is "compiled", "interpreted", "tree" or "compare", or a name of the founding
     text (fit_model_c, fit_model_gir, fit_model_mcp, fit_model_compare).
     """
-    backend = backend_name(backend)
-    _check_source(model, measurement, backend)
-    if free_parameters(model.parameters):
-        check_backend(model, backend)
-        make = partial(make_executor, backend=backend)
-        return LinearExecutor(model, measurement, make, backend == "compiled")
-    if backend == "tree":
-        return TreeExecutor(model, measurement)
-    lowered = lower(model)
-    plan = lowered.plan(model)
-    if backend == "interpreted":
-        return InterpretedExecutor(plan, measurement)
-    if measurement is not None and source_of(measurement.data) is not None:
-        return SourceExecutor(plan, measurement, packed=lowered.packed)
-    compiled = CompiledExecutor(plan, measurement, packed=lowered.packed)
-    if backend == "compiled":
-        return compiled
-    return CompareExecutor(
-        [TreeExecutor(model, measurement), InterpretedExecutor(plan, measurement), compiled]
-    )
+    return Executors(model, backend)(measurement)
+
+
+class Executors:
+    """Makes executors of a model for many measurements, as :func:`make_executor` does: the model,
+    which must not change meanwhile, is lowered once."""
+
+    def __init__(self, model: Model, backend: str = "compiled") -> None:
+        self.model = model
+        self.backend = backend_name(backend)
+
+    @cached_property
+    def _lowered(self) -> tuple[Lowered, ScheduledPlan]:
+        lowered = lower(self.model)
+        return lowered, lowered.plan(self.model)
+
+    def __call__(self, measurement: Measurement | None) -> Executor:
+        model, backend = self.model, self.backend
+        _check_source(model, measurement, backend)
+        if free_parameters(model.parameters):
+            check_backend(model, backend)
+            make = partial(make_executor, backend=backend)
+            return LinearExecutor(model, measurement, make, backend == "compiled")
+        if backend == "tree":
+            return TreeExecutor(model, measurement)
+        lowered, plan = self._lowered
+        if backend == "interpreted":
+            return InterpretedExecutor(plan, measurement)
+        if measurement is not None and source_of(measurement.data) is not None:
+            return SourceExecutor(plan, measurement, packed=lowered.packed)
+        compiled = CompiledExecutor(plan, measurement, packed=lowered.packed)
+        if backend == "compiled":
+            return compiled
+        return CompareExecutor(
+            [TreeExecutor(model, measurement), InterpretedExecutor(plan, measurement), compiled]
+        )
 
 
 def _check_source(model: Model, measurement: Measurement | None, backend: str) -> None:

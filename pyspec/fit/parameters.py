@@ -19,7 +19,6 @@ from pyspec.errors import FitError
 from pyspec.fit.sizes import Sizes, unit_of
 from pyspec.formula import chain_product
 from pyspec.model import Model, Par
-from pyspec.model.check import resolution_order
 
 Array = npt.NDArray[np.float64]
 
@@ -142,15 +141,16 @@ def at_bound(value: float, low: float, high: float, start: float) -> str:
 
 
 def followers(
-    parameters: Mapping[str, Par], values: Mapping[str, float]
+    order: Sequence[Par], values: Mapping[str, float]
 ) -> dict[str, tuple[float, dict[str, float]]]:
-    """Value and gradient of every expression parameter, through chains of expressions.
+    """Value and gradient of every expression parameter, through chains of expressions; `order` has
+    each of these after those it refers to.
 
     The gradient is by the free and fixed parameters that the chain ends in, which `values`
     holds. Base values are meant where a parameter moves in time.
     """
     done: dict[str, tuple[float, dict[str, float]]] = {}
-    for par in resolution_order(parameters):
+    for par in order:
         assert par.formula is not None
         inner = {
             used: done[used] if used in done else (float(values[used]), {used: 1.0})
@@ -162,7 +162,7 @@ def followers(
             for leaf, own in inner[used][1].items():
                 gradient[leaf] = gradient.get(leaf, 0.0) + float(chain_product(slope, own))
         done[par.name] = float(value), gradient
-    return {name: done[name] for name in parameters if name in done}
+    return done
 
 
 def propagate(gradient: Mapping[str, float], names: Sequence[str], covar: Array) -> float:

@@ -25,6 +25,7 @@ from pyspec.fit.solve.methods import checked_classes
 from pyspec.fit.solve.native import NativeSolver, Watch, root_of
 from pyspec.ir import build_graph
 from pyspec.model import Measurement, Model, Par
+from pyspec.model.check import resolution_order
 from pyspec.model.digest import checksum_of
 from pyspec.passes import classify_columns
 from pyspec.plan import ScheduledPlan, lower
@@ -41,7 +42,8 @@ class FitProblem:
     `evaluations` counts them and keeps the best point. Values that are not finite are refused by
     naming the parameter. Pickles without its executor, which is made again on first use.
 
-    `executor` is one made before, for many measurements of one model; `fixed` holds values of
+    `executor` is one made before, for many measurements of one model, and `like` a problem of the
+    same model, from which this takes what the model alone decides; `fixed` holds values of
     fixed parameters that differ from those of the model; `without` names classes of Jacobian
     columns that are switched off, for comparison: nothing is made of what is known of them, they
     are finite differences at every step.
@@ -55,7 +57,10 @@ class FitProblem:
         executor: Executor | None = None,
         fixed: Mapping[str, float] | None = None,
         without: Collection[str] = (),
+        like: FitProblem | None = None,
     ) -> None:
+        if like is not None:
+            self.parameters, self._following = like.parameters, like._following
         self.model = model
         self.measurement = measurement
         self.backend = backend
@@ -112,6 +117,10 @@ class FitProblem:
         """All parameters by name, as they are when the fit begins."""
         return self.model.parameters
 
+    @cached_property
+    def _following(self) -> list[Par]:
+        return resolution_order(self.parameters)
+
     def rest(self) -> None:
         """Frees what only a running fit needs; it is made again when it is needed."""
         self._pool = None
@@ -167,8 +176,9 @@ class FitProblem:
         return params, moved
 
     def followers(self, values: Mapping[str, float]) -> dict[str, tuple[float, dict[str, float]]]:
-        """Value and gradient of every expression parameter."""
-        return followers(self.parameters, values)
+        """Value and gradient of every expression parameter, in the order of the parameters."""
+        found = followers(self._following, values)
+        return {name: found[name] for name in self.parameters if name in found}
 
     def expression(self, name: str) -> str:
         """The text of an expression parameter."""

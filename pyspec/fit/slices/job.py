@@ -5,13 +5,14 @@ from __future__ import annotations
 import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from pyspec.errors import PyspecError
-from pyspec.executor import make_executor
+from pyspec.executor import Executors
 from pyspec.fit.problem import FitProblem
 from pyspec.fit.progress import Silent
 from pyspec.fit.result import FitResult
@@ -46,6 +47,10 @@ class _Stop(Silent):
             raise KeyboardInterrupt
 
 
+#: What a job makes for itself, in each process.
+_MADE_AGAIN = ("_executors", "_like")
+
+
 @dataclass
 class Job:
     """What all slices share: the model and the options."""
@@ -63,8 +68,16 @@ class Job:
     seed: int = 0
     stop: Any = field(default=None, repr=False)
 
+    #: A problem from which the others take what the model alone decides.
+    _like: FitProblem | None = field(default=None, init=False, repr=False)
+
     def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "stop": None}
+        kept = {name: value for name, value in self.__dict__.items() if name not in _MADE_AGAIN}
+        return {**kept, "stop": None}
+
+    @cached_property
+    def _executors(self) -> Executors:
+        return Executors(self.model, self.backend)
 
     def fit(self, index: int, row: int) -> SliceFit:
         """Fits one slice; a failure becomes its status."""
@@ -80,17 +93,17 @@ class Job:
 
     def _result(self, index: int, row: int) -> FitResult:
         measurement = row_measurement(self.series, row)
-        executor = make_executor(self.model, measurement, self.backend)
+        executor = self._executors(measurement)
         given = self.seeds[index] if self.seeds else {}
         fixed = {name: value for name, value in given.items() if name in executor.fixed_names}
         free = {name: value for name, value in given.items() if name not in fixed}
-        problem = FitProblem(self.model, measurement, self.backend, executor, fixed or None)
+        described = self.model, measurement, self.backend, executor, fixed or None
+        self._like = problem = FitProblem(*described, like=self._like)
         if self.n_starts == 1:
             return self._fit(problem, free)
 
         def fit(start: Mapping[str, float] | None) -> FitResult:
-            own = FitProblem(self.model, measurement, self.backend, executor, fixed or None)
-            return self._fit(own, start)
+            return self._fit(FitProblem(*described, like=problem), start)
 
         return best_of(fit, problem, free, self.n_starts, self.seed + index)
 
