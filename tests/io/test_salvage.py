@@ -37,7 +37,11 @@ def path(tmp_path: Path) -> Path:
 def child(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> Callable[..., list[dict[str, Any]]]:
-    """The child's work in this process: the lines that it prints."""
+    """The child's work in this process: the lines that it prints.
+
+    The library takes memory, so it is there before the limits; after its last line the child ends
+    without closing the file.
+    """
 
     def end(code: int) -> None:
         assert code == 0
@@ -51,14 +55,19 @@ def child(
             "memory": 5,
             "seconds": 7,
         }
-        limits: list[tuple[int, int]] = []
+        calls: list[tuple[Any, ...]] = []
         monkeypatch.setattr(sys, "stdin", io.StringIO(json.dumps(asked)))
-        monkeypatch.setattr(salvage, "limit_process", lambda *given: limits.append(given))
+        monkeypatch.setattr(salvage, "need", lambda *given: calls.append(given))
+        monkeypatch.setattr(salvage, "limit_process", lambda *given: calls.append(given))
         monkeypatch.setattr(salvage.os, "_exit", end)
+        is_ended = True
         with suppress(Ended):
             salvage.main()
-        assert limits == [(5, 7)]
-        return [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+            is_ended = False
+        assert calls == [("h5py", "an archive of fits"), (5, 7)]
+        lines = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+        assert is_ended == ("end" in lines[-1])
+        return lines
 
     return run
 
@@ -101,6 +110,33 @@ def test_the_child_leaves_out_what_is_damaged_or_skipped(
     assert begun(lines) == ["the file", "fits", "the file"]
     assert "invalid literal for int" in lines[2]["why"]
     assert load_archive(tmp_path / "whole.h5")[:2] == ([], {})
+
+
+def test_the_child_reads_fits_by_number(
+    path: Path, tmp_path: Path, child: Callable[..., list[dict[str, Any]]]
+) -> None:
+    """From the ten thousandth on names are longer, and their order is another."""
+    with h5py.File(path, "r+") as file:
+        file["fits"].move("0002", "10000")
+        file["fits"].move("0003", "9999")
+        assert list(file["fits"]) == ["0001", "10000", "9999"]
+    lines = child(path)
+    assert begun(lines)[2:5] == ["fits/0001", "fits/9999", "fits/10000"]
+    assert load_archive(tmp_path / "whole.h5")[0] == [FITS[0], FITS[2], FITS[1]]
+
+
+def test_fits_of_version_1_have_no_digest(
+    path: Path, child: Callable[..., list[dict[str, Any]]]
+) -> None:
+    with h5py.File(path, "r+") as file:
+        file.attrs["schema"] = 1
+        for fit in file["fits"].values():
+            del fit.attrs["sha256"]
+    lines = child(path)
+    assert [line["item"] for line in lines if line.get("whole")] == [
+        "fits/0001", "fits/0002", "fits/0003", ARRAY
+    ]  # fmt: skip
+    assert lines[-1] == {"end": True, "sealed": False}
 
 
 def test_the_child_refuses_what_is_no_archive(
