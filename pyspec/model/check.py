@@ -221,17 +221,18 @@ def check_kernels(components: Sequence[Component]) -> None:
         if irf.op.kind != "IRF":
             continue
         for after in components[index + 1 :]:
-            reason = ""
+            reason = remedy = ""
             if after.op.kind in ("KERNEL", "IRF"):
                 reason = f"{after.name} stands after it"
             elif after.subcycle and after.op.params and after.function not in CONTINUED:
                 reason = f"{after.op.name} in a sub-cycle has no exact response"
             elif after.op.params and response(after.op, irf.op) is None:
                 reason = f"{after.op.name} has no exact response"
+                remedy = f", or write {after.name} above it, where it stays as it is"
             if reason:
                 raise ModelError(
                     f"{irf.where}: {irf.name}: {reason}; use gaussCONV instead, which convolves "
-                    "the samples of any signal"
+                    f"the samples of any signal{remedy}"
                 )
 
 

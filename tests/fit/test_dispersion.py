@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy.integrate import simpson
 
 from pyspec import FitResult, Measurement, Model, ModelError, fit_model, load_fit, save_fit
 from pyspec.executor import make_executor
@@ -158,3 +159,52 @@ def test_energy_means_nothing_without_free_spectra() -> None:
     text = CHIRPED.replace("{free: energy}", "[1, True]")
     with pytest.raises(ModelError, match="unknown parameter 'energy'"):
         load_model(text + "\nbeside: {Offset: {y0: ['energy']}}", "beside")
+
+
+RINGING = """
+functions:
+  Ringing:
+    domain: time
+    parameters: A, B, f > 0, tau > 0, t0, SD > 0
+    lines:
+      w: 2 * pi * f
+      u: (t - t0) / SD
+      early: min(u, 8)
+      x: w * SD / sqrt(2)
+      y: (SD / tau - early) / sqrt(2)
+      P: exp(-early ** 2 / 2) * wofz_real(x, y) / 2
+      Q: exp(-early ** 2 / 2) * wofz_imag(x, y) / 2
+      v: SD * (u - early)
+      c: exp(-v / tau) * cos(w * v)
+      s: exp(-v / tau) * sin(w * v)
+    formula: A * (P * c - Q * s) + B * (Q * c + P * s)
+parameters:
+  chirp: [0.5, True]
+  zero: ["chirp * (1 - (550 / energy) ** 2)"]
+ringing:
+  Ringing: {A: {free: energy}, B: {free: energy}, f: [0.4, True, 0.1, 2], tau: [4, True, 0.1, 20],
+            t0: ["expFun_01_t0"], SD: ["gaussIRF_SD"]}
+  gaussIRF: {SD: [0.4, True, 0.05, 2]}
+  expFun: {A: {free: energy}, tau: [20, True, 1, 100], t0: [0, True, -1, 1]}
+"""
+
+
+def test_a_formula_stands_beside_a_quantity_that_names_the_energy_for_another_model() -> None:
+    lag = np.linspace(0, 80, 16001)
+    pulse = np.exp(-(((TIME[:, None] - 0.1 - lag) / 0.3) ** 2) / 2) / (0.3 * np.sqrt(2 * np.pi))
+    law = np.exp(-(1 / 5.0 - 2j * np.pi * 0.45) * lag)
+    rings = simpson(pulse * law, x=lag)
+    spectra = np.array([np.cos(ENERGY / 90), np.sin(ENERGY / 50), np.ones(ENERGY.size)])
+    decay = expFun_gaussIRF(TIME, 1.0, 15.0, 0.1, 0.3)
+    clean = np.array([rings.real, rings.imag, decay]).T @ spectra
+    model = load_model(RINGING, "ringing")
+    model.set_axes(energy=ENERGY, time=TIME)
+    found = fit_model(model, Measurement(clean))
+    truth = {"Ringing_01_f": 0.45, "Ringing_01_tau": 5.0, "gaussIRF_SD": 0.3, "expFun_01_tau": 15.0}
+    for name, value in truth.items():
+        assert found.values[name] == pytest.approx(value, rel=1e-6)
+    linear = found.linear
+    assert linear is not None
+    for name, spectrum in zip(linear, spectra, strict=True):
+        np.testing.assert_allclose(linear[name], spectrum, atol=1e-6)
+    assert "chirp" not in found.values

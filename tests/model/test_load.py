@@ -354,7 +354,8 @@ def test_dynamics_as_written() -> None:
             "functions: {Grow: {domain: time, formula: A * t}}\n"
             "d:\n  gaussIRF: {SD: [1, True]}\n  Grow: {A: [1, True]}\n",
             "d",
-            "gaussIRF: Grow has no exact response; use gaussCONV instead",
+            "gaussIRF: Grow has no exact response; use gaussCONV instead, which convolves the "
+            "samples of any signal, or write GLP_01_x0_Grow_01 above it, where it stays as it is",
         ),
         (GOOD, "doublet", r"^<text>:3: Offset: Offset is a function of energy"),
         ("d:\n  expFn: {}\n", "d", "did you mean 'expFun'"),

@@ -21,7 +21,7 @@ from pyspec.formula import scheme_of
 from pyspec.functions import outside
 from pyspec.functions.responses import WIDTH, response, response_order
 from pyspec.model import Component, Measurement, Model, Par
-from pyspec.model.check import PROFILE, movers
+from pyspec.model.check import PROFILE, movers, used_names
 
 Array = npt.NDArray[np.float64]
 
@@ -192,7 +192,7 @@ class Planned:
 
 def part_of(model: Model, components: Sequence[Component], numbers: Mapping[str, float]) -> Model:
     """A model of some components, with some parameters held at numbers; what they refer to in
-    other components remains as quantities."""
+    other components, and to quantities, remains as quantities."""
     names = {component.name for component in components}
     whole = copy.deepcopy(model)
     kept = [component for component in whole.components if component.name in names]
@@ -208,7 +208,9 @@ def part_of(model: Model, components: Sequence[Component], numbers: Mapping[str,
             if par.name in numbers:
                 par.free, par.formula, par.vary, par.scope = None, None, False, "static"
                 par.value = numbers[par.name]
-    return Model(whole.name, kept, quantities=(*referred, *whole.quantities))
+    known = {par.name: par for par in (*referred, *whole.quantities)}
+    used = used_names((par for component in kept for par in component.parameters), known)
+    return Model(whole.name, kept, quantities=[par for name, par in known.items() if name in used])
 
 
 def is_direct(model: Model, component: Component) -> bool:
