@@ -325,8 +325,7 @@ int pyspec_accumulate(const pyspec_call *call, pyspec_normal *normal, int64_t ro
         for (int64_t at = 0; !status && at < s.n; at += L) {
             const lanes in = {.begin = row_begin > row + at ? (int)(row_begin - row - at) : 0,
                               .end = across ? 1 : s.n - at < L ? (int)(s.n - at) : L};
-            if (in.begin < in.end)
-                status = add_tile(r, &s, at, in);
+            status = add_tile(r, &s, at, in);
         }
     }
     return status;

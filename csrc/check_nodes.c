@@ -228,8 +228,8 @@ int pyspec_check_component(const checker *c)
     }
     REQUIRE_NODE(n->op == PYSPEC_OP_FORMULA || in_range(n->op, 0, N_OPS), OP, op);
     const op_row *op = n->op < 0 ? NULL : &pyspec_op_table[n->op];
-    int fed = op && is_fed(op);
-    REQUIRE_NODE(!op || (op->domain == DOMAIN_ENERGY && op->kind != KIND_RESOLUTION), OP, op);
+    int fed = op_is_fed(n->op);
+    REQUIRE_NODE(n->op < 0 || (op->domain == DOMAIN_ENERGY && op->kind != KIND_RESOLUTION), OP, op);
     REQUIRE_NODE(fed || n->source == -1, SLOT, source);
     REQUIRE_NODE(!fed || !(n->flags & PYSPEC_FLAG_STATIC), STEP, flags);
     const int has_height = op ? pyspec_has_height(op) : n->n_params > 0;

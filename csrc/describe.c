@@ -110,11 +110,9 @@ int pyspec_count_params(const op_row *op, int *n_required)
 
 int pyspec_has_height(const op_row *op)
 {
-    size_t n = 0;
-    while (op->linear[n] && op->linear[n] == op->params[n])
-        n++;
+    const size_t n = strcspn(op->params, ",");
     const int may_have = op->kind == KIND_PEAK || op->kind == KIND_RESOLVED;
-    return may_have && n > 0 && !op->linear[n] && op->params[n] == ',';
+    return may_have && strlen(op->linear) == n && !strncmp(op->linear, op->params, n);
 }
 
 int pyspec_is_linear_in_spectrum(const op_row *op)

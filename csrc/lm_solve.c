@@ -234,7 +234,6 @@ static int refuse(pyspec_solver *s)
         s->damping *= s->growth;
         s->growth *= 2.0;
     }
-    s->damping = s->damping > LEAST_DAMPING ? s->damping : LEAST_DAMPING;
     s->n_rejected++;
     return propose(s);
 }

@@ -141,14 +141,14 @@ double pyspec_find_step(const pyspec_solver *s, double damping, double share, do
 {
     const solver_work w = divide(s->n, s->work);
     const int64_t n = s->n;
-    int64_t leaving = 0;
+    int64_t leaving;
     double stop = 0.0;
     *pivot = 1.0;
     for (int64_t j = 0; j < n; j++) {
         w.held[j] = stays(s, &w, j) ? 1.0 : 0.0;
         step[j] = 0.0;
     }
-    while (leaving >= 0) {
+    do {
         double least = has_factor(s) ? solve_factor(s, &w, damping, step)
                                      : pyspec_solve_gram(s, &w, damping, step);
         *pivot = least < *pivot ? least : *pivot;
@@ -157,7 +157,7 @@ double pyspec_find_step(const pyspec_solver *s, double damping, double share, do
             step[leaving] = stop - s->theta[leaving];
             w.held[leaving] = 1.0;
         }
-    }
+    } while (leaving >= 0);
     if (leaving == -2)
         return NAN;
     double promised = 0.0;

@@ -39,17 +39,20 @@ static inline int64_t buffer_size(const pyspec_plan *plan, const pyspec_problem 
     return (whole ? problem->n_x : BLOCK) * L;
 }
 
-/* Slopes of all traces: one for each parameter of theta that a trace depends on. */
+/* Slopes of all traces: one for each parameter of theta that a trace depends on. For plans that say
+ * what depends on what: nobody asks for slopes of others. */
 static inline int64_t count_slopes(const pyspec_plan *plan)
 {
-    return plan->depends < 0 ? 0 : plan_words(plan)[plan->depends + plan->n_traces];
+    return plan_words(plan)[plan->depends + plan->n_traces];
 }
 
-/* Slopes of one trace. */
+/* Slopes of one trace; 0 where the plan does not say what depends on what. */
 static inline int64_t count_row_slopes(const pyspec_plan *plan, int64_t row)
 {
-    const int64_t *ends = plan->depends < 0 ? NULL : plan_words(plan) + plan->depends;
-    return ends ? ends[row + 1] - ends[row] : 0;
+    if (plan->depends < 0)
+        return 0;
+    const int64_t *ends = plan_words(plan) + plan->depends;
+    return ends[row + 1] - ends[row];
 }
 
 /* In 2D, a component whose shape does not move is computed once, along the energies: a line for the

@@ -123,5 +123,5 @@ void pyspec_nonnegative(int64_t n, const double *r, const double *b, const uint8
         }
     }
     for (int64_t k = 0; k < n; k++)
-        on[k] = on[k] > 0.0 && (set[k] || !bounded[k]) ? 1.0 : 0.0;
+        on[k] = set[k] ? 1.0 : 0.0;
 }

@@ -119,14 +119,15 @@ static void add_by_theta(const run *r, int64_t slot, int64_t height, int64_t row
     }
 }
 
-/* The trace that moves a component. */
+/* The trace that moves a component, one of those that the plan names; 0: it stands still. */
 static int64_t height_of(const run *r, const pyspec_node *node)
 {
-    const int64_t n = r->words[r->plan->separable];
-    for (int64_t k = 0; node->flags & PYSPEC_FLAG_SHAPE && k < n; k++)
-        if (moving_rows(r)[k] == r->words[node->params])
-            return k + 1;
-    return 0;
+    int64_t k = 0;
+    if (!(node->flags & PYSPEC_FLAG_SHAPE))
+        return 0;
+    while (moving_rows(r)[k] != r->words[node->params])
+        k++;
+    return k + 1;
 }
 
 static void add_component(const run *r, const pyspec_node *node)

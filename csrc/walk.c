@@ -312,7 +312,8 @@ static void run_lines(const run *r, const pyspec_node *node, const tile *t, cons
     }
 }
 
-/* A component that the caller supplies; lanes outside of the rows supplied repeat the nearest. */
+/* A component that the caller supplies; lanes before the first row supplied repeat it. None lies behind
+ * the last one: the window ends there at the latest, and lanes behind it repeat a row that exists. */
 static void load_external(const pyspec_node *node, const tile *t, double *value)
 {
     for (int64_t i = 0; i < t->block.n; i++)
@@ -320,7 +321,7 @@ static void load_external(const pyspec_node *node, const tile *t, double *value)
             const pyspec_problem *q = t->problem[t->across ? 0 : l];
             int64_t row = t->row[t->across ? 0 : l] - q->first_row;
             int64_t x = t->x0 + (t->across ? AT : i);
-            row = row < 0 ? 0 : row < q->chunk_rows ? row : q->chunk_rows - 1;
+            row = row < 0 ? 0 : row;
             x = x < q->n_x ? x : q->n_x - 1;
             value[AT] = q->spectra[(node->source * q->chunk_rows + row) * q->n_x + x];
         }

@@ -178,17 +178,23 @@ static void refuses_a_height_where_there_is_none(void)
            STATUS_STEP, GAUSS, FIELD_pyspec_node_flags);
 }
 
-/* Every peak has a height, its first parameter; blurred by a resolution it keeps it. Nothing else
- * has one but what a blurred background is linear in first. */
+/* Every peak has a height, its first parameter; blurred by a resolution it keeps it. A blurred background
+ * has one if it is linear in its first parameter alone: a polynomial, which was taken for one that has,
+ * is not proportional to its first coefficient. */
 static void peaks_have_heights(void)
 {
     for (int op = 0; op < N_OPS; op++) {
         const op_row *row = &pyspec_op_table[op];
-        const int blurred_line = row->kind == KIND_RESOLVED && !strncmp(row->params, "A, x0", 5) &&
-                                 !strcmp(row->linear, "A");
-        if (row->kind == KIND_PEAK || row->kind != KIND_RESOLVED || blurred_line)
-            CHECK_INT(pyspec_has_height(row), row->kind == KIND_PEAK || blurred_line);
+        char first[16] = {0};
+        memcpy(first, row->params, strcspn(row->params, ","));
+        const int by_first = !strcmp(row->linear, first);
+        CHECK_INT(pyspec_has_height(row),
+                  row->kind == KIND_PEAK || (row->kind == KIND_RESOLVED && by_first));
     }
+    CHECK(!pyspec_has_height(&pyspec_op_table[OP_PolyBack_resolution]));
+    CHECK(!pyspec_has_height(&pyspec_op_table[OP_LinBack_resolution]));
+    CHECK(pyspec_has_height(&pyspec_op_table[OP_Voigt_resolution]));
+    CHECK(pyspec_has_height(&pyspec_op_table[OP_Offset_resolution]));
 }
 
 int main(void)

@@ -162,6 +162,11 @@ static void accumulating_refuses_what_it_cannot_use(void)
     EXPECT(PYSPEC_FORM_FACTOR, STATUS_WORK, s.n_scratch--);
     EXPECT(PYSPEC_FORM_FACTOR, STATUS_WORK, s.n_scratch = 0);
     CHECK_INT(pyspec_accumulate(NULL, NULL, 0, 1), STATUS_NULL_POINTER);
+    model m;
+    make_model(&m, MODEL_2D, COLUMNS_NONE, 0, 9, 7);
+    const pyspec_call call = {.plan = m.plan, .problem = &m.g.problem};
+    CHECK_INT(pyspec_accumulate(&call, NULL, 0, 9), STATUS_NULL_POINTER);
+    free_model(&m);
 }
 
 /* Sums of the rows begin ... end - 1 of a model. */
@@ -188,6 +193,24 @@ static void rows_come_in_their_order(void)
         CHECK_INT(pyspec_join(&early, &late), STATUS_ORDER);
         free_sums(&early);
         free_sums(&late);
+        free_model(&m);
+    }
+}
+
+/* Rows 0 and 2 are no pair; row 3 makes one of 2 and 3, and 1 was left out. */
+static void rows_may_be_left_out(void)
+{
+    for (int form = 0; form <= PYSPEC_FORM_FISHER; form++) {
+        model m;
+        pyspec_normal s;
+        make_model(&m, MODEL_2D, COLUMNS_NONE, 0, 9, 7);
+        sums_of(&m, &s, form, PYSPEC_NORMAL_NODES, 0, 1);
+        CHECK_INT(accumulate(m.plan, &m.g.problem, m.theta, &s, 2, 3), STATUS_OK);
+        CHECK_INT(s.n_nodes, 2);
+        CHECK_INT(accumulate(m.plan, &m.g.problem, m.theta, &s, 3, 4), STATUS_OK);
+        CHECK_INT(s.n_nodes, 2);
+        CHECK(s.places[0] == 0 && s.places[1] == 0 && s.places[2] == 1 && s.places[3] == 1);
+        free_sums(&s);
         free_model(&m);
     }
 }
@@ -249,6 +272,9 @@ static void collecting_refuses_what_it_cannot_use(void)
         s.n_nodes = 0; /* nothing was summed */
         CHECK_INT(pyspec_collect(&s, NULL, 8, triangle), STATUS_ORDER);
         s = whole;
+        s.order = 0;
+        CHECK_INT(pyspec_collect(&s, NULL, 8, triangle), STATUS_ORDER);
+        s = whole;
         s.scratch = NULL;
         CHECK_INT(pyspec_collect(&s, NULL, 8, triangle),
                   form == PYSPEC_FORM_FACTOR ? STATUS_WORK : STATUS_OK);
@@ -276,6 +302,7 @@ int main(void)
     RUN_ALL(columns_that_stay_are_those_that_move);
     RUN_ALL(accumulating_refuses_what_it_cannot_use);
     RUN(rows_come_in_their_order);
+    RUN(rows_may_be_left_out);
     RUN(joining_refuses_what_it_cannot_use);
     RUN(collecting_refuses_what_it_cannot_use);
     RUN(the_stated_capacity_is_enough);

@@ -130,6 +130,44 @@ static void a_function_refuses_bad_arguments(void)
               STATUS_NULL_POINTER);
     CHECK_INT(pyspec_function(OP_Gauss, 0, 1, 2, x, NULL, NULL, value, NULL), STATUS_NULL_POINTER);
     CHECK_INT(pyspec_function(OP_Gauss, 0, 1, 2, x, params, NULL, NULL, NULL), STATUS_NULL_POINTER);
+    /* What reads whole rows writes all derivatives or none. */
+    double first[2], second[2], *by[] = {first, second};
+    CHECK_INT(pyspec_function(OP_StaticShirley, 0, 1, 2, x, params, x, value, by), STATUS_OK);
+    by[1] = NULL;
+    CHECK_INT(pyspec_function(OP_StaticShirley, 0, 1, 2, x, params, x, value, by), STATUS_NULL_POINTER);
+}
+
+/* a ** b where a is 0: the derivative from the right, 0 where that is infinite. */
+static void powers_of_zero_have_slopes(void)
+{
+    const double cases[][5] = {/* a, b, a ** b, by a, by b */
+                               {0.0, 1.0, 0.0, 1.0, 0.0},
+                               {0.0, 2.0, 0.0, 0.0, 0.0},
+                               {0.0, 0.5, 0.0, 0.0, 0.0},
+                               {0.0, 0.0, 1.0, 0.0, 0.0},
+                               {2.0, 3.0, 8.0, 12.0, 5.5451774444795624753},
+                               {2.0, 0.0, 1.0, 0.0, 0.69314718055994530942}};
+    plan_builder b;
+    const int64_t power[] = {RPN_PARAM, 0, RPN_PARAM, 1, RPN_POW, 0};
+    start(&b, 2, 2, 0, 3, 1);
+    add_expression(&b, 0, 2, 3, power);
+    b.head.trace = 2;
+    add_dependencies(&b);
+    pyspec_plan *plan = finish(&b);
+    grid g;
+    make_grid(&g, plan, 1, 1);
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        int status;
+        double *value = run_entry(RUN_EVALUATE, plan, &g.problem, cases[k], &status);
+        double *slopes = run_entry(RUN_JACOBIAN, plan, &g.problem, cases[k], &status);
+        CHECK_INT(status, STATUS_OK);
+        CHECK(close_to(value, cases[k] + 2, 1, 1e-15));
+        CHECK(close_to(slopes, cases[k] + 3, 2, 1e-15));
+        free(value);
+        free(slopes);
+    }
+    free_grid(&g);
+    free(plan);
 }
 
 /* Two problems of their own sizes; the first that cannot run ends the call with its status. */
@@ -212,6 +250,7 @@ int main(void)
     RUN(refuse_what_is_missing_or_too_small);
     RUN(derivatives_refuse_what_is_missing);
     RUN(a_function_refuses_bad_arguments);
+    RUN(powers_of_zero_have_slopes);
     RUN(several_residuals_are_one_call);
     RUN(describes_itself);
     RUN(leaves_the_floating_point_environment);

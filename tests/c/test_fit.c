@@ -187,6 +187,19 @@ static void no_budget_evaluates_nothing(void)
     end_fit(&f);
 }
 
+/* Where no evaluation is allowed the fit is over before the first one. */
+static void no_evaluation_may_be_allowed(void)
+{
+    joint_fit f;
+    begin_fit(&f, 0);
+    f.solver.max_nfev = 0;
+    CHECK_INT(pyspec_fit(&f.solver, f.parts, N_PARTS, NULL, 1000), PYSPEC_FIT_DONE);
+    CHECK_INT(f.solver.end, PYSPEC_END_LIMIT);
+    CHECK_INT(f.solver.nfev, 0);
+    CHECK(isnan(f.answer[0]));
+    end_fit(&f);
+}
+
 static void a_part_that_cannot_run_ends_the_call(void)
 {
     joint_fit f;
@@ -210,6 +223,7 @@ int main(void)
     RUN(finds_what_the_data_were_made_with);
     RUN_ALL(every_budget_gives_the_same_bits);
     RUN(no_budget_evaluates_nothing);
+    RUN(no_evaluation_may_be_allowed);
     RUN(a_part_that_cannot_run_ends_the_call);
     return REPORT;
 }

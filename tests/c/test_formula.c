@@ -128,11 +128,79 @@ static void test_refusals(void)
     CHECK(!pyspec_formula_is_sound(program, FORMULA_HEAD - 1, N_PARAMS, &at));
 }
 
+/* A program of `n_params` parameters, `n_rows` and `n_vectors` registers, and no code but that of its
+ * outputs: the value and every partial are the abscissa. */
+static int64_t copies(int64_t *program, int64_t n_params, int64_t n_rows, int64_t n_vectors)
+{
+    const int64_t n_code = 1 + n_params, n = FORMULA_HEAD + n_code * FORMULA_WORDS;
+    const int64_t head[FORMULA_HEAD] = {n, n_params, 0, n_rows, n_vectors, 0, 0, 1, n_code};
+    memcpy(program, head, sizeof head);
+    for (int64_t k = 0; k < n_code; k++) {
+        const int64_t word[FORMULA_WORDS] = {FORMULA_COPY, n_rows + n_vectors + k, n_rows, 0, 0};
+        memcpy(program + FORMULA_HEAD + k * FORMULA_WORDS, word, sizeof word);
+    }
+    return n;
+}
+
+/* Each count alone may be too large, and all together: the machine has one set of registers. */
+static void test_too_many_registers(void)
+{
+    enum { MOST = FORMULA_HEAD + (MAX_PARAMS + 2) * FORMULA_WORDS };
+    const struct {
+        int64_t n_params, n_rows, n_vectors;
+        int is_sound;
+    } cases[] = {{2, 2, 1, 1},
+                 {MAX_PARAMS, MAX_PARAMS, 1, 1},
+                 {MAX_PARAMS + 1, MAX_PARAMS + 1, 1, 0},
+                 {2, MAX_REGISTERS - 4, 1, 1},
+                 {2, MAX_REGISTERS - 3, 1, 0},
+                 {2, MAX_REGISTERS + 1, 1, 0},
+                 {2, 2, MAX_REGISTERS - 5, 1},
+                 {2, 2, MAX_REGISTERS - 4, 0},
+                 {2, 2, MAX_REGISTERS + 1, 0}};
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        int64_t program[MOST > MAX_REGISTERS + 8 ? MOST : MAX_REGISTERS + 8] = {0}, at;
+        const int64_t n = copies(program, cases[k].n_params, cases[k].n_rows, cases[k].n_vectors);
+        /* Counts are at most the room, of which the program need not use all. */
+        const int64_t room = (int64_t)(sizeof program / sizeof *program);
+        CHECK(n <= room);
+        CHECK_INT(pyspec_formula_is_sound(program, room, cases[k].n_params, &at), cases[k].is_sound);
+    }
+}
+
+/* Outputs are registers too: what was written there may be read, the value and the partials alike. */
+static void test_outputs_are_read(void)
+{
+    int64_t program[ROOM], at;
+    const int64_t n = copies(program, 2, 2, 1), first = FORMULA_HEAD;
+    program[first + FORMULA_WORDS] = program[first + 2 * FORMULA_WORDS] = RPN_NEG;
+    program[first + FORMULA_WORDS + 2] = 3;     /* the value         */
+    program[first + 2 * FORMULA_WORDS + 2] = 4; /* the first partial */
+    CHECK(pyspec_formula_is_sound(program, n, 2, &at));
+    for (int isa = 0; isa < N_ISA; isa++) {
+        enum { VECTORS = FORMULA_CHUNK + 3 };
+        double x[VECTORS * L], params[2 * L] = {0}, value[VECTORS * L], by[2][VECTORS * L];
+        double registers[(2 + FORMULA_CHUNK) * L], *const partials[] = {by[0], by[1]};
+        for (int i = 0; i < VECTORS * L; i++)
+            x[i] = 0.5 * i - 3.0;
+        const pyspec_block b = {.n = VECTORS, .n_valid = VECTORS * L, .across = 1, .x = x,
+                                .program = program, .registers = registers};
+        if (!pyspec_isa_supported(isa))
+            continue;
+        CHECK(formula_registers(program) <= (int64_t)(sizeof registers / sizeof *registers));
+        pyspec_formula_kernels[isa](&b, params, value, partials);
+        for (int i = 0; i < VECTORS * L; i++)
+            CHECK(value[i] == x[i] && by[0][i] == -x[i] && by[1][i] == x[i]);
+    }
+}
+
 int main(int argc, char **argv)
 {
     unit_test = "random programs";
     test_random_programs(argc > 1 ? atol(argv[1]) : 20000);
     for (int k = 0; k < 50; k++)
         RUN(test_refusals);
+    RUN(test_too_many_registers);
+    RUN(test_outputs_are_read);
     return REPORT;
 }

@@ -348,6 +348,77 @@ static void test_lanes(void)
         }
 }
 
+/* Times of one row in all lanes: those whose onset, height or rates differ from the first are told apart. */
+static void test_lanes_of_a_row(void)
+{
+    static double x[TIMES * L], value[TIMES * L];
+    const int64_t changed[] = {-1, 0, 1, 5}; /* nothing, the height, a rate, the onset */
+    double params[MAX_PARAMS * L], times[TIMES], own[TIMES];
+    const program p = branched(1, 0);
+    times_from(-0.5, 0.4, times);
+    for (int64_t i = 0; i < TIMES * L; i++)
+        x[i] = times[i / L];
+    for (size_t k = 0; k < sizeof changed / sizeof *changed; k++) {
+        program other = p;
+        if (changed[k] >= 0)
+            other.params[changed[k]] *= 1.5;
+        for (int64_t j = 0; j < p.words[1]; j++)
+            for (int64_t l = 0; l < L; l++)
+                params[j * L + l] = (l == L - 2 ? other : p).params[j];
+        const pyspec_block b = {.n = TIMES, .n_valid = TIMES * L, .across = 1, .x = x,
+                                .program = p.words};
+        k_scheme(&b, params, value, NULL);
+        for (int64_t l = 0; l < L; l++) {
+            const program *alone = l == L - 2 ? &other : &p;
+            CHECK_INT(run_program(alone, p.words[0], times, own, NULL), STATUS_OK);
+            for (int i = 0; i < TIMES; i++)
+                CHECK(own[i] == value[i * L + l]);
+        }
+    }
+}
+
+/* Derivatives that nobody wants are left out, and change none of the others. */
+static void test_some_slopes(void)
+{
+    static double all[MAX_PARAMS][TIMES], some[MAX_PARAMS][TIMES];
+    double times[TIMES], value[TIMES], *to[MAX_PARAMS] = {NULL};
+    const program p = branched(1, 1);
+    times_from(-0.5, 0.4, times);
+    CHECK_INT(run_program(&p, p.words[0], times, value, all), STATUS_OK);
+    for (int64_t k = 0; k < p.words[1]; k += 2)
+        to[k] = some[k];
+    CHECK_INT(pyspec_scheme(p.words, p.words[0], 1, TIMES, times, p.params, value, to), STATUS_OK);
+    for (int64_t k = 0; k < p.words[1]; k++)
+        for (int i = 0; i < TIMES; i++)
+            CHECK(some[k][i] == (k % 2 ? 0.0 : all[k][i]));
+}
+
+/* A block in which every state leads to every other is not what a checked scheme has: its pairs do not
+ * fit, and what is computed of it means nothing, but stays in its memory. */
+static void test_a_block_with_too_many_pairs(void)
+{
+    int64_t words[SCHEME_HEAD + 3 * MAX_STEPS + 4] = {0}, *word = words + SCHEME_HEAD, at, n_steps = 0;
+    double times[TIMES], value[TIMES];
+    const double params[] = {1.0, 0.7, 0.1};
+    times_from(-0.5, 0.4, times);
+    for (int64_t i = 0; i < MAX_STATES; i++)
+        for (int64_t j = i + 1; j < MAX_STATES && n_steps < MAX_STEPS; j++, n_steps++, word += 3) {
+            word[0] = i;
+            word[1] = j;
+            word[2] = 1;
+        }
+    const int64_t start[] = {0, -1, word_of(1.0), MAX_STATES};
+    memcpy(word, start, sizeof start);
+    const int64_t n = word + 4 - words;
+    const int64_t head[SCHEME_HEAD] = {n, 3, MAX_STATES, 0, 0, n_steps, 1, 1};
+    memcpy(words, head, sizeof head);
+    CHECK(pyspec_scheme_is_sound(words, n, 3, &at));
+    CHECK(n_steps > MAX_STATES);
+    CHECK_INT(pyspec_scheme(words, n, 1, TIMES, times, params, value, NULL), STATUS_OK);
+    for (int i = 0; i < TIMES && times[i] < params[2]; i++)
+        CHECK(value[i] == 0.0);
+}
+
 static void test_refusals(void)
 {
     double times[TIMES] = {0}, value[TIMES];
@@ -407,6 +478,9 @@ int main(void)
     RUN(test_coinciding_rates);
     RUN(test_standing_populations);
     RUN(test_lanes);
+    RUN(test_lanes_of_a_row);
+    RUN(test_some_slopes);
+    RUN(test_a_block_with_too_many_pairs);
     RUN(test_refusals);
     RUN(test_random_programs);
     return REPORT;

@@ -196,6 +196,32 @@ static void other_sums_take_the_general_walk(void)
     free_world(w);
 }
 
+/* Chunks are whole strips, and the sums those of one thread. */
+static void a_team_changes_no_bits(void)
+{
+    enum { N_SUMS = 12 };
+    world *w = make_world(1, BY_X, BY_ROW);
+    const int64_t n_state = pyspec_team_size();
+    pyspec_normal sums[N_SUMS];
+    double *state = make_work((n_state + 63) / 64 * 64);
+    pyspec_team team = {.n_threads = 1, .sums = sums, .n_sums = N_SUMS, .state = state,
+                        .n_state = n_state};
+    for (int k = 0; k < N_SUMS; k++)
+        make_sums(&sums[k], PYSPEC_FORM_GRAM, w->plan->n_theta, PYSPEC_NORMAL_NODES, ORDER);
+    CHECK_INT(pyspec_team_begin(&team), STATUS_OK);
+    for (int form = 0; form <= PYSPEC_FORM_GRAM; form++) {
+        double *alone = sum_apart(w, form, NULL), *together = sum_apart(w, form, &team);
+        CHECK(all_same(alone, together, form ? triangle_size(ORDER) : 1));
+        free(alone);
+        free(together);
+    }
+    CHECK_INT(pyspec_dismiss(&team), STATUS_OK);
+    for (int k = 0; k < N_SUMS; k++)
+        free_sums(&sums[k]);
+    free(state);
+    free_world(w);
+}
+
 static void without_data_there_are_no_sums(void)
 {
     world *w = make_world(1, EVEN, EVEN);
@@ -218,6 +244,7 @@ int main(void)
     RUN_ALL(data_may_be_stored_in_any_way);
     RUN_ALL(spectra_may_stand_still);
     RUN(other_sums_take_the_general_walk);
+    RUN_ALL(a_team_changes_no_bits);
     RUN(without_data_there_are_no_sums);
     return REPORT;
 }

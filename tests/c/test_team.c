@@ -87,7 +87,10 @@ static void threads_change_no_bits(void)
         CHECK_INT(pyspec_sum_parts(c.parts, N_PARTS, form, order, &team, together), STATUS_OK);
         CHECK(all_same(alone, together, triangle_size(order)));
     }
-    c.models[1].g.problem.data = NULL; /* the failure of one task is that of the call */
+    c.calls[1].prepared_size--; /* the failure of one task is that of the call */
+    CHECK_INT(pyspec_sum_parts(c.parts, N_PARTS, 1, order, &team, together), STATUS_WORK);
+    c.calls[1].prepared_size++;
+    c.models[1].g.problem.data = NULL;
     CHECK_INT(pyspec_sum_parts(c.parts, N_PARTS, 1, order, &team, together), STATUS_DATA);
     team.n_sums = N_PARTS - 1;
     CHECK_INT(pyspec_sum_parts(c.parts, N_PARTS, 1, order, &team, together), STATUS_OUTPUT);
@@ -169,6 +172,34 @@ static void problems_side_by_side_change_no_bits(void)
     check_side_by_side(MODEL_2D, COLUMNS_NONE);
     check_side_by_side(MODEL_AUX, COLUMNS_TURNED);
     check_side_by_side(MODEL_TRACE, COLUMNS_NONE);
+    check_side_by_side(MODEL_1D, COLUMNS_NONE);
+}
+
+/* Rows with weights stand before rows without in one tile: the others count by 1. */
+static void weights_may_end_within_a_tile(void)
+{
+    crowd c;
+    begin_crowd(&c, MODEL_2D, COLUMNS_MIXED, PYSPEC_PREPARE_SLOPES);
+    const int64_t order = c.models[0].plan->n_theta + 1, first = c.models[1].g.problem.row_end;
+    const pyspec_part parts[2] = {c.parts[1], c.parts[0]};
+    double *alone[2];
+    CHECK(first % L != 0 && c.models[1].g.problem.weight && !c.models[0].g.problem.weight);
+    for (int k = 0; k < 2; k++) {
+        parts[k].normal->form = PYSPEC_FORM_GRAM;
+        CHECK_INT(pyspec_prepare(parts[k].call, PYSPEC_PREPARE_SLOPES | PYSPEC_PREPARE_SHARED),
+                  STATUS_OK);
+        CHECK_INT(pyspec_accumulate_many(&parts[k], 1), STATUS_OK);
+        alone[k] = collected(parts[k].normal);
+        parts[k].normal->n_nodes = 0;
+    }
+    CHECK_INT(pyspec_accumulate_many(parts, 2), STATUS_OK);
+    for (int k = 0; k < 2; k++) {
+        double *together = collected(parts[k].normal);
+        CHECK(all_same(alone[k], together, triangle_size(order)));
+        free(together);
+        free(alone[k]);
+    }
+    end_crowd(&c);
 }
 
 /* Prepared, summed and collected in one call. */
@@ -236,7 +267,7 @@ static void rows_side_by_side_share_their_axes(void)
     begin_crowd(&c, MODEL_AUX, COLUMNS_NONE, PYSPEC_PREPARE_SLOPES);
     for (int k = 0; k < N_PARTS; k++)
         c.sums[k].form = PYSPEC_FORM_GRAM;
-    for (int what = 0; what < 6; what++) {
+    for (int what = 0; what < 8; what++) {
         pyspec_problem *q = &c.models[1].g.problem;
         const pyspec_problem problem = *q;
         const pyspec_call call = c.calls[1];
@@ -255,6 +286,10 @@ static void rows_side_by_side_share_their_axes(void)
             q->aux = other;
         if (what == 5)
             q->aux_weight = other;
+        if (what == 6)
+            q->aux = NULL;
+        if (what == 7)
+            q->aux_weight = NULL;
         if (pyspec_isa_supported(c.calls[1].isa))
             CHECK_INT(pyspec_accumulate_many(c.parts, N_PARTS), STATUS_SHARED);
         *q = problem;
@@ -282,6 +317,18 @@ static void side_by_side_refuses_what_does_not_fit(void)
     c.sums[2].form = PYSPEC_FORM_FISHER;
     CHECK_INT(pyspec_accumulate_many(c.parts, N_PARTS), STATUS_SHARED);
     c.sums[2].form = PYSPEC_FORM_GRAM;
+    c.sums[1].order--;
+    CHECK_INT(pyspec_accumulate_many(c.parts, N_PARTS), STATUS_ORDER);
+    c.sums[1].order++;
+    c.calls[0].work_size--;
+    CHECK_INT(pyspec_accumulate_many(c.parts, N_PARTS), STATUS_WORK);
+    c.calls[0].work_size++;
+    c.sums[1].capacity = 2;
+    CHECK_INT(pyspec_accumulate_many(c.parts, N_PARTS), STATUS_OUTPUT);
+    CHECK_INT(c.sums[2].n_nodes, 0); /* nothing behind it was summed */
+    c.sums[1].capacity = PYSPEC_NORMAL_NODES;
+    for (int k = 0; k < N_PARTS; k++)
+        c.sums[k].n_nodes = 0;
     c.theta[2][0] += 1.0;
     CHECK_INT(pyspec_accumulate_many(c.parts, N_PARTS), STATUS_PREPARED);
     end_crowd(&c);
@@ -291,6 +338,7 @@ int main(void)
 {
     RUN_ALL(threads_change_no_bits);
     RUN_ALL(problems_side_by_side_change_no_bits);
+    RUN_ALL(weights_may_end_within_a_tile);
     RUN(one_call_sums_many);
     RUN(what_many_sums_refuse);
     RUN(rows_side_by_side_share_their_axes);

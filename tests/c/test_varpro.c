@@ -140,6 +140,32 @@ static void both_ways_give_the_same_sums(void)
     free_world(w);
 }
 
+/* Each of these alone takes the loop for groups on their own, and says what the problem said before:
+ * arrays that are the same for all groups, no bounds, derivatives written out. */
+static void what_is_said_twice_changes_no_sums(void)
+{
+    for (int full = 0; full < 2; full++)
+        for (int what = 0; what < 7; what++) {
+            world *w = make_world(1, 0);
+            double sums[6];
+            w->q.full = full;
+            CHECK_INT(pyspec_project(&w->q), STATUS_OK);
+            memcpy(sums, w->triangle, sizeof sums);
+            w->q.basis_group = what == 0 ? POINTS : 0;
+            w->q.slopes_group = what == 1 ? POINTS : 0;
+            w->q.offset_group = what == 2 ? POINTS : 0;
+            w->q.factors_group = what == 3 ? SLOPES : 0;
+            w->q.bounded = what == 4 ? w->bounded : NULL;
+            w->q.residual = what == 5 ? &w->residual[0][0][0] : NULL;
+            w->q.jacobian = what == 6 ? &w->jacobian[0][0][0][0] : NULL;
+            CHECK_INT(pyspec_project(&w->q), STATUS_OK);
+            check_normal_equations(w);
+            for (int k = 0; k < 6; k++)
+                CHECK(fabs(w->triangle[k] - sums[k]) < 1e-11 * fabs(sums[5]));
+            free_world(w);
+        }
+}
+
 /* What a slope is the derivative of: a basis function or the offset. */
 static double *target_of(world *w, int64_t s)
 {
@@ -325,6 +351,63 @@ static void a_column_that_turns_negative_leaves(void)
     }
 }
 
+/* Least squares over the columns that are on, by elimination in the normal equations. */
+static void solve_on(int64_t n, const double *r, const double *b, const double *on, long double *c)
+{
+    long double a[PYSPEC_LINEAR_MOST][PYSPEC_LINEAR_MOST + 1] = {{0.0L}};
+    for (int64_t j = 0; j < n; j++) {
+        for (int64_t k = 0; k < n; k++)
+            for (int64_t i = 0; i <= (j < k ? j : k); i++)
+                a[j][k] += on[j] * on[k] * (long double)r[i * n + j] * (long double)r[i * n + k];
+        for (int64_t i = 0; i <= j; i++)
+            a[j][n] += on[j] * (long double)r[i * n + j] * (long double)b[i];
+        a[j][j] += on[j] > 0.0 ? 0.0L : 1.0L;
+    }
+    for (int64_t k = 0; k < n; k++)
+        for (int64_t j = k + 1; j < n; j++) {
+            const long double factor = a[j][k] / a[k][k];
+            for (int64_t i = k; i <= n; i++)
+                a[j][i] -= factor * a[k][i];
+        }
+    for (int64_t k = n - 1; k >= 0; k--) {
+        c[k] = a[k][n];
+        for (int64_t i = k + 1; i < n; i++)
+            c[k] -= a[k][i] * c[i];
+        c[k] /= a[k][k];
+    }
+}
+
+/* Columns that are much alike, of which several turn negative at once: those that are left in the end
+ * are positive, and the square would rise with any of the others. */
+static void several_columns_leave_at_once(void)
+{
+    enum { N = 6 };
+    const uint8_t bounded[N] = {1, 1, 1, 1, 1, 1};
+    for (int64_t turn = 0; turn < 3000; turn++) {
+        double r[N * N] = {0.0}, b[N], on[N];
+        long double c[N];
+        for (int64_t i = 0; i < N; i++) {
+            on[i] = 1.0;
+            b[i] = number(13 * turn + i) + (i == 0 ? 2.0 : 0.0);
+            for (int64_t j = i; j < N; j++)
+                r[i * N + j] = i == 0 ? 1.0 : 0.3 * number(71 * turn + N * i + j + 5000);
+            r[i * N + i] += copysign(0.05, r[i * N + i]);
+        }
+        pyspec_nonnegative(N, r, b, bounded, on);
+        solve_on(N, r, b, on, c);
+        for (int64_t j = 0; j < N; j++) {
+            long double slope = 0.0L;
+            for (int64_t i = 0; i <= j; i++) {
+                long double rest = b[i];
+                for (int64_t k = i; k < N; k++)
+                    rest -= on[k] * r[i * N + k] * c[k];
+                slope += r[i * N + j] * rest;
+            }
+            CHECK(on[j] > 0.0 ? c[j] > 0.0L : slope < 1e-9L);
+        }
+    }
+}
+
 #define REFUSED(status, field, ...)                                                                \
     do {                                                                                           \
         const pyspec_linear good = w->q;                                                           \
@@ -384,6 +467,7 @@ int main(void)
 {
     RUN_ALL(amplitudes_are_those_of_least_squares);
     RUN_ALL(both_ways_give_the_same_sums);
+    RUN_ALL(what_is_said_twice_changes_no_sums);
     RUN_ALL(slopes_are_those_of_the_projected_residual);
     RUN_ALL(amplitudes_are_held_at_zero);
     RUN_ALL(combinations_are_switched_off_and_nan_is_not_hidden);
@@ -391,6 +475,7 @@ int main(void)
     RUN_ALL(nothing_has_to_move);
     RUN(active_sets_are_optimal);
     RUN(a_column_that_turns_negative_leaves);
+    RUN(several_columns_leave_at_once);
     RUN(what_is_refused);
     return REPORT;
 }
