@@ -1,6 +1,7 @@
 /* test_convolve.c: the convolution step against the double sum that defines it: every kernel,
  * even and uneven axes, widths from far below a step to far beyond the axis, NaN. */
 #include "plans.h"
+#include "run.h"
 #include "unit.h"
 
 #include <stdlib.h>
@@ -115,6 +116,65 @@ static void a_narrow_kernel_changes_nothing(void)
         }
 }
 
+/* A kernel whose sides are not alike: a decay towards earlier samples, summed in one sweep, and a box
+ * towards later ones, summed over its band. No row of the table has such sides yet. */
+static double lopsided(double d, double width)
+{
+    return d >= 0.0 ? exp(-d / width) : d >= -0.5 * width ? 1.0 : 0.0;
+}
+
+static double decay_mass(double away, double width)
+{
+    return width * exp(-away / width);
+}
+
+static double box_mass(double away, double width)
+{
+    return away < 0.5 * width ? 0.5 * width - away : 0.0;
+}
+
+static void k_lopsided(const pyspec_block *b, const double *params, double *value,
+                       double *const *partials)
+{
+    (void)partials;
+    for (int64_t i = 0; i < b->n * L; i++)
+        value[i] = lopsided(b->x[i], params[0]);
+}
+
+static double lopsided_sum(double width, int64_t n, const double *t, const double *y, int64_t i)
+{
+    const double left = decay_mass(t[i] - t[0], width), right = box_mass(t[n - 1] - t[i], width);
+    double sum = left * y[0] + right * y[n - 1], norm = left + right;
+    for (int64_t j = 0; j < n; j++) {
+        const double w = 0.5 * (t[j + 1 < n ? j + 1 : j] - t[j > 0 ? j - 1 : j]);
+        sum += w * lopsided(t[i] - t[j], width) * y[j];
+        norm += w * lopsided(t[i] - t[j], width);
+    }
+    return sum / norm;
+}
+
+static void sides_need_not_be_alike(void)
+{
+    static const conv_kernel sides = {{{decay_mass, 0.0, 1}, {box_mass, 0.5, 0}}};
+    const op_row op = {.name = "lopsided", .kernels = {k_lopsided}, .conv = {&sides}, .jumps = ""};
+    const double widths[] = {0.07, 0.5, 9.0, 120.0};
+    const int64_t stride = round_up(MAX_N, L) + L;
+    double t[MAX_N], y[MAX_N], *signal = make_work(stride * (int64_t)sizeof *signal);
+    double *scratch = make_work(CONVOLVE_ROWS * stride * (int64_t)sizeof *scratch);
+    for (int axis = 0; axis < N_AXES; axis++)
+        for (int k = 0; k < 4; k++) {
+            const convolution c = {&op, 0, widths[k], MAX_N, t, scratch, NULL, stride};
+            set_axis(axis, MAX_N, t);
+            set_signal(MAX_N, y);
+            memcpy(signal, y, sizeof y);
+            pyspec_convolve(&c, &signal, 1, NULL);
+            for (int64_t i = 0; i < MAX_N; i++)
+                CHECK(fabs(signal[i] - lopsided_sum(widths[k], MAX_N, t, y, i)) < 1e-12);
+        }
+    free(scratch);
+    free(signal);
+}
+
 static void only_positive_widths_are_defined(void)
 {
     const double widths[] = {0.0, -1.0, (double)NAN, -(double)INFINITY};
@@ -193,6 +253,7 @@ int main(void)
     RUN_ALL(a_narrow_kernel_changes_nothing);
     RUN_ALL(only_positive_widths_are_defined);
     RUN_ALL(one_nan_spreads_to_every_sample);
+    RUN(sides_need_not_be_alike);
     RUN(the_order_of_the_nodes_counts);
     return REPORT;
 }
