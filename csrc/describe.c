@@ -110,9 +110,10 @@ int pyspec_count_params(const op_row *op, int *n_required)
 
 int pyspec_has_height(const op_row *op)
 {
-    const size_t n = strcspn(op->params, ",");
+    const char *end = strchr(op->params, ',');
+    const size_t n = end ? (size_t)(end - op->params) : strlen(op->params);
     const int may_have = op->kind == KIND_PEAK || op->kind == KIND_RESOLVED;
-    return may_have && strlen(op->linear) == n && !strncmp(op->linear, op->params, n);
+    return may_have && strlen(op->linear) == n && !memcmp(op->linear, op->params, n);
 }
 
 int pyspec_is_linear_in_spectrum(const op_row *op)
