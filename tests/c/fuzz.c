@@ -34,12 +34,14 @@ enum {
     HAS_CHUNK,
     HAS_FORMULA,
     HAS_SEPARABLE,
+    HAS_SCHEME,
     N_FEATURES
 };
 static const char *const feature_names[N_FEATURES] = {
     "LAW",     "BASE",     "EXPRESSION",         "COMPONENT",       "ADD",              "CONVOLVE",
     "PROFILE", "EXTERNAL", "repeated component", "trace as result", "Poisson deviance",
-    "own columns", "height alone moves", "chunk", "formula", "shapes times traces"};
+    "own columns", "height alone moves", "chunk", "formula", "shapes times traces",
+    "scheme"};
 
 typedef struct tally {
     long long accepted, executed, jacobians, windows, compared, finite, different;
@@ -56,8 +58,10 @@ static void count_features(const pyspec_plan *plan, const pyspec_problem *q, tal
         has[HAS_REPEAT] |= node->step == PYSPEC_STEP_COMPONENT && node->repeat > 1;
         has[HAS_SHAPE] |= node->step == PYSPEC_STEP_COMPONENT && node->flags & PYSPEC_FLAG_SHAPE;
     }
-    for (int64_t k = 0; k < plan->n_nodes; k++)
+    for (int64_t k = 0; k < plan->n_nodes; k++) {
         has[HAS_FORMULA] |= plan_nodes(plan)[k].op == PYSPEC_OP_FORMULA;
+        has[HAS_SCHEME] |= plan_nodes(plan)[k].op == PYSPEC_OP_SCHEME;
+    }
     has[HAS_SEPARABLE] = plan->separable >= 0;
     has[HAS_COLUMNS] = plan->columns >= 0;
     has[HAS_TRACE] = plan->trace >= 0;

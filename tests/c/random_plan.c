@@ -1,4 +1,5 @@
 #include "random_formula.h"
+#include "random_scheme.h"
 
 #include <math.h>
 #include <stddef.h>
@@ -126,12 +127,29 @@ static pyspec_node *random_formula_call(rng *r, plan_builder *b, int step, int f
     return node;
 }
 
+/* A law that is the population of a state of a kinetic scheme. */
+static pyspec_node *random_scheme_call(rng *r, plan_builder *b, int flags, int target, known k)
+{
+    int64_t program[MOST_SCHEME_WORDS];
+    int rows[MAX_PARAMS];
+    const int n_rates = (int)below(r, MOST_SCHEME_RATES + 1), under = chance(r, 30);
+    const int n = 2 + n_rates + under;
+    random_rows(r, b, rows, n, n, k, NONE_MOVES);
+    const int n_code = (int)random_scheme(r, program, n_rates, under);
+    pyspec_node *node =
+        add_formula(b, PYSPEC_STEP_LAW, flags, target, n, rows, n_code, program);
+    node->op = PYSPEC_OP_SCHEME;
+    return node;
+}
+
 /* A node that calls a function with random rows; one that may be left out often is. */
 static pyspec_node *random_call(rng *r, plan_builder *b, int step, int flags, int target, known k,
                                 may_move what)
 {
     int rows[MAX_PARAMS], n_required, op = random_op(r, step);
     int n = pyspec_count_params(&pyspec_op_table[op], &n_required);
+    if (step == PYSPEC_STEP_LAW && chance(r, 10))
+        return random_scheme_call(r, b, flags, target, k);
     if (step != PYSPEC_STEP_CONVOLVE && chance(r, 10))
         return random_formula_call(r, b, step, flags, target, k, what);
     if (what == HEIGHT_MOVES && !pyspec_has_height(&pyspec_op_table[op]))

@@ -23,7 +23,7 @@ _PLAIN = ("-O0", "-fPIC", "-fvisibility=default", "-w", f'-DPYSPEC_FINGERPRINT="
 _SANITIZED = (*_PLAIN, "-O1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-g1")
 _HELP = (
     "plans.c", "sums.c", "models.c", "solve_problems.c", "naive.c", "random_plan.c",
-    "random_formula.c",
+    "random_formula.c", "random_scheme.c",
 )  # fmt: skip
 _FUZZ = ("fuzz.c", "fuzz_sums.c", "random_problem.c", "guided.c", "verdicts.c")
 
