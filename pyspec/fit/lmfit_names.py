@@ -10,6 +10,8 @@ import numpy.typing as npt
 
 from pyspec.errors import FitError
 from pyspec.fit.components import every_component
+from pyspec.fit.linear import Amplitudes, LinearProblem
+from pyspec.fit.linear.parts import linear_components
 from pyspec.fit.mcmc import MC, MCMCResult, sample
 from pyspec.fit.problem import FitProblem
 from pyspec.fit.solve.outcome import NativeOutcome
@@ -54,6 +56,8 @@ class Result(Protocol):
     def model(self) -> Model: ...
     @property
     def measurement(self) -> Measurement: ...
+    @property
+    def linear(self) -> Amplitudes | None: ...
     def curve(self, at: str = "best") -> Array: ...
 
 
@@ -153,13 +157,16 @@ class LmfitNames:
         """Every component on its own, name → an array of the shape of `fit`, in file order; they
         add up to `fit`, within rounding.
 
-        Raises :class:`FitError` for a trace, whose kernels act on laws and add nothing themselves.
+        Raises :class:`FitError` for a trace, whose kernels act on laws and add nothing themselves,
+        and where a component reads the spectrum of lines whose amplitudes are free.
         """
         if self.is_trace:
             raise FitError(
                 f"{self.model_name} is a trace: its kernels act on its laws, so these do not add "
                 "up; see result.fit"
             )
+        if isinstance(self.problem, LinearProblem) and self.linear is not None:
+            return linear_components(self.problem, self.theta, self.linear)
         return every_component(self.model, self.values, self.measurement, self.backend)
 
     def plot(self: Result, **options: Any) -> Any:

@@ -141,7 +141,7 @@ def at_bound(value: float, low: float, high: float, start: float) -> str:
 
 
 def followers(
-    order: Sequence[Par], values: Mapping[str, float]
+    parameters: Mapping[str, Par], order: Sequence[Par], values: Mapping[str, float]
 ) -> dict[str, tuple[float, dict[str, float]]]:
     """Value and gradient of every expression parameter, through chains of expressions; `order` has
     each of these after those it refers to.
@@ -162,7 +162,7 @@ def followers(
             for leaf, own in inner[used][1].items():
                 gradient[leaf] = gradient.get(leaf, 0.0) + float(chain_product(slope, own))
         done[par.name] = float(value), gradient
-    return done
+    return {name: done[name] for name in parameters if name in done}
 
 
 def propagate(gradient: Mapping[str, float], names: Sequence[str], covar: Array) -> float:

@@ -177,8 +177,7 @@ class FitProblem:
 
     def followers(self, values: Mapping[str, float]) -> dict[str, tuple[float, dict[str, float]]]:
         """Value and gradient of every expression parameter, in the order of the parameters."""
-        found = followers(self._following, values)
-        return {name: found[name] for name in self.parameters if name in found}
+        return followers(self.parameters, self._following, values)
 
     def expression(self, name: str) -> str:
         """The text of an expression parameter."""
@@ -241,17 +240,14 @@ class FitProblem:
 
     def run(self, theta: Array, *, whole: bool = False) -> Array:
         """The model over the window at `theta`, or over the whole axes."""
-        executor = self.executor
-        if whole:
-            executor = make_executor(self.model, None, self.backend)
+        executor = make_executor(self.model, None, self.backend) if whole else self.executor
         return np.asarray(executor.run(theta, self.fixed))
 
     def derivatives(self, theta: Array, bounds: Sequence[tuple[float, float]]) -> Array:
         """(n_free, n_residuals) derivatives of the residual: exact where the executor knows them,
         by central differences elsewhere; constant ones of these are computed once."""
         can = self.executor.capabilities
-        columns = list(range(len(self.names)))
-        exact: Array | None = None
+        columns, exact = list(range(len(self.names))), None
         if can.jacobian:
             columns = sorted({*can.unknown_columns, *self._switched_off})
             exact = self.executor.jacobian(theta, self.fixed, known_only=True)
@@ -333,8 +329,7 @@ class FitProblem:
         in which chi² falls."""
         free = list(range(len(self.names)))
         if self.in_c:
-            executor: Any = self.executor
-            factor = unpack(executor.normal(theta, self.fixed, "factor"), symmetric=False)
+            factor = unpack(self.executor.normal(theta, self.fixed, "factor"), symmetric=False)
             root, downhill = factor[:, :-1], factor[:, :-1].T @ factor[:, -1]
         else:
             columns = -self.derivatives(theta, bounds)

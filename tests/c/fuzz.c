@@ -19,6 +19,9 @@
 
 /* Accepted plans beyond these sizes are counted, but not executed. */
 enum { MAX_RUN_X = 4096, MAX_RUN_ROWS = 1024 };
+/* To run a plan takes 50 times as long as to check it. A run that learns executes every second plan
+ * that is accepted, and one in ten of those with more samples of an auxiliary axis than that. */
+enum { MANY_AUX = 12 };
 static const int64_t MAX_RUN_WORK = (int64_t)1 << 22;
 
 /* Whether plans that reach new branches are kept. */
@@ -178,7 +181,7 @@ static void execute(rng *r, const pyspec_plan *plan, pyspec_problem *q, int hone
         free(run_entry(RUN_JACOBIAN, plan, q, theta, &status));
         CHECK_INT(status, STATUS_OK);
         count->jacobians++;
-        if (!learns || chance(r, 50))
+        if (!learns || chance(r, 25))
             run_sums(r, plan, q, theta, whole && honest && !hostile, count);
     }
     release(&owned);
@@ -247,7 +250,8 @@ static void judge(rng *r, pyspec_plan *plan, int64_t size, pyspec_problem *probl
         count->accepted++;
         count_features(plan, problem, count);
         if (problem->n_x <= MAX_RUN_X && problem->n_rows <= MAX_RUN_ROWS &&
-            pyspec_work_size(plan, problem) <= MAX_RUN_WORK)
+            pyspec_work_size(plan, problem) <= MAX_RUN_WORK &&
+            (!learns || chance(r, plan->n_aux <= MANY_AUX ? 50 : 10)))
             execute(r, plan, problem, !mutated, count);
     }
     count->kept += learns && guided_end(plan, size, &given, status == STATUS_OK);

@@ -130,7 +130,7 @@ int guided_is_same(int which)
 
 pyspec_plan *guided_pick(rng *r, int64_t *size)
 {
-    const int accepted = n_plans[1] && (!n_plans[0] || chance(r, 85));
+    const int accepted = n_plans[1] && (!n_plans[0] || chance(r, 60));
     return plan_of(&plans[accepted][below(r, n_plans[accepted])], size);
 }
 

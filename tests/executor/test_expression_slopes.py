@@ -48,8 +48,10 @@ class Slopes:
 
     def of_follower(self, a: float, b: float) -> dict[str, float]:
         """Those that a follower's standard error is propagated with."""
-        found = followers(self.model.resolution_order(), {"a": a, "b": b})["Offset_y0"][1]
-        return {name: found.get(name, 0.0) for name in ("a", "b")}
+        model = self.model
+        found = followers(model.parameters, model.resolution_order(), {"a": a, "b": b})
+        slopes = found["Offset_y0"][1]
+        return {name: slopes.get(name, 0.0) for name in ("a", "b")}
 
 
 def fitted_slopes(text: str, a: float, b: float) -> dict[str, float]:
@@ -131,7 +133,9 @@ def test_slopes_of_chains_of_expressions() -> None:
     text = MODEL.format(text="0 * c + b", a=0.0, b=1.0) + '  c: ["log(a)"]\n'
     made = load_model(text, "m")
     made.set_axes(energy=ENERGY[:4])
-    found = followers(made.resolution_order(), {"a": 0.0, "b": 1.0})["Offset_y0"][1]
+    found = followers(made.parameters, made.resolution_order(), {"a": 0.0, "b": 1.0})["Offset_y0"][
+        1
+    ]
     assert found["a"] == 0.0
     assert found["b"] == 1.0
 

@@ -311,6 +311,8 @@ def test_shirley_reads_the_line_whose_trace_is_free() -> None:
     assert result.linear is not None
     assert result.values["Shirley_pShirley"] == pytest.approx(0.02, abs=1e-4)
     assert np.allclose(result.linear["Gauss_01_A"], heights, atol=0.02)
+    with pytest.raises(FitError, match=r"Shirley reads the lines.*result\.linear"):
+        result.eval_components()
 
 
 def in_python() -> Model:
@@ -420,3 +422,27 @@ def test_an_unknown_amplitude_is_named() -> None:
 def test_both_axes_cannot_be_free() -> None:
     with pytest.raises(ModelError, match="is a function of energy itself"):
         load_model("m:\n  Offset: {y0: {free: energy}}", "m")
+
+
+BESIDE = """
+decays:
+  constFun: {A: [0.7, True]}
+  gaussIRF: {SD: [0.25, True, 0.01, 2]}
+  expFun: {A: {free: energy}, tau: [1.3, True, 0.1, 10], t0: [0.1, True]}
+  expFun: {A: {free: energy}, tau: [9, True, 1, 100], t0: ["expFun_01_t0"]}
+  stepFun: {A: {free: energy}, t0: ["expFun_01_t0"]}
+"""
+
+
+def test_components_add_up_to_the_fit() -> None:
+    model = load_model(BESIDE, "decays")
+    model.set_axes(energy=ENERGY, time=TIME)
+    result = fit_model(model, Measurement(signal(offset=0.5), columns=(3, 33)))
+    parts = result.eval_components()
+    assert list(parts) == ["constFun_01", "expFun_01", "expFun_02", "stepFun_01"]
+    np.testing.assert_allclose(sum(parts.values()), result.fit, rtol=1e-12, atol=1e-12)
+    np.testing.assert_allclose(parts["constFun_01"], result.values["constFun_01_A"])
+    width, onset = result.values["gaussIRF_SD"], result.values["expFun_01_t0"]
+    assert result.linear is not None
+    want = np.outer(step(TIME, 1.0, onset, width), result.linear["stepFun_01_A"])
+    np.testing.assert_allclose(parts["stepFun_01"], want, rtol=1e-12, atol=1e-14)

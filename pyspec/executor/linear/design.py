@@ -126,6 +126,18 @@ class Designer:
             self._extra.sum(axis=0) if len(self._extra) else None,
         )
 
+    def rest_at(self, theta: Array, fixed: Mapping[str, float]) -> dict[str, Array]:
+        """The components that have an amplitude which is not free, one by one, (n_groups or 1,
+        n_x); of one with free amplitudes too, what it is without these."""
+        found = {}
+        for component in rest_of(self.model):
+            column = self._part(component, numbers_for(component, None))
+            found[component.name] = np.empty((column.n_rows, self.x.size))
+            slopes = np.empty((column.n_slopes, column.n_rows, self.x.size))
+            column.take_room(found[component.name], slopes)
+            column.fill(theta, fixed, self._values.at(theta, fixed, column.followers))
+        return found
+
     def values_at(self, theta: Array, fixed: Mapping[str, float], names: Iterable[str]) -> Known:
         """Parameters by name, with their slopes by places in theta."""
         return self._values.at(theta, fixed, self._values.needed(names))
