@@ -42,9 +42,10 @@ def give_axes(model: Model) -> None:
     """Axes of a few points, so that the model can be lowered."""
     profiled = any(par.profile is not None for par in model.parameters.values())
     moving = [par.dynamics for par in model.parameters.values() if par.dynamics is not None]
+    needs_time = moving or model.is_time_model
     pace = max((dynamics.frequency for dynamics in moving), default=1.0)
     model.set_axes(
         energy=np.linspace(0.0, 1.0, 5),
-        time=np.linspace(-1.0, 2.0, 4) / max(pace, 1.0) if moving else None,
+        time=np.linspace(-1.0, 2.0, 4) / max(pace, 1.0) if needs_time else None,
         aux=np.linspace(0.0, 1.0, 3) if profiled else None,
     )

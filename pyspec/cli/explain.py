@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection
 from pathlib import Path
 from typing import Any
@@ -104,7 +105,9 @@ def _moves(model: Model) -> str:
 
 
 def _moving(model: Model, name: str, seen: frozenset[str] = frozenset()) -> bool:
-    par = model.parameters[name]
+    par = model.parameters.get(name)  # none of the energy, which expressions of free spectra name
+    if par is None:
+        return False
     if par.dynamics is not None:
         return True
     if par.formula is None or name in seen:
@@ -139,7 +142,10 @@ def _parameters(model: Model) -> str:
         note = ""
         if par.formula is not None:
             kind, note, bounds = "tied", f"= {par.expr}", ["", ""]
-        rows.append([name, f"{values[name]:.6g}", kind, *bounds, note])
+        if par.free is not None:
+            kind, note, bounds = "free", f"one for each {par.free.axis}", ["", ""]
+        has_value = par.free is None and not math.isnan(values[name])
+        rows.append([name, f"{values[name]:.6g}" if has_value else "", kind, *bounds, note])
     n_free = len(model.opt_param_names)
     return f"Parameters, {n_free} free\n" + text_table(rows, "<><>><")
 

@@ -207,6 +207,11 @@ class _Builder:
     def _references(self, par: Par) -> None:
         assert par.formula is not None
         for position, name in enumerate(par.formula.names):
+            if name not in self.resolved:
+                raise ModelError(
+                    f"{par.place}: {par.name} depends on the energy, and has a value for each; a "
+                    "fit takes such a model part by part, and there is no one graph of it"
+                )
             self.out.edge(self.resolved[name], self.raw[par.name], EdgeKind.EXPR_REF, position)
 
     def _function(self, component: Component, kind: NodeKind) -> int:

@@ -183,3 +183,29 @@ def test_explain_the_memory(folder: Path, capsys: pytest.CaptureFixture[str]) ->
     each = re.search(r"each further time, scratch of the kernels included: (\d+) bytes", text)
     assert each is not None
     assert int(each[1]) > sum(int(size) for _, _, size in rows)
+
+
+CHIRPED = """
+parameters:
+  onset: [0, True, -1, 1]
+  zero: ["onset + 0.1 * (1 - 500 / energy)"]
+chirped:
+  gaussIRF: {SD: [0.1, True, 0.01, 1]}
+  expFun: {A: {free: energy}, tau: [3, True, 0.1, 30], t0: ["zero"]}
+plain:
+  gaussIRF: {SD: [0.1, True, 0.01, 1]}
+  expFun: {A: {free: energy}, tau: [3, True, 0.1, 30], t0: [0, True]}
+"""
+
+
+def test_explain_knows_free_spectra(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "m.yaml"
+    path.write_text(CHIRPED)
+    assert main(["explain", str(path), "--model", "chirped"]) == 0
+    text = capsys.readouterr().out
+    assert "one for each energy" in text
+    assert "nan" not in text
+    assert main(["explain", str(path), "--model", "chirped", "--graph"]) == 1
+    assert "zero depends on the energy" in capsys.readouterr().err
+    assert main(["explain", str(path), "--model", "plain", "--plan"]) == 0
+    assert "expFun_gaussIRF" in capsys.readouterr().out

@@ -18,6 +18,7 @@ from pyspec import (
     ModelError,
     fit_joint,
     fit_model,
+    fit_slices,
     load_fit,
     save_fit,
 )
@@ -446,3 +447,10 @@ def test_components_add_up_to_the_fit() -> None:
     assert result.linear is not None
     want = np.outer(step(TIME, 1.0, onset, width), result.linear["stepFun_01_A"])
     np.testing.assert_allclose(parts["stepFun_01"], want, rtol=1e-12, atol=1e-14)
+
+
+def test_slices_say_that_a_spectrum_belongs_to_all_times() -> None:
+    model = load_model(DECAYS, "decays")
+    model.set_axes(energy=ENERGY)
+    with pytest.raises(FitError, match=r"expFun_01_A is free along energy.*fit_2d"):
+        fit_slices(model, Measurement(signal()))

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from scipy.linalg import expm
 
-from pyspec._library import call_scheme
+from pyspec._library import KernelCall
 from pyspec.errors import ModelError
 from pyspec.formula import op_of
 
@@ -45,7 +45,7 @@ def _case(scheme: str, rates: str, under: bool):
 def _run(op, params, slopes=True):
     value = np.empty((1, TIMES.size))
     partials = [np.empty((1, TIMES.size)) if slopes else None for _ in op.params]
-    call_scheme(op, TIMES, params[:, None], (value, partials))
+    KernelCall(op, TIMES, np.ascontiguousarray(params[:, None]), value, partials).run()
     return value[0], np.array([one[0] for one in partials]) if slopes else None
 
 
@@ -165,7 +165,7 @@ def test_the_bits_of_the_value_do_not_depend_on_slopes_or_neighbours(scheme: str
         rows[op.params.index("t0")] += [0.0, 0.2, 0.0]
         rows[1] *= [1.0, 1.0, 3.0]
         value = np.empty((3, TIMES.size))
-        call_scheme(op, TIMES, rows, (value, [None] * len(params)))
+        KernelCall(op, TIMES, rows, value, None).run()
         np.testing.assert_array_equal(value[0], alone)
         third = rows[:, 2]
         np.testing.assert_array_equal(value[2], _run(op, third, slopes=False)[0])

@@ -25,6 +25,7 @@ from pyspec.fit.solve.native import native_tolerance
 from pyspec.fit.starts import check_starts
 from pyspec.model import Measurement, Model
 from pyspec.model.digest import checksum
+from pyspec.model.free import free_parameters
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -79,6 +80,12 @@ def fit_slices(
     own = without_intervals(options)
     if series.data is None or series.data.ndim != 2:
         raise FitError(f"{model.name}: slices need data of shape (time, energy)")
+    free = next(iter(free_parameters(model.parameters).values()), None)
+    if free is not None and free.free is not None:
+        raise FitError(
+            f"{model.name}: {free.name} is free along {free.free.axis}, which all times decide "
+            "together; fit them with fit_2d, or give a model with a height of its own"
+        )
     if model.is_time_model or model.dimension != 1:
         raise FitError(f"{model.name}: a slice is one spectrum; give the model no time axis")
     if workers not in ("processes", "threads"):
