@@ -331,13 +331,13 @@ class FitResult(LmfitNames, SlotNames):
         return goodness(*found, weighted=self.problem.is_weighted)
 
     def conf_interval(self, **options: Any) -> Any:
-        """Intervals by profile likelihood: :func:`lmfit.conf_interval`, all free parameters.
+        """Intervals by profile likelihood: :func:`lmfit.conf_interval` with its options, of all
+        free parameters or those of `p_names`. Takes many fits.
 
-        Takes many fits. Raises :class:`FitError` where lmfit cannot find them.
-        """
-        return confidence_intervals(
-            self.minimizer, self.lmfit, len(self.problem.names), self.model_name, **options
-        )
+        Raises :class:`FitError` where lmfit cannot find them, :class:`CallError` for what it does
+        not take."""
+        names = self.problem.names
+        return confidence_intervals(self.minimizer, self.lmfit, names, self.model_name, options)
 
     def to_dataset(self) -> Any:
         """An ``xarray.Dataset``: data, fit, residual on the axes of the window; value, stderr,

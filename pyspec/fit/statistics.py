@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import inspect
 import warnings
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from pyspec.calls import Named
-from pyspec.errors import FitError
+from pyspec.errors import CallError, FitError, suggest
 from pyspec.fit.interrupts import Hold
 
 Array = npt.NDArray[np.float64]
@@ -52,18 +54,21 @@ def goodness(
 
 
 def confidence_intervals(
-    minimizer: Any, outcome: Any, n_free: int, label: str, **options: Any
+    minimizer: Any, outcome: Any, names: Sequence[str], label: str, options: Mapping[str, Any]
 ) -> Any:
-    """:func:`lmfit.conf_interval` of a fit; `options` are those of lmfit.
+    """:func:`lmfit.conf_interval` of a fit with the free parameters `names`; `options` are those of
+    lmfit, `p_names` may be one name.
 
     Raises :class:`FitError` for a fit without minimizer (one file of a joint fit), one with a
-    single free parameter, and where lmfit finds no interval.
+    single free parameter, and where lmfit finds no interval; :class:`CallError` for an option or a
+    name that there is not.
     """
     import lmfit
 
     if minimizer is None:
         raise FitError("this is one file of a joint fit; ask the joint result for intervals")
-    if n_free < 2:
+    options = _checked(options, inspect.signature(lmfit.conf_interval), names)
+    if len(names) < 2:
         raise FitError(
             "a profile likelihood needs two free parameters; with one, use its standard error"
         )
@@ -80,3 +85,27 @@ def confidence_intervals(
         ) from error
     finally:
         account.limit(None, None)
+
+
+def _checked(
+    options: Mapping[str, Any], signature: inspect.Signature, names: Sequence[str]
+) -> dict[str, Any]:
+    """Options as lmfit takes them. Raises :class:`CallError`."""
+    known = [name for name in signature.parameters if name not in ("minimizer", "result")]
+    unknown = next((name for name in options if name not in known), None)
+    if unknown is not None:
+        raise CallError(
+            f"conf_interval has no argument {unknown!r}{suggest(unknown, known)}; there are "
+            f"{', '.join(known)}"
+        )
+    wanted = options.get("p_names")
+    if wanted is None:
+        return dict(options)
+    wanted = [wanted] if isinstance(wanted, str) else list(wanted)
+    lost = next((name for name in wanted if name not in names), None)
+    if lost is not None:
+        raise CallError(
+            f"conf_interval: {lost!r} is no free parameter{suggest(str(lost), list(names))}; there "
+            f"are {', '.join(names)}"
+        )
+    return {**options, "p_names": wanted}

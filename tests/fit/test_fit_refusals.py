@@ -16,7 +16,7 @@ from support.fit_cases import (
     spectrum,
 )
 
-from pyspec.errors import BackendError, FitError
+from pyspec.errors import BackendError, CallError, FitError
 from pyspec.fit import canonical_method, fit_model, known_methods
 from pyspec.model import Measurement, load_dynamics, load_model
 
@@ -126,3 +126,13 @@ def test_numpy_error_state_survives_a_failed_fit() -> None:
     with pytest.raises(FitError):
         fit_model(model, Measurement(data=-np.abs(data_1d()) * 1e3), method="nelder")
     assert np.geterr() == before
+
+
+def test_intervals_of_what_there_is_not() -> None:
+    result = fit_model(spectrum(), Measurement(data=data_1d()))
+    with pytest.raises(CallError, match=r"no argument 'names'.*'p_names'"):
+        result.conf_interval(names=["GLP_01_x0"])
+    with pytest.raises(CallError, match=r"'GLP_01_x' is no free parameter.*'GLP_01_x0'"):
+        result.conf_interval(p_names=["GLP_01_x"])
+    interval = result.conf_interval(p_names="GLP_01_x0", sigmas=[1])
+    assert list(interval) == ["GLP_01_x0"]
