@@ -104,6 +104,10 @@ class Executors:
         self.backend = backend_name(backend)
 
     @cached_property
+    def _is_linear(self) -> bool:
+        return bool(free_parameters(self.model.parameters))
+
+    @cached_property
     def _lowered(self) -> tuple[Lowered, ScheduledPlan]:
         lowered = lower(self.model)
         return lowered, lowered.plan(self.model)
@@ -111,7 +115,7 @@ class Executors:
     def __call__(self, measurement: Measurement | None) -> Executor:
         model, backend = self.model, self.backend
         _check_source(model, measurement, backend)
-        if free_parameters(model.parameters):
+        if self._is_linear:
             check_backend(model, backend)
             make = partial(make_executor, backend=backend)
             return LinearExecutor(model, measurement, make, backend == "compiled")

@@ -1,3 +1,4 @@
+#include "layout_fields.h"
 #include "random_formula.h"
 #include "random_scheme.h"
 
@@ -421,36 +422,14 @@ void mutate_plan(rng *r, pyspec_plan *plan, int64_t plan_size)
             return;
         at = plan->words + below(r, plan->n_words) * (int64_t)sizeof value;
         break;
-    default: { /* a node: the fields as layout.def lists them */
-        static const struct {
-            int offset, size;
-        } fields[] = {
-#define SIZE_i32 4
-#define SIZE_i64 8
-#define SIZE_ptr 8
-#define KEEP_pyspec_node(...) __VA_ARGS__
-#define KEEP_pyspec_plan(...)
-#define KEEP_pyspec_problem(...)
-#define KEEP_pyspec_call(...)
-#define KEEP_pyspec_normal(...)
-#define KEEP_pyspec_part(...)
-#define KEEP_pyspec_solver(...)
-#define KEEP_pyspec_team(...)
-#define KEEP_pyspec_fault(...)
-#define KEEP_pyspec_linear(...)
-#define CONSTANT(name, value)
-#define STRUCT(type, size)
-#define FIELD(type, field, kind, offset, doc) KEEP_##type({offset, SIZE_##kind}, )
-#include "layout.def"
-        };
+    default: { /* a node */
         if (!may_hold(plan->nodes, plan->n_nodes, plan_size))
             return;
-        int64_t k = below(r, (int64_t)(sizeof fields / sizeof *fields));
-        at = plan->nodes + below(r, plan->n_nodes) * (int64_t)sizeof(pyspec_node) +
-             fields[k].offset;
+        const layout_field *field = &node_fields[below(r, COUNT(node_fields))];
+        at = plan->nodes + below(r, plan->n_nodes) * (int64_t)sizeof(pyspec_node) + field->offset;
         if (at > plan_size - (int64_t)sizeof value)
             return;
-        if (fields[k].size == 4) {
+        if (field->kind == KIND_i32) {
             int32_t narrow;
             memcpy(&narrow, memory + at, sizeof narrow);
             narrow = (int32_t)(uint32_t)(uint64_t)odd_integer(r, narrow);

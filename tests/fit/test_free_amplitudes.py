@@ -425,30 +425,6 @@ def test_both_axes_cannot_be_free() -> None:
         load_model("m:\n  Offset: {y0: {free: energy}}", "m")
 
 
-BESIDE = """
-decays:
-  constFun: {A: [0.7, True]}
-  gaussIRF: {SD: [0.25, True, 0.01, 2]}
-  expFun: {A: {free: energy}, tau: [1.3, True, 0.1, 10], t0: [0.1, True]}
-  expFun: {A: {free: energy}, tau: [9, True, 1, 100], t0: ["expFun_01_t0"]}
-  stepFun: {A: {free: energy}, t0: ["expFun_01_t0"]}
-"""
-
-
-def test_components_add_up_to_the_fit() -> None:
-    model = load_model(BESIDE, "decays")
-    model.set_axes(energy=ENERGY, time=TIME)
-    result = fit_model(model, Measurement(signal(offset=0.5), columns=(3, 33)))
-    parts = result.eval_components()
-    assert list(parts) == ["constFun_01", "expFun_01", "expFun_02", "stepFun_01"]
-    np.testing.assert_allclose(sum(parts.values()), result.fit, rtol=1e-12, atol=1e-12)
-    np.testing.assert_allclose(parts["constFun_01"], result.values["constFun_01_A"])
-    width, onset = result.values["gaussIRF_SD"], result.values["expFun_01_t0"]
-    assert result.linear is not None
-    want = np.outer(step(TIME, 1.0, onset, width), result.linear["stepFun_01_A"])
-    np.testing.assert_allclose(parts["stepFun_01"], want, rtol=1e-12, atol=1e-14)
-
-
 def test_slices_say_that_a_spectrum_belongs_to_all_times() -> None:
     model = load_model(DECAYS, "decays")
     model.set_axes(energy=ENERGY)

@@ -12,6 +12,7 @@ import pytest
 
 from pyspec import FitError, fit_model, load_model
 from pyspec.fit import FitResult
+from pyspec.functions.response import expFun_gaussIRF, stepFun_gaussIRF
 from pyspec.model import Measurement, Model, load_dynamics
 
 X = np.linspace(80.0, 90.0, 61)
@@ -34,6 +35,14 @@ LINE = """
 m:
   Offset: {y0: [2, True, 0, 9]}
   Gauss: {A: [5, True, 0, 99], x0: [0, True, -2, 2], SD: [0.5, False]}
+"""
+
+FREE = """
+decays:
+  constFun: {A: [0.5, True]}
+  gaussIRF: {SD: [0.25, True, 0.05, 2]}
+  expFun: {A: {free: energy}, tau: [1.5, True, 0.1, 10], t0: [0, True]}
+  stepFun: {A: {free: energy}, t0: ["expFun_01_t0"]}
 """
 
 
@@ -81,6 +90,23 @@ def test_components_add_up(moves: bool) -> None:
     np.testing.assert_allclose(sum(parts.values()), result.fit, rtol=1e-12)
     if moves:
         assert np.ptp(parts["Gauss_02"].max(axis=1)) > 0.5  # what follows moves along
+
+
+def test_components_of_free_spectra_add_up() -> None:
+    made = load_model(FREE, "decays")
+    made.set_axes(energy=X, time=T)
+    data = 0.7 + np.outer(expFun_gaussIRF(T, 3.0, 2.0, 0.1, 0.3), np.sin(X))
+    data += np.outer(stepFun_gaussIRF(T, 2.0, 0.1, 0.3), np.cos(X))
+    data += np.random.default_rng(0).normal(0, 0.05, data.shape)
+    result = fit_model(made, Measurement(data, columns=(3, 50)))
+    parts = result.eval_components()
+    assert list(parts) == ["constFun_01", "expFun_01", "stepFun_01"]
+    np.testing.assert_allclose(sum(parts.values()), result.fit, rtol=1e-12, atol=1e-12)
+    np.testing.assert_allclose(parts["constFun_01"], result.values["constFun_01_A"])
+    width, onset = result.values["gaussIRF_SD"], result.values["expFun_01_t0"]
+    assert result.linear is not None
+    want = np.outer(stepFun_gaussIRF(T, 1.0, onset, width), result.linear["stepFun_01_A"])
+    np.testing.assert_allclose(parts["stepFun_01"], want, rtol=1e-12, atol=1e-14)
 
 
 def test_plot_is_handed_in(monkeypatch: pytest.MonkeyPatch) -> None:

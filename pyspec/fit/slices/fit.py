@@ -83,8 +83,8 @@ def fit_slices(
     free = next(iter(free_parameters(model.parameters).values()), None)
     if free is not None and free.free is not None:
         raise FitError(
-            f"{model.name}: {free.name} is free along {free.free.axis}, which all times decide "
-            "together; fit them with fit_2d, or give a model with a height of its own"
+            f"{model.name}: {free.name} is free along {free.free.axis}, and found in a fit of all "
+            "times, by fit_2d; slices need a model with a height of its own"
         )
     if model.is_time_model or model.dimension != 1:
         raise FitError(f"{model.name}: a slice is one spectrum; give the model no time axis")
