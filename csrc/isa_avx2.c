@@ -13,6 +13,7 @@
 #include "energy_steps.c"
 #include "formula.c"
 #include "vector_ops.c"
+#include "varpro_shared.c"
 #include "varpro_tiles.c"
 #else
 typedef int pyspec_isa_avx2_is_empty;

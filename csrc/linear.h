@@ -1,4 +1,4 @@
-/* linear.h: what the two files of eliminated amplitudes share. */
+/* linear.h: what the files of eliminated amplitudes share. */
 #ifndef PYSPEC_LINEAR_H
 #define PYSPEC_LINEAR_H
 
@@ -28,8 +28,30 @@ typedef struct linear_work {
     double *square;     /* [L] sum of r r over groups                                  */
 } linear_work;
 
+/* Sums over x of two columns, in four parts which do not wait for one another. */
+static ALWAYS_INLINE void dot_columns(double *restrict sum, const double *a, const double *b, int64_t n)
+{
+    double part[4][L] = {{0.0}};
+    int64_t i = 0;
+    for (; i + 4 <= n; i += 4)
+        for (int m = 0; m < 4; m++)
+            FOR_LANES part[m][l] += a[(i + m) * L + l] * b[(i + m) * L + l];
+    for (; i < n; i++)
+        FOR_LANES part[0][l] += a[AT] * b[AT];
+    FOR_LANES sum[l] = (part[0][l] + part[1][l]) + (part[2][l] + part[3][l]);
+}
+
+static ALWAYS_INLINE double sum_lanes(const double *lanes)
+{
+    double sum = 0.0;
+    FOR_LANES sum += lanes[l];
+    return sum;
+}
+
+/* varpro_tiles.c: any groups. varpro_shared.c: all alike, without weights, for the triangle alone. */
 typedef void linear_run(const pyspec_linear *q, const linear_work *w);
 linear_run pyspec_linear_tiles, pyspec_linear_tiles_avx2, pyspec_linear_tiles_avx512;
+linear_run pyspec_linear_shared, pyspec_linear_shared_avx2, pyspec_linear_shared_avx512;
 
 /* Amplitudes of one lane that are not negative: which of the columns of R take part (on). */
 void pyspec_nonnegative(int64_t n, const double *r, const double *b, const uint8_t *bounded,

@@ -1,5 +1,5 @@
 /* varpro.c: variable projection: checks, memory, and the build for this processor. The arithmetic
- * stands in varpro_tiles.c. */
+ * stands in varpro_tiles.c and varpro_shared.c. */
 #include "linear.h"
 #include "memory.h"
 #include "status.h"
@@ -53,7 +53,9 @@ static int64_t divide(const pyspec_linear *q, double *work, linear_work *w)
     w->turned = take(work, &used, n_theta * n_basis * L);
     w->triangle = take(work, &used, triangle_size(n_theta + 1) * L);
     w->line = take(work, &used, (n_basis + q->n_slopes) * n);
-    w->fours = take(work, &used, (round_up(n_basis, 4) + round_up(q->n_slopes, 4)) * n);
+    /* Four slopes at least: zeros where there are none. */
+    w->fours =
+        take(work, &used, (round_up(n_basis, 4) + round_up(q->n_slopes + !q->n_slopes, 4)) * n);
     w->gram = take(work, &used, q->n_slopes * q->n_slopes);
     w->products = take(work, &used, (n_basis + 1) * (n_basis + 1) * L);
     w->turn = take(work, &used, 4 * L);
@@ -69,12 +71,21 @@ int64_t pyspec_project_size(const pyspec_linear *linear)
 }
 
 #if PYSPEC_X86
-static linear_run *const BUILDS[N_ISA] = {pyspec_linear_tiles, pyspec_linear_tiles_avx2,
-                                          pyspec_linear_tiles_avx512};
+static linear_run *const BUILDS[2][N_ISA] = {
+    {pyspec_linear_tiles, pyspec_linear_tiles_avx2, pyspec_linear_tiles_avx512},
+    {pyspec_linear_shared, pyspec_linear_shared_avx2, pyspec_linear_shared_avx512}};
 #else
-static linear_run *const BUILDS[N_ISA] = {pyspec_linear_tiles, pyspec_linear_tiles,
-                                          pyspec_linear_tiles};
+static linear_run *const BUILDS[2][N_ISA] = {
+    {pyspec_linear_tiles, pyspec_linear_tiles, pyspec_linear_tiles},
+    {pyspec_linear_shared, pyspec_linear_shared, pyspec_linear_shared}};
 #endif
+
+/* Whether one factorization serves all groups. */
+static int is_shared(const pyspec_linear *q)
+{
+    return !q->basis_group && !q->slopes_group && !q->offset_group && !q->factors_group &&
+           !q->weight && !q->allowed && !q->bounded && !q->full && !q->residual && !q->jacobian;
+}
 
 int pyspec_project(const pyspec_linear *linear)
 {
@@ -86,6 +97,6 @@ int pyspec_project(const pyspec_linear *linear)
         return STATUS_WORK;
     const int64_t used = divide(linear, linear->work, &w);
     memset(linear->work, 0, (size_t)used * sizeof(double));
-    BUILDS[linear->isa](linear, &w);
+    BUILDS[is_shared(linear)][linear->isa](linear, &w);
     return STATUS_OK;
 }

@@ -13,19 +13,6 @@
 
 /* ---- columns of a tile ------------------------------------------------------------------- */
 
-/* Sums in four parts, which do not wait for one another. */
-static void dot_columns(double *restrict sum, const double *a, const double *b, int64_t n)
-{
-    double part[4][L] = {{0.0}};
-    int64_t i = 0;
-    for (; i + 4 <= n; i += 4)
-        for (int m = 0; m < 4; m++)
-            FOR_LANES part[m][l] += a[(i + m) * L + l] * b[(i + m) * L + l];
-    for (; i < n; i++)
-        FOR_LANES part[0][l] += a[AT] * b[AT];
-    FOR_LANES sum[l] = (part[0][l] + part[1][l]) + (part[2][l] + part[3][l]);
-}
-
 /* to -= factor * column */
 static void take_off(double *restrict to, const double *restrict column,
                      const double *restrict factor, int64_t n)
@@ -185,7 +172,7 @@ static void find_slopes(const pyspec_linear *q, const linear_work *w, int64_t ti
     const double *r = w->columns + n_theta * n * L;
     const int64_t last = q->n_groups - 1;
     int64_t loaded = -1;
-    double factor[L], share[L], sum[L];
+    double factor[L], share[L], sum[L] = {0.0};
     memset(w->columns, 0, (size_t)(n_theta * n * L) * sizeof *w->columns);
     memset(w->turned, 0, (size_t)(n_theta * q->n_basis * L) * sizeof *w->turned);
     for (int64_t e = 0; e < q->n_entries; e++) {
@@ -246,206 +233,15 @@ static void write_tile(const pyspec_linear *q, const linear_work *w, int64_t til
     }
 }
 
-/* ---- basis functions that all groups share ----------------------------------------------- */
-
-static double dot_lines(const double *a, const double *b, int64_t n)
-{
-    double part[L] = {0.0}, sum = 0.0;
-    int64_t i = 0;
-    for (; i + L <= n; i += L)
-        FOR_LANES part[l] += a[i + l] * b[i + l];
-    for (; i < n; i++)
-        part[0] += a[i] * b[i];
-    FOR_LANES sum += part[l];
-    return sum;
-}
-
-static void take_line(double *restrict to, const double *restrict line, double factor, int64_t n)
-{
-    FOR_BLOCK to[i] -= factor * line[i];
-}
-
-/* Q, R in lane 0, the projected slopes and their Gram matrix. */
-static void factorize_lines(const pyspec_linear *q, const linear_work *w)
-{
-    const int64_t n = q->n_x, n_basis = q->n_basis;
-    memset(w->r, 0, (size_t)(n_basis * n_basis * L) * sizeof *w->r);
-    for (int64_t k = 0; k < n_basis; k++) {
-        double *own = w->line + k * n;
-        memcpy(own, q->basis + k * q->basis_column, (size_t)n * sizeof *own);
-        const double before = dot_lines(own, own, n);
-        for (int pass = 0; pass < 2; pass++)
-            for (int64_t j = 0; j < k; j++) {
-                const double change = dot_lines(w->line + j * n, own, n);
-                take_line(own, w->line + j * n, change, n);
-                w->r[(j * n_basis + k) * L] += change;
-            }
-        const double after = dot_lines(own, own, n);
-        const int lost = after <= LINEAR_RANK * LINEAR_RANK * before;
-        w->on[k] = lost ? 0.0 : 1.0;
-        w->r[(k * n_basis + k) * L] = lost ? 1.0 : sqrt(after);
-        FOR_BLOCK own[i] = lost ? 0.0 : own[i] / sqrt(after);
-    }
-    for (int64_t s = 0; s < q->n_slopes; s++) {
-        double *own = w->line + (n_basis + s) * n;
-        memcpy(own, q->slopes + s * q->slopes_column, (size_t)n * sizeof *own);
-        for (int pass = 0; pass < 2; pass++)
-            for (int64_t k = 0; k < n_basis; k++)
-                take_line(own, w->line + k * n, dot_lines(w->line + k * n, own, n), n);
-        for (int64_t t = 0; t <= s; t++)
-            w->gram[s * q->n_slopes + t] = w->gram[t * q->n_slopes + s] =
-                dot_lines(own, w->line + (n_basis + t) * n, n);
-    }
-}
-
-/* Sums over x of four lines, [n][4], times a column: one pass. */
-static void dot_four(double *restrict sum, const double *restrict four, const double *restrict column,
-                     int64_t n)
-{
-    double part[4][L] = {{0.0}};
-    FOR_BLOCK for (int m = 0; m < 4; m++)
-        FOR_LANES part[m][l] += four[4 * i + m] * column[AT];
-    for (int m = 0; m < 4; m++)
-        FOR_LANES sum[m * L + l] = part[m][l];
-}
-
-/* to -= the sum of four lines times b. */
-static void take_four(double *restrict to, const double *restrict four, const double *restrict b,
-                      int64_t n)
-{
-    double own[4][L];
-    for (int m = 0; m < 4; m++)
-        FOR_LANES own[m][l] = b[m * L + l];
-    FOR_BLOCK
-    {
-        double *restrict at = to + i * L;
-        const double *restrict f = four + 4 * i;
-        FOR_LANES at[l] -= own[0][l] * f[0];
-        FOR_LANES at[l] -= own[1][l] * f[1];
-        FOR_LANES at[l] -= own[2][l] * f[2];
-        FOR_LANES at[l] -= own[3][l] * f[3];
-    }
-}
-
-/* Lines in fours, [ ][n][4], zeros behind the last one. */
-static void interleave(double *restrict to, const double *restrict lines, int64_t n_lines, int64_t n)
-{
-    for (int64_t k = 0; k < round_up(n_lines, 4); k++)
-        FOR_BLOCK to[(k / 4 * n + i) * 4 + k % 4] = k < n_lines ? lines[k * n + i] : 0.0;
-}
-
-/* Four columns of Q at a time, each from what those before have left: Q is orthonormal. */
-static void solve_shared(const pyspec_linear *q, const linear_work *w, int64_t tile, double *r)
-{
-    const int64_t n = q->n_x, n_basis = q->n_basis;
-    const double *data = q->data + tile * n * L;
-    memcpy(r, data, (size_t)(n * L) * sizeof *r);
-    if (q->offset)
-        FOR_BLOCK FOR_LANES r[AT] -= q->offset[i];
-    for (int64_t k = 0; k < n_basis; k += 4) {
-        dot_four(w->b + k * L, w->fours + k * n, r, n);
-        take_four(r, w->fours + k * n, w->b + k * L, n);
-    }
-    for (int64_t k = n_basis - 1; k >= 0; k--) {
-        double *c = w->c + k * L;
-        FOR_LANES c[l] = w->b[k * L + l];
-        for (int64_t j = k + 1; j < n_basis; j++)
-            FOR_LANES c[l] -= w->r[(k * n_basis + j) * L] * w->c[j * L + l];
-        FOR_LANES c[l] = w->on[k] > 0.0 ? c[l] / w->r[(k * n_basis + k) * L] : 0.0;
-    }
-}
-
-/* Of which basis function a derivative is; the offset comes last. */
-static int64_t basis_of(const pyspec_linear *q, int64_t slope)
-{
-    return q->slope_basis[slope] < 0 ? q->n_basis : q->slope_basis[slope];
-}
-
-/* Sums over the groups of a tile; the amplitude of the offset is 1. */
-static void add_shared(const pyspec_linear *q, const linear_work *w, int64_t tile, const double *r)
-{
-    const int64_t n = q->n_x, n_basis = q->n_basis, order = n_basis + 1;
-    double *c = w->c, *one = w->c + n_basis * L;
-    for (int64_t l = 0; l < L; l++) {
-        const int counts = tile * L + l < q->n_groups;
-        one[l] = counts ? 1.0 : 0.0;
-        for (int64_t k = 0; k < n_basis; k++) {
-            c[k * L + l] = counts ? c[k * L + l] : 0.0;
-            if (counts) {
-                q->amplitudes[(tile * L + l) * n_basis + k] = c[k * L + l];
-                q->determined[(tile * L + l) * n_basis + k] = w->on[k] > 0.0;
-            }
-        }
-    }
-    for (int64_t j = 0; j < order; j++)
-        for (int64_t k = 0; k < order; k++)
-            FOR_LANES w->products[(j * order + k) * L + l] += c[j * L + l] * c[k * L + l];
-    for (int64_t s = 0; s < q->n_slopes; s++) {
-        if (s % 4 == 0)
-            dot_four(w->turn, w->fours + (round_up(n_basis, 4) + s) * n, r, n);
-        const double *own = c + basis_of(q, s) * L;
-        FOR_LANES w->response[s * L + l] += own[l] * w->turn[s % 4 * L + l];
-    }
-    double sum[L];
-    dot_columns(sum, r, r, n);
-    FOR_LANES w->square[l] += one[l] * sum[l];
-}
-
-static double sum_lanes(const double *lanes)
-{
-    double sum = 0.0;
-    FOR_LANES sum += lanes[l];
-    return sum;
-}
-
-static void collect_shared(const pyspec_linear *q, const linear_work *w)
-{
-    const int64_t n_basis = q->n_basis, order = q->n_theta + 1;
-    for (int64_t e = 0; e < q->n_entries; e++) {
-        const int64_t s = q->entry_slope[e], k = basis_of(q, s), p = q->entry_theta[e];
-        w->triangle[triangle_at(order, p, q->n_theta) * L] +=
-            q->factors[e] * sum_lanes(w->response + s * L);
-        for (int64_t f = 0; f < q->n_entries; f++) {
-            const int64_t t = q->entry_slope[f], m = basis_of(q, t);
-            if (q->entry_theta[f] < p)
-                continue;
-            w->triangle[triangle_at(order, p, q->entry_theta[f]) * L] +=
-                q->factors[e] * q->factors[f] * w->gram[s * q->n_slopes + t] *
-                sum_lanes(w->products + (k * (n_basis + 1) + m) * L);
-        }
-    }
-    w->triangle[triangle_at(order, q->n_theta, q->n_theta) * L] = sum_lanes(w->square);
-}
-
-static int is_shared(const pyspec_linear *q)
-{
-    return !q->basis_group && !q->slopes_group && !q->offset_group && !q->factors_group &&
-           !q->weight && !q->allowed && !q->bounded && !q->full && !q->residual && !q->jacobian;
-}
-
 void JOIN(pyspec_linear_tiles, ISA_SUFFIX, )(const pyspec_linear *q, const linear_work *w)
 {
     const int64_t n_tiles = (q->n_groups + L - 1) / L, order = q->n_theta + 1;
-    const int shared = is_shared(q);
-    if (shared) {
-        factorize_lines(q, w);
-        interleave(w->fours, w->line, q->n_basis, q->n_x);
-        interleave(w->fours + round_up(q->n_basis, 4) * q->n_x, w->line + q->n_basis * q->n_x,
-                   q->n_slopes, q->n_x);
-    }
     for (int64_t tile = 0; tile < n_tiles; tile++) {
-        if (shared) {
-            solve_shared(q, w, tile, w->columns);
-            add_shared(q, w, tile, w->columns);
-            continue;
-        }
         find_amplitudes(q, w, tile);
         find_slopes(q, w, tile);
         add_gram(q, w, tile);
         write_tile(q, w, tile);
     }
-    if (shared)
-        collect_shared(q, w);
     for (int64_t k = 0; k < triangle_size(order); k++)
         q->triangle[k] = sum_lanes(w->triangle + k * L);
 }

@@ -1,50 +1,12 @@
 /* vector_ops.c: what the dispatch loop does to whole blocks besides running kernels. Built for each
  * instruction set, like the energy kernels. */
 #include "kernel.h"
+#include "vector.h"
 #include "vmath.h"
 
 #include <string.h>
 
 #define BLOCK_OP(name) JOIN(pyspec_block_, name, ISA_SUFFIX)
-
-/* The lanes of a row in vectors of the processor, which compilers do not find by themselves. */
-#if defined(__GNUC__)
-#if defined(__AVX512F__)
-#define WIDTH 8
-#elif defined(__AVX__)
-#define WIDTH 4
-#else
-#define WIDTH 2
-#endif
-typedef double vector __attribute__((vector_size(WIDTH * sizeof(double))));
-
-static ALWAYS_INLINE vector load_vector(const double *from)
-{
-    vector value;
-    memcpy(&value, from, sizeof value);
-    return value;
-}
-
-static ALWAYS_INLINE vector same_in_all(double value)
-{
-    return value - (vector){0.0}; /* x - 0 is x, -0 too */
-}
-
-static ALWAYS_INLINE void put_vector(double *to, vector value, int store)
-{
-    if (!store)
-        value = load_vector(to) + value;
-    memcpy(to, &value, sizeof value);
-}
-#else
-#define WIDTH 1
-typedef double vector;
-#define load_vector(from) (*(from))
-#define same_in_all(value) (value)
-#define put_vector(to, value, store) (*(to) = (store) ? (value) : *(to) + (value))
-#endif
-
-#define FOR_WIDTHS for (int at = 0; at < L; at += WIDTH)
 
 /* target[n][L] = or += value[n][L] */
 void BLOCK_OP(add)(double *restrict target, const double *restrict value, int64_t n, int store)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -14,7 +14,7 @@ from pyspec._library import RPN
 from pyspec.errors import ModelError, suggest
 from pyspec.formula.nodes import Apply, Name, Node, Number, postorder
 from pyspec.formula.parser import parse_text
-from pyspec.formula.rules import PARTIALS, UFUNCS, chain_product, evaluate
+from pyspec.formula.rules import SLOPES, UFUNCS, chain_product, prepared
 
 Value: TypeAlias = Any  # np.float64, or an array of float64
 Environment: TypeAlias = Mapping[str, float | npt.NDArray[np.float64]]
@@ -59,7 +59,7 @@ class Formula:
         """
         given = self._values(env)
         with np.errstate(all="ignore"):
-            return evaluate(self.root, given)
+            return self._value(given)
 
     def gradient(self, env: Environment) -> tuple[Value, dict[str, Value]]:
         """The value, and its exact derivative by every parameter, as the compiled program gives
@@ -76,6 +76,10 @@ class Formula:
             return tree.value, {name: np.float64(slope) for name, slope in slopes.items()}
         zero = np.zeros(np.shape(tree.value))
         return tree.value, {name: (zero + slope)[()] for name, slope in slopes.items()}
+
+    @cached_property
+    def _value(self) -> Callable[[Mapping[str, Value]], Value]:
+        return prepared(self.root)
 
     def _values(self, env: Environment) -> dict[str, Value]:
         missing = [name for name in self.names if name not in env]
@@ -141,27 +145,28 @@ def parse(text: str, where: str = "") -> Formula:
     return Formula(text, parse_text(text, where))
 
 
-@dataclass(frozen=True)
-class _Value:
+class _Value(NamedTuple):
     """A node with its value, and its operands with the partial derivative by each."""
 
     node: Node
     value: Value
-    operands: tuple[tuple[_Value, Value], ...] = ()
+    operands: tuple[tuple[Any, Value], ...] = ()
 
 
 def _differentiate(node: Node, env: Mapping[str, Value]) -> _Value:
     """Values and partials of a tree. There is no partial by a literal: x ** 2 is smooth at
     negative x, though it is not smooth in the exponent."""
-    if not isinstance(node, Apply):
-        return _Value(node, evaluate(node, env))
+    if isinstance(node, Number):
+        return _Value(node, np.float64(node.value))
+    if isinstance(node, Name):
+        return _Value(node, env[node.name])
     inner = [_differentiate(operand, env) for operand in node.operands]
     values = [operand.value for operand in inner]
     result = UFUNCS[node.instruction](*values)
     known = {**dict(zip("abc", values, strict=False)), "v": result}
     operands = tuple(
-        (operand, None if isinstance(operand.node, Number) else evaluate(partial, known))
-        for operand, partial in zip(inner, PARTIALS[node.instruction], strict=True)
+        (operand, None if isinstance(operand.node, Number) else slope(known))
+        for operand, slope in zip(inner, SLOPES[node.instruction], strict=True)
     )
     return _Value(node, result, operands)
 

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from pyspec._library import RPN
-from pyspec.formula.nodes import Apply, Name, Node, Number, postorder
+from pyspec.formula.nodes import Name, Node, Number, postorder
 from pyspec.formula.parser import parse_text
 from pyspec.functions import special
 
@@ -87,6 +87,28 @@ PARTIALS: dict[str, tuple[Node, ...]] = {
 }
 
 
+def prepared(node: Node) -> Callable[[Mapping[str, Any]], Any]:
+    """The function of the values of names that a syntax tree is, in NumPy."""
+    if isinstance(node, Number):
+        value = np.float64(node.value)
+        return lambda env: value
+    if isinstance(node, Name):
+        return operator.itemgetter(node.name)
+    function = UFUNCS[node.instruction]
+    operands = [prepared(operand) for operand in node.operands]
+    if len(operands) == 1:
+        (only,) = operands
+        return lambda env: function(only(env))
+    if len(operands) == 2:
+        left, right = operands
+        return lambda env: function(left(env), right(env))
+    return lambda env: function(*(operand(env) for operand in operands))
+
+
+#: The same as functions of a mapping with a, b, c and v.
+SLOPES = {name: tuple(prepared(one) for one in partials) for name, partials in PARTIALS.items()}
+
+
 def _reads(partial: Node, arity: int) -> frozenset[int]:
     names = {node.name for node in postorder(partial) if isinstance(node, Name)}
     return frozenset(range(arity) if "v" in names else ("abc".index(name) for name in names))
@@ -101,9 +123,4 @@ READS: dict[str, tuple[frozenset[int], ...]] = {
 
 def evaluate(node: Node, env: Mapping[str, Any]) -> Any:
     """The value of a syntax tree where names have the values `env`, in NumPy."""
-    if isinstance(node, Number):
-        return np.float64(node.value)
-    if isinstance(node, Name):
-        return env[node.name]
-    assert isinstance(node, Apply)
-    return UFUNCS[node.instruction](*(evaluate(operand, env) for operand in node.operands))
+    return prepared(node)(env)

@@ -110,7 +110,7 @@ class Stored(ABC):
 
     def _restore(self, model: Model, start: str) -> None:
         """Values, bounds and expressions that were changed after loading."""
-        parameters = single_valued(model)
+        parameters = single_valued(model.parameters)
         if set(parameters) != set(self.table.names):
             raise ModelError(
                 f"{self.model_name}: its text gives the parameters {', '.join(parameters)}, the "

@@ -68,12 +68,13 @@ def used_names(own: Iterable[Par], extra: Mapping[str, Par]) -> set[str]:
     while waiting:
         par = waiting.pop()
         if par.formula is not None:
-            new = {name for name in par.formula.names if name in extra} - used
-            used |= new
+            new = [name for name in par.formula.names if name in extra and name not in used]
+            used.update(new)
             waiting += [extra[name] for name in new]
-        for parts in (par.dynamics, par.profile):
-            if parts is not None:
-                waiting += parts.parameters
+        if par.dynamics is not None:
+            waiting += par.dynamics.parameters
+        if par.profile is not None:
+            waiting += par.profile.parameters
     return used
 
 
@@ -143,6 +144,11 @@ def _awaited(name: str, parameters: Mapping[str, Par]) -> str | None:
         if par is not None and (par.dynamics if domain == "TIME" else par.profile) is None:
             return target
     return None
+
+
+def free_names(parameters: Mapping[str, Par]) -> tuple[str, ...]:
+    """The free parameters, in the order of theta."""
+    return tuple(p.name for p in parameters.values() if p.vary and p.formula is None)
 
 
 def resolution_order(parameters: Mapping[str, Par]) -> list[Par]:

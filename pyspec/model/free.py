@@ -11,7 +11,6 @@ A fit does not count them among its parameters: it solves for them at every step
 from __future__ import annotations
 
 from collections.abc import Mapping as ByName
-from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -109,30 +108,25 @@ def has_free_spectra(parameters: ByName[str, Par]) -> bool:
     return any(par.free is not None and par.free.axis == ENERGY for par in parameters.values())
 
 
-class HasParameters(Protocol):
-    """What is needed of a model."""
-
-    @property
-    def parameters(self) -> dict[str, Par]: ...
-
-    def resolution_order(self) -> list[Par]: ...
-
-
-def dispersed(model: HasParameters) -> frozenset[str]:
-    """Parameters that differ from energy to energy: their expressions name it."""
-    parameters = model.parameters
-    found = set[str]()
-    for par in model.resolution_order():
-        names = par.formula.names if par.formula is not None else ()
-        if any(name in found or (name == ENERGY and name not in parameters) for name in names):
-            found.add(par.name)
-    return frozenset(found)
+def dispersed(parameters: ByName[str, Par]) -> frozenset[str]:
+    """Parameters that differ from energy to energy: their expressions name it, or one that does."""
+    found = frozenset[str]()
+    while True:
+        seen = found if ENERGY in parameters else found | {ENERGY}
+        more = {
+            name
+            for name, par in parameters.items()
+            if par.formula is not None and not seen.isdisjoint(par.formula.names)
+        }
+        if more == found:
+            return found
+        found = frozenset(more)
 
 
-def single_valued(model: HasParameters) -> dict[str, Par]:
+def single_valued(parameters: ByName[str, Par]) -> dict[str, Par]:
     """The parameters but for amplitudes that are free, and what depends on the energy."""
-    many = dispersed(model) if has_free_spectra(model.parameters) else frozenset[str]()
-    return {n: p for n, p in model.parameters.items() if p.free is None and n not in many}
+    many = dispersed(parameters) if has_free_spectra(parameters) else frozenset[str]()
+    return {n: p for n, p in parameters.items() if p.free is None and n not in many}
 
 
 def allowed(free: Free, axis: npt.NDArray[np.float64]) -> npt.NDArray[np.bool_]:

@@ -17,15 +17,15 @@ from pyspec.model.axes import UNCHANGED, Unchanged, check_axis, check_weights
 from pyspec.model.check import (
     check_laws,
     check_names,
+    free_names,
     resolution_order,
     used_names,
-    used_quantities,
 )
 from pyspec.model.describe import Description, Value
 from pyspec.model.edit import change
 from pyspec.model.evaluators import find_evaluator
 from pyspec.model.guess import guess_values
-from pyspec.model.parts import need_part, owner_of, parts_of, retell, with_parts
+from pyspec.model.parts import all_parameters, need_part, owner_of, parts_of, retell, with_parts
 from pyspec.model.peer_names import ModelNames
 from pyspec.model.sampling import terms
 from pyspec.model.show import html_table, parameter_cells
@@ -112,13 +112,12 @@ class Model(ModelNames):
         """All parameters by name, in file order; those of dynamics follow the one they move,
         quantities of their own come last. A quantity that waits for dynamics still to be added is
         none of them, see :func:`pyspec.model.check.used_quantities`."""
-        own = with_parts(par for component in self.components for par in component.parameters)
-        return Named({**own, **with_parts(used_quantities(own, self.quantities))})
+        return Named(all_parameters(self.components, self.quantities))
 
     @property
     def opt_param_names(self) -> tuple[str, ...]:
         """The free parameters: the order of theta."""
-        return tuple(p.name for p in self.parameters.values() if p.vary and p.formula is None)
+        return free_names(self.parameters)
 
     @property
     def fixed_names(self) -> tuple[str, ...]:

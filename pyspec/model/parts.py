@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from pyspec.errors import CallError, ModelError
+from pyspec.model.check import used_quantities
 from pyspec.model.describe import Description, Value, build_described
 from pyspec.model.kinetics import KINETICS
 from pyspec.model.own import FUNCTIONS, INCLUDE
@@ -102,3 +103,9 @@ def with_parts(pars: Iterable[Par]) -> dict[str, Par]:
         if par.profile is not None:
             found.update((part.name, part) for part in par.profile.parameters)
     return found
+
+
+def all_parameters(components: Iterable[Component], quantities: Sequence[Par]) -> dict[str, Par]:
+    """The parameters of components, and after them the quantities that these take part in."""
+    own = with_parts(par for component in components for par in component.parameters)
+    return {**own, **with_parts(used_quantities(own, quantities))}

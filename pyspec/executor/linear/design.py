@@ -71,8 +71,8 @@ class Designer:
 
     def __init__(self, model: Model, measurement: Measurement, make: Make, direct: bool) -> None:
         self.model = model
-        self.names = model.opt_param_names
-        self.free = free_parameters(model.parameters)
+        parameters = model.parameters
+        self.free = free_parameters(parameters)
         #: One for all: what a model is made of are functions of energy, or of time.
         self.axis = next(par.free.axis for par in self.free.values() if par.free is not None)
         if len(self.free) > MOST:
@@ -90,7 +90,8 @@ class Designer:
         energy, time = model.energy[columns], model.time[rows]
         #: The axes of groups and of the points of each.
         self.along, self.x = (energy, time) if self.axis == "energy" else (time, energy)
-        self._values = ParameterValues(model, self.along if self.axis == "energy" else None)
+        self._values = ParameterValues(parameters, self.along if self.axis == "energy" else None)
+        self.names = tuple(self._values.place)
         self._measurement, self.make, self._direct = measurement, make, direct
         self.columns: list[Column] = [self._column(par) for par in self.free.values()]
         self.rest: list[Column] = self._rest()

@@ -10,7 +10,8 @@ import numpy.typing as npt
 
 from pyspec.formula import chain_product
 from pyspec.formula.nodes import Name
-from pyspec.model import Model, Par
+from pyspec.model import Par
+from pyspec.model.check import free_names, resolution_order
 from pyspec.model.tree import ENERGY
 
 Array = npt.NDArray[np.float64]
@@ -23,18 +24,19 @@ Known = dict[str, Valued]
 
 
 class ParameterValues:
-    """Resolves parameters of a model: free ones, fixed ones, and those that follow expressions,
-    which may name `energy`."""
+    """Resolves the parameters of a model: free ones, fixed ones, and those that follow expressions,
+    which may name `energy`. `place` says where the free ones stand in theta."""
 
-    def __init__(self, model: Model, energy: Array | None) -> None:
-        parameters = model.parameters
-        self.place = {name: k for k, name in enumerate(model.opt_param_names)}
+    def __init__(self, parameters: Mapping[str, Par], energy: Array | None) -> None:
+        self.place = {name: k for k, name in enumerate(free_names(parameters))}
         self.constant = {
             name: par.value
             for name, par in parameters.items()
             if par.formula is None and name not in self.place
         }
-        self.formulas = {par.name: par.formula for par in model.resolution_order() if par.formula}
+        self.formulas = {
+            par.name: par.formula for par in resolution_order(parameters) if par.formula
+        }
         self.energy = energy
         #: The slopes of a free parameter: 1 by itself.
         self._itself = [(name, k, {k: np.float64(1.0)}) for name, k in self.place.items()]

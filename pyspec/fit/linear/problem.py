@@ -41,12 +41,12 @@ class LinearProblem(FitProblem):
     @cached_property
     def parameters(self) -> dict[str, Par]:
         """All parameters but the amplitudes that are free, and what depends on the energy."""
-        return single_valued(self.model)
+        return single_valued(self.model.parameters)
 
     @cached_property
     def dispersed(self) -> frozenset[str]:
         """Parameters that differ from energy to energy: they have no single value."""
-        return dispersed(self.model)
+        return dispersed(self.model.parameters)
 
     def jumps(self) -> dict[str, Array]:
         if self.dispersed:

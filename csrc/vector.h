@@ -1,0 +1,48 @@
+/* vector.h: the lanes of a row in vectors of the processor, which compilers do not find by themselves.
+ * Read once for each instruction set. */
+#ifndef PYSPEC_VECTOR_H
+#define PYSPEC_VECTOR_H
+
+#include "kernel.h"
+
+#include <string.h>
+
+#if defined(__GNUC__)
+#if defined(__AVX512F__)
+#define WIDTH 8
+#elif defined(__AVX__)
+#define WIDTH 4
+#else
+#define WIDTH 2
+#endif
+typedef double vector __attribute__((vector_size(WIDTH * sizeof(double))));
+
+static ALWAYS_INLINE vector load_vector(const double *from)
+{
+    vector value;
+    memcpy(&value, from, sizeof value);
+    return value;
+}
+
+static ALWAYS_INLINE vector same_in_all(double value)
+{
+    return value - (vector){0.0}; /* x - 0 is x, -0 too */
+}
+
+static ALWAYS_INLINE void put_vector(double *to, vector value, int store)
+{
+    if (!store)
+        value = load_vector(to) + value;
+    memcpy(to, &value, sizeof value);
+}
+#else
+#define WIDTH 1
+typedef double vector;
+#define load_vector(from) (*(from))
+#define same_in_all(value) (value)
+#define put_vector(to, value, store) (*(to) = (store) ? (value) : *(to) + (value))
+#endif
+
+#define FOR_WIDTHS for (int at = 0; at < L; at += WIDTH)
+
+#endif
