@@ -32,13 +32,17 @@ static ALWAYS_INLINE double sum_of(double a, double b)
     return v_clamp(a, 8e307) + v_clamp(b, 8e307);
 }
 
+/* One Gaussian of an instrument. Its share, P(1), is a factor of the responses. */
 KERNEL(gaussIRF)
 {
     FOR_VALUES {
-        double z = ratio_of(X, P(0));
-        y[AT] = density(X, P(0));
-        if (want)
+        double u = X - P(2), z = ratio_of(u, P(0));
+        y[AT] = density(u, P(0));
+        if (want) {
             d[0][AT] = y[AT] * (z * z - 1.0) / P(0);
+            d[1][AT] = 0.0;
+            d[2][AT] = z * v_clamp(y[AT] / P(0), 1e300);
+        }
     }
 }
 

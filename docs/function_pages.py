@@ -37,7 +37,8 @@ FAMILIES = (
         "Written in a dynamics model above the laws that they act on: a kernel convolves what "
         "stands below it. `gaussCONV` and its kind are sums over the samples of the time axis, "
         "normalised with exact masses at its ends; `gaussIRF` is the closed form, which sees an "
-        "onset between two samples.",
+        "onset between two samples. Several `gaussIRF` directly after one another are one "
+        "instrument, the sum of Gaussians.",
         ("KERNEL", "IRF"),
     ),
     (

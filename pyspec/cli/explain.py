@@ -17,6 +17,7 @@ from pyspec.executor import make_plan
 from pyspec.fit.table import text_table
 from pyspec.ir import GraphIR, build_graph, print_graph
 from pyspec.model import Component, Dynamics, Model
+from pyspec.model.instruments import seen_by, share_text
 from pyspec.passes import FORMS, MARKS, classify_columns, run
 from pyspec.plan import pack
 from pyspec.plot.graph import check_picture, save_picture
@@ -75,9 +76,12 @@ def explain(
 def _components(model: Model) -> str:
     """Components in file order, and what each reads."""
     rows = [["component", "kind", "value"]]
+    gaussians = seen_by(model.components).rows
     for index, component in enumerate(model.components):
         op = component.op
         shown = op.formula
+        if component in gaussians and len(gaussians) > 1:
+            shown += f";  share = {share_text(gaussians, gaussians.index(component))}"
         if op.spectrum_fed:
             below = [other.name for other in model.components[index + 1 :]]
             reads = " + ".join(below) if below else "nothing: no component stands below it"
@@ -116,11 +120,17 @@ def _moving(model: Model, name: str, seen: frozenset[str] = frozenset()) -> bool
 
 
 def _law_text(dynamics: Dynamics) -> str:
-    """ "gaussCONV ∗ (expFun_01 + stepFun_01)": a kernel turns what stands after it."""
+    """ "gaussCONV ∗ (expFun_01 + stepFun_01)": a kernel turns what stands after it, an instrument
+    of several Gaussians is their sum."""
     text = ""
+    rows = seen_by(dynamics.components).rows
     for component in reversed(dynamics.components):
         short = _short(component, dynamics.target)
+        if component in rows[1:]:
+            continue
         if component.op.kind in ("KERNEL", "IRF"):
+            if component in rows and len(rows) > 1:
+                short = f"({' + '.join(_short(row, dynamics.target) for row in rows)})"
             text = f"{short} ∗ ({text})" if text else short
         else:
             cycle = f" [sub-cycle {component.subcycle}]" if component.subcycle else ""

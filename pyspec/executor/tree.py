@@ -24,6 +24,7 @@ from pyspec.functions.quadrature import convolve
 from pyspec.functions.responses import CONTINUED, WIDTH, response, response_order
 from pyspec.model import Component, Dynamics, Measurement, Model, Par
 from pyspec.model.check import PROFILE, movers
+from pyspec.model.instruments import seen_by
 from pyspec.model.resolved import as_seen
 
 
@@ -157,20 +158,21 @@ class TreeExecutor(ValuesOnly):
     def _combine(
         self, components: list[Component], dynamics: Dynamics | None, still: Mapping[str, float]
     ) -> Array:
-        """Laws in reverse file order; a kernel convolves all that stands after it."""
+        """Laws in reverse file order; a kernel convolves all that stands after it, and an
+        instrument replaces the laws after it by the sum of what its Gaussians make of them."""
         time = self.model.time
         assert time is not None
         total = np.zeros(time.size)
-        laws: list[Component] = []
-        for component in reversed(components):
-            op, params = component.op, _arguments(component, still)
-            if op.kind == "IRF":
-                total = np.zeros(time.size)
-                for law in laws:
+        above, rows, laws = seen_by(components)
+        for row, (share, shift) in zip(rows, _shares(rows, still), strict=True):
+            width = _arguments(row, still)[0]
+            for law in reversed(laws):
+                if law.op.params:  # "none" has no parameters, and is 0
                     given = _arguments(law, still)
-                    total = total + self._response(law, op, given, params[0], dynamics)
-                continue
-            laws += [component] if op.kind == "DYNAMICS" and params else []
+                    seen = self._response(law, row.op, given, width, shift, dynamics)
+                    total = total + share * seen
+        for component in reversed(above):
+            op, params = component.op, _arguments(component, still)
             if op.kind != "KERNEL":
                 total = total + self._law(component, dynamics, params)
             elif outside(op, params):
@@ -196,10 +198,12 @@ class TreeExecutor(ValuesOnly):
         irf: OpDef,
         params: list[float],
         width: float,
+        shift: float,
         dynamics: Dynamics | None,
     ) -> Array:
-        """The exact response of a law to an instrument of some width. A law of a sub-cycle sets
-        in in each cycle, and is taken back at its end as what it has become by then."""
+        """The exact response of a law to a Gaussian of some width, behind t0 by a shift. A law of a
+        sub-cycle sets in in each cycle, and is taken back at its end as what it has become by
+        then."""
         row = response(law.op, irf)
         assert row is not None
         assert self.model.time is not None
@@ -211,9 +215,11 @@ class TreeExecutor(ValuesOnly):
             for start in dynamics.starts(law.subcycle, self.model.time):
                 on = _continued(law, params, begin, float(start))
                 off = _continued(law, params, dynamics.length, float(start))
-                total = total + self._response(whole, irf, on, width, None)
-                total = total - self._response(whole, irf, off, width, None)
+                total = total + self._response(whole, irf, on, width, shift, None)
+                total = total - self._response(whole, irf, off, width, shift, None)
             return total
+        params = list(params)
+        params[law.op.params.index("t0")] += shift
         order = response_order(law.op, row)
         given = [width if position == WIDTH else params[position] for position in order]
         if outside(row, given):
@@ -305,6 +311,13 @@ def _continued(law: Component, params: list[float], at: float, start: float) -> 
     values |= changed
     values["t0"] = at + start
     return [np.float64(values[name]) for name in law.op.params]
+
+
+def _shares(rows: Sequence[Component], resolved: Mapping[str, float]) -> list[tuple[float, float]]:
+    """Share and shift of each Gaussian of an instrument; the first has what the others leave."""
+    given = [dict(zip(row.op.params, _arguments(row, resolved), strict=True)) for row in rows]
+    others = [(one["share"], one["shift"]) for one in given[1:]]
+    return [(1.0 - sum(share for share, _ in others), 0.0), *others] if given else []
 
 
 def _arguments(component: Component, resolved: Mapping[str, float]) -> list[float]:

@@ -37,15 +37,21 @@ Value: TypeAlias = float | Array
 FAST = 1300.0
 
 
-def gaussIRF(d: Array, SD: Value) -> Array:
-    """Gaussian instrument response ``exp(-(d / SD)^2 / 2) / (SD sqrt(2 pi))``.
+def gaussIRF(d: Array, SD: Value, share: Value = 0.0, shift: Value = 0.0) -> Array:
+    """Gaussian instrument response ``exp(-((d - shift) / SD)^2 / 2) / (SD sqrt(2 pi))``.
+
+    Rows of gaussIRF one directly after the other are one instrument: the sum of their Gaussians,
+    each times its share. The first row has neither share nor shift: its share is what the others
+    leave to 1, and its centre is the t0 of the laws.
 
     Parameters
     ----------
     d : (n,) time differences
     SD : standard deviation, in units of the time axis, SD > 0
+    share : of the whole instrument; each further Gaussian needs one
+    shift : centre of a further Gaussian behind that of the first, in units of the time axis
     """
-    return density(d, SD)
+    return density(d - shift, SD)
 
 
 def stepFun_gaussIRF(t: Array, A: Value, t0: Value, SD: Value, y0: Value = 0.0) -> Array:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+
 import numpy as np
 
 from pyspec.errors import ModelError
@@ -11,6 +13,7 @@ from pyspec.ir.graph import DomainKind, EdgeKind, GraphBuilder, GraphIR, NodeKin
 from pyspec.ir.verify import verify
 from pyspec.model import Component, Dynamics, Model, Par, Profile
 from pyspec.model.check import PROFILE, movers
+from pyspec.model.instruments import SHARE, SHIFT, argument, seen_by, share_text
 from pyspec.model.resolved import as_seen
 
 
@@ -106,26 +109,47 @@ class _Builder:
         self.resolved[par.name] = moved
 
     def _combine(self, name: str, base: int | None, dynamics: Dynamics) -> int:
-        """Laws combine in reverse file order; a kernel convolves all that stands after it."""
-        traces: list[int] = []
-        irf = next((c for c in reversed(dynamics.components) if c.op.kind == "IRF"), None)
-        for component in reversed(dynamics.components):
-            if component.op.kind in ("KERNEL", "IRF"):
+        """Laws combine in reverse file order; a kernel convolves all that stands after it, an
+        instrument replaces the laws after it by their responses."""
+        above, rows, laws = seen_by(dynamics.components)
+        traces = [self._seen(rows, k, laws, dynamics) for k in range(len(rows))]
+        for component in reversed(above):
+            if component.op.kind == "KERNEL":
                 node = self._function(component, NodeKind.CONVOLUTION)
-                for position, trace in enumerate(traces):
-                    self.out.edge(trace, node, EdgeKind.TRACE_INPUT, position)
+                self._traces(traces, node)
                 traces = [node]
-                irf = None if component is irf else irf
-            elif component.subcycle and irf is not None:
-                traces += self._cycles(component, dynamics)
             else:
                 traces.append(self._law(component, dynamics))
         moved = self.out.node(NodeKind.PARAM_PLUS_TRACE, name)
         if base is not None:
             self.out.edge(base, moved, EdgeKind.BASE_INPUT)
-        for position, trace in enumerate(traces):
-            self.out.edge(trace, moved, EdgeKind.TRACE_INPUT, position)
+        self._traces(traces, moved)
         return moved
+
+    def _traces(self, traces: Sequence[int], node: int) -> None:
+        for position, trace in enumerate(traces):
+            self.out.edge(trace, node, EdgeKind.TRACE_INPUT, position)
+
+    def _seen(
+        self, rows: Sequence[Component], k: int, laws: Sequence[Component], dynamics: Dynamics
+    ) -> int:
+        """Laws as one row of their instrument sees them. Of several rows each has its own copies
+        of the laws: times its share, and later by its shift."""
+        pieces = [(law, *piece) for law in reversed(laws) for piece in self._pieces(law, dynamics)]
+        row, traces = rows[k], []
+        for law, name, changes in pieces:
+            if len(rows) > 1:
+                name += f"_{row.name.removeprefix(f'{dynamics.target}_')}"
+                changes = _shared(law, changes, share_text(rows, k), argument(row, SHIFT))
+            traces.append(self._piece(law, name, changes))
+        node = self.out.node(
+            NodeKind.CONVOLUTION, row.name, function_name=row.function, package=row.op.package
+        )
+        for position, par in enumerate(row.pars):
+            if par is not None and par.argument not in (SHARE, SHIFT):  # these are in the laws
+                self.out.edge(self.resolved[par.name], node, EdgeKind.PARAM_INPUT, position)
+        self._traces(traces, node)
+        return node
 
     def _law(self, component: Component, dynamics: Dynamics) -> int:
         """A law of a sub-cycle runs on the local time and is 0 in the other sub-cycles."""
@@ -145,49 +169,40 @@ class _Builder:
         self.out.edge(law, mask, EdgeKind.TRACE_INPUT)
         return mask
 
-    def _cycles(self, law: Component, dynamics: Dynamics) -> list[int]:
-        """A law of a sub-cycle under an exact response: in each cycle it sets in, and is taken
-        back at the end as what it has become by then. One whose onset lies behind the end is
-        taken back at once, as it began: what it would have been before its onset may be huge."""
-        if not law.op.params:  # "none"
-            return [self._function(law, NodeKind.DYNAMICS_TRACE)]
+    def _pieces(self, law: Component, dynamics: Dynamics) -> list[tuple[str, dict[str, str]]]:
+        """Names and changed parameters of the laws that an exact response takes for one law. A law
+        of a sub-cycle sets in in each cycle, and is taken back at the end as what it has become by
+        then. One whose onset lies behind the end is taken back at once, as it began: what it would
+        have been before its onset may be huge."""
+        if not law.subcycle or not law.op.params:  # "none" has no parameters
+            return [(law.name, {})]
         assert self.model.time is not None
         length = repr(dynamics.length)
         onset = next(par for par in law.parameters if par.argument == "t0").name
         begin = f"min(max({onset}, 0), {length})"
-        traces = []
+        pieces = []
         for cycle, start in enumerate(dynamics.starts(law.subcycle, self.model.time)):
             name = f"{law.name}_cycle{cycle}"
-            traces.append(self._piece(law, f"{name}_on", begin, float(start), onset, ""))
-            traces.append(self._piece(law, f"{name}_off", length, float(start), onset, "-"))
-        return traces
+            pieces.append((f"{name}_on", _later(law, begin, float(start), onset, "")))
+            pieces.append((f"{name}_off", _later(law, length, float(start), onset, "-")))
+        return pieces
 
-    def _piece(
-        self, law: Component, name: str, at: str, start: float, onset: str, sign: str
-    ) -> int:
-        """The law from a local time on, with the parameters that it has there."""
+    def _piece(self, law: Component, name: str, changes: Mapping[str, str]) -> int:
+        """The law with some parameters replaced by expressions."""
         node = self.out.node(
             NodeKind.DYNAMICS_TRACE, name, function_name=law.function, package=law.op.package
         )
         own = {par.argument: par.name for par in law.parameters}
-        rules = CONTINUED[law.function]
-        for position, argument in enumerate(law.op.params):
-            if argument == "t0":
-                text = f"{at} + {start!r}"
-            elif argument in rules or (argument in law.op.linear and argument in own):
-                rule = parse(rules.get(argument, argument))
-                known = {"s": f"max({at} - {onset}, 0)", "y0": own.get("y0", "0")}
-                negated = sign if argument in law.op.linear else ""
-                text = f"{negated}({rule.substitute({**own, **known})})"
-            elif argument in own:
-                par = self.resolved[own[argument]]
-                self.out.edge(par, node, EdgeKind.PARAM_INPUT, position)
-                continue
+        for position, word in enumerate(law.op.params):
+            if word in changes:
+                text = changes[word]
+                value = self.out.node(NodeKind.EXPRESSION, f"{name}_{word}", expr_string=text)
+                for index, used in enumerate(parse(text).names):
+                    self.out.edge(self.resolved[used], value, EdgeKind.EXPR_REF, index)
+            elif word in own:
+                value = self.resolved[own[word]]
             else:
                 continue  # an optional parameter left out
-            value = self.out.node(NodeKind.EXPRESSION, f"{name}_{argument}", expr_string=text)
-            for index, used in enumerate(parse(text).names):
-                self.out.edge(self.resolved[used], value, EdgeKind.EXPR_REF, index)
             self.out.edge(value, node, EdgeKind.PARAM_INPUT, position)
         return node
 
@@ -254,3 +269,31 @@ class _Builder:
             fed = self._averaged(component, fed)
             pending = [fed] if before is None else [before, fed]
         self.out.sum("total", pending)
+
+
+def _later(law: Component, at: str, start: float, onset: str, sign: str) -> dict[str, str]:
+    """The parameters that a law has from a local time on."""
+    own = {par.argument: par.name for par in law.parameters}
+    rules = CONTINUED[law.function]
+    found = {"t0": f"{at} + {start!r}"}
+    for word in law.op.params:
+        if word in rules or (word in law.op.linear and word in own):
+            rule = parse(rules.get(word, word))
+            known = {"s": f"max({at} - {onset}, 0)", "y0": own.get("y0", "0")}
+            negated = sign if word in law.op.linear else ""
+            found[word] = f"{negated}({rule.substitute({**own, **known})})"
+    return found
+
+
+def _shared(
+    law: Component, changes: Mapping[str, str], share: str, shift: Par | None
+) -> dict[str, str]:
+    """The parameters of a law for one of the Gaussians that see it."""
+    given = {par.argument: par.name for par in law.parameters} | dict(changes)
+    found = dict(changes)
+    for word in law.op.linear:
+        if word in given:
+            found[word] = f"({share}) * ({given[word]})"
+    if shift is not None and "t0" in given:
+        found["t0"] = f"({given['t0']}) + {shift.name}"
+    return found

@@ -10,6 +10,7 @@ from pyspec.errors import ModelError
 from pyspec.functions.responses import CONTINUED, response
 from pyspec.model.fill import similar
 from pyspec.model.free import has_free_spectra, refuse_uses
+from pyspec.model.instruments import SHARE, check_shares, seen_by
 from pyspec.model.tree import ENERGY, Component, Dynamics, Par, Profile
 
 
@@ -222,24 +223,33 @@ def check_laws(parameters: Mapping[str, Par]) -> None:
 
 
 def check_kernels(components: Sequence[Component]) -> None:
-    """An exact response (IRF) acts on laws that have one, not on kernels or sub-cycles."""
-    for index, irf in enumerate(components):
-        if irf.op.kind != "IRF":
-            continue
-        for after in components[index + 1 :]:
-            reason = remedy = ""
-            if after.op.kind in ("KERNEL", "IRF"):
-                reason = f"{after.name} stands after it"
-            elif after.subcycle and after.op.params and after.function not in CONTINUED:
-                reason = f"{after.op.name} in a sub-cycle has no exact response"
-            elif after.op.params and response(after.op, irf.op) is None:
-                reason = f"{after.op.name} has no exact response"
-                remedy = f", or write {after.name} above it, where it stays as it is"
-            if reason:
-                raise ModelError(
-                    f"{irf.where}: {irf.name}: {reason}; use gaussCONV instead, which convolves "
-                    f"the samples of any signal{remedy}"
-                )
+    """An exact response (IRF) acts on laws that have one, not on kernels or sub-cycles; several
+    directly after one another are one instrument."""
+    _, rows, below = seen_by(components)
+    if not rows:
+        return
+    irf = rows[0]
+    for after in below:
+        reason = remedy = ""
+        if after.function == irf.function and SHARE in irf.op.params:
+            raise ModelError(
+                f"{after.where}: {after.name}: does not stand directly below {rows[-1].name}; "
+                f"several {irf.op.name} are one instrument, which acts on all laws below it: "
+                "write them one directly after the other, and what it does not act on above them"
+            )
+        if after.op.kind in ("KERNEL", "IRF"):
+            reason = f"{after.name} stands after it"
+        elif after.subcycle and after.op.params and after.function not in CONTINUED:
+            reason = f"{after.op.name} in a sub-cycle has no exact response"
+        elif after.op.params and response(after.op, irf.op) is None:
+            reason = f"{after.op.name} has no exact response"
+            remedy = f", or write {after.name} above it, where it stays as it is"
+        if reason:
+            raise ModelError(
+                f"{irf.where}: {irf.name}: {reason}; use gaussCONV instead, which convolves "
+                f"the samples of any signal{remedy}"
+            )
+    check_shares(rows)
 
 
 def _refuse_causes(

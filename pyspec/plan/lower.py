@@ -84,11 +84,15 @@ def _chain(graph: GraphIR, node: GraphNode) -> list[Violation]:
     edges = graph.inputs(node.id, EdgeKind.TRACE_INPUT)
     for edge in edges:
         source = graph.nodes[edge.source]
-        if source.kind is NodeKind.CONVOLUTION and edge is not edges[0]:
+        if source.kind is not NodeKind.CONVOLUTION:
+            continue
+        turned = find_op(source.function_name)
+        in_place = turned is None or turned.kind != "IRF"  # responses are summed like laws
+        if in_place and edge is not edges[0]:
             reasons.append(
                 Violation(source.name, "is not the first of a sum", "sum its trace first")
             )
-        if source.kind is NodeKind.CONVOLUTION and len(graph.outputs(source.id)) > 1:
+        if len(graph.outputs(source.id)) > 1:
             reasons.append(
                 Violation(source.name, "feeds two sums", "give each sum its own convolution")
             )

@@ -209,3 +209,35 @@ def test_explain_knows_free_spectra(tmp_path: Path, capsys: pytest.CaptureFixtur
     assert "zero depends on the energy" in capsys.readouterr().err
     assert main(["explain", str(path), "--model", "plain", "--plan"]) == 0
     assert "expFun_gaussIRF" in capsys.readouterr().out
+
+
+SEVERAL = """
+seen:
+  gaussIRF: {SD: [0.1, True, 0.01, 1]}
+  gaussIRF: {SD: [0.4, True, 0.01, 1], share: [0.2, True, 0, 1]}
+  gaussIRF: {SD: [0.8, True, 0.01, 1], share: [0.1, True, 0, 1], shift: [0.1, True]}
+  expFun: {A: [1, True], tau: [3, True, 0.1, 30], t0: [0, True]}
+  stepFun: {A: [1, True], t0: [0, True]}
+peak:
+  Gauss: {A: [1, True], x0: [0, True], SD: [1, True]}
+free:
+  gaussIRF: {SD: [0.1, True, 0.01, 1]}
+  gaussIRF: {SD: [0.4, True, 0.01, 1], share: [0.2, True, 0, 1]}
+  expFun: {A: {free: energy}, tau: [3, True, 0.1, 30], t0: [0, True]}
+"""
+
+
+def test_explain_adds_the_gaussians_of_an_instrument(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "m.yaml"
+    path.write_text(SEVERAL)
+    assert main(["explain", str(path), "--model", "peak", "--dynamics", "Gauss_01_A=seen"]) == 0
+    text = capsys.readouterr().out
+    assert "(gaussIRF + gaussIRF_02 + gaussIRF_03) ∗ (expFun_01 + stepFun_01)" in text
+    assert main(["explain", str(path), "--model", "free", "--graph", "--plan", "--jacobian"]) == 0
+    text = capsys.readouterr().out
+    assert "share = 1 - gaussIRF_02_share\n" in text
+    assert "share = gaussIRF_02_share\n" in text
+    assert "(1 - gaussIRF_02_share) * (expFun_01_A)" in text
+    assert re.search(r"^gaussIRF_02_share +structured", text, re.MULTILINE)

@@ -149,7 +149,7 @@ CASES: dict[str, Case] = {
     "pExpDecay": Case([(1.4, 1.0), (-2.0, 1e-3), (0.0, 1e4)], 0.0, "tau"),
     "pLinear": Case([(1.4, 0.3), (0.0, 0.0), (1e-6, 1e4)]),
     "pGauss": Case([(*p, s) for p in _PEAK for s in (1.0, 1e-3, 1e4)], "x0", "SD"),
-    "gaussIRF": Case([(1.0,), (1e-3,), (1e4,)], 0.0, "SD"),
+    "gaussIRF": Case([(1.0, 0.0, 0.0), (1e-3, 0.2, -0.3), (1e4, 0.7, 42.0)], "shift", "SD"),
     "stepFun_gaussIRF": Case([(1.4, 0.3, 0.9, 0.0), (-1.0, -42.0, 1e-4, 0.5)], "t0", "SD"),
     "linFun_gaussIRF": Case([(1.4, 0.3, 0.9, 0.0), (-1.0, -42.0, 1e-4, 0.5)], "t0", "SD"),
     "expFun_gaussIRF": Case(

@@ -24,7 +24,7 @@ DIGITS, STEP = 90, 20
 SHAPE_STEP = 30
 
 #: Parameters in units of x. Frequencies are in its reciprocal.
-LENGTHS = ("x0", "SD", "F", "W", "w", "xStart", "xStop", "tau", "t0", "width", "IRF")
+LENGTHS = ("x0", "SD", "F", "W", "w", "xStart", "xStop", "tau", "t0", "width", "IRF", "shift")
 
 ZERO = mp.mpf(0)
 
@@ -166,7 +166,7 @@ FORMULAS: dict[str, Callable[..., Any]] = {
     "pExpDecay": lambda x, A, tau: A * mp.exp(-x / tau),
     "pLinear": lambda x, m, b: m * x + b,
     "pGauss": gauss,
-    "gaussIRF": normal,
+    "gaussIRF": lambda d, SD, share, shift: normal(d - shift, SD),
     "stepFun_gaussIRF": lambda t, A, t0, SD, y0: (A + y0) * rise(t - t0, SD),
     "linFun_gaussIRF": lambda t, m, t0, SD, y0: (
         m * ((t - t0) * rise(t - t0, SD) + SD**2 * normal(t - t0, SD)) + y0 * rise(t - t0, SD)

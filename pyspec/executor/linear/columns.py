@@ -216,7 +216,7 @@ def part_of(model: Model, components: Sequence[Component], numbers: Mapping[str,
 def is_direct(model: Model, component: Component) -> bool:
     """Whether the kernel of a function is all that its part of the model needs."""
     above = operators(model, component)
-    closed = all(one.op.kind == "IRF" for one in above) and len(above) <= 1
+    closed = all(one.op.kind == "IRF" for one in above)
     has_kernel = all(has_kernel_in_c(one.op) for one in (component, *above))
     return closed and has_kernel and stands_still(model, [component, *above])
 

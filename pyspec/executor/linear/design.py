@@ -22,6 +22,7 @@ from pyspec.executor.linear.columns import (
     operators,
     rest_of,
 )
+from pyspec.executor.linear.several import Several
 from pyspec.executor.linear.values import Known, ParameterValues
 from pyspec.model import Component, Measurement, Model, Par
 from pyspec.model.free import allowed, free_parameters
@@ -176,7 +177,7 @@ class Designer:
     @property
     def is_direct(self) -> bool:
         """Whether every part of the model is a function on its own."""
-        return all(isinstance(column, Direct) for column in self._all)
+        return all(isinstance(column, (Direct, Several)) for column in self._all)
 
     def _column(self, par: Par) -> Column:
         component = next(c for c in self.model.components if par in c.parameters)
@@ -202,6 +203,8 @@ class Designer:
     def _part(self, component: Component, numbers: Mapping[str, float]) -> Column:
         above = operators(self.model, component)
         if self._is_direct(component):
+            if len(above) > 1:  # the Gaussians of one instrument
+                return Several(self._values, self.x, component, above, numbers, self.along.size)
             instrument = above[0] if above else None
             return Direct(self._values, self.x, component, instrument, numbers, self.along.size)
         return self._planned([*above, component], numbers)

@@ -206,6 +206,10 @@ def nominal(draft: Draft, slot: Slot) -> tuple[float, float]:
 def _law_value(draft: Draft, slot: Slot) -> float:
     up, (start, length) = draft.rng.uniform, draft.duration
     amplitude, function, argument = slot.amplitude, slot.function, slot.argument
+    if argument == "share":
+        return up(-0.3, 0.6)
+    if argument == "shift":
+        return length * up(-0.1, 0.1)
     if function.endswith("CONV") or function == "gaussIRF":
         return float(length * 10.0 ** up(-2.5, -0.4))
     if argument == "t0":

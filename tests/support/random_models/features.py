@@ -33,6 +33,7 @@ REQUIRED: tuple[str, ...] = (
     "law:no y0",
     "law:several",
     "law:before an instrument",
+    "law:several gaussians",
     "conv:several",
     *(f"sub:{name}" for name in ("1", "2", "3", "4", "kernel", "no kernel", "global law")),
     *(f"sub:{name}" for name in ("global none", "none", "several laws", "kernel inside")),

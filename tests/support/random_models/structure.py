@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import random
 from collections import Counter
 from dataclasses import dataclass, field
 
-from pyspec._library import OPS
+from pyspec._library import OPS, OpDef
 from pyspec.functions.responses import CONTINUED, response
 from support.random_models.draft import Draft
 
@@ -78,11 +79,18 @@ class Namer:
         number = self.seen[op_name]
         short = f"{op_name}_{number:02d}" if op.numbered or number > 1 else op_name
         arguments = op.params
-        if op.n_required < len(op.params):
+        if op.kind == "IRF":
+            arguments = op.params[:1] if number == 1 else self._further(op)
+        elif op.n_required < len(op.params):
             given = self.draft.chance(0.4)
             self.draft.features.add("law:y0" if given else "law:no y0")
             arguments = op.params if given else op.params[: op.n_required]
         return Function(op_name, self.prefix + short, arguments, subcycle)
+
+    def _further(self, op: OpDef) -> tuple[str, ...]:
+        """The parameters of a further Gaussian of an instrument."""
+        self.draft.features.add("law:several gaussians")
+        return op.params if self.draft.chance(0.6) else op.params[:2]
 
 
 def draw_structure(draft: Draft) -> Structure:
@@ -199,8 +207,17 @@ def _instrument_cycles(draft: Draft, namer: Namer, n_subcycles: int, place: int)
         laws = ["none"] if draft.chance(0.1) else list(CONTINUED)
         parts.append([namer.function(rng.choice(laws), subcycle)])
     first = 1 if parts[place][0].op in KERNELS else rng.randint(0, 1)
-    parts[place].insert(first, namer.function(rng.choice(INSTRUMENTS), place))
+    parts[place][first:first] = [namer.function(name, place) for name in _instrument(draft)]
     return Motion(parts, _frequency(draft))
+
+
+def _instrument(draft: Draft) -> list[str]:
+    """The rows of an instrument: now and then several Gaussians, by a generator of its own, so that
+    models of one Gaussian stay as they are."""
+    name = draft.rng.choice(INSTRUMENTS)
+    own = random.Random(repr(draft.rng.getstate()))
+    several = "share" in OPS[name].params and own.random() < 0.25
+    return [name] * (own.choice([2, 2, 3]) if several else 1)
 
 
 def _laws(draft: Draft, namer: Namer, irf: bool = True) -> list[Function]:
@@ -217,7 +234,7 @@ def _laws(draft: Draft, namer: Namer, irf: bool = True) -> list[Function]:
             name if name in RESPONDING + STILL_LAWS else rng.choice(RESPONDING)
             for name in names[place:]
         ]
-        names[place:] = [rng.choice(INSTRUMENTS), *behind]
+        names[place:] = [*_instrument(draft), *behind]
         if draft.chance(0.15):
             names.insert(rng.randint(0, place), rng.choice(KERNELS))
     elif kind < 0.75:

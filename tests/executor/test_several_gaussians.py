@@ -1,0 +1,231 @@
+"""Instruments of several Gaussians: each law convolved with their sum, in all executors."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from scipy.integrate import quad
+
+from pyspec import Measurement
+from pyspec.executor import AGREEMENT, make_executor, worst_difference
+from pyspec.functions import reference
+from pyspec.functions.response import gaussIRF
+from pyspec.model import Model, load_dynamics, load_model, load_time_model
+
+Array = np.ndarray
+
+BACKENDS = ("compiled", "interpreted", "tree")
+TIME = np.concatenate([np.linspace(-2.5, 2.5, 26), np.geomspace(2.7, 20, 8)])
+
+#: (SD, share, shift) of an instrument with a broad foot and a weak negative lobe.
+GAUSSIANS = ((0.3, 0.75, 0.0), (0.9, 0.35, 0.2), (0.6, -0.1, -0.7))
+
+INSTRUMENT = """
+  gaussIRF: {SD: [0.3, True, 0.01, 2]}
+  gaussIRF: {SD: [0.9, True, 0.05, 4], share: [0.35, True], shift: [0.2, True]}
+  gaussIRF: {SD: [0.6, False], share: [-0.1, True], shift: [-0.7, False]}
+"""
+
+LAWS = {
+    "stepFun": {"A": 1.4, "t0": 0.1, "y0": -0.3},
+    "linFun": {"m": 0.7, "t0": 0.1, "y0": 0.3},
+    "expFun": {"A": 1.4, "tau": 1.7, "t0": 0.1, "y0": 0.3},
+    "sinFun": {"A": 1.4, "f": 0.3, "phi": 0.4, "t0": 0.1, "y0": 0.3},
+    "sinDivX": {"A": 1.4, "f": 0.3, "t0": 0.1, "y0": 0.3},
+    "erfFun": {"A": 1.4, "SD": 0.8, "t0": 0.1, "y0": 0.3},
+    "sqrtFun": {"A": 1.4, "t0": 0.1, "y0": 0.3},
+}
+
+SCHEME = """
+kinetics:
+  cascade:
+    S2 -> S1: k1
+    S1 -> S2: back
+    S1: k2
+    start: {S2: 1, S1: share1}
+"""
+STATES = """
+  cascade: {S2: [1.2, True], S1: [-0.7, True], k1: [2, True, 0.1, 9], back: [0.3, True],
+            k2: [0.4, True, 0, 9], share1: [0.2, True], t0: [0.1, True]}
+"""
+
+
+def written(values: dict[str, float]) -> str:
+    return ", ".join(f"{name}: [{value}, True]" for name, value in values.items())
+
+
+def all_laws() -> str:
+    """Every law, and one that adds nothing."""
+    lines = [f"  {law}: {{{written(values)}}}" for law, values in LAWS.items()]
+    return "\n".join([*lines, "  none: {}"]) + "\n"
+
+
+def trace(laws: str, time: Array = TIME, before: str = "") -> Model:
+    model = load_time_model(f"{before}m:{INSTRUMENT}{laws}", "m")
+    model.set_axes(time=time)
+    return model
+
+
+def convolution(law: str, t: float) -> float:
+    """Of a law with the whole instrument, without a formula of a response."""
+    function, values = reference(law), LAWS[law]
+
+    def integrand(s: float) -> float:
+        density = sum(share * gaussIRF(s, SD, 0.0, shift) for SD, share, shift in GAUSSIANS)
+        return float(function(np.array([t - s]), **values)[0] * density)
+
+    inside = np.clip([t - values["t0"], -1.0, -0.4, 0.0, 0.5, 1.0], -9.0, 9.0)
+    breaks = np.unique(np.round(inside, 12))  # no two that differ by rounding
+    ends = [-9.0, *breaks, 9.0]
+    pieces = pairwise(ends)
+    return sum(quad(integrand, a, b, epsabs=1e-12, epsrel=1e-11, limit=200)[0] for a, b in pieces)
+
+
+@pytest.mark.parametrize("law", LAWS)
+def test_the_response_is_the_convolution_with_the_sum_of_the_gaussians(law: str) -> None:
+    model = trace(f"  {law}: {{{written(LAWS[law])}}}\n")
+    expected = np.array([convolution(law, t) for t in TIME])
+    for backend in BACKENDS:
+        found = make_executor(model, backend=backend).run(model.theta())
+        assert np.abs(found - expected).max() < 1e-9 * np.abs(expected).max(), backend
+
+
+@pytest.mark.parametrize("state", ["S2", "S1"])
+def test_populations_are_sums_over_the_gaussians(state: str) -> None:
+    laws = f"  cascade: {{{state}: [1, False]{STATES[STATES.index(', k1') :]}"
+    model = trace(laws, before=SCHEME)
+    expected = np.zeros(TIME.size)
+    for width, share, shift in GAUSSIANS:
+        text = f"{SCHEME}m:\n  gaussIRF: {{SD: [{width}, True]}}\n{laws}"
+        one = load_time_model(text, "m")
+        one.set_axes(time=TIME - shift)
+        expected += share * one.evaluate("tree")
+    for backend in BACKENDS:
+        found = make_executor(model, backend=backend).run(model.theta())
+        assert np.abs(found - expected).max() < 1e-12
+
+
+@pytest.mark.parametrize("laws", [all_laws(), STATES], ids=["laws", "scheme"])
+def test_executors_agree_at_other_values_and_outside_of_the_domain(laws: str) -> None:
+    model = trace(laws, before=SCHEME if laws is STATES else "")
+    executors = [make_executor(model, backend=backend) for backend in BACKENDS]
+    for scale in (1.07, -0.9):  # the second has negative widths: no value
+        theta = model.theta() * np.where(np.arange(model.theta().size) < 4, scale, 1.05)
+        found = [executor.run(theta) for executor in executors]
+        assert np.isnan(found[0]).all() == (scale < 0)
+        assert worst_difference(found[0], found[1]) <= AGREEMENT
+        assert worst_difference(found[0], found[2]) <= AGREEMENT
+
+
+@pytest.mark.parametrize("laws", [all_laws(), STATES], ids=["laws", "scheme"])
+def test_derivatives_are_those_of_the_tree(laws: str) -> None:
+    """By widths, shares, shifts and all parameters of laws, against differences of fourth order of
+    the executor that adds up the responses itself."""
+    model = trace(laws, before=SCHEME if laws is STATES else "")
+    data = np.zeros(TIME.size)
+    compiled = make_executor(model, Measurement(data))
+    tree = make_executor(model, Measurement(data), "tree")
+    theta = model.theta()
+    jacobian = compiled.jacobian(theta)
+    for k, name in enumerate(model.opt_param_names):
+        h = np.zeros(theta.size)
+        h[k] = 2e-4 * max(abs(theta[k]), 0.3)
+        near = tree.residual(theta + h) - tree.residual(theta - h)
+        far = tree.residual(theta + 2 * h) - tree.residual(theta - 2 * h)
+        expected = (8 * near - far) / (12 * h[k])
+        assert np.abs(jacobian[k] - expected).max() < 1e-8 * np.abs(expected).max(), name
+
+
+def test_shares_follow_expressions() -> None:
+    """Two Gaussians with one parameter; the third takes what is left twice over."""
+    text = """
+parameters: {foot: [0.2, True, 0, 1], SD: [0.3, True]}
+m:
+  gaussIRF: {SD: ["SD"]}
+  gaussIRF: {SD: ["3 * SD"], share: ["foot"], shift: ["-gaussIRF_03_shift"]}
+  gaussIRF: {SD: ["3 * SD"], share: ["foot / 2"], shift: [0.4, True]}
+  expFun: {A: [2, True], tau: [3, True], t0: [0.1, True]}
+"""
+    model = load_time_model(text, "m")
+    model.set_axes(time=TIME)
+    assert model.opt_param_names == (
+        "gaussIRF_03_shift", "expFun_01_A", "expFun_01_tau", "expFun_01_t0", "foot", "SD",
+    )  # fmt: skip
+    decay = reference("expFun_gaussIRF")
+    expected = sum(
+        share * decay(TIME, 2.0, 3.0, 0.1 + shift, width)
+        for width, share, shift in ((0.3, 0.7, 0.0), (0.9, 0.2, -0.4), (0.9, 0.1, 0.4))
+    )
+    for backend in BACKENDS:
+        assert np.allclose(model.evaluate(backend), expected, rtol=1e-12, atol=1e-14)
+
+
+MOVING = """
+m:
+  Offset: {y0: [1, true]}
+  Gauss: {A: [12, true], x0: [9, true], SD: [1.3, true]}
+see:
+  gaussIRF: {SD: [0.2, true, 0.01, 2]}
+  gaussIRF: {SD: [0.5, true, 0.01, 2], share: [0.3, true, 0, 1], shift: [0.15, true]}
+one:
+  gaussIRF: {SD: [0.2, true, 0.01, 2]}
+neg:
+  expFun: {A: [-1.5, true], tau: [0.7, true], t0: [0.0, false]}
+pos:
+  expFun: {A: ["-expFun_01_A"], tau: [0.9, true], t0: [0.3, false]}
+  sinFun: {A: [0.3, true], f: [0.6, true], phi: [0.2, true], t0: [-0.2, false], y0: [0.1, true]}
+lin:
+  linFun: {m: [0.3, true], t0: [0.1, true]}
+  stepFun: {A: [0.5, true], t0: [3.0, false]}
+above:
+  gaussCONV: {SD: [0.4, true]}
+  constFun: {A: [0.2, true]}
+  gaussIRF: {SD: [0.2, true, 0.01, 2]}
+  gaussIRF: {SD: [0.5, true, 0.01, 2], share: [0.3, true, 0, 1]}
+  expFun: {A: [-1.5, true], tau: [0.7, true], t0: [0.2, true]}
+"""
+DELAYS = np.linspace(-4.0, 15.75, 80)
+
+
+def moving(names: list[str], time: Array) -> Model:
+    model, pace = load_model(MOVING, "m"), 0.25 if len(names) > 1 else -1.0
+    model.add_dynamics("Gauss_01_A", load_dynamics(MOVING, names, "Gauss_01_A", pace))
+    model.set_axes(energy=np.linspace(4, 14, 11), time=time)
+    return model
+
+
+@pytest.mark.parametrize("names", [["neg", "pos"], ["neg", "pos", "lin"], ["lin"]])
+def test_sub_cycles_are_seen_through_each_gaussian(names: list[str]) -> None:
+    """Against sums of models of one Gaussian, the second on times that are shifted."""
+    model = moving(["see", *names], DELAYS)
+    spectra = [
+        make_executor(model, None, backend).run(model.theta()) for backend in reversed(BACKENDS)
+    ]
+    assert worst_difference(spectra[0], spectra[2]) <= AGREEMENT
+    assert worst_difference(spectra[1], spectra[2]) <= AGREEMENT
+    expected = np.zeros_like(spectra[0])
+    for width, share, shift in ((0.2, 0.7, 0.0), (0.5, 0.3, 0.15)):
+        one = moving(["one", *names], DELAYS - shift)
+        one.set_values({"Gauss_01_A_gaussIRF_SD": width})
+        expected += share * one.evaluate("tree")
+    assert np.abs(spectra[0] - expected).max() < 1e-10 * np.abs(expected).max()
+
+
+@pytest.mark.parametrize("names", [["see", "neg", "pos"], ["above"]])
+def test_derivatives_of_sub_cycles_and_below_a_kernel(names: list[str]) -> None:
+    model = moving(names, DELAYS)
+    spectra = [make_executor(model, None, backend).run(model.theta()) for backend in BACKENDS]
+    assert worst_difference(spectra[0], spectra[1]) <= AGREEMENT
+    assert worst_difference(spectra[0], spectra[2]) <= AGREEMENT
+    executor = make_executor(model, Measurement(np.zeros((80, 11))))
+    theta = model.theta()
+    jacobian = executor.jacobian(theta)
+    for k, name in enumerate(model.opt_param_names):
+        h = np.zeros(theta.size)
+        h[k] = 1e-4 * max(abs(theta[k]), 0.3)
+        near = executor.residual(theta + h) - executor.residual(theta - h)
+        far = executor.residual(theta + 2 * h) - executor.residual(theta - 2 * h)
+        expected = (8 * near - far) / (12 * h[k])
+        assert np.abs(jacobian[k] - expected).max() < 1e-7 * np.abs(expected).max(), name

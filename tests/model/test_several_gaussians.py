@@ -1,0 +1,129 @@
+"""Instruments of several Gaussians in models: names, texts, mistakes."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from pyspec import ModelError
+from pyspec.components import Gauss as Line
+from pyspec.components import expFun, expr, fixed, gaussIRF, moving
+from pyspec.model import Model, load_dynamics, load_model, load_time_model
+from pyspec.model.instruments import seen_by, share_text
+from pyspec.model.units import parameter_units
+
+SEVERAL = """
+parameters:
+  foot: [0.2, True, 0, 0.5]
+decays:
+  constFun: {A: {free: energy}}
+  gaussIRF: {SD: [0.1, True, 0.01, 1]}
+  gaussIRF: {SD: [0.4, True, 0.05, 2], share: ["foot"], shift: [0.05, True, -1, 1]}
+  gaussIRF: {SD: [0.9, False], share: [-0.1, project, -1, 1]}
+  expFun: {A: {free: energy}, tau: [2, True, 0.1, 10], t0: [0.1, True]}
+peak:
+  Gauss: {A: [12, True], x0: [9, True], SD: [1, True]}
+motion:
+  gaussIRF: {SD: [0.1, True, 0.01, 1]}
+  gaussIRF: {SD: [0.4, True, 0.05, 2], share: [0.2, True, 0, 1], shift: ["gaussIRF_SD / 2"]}
+  expFun: {A: [1, True], tau: [2, True, 0.1, 10], t0: [0.1, True]}
+"""
+
+
+def test_each_gaussian_has_its_names_and_bounds() -> None:
+    model = load_model(SEVERAL, "decays")
+    assert model.opt_param_names == (
+        "gaussIRF_SD", "gaussIRF_02_SD", "gaussIRF_02_shift", "gaussIRF_03_share",
+        "expFun_01_tau", "expFun_01_t0", "foot",
+    )  # fmt: skip
+    assert model.parameters["gaussIRF_02_share"].expr == "foot"
+    assert model.values["gaussIRF_02_share"] == 0.2
+    assert model.parameters["gaussIRF_03_share"].scope == "project"
+    assert (model.parameters["gaussIRF_02_shift"].min, model.parameters["foot"].max) == (-1, 0.5)
+    units = parameter_units(model, {"energy": "nm", "time": "ps", "value": "mOD"})
+    assert units["gaussIRF_02_SD"] == units["gaussIRF_02_shift"] == "ps"
+    assert "gaussIRF_02_share" not in units or units["gaussIRF_02_share"] in ("", "1")
+
+
+def test_the_rows_directly_after_one_another_are_the_instrument() -> None:
+    above, rows, laws = seen_by(load_model(SEVERAL, "decays").components)
+    assert [one.name for one in above] == ["constFun_01"]
+    assert [one.name for one in rows] == ["gaussIRF", "gaussIRF_02", "gaussIRF_03"]
+    assert [one.name for one in laws] == ["expFun_01"]
+    assert share_text(rows, 0) == "1 - gaussIRF_02_share - gaussIRF_03_share"
+    assert share_text(rows, 2) == "gaussIRF_03_share"
+    assert share_text(rows[:1], 0) == "1"
+
+
+@pytest.mark.parametrize("name", ["decays", "peak"])
+def test_the_text_of_a_model_loads_as_the_same_model(name: str) -> None:
+    model = load_model(SEVERAL, name)
+    if name == "peak":
+        model.add_dynamics("Gauss_01_A", load_dynamics(SEVERAL, "motion", "Gauss_01_A"))
+        assert "Gauss_01_A_gaussIRF_02_share" in model.opt_param_names
+    text = model.to_yaml()
+    again = load_model(text, name)
+    assert again.to_yaml() == text
+    assert again.opt_param_names == model.opt_param_names
+    assert "gaussIRF_02_shift" in again.describe()
+    for first, second in zip(model.parameters.values(), again.parameters.values(), strict=True):
+        assert (first.name, first.value, first.vary, first.min, first.max, first.expr) == (
+            second.name, second.value, second.vary, second.min, second.max, second.expr,
+        )  # fmt: skip
+
+
+def test_the_same_model_in_python() -> None:
+    written = load_model(SEVERAL, "peak")
+    written.add_dynamics("Gauss_01_A", load_dynamics(SEVERAL, "motion", "Gauss_01_A"))
+    laws = [
+        gaussIRF((0.1, 0.01, 1)),
+        gaussIRF((0.4, 0.05, 2), share=(0.2, 0, 1), shift=expr("gaussIRF_SD / 2")),
+        expFun(1, (2, 0.1, 10), 0.1),
+    ]
+    model = Model("peak", [Line(moving(12, laws), 9, 1)])
+    for one in (written, model):
+        one.set_axes(energy=np.linspace(5, 13, 9), time=np.linspace(-2, 6, 17))
+    assert model.opt_param_names == written.opt_param_names
+    assert np.array_equal(model.evaluate(), written.evaluate())
+    assert repr(laws[1]).startswith("gaussIRF(SD=(0.4, 0.05, 2.0), share=(0.2, 0.0, 1.0), shift=")
+
+
+def test_mistakes_in_python() -> None:
+    law = expFun(1, 2, 0)
+    with pytest.raises(ModelError, match=r"m: gaussIRF_02: the parameter 'share' is missing"):
+        Model("m", [gaussIRF(0.1), gaussIRF(0.4, shift=fixed(0.1)), law])
+    with pytest.raises(ModelError, match=r"gaussIRF\.share: the first gaussIRF is the whole"):
+        Model("m", [gaussIRF(0.1, share=0.2), law])
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "words"),
+    [
+        ("  gaussIRF: {SD: [0.1, True]}\n", "", "gaussIRF.share: the first gaussIRF is the whole"),
+        (", share: [0.2, True]", "", "gaussIRF_02: the parameter 'share' is missing"),
+        (", shift: [0.1, True]", ", centre: [0.1, True]", "gaussIRF has no parameter 'centre'"),
+        ("SD: [0.1, True]", "SD: [0.1, True], shift: [0, False]", "its centre at t0 of the laws"),
+        ("  gaussIRF: {SD: [0.4", "  none: {}\n  gaussIRF: {SD: [0.4", "gaussIRF_02: does not sta"),
+        ("  expFun", "  gaussCONV: {SD: [1, True]}\n  expFun", "gaussCONV stands after it"),
+        ("  expFun", "  constFun: {A: [1, True]}\n  expFun", "constFun has no exact"),
+    ],
+)
+def test_what_is_no_instrument_is_refused(old: str, new: str, words: str) -> None:
+    text = (
+        "m:\n  gaussIRF: {SD: [0.1, True]}\n"
+        "  gaussIRF: {SD: [0.4, True], share: [0.2, True], shift: [0.1, True]}\n"
+        "  expFun: {A: [1, True], tau: [2, True], t0: [0, True]}\n"
+    )
+    assert load_time_model(text, "m").components[1].name == "gaussIRF_02"
+    with pytest.raises(ModelError, match=words):
+        load_time_model(text.replace(old, new), "m")
+
+
+def test_the_gaussians_of_one_instrument_stand_in_one_of_the_sub_cycles() -> None:
+    text = (
+        "first:\n  gaussIRF: {SD: [0.1, True]}\n"
+        "second:\n  gaussIRF: {SD: [0.4, True], share: [0.2, True]}\n"
+        "  expFun: {A: [1, True], tau: [2, True], t0: [0, True]}\n"
+    )
+    with pytest.raises(ModelError, match=r"gaussIRF_02: does not stand directly below"):
+        load_dynamics(text, ["first", "second"], "Gauss_01_A", 0.25)
