@@ -2,6 +2,7 @@
 #ifndef PYSPEC_CHECK_H
 #define PYSPEC_CHECK_H
 
+#include "measured.h"
 #include "memory.h"
 #include "scheme.h"
 #include "status.h"

@@ -84,18 +84,32 @@ int pyspec_is_written(const checker *c, int64_t slot, int64_t end)
     return 0;
 }
 
-/* The program of a formula, or of a kinetic scheme. */
-static int check_formula(const checker *c)
+/* Whether an op is a law or response with a program of its own. */
+static int is_own_law(int64_t op)
+{
+    return op == PYSPEC_OP_FORMULA || op == PYSPEC_OP_SCHEME || op == PYSPEC_OP_MEASURED;
+}
+
+/* Whether the program of a node is sound; `at` is the word of a fault. */
+static int is_sound(const pyspec_node *n, const int64_t *program, int64_t *at)
+{
+    switch (n->op) {
+    case PYSPEC_OP_SCHEME:
+        return pyspec_scheme_is_sound(program, n->n_code, n->n_params, at);
+    case PYSPEC_OP_MEASURED:
+        return pyspec_measured_is_sound(program, n->n_code, n->n_params, at);
+    default:
+        return pyspec_formula_is_sound(program, n->n_code, n->n_params, at);
+    }
+}
+
+static int check_own_program(const checker *c)
 {
     const pyspec_node *n = c->node;
     int64_t at;
     REQUIRE_NODE(in_range(n->code, 0, c->plan->n_words + 1), OFFSET, code);
     REQUIRE_NODE(n->n_code >= 0 && n->n_code <= c->plan->n_words - n->code, OFFSET, n_code);
-    const int64_t *program = plan_words(c->plan) + n->code;
-    const int is_sound = n->op == PYSPEC_OP_SCHEME
-                             ? pyspec_scheme_is_sound(program, n->n_code, n->n_params, &at)
-                             : pyspec_formula_is_sound(program, n->n_code, n->n_params, &at);
-    REQUIRE(is_sound, PROGRAM, pyspec_node, code, at);
+    REQUIRE(is_sound(n, plan_words(c->plan) + n->code, &at), PROGRAM, pyspec_node, code, at);
     return STATUS_OK;
 }
 
@@ -104,8 +118,9 @@ static int check_params(const checker *c, const op_row *op, int64_t repeat)
 {
     const pyspec_node *n = c->node;
     const int64_t *words = plan_words(c->plan);
-    const int status = op ? STATUS_OK : check_formula(c);
-    int n_required = n->n_params, n_params = n->n_params;
+    const int status = op ? STATUS_OK : check_own_program(c);
+    /* y0 of a law under a measured instrument may be left out. */
+    int n_required = n->n_params - (n->op == PYSPEC_OP_MEASURED), n_params = n->n_params;
     if (status)
         return status;
     if (op)
@@ -172,7 +187,7 @@ static int check_resolve_step(const checker *c)
     int status;
     switch (n->step) {
     case PYSPEC_STEP_LAW:
-        REQUIRE_NODE(by_formula || n->op == PYSPEC_OP_SCHEME ||
+        REQUIRE_NODE(is_own_law(n->op) ||
                          (op && (op->kind == KIND_DYNAMICS || op->kind == KIND_RESPONSE)),
                      OP, op);
         REQUIRE_NODE(in_range(n->axis, 0, p->n_axes + 1), AXIS, axis);

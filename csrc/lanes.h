@@ -28,7 +28,7 @@ typedef struct pyspec_block {
     int64_t n_more;              /* ROW_FED: more spectra, to which the op is applied too */
     const double *const *more;   /* [n_more], each like spectrum                          */
     double *const *images;       /* [n_more], its change with them, each like the value    */
-    const int64_t *program; /* of a formula or scheme, checked                             */
+    const int64_t *program; /* of a formula, scheme or measured response, checked          */
     double *registers;      /* that it runs over                                          */
 } pyspec_block;
 

@@ -1,4 +1,5 @@
 /* operands.c: what a node reads: its parameters in the lanes of a tile, and its bounds. */
+#include "measured.h"
 #include "run.h"
 #include "scheme.h"
 
@@ -58,11 +59,12 @@ void pyspec_run_kernel(const run *r, const pyspec_node *node, const pyspec_block
     pyspec_block own = *b;
     own.program = r->words + node->code;
     own.registers = r->work.registers;
-    if (node->op == PYSPEC_OP_SCHEME) {
+    if (node->op == PYSPEC_OP_SCHEME)
         k_scheme(&own, params, value, partials);
-        return;
-    }
-    pyspec_formula_kernels[isa](&own, params, value, partials);
+    else if (node->op == PYSPEC_OP_MEASURED)
+        k_measured(&own, params, value, partials);
+    else
+        pyspec_formula_kernels[isa](&own, params, value, partials);
 }
 
 void pyspec_poison(double *value, int64_t n, unsigned bad)

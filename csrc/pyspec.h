@@ -57,15 +57,18 @@ enum {
     PYSPEC_STEP_EXTERNAL = 7    /* slot[target] (+)= spectra[source]                    */
 };
 
-/* In place of a row of ops.def: the function is the formula, or the state of a kinetic scheme, that the
- * node's program holds. */
-enum { PYSPEC_OP_FORMULA = -2, PYSPEC_OP_SCHEME = -3 };
+/* In place of a row of ops.def: the function is the formula, the state of a kinetic scheme, or the
+ * response of a law to a measured instrument, that the node's program holds. */
+enum { PYSPEC_OP_FORMULA = -2, PYSPEC_OP_SCHEME = -3, PYSPEC_OP_MEASURED = -4 };
 
 /* Words before the constants of such a program, registers and parameters that it may have. */
 enum { PYSPEC_FORMULA_HEAD = 9, PYSPEC_FORMULA_REGISTERS = 1024, PYSPEC_MAX_PARAMS = 24 };
 
 /* Words before the steps of a kinetic scheme, and states that it may have. */
 enum { PYSPEC_SCHEME_HEAD = 8, PYSPEC_SCHEME_STATES = 8 };
+
+/* Words before the samples of a measured instrument, and samples that it may have. */
+enum { PYSPEC_MEASURED_HEAD = 4, PYSPEC_MEASURED_SAMPLES = 1000 };
 
 enum {
     PYSPEC_FLAG_STORE = 1, /* overwrite the target instead of adding to it         */
@@ -479,6 +482,11 @@ PYSPEC_API int pyspec_function(int64_t op, int64_t isa, int64_t n_rows, int64_t 
 PYSPEC_API int pyspec_scheme(const int64_t *program, int64_t n_words, int64_t n_rows, int64_t n_x,
                              const double *x, const double *params, double *value,
                              double *const *partials);
+
+/* The same for the response of a law to a measured instrument. */
+PYSPEC_API int pyspec_measured(const int64_t *program, int64_t n_words, int64_t n_rows, int64_t n_x,
+                               const double *x, const double *params, double *value,
+                               double *const *partials);
 
 #ifdef __cplusplus
 }

@@ -24,6 +24,7 @@ from pyspec.formula import FORMULAS
 from pyspec.model.describe import (
     Description,
     Expression,
+    Instrument,
     Moving,
     Number,
     Profiled,
@@ -34,7 +35,17 @@ from pyspec.model.describe import (
 )
 from pyspec.model.tree import Free
 
-HELPERS = ("Component", "expr", "fixed", "free", "moving", "profiled", "registered", "shared")
+HELPERS = (
+    "Component",
+    "expr",
+    "fixed",
+    "free",
+    "measuredIRF",
+    "moving",
+    "profiled",
+    "registered",
+    "shared",
+)
 
 #: What every component is.
 Component = Description
@@ -75,6 +86,15 @@ def free(axis: str, *, positive: bool = False, zero: Sequence[tuple[float, float
             "as [(300, 350)]"
         )
     return Free(axis, bool(positive), ranges)
+
+
+def measuredIRF(time: Sequence[float], response: Sequence[float]) -> Description:
+    """An instrument as it has been measured, in the list of laws above those that it acts on.
+
+    The response is a straight line from sample to sample, and 0 outside; its area counts as 1. A
+    law has its onset t0 where the time of the response is 0.
+    """
+    return Instrument(time, response)
 
 
 def moving(

@@ -2,7 +2,9 @@
 """Components of models written in Python: one class for each function of the op table."""
 
 from collections.abc import Sequence
-from typing import TypeAlias
+from typing import Any, TypeAlias
+
+from numpy.typing import NDArray
 
 from pyspec.model.describe import Description as Component
 from pyspec.model.describe import Expression, Moving, Number, Profiled
@@ -28,6 +30,9 @@ def expr(text: str) -> Expression: ...
 def free(
     axis: str, *, positive: bool = False, zero: Sequence[tuple[float, float]] = ()
 ) -> Free: ...
+def measuredIRF(
+    time: Sequence[float] | NDArray[Any], response: Sequence[float] | NDArray[Any]
+) -> Component: ...
 def moving(
     value: Base | Profiled,
     laws: Sequence[Component],

@@ -118,13 +118,13 @@ def call_function(
 
 
 class KernelCall:
-    """A call of the C kernel of a function, or of a state of a kinetic scheme, that may be made
-    again: what `params` holds then is read, and the value and derivatives are written where they
-    were before.
+    """A call of the C kernel of a function, of a state of a kinetic scheme, or of a law under a
+    measured instrument, that may be made again: what `params` holds then is read, and the value and
+    derivatives are written where they were before.
 
     Parameters
     ----------
-    op : row of the op table, or of a state of a scheme
+    op : row of the op table, or what stands in its place
     x : (n_x,) abscissae
     params : (n_params, n_rows) parameters, in the order of the table
     value : (n_rows, n_x) what is computed
@@ -156,7 +156,8 @@ class KernelCall:
         ends = (value.ctypes.data, None if pointers is None else pointers.ctypes.data)
         reads = (x.ctypes.data, params.ctypes.data)
         if words is not None:
-            self._entry = LIBRARY.pyspec_scheme
+            is_measured = op.index == CONSTANTS["OP_MEASURED"]
+            self._entry = LIBRARY.pyspec_measured if is_measured else LIBRARY.pyspec_scheme
             self._arguments: tuple[Any, ...] = (
                 words.ctypes.data,
                 words.size,

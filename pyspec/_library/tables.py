@@ -39,7 +39,10 @@ class Guard:
 
 class OwnFormula(Protocol):
     """What a function with a program has beside its row: one by formula, see
-    :mod:`pyspec.formula.definition`, or a state of a scheme, see :mod:`pyspec.formula.scheme`."""
+    :mod:`pyspec.formula.definition`, a state of a scheme, see :mod:`pyspec.formula.scheme`, or a
+    measured instrument and what it makes of a law, see :mod:`pyspec.formula.measured`.
+    `response` is what an instrument of that name makes of a law, or of an instrument what it makes
+    of the law of that name."""
 
     @property
     def text(self) -> str: ...
@@ -47,7 +50,7 @@ class OwnFormula(Protocol):
     @property
     def words(self) -> npt.NDArray[np.int64]: ...
 
-    def response(self, irf: str) -> OpDef | None: ...
+    def response(self, name: str, /) -> OpDef | None: ...
 
     def __call__(self, x: Any, *params: Any) -> Any: ...
 
@@ -63,7 +66,7 @@ class OpDef:
     :func:`pyspec.functions.slopes.interacting` has all of it. `units` has one of each parameter, x
     that of the axis and y that of what the function adds to, or one in brackets as a definition
     writes it; :mod:`pyspec.model.units` puts words in. `own` is the definition of a function
-    by formula, or of a state of a kinetic scheme.
+    by formula, of a state of a kinetic scheme, or of a measured instrument.
     """
 
     index: int

@@ -165,11 +165,11 @@ class TreeExecutor(ValuesOnly):
         total = np.zeros(time.size)
         above, rows, laws = seen_by(components)
         for row, (share, shift) in zip(rows, _shares(rows, still), strict=True):
-            width = _arguments(row, still)[0]
+            own = _arguments(row, still)
             for law in reversed(laws):
                 if law.op.params:  # "none" has no parameters, and is 0
                     given = _arguments(law, still)
-                    seen = self._response(law, row.op, given, width, shift, dynamics)
+                    seen = self._response(law, row.op, given, own, shift, dynamics)
                     total = total + share * seen
         for component in reversed(above):
             op, params = component.op, _arguments(component, still)
@@ -197,13 +197,13 @@ class TreeExecutor(ValuesOnly):
         law: Component,
         irf: OpDef,
         params: list[float],
-        width: float,
+        own: list[float],
         shift: float,
         dynamics: Dynamics | None,
     ) -> Array:
-        """The exact response of a law to a Gaussian of some width, behind t0 by a shift. A law of a
-        sub-cycle sets in in each cycle, and is taken back at its end as what it has become by
-        then."""
+        """The exact response of a law to an instrument with parameters of its `own`: a Gaussian
+        behind t0 by a shift, or one that was measured. A law of a sub-cycle sets in in each cycle,
+        and is taken back at its end as what it has become by then."""
         row = response(law.op, irf)
         assert row is not None
         assert self.model.time is not None
@@ -215,13 +215,13 @@ class TreeExecutor(ValuesOnly):
             for start in dynamics.starts(law.subcycle, self.model.time):
                 on = _continued(law, params, begin, float(start))
                 off = _continued(law, params, dynamics.length, float(start))
-                total = total + self._response(whole, irf, on, width, shift, None)
-                total = total - self._response(whole, irf, off, width, shift, None)
+                total = total + self._response(whole, irf, on, own, shift, None)
+                total = total - self._response(whole, irf, off, own, shift, None)
             return total
         params = list(params)
         params[law.op.params.index("t0")] += shift
         order = response_order(law.op, row)
-        given = [width if position == WIDTH else params[position] for position in order]
+        given = [own[0] if position == WIDTH else params[position] for position in order]
         if outside(row, given):
             return np.full(self.model.time.size, np.nan)
         return np.asarray(reference(row)(self.model.time, *given))

@@ -13,6 +13,7 @@ from pyspec.formula.definition import (
 )
 from pyspec.formula.formula import Formula, parse
 from pyspec.formula.machine import disassemble, run_rpn
+from pyspec.formula.measured import MEASURED_IRF, Measured, instrument_text
 from pyspec.formula.nodes import Apply, Name, Node, Number, postorder
 from pyspec.formula.parser import CONSTANTS, FUNCTIONS
 from pyspec.formula.rules import READS, chain_product
@@ -23,10 +24,12 @@ __all__ = [
     "DOMAINS",
     "FORMULAS",
     "FUNCTIONS",
+    "MEASURED_IRF",
     "READS",
     "Apply",
     "Definition",
     "Formula",
+    "Measured",
     "Name",
     "Node",
     "Number",
@@ -37,6 +40,7 @@ __all__ = [
     "disassemble",
     "find_op",
     "free_names",
+    "instrument_text",
     "op_of",
     "parse",
     "postorder",

@@ -24,6 +24,7 @@ from pyspec.errors import ModelError, suggest
 from pyspec.formula.derive import differentiate
 from pyspec.formula.encode import encode
 from pyspec.formula.formula import Formula, parse
+from pyspec.formula.measured import INSTRUMENT, MEASURED, MEASURED_IRF, define_measured
 from pyspec.formula.parser import CONSTANTS, FUNCTIONS
 from pyspec.formula.scheme import KINETICS, define_state
 from pyspec.formula.traits import Traits, find_traits
@@ -199,13 +200,15 @@ def find_op(function: str | None) -> OpDef | None:
         return None
     if function.startswith(KINETICS):
         return define_state(function)
+    if function.startswith(MEASURED):
+        return define_measured(function)
     return define(function) if "(" in function else OPS.get(function)
 
 
 def rows() -> dict[str, OpDef]:
     """Every function that a model may write by name: the op table, registered functions, those of
-    :func:`pyspec.function`."""
-    return {**FORMULAS, **OPS}
+    :func:`pyspec.function`, and the instrument with samples of its own."""
+    return {**FORMULAS, **OPS, MEASURED_IRF: INSTRUMENT}
 
 
 def op_of(function: str | None) -> OpDef:

@@ -1,4 +1,4 @@
-"""Which row of the op table is the exact Gaussian response of a law, and how it is called."""
+"""Which row is the exact response of a law to an instrument, and how it is called."""
 
 from __future__ import annotations
 
@@ -19,6 +19,8 @@ WIDTH = -1
 
 def response(law: OpDef, irf: OpDef) -> OpDef | None:
     """The row that holds the response of `law` to `irf`, or None if there is none."""
+    if irf.own is not None:
+        return irf.own.response(law.name if law.own is None else law.own.text)
     if law.own is not None:
         return law.own.response(irf.name)
     return OPS.get(f"{law.name}_{irf.name}")

@@ -8,11 +8,12 @@ from keyword import iskeyword
 
 from pyspec._library import Guard, OpDef
 from pyspec.errors import ModelError
-from pyspec.formula import CONSTANTS, FUNCTIONS, rows
+from pyspec.formula import CONSTANTS, FUNCTIONS, MEASURED_IRF, rows
 from pyspec.functions import holds
 from pyspec.model.fill import fill, similar
 from pyspec.model.free import check_free
 from pyspec.model.kinetics import build_states
+from pyspec.model.measured_irf import read_instrument
 from pyspec.model.reader import Mapping, Node, Scalar, Source
 from pyspec.model.scalars import is_null
 from pyspec.model.tree import Component, Par
@@ -122,6 +123,8 @@ def _op(file: Source, key: Scalar, domain: str) -> OpDef:
 def _component(file: Source, key: Scalar, node: Node, op: OpDef, name: str) -> Component:
     where = file.at(key.line)
     needed = ", ".join(op.params[: op.n_required])
+    if op.name == MEASURED_IRF:
+        return Component(name, read_instrument(file, key, node), (), where)
     if not op.params and (is_null(node) or (isinstance(node, Mapping) and not node.items)):
         return Component(name, _identity(op), (), where)
     if not isinstance(node, Mapping):

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, TypeAlias
 
 from pyspec.errors import ModelError, shortened
-from pyspec.formula import rows
+from pyspec.formula import MEASURED_IRF, instrument_text, rows
 from pyspec.model.build import build_components, build_quantity
 from pyspec.model.check import check_kernels
 from pyspec.model.fill import similar
@@ -36,6 +36,13 @@ class Number:
     low: float | None
     high: float | None
     scope: str
+
+
+@dataclass(frozen=True)
+class Samples:
+    """The times, or the responses, of a measured instrument."""
+
+    values: tuple[float, ...]
 
 
 @dataclass(frozen=True)
@@ -121,6 +128,28 @@ class Registered(Description):
         self._describe(function, values, named)
 
 
+class Instrument(Description):
+    """A measured instrument with its samples."""
+
+    __slots__ = ()
+
+    def __init__(self, time: Items[float], response: Items[float]) -> None:
+        rows = {"time": _row(time, "time"), "response": _row(response, "response")}
+        instrument_text(rows["time"].values, rows["response"].values, MEASURED_IRF)
+        object.__setattr__(self, "function", MEASURED_IRF)
+        object.__setattr__(self, "arguments", tuple(rows.items()))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Instrument, tuple(row.values for _, row in self.arguments)  # type: ignore[union-attr]
+
+
+def _row(values: Any, what: str) -> Samples:
+    place = f"{MEASURED_IRF}.{what}"
+    if isinstance(values, str) or not hasattr(values, "__iter__"):
+        raise ModelError(f"{place}: is {shortened(values)}; give a list or an array of numbers")
+    return Samples(tuple(_real(one, place) for one in values))
+
+
 def restore(function: str, arguments: tuple[tuple[str, Value], ...]) -> Description:
     """The description again, from a pickle."""
     return Registered(function, **dict(arguments))
@@ -143,7 +172,7 @@ class Profiled:
     functions: tuple[Description, ...]
 
 
-Value: TypeAlias = Number | Expression | Moving | Profiled | Free
+Value: TypeAlias = Number | Expression | Moving | Profiled | Free | Samples
 
 
 def checked_value(value: Any, place: str) -> Value:
@@ -256,6 +285,8 @@ def _entry(value: Value) -> Node:
         return _entry(value.base)
     if isinstance(value, Free):
         return _free_entry(value)
+    if isinstance(value, Samples):
+        return Sequence(tuple(Scalar(repr(one), True, 0) for one in value.values), 0)
     if isinstance(value, Expression):
         return Sequence((Scalar(value.text, False, 0),), 0)
     words = [repr(value.value), {"file": "True", "static": "False"}.get(value.scope, value.scope)]
@@ -282,6 +313,8 @@ def _attach(
     for description, component in zip(described, built, strict=True):
         by_name = {par.argument: par for par in component.parameters}
         for argument, value in description.arguments:
+            if isinstance(value, Samples):
+                continue
             _move(source, by_name[argument], value, may)
 
 
@@ -315,6 +348,8 @@ def _move(source: Source, par: Par, value: Value, may: tuple[str, ...]) -> None:
 def _shown(value: Value) -> str:
     if isinstance(value, Free):
         return f"free({value.axis!r})"
+    if isinstance(value, Samples):
+        return f"[{value.values[0]:g}, ..., {value.values[-1]:g}]"
     if isinstance(value, Expression):
         return f"expr({value.text!r})"
     if isinstance(value, Moving):

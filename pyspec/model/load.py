@@ -30,11 +30,13 @@ from pyspec.model.build import build_components, build_quantity
 from pyspec.model.check import check_kernels, used_names
 from pyspec.model.fill import similar
 from pyspec.model.kinetics import KINETICS, read_schemes
+from pyspec.model.measured_irf import reads_file
 from pyspec.model.model import Model
 from pyspec.model.motion import Entry, build_dynamics, build_profile
 from pyspec.model.own import FUNCTIONS, INCLUDE, dict_of, functions_text, read_functions
 from pyspec.model.reader import Mapping, Scalar, Source, end_line, open_source, read
 from pyspec.model.scalars import is_null
+from pyspec.model.to_yaml import model_text
 from pyspec.model.tree import ENERGY, Component, Dynamics, Par, Profile
 
 #: The section of quantities that belong to no component.
@@ -231,6 +233,8 @@ def _model(
         extra = _quantities(file, quantities[1], _parameters(components), elsewhere)
         text = _kept_text(file, quantities, {par.name for par in extra}) + text
     text = functions_text(components) + text
+    if reads_file(body):
+        text = model_text(key.text, components, extra)
     return Model(key.text, components, text=text, where=file.at(key.line), quantities=extra)
 
 

@@ -9,8 +9,10 @@ from collections.abc import Sequence
 from pyspec.errors import ModelError
 from pyspec.model.build import build_components
 from pyspec.model.check import check_kernels, localise
+from pyspec.model.measured_irf import reads_file
 from pyspec.model.own import functions_text
 from pyspec.model.reader import Mapping, Scalar, Source, end_line
+from pyspec.model.to_yaml import dynamics_text
 from pyspec.model.tree import Component, Dynamics, Par, Profile
 
 #: One model of a file: its name and what stands below it.
@@ -42,6 +44,8 @@ def build_dynamics(
         where=where,
     )
     localise(dynamics)
+    if any(reads_file(body) for _, body in entries):
+        dynamics.text = dynamics_text(dynamics, names)
     return dynamics
 
 

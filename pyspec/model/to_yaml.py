@@ -9,8 +9,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from pyspec.errors import ModelError
+from pyspec.formula import Measured
 from pyspec.model.free import free_text
 from pyspec.model.kinetics import scheme_name, state_name, states_of
+from pyspec.model.measured_irf import instrument_line
 from pyspec.model.own import functions_text
 from pyspec.model.tree import Component, Dynamics, Par, Profile
 
@@ -31,13 +33,16 @@ def _model_lines(name: str, components: Sequence[Component], quantities: Sequenc
 
 
 def dynamics_text(dynamics: Dynamics, names: Sequence[str]) -> str:
-    """The models of `dynamics`, called `names`: the one of all times, then those of the turns."""
+    """The models of `dynamics`, called `names`: the one of all times, then those of the turns, of
+    which one that takes several turns stands there once."""
     return functions_text(dynamics.components) + _dynamics_lines(dynamics, names)
 
 
 def _dynamics_lines(dynamics: Dynamics, names: Sequence[str]) -> str:
     lines = []
     for index, name in enumerate(names):
+        if name in names[:index]:
+            continue
         own = [component for component in dynamics.components if component.subcycle == index]
         lines += [f"{_key(name)}:", *_lines(own)]
     return _joined(lines)
@@ -110,6 +115,9 @@ def _lines(components: Iterable[Component]) -> list[str]:
         states = states_of(component, waiting)
         if states:
             lines += _state_lines(states) if states[0] is component else []
+            continue
+        if isinstance(component.op.own, Measured):
+            lines.append(instrument_line(component.op.own))
             continue
         named = zip(component.op.params, component.pars, strict=True)
         given = [(argument, par) for argument, par in named if par is not None]

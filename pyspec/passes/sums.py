@@ -110,7 +110,7 @@ def _parameters(graph: GraphIR, node: GraphNode) -> list[tuple[int, ...]]:
 
 def _responses(graph: GraphIR, node: GraphNode, irf: OpDef) -> list[Call]:
     """The laws under an instrument, as their exact responses."""
-    width = _parameters(graph, node)[0]
+    own = _parameters(graph, node)  # the width; none of a measured instrument
     found = []
     for edge in graph.inputs(node.id, EdgeKind.TRACE_INPUT):
         law = graph.nodes[edge.source]
@@ -120,7 +120,7 @@ def _responses(graph: GraphIR, node: GraphNode, irf: OpDef) -> list[Call]:
             continue  # "none": a law that is 0
         values = _parameters(graph, law)
         order = response_order(op, row)
-        taken = tuple(width if k == WIDTH else values[k] for k in order)
+        taken = tuple(own[0] if k == WIDTH else values[k] for k in order)
         found.append(Call(row, taken, law.name))
     return found
 

@@ -105,12 +105,12 @@ class _Substep(NamedTuple):
     external: int = -1
 
 
-def _under(step: _Substep, irf: OpDef, width: int) -> _Substep:
-    """A law as an exact instrument response turns it."""
+def _under(step: _Substep, irf: OpDef, rows: list[int]) -> _Substep:
+    """A law as an exact instrument response turns it; `rows` are those of the instrument."""
     row = response(step.op, irf)
     assert row is not None
     order = response_order(step.op, row)
-    return _Substep(row, [width if k == WIDTH else step.rows[k] for k in order])
+    return _Substep(row, [rows[0] if k == WIDTH else step.rows[k] for k in order])
 
 
 class _Scheduler:
@@ -235,8 +235,8 @@ class _Scheduler:
             kernel = op_of(trace.function_name)
             inner = self._substeps(trace)
             if kernel.kind == "IRF":
-                width = self._param_rows(trace)[0]
-                return [_under(step, kernel, width) for step in inner if step.op.params]
+                rows = self._param_rows(trace)
+                return [_under(step, kernel, rows) for step in inner if step.op.params]
             # A kernel acts on what is there: nothing is 0.
             return [
                 *(inner or [_Substep(OPS["none"], [])]),

@@ -151,7 +151,7 @@ int naive_knows(const pyspec_plan *plan)
     const double p[MAX_PARAMS] = {1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0};
     for (int64_t k = 0; k < plan->n_nodes; k++) {
         int op = plan_nodes(plan)[k].op;
-        if (op == PYSPEC_OP_FORMULA || op == PYSPEC_OP_SCHEME)
+        if (op == PYSPEC_OP_FORMULA || op == PYSPEC_OP_SCHEME || op == PYSPEC_OP_MEASURED)
             return 0;
         if (op >= 0 && op != OP_Shirley && isnan(energy_op(op, 1.0, p)) &&
             isnan(law_op(op, 1.0, p)) && isnan(profile_op(op, 1.0, p)) &&

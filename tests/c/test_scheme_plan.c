@@ -35,7 +35,7 @@ static void refuses_programs(void)
     BROKEN(n[LAW].n_params = 5, 0);
     NODE(LAW, code = -1, OFFSET, code);
     NODE(LAW, n_code = -1, OFFSET, n_code);
-    NODE(LAW, op = -4, OP, op);
+    NODE(LAW, op = -5, OP, op);
     NODE(LAW, op = -1, OP, op);
     NODE(GAUSS, op = PYSPEC_OP_SCHEME, OP, op);
 }

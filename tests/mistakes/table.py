@@ -19,6 +19,7 @@ import yaml
 
 import pyspec
 from pyspec._library import OPS, RPN
+from pyspec.formula.measured import INSTRUMENT
 from pyspec.io import read
 from pyspec.model import load_profile
 
@@ -30,7 +31,8 @@ LOAD = 'load_models("models.yaml")'
 
 def _names(domain: str) -> str:
     """The functions that a model of this domain takes, as answers list them."""
-    ops = (op for op in OPS.values() if op.domain == domain and not op.derived)
+    rows = (*OPS.values(), INSTRUMENT)
+    ops = (op for op in rows if op.domain == domain and not op.derived)
     return ", ".join(op.name for op in ops)
 
 

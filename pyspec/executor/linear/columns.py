@@ -17,7 +17,7 @@ import numpy.typing as npt
 from pyspec._library import OPS, KernelCall, OpDef
 from pyspec.executor.linear.values import Known, ParameterValues, linear_of
 from pyspec.executor.protocol import Executor
-from pyspec.formula import scheme_of
+from pyspec.formula import Definition
 from pyspec.functions import outside
 from pyspec.functions.responses import WIDTH, response, response_order
 from pyspec.model import Component, Measurement, Model, Par
@@ -84,8 +84,8 @@ class Direct:
         row = law if instrument is None else response(law, instrument.op)
         assert row is not None
         order = range(len(law.params)) if row is law else response_order(law, row)
-        width = None if instrument is None else instrument.pars[0]
-        pars = [width if source == WIDTH else component.pars[source] for source in order]
+        own = () if instrument is None else instrument.pars
+        pars = [own[0] if source == WIDTH else component.pars[source] for source in order]
         self.op: OpDef = row
         self.x = np.ascontiguousarray(x, np.float64)
         self.values = values
@@ -222,9 +222,11 @@ def is_direct(model: Model, component: Component) -> bool:
 
 
 def has_kernel_in_c(op: OpDef) -> bool:
-    """Whether a function has a row of the op table, or belongs to a scheme; a formula or a callable
-    has neither."""
-    return scheme_of(op) is not None or (op.name in OPS and not OPS[op.name].external)
+    """Whether a function has a row of the op table, or a program that is no formula; a formula or
+    a callable has neither."""
+    if op.own is not None:
+        return not isinstance(op.own, Definition)
+    return op.name in OPS and not OPS[op.name].external
 
 
 def rest_of(model: Model) -> list[Component]:

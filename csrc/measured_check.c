@@ -1,0 +1,33 @@
+/* measured_check.c: verifies the program of a measured response once, so that it can be trusted. */
+#include "measured.h"
+
+#include <float.h>
+#include <math.h>
+
+static int in(int64_t value, int64_t begin, int64_t end)
+{
+    return value >= begin && value < end;
+}
+
+static int check_head(const measured *m, int64_t room, int64_t n_params)
+{
+    return in(m->n_words, MEASURED_HEAD, room + 1) && in(m->law, 0, N_MEASURED) &&
+           m->n_params == n_params && n_params == measured_params(m->law) &&
+           in(m->n_samples, 2, MAX_SAMPLES + 1) &&
+           m->n_words == MEASURED_HEAD + 2 * m->n_samples;
+}
+
+int pyspec_measured_is_sound(const int64_t *program, int64_t room, int64_t n_params, int64_t *at)
+{
+    *at = 0;
+    if (room < MEASURED_HEAD || !check_head(measured_head(program), room, n_params))
+        return 0;
+    const int64_t n = measured_head(program)->n_samples;
+    for (int64_t k = 0; k < 2 * n; k++)
+        if (*at = MEASURED_HEAD + k, !(fabs(measured_time(program, k)) <= DBL_MAX))
+            return 0;
+    for (int64_t k = 1; k < n; k++)
+        if (*at = MEASURED_HEAD + k, !(measured_time(program, k) > measured_time(program, k - 1)))
+            return 0;
+    return 1;
+}

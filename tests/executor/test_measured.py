@@ -1,0 +1,174 @@
+"""Laws under a measured instrument in whole models: executors agree, derivatives are differences,
+sub-cycles follow one another, graphs and archives keep every sample."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from pyspec.executor import AGREEMENT, make_executor, worst_difference
+from pyspec.ir import build_graph, parse_graph, print_graph
+from pyspec.model import Model, load_dynamics, load_model
+from pyspec.model.load import load_time_model
+
+TIME = np.concatenate([np.linspace(-1, 2, 61), np.geomspace(2.1, 12, 30)])
+LAWS = """
+all:
+  constFun: {A: [0.5, True]}
+  measuredIRF: {time: [-0.31, -0.1, 0.013, 0.2, 0.75], response: [0.2, 1, 3, 0.7, 0]}
+  stepFun: {A: [0.4, True], t0: [0.2134, True]}
+  linFun: {m: [-0.02, True], t0: [0.2134, True], y0: [0.3, True]}
+  expFun: {A: [1.2, True], tau: [0.4, True, 0.01, 10], t0: [0.2134, True], y0: [-0.2, True]}
+  sinFun: {A: [0.3, True], f: [1.7, True], phi: [0.4, True], t0: [0.2134, True]}
+  none: {}
+"""
+PEAK = """
+peak:
+  Offset: {y0: [1, True]}
+  Gauss: {A: [3, True], x0: [84, True], SD: [0.8, True]}
+"""
+BACKENDS = ("compiled", "interpreted", "tree")
+
+
+def laws(irf: str = "") -> Model:
+    text = LAWS.replace("  measuredIRF: {time: [-0.31, -0.1, 0.013, 0.2, 0.75], response: [0.2, 1, "
+                        "3, 0.7, 0]}\n", irf) if irf else LAWS  # fmt: skip
+    model = load_time_model(text, "all")
+    model.set_axes(time=TIME)
+    return model
+
+
+def peak() -> Model:
+    model = load_model(PEAK, "peak")
+    model.add_dynamics("Gauss_01_A", load_dynamics(LAWS, "all", "Gauss_01_A"))
+    model.add_dynamics("Gauss_01_x0", load_dynamics(LAWS, "all", "Gauss_01_x0"))
+    model.set_axes(energy=np.linspace(80, 90, 21), time=TIME)
+    return model
+
+
+@pytest.mark.parametrize("model", [laws(), peak()], ids=["laws", "peak"])
+def test_executors_agree(model: Model) -> None:
+    found = [make_executor(model, None, backend).run(model.theta()) for backend in BACKENDS]
+    assert worst_difference(found[0], found[1]) <= AGREEMENT
+    assert worst_difference(found[0], found[2]) <= AGREEMENT
+    assert np.ptp(found[0]) > 1
+
+
+@pytest.mark.parametrize("model", [laws(), peak()], ids=["laws", "peak"])
+def test_derivatives_are_differences(model: Model) -> None:
+    executor = make_executor(model, None, "compiled")
+    theta = model.theta()
+    exact = -executor.jacobian(theta).reshape(theta.size, -1)
+    for k in range(theta.size):
+        step = 2e-6 * min(max(abs(theta[k]), 0.1), 1)
+        high, low = theta.copy(), theta.copy()
+        high[k] += step
+        low[k] -= step
+        slope = ((executor.run(high) - executor.run(low)) / (2 * step)).ravel()
+        np.testing.assert_allclose(exact[k], slope, rtol=0, atol=3e-8 * max(1, np.abs(slope).max()))
+
+
+def test_an_onset_has_a_derivative_and_no_jump() -> None:
+    assert not make_executor(laws(), None, "compiled").capabilities.unknown_columns
+
+
+def test_what_stands_above_is_not_seen_through_it() -> None:
+    early = laws().evaluate("compiled")[TIME < 0.2134 - 0.31]
+    assert early.size > 10
+    assert np.all(early == 0.5)
+
+
+def test_a_narrow_response_approaches_none() -> None:
+    """Between samples of the data it sees the onset all the same."""
+    sharp = load_time_model(LAWS.replace("  measuredIRF", "  none: {} # "), "all")
+    sharp.set_axes(time=TIME)
+    for width in (1e-3, 1e-6):
+        narrow = laws(
+            f"  measuredIRF: {{time: [{-width}, 0, {width}], response: [0, 1, 0]}}\n"
+        ).evaluate("compiled")
+        away = np.abs(TIME - 0.2134) > width
+        difference = narrow - sharp.evaluate("compiled")
+        np.testing.assert_allclose(difference[away], 0, rtol=0, atol=20 * width**2 + 1e-13)
+
+
+CYCLES = """
+measured:
+  measuredIRF: {time: [-0.4, -0.1, 0.05, 0.3], response: [0, 2, 1, 0]}
+box:
+  boxCONV: {width: [0.5, False]}
+boxed:
+  measuredIRF: {time: [-0.25, 0.25], response: [1, 1]}
+neg:
+  expFun: {A: [-1.5, true], tau: [0.7, true], t0: [0.0, false]}
+pos:
+  expFun: {A: ["-expFun_01_A"], tau: [0.9, true], t0: [0.3, false]}
+  sinFun: {A: [0.3, true], f: [0.6, true], phi: [0.2, true], t0: [-0.2, false], y0: [0.1, true]}
+"""
+
+
+def turns(names: list[str], time: np.ndarray) -> Model:
+    model = load_model(PEAK, "peak")
+    model.add_dynamics("Gauss_01_A", load_dynamics(CYCLES, names, "Gauss_01_A", 0.25))
+    model.set_axes(energy=np.linspace(80, 90, 5), time=time)
+    return model
+
+
+def test_sub_cycles_are_seen_by_it() -> None:
+    """Executors agree; a box is what boxCONV makes of finely sampled laws."""
+    time = np.linspace(-4.0, 15.75, 80)
+    for instrument in ("measured", "boxed"):
+        model = turns([instrument, "neg", "pos"], time)
+        found = [make_executor(model, None, backend).run(model.theta()) for backend in BACKENDS]
+        assert worst_difference(found[0], found[1]) <= AGREEMENT
+        assert worst_difference(found[0], found[2]) <= AGREEMENT
+    inside = (time > -2.5) & (time < 14.0)
+    fine = np.unique(np.concatenate([np.linspace(-6.0, 17.0, 6001), time[inside]]))
+    sampled = turns(["box", "neg", "pos"], fine)
+    expected = make_executor(sampled).run(sampled.theta())[np.searchsorted(fine, time[inside])]
+    assert np.abs(found[0][inside] - expected).max() < 0.03
+
+
+def test_the_graph_prints_and_parses_with_every_bit() -> None:
+    model = peak()
+    graph = build_graph(model)
+    again = parse_graph(print_graph(graph))
+    assert again.fingerprint == graph.fingerprint
+    assert print_graph(again) == print_graph(graph)
+
+
+def test_a_change_of_one_sample_changes_the_fingerprint() -> None:
+    graphs = []
+    for last in ("0.75", "0.7500000000000001"):
+        model = load_time_model(LAWS.replace("0.75]", f"{last}]"), "all")
+        model.set_axes(time=TIME)
+        graphs.append(build_graph(model))
+    assert graphs[0].fingerprint != graphs[1].fingerprint
+    assert graphs[0].structure != graphs[1].structure
+
+
+def test_tau_outside_of_its_domain_makes_the_model_nan() -> None:
+    model = laws()
+    theta = model.theta()
+    theta[model.opt_param_names.index("expFun_01_tau")] = -0.1
+    for backend in BACKENDS:
+        assert np.all(np.isnan(make_executor(model, None, backend).run(theta)))
+
+
+def test_many_samples_and_times_cost_little_memory(tmp_path: Path) -> None:
+    """As many samples as there may be, from a file, over many strips of rows."""
+    s = np.linspace(-0.5, 1.0, 1000)
+    table = np.column_stack(
+        [s, np.exp(-((s / 0.1) ** 2)) + 0.1 * np.exp(-(((s - 0.4) / 0.2) ** 2))]
+    )
+    np.savetxt(tmp_path / "scatter.csv", table, delimiter=",", header="time, response")
+    (tmp_path / "m.yaml").write_text(
+        "all:\n  measuredIRF: {file: scatter.csv}\n"
+        "  expFun: {A: [1, True], tau: [0.4, True], t0: [0, True]}\n"
+    )
+    model = load_time_model(tmp_path / "m.yaml", "all")
+    model.set_axes(time=np.linspace(-1, 5, 1500))
+    found = [make_executor(model, None, backend).run(model.theta()) for backend in BACKENDS]
+    assert worst_difference(found[0], found[1]) <= AGREEMENT
+    assert worst_difference(found[0], found[2]) <= AGREEMENT

@@ -1,0 +1,185 @@
+"""Fits with a measured instrument: what was put in comes out, with errors that are right; spectra
+that are free, an onset that depends on the energy, weights; and archives."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from pyspec import File, Measurement, Project, fit_model, load_fit, save_fit
+from pyspec.executor import make_executor
+from pyspec.formula import instrument_text, op_of
+from pyspec.functions.responses import response
+from pyspec.model import Model, load_model
+from pyspec.model.load import load_time_model
+
+#: A response with a steep rise and a long tail, which no Gaussian is, and what it is far off.
+S = np.concatenate([np.linspace(-0.3, 0.3, 25), np.linspace(0.36, 1.5, 20)])
+R = np.exp(-((S / 0.1) ** 2)) + 0.4 * np.where(S > 0, np.exp(-S / 0.3), 0) * (1 - S / 1.5)
+ROW = f"  measuredIRF: {{time: {S.tolist()}, response: {R.tolist()}}}\n"
+TIME = np.concatenate([np.linspace(-1, 3, 81), np.geomspace(3.1, 30, 25)])
+ENERGY = np.linspace(400.0, 700.0, 16)
+
+
+def seen(law: str, *params: float) -> np.ndarray:
+    """By Gauss-Legendre on the definition, piece by piece, apart from what is tested."""
+    from pyspec.functions import time as laws
+
+    area = np.sum(np.diff(S) * (R[1:] + R[:-1]) / 2)
+    onset = params[-1]
+    point, weight = np.polynomial.legendre.leggauss(12)
+    total = np.zeros(TIME.size)
+    for a, b, p, q in zip(S[:-1], S[1:], R[:-1], R[1:], strict=True):
+        end = np.clip(TIME - onset, a, b)
+        half = (end - a)[:, None] / 2
+        s = a + half * (1 + point)
+        line = p + (q - p) * (s - a) / (b - a)
+        values = getattr(laws, law)(TIME[:, None] - s, *params[:-1], onset, 0.0)
+        total += np.sum(half * weight * line * values, axis=1)
+    return total / area
+
+
+DECAY = "decay:\n" + ROW + "  expFun: {A: [1, True], tau: [1.5, True, 0.01, 50], t0: [0.1, True]}\n"
+TRUE = {"expFun_01_A": 2.0, "expFun_01_tau": 0.8, "expFun_01_t0": 0.04}
+
+
+def decay() -> Model:
+    model = load_time_model(DECAY, "decay")
+    model.set_axes(time=TIME)
+    return model
+
+
+def test_a_fit_recovers_what_was_put_in_within_its_errors() -> None:
+    """Over 60 draws of noise the pulls are standard normal; a Gaussian in its place is biased."""
+    clean = seen("expFun", 2.0, 0.8, 0.04)
+    pulls, biased = [], []
+    gaussian = load_time_model(DECAY.replace(ROW, "  gaussIRF: {SD: [0.1, True]}\n"), "decay")
+    gaussian.set_axes(time=TIME)
+    for seed in range(60):
+        noisy = clean + np.random.default_rng(seed).normal(0, 0.01, TIME.size)
+        measurement = Measurement(noisy, weight=np.full(TIME.size, 100.0))
+        result = fit_model(decay(), measurement)
+        pulls.append([(result.values[n] - TRUE[n]) / result.params[n].stderr for n in TRUE])
+        if seed < 5:
+            other = fit_model(gaussian, measurement)
+            biased.append(
+                (other.values["expFun_01_tau"] - 0.8) / other.params["expFun_01_tau"].stderr
+            )
+    assert np.all(np.abs(np.mean(pulls, axis=0)) < 3 / np.sqrt(60))
+    assert np.all(np.abs(np.std(pulls, axis=0) - 1) < 0.3)
+    assert np.min(np.abs(biased)) > 3
+
+
+FREE = f"""
+parameters:
+  onset: [0.1, True]
+  chirp: [0.3, True]
+  zero: ["onset + chirp * (1 - 550 / energy)"]
+free:
+  measuredIRF: {{time: {S.tolist()}, response: {R.tolist()}}}
+  expFun: {{A: {{free: energy}}, tau: [2, True, 0.1, 30], t0: ["zero"]}}
+  stepFun: {{A: {{free: energy}}, t0: ["expFun_01_t0"]}}
+"""
+TRUTH = {"onset": 0.0513, "chirp": 0.6, "expFun_01_tau": 4.0}
+
+
+def free_model(text: str = FREE) -> Model:
+    model = load_model(text, "free")
+    model.set_axes(energy=ENERGY, time=TIME)
+    return model
+
+
+def at_energy(e: float, tau: float = 4.0) -> np.ndarray:
+    onset = 0.0513 + 0.6 * (1 - 550 / e)
+    return np.array([seen("expFun", 1.0, tau, onset), seen("stepFun", 1.0, onset)])
+
+
+def free_data(seed: int) -> np.ndarray:
+    rng = np.random.default_rng(seed)
+    heights = np.array([2 * np.exp(-(((ENERGY - 520) / 60) ** 2)), 0.5 + ENERGY / 700])
+    columns = [at_energy(e).T @ h for e, h in zip(ENERGY, heights.T, strict=True)]
+    return np.array(columns).T + rng.normal(0, 0.02, (TIME.size, ENERGY.size))
+
+
+def test_free_spectra_with_an_onset_at_each_energy() -> None:
+    model = free_model()
+    executor = make_executor(model, Measurement(free_data(1)))
+    theta = np.array([TRUTH[name] for name in executor.opt_param_names])
+    design = executor.solve(theta).design
+    for j in (0, 7, 15):
+        np.testing.assert_allclose(design.basis[:, j], at_energy(ENERGY[j]), rtol=0, atol=1e-11)
+    found = executor.jacobian(theta)
+    for k in range(theta.size):
+        h = np.zeros(theta.size)
+        h[k] = 1e-7
+        expected = (executor.residual(theta + h) - executor.residual(theta - h)) / 2e-7
+        assert np.abs(found[k] - expected).max() < 1e-6 * np.abs(expected).max()
+
+
+def test_free_spectra_are_recovered() -> None:
+    pulls = []
+    for seed in range(12):
+        weight = np.full((TIME.size, ENERGY.size), 50.0)
+        result = fit_model(free_model(), Measurement(free_data(seed), weight=weight))
+        assert result.success
+        pulls.append([(result.values[n] - TRUTH[n]) / result.params[n].stderr for n in TRUTH])
+    assert np.all(np.abs(np.mean(pulls, axis=0)) < 3.5 / np.sqrt(12))
+    assert np.all(np.std(pulls, axis=0) < 1.8)
+
+
+def test_another_backend_has_the_same_basis() -> None:
+    still = FREE.partition("free:")[1:]
+    model = free_model("".join(still).replace('["zero"]', "[0.05, True]"))
+    basis = []
+    for backend in ("compiled", "interpreted"):
+        executor = make_executor(model, Measurement(free_data(1)), backend)
+        basis.append(executor.solve(model.theta()).design.basis[:, 0])
+    np.testing.assert_allclose(basis[0], basis[1], rtol=0, atol=1e-12)
+
+
+def test_a_fit_with_a_measured_instrument_is_saved_and_loaded(tmp_path: Path) -> None:
+    table = np.column_stack([S, R])
+    np.savetxt(tmp_path / "instrument.csv", table, delimiter=",", fmt="%.17g")
+    text = (
+        FREE.partition("  measuredIRF")[0]
+        + "  measuredIRF: {file: instrument.csv}\n  expFun"
+        + (FREE.partition("  expFun")[2])
+    )
+    (tmp_path / "models.yaml").write_text(text)
+    file = File(Project(tmp_path, show_output=False), data=free_data(1), energy=ENERGY, time=TIME)
+    file.load_model(tmp_path / "models.yaml", "free")
+    result = file.fit_2d("free")
+    save_fit(tmp_path / "fit.h5", result)
+    (tmp_path / "instrument.csv").unlink()
+    again = load_fit(tmp_path / "fit.h5")
+    own = next(one for one in again.model().components if one.op.kind == "IRF")
+    assert own.function == instrument_text(S.tolist(), R.tolist(), "")
+    assert again.values == result.values
+    assert again.to_result().values == result.values
+    assert again.refit().values["expFun_01_tau"] == pytest.approx(4.0, abs=0.1)
+
+
+def test_the_response_of_a_law_is_that_of_the_text() -> None:
+    row = response(op_of("expFun"), op_of(instrument_text(S.tolist(), R.tolist(), "")))
+    assert row is not None
+    np.testing.assert_allclose(
+        row.own(TIME, 2.0, 0.8, 0.04, 0.0), seen("expFun", 2.0, 0.8, 0.04), rtol=0, atol=1e-12
+    )
+
+
+def test_an_oscillation_is_found() -> None:
+    text = (
+        "osc:\n"
+        + ROW
+        + "  sinFun: {A: [1, True], f: [0.79, True], phi: [0.2, True], t0: [0, False]}\n"
+    )
+    model = load_time_model(text, "osc")
+    model.set_axes(time=TIME)
+    clean = seen("sinFun", 1.5, 0.8, 0.5, 0.0)
+    noisy = clean + np.random.default_rng(3).normal(0, 0.01, TIME.size)
+    result = fit_model(model, Measurement(noisy))
+    for parameter, true in (("A", 1.5), ("f", 0.8), ("phi", 0.5)):
+        found = result.params[f"sinFun_01_{parameter}"]
+        assert abs(found.value - true) < 4 * found.stderr

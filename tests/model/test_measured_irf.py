@@ -1,0 +1,277 @@
+"""A measured instrument in model files and in Python: what it reads, what it refuses, and that its
+text loads again."""
+
+from __future__ import annotations
+
+import pickle
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from pyspec import Model, load_dynamics, load_model
+from pyspec.components import Gauss, Offset, constFun, expFun, free, measuredIRF, moving, stepFun
+from pyspec.errors import ModelError
+from pyspec.formula import Measured
+from pyspec.model.load import load_time_model
+
+INLINE = """
+laws:
+  constFun: {A: {free: energy}}
+  measuredIRF: {time: [-0.2, 0, 0.1, 0.3], response: [0, 1e-3, 0.1, 0.3333333333333333]}
+  expFun: {A: {free: energy}, tau: [3, True, 0.1, 30], t0: [0, True]}
+"""
+TABLE = """# a comment
+time, response
+-0.2, 0
+ 0.0, 1e-3   # its top is later
+
+0.1\t0.1
+0.3 ; 0.3333333333333333
+"""
+PEAK = "peak:\n  Gauss: {A: [3, True], x0: [84, True], SD: [0.8, True]}\n"
+
+
+def samples(model: Model) -> tuple[tuple[float, ...], tuple[float, ...]]:
+    own = next(one.op.own for one in model.components if one.op.kind == "IRF")
+    assert isinstance(own, Measured)
+    return own.time, own.values
+
+
+def from_file(folder: Path, table: str | bytes, name: str = "table.csv") -> Model:
+    (folder / name).write_bytes(table.encode() if isinstance(table, str) else table)
+    (folder / "m.yaml").write_text(
+        f"laws:\n  measuredIRF: {{file: {name}}}\n"
+        "  expFun: {A: {free: energy}, tau: [3, True, 0.1, 30], t0: [0, True]}\n"
+    )
+    return load_model(folder / "m.yaml", "laws")
+
+
+def test_samples_are_read_as_they_are_written() -> None:
+    model = load_model(INLINE)
+    assert [one.name for one in model.components] == ["constFun_01", "measuredIRF", "expFun_01"]
+    assert samples(model) == ((-0.2, 0.0, 0.1, 0.3), (0.0, 1e-3, 0.1, 0.3333333333333333))
+    assert model.opt_param_names == ("expFun_01_tau", "expFun_01_t0")
+
+
+def test_a_table_is_found_beside_the_model_file(tmp_path: Path) -> None:
+    model = from_file(tmp_path, TABLE)
+    assert samples(model) == samples(load_model(INLINE))
+    assert samples(from_file(tmp_path, "﻿-1 1\r\n2 0\r\n")) == ((-1.0, 2.0), (1.0, 0.0))
+
+
+def test_the_text_of_a_model_holds_the_samples(tmp_path: Path) -> None:
+    """So that an archive needs no other file."""
+    model = from_file(tmp_path, TABLE)
+    (tmp_path / "table.csv").unlink()
+    for text in (model.text, model.to_yaml()):
+        again = load_model(text)
+        assert samples(again) == samples(model)
+        assert again.to_yaml() == model.to_yaml()
+    assert load_model(INLINE).text.strip() == INLINE.strip()
+
+
+def test_the_text_of_dynamics_holds_the_samples(tmp_path: Path) -> None:
+    (tmp_path / "table.csv").write_text(TABLE)
+    path = tmp_path / "laws.yaml"
+    path.write_text(
+        "moves:\n  measuredIRF: {file: table.csv}\n  expFun: {A: [1, True], tau: [3, True], t0: "
+        '[0, True]}\n  stepFun: {A: ["2 * expFun_01_A"], t0: ["expFun_01_t0"]}\n'
+    )
+    dynamics = load_dynamics(path, "moves", "Gauss_01_A")
+    (tmp_path / "table.csv").unlink()
+    again = load_dynamics(dynamics.text, "moves", "Gauss_01_A")
+    assert [one.function for one in again.components] == [
+        one.function for one in dynamics.components
+    ]
+    assert [par.expr for par in again.parameters] == [par.expr for par in dynamics.parameters]
+    model = load_model(PEAK)
+    model.add_dynamics("Gauss_01_A", dynamics)
+    assert load_model(model.to_yaml(), "peak").to_yaml() == model.to_yaml()
+
+
+def test_the_same_turn_twice_is_written_once(tmp_path: Path) -> None:
+    (tmp_path / "table.csv").write_text(TABLE)
+    path = tmp_path / "laws.yaml"
+    path.write_text(
+        "irf:\n  measuredIRF: {file: table.csv}\n"
+        "turn:\n  expFun: {A: [1, True], tau: [3, True], t0: [0, True]}\n"
+    )
+    names = ["irf", "turn", "turn"]
+    dynamics = load_dynamics(path, names, "Gauss_01_A", 0.5)
+    (tmp_path / "table.csv").unlink()
+    again = load_dynamics(dynamics.text, names, "Gauss_01_A", 0.5)
+    assert [one.name for one in again.components] == [one.name for one in dynamics.components]
+
+
+def test_in_python() -> None:
+    laws = [
+        constFun(A=free("energy")),
+        measuredIRF([-0.2, 0, 0.1, 0.3], np.array([0, 1e-3, 0.1, 0.3333333333333333])),
+        expFun(A=free("energy"), tau=(3, 0.1, 30), t0=0),
+    ]
+    model = Model("laws", laws)
+    assert samples(model) == samples(load_model(INLINE))
+    assert samples(load_model(model.to_yaml())) == samples(model)
+    moved = Model(
+        "peak",
+        [Offset(1), Gauss(A=moving(1, [laws[1], stepFun(A=1, t0=0)]), x0=84, SD=1)],
+    )
+    assert "measuredIRF" in moved.to_yaml()
+    assert load_model(moved.to_yaml(), "peak").to_yaml() == moved.to_yaml()
+
+
+def test_a_description_is_a_value() -> None:
+    one = measuredIRF([-1, 0, 2], [0, 1, 0])
+    assert one == measuredIRF(np.array([-1.0, 0.0, 2.0]), (0, 1, 0))
+    assert one != measuredIRF([-1, 0, 2.5], [0, 1, 0])
+    assert hash(one) == hash(measuredIRF([-1, 0, 2], [0, 1, 0]))
+    assert pickle.loads(pickle.dumps(one)) == one
+    assert repr(one) == "measuredIRF(time=[-1, ..., 2], response=[0, ..., 0])"
+
+
+def test_a_model_with_an_instrument_can_be_copied_and_pickled() -> None:
+    model = load_model(INLINE)
+    for again in (model.copy(), pickle.loads(pickle.dumps(model))):
+        assert samples(again) == samples(model)
+        assert again.to_yaml() == model.to_yaml()
+
+
+# ---- what is refused ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("entry", "message"),
+    [
+        ("{}", r"<text>:4: measuredIRF: has no samples; write measuredIRF: \{file: instrument"),
+        ("[1, 2]", "has no samples"),
+        ("{time: [0, 1]}", "has time; write"),
+        ("{time: [0, 1], response: [0, 1], file: a}", "has time, response, file; write"),
+        ("{time: [0, 1], time: [0, 1]}", "measuredIRF.time: given twice"),
+        (
+            "{time: [0], response: [1]}",
+            "has 1 sample; 2 to 1000 can be had; a response has a width",
+        ),
+        ("{time: [], response: []}", "has 0 samples; 2 to 1000"),
+        ("{time: [0, 1, 2], response: [1, 1]}", "has 3 times and 2 responses"),
+        (
+            "{time: [0, 1, 1], response: [1, 1, 1]}",
+            "sample 3: the time 1 is not behind 1; sort the",
+        ),
+        ("{time: [0, 1, -1], response: [1, 1, 1]}", "sample 3: the time -1 is not behind 1"),
+        ("{time: [0, .inf], response: [1, 1]}", "sample 2: the time is inf; give a number"),
+        ("{time: [0, 1], response: [1e999, 1]}", "sample 1: the response is inf"),
+        (
+            "{time: [0, one], response: [1, 1]}",
+            "measuredIRF.time: sample 2 is 'one'; give a number",
+        ),
+        ("{time: [0, [1]], response: [1, 1]}", "time: sample 2 is a list"),
+        ("{time: 3, response: [1, 1]}", "measuredIRF.time: is no list of numbers"),
+        (
+            "{time: [0, 1], response: [-1, 0.5]}",
+            "the area of the response is -0.25; it must be abov",
+        ),
+        (
+            "{time: [0, 1], response: [0, 0]}",
+            "area of the response is 0; it must be above 0: subtr",
+        ),
+        ("{time: [0, 1e-310, 1], response: [0, 1, 0]}", "too close to each other"),
+        ("{time: [-1e308, 1e308], response: [1e308, 1e308]}", "the samples are too large"),
+        ("{file: }", r"measuredIRF\.file: names a file"),
+        ("{file: nowhere.csv}", r"<text>:4: measuredIRF: nowhere\.csv: cannot read the table"),
+    ],
+)
+def test_bad_samples_are_named(entry: str, message: str) -> None:
+    text = INLINE.split("  measuredIRF", maxsplit=1)[0] + f"  measuredIRF: {entry}\n"
+    with pytest.raises(ModelError, match=message):
+        load_model(text)
+
+
+@pytest.mark.parametrize(
+    ("table", "message"),
+    [
+        ("-1 0\n0 1\n1 0 0\n", r"table\.csv:3: '1 0 0' is no row of a time and a response"),
+        ("-1 0\n0 one\n", r"table\.csv:2: '0 one' is no row of a time"),
+        ("a b\nc d\n0 1\n", r"table\.csv:2: 'c d' is no row"),
+        (
+            "-1 0\n# that was wrong\n-2 1\n",
+            r"table\.csv:3: .*m\.yaml:2: measuredIRF: sample 2: the t",
+        ),
+        ("-1 0\n0 nan\n", r"table\.csv:2: .*sample 2: the response is nan"),
+        ("-1 0\n0 1_0\n", r"table\.csv:2: '0 1_0' is no row"),
+        ("-1 0\n", r"table\.csv: .*has 1 sample;"),
+        ("", r"table\.csv: .*has 0 samples;"),
+        (
+            "\n".join(f"{k} 1" for k in range(1001)),
+            "has 1001 samples; 2 to 1000 .* leave out sampl",
+        ),
+        ("0 1\n" * 300000, r"table\.csv: is larger than a table of samples"),
+        (b"\xff\xfe\x00", "is not UTF-8"),
+    ],
+)
+def test_bad_tables_are_named(tmp_path: Path, table: str | bytes, message: str) -> None:
+    with pytest.raises(ModelError, match=message):
+        from_file(tmp_path, table)
+
+
+def test_a_law_without_a_closed_form_is_refused() -> None:
+    for law in (
+        "sinDivX: {A: 1, f: 1, t0: 0}",
+        "sqrtFun: {A: 1, t0: 0}",
+        "gaussFun: {A: 1, SD: 1, t0: 0}",
+    ):
+        name = law.partition(":")[0]
+        text = law.replace(": 1", ": [1, True]").replace(": 0", ": [0, True]")
+        with pytest.raises(ModelError, match=f"measuredIRF: {name} has no exact response"):
+            load_time_model(
+                f"x:\n  measuredIRF: {{time: [0, 1], response: [1, 1]}}\n  {text}\n", "x"
+            )
+
+
+def test_two_instruments_are_refused() -> None:
+    both = (
+        "  measuredIRF: {time: [0, 1], response: [1, 1]}\n",
+        "  gaussIRF: {SD: [0.1, True]}\n",
+    )
+    law = "  expFun: {A: [1, True], tau: [3, True], t0: [0, True]}\n"
+    for first, second in (both, both[::-1], (both[0], both[0])):
+        with pytest.raises(ModelError, match="stands after it"):
+            load_time_model(f"x:\n{first}{second}{law}", "x")
+
+
+def test_it_belongs_above_laws() -> None:
+    entry = "  measuredIRF: {time: [0, 1], response: [1, 1]}\n"
+    with pytest.raises(
+        ModelError, match=r"measuredIRF is a kernel; it belongs in a dynamics model"
+    ):
+        load_model(PEAK + entry)
+    with pytest.raises(ModelError, match="did you mean 'measuredIRF'"):
+        load_time_model("x:\n" + entry.replace("measuredIRF", "measuredIFR"), "x")
+
+
+@pytest.mark.parametrize(
+    ("time", "response", "message"),
+    [
+        ("012", [0, 1], "measuredIRF.time: is '012'; give a list or an array"),
+        (3.0, [0, 1], "measuredIRF.time: is 3.0"),
+        ([0, 1], [0, "x"], "measuredIRF.response is 'x', not a number"),
+        ([0, 1], [0], "has 2 times and 1 responses"),
+        ([1, 0], [0, 1], "sample 2: the time 0 is not behind 1"),
+    ],
+)
+def test_bad_samples_in_python(time: object, response: object, message: str) -> None:
+    with pytest.raises(ModelError, match=message):
+        measuredIRF(time, response)  # type: ignore[arg-type]
+
+
+def test_a_text_that_is_none_is_refused() -> None:
+    from pyspec.formula import op_of
+
+    for text in (
+        "measured expFun(0 1)",
+        "measured sqrtFun(0 1; 1 1)",
+        "measured instrument(0 x; 1 1)",
+        "measured instrument(1 0; 1 1)",
+    ):
+        with pytest.raises(ModelError, match="measured"):
+            op_of(text)
