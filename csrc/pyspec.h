@@ -64,8 +64,8 @@ enum { PYSPEC_OP_FORMULA = -2, PYSPEC_OP_SCHEME = -3, PYSPEC_OP_MEASURED = -4 };
 /* Words before the constants of such a program, registers and parameters that it may have. */
 enum { PYSPEC_FORMULA_HEAD = 9, PYSPEC_FORMULA_REGISTERS = 1024, PYSPEC_MAX_PARAMS = 24 };
 
-/* Words before the steps of a kinetic scheme, and states that it may have. */
-enum { PYSPEC_SCHEME_HEAD = 8, PYSPEC_SCHEME_STATES = 8 };
+/* Words before the steps of a kinetic scheme, and states and steps that it may have. */
+enum { PYSPEC_SCHEME_HEAD = 8, PYSPEC_SCHEME_STATES = 8, PYSPEC_SCHEME_STEPS = 64 };
 
 /* Words before the samples of a measured instrument, and samples that it may have. */
 enum { PYSPEC_MEASURED_HEAD = 4, PYSPEC_MEASURED_SAMPLES = 1000 };

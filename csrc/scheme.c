@@ -18,8 +18,12 @@ static void mix(const double *coefficients, int n, double (*differences)[L], dou
 
 /* The scheme left to itself, from `s` = 0 on. `out` holds the derivative by each parameter; that by the
  * height, the first, is the value at height 1. */
-static void go_on(const prepared_scheme *p, const double *s, double (*out)[L])
+static void go_on(prepared_scheme *p, const double *s, double (*out)[L])
 {
+    if (p->has_circle) {
+        pyspec_circle_go_on(p, s, out);
+        return;
+    }
     const int under = (int)scheme_head(p->program)->under, onset = p->n_params - 1 - under;
     double differences[MAX_TWICE][L];
     pyspec_exp_differences(p->x, p->n, s, differences);
@@ -70,7 +74,7 @@ static void see(const prepared_scheme *p, const double *u, double (*out)[L])
 }
 
 /* Derivatives by all parameters, at height 1, of eight times after the onset. */
-static void run_times(const prepared_scheme *p, const double *u, double (*out)[L])
+static void run_times(prepared_scheme *p, const double *u, double (*out)[L])
 {
     const int under = (int)scheme_head(p->program)->under;
     const int n_out = p->slopes ? p->n_params : 1;
@@ -117,7 +121,7 @@ static void put(const prepared_scheme *p, double (*own)[L], double height, int64
 }
 
 /* One row of a block: times `x`, `step` doubles apart. */
-static void run_row(const prepared_scheme *p, double height, double onset, const double *x,
+static void run_row(prepared_scheme *p, double height, double onset, const double *x,
                     int64_t step, int64_t n, int64_t at, int64_t to_step, double *value,
                     double *const *partials)
 {

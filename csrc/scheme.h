@@ -6,8 +6,7 @@
  *   starts   n_starts of three words: state, parameter or -1, and the bits of a double: the
  *            population at the onset is the parameter, or the number
  *   blocks   n_blocks words: how many states each block has. States are in an order in which steps
- *            lead forward or stay within a block; within a block every step has one that leads back,
- *            and there is no other way round
+ *            lead forward or stay within a block
  *
  * Parameters are the height, then rates and populations, the onset, and for `under` the width of a
  * Gaussian instrument. */
@@ -20,7 +19,7 @@ enum {
     SCHEME_HEAD = PYSPEC_SCHEME_HEAD,
     MAX_STATES = PYSPEC_SCHEME_STATES,
     MAX_TWICE = 2 * MAX_STATES,
-    MAX_STEPS = 32
+    MAX_STEPS = PYSPEC_SCHEME_STEPS
 };
 
 typedef struct scheme {
@@ -53,6 +52,42 @@ static inline const int64_t *scheme_blocks(const int64_t *program)
 {
     return scheme_starts(program) + 3 * scheme_head(program)->n_starts;
 }
+
+/* The rate matrix in units of the fastest rate, K[to][from], and the start. `leaves` holds the rate at
+ * which a state loses what its block does not get back, `lost` that out of sight. */
+typedef struct scheme_rates {
+    int n;
+    double k[MAX_STATES][MAX_STATES];
+    double start[MAX_STATES];
+    double leaves[MAX_STATES];
+    double lost[MAX_STATES];
+} scheme_rates;
+
+/* ---- circles, see scheme_circle.c --------------------------------------------------------------- */
+
+/* Terms of Taylor's series over a unit of time; doublings of it; and the row of what has left sight. */
+enum { CIRCLE_TERMS = 22, CIRCLE_LEVELS = 63, OUT = MAX_STATES };
+
+/* A length s of time: exp(K s), [to][from], and x[i][a], the integral over s' of the population i at s'
+ * times l_a at s - s', from the start on. */
+typedef struct scheme_stretch {
+    double e[MAX_STATES + 1][MAX_STATES];
+    double x[MAX_STATES][MAX_STATES];
+} scheme_stretch;
+
+/* The way so far: the row of the target in exp(K s), exp(K s) of differences of states, and x. */
+typedef struct scheme_way {
+    double row[MAX_STATES];
+    double differences[MAX_STATES][MAX_STATES], x[MAX_STATES][MAX_STATES];
+} scheme_way;
+
+typedef struct circle {
+    int first[MAX_STATES]; /* of the block of each state                          */
+    double start[MAX_STATES], motion[MAX_STATES], spread[MAX_STATES]; /* c, K c, K K c */
+    scheme_way seen;       /* what goes on: nothing yet, or what an instrument has seen */
+    int n_levels;
+    scheme_stretch powers[CIRCLE_TERMS], levels[CIRCLE_LEVELS];
+} circle;
 
 /* Gauss-Legendre points of a panel, and panels, of the integral over the instrument. */
 enum { POINTS = 16, MAX_PANELS = 32 };
@@ -90,12 +125,27 @@ typedef struct prepared_scheme {
     int n_points;
     double at[MAX_PANELS * POINTS], seen[MAX_PANELS * POINTS];
     double change[MAX_PARAMS][MAX_PANELS * POINTS];
+    int has_circle; /* then, in place of eigenvalues and coefficients */
+    circle circle;
 } prepared_scheme;
 
 /* scheme_prepare.c: everything that does not depend on time. params has `stride` doubles from one
  * parameter to the next. */
 void pyspec_prepare_scheme(prepared_scheme *p, const int64_t *program, const double *params,
                            int64_t stride, int slopes);
+
+/* scheme_rates.c: rates and the start, and the unit of rates; d start / d parameter; and (K - x) v. */
+void pyspec_load_rates(scheme_rates *r, const int64_t *program, const double *params, int64_t stride,
+                       double *fastest);
+void pyspec_start_change(const int64_t *program, int param, double *out);
+void pyspec_scheme_shifted(const scheme_rates *r, double x, const double *v, double *out);
+
+/* scheme_circle.c: whether a scheme has a circle; it without an instrument; what an instrument sees at
+ * p->at, with so much weight; and the scheme left to itself, from `s` = 0 on. */
+int pyspec_has_circle(const int64_t *program);
+void pyspec_prepare_circle(prepared_scheme *p, const scheme_rates *r);
+void pyspec_see_circle(prepared_scheme *p, const double *weight);
+void pyspec_circle_go_on(prepared_scheme *p, const double *s, double (*out)[L]);
 
 /* scheme_exp.c: divided differences exp_s[x_0 .. x_j], j < n, of eight times s >= 0; x falls. */
 void pyspec_exp_differences(const double *x, int n, const double *s, double (*out)[L]);

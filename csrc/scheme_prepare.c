@@ -6,17 +6,6 @@
 #include <math.h>
 #include <string.h>
 
-typedef double matrix[MAX_STATES][MAX_STATES];
-
-/* The rate matrix, K[to][from], and the start. `leaves` holds the rate at which a state loses what its
- * block does not get back. */
-typedef struct rates {
-    int n;
-    matrix k;
-    double start[MAX_STATES];
-    double leaves[MAX_STATES];
-} rates;
-
 /* Where the integral begins and ends, in widths: exp(-REACH^2 / 2) is 3e-20. */
 #define REACH 9.5
 
@@ -27,59 +16,6 @@ static const double legendre_point[POINTS / 2] = {
 static const double legendre_weight[POINTS / 2] = {
     0.1894506104550684963, 0.1826034150449235889, 0.1691565193950025382, 0.1495959888165767321,
     0.1246289712555338721, 0.0951585116824927848, 0.0622535239386478929, 0.0271524594117540949};
-
-/* ---- the rate matrix ----------------------------------------------------------------------- */
-
-static int block_of_state(const int64_t *program, int64_t state)
-{
-    const int64_t *blocks = scheme_blocks(program);
-    int block = 0;
-    for (int64_t end = blocks[0]; state >= end; end += blocks[block])
-        block++;
-    return block;
-}
-
-/* In units of `fastest`, the largest sum of rates out of a state. */
-static void load_rates(rates *r, const int64_t *program, const double *params, int64_t stride,
-                       double *fastest)
-{
-    const scheme *s = scheme_head(program);
-    const int64_t *step = scheme_steps(program), *start = scheme_starts(program);
-    memset(r, 0, sizeof *r);
-    r->n = (int)s->n_states;
-    *fastest = 0.0;
-    for (int64_t k = 0; k < s->n_steps; k++)
-        r->k[step[3 * k]][step[3 * k]] -= params[step[3 * k + 2] * stride];
-    for (int i = 0; i < r->n; i++)
-        *fastest = -r->k[i][i] > *fastest ? -r->k[i][i] : *fastest;
-    if (!(*fastest > 0.0))
-        *fastest = 1.0;
-    for (int i = 0; i < r->n; i++)
-        r->k[i][i] /= *fastest;
-    for (int64_t k = 0; k < s->n_steps; k++, step += 3) {
-        const double rate = params[step[2] * stride] / *fastest;
-        if (step[1] >= 0)
-            r->k[step[1]][step[0]] += rate;
-        if (step[1] < 0 || block_of_state(program, step[1]) != block_of_state(program, step[0]))
-            r->leaves[step[0]] += rate;
-    }
-    for (int64_t k = 0; k < s->n_starts; k++, start += 3) {
-        double number;
-        memcpy(&number, &start[2], sizeof number);
-        r->start[start[0]] += start[1] < 0 ? number : params[start[1] * stride];
-    }
-}
-
-/* d / d parameter of the start. */
-static void start_change(const int64_t *program, int param, double *out)
-{
-    const scheme *s = scheme_head(program);
-    const int64_t *start = scheme_starts(program);
-    memset(out, 0, MAX_STATES * sizeof *out);
-    for (int64_t k = 0; k < s->n_starts; k++, start += 3)
-        if (start[1] == param)
-            out[start[0]] += 1.0;
-}
 
 /* Which states lead to which, themselves included, by steps of any rate. */
 static void find_reach(const int64_t *program, int (*reach)[MAX_STATES])
@@ -102,7 +38,7 @@ static void find_reach(const int64_t *program, int (*reach)[MAX_STATES])
 
 /* Of two states that exchange: the sum of both, and their product as a sum of what is positive, so that
  * a slow loss of a fast equilibrium keeps its digits. */
-static void pair_of(const rates *r, int at, double *x)
+static void pair_of(const scheme_rates *r, int at, double *x)
 {
     const double forth = r->k[at + 1][at], back = r->k[at][at + 1];
     const double a = forth + r->leaves[at], b = back + r->leaves[at + 1];
@@ -117,7 +53,7 @@ static void pair_of(const rates *r, int at, double *x)
 /* Of a block without a way round, -K is the square of a matrix, up to a scale of its states: a row for
  * each pair that exchanges, with the roots of both rates, and one for what a state loses. Rotations of
  * its columns (one-sided Jacobi) keep the digits of small singular values. */
-static void square_roots(const rates *r, int at, int n, double *x)
+static void square_roots(const scheme_rates *r, int at, int n, double *x)
 {
     double a[MAX_STATES][2 * MAX_STATES] = {{0.0}}; /* columns */
     int n_rows = n;
@@ -169,7 +105,7 @@ static void sort_falling(double *x, int n)
     }
 }
 
-static void find_eigenvalues(prepared_scheme *p, const rates *r)
+static void find_eigenvalues(prepared_scheme *p, const scheme_rates *r)
 {
     const int64_t *blocks = scheme_blocks(p->program);
     int at = 0;
@@ -189,26 +125,14 @@ static void find_eigenvalues(prepared_scheme *p, const rates *r)
 
 /* ---- Newton's coefficients ------------------------------------------------------------------ */
 
-/* out = (K - x) v */
-static void shifted(const rates *r, double x, const double *v, double *out)
-{
-    for (int i = 0; i < r->n; i++) {
-        double sum = (r->k[i][i] - x) * v[i];
-        for (int j = 0; j < r->n; j++)
-            if (j != i)
-                sum += r->k[i][j] * v[j];
-        out[i] = sum;
-    }
-}
-
 /* coefficients[j][i] of state i, of exp(K s) start, where the n nodes hold the eigenvalues of all states
  * that lead there. */
-static void newton(const rates *r, const double *x, int n, const double *start,
+static void newton(const scheme_rates *r, const double *x, int n, const double *start,
                    double (*coefficients)[MAX_STATES])
 {
     memcpy(coefficients[0], start, MAX_STATES * sizeof *start);
     for (int j = 1; j < n; j++)
-        shifted(r, x[j - 1], coefficients[j - 1], coefficients[j]);
+        pyspec_scheme_shifted(r, x[j - 1], coefficients[j - 1], coefficients[j]);
 }
 
 /* The eigenvalues that the population of a state has, or, of a source >= 0, its derivative by steps out
@@ -267,7 +191,7 @@ static void add_steps(const prepared_scheme *p, const scheme_term *term, const d
 }
 
 /* The coefficients of a term, from a start on. */
-static void newton_term(const prepared_scheme *p, const rates *r, const scheme_term *term,
+static void newton_term(const prepared_scheme *p, const scheme_rates *r, const scheme_term *term,
                         const double *x, int n, const double *start,
                         double (*coefficients)[MAX_STATES])
 {
@@ -277,9 +201,9 @@ static void newton_term(const prepared_scheme *p, const rates *r, const scheme_t
         below[i] = p->reach[i][source] ? start[i] : 0.0;
     memset(coefficients[0], 0, sizeof below);
     for (int j = 1; j < n; j++) {
-        shifted(r, x[j - 1], coefficients[j - 1], coefficients[j]);
+        pyspec_scheme_shifted(r, x[j - 1], coefficients[j - 1], coefficients[j]);
         add_steps(p, term, below, coefficients[j]);
-        shifted(r, x[j - 1], below, next);
+        pyspec_scheme_shifted(r, x[j - 1], below, next);
         for (int i = 0; i < r->n; i++)
             below[i] = p->reach[i][source] ? next[i] : 0.0;
     }
@@ -288,15 +212,17 @@ static void newton_term(const prepared_scheme *p, const rates *r, const scheme_t
 /* ---- the instrument -------------------------------------------------------------------------- */
 
 /* Points and weights of the integral over s: short panels where the fastest state empties, then
- * panels that a Gaussian of this width allows. Returns how many points. */
+ * panels that a Gaussian of this width allows, each at most four times as far as the one before, or,
+ * where populations may oscillate, twice. Returns how many points. */
 static int lay_points(const prepared_scheme *p, double *weight, double *at)
 {
     const double longest = 4.0 * p->width, end = 2.0 * REACH * p->width;
+    const double growth = p->has_circle ? 2.0 : 4.0;
     int n = 0;
     double length = longest < 10.0 ? longest : 10.0;
-    /* As many panels as there may be, each at most four times as far as the one before. */
-    for (int k = 0; k < MAX_PANELS - 6 && length * pow(4.0, MAX_PANELS - 7) < longest; k++)
-        length *= 4.0;
+    /* As many panels as there may be. */
+    for (int k = 0; k < MAX_PANELS - 6 && length * pow(growth, MAX_PANELS - 7) < longest; k++)
+        length *= growth;
     for (double begin = 0.0; begin < end && n < MAX_PANELS * POINTS;) {
         const double half = 0.5 * (begin + length < end ? length : end - begin);
         for (int k = 0; k < POINTS; k++) {
@@ -306,7 +232,7 @@ static int lay_points(const prepared_scheme *p, double *weight, double *at)
             weight[n++] = half * legendre_weight[own];
         }
         begin += length;
-        length = 3.0 * begin < longest ? 3.0 * begin : longest;
+        length = (growth - 1.0) * begin < longest ? (growth - 1.0) * begin : longest;
     }
     return n;
 }
@@ -336,7 +262,7 @@ static double integrate(const prepared_scheme *p, double (*coefficients)[MAX_STA
 }
 
 /* All states from a start on, as the instrument has seen them at `late`. */
-static void see_states(const prepared_scheme *p, const rates *r, const double *start,
+static void see_states(const prepared_scheme *p, const scheme_rates *r, const double *start,
                        const double *weight, double *read, double *seen)
 {
     double coefficients[MAX_STATES][MAX_STATES], nodes[MAX_TWICE];
@@ -349,8 +275,8 @@ static void see_states(const prepared_scheme *p, const rates *r, const double *s
 }
 
 /* The derivatives of all states by what a term changes, added. */
-static void see_term(prepared_scheme *p, const rates *r, const scheme_term *term, const double *weight,
-                     double *seen)
+static void see_term(prepared_scheme *p, const scheme_rates *r, const scheme_term *term,
+                     const double *weight, double *seen)
 {
     double coefficients[MAX_TWICE][MAX_STATES], nodes[MAX_TWICE];
     const int target = (int)scheme_head(p->program)->target, source = p->state[term->source];
@@ -375,7 +301,7 @@ static void take_target(const prepared_scheme *p, double (*coefficients)[MAX_STA
 }
 
 /* Coefficients from a start on; that of derivatives by time is K start. */
-static void prepare_value(prepared_scheme *p, const rates *r, const double *start)
+static void prepare_value(prepared_scheme *p, const scheme_rates *r, const double *start)
 {
     double coefficients[MAX_STATES][MAX_STATES], moved[MAX_STATES], twice[MAX_STATES];
     newton(r, p->x, r->n, start, coefficients);
@@ -384,24 +310,25 @@ static void prepare_value(prepared_scheme *p, const rates *r, const double *star
         return;
     memset(moved, 0, sizeof moved);
     memset(twice, 0, sizeof twice);
-    shifted(r, 0.0, start, moved);
+    pyspec_scheme_shifted(r, 0.0, start, moved);
     newton(r, p->x, r->n, moved, coefficients);
     take_target(p, coefficients, r->n, p->fastest, p->motion);
     /* A response G obeys dG/dSD = SD d2G/dt2. */
-    shifted(r, 0.0, moved, twice);
+    pyspec_scheme_shifted(r, 0.0, moved, twice);
     newton(r, p->x, r->n, twice, coefficients);
     take_target(p, coefficients, r->n, p->width * p->fastest, p->spread);
 }
 
 /* Derivatives by rates and populations; `start` is what goes on, at once or from `late` on. */
-static void prepare_slopes(prepared_scheme *p, const rates *r, const double *start, const double *weight)
+static void prepare_slopes(prepared_scheme *p, const scheme_rates *r, const double *start,
+                           const double *weight)
 {
     double coefficients[MAX_TWICE][MAX_STATES], changes[MAX_PARAMS][MAX_STATES];
     const int under = (int)scheme_head(p->program)->under, onset = p->n_params - 1 - under;
     find_sources(p);
     for (int k = 1; k < onset; k++) {
         double begins[MAX_STATES];
-        start_change(p->program, k, begins);
+        pyspec_start_change(p->program, k, begins);
         memcpy(changes[k], begins, sizeof begins);
         memset(p->change[k], 0, (size_t)p->n_points * sizeof(double));
         if (under)
@@ -426,21 +353,32 @@ void pyspec_prepare_scheme(prepared_scheme *p, const int64_t *program, const dou
 {
     const scheme *s = scheme_head(program);
     double weight[MAX_PANELS * POINTS], start[MAX_STATES];
-    rates r;
+    scheme_rates r;
     p->program = program;
     p->n = (int)s->n_states;
     p->n_params = (int)s->n_params;
     p->slopes = slopes;
     p->width = p->late = 0.0;
     p->n_points = p->n_terms = 0;
-    load_rates(&r, program, params, stride, &p->fastest);
-    find_reach(program, p->reach);
-    find_eigenvalues(p, &r);
+    pyspec_load_rates(&r, program, params, stride, &p->fastest);
+    p->has_circle = pyspec_has_circle(program);
+    if (p->has_circle) {
+        pyspec_prepare_circle(p, &r);
+    } else {
+        find_reach(program, p->reach);
+        find_eigenvalues(p, &r);
+    }
     memcpy(start, r.start, sizeof start);
     if (s->under) {
         p->width = params[(s->n_params - 1) * stride] * p->fastest;
         p->late = REACH * p->width;
         p->n_points = lay_points(p, weight, p->at);
+        if (p->has_circle)
+            pyspec_see_circle(p, weight);
+    }
+    if (p->has_circle)
+        return;
+    if (s->under) {
         memset(p->seen, 0, sizeof p->seen);
         see_states(p, &r, r.start, weight, p->seen, start);
     }

@@ -289,27 +289,6 @@ def check_scheme(scheme: Scheme, place: str) -> None:
             raise ModelError(
                 f"{place}: {state} is never populated; let a step lead there, or name it in start"
             )
-    _refuse_circles(scheme, place)
-
-
-def _refuse_circles(scheme: Scheme, place: str) -> None:
-    """Within a block each step has one back, and there is one way from state to state: then all
-    eigenvalues are real."""
-    seen = list[str]()
-    for state in scheme.states:
-        seen += [one for one in scheme.before(state) if one not in seen]
-    done = set[frozenset[str]]()
-    for state in seen:
-        block = next(b for b in scheme.blocks(scheme.before(state)) if state in b)
-        if frozenset(block) in done:
-            continue
-        done.add(frozenset(block))
-        ties = {frozenset((a, b)) for a, b, _ in scheme.steps if a in block and b in block}
-        if len(ties) > len(block) - 1:
-            raise ModelError(
-                f"{place}: {' -> '.join([*block, block[0]])} is a circle, in which populations may "
-                "oscillate; pyspec has schemes without circles, with steps back (A -> B, B -> A)"
-            )
 
 
 def scheme_of(op: OpDef) -> Scheme | None:

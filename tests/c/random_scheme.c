@@ -2,18 +2,19 @@
 
 #include <string.h>
 
-/* States one by one or two and two, which a step and one back connect. */
+/* States one by one, two and two, which a step and one back connect, or three and four in a circle. */
 static int64_t random_blocks(rng *r, int64_t n_states, int64_t n_rates, int64_t *sizes, scheme *s,
                              int64_t *steps)
 {
     int64_t n = 0;
     for (int64_t state = 0; state < n_states; state += sizes[n++]) {
-        const int is_pair = n_rates && state + 1 < n_states && chance(r, 25) &&
-                            s->n_steps + 2 <= MOST_SCHEME_STEPS;
-        sizes[n] = 1 + is_pair;
-        for (int back = 0; is_pair && back < 2; back++, s->n_steps++) {
-            steps[3 * s->n_steps] = state + back;
-            steps[3 * s->n_steps + 1] = state + !back;
+        const int64_t size = chance(r, 60) ? 1 : 2 + below(r, 3);
+        const int is_ring = n_rates && size > 1 && state + size <= n_states &&
+                            s->n_steps + size <= MOST_SCHEME_STEPS;
+        sizes[n] = is_ring ? size : 1;
+        for (int64_t k = 0; is_ring && k < size; k++, s->n_steps++) {
+            steps[3 * s->n_steps] = state + k;
+            steps[3 * s->n_steps + 1] = state + (k + 1) % size;
             steps[3 * s->n_steps + 2] = 1 + below(r, n_rates);
         }
     }

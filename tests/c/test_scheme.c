@@ -1,38 +1,9 @@
 /* test_scheme.c: programs of kinetic schemes. What the check refuses, word by word; populations
  * against the rate equations, solved in small steps; slopes against differences; and that whatever
  * the check accepts runs within its memory (with the sanitizers). */
-#include "scheme.h"
-#include "unit.h"
+#include "scheme_programs.h"
 
 #include <stdlib.h>
-
-enum { WORDS = 64, TIMES = 19 };
-
-/* A program and its parameters: height, rates and populations, onset, and the width, if any. */
-typedef struct program {
-    int64_t words[WORDS];
-    double params[MAX_PARAMS];
-} program;
-
-static int64_t word_of(double value)
-{
-    int64_t bits;
-    memcpy(&bits, &value, sizeof bits);
-    return bits;
-}
-
-/* A <-> B -> C -> lost, B -> lost; starts: A the parameter 4, C 0.25. Blocks {A, B}, {C}. */
-static program branched(int64_t target, int64_t under)
-{
-    const int64_t body[] = {0, 1, 1, 1, 0, 2, 1, 2, 3, 2, -1, 1, 1, -1, 2,
-                            0, 4, 0, 2, -1, word_of(0.25), 2, 1};
-    program p = {.params = {1.5, 2.0, 0.7, 0.3, 0.9, 0.125, 0.2}};
-    const int64_t n = (int64_t)(sizeof body / sizeof *body);
-    const int64_t head[SCHEME_HEAD] = {SCHEME_HEAD + n, 6 + under, 3, target, under, 5, 2, 2};
-    memcpy(p.words, head, sizeof head);
-    memcpy(p.words + SCHEME_HEAD, body, sizeof body);
-    return p;
-}
 
 static int is_sound(const program *p, int64_t room, int64_t n_params, int64_t *at)
 {
@@ -155,57 +126,6 @@ static void test_most(void)
 }
 
 /* ---- populations ------------------------------------------------------------------------------- */
-
-static void rates_of(const program *p, const double *state, double *change)
-{
-    const int64_t *step = p->words + SCHEME_HEAD;
-    memset(change, 0, MAX_STATES * sizeof *change);
-    for (int64_t k = 0; k < p->words[5]; k++, step += 3) {
-        const double flow = p->params[step[2]] * state[step[0]];
-        change[step[0]] -= flow;
-        if (step[1] >= 0)
-            change[step[1]] += flow;
-    }
-}
-
-/* Height times the population of the target at a time behind the onset, by Runge and Kutta. */
-static double solved(const program *p, double time, int n_steps)
-{
-    const int64_t *start = p->words + SCHEME_HEAD + 3 * p->words[5];
-    double y[MAX_STATES] = {0}, slope[4][MAX_STATES], middle[MAX_STATES];
-    const double h = time / n_steps;
-    for (int64_t k = 0; k < p->words[6]; k++, start += 3) {
-        double number;
-        memcpy(&number, &start[2], sizeof number);
-        y[start[0]] += start[1] < 0 ? number : p->params[start[1]];
-    }
-    for (int i = 0; i < n_steps; i++) {
-        static const double part[4] = {0.0, 0.5, 0.5, 1.0};
-        for (int q = 0; q < 4; q++) {
-            for (int k = 0; k < MAX_STATES; k++)
-                middle[k] = y[k] + (q ? part[q] * h * slope[q - 1][k] : 0.0);
-            rates_of(p, middle, slope[q]);
-        }
-        for (int k = 0; k < MAX_STATES; k++)
-            y[k] += h / 6.0 * (slope[0][k] + 2.0 * slope[1][k] + 2.0 * slope[2][k] + slope[3][k]);
-    }
-    return p->params[0] * y[p->words[3]];
-}
-
-static int run_program(const program *p, int64_t n_words, const double *times, double *value,
-                       double (*partials)[TIMES])
-{
-    double *to[MAX_PARAMS];
-    for (int k = 0; k < MAX_PARAMS; k++)
-        to[k] = partials ? partials[k] : NULL;
-    return pyspec_scheme(p->words, n_words, 1, TIMES, times, p->params, value, partials ? to : NULL);
-}
-
-static void times_from(double first, double step, double *times)
-{
-    for (int i = 0; i < TIMES; i++)
-        times[i] = first + step * i;
-}
 
 static void test_populations(void)
 {
@@ -393,32 +313,6 @@ static void test_some_slopes(void)
             CHECK(some[k][i] == (k % 2 ? 0.0 : all[k][i]));
 }
 
-/* A block in which every state leads to every other is not what a checked scheme has: its pairs do not
- * fit, and what is computed of it means nothing, but stays in its memory. */
-static void test_a_block_with_too_many_pairs(void)
-{
-    int64_t words[SCHEME_HEAD + 3 * MAX_STEPS + 4] = {0}, *word = words + SCHEME_HEAD, at, n_steps = 0;
-    double times[TIMES], value[TIMES];
-    const double params[] = {1.0, 0.7, 0.1};
-    times_from(-0.5, 0.4, times);
-    for (int64_t i = 0; i < MAX_STATES; i++)
-        for (int64_t j = i + 1; j < MAX_STATES && n_steps < MAX_STEPS; j++, n_steps++, word += 3) {
-            word[0] = i;
-            word[1] = j;
-            word[2] = 1;
-        }
-    const int64_t start[] = {0, -1, word_of(1.0), MAX_STATES};
-    memcpy(word, start, sizeof start);
-    const int64_t n = word + 4 - words;
-    const int64_t head[SCHEME_HEAD] = {n, 3, MAX_STATES, 0, 0, n_steps, 1, 1};
-    memcpy(words, head, sizeof head);
-    CHECK(pyspec_scheme_is_sound(words, n, 3, &at));
-    CHECK(n_steps > MAX_STATES);
-    CHECK_INT(pyspec_scheme(words, n, 1, TIMES, times, params, value, NULL), STATUS_OK);
-    for (int i = 0; i < TIMES && times[i] < params[2]; i++)
-        CHECK(value[i] == 0.0);
-}
-
 static void test_refusals(void)
 {
     double times[TIMES] = {0}, value[TIMES];
@@ -452,9 +346,9 @@ static void test_random_programs(void)
     int accepted = 0;
     times_from(-3.0, 1.1, times);
     for (int round = 0; round < 6000; round++) {
-        program p = branched(below(3), below(2));
+        program p = below(2) ? ring(below(4), below(2), below(2)) : branched(below(3), below(2));
         for (int64_t change = 1 + below(4); change > 0; change--)
-            p.words[below(p.words[0] < WORDS ? SCHEME_HEAD + 23 : 1)] = below(8) - 1;
+            p.words[below(p.words[0] < WORDS ? SCHEME_HEAD + 29 : 1)] = below(8) - 1;
         if (below(2))
             p.words[0] = SCHEME_HEAD + 3 * p.words[5] + 3 * p.words[6] + p.words[7];
         for (int k = 0; k < MAX_PARAMS; k++) {
@@ -480,7 +374,6 @@ int main(void)
     RUN(test_lanes);
     RUN(test_lanes_of_a_row);
     RUN(test_some_slopes);
-    RUN(test_a_block_with_too_many_pairs);
     RUN(test_refusals);
     RUN(test_random_programs);
     return REPORT;

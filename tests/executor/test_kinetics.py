@@ -12,6 +12,7 @@ TIME = np.concatenate([np.linspace(-1, 2, 61), np.geomspace(2.1, 80, 30)])
 LAWS = """
 kinetics:
   reversible: {A -> B: k1, B -> A: k2, B -> C: k3, C: k4}
+  circle: {A -> B: k1, B -> C: k2, C -> A: k3, C: k4}
 laws:
   gaussIRF: {SD: [0.2, True, 0.01, 2]}
   reversible:
@@ -27,6 +28,11 @@ sharp:
   reversible: {k1: [2, True], k2: [2, True], k3: [2, True], k4: [2, True], t0: [0.13, False],
                A: [1, True], C: [3, True]}
 """
+LAWS += "".join(
+    f"{name}_circle:\n{irf}  circle: {{k1: [2, True], k2: [0.7, True], k3: [1.3, True], "
+    "k4: [0.05, True], t0: [0.13, False], A: [1, True], B: [-2, True], C: [3, True]}\n"
+    for name, irf in (("laws", "  gaussIRF: {SD: [0.2, True]}\n"), ("sharp", ""))
+)
 PEAKS = LAWS.split("laws:", maxsplit=1)[0] + (
     """
 two:
@@ -49,7 +55,7 @@ def _model(name: str):
     return model
 
 
-@pytest.mark.parametrize("name", ["laws", "sharp"])
+@pytest.mark.parametrize("name", ["laws", "sharp", "laws_circle", "sharp_circle"])
 def test_executors_agree_on_laws(name: str) -> None:
     model = _model(name)
     found = {b: model.evaluate(b) for b in ("compiled", "interpreted", "tree")}
@@ -58,16 +64,18 @@ def test_executors_agree_on_laws(name: str) -> None:
         np.testing.assert_allclose(found[other], found["compiled"], rtol=0, atol=1e-11 * size)
 
 
-def test_executors_agree_on_a_peak_that_follows_a_state() -> None:
-    model = load_model(PEAKS, "two")
+@pytest.mark.parametrize("scheme", ["reversible", "circle"])
+def test_executors_agree_on_a_peak_that_follows_a_state(scheme: str) -> None:
+    model = load_model(PEAKS.replace("  reversible: {k1", f"  {scheme}: {{k1"), "two")
     model.set_axes(energy=np.linspace(80, 90, 41), time=TIME)
     found = {b: model.evaluate(b) for b in ("compiled", "interpreted", "tree")}
     for other in ("interpreted", "tree"):
         np.testing.assert_allclose(found[other], found["compiled"], rtol=0, atol=3e-11)
 
 
-def test_derivatives_of_a_model_are_differences() -> None:
-    model = load_model(PEAKS, "two")
+@pytest.mark.parametrize("scheme", ["reversible", "circle"])
+def test_derivatives_of_a_model_are_differences(scheme: str) -> None:
+    model = load_model(PEAKS.replace("  reversible: {k1", f"  {scheme}: {{k1"), "two")
     model.set_axes(energy=np.linspace(80, 90, 11), time=TIME)
     executor = make_executor(model, None, "compiled")
     theta = model.theta()

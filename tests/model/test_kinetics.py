@@ -5,7 +5,7 @@ import pytest
 
 from pyspec import load_dynamics, load_model
 from pyspec.errors import ModelError
-from pyspec.formula import op_of
+from pyspec.formula import State, op_of
 from pyspec.model.load import load_time_model
 
 SECTION = """
@@ -93,12 +93,20 @@ decays:
     np.testing.assert_allclose(model.evaluate(), expected, rtol=1e-13)
 
 
+def test_a_circle_loads_and_its_text_loads_again() -> None:
+    model = load_model(FREE.replace("S0: k3", "S0 -> S2: k3"))
+    state = model.components[1].op.own
+    assert isinstance(state, State)
+    assert state.scheme.blocks(state.scheme.before("S2")) == [["S2", "S1", "S0"]]
+    assert model.components[1].op.params == ("A", "k1", "k2", "k3", "t0")
+    assert load_model(model.to_yaml()).to_yaml() == model.to_yaml()
+
+
 @pytest.mark.parametrize(
     ("old", "new", "words"),
     [
         ("S0: k3", "S0: 0.1", "the rate of 'S0' is 0.1; name it"),
         ("S0: k3", "S0 -> : k3", "leads nowhere"),
-        ("S0: k3", "S0 -> S2: k3", "is a circle"),
         ("S0: k3", "S0 + S0 -> S3: k3", "is a step of second order"),
         ("cascade:\n    S2", "bad_name:\n    S2", "cannot name a scheme"),
         ("kinetics:\n  cascade:", "kinetics: 3\nx:\n  cascade:", "holds schemes by name"),

@@ -113,15 +113,16 @@ class Kinetics:
 
     def das(self) -> Associated:
         """The spectra of the decays, the fastest first. Raises :class:`FitError` where two
-        coincide."""
+        coincide, or populations oscillate."""
         return self._associated("DAS", self._decays)
 
     def eas(self) -> Associated:
         """The spectra of a sequence with the same decays, the fastest first. Raises
-        :class:`FitError` where two decays coincide."""
+        :class:`FitError` as :meth:`das` does."""
         return self._associated("EAS", self._evolution)
 
     def _associated(self, kind: str, weights: Weights) -> Associated:
+        _refuse_oscillations(np.linalg.eigvals(self.scheme.matrix(self.values)), kind)
         rates, now = self._rates(self.values), weights(self.values)
         _refuse_equal(rates, kind)
         turned = np.zeros((self.along.size, len(now), self.theta.shape[0]))
@@ -169,6 +170,18 @@ def sequence(rates: Array) -> Array:
             others = np.delete(rates[: k + 1], j)
             found[k, j] = np.prod(rates[:k]) / np.prod(others - rates[j])
     return found
+
+
+def _refuse_oscillations(roots: Any, kind: str) -> None:
+    """Of a circle two eigenvalues may be a complex pair: a damped oscillation."""
+    turning = np.abs(roots.imag) > APART * np.abs(roots.real)
+    if np.any(turning):
+        one = roots[np.argmax(turning)]
+        raise FitError(
+            f"{kind}: the populations of this scheme oscillate, with the angular frequency "
+            f"{abs(one.imag):.6g} and the damping {-one.real:.6g}, and are no sum of decays; the "
+            "spectra of the states are there: sas()"
+        )
 
 
 def _refuse_equal(rates: Array, kind: str) -> None:

@@ -1,0 +1,361 @@
+/* scheme_circle.c: schemes with a circle, A -> B -> C -> A, whose populations may oscillate. Their
+ * eigenvalues may be complex and coincide, and no interpolation at real ones serves.
+ *
+ * exp(K s) is a product of stretches: one for each binary digit of s in units of the fastest state, each
+ * the square of the one before, and one for the rest. With the state out of sight K loses nothing, so
+ * that every column of exp(K s) sums to 1; all numbers are positive, and columns are made to sum to 1
+ * after each squaring. Slow rates beside fast ones then keep their digits, as they do in W. K. Grassmann,
+ * M. I. Taksar and D. P. Heyman, Oper. Res. 33, 1107 (1985).
+ *
+ * The derivative by the rate of a step from i to a is the integral over s' of (l_a - l_i)(s - s') c_i(s'),
+ * where c_i are the populations and l_a is that of the target a time after all was in a. Of states in
+ * one block l is kept as the difference to the first of them, so that what becomes equal is not
+ * subtracted when it is large. */
+#include "scheme.h"
+#include "vmath.h"
+
+#include <math.h>
+#include <string.h>
+
+/* ---- whether there is a circle ----------------------------------------------------------------- */
+
+static void find_blocks(const int64_t *program, int *first)
+{
+    const scheme *s = scheme_head(program);
+    const int64_t *blocks = scheme_blocks(program);
+    int at = 0;
+    for (int64_t b = 0; b < s->n_blocks; b++)
+        for (int64_t k = 0, begin = at; k < blocks[b]; k++)
+            first[at++] = (int)begin;
+}
+
+/* Newton's interpolation serves where steps lead forward or stay in a block, and a block has one pair of
+ * neighbours less than states. */
+int pyspec_has_circle(const int64_t *program)
+{
+    const scheme *s = scheme_head(program);
+    const int64_t *step = scheme_steps(program);
+    int first[MAX_STATES], is_tied[MAX_STATES][MAX_STATES] = {{0}}, n_pairs[MAX_STATES] = {0};
+    find_blocks(program, first);
+    for (int64_t k = 0; k < s->n_steps; k++, step += 3) {
+        if (step[1] < 0)
+            continue;
+        const int64_t low = step[0] < step[1] ? step[0] : step[1];
+        const int64_t high = step[0] < step[1] ? step[1] : step[0];
+        if (first[low] != first[high] && low == step[1])
+            return 1;
+        n_pairs[first[low]] += first[low] == first[high] && !is_tied[low][high];
+        is_tied[low][high] = 1;
+    }
+    for (int i = 0; i < s->n_states; i++) {
+        int size = 0;
+        for (int j = 0; j < s->n_states; j++)
+            size += first[j] == i;
+        if (size && n_pairs[i] > size - 1)
+            return 1;
+    }
+    return 0;
+}
+
+/* ---- stretches ---------------------------------------------------------------------------------- */
+
+/* out = the columns of e as differences: of a state that is not the first of its block, to that first; a
+ * change within a block is written by the states behind its first, and what the whole block gains by the
+ * first. */
+static void take_differences(const circle *c, int n, double (*e)[MAX_STATES],
+                             double (*out)[MAX_STATES])
+{
+    for (int a = 0; a < n; a++) {
+        const int ref = c->first[a];
+        for (int j = 0; j < n; j++)
+            out[j][a] = a == ref ? e[j][a] : e[j][a] - e[j][ref];
+        double gone = a == ref ? e[OUT][a] : e[OUT][a] - e[OUT][ref];
+        for (int j = 0; j < n; j++) {
+            if (c->first[j] == ref)
+                continue;
+            gone += out[j][a];
+            if (c->first[j] != j)
+                out[c->first[j]][a] += out[j][a];
+        }
+        out[ref][a] = (a == ref ? 1.0 : 0.0) - gone;
+    }
+}
+
+/* out = a b + c d */
+static void two_products(int n, double (*a)[MAX_STATES], double (*b)[MAX_STATES],
+                         double (*c)[MAX_STATES], double (*d)[MAX_STATES],
+                         double (*out)[MAX_STATES])
+{
+    for (int i = 0; i < n; i++) {
+        double sum[MAX_STATES] = {0.0};
+        for (int k = 0; k < n; k++)
+            for (int j = 0; j < MAX_STATES; j++)
+                sum[j] += a[i][k] * b[k][j] + c[i][k] * d[k][j];
+        memcpy(out[i], sum, sizeof sum);
+    }
+}
+
+static void sum_columns_to_one(int n, double (*e)[MAX_STATES])
+{
+    for (int j = 0; j < n; j++) {
+        double sum = e[OUT][j];
+        for (int i = 0; i < n; i++)
+            sum += e[i][j];
+        for (int i = 0; i < n; i++)
+            e[i][j] /= sum;
+        e[OUT][j] /= sum;
+    }
+}
+
+/* A stretch of 0 <= length <= 1, by Taylor's series of K + 1, which has no negative number. */
+static void short_stretch(const circle *c, int n, int slopes, double length, scheme_stretch *out)
+{
+    double power = exp(-length);
+    memset(out, 0, sizeof *out);
+    for (int k = 0; k < CIRCLE_TERMS; k++, power *= length)
+        for (int i = 0; i <= OUT; i = i + 1 == n ? OUT : i + 1)
+            for (int j = 0; j < MAX_STATES; j++) {
+                out->e[i][j] += power * c->powers[k].e[i][j];
+                if (slopes && i < OUT)
+                    out->x[i][j] += power * c->powers[k].x[i][j];
+            }
+}
+
+/* Twice the length. */
+static void double_stretch(const circle *c, int n, int slopes, scheme_stretch *s, scheme_stretch *out)
+{
+    double differences[MAX_STATES][MAX_STATES] = {{0.0}};
+    memset(out, 0, sizeof *out);
+    if (slopes) {
+        take_differences(c, n, s->e, differences);
+        two_products(n, s->e, s->x, s->x, differences, out->x);
+    }
+    for (int i = 0; i <= OUT; i = i + 1 == n ? OUT : i + 1)
+        for (int k = 0; k < n; k++)
+            for (int j = 0; j < n; j++)
+                out->e[i][j] += s->e[i][k] * s->e[k][j];
+    for (int j = 0; j < n; j++)
+        out->e[OUT][j] += s->e[OUT][j];
+    sum_columns_to_one(n, out->e);
+}
+
+/* Levels up to `level`, which are made when a time needs them. */
+static void need_level(circle *c, int n, int slopes, int level)
+{
+    for (; c->n_levels <= level; c->n_levels++) {
+        scheme_stretch *own = &c->levels[c->n_levels];
+        if (c->n_levels) {
+            double_stretch(c, n, slopes, own - 1, own);
+        } else {
+            short_stretch(c, n, slopes, 1.0, own);
+            sum_columns_to_one(n, own->e);
+        }
+    }
+}
+
+/* ---- a time ------------------------------------------------------------------------------------- */
+
+/* What follows the way so far by a stretch. */
+static void add_stretch(const circle *c, int n, int slopes, scheme_stretch *s, scheme_way *way)
+{
+    double row[MAX_STATES] = {0.0}, differences[MAX_STATES][MAX_STATES] = {{0.0}};
+    double x[MAX_STATES][MAX_STATES];
+    for (int k = 0; k < n; k++)
+        for (int j = 0; j < n; j++)
+            row[j] += way->row[k] * s->e[k][j];
+    memcpy(way->row, row, sizeof row);
+    if (!slopes)
+        return;
+    take_differences(c, n, s->e, differences);
+    two_products(n, s->e, way->x, s->x, way->differences, x);
+    memcpy(way->x, x, (size_t)n * sizeof *x);
+    for (int i = 0; i < n; i++) {
+        memset(row, 0, sizeof row);
+        for (int k = 0; k < n; k++)
+            for (int j = 0; j < MAX_STATES; j++)
+                row[j] += way->differences[i][k] * differences[k][j];
+        memcpy(way->differences[i], row, sizeof row);
+    }
+}
+
+/* From a way on by a time 0 <= s. */
+static void go_far(circle *c, int n, int slopes, double s, scheme_way *way)
+{
+    const double most = 9.2e18; /* all digits that there are levels for */
+    const double time = s < most ? s : most;
+    uint64_t digits = (uint64_t)time;
+    scheme_stretch rest;
+    short_stretch(c, n, slopes, time - (double)digits, &rest);
+    add_stretch(c, n, slopes, &rest, way);
+    for (int level = 0; digits; level++, digits >>= 1) {
+        if (!(digits & 1))
+            continue;
+        need_level(c, n, slopes, level);
+        add_stretch(c, n, slopes, &c->levels[level], way);
+    }
+}
+
+static double dot(const double *a, const double *b)
+{
+    double sum = 0.0;
+    for (int i = 0; i < MAX_STATES; i++)
+        sum += a[i] * b[i];
+    return sum;
+}
+
+/* l of a state, of those that row i of x holds. */
+static double whole(const circle *c, const double *x, int64_t state)
+{
+    if (state < 0)
+        return 0.0;
+    const int ref = c->first[state];
+    return x[ref] + (state == ref ? 0.0 : x[state]);
+}
+
+/* The derivative at a way's end by the rate of each step, added to that by its parameter. */
+static void add_steps(const prepared_scheme *p, const scheme_way *way, double *by)
+{
+    const circle *c = &p->circle;
+    const int64_t *step = scheme_steps(p->program);
+    for (int64_t k = 0; k < scheme_head(p->program)->n_steps; k++, step += 3) {
+        const double *x = way->x[step[0]];
+        const int ref = c->first[step[0]];
+        double change;
+        if (step[1] >= 0 && c->first[step[1]] == ref)
+            change = (step[1] == ref ? 0.0 : x[step[1]]) - (step[0] == ref ? 0.0 : x[step[0]]);
+        else
+            change = whole(c, x, step[1]) - whole(c, x, step[0]);
+        by[step[2]] += change / p->fastest;
+    }
+}
+
+/* By all parameters but those of the instrument and the onset. */
+static void read_way(const prepared_scheme *p, const scheme_way *way, double *out)
+{
+    const circle *c = &p->circle;
+    const int onset = p->n_params - 1 - (int)scheme_head(p->program)->under;
+    out[0] = dot(way->row, c->start);
+    if (!p->slopes)
+        return;
+    for (int k = 1; k < onset; k++) {
+        double begins[MAX_STATES];
+        pyspec_start_change(p->program, k, begins);
+        out[k] = dot(way->row, begins);
+    }
+    add_steps(p, way, out);
+}
+
+void pyspec_circle_go_on(prepared_scheme *p, const double *s, double (*out)[L])
+{
+    circle *c = &p->circle;
+    const int under = (int)scheme_head(p->program)->under, onset = p->n_params - 1 - under;
+    FOR_LANES
+    {
+        scheme_way way = c->seen;
+        double own[MAX_PARAMS];
+        go_far(c, p->n, p->slopes, s[l], &way);
+        read_way(p, &way, own);
+        for (int k = 0; k < (p->slopes ? onset : 1); k++)
+            out[k][l] = own[k];
+        if (!p->slopes)
+            continue;
+        out[onset][l] = -p->fastest * dot(way.row, c->motion);
+        if (under) /* a response G obeys dG/dSD = SD d2G/dt2 */
+            out[onset + 1][l] = p->width * p->fastest * dot(way.row, c->spread);
+    }
+}
+
+/* ---- before a time is known -------------------------------------------------------------------- */
+
+/* Nothing has happened yet. */
+static void stand(const prepared_scheme *p, scheme_way *way)
+{
+    memset(way, 0, sizeof *way);
+    way->row[scheme_head(p->program)->target] = 1.0;
+    for (int i = 0; i < p->n; i++)
+        way->differences[i][i] = 1.0;
+}
+
+static void next_power(const circle *c, int n, int slopes, int target, int k,
+                       const scheme_stretch *one, const scheme_stretch *own, scheme_stretch *next)
+{
+    memset(next, 0, sizeof *next);
+    for (int i = 0; i <= OUT; i = i + 1 == n ? OUT : i + 1)
+        for (int j = 0; j < n; j++) {
+            double sum = i == OUT ? own->e[OUT][j] : 0.0;
+            for (int a = 0; a < n; a++)
+                sum += one->e[i][a] * own->e[a][j];
+            next->e[i][j] = sum / (k + 1);
+        }
+    for (int i = 0; slopes && i < n; i++)
+        for (int j = 0; j < n; j++) {
+            const double *row = own->e[target];
+            double sum = c->start[i] * (j == c->first[j] ? row[j] : row[j] - row[c->first[j]]);
+            for (int a = 0; a < n; a++)
+                sum += one->e[i][a] * own->x[a][j];
+            next->x[i][j] = sum / (k + 1);
+        }
+}
+
+/* powers[k] = (K + 1)^k / k!, and the same of what an integral over two such makes. */
+static void take_powers(prepared_scheme *p, const scheme_rates *r)
+{
+    circle *c = &p->circle;
+    scheme_stretch one;
+    memset(&one, 0, sizeof one);
+    memset(&c->powers[0], 0, sizeof c->powers[0]);
+    for (int j = 0; j < p->n; j++) {
+        for (int i = 0; i < p->n; i++)
+            one.e[i][j] = (i == j ? 1.0 : 0.0) + r->k[i][j];
+        one.e[OUT][j] = r->lost[j];
+        c->powers[0].e[j][j] = 1.0;
+    }
+    for (int k = 0; k + 1 < CIRCLE_TERMS; k++)
+        next_power(c, p->n, p->slopes, (int)scheme_head(p->program)->target, k, &one, &c->powers[k],
+                   &c->powers[k + 1]);
+}
+
+void pyspec_prepare_circle(prepared_scheme *p, const scheme_rates *r)
+{
+    circle *c = &p->circle;
+    find_blocks(p->program, c->first);
+    memcpy(c->start, r->start, sizeof c->start);
+    memset(c->motion, 0, sizeof c->motion);
+    memset(c->spread, 0, sizeof c->spread);
+    pyspec_scheme_shifted(r, 0.0, c->start, c->motion);
+    pyspec_scheme_shifted(r, 0.0, c->motion, c->spread);
+    c->n_levels = 0;
+    take_powers(p, r);
+    stand(p, &c->seen);
+}
+
+static void add_way(const scheme_way *way, double factor, scheme_way *sum)
+{
+    for (int i = 0; i < MAX_STATES; i++) {
+        sum->row[i] += factor * way->row[i];
+        for (int j = 0; j < MAX_STATES; j++) {
+            sum->differences[i][j] += factor * way->differences[i][j];
+            sum->x[i][j] += factor * way->x[i][j];
+        }
+    }
+}
+
+/* What the instrument reads at the points of the integral, and has seen at `late`. */
+void pyspec_see_circle(prepared_scheme *p, const double *weight)
+{
+    circle *c = &p->circle;
+    const double norm = 0.39894228040143267794 / p->width;
+    double own[MAX_PARAMS];
+    memset(&c->seen, 0, sizeof c->seen);
+    for (int q = 0; q < p->n_points; q++) {
+        const double away = (p->late - p->at[q]) / p->width, share = norm * weight[q];
+        scheme_way way;
+        stand(p, &way);
+        go_far(c, p->n, p->slopes, p->at[q], &way);
+        read_way(p, &way, own);
+        p->seen[q] = share * own[0];
+        for (int k = 1; p->slopes && k < p->n_params - 2; k++)
+            p->change[k][q] = share * own[k];
+        add_way(&way, exp(-0.5 * away * away) * share, &c->seen);
+    }
+}
