@@ -40,10 +40,11 @@ check-c: .venv/dev.stamp
 	$(BIN)/cmake -S . -B build/plain $(CMAKE_FLAGS)
 	$(BIN)/cmake --build build/plain --parallel $(JOBS) && $(CTEST) --test-dir build/plain
 
-check-sanitize: .venv/dev.stamp
+check-sanitize: .venv/dev.stamp .venv/test.stamp
 	$(BIN)/cmake -S . -B build/sanitize $(CMAKE_FLAGS) -DPYSPEC_SANITIZE=ON -DPYSPEC_FUZZ_PLANS=60000
 	$(BIN)/cmake --build build/sanitize --parallel $(JOBS) && $(CTEST) --test-dir build/sanitize
 	$(BIN)/python -m tests.fuzz.plans --runs 20000
+	PYTHONPATH=tests $(BIN)/python -m fuzz.definitions --runs 100000
 
 # Threads that share a fit, under the thread sanitizer.
 check-threads: .venv/dev.stamp
@@ -55,9 +56,11 @@ check-threads: .venv/dev.stamp
 FUZZ ?= 1000000
 fuzz: .venv/test.stamp
 	$(BIN)/python -m tests.fuzz.plans --runs $(FUZZ) --save
-	$(BIN)/python -m tests.fuzz.guided formula --runs $(FUZZ) --save
-	$(BIN)/python -m tests.fuzz.guided yaml --runs $$(($(FUZZ) / 10)) --save
-	$(BIN)/python -m tests.fuzz.guided readers --runs $$(($(FUZZ) / 100))
+	PYTHONPATH=tests $(BIN)/python -m fuzz.guided formula --runs $(FUZZ) --save
+	PYTHONPATH=tests $(BIN)/python -m fuzz.definitions --runs $(FUZZ)
+	build/sanitize/test_formula $(FUZZ)
+	PYTHONPATH=tests $(BIN)/python -m fuzz.guided yaml --runs $$(($(FUZZ) / 10)) --save
+	PYTHONPATH=tests $(BIN)/python -m fuzz.guided readers --runs $$(($(FUZZ) / 100))
 
 # Small wrong changes to the checks: which of them no unit test notices.
 mutants: .venv/test.stamp

@@ -1,5 +1,6 @@
 #include "random_formula.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 static double number(rng *r)
@@ -74,4 +75,56 @@ int64_t random_formula(rng *r, int64_t *program, int n_params, int height)
             own[2] = 0;
     }
     return f.n_words;
+}
+
+void mutate_formula(rng *r, int64_t *program, int64_t n)
+{
+    const int64_t at = below(r, n);
+    switch (below(r, 4)) {
+    case 0:
+        program[at] ^= 1 + below(r, 3);
+        break;
+    case 1:
+        program[at] = below(r, 80);
+        break;
+    case 2:
+        program[at] = (int64_t)1 << below(r, 63);
+        break;
+    default:
+        program[at] = -1 - below(r, 5);
+    }
+}
+
+static double *numbers(rng *r, int64_t n)
+{
+    double *found = malloc((size_t)n * sizeof *found);
+    for (int64_t i = 0; i < n; i++)
+        found[i] = number(r);
+    return found;
+}
+
+int run_formula(rng *r, const int64_t *program, pyspec_kernel *kernel)
+{
+    const int64_t n = 1 + below(r, 40), size = n * L, n_params = formula_head(program)->n_params;
+    const int across = below(r, 2) != 0;
+    double *x = numbers(r, across ? size : n), *params = numbers(r, n_params * L);
+    double *work = malloc((size_t)formula_registers(program) * sizeof *work);
+    double *value = malloc((size_t)size * sizeof *value), *partials[MAX_PARAMS];
+    for (int64_t k = 0; k < n_params; k++)
+        partials[k] = malloc((size_t)size * sizeof *value);
+    const pyspec_block b = {.n = n, .n_valid = across ? size : n, .across = across, .x = x,
+                            .program = program, .registers = work};
+    kernel(&b, params, value, NULL);
+    double *alone = malloc((size_t)size * sizeof *value);
+    memcpy(alone, value, (size_t)size * sizeof *value);
+    kernel(&b, params, value, partials);
+    const int same = all_same(alone, value, size);
+    for (int64_t k = 0; k < n_params; k++)
+        free(partials[k]);
+    free(alone);
+    free(value);
+    free(work);
+    free(params);
+    free(x);
+    return same;
 }

@@ -11,4 +11,11 @@ enum { MOST_FORMULA_WORDS = 600, MOST_FORMULA_PARAMS = 6 };
  * its value is the first parameter times what does not depend on it, and so are the slopes. */
 int64_t random_formula(rng *r, int64_t *program, int n_params, int height);
 
+/* Changes one of its n words. */
+void mutate_formula(rng *r, int64_t *program, int64_t n);
+
+/* Runs a sound program at hostile numbers, on a block whose buffers have no byte to spare. Whether the
+ * value has the same bits with slopes and without; of a NaN the sign does not count. */
+int run_formula(rng *r, const int64_t *program, pyspec_kernel *kernel);
+
 #endif

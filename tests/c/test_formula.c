@@ -11,61 +11,6 @@ enum { ROOM = MOST_FORMULA_WORDS, N_PARAMS = 3 };
 
 static rng state = {1};
 
-static double number(void)
-{
-    return chance(&state, 25) ? hostile_double(&state) : (double)below(&state, 2000) / 100.0 - 10.0;
-}
-
-static void mutate(int64_t *program, int64_t n)
-{
-    const int64_t at = below(&state, n);
-    switch (below(&state, 4)) {
-    case 0:
-        program[at] ^= 1 + below(&state, 3);
-        break;
-    case 1:
-        program[at] = below(&state, 80);
-        break;
-    case 2:
-        program[at] = (int64_t)1 << below(&state, 63);
-        break;
-    default:
-        program[at] = -1 - below(&state, 5);
-    }
-}
-
-/* Runs a sound program on a block whose buffers have no byte to spare. Of one that is not a mutation
- * the value has the same bits with slopes and without; of a NaN the sign does not count. */
-static void run_program(const int64_t *program, pyspec_kernel *kernel, int across, int original)
-{
-    const int64_t n = 1 + below(&state, 40), size = n * L;
-    double *x = malloc((size_t)(across ? size : n) * sizeof *x);
-    double *params = malloc(N_PARAMS * L * sizeof *params);
-    double *registers = malloc((size_t)formula_registers(program) * sizeof *registers);
-    double *value = malloc((size_t)size * sizeof *value), *partials[N_PARAMS];
-    for (int64_t i = 0; i < (across ? size : n); i++)
-        x[i] = number();
-    for (int64_t i = 0; i < N_PARAMS * L; i++)
-        params[i] = number();
-    for (int k = 0; k < N_PARAMS; k++)
-        partials[k] = malloc((size_t)size * sizeof *value);
-    pyspec_block b = {.n = n, .n_valid = across ? size : n, .across = across, .x = x};
-    b.program = program;
-    b.registers = registers;
-    kernel(&b, params, value, NULL);
-    double *alone = malloc((size_t)size * sizeof *value);
-    memcpy(alone, value, (size_t)size * sizeof *value);
-    kernel(&b, params, value, partials);
-    CHECK(!original || all_same(alone, value, size));
-    for (int k = 0; k < N_PARAMS; k++)
-        free(partials[k]);
-    free(alone);
-    free(value);
-    free(registers);
-    free(params);
-    free(x);
-}
-
 static void test_random_programs(int64_t count)
 {
     int64_t n_accepted = 0;
@@ -76,14 +21,15 @@ static void test_random_programs(int64_t count)
         CHECK(n <= ROOM);
         CHECK(pyspec_formula_is_sound(program, n, N_PARAMS, &at));
         for (int64_t k = mutated ? 1 + below(&state, 3) : 0; k > 0; k--)
-            mutate(program, n);
+            mutate_formula(&state, program, n);
         int64_t *exact = malloc((size_t)n * sizeof *exact);
         memcpy(exact, program, (size_t)n * sizeof *exact);
         if (pyspec_formula_is_sound(exact, n, N_PARAMS, &at)) {
             n_accepted++;
             int64_t isa = below(&state, N_ISA);
             isa = pyspec_isa_supported(isa) ? isa : PYSPEC_ISA_BASELINE;
-            run_program(exact, pyspec_formula_kernels[isa], below(&state, 2) != 0, !mutated);
+            const int same = run_formula(&state, exact, pyspec_formula_kernels[isa]);
+            CHECK(same || mutated);
         } else {
             CHECK(at >= -1 && at < n);
         }

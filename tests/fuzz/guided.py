@@ -1,8 +1,8 @@
 """Texts and files that learn: what reaches new lines of pyspec is kept and changed further.
 
-    python -m tests.fuzz.guided formula --runs 1000000
-    python -m tests.fuzz.guided yaml --runs 100000 --save
-    python -m tests.fuzz.guided vamas igor_ibw --runs 10000
+    PYTHONPATH=tests python -m fuzz.guided formula --runs 1000000
+    PYTHONPATH=tests python -m fuzz.guided yaml --runs 100000 --save
+    PYTHONPATH=tests python -m fuzz.guided vamas igor_ibw --runs 10000
 
 Targets are `formula`, `yaml`, every format that `read` knows, and `readers` for all of these. Each
 text is refused with one clear error, or accepted and then used: formulas are evaluated in three

@@ -20,15 +20,15 @@ ROOT = HERE.parents[1]
 CORPUS = HERE / "plans.xz"
 
 
-def build(folder: Path) -> Path:
-    """The fuzzer, with the sanitizers."""
+def build(folder: Path, target: str = "fuzz") -> Path:
+    """A fuzzer, with the sanitizers."""
     tool = str(Path(sys.executable).with_name("cmake"))
     given = ["-S", str(ROOT), "-B", str(folder), "-DPYSPEC_SANITIZE=ON", "-DPYSPEC_WERROR=ON"]
     jobs = str(os.cpu_count() or 1)
     subprocess.run([tool, *given], check=True, stdout=subprocess.DEVNULL)
-    command = [tool, "--build", str(folder), "--parallel", jobs, "--target", "fuzz"]
+    command = [tool, "--build", str(folder), "--parallel", jobs, "--target", target]
     subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
-    return folder / "fuzz"
+    return folder / target
 
 
 def main() -> int:
