@@ -68,11 +68,18 @@ def expr(text: str) -> Expression:
     return Expression(text)
 
 
-def free(axis: str, *, positive: bool = False, zero: Sequence[tuple[float, float]] = ()) -> Free:
+def free(
+    axis: str,
+    *,
+    positive: bool = False,
+    zero: Sequence[tuple[float, float]] = (),
+    shared: bool = False,
+) -> Free:
     """An amplitude that is free at each energy (``free("energy")``, of a function of time) or at
     each time (``free("time")``, of a function of energy), solved for at every step of a fit.
 
-    With `positive` it is not negative; in the ranges `zero`, ends included, it is held at 0.
+    With `positive` it is not negative; in the ranges `zero`, ends included, it is held at 0; with
+    `shared` it is the same in all files of a project.
     """
     if axis not in ("energy", "time"):
         raise ModelError(f"free takes 'energy' or 'time', not {axis!r}")
@@ -85,7 +92,7 @@ def free(axis: str, *, positive: bool = False, zero: Sequence[tuple[float, float
             f"free: zero is {shortened(zero)}; give ranges (begin, end) with begin below end, such "
             "as [(300, 350)]"
         )
-    return Free(axis, bool(positive), ranges)
+    return Free(axis, bool(positive), ranges, bool(shared))
 
 
 def measuredIRF(time: Sequence[float], response: Sequence[float]) -> Description:

@@ -17,6 +17,7 @@ from pyspec.executor.interpreted import InterpretedExecutor
 from pyspec.executor.joint import JointExecutor, JointNames, join_names
 from pyspec.executor.linear import LinearExecutor
 from pyspec.executor.linear.executor import check_backend
+from pyspec.executor.linear.stacked import StackedExecutor, shares_amplitudes
 from pyspec.executor.protocol import Capabilities, Executor, Values
 from pyspec.executor.source import SourceExecutor
 from pyspec.executor.tree import TreeExecutor
@@ -157,7 +158,8 @@ def make_joint_executor(
     """One executor over several files; see :mod:`pyspec.executor.joint` for the names."""
     names = join_names([model for model, _ in parts])
     executors = [make_executor(model, measurement, backend) for model, measurement in parts]
-    return JointExecutor(executors, names)
+    joint = StackedExecutor if shares_amplitudes([model for model, _ in parts]) else JointExecutor
+    return joint(executors, names)
 
 
 def evaluate_1d(plan: ScheduledPlan1D, theta: Values, fixed: Values = None) -> Array:

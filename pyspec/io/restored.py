@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from pyspec.errors import FitError
 from pyspec.fit import FitResult, ParameterTable, SliceFit, SliceResults
 from pyspec.fit.linear import problem_of
 from pyspec.fit.problem import FitProblem
 from pyspec.fit.slices.job import row_measurement
 from pyspec.model import Measurement, Model
+from pyspec.model.free import free_parameters
 
 if TYPE_CHECKING:
     import lmfit
@@ -40,6 +42,7 @@ def restored_fit(
     problem = problem_of(model, measurement, str(settings["backend"]))
     params = _params(table, problem.names, covariance)
     outcome = _outcome(params, problem.names, statistics, covariance)
+    _check_shared(problem, table, float(statistics["chisqr"]))
     minimizer = lmfit.Minimizer(
         problem, params, scale_covar=bool(settings["scale_covar"]), nan_policy="propagate"
     )
@@ -63,6 +66,28 @@ def restored_fit(
     result = FitResult(problem, minimizer, outcome, **facts)
     result.started_from = str(statistics.get("started_from", ""))
     return result
+
+
+def _check_shared(problem: FitProblem, table: ParameterTable, chisqr: float) -> None:
+    """Raises :class:`FitError` where amplitudes were solved for from the data of other files too:
+    from this file alone they are others, and chi² is."""
+    shared = [
+        name
+        for name, par in free_parameters(problem.model.parameters).items()
+        if par.free is not None and par.free.shared
+    ]
+    if not shared:
+        return
+    values = {row.name: row.value for row in table}
+    theta = np.array([values[name] for name in problem.names])
+    with np.errstate(all="ignore"):
+        residual = problem.executor.residual(theta, problem.fixed)
+    if not np.isclose(float(residual @ residual), chisqr, rtol=1e-6):
+        raise FitError(
+            f"{problem.label}: {shared[0]} was solved for from the data of several files, of which "
+            "this is one; values and errors are in the archive, fit the files together again for "
+            "spectra and curves"
+        )
 
 
 def cautions_of(facts: Mapping[str, Any]) -> tuple[str, ...]:

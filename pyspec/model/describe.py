@@ -304,6 +304,8 @@ def _free_entry(value: Free) -> Mapping:
     if value.zero:
         ranges = [Sequence(tuple(Scalar(repr(e), True, 0) for e in r), 0) for r in value.zero]
         items.append((Scalar("zero", True, 0), Sequence(tuple(ranges), 0)))
+    if value.shared:
+        items.append((Scalar("vary", True, 0), Scalar("project", True, 0)))
     return Mapping(tuple(items), 0)
 
 

@@ -4,6 +4,7 @@
       A: {free: energy}                       # a decay times a spectrum of its own
       A: {free: energy, min: 0}               # which is not negative
       A: {free: energy, zero: [[300, 350]]}   # and held at 0 between these energies
+      A: {free: energy, vary: project}        # the same in all files of a project
 
 A fit does not count them among its parameters: it solves for them at every step.
 """
@@ -24,7 +25,7 @@ from pyspec.model.tree import ENERGY, Free, Par
 #: Along which axis an amplitude may be free, by the domain of its function.
 AXES = {"TIME": "energy", "ENERGY": "time"}
 
-_KEYS = ("free", "min", "zero")
+_KEYS = ("free", "min", "zero", "vary")
 
 
 def read_free(node: Mapping, place: str) -> Free:
@@ -45,7 +46,14 @@ def read_free(node: Mapping, place: str) -> Free:
         )
     if "min" in given and bound_of(given["min"], place, "min") != 0.0:
         raise ModelError(f"{place}: the only bound of a free amplitude is min: 0")
-    return Free(axis, "min" in given, _ranges(given["zero"], place) if "zero" in given else ())
+    shared = "vary" in given
+    if shared and getattr(given["vary"], "text", "") != "project":
+        raise ModelError(
+            f"{place}: a free amplitude varies at each {axis}; write vary: project for one that "
+            "all files share, or leave vary out"
+        )
+    ranges = _ranges(given["zero"], place) if "zero" in given else ()
+    return Free(axis, "min" in given, ranges, shared)
 
 
 def _ranges(node: Node, place: str) -> tuple[tuple[float, float], ...]:
@@ -145,4 +153,6 @@ def free_text(free: Free) -> str:
     if free.zero:
         ranges = ", ".join(f"[{begin!r}, {end!r}]" for begin, end in free.zero)
         parts.append(f"zero: [{ranges}]")
+    if free.shared:
+        parts.append("vary: project")
     return "{" + ", ".join(parts) + "}"

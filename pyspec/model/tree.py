@@ -31,12 +31,13 @@ class Free:
     """An amplitude that is free along an axis, see :mod:`pyspec.model.free`.
 
     `axis` is "energy" or "time"; `positive` ones are not negative; `zero` are ranges of that axis
-    in which the amplitude is held at 0.
+    in which the amplitude is held at 0; a `shared` one is the same in all files of a project.
     """
 
     axis: str
     positive: bool = False
     zero: tuple[tuple[float, float], ...] = ()
+    shared: bool = False
 
 
 @dataclass

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -76,6 +76,8 @@ class LinearExecutor:
         self._projection = self._make_projection()
         #: What the last call of `solve` was for, and its answer.
         self._last: tuple[object, Solved] | None = None
+        #: Where files share amplitudes: who solves for those of all, and which file this is.
+        self.of_stack: tuple[Any, int] | None = None
 
     def __reduce__(self) -> tuple[Any, ...]:
         raise TypeError("a linear executor is made again, not pickled")
@@ -167,6 +169,15 @@ class LinearExecutor:
         counts = np.count_nonzero(lost, axis=0)
         return {name: int(n) for name, n in zip(self.designer.free, counts, strict=True) if n}
 
+    @property
+    def gather(self) -> npt.NDArray[np.int64]:
+        """Where theta stands in that of what solves for the amplitudes: its own, or that of all
+        files which share some."""
+        if self.of_stack is None:
+            return np.arange(len(self.opt_param_names))
+        stack, index = self.of_stack
+        return np.asarray(stack.designer.gather[index])
+
     # at theta
 
     def solve(
@@ -177,6 +188,9 @@ class LinearExecutor:
         if self._projection is None:
             raise DataError("free amplitudes need data; give the measurement some")
         given, values = self._theta(theta), self._fixed(fixed)
+        if self.of_stack is not None:
+            stack, index = self.of_stack
+            return stack.of_member(index, given, what, full)  # type: ignore[no-any-return]
         question = (given.tobytes(), tuple(values.items()), what, full)
         if self._last is not None and self._last[0] == question:
             return self._last[1]
@@ -234,7 +248,8 @@ class LinearExecutor:
             axis = moved.energy
         assert axis is not None
         other = Designer(moved, window, designer.make, True)
-        return other.at(self._theta(theta), self._fixed(fixed)), axis
+        design = other.at(self._theta(theta), self._fixed(fixed))
+        return replace(design, entry_theta=self.gather[design.entry_theta]), axis
 
     def run(self, theta: Values, fixed: Values = None) -> Array:
         """The model over the window, (n_rows, n_columns)."""

@@ -86,6 +86,7 @@ def fit_joint(
     with Hold() as hold:
         joint = fit(None) if n_starts == 1 else best_of(fit, problem, None, n_starts, seed)
         problem = joint.problem
+        problem.settle(joint.theta, joint._spread()[0])
         joint.model_name, joint.fit_type = label, "2d"
         files = [_file_result(joint, problem, index) for index in range(len(parts))]
         for result, name in zip(files, names, strict=False):

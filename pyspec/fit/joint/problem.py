@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from functools import cached_property
 from typing import Any
@@ -13,8 +14,9 @@ import numpy.typing as npt
 from pyspec.errors import FitError
 from pyspec.executor import Executor, JointExecutor, make_joint_executor
 from pyspec.executor.joint import join_names
+from pyspec.executor.linear.stacked import StackedExecutor
 from pyspec.fit.doubts import check_registered
-from pyspec.fit.linear import problem_of
+from pyspec.fit.linear import LinearProblem, problem_of
 from pyspec.fit.parameters import FitParameters
 from pyspec.fit.problem import FitProblem
 from pyspec.fit.solve.native import NativeSolver, Watch
@@ -25,6 +27,10 @@ Array = npt.NDArray[np.float64]
 
 class JointProblem(FitProblem):
     """Several problems as one. Shared parameters occur once, the others as ``file00_name``."""
+
+    #: Where files share amplitudes: theta of all at the end of the fit, and its covariance.
+    settled: Array | None = None
+    covariance: Array | None = None
 
     def __init__(
         self, parts: Sequence[tuple[Model, Measurement]], backend: str, label: str
@@ -40,6 +46,10 @@ class JointProblem(FitProblem):
                 self.parts, self.executor.executors, strict=True
             )
         ]
+        if isinstance(self.executor, StackedExecutor):
+            for index, problem in enumerate(self.problems):
+                assert isinstance(problem, LinearProblem)
+                problem.of_joint = self, index
         if len({problem.is_weighted for problem in self.problems}) > 1:
             raise FitError(
                 f"{label}: the noise of some files is known and that of others is not, so their "
@@ -49,7 +59,23 @@ class JointProblem(FitProblem):
     def make_executor(self) -> Executor:
         for model, _ in self.parts:
             check_registered(model, model.parameters)
-        return make_joint_executor(self.parts, self.backend)
+        made = make_joint_executor(self.parts, self.backend)
+        if isinstance(made, StackedExecutor) and self.settled is not None:
+            made.settle(self.settled)
+        return made
+
+    def settle(self, theta: Array, covariance: Array) -> None:
+        """The end of the fit: where files share amplitudes each of them needs theta of all, and its
+        covariance."""
+        self.settled, self.covariance = np.array(theta, np.float64), covariance
+        if isinstance(self.executor, StackedExecutor):
+            self.executor.settle(theta)
+
+    def _at(self, theta: Array) -> AbstractContextManager[None]:
+        """Inside of this block each file knows the theta of the others."""
+        if isinstance(self.executor, StackedExecutor):
+            return self.executor.settled(theta)
+        return nullcontext()
 
     @property
     def label(self) -> str:
@@ -69,7 +95,9 @@ class JointProblem(FitProblem):
 
     @property
     def n_linear(self) -> int:  # type: ignore[override]
-        """Amplitudes that are free in any of the files."""
+        """Amplitudes that are free in any of the files; shared ones count once."""
+        if isinstance(self.executor, StackedExecutor):
+            return self.executor.stack.n_linear
         return sum(problem.n_linear for problem in self.problems)
 
     def solve(self, solver: NativeSolver, watch: Watch) -> None:
@@ -156,7 +184,8 @@ class JointProblem(FitProblem):
         ):
             own, full = self.local(index, values), self.shared.full[index]
             there = {name: sides[full[name]] for name in full if full[name] in sides}
-            found += problem.doubts(theta[gather], own, there)
+            with self._at(theta):
+                found += problem.doubts(theta[gather], own, there)
         return list(dict.fromkeys(found))
 
     def at_the_bound(self, name: str, side: str, limit: float, *gain: float) -> str:
@@ -193,6 +222,7 @@ class JointProblem(FitProblem):
         for index, (problem, gather) in enumerate(
             zip(self.problems, self.shared.gather, strict=True)
         ):
-            if not np.isfinite(problem.run(theta[gather])).all():
-                return f"file {index}: {problem.explain(theta[gather])}"
+            with self._at(theta):
+                if not np.isfinite(problem.run(theta[gather])).all():
+                    return f"file {index}: {problem.explain(theta[gather])}"
         return self.problems[0].explain(theta[self.shared.gather[0]])

@@ -151,7 +151,7 @@ def amplitudes_of(
     `covariance` is that of theta, (n_theta, n_theta), with zeros for parameters that are taken to
     be known. `variance` is s².
     """
-    executor = problem.linear
+    executor, covariance = problem.linear, problem.spread(covariance)
     solved = executor.solve(theta, problem.fixed)
     found, determined = solved.projected.amplitudes, solved.projected.determined
     followed = follow(problem, solved, variance)
@@ -168,21 +168,22 @@ def amplitudes_of(
         {name: determined[:, k] for k, name in enumerate(names)},
         {n: basis[k, 0] if basis.shape[1] == 1 else basis[k] for k, n in enumerate(names)},
         executor.designer.x,
-        _kinetics(problem, solved, covariance, spread, followed),
+        _kinetics(problem, solved, theta, covariance, spread, followed),
     )
 
 
 def _kinetics(
     problem: LinearProblem,
     solved: Solved,
+    theta: Array,
     covariance: Array,
     spread: Array,
     followed: list[Followed],
 ) -> dict[str, Kinetics]:
     """The schemes whose states have free spectra, by the name of their first parameters."""
-    designer, theta = problem.linear.designer, solved.theta
+    designer, gather = problem.linear.designer, problem.linear.gather
     names, components = list(designer.free), designer.model.components
-    mixed = np.full((*spread.shape[:2], theta.size), np.nan)
+    mixed = np.full((*spread.shape[:2], solved.theta.size), np.nan)
     for group, own in enumerate(followed):
         mixed[group, own.kept] = -own.slopes @ covariance
     found: dict[str, Kinetics] = {}
@@ -194,10 +195,10 @@ def _kinetics(
         pars = {par.argument: par.name for one in states for par in one.parameters[1:]}
         at = designer.values_at(theta, problem.fixed or {}, pars.values())
         place = [names.index(name) for name in free.values()]
-        slopes = {one: np.zeros(theta.size) for one in scheme.parameters}
+        slopes = {one: np.zeros(solved.theta.size) for one in scheme.parameters}
         for one in scheme.parameters:
             for where, slope in at[pars[one]][1].items():
-                slopes[one][where] = float(np.mean(slope))
+                slopes[one][gather[where]] = float(np.mean(slope))
         name = scheme_name(first) if scheme_name(first) not in found else first.name
         found[name] = Kinetics(
             scheme,
@@ -250,8 +251,32 @@ class Followed:
 
 
 def follow(problem: LinearProblem, solved: Solved, variance: float) -> list[Followed]:
-    """How the amplitudes of each group follow theta."""
-    weight = weights_at(problem, solved)
+    """How the amplitudes of each group follow theta; those that files share, with the data of
+    all."""
+    if problem.of_joint is None:
+        return _follow(solved, weights_at(problem, solved), variance)
+    joint, index = problem.of_joint
+    stack = joint.executor.stack
+    whole = stack.solve(solved.theta)
+    weights = []
+    for one in joint.problems:
+        member = one.linear
+        own = weights_at(one, member.solve(solved.theta[member.gather]))
+        shape = (member.designer.along.size, member.designer.x.size)
+        weights.append(np.broadcast_to(1.0 if own is None else own, shape))
+    found = _follow(whole, np.concatenate(weights, axis=1), variance)
+    return [_of_file(one, stack.designer.places[index]) for one in found]
+
+
+def _of_file(own: Followed, places: npt.NDArray[np.int64]) -> Followed:
+    """The part of one file: `places` are its amplitudes among all."""
+    at = {k: position for position, k in enumerate(own.kept.tolist())}
+    mine = [k for k, place in enumerate(places.tolist()) if place in at]
+    rows = [at[int(places[k])] for k in mine]
+    return Followed(np.array(mine, np.intp), own.inverse[np.ix_(rows, rows)], own.slopes[rows])
+
+
+def _follow(solved: Solved, weight: Array | None, variance: float) -> list[Followed]:
     design, on = solved.design, solved.projected.determined
     found = solved.projected.amplitudes
     same = design.basis.shape[1] == 1 and weight is None and bool(np.all(on == on[0]))

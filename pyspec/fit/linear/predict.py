@@ -40,6 +40,7 @@ def predict_linear(
             f"{problem.label}: amplitudes are free along {axis} and known where the data are; "
             f"leave {axis}= out"
         )
+    covariance = problem.spread(covariance)
     solved = executor.solve(theta, problem.fixed)
     followed = follow(problem, solved, variance)
     design, x = (

@@ -24,7 +24,24 @@ Array = npt.NDArray[np.float64]
 
 
 class LinearProblem(FitProblem):
-    """Model, measurement and backend; the amplitudes are no parameters."""
+    """Model, measurement and backend; the amplitudes are no parameters.
+
+    `of_joint` is the problem of all files, and which of them this is, where amplitudes are shared.
+    """
+
+    of_joint: tuple[Any, int] | None = None
+
+    def make_executor(self) -> Executor:
+        """Of one of several files that share amplitudes it is that of their joint fit."""
+        if self.of_joint is None:
+            return super().make_executor()
+        joint, index = self.of_joint
+        return joint.executor.executors[index]  # type: ignore[no-any-return]
+
+    def spread(self, covariance: Array) -> Array:
+        """The covariance of what the amplitudes follow: that of theta, or of the theta of all files
+        where these share amplitudes."""
+        return covariance if self.of_joint is None else np.asarray(self.of_joint[0].covariance)
 
     @property
     def linear(self) -> LinearExecutor:

@@ -1,0 +1,281 @@
+"""Several files with amplitudes in common: one spectrum, or one trace, for all of them.
+
+Where files share an amplitude it is solved for from the data of all: at each energy (or time) their
+basis functions stand one below the other. With the points of file f in the rows f,
+
+    [y_1]   [Phi_1  own_1    0  ]
+    [y_2] ~ [Phi_2    0    own_2] [c_shared; c_1; c_2],
+
+which is variable projection of a longer column; amplitudes that are not shared have zeros in the
+rows of other files.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import replace
+
+import numpy as np
+import numpy.typing as npt
+
+from pyspec.errors import DataError, ModelError, PlanError
+from pyspec.executor.joint import JointExecutor, JointNames
+from pyspec.executor.linear.design import MOST, Design, Designer
+from pyspec.executor.linear.executor import LinearExecutor, Solved
+from pyspec.executor.linear.projection import Projected
+from pyspec.executor.normal import Parts
+from pyspec.executor.protocol import Array, Capabilities, Executor, Values, check_out
+from pyspec.model import Model, Par
+from pyspec.model.free import free_parameters
+
+Ints = npt.NDArray[np.int64]
+
+
+def shares_amplitudes(models: Sequence[Model]) -> bool:
+    """Whether an amplitude is one for several of these files."""
+    names = [
+        name
+        for model in models
+        for name, par in free_parameters(model.parameters).items()
+        if par.free is not None and par.free.shared
+    ]
+    return len(set(names)) < len(names)
+
+
+class StackedDesigner(Designer):
+    """The basis functions of several files, one below the other."""
+
+    def __init__(self, designers: Sequence[Designer], names: JointNames) -> None:
+        self.designers, self.gather = list(designers), names.gather
+        self.names = names.names
+        first = self.designers[0]
+        self.model, self.axis, self.along = first.model, first.axis, first.along
+        self.free: dict[str, Par] = {}
+        #: Of each file: which of all basis functions its own are, and where its points stand.
+        self.places: list[Ints] = []
+        self.rows: list[slice] = []
+        end = 0
+        for index, designer in enumerate(self.designers):
+            self._check(designer, index)
+            known = [self._joint_name(index, par) for par in designer.free.values()]
+            for name, par in zip(known, designer.free.values(), strict=True):
+                self._take(name, par)
+            order = list(self.free)
+            self.places.append(np.array([order.index(name) for name in known], np.int64))
+            self.rows.append(slice(end, end + designer.x.size))
+            end += designer.x.size
+        if len(self.free) > MOST:
+            raise ModelError(
+                f"{self.model.name}: these files have {len(self.free)} free amplitudes; {MOST} at "
+                f"most can be solved for at each {self.axis}"
+            )
+        self.x = np.concatenate([designer.x for designer in self.designers])
+        self._join_limits()
+
+    def _check(self, designer: Designer, index: int) -> None:
+        if designer.axis != self.axis:
+            raise ModelError(
+                f"{designer.model.name}: leaves amplitudes free along {designer.axis}, the first "
+                f"file along {self.axis}; files that share amplitudes have them along one axis"
+            )
+        if not np.array_equal(designer.along, self.along):
+            points = {"energy": "energies", "time": "times"}[self.axis]
+            raise DataError(
+                f"{designer.model.name}: file {index} shares amplitudes with file 0, but has other "
+                f"{points} in its window; bring both onto one axis, or leave out 'vary: project'"
+            )
+
+    @staticmethod
+    def _joint_name(index: int, par: Par) -> str:
+        shared = par.free is not None and par.free.shared
+        return par.name if shared else f"file{index:02d}_{par.name}"
+
+    def _take(self, name: str, par: Par) -> None:
+        if self.free.setdefault(name, par).free != par.free:
+            raise ModelError(
+                f"{par.place}: {name} is shared by the project, but files give it other ranges or "
+                "bounds; write the same entry in all models"
+            )
+
+    def _join_limits(self) -> None:
+        """Ranges and bounds of all amplitudes."""
+        kept = np.ones((self.along.size, len(self.free)), bool)
+        positive = np.zeros(len(self.free), bool)
+        for designer, places in zip(self.designers, self.places, strict=True):
+            if designer.allowed is not None:
+                kept[:, places] = designer.allowed
+            if designer.positive is not None:
+                positive[places] = designer.positive
+        self.allowed = None if kept.all() else kept
+        self.positive = positive if positive.any() else None
+
+    def at(self, theta: Array, fixed: object = None) -> Design:
+        """The design of all files; :attr:`found` are those of each, with places in the theta of
+        all."""
+        parts = [
+            designer.at(theta[gather], {})
+            for designer, gather in zip(self.designers, self.gather, strict=True)
+        ]
+        self.found = [
+            replace(part, entry_theta=gather[part.entry_theta])
+            for part, gather in zip(parts, self.gather, strict=True)
+        ]
+        n_rows = max(part.basis.shape[1] for part in parts)
+        n_slopes = [len(part.slopes) for part in parts]
+        begins = np.cumsum([0, *n_slopes])
+        basis = np.zeros((len(self.free), n_rows, self.x.size))
+        slopes = np.zeros((sum(n_slopes), n_rows, self.x.size))
+        offset = np.zeros((n_rows, self.x.size))
+        kinds: list[Ints] = []
+        for part, places, rows, begin in zip(parts, self.places, self.rows, begins, strict=False):
+            basis[places, :, rows] = part.basis
+            slopes[begin : begin + len(part.slopes), :, rows] = part.slopes
+            if part.offset is not None:
+                offset[:, rows] = part.offset
+            kinds.append(np.where(part.slope_basis < 0, -1, places[part.slope_basis]))
+        most = max(len(part.factors) for part in parts)
+        factors = [np.broadcast_to(p.factors, (most, p.factors.shape[1])) for p in parts]
+        return Design(
+            basis,
+            slopes,
+            np.concatenate(kinds),
+            np.concatenate([p.entry_slope + b for p, b in zip(parts, begins, strict=False)]),
+            np.concatenate([part.entry_theta for part in self.found]),
+            np.concatenate(factors, axis=1),
+            offset if any(part.offset is not None for part in parts) else None,
+        )
+
+
+class Stack(LinearExecutor):
+    """Solves for the amplitudes of several files together. Each of its members asks it for its
+    own: at its own theta, with that of the other files as it was last."""
+
+    def __init__(self, members: Sequence[LinearExecutor], names: JointNames) -> None:
+        self.members = list(members)
+        self.model, self.measurement = members[0].model, members[0].measurement
+        for member in members:
+            if (member.measurement.loss, member.measurement.loss_scale) != (
+                self.measurement.loss,
+                self.measurement.loss_scale,
+            ):
+                raise DataError(
+                    f"{member.model.name}: files that share amplitudes have the same noise; one "
+                    "counts otherwise than the first"
+                )
+        self.designer: StackedDesigner = StackedDesigner([m.designer for m in members], names)
+        self.opt_param_names, self.fixed_names = names.names, ()
+        self.by_energy = members[0].by_energy
+        self.theta = names.start
+        self._data, self._weight = self._join()
+        self._projection = self._make_projection()
+        self._last, self.of_stack = None, None
+        for index, member in enumerate(members):
+            member.of_stack = self, index
+
+    def _join(self) -> tuple[Array | None, Array | None]:
+        """(n_groups, n_x) data and weights of all files."""
+        data = [member._data for member in self.members]
+        known = [one for one in data if one is not None]
+        if len(known) < len(data):
+            return None, None
+        weights = [member.weight for member in self.members]
+        if all(weight is None for weight in weights):
+            return np.concatenate(known, axis=1), None
+        given = [
+            np.ones(own.shape) if weight is None else weight
+            for own, weight in zip(known, weights, strict=True)
+        ]
+        return np.concatenate(known, axis=1), np.concatenate(given, axis=1)
+
+    def _solvable(self) -> npt.NDArray[np.bool_]:
+        kept = np.zeros((self.designer.along.size, len(self.designer.free)), bool)
+        for member, places in zip(self.members, self.designer.places, strict=True):
+            kept[:, places] |= member._solvable()
+        return kept
+
+    def groups_of(self, values: npt.NDArray[np.float64]) -> Array:
+        """(n,) of (n_groups, n_x), file after file."""
+        return np.concatenate(
+            [
+                member.groups_of(values[:, rows]).ravel()
+                for member, rows in zip(self.members, self.designer.rows, strict=True)
+            ]
+        )
+
+    def _theta(self, theta: Values) -> Array:
+        return self.theta if theta is None else np.asarray(theta, np.float64)
+
+    def of_member(self, index: int, theta: Array, what: str, full: bool) -> Solved:
+        """What is known of one file at its theta. Its derivatives are by the theta of all."""
+        designer = self.designer
+        whole = self.theta.copy()
+        whole[designer.gather[index]] = theta
+        solved = self.solve(whole, None, what, full)
+        places, rows, found = designer.places[index], designer.rows[index], solved.projected
+        return Solved(
+            whole,
+            designer.found[index],
+            Projected(
+                found.amplitudes[:, places],
+                found.determined[:, places],
+                found.triangle,
+                None if found.residual is None else found.residual[:, rows],
+                None if found.jacobian is None else found.jacobian[:, :, rows],
+            ),
+        )
+
+
+class StackedExecutor(JointExecutor):
+    """Several files that share amplitudes."""
+
+    capabilities = Capabilities(jacobian=True, in_c=True)
+
+    def __init__(self, executors: Sequence[Executor], names: JointNames) -> None:
+        super().__init__(executors, names)
+        members = [executor for executor in executors if isinstance(executor, LinearExecutor)]
+        if len(members) < len(executors):
+            raise ModelError(
+                "some files share amplitudes that are free, others have none; fit these apart"
+            )
+        self.stack = Stack(members, names)
+
+    def settle(self, theta: Array) -> None:
+        """What a file does not know of the others is as at this theta from now on."""
+        self.stack.theta = np.array(theta, np.float64)
+
+    @contextmanager
+    def settled(self, theta: Array) -> Iterator[None]:
+        """The same inside of a block."""
+        before = self.stack.theta
+        self.settle(theta)
+        try:
+            yield
+        finally:
+            self.stack.theta = before
+
+    def run_files(self, theta: Values) -> list[Array]:
+        with self.settled(self._theta(theta)):
+            return super().run_files(theta)
+
+    def residual(self, theta: Values, fixed: Values = None, out: Array | None = None) -> Array:
+        found = self.stack.residual(self._theta(theta))
+        if out is None:
+            return found
+        check_out(out, found.size)
+        out[:] = found
+        return out
+
+    def jacobian(self, theta: Values, fixed: Values = None, *, known_only: bool = False) -> Array:
+        return self.stack.jacobian(self._theta(theta))
+
+    def normal(self, theta: Values, fixed: Values = None, form: str = "gram") -> Array:
+        return self.stack.normal(self._theta(theta), None, form)
+
+    def rest(self) -> None:
+        super().rest()
+        self.stack.rest()
+
+    def parts(self, fixed: Values = None) -> AbstractContextManager[Parts]:
+        """Raises :class:`PlanError`: the loop of a fit asks for each evaluation."""
+        raise PlanError("free amplitudes are solved for between two steps")
