@@ -28,7 +28,11 @@ def fixed(value: float, min: float | None = None, max: float | None = None) -> N
 def shared(value: float, min: float | None = None, max: float | None = None) -> Number: ...
 def expr(text: str) -> Expression: ...
 def free(
-    axis: str, *, positive: bool = False, zero: Sequence[tuple[float, float]] = ()
+    axis: str,
+    *,
+    positive: bool = False,
+    zero: Sequence[tuple[float, float]] = (),
+    shared: bool = False,
 ) -> Free: ...
 def measuredIRF(
     time: Sequence[float] | NDArray[Any], response: Sequence[float] | NDArray[Any]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import inspect
 import re
 import subprocess
 import sys
@@ -62,3 +63,18 @@ def test_documented_examples_pass_a_strict_type_checker(tmp_path: Path) -> None:
     answer = checked(script).stdout
     assert 'has no attribute "Gaus"' in answer
     assert 'Unexpected keyword argument "f"' in answer
+
+
+def test_helpers_take_what_the_stub_says() -> None:
+    checked = 0
+    for node in ast.parse(STUB.read_text(encoding="utf-8")).body:
+        if isinstance(node, ast.FunctionDef):
+            own = node.args
+            names = [argument.arg for argument in (*own.posonlyargs, *own.args)]
+            names += [argument.arg for argument in (own.vararg,) if argument is not None]
+            names += [argument.arg for argument in own.kwonlyargs]
+            names += [argument.arg for argument in (own.kwarg,) if argument is not None]
+            real = inspect.signature(getattr(components, node.name)).parameters
+            assert names == list(real), node.name
+            checked += 1
+    assert checked >= 7
