@@ -29,11 +29,13 @@ VALUES = {"x0": 85.0, "SD": 0.8, "tau": 1.7, "t0": 0.0, "width": 1.9, "xStart": 
 VALUES |= {"A": 4.0, "F": 1.2, "m": 0.3, "W": 0.9, "w": 1.4, "b": 0.25, "ratio": 1.6, "alpha": 0.2}
 VALUES |= {"f": 0.11, "phi": 0.4, "y0": 0.7, "pShirley": 0.01, "a": 0.4, "beta": 0.8}
 VALUES |= {"c1": 0.3, "c2": -0.02, "c3": 0.004, "k": 0.12, "r": 1.6}
-VALUES |= {"xi": 2.3, "T": 900.0, "mBelow": 0.02, "mAbove": -0.01}
+VALUES |= {"share": 0.3, "shift": 0.4, "xi": 2.3, "T": 900.0, "mBelow": 0.02, "mAbove": -0.01}
 
 
-def write(op: OpDef) -> str:
-    lines = [f"    {p}: [{VALUES[p]}, {str(p == 'A').lower()}]\n" for p in op.params]
+def write(op: OpDef, further: bool = False) -> str:
+    """A component with all its parameters; only a further Gaussian has a share and a shift."""
+    params = op.params if op.kind != "IRF" or further else op.params[: op.n_required]
+    lines = [f"    {p}: [{VALUES[p]}, {str(p == 'A').lower()}]\n" for p in params]
     return f"  {op.name}:\n" + "".join(lines)
 
 
@@ -53,6 +55,7 @@ LAWS = {
 } | {name: f"m:\n{write(op)}" for name, op in OPS.items() if op.kind == "DYNAMICS" and op.params}
 LAWS |= {
     "two kernels": f"m:\n{write(OPS['boxCONV'])}{DECAY}{write(OPS['gaussCONV'])}{DECAY}",
+    "two Gaussians": f"m:\n{write(OPS['gaussIRF'])}{write(OPS['gaussIRF'], True)}{DECAY}",
     "kernel after a law": f"m:\n{DECAY}{write(OPS['expDecayCONV'])}{DECAY}",
 }
 
