@@ -1,17 +1,18 @@
-/* function.c: one function on its own, for tests, documentation and plots. */
-#include "kernel.h"
+/* function.c: one function on its own, for basis functions, tests, documentation and plots. */
+#include "formula.h"
 #include "memory.h"
 #include "status.h"
 
 #include <string.h>
 
 typedef struct request {
-    int n_params;
-    int64_t isa;
-    int64_t n_rows, n_x;
+    pyspec_kernel *kernel;
+    int64_t n_params, n_rows, n_x;
     const double *x, *params, *spectrum;
     double *value;
     double *const *partials;
+    const int64_t *program; /* of a formula */
+    double *registers;
 } request;
 
 /* Copies row-major values of a tile into lanes, or back. */
@@ -34,12 +35,12 @@ static void store_lanes(const request *q, const double *from, double *to, int64_
             to[(row + l) * q->n_x + x0 + i] = from[AT];
 }
 
-static void run_rows(const op_row *op, const request *q, int64_t row)
+static void run_rows(const request *q, int64_t row)
 {
     double params[MAX_PARAMS * L], carry[MAX_SCRATCH * L] = {0};
     double spectrum[BLOCK * L], value[BLOCK * L], partial[MAX_PARAMS][BLOCK * L];
     double *partials[MAX_PARAMS];
-    for (int k = 0; k < q->n_params; k++) {
+    for (int64_t k = 0; k < q->n_params; k++) {
         partials[k] = partial[k];
         FOR_LANES params[k * L + l] =
             q->params[k * q->n_rows + (row + l < q->n_rows ? row + l : q->n_rows - 1)];
@@ -50,21 +51,23 @@ static void run_rows(const op_row *op, const request *q, int64_t row)
         pyspec_block b = {.n = n, .n_valid = n, .x = q->x + x0};
         b.spectrum = spectrum;
         b.carry = carry;
-        op->kernels[q->isa](&b, params, value, q->partials ? partials : NULL);
+        b.program = q->program;
+        b.registers = q->registers;
+        q->kernel(&b, params, value, q->partials ? partials : NULL);
         store_lanes(q, value, q->value, row, x0, n);
-        for (int k = 0; q->partials && k < q->n_params; k++)
+        for (int64_t k = 0; q->partials && k < q->n_params; k++)
             if (q->partials[k])
                 store_lanes(q, partial[k], q->partials[k], row, x0, n);
     }
 }
 
 /* One row: the lanes are abscissae. */
-static void run_across(const op_row *op, const request *q)
+static void run_across(const request *q)
 {
     double params[MAX_PARAMS * L], carry[MAX_SCRATCH * L] = {0}, x[BLOCK * L];
     double spectrum[BLOCK * L] = {0}, value[BLOCK * L], partial[MAX_PARAMS][BLOCK * L];
     double *partials[MAX_PARAMS];
-    for (int k = 0; k < q->n_params; k++) {
+    for (int64_t k = 0; k < q->n_params; k++) {
         partials[k] = partial[k];
         FOR_LANES params[k * L + l] = q->params[k];
     }
@@ -79,9 +82,11 @@ static void run_across(const op_row *op, const request *q)
             memcpy(spectrum, q->spectrum + x0, bytes);
         b.spectrum = spectrum;
         b.carry = carry;
-        op->kernels[q->isa](&b, params, value, q->partials ? partials : NULL);
+        b.program = q->program;
+        b.registers = q->registers;
+        q->kernel(&b, params, value, q->partials ? partials : NULL);
         memcpy(q->value + x0, value, bytes);
-        for (int k = 0; q->partials && k < q->n_params; k++)
+        for (int64_t k = 0; q->partials && k < q->n_params; k++)
             if (q->partials[k])
                 memcpy(q->partials[k] + x0, partial[k], bytes);
     }
@@ -89,16 +94,16 @@ static void run_across(const op_row *op, const request *q)
 
 /* An op that reads whole rows: one row after the other in the caller's own memory, where the lanes
  * are abscissae. All partials are wanted, or none. */
-static int run_whole(const op_row *op, const request *q)
+static int run_whole(const request *q)
 {
     const size_t bytes = (size_t)(q->n_rows * q->n_x) * sizeof(double);
     double params[MAX_PARAMS * L], *partials[MAX_PARAMS];
-    for (int k = 0; q->partials && k < q->n_params; k++)
+    for (int64_t k = 0; q->partials && k < q->n_params; k++)
         if (!q->partials[k])
             return STATUS_NULL_POINTER;
     if (!q->spectrum) { /* it is linear in what it reads */
         memset(q->value, 0, bytes);
-        for (int k = 0; q->partials && k < q->n_params; k++)
+        for (int64_t k = 0; q->partials && k < q->n_params; k++)
             memset(q->partials[k], 0, bytes);
         return STATUS_OK;
     }
@@ -107,12 +112,22 @@ static int run_whole(const op_row *op, const request *q)
         pyspec_block b = {.n = round_up(q->n_x, L) / L, .n_valid = q->n_x, .across = 1, .x = q->x};
         b.spectrum = q->spectrum + row * q->n_x;
         b.carry = carry;
-        for (int k = 0; k < q->n_params; k++) {
+        for (int64_t k = 0; k < q->n_params; k++) {
             FOR_LANES params[k * L + l] = q->params[k * q->n_rows + row];
             partials[k] = q->partials ? q->partials[k] + row * q->n_x : NULL;
         }
-        op->kernels[q->isa](&b, params, q->value + row * q->n_x, q->partials ? partials : NULL);
+        q->kernel(&b, params, q->value + row * q->n_x, q->partials ? partials : NULL);
     }
+    return STATUS_OK;
+}
+
+static int run_tiles(const request *q)
+{
+    if (q->n_rows == 1)
+        run_across(q);
+    else
+        for (int64_t begin = 0; begin < q->n_rows; begin += L)
+            run_rows(q, begin);
     return STATUS_OK;
 }
 
@@ -130,13 +145,42 @@ int pyspec_function(int64_t op, int64_t isa, int64_t n_rows, int64_t n_x, const 
     int n_required, n_params = pyspec_count_params(row, &n_required);
     if (!x || !value || (!params && n_params))
         return STATUS_NULL_POINTER;
-    request q = {n_params, isa, n_rows, n_x, x, params, spectrum, value, partials};
-    if (row->kind == KIND_ROW_FED)
-        return run_whole(row, &q);
-    if (n_rows == 1)
-        run_across(row, &q);
-    else
-        for (int64_t begin = 0; begin < n_rows; begin += L)
-            run_rows(row, &q, begin);
-    return STATUS_OK;
+    request q = {.kernel = row->kernels[isa], .n_params = n_params, .n_rows = n_rows, .n_x = n_x};
+    q.x = x;
+    q.params = params;
+    q.spectrum = spectrum;
+    q.value = value;
+    q.partials = partials;
+    return row->kind == KIND_ROW_FED ? run_whole(&q) : run_tiles(&q);
+}
+
+int64_t pyspec_formula_size(const int64_t *program, int64_t n_words)
+{
+    int64_t at;
+    if (!program || n_words < FORMULA_HEAD ||
+        !pyspec_formula_is_sound(program, n_words, formula_head(program)->n_params, &at))
+        return -1;
+    return formula_registers(program) * (int64_t)sizeof(double);
+}
+
+int pyspec_formula(const int64_t *program, int64_t n_words, int64_t isa, int64_t n_rows, int64_t n_x,
+                   const double *x, const double *params, double *registers, double *value,
+                   double *const *partials)
+{
+    if (!program || !x || !params || !registers || !value)
+        return STATUS_NULL_POINTER;
+    if (pyspec_formula_size(program, n_words) < 0)
+        return STATUS_PROGRAM;
+    if (!pyspec_isa_supported(isa))
+        return STATUS_ISA;
+    if (n_rows < 1 || n_x < 1)
+        return STATUS_SIZE;
+    request q = {.kernel = pyspec_formula_kernels[isa], .n_rows = n_rows, .n_x = n_x, .x = x};
+    q.n_params = formula_head(program)->n_params;
+    q.params = params;
+    q.value = value;
+    q.partials = partials;
+    q.program = program;
+    q.registers = registers;
+    return run_tiles(&q);
 }

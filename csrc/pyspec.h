@@ -478,15 +478,19 @@ PYSPEC_API int pyspec_function(int64_t op, int64_t isa, int64_t n_rows, int64_t 
                                const double *x, const double *params, const double *spectrum,
                                double *value, double *const *partials);
 
-/* The same for a state of a kinetic scheme: a program of n_words words, as a plan holds it. */
+/* The same for programs of n_words words, as a plan holds them: of a state of a scheme, of a law under
+ * a measured instrument; of a formula, in the build of an instruction set, whose registers are memory
+ * of pyspec_formula_size bytes (-1 for a program that cannot be run). */
 PYSPEC_API int pyspec_scheme(const int64_t *program, int64_t n_words, int64_t n_rows, int64_t n_x,
                              const double *x, const double *params, double *value,
                              double *const *partials);
-
-/* The same for the response of a law to a measured instrument. */
 PYSPEC_API int pyspec_measured(const int64_t *program, int64_t n_words, int64_t n_rows, int64_t n_x,
                                const double *x, const double *params, double *value,
                                double *const *partials);
+PYSPEC_API int64_t pyspec_formula_size(const int64_t *program, int64_t n_words);
+PYSPEC_API int pyspec_formula(const int64_t *program, int64_t n_words, int64_t isa, int64_t n_rows,
+                              int64_t n_x, const double *x, const double *params, double *registers,
+                              double *value, double *const *partials);
 
 #ifdef __cplusplus
 }

@@ -118,9 +118,9 @@ def call_function(
 
 
 class KernelCall:
-    """A call of the C kernel of a function, of a state of a kinetic scheme, or of a law under a
-    measured instrument, that may be made again: what `params` holds then is read, and the value and
-    derivatives are written where they were before.
+    """A call of the C kernel of a function, a formula, a state of a kinetic scheme, or a law under
+    a measured instrument, that may be made again: what `params` holds then is read, and the value
+    and derivatives are written where they were before.
 
     Parameters
     ----------
@@ -151,25 +151,26 @@ class KernelCall:
         if targets is not None and any(one is not None for one in targets):
             pointers = np.array([0 if d is None else d.ctypes.data for d in targets], np.uintp)
         words = None if op.own is None else op.own.words
-        self._kept = (x, params, value, targets, pointers, spectrum, words)
         sizes = (params.shape[1], x.size)
         ends = (value.ctypes.data, None if pointers is None else pointers.ctypes.data)
         reads = (x.ctypes.data, params.ctypes.data)
-        if words is not None:
-            is_measured = op.index == CONSTANTS["OP_MEASURED"]
-            self._entry = LIBRARY.pyspec_measured if is_measured else LIBRARY.pyspec_scheme
-            self._arguments: tuple[Any, ...] = (
-                words.ctypes.data,
-                words.size,
-                *sizes,
-                *reads,
-                *ends,
-            )
-        else:
+        build = CONSTANTS[f"ISA_{isa or ISA}"]
+        registers = None
+        self._arguments: tuple[Any, ...]
+        if words is None:
             fed = None if spectrum is None else spectrum.ctypes.data
-            build = CONSTANTS[f"ISA_{isa or ISA}"]
             self._entry = LIBRARY.pyspec_function
             self._arguments = (op.index, build, *sizes, *reads, fed, *ends)
+        elif op.index == CONSTANTS["OP_FORMULA"]:
+            program = (words.ctypes.data, words.size)
+            registers = np.empty(max(LIBRARY.pyspec_formula_size(*program), 8), np.uint8)
+            self._entry = LIBRARY.pyspec_formula
+            self._arguments = (*program, build, *sizes, *reads, registers.ctypes.data, *ends)
+        else:
+            is_measured = op.index == CONSTANTS["OP_MEASURED"]
+            self._entry = LIBRARY.pyspec_measured if is_measured else LIBRARY.pyspec_scheme
+            self._arguments = (words.ctypes.data, words.size, *sizes, *reads, *ends)
+        self._kept = (x, params, value, targets, pointers, spectrum, words, registers)
 
     def run(self) -> None:
         """Raises :class:`LibraryError` where the library refuses it."""

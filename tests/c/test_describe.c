@@ -32,7 +32,7 @@ static void parameters_are_counted(void)
 }
 
 /* A node may leave out what laws and instruments add to a value, and nothing else: components and
- * convolutions read all their parameters. */
+ * convolutions read all their parameters. A row of an instrument (IRF) stands in no plan. */
 static void laws_alone_leave_parameters_out(void)
 {
     int n_laws = 0;
@@ -40,7 +40,8 @@ static void laws_alone_leave_parameters_out(void)
         const op_row *row = &pyspec_op_table[op];
         int n_required;
         const int n = pyspec_count_params(row, &n_required);
-        const int is_law = row->kind == KIND_DYNAMICS || row->kind == KIND_RESPONSE;
+        const int is_law = row->kind == KIND_DYNAMICS || row->kind == KIND_RESPONSE ||
+                           row->kind == KIND_IRF;
         CHECK(n <= MAX_PARAMS && n_required <= n);
         CHECK(n_required == n || is_law);
         n_laws += n_required < n;

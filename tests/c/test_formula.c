@@ -140,6 +140,63 @@ static void test_outputs_are_read(void)
     }
 }
 
+/* Rows of parameters in one call have the bits of a call each; all memory is of the size asked for. */
+static void test_calls(void)
+{
+    enum { ROWS = L + 3, POINTS = 2 * L + 5, SIZE = ROWS * POINTS };
+    for (int round = 0; round < 300; round++) {
+        int64_t program[ROOM];
+        const int64_t n = random_formula(&state, program, N_PARAMS, 0);
+        const int64_t size = pyspec_formula_size(program, n);
+        CHECK_INT(size, formula_registers(program) * (int64_t)sizeof(double));
+        double *registers = malloc((size_t)size), x[POINTS], params[N_PARAMS * ROWS], one[N_PARAMS];
+        double all[1 + N_PARAMS][SIZE], row[1 + N_PARAMS][POINTS], alone[SIZE];
+        double *const all_to[N_PARAMS] = {all[1], NULL, all[3]};
+        double *const row_to[N_PARAMS] = {row[1], NULL, row[3]};
+        for (int i = 0; i < POINTS; i++)
+            x[i] = number();
+        for (int i = 0; i < N_PARAMS * ROWS; i++)
+            params[i] = number();
+        CHECK_INT(pyspec_formula(program, n, 0, ROWS, POINTS, x, params, registers, alone, NULL), STATUS_OK);
+        CHECK_INT(pyspec_formula(program, n, 0, ROWS, POINTS, x, params, registers, all[0], all_to),
+                  STATUS_OK);
+        for (int r = 0; r < ROWS; r++) {
+            for (int k = 0; k < N_PARAMS; k++)
+                one[k] = params[k * ROWS + r];
+            CHECK_INT(pyspec_formula(program, n, 0, 1, POINTS, x, one, registers, row[0], row_to), STATUS_OK);
+            for (int i = 0; i < POINTS; i++)
+                for (int k = 0; k <= N_PARAMS; k++)
+                    CHECK(k == 2 || all_same(&all[k][r * POINTS + i], &row[k][i], 1));
+        }
+        CHECK(all_same(alone, all[0], SIZE));
+        free(registers);
+    }
+}
+
+static void test_calls_that_are_refused(void)
+{
+    int64_t program[ROOM];
+    const int64_t n = random_formula(&state, program, N_PARAMS, 0);
+    const double x[2] = {0.0, 1.0}, params[N_PARAMS] = {1.0, 2.0, 3.0};
+    double *registers = malloc((size_t)pyspec_formula_size(program, n)), value[2];
+    CHECK_INT(pyspec_formula(program, n, 0, 1, 2, x, params, registers, value, NULL), STATUS_OK);
+    CHECK_INT(pyspec_formula(NULL, n, 0, 1, 2, x, params, registers, value, NULL), STATUS_NULL_POINTER);
+    CHECK_INT(pyspec_formula(program, n, 0, 1, 2, NULL, params, registers, value, NULL),
+              STATUS_NULL_POINTER);
+    CHECK_INT(pyspec_formula(program, n, 0, 1, 2, x, NULL, registers, value, NULL), STATUS_NULL_POINTER);
+    CHECK_INT(pyspec_formula(program, n, 0, 1, 2, x, params, NULL, value, NULL), STATUS_NULL_POINTER);
+    CHECK_INT(pyspec_formula(program, n, 0, 1, 2, x, params, registers, NULL, NULL), STATUS_NULL_POINTER);
+    CHECK_INT(pyspec_formula(program, n, -1, 1, 2, x, params, registers, value, NULL), STATUS_ISA);
+    CHECK_INT(pyspec_formula(program, n, N_ISA, 1, 2, x, params, registers, value, NULL), STATUS_ISA);
+    CHECK_INT(pyspec_formula(program, n, 0, 0, 2, x, params, registers, value, NULL), STATUS_SIZE);
+    CHECK_INT(pyspec_formula(program, n, 0, 1, 0, x, params, registers, value, NULL), STATUS_SIZE);
+    CHECK_INT(pyspec_formula(program, n - 1, 0, 1, 2, x, params, registers, value, NULL), STATUS_PROGRAM);
+    CHECK_INT(pyspec_formula_size(NULL, n), -1);
+    CHECK_INT(pyspec_formula_size(program, FORMULA_HEAD - 1), -1);
+    CHECK_INT(pyspec_formula_size(program, n - 1), -1);
+    free(registers);
+}
+
 int main(int argc, char **argv)
 {
     unit_test = "random programs";
@@ -148,5 +205,7 @@ int main(int argc, char **argv)
         RUN(test_refusals);
     RUN(test_too_many_registers);
     RUN(test_outputs_are_read);
+    RUN(test_calls);
+    RUN(test_calls_that_are_refused);
     return REPORT;
 }

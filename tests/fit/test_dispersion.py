@@ -208,3 +208,51 @@ def test_a_formula_stands_beside_a_quantity_that_names_the_energy_for_another_mo
     for name, spectrum in zip(linear, spectra, strict=True):
         np.testing.assert_allclose(linear[name], spectrum, atol=1e-6)
     assert "chirp" not in found.values
+
+
+FORMULAS = RINGING.replace('t0: ["expFun_01_t0"]', 't0: ["zero"]').replace(
+    "t0: [0, True, -1, 1]", 't0: ["zero"]'
+)
+
+
+def ringing_traces(values: dict[str, float], energy: float) -> Array:
+    """By quadrature; the onset of each energy is its own."""
+    onset = values["chirp"] * (1 - (550 / energy) ** 2)
+    lag, width = np.linspace(0, 80, 16001), values["gaussIRF_SD"]
+    pulse = np.exp(-(((TIME[:, None] - onset - lag) / width) ** 2) / 2)
+    rate = 1 / values["Ringing_01_tau"] - 2j * np.pi * values["Ringing_01_f"]
+    rings = simpson(pulse * np.exp(-rate * lag), x=lag) / (width * np.sqrt(2 * np.pi))
+    decay = expFun_gaussIRF(TIME, 1.0, values["expFun_01_tau"], onset, width)
+    return np.array([rings.real, rings.imag, decay])
+
+
+def test_formulas_follow_the_energy_too() -> None:
+    """A formula runs in C with one row of parameters for each energy, with exact slopes."""
+    truth = {"Ringing_01_f": 0.45, "Ringing_01_tau": 5.0, "gaussIRF_SD": 0.3,
+             "expFun_01_tau": 15.0, "chirp": 0.8}  # fmt: skip
+    spectra = np.array([np.cos(ENERGY / 90), np.sin(ENERGY / 50), np.ones(ENERGY.size)])
+    columns = [ringing_traces(truth, e).T @ s for e, s in zip(ENERGY, spectra.T, strict=True)]
+    model = load_model(FORMULAS, "ringing")
+    model.set_axes(energy=ENERGY, time=TIME)
+    measurement = Measurement(np.array(columns).T)
+    executor = make_executor(model, measurement)
+    theta = np.array([truth[name] for name in executor.opt_param_names])
+    design = executor.solve(theta).design
+    for j in (0, 17, 30):
+        assert np.allclose(design.basis[:, j], ringing_traces(truth, ENERGY[j]), atol=1e-7)
+    theta *= 1.03
+    found = executor.jacobian(theta)
+    for k in range(theta.size):
+        h = np.zeros(theta.size)
+        h[k] = 1e-5
+        expected = (executor.residual(theta + h) - executor.residual(theta - h)) / 2e-5
+        assert np.abs(found[k] - expected).max() < 1e-6 * np.abs(expected).max()
+    result = fit_model(model, measurement)
+    for name, value in truth.items():
+        assert result.values[name] == pytest.approx(value, rel=1e-5)
+    linear = result.linear
+    assert linear is not None
+    for name, spectrum in zip(linear, spectra, strict=True):
+        np.testing.assert_allclose(linear[name], spectrum, atol=1e-5)
+    at = TIME[[3, 30, 60]]  # a formula is known at other times
+    assert np.allclose(result.predict(time=at).value, result.fit[[3, 30, 60]], rtol=1e-10)

@@ -344,3 +344,15 @@ def test_a_single_trace_is_fitted() -> None:
     clean = make_executor(model, backend="tree").run(truth)
     result = fit_model(model, Measurement(clean))
     assert np.allclose(result.theta, truth, rtol=1e-6)
+
+
+def test_outside_of_its_domain_an_energy_has_no_value() -> None:
+    """A width that falls below 0 on one side of the spectrum."""
+    executor = make_executor(model_of("chirped"), Measurement(data_of("chirped")))
+    values = CHIRPED_TRUTH | {"wider": 1.3}
+    theta = [values[name] for name in executor.opt_param_names]
+    design = executor.solve(theta).design
+    below = values["width"] + values["wider"] * (ENERGY / 550 - 1) <= 0
+    assert 2 < np.count_nonzero(below) < 20
+    assert np.isnan(design.basis[1][below]).all()
+    assert np.isfinite(design.basis[1][~below]).all()

@@ -17,7 +17,6 @@ import numpy.typing as npt
 from pyspec._library import OPS, KernelCall, OpDef
 from pyspec.executor.linear.values import Known, ParameterValues, linear_of
 from pyspec.executor.protocol import Executor
-from pyspec.formula import Definition
 from pyspec.functions import outside
 from pyspec.functions.responses import WIDTH, response, response_order
 from pyspec.model import Component, Measurement, Model, Par
@@ -222,11 +221,8 @@ def is_direct(model: Model, component: Component) -> bool:
 
 
 def has_kernel_in_c(op: OpDef) -> bool:
-    """Whether a function has a row of the op table, or a program that is no formula; a formula or
-    a callable has neither."""
-    if op.own is not None:
-        return not isinstance(op.own, Definition)
-    return op.name in OPS and not OPS[op.name].external
+    """Whether a function has a row of the op table, or a program; a callable has neither."""
+    return op.own is not None or (op.name in OPS and not OPS[op.name].external)
 
 
 def rest_of(model: Model) -> list[Component]:

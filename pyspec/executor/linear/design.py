@@ -217,6 +217,6 @@ class Designer:
         if dispersed is not None:
             raise ModelError(
                 f"{self.model.name}: {dispersed} depends on the energy; this needs the compiled "
-                "backend and laws with gaussIRF, measuredIRF or without instrument"
+                "backend, and laws or formulas with gaussIRF, measuredIRF or no instrument"
             )
         return Planned(self.model, components, numbers, self._measurement, self.make)

@@ -19,8 +19,7 @@ Array = npt.NDArray[np.float64]
 
 
 class Several:
-    """One law behind several Gaussians. Its kernel in C runs once for all of them: rows of
-    parameters are those of the first Gaussian at all groups, then those of the second."""
+    """One law behind several Gaussians: its kernel in C runs for each of them."""
 
     def __init__(
         self,
@@ -62,28 +61,27 @@ class Several:
 
     def take_room(self, value: Array, slopes: Array) -> None:
         self._value, self._slopes = value, slopes
-        n_params, n_each = len(self.op.params), self.n_gaussians * self.n_rows
-        shape = self.n_gaussians, self.n_rows, self.x.size
+        n_params, shape = len(self.op.params), (self.n_gaussians, self.n_rows, self.x.size)
         wanted = {k for k, _ in self._by_law}
         wanted |= {self._width} if self._by_width else set()
         wanted |= {self._onset} if self._by_shift else set()
-        self._each = np.empty(shape)
+        self._each, self._term = np.empty(shape), np.empty(shape[1:])
         self._partials = {k: np.empty(shape) for k in wanted}
-        self._params = np.empty((n_params, self.n_gaussians, self.n_rows))
+        self._params = np.empty((self.n_gaussians, n_params, self.n_rows))
         self._share = np.empty((self.n_gaussians, self.n_rows, 1))
-        #: The same memory as the kernel sees it.
-        self._rows = self._params.reshape(n_params, n_each)
-        flat = {k: partial.reshape(n_each, -1) for k, partial in self._partials.items()}
-        partials = [flat.get(k) for k in range(n_params)]
-        each = self._each.reshape(n_each, -1)
-        self._call = KernelCall(self.op, self.x, self._rows, each, partials)
+        self._calls = []
+        for g, (each, params) in enumerate(zip(self._each, self._params, strict=True)):
+            own = {k: partial[g] for k, partial in self._partials.items()}
+            partials = [own.get(k) for k in range(n_params)]
+            self._calls.append(KernelCall(self.op, self.x, params, each, partials))
 
     def fill(self, theta: Array, fixed: Mapping[str, float], known: Known) -> list[Entry]:
         self._set_parameters(known)
-        self._call.run()
-        np.einsum("gro,grx->rx", self._share, self._each, out=self._value)
-        bad = np.broadcast_to(outside(self.op, list(self._rows)), self._rows.shape[1])
-        self._value[bad.reshape(self.n_gaussians, self.n_rows).any(axis=0)] = np.nan
+        for call in self._calls:
+            call.run()
+        self._mix(self._each, self._value)
+        bad = [np.asarray(outside(self.op, list(params))) for params in self._params]
+        self._value[np.broadcast_to(np.any(bad, axis=0), self.n_rows)] = np.nan
         self._fill_slopes()
         return [
             (index, place, slope)
@@ -93,20 +91,27 @@ class Several:
 
     def _set_parameters(self, known: Known) -> None:
         for k, source in enumerate(self._sources):
-            self._params[k] = source if isinstance(source, float) else known[source][0]
+            self._params[:, k] = source if isinstance(source, float) else known[source][0]
         for g, name in enumerate(self._widths):
-            self._params[self._width, g] = known[name][0]
+            self._params[g, self._width] = known[name][0]
         for g, name in self._shifts.items():
-            self._params[self._onset, g] += known[name][0]
+            self._params[g, self._onset] += known[name][0]
         for g, name in enumerate(self._shares, 1):
             self._share[g, :, 0] = known[name][0]
         self._share[0] = 1.0 - self._share[1:].sum(axis=0)
+
+    def _mix(self, parts: Array, out: Array) -> None:
+        """The sum of what each Gaussian makes, times the shares."""
+        np.multiply(self._share[0], parts[0], out=out)
+        for share, part in zip(self._share[1:], parts[1:], strict=True):
+            np.multiply(share, part, out=self._term)
+            out += self._term
 
     def _fill_slopes(self) -> None:
         """In the order of the names. More share for one Gaussian is less for the first."""
         slopes = iter(self._slopes)
         for k, _ in self._by_law:
-            np.einsum("gro,grx->rx", self._share, self._partials[k], out=next(slopes))
+            self._mix(self._partials[k], next(slopes))
         for g, _ in self._by_width:
             np.multiply(self._share[g], self._partials[self._width][g], out=next(slopes))
         for g, _ in self._by_shift:
