@@ -65,7 +65,7 @@ pyspec_kernel *const pyspec_formula_kernels[N_ISA] = EACH_ISA(k_, formula);
 #define BUILDS_DYNAMICS ONE_BUILD
 #define BUILDS_PROFILE ONE_BUILD
 #define BUILDS_IRF ONE_BUILD
-#define BUILDS_RESPONSE ONE_BUILD
+#define BUILDS_RESPONSE EACH_ISA
 #define BUILDS_RESOLUTION EACH_ISA
 #define BUILDS_RESOLVED EACH_ISA
 

@@ -12,6 +12,7 @@
 #include "energy_rows.c"
 #include "energy_steps.c"
 #include "formula.c"
+#include "response.c"
 #include "vector_ops.c"
 #include "varpro_shared.c"
 #include "varpro_tiles.c"
