@@ -119,12 +119,13 @@ static int check_params(const checker *c, const op_row *op, int64_t repeat)
     const pyspec_node *n = c->node;
     const int64_t *words = plan_words(c->plan);
     const int status = op ? STATUS_OK : check_own_program(c);
-    /* y0 of a law under a measured instrument may be left out. */
-    int n_required = n->n_params - (n->op == PYSPEC_OP_MEASURED), n_params = n->n_params;
+    int n_required = n->n_params, n_params = n->n_params;
     if (status)
         return status;
     if (op)
         n_params = pyspec_count_params(op, &n_required);
+    else if (n->op == PYSPEC_OP_MEASURED && measured_head(words + n->code)->law != LAW_STATE)
+        n_required--; /* y0 of a law may be left out */
     REQUIRE_NODE(n->n_params == n_params && n_params <= MAX_PARAMS, ARITY, n_params);
     REQUIRE_NODE(in_range(n->params, 0, c->plan->n_words + 1) &&
                      n_params <= c->plan->n_words - n->params,

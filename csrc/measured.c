@@ -125,24 +125,10 @@ static void prepare(prepared_response *p, const int64_t *program, const double *
                          measured_value(program, k - 1), measured_value(program, k));
 }
 
-/* The last sample at or before u, which is not before the first. */
-static int64_t find_sample(const int64_t *program, double u)
-{
-    int64_t low = 0, high = measured_head(program)->n_samples;
-    while (high - low > 1) {
-        const int64_t middle = low + (high - low) / 2;
-        if (measured_time(program, middle) <= u)
-            low = middle;
-        else
-            high = middle;
-    }
-    return low;
-}
-
 /* The readings at u, and the response there; at a jump those behind it. */
 static reading read_at(const prepared_response *p, double u, double *response)
 {
-    const int64_t k = find_sample(p->program, u), last = measured_head(p->program)->n_samples - 1;
+    const int64_t k = measured_sample(p->program, u), last = measured_head(p->program)->n_samples - 1;
     const double d = u - measured_time(p->program, k), a = measured_value(p->program, k);
     if (k == last) {
         reading from = p->at[k];
@@ -194,39 +180,52 @@ static double see(const prepared_response *p, const double *params, int64_t stri
     return height * unit + y0 * at.area;
 }
 
-/* ---- blocks ------------------------------------------------------------------------------------ */
+/* ---- rows -------------------------------------------------------------------------------------- */
 
-/* Whether two lanes have the same rate. */
+/* Whether two rows have the same rate. */
 static int is_alike(const measured *m, const double *a, const double *b, int64_t stride)
 {
     return m->law < LAW_DECAY || a[stride] == b[stride];
 }
 
-/* One row of a block: times `x`, `step` doubles apart, to places `to_step` doubles apart from `at` on. */
-static void run_row(const prepared_response *p, const double *params, int64_t stride, const double *x,
-                    int64_t step, int64_t n, int64_t at, int64_t to_step, double *value,
-                    double *const *partials)
+static void run_row(const prepared_response *p, const measured_rows *r, int64_t row)
 {
     const measured *m = measured_head(p->program);
-    const double onset = params[(m->n_params - 2) * stride];
+    const double *params = r->params + row;
+    const double onset = params[(m->n_params - 2) * r->stride];
     double by[MAX_PARAMS];
-    for (int64_t i = 0; i < n; i++) {
-        value[at + i * to_step] = see(p, params, stride, x[i * step] - onset, partials ? by : NULL);
-        for (int64_t k = 0; partials && k < m->n_params; k++)
-            if (partials[k])
-                partials[k][at + i * to_step] = by[k];
+    for (int64_t i = 0; i < r->n; i++) {
+        const int64_t to = row * r->to_row + i * r->to_step;
+        const double u = r->x[row * r->x_row + i * r->x_step] - onset;
+        r->value[to] = see(p, params, r->stride, u, r->partials ? by : NULL);
+        for (int64_t k = 0; r->partials && k < m->n_params; k++)
+            if (r->partials[k])
+                r->partials[k][to] = by[k];
+    }
+}
+
+static void run_rows(const measured_rows *r)
+{
+    const measured *m = measured_head(r->program);
+    if (m->law == LAW_STATE) {
+        pyspec_measure_state(r);
+        return;
+    }
+    prepared_response p;
+    for (int64_t row = 0; row < r->n_rows; row++) {
+        const double *params = r->params + row;
+        if (row == 0 || !is_alike(m, params, params - 1, r->stride))
+            prepare(&p, r->program, params, r->stride);
+        run_row(&p, r, row);
     }
 }
 
 void k_measured(const pyspec_block *b, const double *params, double *value, double *const *partials)
 {
-    prepared_response p;
-    for (int l = 0; l < L; l++) {
-        if (l == 0 || !is_alike(measured_head(b->program), params + l, params + l - 1, L))
-            prepare(&p, b->program, params + l, L);
-        run_row(&p, params + l, L, b->across ? b->x + l : b->x, b->across ? L : 1, b->n, l, L, value,
-                partials);
-    }
+    const measured_rows r = {.program = b->program, .n_rows = L, .n = b->n, .x = b->x, .params = params,
+                             .x_row = b->across ? 1 : 0, .x_step = b->across ? L : 1, .stride = L,
+                             .to_row = 1, .to_step = L, .value = value, .partials = partials};
+    run_rows(&r);
 }
 
 int pyspec_measured(const int64_t *program, int64_t n_words, int64_t n_rows, int64_t n_x,
@@ -240,11 +239,9 @@ int pyspec_measured(const int64_t *program, int64_t n_words, int64_t n_rows, int
         return STATUS_PROGRAM;
     if (n_rows < 1 || n_x < 1)
         return STATUS_SIZE;
-    prepared_response p;
-    for (int64_t row = 0; row < n_rows; row++) {
-        if (row == 0 || !is_alike(measured_head(program), params + row, params + row - 1, n_rows))
-            prepare(&p, program, params + row, n_rows);
-        run_row(&p, params + row, n_rows, x, 1, n_x, row * n_x, 1, value, partials);
-    }
+    const measured_rows r = {.program = program, .n_rows = n_rows, .n = n_x, .x = x, .params = params,
+                             .x_step = 1, .stride = n_rows, .to_row = n_x, .to_step = 1,
+                             .value = value, .partials = partials};
+    run_rows(&r);
     return STATUS_OK;
 }

@@ -1,5 +1,6 @@
 /* measured_check.c: verifies the program of a measured response once, so that it can be trusted. */
 #include "measured.h"
+#include "scheme.h"
 
 #include <float.h>
 #include <math.h>
@@ -11,10 +12,23 @@ static int in(int64_t value, int64_t begin, int64_t end)
 
 static int check_head(const measured *m, int64_t room, int64_t n_params)
 {
+    const int64_t rest = m->n_words - MEASURED_HEAD - 2 * m->n_samples;
     return in(m->n_words, MEASURED_HEAD, room + 1) && in(m->law, 0, N_MEASURED) &&
-           m->n_params == n_params && n_params == measured_params(m->law) &&
-           in(m->n_samples, 2, MAX_SAMPLES + 1) &&
-           m->n_words == MEASURED_HEAD + 2 * m->n_samples;
+           m->n_params == n_params && in(m->n_samples, 2, MAX_SAMPLES + 1) &&
+           (m->law == LAW_STATE ? rest >= SCHEME_HEAD
+                                : rest == 0 && n_params == measured_params(m->law));
+}
+
+/* The program of a state fills the rest. It has no instrument of its own, and no circle, for which there
+ * are no divided differences. */
+static int check_state(const int64_t *program, int64_t *at)
+{
+    const int64_t *own = measured_scheme(program), begin = own - program;
+    const int64_t room = measured_head(program)->n_words - begin;
+    const int is_sound = pyspec_scheme_is_sound(own, room, measured_head(program)->n_params, at);
+    *at = is_sound ? begin : begin + *at;
+    return is_sound && scheme_head(own)->n_words == room && !scheme_head(own)->under &&
+           !pyspec_has_circle(own);
 }
 
 int pyspec_measured_is_sound(const int64_t *program, int64_t room, int64_t n_params, int64_t *at)
@@ -29,5 +43,5 @@ int pyspec_measured_is_sound(const int64_t *program, int64_t room, int64_t n_par
     for (int64_t k = 1; k < n; k++)
         if (*at = MEASURED_HEAD + k, !(measured_time(program, k) > measured_time(program, k - 1)))
             return 0;
-    return 1;
+    return measured_head(program)->law != LAW_STATE || check_state(program, at);
 }

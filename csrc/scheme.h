@@ -19,6 +19,7 @@ enum {
     SCHEME_HEAD = PYSPEC_SCHEME_HEAD,
     MAX_STATES = PYSPEC_SCHEME_STATES,
     MAX_TWICE = 2 * MAX_STATES,
+    MAX_EXP_NODES = MAX_TWICE + 2, /* and twice 0, of integrals */
     MAX_STEPS = PYSPEC_SCHEME_STEPS
 };
 
@@ -149,6 +150,9 @@ void pyspec_circle_go_on(prepared_scheme *p, const double *s, double (*out)[L]);
 
 /* scheme_exp.c: divided differences exp_s[x_0 .. x_j], j < n, of eight times s >= 0; x falls. */
 void pyspec_exp_differences(const double *x, int n, const double *s, double (*out)[L]);
+
+/* All of them: out[j][i] = exp_s[x_i .. x_j], i <= j < n. */
+void pyspec_exp_triangle(const double *x, int n, const double *s, double (*out)[MAX_EXP_NODES][L]);
 
 /* scheme_check.c: whether a program of at most `room` words, with n_params parameters, stays inside
  * of itself and its parameters. Of a fault, `at` is the word. */

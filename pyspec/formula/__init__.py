@@ -13,7 +13,7 @@ from pyspec.formula.definition import (
 )
 from pyspec.formula.formula import Formula, parse
 from pyspec.formula.machine import disassemble, run_rpn
-from pyspec.formula.measured import MEASURED_IRF, Measured, instrument_text
+from pyspec.formula.measured import MEASURED_IRF, Measured, has_circle, instrument_text
 from pyspec.formula.nodes import Apply, Name, Node, Number, postorder
 from pyspec.formula.parser import CONSTANTS, FUNCTIONS
 from pyspec.formula.rules import READS, chain_product
@@ -40,6 +40,7 @@ __all__ = [
     "disassemble",
     "find_op",
     "free_names",
+    "has_circle",
     "instrument_text",
     "op_of",
     "parse",

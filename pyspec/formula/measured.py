@@ -3,8 +3,9 @@ of the op table.
 
     measured instrument(-0.2 0.0 0.3; 0.0 1.0 0.0)
 
-is the instrument with these times and responses, `measured expFun(...)` what it makes of expFun.
-The text says everything: numbers are written so that they are read back to the same bits.
+is the instrument with these times and responses, `measured expFun(...)` what it makes of expFun,
+`measured state(...): kinetics ...` what it makes of a state of a kinetic scheme. The text says
+everything: numbers are written so that they are read back to the same bits.
 """
 
 from __future__ import annotations
@@ -22,29 +23,30 @@ import numpy.typing as npt
 
 from pyspec._library import CONSTANTS, OPS, OpDef
 from pyspec.errors import ModelError
+from pyspec.formula.scheme import KINETICS, State, define_state
 from pyspec.functions import measured
 
 Array = npt.NDArray[np.float64]
 
 #: What a model calls the instrument, how its text begins, and what stands for it there.
-MEASURED_IRF, MEASURED, _ALONE = "measuredIRF", "measured ", "instrument"
+MEASURED_IRF, MEASURED, _ALONE, _STATE = "measuredIRF", "measured ", "instrument", "state"
 
 #: Samples that an instrument may have.
 MOST_SAMPLES = int(CONSTANTS["MEASURED_SAMPLES"])
 
-#: The laws that have a response, in the order of their numbers in csrc/measured.h.
-LAWS = tuple(measured.LAWS)
+#: What has a response, in the order of its number in csrc/measured.h.
+LAWS = (*measured.LAWS, _STATE)
 
-_TEXT = re.compile(r"measured (\w+)\(([^;]*); ([^;]*)\)")
+_TEXT = re.compile(r"measured (\w+)\(([^;]*); ([^;)]*)\)(?:: (.*))?", re.S)
 
 
 @dataclass(frozen=True)
 class Measured:
     """What a row of the op table has beside its row: the instrument itself, or what it makes of a
-    law. `time` and `response` are the samples as they were given."""
+    law or state. `time` and `values` are the samples as they were given."""
 
     text: str
-    law: str = field(compare=False)
+    law: OpDef | None = field(compare=False, repr=False)
     time: tuple[float, ...] = field(compare=False, repr=False)
     values: tuple[float, ...] = field(compare=False, repr=False)
 
@@ -55,26 +57,44 @@ class Measured:
         return time, given / area_of(time, given)
 
     def response(self, name: str) -> OpDef | None:
-        """What the instrument makes of the law of that name; None for one without closed form."""
-        if self.law != _ALONE or name not in LAWS:
+        """What the instrument makes of the law of that name, or of the state of a scheme of that
+        text; None for one without closed form."""
+        if self.law is not None:
             return None
-        return define_measured(self.text.replace(_ALONE, name, 1))
+        if name.startswith(KINETICS):
+            if has_circle(define_state(name)):
+                return None
+            return define_measured(f"{self.text.replace(_ALONE, _STATE, 1)}: {name}")
+        return define_measured(self.text.replace(_ALONE, name, 1)) if name in LAWS else None
 
     def __call__(self, x: Any, *params: Any) -> Any:
-        """Of the instrument the response at times x; of a law ``f(t, ..., t0, y0)``."""
+        """Of the instrument the response at times x; of a law ``f(t, ..., t0, y0)``, of a state
+        ``f(t, A, rates..., t0)``."""
         time, values = self.normalised
-        if self.law == _ALONE:
+        if self.law is None:
             return np.interp(x, time, values, left=0.0, right=0.0)
+        if isinstance(self.law.own, State):
+            u, *known = self.law.own.parts(x, params)
+            found = measured.populations(u, time, values, *known)
+            return np.where(u < time[0], 0.0, params[0] * self.law.own.chosen(found))
         *own, onset, y0 = params
-        return measured.seen(self.law, np.subtract(x, onset), time, values, *own, y0)
+        return measured.seen(self.law.name, np.subtract(x, onset), time, values, *own, y0)
 
     @cached_property
     def words(self) -> npt.NDArray[np.int64]:
         """The program that the library runs, see csrc/measured.h."""
-        n, n_params = len(self.time), len(OPS[self.law].params)
-        head = [CONSTANTS["MEASURED_HEAD"] + 2 * n, n_params, LAWS.index(self.law), n]
-        numbers = np.concatenate(self.normalised)
-        return np.concatenate([np.array(head, np.int64), numbers.view(np.int64)])
+        assert self.law is not None
+        scheme = np.empty(0, np.int64) if self.law.own is None else self.law.own.words
+        kind = LAWS.index(self.law.name if self.law.own is None else _STATE)
+        n = len(self.time)
+        head = [CONSTANTS["MEASURED_HEAD"] + 2 * n + scheme.size, len(self.law.params), kind, n]
+        numbers = np.concatenate(self.normalised).view(np.int64)
+        return np.concatenate([np.array(head, np.int64), numbers, scheme])
+
+
+def has_circle(law: OpDef) -> bool:
+    """Whether a law is a state of a scheme with a circle, which has no response."""
+    return isinstance(law.own, State) and law.own.scheme.has_circle(law.own.state)
 
 
 def area_of(time: Array, response: Array) -> float:
@@ -136,26 +156,30 @@ def define_measured(text: str) -> OpDef:
     match = _TEXT.fullmatch(text)
     known = match is not None and match[1] in (_ALONE, *LAWS)
     try:
-        rows = [tuple(map(float, part.split())) for part in match.groups()[1:]] if match else []
+        rows = [tuple(map(float, part.split())) for part in match.group(2, 3)] if match else []
+        known = known and (match is not None and (match[4] is not None) == (match[1] == _STATE))
     except ValueError:
         known = False
     if match is None or not known:
         raise ModelError(f"cannot read the measured instrument {text[:80]!r}")
-    law, (time, response) = match[1], rows
+    time, response = rows
     check_samples(time, response, MEASURED_IRF)
-    own = Measured(text, law, time, response)
-    if law == _ALONE:
+    if match[1] == _ALONE:
         shown = f"{len(time)} samples from {time[0]:g} to {time[-1]:g}, {INSTRUMENT.formula}"
+        own = Measured(text, None, time, response)
         return dataclasses.replace(INSTRUMENT, formula=shown, own=own)
+    law = define_state(match[4]) if match[1] == _STATE else OPS[match[1]]
+    if has_circle(law):
+        raise ModelError(f"{law.name}: has a circle, and no exact response to {MEASURED_IRF}")
     return dataclasses.replace(
-        OPS[law],
+        law,
         index=CONSTANTS["OP_MEASURED"],
-        name=f"{law}_{MEASURED_IRF}",
+        name=f"{law.name}_{MEASURED_IRF}",
         kind="RESPONSE",
         jumps=(),
         tolerance=float("inf"),
-        formula=f"int r(s) {law}(t - s) ds, r the response of a measured instrument",
-        own=own,
+        formula=f"int r(s) {law.name}(t - s) ds, r the response of a measured instrument",
+        own=Measured(text, law, time, response),
     )
 
 

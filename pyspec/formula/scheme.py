@@ -11,7 +11,7 @@ the onset; behind `B, gaussIRF` also the width of the instrument. The text says 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from typing import Any
@@ -116,6 +116,15 @@ class Scheme:
                             reach[state] |= reach[end]
         return reach
 
+    def has_circle(self, state: str) -> bool:
+        """Whether there is more than one way between states of a block that leads to `state`, so
+        that eigenvalues may be complex."""
+        for block in self.blocks(self.before(state)):
+            ties = {frozenset((a, b)) for a, b, _ in self.steps if a in block and b in block}
+            if len(ties) >= len(block):
+                return True
+        return False
+
     def matrix(self, rates: Mapping[str, Any]) -> Array:
         """The rate matrix K[to, from] of all states: dc/dt = K c."""
         place = {state: k for k, state in enumerate(self.states)}
@@ -157,17 +166,21 @@ class State:
 
     def __call__(self, x: Any, *params: Any) -> Any:
         """The height times the population, in NumPy: ``f(t, A, rates..., t0[, SD])``."""
+        found = populations(*self.parts(x, params), params[-1] if self.under else None)
+        return params[0] * self.chosen(found)
+
+    def parts(self, x: Any, params: Sequence[Any]) -> tuple[Array, Array, Array]:
+        """Times after the onset, rate matrix and start of the states that lead to this one."""
         values = dict(zip(self.params, params, strict=True))
-        states = self.scheme.before(self.state)
-        place = [self.scheme.states.index(state) for state in states]
+        place = [self.scheme.states.index(state) for state in self.scheme.before(self.state)]
         rates = dict.fromkeys(self.scheme.parameters, 0.0) | values
-        found = populations(
-            np.asarray(x, np.float64) - values[ONSET],
-            self.scheme.matrix(rates)[np.ix_(place, place)],
-            self.scheme.populations(rates)[place],
-            values[WIDTH] if self.under else None,
-        )
-        return values[HEIGHT] * found[..., states.index(self.state)]
+        u = np.asarray(x, np.float64) - values[ONSET]
+        matrix, start = self.scheme.matrix(rates), self.scheme.populations(rates)
+        return u, matrix[np.ix_(place, place)], start[place]
+
+    def chosen(self, populations: Array) -> Array:
+        """That of this state among the populations (..., n) of the states before it."""
+        return np.asarray(populations[..., self.scheme.before(self.state).index(self.state)])
 
     @cached_property
     def words(self) -> npt.NDArray[np.int64]:

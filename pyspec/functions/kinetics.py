@@ -32,19 +32,19 @@ def populations(u: Array, K: Array, start: Array, SD: float | None) -> Array:
     SD : width of the instrument, in units of u, SD > 0; None for none
     """
     if SD is None:
-        free = _exponential(np.maximum(u, 0.0)[..., None, None] * K) @ start
+        free = exponential(np.maximum(u, 0.0)[..., None, None] * K) @ start
         return np.where(u[..., None] < 0.0, 0.0, free)
     point, weight = _points(K, SD)
-    fed = (_exponential(point[:, None, None] * K) @ start) * weight[:, None]
+    fed = (exponential(point[:, None, None] * K) @ start) * weight[:, None]
     end = _REACH * SD
     early = np.minimum(u, end)
     away = (early[..., None] - point) / SD
     seen = np.exp(-(away**2) / 2) / (SD * np.sqrt(2 * np.pi)) @ fed
     later = np.maximum(u - end, 0.0)
-    return np.asarray(np.einsum("...ij,...j->...i", _exponential(later[..., None, None] * K), seen))
+    return np.asarray(np.einsum("...ij,...j->...i", exponential(later[..., None, None] * K), seen))
 
 
-def _exponential(matrices: Array) -> Array:
+def exponential(matrices: Array) -> Array:
     """exp of matrices (..., n, n), by Taylor's series and squaring (scipy.linalg.expm loses half of
     the digits where eigenvalues of a triangular matrix nearly coincide)."""
     size = np.max(np.abs(matrices), initial=1e-300)

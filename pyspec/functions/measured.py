@@ -20,6 +20,8 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from pyspec.functions.kinetics import exponential
+
 Array: TypeAlias = npt.NDArray[np.float64]
 Value: TypeAlias = float | Array
 
@@ -67,6 +69,32 @@ def seen(law: str, u: Array, s: Array, r: Array, *params: Value) -> Array:
     u = np.asarray(u, np.float64)
     with np.errstate(all="ignore"):
         return np.where(u < s[0], 0.0, LAWS[law](u, s, r, *params))
+
+
+def populations(u: Array, s: Array, r: Array, K: Array, start: Array) -> Array:
+    """Populations (n, n_states) of a kinetic scheme as the instrument sees them: those that obey
+    ``dc/du = K c + r(u) start``, as the response brings the start in bit by bit.
+
+    Where r is a straight line, c, r and its slope together obey an equation with constant
+    coefficients, which is solved by an exponential from sample to sample and to each time.
+
+    Parameters
+    ----------
+    u, s, r : as of :func:`seen`
+    K, start : rate matrix and start, as of :func:`pyspec.functions.kinetics.populations`
+    """
+    n = len(start)
+    whole = np.zeros((n + 2, n + 2))
+    whole[:n, :n], whole[:n, n], whole[n, n + 1] = K, start, 1.0
+    at = np.zeros((s.size, n + 2))
+    at[:, n], at[:-1, n + 1] = r, np.diff(r) / np.diff(s)
+    at[-1, n] = 0.0
+    for k, length in enumerate(np.diff(s)):
+        at[k + 1, :n] = (exponential(length * whole) @ at[k])[:n]
+    sample = np.clip(np.searchsorted(s, u, side="right") - 1, 0, None)
+    since = np.maximum(u - s[sample], 0.0)
+    seen = exponential(since[..., None, None] * whole) @ at[sample][..., None]
+    return np.where((u < s[0])[..., None], 0.0, seen[..., :n, 0])
 
 
 def area(u: Array, s: Array, r: Array) -> Array:

@@ -26,7 +26,7 @@ static program made(int64_t law)
 {
     static const double time[SAMPLES] = {-0.4, -0.1, 0.0, 0.2, 0.6};
     static const double value[SAMPLES] = {0.5, 1.5, 2.0, 1.0, 0.25};
-    static const double params[N_MEASURED][5] = {
+    static const double params[LAW_STATE][5] = {
         {1.5, 0.25, 0.3}, {1.5, 0.25, 0.3}, {1.5, 0.4, 0.25, 0.3}, {1.5, 0.8, 0.7, 0.25, 0.3}};
     program p = {.words = {WORDS, measured_params(law), law, SAMPLES}};
     for (int k = 0; k < SAMPLES; k++) {
@@ -49,7 +49,7 @@ static int refused_at(int64_t law, int64_t k, int64_t other)
 
 static void test_heads(void)
 {
-    for (int64_t law = 0; law < N_MEASURED; law++) {
+    for (int64_t law = 0; law < LAW_STATE; law++) {
         const program p = made(law);
         int64_t at = -1;
         const int64_t n_params = p.words[1];
@@ -173,7 +173,7 @@ static void test_laws(void)
     static const double own[] = {1.0, 0.02, 30.0}; /* as it is, far faster, far slower */
     double times[TIMES], value[TIMES];
     times_from(-0.5, 0.13, times);
-    for (int64_t law = 0; law < N_MEASURED; law++)
+    for (int64_t law = 0; law < LAW_STATE; law++)
         for (size_t k = 0; k < (law < LAW_DECAY ? 1 : sizeof own / sizeof *own); k++) {
             program p = made(law);
             const int64_t onset = p.words[1] - 2;
@@ -192,7 +192,7 @@ static void test_slopes(void)
     double times[TIMES], value[TIMES], up[TIMES], down[TIMES];
     static double partials[MAX_PARAMS][TIMES];
     times_from(-0.53, 0.137, times);
-    for (int64_t law = 0; law < N_MEASURED; law++) {
+    for (int64_t law = 0; law < LAW_STATE; law++) {
         program p = made(law);
         CHECK_INT(run_program(&p, WORDS, times, value, partials), STATUS_OK);
         CHECK_INT(run_program(&p, WORDS, times, up, NULL), STATUS_OK);
@@ -238,7 +238,7 @@ static void test_extremes(void)
     double times[TIMES], value[TIMES];
     static double partials[MAX_PARAMS][TIMES];
     times_from(-0.5, 0.13, times);
-    for (int64_t law = LAW_DECAY; law < N_MEASURED; law++)
+    for (int64_t law = LAW_DECAY; law < LAW_STATE; law++)
         for (int k = -300; k <= 300; k += 20) {
             program p = made(law);
             p.params[1] = pow(10.0, k);
@@ -264,7 +264,7 @@ static void test_lanes(void)
         to[k] = slopes[k];
         row_to[k] = row_slopes[k];
     }
-    for (int64_t law = 0; law < N_MEASURED; law++)
+    for (int64_t law = 0; law < LAW_STATE; law++)
         for (int across = 0; across < 2; across++) {
             const program p = made(law);
             const int64_t n_params = p.words[1];
@@ -346,7 +346,7 @@ static void test_random_programs(void)
     int accepted = 0;
     times_from(-1.0, 0.2, times);
     for (int trial = 0; trial < 20000; trial++) {
-        program p = made((int64_t)below(N_MEASURED));
+        program p = made((int64_t)below(LAW_STATE));
         for (uint64_t edits = below(4); edits > 0; edits--) {
             const uint64_t at = below(WORDS);
             p.words[at] = at < MEASURED_HEAD ? (int64_t)below(20) - 2

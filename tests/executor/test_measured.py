@@ -24,6 +24,14 @@ all:
   sinFun: {A: [0.3, True], f: [1.7, True], phi: [0.4, True], t0: [0.2134, True]}
   none: {}
 """
+STATES = """
+kinetics:
+  reversible: {A -> B: k1, B -> A: k2, B -> C: k3, C: k4, start: {A: 1, C: share}}
+states:
+  measuredIRF: {time: [-0.31, -0.1, 0.013, 0.2, 0.75], response: [0.2, 1, 3, 0.7, 0]}
+  reversible: {k1: [2, True], k2: [0.7, True], k3: [0.3, True], k4: [0.05, True],
+               t0: [0.2134, True], share: [0.2, True], A: [1, True], B: [-2, True], C: [3, True]}
+"""
 PEAK = """
 peak:
   Offset: {y0: [1, True]}
@@ -40,6 +48,12 @@ def laws(irf: str = "") -> Model:
     return model
 
 
+def states() -> Model:
+    model = load_time_model(STATES, "states")
+    model.set_axes(time=TIME)
+    return model
+
+
 def peak() -> Model:
     model = load_model(PEAK, "peak")
     model.add_dynamics("Gauss_01_A", load_dynamics(LAWS, "all", "Gauss_01_A"))
@@ -48,7 +62,7 @@ def peak() -> Model:
     return model
 
 
-@pytest.mark.parametrize("model", [laws(), peak()], ids=["laws", "peak"])
+@pytest.mark.parametrize("model", [laws(), peak(), states()], ids=["laws", "peak", "states"])
 def test_executors_agree(model: Model) -> None:
     found = [make_executor(model, None, backend).run(model.theta()) for backend in BACKENDS]
     assert worst_difference(found[0], found[1]) <= AGREEMENT
@@ -56,7 +70,7 @@ def test_executors_agree(model: Model) -> None:
     assert np.ptp(found[0]) > 1
 
 
-@pytest.mark.parametrize("model", [laws(), peak()], ids=["laws", "peak"])
+@pytest.mark.parametrize("model", [laws(), peak(), states()], ids=["laws", "peak", "states"])
 def test_derivatives_are_differences(model: Model) -> None:
     executor = make_executor(model, None, "compiled")
     theta = model.theta()
@@ -71,7 +85,8 @@ def test_derivatives_are_differences(model: Model) -> None:
 
 
 def test_an_onset_has_a_derivative_and_no_jump() -> None:
-    assert not make_executor(laws(), None, "compiled").capabilities.unknown_columns
+    for model in (laws(), states()):
+        assert not make_executor(model, None, "compiled").capabilities.unknown_columns
 
 
 def test_what_stands_above_is_not_seen_through_it() -> None:
@@ -131,11 +146,11 @@ def test_sub_cycles_are_seen_by_it() -> None:
 
 
 def test_the_graph_prints_and_parses_with_every_bit() -> None:
-    model = peak()
-    graph = build_graph(model)
-    again = parse_graph(print_graph(graph))
-    assert again.fingerprint == graph.fingerprint
-    assert print_graph(again) == print_graph(graph)
+    for model in (peak(), states()):
+        graph = build_graph(model)
+        again = parse_graph(print_graph(graph))
+        assert again.fingerprint == graph.fingerprint
+        assert print_graph(again) == print_graph(graph)
 
 
 def test_a_change_of_one_sample_changes_the_fingerprint() -> None:

@@ -161,6 +161,40 @@ def test_a_fit_with_a_measured_instrument_is_saved_and_loaded(tmp_path: Path) ->
     assert again.refit().values["expFun_01_tau"] == pytest.approx(4.0, abs=0.1)
 
 
+CHAIN = f"""
+kinetics:
+  chain: {{A -> B: k1, B: k2}}
+free:
+  measuredIRF: {{time: {S.tolist()}, response: {R.tolist()}}}
+  chain: {{k1: [1, True, 0.01, 50], k2: [0.1, True, 0.001, 50], t0: [0, True],
+          spectra: {{free: energy}}}}
+"""
+
+
+def test_spectra_of_states_are_recovered(tmp_path: Path) -> None:
+    """A sequence, whose populations are differences of two exponentials."""
+    k1, k2, onset = 1.6, 0.21, 0.0513
+    slow, fast = (seen("expFun", 1.0, 1 / k, onset) for k in (k2, k1))
+    populations = np.array([fast, k1 / (k1 - k2) * (slow - fast)])
+    spectra = np.array([np.exp(-(((ENERGY - 500) / 60) ** 2)), 0.3 + ENERGY / 1000])
+    noise = np.random.default_rng(2).normal(0, 0.01, (TIME.size, ENERGY.size))
+    model = free_model(CHAIN)
+    clean = Measurement(populations.T @ spectra)
+    executor = make_executor(model, clean)
+    basis = executor.solve(
+        [k1, onset, k2] if model.opt_param_names[1] == "chain_t0" else [k1, k2, onset]
+    )
+    np.testing.assert_allclose(basis.design.basis[:, 0], populations, rtol=0, atol=1e-11)
+    result = fit_model(model, Measurement(populations.T @ spectra + noise))
+    for name, true in (("k1", k1), ("k2", k2), ("t0", onset)):
+        found = result.params[f"chain_{name}"]
+        assert abs(found.value - true) < 4 * found.stderr
+    linear = result.linear
+    assert linear is not None
+    away = (linear.sas().values - spectra) / linear.sas().stderr
+    assert 0.7 < np.std(away) < 1.4
+
+
 def test_the_response_of_a_law_is_that_of_the_text() -> None:
     row = response(op_of("expFun"), op_of(instrument_text(S.tolist(), R.tolist(), "")))
     assert row is not None

@@ -229,15 +229,11 @@ def test_nan_spoils_what_it_enters() -> None:
 
 def test_a_broken_program_is_refused() -> None:
     op = _op("expFun", "uneven")
-    words = op.own.words.copy()
+    words = op.own.words
     call = KernelCall(op, TIME, np.ones((4, 1)), np.empty((1, TIME.size)), None)
     call.run()
-    kept = call._kept[-1]
-    kept.setflags(write=True)
-    kept[0] += 1
-    try:
-        with pytest.raises(LibraryError, match="malformed"):
-            call.run()
-    finally:
-        kept[0] -= 1
-    np.testing.assert_array_equal(words, op.own.words)
+    words[0] += 1
+    with pytest.raises(LibraryError, match="malformed"):
+        call.run()
+    words[0] -= 1
+    call.run()

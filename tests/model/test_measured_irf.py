@@ -228,6 +228,18 @@ def test_a_law_without_a_closed_form_is_refused() -> None:
             )
 
 
+def test_states_of_schemes_are_seen_but_for_circles() -> None:
+    text = (
+        "kinetics:\n  ring: {A -> B: k1, B -> C: k2, C -> A: k1}\nx:\n"
+        "  measuredIRF: {time: [0, 1], response: [1, 1]}\n"
+        "  ring: {k1: [1, True], k2: [2, True], t0: [0, True], A: [1, True], C: [1, True]}\n"
+    )
+    with pytest.raises(ModelError, match="ring_A is in a circle of steps, and has no exact resp"):
+        load_time_model(text, "x")
+    model = load_time_model(text.replace("C -> A: k1", "C: k1"), "x")
+    assert load_time_model(model.to_yaml(), "x").to_yaml() == model.to_yaml()
+
+
 def test_two_instruments_are_refused() -> None:
     both = (
         "  measuredIRF: {time: [0, 1], response: [1, 1]}\n",

@@ -53,7 +53,9 @@ LAWS = {
     for name, op in OPS.items()
     if op.kind in ("KERNEL", "IRF")
 } | {name: f"m:\n{write(op)}" for name, op in OPS.items() if op.kind == "DYNAMICS" and op.params}
+MEASURED = "  measuredIRF: {time: [-0.9, 0, 0.31, 4.3], response: [0.1, 2, 1, 0]}\n"
 LAWS |= {
+    "measured instrument": f"m:\n{MEASURED}{DECAY}{write(OPS['sinFun'])}",
     "two kernels": f"m:\n{write(OPS['boxCONV'])}{DECAY}{write(OPS['gaussCONV'])}{DECAY}",
     "two Gaussians": f"m:\n{write(OPS['gaussIRF'])}{write(OPS['gaussIRF'], True)}{DECAY}",
     "kernel after a law": f"m:\n{DECAY}{write(OPS['expDecayCONV'])}{DECAY}",

@@ -1,0 +1,151 @@
+"""States of kinetic schemes under a measured instrument: reference and kernel against the equations
+solved with 50 digits, slopes against differences of these."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import mpmath
+import numpy as np
+import pytest
+
+from pyspec._library import KernelCall, OpDef
+from pyspec.errors import ModelError
+from pyspec.formula import instrument_text, op_of, scheme_of
+from pyspec.functions.responses import response
+
+RESPONSES = {
+    "uneven": ([-0.31, -0.2, -0.05, 0.0, 0.02, 0.2, 0.7], [0, 0.2, 0.9, 1.0, 0.7, 0.3, 0]),
+    "jumps": ([-0.1, 0.05, 0.4], [2, 1, 0.5]),
+}
+BODIES = {
+    "chain": "A -> B = k1; B -> C = k2; C = k3; start A = 1",
+    "back": "A -> B = k1; B -> A = k2; B -> C = k3; C = k4; start A = q; start C = 0.25",
+    "branched": "A -> B = k1; A -> C = k2; B -> D = k3; C -> D = k2; D = k4; start A = 1",
+}
+#: Rates far apart, coinciding and near to it, far faster and slower than the response, and none.
+RATES = {
+    "apart": {"k1": 3.0, "k2": 0.7, "k3": 0.11, "k4": 0.02, "q": 0.8},
+    "equal": {"k1": 0.9, "k2": 0.9, "k3": 0.9, "k4": 0.9, "q": 1.0},
+    "close": {"k1": 0.9, "k2": 0.9 + 1e-9, "k3": 0.9 - 1e-6, "k4": 0.8999, "q": 1.0},
+    "fast": {"k1": 2e4, "k2": 900.0, "k3": 0.5, "k4": 1e-3, "q": 1.0},
+    "slow": {"k1": 1e-5, "k2": 1e-6, "k3": 1e-7, "k4": 0.0, "q": 0.1},
+}
+CASES = [(body, state) for body in BODIES for state in ("ABCD" if body == "branched" else "ABC")]
+TIME = np.array([-0.4, -0.18, 0.0, 0.123, 0.14, 0.3, 0.83001, 2.0, 40.0])
+ONSET, HEIGHT = 0.123, 1.3
+
+
+def _op(body: str, state: str, name: str) -> tuple[OpDef, OpDef]:
+    law = op_of(f"kinetics x({state}): {BODIES[body]}")
+    row = response(law, op_of(instrument_text(*RESPONSES[name], "test")))
+    assert row is not None
+    return law, row
+
+
+def _exact(law: OpDef, name: str, values: dict[str, Any], state: str) -> list[Any]:
+    """dc/du = K c + r(u) c0, of c, r and the slope of r together, from sample to sample."""
+    scheme = scheme_of(law)
+    assert scheme is not None
+    n, place = len(scheme.states), {one: k for k, one in enumerate(scheme.states)}
+    K = mpmath.zeros(n + 2)
+    for begin, end, rate in scheme.steps:
+        K[place[begin], place[begin]] -= values[rate]
+        if end:
+            K[place[end], place[begin]] += values[rate]
+    for one, start in scheme.start:
+        K[place[one], n] = values[start] if start in values else mpmath.mpf(start)
+    K[n, n + 1] = 1
+    s, r = (list(map(mpmath.mpf, row)) for row in RESPONSES[name])
+    area = sum((b - a) * (p + q) / 2 for a, b, p, q in zip(s, s[1:], r, r[1:], strict=False))
+    at, nodes = mpmath.zeros(n + 2, 1), []
+    for k, begin in enumerate(s):
+        last = k + 1 == len(s)
+        at[n] = 0 if last else r[k] / area
+        at[n + 1] = 0 if last else (r[k + 1] - r[k]) / (s[k + 1] - begin) / area
+        nodes.append(at.copy())
+        if not last:
+            at = mpmath.expm(K * (s[k + 1] - begin)) * at
+    found = []
+    for t in TIME:
+        u = mpmath.mpf(float(t)) - values["t0"]
+        k = sum(1 for one in s if one <= u) - 1
+        whole = mpmath.expm(K * (u - s[k])) * nodes[k] if k >= 0 else mpmath.zeros(n + 2, 1)
+        found.append(values["A"] * whole[place[state]])
+    return found
+
+
+def _values(rates: str) -> dict[str, Any]:
+    return {"A": HEIGHT, "t0": ONSET, **RATES[rates]}
+
+
+def _kernel(row: OpDef, values: dict[str, float]) -> tuple[np.ndarray, np.ndarray]:
+    params = np.array([values[name] for name in row.params])[:, None]
+    value, slopes = np.empty((1, TIME.size)), np.empty((len(params), 1, TIME.size))
+    KernelCall(row, TIME, params, value, slopes).run()
+    return value[0], slopes[:, 0]
+
+
+@pytest.mark.parametrize("name", RESPONSES)
+@pytest.mark.parametrize("rates", RATES)
+@pytest.mark.parametrize(("body", "state"), CASES)
+def test_values_solve_the_equations(body: str, state: str, rates: str, name: str) -> None:
+    law, row = _op(body, state, name)
+    values = _values(rates)
+    with mpmath.workdps(50):
+        given = {key: mpmath.mpf(one) for key, one in values.items()}
+        exact = np.array([float(one) for one in _exact(law, name, given, state)])
+    size = np.max(np.abs(exact))
+    assert size > 0
+    value, _ = _kernel(row, values)
+    np.testing.assert_allclose(value, exact, rtol=0, atol=1e-12 * size)
+    reference = row.own(TIME, *(values[one] for one in row.params))
+    loss = 1e-9 if rates == "fast" else 1e-12  # squarings of the reference double the rounding
+    np.testing.assert_allclose(reference, exact, rtol=0, atol=loss * size)
+
+
+@pytest.mark.parametrize("rates", ["apart", "equal", "fast"])
+@pytest.mark.parametrize(("body", "state"), [("chain", "C"), ("back", "B"), ("branched", "D")])
+def test_slopes_are_those_of_the_solution(body: str, state: str, rates: str) -> None:
+    law, row = _op(body, state, "uneven")
+    values = _values(rates)
+    _, slopes = _kernel(row, values)
+    with mpmath.workdps(60):
+        given = {key: mpmath.mpf(one) for key, one in values.items()}
+        for k, param in enumerate(row.params):
+            step = mpmath.mpf(10) ** -22 * max(given[param], mpmath.mpf("1e-3"))
+            high = _exact(law, "uneven", given | {param: given[param] + step}, state)
+            low = _exact(law, "uneven", given | {param: given[param] - step}, state)
+            exact = np.array([float((a - b) / (2 * step)) for a, b in zip(high, low, strict=True)])
+            size = np.max(np.abs(exact))
+            np.testing.assert_allclose(slopes[k], exact, rtol=0, atol=1e-9 * size)
+
+
+def test_a_state_that_only_empties_is_an_exponential() -> None:
+    _, row = _op("chain", "A", "uneven")
+    decay = response(op_of("expFun"), op_of(instrument_text(*RESPONSES["uneven"], "test")))
+    assert decay is not None
+    value, _ = _kernel(row, _values("apart"))
+    expected = decay.own(TIME, HEIGHT, 1 / 3.0, ONSET, 0.0)
+    np.testing.assert_allclose(value, expected, rtol=0, atol=1e-14)
+
+
+def test_the_text_of_a_state_says_everything() -> None:
+    law, row = _op("back", "B", "uneven")
+    again = op_of(row.own.text)
+    assert again == row
+    np.testing.assert_array_equal(again.own.words, row.own.words)
+    assert row.params == law.params
+    assert row.jumps == ()
+
+
+def test_a_circle_has_no_response() -> None:
+    irf = op_of(instrument_text(*RESPONSES["uneven"], "test"))
+    ring = "A -> B = k1; B -> C = k2; C -> A = k3; C -> D = k3; D = k1; start A = 1"
+    assert response(op_of(f"kinetics x(D): {ring}"), irf) is None
+    text = irf.own.text.replace("instrument", "state")
+    with pytest.raises(ModelError, match="has a circle, and no exact response to measuredIRF"):
+        op_of(f"{text}: kinetics x(A): {ring}")
+    for broken in (text, f"{text}: ", irf.own.text + ": kinetics x(A): " + BODIES["chain"]):
+        with pytest.raises(ModelError, match="cannot read"):
+            op_of(broken)
