@@ -42,7 +42,7 @@ def test_each_gaussian_has_its_names_and_bounds() -> None:
     assert (model.parameters["gaussIRF_02_shift"].min, model.parameters["foot"].max) == (-1, 0.5)
     units = parameter_units(model, {"energy": "nm", "time": "ps", "value": "mOD"})
     assert units["gaussIRF_02_SD"] == units["gaussIRF_02_shift"] == "ps"
-    assert "gaussIRF_02_share" not in units or units["gaussIRF_02_share"] in ("", "1")
+    assert units["gaussIRF_02_share"] == ""
 
 
 def test_the_rows_directly_after_one_another_are_the_instrument() -> None:
