@@ -18,6 +18,7 @@ from pyspec.plot.overview import plot_overview
 from pyspec.plot.report import report
 from pyspec.plot.residuals import plot_residuals
 from pyspec.plot.style import PlotError
+from pyspec.plot.traces import plot_traces
 
 __all__ = [
     "PlotConfig",
@@ -34,6 +35,7 @@ __all__ = [
     "plot_residuals",
     "plot_species",
     "plot_svd",
+    "plot_traces",
     "plot_waterfall",
     "report",
 ]

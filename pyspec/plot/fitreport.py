@@ -29,6 +29,7 @@ from pyspec.plot.html import (
 from pyspec.plot.labels import named, unit_of, with_unit
 from pyspec.plot.made import model_texts, versions
 from pyspec.plot.style import FIT, INK, MUTED, PlotError
+from pyspec.plot.traces import plot_traces
 from pyspec.plot.view import Residual, residual_of, view_of
 
 #: Correlations below this are not worth a line.
@@ -95,6 +96,8 @@ def _pictures(result: Any, config: PlotConfig) -> list[tuple[str, str, str]]:
                 config=plain.copy(title="some spectra with their fits"),
             )  # fmt: skip
             found.append(("Spectra", image(figure, "some spectra with their fits"), "half"))
+            figure = plot_traces(result, config=plain)
+            found.append(("Traces", image(figure, "some traces with their fits"), "half"))
             if _moves(result):
                 figure = plot_moving(result, config=plain.copy(title="with one standard error"))
                 shown = image(figure, "parameters over time")

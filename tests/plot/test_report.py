@@ -90,7 +90,7 @@ def test_everything_is_in_one_file(two: bool, tmp_path: Path) -> None:
     for part in ("converged", "Correlations above 0.5", "SHA-256", "native on the compiled",
                  "x0: [9.0, True]", "read as text", "NumPy", "AIC"):  # fmt: skip
         assert part in text
-    assert text.count("<img") == (4 if two else 2)
+    assert text.count("<img") == (5 if two else 2)
     assert ("tau: [5, True, 0.1, 50]" in text) == two
 
 

@@ -1,0 +1,100 @@
+"""Traces in time at some energies, with their fits."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from pyspec.calls import answered
+from pyspec.plot.axes import bare, set_time
+from pyspec.plot.config import PlotOptions
+from pyspec.plot.labels import opened
+from pyspec.plot.style import COLOURS, MUTED, PlotError
+from pyspec.plot.view import View, residual_of, view_of
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+Array = npt.NDArray[np.float64]
+
+
+@answered
+def plot_traces(
+    result: Any,
+    *,
+    energies: Sequence[float] | float | None = None,
+    n: int = 4,
+    figsize: tuple[float, float] | None = None,
+    **options: Unpack[PlotOptions],
+) -> Any:
+    """Draws the data of a time series at some energies over time with their fits, and the residuals
+    below; returns the Figure.
+
+    `energies` are taken at the nearest point of the axis; without them `n` are drawn at which the
+    data change most, apart from one another. A time axis of very uneven steps is linear about zero
+    and logarithmic outside; ``y_type="lin"`` turns that off. Within the fit window; masked points
+    are left out. Options as of :func:`pyspec.plot.plot_fit`.
+
+    Raises :class:`PlotError` for a fit to one spectrum or trace, for `n` below 1, and for an energy
+    outside of the fit window.
+    """
+    sheet, look = opened(result, options)
+    seen = view_of(result, look.copy(show_init=False, full_range=False))
+    if seen.time is None:
+        raise PlotError("traces are those of a time series; this fit has one spectrum or trace")
+    if n < 1:
+        raise PlotError(f"n is {n}; give how many traces to draw, 1 or more")
+    columns = _most_changed(seen, n) if energies is None else _nearest(seen.energy, energies)
+    residual = residual_of(seen, result, look)
+    with sheet.style():
+        figure = sheet.panels(figsize or (6.4, 4.6), look)
+        above, below = figure.subplots(2, 1, sharex=True, height_ratios=[2.6, 1])
+        for k, column in enumerate(columns):
+            colour = COLOURS[k % len(COLOURS)]
+            label = f"{seen.energy[column]:.5g}"
+            style = {"mfc": "white", "mec": colour, "mew": 0.7, "ms": 3.0}
+            above.plot(seen.time, seen.data[:, column], "o", **style)
+            above.plot(seen.time, seen.fit[:, column], color=colour, lw=1.5, label=label)
+            below.plot(seen.time, residual.values[:, column], color=colour, lw=0.9)
+        for ax in (above, below):
+            ax.axhline(0.0, color=MUTED, lw=0.7, zorder=0)
+            set_time(ax, seen.time, look, "x")
+            bare(ax)
+        above.set_ylabel(look.z_label)
+        above.legend(loc="best", fontsize=8.0, title=look.x_label, title_fontsize=8.0)
+        below.set_ylabel(residual.label)
+        below.set_xlabel(look.y_label)
+        figure.align_ylabels([above, below])
+        return sheet.finish(look)
+
+
+def _most_changed(seen: View, n: int) -> list[int]:
+    """The columns at which the data change most over time, each away from those before."""
+    known = np.isfinite(seen.data)
+    mean = np.where(known, seen.data, 0.0).sum(axis=0) / np.maximum(known.sum(axis=0), 1)
+    change = (np.where(known, seen.data - mean, 0.0) ** 2).sum(axis=0)
+    apart = np.ptp(seen.energy) / (2 * n)
+    left = np.ones(seen.energy.size, dtype=bool)
+    found: list[int] = []
+    while left.any() and len(found) < n:
+        found.append(int(np.argmax(np.where(left, change, -1.0))))
+        left &= np.abs(seen.energy - seen.energy[found[-1]]) > apart
+    return sorted(found, key=lambda column: float(seen.energy[column]))
+
+
+def _nearest(axis: Array, energies: Sequence[float] | float) -> list[int]:
+    """The columns of these energies."""
+    step = float(np.max(np.abs(np.diff(axis)), initial=0.0))
+    found = []
+    for energy in np.atleast_1d(np.asarray(energies, dtype=np.float64)).tolist():
+        column = int(np.argmin(np.abs(axis - energy)))
+        if not abs(axis[column] - energy) <= step:
+            raise PlotError(
+                f"there is no trace at {energy:g}: the fit window has {axis.min():g} to "
+                f"{axis.max():g}"
+            )
+        found.append(column)
+    return found

@@ -1,0 +1,86 @@
+"""Traces at some energies with their fits."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from pyspec import File, FitResult, Project
+from pyspec.functions.response import expFun_gaussIRF
+from pyspec.plot import PlotError, plot_traces
+
+MODELS = """
+decay:
+  gaussIRF: {SD: [0.2, True, 0.01, 2]}
+  expFun: {A: {free: energy}, tau: [2, True, 0.1, 100], t0: [0, True]}
+lone:
+  Offset: {y0: [1, True]}
+"""
+ENERGY = np.linspace(1.5, 3, 31)
+TIME = np.concatenate([np.linspace(-1, 3, 41), np.geomspace(3.2, 100, 20)])
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> File:
+    (tmp_path / "models.yaml").write_text(MODELS)
+    data = np.outer(
+        expFun_gaussIRF(TIME, 1, 3.0, 0.1, 0.25), np.exp(-(((ENERGY - 2.1) / 0.2) ** 2))
+    )
+    data += np.random.default_rng(1).normal(0, 0.01, data.shape)
+    data[3, 12] = np.nan
+    return File(
+        Project(tmp_path, show_output=False), data=np.ma.masked_invalid(data), energy=ENERGY,
+        time=TIME, units={"energy": "eV", "time": "ps"},
+    )  # fmt: skip
+
+
+def fit(file: File) -> FitResult:
+    file.load_model("models.yaml", "decay")
+    found = file.fit_2d("decay")
+    assert isinstance(found, FitResult)
+    return found
+
+
+def test_data_fit_and_residual_of_the_nearest_energies(file: File, tmp_path: Path) -> None:
+    result = fit(file)
+    figure = plot_traces(result, energies=[2.11, 1.52], save_path=tmp_path / "traces.png")
+    above, below = figure.axes
+    columns = [int(np.argmin(np.abs(ENERGY - wanted))) for wanted in (2.11, 1.52)]
+    lines = [line for line in above.lines if len(line.get_xdata()) == TIME.size]
+    assert len(lines) == 4
+    for k, column in enumerate(columns):
+        points, curve = lines[2 * k : 2 * k + 2]
+        measured = np.ma.filled(np.ma.asarray(result.data), np.nan)[:, column]
+        known = np.isfinite(points.get_ydata())
+        assert np.array_equal(points.get_ydata()[known], measured[known])
+        assert np.array_equal(curve.get_ydata(), result.fit[:, column])
+        rest = below.lines[k].get_ydata()
+        assert np.allclose(rest[known], (measured - result.fit[:, column])[known])
+    assert not np.isfinite(lines[0].get_ydata()).all()  # the masked point is left out
+    texts = [text.get_text() for text in above.get_legend().get_texts()]
+    assert texts == [f"{ENERGY[column]:.5g}" for column in columns]
+    assert above.get_legend().get_title().get_text() == "energy (eV)"
+    assert below.get_xlabel() == "time (ps)"
+    assert above.get_xscale() == "symlog"
+    assert (tmp_path / "traces.png").stat().st_size > 10_000
+
+
+def test_without_energies_those_are_drawn_at_which_the_data_change(file: File) -> None:
+    figure = plot_traces(fit(file), n=3, y_type="lin")
+    chosen = [float(text.get_text()) for text in figure.axes[0].get_legend().get_texts()]
+    assert chosen == sorted(chosen)
+    assert len(chosen) == 3
+    assert min(abs(energy - 2.1) for energy in chosen) < 0.06
+    assert np.diff(chosen).min() > 1.5 / 6
+    assert figure.axes[0].get_xscale() == "linear"
+
+
+def test_what_cannot_be_drawn_is_said(file: File) -> None:
+    result = fit(file)
+    with pytest.raises(PlotError, match="no trace at 4"):
+        plot_traces(result, energies=4.0)
+    with pytest.raises(PlotError, match="1 or more"):
+        plot_traces(result, n=0)
+    file.load_model("models.yaml", "lone")
+    with pytest.raises(PlotError, match="one spectrum"):
+        plot_traces(file.fit_spectrum("lone", time_point=1.0))
