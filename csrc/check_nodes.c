@@ -99,7 +99,9 @@ static int is_sound(const pyspec_node *n, const int64_t *program, int64_t *at)
     case PYSPEC_OP_MEASURED:
         return pyspec_measured_is_sound(program, n->n_code, n->n_params, at);
     default:
-        return pyspec_formula_is_sound(program, n->n_code, n->n_params, at);
+        return n->step == PYSPEC_STEP_CONVOLVE
+                   ? pyspec_conv_formula_is_sound(program, n->n_code, n->n_params, at)
+                   : pyspec_formula_is_sound(program, n->n_code, n->n_params, at);
     }
 }
 
@@ -203,7 +205,7 @@ static int check_resolve_step(const checker *c)
         REQUIRE_NODE(store || pyspec_is_resolved(c, n->target, n->repeat), ROW, target);
         return check_params(c, op, 1);
     case PYSPEC_STEP_CONVOLVE:
-        REQUIRE_NODE(op && op->kind == KIND_KERNEL, OP, op);
+        REQUIRE_NODE(by_formula || (op && op->kind == KIND_KERNEL), OP, op);
         REQUIRE_NODE(n->target < p->samples && pyspec_is_resolved(c, n->target, 1), ROW, target);
         status = check_params(c, op, 1);
         return status ? status : check_still(c, 0);

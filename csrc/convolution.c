@@ -3,33 +3,45 @@
  *     y'_i = (sum_j g(t_i - t_j) w_j y_j + M_L(i) y_0 + M_R(i) y_last) / (the same with y = 1)
  *
  * w are trapezoid weights; M_L and M_R are the masses of the kernel beyond the ends, where the
- * signal keeps its edge values. A constant is preserved exactly. What g is, its slope, its masses
- * and how far it reaches comes from the op table: a side on which g(a + b) = g(a) g(b) runs in
- * one sweep, any other over the band of samples within its reach. */
-#include "run.h"
+ * signal keeps its edge values. A constant is preserved exactly. What g is, its slopes, its masses
+ * and how far it reaches comes from the op table or from a formula: a side on which
+ * g(a + b) = g(a) g(b) runs in one sweep, any other over the band of samples within its reach. */
+#include "convolution.h"
 #include "vmath.h"
 
-/* Rows of the scratch: the weights; for each sample the sum of g w and its slope by the width;
- * the result for the first signal; a copy of it; and of a sweep g between neighbours, with its
- * slope. */
-enum { WEIGHTS, NORM, NORM_SLOPE, RESULT, COPY, DECAY, DECAY_SLOPE };
-
-static double *row(const convolution *c, int which)
+static double *row(const convolution *c, int64_t which)
 {
     return c->scratch + which * c->stride;
+}
+
+/* The slope of the sum of g w by a parameter. */
+static double *norm_slope(const convolution *c, int64_t param)
+{
+    return row(c, CONV_SLOPES + param);
+}
+
+/* Of a side the mass of g beyond the end of the axis, and its slope by a parameter. */
+static double *outer_mass(const convolution *c, int side)
+{
+    return row(c, side == PYSPEC_SIDE_LEFT ? CONV_LEFT : CONV_RIGHT);
+}
+
+static double *outer_slope(const convolution *c, int side, int64_t param)
+{
+    return row(c, CONV_SLOPES + (1 + side) * c->n_params + param);
 }
 
 /* Where the result of signal k is collected while the signals, times their weights, are still
  * read. Behind it stand the signal's first and last value. */
 static double *result(const convolution *c, int64_t k)
 {
-    return k == 0 ? row(c, RESULT) : c->kept + (k - 1) * c->stride;
+    return k == 0 ? row(c, CONV_RESULT) : c->kept + (k - 1) * c->stride;
 }
 
 /* signal = w signal; its ends are kept. */
 static void weigh(const convolution *c, double *signal, double *out)
 {
-    const double *w = row(c, WEIGHTS);
+    const double *w = row(c, CONV_WEIGHTS);
     fill(out, 0.0, c->n);
     out[c->n] = signal[0];
     out[c->n + 1] = signal[c->n - 1];
@@ -42,16 +54,14 @@ static const conv_side *side_of(const convolution *c, int side)
     return &c->op->conv[c->isa]->sides[side];
 }
 
-/* g at n <= BLOCK * L time differences and, unless NULL, its slope by the width. The differences
- * are padded to whole vectors. */
-static void shape(const convolution *c, double *lag, int64_t n, double *g, double *slope)
+static int multiplies(const convolution *c, int side)
 {
-    double width[L], *partials[] = {slope};
-    const int64_t n_vectors = round_up(n, L) / L;
-    pyspec_block b = {.n = n_vectors, .n_valid = n, .across = 1, .x = lag};
-    fill(lag + n, lag[n - 1], n_vectors * L - n);
-    fill(width, c->width, L);
-    c->op->kernels[c->isa](&b, width, g, slope ? partials : NULL);
+    return c->op && side_of(c, side)->multiplies;
+}
+
+static void shape(const convolution *c, double *lag, int64_t n, double *g, double *slopes)
+{
+    pyspec_conv_shape(c, c->op ? NULL : conv_formula_part(c->program, CONV_SHAPE), lag, n, g, slopes);
 }
 
 static void trapezoid_weights(const convolution *c, double *w)
@@ -73,8 +83,7 @@ static int has_nan(const double *y, int64_t n)
 /* The samples begin ... end - 1 within reach of sample i, from those of the sample before. */
 static void widen(const convolution *c, int64_t i, int64_t *begin, int64_t *end)
 {
-    const double before = side_of(c, PYSPEC_SIDE_LEFT)->reach * c->width;
-    const double after = side_of(c, PYSPEC_SIDE_RIGHT)->reach * c->width;
+    const double before = c->reach[PYSPEC_SIDE_LEFT], after = c->reach[PYSPEC_SIDE_RIGHT];
     while (*begin < i && c->t[i] - c->t[*begin] > before)
         ++*begin;
     *end = *end > i ? *end : i + 1;
@@ -89,40 +98,43 @@ static void add_dot(const convolution *c, double *sum, const double *a, const do
     *sum += part;
 }
 
-/* Adds the samples from `from` on to the sums of sample i: g is computed once for all signals. */
+/* Adds the samples from `from` on to the sums of sample i: g is computed once for all signals.
+ * `by` has a place for the slopes of the first result by each parameter, NULL for one that is not
+ * wanted; it is NULL itself where none is. */
 static void add_band(const convolution *c, int64_t i, int64_t from, int64_t n,
-                     double *const *signals, int64_t count, double *by_width)
+                     double *const *signals, int64_t count, double *const *by)
 {
-    double lag[BLOCK * L], g[BLOCK * L], slope[BLOCK * L];
-    const double *w = row(c, WEIGHTS) + from;
+    double lag[BLOCK * L], g[BLOCK * L], slopes[MAX_PARAMS * CONV_LAGS];
+    const double *w = row(c, CONV_WEIGHTS) + from;
     for (int64_t j = 0; j < n; j++)
         lag[j] = c->t[i] - c->t[from + j];
-    shape(c, lag, n, g, by_width ? slope : NULL);
-    add_dot(c, row(c, NORM) + i, g, w, n);
+    shape(c, lag, n, g, by ? slopes : NULL);
+    add_dot(c, row(c, CONV_NORM) + i, g, w, n);
     for (int64_t k = 0; k < count; k++)
         add_dot(c, result(c, k) + i, g, signals[k] + from, n);
-    if (by_width) {
-        add_dot(c, row(c, NORM_SLOPE) + i, slope, w, n);
-        add_dot(c, by_width + i, slope, signals[0] + from, n);
-    }
+    for (int64_t k = 0; by && k < c->n_params; k++)
+        if (by[k]) {
+            add_dot(c, norm_slope(c, k) + i, slopes + k * conv_chunk(c), w, n);
+            add_dot(c, by[k] + i, slopes + k * conv_chunk(c), signals[0] + from, n);
+        }
 }
 
-/* The sums over the band of each sample. Without reach that is the sample itself, where g is 1. */
+/* The sums over the band of each sample. Between sweeps that is the sample itself, where g is 1. */
 static void run_bands(const convolution *c, double *const *signals, int64_t count,
-                      double *by_width)
+                      double *const *by)
 {
-    const double *w = row(c, WEIGHTS);
-    if (side_of(c, PYSPEC_SIDE_LEFT)->reach == 0.0 && side_of(c, PYSPEC_SIDE_RIGHT)->reach == 0.0) {
-        memcpy(row(c, NORM), w, (size_t)c->n * sizeof *w);
+    const double *w = row(c, CONV_WEIGHTS);
+    if (c->op && c->reach[PYSPEC_SIDE_LEFT] == 0.0 && c->reach[PYSPEC_SIDE_RIGHT] == 0.0) {
+        memcpy(row(c, CONV_NORM), w, (size_t)c->n * sizeof *w);
         for (int64_t k = 0; k < count; k++)
             memcpy(result(c, k), signals[k], (size_t)c->n * sizeof *w);
         return;
     }
     for (int64_t i = 0, begin = 0, end = 0; i < c->n; i++) {
         widen(c, i, &begin, &end);
-        for (int64_t from = begin; from < end; from += BLOCK * L) {
-            const int64_t n = end - from < BLOCK * L ? end - from : BLOCK * L;
-            add_band(c, i, from, n, signals, count, by_width);
+        for (int64_t from = begin; from < end; from += conv_chunk(c)) {
+            const int64_t n = end - from < conv_chunk(c) ? end - from : conv_chunk(c);
+            add_band(c, i, from, n, signals, count, by);
         }
     }
 }
@@ -131,7 +143,7 @@ static void run_bands(const convolution *c, double *const *signals, int64_t coun
  * neighbour, of a weighted signal. */
 static void sweep(const convolution *c, int side, const double *signal, double *sum, double *slope)
 {
-    const double *decay = row(c, DECAY), *by_width = row(c, DECAY_SLOPE);
+    const double *decay = row(c, CONV_DECAY), *by_width = row(c, CONV_DECAY_SLOPE);
     const int64_t next = side == PYSPEC_SIDE_LEFT ? 1 : -1;
     double s = 0.0, by = 0.0;
     int64_t i = side == PYSPEC_SIDE_LEFT ? 1 : c->n - 2;
@@ -154,95 +166,140 @@ static void run_sweeps(const convolution *c, int side, double *const *signals, i
             const int64_t i = from + j, neighbour = i - next;
             lag[j] = neighbour < 0 || neighbour >= c->n ? 0.0 : c->t[i] - c->t[neighbour];
         }
-        shape(c, lag, n, row(c, DECAY) + from, by_width ? row(c, DECAY_SLOPE) + from : NULL);
+        shape(c, lag, n, row(c, CONV_DECAY) + from,
+              by_width ? row(c, CONV_DECAY_SLOPE) + from : NULL);
     }
-    sweep(c, side, row(c, WEIGHTS), row(c, NORM), by_width ? row(c, NORM_SLOPE) : NULL);
+    sweep(c, side, row(c, CONV_WEIGHTS), row(c, CONV_NORM), by_width ? norm_slope(c, 0) : NULL);
     for (int64_t k = 0; k < count; k++)
         sweep(c, side, signals[k], result(c, k), k == 0 ? by_width : NULL);
 }
 
-/* The mass of g beyond an end of the axis, and its slope: as g depends on d / width alone, that is
- * mass / width + distance / width g(distance). */
-typedef struct outer_mass {
-    double value, slope;
-} outer_mass;
-
-static outer_mass mass_beyond(const convolution *c, int side, double distance, double g)
+/* The masses of a kernel of the op table beyond an end of the axis, and their slopes: as g depends
+ * on d / width alone, these are mass / width + distance / width g(distance). */
+static void weigh_outside(const convolution *c, int side, int slopes)
 {
     const conv_side *s = side_of(c, side);
-    const double value = s->mass ? s->mass(fabs(distance), c->width) : 0.0;
-    const double u = v_clamp(fabs(distance) / c->width, 1e300); /* 0 times infinity is NaN */
-    return (outer_mass){value, s->mass ? value / c->width + u * g : 0.0};
-}
-
-/* Adds the masses beyond the ends and divides by the norm, for samples from `from` on. */
-static void normalise(const convolution *c, int64_t from, int64_t n, int64_t count,
-                      double *by_width)
-{
-    double lag[BLOCK * L], first[BLOCK * L] = {0.0}, last[BLOCK * L] = {0.0};
-    const double *t = c->t, *ends = result(c, 0) + c->n;
-    for (int end = 0; by_width && end < 2; end++) {
+    const double width = c->params[0], end = c->t[side == PYSPEC_SIDE_LEFT ? 0 : c->n - 1];
+    double lag[BLOCK * L], g[BLOCK * L], *mass = outer_mass(c, side), *slope = outer_slope(c, side, 0);
+    for (int64_t from = 0; from < c->n; from += BLOCK * L) {
+        const int64_t n = c->n - from < BLOCK * L ? c->n - from : BLOCK * L;
         for (int64_t j = 0; j < n; j++)
-            lag[j] = t[from + j] - t[end == 0 ? 0 : c->n - 1];
-        shape(c, lag, n, end == 0 ? first : last, NULL);
-    }
-    for (int64_t j = 0, i = from; j < n; j++, i++) {
-        const outer_mass left = mass_beyond(c, PYSPEC_SIDE_LEFT, t[i] - t[0], first[j]);
-        const outer_mass right = mass_beyond(c, PYSPEC_SIDE_RIGHT, t[i] - t[c->n - 1], last[j]);
-        const double norm = row(c, NORM)[i] + left.value + right.value;
-        for (int64_t k = 0; k < count; k++) {
-            double *out = result(c, k);
-            out[i] = (out[i] + left.value * out[c->n] + right.value * out[c->n + 1]) / norm;
+            lag[j] = c->t[from + j] - end;
+        if (slopes && s->mass)
+            shape(c, lag, n, g, NULL);
+        for (int64_t j = 0; j < n; j++) {
+            const double distance = fabs(lag[j]), value = s->mass ? s->mass(distance, width) : 0.0;
+            const double u = v_clamp(distance / width, 1e300); /* 0 times infinity is NaN */
+            mass[from + j] = value;
+            if (slopes)
+                slope[from + j] = s->mass ? value / width + u * g[j] : 0.0;
         }
-        if (by_width)
-            by_width[i] = (by_width[i] + left.slope * ends[0] + right.slope * ends[1] -
-                           result(c, 0)[i] * (row(c, NORM_SLOPE)[i] + left.slope + right.slope)) /
-                          norm;
     }
 }
 
-/* A kernel that grows sample by sample has no derivative but the change over about a step. */
-static void change_over_a_step(const convolution *c, const double *y, double *by_width)
+/* Adds the masses beyond the ends and divides by the norm. */
+static void normalise(const convolution *c, int64_t count, double *const *by)
+{
+    const double *left = outer_mass(c, PYSPEC_SIDE_LEFT), *right = outer_mass(c, PYSPEC_SIDE_RIGHT);
+    const double *ends = result(c, 0) + c->n;
+    double *norm = row(c, CONV_NORM);
+    for (int64_t i = 0; i < c->n; i++)
+        norm[i] = norm[i] + left[i] + right[i];
+    for (int64_t k = 0; k < count; k++) {
+        double *out = result(c, k);
+        for (int64_t i = 0; i < c->n; i++)
+            out[i] = (out[i] + left[i] * out[c->n] + right[i] * out[c->n + 1]) / norm[i];
+    }
+    for (int64_t k = 0; by && k < c->n_params; k++) {
+        const double *before = outer_slope(c, PYSPEC_SIDE_LEFT, k);
+        const double *after = outer_slope(c, PYSPEC_SIDE_RIGHT, k), *slope = norm_slope(c, k);
+        for (int64_t i = 0; by[k] && i < c->n; i++)
+            by[k][i] = (by[k][i] + before[i] * ends[0] + after[i] * ends[1] -
+                        result(c, 0)[i] * (slope[i] + before[i] + after[i])) /
+                       norm[i];
+    }
+}
+
+/* What jumps over the samples with a parameter has no derivative but the change over about a step. */
+static void change_over_a_step(const convolution *c, int64_t param, const double *y, double *by)
 {
     const size_t size = (size_t)c->n * sizeof *y;
     const double step = c->n > 1 ? (c->t[c->n - 1] - c->t[0]) / (double)(c->n - 1) : 1.0;
-    const double h = step > 1e-3 * c->width ? step : 1e-3 * c->width;
-    double *narrower = row(c, COPY);
-    convolution wide = *c, narrow = *c;
-    wide.width = c->width + h;
-    narrow.width = c->width - h > 0.5 * c->width ? c->width - h : 0.5 * c->width;
-    memcpy(by_width, y, size);
-    pyspec_convolve(&wide, &by_width, 1, NULL);
+    const double at = c->params[param], h = step > 1e-3 * fabs(at) ? step : 1e-3 * fabs(at);
+    double *narrower = row(c, CONV_COPY), given[MAX_PARAMS];
+    convolution other = *c;
+    memcpy(given, c->params, (size_t)c->n_params * sizeof *given);
+    other.params = given;
+    const double high = at + h, low = at > 0.0 && at - h <= 0.5 * at ? 0.5 * at : at - h;
+    given[param] = high;
+    memcpy(by, y, size);
+    pyspec_convolve(&other, &by, 1, NULL);
+    given[param] = low;
     memcpy(narrower, y, size);
-    pyspec_convolve(&narrow, &narrower, 1, NULL);
+    pyspec_convolve(&other, &narrower, 1, NULL);
     for (int64_t i = 0; i < c->n; i++)
-        by_width[i] = (by_width[i] - narrower[i]) / (wide.width - narrow.width);
+        by[i] = (by[i] - narrower[i]) / (high - low);
 }
 
-void pyspec_convolve(const convolution *c, double *const *signals, int64_t count, double *by_width)
+static int jumps(const convolution *c, int64_t param)
 {
-    const int64_t n = c->n;
-    if (by_width && *c->op->jumps) {
-        change_over_a_step(c, signals[0], by_width);
-        by_width = NULL;
+    return c->op ? *c->op->jumps != 0 : (int)(conv_formula_head(c->program)->jumps >> param & 1);
+}
+
+/* The parameters by which there are derivatives: `smooth`, or NULL where there is none. The others
+ * are done here. */
+static double *const *smooth_ones(const convolution *c, const double *y, double *const *by,
+                                  double **smooth)
+{
+    int any = 0;
+    for (int64_t k = 0; by && k < c->n_params; k++) {
+        smooth[k] = by[k] && !jumps(c, k) ? by[k] : NULL;
+        any |= smooth[k] != NULL;
+        if (by[k] && !smooth[k])
+            change_over_a_step(c, k, y, by[k]);
     }
-    trapezoid_weights(c, row(c, WEIGHTS));
-    fill(row(c, NORM), 0.0, n);
+    return any ? smooth : NULL;
+}
+
+/* Reach and masses, which do not depend on the signal. */
+static void look_outside(convolution *c, int slopes)
+{
+    for (int side = 0; side < 2; side++)
+        if (c->op) {
+            c->reach[side] = side_of(c, side)->reach * c->params[0];
+            weigh_outside(c, side, slopes);
+        } else
+            c->reach[side] = pyspec_conv_masses(c, side, outer_mass(c, side),
+                                                slopes ? outer_slope(c, side, 0) : NULL);
+}
+
+void pyspec_convolve(const convolution *given, double *const *signals, int64_t count,
+                     double *const *slopes)
+{
+    convolution own = *given;
+    const convolution *c = &own;
+    const int64_t n = c->n;
+    double *smooth[MAX_PARAMS];
+    double *const *by = smooth_ones(c, signals[0], slopes, smooth);
+    look_outside(&own, by != NULL);
+    trapezoid_weights(c, row(c, CONV_WEIGHTS));
+    fill(row(c, CONV_NORM), 0.0, n);
     for (int64_t k = 0; k < count; k++)
         weigh(c, signals[k], result(c, k));
-    if (by_width) {
-        fill(row(c, NORM_SLOPE), 0.0, n);
-        fill(by_width, 0.0, n);
+    for (int64_t k = 0; by && k < c->n_params; k++) {
+        fill(norm_slope(c, k), 0.0, n);
+        if (by[k])
+            fill(by[k], 0.0, n);
     }
-    run_bands(c, signals, count, by_width);
+    run_bands(c, signals, count, by);
     for (int side = 0; side < 2; side++)
-        if (side_of(c, side)->multiplies)
-            run_sweeps(c, side, signals, count, by_width);
-    for (int64_t from = 0; from < n; from += BLOCK * L)
-        normalise(c, from, n - from < BLOCK * L ? n - from : BLOCK * L, count, by_width);
+        if (multiplies(c, side))
+            run_sweeps(c, side, signals, count, by ? by[0] : NULL);
+    normalise(c, count, by);
     /* Every sum reads every sample, if only times 0. */
-    if (by_width && has_nan(signals[0], n))
-        fill(by_width, NAN, n);
+    for (int64_t k = 0; by && has_nan(signals[0], n) && k < c->n_params; k++)
+        if (by[k])
+            fill(by[k], NAN, n);
     for (int64_t k = 0; k < count; k++)
         if (has_nan(signals[k], n))
             fill(signals[k], NAN, n);

@@ -64,6 +64,43 @@ static inline int64_t formula_registers(const int64_t *program)
     return (f->n_rows + f->n_vectors * FORMULA_CHUNK) * L;
 }
 
+/* The head of a kernel by formula, see convolution.h. The parts are offsets of programs from its first
+ * word, 0 for one that was not given. */
+enum { CONV_SHAPE, CONV_REACH, CONV_TAIL = CONV_REACH + 2, CONV_PARTS = CONV_TAIL + 2 };
+enum { CONV_HEAD = PYSPEC_KERNEL_HEAD };
+
+typedef struct conv_formula {
+    int64_t n_words; /* of all                                                   */
+    int64_t jumps;   /* bit k: parameter k moves a jump, by it there is no slope */
+    int64_t parts[CONV_PARTS];
+} conv_formula;
+
+static inline const conv_formula *conv_formula_head(const int64_t *words)
+{
+    return (const conv_formula *)(const void *)words;
+}
+
+static inline const int64_t *conv_formula_part(const int64_t *words, int part)
+{
+    const int64_t at = conv_formula_head(words)->parts[part];
+    return at ? words + at : NULL;
+}
+
+/* Doubles that the registers of all its programs need. */
+static inline int64_t conv_formula_registers(const int64_t *words)
+{
+    int64_t most = 0;
+    for (int k = 0; k < CONV_PARTS; k++) {
+        const int64_t *part = conv_formula_part(words, k);
+        const int64_t n = part ? formula_registers(part) : 0;
+        most = n > most ? n : most;
+    }
+    return most;
+}
+
+/* formula_check.c: whether these words are a kernel with n_params parameters. */
+int pyspec_conv_formula_is_sound(const int64_t *words, int64_t room, int64_t n_params, int64_t *at);
+
 /* formula_check.c: whether a program of at most `room` words, with n_params parameters, stays inside
  * of its registers and reads only what it has written. Of a fault, `at` is the word. */
 int pyspec_formula_is_sound(const int64_t *program, int64_t room, int64_t n_params, int64_t *at);

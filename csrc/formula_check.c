@@ -114,3 +114,24 @@ int pyspec_formula_is_sound(const int64_t *program, int64_t room, int64_t n_para
     return check_run(program, f->n_row_value, f->n_value, 1, at) &&
            check_run(program, f->n_row_code, f->n_code, 1 + f->n_params, at);
 }
+
+int pyspec_conv_formula_is_sound(const int64_t *words, int64_t room, int64_t n_params, int64_t *at)
+{
+    const conv_formula *f = conv_formula_head(words);
+    *at = 0;
+    if (room < CONV_HEAD || f->n_words < CONV_HEAD || f->n_words > room || n_params < 1)
+        return 0;
+    for (int k = 0; k < CONV_PARTS; k++) {
+        const int64_t begin = f->parts[k];
+        *at = 2 + k;
+        if (begin == 0 && k != CONV_SHAPE)
+            continue;
+        if (begin < CONV_HEAD || begin >= f->n_words)
+            return 0;
+        if (!pyspec_formula_is_sound(words + begin, f->n_words - begin, n_params, at)) {
+            *at += *at < 0 ? 0 : begin;
+            return 0;
+        }
+    }
+    return 1;
+}

@@ -154,8 +154,25 @@ enum { CONTRACT_TILE = 4 };
 /* Values of an expression stack that are computed at a time. */
 enum { RPN_CHUNK = 64 };
 
-/* Rows of scratch that a convolution needs. */
-enum { CONVOLVE_ROWS = 7 };
+/* Rows of scratch that a convolution needs: the weights; for each sample the sum of g w; the result
+ * for the first signal; a copy of it; of a sweep g between neighbours, with its slope; the masses
+ * beyond both ends. Behind them stand the slopes of sum and masses by each parameter. */
+enum {
+    CONV_WEIGHTS,
+    CONV_NORM,
+    CONV_RESULT,
+    CONV_COPY,
+    CONV_DECAY,
+    CONV_DECAY_SLOPE,
+    CONV_LEFT,
+    CONV_RIGHT,
+    CONV_SLOPES
+};
+
+static inline int64_t convolve_rows(int64_t n_params)
+{
+    return CONV_SLOPES + 3 * n_params;
+}
 
 enum {
 #define RPN(name, arity, symbol, value, by_a, by_b, by_c) RPN_##name,

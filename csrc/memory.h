@@ -127,8 +127,9 @@ typedef struct prepared_parts {
     double *axis;          /* [rows of the axis stage][stride]                                */
     double *axis_slopes;   /* [their slopes][stride]                                          */
     double *lines;         /* [lines of all components][round_up(n_x, L)]                     */
-    double *convolve;      /* [CONVOLVE_ROWS][stride], scratch where a node convolves         */
-    double *by_width;      /* [stride], derivative by a kernel's width                        */
+    double *convolve;      /* [convolve_rows(conv_params)][stride], scratch of convolutions */
+    double *by_param;      /* [conv_params][stride], derivatives by a kernel's parameters       */
+    int64_t conv_params;   /* most parameters of a kernel                                     */
     double *convolved;     /* [most slopes of a row][stride]                                  */
     double *signals;       /* [1 + most slopes of a row] addresses                            */
     double *shapes;        /* [shapes][shape_stride]                                          */
@@ -146,13 +147,14 @@ static inline prepared_parts divide_prepared(const pyspec_plan *plan, const pysp
     prepared_parts p = {0};
     const pyspec_node *nodes = plan_nodes(plan);
     const int slopes = (what & PYSPEC_PREPARE_SLOPES) != 0;
-    int64_t used = 0, n_axis = 0, n_axis_slopes = 0, convolves = 0, most = 0;
+    int64_t used = 0, n_axis = 0, n_axis_slopes = 0, most = 0;
     int64_t n_lines = 0, n_value_lines = 0;
     const int64_t n_inputs = plan->n_theta + plan->n_fixed;
     for (int64_t k = 0; k < plan->n_resolve; k++) {
         const int writes_first =
             nodes[k].flags & PYSPEC_FLAG_STORE || nodes[k].step == PYSPEC_STEP_EXPRESSION;
-        convolves |= nodes[k].step == PYSPEC_STEP_CONVOLVE;
+        if (nodes[k].step == PYSPEC_STEP_CONVOLVE && nodes[k].n_params > p.conv_params)
+            p.conv_params = nodes[k].n_params;
         for (int64_t j = 0; nodes[k].stage == PYSPEC_STAGE_AXIS && j < nodes[k].repeat; j++) {
             const int64_t n_slopes = count_row_slopes(plan, nodes[k].target + j);
             most = n_slopes > most ? n_slopes : most;
@@ -179,7 +181,7 @@ static inline prepared_parts divide_prepared(const pyspec_plan *plan, const pysp
     TAKE(scalars, plan->n_traces * L);
     TAKE(axis, n_axis * p.stride);
     TAKE(lines, n_lines * round_up(problem->n_x, L));
-    TAKE(convolve, convolves ? CONVOLVE_ROWS * p.stride : 0);
+    TAKE(convolve, p.conv_params ? convolve_rows(p.conv_params) * p.stride : 0);
     TAKE(signals, 1 + (slopes ? most : 0));
     const int64_t n_shapes = count_shapes(plan, slopes);
     TAKE(shapes, n_shapes * shape_stride(problem));
@@ -190,8 +192,8 @@ static inline prepared_parts divide_prepared(const pyspec_plan *plan, const pysp
     if (slopes) {
         TAKE(scalar_slopes, count_slopes(plan) * L);
         TAKE(axis_slopes, n_axis_slopes * p.stride);
-        TAKE(by_width, convolves ? p.stride : 0);
-        TAKE(convolved, convolves ? most * p.stride : 0);
+        TAKE(by_param, p.conv_params * p.stride);
+        TAKE(convolved, p.conv_params ? most * p.stride : 0);
     }
 #undef TAKE
     p.size = used * (int64_t)sizeof(double);
@@ -283,7 +285,9 @@ static inline work_parts divide_work(const pyspec_plan *plan, const pyspec_probl
         if (!calls_function(node)) /* nobody has looked at what the rest of it says */
             continue;
         if (node->op == PYSPEC_OP_FORMULA) {
-            const int64_t n = formula_registers(plan_words(plan) + node->code);
+            const int64_t *program = plan_words(plan) + node->code;
+            const int64_t n = node->step == PYSPEC_STEP_CONVOLVE ? conv_formula_registers(program)
+                                                                 : formula_registers(program);
             n_registers = n > n_registers ? n : n_registers;
         }
         n_params = node->n_params > n_params ? node->n_params : n_params;

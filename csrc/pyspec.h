@@ -61,8 +61,9 @@ enum {
  * response of a law to a measured instrument, that the node's program holds. */
 enum { PYSPEC_OP_FORMULA = -2, PYSPEC_OP_SCHEME = -3, PYSPEC_OP_MEASURED = -4 };
 
-/* Words before the constants of such a program, registers and parameters that it may have. */
+/* Words before the constants of a formula, registers and parameters; before programs of a kernel. */
 enum { PYSPEC_FORMULA_HEAD = 9, PYSPEC_FORMULA_REGISTERS = 1024, PYSPEC_MAX_PARAMS = 24 };
+enum { PYSPEC_KERNEL_HEAD = 7 };
 
 /* Words before the steps of a kinetic scheme, and states and steps that it may have. */
 enum { PYSPEC_SCHEME_HEAD = 8, PYSPEC_SCHEME_STATES = 8, PYSPEC_SCHEME_STEPS = 64 };

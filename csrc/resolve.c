@@ -2,7 +2,7 @@
  * strip of rows, with the slopes of the traces by theta where a run asks for them. One order of
  * operations and no contraction to FMA: an onset falls between the same two samples in every
  * executor, with and without slopes. */
-#include "run.h"
+#include "convolution.h"
 
 /* ---- slopes ------------------------------------------------------------------------------ */
 
@@ -236,35 +236,56 @@ static void run_expression(const run *r, const pyspec_node *node, const strip *s
 
 /* ---- convolutions ------------------------------------------------------------------------ */
 
+/* The change of what is convolved with a parameter of the kernel. */
+static void add_change(const run *r, const pyspec_node *node, int64_t row, const double *by_param,
+                       int64_t n)
+{
+    int64_t count;
+    const int64_t *changes = depends(r, row, &count);
+    for (int64_t j = 0; j < count; j++) {
+        double *slope = slope_by(r, node->target, changes[j]);
+        const double change = *slopes_at(&r->work.traces[row], j, 0);
+        for (int64_t i = 0; slope && change != 0.0 && i < n; i++)
+            slope[i] += times_change(by_param[i], change);
+    }
+}
+
 /* y = kernel * y over the whole axis, and d(K y) = K dy + dK y. */
 static void run_convolution(const run *r, const pyspec_node *node, const strip *s)
 {
     const prepared_parts *p = &r->prepared;
     const trace *target = &r->work.traces[node->target];
-    const int64_t n = s->n, stride = p->stride, width = r->words[node->params];
-    double params[MAX_PARAMS * L], **signals = (double **)(void *)p->signals;
+    const int64_t n = s->n, stride = p->stride, *rows = r->words + node->params;
+    double params[MAX_PARAMS * L], given[MAX_PARAMS], *by[MAX_PARAMS];
+    double **signals = (double **)(void *)p->signals;
     const tile t = {.across = 1};
-    int64_t count = 0, n_changes = 0;
+    int64_t count = 0;
     if (r->slopes)
         depends(r, node->target, &count);
     pyspec_gather(r, node, &t, params);
-    const convolution c = {&pyspec_op_table[node->op], r->call->isa, params[0], n,
-                           r->problem->time, p->convolve, p->convolved, stride};
+    for (int64_t k = 0; k < node->n_params; k++) {
+        int64_t n_changes = 0;
+        given[k] = params[k * L];
+        if (count && rows[k] >= 0)
+            depends(r, rows[k], &n_changes);
+        by[k] = n_changes ? p->by_param + k * stride : NULL;
+    }
+    const convolution c = {.op = node->op < 0 ? NULL : &pyspec_op_table[node->op],
+                           .isa = r->call->isa, .params = given, .n_params = node->n_params, .n = n,
+                           .t = r->problem->time, .scratch = p->convolve, .kept = p->convolved,
+                           .stride = stride, .program = r->words + node->code,
+                           .registers = r->work.registers};
     const int bad = pyspec_outside(r, node, params) != 0;
     signals[0] = target->value;
     for (int64_t j = 0; j < count; j++)
         signals[1 + j] = target->slopes + j * target->step;
     if (!bad)
-        pyspec_convolve(&c, signals, 1 + count, count ? p->by_width : NULL);
+        pyspec_convolve(&c, signals, 1 + count, count ? by : NULL);
     for (int64_t j = 0; bad && j <= count; j++)
         fill(signals[j], NAN, n);
-    const int64_t *changes = count && width >= 0 ? depends(r, width, &n_changes) : NULL;
-    for (int64_t j = 0; changes && !bad && j < n_changes; j++) {
-        double *slope = slope_by(r, node->target, changes[j]);
-        const double change = *slopes_at(&r->work.traces[width], j, 0);
-        for (int64_t i = 0; slope && change != 0.0 && i < n; i++)
-            slope[i] += times_change(p->by_width[i], change);
-    }
+    for (int64_t k = 0; !bad && k < node->n_params; k++)
+        if (by[k])
+            add_change(r, node, rows[k], by[k], n);
     for (int64_t j = 0; j <= count; j++)
         fill(signals[j] + n, signals[j][n - 1], stride - n);
 }

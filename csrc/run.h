@@ -165,23 +165,6 @@ void pyspec_poison(double *value, int64_t n, unsigned bad);
 const double *pyspec_run_program(const run *r, const pyspec_node *node, int64_t aux, int64_t begin,
                                  int64_t n, double *value, int slopes);
 
-/* A convolution kernel on an increasing axis; scratch is CONVOLVE_ROWS x stride, kept is
- * (count - 1) x stride for the results of `count` signals. */
-typedef struct convolution {
-    const op_row *op;
-    int64_t isa;
-    double width;
-    int64_t n;
-    const double *t;
-    double *scratch;
-    double *kept;
-    int64_t stride;
-} convolution;
-
-/* convolution.c: replaces each signal y by kernel * y and gives, unless NULL, the slope of the
- * first result by the kernel's width. */
-void pyspec_convolve(const convolution *c, double *const *signals, int64_t count, double *by_width);
-
 /* resolve.c: the nodes of one stage over a strip, with slopes where r->slopes asks for them. */
 void pyspec_resolve(const run *r, const strip *s, int stage);
 

@@ -61,7 +61,8 @@ class OpDef:
     that Python knows about a function.
 
     `jumps` pairs each parameter that moves a jump over the samples with the jump's height, a
-    formula; of a kernel with the width of one whose edge is at 1. `reads` pairs parameters with
+    formula; of a kernel with the width of one whose edge is at 1, or where that does not say all
+    with a formula. `reads` pairs parameters with
     what the slope by them depends on, where that is not the usual;
     :func:`pyspec.functions.slopes.interacting` has all of it. `units` has one of each parameter, x
     that of the axis and y that of what the function adds to, or one in brackets as a definition

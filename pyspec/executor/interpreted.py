@@ -7,7 +7,8 @@ parameters is kept from call to call, sums go on in place.
 
 from __future__ import annotations
 
-from typing import ClassVar
+from collections.abc import Sequence
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -51,7 +52,7 @@ class InterpretedExecutor(ValuesOnly, PlanExecutor):
             self._data = window.crop(self.measurement.data).astype(np.float64)
         self._kept: dict[int, Array] = {}
         self._kept_fixed: bytes | None = None
-        self._operators: dict[str, tuple[float, Array]] = {}
+        self._operators: dict[str, tuple[tuple[Any, ...], Array]] = {}
 
     def run(self, theta: Values, fixed: Values = None) -> Array:
         plan = self.plan
@@ -146,7 +147,7 @@ class InterpretedExecutor(ValuesOnly, PlanExecutor):
             params = [traces[row, 0] if row >= 0 else np.float64(0.0) for row in rows]
             bad = outside(op, params)
             if op.kind == "KERNEL":
-                total = np.nan * total if bad else self._operator(op.name, params[0]) @ total
+                total = np.nan * total if bad else self._operator(op, params) @ total
             else:
                 axis, mask = int(plan.dyn_sub_axis[sub]), int(plan.dyn_sub_mask[sub])
                 time = plan.dyn_time_axes[axis - 1] if axis else plan.time
@@ -160,13 +161,14 @@ class InterpretedExecutor(ValuesOnly, PlanExecutor):
         target = plan.dyn_group_target_row[group]
         traces[target] = total if base == NO_BASE else traces[base] + total
 
-    def _operator(self, kernel: str, parameter: float) -> Array:
-        """The matrix of a convolution, kept as long as its width stays."""
+    def _operator(self, kernel: OpDef, params: Sequence[float]) -> Array:
+        """The matrix of a convolution, kept as long as its parameters stay."""
         assert self.plan.time is not None
-        kept = self._operators.get(kernel)
-        if kept is None or kept[0] != parameter:
-            kept = parameter, convolution_matrix(kernel, self.plan.time, parameter)
-            self._operators[kernel] = kept
+        key = kernel.name if kernel.own is None else kernel.own.text
+        kept = self._operators.get(key)
+        if kept is None or kept[0] != tuple(params):
+            kept = tuple(params), convolution_matrix(kernel, self.plan.time, *params)
+            self._operators[key] = kept
         return kept[1]
 
     def _resolve_profile(self, group: int, traces: Array) -> None:

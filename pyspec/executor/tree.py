@@ -178,7 +178,7 @@ class TreeExecutor(ValuesOnly):
             elif outside(op, params):
                 total = total + np.nan
             else:
-                total = convolve(component.function, time, total, params[0])
+                total = convolve(op, time, total, *params)
         return total
 
     def _law(self, law: Component, dynamics: Dynamics | None, params: list[float]) -> Array:

@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from pyspec.calls import stack_outside
 from pyspec.errors import ModelWarning
+from pyspec.formula import Definition, width_of
 from pyspec.model import Component, Dynamics, Measurement, Model, Par
 
 Array = npt.NDArray[np.float64]
@@ -51,16 +52,25 @@ def _kernels(
     for index, kernel in enumerate(components):
         if kernel.op.kind != "KERNEL":
             continue
-        width_par = kernel.parameters[0]
-        width = values[width_par.name]
         step = _step(components[index + 1 :], values, time)
+        name, width = _width(kernel, values)
         if width < MIN_STEPS * step:
             found.append(
-                f"{width_par.name} = {width:.4g} is under two time steps ({step:.4g} each): the "
+                f"{name} = {width:.4g} is under two time steps ({step:.4g} each): the "
                 "samples cannot resolve this convolution, so its width and the times beside it "
                 "may be biased; use gaussIRF, which is exact between samples, or finer times"
             )
     return found
+
+
+def _width(kernel: Component, values: Mapping[str, float]) -> tuple[str, float]:
+    """The name of the width of a kernel, and the width: of one by formula its integral over its
+    value in the middle."""
+    own = kernel.op.own
+    if isinstance(own, Definition):
+        width = width_of(own, [values[par.name] for par in kernel.parameters])
+        return f"the width of {kernel.name} (its integral over its height)", width
+    return kernel.parameters[0].name, values[kernel.parameters[0].name]
 
 
 def _step(laws: Sequence[Component], values: Mapping[str, float], time: Array) -> float:

@@ -12,6 +12,7 @@ from pyspec.formula.definition import (
     write,
 )
 from pyspec.formula.formula import Formula, parse
+from pyspec.formula.kernel import KERNEL, PARTS, SIDES, fault_of, width_of
 from pyspec.formula.machine import disassemble, run_rpn
 from pyspec.formula.measured import MEASURED_IRF, Measured, has_circle, instrument_text
 from pyspec.formula.nodes import Apply, Name, Node, Number, postorder
@@ -24,8 +25,11 @@ __all__ = [
     "DOMAINS",
     "FORMULAS",
     "FUNCTIONS",
+    "KERNEL",
     "MEASURED_IRF",
+    "PARTS",
     "READS",
+    "SIDES",
     "Apply",
     "Definition",
     "Formula",
@@ -38,6 +42,7 @@ __all__ = [
     "chain_product",
     "define",
     "disassemble",
+    "fault_of",
     "find_op",
     "free_names",
     "has_circle",
@@ -48,5 +53,6 @@ __all__ = [
     "rows",
     "run_rpn",
     "scheme_of",
+    "width_of",
     "write",
 ]

@@ -2,6 +2,8 @@
 
     energy Skew(A, x0 [eV], w>0 [eV], b): u = (x - x0) / w; A * exp(-u ** 2) * (1 + b * u) -- doc
 
+Of a convolution kernel there may be more lines, see :mod:`pyspec.formula.kernel`.
+
 The text says everything: it travels with models, graphs and plans, and two functions are the same
 if their texts are. What it depends on, and how, is derived from it.
 """
@@ -24,6 +26,17 @@ from pyspec.errors import ModelError, suggest
 from pyspec.formula.derive import differentiate
 from pyspec.formula.encode import encode
 from pyspec.formula.formula import Formula, parse
+from pyspec.formula.kernel import (
+    AXIS,
+    KERNEL,
+    NAMES,
+    PARTS,
+    SIDES,
+    kernel_jumps,
+    kernel_words,
+    mass,
+    reaches,
+)
 from pyspec.formula.measured import INSTRUMENT, MEASURED, MEASURED_IRF, define_measured
 from pyspec.formula.parser import CONSTANTS, FUNCTIONS
 from pyspec.formula.scheme import KINETICS, define_state
@@ -35,6 +48,7 @@ DOMAINS = {
     "energy": ("PEAK", "ENERGY", "x"),
     "time": ("DYNAMICS", "TIME", "t"),
     "profile": ("PROFILE", "AUX", "x"),
+    KERNEL: ("KERNEL", "TIME", AXIS),
 }
 
 #: Functions by formula that every model of this process may name: those of
@@ -64,6 +78,8 @@ class Definition:
     value: Formula = field(compare=False, repr=False)
     signature: str = field(compare=False, default="", repr=False)
     doc: str = field(compare=False, default="", repr=False)
+    #: Of a kernel what is declared: ``reach``, ``tail_before`` and so on.
+    parts: tuple[tuple[str, Formula], ...] = field(compare=False, default=(), repr=False)
 
     @property
     def units(self) -> dict[str, str]:
@@ -78,32 +94,61 @@ class Definition:
 
     def __call__(self, x: Any, *params: Any) -> Any:
         """The value at x, in NumPy: numbers, or arrays that broadcast."""
+        return self.evaluate(self.value, x, params)
+
+    def evaluate(self, formula: Formula, x: Any, params: Sequence[Any]) -> Any:
+        """A formula of the definition at x, in NumPy."""
         env = dict(zip(self.params, params, strict=True)) | {self.axis: x}
-        for name, formula in self.lines:
-            env[name] = formula.evaluate(env)
-        value = self.value.evaluate(env)
+        for name, line in self.lines:
+            env[name] = line.evaluate(env)
+        value = formula.evaluate(env)
         return np.broadcast_to(value, np.broadcast_shapes(*(np.shape(one) for one in env.values())))
+
+    def mass(self, side: int, away: npt.NDArray[np.float64], *params: float) -> Any:
+        """Of a kernel the integral over ``|d| >= away``: 0 earlier samples, 1 later ones."""
+        return mass(self, side, away, params)
+
+    def reaches(self, *params: float) -> tuple[float, float]:
+        """Of a kernel how far it extends to earlier and to later samples."""
+        return reaches(self, params)
 
     def response(self, irf: str) -> None:
         """A formula has no exact response to an instrument."""
         return
 
-    @cached_property
-    def values(self) -> tuple[Values, int]:
-        """The table of values, and which of them the result is."""
+    def table(self) -> tuple[Values, dict[str, int]]:
+        """A table of values with the lines, and which value each name is."""
         values = Values()
         names = {name: values.input(name) for name in (*self.params, self.axis)}
         for name, formula in self.lines:
             names[name] = values.lower(formula.root, names)
-        return values, values.lower(self.value.root, names)
+        return values, names
 
     @cached_property
-    def words(self) -> npt.NDArray[np.int64]:
-        """The program of the value and its derivatives by all parameters."""
-        values, root = self.values
+    def values(self) -> tuple[Values, int]:
+        """The table of values, and which of them the result is."""
+        values, names = self.table()
+        return values, values.lower(self.value.root, names)
+
+    def program(self, formula: Formula) -> npt.NDArray[np.int64]:
+        """The program of a formula of the definition and of its derivatives by all parameters."""
+        values, names = self.table()
+        root = values.lower(formula.root, names)
         params = [values.input(name) for name in self.params]
         slopes = differentiate(values, root, params)
         return encode(values, params, values.input(self.axis), [root, *slopes]).words()
+
+    @cached_property
+    def words(self) -> npt.NDArray[np.int64]:
+        """What the library runs: the program of the value and its derivatives by all parameters; of
+        a kernel also those of reach and tail."""
+        return kernel_words(self) if self.domain == KERNEL else self.program(self.value)
+
+    @cached_property
+    def kernel_jumps(self) -> tuple[tuple[str, str], ...]:
+        """Of a kernel the parameters that move a jump, as :class:`OpDef` has them."""
+        _, _, guards = parse_params("".join(_UNIT.sub("", self.signature).split()))
+        return kernel_jumps(self, guards)
 
     @cached_property
     def traits(self) -> Traits:
@@ -118,9 +163,10 @@ def write(
     formula: str,
     lines: Sequence[tuple[str, str]] = (),
     doc: str = "",
+    parts: Sequence[tuple[str, str]] = (),
 ) -> str:
-    """The text of a definition, from its parts."""
-    body = [f"{key} = {' '.join(text.split())}" for key, text in lines]
+    """The text of a definition, from its parts; `parts` are what a kernel declares besides."""
+    body = [f"{key} = {' '.join(text.split())}" for key, text in (*lines, *parts)]
     plain = ", ".join(" ".join(part.split()) for part in params.split(","))
     text = f"{domain} {name}({plain}): {'; '.join([*body, ' '.join(formula.split())])}"
     return f"{text} -- {' '.join(doc.split())}" if doc.strip() else text
@@ -173,6 +219,13 @@ def define(text: str, where: str = "") -> OpDef:
     own = _parse(text, match, params, where)
     kind, axis, _ = DOMAINS[domain]
     traits = own.traits
+    if domain == KERNEL and traits.linear:
+        heights = " and ".join(traits.linear)
+        raise ModelError(
+            f"{start}the kernel {name} is proportional to {heights}, but a kernel is divided by "
+            f"its integral, so that a common factor has no effect; remove {heights}, or write "
+            "shares such as a and 1 - a"
+        )
     return OpDef(
         index=LIBRARY["OP_FORMULA"],
         name=name,
@@ -183,7 +236,7 @@ def define(text: str, where: str = "") -> OpDef:
         guards=guards,
         linear=traits.linear,
         scratch=0,
-        jumps=traits.jumps,
+        jumps=own.kernel_jumps if domain == KERNEL else traits.jumps,
         reads=traits.reads,
         tolerance=float("inf"),
         formula=match["body"].strip(),
@@ -231,7 +284,7 @@ def _parse(text: str, match: re.Match[str], params: tuple[str, ...], where: str)
     start = f"{where}: " if where else ""
     domain, name = match["domain"], match["name"]
     axis = DOMAINS[domain][2]
-    known = {axis: "the axis"}
+    known = {axis: "the time difference" if domain == KERNEL else "the axis"}
     for param in params:
         _claim(param, "a parameter", known, start)
     if len(params) > LIBRARY["MAX_PARAMS"]:
@@ -241,19 +294,33 @@ def _parse(text: str, match: re.Match[str], params: tuple[str, ...], where: str)
         )
     *helpers, last = match["body"].split(";")
     lines: list[tuple[str, Formula]] = []
+    parts: list[tuple[str, Formula]] = []
     for helper in helpers:
         line = _LINE.fullmatch(helper)
         if line is None:
             raise ModelError(f"{start}cannot read the line {helper.strip()!r}; write 'u = formula'")
         formula = parse(line["text"].strip(), f"{where}: {line['name']}" if where else "")
         _check_names(formula, known, domain, start)
+        if domain == KERNEL and line["name"] in NAMES:
+            parts.append((line["name"], formula))
+            continue
         _claim(line["name"], "a line", known, start)
         lines.append((line["name"], formula))
     value = parse(last.strip(), where)
     _check_names(value, known, domain, start)
     own = Definition(
-        text, domain, name, params, tuple(lines), value, match["params"], match["doc"] or ""
+        text,
+        domain,
+        name,
+        params,
+        tuple(lines),
+        value,
+        match["params"],
+        match["doc"] or "",
+        tuple(parts),
     )
+    if parts:
+        _check_parts(own, start)
     used = own.values[0].reachable([own.values[1]])
     unused = [one for one in params if own.values[0].input(one) not in used]
     if unused:
@@ -262,6 +329,25 @@ def _parse(text: str, match: re.Match[str], params: tuple[str, ...], where: str)
             "it from the parameters, or use it"
         )
     return own
+
+
+def _check_parts(own: Definition, start: str) -> None:
+    """What a kernel declares is said once for each side, and its reach has no time difference."""
+    names = [name for name, _ in own.parts]
+    for part in PARTS:
+        given = [name for name in names if name.startswith(part)]
+        sides = [f"{part}_{side}" for side in SIDES]
+        if given not in ([], [part]) and sorted(given) != sorted(sides):
+            raise ModelError(
+                f"{start}write {part} for both sides of {own.name}, or {sides[0]} and {sides[1]}"
+            )
+    for name, formula in own.parts:
+        values, known = own.table()
+        used = values.reachable([values.lower(formula.root, known)])
+        if name.startswith("reach") and values.input(own.axis) in used:
+            raise ModelError(
+                f"{start}{name} says how far {own.name} extends; it cannot depend on {own.axis!r}"
+            )
 
 
 def _claim(name: str, what: str, known: dict[str, str], start: str) -> None:

@@ -1,20 +1,30 @@
 """Convolution on the given time axis, and what lies of a kernel outside of the axis.
 
-The kernels themselves are rows of the op table; :mod:`pyspec.functions.convolution` holds them.
+The kernels themselves are rows of the op table, which :mod:`pyspec.functions.convolution` holds, or
+formulas.
 """
 
 from __future__ import annotations
 
-from typing import TypeAlias
+from typing import Protocol, TypeAlias, cast
 
 import numpy as np
 import numpy.typing as npt
 
+from pyspec._library import OpDef
 from pyspec.errors import DataError, LibraryError, suggest
 from pyspec.functions import reference
 from pyspec.functions.masses import MASSES, Mass
 
 Array: TypeAlias = npt.NDArray[np.float64]
+
+
+class OwnKernel(Protocol):
+    """A kernel by formula, see :mod:`pyspec.formula.kernel`."""
+
+    def mass(self, side: int, away: Array, *params: float) -> Array: ...
+
+    def reaches(self, *params: float) -> tuple[float, float]: ...
 
 
 def _masses(name: str) -> tuple[Mass, Mass]:
@@ -46,8 +56,8 @@ def mass_right(name: str, b: Array, parameter: float) -> Array:
     return _masses(name)[1](-np.asarray(b, dtype=np.float64), parameter)
 
 
-def convolve(name: str, t: Array, y: Array, parameter: float) -> Array:
-    """Convolution of `y` with the kernel `name` on the axis `t`, as plain quadrature.
+def convolve(kernel: str | OpDef, t: Array, y: Array, *params: float) -> Array:
+    """Convolution of `y` with a kernel on the axis `t`, as plain quadrature.
 
     With trapezoidal weights w_j and K_ij = g(t_i - t_j) w_j::
 
@@ -59,10 +69,10 @@ def convolve(name: str, t: Array, y: Array, parameter: float) -> Array:
 
     Parameters
     ----------
-    name : row of the op table, of kind KERNEL
+    kernel : row of the op table, of kind KERNEL, by name; or a kernel by formula
     t : (n_time,) times, strictly increasing, in any steps
     y : (n_time,) signal
-    parameter : width of the kernel, in units of t
+    params : of the kernel; those of the op table have one, the width in units of t
 
     Returns
     -------
@@ -76,29 +86,42 @@ def convolve(name: str, t: Array, y: Array, parameter: float) -> Array:
     y = np.asarray(y, dtype=np.float64)
     if y.shape != np.shape(t):
         raise DataError(
-            f"{name}: needs a time axis and a signal of the same shape; "
+            f"{_name(kernel)}: needs a time axis and a signal of the same shape; "
             f"given were the shapes {np.shape(t)} and {y.shape}"
         )
-    return np.asarray(convolution_matrix(name, t, parameter) @ y)
+    return np.asarray(convolution_matrix(kernel, t, *params) @ y)
 
 
-def convolution_matrix(name: str, t: Array, parameter: float) -> Array:
+def _name(kernel: str | OpDef) -> str:
+    return kernel if isinstance(kernel, str) else kernel.name
+
+
+def convolution_matrix(kernel: str | OpDef, t: Array, *params: float) -> Array:
     """The operator of :func:`convolve` as a matrix (n_time, n_time).
 
     Raises :class:`DataError` and :class:`LibraryError` as :func:`convolve` does.
     """
+    name = _name(kernel)
     t = np.asarray(t, dtype=np.float64)
     if t.ndim != 1 or t.size == 0:
         raise DataError(f"{name}: needs a time axis; given was the shape {t.shape}")
     steps = np.diff(t)
     if not (np.all(np.isfinite(t)) and np.all(steps > 0)):
         raise DataError(f"{name}: a convolution needs a finite, strictly increasing time axis")
-    left = mass_left(name, t - t[0], parameter)
-    right = mass_right(name, t - t[-1], parameter)
     weight = np.zeros(t.size)
     weight[:-1] += steps / 2
     weight[1:] += steps / 2
-    matrix = np.asarray(reference(name)(t[:, None] - t[None, :], parameter) * weight)
+    lag = t[:, None] - t[None, :]
+    with np.errstate(all="ignore"):
+        shape = reference(kernel)(lag, *params)
+    if isinstance(kernel, OpDef) and kernel.own is not None:
+        own = cast(OwnKernel, kernel.own)
+        left, right = own.mass(0, t - t[0], *params), own.mass(1, t[-1] - t, *params)
+        before, after = own.reaches(*params)
+        shape = np.where((lag > before) | (-lag > after), 0.0, shape)
+    else:
+        left, right = mass_left(name, t - t[0], *params), mass_right(name, t - t[-1], *params)
+    matrix = np.asarray(shape * weight)
     matrix[:, 0] += left
     matrix[:, -1] += right
     return np.asarray(matrix / matrix.sum(axis=1, keepdims=True))

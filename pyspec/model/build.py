@@ -6,9 +6,11 @@ import math
 from collections import Counter
 from keyword import iskeyword
 
+import numpy as np
+
 from pyspec._library import Guard, OpDef
 from pyspec.errors import ModelError
-from pyspec.formula import CONSTANTS, FUNCTIONS, MEASURED_IRF, rows
+from pyspec.formula import CONSTANTS, FUNCTIONS, MEASURED_IRF, Definition, fault_of, rows
 from pyspec.functions import holds
 from pyspec.model.fill import fill, similar
 from pyspec.model.free import check_free
@@ -156,6 +158,7 @@ def _component(file: Source, key: Scalar, node: Node, op: OpDef, name: str) -> C
     pars_in_order = tuple(pars.get(param) for param in op.params)
     component = Component(name, _identity(op), pars_in_order, where)
     check_domain(component)
+    check_kernel(component)
     return component
 
 
@@ -181,6 +184,19 @@ def check_domain(component: Component) -> None:
                 f"{op.name} needs {par.argument} {guard.comparison} {limit}"
             )
         _check_size(component, guard)
+
+
+def check_kernel(component: Component) -> None:
+    """A kernel by formula must have an integral at its start values, and what it declares must
+    agree with its formula there, as far as the values are numbers."""
+    own = component.op.own
+    if component.op.kind != "KERNEL" or not isinstance(own, Definition):
+        return
+    values = [math.nan if par is None or par.formula else par.value for par in component.pars]
+    fault = fault_of(own, values) if np.isfinite(values).all() else ""
+    if fault:
+        shown = ", ".join(f"{par.argument} = {par.value:g}" for par in component.parameters)
+        raise ModelError(f"{component.where}: {component.name}: with {shown}: {fault}")
 
 
 def _check_size(component: Component, guard: Guard) -> None:

@@ -5,8 +5,13 @@ functions:
     parameters: A, x0 [eV], w > 0 [eV], b     # with bounds and units; else in order of first use
     lines: {u: (x - x0) / w}                  # helper values, each in terms of those before
     formula: A * exp(-4 * log(2) * u ** 2) * (1 + erf(b * u))
-    domain: energy                            # or time (the axis is t), profile
+    domain: energy                            # or time (the axis is t), profile, kernel
     doc: a Gaussian with one flank steeper than the other
+  Sech:
+    domain: kernel                            # a function of the time difference d
+    formula: 4 / (exp(d / w) + exp(-d / w)) ** 2
+    reach: 20 * w                             # how far it extends, or [before, after]
+    tail: 2 * w / (exp(2 * d / w) + 1)        # its integral from d on, or one for each side
 include: our_formulas.yaml                    # files that hold a section ``functions`` each
 """
 
@@ -18,7 +23,7 @@ from pathlib import Path
 
 from pyspec._library import OpDef
 from pyspec.errors import ModelError
-from pyspec.formula import DOMAINS, Definition, define, free_names, write
+from pyspec.formula import DOMAINS, KERNEL, PARTS, SIDES, Definition, define, free_names, write
 from pyspec.model.fill import similar
 from pyspec.model.kinetics import schemes_text
 from pyspec.model.reader import Mapping, Node, Scalar, Sequence, Source, open_source, read
@@ -28,7 +33,7 @@ from pyspec.model.tree import Component
 #: The names of the sections.
 FUNCTIONS, INCLUDE = "functions", "include"
 
-_KEYS = ("formula", "parameters", "lines", "domain", "doc")
+_KEYS = ("formula", "parameters", "lines", "domain", "doc", *PARTS)
 _EXAMPLE = "'Skew: {formula: A * exp(-((x - x0) / w) ** 2)}'"
 
 #: One section: its name and what stands below it.
@@ -117,7 +122,27 @@ def _function(file: Source, name: Scalar, node: Node) -> OpDef:
         axis = DOMAINS[domain][2] if domain in DOMAINS else "x"
         params = ", ".join(free_names(text, lines, axis, f"{file.at(key.line)}: {name.text}"))
     where = f"{file.at(key.line)}: {FUNCTIONS}.{name.text}"
-    return define(write(domain, name.text, params, text, lines, doc), where)
+    parts = [part for key in PARTS for part in _parts(key, given.get(key), domain, place)]
+    return define(write(domain, name.text, params, text, lines, doc, parts), where)
+
+
+def _parts(part: str, entry: Entry | None, domain: str, place: str) -> list[tuple[str, str]]:
+    """What a kernel declares: one formula for both sides, or a list of two."""
+    if entry is None:
+        return []
+    if domain != KERNEL:
+        raise ModelError(
+            f"{place}.{part}: belongs to a kernel; write 'domain: kernel', or remove it"
+        )
+    if not isinstance(entry[1], Sequence):
+        return [(part, _text(entry[1], f"{place}.{part}"))]
+    if len(entry[1].items) != len(SIDES):
+        raise ModelError(
+            f"{place}.{part}: give one formula, or a list of two: for earlier and for later samples"
+        )
+    names = [f"{part}_{side}" for side in SIDES]
+    texts = [_text(item, f"{place}.{part}") for item in entry[1].items]
+    return list(zip(names, texts, strict=True))
 
 
 def _text(node: Node, place: str) -> str:
@@ -156,8 +181,13 @@ def _written(own: Definition) -> list[str]:
     entries = [("parameters", own.signature), ("formula", own.value.text), ("domain", own.domain)]
     if own.doc:
         entries.append(("doc", own.doc))
+    parts = {name: formula.text for name, formula in own.parts}
+    entries += [(part, parts[part]) for part in PARTS if part in parts]
     lines = [f"  {own.name}:"]
     lines += [f"    {key}: {json.dumps(text, ensure_ascii=False)}" for key, text in entries]
+    for part in PARTS:
+        sides = [json.dumps(parts[name]) for side in SIDES if (name := f"{part}_{side}") in parts]
+        lines += [f"    {part}: [{', '.join(sides)}]"] if sides else []
     if own.lines:
         lines.append("    lines:")
         lines += [

@@ -82,7 +82,8 @@ def _external(call: Call) -> Fault:
 def _jump(call: Call, param: str) -> Fault:
     if call.op.kind == "KERNEL":
         what = f"the samples that {call.op.name} covers change in jumps with {param}"
-        return Fault(True, what, "gaussCONV or expSymCONV in its place has a derivative")
+        smooth = "gaussCONV or expSymCONV" if call.op.own is None else "a formula without steps"
+        return Fault(True, what, f"{smooth} in its place has a derivative")
     what = f"{call.op.name} jumps at {param}, which is known to a sample interval only"
     return Fault(True, what, "gaussIRF before the law makes the onset smooth, gaussCONV does not")
 

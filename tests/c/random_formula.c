@@ -77,6 +77,19 @@ int64_t random_formula(rng *r, int64_t *program, int n_params, int height)
     return f.n_words;
 }
 
+int64_t random_kernel(rng *r, int64_t *words, int n_params)
+{
+    conv_formula f = {.n_words = CONV_HEAD, .jumps = below(r, (int64_t)1 << n_params)};
+    for (int k = 0; k < CONV_PARTS; k++) {
+        if (k != CONV_SHAPE && chance(r, 50))
+            continue;
+        f.parts[k] = f.n_words;
+        f.n_words += random_formula(r, words + f.n_words, n_params, 0);
+    }
+    memcpy(words, &f, sizeof f);
+    return f.n_words;
+}
+
 void mutate_formula(rng *r, int64_t *program, int64_t n)
 {
     const int64_t at = below(r, n);

@@ -11,6 +11,10 @@ enum { MOST_FORMULA_WORDS = 600, MOST_FORMULA_PARAMS = 6 };
  * its value is the first parameter times what does not depend on it, and so are the slopes. */
 int64_t random_formula(rng *r, int64_t *program, int n_params, int height);
 
+/* A kernel of n_params parameters, with or without the programs of reach and tail. */
+enum { MOST_KERNEL_WORDS = CONV_HEAD + CONV_PARTS * MOST_FORMULA_WORDS };
+int64_t random_kernel(rng *r, int64_t *words, int n_params);
+
 /* Changes one of its n words. */
 void mutate_formula(rng *r, int64_t *program, int64_t n);
 

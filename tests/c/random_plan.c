@@ -128,6 +128,17 @@ static pyspec_node *random_formula_call(rng *r, plan_builder *b, int step, int f
     return node;
 }
 
+/* A kernel that is a formula. */
+static pyspec_node *random_kernel_call(rng *r, plan_builder *b, int target, known k)
+{
+    int64_t words[MOST_KERNEL_WORDS];
+    int rows[MAX_PARAMS];
+    const int n = 1 + (int)below(r, 2);
+    random_rows(r, b, rows, n, n, k, NONE_MOVES);
+    const int n_code = (int)random_kernel(r, words, n);
+    return add_formula(b, PYSPEC_STEP_CONVOLVE, 0, target, n, rows, n_code, words);
+}
+
 /* A law that is the population of a state of a kinetic scheme. */
 static pyspec_node *random_scheme_call(rng *r, plan_builder *b, int flags, int target, known k)
 {
@@ -151,6 +162,8 @@ static pyspec_node *random_call(rng *r, plan_builder *b, int step, int flags, in
     int n = pyspec_count_params(&pyspec_op_table[op], &n_required);
     if (step == PYSPEC_STEP_LAW && chance(r, 10))
         return random_scheme_call(r, b, flags, target, k);
+    if (step == PYSPEC_STEP_CONVOLVE && chance(r, 10))
+        return random_kernel_call(r, b, target, k);
     if (step != PYSPEC_STEP_CONVOLVE && chance(r, 10))
         return random_formula_call(r, b, step, flags, target, k, what);
     if (what == HEIGHT_MOVES && !pyspec_has_height(&pyspec_op_table[op]))

@@ -1,7 +1,7 @@
 /* test_convolve.c: the convolution step against the double sum that defines it: every kernel,
  * even and uneven axes, widths from far below a step to far beyond the axis, NaN. */
+#include "convolution.h"
 #include "plans.h"
-#include "run.h"
 #include "unit.h"
 
 #include <stdlib.h>
@@ -160,10 +160,11 @@ static void sides_need_not_be_alike(void)
     const double widths[] = {0.07, 0.5, 9.0, 120.0};
     const int64_t stride = round_up(MAX_N, L) + L;
     double t[MAX_N], y[MAX_N], *signal = make_work(stride * (int64_t)sizeof *signal);
-    double *scratch = make_work(CONVOLVE_ROWS * stride * (int64_t)sizeof *scratch);
+    double *scratch = make_work(convolve_rows(1) * stride * (int64_t)sizeof *scratch);
     for (int axis = 0; axis < N_AXES; axis++)
         for (int k = 0; k < 4; k++) {
-            const convolution c = {&op, 0, widths[k], MAX_N, t, scratch, NULL, stride};
+            const convolution c = {.op = &op, .params = &widths[k], .n_params = 1, .n = MAX_N, .t = t,
+                                   .scratch = scratch, .stride = stride};
             set_axis(axis, MAX_N, t);
             set_signal(MAX_N, y);
             memcpy(signal, y, sizeof y);

@@ -49,10 +49,19 @@ def jump_places(plan: ScheduledPlan) -> dict[str, Array]:
                 continue
             if op.kind == "DYNAMICS":
                 found.setdefault(plan.opt_param_names[row], []).append(times)
-            elif times.size <= MOST_SAMPLES:
+            elif times.size <= MOST_SAMPLES and _is_number(jump):
                 places = float(jump) * differences(times)
                 found.setdefault(plan.opt_param_names[row], []).append(places)
     return {name: np.unique(np.concatenate(places)) for name, places in found.items()}
+
+
+def _is_number(text: str) -> bool:
+    """Whether a jump of a kernel lies where the width says: not so for some formulas."""
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
 
 
 def differences(times: Array) -> Array:

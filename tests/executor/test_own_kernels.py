@@ -1,0 +1,378 @@
+"""Convolution kernels by formula: in all executors what the same kernel of pyspec gives, and what a
+direct sum gives."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy import integrate
+
+from pyspec._library import OPS
+from pyspec.errors import ModelError, ModelWarning
+from pyspec.executor import make_executor, make_plan
+from pyspec.fit import fit_model
+from pyspec.formula import Definition, define
+from pyspec.io import load_fit, save_fit
+from pyspec.ir import build_graph, parse_graph, print_graph
+from pyspec.model import Measurement, Model, load_dynamics, load_model, load_time_model
+
+TIME = np.concatenate([np.linspace(-3.0, 3.0, 61), np.geomspace(3.1, 60.0, 30)])
+BACKENDS = ("tree", "interpreted", "compiled")
+
+#: Kernels of the op table as formulas of a width w.
+KERNELS = {
+    "gaussCONV": "exp(-(d / w) ** 2 / 2)",
+    "expSymCONV": "exp(-abs(d) / w)",
+    "expDecayCONV": "where(d >= 0, exp(-max(d, 0) / w), 0)",
+    "expRiseCONV": "where(d <= 0, exp(min(d, 0) / w), 0)",
+    "boxCONV": "where(abs(d) <= w / 2, 1, 0)",
+}
+#: What their reach and tail are, in the same width.
+DECLARED = {
+    "gaussCONV": ("9 * w", "w * sqrt(pi / 2) * erfc(d / (sqrt(2) * w))"),
+    "expSymCONV": ("60 * w", "w * exp(-d / w)"),
+    "expDecayCONV": ("[60 * w, 0]", "[w * exp(-d / w), 0]"),
+    "expRiseCONV": ("[0, 60 * w]", "[0, w * exp(-d / w)]"),
+    "boxCONV": ("w / 2", "max(w / 2 - d, 0)"),
+}
+
+LAWS = """
+  expFun: {A: [3, True], tau: [2.5, True], t0: [0.0, True], y0: [0.2, True]}
+  linFun: {m: [0.1, True], t0: [1.0, False]}
+"""
+
+
+def section(name: str, formula: str, parameters: str, more: str = "") -> str:
+    """A section ``functions`` with one kernel."""
+    return (
+        f"functions:\n  {name}:\n    domain: kernel\n    parameters: {parameters}\n"
+        f"    formula: {formula}\n{more}"
+    )
+
+
+def convolved(kernel: str, head: str = "") -> Model:
+    """Two laws behind a kernel, which `kernel` writes as a line of a model."""
+    model = load_time_model(f"{head}m:\n  {kernel}{LAWS}", "m")
+    model.set_axes(time=TIME)
+    return model
+
+
+def value_and_slopes(model: Model, backend: str = "compiled") -> tuple[np.ndarray, np.ndarray]:
+    executor = make_executor(model, Measurement(np.zeros(TIME.size)), backend)
+    slopes = executor.jacobian(model.theta()) if backend == "compiled" else np.zeros(0)
+    return np.asarray(executor.run(None)), np.asarray(slopes)
+
+
+@pytest.mark.parametrize("declares", [False, True])
+@pytest.mark.parametrize("width", [0.003, 0.07, 0.9, 30.0])
+@pytest.mark.parametrize("name", KERNELS)
+def test_a_kernel_of_pyspec_as_a_formula_is_the_same(
+    name: str, width: float, declares: bool
+) -> None:
+    (param,) = OPS[name].params
+    reach, tail = DECLARED[name]
+    more = f"    reach: {reach}\n    tail: {tail}\n" if declares else ""
+    value, slopes = value_and_slopes(convolved(f"{name}: {{{param}: [{width}, True]}}"))
+    own = convolved(
+        f"Own: {{w: [{width}, True]}}", section("Own", KERNELS[name], "w > 0 [ps]", more)
+    )
+    peak = np.abs(value).max()
+    for backend in BACKENDS:
+        found, by = value_and_slopes(own, backend)
+        assert np.abs(found - value).max() <= 1e-12 * peak, backend
+        for one, other in zip(by, slopes, strict=False):
+            assert np.abs(one - other).max() <= 1e-12 * max(np.abs(other).max(), peak * 1e-3)
+
+
+def two_sided(d: np.ndarray, a: float, b: float) -> np.ndarray:
+    return np.where(d >= 0, np.exp(-np.abs(d) / a), np.exp(-np.abs(d) / b))
+
+
+TWO = section("Two", "where(d >= 0, exp(-abs(d) / a), exp(-abs(d) / b))", "a > 0, b > 0")
+
+
+def test_two_widths_against_a_direct_sum() -> None:
+    """The sum that docs/conventions define, written out, with the masses of SciPy."""
+    a, b = 0.4, 2.5
+    model = convolved(f"Two: {{a: [{a}, True], b: [{b}, True]}}", TWO)
+    plain = convolved("none:", "")
+    signal = np.asarray(make_executor(plain, None).run(None))
+    weight = np.gradient(TIME)
+    weight = (np.append(np.diff(TIME), 0) + np.insert(np.diff(TIME), 0, 0)) / 2
+    expected = np.empty(TIME.size)
+    for i, t in enumerate(TIME):
+        g = two_sided(t - TIME, a, b) * weight
+        left = integrate.quad(lambda d: np.exp(-d / a), t - TIME[0], np.inf, epsabs=1e-14)[0]
+        right = integrate.quad(lambda d: np.exp(-d / b), TIME[-1] - t, np.inf, epsabs=1e-14)[0]
+        total = g @ signal + left * signal[0] + right * signal[-1]
+        expected[i] = total / (g.sum() + left + right)
+    for backend in BACKENDS:
+        found = value_and_slopes(model, backend)[0]
+        assert np.abs(found - expected).max() <= 1e-12 * np.abs(expected).max(), backend
+
+
+#: Kernels of any shape, with parameters and values: heavy tails, kinks, shifted, of several scales.
+OTHERS = {
+    "two widths": (TWO, "Two: {a: [0.4, True], b: [2.5, True]}"),
+    "sech": (
+        section("Sech", "4 / (exp(d / w) + exp(-d / w)) ** 2", "w > 0"),
+        "Sech: {w: [0.7, True]}",
+    ),
+    "Lorentzian": (section("Lor", "1 / (1 + (d / w) ** 2)", "w > 0"), "Lor: {w: [0.7, True]}"),
+    "triangle": (section("Tri", "max(1 - abs(d) / w, 0)", "w > 0"), "Tri: {w: [2.73, True]}"),
+    "shifted": (
+        section("Late", "exp(-((d - D) / w) ** 2 / 2)", "D, w > 0"),
+        "Late: {D: [3.3, True], w: [0.4, True]}",
+    ),
+    "two parts": (
+        section(
+            "Foot", "(1 - s) * exp(-(d / w) ** 2 / 2) + s * exp(-abs(d) / u)", "s, w > 0, u > 0"
+        ),
+        "Foot: {s: [0.1, True], w: [0.3, True], u: [8.0, True]}",
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", OTHERS)
+def test_executors_agree_and_slopes_are_those_of_differences(kind: str) -> None:
+    head, use = OTHERS[kind]
+    model = convolved(use, head)
+    value, slopes = value_and_slopes(model)
+    for backend in BACKENDS[:2]:
+        other = value_and_slopes(model, backend)[0]
+        assert np.abs(other - value).max() <= 1e-12 * np.abs(value).max(), backend
+    executor = make_executor(model, Measurement(np.zeros(TIME.size)))
+    theta = model.theta()
+    for k, column in enumerate(-slopes):
+        step = np.zeros_like(theta)
+        step[k] = 3e-5
+        if model.opt_param_names[k].endswith("t0"):
+            continue  # a jump over the samples
+        change = (executor.run(theta + step) - executor.run(theta - step)).ravel() / 6e-5
+        assert np.abs(column - change).max() <= 1e-7 * max(np.abs(change).max(), 0.1), k
+
+
+def test_a_mass_beyond_the_axis_is_kept_to_its_last_digits() -> None:
+    """A Lorentzian has 6% of its mass beyond ten widths, where the signal keeps its edge values."""
+    model = convolved(OTHERS["Lorentzian"][1], OTHERS["Lorentzian"][0])
+    theta = model.theta()
+    assert theta[0] == 0.7
+    value = value_and_slopes(model)[0]
+    plain = value_and_slopes(convolved("none:"))[0]
+    weight = (np.append(np.diff(TIME), 0) + np.insert(np.diff(TIME), 0, 0)) / 2
+    g = weight / (1 + ((TIME[:, None] - TIME) / 0.7) ** 2)
+    left = 0.7 * (np.pi / 2 - np.arctan((TIME - TIME[0]) / 0.7))
+    right = 0.7 * (np.pi / 2 - np.arctan((TIME[-1] - TIME) / 0.7))
+    expected = (g @ plain + left * plain[0] + right * plain[-1]) / (g.sum(axis=1) + left + right)
+    assert np.abs(value - expected).max() <= 1e-12 * np.abs(expected).max()
+
+
+def test_a_jump_moves_like_that_of_a_box() -> None:
+    """The width of a box by formula has no derivative: it is searched for between the samples."""
+    plan = make_plan(
+        convolved("Box: {w: [1.0, True]}", section("Box", KERNELS["boxCONV"], "w > 0"))
+    )
+    (op,) = [plan.op(int(code)) for code in plan.dyn_sub_func_id if plan.op(int(code)).own]
+    assert op.jumps == (("w", "2.0"),)
+    assert OPS["boxCONV"].jumps == (("width", "2"),)
+
+
+@pytest.mark.parametrize(
+    ("text", "jumps"),
+    [
+        ("kernel K(w>0): where(abs(d) < w, 1 - abs(d) / w, 0)", ()),  # a kink
+        ("kernel K(w>0): where(d * d < w * w, 1, 0)", (("w", "1.0"),)),
+        ("kernel K(w>0): where(d < -w, 0, 1) * (d < 2 * w)", (("w", "1 + abs(w)"),)),
+        (
+            "kernel K(D, w>0): where(abs(d - D) < w, 1, 0)",
+            (("D", "1 + abs(D)"), ("w", "1 + abs(w)")),
+        ),
+        ("kernel K(w>0, tau>0): where(abs(d) < w, exp(-d / tau), 0)", (("w", "1.0"),)),
+        ("kernel K(tau>0): where(d < 0, 0, exp(-d / tau))", ()),
+    ],
+)
+def test_jumps_of_kernels_are_derived(text: str, jumps: tuple[tuple[str, str], ...]) -> None:
+    assert define(text).jumps == jumps
+
+
+# ---- in a model --------------------------------------------------------------------------------
+
+FILE = """\
+functions:
+  Sech:
+    domain: kernel
+    parameters: w > 0 [ps]
+    lines: {u: d / w}
+    formula: 4 / (exp(u) + exp(-u)) ** 2
+    reach: 25 * w
+    tail: 2 * w / (exp(2 * u) + 1)
+    doc: the autocorrelation of a soliton, about
+  Tail:
+    domain: kernel
+    parameters: a > 0, b > 0
+    formula: where(d >= 0, exp(-abs(d) / a), exp(-abs(d) / b))
+    reach: [50 * a, 50 * b]
+spectrum:
+  Offset: {y0: [2, True, 0, 10]}
+  Gauss: {A: [20, True, 0, 100], x0: [84, True, 82, 86], SD: [0.7, True, 0.1, 3]}
+seen:
+  Sech: {w: [0.5, True, 0.1, 3]}
+  expFun: {A: [5, True, 0, 50], tau: [3, True, 0.3, 30], t0: [0.1, False], y0: [0, False]}
+  Tail: {a: [0.3, False], b: [1.2, False]}
+  Sech: {w: ["seen_w"]}
+  stepFun: {A: [1, True], t0: [0.1, False]}
+parameters:
+  seen_w: [0.4, False]
+"""
+ENERGY = np.linspace(80.0, 88.0, 41)
+DELAY = np.linspace(-4.0, 12.0, 97)
+
+
+def spectra(path: Path | None = None) -> Model:
+    """A peak whose height follows laws behind kernels."""
+    text = FILE.replace('  Sech: {w: ["seen_w"]}\n', "").replace(
+        "parameters:\n  seen_w: [0.4, False]\n", ""
+    )
+    source: Path | str = text
+    if path is not None:
+        path.write_text(text)
+        source = path
+    model = load_model(source, "spectrum")
+    model.set_axes(energy=ENERGY, time=DELAY)
+    model.add_dynamics("Gauss_01_A", load_dynamics(source, "seen", "Gauss_01_A"))
+    return model
+
+
+def test_a_kernel_lives_in_the_model_the_graph_the_plan_and_the_text(tmp_path: Path) -> None:
+    model = spectra(tmp_path / "models.yaml")
+    assert "Gauss_01_A_Sech_w" in model.parameters
+    graph = build_graph(model)
+    assert parse_graph(print_graph(graph)) == graph
+    names = sorted(text.split("(")[0] for text in make_plan(model).formulas)
+    assert names == ["kernel Sech", "kernel Tail"]
+    again = load_model(model.to_yaml(), "spectrum")
+    again.set_axes(energy=ENERGY, time=DELAY)
+    assert build_graph(again).fingerprint == graph.fingerprint
+    (kernel, *_) = model.parameters["Gauss_01_A"].dynamics.components
+    own = kernel.op.own
+    assert isinstance(own, Definition)
+    assert own.units == {"w": "ps"}
+    assert [name for name, _ in own.parts] == ["reach", "tail"]
+
+
+def test_a_second_kernel_of_a_name_is_numbered() -> None:
+    head = section("Sech", "4 / (exp(d / w) + exp(-d / w)) ** 2", "w > 0")
+    model = convolved("Sech: {w: [0.5, False]}\n  Sech: {w: [0.9, False]}", head)
+    assert [one.name for one in model.components[:2]] == ["Sech", "Sech_02"]
+
+
+def test_a_fit_finds_the_width_and_an_archive_keeps_it(tmp_path: Path) -> None:
+    model = spectra()
+    start = model.values
+    truth = {"Gauss_01_A_Sech_w": 0.83, "Gauss_01_A_expFun_01_tau": 4.1}
+    model.set_values(truth)
+    clean = make_executor(model, None).run(None)
+    data = clean + np.random.default_rng(3).normal(0.0, 0.05, clean.shape)
+    model.set_values({name: start[name] for name in truth})
+    result = fit_model(model, Measurement(data))
+    for name, value in truth.items():
+        par = result.params[name]
+        assert abs(par.value - value) <= 4 * par.stderr, name
+        assert par.stderr < 0.05 * value
+    assert result.redchi == pytest.approx(0.05**2, rel=0.1)
+    save_fit(tmp_path / "fit.h5", result)
+    again = load_fit(tmp_path / "fit.h5")
+    assert again.values == result.values
+    np.testing.assert_allclose(again.model().evaluate(), result.fit, rtol=1e-12)
+
+
+def test_a_kernel_narrower_than_the_samples_is_mentioned() -> None:
+    model = spectra()
+    model.set_values({"Gauss_01_A_Sech_w": 0.1})
+    data = make_executor(model, None).run(None)
+    with pytest.warns(ModelWarning, match="the width of Gauss_01_A_Sech .* under two time steps"):
+        fit_model(model, Measurement(data))
+
+
+# ---- what is refused ----------------------------------------------------------------------------
+
+REFUSED = {
+    "a height": (
+        section("K", "A * exp(-abs(d) / w)", "A, w > 0"),
+        "is proportional to A, .*remove A",
+    ),
+    "two heights": (
+        section("K", "A * exp(-abs(d) / w) + B * exp(-d * d)", "A, B, w > 0"),
+        "proportional to A and B.* shares such as a and 1 - a",
+    ),
+    "another axis": (section("K", "exp(-abs(t) / w)", "w > 0"), "the axis of a kernel .* is 'd'"),
+    "a reach of the axis": (
+        section("K", "exp(-abs(d) / w)", "w > 0", "    reach: 9 * d\n"),
+        "it cannot depend on 'd'",
+    ),
+    "three reaches": (
+        section("K", "exp(-abs(d) / w)", "w > 0", "    reach: [w, w, w]\n"),
+        "a list of two: for earlier and for later samples",
+    ),
+    "a reach of a peak": (
+        "functions: {K: {formula: A * x, reach: 3}}\n",
+        "belongs to a kernel; write 'domain: kernel'",
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", REFUSED)
+def test_mistakes_in_the_definition(kind: str) -> None:
+    head, words = REFUSED[kind]
+    with pytest.raises(ModelError, match=words) as caught:
+        convolved("K: {w: [1, True]}", head)
+    assert str(caught.value).startswith("<text>:")
+
+
+#: Kernels that have no integral at their start values, or declare what is not so.
+UNFIT = {
+    "no integral": ("exp(d / w)", "", "the integral of K is not finite"),
+    "too heavy": ("1 / (1 + abs(d / w))", "", "the integral of K is not finite; .* falls off"),
+    "infinite": ("exp(-abs(d) / w) / sqrt(abs(d))", "", "K is inf at d = 0"),
+    "negative": ("-exp(-abs(d) / w)", "", "the integral of K is -2; .* make it positive"),
+    "short": (
+        "exp(-abs(d) / w)",
+        "    reach: 3 * w\n",
+        "on the side before 0.025 of the kernel lies beyond its reach of 3",
+    ),
+    "wrong tail": (
+        "exp(-abs(d) / w)",
+        "    tail: 2 * w * exp(-d / w)\n",
+        "the tail at d = 0 is 2, but the integral of the formula from there on is 1",
+    ),
+    "a side": (
+        "exp(-abs(d) / w)",
+        "    tail: [w * exp(-d / w), 0]\n",
+        "on the side after the tail at d = 0 is 0, but",
+    ),
+    "backwards": ("exp(-abs(d) / w)", "    reach: -w\n", "the reach is -1; it is a distance"),
+}
+
+
+@pytest.mark.parametrize("kind", UNFIT)
+def test_what_cannot_convolve_is_refused(kind: str) -> None:
+    formula, more, words = UNFIT[kind]
+    with pytest.raises(ModelError, match=words) as caught:
+        convolved("K: {w: [1, True]}", section("K", formula, "w > 0", more))
+    assert "K: with w = 1: " in str(caught.value)
+
+
+def test_a_kernel_belongs_above_laws() -> None:
+    with pytest.raises(ModelError, match="Two is a kernel; it belongs in a dynamics model"):
+        load_model(TWO + "m: {Two: {a: [1, True], b: [1, True]}}\n", "m")
+
+
+def test_outside_of_its_bounds_nothing_is_known() -> None:
+    head, use = OTHERS["sech"]
+    model = convolved(use, head)
+    theta = model.theta()
+    theta[0] = -1.0
+    for backend in BACKENDS:
+        assert np.isnan(make_executor(model, None, backend).run(theta)).all()
