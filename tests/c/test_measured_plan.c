@@ -2,11 +2,12 @@
  * that their traces and derivatives are those of pyspec_measured. */
 #include "measured.h"
 #include "refusals.h"
+#include "scheme.h"
 
 enum { LAW, GAUSS, HEIGHT_ROW = 5, N_THETA = 5, SAMPLES = 3, N_WORDS = MEASURED_HEAD + 2 * SAMPLES };
 
 static const double theta[N_THETA] = {1.5, 2.0, 0.75, 0.25, 0.9};
-static int leaves_out_y0;
+static int leaves_out_y0, has_state;
 
 static void write_program(int64_t *program)
 {
@@ -16,6 +17,20 @@ static void write_program(int64_t *program)
     memcpy(program + MEASURED_HEAD, samples, sizeof samples);
 }
 
+/* The state of a scheme that only decays: height, rate and onset. */
+static pyspec_node *add_state(plan_builder *b, const int *rows)
+{
+    const int64_t own[] = {SCHEME_HEAD + 7, 3, 1, 0, 0, 1, 1, 1, 0, -1, 1, 0, -1, 0x3ff0000000000000, 1};
+    int64_t program[N_WORDS + SCHEME_HEAD + 7];
+    write_program(program);
+    program[0] = N_WORDS + SCHEME_HEAD + 7;
+    program[1] = 3;
+    program[2] = LAW_STATE;
+    memcpy(program + N_WORDS, own, sizeof own);
+    return add_formula(b, PYSPEC_STEP_LAW, PYSPEC_FLAG_STORE, HEIGHT_ROW, 3, rows, (int)program[0],
+                       program);
+}
+
 static pyspec_plan *good_plan(void)
 {
     plan_builder b;
@@ -23,8 +38,10 @@ static pyspec_plan *good_plan(void)
     const int law[] = {0, 1, 2, leaves_out_y0 ? -1 : 3}, gauss[] = {HEIGHT_ROW, 4, 0};
     write_program(program);
     start(&b, 2, N_THETA, 0, HEIGHT_ROW + 1, 1);
-    add_formula(&b, PYSPEC_STEP_LAW, PYSPEC_FLAG_STORE, HEIGHT_ROW, 4, law, N_WORDS, program)->op =
-        PYSPEC_OP_MEASURED;
+    pyspec_node *node = has_state ? add_state(&b, law)
+                                  : add_formula(&b, PYSPEC_STEP_LAW, PYSPEC_FLAG_STORE, HEIGHT_ROW, 4,
+                                                law, N_WORDS, program);
+    node->op = PYSPEC_OP_MEASURED;
     add_call(&b, PYSPEC_STEP_COMPONENT, OP_Gauss, PYSPEC_FLAG_STORE, 0, 3, gauss);
     add_dependencies(&b);
     return finish(&b);
@@ -55,6 +72,39 @@ static void y0_may_be_left_out(void)
     leaves_out_y0 = 0;
     for (int k = 0; k < 3; k++)
         VALUE(w[n[LAW].params + k] = -1, STATUS_ROW, LAW, FIELD_pyspec_node_params, -1);
+    has_state = 1;
+    ACCEPT((void)0);
+    for (int k = 0; k < 3; k++)
+        VALUE(w[n[LAW].params + k] = -1, STATUS_ROW, LAW, FIELD_pyspec_node_params, -1);
+    has_state = 0;
+}
+
+/* A state that only decays is what expFun is. */
+static void a_state_runs_as_its_law(void)
+{
+    enum { ROWS = 19 };
+    double *traces[2];
+    for (has_state = 0; has_state < 2; has_state++) {
+        double own[N_THETA];
+        int status;
+        grid g;
+        memcpy(own, theta, sizeof own);
+        own[1] = has_state ? 1.0 / theta[1] : theta[1];
+        leaves_out_y0 = 1;
+        pyspec_plan *plan = good_plan();
+        make_grid(&g, plan, ROWS, 3);
+        CHECK_INT(pyspec_check(plan, plan->size, &g.problem, NULL), STATUS_OK);
+        traces[has_state] = run_entry(RUN_TRACES, plan, &g.problem, own, &status);
+        CHECK_INT(status, STATUS_OK);
+        free_grid(&g);
+        free(plan);
+    }
+    has_state = leaves_out_y0 = 0;
+    for (int row = 0; row < ROWS; row++)
+        CHECK(fabs(traces[1][HEIGHT_ROW * ROWS + row] - traces[0][HEIGHT_ROW * ROWS + row]) <= 1e-14);
+    CHECK(traces[1][HEIGHT_ROW * ROWS + ROWS - 1] > 0.1);
+    free(traces[0]);
+    free(traces[1]);
 }
 
 static void runs_as_it_does_alone(void)
@@ -103,5 +153,6 @@ int main(void)
     RUN_ALL(refuses_programs);
     RUN_ALL(y0_may_be_left_out);
     RUN_ALL(runs_as_it_does_alone);
+    RUN_ALL(a_state_runs_as_its_law);
     return REPORT;
 }

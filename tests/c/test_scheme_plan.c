@@ -38,6 +38,8 @@ static void refuses_programs(void)
     NODE(LAW, op = -5, OP, op);
     NODE(LAW, op = -1, OP, op);
     NODE(GAUSS, op = PYSPEC_OP_SCHEME, OP, op);
+    for (int k = 0; k < 6; k++) /* no parameter may be left out */
+        VALUE(w[n[LAW].params + k] = -1, STATUS_ROW, LAW, FIELD_pyspec_node_params, -1);
 }
 
 static void runs_as_it_does_alone(void)

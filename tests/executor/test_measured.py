@@ -187,3 +187,49 @@ def test_many_samples_and_times_cost_little_memory(tmp_path: Path) -> None:
     found = [make_executor(model, None, backend).run(model.theta()) for backend in BACKENDS]
     assert worst_difference(found[0], found[1]) <= AGREEMENT
     assert worst_difference(found[0], found[2]) <= AGREEMENT
+
+
+def drawn(rng: np.random.Generator) -> Model:
+    """Laws and states of any speed behind a response of any shape."""
+    n = int(rng.integers(2, 12))
+    s = np.sort(rng.uniform(-1, 1, n)) * 10 ** rng.uniform(-3, 1)
+    r = rng.uniform(0.01, 1, n)
+    below = np.where(np.arange(n) == rng.integers(n), -0.2 * r, r)
+    r = below if rng.random() < 0.4 and np.diff(s) @ (below[1:] + below[:-1]) > 0 else r
+    onset = rng.uniform(-0.5, 3)
+    y0 = f", y0: [{rng.normal()}, True]" if rng.random() < 0.5 else ""
+    end = f"t0: [{onset}, True]{y0}}}\n"
+    height = rng.normal() * 10 ** rng.uniform(-3, 6)
+    tau, f, phi = 10 ** rng.uniform(-5, 5), 10 ** rng.uniform(-3, 1.5), rng.uniform(-4, 4)
+    rates = {k: 10 ** rng.uniform(-3, 2) for k in (1, 2, 3)}
+    rates[2] = rates[1] if rng.random() < 0.3 else rates[2]
+    found = {
+        "stepFun": f"  stepFun: {{A: [{height}, True], {end}",
+        "linFun": f"  linFun: {{m: [{height}, True], {end}",
+        "expFun": f"  expFun: {{A: [{height}, True], tau: [{tau}, True], {end}",
+        "sinFun": f"  sinFun: {{A: [{height}, True], f: [{f}, True], phi: [{phi}, True], {end}",
+        "none": "  none: {}\n",
+        "chain": f"  chain: {{{', '.join(f'k{k}: [{one}, True]' for k, one in rates.items())}, "
+        f"t0: [{onset}, True], A: [{height}, True], C: [{height}, True]}}\n",
+    }
+    chosen = rng.choice(list(found), int(rng.integers(1, 4)))
+    text = (
+        "kinetics:\n  chain: {A -> B: k1, B -> A: k2, B -> C: k2, C: k3}\ndrawn:\n"
+        f"  measuredIRF: {{time: {s.tolist()}, response: {r.tolist()}}}\n"
+        + "".join(found[name] for name in chosen)
+    )
+    model = load_time_model(text, "drawn")
+    model.set_axes(time=np.sort(rng.uniform(-2, 12, 40)))
+    return model
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_executors_agree_on_whatever_is_drawn(seed: int) -> None:
+    model = drawn(np.random.default_rng(seed))
+    found = [make_executor(model, None, backend).run(model.theta()) for backend in BACKENDS]
+    assert np.all(np.isfinite(found[0]))
+    assert worst_difference(found[0], found[1]) <= AGREEMENT
+    assert worst_difference(found[0], found[2]) <= AGREEMENT
+    graph = build_graph(model)
+    assert parse_graph(print_graph(graph)).fingerprint == graph.fingerprint
+    assert load_time_model(model.to_yaml(), "drawn").to_yaml() == model.to_yaml()
