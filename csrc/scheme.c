@@ -78,6 +78,10 @@ static void run_times(prepared_scheme *p, const double *u, double (*out)[L])
 {
     const int under = (int)scheme_head(p->program)->under;
     const int n_out = p->slopes ? p->n_params : 1;
+    if (p->has_pairs) {
+        pyspec_flow_times(p, u, out);
+        return;
+    }
     double s[L], near[MAX_PARAMS][L];
     int is_early[L], n_early = 0;
     FOR_LANES is_early[l] = under ? u[l] * p->fastest < p->late : u[l] < 0.0;

@@ -2,11 +2,12 @@
  * program in 64-bit words of the plan.
  *
  *   head     SCHEME_HEAD words, see `scheme`
- *   steps    n_steps of three words: from, to (-1: out of sight), and the parameter that is the rate
+ *   steps    n_steps of three words: from, to (-1: out of sight), and the parameter that is the rate. Two
+ *            states a and b on one side are the word a + SCHEME_STATES (1 + b)
  *   starts   n_starts of three words: state, parameter or -1, and the bits of a double: the
  *            population at the onset is the parameter, or the number
  *   blocks   n_blocks words: how many states each block has. States are in an order in which steps
- *            lead forward or stay within a block
+ *            lead forward or stay within a block; where two states stand at a step, blocks mean nothing
  *
  * Parameters are the height, then rates and populations, the onset, and for `under` the width of a
  * Gaussian instrument. */
@@ -82,13 +83,32 @@ typedef struct scheme_way {
     double differences[MAX_STATES][MAX_STATES], x[MAX_STATES][MAX_STATES];
 } scheme_way;
 
-typedef struct circle {
+typedef struct scheme_circle {
     int first[MAX_STATES]; /* of the block of each state                          */
     double start[MAX_STATES], motion[MAX_STATES], spread[MAX_STATES]; /* c, K c, K K c */
     scheme_way seen;       /* what goes on: nothing yet, or what an instrument has seen */
     int n_levels;
     scheme_stretch powers[CIRCLE_TERMS], levels[CIRCLE_LEVELS];
-} circle;
+} scheme_circle;
+
+/* ---- steps of two states, see scheme_flow.c ------------------------------------------------------- */
+
+/* Points of a panel, panels, and numbers of all their polynomials. */
+enum { FLOW_STAGES = 12, FLOW_PANELS = 256, FLOW_ROOM = 24576 };
+
+typedef struct scheme_flow {
+    int n_steps, from[MAX_STEPS][2], param[MAX_STEPS];
+    double change[MAX_STEPS][MAX_STATES]; /* of each state by a step                     */
+    double unit[MAX_STEPS], rate[MAX_STEPS];
+    double scale;                         /* the sum of all populations at the start     */
+    double transform[FLOW_STAGES][FLOW_STAGES], integral[FLOW_STAGES][FLOW_STAGES];
+    int n_series, n_panels, most_panels;
+    int is_stuck;                         /* no more panels                              */
+    double length;                        /* of the next panel                           */
+    double start[MAX_STATES], y[MAX_STATES], by[MAX_PARAMS][MAX_STATES];
+    double begin[FLOW_PANELS + 1];
+    double series[FLOW_ROOM];
+} scheme_flow;
 
 /* Gauss-Legendre points of a panel, and panels, of the integral over the instrument. */
 enum { POINTS = 16, MAX_PANELS = 32 };
@@ -124,16 +144,24 @@ typedef struct prepared_scheme {
      * times weights; from there on, what has been fed goes on by itself. */
     double width, late;
     int n_points;
-    double at[MAX_PANELS * POINTS], seen[MAX_PANELS * POINTS];
-    double change[MAX_PARAMS][MAX_PANELS * POINTS];
-    int has_circle; /* then, in place of eigenvalues and coefficients */
-    circle circle;
+    int has_circle, has_pairs;
+    union {
+        struct {
+            double at[MAX_PANELS * POINTS], seen[MAX_PANELS * POINTS];
+            double change[MAX_PARAMS][MAX_PANELS * POINTS];
+            scheme_circle circle; /* has_circle: in place of eigenvalues and coefficients   */
+        };
+        scheme_flow flow; /* has_pairs: in place of all but the width                       */
+    };
 } prepared_scheme;
 
 /* scheme_prepare.c: everything that does not depend on time. params has `stride` doubles from one
  * parameter to the next. */
 void pyspec_prepare_scheme(prepared_scheme *p, const int64_t *program, const double *params,
                            int64_t stride, int slopes);
+
+/* Where the integral over an instrument begins and ends, in widths: exp(-REACH^2 / 2) is 3e-20. */
+#define SCHEME_REACH 9.5
 
 /* scheme_rates.c: rates and the start, and the unit of rates; d start / d parameter; and (K - x) v. */
 void pyspec_load_rates(scheme_rates *r, const int64_t *program, const double *params, int64_t stride,
@@ -147,6 +175,16 @@ int pyspec_has_circle(const int64_t *program);
 void pyspec_prepare_circle(prepared_scheme *p, const scheme_rates *r);
 void pyspec_see_circle(prepared_scheme *p, const double *weight);
 void pyspec_circle_go_on(prepared_scheme *p, const double *s, double (*out)[L]);
+
+/* scheme_flow.c: whether steps have two states on a side; and the panel on which a time lies, or -1 where
+ * there is none. scheme_seen.c: eight times after the onset. */
+int pyspec_has_pairs(const int64_t *program);
+void pyspec_prepare_flow(prepared_scheme *p, const double *params, int64_t stride);
+int pyspec_flow_panel(prepared_scheme *p, double s);
+void pyspec_flow_times(prepared_scheme *p, const double *u, double (*out)[L]);
+
+/* scheme_rates.c: one of the POINTS of Gauss and Legendre on [-1, 1], and its weight. */
+double pyspec_legendre(int k, double *weight);
 
 /* scheme_exp.c: divided differences exp_s[x_0 .. x_j], j < n, of eight times s >= 0; x falls. */
 void pyspec_exp_differences(const double *x, int n, const double *s, double (*out)[L]);

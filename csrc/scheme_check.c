@@ -6,6 +6,14 @@ static int in(int64_t value, int64_t begin, int64_t end)
     return value >= begin && value < end;
 }
 
+/* A state, or two. */
+static int is_side(int64_t word, int64_t n_states)
+{
+    if (word < MAX_STATES)
+        return in(word, 0, n_states);
+    return in(word % MAX_STATES, 0, n_states) && in(word / MAX_STATES, 1, n_states + 1);
+}
+
 static int check_head(const scheme *s, int64_t room, int64_t n_params)
 {
     return in(s->n_words, SCHEME_HEAD, room + 1) && s->n_params == n_params &&
@@ -25,8 +33,9 @@ int pyspec_scheme_is_sound(const int64_t *program, int64_t room, int64_t n_param
     const int64_t onset = n_params - 1 - s->under;
     const int64_t *word = scheme_steps(program);
     for (int64_t k = 0; k < s->n_steps; k++, word += 3)
-        if (*at = word - program, !in(word[0], 0, s->n_states) || !in(word[1], -1, s->n_states) ||
-                                      word[0] == word[1] || !in(word[2], 1, onset))
+        if (*at = word - program, !is_side(word[0], s->n_states) || word[0] == word[1] ||
+                                      !(word[1] == -1 || is_side(word[1], s->n_states)) ||
+                                      !in(word[2], 1, onset))
             return 0;
     for (int64_t k = 0; k < s->n_starts; k++, word += 3)
         if (*at = word - program,

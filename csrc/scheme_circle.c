@@ -62,7 +62,7 @@ int pyspec_has_circle(const int64_t *program)
 /* out = the columns of e as differences: of a state that is not the first of its block, to that first; a
  * change within a block is written by the states behind its first, and what the whole block gains by the
  * first. */
-static void take_differences(const circle *c, int n, double (*e)[MAX_STATES],
+static void take_differences(const scheme_circle *c, int n, double (*e)[MAX_STATES],
                              double (*out)[MAX_STATES])
 {
     for (int a = 0; a < n; a++) {
@@ -108,7 +108,7 @@ static void sum_columns_to_one(int n, double (*e)[MAX_STATES])
 }
 
 /* A stretch of 0 <= length <= 1, by Taylor's series of K + 1, which has no negative number. */
-static void short_stretch(const circle *c, int n, int slopes, double length, scheme_stretch *out)
+static void short_stretch(const scheme_circle *c, int n, int slopes, double length, scheme_stretch *out)
 {
     double power = exp(-length);
     memset(out, 0, sizeof *out);
@@ -122,7 +122,8 @@ static void short_stretch(const circle *c, int n, int slopes, double length, sch
 }
 
 /* Twice the length. */
-static void double_stretch(const circle *c, int n, int slopes, scheme_stretch *s, scheme_stretch *out)
+static void double_stretch(const scheme_circle *c, int n, int slopes, scheme_stretch *s,
+                           scheme_stretch *out)
 {
     double differences[MAX_STATES][MAX_STATES] = {{0.0}};
     memset(out, 0, sizeof *out);
@@ -140,7 +141,7 @@ static void double_stretch(const circle *c, int n, int slopes, scheme_stretch *s
 }
 
 /* Levels up to `level`, which are made when a time needs them. */
-static void need_level(circle *c, int n, int slopes, int level)
+static void need_level(scheme_circle *c, int n, int slopes, int level)
 {
     for (; c->n_levels <= level; c->n_levels++) {
         scheme_stretch *own = &c->levels[c->n_levels];
@@ -156,7 +157,7 @@ static void need_level(circle *c, int n, int slopes, int level)
 /* ---- a time ------------------------------------------------------------------------------------- */
 
 /* What follows the way so far by a stretch. */
-static void add_stretch(const circle *c, int n, int slopes, scheme_stretch *s, scheme_way *way)
+static void add_stretch(const scheme_circle *c, int n, int slopes, scheme_stretch *s, scheme_way *way)
 {
     double row[MAX_STATES] = {0.0}, differences[MAX_STATES][MAX_STATES] = {{0.0}};
     double x[MAX_STATES][MAX_STATES];
@@ -179,7 +180,7 @@ static void add_stretch(const circle *c, int n, int slopes, scheme_stretch *s, s
 }
 
 /* From a way on by a time 0 <= s. */
-static void go_far(circle *c, int n, int slopes, double s, scheme_way *way)
+static void go_far(scheme_circle *c, int n, int slopes, double s, scheme_way *way)
 {
     const double most = 9.2e18; /* all digits that there are levels for */
     const double time = s < most ? s : most;
@@ -204,7 +205,7 @@ static double dot(const double *a, const double *b)
 }
 
 /* l of a state, of those that row i of x holds. */
-static double whole(const circle *c, const double *x, int64_t state)
+static double whole(const scheme_circle *c, const double *x, int64_t state)
 {
     if (state < 0)
         return 0.0;
@@ -215,7 +216,7 @@ static double whole(const circle *c, const double *x, int64_t state)
 /* The derivative at a way's end by the rate of each step, added to that by its parameter. */
 static void add_steps(const prepared_scheme *p, const scheme_way *way, double *by)
 {
-    const circle *c = &p->circle;
+    const scheme_circle *c = &p->circle;
     const int64_t *step = scheme_steps(p->program);
     for (int64_t k = 0; k < scheme_head(p->program)->n_steps; k++, step += 3) {
         const double *x = way->x[step[0]];
@@ -232,7 +233,7 @@ static void add_steps(const prepared_scheme *p, const scheme_way *way, double *b
 /* By all parameters but those of the instrument and the onset. */
 static void read_way(const prepared_scheme *p, const scheme_way *way, double *out)
 {
-    const circle *c = &p->circle;
+    const scheme_circle *c = &p->circle;
     const int onset = p->n_params - 1 - (int)scheme_head(p->program)->under;
     out[0] = dot(way->row, c->start);
     if (!p->slopes)
@@ -247,7 +248,7 @@ static void read_way(const prepared_scheme *p, const scheme_way *way, double *ou
 
 void pyspec_circle_go_on(prepared_scheme *p, const double *s, double (*out)[L])
 {
-    circle *c = &p->circle;
+    scheme_circle *c = &p->circle;
     const int under = (int)scheme_head(p->program)->under, onset = p->n_params - 1 - under;
     FOR_LANES
     {
@@ -276,7 +277,7 @@ static void stand(const prepared_scheme *p, scheme_way *way)
         way->differences[i][i] = 1.0;
 }
 
-static void next_power(const circle *c, int n, int slopes, int target, int k,
+static void next_power(const scheme_circle *c, int n, int slopes, int target, int k,
                        const scheme_stretch *one, const scheme_stretch *own, scheme_stretch *next)
 {
     memset(next, 0, sizeof *next);
@@ -300,7 +301,7 @@ static void next_power(const circle *c, int n, int slopes, int target, int k,
 /* powers[k] = (K + 1)^k / k!, and the same of what an integral over two such makes. */
 static void take_powers(prepared_scheme *p, const scheme_rates *r)
 {
-    circle *c = &p->circle;
+    scheme_circle *c = &p->circle;
     scheme_stretch one;
     memset(&one, 0, sizeof one);
     memset(&c->powers[0], 0, sizeof c->powers[0]);
@@ -317,7 +318,7 @@ static void take_powers(prepared_scheme *p, const scheme_rates *r)
 
 void pyspec_prepare_circle(prepared_scheme *p, const scheme_rates *r)
 {
-    circle *c = &p->circle;
+    scheme_circle *c = &p->circle;
     find_blocks(p->program, c->first);
     memcpy(c->start, r->start, sizeof c->start);
     memset(c->motion, 0, sizeof c->motion);
@@ -343,7 +344,7 @@ static void add_way(const scheme_way *way, double factor, scheme_way *sum)
 /* What the instrument reads at the points of the integral, and has seen at `late`. */
 void pyspec_see_circle(prepared_scheme *p, const double *weight)
 {
-    circle *c = &p->circle;
+    scheme_circle *c = &p->circle;
     const double norm = 0.39894228040143267794 / p->width;
     double own[MAX_PARAMS];
     memset(&c->seen, 0, sizeof c->seen);

@@ -6,17 +6,6 @@
 #include <math.h>
 #include <string.h>
 
-/* Where the integral begins and ends, in widths: exp(-REACH^2 / 2) is 3e-20. */
-#define REACH 9.5
-
-/* Halves of the points and weights of Gauss-Legendre on [-1, 1] (Abramowitz and Stegun, 25.4.29). */
-static const double legendre_point[POINTS / 2] = {
-    0.0950125098376374402, 0.2816035507792589132, 0.4580167776572273863, 0.6178762444026437484,
-    0.7554044083550030339, 0.8656312023878317439, 0.9445750230732325761, 0.9894009349916499326};
-static const double legendre_weight[POINTS / 2] = {
-    0.1894506104550684963, 0.1826034150449235889, 0.1691565193950025382, 0.1495959888165767321,
-    0.1246289712555338721, 0.0951585116824927848, 0.0622535239386478929, 0.0271524594117540949};
-
 /* Which states lead to which, themselves included, by steps of any rate. */
 static void find_reach(const int64_t *program, int (*reach)[MAX_STATES])
 {
@@ -216,7 +205,7 @@ static void newton_term(const prepared_scheme *p, const scheme_rates *r, const s
  * where populations may oscillate, twice. Returns how many points. */
 static int lay_points(const prepared_scheme *p, double *weight, double *at)
 {
-    const double longest = 4.0 * p->width, end = 2.0 * REACH * p->width;
+    const double longest = 4.0 * p->width, end = 2.0 * SCHEME_REACH * p->width;
     const double growth = p->has_circle ? 2.0 : 4.0;
     int n = 0;
     double length = longest < 10.0 ? longest : 10.0;
@@ -226,10 +215,8 @@ static int lay_points(const prepared_scheme *p, double *weight, double *at)
     for (double begin = 0.0; begin < end && n < MAX_PANELS * POINTS;) {
         const double half = 0.5 * (begin + length < end ? length : end - begin);
         for (int k = 0; k < POINTS; k++) {
-            const int own = k < POINTS / 2 ? POINTS / 2 - 1 - k : k - POINTS / 2;
-            const double point = k < POINTS / 2 ? -legendre_point[own] : legendre_point[own];
-            at[n] = begin + half * (1.0 + point);
-            weight[n++] = half * legendre_weight[own];
+            at[n] = begin + half * (1.0 + pyspec_legendre(k, &weight[n]));
+            weight[n++] *= half;
         }
         begin += length;
         length = (growth - 1.0) * begin < longest ? (growth - 1.0) * begin : longest;
@@ -360,6 +347,13 @@ void pyspec_prepare_scheme(prepared_scheme *p, const int64_t *program, const dou
     p->slopes = slopes;
     p->width = p->late = 0.0;
     p->n_points = p->n_terms = 0;
+    p->has_pairs = pyspec_has_pairs(program);
+    if (p->has_pairs) {
+        pyspec_prepare_flow(p, params, stride);
+        if (s->under)
+            p->width = params[(s->n_params - 1) * stride] * p->fastest;
+        return;
+    }
     pyspec_load_rates(&r, program, params, stride, &p->fastest);
     p->has_circle = pyspec_has_circle(program);
     if (p->has_circle) {
@@ -371,7 +365,7 @@ void pyspec_prepare_scheme(prepared_scheme *p, const int64_t *program, const dou
     memcpy(start, r.start, sizeof start);
     if (s->under) {
         p->width = params[(s->n_params - 1) * stride] * p->fastest;
-        p->late = REACH * p->width;
+        p->late = SCHEME_REACH * p->width;
         p->n_points = lay_points(p, weight, p->at);
         if (p->has_circle)
             pyspec_see_circle(p, weight);

@@ -14,7 +14,13 @@ from pyspec.formula.definition import (
 from pyspec.formula.formula import Formula, parse
 from pyspec.formula.kernel import KERNEL, PARTS, SIDES, fault_of, width_of
 from pyspec.formula.machine import disassemble, run_rpn
-from pyspec.formula.measured import MEASURED_IRF, Measured, has_circle, instrument_text
+from pyspec.formula.measured import (
+    MEASURED_IRF,
+    Measured,
+    has_circle,
+    has_pairs,
+    instrument_text,
+)
 from pyspec.formula.nodes import Apply, Name, Node, Number, postorder
 from pyspec.formula.parser import CONSTANTS, FUNCTIONS
 from pyspec.formula.rules import READS, chain_product
@@ -46,6 +52,7 @@ __all__ = [
     "find_op",
     "free_names",
     "has_circle",
+    "has_pairs",
     "instrument_text",
     "op_of",
     "parse",

@@ -62,7 +62,7 @@ class Measured:
         if self.law is not None:
             return None
         if name.startswith(KINETICS):
-            if has_circle(define_state(name)):
+            if has_circle(define_state(name)) or has_pairs(define_state(name)):
                 return None
             return define_measured(f"{self.text.replace(_ALONE, _STATE, 1)}: {name}")
         return define_measured(self.text.replace(_ALONE, name, 1)) if name in LAWS else None
@@ -95,6 +95,11 @@ class Measured:
 def has_circle(law: OpDef) -> bool:
     """Whether a law is a state of a scheme with a circle, which has no response."""
     return isinstance(law.own, State) and law.own.scheme.has_circle(law.own.state)
+
+
+def has_pairs(law: OpDef) -> bool:
+    """Whether a law is a state of a scheme in which two states meet, which has no response."""
+    return isinstance(law.own, State) and law.own.scheme.has_pairs
 
 
 def area_of(time: Array, response: Array) -> float:
@@ -169,6 +174,10 @@ def define_measured(text: str) -> OpDef:
         own = Measured(text, None, time, response)
         return dataclasses.replace(INSTRUMENT, formula=shown, own=own)
     law = define_state(match[4]) if match[1] == _STATE else OPS[match[1]]
+    if has_pairs(law):
+        raise ModelError(
+            f"{law.name}: has steps of two states, and no exact response to {MEASURED_IRF}"
+        )
     if has_circle(law):
         raise ModelError(f"{law.name}: has a circle, and no exact response to {MEASURED_IRF}")
     return dataclasses.replace(

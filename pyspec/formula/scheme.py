@@ -4,8 +4,9 @@ op table.
     kinetics cascade(B): A -> B = k1; B -> C = k2; C = k3; start A = 1
 
 is the law of state B in a scheme in which A becomes B at the rate k1, and so on; C leaves what is
-seen at the rate k3. Its parameters are the height, the rates and populations that B depends on, and
-the onset; behind `B, gaussIRF` also the width of the instrument. The text says everything.
+seen at the rate k3. `A + B -> C = k4` is a step of two states, k4 a b times in a unit of time. Its
+parameters are the height, the rates and populations that B depends on, and the onset; behind
+`B, gaussIRF` also the width of the instrument. The text says everything.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from pyspec._library import CONSTANTS, OPS, Guard, OpDef
 from pyspec.errors import ModelError
 from pyspec.formula.parser import CONSTANTS as NUMBERS
 from pyspec.formula.parser import FUNCTIONS
-from pyspec.functions.kinetics import populations
+from pyspec.functions.kinetics import populations, reacting
 
 Array = npt.NDArray[np.float64]
 
@@ -31,8 +32,12 @@ Array = npt.NDArray[np.float64]
 HEIGHT, ONSET, WIDTH, ALL = "A", "t0", "SD", "spectra"
 _TAKEN = {ONSET: "is the onset", WIDTH: "is the width of the instrument", ALL: "is all spectra"}
 
-#: States that a scheme may have, and parameters of one law.
+#: States and steps that a scheme may have, and parameters of one law.
 MOST_STATES, MOST_PARAMS = int(CONSTANTS["SCHEME_STATES"]), int(CONSTANTS["MAX_PARAMS"])
+MOST_STEPS = int(CONSTANTS["SCHEME_STEPS"])
+
+#: What stands between two states on one side of a step.
+AND = " + "
 
 #: How the text of a state begins.
 KINETICS = "kinetics "
@@ -46,8 +51,9 @@ _NUMBER = re.compile(r"[0-9.][0-9.e+-]*")
 
 @dataclass(frozen=True)
 class Scheme:
-    """States and steps. `steps` are (from, to, rate); to "" is out of sight. `start` holds the
-    population of states at the onset, a number or the name of a parameter; of others it is 0."""
+    """States and steps. `steps` are (from, to, rate); to "" is out of sight, and either may be two
+    states, "A + B". `start` holds the population of states at the onset, a number or the name of a
+    parameter; of others it is 0."""
 
     name: str
     steps: tuple[tuple[str, str, str], ...]
@@ -56,8 +62,13 @@ class Scheme:
     @property
     def states(self) -> tuple[str, ...]:
         """All states, in the order in which they are named."""
-        named = [state for begin, end, _ in self.steps for state in (begin, end) if state]
+        named = [one for begin, end, _ in self.steps for one in (*sides(begin), *sides(end))]
         return tuple(dict.fromkeys([*(state for state, _ in self.start), *named]))
+
+    @property
+    def has_pairs(self) -> bool:
+        """Whether two states stand on one side of a step: the rate equations have no matrix."""
+        return any(AND in begin or AND in end for begin, end, _ in self.steps)
 
     @property
     def rates(self) -> tuple[str, ...]:
@@ -81,8 +92,8 @@ class Scheme:
         return f"kinetics {self.name}({state}{', gaussIRF' if under else ''}): {self.body}"
 
     def before(self, state: str) -> tuple[str, ...]:
-        """The states that become `state`, and itself, in an order in which steps lead forward or
-        stay in a block (see :meth:`blocks`)."""
+        """The states that `state` depends on, and itself, in an order in which steps lead forward
+        or stay in a block (see :meth:`blocks`)."""
         reach = self._reach()
         own = [one for one in self.states if state in reach[one]]
         # A state that reaches more comes first; those of a block reach the same.
@@ -106,14 +117,19 @@ class Scheme:
         return other in reach[one] and one in reach[other]
 
     def _reach(self) -> dict[str, set[str]]:
-        """What each state becomes, itself included."""
+        """What each state becomes, or meets in a step of two, itself included."""
         reach = {state: {state} for state in self.states}
+        ways = [
+            (one, other)
+            for begin, end, _ in self.steps
+            for one in sides(begin)
+            for other in (*sides(begin), *sides(end))
+        ]
         for _ in self.states:
-            for begin, end, _ in self.steps:
-                if end:
-                    for state in self.states:
-                        if begin in reach[state]:
-                            reach[state] |= reach[end]
+            for begin, end in ways:
+                for state in self.states:
+                    if begin in reach[state]:
+                        reach[state] |= reach[end]
         return reach
 
     def has_circle(self, state: str) -> bool:
@@ -125,8 +141,17 @@ class Scheme:
                 return True
         return False
 
+    def populated(self) -> set[str]:
+        """The states that are ever populated, whatever the rates are."""
+        found = {state for state, _ in self.start}
+        for _ in self.steps:
+            for begin, end, _ in self.steps:
+                if found.issuperset(sides(begin)):
+                    found.update(sides(end))
+        return found
+
     def matrix(self, rates: Mapping[str, Any]) -> Array:
-        """The rate matrix K[to, from] of all states: dc/dt = K c."""
+        """The rate matrix K[to, from] of all states: dc/dt = K c. For schemes without pairs."""
         place = {state: k for k, state in enumerate(self.states)}
         found = np.zeros((len(place), len(place)))
         for begin, end, rate in self.steps:
@@ -135,10 +160,23 @@ class Scheme:
                 found[place[end], place[begin]] += rates[rate]
         return found
 
+    def moves(self, rates: Mapping[str, Any]) -> list[tuple[list[int], list[int], float]]:
+        """The steps as places of their states, from and to, with the rate."""
+        place = {state: k for k, state in enumerate(self.states)}
+        return [
+            ([place[one] for one in sides(begin)], [place[one] for one in sides(end)], rates[rate])
+            for begin, end, rate in self.steps
+        ]
+
     def populations(self, values: Mapping[str, Any]) -> Array:
         """The populations of all states at the onset."""
         given = dict(self.start)
         return np.array([_value(given.get(state, "0"), values) for state in self.states])
+
+
+def sides(text: str) -> tuple[str, ...]:
+    """The states on one side of a step: none, one or two."""
+    return tuple(text.split(AND)) if text else ()
 
 
 def _value(text: str, values: Mapping[str, Any]) -> float:
@@ -166,8 +204,18 @@ class State:
 
     def __call__(self, x: Any, *params: Any) -> Any:
         """The height times the population, in NumPy: ``f(t, A, rates..., t0[, SD])``."""
-        found = populations(*self.parts(x, params), params[-1] if self.under else None)
+        width = params[-1] if self.under else None
+        if self.scheme.has_pairs:
+            return params[0] * self._reacting(x, params, width)
+        found = populations(*self.parts(x, params), width)
         return params[0] * self.chosen(found)
+
+    def _reacting(self, x: Any, params: Sequence[Any], width: float | None) -> Array:
+        values = dict(zip(self.params, params, strict=True))
+        rates = dict.fromkeys(self.scheme.parameters, 0.0) | values
+        u = np.asarray(x, np.float64) - values[ONSET]
+        found = reacting(u, self.scheme.moves(rates), self.scheme.populations(rates), width)
+        return np.asarray(found[..., self.scheme.states.index(self.state)])
 
     def parts(self, x: Any, params: Sequence[Any]) -> tuple[Array, Array, Array]:
         """Times after the onset, rate matrix and start of the states that lead to this one."""
@@ -189,9 +237,9 @@ class State:
         place = {state: k for k, state in enumerate(states)}
         param = {name: k for k, name in enumerate(self.params)}
         steps = [
-            (place[a], place.get(b, -1), param[rate])
-            for a, b, rate in self.scheme.steps
-            if a in place
+            (_side_word(begin, place), _side_word(end, place), param[rate])
+            for begin, end, rate in self.scheme.steps
+            if place.keys() >= set(sides(begin))
         ]
         starts = []
         for state, value in self.scheme.start:
@@ -207,6 +255,13 @@ class State:
         ]  # fmt: skip
         flat = [word for one in (*steps, *starts) for word in one]
         return np.array([*head, *flat, *blocks], np.int64)
+
+
+def _side_word(side: str, place: Mapping[str, int]) -> int:
+    """How a program says the states on a side of a step: none or all that nothing depends on is -1,
+    and a second one stands above the first, see csrc/scheme.h."""
+    known = [place[state] for state in sides(side) if state in place]
+    return known[0] + MOST_STATES * (1 + known[1]) if len(known) == 2 else (known or [-1])[0]
 
 
 @lru_cache(maxsize=1024)
@@ -230,7 +285,7 @@ def define_state(text: str) -> OpDef:
     if state not in scheme.states:
         raise ModelError(f"{name}: there is no state {state!r}")
     own = set(scheme.before(state))
-    needed = {rate for begin, _, rate in scheme.steps if begin in own}
+    needed = {rate for begin, _, rate in scheme.steps if own.issuperset(sides(begin))}
     begins = {value for one, value in scheme.start if one in own}
     inner = [one for one in scheme.parameters if one in needed | begins]
     params = (HEIGHT, *inner, ONSET, *([WIDTH] if under else []))
@@ -285,23 +340,40 @@ def check_scheme(scheme: Scheme, place: str) -> None:
         raise ModelError(f"{place}: 'A' is the height of a law; choose another name for the rate")
     if len(scheme.states) > MOST_STATES:
         raise ModelError(f"{place}: has {len(scheme.states)} states; {MOST_STATES} is the most")
-    pairs = [(begin, end) for begin, end, _ in scheme.steps]
-    for begin, end in pairs:
-        if begin == end:
-            raise ModelError(f"{place}: the step {begin} -> {end} leads nowhere; remove it")
-        if pairs.count((begin, end)) > 1:
-            what = f"{begin} -> {end}" if end else begin
-            raise ModelError(f"{place}: the step {what} is given twice; remove one")
-    named = {state for pair in pairs for state in pair}
+    if len(scheme.steps) > MOST_STEPS:
+        raise ModelError(f"{place}: has {len(scheme.steps)} steps; {MOST_STEPS} is the most")
+    _check_steps(scheme, place)
+    named = {state for begin, end, _ in scheme.steps for state in (*sides(begin), *sides(end))}
     for state, _ in scheme.start:
         if state not in named:
             raise ModelError(f"{place}: start names {state!r}, which no step does")
-    begun = {state for state, _ in scheme.start}
+    populated = scheme.populated()
     for state in scheme.states:
-        if not begun & set(scheme.before(state)):
+        if state not in populated:
             raise ModelError(
                 f"{place}: {state} is never populated; let a step lead there, or name it in start"
             )
+
+
+def _check_steps(scheme: Scheme, place: str) -> None:
+    known = set[tuple[tuple[str, ...], tuple[str, ...]]]()
+    for begin, end, _ in scheme.steps:
+        step = f"{begin} -> {end}" if end else begin
+        both = tuple(sorted(sides(begin))), tuple(sorted(sides(end)))
+        if len(both[0]) > 2 or len(both[1]) > 2:
+            raise ModelError(
+                f"{place}: the step {step} has three states on a side; write it as steps of two"
+            )
+        if both[0] == both[1]:
+            raise ModelError(f"{place}: the step {step} leads nowhere; remove it")
+        if len(both[0]) == 1 and both[0][0] in both[1]:
+            raise ModelError(
+                f"{place}: the step {step} keeps {begin} and adds to it without end; name what "
+                f"{begin} becomes"
+            )
+        if both in known:
+            raise ModelError(f"{place}: the step {step} is given twice; remove one")
+        known.add(both)
 
 
 def scheme_of(op: OpDef) -> Scheme | None:

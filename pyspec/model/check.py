@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from pyspec._library import OPS
 from pyspec.errors import ModelError
-from pyspec.formula import has_circle
+from pyspec.formula import has_circle, has_pairs
 from pyspec.functions.responses import CONTINUED, response
 from pyspec.model.fill import similar
 from pyspec.model.free import has_free_spectra, refuse_uses
@@ -244,7 +244,12 @@ def check_kernels(components: Sequence[Component]) -> None:
             reason = f"{after.op.name} in a sub-cycle has no exact response"
         elif after.op.params and response(after.op, irf.op) is None:
             reason = f"{after.op.name} has no exact response"
-            if has_circle(after.op):
+            if has_pairs(after.op):
+                reason = (
+                    f"{after.op.name} belongs to a scheme with steps of two states, and has no "
+                    "exact response to it"
+                )
+            elif has_circle(after.op):
                 reason = f"{after.op.name} is in a circle of steps, and has no exact response to it"
             remedy = f", or write {after.name} above it, where it stays as it is"
         if reason:

@@ -5,6 +5,7 @@ kinetics:
     S2 -> S1: k1                  # a step and the name of its rate
     S1 -> S0: k2
     S0: k3                        # a decay to what is not seen
+    S1 + S1 -> S1: k4             # two that meet, k4 times the population squared
     start: {S2: 1, S1: share}     # populations at the onset; without it the first state has 1
 model_name:
   cascade:
@@ -21,7 +22,7 @@ from collections.abc import Iterable, Sequence
 
 from pyspec.errors import ModelError
 from pyspec.formula import Scheme, State, op_of, scheme_of
-from pyspec.formula.scheme import ALL, HEIGHT, ONSET, check_name, check_scheme
+from pyspec.formula.scheme import ALL, AND, HEIGHT, ONSET, check_name, check_scheme
 from pyspec.model.fill import fill, similar
 from pyspec.model.free import check_free
 from pyspec.model.reader import Mapping, Node, Scalar, Source
@@ -70,11 +71,7 @@ def _scheme(name: str, node: Mapping, place: str) -> Scheme:
             raise ModelError(
                 f"{place}: {key.text!r} leads nowhere; a decay is written '{begin}: k'"
             )
-        if "+" in begin or "+" in end:
-            raise ModelError(
-                f"{place}: {key.text!r} is a step of second order; pyspec has steps of one state "
-                "alone, such as 'A -> B'"
-            )
+        begin, end = (_side(one, key.text, place) for one in (begin, end))
         rate = _word(value, place)
         if read_number(value) is not None:
             raise ModelError(
@@ -89,6 +86,17 @@ def _scheme(name: str, node: Mapping, place: str) -> Scheme:
     scheme = Scheme(name, tuple(steps), tuple(start or [(steps[0][0], "1")] if steps else []))
     check_scheme(scheme, place)
     return scheme
+
+
+def _side(text: str, step: str, place: str) -> str:
+    """The states on one side of a step, in the form that a scheme has."""
+    found = [one.strip() for one in text.split("+")] if text else []
+    if not all(found):
+        raise ModelError(
+            f"{place}: {step!r}: a state is missing beside '+'; a step of two is written "
+            "'A + B -> C'"
+        )
+    return AND.join(found)
 
 
 def _word(node: Node, place: str) -> str:

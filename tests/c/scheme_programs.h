@@ -52,11 +52,37 @@ static inline void rates_of(const program *p, const double *state, double *chang
     const int64_t *step = p->words + SCHEME_HEAD;
     memset(change, 0, MAX_STATES * sizeof *change);
     for (int64_t k = 0; k < p->words[5]; k++, step += 3) {
-        const double flow = p->params[step[2]] * state[step[0]];
-        change[step[0]] -= flow;
-        if (step[1] >= 0)
-            change[step[1]] += flow;
+        double moved = p->params[step[2]] * state[step[0] % MAX_STATES];
+        if (step[0] >= MAX_STATES)
+            moved *= state[step[0] / MAX_STATES - 1];
+        for (int side = 0; side < 2; side++) {
+            const double sign = side ? moved : -moved;
+            if (step[side] >= 0)
+                change[step[side] % MAX_STATES] += sign;
+            if (step[side] >= MAX_STATES)
+                change[step[side] / MAX_STATES - 1] += sign;
+        }
     }
+}
+
+/* The word of a side of a step on which two states stand. */
+static inline int64_t pair_of_states(int64_t a, int64_t b)
+{
+    return a + MAX_STATES * (1 + b);
+}
+
+/* S -> T + T, T + T -> S, T -> lost, T + S -> C, C + C -> C, C -> S: S from a parameter, C from 0.25. */
+static inline program pairs(int64_t target, int64_t under)
+{
+    const int64_t body[] = {0, pair_of_states(1, 1), 1, pair_of_states(1, 1), 0, 2, 1, -1, 3,
+                            pair_of_states(1, 0), 2, 3, pair_of_states(2, 2), 2, 2, 2, 0, 1,
+                            0, 4, 0, 2, -1, word_of(0.25), 3};
+    program p = {.params = {1.5, 2.0, 0.7, 0.3, 0.9, 0.125, 0.2}};
+    const int64_t n = (int64_t)(sizeof body / sizeof *body);
+    const int64_t head[SCHEME_HEAD] = {SCHEME_HEAD + n, 6 + under, 3, target, under, 6, 2, 1};
+    memcpy(p.words, head, sizeof head);
+    memcpy(p.words + SCHEME_HEAD, body, sizeof body);
+    return p;
 }
 
 /* Height times the population of the target at a time behind the onset, by Runge and Kutta. */

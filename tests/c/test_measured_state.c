@@ -60,7 +60,8 @@ static void test_checks(void)
     CHECK_INT(at, OWN);
 }
 
-/* With an instrument of its own and the parameters that this takes, and with a circle. */
+/* With an instrument of its own and the parameters that this takes, with a circle, and with steps of two
+ * states. */
 static void test_what_has_no_response(void)
 {
     const int64_t own[SCHEME_HEAD + 1] = {SCHEME_HEAD + 1, 3, 1, 0, 1, 0, 0, 1, 1};
@@ -76,6 +77,10 @@ static void test_what_has_no_response(void)
     const program ringed = behind(ring(2, 0, 0));
     CHECK(pyspec_scheme_is_sound(ringed.words + OWN, ringed.words[OWN], N_PARAMS, &at));
     CHECK(!pyspec_measured_is_sound(ringed.words, ringed.words[0], N_PARAMS, &at));
+    CHECK_INT(at, OWN);
+    const program meeting = behind(pairs(2, 0));
+    CHECK(pyspec_scheme_is_sound(meeting.words + OWN, meeting.words[OWN], N_PARAMS, &at));
+    CHECK(!pyspec_measured_is_sound(meeting.words, meeting.words[0], N_PARAMS, &at));
     CHECK_INT(at, OWN);
 }
 

@@ -5,6 +5,7 @@ import pytest
 
 from pyspec import load_model
 from pyspec.executor import make_executor
+from pyspec.fit.diagnose import explain_nonfinite
 from pyspec.model.load import load_time_model
 from pyspec.plan import can_lower_2d
 
@@ -13,6 +14,7 @@ LAWS = """
 kinetics:
   reversible: {A -> B: k1, B -> A: k2, B -> C: k3, C: k4}
   circle: {A -> B: k1, B -> C: k2, C -> A: k3, C: k4}
+  pairs: {A -> B + B: k1, B + B -> C: k2, B: k3, C + A -> A: k4}
 laws:
   gaussIRF: {SD: [0.2, True, 0.01, 2]}
   reversible:
@@ -29,8 +31,9 @@ sharp:
                A: [1, True], C: [3, True]}
 """
 LAWS += "".join(
-    f"{name}_circle:\n{irf}  circle: {{k1: [2, True], k2: [0.7, True], k3: [1.3, True], "
+    f"{name}_{scheme}:\n{irf}  {scheme}: {{k1: [2, True], k2: [0.7, True], k3: [1.3, True], "
     "k4: [0.05, True], t0: [0.13, False], A: [1, True], B: [-2, True], C: [3, True]}\n"
+    for scheme in ("circle", "pairs")
     for name, irf in (("laws", "  gaussIRF: {SD: [0.2, True]}\n"), ("sharp", ""))
 )
 PEAKS = LAWS.split("laws:", maxsplit=1)[0] + (
@@ -55,7 +58,9 @@ def _model(name: str):
     return model
 
 
-@pytest.mark.parametrize("name", ["laws", "sharp", "laws_circle", "sharp_circle"])
+@pytest.mark.parametrize(
+    "name", [name + scheme for name in ("laws", "sharp") for scheme in ("", "_circle", "_pairs")]
+)
 def test_executors_agree_on_laws(name: str) -> None:
     model = _model(name)
     found = {b: model.evaluate(b) for b in ("compiled", "interpreted", "tree")}
@@ -64,7 +69,7 @@ def test_executors_agree_on_laws(name: str) -> None:
         np.testing.assert_allclose(found[other], found["compiled"], rtol=0, atol=1e-11 * size)
 
 
-@pytest.mark.parametrize("scheme", ["reversible", "circle"])
+@pytest.mark.parametrize("scheme", ["reversible", "circle", "pairs"])
 def test_executors_agree_on_a_peak_that_follows_a_state(scheme: str) -> None:
     model = load_model(PEAKS.replace("  reversible: {k1", f"  {scheme}: {{k1"), "two")
     model.set_axes(energy=np.linspace(80, 90, 41), time=TIME)
@@ -73,7 +78,7 @@ def test_executors_agree_on_a_peak_that_follows_a_state(scheme: str) -> None:
         np.testing.assert_allclose(found[other], found["compiled"], rtol=0, atol=3e-11)
 
 
-@pytest.mark.parametrize("scheme", ["reversible", "circle"])
+@pytest.mark.parametrize("scheme", ["reversible", "circle", "pairs"])
 def test_derivatives_of_a_model_are_differences(scheme: str) -> None:
     model = load_model(PEAKS.replace("  reversible: {k1", f"  {scheme}: {{k1"), "two")
     model.set_axes(energy=np.linspace(80, 90, 11), time=TIME)
@@ -115,3 +120,21 @@ def test_the_graph_prints_and_parses() -> None:
     graph = build_graph(model)
     assert parse_graph(print_graph(graph)).fingerprint == graph.fingerprint
     assert can_lower_2d(graph)
+
+
+def test_populations_that_cannot_be_followed_are_named() -> None:
+    """Three states that eat each other oscillate for ever."""
+    text = """
+kinetics:
+  chase: {A + B -> A + A: k1, B + C -> B + B: k1, C + A -> C + C: k1,
+          start: {A: 1, B: 0.3, C: 0.2}}
+law:
+  chase: {k1: [1, True], t0: [0, False], A: [1, True]}
+"""
+    model = load_time_model(text, "law")
+    model.set_axes(time=np.array([-1.0, 0.0, 3.0, 1e6, 1e7]))
+    for backend in ("compiled", "interpreted", "tree"):
+        np.testing.assert_array_equal(np.isnan(model.evaluate(backend)), [0, 0, 0, 1, 1])
+    said = explain_nonfinite(model, model.theta())
+    assert "cannot be followed to time 1e+06" in said
+    assert "steps of two states in chase" in said

@@ -5,7 +5,7 @@ import pytest
 
 from pyspec import load_dynamics, load_model
 from pyspec.errors import ModelError
-from pyspec.formula import State, op_of
+from pyspec.formula import Scheme, State, op_of
 from pyspec.model.load import load_time_model
 
 SECTION = """
@@ -102,12 +102,40 @@ def test_a_circle_loads_and_its_text_loads_again() -> None:
     assert load_model(model.to_yaml()).to_yaml() == model.to_yaml()
 
 
+def test_steps_of_two_states_load_and_their_text_loads_again() -> None:
+    steps = "S0 + S0 -> S0: k3\n    S1+S0 -> S2 + S3: k4\n    S3: k5"
+    more = "k4: [1, True]\n    k5: [2, True]\n    t0: [0.1, True]"
+    model = load_model(FREE.replace("S0: k3", steps).replace("t0: [0.1, True]", more))
+    names = [component.name for component in model.components[1:]]
+    assert names == [f"cascade_S{k}" for k in (2, 1, 0, 3)]
+    assert model.components[1].op.params == ("A", "k1", "k2", "k3", "k4", "t0")
+    assert model.components[4].op.params == ("A", "k1", "k2", "k3", "k4", "k5", "t0")
+    text = model.to_yaml()
+    assert "    S1 + S0 -> S2 + S3: k4\n" in text
+    assert load_model(text).to_yaml() == text
+    own = model.components[1].op.own
+    assert isinstance(own, State)
+    assert op_of(own.text) is model.components[1].op
+
+
+def test_what_is_populated_only_together_with_another() -> None:
+    """D where both A and C are there; the population of A, and so of B, depends on C."""
+    scheme = Scheme("x", (("A", "B", "k1"), ("A + C", "D", "k2")), (("A", "1"),))
+    assert scheme.populated() == {"A", "B"}
+    assert scheme.before("B") == ("A", "C", "B")
+
+
 @pytest.mark.parametrize(
     ("old", "new", "words"),
     [
         ("S0: k3", "S0: 0.1", "the rate of 'S0' is 0.1; name it"),
         ("S0: k3", "S0 -> : k3", "leads nowhere"),
-        ("S0: k3", "S0 + S0 -> S3: k3", "is a step of second order"),
+        ("S0: k3", "S0 + S1 + S2: k3", "has three states on a side; write it as steps of two"),
+        ("S0: k3", "S0 + -> S1: k3", "a state is missing beside"),
+        ("S0: k3", "S0 + S1 -> S1 + S0: k3", "S0 \\+ S1 -> S1 \\+ S0 leads nowhere; remove it"),
+        ("S0: k3", "S0 -> S0 + S1: k3", "keeps S0 and adds to it without end; name what S0"),
+        ("S0: k3", "S0 + S1: k3\n    S1 + S0: k4", "the step S1 \\+ S0 is given twice"),
+        ("S0: k3", "S0 + S4 -> S5: k3", "S4 is never populated; let a step lead there"),
         ("cascade:\n    S2", "bad_name:\n    S2", "cannot name a scheme"),
         ("kinetics:\n  cascade:", "kinetics: 3\nx:\n  cascade:", "holds schemes by name"),
         ("k1: [2, True, 0.01, 100]", "k4: [2, True]", "has no 'k4'"),
@@ -162,6 +190,14 @@ def chain(n: int, body: str = "") -> str:
 @pytest.mark.parametrize(
     ("text", "words"),
     [
+        (
+            "kinetics c(A): "
+            + "; ".join(f"S{a} + S{b} -> A = k" for a in range(7) for b in range(7))
+            + "; "
+            + "; ".join(f"S{a} + S{b} -> S{a} = k" for a in range(7) for b in range(7) if a != b)
+            + "".join(f"; start S{a} = 1" for a in range(7)),
+            "c: has 91 steps; 64 is the most",
+        ),
         ("kinetics cascade", "cannot read the kinetic scheme 'kinetics cascade'"),
         ("kinetics c(Z): A = k1; start A = 1", "c: there is no state 'Z'"),
         (chain(9, "S0 = d"), "c: has 9 states; 8 is the most"),

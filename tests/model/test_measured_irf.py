@@ -236,6 +236,10 @@ def test_states_of_schemes_are_seen_but_for_circles() -> None:
     )
     with pytest.raises(ModelError, match="ring_A is in a circle of steps, and has no exact resp"):
         load_time_model(text, "x")
+    with pytest.raises(
+        ModelError, match="ring_A belongs to a scheme with steps of two states, and"
+    ):
+        load_time_model(text.replace("C -> A: k1", "C + C -> A: k1"), "x")
     model = load_time_model(text.replace("C -> A: k1", "C: k1"), "x")
     assert load_time_model(model.to_yaml(), "x").to_yaml() == model.to_yaml()
 

@@ -122,6 +122,11 @@ class Kinetics:
         return self._associated("EAS", self._evolution)
 
     def _associated(self, kind: str, weights: Weights) -> Associated:
+        if self.scheme.has_pairs:
+            raise FitError(
+                f"{kind}: a scheme with steps of two states has no decays: its populations are no "
+                "sum of exponentials; the spectra of the states are there: sas()"
+            )
         _refuse_oscillations(np.linalg.eigvals(self.scheme.matrix(self.values)), kind)
         rates, now = self._rates(self.values), weights(self.values)
         _refuse_equal(rates, kind)
