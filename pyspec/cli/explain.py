@@ -82,6 +82,9 @@ def _components(model: Model) -> str:
         shown = op.formula
         if component in gaussians and len(gaussians) > 1:
             shown += f";  share = {share_text(gaussians, gaussians.index(component))}"
+        if op.external:
+            why = "a registered function" if op.own is None else "it sums over the energies"
+            shown += f";  runs in NumPy: {why}"
         if op.spectrum_fed:
             below = [other.name for other in model.components[index + 1 :]]
             reads = " + ".join(below) if below else "nothing: no component stands below it"

@@ -194,7 +194,7 @@ class CompiledExecutor(PlanExecutor):
         """
         if not (self.capabilities.in_c or known_only):
             raise PlanError(
-                f"{self.plan.name}: the registered function {self.plan.external_names[0]!r} has no "
+                f"{self.plan.name}: {self.plan.in_python} has no "
                 "known derivative; use finite differences"
             )
         self.return_frame(self.take_frame(slopes=True))

@@ -42,9 +42,10 @@ class InterpretedExecutor(ValuesOnly, PlanExecutor):
         super().__init__(plan, measurement)
         window = self.window
         ops = [plan.op(kind) for kind in plan.op_kinds if kind != ADD_SLOT]
-        # A spectrum-fed op needs every energy above the window, some those below it too.
-        first = 0 if any(op.row_fed for op in ops) else window.x_begin
-        last = None if any(op.spectrum_fed for op in ops) else window.x_end
+        # A spectrum-fed op needs every energy above the window, some those below it too, as do
+        # functions in Python, which may sum over all energies.
+        first = 0 if any(op.row_fed or op.external for op in ops) else window.x_begin
+        last = None if any(op.spectrum_fed or op.external for op in ops) else window.x_end
         self._energy = plan.energy[first:last]
         self._first = window.x_begin - first
         self._data: Array | None = None

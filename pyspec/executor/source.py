@@ -34,7 +34,7 @@ class SourceExecutor(CompiledExecutor):
         name = plan.name or "the model"
         if plan.external_names:
             raise PlanError(
-                f"{name}: the registered function {plan.external_names[0]!r} needs Python for "
+                f"{name}: {plan.in_python} needs Python for "
                 "every row, which data by reference do not allow; write it as a formula, in a "
                 "section functions: of the model file"
             )

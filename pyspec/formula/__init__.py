@@ -9,6 +9,7 @@ from pyspec.formula.definition import (
     free_names,
     op_of,
     rows,
+    sums_over_energies,
     write,
 )
 from pyspec.formula.formula import Formula, parse
@@ -60,6 +61,7 @@ __all__ = [
     "rows",
     "run_rpn",
     "scheme_of",
+    "sums_over_energies",
     "width_of",
     "write",
 ]

@@ -30,16 +30,17 @@ from pyspec.formula.kernel import (
     AXIS,
     KERNEL,
     NAMES,
-    PARTS,
-    SIDES,
+    check_parts,
     kernel_jumps,
     kernel_words,
     mass,
     reaches,
 )
 from pyspec.formula.measured import INSTRUMENT, MEASURED, MEASURED_IRF, define_measured
+from pyspec.formula.nodes import has_sums
 from pyspec.formula.parser import CONSTANTS, FUNCTIONS
 from pyspec.formula.scheme import KINETICS, define_state
+from pyspec.formula.sums import check_sums, used_names
 from pyspec.formula.traits import Traits, find_traits
 from pyspec.formula.values import Values
 
@@ -54,6 +55,9 @@ DOMAINS = {
 #: Functions by formula that every model of this process may name: those of
 #: :func:`pyspec.function`. A model keeps the text, so that one made before is what it was.
 FORMULAS: dict[str, OpDef] = {}
+
+#: The number of a function that Python runs.
+EXTERNAL_OP = -1
 
 #: The longest formula, in characters, its helper lines included.
 MAX_LENGTH = 8000
@@ -91,6 +95,11 @@ class Definition:
     def axis(self) -> str:
         """What the formula calls the abscissa."""
         return DOMAINS[self.domain][2]
+
+    @cached_property
+    def sums(self) -> bool:
+        """Whether it sums over the energies, so that NumPy has to run it."""
+        return any(has_sums(one.root) for one in (self.value, *(line for _, line in self.lines)))
 
     def __call__(self, x: Any, *params: Any) -> Any:
         """The value at x, in NumPy: numbers, or arrays that broadcast."""
@@ -178,7 +187,7 @@ def free_names(
     """The names in a formula and its lines that are neither the axis nor a line, in the order of
     their first use: its parameters. Raises :class:`ModelError` where one cannot be read."""
     texts = [*(text for _, text in lines), formula]
-    used = [name for text in texts for name in parse(" ".join(text.split()), where).names]
+    used = [name for text in texts for name in parse(" ".join(text.split()), where, True).names]
     own = {axis, *(name for name, _ in lines)}
     return tuple(dict.fromkeys(name for name in used if name not in own))
 
@@ -218,7 +227,7 @@ def define(text: str, where: str = "") -> OpDef:
         raise ModelError(f"{start}parameters of a formula have no default; remove '='")
     own = _parse(text, match, params, where)
     kind, axis, _ = DOMAINS[domain]
-    traits = own.traits
+    traits = Traits((), (), ()) if own.sums else own.traits
     if domain == KERNEL and traits.linear:
         heights = " and ".join(traits.linear)
         raise ModelError(
@@ -227,7 +236,7 @@ def define(text: str, where: str = "") -> OpDef:
             "shares such as a and 1 - a"
         )
     return OpDef(
-        index=LIBRARY["OP_FORMULA"],
+        index=EXTERNAL_OP if own.sums else LIBRARY["OP_FORMULA"],
         name=name,
         kind=kind,
         domain=axis,
@@ -272,6 +281,11 @@ def op_of(function: str | None) -> OpDef:
     return op
 
 
+def sums_over_energies(op: OpDef) -> bool:
+    """Whether a function is a formula with a sum over the energies."""
+    return isinstance(op.own, Definition) and op.own.sums
+
+
 def _check_name(name: str, start: str) -> None:
     if name in OPS and not OPS[name].external:
         raise ModelError(f"{start}{name!r} is a function of pyspec; choose another name")
@@ -299,14 +313,15 @@ def _parse(text: str, match: re.Match[str], params: tuple[str, ...], where: str)
         line = _LINE.fullmatch(helper)
         if line is None:
             raise ModelError(f"{start}cannot read the line {helper.strip()!r}; write 'u = formula'")
-        formula = parse(line["text"].strip(), f"{where}: {line['name']}" if where else "")
+        place = f"{where}: {line['name']}" if where else ""
+        formula = parse(line["text"].strip(), place, domain == "energy")
         _check_names(formula, known, domain, start)
         if domain == KERNEL and line["name"] in NAMES:
             parts.append((line["name"], formula))
             continue
         _claim(line["name"], "a line", known, start)
         lines.append((line["name"], formula))
-    value = parse(last.strip(), where)
+    value = parse(last.strip(), where, domain == "energy")
     _check_names(value, known, domain, start)
     own = Definition(
         text,
@@ -320,34 +335,17 @@ def _parse(text: str, match: re.Match[str], params: tuple[str, ...], where: str)
         tuple(parts),
     )
     if parts:
-        _check_parts(own, start)
-    used = own.values[0].reachable([own.values[1]])
-    unused = [one for one in params if own.values[0].input(one) not in used]
+        check_parts(own, start)
+    used = used_names(own)
+    if own.sums:
+        check_sums(own, start)
+    unused = [one for one in params if one not in used]
     if unused:
         raise ModelError(
             f"{start}the formula of {name} does not depend on its parameter {unused[0]!r}; remove "
             "it from the parameters, or use it"
         )
     return own
-
-
-def _check_parts(own: Definition, start: str) -> None:
-    """What a kernel declares is said once for each side, and its reach has no time difference."""
-    names = [name for name, _ in own.parts]
-    for part in PARTS:
-        given = [name for name in names if name.startswith(part)]
-        sides = [f"{part}_{side}" for side in SIDES]
-        if given not in ([], [part]) and sorted(given) != sorted(sides):
-            raise ModelError(
-                f"{start}write {part} for both sides of {own.name}, or {sides[0]} and {sides[1]}"
-            )
-    for name, formula in own.parts:
-        values, known = own.table()
-        used = values.reachable([values.lower(formula.root, known)])
-        if name.startswith("reach") and values.input(own.axis) in used:
-            raise ModelError(
-                f"{start}{name} says how far {own.name} extends; it cannot depend on {own.axis!r}"
-            )
 
 
 def _claim(name: str, what: str, known: dict[str, str], start: str) -> None:

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from pyspec._library import RPN
 from pyspec.errors import ModelError, suggest
-from pyspec.formula.nodes import Apply, Name, Node, Number, postorder
+from pyspec.formula.nodes import Apply, Name, Node, Number, has_sums, postorder
 from pyspec.formula.parser import parse_text
 from pyspec.formula.rules import SLOPES, UFUNCS, chain_product, prepared
 
@@ -127,7 +127,7 @@ class Formula:
         return self.text
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return parse, (self.text,)
+        return parse, (self.text, "", has_sums(self.root))
 
     def __copy__(self) -> Formula:
         return self
@@ -136,13 +136,13 @@ class Formula:
         return self
 
 
-def parse(text: str, where: str = "") -> Formula:
+def parse(text: str, where: str = "", sums: bool = False) -> Formula:
     """Reads a formula: numbers, names, ``+ - * / **``, a sign, parentheses, and calls of the
-    functions of the RPN table.
+    functions of the RPN table; with `sums` also those over all points of an axis.
 
     Raises :class:`ModelError`, starting with `where`, with a caret under the fault.
     """
-    return Formula(text, parse_text(text, where))
+    return Formula(text, parse_text(text, where, sums))
 
 
 class _Value(NamedTuple):

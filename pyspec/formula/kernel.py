@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pyspec._library import CONSTANTS, Guard
+from pyspec.errors import ModelError
 from pyspec.formula.formula import Formula
 from pyspec.formula.rules import UFUNCS
 from pyspec.formula.values import COMPARISONS, Values
@@ -65,6 +66,8 @@ class Kernel(Protocol):
     @property
     def kernel_jumps(self) -> tuple[tuple[str, str], ...]: ...
 
+    def table(self) -> tuple[Values, dict[str, int]]: ...
+
     def program(self, formula: Formula) -> npt.NDArray[np.int64]: ...
 
     def evaluate(self, formula: Formula, x: Any, params: Sequence[Any]) -> Any: ...
@@ -112,6 +115,25 @@ def mass(own: Kernel, side: int, away: Array, params: Sequence[float]) -> Array:
     sign = 1.0 if side == 0 else -1.0
     with np.errstate(all="ignore"):
         return beyond(lambda d: own(sign * d, *params), away, reaches(own, params)[side])
+
+
+def check_parts(own: Kernel, start: str) -> None:
+    """What a kernel declares is said once for each side, and its reach has no time difference."""
+    names = [name for name, _ in own.parts]
+    for part in PARTS:
+        given = [name for name in names if name.startswith(part)]
+        sides = [f"{part}_{side}" for side in SIDES]
+        if given not in ([], [part]) and sorted(given) != sorted(sides):
+            raise ModelError(
+                f"{start}write {part} for both sides of {own.name}, or {sides[0]} and {sides[1]}"
+            )
+    for name, formula in own.parts:
+        values, known = own.table()
+        used = values.reachable([values.lower(formula.root, known)])
+        if name.startswith("reach") and values.input(own.axis) in used:
+            raise ModelError(
+                f"{start}{name} says how far {own.name} extends; it cannot depend on {own.axis!r}"
+            )
 
 
 # ---- jumps -----------------------------------------------------------------------------------

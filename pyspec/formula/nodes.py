@@ -34,6 +34,15 @@ class Apply:
 
 Node: TypeAlias = Number | Name | Apply
 
+#: Functions of all points of an axis, with their instructions: they have no row in the RPN table.
+SUMS = {"cumsum": "CUMSUM", "sum": "SUM"}
+
+
+def has_sums(node: Node) -> bool:
+    """Whether a sum over an axis occurs in a tree."""
+    used = {one.instruction for one in postorder(node) if isinstance(one, Apply)}
+    return not used.isdisjoint(SUMS.values())
+
 
 def postorder(node: Node) -> Iterator[Node]:
     """Operands before what they are applied to, from left to right."""

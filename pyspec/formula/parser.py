@@ -17,7 +17,7 @@ from math import e, isfinite, pi
 
 from pyspec._library import RPN, RpnDef
 from pyspec.errors import ModelError, suggest
-from pyspec.formula.nodes import Apply, Name, Node, Number
+from pyspec.formula.nodes import SUMS, Apply, Name, Node, Number
 
 #: How tightly a left-associative operator binds.
 PRECEDENCE = {
@@ -84,12 +84,15 @@ class Token:
     position: int
 
 
-def parse_text(text: object, where: str = "") -> Node:
-    """The syntax tree of `text`. Raises :class:`ModelError` with a caret under the fault."""
+def parse_text(text: object, where: str = "", sums: bool = False) -> Node:
+    """The syntax tree of `text`; `sums` allows those over all points of an axis.
+
+    Raises :class:`ModelError` with a caret under the fault.
+    """
     if not isinstance(text, str):
         start = f"{where}: " if where else ""
         raise ModelError(f"{start}an expression is text, not {type(text).__name__}; quote it")
-    return _Parser(text, where).parse()
+    return _Parser(text, where, sums).parse()
 
 
 #: Errors show so many characters of an expression at most.
@@ -97,8 +100,9 @@ MOST_SHOWN = 160
 
 
 class _Parser:
-    def __init__(self, text: str, where: str) -> None:
+    def __init__(self, text: str, where: str, sums: bool) -> None:
         self.text = text
+        self.sums = sums
         self.where = where
         self.tokens = self._tokens()
         self.index = 0
@@ -267,6 +271,8 @@ class _Parser:
             if token.text in CONSTANTS:
                 return Number(CONSTANTS[token.text], token.position)
             return Name(token.text, token.position)
+        if token.text in SUMS:
+            return self._sum_over_axis(token)
         if row is None:
             names = dict.fromkeys(row.symbol for row in FUNCTIONS.values() if row.symbol != "**")
             known = f"there are {', '.join(names)}"
@@ -276,6 +282,19 @@ class _Parser:
                 f"{token.text!r} is not a known function; {known}{hint}. "
                 "A product is written with *",
             )
+        return self._applied(token, row.name, row.arity)
+
+    def _sum_over_axis(self, token: Token) -> Node:
+        if not self.sums:
+            raise self.error(
+                token.position,
+                f"{token.text} runs over all energies, which only a function of energy in a "
+                "section functions: sees; write the terms with +",
+            )
+        return self._applied(token, SUMS[token.text], 1)
+
+    def _applied(self, token: Token, instruction: str, arity: int) -> Node:
+        """A function on the operands that follow."""
         opening = self.take()
         operands: list[Node] = []
         if self.token.text != ")":
@@ -284,13 +303,13 @@ class _Parser:
                 self.take()
                 operands.append(self.sum(0))
         self._close(opening)
-        if len(operands) != row.arity:
+        if len(operands) != arity:
             raise self.error(
                 token.position,
-                f"{token.text} takes {row.arity} argument(s), not {len(operands)}; write "
-                f"{token.text}({', '.join('abc'[: row.arity])})",
+                f"{token.text} takes {arity} argument(s), not {len(operands)}; write "
+                f"{token.text}({', '.join('abc'[:arity])})",
             )
-        return Apply(row.name, tuple(operands), token.position)
+        return Apply(instruction, tuple(operands), token.position)
 
     def _close(self, opening: Token) -> None:
         if self.token.kind == "end":

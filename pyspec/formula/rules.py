@@ -76,6 +76,12 @@ _OTHERWISE: dict[str, Callable[..., Any]] = {
     "CHAIN": chain_product,
 }
 
+#: Sums over the last axis of an array, see :data:`pyspec.formula.nodes.SUMS`.
+_SUMS: dict[str, Callable[..., Any]] = {
+    "CUMSUM": lambda a: np.cumsum(a, axis=-1),
+    "SUM": lambda a: np.sum(a, axis=-1, keepdims=True),
+}
+
 UFUNCS: dict[str, Callable[..., Any]] = {
     row.name: _OTHERWISE.get(row.name) or getattr(np, row.symbol) for row in _ARITHMETIC
 }
@@ -94,7 +100,7 @@ def prepared(node: Node) -> Callable[[Mapping[str, Any]], Any]:
         return lambda env: value
     if isinstance(node, Name):
         return operator.itemgetter(node.name)
-    function = UFUNCS[node.instruction]
+    function = UFUNCS.get(node.instruction) or _SUMS[node.instruction]
     operands = [prepared(operand) for operand in node.operands]
     if len(operands) == 1:
         (only,) = operands

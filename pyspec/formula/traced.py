@@ -17,7 +17,7 @@ from pyspec.errors import ModelError
 from pyspec.formula import linearize
 from pyspec.formula.definition import DOMAINS, FORMULAS, Definition, define, write
 from pyspec.formula.forest import is_leaf
-from pyspec.formula.graph import Node, constant, placeholder
+from pyspec.formula.graph import Node, constant, cumsum, placeholder, total
 from pyspec.formula.linearize import AnyNode
 
 #: A value is written as a line of its own where its text would be nested deeper.
@@ -166,8 +166,7 @@ def formula_text(root: AnyNode, names: Mapping[AnyNode, str]) -> tuple[list[tupl
     """A node as a formula: helper lines, one for each value that is used twice, and the text of
     the result. `names` are those of the placeholders.
 
-    Raises :class:`ModelError` for nodes that formulas of C do not have: calls of functions by name
-    and sums along an axis.
+    Raises :class:`ModelError` for nodes that formulas do not have: calls of functions by name.
     """
     nodes = linearize.forest(root)
     used = Counter(operand for node in nodes for operand in set(node.operands))
@@ -207,12 +206,12 @@ def _text(
         return names[node], 0
     if isinstance(node, constant):
         return _number(node), 0
+    if isinstance(node, (cumsum, total)):
+        inner, depth = known[node.operands[0]]
+        return f"{'sum' if isinstance(node, total) else 'cumsum'}({inner})", 1 + depth
     row = RPN.get(node.instruction)
     if row is None or not row.symbol:
-        raise ModelError(
-            f"{node.label}: {type(node).__name__} has no formula that runs in C, which sees one "
-            "point at a time"
-        )
+        raise ModelError(f"{node.label}: {type(node).__name__} has no formula; write it as nodes")
     operands = [known[operand][0] for operand in node.operands]
     depth = 1 + max(known[operand][1] for operand in node.operands)
     if row.symbol.isidentifier():

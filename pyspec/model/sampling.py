@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pyspec.errors import DataError
+from pyspec.formula import sums_over_energies
 from pyspec.model.axes import check_axis
 from pyspec.model.tree import Component, Par
 
@@ -86,7 +87,7 @@ def terms(model: M, energy: npt.ArrayLike | None, time: npt.ArrayLike | None) ->
         assert new_time is not None
         along_time = _steps(model.time, new_time, f"{model.name}: a kernel", "time")
         base_time = model.time
-    fed = [component for component in model.components if component.op.spectrum_fed]
+    fed = [one for one in model.components if one.op.spectrum_fed or sums_over_energies(one.op)]
     if not fed or not _differ(model.energy, new_energy):
         return [Term(_on(model, new_energy, base_time), 1.0, None, along_time)]
     assert new_energy is not None

@@ -72,9 +72,11 @@ def _thetas(ids: tuple[int, ...] | list[int], depends: Mapping[int, Dependence])
 
 
 def _external(call: Call) -> Fault:
+    sums = call.op.own is not None
+    why = "which sums over the energies" if sums else "whose derivative is not known"
     return Fault(
         False,
-        f"Python computes {call.op.name}, whose derivative is not known",
+        f"Python computes {call.op.name}, {why}",
         "a function of `pyspec ops` has one",
     )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from pyspec.formula import find_op
@@ -31,16 +32,18 @@ SCHEDULED_KINDS = frozenset(
 
 @dataclass(frozen=True)
 class Lowering:
-    """The answer: true or false, with the reasons of a no."""
+    """The answer: true or false, with the reasons of a no. `notes` say what Python runs all the
+    same."""
 
     reasons: tuple[Violation, ...] = ()
+    notes: tuple[str, ...] = ()
 
     def __bool__(self) -> bool:
         return not self.reasons
 
     def __str__(self) -> str:
         if not self.reasons:
-            return "can be lowered"
+            return "; ".join(["can be lowered", *self.notes])
         return "cannot be lowered:\n  " + "\n  ".join(str(reason) for reason in self.reasons)
 
 
@@ -75,7 +78,16 @@ def _can_lower(graph: GraphIR, domains: tuple[DomainKind, ...]) -> Lowering:
                 )
             )
     reasons += [reason for node in graph.nodes for reason in _chain(graph, node)]
-    return Lowering(tuple(reasons))
+    return Lowering(tuple(reasons), tuple(_notes(graph)))
+
+
+def _notes(graph: GraphIR) -> Iterator[str]:
+    """The functions that Python runs, and why."""
+    for node in graph.of_kind(NodeKind.EXTERNAL):
+        op = find_op(node.function_name)
+        if op is not None:
+            why = "is a registered function" if op.own is None else "sums over the energies"
+            yield f"{node.name} runs in NumPy: {op.name} {why}"
 
 
 def _chain(graph: GraphIR, node: GraphNode) -> list[Violation]:

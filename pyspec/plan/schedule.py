@@ -143,15 +143,16 @@ class _Scheduler:
     def _code(self, op: OpDef) -> int:
         """The op code: the row of the table, behind these one for each formula, or from EXTERNAL
         down one for each registered function."""
-        if op.own is not None:
+        if op.own is not None and not op.external:
             if op.own.text not in self.formulas:
                 self.formulas.append(op.own.text)
             return len(OPS_BY_INDEX) + self.formulas.index(op.own.text)
         if not op.external:
             return op.index
-        if op.name not in self.external_names:
-            self.external_names.append(op.name)
-        return EXTERNAL - self.external_names.index(op.name)
+        name = op.name if op.own is None else op.own.text
+        if name not in self.external_names:
+            self.external_names.append(name)
+        return EXTERNAL - self.external_names.index(name)
 
     def _row_names(self) -> tuple[str, ...]:
         names = [node.name for node in self.rows[: self.samples]]

@@ -111,7 +111,7 @@ class ScheduledPlan:
     result_slot: int
     result_row: int  # trace row that is the result, -1: the spectrum is
     samples: int  # first trace row that belongs to a block
-    external_names: tuple[str, ...]  # registered functions that the plan calls
+    external_names: tuple[str, ...]  # functions in Python that the plan calls, formulas as texts
     formulas: tuple[
         str, ...
     ]  # definitions of functions by formula; their op codes follow the table
@@ -171,12 +171,24 @@ class ScheduledPlan:
         if code > EXTERNAL:
             return OPS_BY_INDEX[code]
         name = self.external_names[EXTERNAL - code]
+        if "(" in name:
+            return op_of(name)
         if name not in OPS:
             raise PlanError(
                 f"{self.name}: the function {name!r} is not registered in this process; call "
                 "register_function first"
             )
         return OPS[name]
+
+    @property
+    def in_python(self) -> str:
+        """How messages name the first function that Python runs; "" where there is none."""
+        if not self.external_names:
+            return ""
+        name = self.external_names[0]
+        if "(" in name:
+            return f"the formula {op_of(name).name!r}, which sums over the energies,"
+        return f"the registered function {name!r}"
 
     @property
     def n_aux(self) -> int:

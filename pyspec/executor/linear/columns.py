@@ -222,7 +222,7 @@ def is_direct(model: Model, component: Component) -> bool:
 
 def has_kernel_in_c(op: OpDef) -> bool:
     """Whether a function has a row of the op table, or a program; a callable has neither."""
-    return op.own is not None or (op.name in OPS and not OPS[op.name].external)
+    return not op.external and (op.own is not None or op.name in OPS)
 
 
 def rest_of(model: Model) -> list[Component]:
