@@ -251,9 +251,10 @@ def main() -> None:
     )
     parser.add_argument("--well-posed", type=int, default=1000, help="fits that must succeed")
     parser.add_argument("--method", default="native")
+    parser.add_argument("--linear", help="eliminate: linear parameters are solved for")
     parser.add_argument("--json", type=Path)
     arguments = parser.parse_args()
-    options = {"method": arguments.method}
+    options = {"method": arguments.method, "linear": arguments.linear}
     print_machine(machine())
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

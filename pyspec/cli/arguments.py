@@ -228,6 +228,8 @@ def _add_fit(commands: Any) -> None:
         "--method", help="native (the default), leastsq, nelder, … any method of lmfit"
     )
     _choose(method, *METHODS)
+    linear = fit.add_argument("--linear", help="eliminate: solve for heights, offsets, slopes")
+    _choose(linear, "eliminate")
     backend = fit.add_argument("--backend", help="compiled, interpreted, tree or compare")
     _choose(backend, *BACKENDS)
     fit.add_argument("--check", action="store_true", help="read everything, fit nothing")
@@ -304,6 +306,9 @@ def _add_explain(commands: Any) -> None:
     explain.add_argument("--plan", action="store_true", help="the compiled plan, node by node")
     explain.add_argument(
         "--jacobian", action="store_true", help="which derivatives are constant, which unknown"
+    )
+    explain.add_argument(
+        "--linear", action="store_true", help="which parameters a fit can eliminate, and why not"
     )
     explain.add_argument("--passes", action="store_true", help="what each pass does to the graph")
     explain.add_argument(

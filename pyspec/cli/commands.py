@@ -100,6 +100,7 @@ def _fit(given: Any) -> int:
     overrides = Overrides(
         output=given.output,
         method=given.method,
+        linear=given.linear,
         backend=given.backend,
         type=given.type,
         quiet=given.quiet,
@@ -145,6 +146,7 @@ def _explain(given: Any) -> int:
         graph=given.graph,
         plan=given.plan,
         jacobian=given.jacobian,
+        linear=given.linear,
         passes=given.passes,
         memory=given.memory,
         last=given.after,

@@ -17,8 +17,9 @@ from pyspec.executor import make_plan
 from pyspec.fit.table import text_table
 from pyspec.ir import GraphIR, build_graph, print_graph
 from pyspec.model import Component, Dynamics, Model
+from pyspec.model.free import free_parameters
 from pyspec.model.instruments import seen_by, share_text
-from pyspec.passes import FORMS, MARKS, classify_columns, run
+from pyspec.passes import FORMS, MARKS, classify_columns, linear_parameters, run
 from pyspec.plan import pack
 from pyspec.plot.graph import check_picture, save_picture
 
@@ -32,6 +33,7 @@ def explain(
     graph: bool,
     plan: bool,
     jacobian: bool,
+    linear: bool = False,
     passes: bool = False,
     memory: bool = False,
     last: str | None = None,
@@ -50,11 +52,24 @@ def explain(
         if part:
             print(f"{part}\n")
     print(_functions(model))
-    if picture is not None or graph or plan or jacobian or passes or memory or last is not None:
+    if (
+        picture is not None
+        or graph
+        or plan
+        or jacobian
+        or linear
+        or passes
+        or memory
+        or last is not None
+    ):
         give_axes(model)
         facts["graph"] = build_graph(model).as_dict()
     if jacobian:
         print(f"\n{jacobian_text(model)}")
+    if linear:
+        print(f"\n{linear_text(model)}")
+        found = linear_parameters(build_graph(model))
+        facts["linear"] = {"names": found.names, "against": found.against}
     if graph:
         print(f"\nGraph, on axes of a few points:\n\n{print_graph(build_graph(model))}")
     if passes or last is not None:
@@ -201,6 +216,26 @@ def jacobian_text(model: Model) -> str:
     return f"Jacobian, {len(columns)} columns\n" + "\n".join(
         [text_table(rows, "<<<<"), "", *legend]
     )
+
+
+def linear_text(model: Model) -> str:
+    """The free parameters that the model is linear in together, and what stands against others."""
+    free = list(free_parameters(model.parameters))
+    if free:
+        return (
+            f"Linear parameters: {', '.join(free)}, free along an axis, are solved for in every "
+            "fit; no others are"
+        )
+    found = linear_parameters(build_graph(model))
+    rows = [["parameter", "", "why not"]]
+    rows += [
+        [name, "linear" if name in found.names else "", found.against.get(name, "")]
+        for name in model.opt_param_names
+    ]
+    if len(rows) == 1:
+        return "Linear parameters: no parameter is free"
+    title = f"Linear parameters, {len(found.names)} of {len(rows) - 1}: a fit can eliminate them"
+    return f"{title} (linear='eliminate')\n{text_table(rows, '<<<')}"
 
 
 def passes_text(graph: GraphIR, without: Collection[str] = ()) -> str:

@@ -28,6 +28,7 @@ from pyspec.errors import DataError, PyspecError, suggest
 from pyspec.executor import backend_name
 from pyspec.fit import FitResult, SliceResults, canonical_method, fit_model, fit_slices
 from pyspec.fit.interrupts import Hold
+from pyspec.fit.solve.methods import checked_linear
 from pyspec.io import Dataset, save_fit, write_parameters, write_text
 from pyspec.io.parameters import plain_result, result_json
 from pyspec.model import Measurement
@@ -45,6 +46,7 @@ class Overrides:
 
     output: Path | None = None
     method: str | None = None
+    linear: str | None = None
     backend: str | None = None
     type: str | None = None
     quiet: bool = False
@@ -88,7 +90,11 @@ def run_fit(path: Path, given: Overrides, facts: Facts) -> int:
 
 def _override(job: Job, given: Overrides) -> None:
     """What the command line says, in place of the job's, refused before data are read."""
-    kinds: dict[str, Callable[[str], str]] = {"method": canonical_method, "backend": backend_name}
+    kinds: dict[str, Callable[[str], str]] = {
+        "method": canonical_method,
+        "backend": backend_name,
+        "linear": checked_linear,
+    }
     for name, check in kinds.items():
         value = getattr(given, name)
         if value is not None:

@@ -14,6 +14,7 @@ from pyspec.cli.fields import Fields, Limits, open_job
 from pyspec.executor import backend_name
 from pyspec.fit import canonical_method
 from pyspec.fit.options import StagedOptions, check_options
+from pyspec.fit.solve.methods import checked_linear
 from pyspec.io import READERS
 from pyspec.model.reader import Scalar
 from pyspec.plot import PlotConfig
@@ -284,6 +285,9 @@ def _option(inner: Fields, key: str) -> object:
         with inner.blame(key):
             check_options("fit", {key: value})
     hint = hints.get(key, Any)
+    if key == "linear" and isinstance(value, str):
+        with inner.blame(key):
+            checked_linear(value)
     if value is not None and not fits(value, hint):
         raise inner.wrong(key, f"must be {words(hint)}, not {shown(value)}")
     return value

@@ -198,6 +198,8 @@ class Parts:
     ) -> None:
         self.struct = np.zeros(len(executors), DTYPES["pyspec_part"])
         self._kept: list[Any] = [executors, frames, team]
+        self._places = list(zip(frames, gathers, strict=True))
+        self._n_total = n_total
         self.sums: list[Sums] = []
         #: Address of the team that shares the work, None where one thread does it all.
         self.team = None if team is None else team.address
@@ -217,6 +219,16 @@ class Parts:
         self.address = address(self.struct)
         self.n = len(executors)
         self.size = sum(size_of(executor) for executor in executors)
+
+    def sum(self, theta: Array, form: str) -> Array:
+        """The triangle of all parts together; forms as of `CompiledExecutor.normal`."""
+        for frame, gather in self._places:
+            frame.theta[:] = theta[gather]
+        order = 1 if form == "value" else self._n_total + 1
+        triangle = np.zeros(triangle_size(order))
+        given = self.address, self.n, FORMS[form], order, self.team, address(triangle)
+        raise_status(LIBRARY.pyspec_sum_parts(*given), "fit")
+        return triangle
 
 
 @contextmanager

@@ -12,9 +12,11 @@ from pyspec.model import Measurement, Model
 
 
 class MethodOptions(TypedDict, total=False):
-    """What methods take: `tolerance` the native one, the others those of lmfit that know them."""
+    """What methods take: `tolerance` and `linear` the native one, the others those of lmfit that
+    know them."""
 
     tolerance: float
+    linear: str | None
     # leastsq and least_squares
     ftol: float
     xtol: float
@@ -112,7 +114,7 @@ def check_options(label: str, options: Mapping[str, Any]) -> None:
     """Raises :class:`FitError` for the misspelt name of an argument of fits, which would go to the
     method as an option."""
     for name in options:
-        hint = _MEANT.get(name) or suggest(name, [*FIT_OPTIONS, "tolerance"])
+        hint = _MEANT.get(name) or suggest(name, [*FIT_OPTIONS, "tolerance", "linear"])
         if name not in METHOD_OPTIONS and hint:
             raise FitError(f"{label}: fits have no argument {name!r}{hint}")
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
@@ -11,7 +12,7 @@ import numpy.typing as npt
 
 from pyspec.errors import FitError
 from pyspec.executor import Executor, make_executor, make_plan
-from pyspec.executor.normal import pack_triangle, unpack
+from pyspec.executor.normal import unpack
 from pyspec.fit.caution import cautions
 from pyspec.fit.diagnose import explain_nonfinite
 from pyspec.fit.doubts import at_the_bound, check_registered, doubts, refuse_idle
@@ -23,11 +24,12 @@ from pyspec.fit.solve.covariance import jacobian
 from pyspec.fit.solve.jumps import jump_places
 from pyspec.fit.solve.methods import checked_classes
 from pyspec.fit.solve.native import NativeSolver, Watch, root_of
+from pyspec.fit.sums import sums_of
 from pyspec.ir import build_graph
 from pyspec.model import Measurement, Model, Par
 from pyspec.model.check import resolution_order
 from pyspec.model.digest import checksum_of
-from pyspec.passes import classify_columns
+from pyspec.passes import classify_columns, linear_parameters
 from pyspec.plan import ScheduledPlan, lower
 
 Array = npt.NDArray[np.float64]
@@ -61,6 +63,8 @@ class FitProblem:
     ) -> None:
         if like is not None:
             self.parameters, self._following = like.parameters, like._following
+            if "linear_names" in like.__dict__:
+                self.linear_names = like.linear_names
         self.model = model
         self.measurement = measurement
         self.backend = backend
@@ -89,8 +93,7 @@ class FitProblem:
         self.sizes = [1.0] * len(self.names)
 
     def __getstate__(self) -> dict[str, Any]:
-        lost = {"_executor", "progress"}
-        lost |= {"_theta", "_pool", "_params", "_gather", "_kept"}
+        lost = {"_executor", "progress", "_theta", "_pool", "_params", "_gather", "_kept"}
         return {name: value for name, value in self.__dict__.items() if name not in lost}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -266,7 +269,7 @@ class FitProblem:
         new = [k for k in columns if k not in self._kept]
         found = dict(self._kept)
         if new:
-            slopes = jacobian(self._plain, theta, bounds, new, self.sizes).T
+            slopes = jacobian(self.plain_residual, theta, bounds, new, self.sizes).T
             self.evaluations.count += 2 * len(new)
             found.update(zip(new, slopes, strict=True))
             self._kept |= {
@@ -298,7 +301,8 @@ class FitProblem:
             return []
         return [k for k, kind in enumerate(self.column_kinds) if kind in self.without]
 
-    def _plain(self, theta: Array) -> Array:
+    def plain_residual(self, theta: Array) -> Array:
+        """The residual at `theta`, of which nothing is kept."""
         return np.array(self.executor.residual(theta, self.fixed))
 
     def slopes(self, theta: Array, bounds: Sequence[tuple[float, float]], free: list[int]) -> Array:
@@ -333,7 +337,7 @@ class FitProblem:
             root, downhill = factor[:, :-1], factor[:, :-1].T @ factor[:, -1]
         else:
             columns = -self.derivatives(theta, bounds)
-            root, downhill = columns.T, columns @ self._plain(theta)
+            root, downhill = columns.T, columns @ self.plain_residual(theta)
         if self.is_poisson:
             root = self.slopes(theta, bounds, free)
         return root, downhill
@@ -343,7 +347,7 @@ class FitProblem:
         if not self.executor.capabilities.in_parts:
             return float(self.executor.normal(theta, self.fixed, "value")[0])
         with np.errstate(all="ignore"):
-            residual = self._plain(theta)
+            residual = self.plain_residual(theta)
             return float(np.einsum("i,i", residual, residual))
 
     def jumps(self) -> dict[str, Array]:
@@ -363,27 +367,23 @@ class FitProblem:
     def solve(self, solver: NativeSolver, watch: Watch) -> None:
         """Runs the solver of C: all of it there, or with evaluations from here where these need
         Python."""
-        if self.in_c and not self.executor.capabilities.in_parts:
-            solver.run(lambda theta, form: self.executor.normal(theta, self.fixed, form), watch)
-            return
-        if self.in_c:
+        if self.in_c and self.executor.capabilities.in_parts:
             with self.executor.parts(self.fixed) as parts:
                 each = self.progress.each or self.evaluations.is_timed
                 solver.run_parts(parts, watch, each)
             return
-        bounds = solver.bounds
+        with sums_of(self, solver.bounds) as evaluate:
+            solver.run(evaluate, watch)
 
-        def evaluate(theta: Array, form: str) -> Array:
-            residual = self._plain(theta)
-            chisqr = np.array([np.einsum("i,i", residual, residual)])
-            if form == "value" or not np.isfinite(chisqr[0]):
-                return chisqr
-            columns = np.vstack([-self.derivatives(theta, bounds), residual])
-            if form == "factor":
-                return pack_triangle(np.asarray(np.linalg.qr(columns.T, mode="r")))
-            return pack_triangle(columns @ columns.T)
+    @cached_property
+    def linear_names(self) -> tuple[str, ...]:
+        """The free parameters that the model is linear in together."""
+        return linear_parameters(build_graph(self.model)).names
 
-        solver.run(evaluate, watch)
+    def of_squares(self) -> FitProblem:
+        """The same with residuals that are not those of counts."""
+        plain = replace(self.measurement, loss="squares")
+        return FitProblem(self.model, plain, self.backend, fixed=self.fixed)
 
     def explain(self, theta: Array) -> str:
         """One sentence on what is not finite at `theta`."""

@@ -1,9 +1,11 @@
 """Passes: from the graph of a model to the graph that is scheduled, and what is known of it.
 
-:func:`run` is the way of every model that is lowered. :func:`classify_columns` and
-:func:`jump_parameters` say what the derivatives look like, where a fit or a reader asks.
+:func:`run` is the way of every model that is lowered. :func:`classify_columns`,
+:func:`jump_parameters` and :func:`linear_parameters` say what the derivatives look like, where a
+fit or a reader asks.
 """
 
+from pyspec.passes.eliminate import Linear, linear_parameters
 from pyspec.passes.facts import Facts, Pace, neutral
 from pyspec.passes.forms import FORMS, MARKS
 from pyspec.passes.jacobian import Column, Jumps, Kind, classify_columns, jump_parameters
@@ -17,12 +19,14 @@ __all__ = [
     "Facts",
     "Jumps",
     "Kind",
+    "Linear",
     "Pace",
     "Report",
     "Step",
     "after",
     "classify_columns",
     "jump_parameters",
+    "linear_parameters",
     "neutral",
     "run",
 ]

@@ -20,7 +20,9 @@ from pyspec.fit.linear import LinearProblem, problem_of
 from pyspec.fit.parameters import FitParameters
 from pyspec.fit.problem import FitProblem
 from pyspec.fit.solve.native import NativeSolver, Watch
+from pyspec.ir import build_graph
 from pyspec.model import Measurement, Model, Par
+from pyspec.passes.eliminate import choose, joined, slopes_of
 
 Array = npt.NDArray[np.float64]
 
@@ -55,6 +57,10 @@ class JointProblem(FitProblem):
                 f"{label}: the noise of some files is known and that of others is not, so their "
                 "residuals cannot be weighed against each other; call set_noise for all or none"
             )
+
+    def of_squares(self) -> FitProblem:
+        plain = [(model, replace(measured, loss="squares")) for model, measured in self.parts]
+        return JointProblem(plain, self.backend, self._label)
 
     def make_executor(self) -> Executor:
         for model, _ in self.parts:
@@ -129,6 +135,12 @@ class JointProblem(FitProblem):
             for place, kind in zip(gather.tolist(), problem.column_kinds, strict=True):
                 found[place] = kind if found[place] == "constant" else found[place]
         return tuple(found)
+
+    @cached_property
+    def linear_names(self) -> tuple[str, ...]:
+        """The free parameters in which all files together are linear."""
+        files = [slopes_of(build_graph(model)) for model, _ in self.parts]
+        return choose(self.names, joined(list(zip(files, self.shared.full, strict=True)))).names
 
     @cached_property
     def parameters(self) -> dict[str, Par]:

@@ -20,8 +20,8 @@ from pyspec.fit.progress import Steps
 from pyspec.fit.slices.job import Job, row_measurement
 from pyspec.fit.slices.results import SliceFit, SliceResults
 from pyspec.fit.slices.workers import Interrupted, run_job
-from pyspec.fit.solve.methods import NATIVE, fit_stages, without_intervals
-from pyspec.fit.solve.native import native_tolerance
+from pyspec.fit.solve.methods import NATIVE, check_linear, fit_stages, without_intervals
+from pyspec.fit.solve.native import native_options
 from pyspec.fit.starts import check_starts
 from pyspec.model import Measurement, Model
 from pyspec.model.digest import checksum
@@ -97,8 +97,9 @@ def fit_slices(
     _check_seeds(model, seeds, len(rows))
     check_limits(max_nfev, max_seconds)
     methods = fit_stages(method, stages, fit_alg_1, fit_alg_2)
+    check_linear(model.name, methods, own)
     if methods[-1] == NATIVE:
-        native_tolerance(model.name, own)  # once, not for every slice
+        native_options(model.name, own)  # once, not for every slice
     model = copy.deepcopy(model)
     first = make_problem(model, row_measurement(series, rows[0]), backend)
     first.start()  # what is wrong with the model is wrong in every slice

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
 from pyspec.fit.parameters import FitParameters
+from pyspec.fit.progress import StopFit
 from pyspec.fit.solve.covariance import gauss_newton
+from pyspec.fit.solve.eliminate import Elimination
 from pyspec.fit.solve.jumps import frozen, interval, middle, search
 from pyspec.fit.solve.native import MOST_EVALUATIONS, NativeSolver
+from pyspec.fit.sums import sums_of
 
 if TYPE_CHECKING:
     from pyspec.fit.problem import FitProblem
@@ -42,16 +46,20 @@ class Descent:
         self.intervals: dict[str, tuple[float, float]] = {}
         self.lost: list[str] = []  # jump parameters that ended where there are no samples
 
-    def run(self, params: FitParameters) -> NativeSolver:
-        """Fits from start values, over all intervals where a parameter moves a jump."""
+    def run(self, params: FitParameters, linear: Sequence[int] = ()) -> NativeSolver:
+        """Fits from start values, over all intervals where a parameter moves a jump. The parameters
+        at the places `linear` are eliminated first, and the fit of all begins where that ends."""
         problem = self.problem
         bounds = [(params[name].min, params[name].max) for name in problem.names]
         lower, upper = np.array(bounds).reshape(-1, 2).T
         start = problem.theta_of(params)
         jumps = {problem.names.index(name): at for name, at in problem.jumps().items()}
+        begin = start
+        if linear:
+            begin = self._eliminated(start, *frozen(start, lower, upper, jumps), linear)
         if not jumps:
-            return self._freed(self.fit(start, lower, upper), start, lower, upper)
-        first = self._trial(start, *frozen(start, lower, upper, jumps))
+            return self._freed(self.fit(begin, lower, upper), start, lower, upper)
+        first = self._trial(begin, *frozen(begin, lower, upper, jumps))
         if first.end == "not_finite":
             return first
         first = self._freed(first, start, *frozen(first.theta, lower, upper, jumps))
@@ -66,6 +74,17 @@ class Descent:
                 self.lost.append(name)
             self.intervals[name] = max(low, lower[index]), min(high, upper[index])
         return found
+
+    def _eliminated(self, start: Array, lower: Array, upper: Array, linear: Sequence[int]) -> Array:
+        """The end of a fit that solves for some parameters."""
+        problem, bounds = self.problem, list(zip(lower.tolist(), upper.tolist(), strict=True))
+        with sums_of(problem, bounds) as sums:
+            reduced = Elimination(problem, linear, lower, upper, self.n_points, sums)
+            try:
+                return reduced.run(start)
+            except (StopFit, KeyboardInterrupt):
+                self.best = reduced.standing(self.tolerance)
+                raise
 
     def _trial(self, start: Array, lower: Array, upper: Array) -> NativeSolver:
         return self.fit(start, lower, upper, TRIAL_EVALUATIONS)

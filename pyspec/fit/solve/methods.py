@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from pyspec.errors import FitError, suggest
@@ -79,13 +79,47 @@ def fit_stages(
     return canonical_method(chosen or "nelder"), canonical_method(second or NATIVE)
 
 
+#: What `linear` may be, besides None.
+ELIMINATE = "eliminate"
+
+
+def checked_linear(linear: str) -> str:
+    """Raises :class:`FitError` unless it is "eliminate"."""
+    if linear != ELIMINATE:
+        hint = suggest(str(linear), [ELIMINATE]) or f"; it may be {ELIMINATE!r}, or left out"
+        raise FitError(f"linear={linear!r} is unknown{hint}")
+    return linear
+
+
+def check_linear(label: str, methods: Sequence[str], options: Mapping[str, Any]) -> None:
+    """Raises :class:`FitError` unless `linear` is "eliminate", or not given, and the last method
+    knows it."""
+    linear = options.get("linear")
+    if linear is None:
+        return
+    try:
+        checked_linear(linear)
+    except FitError as error:
+        raise FitError(f"{label}: {error}") from None
+    if methods[-1] != NATIVE:
+        raise FitError(
+            f"{label}: linear={ELIMINATE!r} is an option of method {NATIVE!r}, and {methods[-1]} "
+            f"searches all parameters; leave it out, or let {NATIVE} follow: stages=2, "
+            f"fit_alg_1={methods[-1]!r}, fit_alg_2={NATIVE!r}"
+        )
+
+
 def without_intervals(options: Mapping[str, Any]) -> dict[str, Any]:
     """Options without those of intervals, which are no part of a fit; scripts that switch them off
-    are welcome. Raises :class:`FitError` where they are asked for."""
+    are welcome. ``linear=None`` is no option either. Raises :class:`FitError` where intervals are
+    asked for."""
     if options.get("try_ci", False):
         raise FitError(
             "try_ci: a fit computes no intervals; take them from its result: "
             "result.conf_interval(), or lmfit.conf_interval(result.minimizer, result.lmfit)"
         )
     other = ("try_ci", "ci_sigmas", "mc_settings", "jac_fun")
-    return {name: value for name, value in options.items() if name not in other}
+    found = {name: value for name, value in options.items() if name not in other}
+    if found.get("linear", ELIMINATE) is None:
+        del found["linear"]
+    return found

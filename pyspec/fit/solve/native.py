@@ -53,20 +53,21 @@ _ENDS = {
 _FORM_NAMES = {value: name for name, value in FORMS.items()}
 
 
-def native_tolerance(label: str, options: dict[str, Any]) -> float:
-    """The one option of the native solver. Raises :class:`FitError` for others."""
+def native_options(label: str, options: dict[str, Any]) -> tuple[float, bool]:
+    """What the native solver takes: the tolerance, and whether linear parameters are eliminated.
+    Raises :class:`FitError` for others."""
     given = dict(options)
-    tolerance = given.pop("tolerance", TOLERANCE)
+    tolerance, linear = given.pop("tolerance", TOLERANCE), given.pop("linear", None)
     if given:
         raise FitError(
             f"{label}: native takes no option {next(iter(given))!r}; it takes tolerance (in "
-            'standard errors). Options of MINPACK need method="leastsq"'
+            'standard errors) and linear. Options of MINPACK need method="leastsq"'
         )
     if not isinstance(tolerance, int | float) or not 0 < tolerance < 1:
         raise FitError(
             f"{label}: tolerance must lie between 0 and 1 standard errors, not {tolerance!r}"
         )
-    return float(tolerance)
+    return float(tolerance), linear is not None
 
 
 class NativeSolver:

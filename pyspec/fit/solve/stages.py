@@ -15,8 +15,8 @@ from pyspec.fit.parameters import FitParameters
 from pyspec.fit.problem import FitProblem
 from pyspec.fit.progress import Silent, StopFit
 from pyspec.fit.solve.descent import Descent
-from pyspec.fit.solve.methods import NATIVE
-from pyspec.fit.solve.native import NativeSolver, native_tolerance
+from pyspec.fit.solve.methods import NATIVE, check_linear
+from pyspec.fit.solve.native import NativeSolver, native_options
 from pyspec.fit.solve.outcome import NativeOutcome
 from pyspec.fit.solve.sample import SAMPLER, sample
 
@@ -138,15 +138,28 @@ class Run:
     def _native(self, options: dict[str, Any]) -> None:
         """The solver in C. However it ends, the best point is that of `solver`."""
         problem = self.problem
-        self.tolerance = native_tolerance(problem.label, options)
+        self.tolerance, eliminates = native_options(problem.label, options)
         descent = Descent(problem, self.n_points - problem.n_linear, self.tolerance)
         try:
-            self.solver = descent.run(self.params)
+            self.solver = descent.run(self.params, self._linear() if eliminates else ())
         except (StopFit, KeyboardInterrupt):
             self.solver = descent.best
             raise
         self.intervals, self.lost = descent.intervals, descent.lost
         self._finish_native(self.solver)
+
+    def _linear(self) -> list[int]:
+        """Places of the parameters to eliminate. Free amplitudes are eliminated always; beside them
+        no others are."""
+        problem = self.problem
+        if problem.n_linear:
+            return []
+        if not problem.linear_names:
+            self.cautions.append(
+                'linear="eliminate" has nothing to do: the model is linear in none of its free '
+                "parameters; it was fitted as without"
+            )
+        return [problem.names.index(name) for name in problem.linear_names]
 
     def _finish_native(self, solver: NativeSolver) -> None:
         problem = self.problem
@@ -206,6 +219,7 @@ def run_fit(
     max_seconds: float | None = None,
 ) -> tuple[Run, tuple[str, ...]]:
     """Runs the stages on a problem; the Run, and the names moved off a bound at the start."""
+    check_linear(problem.label, methods, options)
     params, moved = problem.start(seeds)
     n_fitted = len(problem.names) + problem.n_linear
     if problem.n_points < n_fitted:
