@@ -200,6 +200,34 @@ def near_truth(model: StartModel, rng: np.random.Generator) -> dict[str, float]:
     return start
 
 
+#: The last parts of the names of heights and offsets.
+HEIGHTS = ("A", "y0")
+
+
+def unknown_heights(model: StartModel, rng: np.random.Generator) -> dict[str, float]:
+    """Heights and offsets wrong by up to 10³, of either sign where no bound forbids it; the others
+    off the truth by up to 5 % of their ranges."""
+    start = {}
+    for name, value in model.truth.items():
+        low, high = model.ranges[name]
+        factor, sign = 10.0 ** rng.uniform(-3, 3), rng.choice((-1.0, 1.0))
+        moved = value + 0.05 * (high - low) * rng.uniform(-1, 1)
+        if name.rsplit("_", 1)[-1] in HEIGHTS and "_x0_" not in name:
+            moved = sign * factor * (abs(value) or 1.0)
+            low, high = -np.inf, np.inf
+        start[name] = float(np.clip(moved, low, high))
+    return start
+
+
+def within(model: StartModel, rng: np.random.Generator) -> dict[str, float]:
+    """The same within the bounds."""
+    parameters = model.model(model.truth, True).parameters
+    return {
+        name: float(np.clip(abs(value), parameters[name].min, parameters[name].max))
+        for name, value in unknown_heights(model, rng).items()
+    }
+
+
 def print_tallies(tallies: list[Tally]) -> None:
     """The table, and what was false."""
     print_rows(
@@ -252,6 +280,9 @@ def main() -> None:
     parser.add_argument("--well-posed", type=int, default=1000, help="fits that must succeed")
     parser.add_argument("--method", default="native")
     parser.add_argument("--linear", help="eliminate: linear parameters are solved for")
+    parser.add_argument(
+        "--unknown-heights", type=int, default=0, help="starts whose heights are wrong by up to 10³"
+    )
     parser.add_argument("--json", type=Path)
     arguments = parser.parse_args()
     options = {"method": arguments.method, "linear": arguments.linear}
@@ -270,6 +301,19 @@ def main() -> None:
             f"{sum(len(t.false) for t in tallies)} false, {sum(t.best for t in tallies)} at the "
             f"best optimum, {sum(t.long for t in tallies)} above {MOST} evaluations\n"
         )
+        wrong = [
+            run(model, bounded, n_wrong, within if bounded else unknown_heights, options)
+            for model in start_models()
+            for bounded in (False, True)
+            if (n_wrong := arguments.unknown_heights)
+        ]
+        if wrong:
+            print_tallies(wrong)
+            print(
+                f"{sum(t.fits for t in wrong)} fits from unknown heights, "
+                f"{sum(t.best for t in wrong)} at the best optimum, "
+                f"{sum(t.evaluations for t in wrong)} evaluations\n"
+            )
         cases = well_posed()
         each = max(arguments.well_posed // len(cases), 1)
         posed = [run(model, True, each, near_truth, options, True) for model in cases]
@@ -286,6 +330,7 @@ def main() -> None:
             {
                 "machine": machine(),
                 "random": [asdict(t) for t in tallies],
+                "unknown_heights": [asdict(t) for t in wrong],
                 "well_posed": [asdict(t) for t in posed],
             },
         )

@@ -73,7 +73,10 @@ def fit_model(
         `result.starts` lists them, and `result.cautions` says where they disagree. Limits are those
         of each fit
     seed : of the random starts; the same one gives the same starts
-    options : handed to the (last) method; "native" takes `tolerance`, in standard errors
+    options : handed to the (last) method; "native" takes `tolerance`, in standard errors, and
+        ``linear="eliminate"``: the fit searches the other parameters alone and solves for those
+        that the model is linear in (heights, offsets, slopes), whose start values then do not
+        matter; the result is that of any fit
 
     Raises
     ------

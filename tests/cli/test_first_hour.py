@@ -53,6 +53,8 @@ def test_what_new_prints_can_be_pasted(
     ("words", "says"),
     [
         (["--method", "nelde"], "--method: unknown fit method 'nelde'; did you mean 'nelder'?"),
+        (["--linear", "eliminat"], "--linear: linear='eliminat' is unknown; did you mean "
+         "'eliminate'?"),
         (["--backend", "compield"], "--backend: unknown backend 'compield'"),
         (["--type", "slice"], "--type must be one of 2d, spectrum, baseline, slices, not 'slice'; "
          "did you mean 'slices'?"),
@@ -84,6 +86,9 @@ JOB = "data: {path: data.csv}\nmodels: models.yaml\nmodel: doublet\n"
     [
         (JOB + "fit: {options: {n_starts: many}}", "t.yaml:4: fit.options.n_starts: must be a "
          "whole number, not 'many'"),
+        (JOB + "fit: {options: {linear: eliminat}}", "t.yaml:4: fit.options.linear: "
+         "linear='eliminat' is unknown; did you mean 'eliminate'?"),
+        (JOB + "fit: {options: {linear: 3}}", "t.yaml:4: fit.options.linear: must be "),
         (JOB + "fit: {options: {n_start: 3}}", "t.yaml:4: fit.options.n_start: fit: fits have no "
          "argument 'n_start'; did you mean 'n_starts'?"),
         (JOB + "dynamics: [{parameter: GLP_01_A, model: fad}]", "t.yaml:4: dynamics[0].model: "),

@@ -83,7 +83,8 @@ ALONE = ("baseline: [-10, -1]", "# baseline: [-10, -1]")
             [],
             marks=pytest.mark.slow,
         ),
-        ((("type: 2d", "spectrum: [1.0, 5.0]"), ALONE), []),
+        ((("type: 2d", "spectrum: [1.0, 5.0]"), ALONE), ["--linear", "eliminate"]),
+        ((("type: 2d", "stages: 1\n  options: {linear: eliminate}"), ALONE), []),
         pytest.param(
             (("type: 2d", "stages: 1\n  options: {tolerance: 1.0e-6}"), ALONE),
             ["--backend", "interpreted"],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 
@@ -67,6 +68,33 @@ def test_explain_the_jacobian(folder: Path, capsys: pytest.CaptureFixture[str]) 
     assert "row-scaled:" not in text
     assert main(["explain", str(folder / "job.yaml"), "--jacobian"]) == 0
     assert "columns\ncolumn " in capsys.readouterr().out
+
+
+def test_explain_linear_parameters(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    models = str(folder / "models.yaml")
+    assert main(["explain", models, "--dynamics", "GLP_01_A=fade", "--linear"]) == 0
+    text = capsys.readouterr().out
+    assert "a fit can eliminate them (linear='eliminate')" in text
+    assert re.search(r"^GLP_01_A_expFun_01_A +linear *$", text, re.MULTILINE)
+    assert re.search(r"^GLP_01_A_expFun_01_tau +the model is not linear in it$", text, re.MULTILINE)
+    assert main(["explain", models, "--linear", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)["linear"]
+    assert "GLP_01_A" in found["names"]
+    assert not set(found["names"]) & set(found["against"])
+
+
+def test_explain_linear_parameters_of_nothing_and_beside_free_spectra(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "m.yaml"
+    path.write_text(
+        "a:\n  Gauss: {A: [2, False], x0: [3, False], SD: [1, False]}\n"
+        "b:\n  expFun: {A: {free: energy}, tau: [3, True, 0.1, 9], t0: [0, False]}\n"
+    )
+    assert main(["explain", str(path), "--model", "a", "--linear"]) == 0
+    assert "Linear parameters: no parameter is free" in capsys.readouterr().out
+    assert main(["explain", str(path), "--model", "b", "--linear"]) == 0
+    assert "free along an axis, are solved for in every fit" in capsys.readouterr().out
 
 
 def test_explain_the_jacobian_of_fast_cycles_and_of_nothing(

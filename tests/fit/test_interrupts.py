@@ -83,15 +83,15 @@ def test_a_signal_in_the_loop_ends_it(number: int, method: str) -> None:
 
 def test_one_evaluation_is_a_result(monkeypatch: pytest.MonkeyPatch) -> None:
     """Where Python evaluates, the first point used to be lost."""
-    residual = FitProblem._plain
+    residual = FitProblem.plain_residual
 
     def press(problem: FitProblem, theta: Any) -> Any:
-        monkeypatch.setattr(FitProblem, "_plain", residual)
+        monkeypatch.setattr(FitProblem, "plain_residual", residual)
         signal.raise_signal(signal.SIGINT)
         return residual(problem, theta)
 
     model, measurement = peak()
-    monkeypatch.setattr(FitProblem, "_plain", press)
+    monkeypatch.setattr(FitProblem, "plain_residual", press)
     result = fit_model(model, measurement, "interpreted")
     assert result.interrupted
     assert result.values == model.values

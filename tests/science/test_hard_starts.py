@@ -20,8 +20,12 @@ from bench.hard_starts import (
     run_case,
     summary,
 )
+from bench.hard_starts import METHODS as KINDS
 
 METHODS = methods_at_hand()
+
+#: pyspec's own, with and without elimination.
+NATIVE = [name for name in METHODS if KINDS[name][0] == "native"]
 CASES = {case.name: case for case in all_cases()}
 
 
@@ -85,7 +89,7 @@ def test_it_reaches_most_optima(endings: Sequence[Ending], method: str) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("method", [method for method in METHODS if method != "native"])
+@pytest.mark.parametrize("method", [m for m in METHODS if KINDS[m][0] != "native"])
 @pytest.mark.skipif("native" not in METHODS, reason="there is no native solver in this build")
 def test_native_reaches_at_least_as_many(endings: Sequence[Ending], method: str) -> None:
     native, other = (
@@ -96,16 +100,30 @@ def test_native_reaches_at_least_as_many(endings: Sequence[Ending], method: str)
 
 @pytest.mark.slow
 @pytest.mark.skipif("native" not in METHODS, reason="there is no native solver in this build")
-def test_native_does_not_claim_what_it_has_not_found(endings: Sequence[Ending]) -> None:
-    claims = [f"{e.case}: {e.message}" for e in endings if e.method == "native" and e.false_success]
+@pytest.mark.parametrize("method", NATIVE)
+def test_native_does_not_claim_what_it_has_not_found(
+    endings: Sequence[Ending], method: str
+) -> None:
+    claims = [f"{e.case}: {e.message}" for e in endings if e.method == method and e.false_success]
     assert not claims
 
 
 @pytest.mark.slow
 @pytest.mark.skipif("native" not in METHODS, reason="there is no native solver in this build")
-def test_native_says_what_it_has_found(endings: Sequence[Ending]) -> None:
-    shy = [f"{e.case}: {e.message}" for e in endings if e.method == "native" and e.shy]
+@pytest.mark.parametrize("method", NATIVE)
+def test_native_says_what_it_has_found(endings: Sequence[Ending], method: str) -> None:
+    shy = [f"{e.case}: {e.message}" for e in endings if e.method == method and e.shy]
     assert not shy
+
+
+@pytest.mark.slow
+def test_solving_for_linear_parameters_loses_no_optimum(endings: Sequence[Ending]) -> None:
+    taken = {
+        method: [e for e in endings if e.method == method]
+        for method in ("native", "native, eliminated")
+    }
+    reached = {method: sum(e.reached for e in found) for method, found in taken.items()}
+    assert reached["native, eliminated"] >= reached["native"]
 
 
 @pytest.mark.parametrize("method", METHODS)

@@ -24,7 +24,7 @@ import numpy.typing as npt
 
 from pyspec.executor.normal import pack_triangle, unpack
 from pyspec.fit.solve.bounded import least_squares
-from pyspec.fit.solve.native import MOST_EVALUATIONS, NativeSolver, root_of
+from pyspec.fit.solve.native import NativeSolver, root_of
 from pyspec.fit.sums import sums_of
 
 if TYPE_CHECKING:
@@ -35,6 +35,9 @@ Array = npt.NDArray[np.float64]
 #: The reduced fit ends at this distance from its optimum, in standard errors: the ordinary fit that
 #: follows takes the last step.
 NEAR = 0.1
+
+#: Points of a reduced fit at most; each takes two evaluations, or with counts a few.
+MOST_POINTS = 1000
 
 #: Below this singular value, scaled, columns of β are factorised by orthogonal transformations.
 WEAK = 1e-4
@@ -99,7 +102,7 @@ class Elimination:
                 self.upper[self.others],
                 self.n_points - self.linear.size,
                 self.problem.data_square,
-                MOST_EVALUATIONS,
+                MOST_POINTS,
                 NEAR,
             )
             solver.run(self._reduced, _nobody)
