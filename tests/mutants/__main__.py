@@ -34,7 +34,7 @@ FILES: dict[str, tuple[str, ...]] = {
     "check.c": ("test_check", "test_entries"),
     "check_nodes.c": ("test_check", "test_entries", "test_scheme_plan", "test_measured_plan"),
     "check_sums.c": ("test_check", "test_entries"),
-    "scheme_check.c": ("test_scheme",),
+    "scheme_check.c": ("test_scheme", "test_scheme_pairs"),
     "measured_check.c": ("test_measured",),
     "ir/verify.py": ("tests/ir/test_broken.py", "tests/ir/test_verify.py"),
     "io/header.py": ("tests/io/test_header.py",),
