@@ -1,6 +1,6 @@
 /* conv_masses.c: what lies of a kernel by formula beyond the ends of the axis: its own formula, or
- * the integral of the shape, by Gauss and Kronrod's rule of 7 and 15 points in panels that double
- * in length from the middle outwards and are halved where the two rules differ. */
+ * the integral of the shape, in panels that double in length from the middle outwards and are
+ * halved where two rules differ. */
 #include "convolution.h"
 
 /* Panels begin this many doublings below the length of the axis, and may end so many above; of the
@@ -21,24 +21,26 @@ enum { MOST_HALVINGS = 50, MOST_PANELS = 4000 };
  * points of a rule. */
 enum { PANEL_SAMPLES = 8 };
 
+/* Lobatto's rule of 15 points, which include both ends: between any two of them, and nowhere else, an
+ * edge could lie. DIFFERENCE is that to the rule of degree 13 without the point in the middle; no sum
+ * of it from one end on is 0, so that no edge goes unseen. */
 enum { N_POINTS = 15 };
-static const double POINTS[8] = {0.991455371120812639206854697526329,
-                                 0.949107912342758524526189684047851,
-                                 0.864864423359769072789712788640926,
-                                 0.741531185599394439863864773280788,
-                                 0.586087235467691130294144691258823,
-                                 0.405845151377397166906606412076961,
-                                 0.207784955007898467600689403773245,
+static const double POINTS[8] = {1.0,
+                                 0.965245926503838572795851,
+                                 0.885082044222976298825402,
+                                 0.763519689951815200704118,
+                                 0.60625320546984571112353,
+                                 0.420638054713672480921897,
+                                 0.215353955363794238225679,
                                  0.0};
-static const double KRONROD[8] = {
-    0.022935322010529224963732008058970, 0.063092092629978553290700663189204,
-    0.104790010322250183839876322541518, 0.140653259715525918745189590510238,
-    0.169004726639267902826583426598550, 0.190350578064785409913256402421014,
-    0.204432940075298892414161999234649, 0.209482141084727828012999174891714};
-static const double GAUSS[8] = {0.0, 0.129484966168869693270611432679082,
-                                0.0, 0.279705391489276667901467771423780,
-                                0.0, 0.381830050505118944950369775488975,
-                                0.0, 0.417959183673469387755102040816327};
+static const double WEIGHTS[8] = {0.00952380952380952380952381, 0.0580298930286012490968806,
+                                  0.101660070325718067603666,   0.140511699802428109460447,
+                                  0.172789647253600949052077,   0.1969872359646133560925,
+                                  0.21197358592682092012743,    0.21704811634881564951495};
+static const double DIFFERENCE[8] = {-0.0454656454656454656454656, 0.112228690510854531932997,
+                                     -0.148543349807674784310264,  0.174636192603616027227945,
+                                     -0.193658636422366645878358,  0.20677453545076338114913,
+                                     -0.214495845043954869233458,  0.21704811634881564951495};
 
 /* Integrals along one side: of the shape, or of its slopes by all parameters. */
 typedef struct integral {
@@ -98,20 +100,22 @@ static void integrate_panel(const integral *s, double low, double high, panel *p
         at[k] = middle - half * POINTS[k];
         at[N_POINTS - 1 - k] = middle + half * POINTS[k];
     }
+    at[0] = low;
     at[7] = middle;
+    at[N_POINTS - 1] = high;
     sample_shape(s, at, N_POINTS, y);
     for (int64_t m = 0; m < s->count; m++) {
         const double *own = y + m * CONV_LAGS;
-        double value = KRONROD[7] * own[7], coarse = GAUSS[7] * own[7];
-        double size = KRONROD[7] * fabs(own[7]);
+        double value = WEIGHTS[7] * own[7], error = DIFFERENCE[7] * own[7];
+        double size = WEIGHTS[7] * fabs(own[7]);
         for (int k = 0; k < 7; k++) {
             const double left = own[k], right = own[N_POINTS - 1 - k];
-            value += KRONROD[k] * (left + right);
-            coarse += GAUSS[k] * (left + right);
-            size += KRONROD[k] * (fabs(left) + fabs(right));
+            value += WEIGHTS[k] * (left + right);
+            error += DIFFERENCE[k] * (left + right);
+            size += WEIGHTS[k] * (fabs(left) + fabs(right));
         }
         p->value[m] = half * value;
-        p->error[m] = half * fabs(value - coarse);
+        p->error[m] = half * fabs(error);
         p->size[m] = half * size;
     }
 }

@@ -227,7 +227,7 @@ def fault_of(own: Kernel, params: Sequence[float]) -> str:
     name = own.name
     with np.errstate(all="ignore"):
         middle = float(own(np.zeros(1), *params)[0])
-        sides = [_integral(own, side, params) for side in (0, 1)]
+        sides = _integrals(own, params)
     if not np.isfinite(middle):
         return f"{name} is {middle:g} at d = 0; write a kernel that is finite there"
     if not np.isfinite(sides).all():
@@ -244,11 +244,13 @@ def fault_of(own: Kernel, params: Sequence[float]) -> str:
     return ""
 
 
-def _integral(own: Kernel, side: int, params: Sequence[float]) -> float:
-    """The whole integral of one side, of the formula alone; infinite where it does not converge."""
-    sign = 1.0 if side == 0 else -1.0
-    inner, outer = (_along(own, sign, params, unit) for unit in (1.0, 2.0**40))
-    return inner if abs(inner - outer) <= 1e-9 * abs(outer) else np.inf
+def _integrals(own: Kernel, params: Sequence[float]) -> list[float]:
+    """The whole integrals of both sides, of the formula alone; infinite where they do not converge:
+    then they depend on the length in which panels begin."""
+    units = [[_along(own, sign, params, unit) for sign in (1.0, -1.0)] for unit in (1.0, 2.0**40)]
+    scale = sum(abs(side) for side in units[1])
+    agree = [abs(a - b) <= 1e-9 * scale for a, b in zip(*units, strict=True)]
+    return units[0] if all(agree) else [np.inf, np.inf]
 
 
 def _along(own: Kernel, sign: float, params: Sequence[float], unit: float) -> float:
@@ -286,8 +288,7 @@ def _declared(own: Kernel, side: int, params: Sequence[float], there: float, tot
 
 def width_of(own: Kernel, params: Sequence[float]) -> float:
     """About how wide the kernel is: its integral over its value in the middle, NaN for none."""
-    total = sum(_integral(own, side, params) for side in (0, 1))
-    return _size(own, params, total)
+    return _size(own, params, sum(_integrals(own, params)))
 
 
 def _size(own: Kernel, params: Sequence[float], total: float) -> float:

@@ -169,6 +169,24 @@ def test_a_mass_beyond_the_axis_is_kept_to_its_last_digits() -> None:
     assert np.abs(value - expected).max() <= 1e-12 * np.abs(expected).max()
 
 
+@pytest.mark.parametrize("w", [*np.linspace(3.2, 3.9, 23), 3.5524962653628105])
+def test_masses_of_an_edge_at_any_place(w: float) -> None:
+    """An edge beyond the last point of a rule used to go unseen, in C too."""
+    s = 0.9901930104706482
+    head = section("Edge", "where(abs(d) <= w, 1 - s * (d / w) ** 2, 0)", "w > 0, s")
+    (kernel, *_) = convolved(f"Edge: {{w: [{w}, True], s: [{s}, True]}}", head).components
+    own = kernel.op.own
+    assert isinstance(own, Definition)
+    away = np.array([0.0, 0.4 * w, 0.9 * w, w, 2.0 * w, 60.0])
+    part = np.minimum(away, w)
+    exact = w - part - s * (w**3 - part**3) / (3 * w**2)
+    for side in (0, 1):
+        np.testing.assert_allclose(own.mass(side, away, w, s), exact, rtol=0, atol=1e-12 * w)
+    model = convolved(f"Edge: {{w: [{w}, True], s: [{s}, True]}}", head)
+    value, tree = (value_and_slopes(model, backend)[0] for backend in ("compiled", "tree"))
+    assert np.abs(value - tree).max() <= 1e-12 * np.abs(tree).max()
+
+
 def test_a_jump_moves_like_that_of_a_box() -> None:
     """The width of a box by formula has no derivative: it is searched for between the samples."""
     plan = make_plan(
