@@ -2,100 +2,34 @@
 
 from __future__ import annotations
 
-import signal
-from collections.abc import Callable
-from itertools import pairwise
-from pathlib import Path
-from time import sleep
-from typing import Any
+from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
 import pytest
 from support.column_models import DECAY, energy_model
+from support.eliminated import ENERGY, STARTS, WEIGHT, agree, both, counts, doublet, seen
+from support.native_cases import CASES
 
 from bench.cases import seed_case, six_files
 from pyspec import (
-    File,
-    FitError,
-    FitResult,
     Measurement,
     Model,
-    Project,
     fit_model,
-    fit_slices,
     load_model,
 )
-from pyspec.errors import PyspecError
-from pyspec.executor import CompiledExecutor, make_plan
+from pyspec.executor.normal import Parts
 from pyspec.fit import fit_joint, fit_trace
-from pyspec.fit.solve.bounded import least_squares
-from pyspec.io.source import ArraySource
+from pyspec.ir import build_graph
+from pyspec.passes import linear_parameters
 
 Array = npt.NDArray[np.float64]
-
-ENERGY = np.linspace(80.0, 92.0, 241)
-
-#: A doublet by expressions and a third line on an offset, a slope and a Shirley background.
-DOUBLET = """\
-m:
-  Offset: {{y0: [{y0}, True]}}
-  LinBack: {{m: [0.1, True], b: [0, False], xStart: [80, False], xStop: [92, False]}}
-  Shirley: {{pShirley: [0.005, True, 0, 1]}}
-  GLP: {{A: [{a}, True], x0: [84.2, True, 80, 90], F: [1, True, 0.2, 5], m: [0.3, True, 0, 1]}}
-  GLP: {{A: ["0.75 * GLP_01_A"], x0: ["GLP_01_x0 + 3.67"], F: ["GLP_01_F"], m: ["GLP_01_m"]}}
-  Gauss: {{A: [{b}, True], x0: [86, True, 80, 92], SD: [0.7, True, 0.1, 4]}}
-"""
-
-
-def doublet(y0: float = 5.0, a: float = 100.0, b: float = 30.0) -> Model:
-    model = load_model(DOUBLET.format(y0=y0, a=a, b=b), "m")
-    model.set_axes(energy=ENERGY)
-    return model
-
-
-def seen(model: Model, seed: int = 0, sigma: float = 0.3) -> Array:
-    clean = CompiledExecutor(make_plan(model)).run(None)
-    return np.asarray(clean + np.random.default_rng(seed).normal(0.0, sigma, clean.shape))
-
-
-def counts() -> Measurement:
-    clean = CompiledExecutor(make_plan(doublet())).run(None)
-    data = np.random.default_rng(1).poisson(clean).astype(float)
-    return Measurement(data=data, loss="poisson")
-
-
-def agree(found: FitResult, known: FitResult, at: float = 1e-6) -> None:
-    """The same optimum, errors, correlations and words."""
-    assert known.success, known.message
-    assert found.success, found.message
-    assert found.chisqr == pytest.approx(known.chisqr, rel=1e-10)
-    assert found.redchi == pytest.approx(known.redchi, rel=1e-10)
-    assert found.at_bound == known.at_bound
-    assert found.cautions == known.cautions
-    for name, error in known.stderr.items():
-        if error is None:
-            assert found.stderr[name] is None, name
-            assert found.values[name] == pytest.approx(known.values[name], rel=1e-9), name
-            continue
-        assert found.values[name] == pytest.approx(known.values[name], abs=at * error), name
-        assert found.stderr[name] == pytest.approx(error, rel=at), name
-        for other, value in (known.params[name].correl or {}).items():
-            assert found.params[name].correl[other] == pytest.approx(value, abs=at), name
-
-
-def both(model: Model, measurement: Measurement, **options: Any) -> tuple[FitResult, FitResult]:
-    known = fit_model(model, measurement, **options)
-    return fit_model(model, measurement, linear="eliminate", **options), known
 
 
 @pytest.mark.parametrize("name", ["seed_amplitude", "seed_position"])
 def test_the_seed_problems(name: str) -> None:
     case = seed_case(name)
     agree(*both(case.model, case.measurement))
-
-
-WEIGHT = np.linspace(2.0, 4.0, ENERGY.size)
 
 
 @pytest.mark.parametrize(
@@ -135,8 +69,55 @@ def test_several_files() -> None:
     agree(fit_joint(parts, linear="eliminate").joint, fit_joint(parts).joint)
 
 
-#: Starts of the offset and both heights: 10³ times too much, of either sign, and nothing.
-STARTS = [(0, 1e5, 3e4), (0, -1e5, -3e4), (0, -1e5, 3e4), (-1e3, 1e-3, 1e-3), (0, 0, 0)]
+@pytest.mark.parametrize("name", [name for name in CASES if name != "three files"])
+def test_problems_of_many_kinds_from_wild_heights(name: str) -> None:
+    ((model, measurement),) = CASES[name]()
+    known = fit_model(model, measurement)
+    wild = model.copy()
+    for index, one in enumerate(linear_parameters(build_graph(model)).names):
+        par = wild.parameters[one]
+        far = (-1) ** index * 1e3 * (abs(par.value) or 1.0)
+        wild.set(one, float(np.clip(far, par.min, par.max)))
+    found = fit_model(wild, measurement, linear="eliminate")
+    assert found.success, found.message
+    assert found.chisqr == pytest.approx(known.chisqr, rel=1e-9)
+    for one, error in known.stderr.items():
+        if error is not None:
+            assert found.values[one] == pytest.approx(known.values[one], abs=1e-6 * error), one
+            assert found.stderr[one] == pytest.approx(error, rel=1e-6), one
+
+
+def as_counts(measurement: Measurement) -> Measurement:
+    data = np.maximum(np.asarray(measurement.data), 0.0)
+    rng = np.random.default_rng(3)
+    return replace(measurement, data=rng.poisson(5.0 * data).astype(float), loss="poisson")
+
+
+def test_several_files_of_counts() -> None:
+    parts = [(model, as_counts(measurement)) for model, measurement in six_files(20, 80).parts[:3]]
+    agree(fit_joint(parts, linear="eliminate").joint, fit_joint(parts).joint)
+
+
+def test_several_files_by_differences() -> None:
+    parts = six_files(12, 60).parts[:2]
+    known = fit_joint(parts).joint
+    agree(fit_joint(parts, "interpreted", linear="eliminate").joint, known, 1e-4)
+
+
+def test_beside_free_amplitudes_nothing_changes() -> None:
+    """They are eliminated in every fit."""
+    text = "m:\n  expFun: {A: {free: energy}, tau: [3, True, 0.5, 30], t0: [0, False]}\n"
+    model = load_model(text, "m")
+    time = np.linspace(-1.0, 9.0, 40)
+    model.set_axes(energy=np.arange(6.0), time=time)
+    rng = np.random.default_rng(2)
+    trace = np.where(time >= 0.0, np.exp(-time / 4.0), 0.0)
+    data = np.outer(trace, rng.uniform(1, 2, 6)) + rng.normal(0, 0.01, (40, 6))
+    found, known = both(model, Measurement(data=data))
+    assert known.success
+    assert found.values == known.values
+    assert found.nfev == known.nfev
+    assert found.cautions == known.cautions
 
 
 @pytest.mark.parametrize("start", STARTS)
@@ -158,8 +139,9 @@ def test_where_the_ordinary_fit_fails() -> None:
     assert few.nfev < 0.5 * many.nfev
 
 
-def test_evaluations_hardly_depend_on_the_heights() -> None:
-    measurement = Measurement(data=seen(doublet()))
+@pytest.mark.parametrize("loss", ["squares", "counts"])
+def test_evaluations_hardly_depend_on_the_heights(loss: str) -> None:
+    measurement = counts() if loss == "counts" else Measurement(data=seen(doublet()))
     taken = [
         fit_model(doublet(*start), measurement, linear="eliminate").nfev
         for start in [(5, 100, 30), *STARTS]
@@ -205,8 +187,6 @@ def test_no_evaluation_leaves_the_bounds(monkeypatch: pytest.MonkeyPatch) -> Non
     model = bounded(", -9, 0.5", 49.0, y0=-8.0)
     measurement = Measurement(data=without_the_second())
     asked: list[Array] = []
-    from pyspec.executor.normal import Parts
-
     whole = Parts.sum
 
     def watched(self: Parts, theta: Array, form: str) -> Array:
@@ -303,172 +283,3 @@ def test_a_trace() -> None:
     values = values + np.random.default_rng(0).normal(0, 0.02, time.size)
     known = fit_trace(text.replace("1e4", "3"), "law", time, values)
     agree(fit_trace(text, "law", time, values, linear="eliminate"), known)
-
-
-# limits, signals
-
-
-@pytest.mark.parametrize("most", [1, 2, 3, 5, 8, 11])
-def test_max_nfev_keeps_the_best_point(most: int) -> None:
-    start, measurement = doublet(0, -1e5, 3e4), Measurement(data=seen(doublet()))
-    model = start.copy()
-    model.set("GLP_01_x0", 84.6)
-    result = fit_model(model, measurement, max_nfev=most, linear="eliminate")
-    assert not result.success
-    assert result.nfev == most
-    assert f"max_nfev = {most}" in result.message
-    executor = CompiledExecutor(make_plan(model), measurement)
-    residual = executor.residual(result.theta)
-    assert result.chisqr == pytest.approx(float(residual @ residual), rel=1e-9)
-    first = executor.residual(None)
-    if most > 1:
-        assert result.chisqr < 1e-3 * float(first @ first)
-
-
-def pressed(at: int) -> Callable[[int, float, float], None]:
-    def press(nfev: int, chisqr: float, best: float) -> None:
-        if nfev == at:
-            signal.raise_signal(signal.SIGINT)
-
-    return press
-
-
-@pytest.mark.parametrize("at", [1, 4, 10])
-@pytest.mark.parametrize("loss", ["squares", "counts"])
-def test_ctrl_c_keeps_the_best_point(at: int, loss: str) -> None:
-    measurement = counts() if loss == "counts" else Measurement(data=seen(doublet()))
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    try:
-        result = fit_model(doublet(0, 1, 1), measurement, progress=pressed(at), linear="eliminate")
-    finally:
-        signal.signal(signal.SIGINT, before)
-    assert result.interrupted
-    assert not result.success
-    assert result.nfev <= at + 1
-    executor = CompiledExecutor(make_plan(doublet()), measurement)
-    residual = executor.residual(result.theta)
-    assert result.chisqr == pytest.approx(float(residual @ residual), rel=1e-9)
-
-
-def test_max_seconds_and_progress() -> None:
-    told: list[tuple[int, float]] = []
-    result = fit_model(
-        doublet(0, 1, 1),
-        Measurement(data=seen(doublet())),
-        progress=lambda nfev, chisqr, best: sleep(0.02),
-        max_seconds=0.03,
-        linear="eliminate",
-    )
-    assert "max_seconds" in result.message
-    assert 1 <= result.nfev <= 3
-    told.clear()
-    whole = fit_model(
-        doublet(0, 1, 1),
-        Measurement(data=seen(doublet())),
-        progress=lambda nfev, chisqr, best: told.append((nfev, best)),
-        linear="eliminate",
-    )
-    assert [nfev for nfev, _ in told] == list(range(1, whole.nfev + 1))
-    assert all(later <= best for (_, best), (_, later) in pairwise(told))
-
-
-# where it may be asked for
-
-
-def test_of_slices_and_files(tmp_path: Path) -> None:
-    model = doublet()
-    data = np.array([seen(model, seed) for seed in range(3)])
-    path = tmp_path / "models.yaml"
-    path.write_text(DOUBLET.format(y0=0, a=-1e5, b=1e4))
-    file = File(Project("."), name="f", data=data, energy=ENERGY, time=np.arange(3.0))
-    file.load_model(path, "m")
-    slices = fit_slices(doublet(0, 1, 1), Measurement(data=data), linear="eliminate")
-    assert all(slices.success)
-    mean = file.fit_spectrum("m", time_range=(0, 2), linear="eliminate")
-    assert mean.success
-    assert mean.settings["linear"] == "eliminate"
-    whole = file.fit_2d("m", seed_source="model", linear="eliminate")
-    assert whole.success
-    for row in slices:
-        known = fit_model(model, Measurement(data=data[row.row]))
-        assert row.result is not None
-        agree(row.result, known)
-
-
-def test_after_another_method_and_from_several_starts() -> None:
-    measurement = Measurement(data=seen(doublet()))
-    known = fit_model(doublet(), measurement)
-    staged = fit_model(doublet(4, 90, 25), measurement, stages=2, max_nfev=4000, linear="eliminate")
-    agree(staged, known)
-    several = fit_model(doublet(0, 1, 1), measurement, n_starts=3, linear="eliminate")
-    assert len(several.starts) == 3
-    assert several.chisqr <= known.chisqr * (1 + 1e-9)
-
-
-def test_of_data_by_reference() -> None:
-    case = seed_case("seed_amplitude")
-    assert case.measurement.data is not None
-    known = fit_model(case.model, case.measurement)
-    source = Measurement(data=ArraySource(np.asarray(case.measurement.data), "data", 16))
-    agree(fit_model(case.model, source, linear="eliminate"), known)
-
-
-@pytest.mark.parametrize(
-    ("options", "says"),
-    [
-        ({"linear": "eliminat"}, r"m: linear='eliminat' is unknown; did you mean 'eliminate'\?"),
-        ({"linear": "varpro"}, "linear='varpro' is unknown; it may be 'eliminate', or left out"),
-        ({"linear": True}, "linear"),
-        (
-            {"linear": "eliminate", "method": "leastsq"},
-            "is an option of method 'native', and leastsq searches all .* stages=2",
-        ),
-        ({"liner": "eliminate"}, "fits have no argument 'liner'; did you mean 'linear'"),
-    ],
-)
-def test_what_is_refused(options: dict[str, Any], says: str) -> None:
-    data = np.array([seen(doublet())] * 2)
-    with pytest.raises(PyspecError, match=says):
-        fit_model(doublet(), Measurement(data=data[0]), **options)
-    with pytest.raises(PyspecError, match=says):
-        fit_slices(doublet(), Measurement(data=data), **options)
-
-
-def test_none_is_the_ordinary_fit_of_any_method() -> None:
-    measurement = Measurement(data=seen(doublet()))
-    known = fit_model(doublet(), measurement)
-    assert fit_model(doublet(), measurement, linear=None).values == known.values
-    agree(fit_model(doublet(), measurement, method="leastsq", linear=None), known, 1e-2)
-
-
-def test_a_start_outside_of_the_domain_is_an_error_that_names_it() -> None:
-    model = doublet()
-    model.set("LinBack_m", 1e308)
-    with pytest.raises(FitError, match="not finite at the start"):
-        fit_model(model, Measurement(data=seen(doublet())), linear="eliminate")
-
-
-# the bounded problem
-
-
-def test_bounded_least_squares_against_scipy() -> None:
-    from scipy.optimize import lsq_linear
-
-    rng = np.random.default_rng(7)
-    for _ in range(60):
-        n = int(rng.integers(1, 7))
-        columns = rng.normal(size=(n + 4, n)) * 10.0 ** rng.uniform(-6, 6, n)
-        right = rng.normal(size=n + 4)
-        scale = 1.0 / np.linalg.norm(columns, axis=0)
-        low, high = -scale * rng.uniform(0, 1, n), scale * rng.uniform(0, 1, n)
-        found = least_squares(columns, right, low, high)
-        known = lsq_linear(columns / (1 / scale), right, (low / scale, high / scale), tol=1e-14)
-        assert np.all((found.step >= low) & (found.step <= high))
-        left = np.linalg.norm(right - columns @ found.step)
-        assert left <= np.sqrt(2 * known.cost) * (1 + 1e-9)
-
-
-def test_bounded_least_squares_of_nothing() -> None:
-    empty = least_squares(np.zeros((3, 2)), np.ones(3), -np.ones(2), np.ones(2))
-    assert empty.step.tolist() == [0.0, 0.0]
-    assert empty.basis.shape == (3, 0)

@@ -26,12 +26,14 @@ class Solution:
     ----------
     step : (n,) the unknowns; a combination of them without effect stays 0
     basis : (m, k) orthonormal basis of the columns that no bound holds
+    inverse : (n, m) makes of a change of `right` that of the unknowns, where what is held stays
     weakest : the smallest singular value of all columns, scaled to length 1, beside the largest;
         columns of zeros do not count
     """
 
     step: Array
     basis: Array
+    inverse: Array
     weakest: float
 
 
@@ -52,7 +54,8 @@ def least_squares(columns: Array, right: Array, low: Array, high: Array) -> Solu
     weakest = np.nan
     for _ in range(MOST_CHANGES * (size.size + 1)):
         free = np.flatnonzero(~held)
-        basis, change, smallest = _free_solution(scaled[:, free], right - scaled @ step)
+        basis, inverse, smallest = _inverted(scaled[:, free])
+        change = inverse @ (right - scaled @ step)
         weakest = smallest if np.isnan(weakest) else weakest
         to = step[free] + change
         out = (to < low[free]) | (to > high[free])
@@ -72,15 +75,17 @@ def least_squares(columns: Array, right: Array, low: Array, high: Array) -> Solu
             break
         held[int(np.argmax(np.where(inward, np.abs(pull), -1.0)))] = False
     found = np.divide(step, size, out=np.zeros_like(step), where=known)
-    return Solution(np.clip(found, least, most), basis, weakest)
+    whole = np.zeros((size.size, right.size))
+    whole[free] = inverse / size[free, None]
+    return Solution(np.clip(found, least, most), basis, whole, weakest)
 
 
-def _free_solution(scaled: Array, right: Array) -> tuple[Array, Array, float]:
-    """An orthonormal basis of columns of length 1, the shortest solution, and the smallest singular
+def _inverted(scaled: Array) -> tuple[Array, Array, float]:
+    """An orthonormal basis of columns of length 1, their pseudo-inverse, and the smallest singular
     value beside the largest."""
     if not scaled.shape[1]:
-        return np.zeros((right.size, 0)), np.zeros(0), 1.0
+        return np.zeros((len(scaled), 0)), np.zeros((0, len(scaled))), 1.0
     u, singular, vt = np.linalg.svd(scaled, full_matrices=False)
     good = singular > UNDETERMINED * singular[0]
     basis = u[:, good]
-    return basis, vt[good].T @ (basis.T @ right / singular[good]), float(singular[-1] / singular[0])
+    return basis, (vt[good].T / singular[good]) @ basis.T, float(singular[-1] / singular[0])

@@ -6,9 +6,10 @@ information of all parameters, its Gauss-Newton matrix is
 
     A_θθ - A_θβ inv(A_ββ) A_βθ                                     (L. Kaufman, BIT 15 (1975) 49)
 
-and its gradient is that of chi² by θ at the solved β, exactly. Both come from the triangle of [J r]
-at that point: the columns of β span a space, and what is orthogonal to it in the columns of θ and
-in r is the reduced problem.
+and its gradient is that of chi² by θ at the solved β. Both come from the triangle of [J r] at that
+point: the columns of β span a space, and what is orthogonal to it in the columns of θ and in r is
+the reduced problem. Of r that holds wherever β is, so that a point near the solved β, foretold from
+the last one, serves as well.
 
 Where the reduced fit ends an ordinary fit of all parameters begins, and confirms it: errors, bounds
 and cautions are those of any fit.
@@ -42,9 +43,10 @@ MOST_POINTS = 1000
 #: Below this singular value, scaled, columns of β are factorised by orthogonal transformations.
 WEAK = 1e-4
 
-#: β rests where another step would lower chi² by less than this share of it; a second step repairs
-#: what rounding leaves of the first from a far start.
-REST, MOST_ROUNDS = 1e-10, 4
+#: β rests where another step would lower chi² by less than this, in units of the variance of a
+#: point, or change this share of the model, in squares: the reduced chi² is that behind the step,
+#: its slopes are those before it. A second step repairs what rounding leaves of one from afar.
+REST, SHARE, MOST_ROUNDS = 1e-2, 1e-3, 4
 
 #: Counts: the weights depend on β, which is fitted until it is this many standard errors away.
 NEAR_COUNTS, MOST_COUNTS = 1e-2, 100
@@ -75,6 +77,7 @@ class Elimination:
         self.lower, self.upper = lower, upper
         self.n_points = n_points
         self._key: tuple[bytes, str] | None = None  # what `_root` was found for
+        self._slopes: Array | None = None  # of β by θ, at the last point
         self._split(np.array(linear, dtype=np.intp))
         self._sums = sums
         self._form = "gram"
@@ -112,6 +115,7 @@ class Elimination:
         self.linear = linear
         self.others = np.setdiff1d(np.arange(self.lower.size), linear)
         self._key = None
+        self._slopes = None
 
     def _keep_what_a_bound_holds(self, start: Array) -> None:
         """A height that its bound takes to 0 at the start leaves a line without any slope, which
@@ -180,8 +184,7 @@ class Elimination:
     def _solve(self, at: Array) -> Array | None:
         """Solves for β at θ. Returns a matrix whose Gram matrix is that of [J_θ r] without what
         lies along the columns of β; None where the model is not finite."""
-        theta = self._theta.copy()
-        theta[self.others] = at
+        theta = self._predicted(at)
         if self.problem.is_poisson:
             theta, root = self._fit_counts(theta)
         else:
@@ -198,20 +201,35 @@ class Elimination:
                 root = self._root_at(theta)
                 continue
             along = columns @ found.step
-            promised = float(along @ (2.0 * right - along))
-            rests = promised <= self._rounding(float(right @ right))
-            if rests or self.problem.is_poisson or not left:
+            if self._is_slight(along, columns @ now, right) or self.problem.is_poisson or not left:
                 break
             theta[self.linear] = np.clip(now + found.step, low, high)
             root = self._root_at(theta)
         assert root is not None
+        theta[self.linear] = np.clip(now + found.step, low, high)
         self._theta = theta
+        self._slopes = -found.inverse @ root[:, self.others]
         rest = root[:, [*self.others, -1]]
+        rest[:, -1] = right - along
         return np.asarray(rest - found.basis @ (found.basis.T @ rest))
 
-    def _rounding(self, chisqr: float) -> float:
-        """A decrease of chi² that is none."""
-        return REST * chisqr + (64 * np.finfo(float).eps) ** 2 * self.problem.data_square
+    def _predicted(self, at: Array) -> Array:
+        """All parameters at θ, with β as the slopes at the last point have it."""
+        theta = self._theta.copy()
+        if self._slopes is not None:
+            change = self._slopes @ (at - theta[self.others])
+            low, high = self.lower[self.linear], self.upper[self.linear]
+            theta[self.linear] = np.clip(theta[self.linear] + change, low, high)
+        theta[self.others] = at
+        return theta
+
+    def _is_slight(self, along: Array, model: Array, right: Array) -> bool:
+        """Whether a step of β changes too little to look at its end: of chi², or of the model."""
+        promised = float(along @ (2.0 * right - along))
+        rounding = (64 * np.finfo(float).eps) ** 2 * self.problem.data_square
+        if promised <= REST * float(right @ right) / self.n_points + rounding:
+            return True
+        return bool(along @ along <= SHARE * (model @ model))
 
     def _fit_counts(self, theta: Array) -> tuple[Array, Array | None]:
         """β of counts by a fit of its own, with θ held: the weights depend on it."""
