@@ -38,6 +38,9 @@ _FAR = np.geomspace(1e-4, 1e4, 1601)
 _POINTS = np.concatenate([-_FAR[::-1], [0.0], _FAR])
 _SCALES = (0.31, 0.83, 1.7, 0.57, 2.9)
 
+#: Edges that are looked at for each comparison and parameter.
+_MOST_EDGES = 8
+
 #: A change of g by less than this share of its largest value is no jump.
 _SMALL = 1e-6
 
@@ -152,7 +155,8 @@ def kernel_jumps(own: Kernel, guards: tuple[Guard, ...]) -> tuple[tuple[str, str
         used = values.reachable([number])
         names = [name for name in own.params if inputs[name] in used]
         for name in names:
-            factors = list(_edges(own, number, name, guards))
+            edges = _edges(own, number, name, guards)
+            factors = list(itertools.islice(edges, _MOST_EDGES if len(names) == 1 else 1))
             if factors:
                 alone = len(names) == 1 and np.ptp(factors) <= 1e-9 * max(factors)
                 found.setdefault(name, []).append(factors[0] if alone else np.nan)
@@ -169,20 +173,25 @@ def _edges(own: Kernel, number: int, name: str, guards: tuple[Guard, ...]) -> It
     for params in _examples(own, guards):
         env = dict(zip(own.params, params, strict=True))
         truth = _evaluate(own.values[0], number, {**env, own.axis: _POINTS})
-        for k in np.flatnonzero(np.diff(np.broadcast_to(truth, _POINTS.shape))):
+        for k in np.flatnonzero(np.diff(np.broadcast_to(truth, _POINTS.shape)))[:_MOST_EDGES]:
             edge = _bisect(own, number, env, float(_POINTS[k]), float(_POINTS[k + 1]))
-            width = 1e-7 * abs(edge)
-            with np.errstate(all="ignore"):
-                before, behind = own(np.array([edge - width, edge + width]), *params)
-                largest = np.nanmax(np.abs(own(_POINTS, *params)))
-            if abs(behind - before) > _SMALL * largest and edge != 0:
+            if edge != 0 and _jumps_at(own, edge, params):
                 yield env[name] / abs(edge)
+
+
+def _jumps_at(own: Kernel, edge: float, params: Sequence[float]) -> bool:
+    width = 1e-7 * abs(edge)
+    with np.errstate(all="ignore"):
+        before, behind = own(np.array([edge - width, edge + width]), *params)
+        size = np.abs(own(_POINTS, *params))
+        largest = size[np.isfinite(size)].max(initial=0.0)
+        return bool(abs(behind - before) > _SMALL * largest)
 
 
 def _examples(own: Kernel, guards: tuple[Guard, ...]) -> Iterator[tuple[float, ...]]:
     """Values of the parameters within their bounds."""
     n = len(own.params)
-    for signs in itertools.islice(itertools.product((1.0, -1.0), repeat=n), 32):
+    for signs in itertools.islice(itertools.product((1.0, -1.0), repeat=n), 4):
         for k in range(len(_SCALES)):
             values = tuple(sign * _SCALES[(k + j) % 5] for j, sign in enumerate(signs))
             if all(holds(guard, values) for guard in guards):
@@ -193,7 +202,7 @@ def _bisect(own: Kernel, number: int, env: Mapping[str, float], a: float, b: flo
     """Where between a and b a comparison changes."""
     values = own.values[0]
     at_a = _evaluate(values, number, {**env, own.axis: a})
-    for _ in range(200):
+    for _ in range(60):
         middle = a + (b - a) / 2
         if middle in (a, b):
             break
@@ -211,7 +220,7 @@ def _evaluate(values: Values, root: int, env: Mapping[str, Any]) -> Any:
         for number in sorted(values.reachable([root])):
             value = values[number]
             if value.instruction == "INPUT":
-                found[number] = env[value.name]
+                found[number] = np.asarray(env[value.name], np.float64)[()]
             elif value.instruction == "CONST":
                 found[number] = np.float64(value.number)
             else:

@@ -209,6 +209,7 @@ def test_a_jump_moves_like_that_of_a_box() -> None:
         ),
         ("kernel K(w>0, tau>0): where(abs(d) < w, exp(-d / tau), 0)", (("w", "1.0"),)),
         ("kernel K(tau>0): where(d < 0, 0, exp(-d / tau))", ()),
+        ("kernel K(a): exp(-abs(d)) * (1 / (a - a + (d < a)) > 2)", (("a", "1 + abs(a)"),)),
     ],
 )
 def test_jumps_of_kernels_are_derived(text: str, jumps: tuple[tuple[str, str], ...]) -> None:

@@ -105,7 +105,7 @@ def main() -> int:
 
         def take(own: Definition) -> None:
             nonlocal last
-            words = own.words
+            words = own.program(own.value)
             last = own.text
             pipe.write(struct.pack("=qq", words.size, len(own.params)) + words.tobytes())
 

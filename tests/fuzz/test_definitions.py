@@ -18,7 +18,8 @@ def test_texts_are_refused_or_make_a_program_that_numpy_agrees_with() -> None:
     assert counts["refused"] > 20
     for own in taken:
         assert own.words[0] == own.words.size
-        assert own.words[1] == len(own.params)
+        program = own.program(own.value)
+        assert (program[0], program[1]) == (program.size, len(own.params))
         assert np.shape(own(np.linspace(-1.0, 2.0, 5), *([0.7] * len(own.params)))) == (5,)
 
 
