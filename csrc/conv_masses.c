@@ -3,9 +3,10 @@
  * halved where two rules differ. */
 #include "convolution.h"
 
-/* Panels begin this many doublings below the length of the axis, and may end so many above; of the
- * mass in such a panel 1e-18 of the largest is nothing. */
-enum { DOUBLINGS_BELOW = 60, N_DOUBLINGS = 2 * CONV_LAGS };
+/* The first panel, in lengths of the axis, and how often it may double; of the mass in a panel 1e-18 of
+ * the largest is nothing. */
+static const double SHORTEST = 0x1p-60;
+enum { N_DOUBLINGS = 2 * CONV_LAGS };
 static const double NOTHING = 1e-18;
 
 /* The two rules may differ by this share of the mass; the error of the better one is far smaller. */
@@ -180,8 +181,9 @@ static void add_panel(integral *s, double low, double high)
 
 static void set_doublings(const convolution *c, double *distance)
 {
-    for (int k = 0; k < N_DOUBLINGS; k++)
-        distance[k] = ldexp(length_of(c), k - DOUBLINGS_BELOW);
+    distance[0] = SHORTEST * length_of(c);
+    for (int k = 1; k < N_DOUBLINGS; k++)
+        distance[k] = 2.0 * distance[k - 1];
 }
 
 /* Looks at distances that double: first for how large each integral is, about, then for the distance
@@ -227,7 +229,7 @@ static double integrate(const convolution *c, int side, int slopes, double reach
                   .out = out};
     const double length = length_of(c), far = look_far(&s), end = reach < far ? reach : far;
     const double widest = c->n > 1 ? PANEL_SAMPLES * length / (double)(c->n - 1) : length;
-    double low = 0.0, high = ldexp(length, -DOUBLINGS_BELOW);
+    double low = 0.0, high = SHORTEST * length;
     if (overflows(&s)) {
         fill_rows(c, out, s.count, NAN);
         return 0.0;
