@@ -17,6 +17,7 @@ from pyspec import (
     Model,
     fit_model,
     load_model,
+    register_function,
 )
 from pyspec.executor.normal import Parts
 from pyspec.fit import fit_joint, fit_trace
@@ -283,3 +284,47 @@ def test_a_trace() -> None:
     values = values + np.random.default_rng(0).normal(0, 0.02, time.size)
     known = fit_trace(text.replace("1e4", "3"), "law", time, values)
     agree(fit_trace(text, "law", time, values, linear="eliminate"), known)
+
+
+# functions of one's own
+
+
+BUMP = """\
+functions:
+  Bump: {formula: "A * exp(-((x - x0) / w) ** 2) + B", parameters: [A, x0, w, B]}
+m:
+  Bump: {A: [4, True], x0: [84.2, True, 80, 90], w: [1, True, 0.1, 5], B: [1, True]}
+"""
+
+
+def test_a_function_by_formula() -> None:
+    model = load_model(BUMP, "m")
+    model.set_axes(energy=ENERGY)
+    measurement = Measurement(data=seen(model))
+    model.set("Bump_01_x0", 84.5)
+    known = fit_model(model, measurement)
+    model.set("Bump_01_A", -1e5)
+    model.set("Bump_01_B", 1e3)
+    agree(fit_model(model, measurement, linear="eliminate"), known)
+
+
+def ramp(x: Array, A: float, x0: float, w: float) -> Array:
+    return np.asarray(A / (1.0 + np.exp(np.clip((x - x0) / w, -500.0, 500.0))))
+
+
+def test_beside_a_function_of_python() -> None:
+    """Its own height is not known to be linear; those of the others are."""
+    register_function("RampForLinear", ramp, "A, x0, w>0")
+    text = "m:\n  RampForLinear: {A: [15, True, 0, 99], x0: [87, True, 82, 89], "
+    text += "w: [0.3, True, 0.1, 5]}\n  Offset: {y0: [2, True]}\n"
+    text += "  Gauss: {A: [8, True], x0: [83, True], SD: [0.8, True, 0.1, 4]}\n"
+    model = load_model(text, "m")
+    model.set_axes(energy=ENERGY)
+    noise = np.random.default_rng(4).normal(0.0, 0.2, ENERGY.size)
+    measurement = Measurement(data=np.asarray(model.evaluate()) + noise)
+    model.set("Gauss_01_x0", 83.2)
+    known = fit_model(model, measurement, backend=None)
+    assert linear_parameters(build_graph(model)).names == ("Offset_y0", "Gauss_01_A")
+    model.set("Gauss_01_A", -3e3)
+    model.set("Offset_y0", 1e4)
+    agree(fit_model(model, measurement, backend=None, linear="eliminate"), known, 1e-3)
