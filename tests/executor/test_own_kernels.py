@@ -14,6 +14,7 @@ from pyspec.errors import ModelError, ModelWarning
 from pyspec.executor import make_executor, make_plan
 from pyspec.fit import fit_model
 from pyspec.formula import Definition, define
+from pyspec.functions.quadrature import convolve
 from pyspec.io import load_fit, save_fit
 from pyspec.ir import build_graph, parse_graph, print_graph
 from pyspec.model import Measurement, Model, load_dynamics, load_model, load_time_model
@@ -94,12 +95,11 @@ TWO = section("Two", "where(d >= 0, exp(-abs(d) / a), exp(-abs(d) / b))", "a > 0
 
 
 def test_two_widths_against_a_direct_sum() -> None:
-    """The sum that docs/conventions define, written out, with the masses of SciPy."""
+    """The sum that defines a convolution, written out, with integrals of SciPy."""
     a, b = 0.4, 2.5
     model = convolved(f"Two: {{a: [{a}, True], b: [{b}, True]}}", TWO)
     plain = convolved("none:", "")
     signal = np.asarray(make_executor(plain, None).run(None))
-    weight = np.gradient(TIME)
     weight = (np.append(np.diff(TIME), 0) + np.insert(np.diff(TIME), 0, 0)) / 2
     expected = np.empty(TIME.size)
     for i, t in enumerate(TIME):
@@ -395,3 +395,27 @@ def test_outside_of_its_bounds_nothing_is_known() -> None:
     theta[0] = -1.0
     for backend in BACKENDS:
         assert np.isnan(make_executor(model, None, backend).run(theta)).all()
+
+
+def test_free_spectra_stand_behind_a_kernel_of_ones_own() -> None:
+    energy, delay = np.linspace(0.0, 1.0, 21), np.linspace(-3.0, 12.0, 91)
+    shapes = np.exp(-((energy - [[0.3], [0.7]]) ** 2) / 0.02)
+    laws = np.where(delay >= 0, np.exp(-delay / [[1.5], [6.0]]), 0.0)
+    seen = np.array([convolve("gaussCONV", delay, law, 0.5) for law in laws])
+    data = seen.T @ shapes + np.random.default_rng(0).normal(0, 0.01, (91, 21))
+    laws_text = "".join(
+        f"  expFun: {{A: {{free: energy}}, tau: [{tau}, True, 0.1, 60], t0: [0, False]}}\n"
+        for tau in (2, 7)
+    )
+    found = []
+    for head, kernel, name in (
+        ("", "gaussCONV: {SD: [0.3, True, 0.1, 2]}", "gaussCONV_SD"),
+        (section("Own", KERNELS["gaussCONV"], "w > 0"), "Own: {w: [0.3, True, 0.1, 2]}", "Own_w"),
+    ):
+        model = load_model(f"{head}m:\n  {kernel}\n{laws_text}", "m")
+        model.set_axes(energy=energy, time=delay)
+        result = fit_model(model, Measurement(data))
+        par = result.params[name]
+        assert abs(par.value - 0.5) <= 4 * par.stderr
+        found.append((par.value, par.stderr, result.chisqr))
+    np.testing.assert_allclose(found[1], found[0], rtol=1e-6)
