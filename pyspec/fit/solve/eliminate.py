@@ -48,8 +48,9 @@ WEAK = 1e-4
 #: its slopes are those before it. A second step repairs what rounding leaves of one from afar.
 REST, SHARE, MOST_ROUNDS = 1e-2, 1e-3, 4
 
-#: Counts: the weights depend on β, which is fitted until it is this many standard errors away.
-NEAR_COUNTS, MOST_COUNTS = 1e-2, 100
+#: Counts: the weights depend on β, so that a step is foretold less far: to this decrease, in units
+#: of the variance of a point. Else β is fitted until it is so many standard errors away.
+REST_COUNTS, NEAR_COUNTS, MOST_COUNTS = 0.1, 1e-2, 100
 
 
 class Elimination:
@@ -84,6 +85,7 @@ class Elimination:
         self._theta: Array = lower
         self._best: Array | None = None  # the Gram matrix at the best point
         self._root: Array | None = None
+        self._last: tuple[tuple[bytes, str], Array] | None = None
 
     def run(self, start: Array) -> Array:
         """Fits from `start`, (n_free,); returns the best point, or `start` where the model is not
@@ -185,10 +187,7 @@ class Elimination:
         """Solves for β at θ. Returns a matrix whose Gram matrix is that of [J_θ r] without what
         lies along the columns of β; None where the model is not finite."""
         theta = self._predicted(at)
-        if self.problem.is_poisson:
-            theta, root = self._fit_counts(theta)
-        else:
-            root = self._root_at(theta)
+        root, is_fitted = self._root_at(theta), False
         for left in reversed(range(MOST_ROUNDS)):
             if root is None:
                 return None
@@ -201,8 +200,12 @@ class Elimination:
                 root = self._root_at(theta)
                 continue
             along = columns @ found.step
-            if self._is_slight(along, columns @ now, right) or self.problem.is_poisson or not left:
+            if is_fitted or not left or self._is_slight(along, columns @ now, right):
                 break
+            if self.problem.is_poisson:
+                theta, root = self._fit_counts(theta)
+                is_fitted = True
+                continue
             theta[self.linear] = np.clip(now + found.step, low, high)
             root = self._root_at(theta)
         assert root is not None
@@ -227,7 +230,10 @@ class Elimination:
         """Whether a step of β changes too little to look at its end: of chi², or of the model."""
         promised = float(along @ (2.0 * right - along))
         rounding = (64 * np.finfo(float).eps) ** 2 * self.problem.data_square
-        if promised <= REST * float(right @ right) / self.n_points + rounding:
+        variance = float(right @ right) / self.n_points
+        if self.problem.is_poisson:
+            return promised <= REST_COUNTS * variance
+        if promised <= REST * variance + rounding:
             return True
         return bool(along @ along <= SHARE * (model @ model))
 
@@ -248,12 +254,17 @@ class Elimination:
         return _root_of(self._sum(theta, self._form), self._form)
 
     def _sum(self, theta: Array, form: str) -> Array:
-        """One evaluation, counted; the best point is kept before limits and signals end the fit."""
+        """One evaluation, counted; the last one is remembered. The best point is kept before limits
+        and signals end the fit."""
+        key = theta.tobytes(), form
+        if self._last is not None and self._last[0] == key:
+            return self._last[1]
         account = self.problem.evaluations
         account.left()
         account.check_end()
         triangle = self._sums(theta, form)
         account.count += 1
+        self._last = key, triangle
         gram = unpack(triangle, symmetric=form != "factor")
         if form == "factor":
             gram = gram.T @ gram
