@@ -213,6 +213,18 @@ def test_a_line_whose_height_a_bound_takes_to_nothing_keeps_its_slopes() -> None
     agree(found, known)
 
 
+def test_the_only_height_is_held_at_the_start() -> None:
+    """Nothing is eliminated then, and the fit is an ordinary one."""
+    text = "m:\n  Gauss: {A: [5, True, 0, 50], x0: [86.5, True, 80, 92], SD: [1, True, 0.2, 4]}\n"
+    model = load_model(text, "m")
+    model.set_axes(energy=ENERGY)
+    data = seen(model, 2, 0.05) - 2.0 * np.exp(-(((ENERGY - 89.0) / 0.7) ** 2))
+    model.set("Gauss_01_x0", 88.9)
+    found, known = both(model, Measurement(data=data))
+    assert found.success == known.success
+    assert found.chisqr <= known.chisqr * (1 + 1e-9)
+
+
 # what the data do not determine
 
 
