@@ -13,6 +13,8 @@
 #include "energy_steps.c"
 #include "formula.c"
 #include "response.c"
+#include "scheme_exp.c"
+#include "scheme_times.c"
 #include "vector_ops.c"
 #include "varpro_shared.c"
 #include "varpro_tiles.c"

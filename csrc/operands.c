@@ -60,7 +60,7 @@ void pyspec_run_kernel(const run *r, const pyspec_node *node, const pyspec_block
     own.program = r->words + node->code;
     own.registers = r->work.registers;
     if (node->op == PYSPEC_OP_SCHEME)
-        k_scheme(&own, params, value, partials);
+        pyspec_run_scheme(&own, r->call->isa, params, value, partials);
     else if (node->op == PYSPEC_OP_MEASURED)
         k_measured(&own, params, value, partials);
     else

@@ -479,11 +479,11 @@ PYSPEC_API int pyspec_function(int64_t op, int64_t isa, int64_t n_rows, int64_t 
                                const double *x, const double *params, const double *spectrum,
                                double *value, double *const *partials);
 
-/* The same for programs of n_words words, as a plan holds them: of a state of a scheme, of a law under
- * a measured instrument; of a formula, in the build of an instruction set, whose registers are memory
- * of pyspec_formula_size bytes (-1 for a program that cannot be run). */
-PYSPEC_API int pyspec_scheme(const int64_t *program, int64_t n_words, int64_t n_rows, int64_t n_x,
-                             const double *x, const double *params, double *value,
+/* The same for programs of n_words words, as a plan holds them: of a law under a measured
+ * instrument; in the build of an instruction set of a state of a scheme, and of a formula, whose
+ * registers are memory of pyspec_formula_size bytes (-1 for a program that cannot be run). */
+PYSPEC_API int pyspec_scheme(const int64_t *program, int64_t n_words, int64_t isa, int64_t n_rows,
+                             int64_t n_x, const double *x, const double *params, double *value,
                              double *const *partials);
 PYSPEC_API int pyspec_measured(const int64_t *program, int64_t n_words, int64_t n_rows, int64_t n_x,
                                const double *x, const double *params, double *value,

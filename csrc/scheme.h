@@ -187,16 +187,25 @@ void pyspec_flow_times(prepared_scheme *p, const double *u, double (*out)[L]);
 double pyspec_legendre(int k, double *weight);
 
 /* scheme_exp.c: divided differences exp_s[x_0 .. x_j], j < n, of eight times s >= 0; x falls. */
-void pyspec_exp_differences(const double *x, int n, const double *s, double (*out)[L]);
+typedef void exp_differences(const double *x, int n, const double *s, double (*out)[L]);
+exp_differences pyspec_exp_differences, pyspec_exp_differences_avx2, pyspec_exp_differences_avx512;
 
 /* All of them: out[j][i] = exp_s[x_i .. x_j], i <= j < n. */
-void pyspec_exp_triangle(const double *x, int n, const double *s, double (*out)[MAX_EXP_NODES][L]);
+typedef void exp_triangle(const double *x, int n, const double *s, double (*out)[MAX_EXP_NODES][L]);
+exp_triangle pyspec_exp_triangle, pyspec_exp_triangle_avx2, pyspec_exp_triangle_avx512;
+
+/* scheme_times.c: derivatives by all parameters, at height 1, of eight times after the onset; of the
+ * height, the first, it is the value. */
+typedef void scheme_times(prepared_scheme *p, const double *u, double (*out)[L]);
+scheme_times pyspec_scheme_times, pyspec_scheme_times_avx2, pyspec_scheme_times_avx512;
 
 /* scheme_check.c: whether a program of at most `room` words, with n_params parameters, stays inside
  * of itself and its parameters. Of a fault, `at` is the word. */
 int pyspec_scheme_is_sound(const int64_t *program, int64_t room, int64_t n_params, int64_t *at);
 
-/* scheme.c: runs a checked program, which the block names. */
-pyspec_kernel k_scheme;
+/* scheme.c: runs a checked program, which the block names, in the build of an instruction set. Whether a
+ * time lies before the onset is one comparison, the same in every build. */
+void pyspec_run_scheme(const pyspec_block *b, int64_t isa, const double *params, double *value,
+                       double *const *partials);
 
 #endif

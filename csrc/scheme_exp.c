@@ -61,7 +61,7 @@ static void add_node(const double *x, int j, const double *s, double (*table)[L]
     }
 }
 
-void pyspec_exp_differences(const double *x, int n, const double *s, double (*out)[L])
+void JOIN(pyspec_exp_differences, ISA_SUFFIX, )(const double *x, int n, const double *s, double (*out)[L])
 {
     double table[MAX_TWICE][L];
     for (int j = 0; j < n; j++) {
@@ -70,7 +70,7 @@ void pyspec_exp_differences(const double *x, int n, const double *s, double (*ou
     }
 }
 
-void pyspec_exp_triangle(const double *x, int n, const double *s, double (*out)[MAX_EXP_NODES][L])
+void JOIN(pyspec_exp_triangle, ISA_SUFFIX, )(const double *x, int n, const double *s, double (*out)[MAX_EXP_NODES][L])
 {
     for (int j = 0; j < n; j++) {
         if (j > 0)

@@ -166,9 +166,11 @@ class KernelCall:
             registers = np.empty(max(LIBRARY.pyspec_formula_size(*program), 8), np.uint8)
             self._entry = LIBRARY.pyspec_formula
             self._arguments = (*program, build, *sizes, *reads, registers.ctypes.data, *ends)
+        elif op.index == CONSTANTS["OP_SCHEME"]:
+            self._entry = LIBRARY.pyspec_scheme
+            self._arguments = (words.ctypes.data, words.size, build, *sizes, *reads, *ends)
         else:
-            is_measured = op.index == CONSTANTS["OP_MEASURED"]
-            self._entry = LIBRARY.pyspec_measured if is_measured else LIBRARY.pyspec_scheme
+            self._entry = LIBRARY.pyspec_measured
             self._arguments = (words.ctypes.data, words.size, *sizes, *reads, *ends)
         self._kept = (x, params, value, targets, pointers, spectrum, words, registers)
 

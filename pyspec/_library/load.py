@@ -50,7 +50,7 @@ SIGNATURES: dict[str, tuple[Any, list[Any]]] = {
     "pyspec_help": (ctypes.c_int, [_PTR]),
     "pyspec_dismiss": (ctypes.c_int, [_PTR]),
     "pyspec_isa_supported": (ctypes.c_int, [_I64]),
-    "pyspec_scheme": (ctypes.c_int, [_PTR, _I64, _I64, _I64, _PTR, _PTR, _PTR, _PTR]),
+    "pyspec_scheme": (ctypes.c_int, [_PTR, _I64, _I64, _I64, _I64, _PTR, _PTR, _PTR, _PTR]),
     "pyspec_formula_size": (_I64, [_PTR, _I64]),
     "pyspec_formula": (ctypes.c_int, [_PTR, *[_I64] * 4, *[_PTR] * 5]),
     "pyspec_measured": (ctypes.c_int, [_PTR, _I64, _I64, _I64, _PTR, _PTR, _PTR, _PTR]),

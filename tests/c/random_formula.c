@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static double number(rng *r)
+double random_number(rng *r)
 {
     return chance(r, 25) ? hostile_double(r) : (double)below(r, 2000) / 100.0 - 10.0;
 }
@@ -47,7 +47,7 @@ int64_t random_formula(rng *r, int64_t *program, int n_params, int height)
     f.n_words = FORMULA_HEAD + f.n_constants + (f.n_row_code + f.n_code) * FORMULA_WORDS;
     memcpy(program, &f, sizeof f);
     for (int64_t k = 0; k < f.n_constants; k++)
-        program[FORMULA_HEAD + k] = bits_of(number(r));
+        program[FORMULA_HEAD + k] = bits_of(random_number(r));
     registers from = {.n = 0};
     int64_t *word = program + FORMULA_HEAD + f.n_constants;
     for (int64_t k = height != 0; k < n_given; k++)
@@ -112,7 +112,7 @@ static double *numbers(rng *r, int64_t n)
 {
     double *found = malloc((size_t)n * sizeof *found);
     for (int64_t i = 0; i < n; i++)
-        found[i] = number(r);
+        found[i] = random_number(r);
     return found;
 }
 

@@ -115,7 +115,8 @@ static inline int run_program(const program *p, int64_t n_words, const double *t
     double *to[MAX_PARAMS];
     for (int k = 0; k < MAX_PARAMS; k++)
         to[k] = partials ? partials[k] : NULL;
-    return pyspec_scheme(p->words, n_words, 1, TIMES, times, p->params, value, partials ? to : NULL);
+    return pyspec_scheme(p->words, n_words, PYSPEC_ISA_BASELINE, 1, TIMES, times, p->params,
+                         value, partials ? to : NULL);
 }
 
 static inline void times_from(double first, double step, double *times)

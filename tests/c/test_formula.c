@@ -154,9 +154,9 @@ static void test_calls(void)
         double *const all_to[N_PARAMS] = {all[1], NULL, all[3]};
         double *const row_to[N_PARAMS] = {row[1], NULL, row[3]};
         for (int i = 0; i < POINTS; i++)
-            x[i] = number();
+            x[i] = random_number(&state);
         for (int i = 0; i < N_PARAMS * ROWS; i++)
-            params[i] = number();
+            params[i] = random_number(&state);
         CHECK_INT(pyspec_formula(program, n, 0, ROWS, POINTS, x, params, registers, alone, NULL), STATUS_OK);
         CHECK_INT(pyspec_formula(program, n, 0, ROWS, POINTS, x, params, registers, all[0], all_to),
                   STATUS_OK);

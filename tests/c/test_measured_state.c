@@ -110,7 +110,8 @@ static double seen(const program *p, double t)
             s[i] = a + h * i;
             x[i] = t - s[i] + 1e-13; /* not before the onset */
         }
-        pyspec_scheme(p->words + OWN, p->words[OWN], 1, N + 1, x, p->params, f, NULL);
+        pyspec_scheme(p->words + OWN, p->words[OWN], PYSPEC_ISA_BASELINE, 1, N + 1, x, p->params,
+                      f, NULL);
         for (int i = 0; i <= N; i++) {
             const double weight = i == 0 || i == N ? 1.0 : i % 2 ? 4.0 : 2.0;
             sum += h / 3.0 * weight * (from + (to - from) * (s[i] - a) / (b - a)) * f[i];

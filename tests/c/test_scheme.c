@@ -249,8 +249,9 @@ static void test_lanes(void)
                 x[i] = times[across ? i / L : i % TIMES];
             const pyspec_block b = {.n = TIMES, .n_valid = TIMES * L, .across = across, .x = x,
                                     .program = p.words};
-            k_scheme(&b, params, value, to);
-            CHECK_INT(pyspec_scheme(p.words, p.words[0], L, TIMES, times, params, rows, row_to),
+            pyspec_run_scheme(&b, PYSPEC_ISA_BASELINE, params, value, to);
+            CHECK_INT(pyspec_scheme(p.words, p.words[0], PYSPEC_ISA_BASELINE, L, TIMES, times,
+                                    params, rows, row_to),
                       STATUS_OK);
             for (int64_t l = 0; l < L; l++) {
                 program alone = p;
@@ -287,7 +288,7 @@ static void test_lanes_of_a_row(void)
                 params[j * L + l] = (l == L - 2 ? other : p).params[j];
         const pyspec_block b = {.n = TIMES, .n_valid = TIMES * L, .across = 1, .x = x,
                                 .program = p.words};
-        k_scheme(&b, params, value, NULL);
+        pyspec_run_scheme(&b, PYSPEC_ISA_BASELINE, params, value, NULL);
         for (int64_t l = 0; l < L; l++) {
             const program *alone = l == L - 2 ? &other : &p;
             CHECK_INT(run_program(alone, p.words[0], times, own, NULL), STATUS_OK);
@@ -307,10 +308,39 @@ static void test_some_slopes(void)
     CHECK_INT(run_program(&p, p.words[0], times, value, all), STATUS_OK);
     for (int64_t k = 0; k < p.words[1]; k += 2)
         to[k] = some[k];
-    CHECK_INT(pyspec_scheme(p.words, p.words[0], 1, TIMES, times, p.params, value, to), STATUS_OK);
+    CHECK_INT(pyspec_scheme(p.words, p.words[0], PYSPEC_ISA_BASELINE, 1, TIMES, times, p.params,
+                            value, to),
+              STATUS_OK);
     for (int64_t k = 0; k < p.words[1]; k++)
         for (int i = 0; i < TIMES; i++)
             CHECK(some[k][i] == (k % 2 ? 0.0 : all[k][i]));
+}
+
+/* The builds of all instruction sets differ by rounding alone, and begin at the same time. */
+static void test_builds(void)
+{
+    double times[TIMES], value[TIMES], other[TIMES], by[MAX_PARAMS][TIMES], *to[MAX_PARAMS];
+    double slopes[MAX_PARAMS][TIMES], *own[MAX_PARAMS];
+    times_from(-0.5, 0.4, times);
+    for (int under = 0; under < 2; under++) {
+        const program p = branched(1, under);
+        for (int k = 0; k < MAX_PARAMS; k++)
+            to[k] = by[k], own[k] = slopes[k];
+        CHECK_INT(pyspec_scheme(p.words, p.words[0], PYSPEC_ISA_BASELINE, 1, TIMES, times, p.params,
+                                value, to),
+                  STATUS_OK);
+        for (int isa = 1; isa < N_ISA; isa++) {
+            const int status = pyspec_scheme(p.words, p.words[0], isa, 1, TIMES, times, p.params,
+                                             other, own);
+            CHECK_INT(status, pyspec_isa_supported(isa) ? STATUS_OK : STATUS_ISA);
+            for (int i = 0; status == STATUS_OK && i < TIMES; i++) {
+                CHECK(fabs(other[i] - value[i]) < 1e-14);
+                CHECK((other[i] == 0.0) == (value[i] == 0.0));
+                for (int64_t k = 0; k < p.words[1]; k++)
+                    CHECK(fabs(slopes[k][i] - by[k][i]) < 1e-13);
+            }
+        }
+    }
 }
 
 static void test_refusals(void)
@@ -318,14 +348,25 @@ static void test_refusals(void)
     double times[TIMES] = {0}, value[TIMES];
     const program p = branched(0, 0);
     const int64_t *w = p.words, n = w[0];
-    CHECK_INT(pyspec_scheme(NULL, n, 1, 1, times, p.params, value, NULL), STATUS_NULL_POINTER);
-    CHECK_INT(pyspec_scheme(w, n, 1, 1, NULL, p.params, value, NULL), STATUS_NULL_POINTER);
-    CHECK_INT(pyspec_scheme(w, n, 1, 1, times, NULL, value, NULL), STATUS_NULL_POINTER);
-    CHECK_INT(pyspec_scheme(w, n, 1, 1, times, p.params, NULL, NULL), STATUS_NULL_POINTER);
-    CHECK_INT(pyspec_scheme(w, SCHEME_HEAD - 1, 1, 1, times, p.params, value, NULL), STATUS_PROGRAM);
-    CHECK_INT(pyspec_scheme(w, n - 1, 1, 1, times, p.params, value, NULL), STATUS_PROGRAM);
-    CHECK_INT(pyspec_scheme(w, n, 0, 1, times, p.params, value, NULL), STATUS_SIZE);
-    CHECK_INT(pyspec_scheme(w, n, 1, 0, times, p.params, value, NULL), STATUS_SIZE);
+    CHECK_INT(pyspec_scheme(NULL, n, PYSPEC_ISA_BASELINE, 1, 1, times, p.params, value, NULL),
+              STATUS_NULL_POINTER);
+    CHECK_INT(pyspec_scheme(w, n, PYSPEC_ISA_BASELINE, 1, 1, NULL, p.params, value, NULL),
+              STATUS_NULL_POINTER);
+    CHECK_INT(pyspec_scheme(w, n, PYSPEC_ISA_BASELINE, 1, 1, times, NULL, value, NULL),
+              STATUS_NULL_POINTER);
+    CHECK_INT(pyspec_scheme(w, n, PYSPEC_ISA_BASELINE, 1, 1, times, p.params, NULL, NULL),
+              STATUS_NULL_POINTER);
+    CHECK_INT(pyspec_scheme(w, SCHEME_HEAD - 1, PYSPEC_ISA_BASELINE, 1, 1, times, p.params,
+                            value, NULL),
+              STATUS_PROGRAM);
+    CHECK_INT(pyspec_scheme(w, n - 1, PYSPEC_ISA_BASELINE, 1, 1, times, p.params, value, NULL),
+              STATUS_PROGRAM);
+    CHECK_INT(pyspec_scheme(w, n, -1, 1, 1, times, p.params, value, NULL), STATUS_ISA);
+    CHECK_INT(pyspec_scheme(w, n, N_ISA, 1, 1, times, p.params, value, NULL), STATUS_ISA);
+    CHECK_INT(pyspec_scheme(w, n, PYSPEC_ISA_BASELINE, 0, 1, times, p.params, value, NULL),
+              STATUS_SIZE);
+    CHECK_INT(pyspec_scheme(w, n, PYSPEC_ISA_BASELINE, 1, 0, times, p.params, value, NULL),
+              STATUS_SIZE);
 }
 
 /* ---- whatever is accepted --------------------------------------------------------------------- */
@@ -374,6 +415,7 @@ int main(void)
     RUN(test_lanes);
     RUN(test_lanes_of_a_row);
     RUN(test_some_slopes);
+    RUN(test_builds);
     RUN(test_refusals);
     RUN(test_random_programs);
     return REPORT;

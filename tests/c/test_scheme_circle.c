@@ -99,7 +99,8 @@ static void test_all_steps(void)
     const int64_t head[SCHEME_HEAD] = {n, 4, N, 1, 0, N * N, 1, 1};
     memcpy(words, head, sizeof head);
     CHECK(pyspec_scheme_is_sound(words, n, 4, &at));
-    CHECK_INT(pyspec_scheme(words, n, 1, TIMES, times, params, value, NULL), STATUS_OK);
+    CHECK_INT(pyspec_scheme(words, n, PYSPEC_ISA_BASELINE, 1, TIMES, times, params, value, NULL),
+              STATUS_OK);
     for (int i = 0; i < TIMES; i++) {
         const double want = exp(-0.1 * times[i]) * (1.0 - exp(-5.6 * times[i])) / N;
         CHECK(fabs(value[i] - want) <= 1e-15);

@@ -138,7 +138,8 @@ static void test_order_of_times(void)
         CHECK_INT(run_program(&p, p.words[0], turned, other, NULL), STATUS_OK);
         for (int i = 0; i < TIMES; i++) {
             CHECK(value[i] == other[TIMES - 1 - i]);
-            CHECK_INT(pyspec_scheme(p.words, p.words[0], 1, 1, times + i, p.params, &alone, NULL),
+            CHECK_INT(pyspec_scheme(p.words, p.words[0], PYSPEC_ISA_BASELINE, 1, 1, times + i,
+                                    p.params, &alone, NULL),
                       STATUS_OK);
             CHECK(value[i] == alone);
         }

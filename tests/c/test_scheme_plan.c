@@ -54,7 +54,9 @@ static void runs_as_it_does_alone(void)
     memcpy(params, theta, sizeof params);
     for (int k = 0; k < N_THETA; k++)
         to[k] = slopes[k];
-    CHECK_INT(pyspec_scheme(program, N_WORDS, 1, ROWS, g.time, params, value, to), STATUS_OK);
+    CHECK_INT(pyspec_scheme(program, N_WORDS, PYSPEC_ISA_BASELINE, 1, ROWS, g.time, params,
+                            value, to),
+              STATUS_OK);
     double *traces = run_entry(RUN_TRACES, plan, &g.problem, theta, &status);
     CHECK_INT(status, STATUS_OK);
     CHECK(close_to(traces + HEIGHT_ROW * ROWS, value, ROWS, 1e-14));
