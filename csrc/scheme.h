@@ -93,8 +93,8 @@ typedef struct scheme_circle {
 
 /* ---- steps of two states, see scheme_flow.c ------------------------------------------------------- */
 
-/* Points of a panel, panels, and numbers of all their polynomials. */
-enum { FLOW_STAGES = 12, FLOW_PANELS = 256, FLOW_ROOM = 24576 };
+/* Points of a panel, panels, iterations of Newton in all, and numbers of all polynomials. */
+enum { FLOW_STAGES = 12, FLOW_PANELS = 256, FLOW_ROUNDS = 2000, FLOW_ROOM = 24576 };
 
 typedef struct scheme_flow {
     int n_steps, from[MAX_STEPS][2], param[MAX_STEPS];
@@ -102,7 +102,7 @@ typedef struct scheme_flow {
     double unit[MAX_STEPS], rate[MAX_STEPS];
     double scale;                         /* the sum of all populations at the start     */
     double transform[FLOW_STAGES][FLOW_STAGES], integral[FLOW_STAGES][FLOW_STAGES];
-    int n_series, n_panels, most_panels;
+    int n_series, n_panels, most_panels, n_rounds;
     int is_stuck;                         /* no more panels                              */
     double length;                        /* of the next panel                           */
     double start[MAX_STATES], y[MAX_STATES], by[MAX_PARAMS][MAX_STATES];

@@ -16,6 +16,8 @@ enum { STAGES = FLOW_STAGES, MOST = STAGES * MAX_STATES };
  * for Newton's next iterate to be exact. */
 #define TOLERANCE 1e-13
 #define CLOSE 1e-9
+/* The shortest panel, next to the unit of time and to the time itself. */
+#define SHORTEST 1e-9
 
 /* Points and weights of Radau on [0, 1], found with 60 digits. */
 static const double radau_point[STAGES] = {
@@ -263,12 +265,12 @@ static void gather(const scheme_flow *f, int n, double length, const double *beg
 }
 
 /* The populations at the points of a panel, by Newton. Returns whether they were found. */
-static int solve_points(const scheme_flow *f, int n, double length, double (*y)[MAX_STATES], equations *e)
+static int solve_points(scheme_flow *f, int n, double length, double (*y)[MAX_STATES], equations *e)
 {
-    double change[STAGES][MAX_STATES], residual[MOST];
+    double change[STAGES][MAX_STATES], residual[MOST], before = 1e6;
     for (int i = 0; i < STAGES; i++)
         memcpy(y[i], f->y, sizeof f->y);
-    for (int round = 0; round < 12; round++) {
+    for (int round = 0; round < 12; round++, f->n_rounds++) {
         double most = 0.0;
         for (int i = 0; i < STAGES; i++)
             take_change(f, y[i], change[i]);
@@ -286,8 +288,9 @@ static int solve_points(const scheme_flow *f, int n, double length, double (*y)[
             }
         if (most <= CLOSE)
             return 1;
-        if (!(most < 1e6))
+        if (!(most < before)) /* further away than a round ago, or NaN */
             return 0;
+        before = round ? most : before;
     }
     return 0;
 }
@@ -370,9 +373,10 @@ static void add_panel(prepared_scheme *p)
             f->begin[++f->n_panels] = begin + length;
             break;
         }
-        f->is_stuck = !(begin + 1e-3 * f->length > begin);
+        /* Nothing is faster than 1 at the start, and little is once the time is long. */
+        f->is_stuck = f->n_rounds > FLOW_ROUNDS || !(f->length > SHORTEST * (1.0 + begin));
     }
-    f->is_stuck |= f->n_panels == f->most_panels;
+    f->is_stuck |= f->n_panels == f->most_panels || f->n_rounds > FLOW_ROUNDS;
 }
 
 /* ---- all of it -------------------------------------------------------------------------------- */
@@ -410,7 +414,7 @@ void pyspec_prepare_flow(prepared_scheme *p, const double *params, int64_t strid
     }
     memcpy(f->start, f->y, sizeof f->start);
     f->n_series = p->slopes ? n_series : 1;
-    f->n_panels = f->is_stuck = 0;
+    f->n_panels = f->n_rounds = f->is_stuck = 0;
     f->most_panels = FLOW_ROOM / (n_series * (STAGES + 1));
     f->most_panels = f->most_panels < FLOW_PANELS ? f->most_panels : FLOW_PANELS;
     f->begin[0] = 0.0;

@@ -69,7 +69,7 @@ int64_t random_scheme(rng *r, int64_t *program, int n_rates, int under)
     s.target = below(r, s.n_states);
     s.n_blocks = random_blocks(r, s.n_states, n_rates, sizes, &s, steps);
     random_steps(r, n_rates, sizes, &s, steps);
-    if (n_rates && chance(r, 5))
+    if (n_rates && s.n_states <= 3 && chance(r, 8)) /* they take long */
         random_meetings(r, n_rates, &s, steps);
     s.n_starts = below(r, s.n_states + 1);
     s.n_words = SCHEME_HEAD + 3 * (s.n_steps + s.n_starts) + s.n_blocks;
