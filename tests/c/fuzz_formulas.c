@@ -34,9 +34,11 @@ int main(int argc, char **argv)
         if (fread(words, sizeof *words, (size_t)head[0], stdin) != (size_t)head[0])
             return 2;
         n_programs++;
-        if (try_program(&r, words, head[0], head[1]) != 1) {
-            printf("program %lld is refused, or its value has other bits with slopes\n",
-                   (long long)n_programs);
+        const int answer = try_program(&r, words, head[0], head[1]);
+        if (answer != 1) {
+            printf("program %lld %s\n", (long long)n_programs,
+                   answer ? "has other bits of its value with slopes" : "is refused");
+            free(words);
             return 1;
         }
         for (int k = 0; k < CHANGES; k++) {

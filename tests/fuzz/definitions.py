@@ -84,6 +84,8 @@ def attack(runs: int, seed: int, take: Callable[[Definition], None]) -> Counter[
         except PyspecError:
             counts["refused"] += 1
             continue
+        except BrokenPipeError:
+            raise
         except (Exception, HangError) as error:
             raise DefectError(f"{error!r} for {text!r}") from error
         counts["accepted"] += 1
@@ -98,26 +100,34 @@ def main() -> int:
     given = parser.parse_args()
     program = build(given.build, "fuzz_formulas")
     command = [str(program), str(given.seed)]
-    with subprocess.Popen(command, stdin=subprocess.PIPE) as machine:
-        pipe = machine.stdin
+    texts: dict[int, str] = {}
+    with subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0
+    ) as machine:
+        pipe, said = machine.stdin, machine.stdout
         assert pipe is not None
-        last = ""
+        assert said is not None
 
         def take(own: Definition) -> None:
-            nonlocal last
+            # Of a kernel: what it is before its masses.
             words = own.program(own.value)
-            last = own.text
+            texts[len(texts) + 1] = own.text
             pipe.write(struct.pack("=qq", words.size, len(own.params)) + words.tobytes())
 
         try:
             counts = attack(given.runs, given.seed, take)
             pipe.close()
-        except BrokenPipeError:
-            print(f"the machine ended, near {last!r}")
-            return machine.wait() or 1
+        except BrokenPipeError:  # it ended before the texts did, and says why
+            counts = Counter()
+        answer = said.read().decode()
         code = machine.wait()
+    print(answer.strip())
+    if code:
+        number = re.search(r"program (\d+)", answer)
+        print(f"for {texts[int(number[1])]!r}" if number else "the sanitizers say where")
+        return code
     print(f"{given.runs} texts: {counts['accepted']} accepted, {counts['refused']} refused")
-    return code or int(counts["accepted"] * 2 < given.runs)
+    return int(counts["accepted"] * 2 < given.runs)
 
 
 if __name__ == "__main__":
