@@ -30,25 +30,6 @@ static int64_t end_of(const int64_t *sizes, int64_t state)
     return end;
 }
 
-/* One state, or two. */
-static int64_t random_side(rng *r, int64_t n_states)
-{
-    const int64_t one = below(r, n_states);
-    return chance(r, 50) ? one : one + MAX_STATES * (1 + below(r, n_states));
-}
-
-/* Steps between any states, of which two may meet. */
-static void random_meetings(rng *r, int64_t n_rates, scheme *s, int64_t *steps)
-{
-    for (int64_t n = 1 + below(r, 3); n > 0 && s->n_steps < MOST_SCHEME_STEPS; n--) {
-        int64_t *step = steps + 3 * s->n_steps;
-        step[0] = random_side(r, s->n_states);
-        step[1] = chance(r, 70) ? random_side(r, s->n_states) : -1;
-        step[2] = 1 + below(r, n_rates);
-        s->n_steps += step[0] != step[1];
-    }
-}
-
 /* Steps to a later block, or out of sight. */
 static void random_steps(rng *r, int64_t n_rates, const int64_t *sizes, scheme *s, int64_t *steps)
 {
@@ -69,8 +50,6 @@ int64_t random_scheme(rng *r, int64_t *program, int n_rates, int under)
     s.target = below(r, s.n_states);
     s.n_blocks = random_blocks(r, s.n_states, n_rates, sizes, &s, steps);
     random_steps(r, n_rates, sizes, &s, steps);
-    if (n_rates && s.n_states <= 3 && chance(r, 8)) /* they take long */
-        random_meetings(r, n_rates, &s, steps);
     s.n_starts = below(r, s.n_states + 1);
     s.n_words = SCHEME_HEAD + 3 * (s.n_steps + s.n_starts) + s.n_blocks;
     memcpy(program, &s, sizeof s);
