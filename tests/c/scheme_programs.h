@@ -125,4 +125,35 @@ static inline void times_from(double first, double step, double *times)
         times[i] = first + step * i;
 }
 
+/* Values without an instrument are those of the rate equations. */
+static inline void check_populations(const program *p, const double *times, const double *value)
+{
+    for (int i = 0; i < TIMES; i++) {
+        const double after = times[i] - p->params[5];
+        const double want = after < 0.0 ? 0.0 : solved(p, after, 4000);
+        CHECK(fabs(value[i] - want) <= 1e-10);
+    }
+}
+
+/* Fills `value`, which has the same bits without derivatives; these are those of differences. */
+static inline void check_slopes(const program *p, const double *times, double *value)
+{
+    static double partials[MAX_PARAMS][TIMES];
+    double up[TIMES], down[TIMES];
+    program q = *p;
+    CHECK_INT(run_program(p, p->words[0], times, value, partials), STATUS_OK);
+    CHECK_INT(run_program(p, p->words[0], times, up, NULL), STATUS_OK);
+    CHECK(!memcmp(value, up, sizeof up));
+    for (int64_t k = 0; k < p->words[1]; k++) {
+        const double own = p->params[k], h = 1e-5;
+        q.params[k] = own + h;
+        run_program(&q, p->words[0], times, up, NULL);
+        q.params[k] = own - h;
+        run_program(&q, p->words[0], times, down, NULL);
+        q.params[k] = own;
+        for (int i = 0; i < TIMES; i++)
+            CHECK(fabs(partials[k][i] - (up[i] - down[i]) / (2.0 * h)) <= 1e-7);
+    }
+}
+
 #endif

@@ -128,6 +128,11 @@ class Designer:
             self._extra.sum(axis=0) if len(self._extra) else None,
         )
 
+    @property
+    def room(self) -> tuple[int, int]:
+        """How many rows the basis functions have, and how many derivatives there are."""
+        return self._slopes.shape[1], len(self._slopes)
+
     def rest_at(self, theta: Array, fixed: Mapping[str, float]) -> dict[str, Array]:
         """The components that have an amplitude which is not free, one by one, (n_groups or 1,
         n_x); of one with free amplitudes too, what it is without these."""

@@ -72,6 +72,7 @@ class StackedDesigner(Designer):
             )
         self.x = np.concatenate([designer.x for designer in self.designers])
         self._join_limits()
+        self._make_room()
 
     def _check(self, designer: Designer, index: int) -> None:
         if designer.axis != self.axis:
@@ -110,9 +111,19 @@ class StackedDesigner(Designer):
         self.allowed = None if kept.all() else kept
         self.positive = positive if positive.any() else None
 
+    def _make_room(self) -> None:
+        """Memory for the basis functions of all; what is zero in a file stays so."""
+        rooms = [designer.room for designer in self.designers]
+        n_rows, n_slopes = max(rows for rows, _ in rooms), [slopes for _, slopes in rooms]
+        #: Where the derivatives of each file begin.
+        self._begins = np.cumsum([0, *n_slopes])
+        self._basis = np.zeros((len(self.free), n_rows, self.x.size))
+        self._slopes = np.zeros((sum(n_slopes), n_rows, self.x.size))
+        self._offset = np.zeros((n_rows, self.x.size))
+
     def at(self, theta: Array, fixed: object = None) -> Design:
         """The design of all files; :attr:`found` are those of each, with places in the theta of
-        all."""
+        all. Its arrays are those of the next one too."""
         parts = [
             designer.at(theta[gather], {})
             for designer, gather in zip(self.designers, self.gather, strict=True)
@@ -121,12 +132,7 @@ class StackedDesigner(Designer):
             replace(part, entry_theta=gather[part.entry_theta])
             for part, gather in zip(parts, self.gather, strict=True)
         ]
-        n_rows = max(part.basis.shape[1] for part in parts)
-        n_slopes = [len(part.slopes) for part in parts]
-        begins = np.cumsum([0, *n_slopes])
-        basis = np.zeros((len(self.free), n_rows, self.x.size))
-        slopes = np.zeros((sum(n_slopes), n_rows, self.x.size))
-        offset = np.zeros((n_rows, self.x.size))
+        basis, slopes, offset, begins = self._basis, self._slopes, self._offset, self._begins
         kinds: list[Ints] = []
         for part, places, rows, begin in zip(parts, self.places, self.rows, begins, strict=False):
             basis[places, :, rows] = part.basis

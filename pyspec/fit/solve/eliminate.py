@@ -37,7 +37,7 @@ Array = npt.NDArray[np.float64]
 #: follows takes the last step.
 NEAR = 0.1
 
-#: Points of a reduced fit at most; each takes two evaluations, or with counts a few.
+#: Points of a reduced fit at most; each takes one evaluation or two, or with counts a few.
 MOST_POINTS = 1000
 
 #: Below this singular value, scaled, columns of β are factorised by orthogonal transformations.
