@@ -6,7 +6,7 @@ import functools
 import inspect
 import re
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
 import numpy as np
@@ -18,6 +18,7 @@ from pyspec.formula import linearize
 from pyspec.formula.definition import DOMAINS, FORMULAS, Definition, define, write
 from pyspec.formula.forest import is_leaf
 from pyspec.formula.graph import Node, constant, cumsum, placeholder, total
+from pyspec.formula.kernel import KERNEL, PARTS, SIDES
 from pyspec.formula.linearize import AnyNode
 
 #: A value is written as a line of its own where its text would be nested deeper.
@@ -57,6 +58,8 @@ def function(
     domain: str = "energy",
     name: str = "",
     params: str = "",
+    reach: Any = None,
+    tail: Any = None,
 ) -> Any:
     """Lets models name a Python function, which is traced to a formula and runs in C.
 
@@ -72,10 +75,13 @@ def function(
     function : ``f(x, *params)`` on the axis and numbers: arithmetic, comparisons, ``np.where`` and
         NumPy's and SciPy's elementary functions, but no `if` on values
     domain : "energy" for a component, "time" for a law of motion, "profile" for a function of the
-        auxiliary axis
+        auxiliary axis, "kernel" for one of the time difference that a law is convolved with
     name : what a model file writes; by default the name of the function
     params : the parameters in the order of the arguments with bounds and units,
         ``"A, x0 [eV], w>0"``; by default the names of the arguments
+    reach : of a kernel how far it extends, ``f(*params)``; a formula such as ``"20 * w"`` or a
+        number will do; or two of these, for earlier and for later samples
+    tail : of a kernel its integral from a distance d to infinity, ``f(d, *params)``, or alike
 
     Decorating another function of the same name replaces it. Derivatives are exact. The formula is
     compared with the function at a few points.
@@ -83,12 +89,16 @@ def function(
     Raises :class:`ModelError` for what has no formula; :func:`pyspec.register_function` takes any
     Python function. Processes started by "spawn" must import the module that has the function.
     """
+    given = {"reach": reach, "tail": tail}
+    parts = {part: what for part, what in given.items() if what is not None}
     if function is None:
-        return functools.partial(_trace, domain=domain, name=name, params=params)
-    return _trace(function, domain=domain, name=name, params=params)
+        return functools.partial(_trace, domain=domain, name=name, params=params, parts=parts)
+    return _trace(function, domain=domain, name=name, params=params, parts=parts)
 
 
-def _trace(function: Callable[..., Any], domain: str, name: str, params: str) -> Traced:
+def _trace(
+    function: Callable[..., Any], domain: str, name: str, params: str, parts: Mapping[str, Any]
+) -> Traced:
     name = name or getattr(function, "__name__", "")
     if domain not in DOMAINS:
         raise ModelError(f"{name}: unknown domain {domain!r}; there are {', '.join(DOMAINS)}")
@@ -98,15 +108,62 @@ def _trace(function: Callable[..., Any], domain: str, name: str, params: str) ->
     if params and named != given:
         raise ModelError(f"{name}: params={params!r} must name {', '.join(given)}, in this order")
     inputs = [placeholder[Any](axis), *(placeholder[Any](one) for one in given)]
-    root = _called(function, inputs, name)
-    lines, text = formula_text(root, {node: node.name for node in inputs})
+    lines, text = _traced_text(function, inputs, name)
+    declared: list[tuple[str, str]] = []
+    called = {"": function}
+    for part, what in _declared(parts, domain, name):
+        if callable(what):
+            seen = inputs if part.startswith("tail") else inputs[1:]
+            own, written = _traced_text(what, seen, name, part, {key for key, _ in lines})
+            lines += own
+            called[part] = what
+        else:
+            written = str(what)
+        declared.append((part, written))
     doc = (inspect.getdoc(function) or "").partition("\n")[0].replace(" -- ", " - ")
-    op = define(write(domain, name, params or ", ".join(given), text, lines, doc), name)
+    op = define(write(domain, name, params or ", ".join(given), text, lines, doc, declared), name)
     if name in OPS:  # registered before
         raise ModelError(f"{name!r} is a registered function; choose another name")
-    _check(function, op)
+    _check(op, called)
     FORMULAS[name] = op
     return Traced(function, op)
+
+
+def _declared(parts: Mapping[str, Any], domain: str, name: str) -> list[tuple[str, Any]]:
+    """What a kernel declares besides its formula: one for both sides, or one for each."""
+    if parts and domain != KERNEL:
+        raise ModelError(
+            f"{name}: {next(iter(parts))} belongs to a kernel; write domain='kernel', or leave it "
+            "out"
+        )
+    found: list[tuple[str, Any]] = []
+    for part in PARTS:
+        what = parts.get(part, ())
+        sides = what if isinstance(what, (tuple, list)) else (what,)
+        if part in parts and len(sides) not in (1, len(SIDES)):
+            raise ModelError(f"{name}: {part}: give one, or two: for earlier and for later samples")
+        for one in sides:
+            number = isinstance(one, (int, float)) and not isinstance(one, bool)
+            if not (callable(one) or isinstance(one, str) or (number and np.isfinite(one))):
+                raise ModelError(
+                    f"{name}: {part}={one!r}: give a function of the parameters, a formula as "
+                    "text, or a number"
+                )
+        names = [part] if len(sides) == 1 else [f"{part}_{side}" for side in SIDES]
+        found += zip(names, sides, strict=False)
+    return found
+
+
+def _traced_text(
+    function: Callable[..., Any],
+    inputs: list[placeholder[Any]],
+    name: str,
+    part: str = "",
+    taken: Collection[str] = (),
+) -> tuple[list[tuple[str, str]], str]:
+    """The formula of a function: helper lines, none of them called as one in `taken`, and text."""
+    root = _called(function, inputs, name, part)
+    return formula_text(root, {node: node.name for node in inputs}, taken)
 
 
 def _arguments(function: Callable[..., Any], name: str) -> list[str]:
@@ -121,14 +178,20 @@ def _arguments(function: Callable[..., Any], name: str) -> list[str]:
     return [one.name for one in found[1:]]
 
 
-def _called(function: Callable[..., Any], inputs: list[placeholder[Any]], name: str) -> AnyNode:
+def _called(
+    function: Callable[..., Any], inputs: list[placeholder[Any]], name: str, part: str
+) -> AnyNode:
     remedy = "; write what NumPy can do, or use pyspec.register_function, which takes any function"
+    if part:
+        name, remedy = f"{name}: {part}", "; write what NumPy can do, or a formula as text"
     try:
         root = function(*inputs)
     except ModelError as error:
         raise ModelError(f"{name}: {error}{remedy}") from None
     except (TypeError, AttributeError, ValueError, IndexError) as error:
         raise ModelError(f"{name}: cannot be traced: {error}{remedy}") from error
+    if part and isinstance(root, (int, float, np.number)):
+        return constant(float(root))
     if not isinstance(root, Node):
         raise ModelError(
             f"{name}: returns {type(root).__name__} in place of a value of its arguments{remedy}"
@@ -136,20 +199,26 @@ def _called(function: Callable[..., Any], inputs: list[placeholder[Any]], name: 
     return root
 
 
-def _check(function: Callable[..., Any], op: OpDef) -> None:
-    """The formula says what the function does, where both are finite."""
+def _check(op: OpDef, called: Mapping[str, Callable[..., Any]]) -> None:
+    """The formulas say what the functions do, where both are finite: the value "" and what a
+    kernel declares."""
     values = [_VALUES[k % len(_VALUES)] + 0.01 * k for k in range(len(op.params))]
-    assert isinstance(op.own, Definition)
-    with np.errstate(all="ignore"):
-        found = np.broadcast_to(op.own(_POINTS, *values), _POINTS.shape)
-        wanted = np.broadcast_to(np.asarray(function(_POINTS, *values), np.float64), _POINTS.shape)
-    judged = np.isfinite(found) & np.isfinite(wanted)
-    scale = np.abs(wanted[judged]).max(initial=1e-300)
-    if (np.abs(found - wanted)[judged] > 1e-9 * scale).any():
-        raise ModelError(
-            f"{op.name}: the formula traced from it gives {found}, the function {wanted} at "
-            f"{_POINTS}; a function of more than its arguments at each point has no formula"
-        )
+    own = op.own
+    assert isinstance(own, Definition)
+    formulas = {"": own.value, **dict(own.parts)}
+    for part, function in called.items():
+        given = values if part.startswith("reach") else [_POINTS, *values]
+        with np.errstate(all="ignore"):
+            found = np.broadcast_to(own.evaluate(formulas[part], _POINTS, values), _POINTS.shape)
+            wanted = np.broadcast_to(np.asarray(function(*given), np.float64), _POINTS.shape)
+        judged = np.isfinite(found) & np.isfinite(wanted)
+        scale = np.abs(wanted[judged]).max(initial=1e-300)
+        if (np.abs(found - wanted)[judged] > 1e-9 * scale).any():
+            raise ModelError(
+                f"{op.name}{part and f': {part}'}: the formula traced from it gives {found}, the "
+                f"function {wanted} at {_POINTS}; a function of more than its arguments at each "
+                "point has no formula"
+            )
 
 
 def forget_formula(name: str) -> None:
@@ -162,9 +231,11 @@ def forget_formula(name: str) -> None:
 # ---- text -------------------------------------------------------------------------------------
 
 
-def formula_text(root: AnyNode, names: Mapping[AnyNode, str]) -> tuple[list[tuple[str, str]], str]:
+def formula_text(
+    root: AnyNode, names: Mapping[AnyNode, str], taken: Collection[str] = ()
+) -> tuple[list[tuple[str, str]], str]:
     """A node as a formula: helper lines, one for each value that is used twice, and the text of
-    the result. `names` are those of the placeholders.
+    the result. `names` are those of the placeholders; no line is called as one in `taken`.
 
     Raises :class:`ModelError` for nodes that formulas do not have: calls of functions by name.
     """
@@ -172,11 +243,11 @@ def formula_text(root: AnyNode, names: Mapping[AnyNode, str]) -> tuple[list[tupl
     used = Counter(operand for node in nodes for operand in set(node.operands))
     known: dict[AnyNode, tuple[str, int]] = {}
     lines: list[tuple[str, str]] = []
-    taken = set(names.values())
+    avoided = {*names.values(), *taken}
     for node in nodes:
         text, depth = _text(node, known, names)
         if not is_leaf(node) and node is not root and (used[node] > 1 or depth > _DEEPEST):
-            own = _free_name(len(lines) + 1, taken)
+            own = _free_name(len(lines) + 1, avoided)
             lines.append((own, _bare(text)))
             text, depth = own, 0
         known[node] = text, depth

@@ -15,10 +15,11 @@ from pyspec import Measurement, Model, fit_model, load_dynamics, load_model, loa
 from pyspec.components import Offset, registered
 from pyspec.errors import ModelError, NoSuchNameError
 from pyspec.executor import make_executor
-from pyspec.formula import FORMULAS, graph
+from pyspec.formula import FORMULAS, Definition, graph
 from pyspec.formula.graph import placeholder
 from pyspec.formula.traced import forget_formula, formula_text
 from pyspec.functions.external import CALLABLES, forget_function
+from pyspec.model import load_time_model
 
 ENERGY, TIME = np.linspace(80.0, 88.0, 81), np.linspace(-1.0, 5.0, 13)
 AUX = np.linspace(0.0, 1.0, 3)
@@ -184,3 +185,104 @@ def test_numbers_of_a_formula() -> None:
         assert formula_text(x + value, {x: "x"}) == ([], f"x + {text}")
     assert formula_text(x, {x: "x"}) == ([], "x")
     assert formula_text(graph.where(x < 1, -x, 2), {x: "x"}) == ([], "where((x < 1), (-x), 2)")
+
+
+# ---- what a kernel declares ----------------------------------------------------------------------
+
+
+def bell(d: Any, w: Any) -> Any:
+    u = np.exp(d / w)
+    return 4 / (u + 1 / u) ** 2
+
+
+def bell_tail(d: Any, w: Any) -> Any:
+    v = np.exp(d / w)
+    return 2 * w / (v * v + 1)
+
+
+BELL = """\
+functions:
+  Sech:
+    domain: kernel
+    parameters: w > 0 [ps]
+    lines: {u: exp(d / w), v: exp(d / w)}
+    formula: 4 / (u + 1 / u) ** 2
+    reach: 20 * w
+    tail: 2 * w / (v * v + 1)
+"""
+SEEN = """\
+seen:
+  Sech: {w: [0.5, True, 0.1, 3]}
+  expFun: {A: [5, True], tau: [3, True], t0: [0.1, False], y0: [0, False]}
+"""
+
+
+@pytest.mark.parametrize("declared", ["functions", "text", "sides"])
+def test_a_kernel_declares_reach_and_tail_in_python(declared: str) -> None:
+    """Only files could say them."""
+    given: dict[str, Any] = {
+        "functions": {"reach": lambda w: 20 * w, "tail": bell_tail},
+        "text": {"reach": "20 * w", "tail": "2 * w / (exp(2 * d / w) + 1)"},
+        "sides": {"reach": (lambda w: 20 * w, "20 * w"), "tail": [bell_tail, bell_tail]},
+    }[declared]
+    pyspec.function(domain="kernel", name="Sech", params="w > 0 [ps]", **given)(bell)
+    own = FORMULAS["Sech"].own
+    assert isinstance(own, Definition)
+    names = [f"{part}{side}" for part in ("reach", "tail") for side in ("_before", "_after")]
+    assert [name for name, _ in own.parts] == (names if declared == "sides" else ["reach", "tail"])
+    assert own.reaches(0.7) == (14.0, 14.0)
+    away = np.array([0.0, 0.4, 3.0])
+    for side in (0, 1):
+        np.testing.assert_allclose(own.mass(side, away, 0.7), bell_tail(away, 0.7), rtol=1e-14)
+    time = np.linspace(-3.0, 9.0, 97)
+    found = []
+    for head in ("", BELL):
+        model = load_time_model(head + SEEN, "seen")
+        model.set_axes(time=time)
+        executor = make_executor(model, Measurement(np.zeros(97)))
+        found.append((executor.run(None), executor.jacobian(model.theta())))
+        again = load_time_model(model.to_yaml(), "seen")
+        assert again.components[0].function == model.components[0].function
+    for one, other in zip(*found, strict=True):
+        np.testing.assert_allclose(one, other, rtol=0, atol=1e-12 * np.abs(other).max())
+
+
+def test_a_side_of_a_kernel_may_reach_nowhere() -> None:
+    def late(d: Any, tau: Any) -> Any:
+        return np.where(d >= 0, np.exp(-np.maximum(d, 0) / tau), 0)
+
+    for k, zero in enumerate((0, lambda tau: 0, "0")):
+        reach = (lambda tau: 40 * tau, zero)
+        made = pyspec.function(domain="kernel", name=f"Late{k}", reach=reach)(late)
+        assert isinstance(made.op.own, Definition)
+        assert made.op.own.reaches(0.5) == (20.0, 0.0)
+
+
+def parameters_of_nothing(w: Any, b: Any) -> Any:
+    return w
+
+
+def changes_with_its_type(d: Any, w: Any) -> Any:
+    return w * np.exp(-d / w) * (2 if isinstance(w, float) else 1)
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ({"domain": "energy", "reach": "3"}, "K: reach belongs to a kernel; write domain='kernel'"),
+        ({"reach": ("w", "w", "w")}, "K: reach: give one, or two: for earlier and for later"),
+        ({"tail": ()}, "K: tail: give one, or two"),
+        ({"reach": True}, "K: reach=True: give a function of the parameters, a formula as text"),
+        ({"reach": float("nan")}, "K: reach=nan: give a function"),
+        ({"tail": {}}, r"K: tail=\{\}: give a function"),
+        ({"reach": "3 +"}, "K: reach: expression '3 \\+': it ends where"),
+        ({"reach": "3 * d"}, "K: reach says how far K extends; it cannot depend on 'd'"),
+        ({"reach": parameters_of_nothing}, "K: reach: cannot be traced: .* or a formula as text"),
+        ({"tail": lambda d, w: "w"}, "K: tail: returns str in place of .* or a formula as text"),
+        ({"tail": changes_with_its_type}, "K: tail: the formula traced from it gives"),
+    ],
+)
+def test_what_a_kernel_cannot_declare(given: dict[str, Any], words: str) -> None:
+    with pytest.raises(ModelError, match=words):
+        pyspec.function(name="K", **{"domain": "kernel", **given})(bell)
+    assert "K" not in FORMULAS
