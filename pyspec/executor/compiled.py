@@ -23,10 +23,11 @@ from pyspec.executor.frame import Frame
 from pyspec.executor.interpreted import InterpretedExecutor
 from pyspec.executor.normal import FORMS, Parts, fit_parts, sum_rows
 from pyspec.executor.protocol import Array, Capabilities, Values, check_out
+from pyspec.executor.summed import SumSlopes
 from pyspec.functions.losses import deviance_slope
 from pyspec.model import Measurement
 from pyspec.plan import PackedPlan, ScheduledPlan, pack
-from pyspec.plan.columns import external_parameters
+from pyspec.plan.columns import external_parameters, summed_components
 
 _TYPES = {
     np.dtype(np.float64): CONSTANTS["TYPE_F64"],
@@ -66,6 +67,7 @@ class CompiledExecutor(PlanExecutor):
         self.problem = self._describe_problem()
         # Registered functions are called by Python, before the C call of an evaluation.
         self.helper = InterpretedExecutor(plan) if plan.external_names else None
+        self._sums = SumSlopes(plan, CompiledExecutor) if summed_components(plan) else None
         self._size = prod(self.window.shape)
         self._frames: list[Frame] = [Frame(self)]
 
@@ -143,14 +145,22 @@ class CompiledExecutor(PlanExecutor):
         """Gives a frame back to the pool."""
         self._frames.append(frame)
 
-    def _call(self, entry: Any, theta: Values, fixed: Values, out: Array) -> Array:
+    def _call(
+        self,
+        entry: Any,
+        theta: Values,
+        fixed: Values,
+        out: Array,
+        external: tuple[Array, Array] | None = None,
+    ) -> Array:
+        """One call into C; `external` in place of what functions in Python give."""
         plan = self.plan
         frame = self.take_frame()
         frame.theta[:] = plan.values(theta, plan.opt_param_names, plan.theta, "free")
         if fixed is not None:
             frame.fixed[:] = plan.values(fixed, plan.fixed_names, plan.fixed, "fixed")
         if self.helper is not None:
-            frame.fill_external(*self.helper.external(frame.theta, fixed))
+            frame.fill_external(*(external or self.helper.external(frame.theta, fixed)))
         frame.send_to(out)
         status = entry(frame.address)
         if fixed is not None:
@@ -167,6 +177,11 @@ class CompiledExecutor(PlanExecutor):
         out = doubles(self._size, self._points)
         return self._call(LIBRARY.pyspec_evaluate, theta, fixed, out).reshape(self.window.shape)
 
+    def run_with(self, external: tuple[Array, Array], theta: Values, fixed: Values) -> Array:
+        """As :meth:`run`, with other traces and components in place of those that Python gives."""
+        out = doubles(self._size, self._points)
+        return self._call(LIBRARY.pyspec_evaluate, theta, fixed, out, external)
+
     def residual(self, theta: Values, fixed: Values = None, out: Array | None = None) -> Array:
         if self.measurement.data is None:
             raise DataError("a residual needs data; give the measurement some")
@@ -179,7 +194,8 @@ class CompiledExecutor(PlanExecutor):
     @cached_property
     def capabilities(self) -> Capabilities:
         """Derivatives are known in closed form, except those that pass through registered
-        functions; with these, Python has to run between two evaluations."""
+        functions; with these, and with sums over the energies, Python has to run between two
+        evaluations."""
         external = bool(self.plan.external_names)
         unknown = external_parameters(self.plan) if external else ()
         return Capabilities(jacobian=True, unknown_columns=unknown, in_c=not external)
@@ -187,12 +203,13 @@ class CompiledExecutor(PlanExecutor):
     def jacobian(self, theta: Values, fixed: Values = None, *, known_only: bool = False) -> Array:
         """Derivatives of the residual: (n_free, n) for the n values of :meth:`residual`.
 
-        Exact, in one C call; at a jump or kink one-sided or 0. Raises :class:`PlanError` where
-        the model calls registered functions, which have no known derivative; with `known_only`
-        these are taken to be constant, so that the columns of ``capabilities.unknown_columns``
-        lack what passes through them.
+        Exact, in one C call; at a jump or kink one-sided or 0. What passes through formulas that
+        sum over the energies is added in NumPy. Raises :class:`PlanError` where the model calls
+        registered functions, which have no known derivative; with `known_only` these are taken to
+        be constant, so that the columns of ``capabilities.unknown_columns`` lack what passes
+        through them.
         """
-        if not (self.capabilities.in_c or known_only):
+        if self.capabilities.unknown_columns and not known_only:
             raise PlanError(
                 f"{self.plan.name}: {self.plan.in_python} has no "
                 "known derivative; use finite differences"
@@ -202,6 +219,8 @@ class CompiledExecutor(PlanExecutor):
         out = doubles(n_free * self._size, lambda: f"{self._points()}, times {n_free} derivatives,")
         self._call(LIBRARY.pyspec_jacobian, theta, fixed, out)
         columns = out.reshape(n_free, self._size)
+        if self._sums:
+            self._sums.add(self, columns, theta, fixed)
         columns *= self._residual_slope(theta, fixed)
         if self.measurement.keep is not None:  # selected, not multiplied: 0 times NaN is NaN
             columns[:, ~self.window.crop(self.measurement.keep).ravel().astype(bool)] = 0.0

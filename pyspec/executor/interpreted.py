@@ -16,7 +16,7 @@ from pyspec._library import RPN, OpDef
 from pyspec.errors import DataError
 from pyspec.executor.base import PlanExecutor
 from pyspec.executor.protocol import Array, Values, ValuesOnly
-from pyspec.formula import run_rpn
+from pyspec.formula import Definition, run_rpn
 from pyspec.functions import outside, reference
 from pyspec.functions.losses import deviance
 from pyspec.functions.quadrature import convolution_matrix
@@ -107,6 +107,17 @@ class InterpretedExecutor(ValuesOnly, PlanExecutor):
         full = (plan.n_time, plan.energy.size)
         shown = [np.broadcast_to(component, full) for component in components]
         return traces[np.sort(rows)], np.array(shown).reshape(len(shown), *full)
+
+    def sum_slopes(self, index: int, traces: Array, point: int) -> list[Array]:
+        """Of a component that sums over the energies, at an auxiliary point: the slopes by its
+        parameters, each (n_time, n_energy) or (n_energy,)."""
+        op = self.plan.op(int(self.plan.op_kinds[index]))
+        params = self._params(index, traces, point)
+        assert isinstance(op.own, Definition)
+        with np.errstate(all="ignore"):
+            slopes = op.own.slopes(self._energy, *params)
+        bad = outside(op, params)
+        return [np.where(bad, np.nan, slope) for slope in slopes] if np.any(bad) else slopes
 
     def _resolve(self, theta: Array, fixed: Array) -> Array:
         plan = self.plan

@@ -174,7 +174,7 @@ class JointExecutor:
 
     def jacobian(self, theta: Values, fixed: Values = None, *, known_only: bool = False) -> Array:
         """Derivatives of the residual, (n_free, n); see :meth:`CompiledExecutor.jacobian`."""
-        if not (self.capabilities.in_c or known_only):
+        if self.capabilities.unknown_columns and not known_only:
             raise PlanError("a file without closed derivatives is among these; use differences")
         given = self._theta(theta)
         blocks = []

@@ -40,7 +40,7 @@ from pyspec.formula.measured import INSTRUMENT, MEASURED, MEASURED_IRF, define_m
 from pyspec.formula.nodes import has_sums
 from pyspec.formula.parser import CONSTANTS, FUNCTIONS
 from pyspec.formula.scheme import KINETICS, define_state
-from pyspec.formula.sums import check_sums, used_names
+from pyspec.formula.sums import check_sums, sum_slopes, used_names
 from pyspec.formula.traits import Traits, find_traits
 from pyspec.formula.values import Values
 
@@ -104,6 +104,10 @@ class Definition:
     def __call__(self, x: Any, *params: Any) -> Any:
         """The value at x, in NumPy: numbers, or arrays that broadcast."""
         return self.evaluate(self.value, x, params)
+
+    def slopes(self, x: Any, *params: Any) -> list[npt.NDArray[np.float64]]:
+        """The exact derivatives at x by all parameters, in NumPy: of what C does not run."""
+        return sum_slopes(self, x, params)
 
     def evaluate(self, formula: Formula, x: Any, params: Sequence[Any]) -> Any:
         """A formula of the definition at x, in NumPy."""

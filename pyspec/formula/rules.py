@@ -77,7 +77,7 @@ _OTHERWISE: dict[str, Callable[..., Any]] = {
 }
 
 #: Sums over the last axis of an array, see :data:`pyspec.formula.nodes.SUMS`.
-_SUMS: dict[str, Callable[..., Any]] = {
+SUM_UFUNCS: dict[str, Callable[..., Any]] = {
     "CUMSUM": lambda a: np.cumsum(a, axis=-1),
     "SUM": lambda a: np.sum(a, axis=-1, keepdims=True),
 }
@@ -100,7 +100,7 @@ def prepared(node: Node) -> Callable[[Mapping[str, Any]], Any]:
         return lambda env: value
     if isinstance(node, Name):
         return operator.itemgetter(node.name)
-    function = UFUNCS.get(node.instruction) or _SUMS[node.instruction]
+    function = UFUNCS.get(node.instruction) or SUM_UFUNCS[node.instruction]
     operands = [prepared(operand) for operand in node.operands]
     if len(operands) == 1:
         (only,) = operands

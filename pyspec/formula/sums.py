@@ -1,13 +1,18 @@
-"""Formulas that sum over the energies, which NumPy runs: what they depend on, and what may be
-summed."""
+"""Formulas that sum over the energies, which NumPy runs: what they depend on, what may be summed,
+and their derivatives."""
 
 from __future__ import annotations
 
-from typing import Protocol
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+import numpy.typing as npt
 
 from pyspec.errors import ModelError
 from pyspec.formula.formula import Formula
-from pyspec.formula.nodes import SUMS, Apply, Name, postorder
+from pyspec.formula.nodes import SUMS, Apply, Name, Node, Number, postorder
+from pyspec.formula.rules import SLOPES, SUM_UFUNCS, UFUNCS, chain_product
 from pyspec.formula.values import Values
 
 
@@ -70,3 +75,47 @@ def check_sums(own: Summed, start: str) -> None:
                         f"{start}the formula of {own.name} sums what is the same at all energies; "
                         f"sum what depends on {own.axis!r}, or write a product"
                     )
+
+
+class _Value(NamedTuple):
+    """A value, and its derivative by each parameter that it depends on."""
+
+    value: Any
+    slopes: Mapping[int, Any] = {}
+
+
+def sum_slopes(own: Summed, x: Any, params: Sequence[Any]) -> list[npt.NDArray[np.float64]]:
+    """The exact derivatives at x by all parameters, in NumPy, each of the shape of the value: that
+    of a sum is the sum of the derivatives. `params` are numbers, or arrays that broadcast."""
+    known = {own.axis: _Value(np.asarray(x, np.float64))}
+    for k, (name, value) in enumerate(zip(own.params, params, strict=True)):
+        known[name] = _Value(np.asarray(value, np.float64)[()], {k: np.float64(1.0)})
+    with np.errstate(all="ignore"):
+        for name, line in own.lines:
+            known[name] = _forward(line.root, known)
+        found = _forward(own.value.root, known).slopes
+    shape = np.broadcast_shapes(*(np.shape(one.value) for one in known.values()))
+    return [np.broadcast_to(found.get(k, 0.0), shape) for k in range(len(params))]
+
+
+def _forward(node: Node, known: Mapping[str, _Value]) -> _Value:
+    """A syntax tree with its derivatives, from the leaves to the root."""
+    if isinstance(node, Number):
+        return _Value(np.float64(node.value))
+    if isinstance(node, Name):
+        return known[node.name]
+    operands = [_forward(operand, known) for operand in node.operands]
+    if node.instruction in SUM_UFUNCS:
+        ((value, slopes),) = operands
+        add, shape = SUM_UFUNCS[node.instruction], np.shape(value)
+        summed = {k: add(np.broadcast_to(slope, shape)) for k, slope in slopes.items()}
+        return _Value(add(value), summed)
+    values = [operand.value for operand in operands]
+    result = UFUNCS[node.instruction](*values)
+    env = {**dict(zip("abc", values, strict=False)), "v": result}
+    found: dict[int, Any] = {}
+    for operand, partial in zip(operands, SLOPES[node.instruction], strict=True):
+        factor = partial(env) if operand.slopes else 0.0
+        for k, slope in operand.slopes.items():
+            found[k] = found.get(k, 0.0) + chain_product(factor, slope)
+    return _Value(result, found)

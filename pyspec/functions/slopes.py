@@ -41,6 +41,11 @@ def _reads(op: OpDef, name: str) -> tuple[str, ...]:
     return names
 
 
+def bends(op: OpDef) -> bool:
+    """Whether a function is not linear in the spectrum that it reads."""
+    return op.spectrum_fed and len(op.params) in interacting(op)[-1]
+
+
 def amplitude(op: OpDef) -> int | None:
     """The position of the parameter that scales the whole function, or None: the only linear
     one."""

@@ -14,7 +14,7 @@ import numpy as np
 from pyspec._library import OpDef
 from pyspec.formula import find_op, op_of
 from pyspec.functions import reference
-from pyspec.functions.slopes import amplitude, interacting
+from pyspec.functions.slopes import amplitude, bends
 from pyspec.ir import AUX, TIME, EdgeKind, GraphIR, GraphNode, NodeKind
 from pyspec.passes.facts import Facts, Pace
 
@@ -139,7 +139,7 @@ def _motion(graph: GraphIR, node: GraphNode, motions: list[_Motion]) -> _Motion:
     read: _Motion = ()
     for edge in graph.inputs(node.id, EdgeKind.SPECTRUM_INPUT):
         read = motions[edge.source]
-    if read is None or (op.spectrum_fed and len(op.params) in interacting(op)[-1]):
+    if read is None or bends(op):
         return None  # not linear in the spectrum that it reads
     moving = [
         edge

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from pyspec.functions.slopes import amplitude, interacting
+from pyspec.functions.slopes import amplitude, bends, interacting
 from pyspec.ir import DomainKind, GraphIR, NodeKind
 from pyspec.passes.motion import STILL, Motion, Motions, Moves
 from pyspec.passes.sums import Call, Sum
@@ -142,7 +142,7 @@ class _Component:
                 self.read.add(spectra[source])
             self.values.append(STILL)
         #: Whether it is not linear in the spectrum that it reads: then it has shapes of its own.
-        self.bends = self.fed and len(self.params) in interacting(self.op)[-1]
+        self.bends = bends(self.op)
 
     def spectrum(self) -> Spectrum:
         """Value and derivatives."""
@@ -161,7 +161,7 @@ class _Component:
 
     def _outer(self, index: int | None) -> Motion | None:
         """How the value, or the derivative by an argument, moves; None if its shape does."""
-        if self.op.external:
+        if self.op.external and self.op.own is None:  # nothing is known of a registered function
             return None
         if self.bends and any(term.trace != () for term in self.read.value):
             return None  # bent in another way at each time

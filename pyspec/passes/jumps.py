@@ -1,4 +1,4 @@
-"""Which free parameters have no derivative: they move a jump over samples, or enter Python."""
+"""Which free parameters have no derivative: they move a jump over samples, or enter Python code."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from pyspec.formula import parse
+from pyspec.functions.slopes import bends
 from pyspec.ir import EdgeKind, GraphIR, NodeKind
 from pyspec.passes.dependence import Dependence
 from pyspec.passes.sums import Call, Sum
@@ -55,12 +56,13 @@ def faults(
     graph: GraphIR, parts: Mapping[int, Sum], depends: Mapping[int, Dependence]
 ) -> Iterator[tuple[str, str, Fault]]:
     """Each free parameter without a derivative, the function that is the reason, and why."""
-    for part in parts.values():
-        for call in part.calls:
-            if call.op.external:
-                sources = [number for ids in call.arguments for number in ids]
-                for theta in sorted(_thetas(sources, depends)):
-                    yield theta, call.name, _external(call)
+    calls = [call for part in parts.values() for call in part.calls]
+    bent = next((call.op.name for call in calls if bends(call.op)), "")
+    for call in calls:
+        if call.op.external and (bent or call.op.own is None):
+            sources = [number for ids in call.arguments for number in ids]
+            for theta in sorted(_thetas(sources, depends)):
+                yield theta, call.name, _external(call, bent)
     for place in places(parts, depends):
         if is_there(graph, place):
             for theta in sorted(place.thetas):
@@ -71,14 +73,12 @@ def _thetas(ids: tuple[int, ...] | list[int], depends: Mapping[int, Dependence])
     return frozenset().union(*(depends[number].thetas for number in ids))
 
 
-def _external(call: Call) -> Fault:
-    sums = call.op.own is not None
-    why = "which sums over the energies" if sums else "whose derivative is not known"
-    return Fault(
-        False,
-        f"Python computes {call.op.name}, {why}",
-        "a function of `pyspec ops` has one",
-    )
+def _external(call: Call, bent: str) -> Fault:
+    if call.op.own is not None:
+        what = f"{call.op.name} sums over the energies, and {bent} is not linear in what it reads"
+        return Fault(False, what, "Shirley in its place has a derivative")
+    what = f"Python computes {call.op.name}, whose derivative is not known"
+    return Fault(False, what, "a function of `pyspec ops` has one")
 
 
 def _jump(call: Call, param: str) -> Fault:

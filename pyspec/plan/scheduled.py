@@ -182,10 +182,11 @@ class ScheduledPlan:
 
     @property
     def in_python(self) -> str:
-        """How messages name the first function that Python runs; "" where there is none."""
+        """How messages name a function that Python runs, a registered one before a formula; ""
+        where there is none."""
         if not self.external_names:
             return ""
-        name = self.external_names[0]
+        name = min(self.external_names, key=lambda name: "(" in name)
         if "(" in name:
             return f"the formula {op_of(name).name!r}, which sums over the energies,"
         return f"the registered function {name!r}"

@@ -11,7 +11,7 @@ import pytest
 
 import pyspec
 from pyspec.cli import main
-from pyspec.errors import ModelError, PlanError
+from pyspec.errors import ModelError
 from pyspec.executor import make_executor, make_plan
 from pyspec.fit import fit_model
 from pyspec.formula import define
@@ -140,10 +140,15 @@ def test_it_is_said_what_numpy_runs(tmp_path: Path, capsys: pytest.CaptureFixtur
     assert main(["explain", str(path), "--model", "m", "--jacobian"]) == 0
     shown = capsys.readouterr().out
     assert "runs in NumPy: it sums over the energies" in shown
-    assert "Python computes Step, which sums over the energies" in shown
-    executor = make_executor(moving(), Measurement(np.zeros((13, 81))))
-    with pytest.raises(PlanError, match="the formula 'Step', which sums over the energies, has no"):
-        executor.jacobian(moving().theta())
+    assert "fallback" not in shown
+    assert shown.count("structured  static") == 6  # all but the offset, which is constant
+    bent = FILE.replace(
+        "  Step: {B", "  StaticShirley: {left: [2, True], right: [1, True]}\n  Step: {B"
+    )
+    path.write_text(bent)
+    assert main(["explain", str(path), "--model", "m", "--jacobian"]) == 0
+    shown = capsys.readouterr().out
+    assert shown.count("StaticShirley is not linear in what it reads; Shirley in its place") == 3
 
 
 def test_a_function_in_python_may_sum() -> None:

@@ -1,0 +1,141 @@
+"""Derivatives through formulas that sum over the energies, which NumPy runs.
+
+C takes such a component as an array. What a free parameter changes in it is the sum, over the
+parameters of the formula, of its slope by each times the derivative of that by the free one; both
+are exact. What reads the spectrum above it is linear in it, so that the change of the model is the
+difference of two evaluations, however far apart they are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Protocol
+
+import numpy as np
+
+from pyspec._library import OPS
+from pyspec.executor.base import Window
+from pyspec.executor.interpreted import InterpretedExecutor
+from pyspec.executor.protocol import Array, Values
+from pyspec.passes import Pace
+from pyspec.plan import ScheduledPlan
+from pyspec.plan.columns import dependence, summed_components
+from pyspec.plan.scheduled import ADD_SLOT, EXTERNAL
+
+#: The largest change over the largest value of the spectrum in such a difference, which then loses
+#: nothing but the rounding of the change.
+FAR = 1024.0
+
+
+class Compiled(Protocol):
+    """What is needed here of the compiled executor."""
+
+    @property
+    def window(self) -> Window: ...
+    @property
+    def helper(self) -> InterpretedExecutor | None: ...
+    def jacobian(
+        self, theta: Values, fixed: Values = None, *, known_only: bool = False
+    ) -> Array: ...
+    def run_with(self, external: tuple[Array, Array], theta: Values, fixed: Values) -> Array: ...
+
+
+class SumSlopes:
+    """What the sums of a plan add to the derivatives of the model. `make` makes an executor of a
+    plan."""
+
+    def __init__(self, plan: ScheduledPlan, make: Callable[[ScheduledPlan], Compiled]) -> None:
+        self.plan, self._make = plan, make
+        external = np.flatnonzero(plan.op_kinds <= EXTERNAL).tolist()
+        #: Each component with its place among those that Python fills.
+        self.components = [(index, external.index(index)) for index in summed_components(plan)]
+        ops = [plan.op(kind) for kind in plan.op_kinds.tolist() if kind != ADD_SLOT]
+        self.is_read = any(op.spectrum_fed for op in ops)
+        self._traces: dict[tuple[int, int], Compiled] = {}
+
+    def add(self, executor: Compiled, columns: Array, theta: Values, fixed: Values) -> None:
+        """Adds to (n_free, n) derivatives of the model over the window, in place."""
+        plan, helper = self.plan, executor.helper
+        assert helper is not None
+        given = plan.values(theta, plan.opt_param_names, plan.theta, "free")
+        external = helper.external(given, fixed)
+        base = executor.run_with(external, given, fixed) if self.is_read else None
+        for k, changed in self._changes(helper, given, fixed).items():
+            if base is None:
+                full = np.sum(list(changed.values()), axis=0)
+                columns[k] += executor.window.crop(full.reshape(plan.shape)).ravel()
+                continue
+            direction = np.zeros_like(external[1])
+            for place, change in changed.items():
+                direction[place] = change
+            largest = np.abs(direction).max()
+            if largest == 0.0:
+                continue
+            step = 2.0 ** np.ceil(np.log2(FAR * max(np.abs(base).max() / largest, 1e-300)))
+            there = executor.run_with((external[0], external[1] + step * direction), given, fixed)
+            columns[k] += (there - base) / step
+
+    def _changes(
+        self, helper: InterpretedExecutor, theta: Array, fixed: Values
+    ) -> dict[int, dict[int, Array]]:
+        """For each free parameter, by its place, what it changes in each component."""
+        plan = self.plan
+        traces = helper.traces(theta, fixed)
+        found: dict[int, dict[int, Array]] = {}
+        for index, place in self.components:
+            begin, end = plan.op_param_indptr[index : index + 2]
+            rows = plan.op_param_indices[begin:end].tolist()
+            weights = plan.aux_weights if plan.op_sampled[index] else None
+            for point, share in enumerate([1.0] if weights is None else weights.tolist()):
+                slopes = helper.sum_slopes(index, traces, point)
+                for row, slope in zip(rows, slopes, strict=True):
+                    for k, moved in self._row(row, point, theta, fixed).items():
+                        own = found.setdefault(k, {})
+                        own[place] = own.get(place, 0.0) + share * slope * moved[:, np.newaxis]
+        return found
+
+    def _row(self, row: int, point: int, theta: Array, fixed: Values) -> dict[int, Array]:
+        """The derivative of a trace by each free parameter that it depends on, over the times; of a
+        block at a point of the auxiliary axis."""
+        plan = self.plan
+        if row < theta.size:
+            return {row: np.ones(plan.n_time)}
+        moving = sorted(dependence(plan, row))
+        if not moving:
+            return {}
+        at = point if row >= plan.samples else -1
+        if (row, at) not in self._traces:
+            self._traces[row, at] = self._make(_alone(plan, row, at))
+        slopes = -self._traces[row, at].jacobian(theta, fixed, known_only=True)
+        return {k: slopes[k] for k in moving}
+
+
+def _alone(plan: ScheduledPlan, row: int, point: int) -> ScheduledPlan:
+    """The plan of one trace, as an Offset at one energy; of a block at one auxiliary point."""
+    none = np.zeros(0, np.int64)
+    one = np.zeros(1, np.int64)
+    weights = plan.aux_weights
+    if weights is not None and point >= 0:
+        weights = (np.arange(plan.n_aux) == point).astype(np.float64)
+    return replace(
+        plan,
+        energy=np.zeros(1),
+        aux_weights=weights,
+        op_names=("trace",),
+        op_kinds=one + OPS["Offset"].index,
+        op_param_indptr=np.array([0, 1]),
+        op_param_indices=one + row,
+        op_source_slot=one - 1,
+        op_target_slot=one,
+        op_store=one == 0,
+        op_pace=one + int(Pace.MOVING),
+        op_depends=one == 0,
+        op_sampled=np.array([point >= 0]),
+        op_rests=one != 0,
+        op_onset_indptr=np.zeros(2, np.int64),
+        op_onset_rows=none,
+        separable=False,
+        n_slots=1,
+        result_slot=0,
+    )
