@@ -73,7 +73,7 @@ if TYPE_CHECKING:
     from pyspec.plan import can_lower_1d, can_lower_2d, pack, schedule_1d, schedule_2d
     from pyspec.plot import PlotConfig, plot_data, plot_fit, plot_overview, report
     from pyspec.simulate import ParameterSweep, Simulator, SweepDataset, sensitivity
-    from pyspec.workflow import File, FitResults, Project, show_config
+    from pyspec.workflow import File, FitResults, Project, fit_map, show_config
 
 __version__ = VERSION
 
@@ -138,7 +138,7 @@ _HOMES = {
     "pyspec.plan": ("can_lower_1d", "can_lower_2d", "pack", "schedule_1d", "schedule_2d"),
     "pyspec.plot": ("PlotConfig", "plot_data", "plot_fit", "plot_overview", "report"),
     "pyspec.simulate": ("ParameterSweep", "Simulator", "SweepDataset", "sensitivity"),
-    "pyspec.workflow": ("File", "FitResults", "Project", "show_config"),
+    "pyspec.workflow": ("File", "FitResults", "Project", "fit_map", "show_config"),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 
@@ -184,6 +184,7 @@ __all__ = [
     "evaluate_2d",
     "extract_theta",
     "fit_joint",
+    "fit_map",
     "fit_model",
     "fit_slices",
     "fit_trace",

@@ -8,14 +8,15 @@ from typing import Any
 from pyspec.errors import DataError
 
 
-def need(library: str, what: str) -> Any:
-    """The library; without it a :class:`DataError` that says how to install it."""
+def need(library: str, what: str, extra: str = "io") -> Any:
+    """The library; without it a :class:`DataError` that says how to install it, with the `extra`
+    of pyspec that it belongs to."""
     try:
         return import_module(library)
     except ImportError as error:
         raise DataError(
             f"{what} needs {library}, which is not here ({error}); install it: "
-            f"pip install 'pyspec[io]'"
+            f"pip install 'pyspec[{extra}]'"
         ) from None
 
 

@@ -85,7 +85,12 @@ def slice_seeds(
         seed_from(model, baseline)
     seeds = _explicit(values, n) if values is not None else [{} for _ in range(n)]
     if adapt == "argmax_shift" and source != "explicit":
-        _shift(model, series, seeds, baseline)
+        assert series.data is not None
+        n_window = series.window(series.data).shape[-1]
+        reference = None
+        if baseline is not None and baseline.data.shape == (n_window,):
+            reference = np.asarray(baseline.data, dtype=np.float64)
+        shift_seeds(model, series, seeds, reference)
     return seeds
 
 
@@ -112,9 +117,11 @@ def _explicit(values: Any, n: int) -> list[dict[str, float]]:
     return [{name: float(column[k]) for name, column in columns.items()} for k in range(n)]
 
 
-def _shift(
-    model: Model, series: Measurement, seeds: list[dict[str, float]], baseline: FitResult | None
+def shift_seeds(
+    model: Model, series: Measurement, seeds: list[dict[str, float]], reference: Array | None
 ) -> None:
+    """Moves the start of every free ``…_x0``, see :func:`slice_seeds`, by the distance of a
+    spectrum's maximum from that of `reference` (n_window,), the mean spectrum's without one."""
     energy = model.energy
     assert energy is not None
     assert series.data is not None
@@ -123,9 +130,7 @@ def _shift(
     data = np.asarray(series.window(series.data), dtype=np.float64)
     if series.keep is not None:
         data = np.where(series.window(series.keep), data, -np.inf)
-    if baseline is not None and baseline.data.shape == axis.shape:
-        reference = np.asarray(baseline.data, dtype=np.float64)
-    else:
+    if reference is None:
         reference = data.mean(axis=0)
     home = axis[int(np.argmax(reference))]
     pars = [

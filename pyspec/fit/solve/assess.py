@@ -305,7 +305,8 @@ class _Assessment:
             return None, [interior[k] for k in empty]
         covar = np.full((len(names), len(names)), np.nan)
         places = [names.index(name) for name in interior]
-        covar[np.ix_(places, places)] = inner * (outcome.redchi if self.scale_covar else 1.0)
+        with np.errstate(invalid="ignore"):  # infinite for data that the model meets to rounding
+            covar[np.ix_(places, places)] = inner * (outcome.redchi if self.scale_covar else 1.0)
         return covar, [interior[k] for k in empty]
 
     def _add_followers(self) -> dict[str, str]:

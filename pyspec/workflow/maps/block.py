@@ -1,0 +1,152 @@
+"""The fits of one block of a map, which is one task."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from pyspec.errors import PyspecError
+from pyspec.executor import make_executor
+from pyspec.fit import SliceResults, fit_slices
+from pyspec.model import Measurement, Model
+from pyspec.workflow.maps.store import MapStore, Place, checksum_of
+from pyspec.workflow.seeds import shift_seeds
+
+Array = npt.NDArray[Any]
+
+#: Variables of the results beside the values of parameters and their standard errors.
+NUMBERS = ("chisqr", "redchi", "nfev")
+
+#: Characters of a status, and of a message.
+STATUS, MESSAGE = 12, 200
+
+
+@dataclass(frozen=True)
+class MapJob:
+    """What all blocks share: the model with its energies, the window, the options of the fits.
+
+    `noise` are arguments of a Measurement that are the same for all spectra.
+    """
+
+    model: Model
+    columns: tuple[int, int]
+    noise: Mapping[str, Any]
+    seed_adapt: str | None
+    options: Mapping[str, Any]
+    store: MapStore
+
+    def names(self) -> tuple[str, ...]:
+        """The variables of the results."""
+        parameters = tuple(self.model.parameters)
+        errors = tuple(f"{name}_stderr" for name in parameters)
+        return (*parameters, *errors, *NUMBERS, "status", "message")
+
+
+@dataclass
+class _Found:
+    """The results of the spectra of a block, filled as they come."""
+
+    names: tuple[str, ...]
+    n: int
+    table: dict[str, Array] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.table = {name: np.full(self.n, np.nan) for name in self.names[:-2]}
+        self.table["status"] = np.full(self.n, "failed", dtype=f"<U{STATUS}")
+        self.table["message"] = np.full(self.n, "", dtype=f"<U{MESSAGE}")
+
+    def take(self, rows: Array, slices: SliceResults) -> None:
+        """The results of these spectra."""
+        values, errors = slices.values, slices.stderr
+        for name in slices.names:
+            self.table[name][rows] = _plain(values[name])
+            self.table[f"{name}_stderr"][rows] = _plain(errors[name])
+        for name in NUMBERS:
+            self.table[name][rows] = _plain(getattr(slices, name))
+        self.table["status"][rows] = slices.status
+        self.table["message"][rows] = [_short(text) for text in slices.message]
+
+    def refuse(self, row: int, why: Exception) -> None:
+        """A spectrum that cannot be fitted."""
+        self.table["message"][row] = _short(str(why))
+
+
+def fit_block(
+    job: MapJob, number: tuple[int, ...], place: Place, given: Mapping[str, Any]
+) -> Counter[str]:
+    """Fits the spectra of a block and writes them; how many ended in which status.
+
+    `given` holds the data of the block, leading axes first and energies last, and what else differs
+    from spectrum to spectrum: "sigma", "mask", and the start values "seed NAME".
+    """
+    given = {name: np.asarray(array) for name, array in given.items()}
+    shape = given["data"].shape[:-1]
+    rows = {name: array.reshape(-1, *array.shape[len(shape) :]) for name, array in given.items()}
+    found = fit_rows(job, rows)
+    table = {name: array.reshape(shape) for name, array in found.items()}
+    job.store.write(number, place, table, inputs_checksum(given))
+    return Counter(found["status"].tolist())
+
+
+def inputs_checksum(given: Mapping[str, Any]) -> int:
+    """The checksum of all that a block is fitted to."""
+    return checksum_of(given[name] for name in sorted(given))
+
+
+def fit_rows(job: MapJob, rows: Mapping[str, Array]) -> dict[str, Array]:
+    """The results of spectra (n, n_energy) by name, (n,) each; a spectrum that cannot be fitted
+    has its message."""
+    n = len(rows["data"])
+    found = _Found(job.names(), n)
+    _fit_or_halve(job, rows, np.arange(n), found)
+    return found.table
+
+
+def _fit_or_halve(job: MapJob, rows: Mapping[str, Array], which: Array, found: _Found) -> None:
+    """Fits these spectra; where some are refused, the others are fitted without them."""
+    try:
+        _fit(job, rows, which, found)
+    except PyspecError as error:
+        if len(which) == 1:
+            found.refuse(int(which[0]), error)
+            return
+        for half in np.array_split(which, 2):
+            _fit_or_halve(job, rows, half, found)
+
+
+def _fit(job: MapJob, rows: Mapping[str, Array], which: Array, found: _Found) -> None:
+    part = {name: array[which] for name, array in rows.items()}
+    noise = dict(job.noise)
+    if "sigma" in part:
+        noise["weight"] = 1.0 / part["sigma"]
+    if "mask" in part:
+        noise["mask"] = part["mask"]
+    series = Measurement(part["data"], columns=job.columns, **noise)
+    seeds: list[dict[str, float]] = [{} for _ in which]
+    for name in part:
+        if name.startswith("seed "):
+            for seed, value in zip(seeds, part[name], strict=True):
+                seed[name[5:]] = float(value)
+    if job.seed_adapt == "argmax_shift":
+        # Far from the model's own maximum, which is that of no other spectrum.
+        start = make_executor(job.model).run(np.array(job.model.theta(), dtype=np.float64))
+        shift_seeds(job.model, series, seeds, np.asarray(start)[slice(*job.columns)])
+    slices = fit_slices(job.model, series, seeds=seeds, progress=False, **job.options)
+    if slices.interrupted:
+        raise KeyboardInterrupt
+    found.take(which, slices)
+
+
+def _plain(values: Any) -> npt.NDArray[np.float64]:
+    """With the one NaN that a store gives back for a chunk of nothing else."""
+    return np.where(np.isnan(values), np.nan, values)
+
+
+def _short(text: str) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= MESSAGE else f"{line[: MESSAGE - 2]} …"

@@ -1,0 +1,283 @@
+"""fit_map: the same model fitted to every spectrum of a map."""
+
+from __future__ import annotations
+
+import copy
+import math
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from pyspec.calls import answered
+from pyspec.errors import CallError, DataError, FitError, suggest
+from pyspec.executor import make_executor
+from pyspec.fit import fit_slices
+from pyspec.fit.interrupts import Hold
+from pyspec.fit.progress import Steps
+from pyspec.io.atomic import plain_path
+from pyspec.io.optional import need, one_line
+from pyspec.model import Measurement, Model
+from pyspec.workflow.maps.block import MapJob, fit_block, inputs_checksum
+from pyspec.workflow.maps.given import (
+    SPECTRA,
+    Block,
+    MapData,
+    alike,
+    check_chunks,
+    map_array,
+    seed_parts,
+)
+from pyspec.workflow.maps.run import Cluster, Here, Runner, Task, make_runner, run_tasks
+from pyspec.workflow.maps.store import MapStore
+from pyspec.workflow.maps.template import check_identity, identity, make_template
+from pyspec.workflow.windows import index_range
+
+#: Written blocks whose data are read again before a map goes on.
+LOOKED_AT = 4
+
+
+@answered
+def fit_map(
+    model: Model,
+    data: Any,
+    store: str | Path,
+    *,
+    energy: str | None = None,
+    energy_limits: Sequence[float | None] | None = None,
+    sigma: Any = None,
+    counts: bool | float = False,
+    mask: Any = None,
+    seed_values: Any = None,
+    seed_adapt: str | None = "argmax_shift",
+    client: Any = None,
+    n_workers: int | None = None,
+    block_size: int | None = None,
+    progress: bool | Callable[[int, int], object] | None = None,
+    **options: Any,
+) -> Any:
+    """Fits a model of one spectrum to every spectrum of a map, and writes the results as it goes.
+
+    The map is fitted in blocks of some thousand spectra, each a task of dask that writes its
+    results to the zarr store. The same call again goes on where the last one ended, however that
+    was: blocks that are written whole are not fitted again.
+
+    Parameters
+    ----------
+    model : of one spectrum; its energies become those of the map
+    data : an xarray.DataArray of any leading axes and one of energies, in memory or in chunks; or
+        the path of a NetCDF, HDF5 or zarr file that holds one
+    store : path of the zarr store of the results, new or begun by the same call
+    energy : the axis of the energies, by default "energy" or the last
+    energy_limits : (low, high), both included; None leaves a side open
+    sigma : standard deviation of the data: a number, (n_energy,), or a DataArray
+    counts : True where the data are counts, or the counts for each unit of the data
+    mask : True where a point is left out: (n_energy,) or a DataArray
+    seed_values : name → start value, a number or a DataArray along leading axes
+    seed_adapt : "argmax_shift" moves the start of every free ``x0`` by the distance between the
+        maxima of the spectrum and of the model, where that start is nearer; None does not, and
+        neither do `seed_values`
+    client : a ``dask.distributed.Client``, whose workers reach data and store by the same paths
+    n_workers : without a client, so many processes of this machine; a script then needs
+        ``if __name__ == "__main__":``
+    block_size : spectra of a block, about 2000 by default; of a store that was begun, its own
+    progress : True for a bar, or a function (spectra done, all)
+    options : as of :func:`pyspec.fit_slices`
+
+    Returns
+    -------
+    xarray.Dataset
+        of the store, over the leading axes of the map with their coordinates: each parameter, its
+        ``_stderr``, chisqr, redchi, nfev, status ("converged", "stopped", "failed"), message.
+
+    A spectrum that cannot be fitted has the status "failed" and its message. Ctrl-C raises
+    KeyboardInterrupt and keeps what is written. Raises :class:`DataError` for a store of another
+    model, other settings or other data, and, at the end, for blocks that could not be read.
+    """
+    if not isinstance(model, Model):
+        raise CallError(f"fit_map: the first argument is a Model, not {type(model).__name__}")
+    for library in ("xarray", "dask", "zarr"):
+        need(library, "a map", "zarr")
+    _check_numbers(client, n_workers, block_size)
+    array = map_array(data, energy)
+    check_chunks(array, client is not None)
+    job, given = _described(
+        model, array, energy_limits, sigma, counts, mask, seed_values, seed_adapt, options
+    )
+    path = plain_path(store)
+    job = _with_store(job, MapStore(path, job.names()))
+    _rehearse(job, given)
+    steps = Steps(progress, f"{model.name}, map")
+    with Hold() as hold:
+        runner = make_runner(client, n_workers)
+        try:
+            blocks, left = _begin(job, given, block_size, n_workers, runner, hold)
+            _fit(job, given, left, len(blocks), runner, steps, hold)
+        except KeyboardInterrupt:
+            raise KeyboardInterrupt(
+                f"what is done of the map is in {path}; the same call goes on"
+            ) from None
+        finally:
+            runner.close()
+            steps.close()
+    return job.store.dataset()
+
+
+def _described(
+    model: Model,
+    data: Any,
+    energy_limits: Any,
+    sigma: Any,
+    counts: bool | float,
+    mask: Any,
+    seed_values: Any,
+    seed_adapt: str | None,
+    options: Any,
+) -> tuple[MapJob, MapData]:
+    """The job without its store, and what differs from spectrum to spectrum."""
+    if seed_adapt not in (None, "argmax_shift"):
+        hint = suggest(str(seed_adapt), ["argmax_shift"])
+        raise FitError(f"seed_adapt must be 'argmax_shift' or None, not {seed_adapt!r}{hint}")
+    axis = str(data.dims[-1])
+    model = copy.deepcopy(model)
+    model.set_axes(energy=np.asarray(data[axis].values, dtype=np.float64))
+    columns = index_range(model.energy, energy_limits, axis)  # type: ignore[arg-type]
+    noise: dict[str, Any] = {}
+    parts: dict[str, Any] = {"data": data}
+    known = sigma is not None or counts is not False
+    if sigma is not None and counts is not False:
+        raise DataError("the noise of counts is known; give sigma= or counts=, not both")
+    if hasattr(sigma, "dims"):
+        parts["sigma"] = alike(sigma, data, "sigma", data.dims)
+    elif sigma is not None:
+        values = np.asarray(sigma, dtype=np.float64)
+        if values.shape not in ((), data.shape[-1:]) or not (values > 0).all():
+            raise DataError(
+                f"sigma has shape {values.shape}; give positive numbers: one, one for each of the "
+                f"{data.shape[-1]} energies, or a DataArray"
+            )
+        noise["weight"] = 1.0 / values
+    if counts is not False:
+        noise |= {"loss": "poisson", "loss_scale": 1.0 if counts is True else float(counts)}
+    if hasattr(mask, "dims"):
+        parts["mask"] = alike(mask, data, "mask", data.dims)
+    elif mask is not None:
+        noise["mask"] = np.asarray(mask)
+    parts |= seed_parts(seed_values, data)
+    if known:
+        options = {"scale_covar": False, **options}
+    adapt = None if seed_values is not None else seed_adapt
+    job = MapJob(model, columns, noise, adapt, options, MapStore(Path(), ()))
+    return job, MapData(parts)
+
+
+def _with_store(job: MapJob, store: MapStore) -> MapJob:
+    return MapJob(job.model, job.columns, job.noise, job.seed_adapt, job.options, store)
+
+
+def _check_numbers(client: Any, n_workers: int | None, block_size: int | None) -> None:
+    for what, number in (("n_workers", n_workers), ("block_size", block_size)):
+        if number is not None and (isinstance(number, bool) or number != int(number) or number < 1):
+            raise FitError(f"{what} must be a whole number from 1 on, or None, not {number!r}")
+    if client is not None and n_workers is not None:
+        raise FitError("a client has its workers; leave n_workers out")
+    if client is not None and not (hasattr(client, "compute") and hasattr(client, "nthreads")):
+        raise FitError(
+            f"client is {type(client).__name__}; give a dask.distributed.Client, or n_workers="
+        )
+
+
+def _rehearse(job: MapJob, given: MapData) -> None:
+    """Fits what the model itself says, once: what is wrong with model or options is so here."""
+    model = job.model
+    start = np.asarray(make_executor(model).run(np.array(model.theta(), dtype=np.float64)))
+    seeds = [name[5:] for name in given.parts if name.startswith("seed ")]
+    known = {name: model.parameters[name].value for name in seeds if name in model.parameters}
+    one = Measurement(np.abs(np.nan_to_num(start))[None], columns=job.columns, **job.noise)
+    few: Any = {**job.options, "max_nfev": 1, "n_starts": 1}
+    values = [{name: known.get(name, 0.0) for name in seeds}]
+    fit_slices(model, one, seeds=values, progress=False, **few)
+
+
+def _begin(
+    job: MapJob,
+    given: MapData,
+    block_size: int | None,
+    n_workers: int | None,
+    runner: Runner,
+    hold: Hold,
+) -> tuple[list[Block], list[Block]]:
+    """All blocks, and those that are not written yet; makes the store or checks it."""
+    store, now = job.store, identity(job, given)
+    if store.path.exists():
+        check_identity(store.identity(), now, store.path)
+        blocks = given.blocks(store.block())
+    else:
+        share = given.n_spectra // (2 * runner.width)
+        size = block_size or max(1, min(SPECTRA, share))
+        block = given.block_shape(size)
+        blocks = given.blocks(block)
+        grid = tuple(math.ceil(n / step) for n, step in zip(given.shape, block, strict=True))
+        store.create(make_template(job, given, block, now), block, grid)
+    found = {number: store.inputs_of(number, place) for number, place in blocks}
+    written = [one for one in blocks if found[one[0]] is not None]
+    looked = written[:: max(1, len(written) // LOOKED_AT)] if written else []
+
+    def look(block: Block) -> Task:
+        return inputs_checksum, (), given.part(block[1])
+
+    near = runner if isinstance(runner, Cluster) else Here()
+    for (number, place), checksum in run_tasks(near, look, looked, hold):
+        if isinstance(checksum, Exception):
+            raise _unreadable(given, [(number, place)], checksum, store) from checksum
+        if checksum != found[number]:
+            raise DataError(
+                f"{store.path} holds a map of other data: those at {given.named(place)} were "
+                "different when it was begun; give another store="
+            )
+    return blocks, [one for one in blocks if found[one[0]] is None]
+
+
+def _fit(
+    job: MapJob,
+    given: MapData,
+    left: list[Block],
+    n_blocks: int,
+    runner: Runner,
+    steps: Steps,
+    hold: Hold,
+) -> None:
+    """Fits blocks; raises :class:`DataError` at the end where some could not be."""
+    done = given.n_spectra - sum(_spectra(place) for _, place in left)
+    failed: list[tuple[Block, Exception]] = []
+    if done:
+        steps.update(done, given.n_spectra)
+
+    def make(block: Block) -> Task:
+        return fit_block, (job, *block), given.part(block[1])
+
+    for block, found in run_tasks(runner, make, left, hold):
+        if isinstance(found, Exception):
+            failed.append((block, found))
+            continue
+        done += _spectra(block[1])
+        steps.update(done, given.n_spectra)
+    if failed:
+        error = failed[0][1]
+        raise _unreadable(given, [block for block, _ in failed], error, job.store) from error
+
+
+def _unreadable(
+    given: MapData, blocks: Sequence[Block], error: Exception, store: MapStore
+) -> DataError:
+    first = given.named(blocks[0][1])
+    more = f" and {len(blocks) - 1} more" if len(blocks) > 1 else ""
+    return DataError(
+        f"the block {first}{more} could not be read, fitted or written: {one_line(error)}; all "
+        f"others are in {store.path}, and the same call tries again"
+    )
+
+
+def _spectra(place: Sequence[slice]) -> int:
+    return math.prod(one.stop - one.start for one in place)

@@ -1,0 +1,190 @@
+"""The data of a map and what belongs to them, with the energies last, in blocks."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from pyspec.errors import DataError, FitError
+from pyspec.io.atomic import plain_path
+from pyspec.io.optional import need, one_line
+from pyspec.workflow.maps.store import Place
+
+#: Spectra of a block: a second or two of fits, beside which a task and its writing cost little.
+SPECTRA = 2000
+
+#: A block of the map: its number and its range along each leading axis.
+Block = tuple[tuple[int, ...], Place]
+
+
+@dataclass(frozen=True)
+class MapData:
+    """A map (leading axes, energy) and what differs from spectrum to spectrum.
+
+    `parts` are "data", and where given "sigma", "mask" and "seed NAME": DataArrays that have the
+    leading axes first.
+    """
+
+    parts: Mapping[str, Any]
+
+    @property
+    def data(self) -> Any:
+        """The map itself."""
+        return self.parts["data"]
+
+    @property
+    def dims(self) -> tuple[str, ...]:
+        """The leading axes."""
+        return tuple(self.data.dims[:-1])
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Their lengths."""
+        return tuple(self.data.shape[:-1])
+
+    @property
+    def n_spectra(self) -> int:
+        """How many there are."""
+        return math.prod(self.shape)
+
+    def part(self, place: Place) -> dict[str, Any]:
+        """What belongs to one block: arrays of NumPy, or of dask that are not computed yet."""
+        where = dict(zip(self.dims, place, strict=True))
+        return {name: array.isel(where).data for name, array in self.parts.items()}
+
+    def block_shape(self, n_spectra: int) -> tuple[int, ...]:
+        """The shape of blocks of about so many spectra, of whole chunks of the data where they
+        have some."""
+        chunks = self.data.chunks
+        first = [min(sizes[0], size) for sizes, size in zip(chunks or (), self.shape, strict=False)]
+        found = first or [1] * len(self.shape)
+        for axis in reversed(range(len(found))):
+            room = n_spectra // math.prod(found)
+            if room > 1:
+                found[axis] = min(self.shape[axis], found[axis] * room)
+        for axis in range(len(found)):
+            excess = math.prod(found) // n_spectra
+            if excess > 4:  # one large chunk: several tasks read it
+                found[axis] = max(1, found[axis] // excess)
+        return tuple(found)
+
+    def blocks(self, shape: Sequence[int]) -> list[Block]:
+        """All blocks of that shape, shorter ones at the ends."""
+        ranges = [
+            [slice(begin, min(begin + step, size)) for begin in range(0, size, step)]
+            for size, step in zip(self.shape, shape, strict=True)
+        ]
+        numbers = itertools.product(*(range(len(one)) for one in ranges))
+        return list(zip(numbers, itertools.product(*ranges), strict=True))
+
+    def named(self, place: Place) -> str:
+        """A block as a person finds it in the data."""
+        pairs = zip(self.dims, place, strict=True)
+        return ", ".join(f"{dim} {one.start}:{one.stop}" for dim, one in pairs)
+
+
+def map_array(data: Any, energy: str | None) -> Any:
+    """The map as a DataArray with its energies last, from a DataArray or a path."""
+    xarray = need("xarray", "a map", "zarr")
+    if isinstance(data, (str, Path)):
+        data = _opened(plain_path(data), xarray)
+    if not isinstance(data, xarray.DataArray):
+        raise DataError(
+            f"a map is an xarray.DataArray or the path of one, not {type(data).__name__}; write "
+            "xarray.DataArray(data, dims=('y', 'x', 'energy'), coords={'energy': energy})"
+        )
+    axis = energy or ("energy" if "energy" in data.dims else str(data.dims[-1]))
+    shown = ", ".join(f"{dim} ({size})" for dim, size in data.sizes.items())
+    if axis not in data.dims:
+        raise DataError(f"the map has no axis {axis!r}; it has {shown}; name one by energy=")
+    if data.ndim < 2 or data.size == 0:
+        raise DataError(f"a map has leading axes and energies, this one {shown}; see fit_model")
+    if axis not in data.coords:
+        raise DataError(
+            f"the axis {axis!r} of the map has no energies; write data = "
+            f"data.assign_coords({axis}=energies), {data.sizes[axis]} numbers; the map has {shown}"
+        )
+    if data.dtype.kind not in "fiu":
+        raise DataError(f"the map holds {data.dtype}; a fit needs real numbers")
+    return data.transpose(..., axis)
+
+
+def _opened(path: Path, xarray: Any) -> Any:
+    """The one variable of a file or store, read when a block needs it."""
+    engine = None
+    if path.is_dir():
+        need("zarr", "a map in a zarr store", "zarr")
+        engine = "zarr"
+    try:
+        found = xarray.open_dataset(path, chunks={}, engine=engine)
+    except Exception as error:
+        raise DataError(f"{path} cannot be opened as a map: {one_line(error)}") from error
+    names = [str(name) for name in found.data_vars]
+    if len(names) != 1:
+        raise DataError(
+            f"{path} holds {', '.join(names) or 'no variable'}; hand one over as "
+            f"xarray.open_dataset({str(path)!r}, chunks={{}})['NAME']"
+        )
+    return found[names[0]]
+
+
+def check_chunks(data: Any, on_cluster: bool) -> None:
+    """Raises :class:`DataError` where spectra lie on several workers in pieces."""
+    if on_cluster and data.chunks is not None and len(data.chunks[-1]) > 1:
+        axis = data.dims[-1]
+        raise DataError(
+            f"the axis {axis!r} is split into {len(data.chunks[-1])} chunks, and workers would "
+            f"send each other pieces of every spectrum; write data = data.chunk({{{axis!r}: -1}}) "
+            "and persist or store that, or fit without client="
+        )
+
+
+def alike(given: Any, data: Any, what: str, along: tuple[str, ...]) -> Any:
+    """A DataArray with the axes `along` of the map, repeated where it lacks one."""
+    xarray = need("xarray", "a map", "zarr")
+    like = data if data.dims == along else data.isel({data.dims[-1]: 0}, drop=True)
+    unknown = [str(dim) for dim in given.dims if dim not in along]
+    if unknown:
+        raise DataError(
+            f"{what} has the axis {unknown[0]!r}, which the map lacks or {what} cannot have; it "
+            f"may have {', '.join(along)}"
+        )
+    try:
+        xarray.align(given, like, join="exact", copy=False)
+    except ValueError as error:
+        raise DataError(
+            f"{what} does not have the axes of the map, {dict(like.sizes)}: {one_line(error)}"
+        ) from None
+    whole = given.broadcast_like(like).transpose(*along)
+    return whole.chunk(dict(zip(along, like.chunks, strict=True))) if like.chunks else whole
+
+
+def seed_parts(values: Any, data: Any) -> dict[str, Any]:
+    """Start values for each spectrum by the name of their part."""
+    if values is None:
+        return {}
+    xarray = need("xarray", "a map", "zarr")
+    if not hasattr(values, "keys"):
+        raise FitError(
+            "seed_values are values by name, numbers or DataArrays along the leading axes: "
+            "{'GLP_01_x0': starts}; a Dataset of them will do"
+        )
+    leading = tuple(data.dims[:-1])
+    found = {}
+    for name in values.keys():  # noqa: SIM118  (a Dataset too)
+        one = values[name]
+        if not isinstance(one, xarray.DataArray):
+            if np.ndim(one) != 0:
+                raise FitError(
+                    f"seed_values of {name} have no axes; give a number, or an xarray.DataArray "
+                    f"along {', '.join(leading)}"
+                )
+            one = xarray.DataArray(float(one))
+        found[f"seed {name}"] = alike(one, data, f"seed_values of {name}", leading)
+    return found

@@ -1,0 +1,223 @@
+"""Runs the tasks of a map: here, in worker processes, or on a cluster of dask."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
+from concurrent.futures.process import BrokenProcessPool
+from multiprocessing import get_context, parent_process
+from multiprocessing.connection import wait as wait_for
+from threading import Thread
+from typing import Any, Protocol, TypeVar
+
+import numpy as np
+
+from pyspec.errors import FitError
+from pyspec.fit.interrupts import Hold
+from pyspec.io.optional import need
+
+Key = TypeVar("Key")
+
+#: Tasks that wait for a worker, for each worker: it never runs out, and few hold data.
+AHEAD = 2
+
+#: How often a signal is looked for, in seconds.
+LOOK = 0.05
+
+#: A call: the function, what it takes, and last the arrays of a block by name, of NumPy or of dask.
+Task = tuple[Callable[..., Any], tuple[Any, ...], Mapping[str, Any]]
+
+#: Makes the task of a block.
+Maker = Callable[[Any], Task]
+
+#: A block and what its task returned, or why it failed.
+Outcome = tuple[Any, Any]
+
+
+class Runner(Protocol):
+    """Where tasks run."""
+
+    @property
+    def width(self) -> int:
+        """Tasks that are under way at a time."""
+
+    def start(self, task: Task) -> Any:
+        """Begins a task and returns its future."""
+
+    def wait(self, futures: Sequence[Any]) -> Sequence[Any]:
+        """The futures that have ended, after a moment at most."""
+
+    def close(self) -> None:
+        """Ends what runs, when its task is done."""
+
+
+def run_tasks(runner: Runner, make: Maker, blocks: Sequence[Any], hold: Hold) -> Iterator[Outcome]:
+    """Every block with what its task returned, as they end; an exception where it failed twice,
+    which a worker that was lost makes happen once.
+
+    Raises KeyboardInterrupt where a signal comes.
+    """
+    left = [(block, 0) for block in reversed(blocks)]
+    running: dict[Any, tuple[Any, int]] = {}
+    while left or running:
+        while left and len(running) < runner.width:
+            hold.check()
+            block, tries = left.pop()
+            running[runner.start(make(block))] = (block, tries)
+        hold.check()
+        for future in runner.wait(list(running)):
+            block, tries = running.pop(future)
+            error = future.exception()
+            if error is None:
+                yield block, future.result()
+            elif isinstance(error, BrokenProcessPool):
+                raise FitError(
+                    "a worker process ended early; all blocks that were written stay, and the "
+                    "same call goes on; a script that starts workers must do so under 'if "
+                    '__name__ == "__main__":\''
+                ) from error
+            elif isinstance(error, Exception) and tries == 0:
+                left.append((block, 1))
+            else:
+                yield block, error
+
+
+class _Done:
+    """The future of a task that has run."""
+
+    def __init__(self, task: Task) -> None:
+        self._result: Any = None
+        self._error: Exception | None = None
+        try:
+            self._result = _delayed(task).compute(scheduler="synchronous")
+        except Exception as error:
+            self._error = error
+
+    def exception(self) -> Exception | None:
+        """Why the task failed."""
+        return self._error
+
+    def result(self) -> Any:
+        """What it returned."""
+        return self._result
+
+
+class Here:
+    """One task after the other, in this process."""
+
+    @property
+    def width(self) -> int:
+        """One."""
+        return 1
+
+    def start(self, task: Task) -> Any:
+        """Runs the task."""
+        return _Done(task)
+
+    def wait(self, futures: Sequence[Any]) -> Sequence[Any]:
+        """All."""
+        return futures
+
+    def close(self) -> None:
+        """Nothing runs."""
+
+
+class Processes:
+    """Worker processes of this machine."""
+
+    def __init__(self, n_workers: int) -> None:
+        self._n_workers = n_workers
+        self._pickle = need("cloudpickle", "a map with workers", "zarr")
+        self._pool = ProcessPoolExecutor(n_workers, get_context("spawn"), _start_worker)
+
+    @property
+    def width(self) -> int:
+        """A few for each worker."""
+        return AHEAD * self._n_workers
+
+    def start(self, task: Task) -> Any:
+        """Sends the task, the data with it or their address."""
+        return self._pool.submit(_compute, self._pickle.dumps(_delayed(task)))
+
+    def wait(self, futures: Sequence[Any]) -> Sequence[Any]:
+        """Those that ended."""
+        return list(wait(futures, LOOK, FIRST_COMPLETED).done)
+
+    def close(self) -> None:
+        """Tasks that run are finished, the others dropped."""
+        self._pool.shutdown(wait=True, cancel_futures=True)
+
+
+class Cluster:
+    """The workers of a client of dask.distributed."""
+
+    def __init__(self, client: Any) -> None:
+        self._client = client
+        self._distributed = need("distributed", "a map on a cluster", "distributed")
+        self._running: set[Any] = set()
+
+    @property
+    def width(self) -> int:
+        """As many as the workers that are there now can take."""
+        threads: int = sum(self._client.nthreads().values())
+        return AHEAD * max(1, threads)
+
+    def start(self, task: Task) -> Any:
+        """Sends the task, data in memory ahead of it."""
+        function, args, arrays = task
+        sent = {
+            name: self._client.scatter(array, hash=False) if type(array) is np.ndarray else array
+            for name, array in arrays.items()
+        }
+        future = self._client.compute(_delayed((function, args, sent)))
+        self._running.add(future)
+        return future
+
+    def wait(self, futures: Sequence[Any]) -> Sequence[Any]:
+        """Those that ended."""
+        first = "FIRST_COMPLETED"
+        try:
+            done = self._distributed.wait(futures, timeout=LOOK, return_when=first).done
+        except (TimeoutError, self._distributed.TimeoutError):
+            return []
+        self._running -= done
+        return list(done)
+
+    def close(self) -> None:
+        """Takes back the tasks that wait."""
+        self._client.cancel(list(self._running))
+
+
+def make_runner(client: Any, n_workers: int | None) -> Runner:
+    """Where the tasks of a map run."""
+    if client is not None:
+        return Cluster(client)
+    return Here() if n_workers in (None, 1) else Processes(int(n_workers))
+
+
+def _delayed(task: Task) -> Any:
+    """The task as dask takes it."""
+    function, args, arrays = task
+    return need("dask", "a map", "zarr").delayed(function, pure=False)(*args, dict(arrays))
+
+
+def _compute(task: bytes) -> Any:
+    """Runs in a worker."""
+    import pickle
+
+    return pickle.loads(task).compute(scheduler="synchronous")
+
+
+def _start_worker() -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent hears Ctrl-C, and says when to end
+    Thread(target=_end_with_parent, daemon=True).start()
+
+
+def _end_with_parent() -> None:
+    """A parent that was killed tells its workers nothing."""
+    parent = parent_process()
+    if parent is not None:
+        wait_for([parent.sentinel])
+        os._exit(1)

@@ -1,0 +1,126 @@
+"""The zarr store of a map's results: a block is there as a whole, or it does not count."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import tempfile
+import zlib
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from pyspec.errors import DataError
+from pyspec.io.optional import need
+
+#: The group beside the results: one marker for each block.
+BLOCKS = "blocks"
+
+#: What a block has there before it is written: no checksum is negative.
+NOT_WRITTEN = -1
+
+#: The attribute that says what the results are results of.
+IDENTITY = "pyspec_map"
+
+#: A range of each leading axis.
+Place = tuple[slice, ...]
+
+
+class MapStore:
+    """Results on disk, a chunk of every variable for each block.
+
+    The group ``blocks`` holds for each block the checksum of what was fitted (`inputs`) and of what
+    was written (`results`). `results` is written last, and a block counts where its values have
+    that checksum: neither a fill value nor a torn write is taken for a result.
+    """
+
+    def __init__(self, path: Path, names: Iterable[str]) -> None:
+        self.path, self.names = path, tuple(names)
+
+    def write(
+        self, number: tuple[int, ...], place: Place, found: Mapping[str, Any], inputs: int
+    ) -> None:
+        """Writes the values of one block, then its marker."""
+        root = self._open("r+")
+        for name in self.names:
+            root[name][place] = found[name]
+        root[f"{BLOCKS}/inputs"][number] = inputs
+        root[f"{BLOCKS}/results"][number] = checksum_of(found[name] for name in self.names)
+
+    def inputs_of(self, number: tuple[int, ...], place: Place) -> int | None:
+        """The checksum of what a block was fitted to; None for a block that is not whole."""
+        root = self._open("r")
+        try:
+            marker = int(root[f"{BLOCKS}/results"][number])
+            if marker == NOT_WRITTEN:
+                return None
+            if marker != checksum_of(root[name][place] for name in self.names):
+                return None
+            return int(root[f"{BLOCKS}/inputs"][number])
+        except (OSError, ValueError, RuntimeError, KeyError):  # a torn write
+            return None
+
+    def dataset(self) -> Any:
+        """The results as an ``xarray.Dataset``, in chunks that are read when they are asked for."""
+        return need("xarray", "a map", "zarr").open_zarr(self.path)
+
+    def create(self, template: Any, block: tuple[int, ...], grid: tuple[int, ...]) -> None:
+        """Makes the store of a Dataset of fill values; it gets its name when it is whole."""
+        xarray, dask = need("xarray", "a map", "zarr"), need("dask.array", "a map", "zarr")
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        made = Path(tempfile.mkdtemp(prefix=f".{self.path.name}.", dir=self.path.parent))
+        along = tuple(f"block_{k}" for k in range(len(grid)))
+        empty = dask.full(grid, NOT_WRITTEN, dtype=np.int64, chunks=1)
+        markers = xarray.Dataset(dict.fromkeys(("results", "inputs"), (along, empty)))
+        one = {"chunks": (1,) * len(grid), "_FillValue": NOT_WRITTEN}
+        # Format 2 is read and written by zarr 2 and by zarr 3.
+        given: dict[str, Any] = {"compute": False, "mode": "a", "zarr_format": 2}
+        coding: dict[str, dict[str, Any]] = {name: {"chunks": block} for name in self.names}
+        for name in self.names:
+            if template[name].dtype.kind == "f":
+                coding[name]["_FillValue"] = np.nan
+        try:
+            markers.to_zarr(made, group=BLOCKS, encoding=dict.fromkeys(markers, one), **given)
+            template.to_zarr(made, encoding=coding, **given)
+            os.chmod(made, 0o777 & ~_umask())
+            os.rename(made, self.path)
+        except BaseException:
+            shutil.rmtree(made, ignore_errors=True)
+            raise
+
+    def identity(self) -> dict[str, Any]:
+        """What the store holds the results of.
+
+        Raises :class:`DataError` for a path that is no store of a map.
+        """
+        try:
+            return dict(json.loads(self._open("r").attrs[IDENTITY]))
+        except Exception:
+            raise DataError(
+                f"{self.path} exists and is no store of a map; nothing is written over, so give "
+                "another store="
+            ) from None
+
+    def block(self) -> tuple[int, ...]:
+        """The shape of a block."""
+        return tuple(int(size) for size in self._open("r")[self.names[0]].chunks)
+
+    def _open(self, mode: str) -> Any:
+        return need("zarr", "a map", "zarr").open_group(os.fspath(self.path), mode=mode)
+
+
+def checksum_of(arrays: Iterable[Any]) -> int:
+    """CRC-32 of the bytes of arrays, one after the other."""
+    found = 0
+    for array in arrays:
+        found = zlib.crc32(np.ascontiguousarray(array).tobytes(), found)
+    return found
+
+
+def _umask() -> int:
+    umask = os.umask(0)
+    os.umask(umask)
+    return umask

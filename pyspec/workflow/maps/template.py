@@ -1,0 +1,103 @@
+"""The results of a map before its first fit, and what they will be results of."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from pyspec._version import VERSION
+from pyspec.errors import DataError
+from pyspec.io.optional import need
+from pyspec.model.digest import digest
+from pyspec.model.units import parameter_units
+from pyspec.workflow.maps.block import MESSAGE, STATUS, MapJob
+from pyspec.workflow.maps.given import MapData
+from pyspec.workflow.maps.store import IDENTITY
+
+#: What a difference of identities is called.
+_WORDS = {
+    "version": "version of pyspec",
+    "model": "model",
+    "settings": "settings of the fit",
+    "data": "data",
+}
+
+
+def identity(job: MapJob, given: MapData) -> dict[str, Any]:
+    """What decides the results, as JSON holds it. The values of the data are told apart block by
+    block, see :class:`MapStore`."""
+    model, data = job.model, given.data
+    rows = [
+        [par.name, repr(float(par.value)), bool(par.vary), repr(par.min), repr(par.max), par.expr]
+        for par in model.parameters.values()
+    ]
+    settings = {**job.options, "seed_adapt": job.seed_adapt, "columns": job.columns, **job.noise}
+    settings["given"] = sorted(given.parts)
+    shown = {name: _settled(value) for name, value in sorted(settings.items())}
+    axes = {str(dim): _axis(data, dim) for dim in data.dims}
+    found = {
+        "version": VERSION,
+        "model": {"name": model.name, "yaml": model.to_yaml(), "parameters": rows},
+        "settings": shown,
+        "data": {"shape": list(data.shape), "dtype": str(data.dtype), "axes": axes},
+    }
+    return dict(json.loads(json.dumps(found)))
+
+
+def check_identity(kept: Mapping[str, Any], now: Mapping[str, Any], path: Any) -> None:
+    """Raises :class:`DataError` where a store holds the results of something else."""
+    for key, words in _WORDS.items():
+        if kept.get(key) != now[key]:
+            raise DataError(
+                f"{path} holds a map of another {words}: {_difference(kept.get(key), now[key])}; "
+                "go on with what it was begun with, or give another store="
+            )
+
+
+def make_template(job: MapJob, given: MapData, block: tuple[int, ...], what: Any) -> Any:
+    """A Dataset of fill values over the leading axes, with coordinates and units."""
+    xarray, dask = need("xarray", "a map", "zarr"), need("dask.array", "a map", "zarr")
+    data, energy = given.data, str(given.data.dims[-1])
+    units = {"energy": data[energy].attrs.get("units", ""), "data": data.attrs.get("units", "")}
+    own = parameter_units(job.model, units)
+    arrays: dict[str, Any] = {}
+    for name in job.names():
+        kind = {"status": f"<U{STATUS}", "message": f"<U{MESSAGE}"}.get(name, "float64")
+        fill = "" if kind != "float64" else np.nan
+        facts = {"long_name": name}
+        unit = own.get(name.removesuffix("_stderr"))
+        if unit:
+            facts["units"] = unit
+        empty = dask.full(given.shape, fill, dtype=kind, chunks=block)
+        arrays[name] = (given.dims, empty, facts)
+    leading = data.isel({energy: 0}, drop=True)
+    coords = {name: one.variable for name, one in leading.coords.items()}
+    facts = {"pyspec_version": VERSION, "model": job.model.name, "model_yaml": job.model.to_yaml()}
+    return xarray.Dataset(arrays, coords=coords, attrs={**facts, IDENTITY: json.dumps(what)})
+
+
+def _axis(data: Any, dim: Any) -> str | None:
+    return digest(np.asarray(data[dim].values))[:16] if dim in data.coords else None
+
+
+def _settled(value: Any) -> Any:
+    if isinstance(value, np.ndarray):
+        return f"array {value.shape} {digest(value)[:16]}"
+    return value if isinstance(value, (bool, int, float, str, type(None))) else repr(value)
+
+
+def _difference(kept: Any, now: Any) -> str:
+    """The first thing in which two identities differ, as far as that is short."""
+    if isinstance(kept, dict) and isinstance(now, dict):
+        for key in {**kept, **now}:
+            if kept.get(key) != now.get(key):
+                return f"{key} {_difference(kept.get(key), now.get(key))}".replace("\n", " ")
+    if isinstance(kept, list) and isinstance(now, list) and len(kept) == len(now):
+        for one, other in zip(kept, now, strict=True):
+            if one != other:
+                return _difference(one, other)
+    texts = [text if len(text) < 60 else f"{text[:57]}..." for text in (repr(kept), repr(now))]
+    return f"{texts[0]} there, {texts[1]} now"
