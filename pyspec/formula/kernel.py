@@ -10,7 +10,7 @@ earlier samples have d > 0, later ones d < 0. What is not given is found by inte
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Protocol
 
 import numpy as np
@@ -40,6 +40,9 @@ _SCALES = (0.31, 0.83, 1.7, 0.57, 2.9)
 
 #: Edges that are looked at for each comparison and parameter.
 _MOST_EDGES = 8
+
+#: Parts into which an interval with an edge is cut, and how often.
+_SECTIONS, _MOST_CUTS = 64, 10
 
 #: A change of g by less than this share of its largest value is no jump.
 _SMALL = 1e-6
@@ -170,11 +173,15 @@ def _place(name: str, factors: list[float]) -> str:
 
 def _edges(own: Kernel, number: int, name: str, guards: tuple[Guard, ...]) -> Iterator[float]:
     """The parameter over the distance of each jump where a comparison changes, for some values."""
+    truth_at = _evaluated(own.values[0], number)
     for params in _examples(own, guards):
         env = dict(zip(own.params, params, strict=True))
-        truth = _evaluate(own.values[0], number, {**env, own.axis: _POINTS})
-        for k in np.flatnonzero(np.diff(np.broadcast_to(truth, _POINTS.shape)))[:_MOST_EDGES]:
-            edge = _bisect(own, number, env, float(_POINTS[k]), float(_POINTS[k + 1]))
+
+        def along(d: Array, env: Mapping[str, float] = env) -> Array:
+            return np.broadcast_to(truth_at({**env, own.axis: d}), d.shape)
+
+        for k in np.flatnonzero(np.diff(along(_POINTS)))[:_MOST_EDGES]:
+            edge = _section(along, float(_POINTS[k]), float(_POINTS[k + 1]))
             if edge != 0 and _jumps_at(own, edge, params):
                 yield env[name] / abs(edge)
 
@@ -198,34 +205,37 @@ def _examples(own: Kernel, guards: tuple[Guard, ...]) -> Iterator[tuple[float, .
                 yield values
 
 
-def _bisect(own: Kernel, number: int, env: Mapping[str, float], a: float, b: float) -> float:
-    """Where between a and b a comparison changes."""
-    values = own.values[0]
-    at_a = _evaluate(values, number, {**env, own.axis: a})
-    for _ in range(60):
-        middle = a + (b - a) / 2
-        if middle in (a, b):
+def _section(truth: Callable[[Array], Array], a: float, b: float) -> float:
+    """The first double between a and b at which a comparison is no longer what it is at a; near 0,
+    where doubles are dense, about there."""
+    for _ in range(_MOST_CUTS):
+        points = np.linspace(a, b, _SECTIONS + 1)
+        there = truth(points)
+        k = int(np.argmax(there != there[0]))
+        if (points[k - 1], points[k]) == (a, b):
             break
-        if _evaluate(values, number, {**env, own.axis: middle}) == at_a:
-            a = middle
-        else:
-            b = middle
+        a, b = float(points[k - 1]), float(points[k])
     return b
 
 
-def _evaluate(values: Values, root: int, env: Mapping[str, Any]) -> Any:
-    """A value of a table in NumPy."""
-    found: dict[int, Any] = {}
-    with np.errstate(all="ignore"):
-        for number in sorted(values.reachable([root])):
-            value = values[number]
-            if value.instruction == "INPUT":
-                found[number] = np.asarray(env[value.name], np.float64)[()]
-            elif value.instruction == "CONST":
-                found[number] = np.float64(value.number)
-            else:
-                found[number] = UFUNCS[value.instruction](*(found[k] for k in value.operands))
-    return found[root]
+def _evaluated(values: Values, root: int) -> Callable[[Mapping[str, Any]], Any]:
+    """A value of a table in NumPy, as a function of what its inputs are."""
+    order = [(number, values[number]) for number in sorted(values.reachable([root]))]
+
+    def value_at(env: Mapping[str, Any]) -> Any:
+        found: dict[int, Any] = {}
+        with np.errstate(all="ignore"):
+            for number, value in order:
+                if value.instruction == "INPUT":
+                    found[number] = np.asarray(env[value.name], np.float64)[()]
+                elif value.instruction == "CONST":
+                    found[number] = np.float64(value.number)
+                else:
+                    operands = (found[k] for k in value.operands)
+                    found[number] = UFUNCS[value.instruction](*operands)
+        return found[root]
+
+    return value_at
 
 
 # ---- what is wrong with one ---------------------------------------------------------------------
