@@ -182,10 +182,7 @@ class ScheduledPlan:
 
     @property
     def in_python(self) -> str:
-        """How messages name a function that Python runs, a registered one before a formula; ""
-        where there is none."""
-        if not self.external_names:
-            return ""
+        """How messages name a function that Python runs, a registered one before a formula."""
         name = min(self.external_names, key=lambda name: "(" in name)
         if "(" in name:
             return f"the formula {op_of(name).name!r}, which sums over the energies,"

@@ -209,6 +209,7 @@ def test_a_jump_moves_like_that_of_a_box() -> None:
         ),
         ("kernel K(w>0, tau>0): where(abs(d) < w, exp(-d / tau), 0)", (("w", "1.0"),)),
         ("kernel K(tau>0): where(d < 0, 0, exp(-d / tau))", ()),
+        ("kernel K(tau>0): where(d * tau > 0, exp(-d / tau), 0)", ()),  # an edge that stays at 0
         ("kernel K(a): exp(-abs(d)) * (1 / (a - a + (d < a)) > 2)", (("a", "1 + abs(a)"),)),
     ],
 )
@@ -340,6 +341,19 @@ REFUSED = {
         "belongs to a kernel; write 'domain: kernel'",
     ),
 }
+
+
+@pytest.mark.parametrize(
+    ("parts", "words"),
+    [
+        ("tail_before = w", "write tail for both sides of K, or tail_before and tail_after"),
+        ("reach = w; reach_after = w", "write reach for both sides of K, or reach_before and"),
+        ("tail = w; tail = w", "write tail for both sides of K"),
+    ],
+)
+def test_a_side_alone_is_half_of_a_kernel(parts: str, words: str) -> None:
+    with pytest.raises(ModelError, match=words):
+        define(f"kernel K(w>0): {parts}; exp(-abs(d) / w)")
 
 
 @pytest.mark.parametrize("kind", REFUSED)

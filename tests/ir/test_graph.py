@@ -20,7 +20,7 @@ from pyspec.ir import (
     parse_graph,
     print_graph,
 )
-from pyspec.model import load_time_model
+from pyspec.model import load_model, load_time_model
 
 ENERGY = np.linspace(80.0, 92.0, 25)
 
@@ -136,3 +136,14 @@ def test_graph_is_frozen() -> None:
     graph = build_graph(make_model("simple_energy", time=None))
     with pytest.raises(dataclasses.FrozenInstanceError):
         graph.nodes[0].name = "other"  # type: ignore[misc]
+
+
+def test_what_has_a_value_for_each_energy_has_no_one_graph() -> None:
+    text = (
+        "parameters: {t0: [0.1, True], seen: ['t0 + 0.1 * energy']}\n"
+        "m:\n  expFun: {A: {free: energy}, tau: [2, True], t0: ['seen']}\n"
+    )
+    model = load_model(text, "m")
+    model.set_axes(energy=ENERGY, time=np.linspace(-1.0, 5.0, 7))
+    with pytest.raises(ModelError, match="seen depends on the energy, and has a value for each"):
+        build_graph(model)

@@ -24,7 +24,7 @@ from pyspec.ir import (
     print_graph,
     verify,
 )
-from pyspec.model import Measurement, Model, load_model
+from pyspec.model import Measurement, Model, load_dynamics, load_model
 from pyspec.passes import run
 from pyspec.plan import (
     PackedPlan,
@@ -267,6 +267,35 @@ def test_traces_of_laws_that_are_0_do_not_sum_apart(name: str) -> None:
     data = Measurement(plain.evaluate() + np.sin(np.arange(21)))
     sums = [make_executor(one, data).normal(None, separable=True) for one in (plain, rests)]
     np.testing.assert_allclose(sums[1], sums[0], rtol=1e-9, atol=1e-12 * np.abs(sums[0]).max())
+
+
+@pytest.mark.parametrize("alone", ["gaussIRF: {SD: [0.3, False]}", "gaussCONV: {SD: [0.3, False]}"])
+@pytest.mark.parametrize("name", ["Shirley_pShirley", "Gauss_01_x0"])
+def test_what_an_instrument_without_laws_moves_takes_the_general_walk(
+    name: str, alone: str
+) -> None:
+    """It is 0, but resolved with the laws, so that sums apart must not take it for a number."""
+    text = f"""
+m:
+  Shirley: {{pShirley: [0.01, True]}}
+  Gauss: {{A: [3, True], x0: [84, True], SD: [0.6, True]}}
+law:
+  expFun: {{A: [1, True], tau: [2, True], t0: [0, False], y0: [0.1, True]}}
+alone:
+  {alone}
+"""
+    model = load_model(text, "m")
+    model.set_axes(energy=np.linspace(80, 88, 21), time=np.linspace(-1, 5, 7))
+    model.add_dynamics("Gauss_01_A", load_dynamics(text, "law", "Gauss_01_A"))
+    still = model.copy()
+    model.add_dynamics(name, load_dynamics(text, "alone", name))
+    plan = make_plan(model)
+    assert plan.separable
+    assert pack(plan).header["separable"] == -1
+    assert pack(make_plan(still)).header["separable"] >= 0
+    data = Measurement(np.ones((7, 21)))
+    sums = [make_executor(one, data).normal(None, separable=True) for one in (model, still)]
+    np.testing.assert_allclose(sums[0], sums[1], rtol=1e-12, atol=1e-12 * np.abs(sums[1]).max())
 
 
 def test_parameters_left_out_have_no_row() -> None:
