@@ -257,7 +257,7 @@ static int push_rows(const run *r, pyspec_normal *s, int64_t row, lanes in, cons
     return status;
 }
 
-static int check_sums(const pyspec_call *call, const pyspec_normal *s, int64_t row_begin,
+int pyspec_check_sums(const pyspec_call *call, const pyspec_normal *s, int64_t row_begin,
                       int64_t row_end)
 {
     const int64_t order = s->form == PYSPEC_FORM_VALUE ? 1 : call->plan->n_theta + 1;
@@ -303,13 +303,13 @@ static int add_tile(const run *r, const strip *s, int64_t at, lanes in)
                      : push_rows(r, normal, t.row[0], in, by_theta);
 }
 
-int pyspec_accumulate(const pyspec_call *call, pyspec_normal *normal, int64_t row_begin,
-                      int64_t row_end)
+int pyspec_accumulate_rows(const pyspec_call *call, pyspec_normal *normal, int64_t row_begin,
+                           int64_t row_end)
 {
     run state, *r = &state;
     if (!call || !call->plan || !call->problem || !normal)
         return STATUS_NULL_POINTER;
-    int status = check_sums(call, normal, row_begin, row_end);
+    int status = pyspec_check_sums(call, normal, row_begin, row_end);
     status = status ? status : pyspec_begin_run(r, call, 0, normal->form != PYSPEC_FORM_VALUE);
     status = status ? status : pyspec_use_prepared(r);
     if (status)
@@ -356,7 +356,7 @@ static int check_parts(const pyspec_part *parts, int64_t n_parts)
         const pyspec_normal *normal = parts[k].normal;
         if (!call || !call->plan || !call->problem || !normal)
             return STATUS_NULL_POINTER;
-        status = check_sums(call, normal, call->problem->row_begin, call->problem->row_end);
+        status = pyspec_check_sums(call, normal, call->problem->row_begin, call->problem->row_end);
         if (!status && (normal->form != parts->normal->form || !stands_beside(parts->call, call)))
             status = STATUS_SHARED;
     }

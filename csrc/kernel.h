@@ -146,7 +146,7 @@ int pyspec_has_height(const op_row *op);
 int pyspec_is_linear_in_spectrum(const op_row *op);
 
 /* Rows whose traces are resolved at a time. */
-enum { STRIP = 64 };
+enum { STRIP = PYSPEC_STRIP };
 
 /* Sums over rows that are taken at a time; what holds them has a multiple of that. */
 enum { CONTRACT_TILE = 4 };

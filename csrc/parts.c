@@ -60,6 +60,19 @@ static int is_apart(const parts_job *j, const pyspec_part *part)
     return !j->whole && part->normal->separable == 1 && pyspec_is_separable(part->call, j->form);
 }
 
+int pyspec_prepare(const pyspec_call *call, int64_t what)
+{
+    run state, *r = &state;
+    const int slopes = (what & PYSPEC_PREPARE_SLOPES) != 0;
+    int status = pyspec_begin_run(r, call, 0, slopes);
+    if (!status && r->plan->separable < 0)
+        what &= ~(int64_t)PYSPEC_PREPARE_SHAPES;
+    status = status ? status : pyspec_fill_prepared(r, what);
+    if (status || !(what & PYSPEC_PREPARE_SHAPES))
+        return status;
+    return pyspec_prepare_shapes(call, slopes ? PYSPEC_FORM_GRAM : PYSPEC_FORM_VALUE);
+}
+
 static int prepare_call(const parts_job *j, const pyspec_part *part, const pyspec_call *call)
 {
     const int status = pyspec_prepare(call, what_for(j->form));
@@ -77,7 +90,7 @@ static int sum_range(const parts_job *j, const pyspec_part *part, const pyspec_c
                      pyspec_normal *sums, int64_t begin, int64_t end)
 {
     return is_apart(j, part) ? pyspec_accumulate_shapes(call, sums, begin, end)
-                             : pyspec_accumulate(call, sums, begin, end);
+                             : pyspec_accumulate_rows(call, sums, begin, end);
 }
 
 static int sum_chunk(void *job, int64_t task, int64_t thread)
@@ -94,6 +107,29 @@ static int sum_chunk(void *job, int64_t task, int64_t thread)
     begin_sums(sums, j->form, part->n_theta);
     return sum_range(j, part, &call, sums, begin > q->row_begin ? begin : q->row_begin,
                      end < q->row_end ? end : q->row_end);
+}
+
+/* Whether strips of the rows are whole, but for those that the window cuts. */
+static int is_whole(const pyspec_problem *q, int64_t begin, int64_t end)
+{
+    return (begin % STRIP == 0 || begin == q->row_begin) && (end % STRIP == 0 || end == q->row_end);
+}
+
+int pyspec_accumulate(const pyspec_call *call, pyspec_normal *normal, int64_t row_begin,
+                      int64_t row_end)
+{
+    if (!call || !call->plan || !call->problem || !normal)
+        return STATUS_NULL_POINTER;
+    if (normal->separable != 1 || !pyspec_is_separable(call, normal->form))
+        return pyspec_accumulate_rows(call, normal, row_begin, row_end);
+    const int status = pyspec_check_sums(call, normal, row_begin, row_end);
+    if (status)
+        return status;
+    if (!pyspec_has_shapes(call))
+        return STATUS_PREPARED;
+    return is_whole(call->problem, row_begin, row_end)
+               ? pyspec_accumulate_shapes(call, normal, row_begin, row_end)
+               : STATUS_WINDOW;
 }
 
 /* All parts in this thread. */

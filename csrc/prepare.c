@@ -198,10 +198,3 @@ int64_t pyspec_prepared_size(const pyspec_plan *plan, const pyspec_problem *prob
         return 0;
     return divide_prepared(plan, problem, NULL, what).size;
 }
-
-int pyspec_prepare(const pyspec_call *call, int64_t what)
-{
-    run state, *r = &state;
-    const int status = pyspec_begin_run(r, call, 0, (what & PYSPEC_PREPARE_SLOPES) != 0);
-    return status ? status : pyspec_fill_prepared(r, what);
-}

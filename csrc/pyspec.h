@@ -84,8 +84,9 @@ enum {
 enum { PYSPEC_STAGE_PROBLEM = 0, PYSPEC_STAGE_AXIS = 1, PYSPEC_STAGE_ROW = 2 };
 
 /* What is prepared: SLOPES, derivatives too. SHARED, for rows that stand side by side with those of
- * other problems: what only a single problem's rows have in common is left out. */
-enum { PYSPEC_PREPARE_SLOPES = 1, PYSPEC_PREPARE_SHARED = 2 };
+ * other problems: what only a single problem's rows have in common is left out. SHAPES, what sums
+ * over shapes and times apart need, where the plan allows them: strips of so many rows are whole. */
+enum { PYSPEC_PREPARE_SLOPES = 1, PYSPEC_PREPARE_SHARED = 2, PYSPEC_PREPARE_SHAPES = 4, PYSPEC_STRIP = 64 };
 
 /* A guard is four words: parameter, comparison, other parameter or -1, bits of a double.
  * A row where parameter (comparison) other is not true is NaN. */
@@ -377,8 +378,7 @@ PYSPEC_API int pyspec_prepare(const pyspec_call *call, int64_t what);
 /* out[rows of the window][abscissae of the window] = model. */
 PYSPEC_API int pyspec_evaluate(const pyspec_call *call);
 
-/* out[rows of the window][abscissae of the window] = (data - model) * weight, 0 where
- * keep is 0. */
+/* out[rows of the window][abscissae of the window] = (data - model) * weight, 0 if keep is 0. */
 PYSPEC_API int pyspec_residual(const pyspec_call *call);
 
 /* pyspec_residual of n calls, one after the other: the files of a joint fit. */
@@ -400,7 +400,7 @@ PYSPEC_API int pyspec_jacobian(const pyspec_call *call);
 /* Adds the sums over the rows row_begin .. row_end - 1 of the window to `normal`, whose rows must
  * all lie before. The call must be prepared, with SLOPES unless the form is VALUE; out is not used;
  * work must hold pyspec_jacobian_work_size bytes, for VALUE pyspec_work_size. The derivatives are
- * never stored beyond a block. */
+ * never stored beyond a block. If separable: prepared with SHAPES, and whole strips of the window. */
 PYSPEC_API int pyspec_accumulate(const pyspec_call *call, pyspec_normal *normal, int64_t row_begin,
                                  int64_t row_end);
 

@@ -50,6 +50,13 @@ int pyspec_is_separable(const pyspec_call *call, int64_t form)
            q->data;
 }
 
+int pyspec_has_shapes(const pyspec_call *call)
+{
+    const prepared_key *found = (const prepared_key *)(const void *)call->prepared;
+    return found && call->prepared_size >= (int64_t)sizeof *found &&
+           (found->what & PYSPEC_PREPARE_SHAPES) != 0;
+}
+
 /* u(t) of one row, or v(E) of one abscissa. */
 static double weight_of(const pyspec_problem *q, int by_row, int64_t row, int64_t x)
 {

@@ -8,6 +8,9 @@
  * and mask are the same for all rows or for all abscissae. */
 int pyspec_is_separable(const pyspec_call *call, int64_t form);
 
+/* Whether pyspec_prepare has left the shapes behind. */
+int pyspec_has_shapes(const pyspec_call *call);
+
 /* The shapes along the energies, behind pyspec_prepare into the same memory. */
 int pyspec_prepare_shapes(const pyspec_call *call, int64_t form);
 

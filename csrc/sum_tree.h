@@ -13,4 +13,12 @@ void pyspec_merge_sums(const pyspec_normal *s, double *into, const double *from)
 /* Appends the sums of the rows index 2^level ... (index + 1) 2^level - 1. */
 int pyspec_push_sums(pyspec_normal *s, int64_t level, int64_t index, const double *triangle);
 
+/* Whether sums over these rows of a problem may be added to `s`: a status. */
+int pyspec_check_sums(const pyspec_call *call, const pyspec_normal *s, int64_t row_begin,
+                      int64_t row_end);
+
+/* What pyspec_accumulate does row by row. */
+int pyspec_accumulate_rows(const pyspec_call *call, pyspec_normal *normal, int64_t row_begin,
+                           int64_t row_end);
+
 #endif

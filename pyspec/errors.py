@@ -50,6 +50,10 @@ class BackendError(PyspecError, RuntimeError):
     """The backend asked for cannot run the model, or two backends disagree."""
 
 
+class ClusterError(PyspecError, RuntimeError):
+    """Workers that cannot share a fit, or that are gone."""
+
+
 class CallError(PyspecError, TypeError):
     """Arguments that a call does not take, or of another kind than it takes."""
 

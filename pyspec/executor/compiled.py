@@ -64,6 +64,8 @@ class CompiledExecutor(PlanExecutor):
         super().__init__(plan, measurement)
         self.packed: PackedPlan = packed or pack(plan)
         self._keep_alive: list[npt.NDArray[Any]] = []
+        given = self.window.weight, self.measurement.keep
+        self.weight, self.keep = (a if a is None else _along_one_axis(a) for a in given)
         self.problem = self._describe_problem()
         # Registered functions are called by Python, before the C call of an evaluation.
         self.helper = InterpretedExecutor(plan) if plan.external_names else None
@@ -104,11 +106,10 @@ class CompiledExecutor(PlanExecutor):
                 data = np.asarray(data, dtype=np.float64)
             fields["data_type"] = _TYPES[data.dtype]
             fields |= self._strided("data", data)
-        if window.weight is not None:
-            fields |= self._strided("weight", _along_one_axis(window.weight))
-        if self.measurement.keep is not None:
-            keep = _along_one_axis(self.measurement.keep)
-            fields |= self._strided("keep", keep.view(np.uint8))
+        if self.weight is not None:
+            fields |= self._strided("weight", self.weight)
+        if self.keep is not None:
+            fields |= self._strided("keep", self.keep.view(np.uint8))
         return record("pyspec_problem", fields)
 
     def _pin(self, array: npt.NDArray[Any]) -> int:
@@ -258,6 +259,12 @@ class CompiledExecutor(PlanExecutor):
         given = self.plan.values(theta, self.opt_param_names, self.plan.theta, "free")
         ranges = None if chunks is None else self._checked(list(chunks))
         return sum_rows(self, given, fixed, form, ranges, threads, separable)
+
+    def is_apart(self, form: str) -> bool:
+        """Whether a fit in memory sums over shapes and times apart."""
+        along = [a is None or 0 in a.strides for a in (self.weight, self.keep)]
+        is_plain = self.measurement.loss == "squares" and form != "factor"
+        return int(self.packed.header["separable"]) >= 0 and is_plain and all(along)
 
     def _checked(self, chunks: list[tuple[int, int]]) -> list[tuple[int, int]]:
         """Ranges of rows that make up the window. Raises :class:`PlanError` for others."""

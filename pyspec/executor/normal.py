@@ -67,15 +67,15 @@ class Sums:
         self, n_free: int, n_total: int, form: str = "gram", separable: bool = False
     ) -> None:
         capacity = CONSTANTS["NORMAL_NODES"]
-        self._nodes = np.zeros(capacity * triangle_size(n_free + 1))
-        self._places = np.zeros((capacity, 2), np.int64)
+        self.nodes = np.zeros(capacity * triangle_size(n_free + 1))
+        self.places = np.zeros((capacity, 2), np.int64)
         self._scratch = np.zeros((n_free + 1) * (n_total + 1))
         self._n_free = n_free
         given = {
             "capacity": capacity,
             "separable": int(separable),
-            "nodes": address(self._nodes),
-            "places": address(self._places),
+            "nodes": address(self.nodes),
+            "places": address(self.places),
             "scratch": address(self._scratch),
             "n_scratch": self._scratch.size,
         }

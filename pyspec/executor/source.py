@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 from functools import cached_property
 from typing import Any
@@ -10,8 +9,9 @@ from typing import Any
 import numpy as np
 
 from pyspec.errors import DataError, PlanError
-from pyspec.executor.chunks import Chunk, sum_chunks
+from pyspec.executor.chunks import chunk_nodes, in_strips, weighed
 from pyspec.executor.compiled import CompiledExecutor
+from pyspec.executor.nodes import Nodes, collect
 from pyspec.executor.protocol import Array, Capabilities, Values
 from pyspec.model import Measurement
 from pyspec.model.source import source_of
@@ -69,11 +69,12 @@ class SourceExecutor(CompiledExecutor):
         """As of :meth:`CompiledExecutor.normal`, bit for bit, in one pass over the blocks."""
         if options:
             raise PlanError(f"sums over data by reference take no {', '.join(options)}")
-        return sum_chunks(self, theta, self._chunks(), fixed, form)
+        nodes = self._nodes(theta, fixed, form, self.is_apart(form))
+        if self.is_apart(form) and not nodes.are_finite:  # by the order of operations alone?
+            nodes = self._nodes(theta, fixed, form, False)
+        return collect(nodes, len(self.opt_param_names), form)
 
-    def _chunks(self) -> Iterator[Chunk]:
-        weight, keep = self.window.weight, self.measurement.keep
-        for first, block in self.source.blocks(self.window.row_begin, self.window.row_end):
-            rows = slice(first, first + len(block))
-            own = (None if array is None else array[rows] for array in (weight, keep))
-            yield Chunk(first, block, *own)
+    def _nodes(self, theta: Values, fixed: Values, form: str, apart: bool) -> Nodes:
+        blocks = self.source.blocks(self.window.row_begin, self.window.row_end)
+        chunks = weighed(self, in_strips(blocks) if apart else blocks)
+        return chunk_nodes(self, theta, chunks, fixed, form, apart=apart)

@@ -131,9 +131,9 @@ class FitProblem:
         if self._executor is not None:
             self._executor.rest()
 
-    def release(self) -> None:
-        """Gives the executor up; it is made again when it is needed."""
-        self._executor = None
+    def use(self, executor: Executor | None) -> None:
+        """Takes another executor; None: it is made again when it is needed."""
+        self._executor = executor
 
     @property
     def is_weighted(self) -> bool:

@@ -12,6 +12,7 @@ from pyspec.fit.caution import warn
 from pyspec.fit.evaluations import check_limits
 from pyspec.fit.interrupts import Hold, held
 from pyspec.fit.linear import problem_of
+from pyspec.fit.on_cluster import shared
 from pyspec.fit.options import MethodOptions, check_options, need_pair
 from pyspec.fit.progress import Callback, make_progress
 from pyspec.fit.result import FitResult
@@ -46,6 +47,7 @@ def fit_model(
     jacobian_without: Collection[str] = (),
     n_starts: int = 1,
     seed: int = 0,
+    client: Any = None,
     **options: Unpack[MethodOptions],
 ) -> FitResult:
     """Fits the free parameters of `model` to `measurement` by least squares.
@@ -73,6 +75,8 @@ def fit_model(
         `result.starts` lists them, and `result.cautions` says where they disagree. Limits are those
         of each fit
     seed : of the random starts; the same one gives the same starts
+    client : a ``dask.distributed.Client`` whose workers share the rows of a series: the same bits
+        as here; see docs/howto/cluster.md
     options : handed to the (last) method; "native" takes `tolerance`, in standard errors, and
         ``linear="eliminate"``: the fit searches the other parameters alone and solves for those
         that the model is linear in (heights, offsets, slopes), whose start values then do not
@@ -114,7 +118,7 @@ def fit_model(
         result.settings = {"methods": list(methods), "scale_covar": run.scale_covar, **given}
         return result
 
-    with Hold() as hold:
+    with Hold() as hold, shared(problem, client, methods):
         result = best_of(fit, problem, seeds, n_starts, seed) if n_starts > 1 else fit(seeds)
         warn(problem.label, problem.cautions(result.values))
         result.problem.rest()

@@ -123,7 +123,7 @@ def restored_slices(
         problem = FitProblem(model, measurement, backend, shared, fixed or None)
         shared = shared or problem.executor
         # The executor belongs to the first slice; each makes its own when it is asked for.
-        problem.release()
+        problem.use(None)
         params = _params(table, problem.names, None)
         done = {**facts, "n_data": problem.n_points, "n_free": len(problem.names)}
         outcome = _outcome(params, problem.names, done, None)

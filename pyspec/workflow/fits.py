@@ -151,6 +151,7 @@ class FileFits:
         stages: int = 1,
         *,
         seed_source: str | None = None,
+        client: Any = None,
         **options: Unpack[FitOptions],
     ) -> FitResult:
         """Fits one model to all spectra of the window together; one without dynamics is the same
@@ -159,11 +160,12 @@ class FileFits:
         `seed_source="baseline"` starts from the best values of the last baseline fit, matched
         by name, fixed parameters included; "model" from the values of the model file, or those
         set since by hand. By default: the baseline where one was fitted, and what the last fit
-        found for the others. `result.started_from` says which it was. Options as of
-        :func:`pyspec.fit_model`.
+        found for the others. `result.started_from` says which it was. `client`, a
+        ``dask.distributed.Client``, and options as of :func:`pyspec.fit_model`.
         """
         model, measurement, origin = self.prepared_2d(model_name, seed_source)
-        return self._fit(model, measurement, "2d", stages, options, origin)
+        given = options if client is None else {**options, "client": client}
+        return self._fit(model, measurement, "2d", stages, given, origin)
 
     def prepared_2d(
         self, model_name: str, seed_source: str | None

@@ -122,5 +122,5 @@ class Job:
         result.settings = {"methods": list(self.methods), "scale_covar": run.scale_covar}
         result.settings |= self.options
         result.fit_type = "slice"
-        problem.release()
+        problem.use(None)
         return result

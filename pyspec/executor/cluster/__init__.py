@@ -1,0 +1,12 @@
+"""Sums of one fit by the workers of a dask cluster.
+
+The plan goes to each worker once, with the rows that it sums; then each evaluation is one task a
+worker. What the workers return are nodes of the tree over the row number, so that the bits are
+those of all rows in one process.
+"""
+
+from pyspec.executor.cluster.client import Agreement, agree, need_client
+from pyspec.executor.cluster.executor import ClusterExecutor
+from pyspec.executor.cluster.sums import ClusterSums, Spent
+
+__all__ = ["Agreement", "ClusterExecutor", "ClusterSums", "Spent", "agree", "need_client"]

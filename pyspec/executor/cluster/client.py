@@ -1,0 +1,110 @@
+"""What a client and its workers must agree on before they share work: the library and its build."""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from pyspec._library import CONSTANTS, ISA, LIBRARY, supported_isas
+from pyspec.errors import ClusterError
+
+#: What installs the engine.
+INSTALL = "pip install 'pyspec[distributed]'"
+
+
+@dataclass(frozen=True)
+class Build:
+    """The library of one process.
+
+    Attributes
+    ----------
+    fingerprint : of its sources and tables
+    machine : architecture of the processor
+    isas : builds of the kernels that the processor runs, the widest last
+    isa : the one in use, which ``PYSPEC_ISA`` may choose
+    """
+
+    fingerprint: str
+    machine: str
+    isas: tuple[str, ...]
+    isa: str
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """What the sums of one fit have in common; sums of another library or build never join them.
+
+    Attributes
+    ----------
+    fingerprint : of the library
+    isa : build of the kernels
+    """
+
+    fingerprint: str
+    isa: str
+
+
+def this_build() -> Build:
+    """The library of this process."""
+    return Build(LIBRARY.pyspec_fingerprint().decode(), platform.machine(), supported_isas(), ISA)
+
+
+def need_client(client: Any) -> Any:
+    """The client, where work can be handed to it. Raises :class:`ClusterError`."""
+    try:
+        from distributed import Client
+    except ImportError as error:
+        raise ClusterError(
+            f"client= needs dask and distributed, which are not here ({error}); {INSTALL}"
+        ) from None
+    if not isinstance(client, Client):
+        raise ClusterError(
+            f"client must be a dask.distributed.Client, not {type(client).__name__}; write "
+            "client=Client('tcp://scheduler:8786'), or Client(n_workers=2) for this machine"
+        )
+    if client.asynchronous:
+        raise ClusterError(
+            "the client is asynchronous, a fit waits for its sums; give Client(...) without "
+            "asynchronous=True"
+        )
+    if client.status != "running":
+        raise ClusterError(f"the client is {client.status}; connect again: Client(address)")
+    return client
+
+
+def agree(client: Any) -> Agreement:
+    """The narrowest build that all workers and this process use.
+
+    Raises :class:`ClusterError` where there is no worker, or one that has another library or
+    another processor.
+    """
+    try:
+        found: Mapping[str, Build] = client.run(this_build)
+    except Exception as error:
+        raise ClusterError(
+            f"a worker cannot load this pyspec ({error}); install the same version on all of them"
+        ) from error
+    if not found:
+        raise ClusterError("the cluster has no workers; start some, or wait for the first")
+    own = this_build()
+    for address, build in found.items():
+        if (build.fingerprint, build.machine) != (own.fingerprint, own.machine):
+            raise ClusterError(
+                f"worker {address} has another pyspec ({build.machine}, {build.fingerprint[:12]}) "
+                f"than this process ({own.machine}, {own.fingerprint[:12]}); their sums would "
+                "differ: install the same version on all"
+            )
+    isa = min((build.isa for build in (own, *found.values())), key=_width)
+    for address, build in {"this process": own, **found}.items():
+        if isa not in build.isas:
+            raise ClusterError(
+                f"{address} runs {', '.join(build.isas)}, not {isa}, which others are told to use; "
+                "set the same PYSPEC_ISA everywhere"
+            )
+    return Agreement(own.fingerprint, isa)
+
+
+def _width(isa: str) -> int:
+    return CONSTANTS[f"ISA_{isa}"]

@@ -1,0 +1,157 @@
+"""What runs on a worker: it holds the rows that it was given, and sums them at each theta."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from pyspec.errors import ClusterError
+from pyspec.executor.chunks import Chunk, chunk_nodes, in_strips, weighed
+from pyspec.executor.cluster.client import Agreement, this_build
+from pyspec.executor.compiled import CompiledExecutor
+from pyspec.executor.nodes import Nodes
+from pyspec.executor.protocol import Values
+from pyspec.model import Measurement
+from pyspec.model.source import Source
+from pyspec.plan import PackedPlan, ScheduledPlan
+
+#: (first row, rows) of a measurement.
+Blocks = Iterator[tuple[int, npt.NDArray[Any]]]
+
+
+@dataclass(frozen=True)
+class Piece:
+    """Consecutive rows of a file, begin to end - 1.
+
+    Attributes
+    ----------
+    data : the rows; or a source of all rows of the file
+    weight, keep : of these rows, where they differ from point to point; else None
+    """
+
+    begin: int
+    end: int
+    data: Any
+    weight: npt.NDArray[np.float64] | None = None
+    keep: npt.NDArray[np.bool_] | None = None
+
+    def blocks(self) -> Blocks:
+        """The rows as they are read."""
+        if isinstance(self.data, Source):
+            yield from self.data.blocks(self.begin, self.end)
+        else:
+            yield self.begin, np.require(self.data, requirements="A")
+
+
+@dataclass
+class FilePlan:
+    """A file without its data: `weight` and `keep` are those that are the same along an axis, as
+    the line (1, n_energy) or (n_time, 1)."""
+
+    plan: ScheduledPlan
+    packed: PackedPlan
+    measurement: Measurement
+    weight: npt.NDArray[np.float64] | None = None
+    keep: npt.NDArray[np.bool_] | None = None
+
+    def executor(self) -> CompiledExecutor:
+        """The executor that sums its rows."""
+        lines = self.weight, self.keep
+        full: list[Any] = [
+            None if a is None else np.broadcast_to(a, self.plan.shape) for a in lines
+        ]
+        weight, keep = full
+        measurement = replace(self.measurement, weight=weight, keep=keep)
+        return CompiledExecutor(self.plan, measurement, packed=self.packed)
+
+
+@dataclass
+class FileShare:
+    """The rows of a file that one worker sums, in their order."""
+
+    file: FilePlan
+    pieces: list[Piece] = field(default_factory=list)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"file": self.file, "pieces": self.pieces}
+
+    @cached_property
+    def executor(self) -> CompiledExecutor:
+        """Made on the worker, once."""
+        return self.file.executor()
+
+    def nodes(self, job: Job, isa: str) -> Nodes:
+        """The sums of these rows."""
+        options: dict[str, Any] = {"apart": job.apart, "isa": isa}
+        given = job.theta, self._chunks(job.apart), job.fixed, job.form
+        return chunk_nodes(self.executor, *given, **options)
+
+    def _chunks(self, apart: bool) -> Iterator[Chunk]:
+        if apart:
+            blocks = (block for piece in self.pieces for block in piece.blocks())
+            yield from weighed(self.executor, in_strips(blocks))
+            return
+        for piece in self.pieces:
+            for chunk in weighed(self.executor, piece.blocks()):
+                rows = slice(chunk.first_row - piece.begin, None)
+                rows = slice(rows.start, rows.start + len(chunk.data))
+                weight = chunk.weight if piece.weight is None else piece.weight[rows]
+                keep = chunk.keep if piece.keep is None else piece.keep[rows]
+                yield Chunk(chunk.first_row, chunk.data, weight, keep)
+
+
+@dataclass(frozen=True)
+class Job:
+    """What to sum of one file."""
+
+    file: int
+    theta: Any
+    fixed: Values
+    form: str
+    apart: bool
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a worker has summed: the nodes of each job, how long it took, and by what."""
+
+    nodes: list[Nodes | None]
+    seconds: float
+    terms: Agreement
+
+
+@dataclass
+class Share:
+    """What a worker holds of the files of a fit: file number → rows."""
+
+    terms: Agreement
+    files: dict[int, FileShare]
+
+
+def hold(share: Share) -> Share:
+    """Takes the share, on the worker. Raises :class:`ClusterError` where this worker cannot sum as
+    the others do."""
+    build = this_build()
+    if build.fingerprint != share.terms.fingerprint or share.terms.isa not in build.isas:
+        raise ClusterError(
+            f"a worker that joined has another pyspec or processor (runs {', '.join(build.isas)}) "
+            f"than the fit began with ({share.terms.isa}); start workers like the others"
+        )
+    return share
+
+
+def sum_share(share: Share, jobs: Sequence[Job]) -> Answer:
+    """The sums of the rows that this worker holds."""
+    begin = time.perf_counter()
+    nodes = [
+        share.files[job.file].nodes(job, share.terms.isa) if job.file in share.files else None
+        for job in jobs
+    ]
+    terms = Agreement(this_build().fingerprint, share.terms.isa)
+    return Answer(nodes, time.perf_counter() - begin, terms)

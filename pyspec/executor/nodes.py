@@ -1,0 +1,86 @@
+"""Sums as nodes of the tree over the row number: what was summed apart, in other threads, processes
+or on other machines, joins to the bits of one pass over all rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from pyspec._library import LIBRARY, raise_status
+from pyspec._library.memory import address, record
+from pyspec.executor.normal import FORMS, Sums, triangle_size
+from pyspec.executor.protocol import Array
+
+
+@dataclass(frozen=True)
+class Nodes:
+    """Sums over some rows of a problem.
+
+    Attributes
+    ----------
+    places : (n, 2) level and index of each node; its rows are index · 2^level on, 2^level of them
+    triangles : (n, size) the sums of each
+    """
+
+    places: npt.NDArray[np.int64]
+    triangles: Array
+
+    @property
+    def are_finite(self) -> bool:
+        """Whether all sums are finite."""
+        return bool(np.isfinite(self.triangles).all())
+
+
+def take(sums: Sums) -> Nodes:
+    """What has been summed; the sums are then empty again."""
+    n, order = int(sums.struct["n_nodes"][0]), int(sums.struct["order"][0])
+    size = triangle_size(order)
+    sums.struct["n_nodes"] = 0
+    return Nodes(sums.places[:n].copy(), sums.nodes[: n * size].reshape(n, size).copy())
+
+
+def all_nodes(parts: Iterable[Nodes]) -> Nodes:
+    """The nodes of several parts in the order of their rows."""
+    kept = list(parts)
+    places = np.concatenate([one.places for one in kept])
+    triangles = np.concatenate([one.triangles for one in kept])
+    order = np.argsort(places[:, 1] << places[:, 0], kind="stable")
+    return Nodes(np.ascontiguousarray(places[order]), np.ascontiguousarray(triangles[order]))
+
+
+def collect(
+    nodes: Nodes,
+    n_free: int,
+    form: str,
+    into: Array | None = None,
+    gather: npt.NDArray[np.int64] | None = None,
+) -> Array:
+    """The triangle that nodes of all rows add up to; `nodes` are in the order of their rows.
+
+    `into` is the triangle of several files, to which it is added: parameter k of this file is
+    parameter gather[k] there.
+    """
+    order = 1 if form == "value" else n_free + 1
+    triangle = np.zeros(triangle_size(order)) if into is None else into
+    total_order = int((np.sqrt(8 * triangle.size + 1) - 1) / 2)
+    total = Sums(n_free, max(total_order - 1, n_free), form)
+    places, triangles = nodes.places, nodes.triangles
+    more = record(
+        "pyspec_normal",
+        {
+            "form": FORMS[form],
+            "order": order,
+            "n_nodes": len(places),
+            "capacity": len(places),
+            "places": address(places),
+            "nodes": address(triangles),
+        },
+    )
+    raise_status(LIBRARY.pyspec_join(total.address, address(more)), "sums")
+    columns = None if gather is None or form == "value" else address(gather)
+    status = LIBRARY.pyspec_collect(total.address, columns, total_order, address(triangle))
+    raise_status(status, "sums")
+    return triangle
