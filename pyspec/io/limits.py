@@ -5,6 +5,10 @@ from __future__ import annotations
 from contextlib import suppress
 from pathlib import Path
 
+#: Wall clock that such a process gets, times its seconds of a processor: other work may have most
+#: of the processors. What waits for ever ends here, what computes for ever at its limit.
+PATIENCE = 10
+
 
 def limit_process(memory: int, seconds: int) -> None:
     """Limits this process to `memory` bytes beyond what it has and to `seconds` of a processor,

@@ -22,9 +22,9 @@ from pathlib import Path
 from typing import cast
 
 from pyspec.errors import DataError
-from pyspec.io.limits import limit_process
+from pyspec.io.limits import PATIENCE, limit_process
 
-#: Seconds for one file, and more for each megabyte.
+#: Seconds of a processor for one file, and more for each megabyte.
 _SECONDS, _SECONDS_PER_MB = 20.0, 0.2
 #: Bytes beyond those of the process, and more for each byte of the file.
 _MEMORY, _MEMORY_RATIO = 4 << 30, 1000
@@ -85,7 +85,7 @@ def _fork(work: Callable[[], object], seconds: float, memory: int) -> str:
     os.close(tells)
     in_time = False
     try:
-        in_time = bool(select.select([ended], [], [], seconds)[0])  # ready when the child is gone
+        in_time = bool(select.select([ended], [], [], PATIENCE * seconds)[0])  # the child is gone
     finally:
         if not in_time:
             os.kill(child, signal.SIGKILL)
@@ -125,7 +125,7 @@ def _start(work: Callable[[], object], seconds: float, memory: int) -> str:
             env={**os.environ, "PYTHONPATH": places},
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
-            timeout=seconds,
+            timeout=PATIENCE * seconds,
             check=False,
         )
     except subprocess.TimeoutExpired:
@@ -143,4 +143,6 @@ def main() -> None:
 
 
 def _words(code: int) -> str:
+    if sys.platform != "win32" and code == -signal.SIGXCPU:  # its seconds of a processor are over
+        return _LATE
     return _CRASHES if code else ""

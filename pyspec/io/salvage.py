@@ -22,14 +22,15 @@ from typing import Any
 
 from pyspec.errors import DataError
 from pyspec.io import header, records
-from pyspec.io.limits import limit_process
+from pyspec.io.limits import PATIENCE, limit_process
 from pyspec.io.optional import need, one_line
 from pyspec.io.tree import Reader
 
 #: Bytes of memory for the child beyond what it has at its start, and more for each byte of the
 #: file: data that compress well become 30 times larger.
 _MEMORY, _MEMORY_RATIO = 512 << 20, 64
-#: Seconds for one child, and more for each megabyte; all children together get four times that.
+#: Seconds of a processor for one child, and more for each megabyte; all children together get four
+#: times that.
 _SECONDS, _SECONDS_PER_MB, _CHILDREN = 30.0, 0.5, 4
 
 #: A file that was cut off is filled up to at most so many times its length.
@@ -105,12 +106,10 @@ def salvage(path: Path, target: Path, source: Path | None = None) -> Report:
     """
     n_bytes = path.stat().st_size
     seconds = _SECONDS + _SECONDS_PER_MB * n_bytes / (1 << 20)
-    end = time.monotonic() + _CHILDREN * seconds
+    begin, end = _spent(), time.monotonic() + _CHILDREN * PATIENCE * seconds
     damaged: dict[str, str] = {}
-    while time.monotonic() < end:
-        lines = _run_child(
-            source or path, target, damaged, n_bytes, min(seconds, end - time.monotonic())
-        )
+    while time.monotonic() < end and (left := begin + _CHILDREN * seconds - _spent()) > 0:
+        lines = _run_child(source or path, target, damaged, n_bytes, min(seconds, left))
         last: str | None = _WHOLE
         whole: list[str] = []
         for line in lines:
@@ -127,6 +126,12 @@ def salvage(path: Path, target: Path, source: Path | None = None) -> Report:
             break
         damaged[last] = "reading it crashed, took too long, or asked for too much memory"
     raise header.DamageError("nothing in it can be read", path)
+
+
+def _spent() -> float:
+    """Seconds of a processor that the processes started by this one have taken."""
+    times = os.times()
+    return times.children_user + times.children_system
 
 
 def _run_child(
@@ -149,7 +154,7 @@ def _run_child(
             env=environment,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
-            timeout=seconds,
+            timeout=PATIENCE * seconds,
             check=False,
         )
         printed = done.stdout

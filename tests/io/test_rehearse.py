@@ -51,6 +51,20 @@ def test_a_hang_is_an_error(file: Path, monkeypatch: pytest.MonkeyPatch) -> None
     assert time.perf_counter() - begin < 20
 
 
+def _count_for_ever() -> None:
+    while True:
+        pass
+
+
+@pytest.mark.usefixtures("_way")
+def test_work_without_end_is_an_error(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its seconds of a processor end it, long before those on the clock."""
+    monkeypatch.setattr(rehearse, "_SECONDS", 0.3)
+    monkeypatch.setattr(rehearse, "PATIENCE", 1000)
+    with pytest.raises(DataError, match="does not come to an end"):
+        rehearse.rehearse(file, _count_for_ever)
+
+
 @pytest.mark.usefixtures("_way")
 def test_an_error_is_raised_where_it_is_seen(file: Path) -> None:
     rehearse.rehearse(file, partial(int, "no number"))

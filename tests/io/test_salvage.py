@@ -226,11 +226,24 @@ def test_time_is_up(
     """All children together get four times what one gets."""
     asked = told([[{"item": f"fits/{k:04d}"}] for k in range(1, 9)])
     seconds = 30.0 + 0.5 * path.stat().st_size / (1 << 20)
-    clock = iter([0.0, *(t * seconds for t in (0.0, 0.0, 1.5, 1.5, 3.5, 3.5, 4.0, 4.0, 5.0, 5.0))])
-    monkeypatch.setattr(salvage.time, "monotonic", lambda: next(clock))
+    spent = iter([t * seconds for t in (0.2, 0.2, 1.7, 3.7, 4.2, 5.2)])
+    monkeypatch.setattr(salvage, "_spent", lambda: next(spent))
     with pytest.raises(DataError, match="nothing in it can be read"):
         salvage.salvage(path, path.with_name("b.h5"))
     assert [one[3] for one in asked] == pytest.approx([seconds, seconds, 0.5 * seconds])
+
+
+def test_children_that_wait_for_ever(
+    path: Path, told: Callable[[Told], list[tuple[Any, ...]]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They take no processor, but time on the clock."""
+    asked = told([[{"item": f"fits/{k:04d}"}] for k in range(1, 9)])
+    seconds = 30.0 + 0.5 * path.stat().st_size / (1 << 20)
+    clock = iter([10.0 * t * seconds for t in (0.0, 0.0, 1.0, 2.0, 3.0, 4.0)])
+    monkeypatch.setattr(salvage.time, "monotonic", lambda: next(clock))
+    with pytest.raises(DataError, match="nothing in it can be read"):
+        salvage.salvage(path, path.with_name("b.h5"))
+    assert len(asked) == 4
 
 
 def test_a_refusal_is_told_on(path: Path, told: Callable[[Told], list[tuple[Any, ...]]]) -> None:
@@ -252,14 +265,14 @@ def test_how_the_child_is_run(path: Path, monkeypatch: pytest.MonkeyPatch) -> No
             "memory": (512 << 20) + 64 * n,
             "seconds": 8,
         }
-        assert (command[0], given["timeout"]) == (sys.executable, 7.5)
+        assert (command[0], given["timeout"]) == (sys.executable, 75.0)
         return subprocess.CompletedProcess(command, 0, stdout=lines)
 
     def late(command: list[str], **_: Any) -> Any:
-        raise subprocess.TimeoutExpired(command, 7.5, output=lines[:21])
+        raise subprocess.TimeoutExpired(command, 75.0, output=lines[:21])
 
     def nothing(command: list[str], **_: Any) -> Any:
-        raise subprocess.TimeoutExpired(command, 7.5)
+        raise subprocess.TimeoutExpired(command, 75.0)
 
     def refused(*_: Any, **__: Any) -> Any:
         raise OSError(12, "no memory")
