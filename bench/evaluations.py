@@ -128,7 +128,7 @@ def near_starts(n: int) -> Iterator[Fit]:
 
 
 def random_models(n: int) -> Iterator[Fit]:
-    """Random models that a fit from the truth determines, with noise of 1 % of the largest value."""
+    """Random models that a fit from the truth determines; noise of 1 % of the largest value."""
     seed = 0
     while n:
         seed += 1
