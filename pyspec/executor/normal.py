@@ -7,6 +7,7 @@ Cholesky factor R. Its last number belongs to r alone.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from functools import lru_cache
@@ -38,6 +39,11 @@ def triangle_size(order: int) -> int:
     return order * (order + 1) // 2
 
 
+def order_of(triangle: Array) -> int:
+    """The order of the matrix that a triangle belongs to."""
+    return (math.isqrt(8 * triangle.size + 1) - 1) // 2
+
+
 @lru_cache(maxsize=64)
 def _upper(order: int) -> tuple[Ints, Ints]:
     rows, columns = np.triu_indices(order)
@@ -46,7 +52,7 @@ def _upper(order: int) -> tuple[Ints, Ints]:
 
 def unpack(triangle: Array, symmetric: bool = True) -> Array:
     """The square matrix of a triangle: symmetric, or upper triangular for a factor."""
-    order = int((np.sqrt(8 * triangle.size + 1) - 1) / 2)
+    order = order_of(triangle)
     matrix = np.zeros((order, order))
     rows, columns = _upper(order)
     matrix[rows, columns] = triangle

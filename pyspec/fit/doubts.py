@@ -183,8 +183,12 @@ def _whole_numbers(measurement: Measurement) -> tuple[int, float]:
         return (found.n_points, found.mean) if found.is_whole and found.low >= 0.0 else (0, 0.0)
     assert measurement.data is not None
     data = np.asarray(measurement.window(measurement.data))
-    if data.dtype.kind == "f" and not _whole(data[0] if data.ndim == 2 else data):
-        return 0, 0.0
+    if data.dtype.kind == "f":
+        # The first value, and then the first row, tell most data apart from counts.
+        if not float(data.item(0)).is_integer():
+            return 0, 0.0
+        if not _whole(data[0] if data.ndim == 2 else data):
+            return 0, 0.0
     kept = slice(None) if measurement.keep is None else measurement.window(measurement.keep)
     data = np.asarray(data[kept], dtype=np.float64).ravel()
     if not _whole(data) or data.min(initial=0.0) < 0.0 or not data.any():

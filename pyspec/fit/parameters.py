@@ -51,7 +51,7 @@ class FitParameter:
     unit: float = 1.0
     init_value: float = math.nan
     stderr: float | None = None
-    correl: dict[str, float] | None = None
+    correl: Mapping[str, float] | None = None
     expr: str | None = None
 
 

@@ -15,6 +15,7 @@ from pyspec.fit.solve.methods import NATIVE
 from pyspec.fit.solve.outcome import NativeOutcome
 from pyspec.fit.solve.sample import SAMPLER
 from pyspec.fit.solve.stages import Run
+from pyspec.fit.spread import Correlations, Spread
 
 Array = npt.NDArray[np.float64]
 
@@ -116,7 +117,7 @@ class _Assessment:
         floor = max(outcome.chisqr, 1e-250 * outcome.ndata)
         # With known noise chi² is -2 log likelihood itself, but for a constant.
         log_likelihood = outcome.ndata * float(np.log(floor / outcome.ndata))
-        if self.problem.is_weighted and not self.scale_covar:
+        if not self.scale_covar and self.problem.is_weighted:
             log_likelihood = outcome.chisqr
         outcome.aic = log_likelihood + 2 * n_fitted
         outcome.bic = log_likelihood + float(np.log(outcome.ndata)) * n_fitted
@@ -129,7 +130,7 @@ class _Assessment:
     def _verdict(self, bound: dict[str, str]) -> Verdict:
         problem, outcome = self.problem, self.outcome
         chisqr = float(outcome.chisqr)
-        if self.run.stopped or self.run.methods[-1] == SAMPLER or not np.isfinite(chisqr):
+        if self.run.stopped or self.run.methods[-1] == SAMPLER or not math.isfinite(chisqr):
             return Verdict(0.0)
         known = None if self.solver is None or problem.is_poisson else self.solver.certain
         if known is not None and not bound and not self.intervals:
@@ -212,7 +213,7 @@ class _Assessment:
     def _judge_redchi(self) -> None:
         """With declared noise chi² has an expected value."""
         redchi, n_free = float(self.outcome.redchi), self.outcome.nfree
-        if not self.problem.is_weighted or self.run.stopped or not np.isfinite(redchi):
+        if not self.problem.is_weighted or self.run.stopped or not math.isfinite(redchi):
             return
         by_chance = abs(redchi - 1.0) <= CHANCE * np.sqrt(2.0 / n_free)
         if by_chance or LEAST_REDCHI <= redchi <= MOST_REDCHI:
@@ -227,7 +228,7 @@ class _Assessment:
     def _doubt(self, bound: dict[str, str]) -> None:
         """What a wider bound would gain, and what else to doubt."""
         run, problem, outcome = self.run, self.problem, self.outcome
-        if run.stopped or not np.isfinite(outcome.chisqr):
+        if run.stopped or not math.isfinite(outcome.chisqr):
             return
         if self.information is not None:
             for name, side in bound.items():
@@ -276,15 +277,9 @@ class _Assessment:
         if covar is None:
             outcome.errorbars = False
             return empty
-        kept = np.flatnonzero(np.isfinite(covar.diagonal()))
-        known = [names[k] for k in kept.tolist()]
-        inner = covar[np.ix_(kept, kept)]
-        errors = np.sqrt(inner.diagonal())
-        sizes = errors[:, None] * errors
-        correl = np.divide(inner, sizes, out=np.zeros_like(inner), where=sizes > 0.0).tolist()
-        for name, error, row in zip(known, errors.tolist(), correl, strict=True):
-            params[name].stderr = error
-            params[name].correl = {k: v for k, v in zip(known, row, strict=True) if k != name}
+        spread = Spread(names, covar)
+        for name, error in spread.errors.items():
+            params[name].stderr, params[name].correl = error, Correlations(spread, name)
         outcome.covar, outcome.errorbars = covar, True
         problem.reuse_buffer(False)
         return empty
@@ -303,19 +298,22 @@ class _Assessment:
             inner, empty = gauss_newton(slopes)
         if inner is None:
             return None, [interior[k] for k in empty]
+        with np.errstate(invalid="ignore"):  # infinite for data that the model meets to rounding
+            inner = inner * (outcome.redchi if self.scale_covar else 1.0)
+        if len(interior) == len(names):
+            return inner, [interior[k] for k in empty]
         covar = np.full((len(names), len(names)), np.nan)
         places = [names.index(name) for name in interior]
-        with np.errstate(invalid="ignore"):  # infinite for data that the model meets to rounding
-            covar[np.ix_(places, places)] = inner * (outcome.redchi if self.scale_covar else 1.0)
+        covar[np.ix_(places, places)] = inner
         return covar, [interior[k] for k in empty]
 
     def _add_followers(self) -> dict[str, str]:
         """Appends the expression parameters with value and propagated standard error."""
         names, params = list(self.outcome.var_names), self.params
-        interior = [name for name in names if params[name].stderr is not None]
         found = self.problem.followers({name: par.value for name, par in params.items()})
         if not found:
             return {}
+        interior = [name for name in names if params[name].stderr is not None]
         places = [names.index(name) for name in interior]
         covar = self.outcome.covar[np.ix_(places, places)] if interior else np.zeros((0, 0))
         expressions = {}
@@ -330,7 +328,7 @@ class _Assessment:
         """Whether the method ended by itself, at a finite chi²."""
         outcome = self.outcome
         ended = bool(outcome.success) and not self.run.stopped
-        return ended and bool(np.isfinite(outcome.chisqr))
+        return ended and math.isfinite(outcome.chisqr)
 
     def _message(
         self,
@@ -350,7 +348,7 @@ class _Assessment:
             parts.append("At a bound: " + ", ".join(f"{n} ({s})" for n, s in bound.items()))
         for name, (low, high) in self.intervals.items():
             parts.append(f"{name} moves a jump: it lies above {low:.6g}, up to {high:.6g}")
-        if not np.isfinite(outcome.chisqr):
+        if not math.isfinite(outcome.chisqr):
             parts.append("chi² is too large for a double; scale the data")
         if empty:
             parts.append("The data do not determine " + ", ".join(empty))

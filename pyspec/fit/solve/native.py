@@ -18,7 +18,7 @@ import numpy.typing as npt
 from pyspec._library import CONSTANTS, LIBRARY, raise_status
 from pyspec._library.memory import address, record
 from pyspec.errors import FitError
-from pyspec.executor.normal import FORMS, triangle_size, unpack
+from pyspec.executor.normal import FORMS, order_of, triangle_size, unpack
 from pyspec.executor.protocol import PartsOfFit
 from pyspec.fit.solve.covariance import gauss_newton
 from pyspec.fit.solve.determined import WEAK
@@ -198,7 +198,8 @@ class NativeSolver:
         key = tuple(columns)
         known = self.certain
         if known is not None and len(key) == self.theta.size:
-            return known.covariance[np.ix_(key, key)], []
+            in_order = key == tuple(range(len(key)))
+            return known.covariance if in_order else known.covariance[np.ix_(key, key)], []
         if key not in self._information:
             self._information[key] = gauss_newton(self.factor()[:, key])
         return self._information[key]
@@ -216,7 +217,7 @@ class Certain:
 def certain(triangle: Array, is_factor: bool, least: float) -> Certain | None:
     """What a triangle of [J r] determines where all singular values of J, with columns of length 1,
     are surely larger than `least` times the largest; else None."""
-    n = int((np.sqrt(8 * triangle.size + 1) - 1) / 2) - 1
+    n = order_of(triangle) - 1
     covariance, decrease = np.empty((n, n)), np.empty(1)
     work = np.empty(LIBRARY.pyspec_certain_size(n) // 8)
     arrays = (address(covariance), address(decrease), address(work))

@@ -17,6 +17,7 @@ Array = npt.NDArray[np.float64]
 
 #: A residual of this many last digits of the data is rounding.
 LAST_DIGITS = 64
+EPSILON = float(np.finfo(float).eps)
 
 _MESSAGES = {
     "converged": "Converged: the optimum is {distance:.1g} standard errors away",
@@ -53,7 +54,7 @@ class NativeOutcome:
 
     def _text(self, problem: FitProblem) -> str:
         end = "converged" if self.end == "degenerate" else self.end
-        small = (LAST_DIGITS * np.finfo(float).eps) ** 2 * problem.data_square
+        small = (LAST_DIGITS * EPSILON) ** 2 * problem.data_square
         if end == "converged" and self.chisqr <= small:
             end = "exact"
         return _MESSAGES.get(end, end).format(distance=self.distance)

@@ -1,0 +1,61 @@
+"""Standard errors and correlations of the parameters that a covariance is known of."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+Array = npt.NDArray[np.float64]
+
+
+class Spread:
+    """What a covariance (n, n) of `names` says of each of them; NaN stands on the diagonal where
+    nothing is known. `errors` are the standard errors by name. Correlations are worked out when
+    the first of them is looked at: most fits end without that."""
+
+    def __init__(self, names: Sequence[str], covariance: Array) -> None:
+        known = np.isfinite(covariance.diagonal())
+        if known.all():
+            names, inner = list(names), covariance.copy()
+        else:
+            kept = np.flatnonzero(known)
+            names, inner = [names[k] for k in kept.tolist()], covariance[np.ix_(kept, kept)]
+        self._covariance: Array = inner
+        self.errors = dict(zip(names, np.sqrt(inner.diagonal()).tolist(), strict=True))
+
+    @cached_property
+    def correlations(self) -> dict[str, dict[str, float]]:
+        """Name → other name → correlation."""
+        errors = np.sqrt(self._covariance.diagonal())
+        sizes = errors[:, None] * errors
+        there = np.zeros_like(sizes)
+        matrix = np.divide(self._covariance, sizes, out=there, where=sizes > 0.0).tolist()
+        names = list(self.errors)
+        return {
+            name: {k: v for k, v in zip(names, row, strict=True) if k != name}
+            for name, row in zip(names, matrix, strict=True)
+        }
+
+
+class Correlations(Mapping[str, float]):
+    """The correlations of one parameter with the others."""
+
+    __slots__ = ("_name", "_spread")
+
+    def __init__(self, spread: Spread, name: str) -> None:
+        self._spread, self._name = spread, name
+
+    def __getitem__(self, name: str) -> float:
+        return self._spread.correlations[self._name][name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._spread.correlations[self._name])
+
+    def __len__(self) -> int:
+        return len(self._spread.errors) - 1
+
+    def __repr__(self) -> str:
+        return repr(dict(self))
