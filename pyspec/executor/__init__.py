@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from functools import cached_property, partial
 from typing import Any
 
@@ -21,7 +21,7 @@ from pyspec.executor.linear.stacked import StackedExecutor, shares_amplitudes
 from pyspec.executor.protocol import Capabilities, Executor, Values
 from pyspec.executor.source import SourceExecutor
 from pyspec.executor.tree import TreeExecutor
-from pyspec.model import Measurement, Model, register_evaluator
+from pyspec.model import Measurement, Model, Par, register_evaluator
 from pyspec.model.free import free_parameters
 from pyspec.model.source import source_of
 from pyspec.plan import ScheduledPlan, ScheduledPlan1D, ScheduledPlan2D, lower
@@ -98,20 +98,27 @@ def make_executor(
 
 class Executors:
     """Makes executors of a model for many measurements, as :func:`make_executor` does: the model,
-    which must not change meanwhile, is lowered once."""
+    which must not change meanwhile, is lowered once. `parameters` are those of the model, where
+    they are known."""
 
-    def __init__(self, model: Model, backend: str = "compiled") -> None:
+    def __init__(
+        self,
+        model: Model,
+        backend: str = "compiled",
+        parameters: Mapping[str, Par] | None = None,
+    ) -> None:
         self.model = model
         self.backend = backend_name(backend)
+        self._parameters = model.parameters if parameters is None else parameters
 
     @cached_property
     def _is_linear(self) -> bool:
-        return bool(free_parameters(self.model.parameters))
+        return bool(free_parameters(self._parameters))
 
     @cached_property
     def _lowered(self) -> tuple[Lowered, ScheduledPlan]:
         lowered = lower(self.model)
-        return lowered, lowered.plan(self.model)
+        return lowered, lowered.plan(self.model, self._parameters)
 
     def __call__(self, measurement: Measurement | None) -> Executor:
         model, backend = self.model, self.backend

@@ -91,7 +91,7 @@ def start_parameters(
             params[name] = FitParameter(name, value, init_value=value)
             continue
         is_free = True
-        size = sizes[name]
+        size = sizes.of(par)
         value = _inside(par, value, size)
         if value != start:
             moved.append(name)

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pyspec.errors import FitError
-from pyspec.executor import Executor, make_executor, make_plan
+from pyspec.executor import Executor, Executors, make_executor, make_plan
 from pyspec.executor.normal import unpack
 from pyspec.fit.caution import cautions
 from pyspec.fit.diagnose import explain_nonfinite
@@ -45,10 +45,10 @@ class FitProblem:
     naming the parameter. Pickles without its executor, which is made again on first use.
 
     `executor` is one made before, for many measurements of one model, and `like` a problem of the
-    same model, from which this takes what the model alone decides; `fixed` holds values of
-    fixed parameters that differ from those of the model; `without` names classes of Jacobian
-    columns that are switched off, for comparison: nothing is made of what is known of them, they
-    are finite differences at every step.
+    same model, from which this takes what the model alone decides, such as its `parameters`;
+    `fixed` holds values of fixed parameters that differ from those of the model; `without` names
+    classes of Jacobian columns that are switched off, for comparison: nothing is made of what is
+    known of them, they are finite differences at every step.
     """
 
     def __init__(
@@ -60,7 +60,10 @@ class FitProblem:
         fixed: Mapping[str, float] | None = None,
         without: Collection[str] = (),
         like: FitProblem | None = None,
+        parameters: dict[str, Par] | None = None,
     ) -> None:
+        if parameters is not None:
+            self.parameters = parameters
         if like is not None:
             self.parameters, self._following = like.parameters, like._following
             if "linear_names" in like.__dict__:
@@ -80,7 +83,7 @@ class FitProblem:
     def make_executor(self) -> Executor:
         """The executor of this problem."""
         check_registered(self.model, self.parameters)
-        return make_executor(self.model, self.measurement, self.backend)
+        return Executors(self.model, self.backend, self.parameters)(self.measurement)
 
     def _start(self) -> None:
         self.progress: Silent = Silent()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -34,21 +34,21 @@ class Sizes:
     """
 
     def __init__(self, model: Model, data: npt.NDArray[Any] | None) -> None:
-        self._owners: dict[str, tuple[Par, Component, str | None]] = {}
+        self._components = model.components
+        self._has_quantities = bool(model.quantities)
         self._data = data
         self._axes = {"ENERGY": model.energy, "TIME": model.time, "AUX": model.aux}
-        self._add(model.components, None)
 
-    def _add(self, components: Sequence[Component], target: str | None) -> None:
-        """Components, and what they move: the data, or a parameter."""
-        for component in components:
-            for par in component.pars:
-                if par is None:
-                    continue
-                self._owners[par.name] = par, component, target
-                for parts in (par.dynamics, par.profile):
-                    if parts is not None:
-                        self._add(parts.components, par.name)
+    @cached_property
+    def _owners(self) -> dict[str, tuple[Par, Component, str | None]]:
+        return {owned[0].name: owned for owned in _owned(self._components, None)}
+
+    def of(self, par: Par) -> float:
+        """The size of a parameter; most have one by their value, whatever they belong to."""
+        size = abs(par.value)
+        if 0.0 < size < math.inf and not self._has_quantities:
+            return size
+        return self[par.name]
 
     def __getitem__(self, name: str) -> float:
         """The size of a parameter; 1 for a quantity, which belongs to no function."""
@@ -79,3 +79,15 @@ class Sizes:
     def _extent(self, domain: str) -> float:
         axis = self._axes[domain]
         return 1.0 if axis is None else float(np.ptp(axis)) or 1.0
+
+
+def _owned(
+    components: Sequence[Component], target: str | None
+) -> Iterator[tuple[Par, Component, str | None]]:
+    """Every parameter with its component, and what that moves: the data, or a parameter."""
+    for component in components:
+        for par in component.parameters:
+            yield par, component, target
+            for parts in (par.dynamics, par.profile):
+                if parts is not None:
+                    yield from _owned(parts.components, par.name)

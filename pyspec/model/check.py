@@ -158,29 +158,24 @@ def resolution_order(parameters: Mapping[str, Par]) -> list[Par]:
 
     Raises :class:`ModelError` where expressions run in a circle, which it prints.
     """
+    following = {n: p.formula for n, p in parameters.items() if p.formula is not None}
     order: list[Par] = []
     done: set[str] = set()
-    for start in parameters:
-        trail: dict[str, Iterator[str]] = {start: _references(parameters, start)}
+    for start, formula in following.items():
+        trail: dict[str, Iterator[str]] = {start: iter(formula.names)}
         while trail and start not in done:
             name, waiting = next(reversed(trail.items()))
-            used = next((other for other in waiting if other not in done), None)
+            used = next((n for n in waiting if n in following and n not in done), None)
             if used is None:
                 done.add(name)
                 del trail[name]
-                if name in parameters and parameters[name].formula is not None:
-                    order.append(parameters[name])
+                order.append(parameters[name])
             elif used in trail:
                 names = list(trail)
                 _refuse_circle([*names[names.index(used) :], used], parameters)
             else:
-                trail[used] = _references(parameters, used)
+                trail[used] = iter(following[used].names)
     return order
-
-
-def _references(parameters: Mapping[str, Par], name: str) -> Iterator[str]:
-    formula = parameters[name].formula if name in parameters else None
-    return iter(formula.names if formula is not None else ())
 
 
 def _refuse_circle(names: list[str], parameters: Mapping[str, Par]) -> None:

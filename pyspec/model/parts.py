@@ -107,5 +107,7 @@ def with_parts(pars: Iterable[Par]) -> dict[str, Par]:
 
 def all_parameters(components: Iterable[Component], quantities: Sequence[Par]) -> dict[str, Par]:
     """The parameters of components, and after them the quantities that these take part in."""
-    own = with_parts(par for component in components for par in component.parameters)
-    return {**own, **with_parts(used_quantities(own, quantities))}
+    own = with_parts([par for part in components for par in part.pars if par is not None])
+    if quantities:
+        own.update(with_parts(used_quantities(own, quantities)))
+    return own

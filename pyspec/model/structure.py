@@ -22,12 +22,12 @@ def structure_of(model: Model) -> Hashable:
     A function of the op table is known by the identity of its row: who keeps a structure keeps the
     rows too, see :func:`rows_of`.
     """
-    parts = _components(model.components)
-    quantities = tuple([_par(par) for par in model.quantities])
+    cycles: set[int] = set()
+    parts = _components(model.components, cycles)
+    quantities = tuple([_par(par, set()) for par in model.quantities])
     time = None
     if model.time is not None:
-        cycles = any(_has_cycles(component) for component in model.components)
-        time = model.time.tobytes() if cycles else True
+        time = model.time.tobytes() if any(cycles) else True
     n_aux = 0 if model.aux is None else model.aux.size
     return model.name, parts, quantities, model.energy is not None, time, n_aux
 
@@ -45,7 +45,10 @@ def rows_of(model: Model) -> list[object]:
     return found
 
 
-def _components(components: Sequence[Component]) -> tuple[Hashable, ...]:
+def _components(components: Sequence[Component], cycles: set[int]) -> tuple[Hashable, ...]:
+    """The structure of components; the sub-cycles that they and what moves them belong to are
+    added to `cycles`."""
+    cycles.update([component.subcycle for component in components])
     return tuple(
         [
             (
@@ -53,14 +56,14 @@ def _components(components: Sequence[Component]) -> tuple[Hashable, ...]:
                 component.function,
                 id(component.op),
                 component.subcycle,
-                tuple([None if par is None else _par(par) for par in component.pars]),
+                tuple([None if par is None else _par(par, cycles) for par in component.pars]),
             )
             for component in components
         ]
     )
 
 
-def _par(par: Par) -> Hashable:
+def _par(par: Par, cycles: set[int]) -> Hashable:
     """A free parameter, a fixed one, one that follows an expression, or an amplitude that is free
     along an axis; and what moves it."""
     kind: Hashable = par.vary if par.formula is None else par.formula.text
@@ -68,30 +71,19 @@ def _par(par: Par) -> Hashable:
         kind = par.free
     if par.dynamics is None and par.profile is None:
         return par.name, par.argument, kind
-    return par.name, par.argument, kind, _dynamics(par.dynamics), _profile(par.profile)
+    moved = _dynamics(par.dynamics, cycles), _profile(par.profile, cycles)
+    return par.name, par.argument, kind, *moved
 
 
-def _dynamics(dynamics: Dynamics | None) -> Hashable:
+def _dynamics(dynamics: Dynamics | None, cycles: set[int]) -> Hashable:
     if dynamics is None:
         return None
-    cycles = dynamics.frequency, dynamics.n_subcycles
-    return dynamics.target, dynamics.name, cycles, _components(dynamics.components)
+    of_cycles = dynamics.frequency, dynamics.n_subcycles
+    laws = _components(dynamics.components, cycles)
+    return dynamics.target, dynamics.name, of_cycles, laws
 
 
-def _profile(profile: Profile | None) -> Hashable:
+def _profile(profile: Profile | None, cycles: set[int]) -> Hashable:
     if profile is None:
         return None
-    return profile.target, profile.name, _components(profile.components)
-
-
-def _has_cycles(component: Component) -> bool:
-    """Whether a law of a component, or one that moves a parameter of it, belongs to a sub-cycle."""
-    if component.subcycle:
-        return True
-    return any(
-        _has_cycles(part)
-        for par in component.parameters
-        for parts in (par.dynamics, par.profile)
-        if parts is not None
-        for part in parts.components
-    )
+    return profile.target, profile.name, _components(profile.components, cycles)

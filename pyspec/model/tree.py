@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -200,7 +199,7 @@ class Profile:
         return tuple(found)
 
 
-Part = TypeVar("Part", Par, Component, Dynamics, Profile)
+T = TypeVar("T")
 
 
 class Whole(Protocol):
@@ -226,17 +225,17 @@ class Copier:
 
     def whole(self, model: M) -> M:
         """A model with copies of its parts; axes, which are read-only, are shared."""
-        new = copy.copy(model)
+        new = _shallow(model)
         new.components = self.components(model.components)
-        new.quantities = tuple(self.par(par) for par in model.quantities)
+        new.quantities = tuple([self.par(par) for par in model.quantities])
         for component in new.components:
             component.owner = new
         return new
 
     def par(self, par: Par) -> Par:
         """A parameter with what moves it."""
-        if id(par) in self._memo:
-            known: Par = self._memo[id(par)]
+        known: Par | None = self._memo.get(id(par))
+        if known is not None:
             return known
         new = self._memo[id(par)] = _shallow(par)
         if par.dynamics is not None:
@@ -249,17 +248,18 @@ class Copier:
 
     def components(self, components: Sequence[Component]) -> list[Component]:
         """Components with their parameters."""
-        found = []
+        memo, found = self._memo, []
         for component in components:
-            if id(component) not in self._memo:
-                new = self._memo[id(component)] = _shallow(component)
-                new.pars = tuple(None if par is None else self.par(par) for par in component.pars)
-            found.append(self._memo[id(component)])
+            new: Component | None = memo.get(id(component))
+            if new is None:
+                new = memo[id(component)] = _shallow(component)
+                new.pars = tuple([None if par is None else self.par(par) for par in component.pars])
+            found.append(new)
         return found
 
 
-def _shallow(part: Part) -> Part:
+def _shallow(part: T) -> T:
     """A part with the same fields."""
     new = object.__new__(type(part))
-    new.__dict__.update(part.__dict__)
+    new.__dict__ = part.__dict__.copy()
     return new

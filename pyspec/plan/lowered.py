@@ -11,13 +11,13 @@ from __future__ import annotations
 import os
 import threading
 from collections import OrderedDict
-from collections.abc import Collection, Hashable
+from collections.abc import Collection, Hashable, Mapping
 from functools import cached_property
 
 import numpy as np
 
 from pyspec.ir import build_graph
-from pyspec.model import Model
+from pyspec.model import Model, Par
 from pyspec.model.structure import rows_of, structure_of
 from pyspec.passes import Jumps
 from pyspec.passes.sequence import VARIABLE
@@ -37,6 +37,7 @@ class Lowered:
         one_axis = model.is_time_model or model.dimension == 1
         schedule = schedule_1d if one_axis else schedule_2d
         self._plan: ScheduledPlan = schedule(self._graph, without)
+        _ = self._plan.jumps  # found here, it goes with the plan to all models
         self._rows = rows_of(model)  # the structure knows them by their identity
 
     @cached_property
@@ -48,9 +49,10 @@ class Lowered:
     def _jumps(self) -> Jumps:
         return Jumps(self._graph)
 
-    def plan(self, model: Model) -> ScheduledPlan:
-        """The plan with the values and the axes of `model`."""
-        parameters, plan = model.parameters, self._plan
+    def plan(self, model: Model, parameters: Mapping[str, Par] | None = None) -> ScheduledPlan:
+        """The plan with the values and the axes of `model`; `parameters` are those of the model,
+        where they are known."""
+        parameters, plan = parameters or model.parameters, self._plan
         theta = np.array([parameters[name].value for name in plan.opt_param_names], np.float64)
         fixed = np.array([parameters[name].value for name in plan.fixed_names], np.float64)
         axes = (model.energy, model.time, model.aux, model.aux_weights)

@@ -159,6 +159,22 @@ class ScheduledPlan:
             array.setflags(write=False)
         return new
 
+    @cached_property
+    def jumps(self) -> tuple[tuple[int, int, str], ...]:
+        """What may jump where a free parameter says: (substep, free parameter, where, as the op
+        table has it). Inputs have no part in it."""
+        found = []
+        n_free = len(self.opt_param_names)
+        for sub, code in enumerate(self.dyn_sub_func_id.tolist()):
+            if self.dyn_sub_external[sub] >= 0 or self.time is None:
+                continue
+            op, where = self.op(code), dict(self.op(code).jumps)
+            rows = self.dyn_sub_param_rows[sub, : self.dyn_sub_n_params[sub]].tolist()
+            for argument, row in zip(op.params, rows, strict=False):
+                if 0 <= row < n_free and argument in where:
+                    found.append((sub, row, where[argument]))
+        return tuple(found)
+
     @property
     def n_params(self) -> int:
         """Rows of the trace matrix."""

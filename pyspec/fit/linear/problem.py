@@ -14,7 +14,8 @@ import numpy as np
 import numpy.typing as npt
 
 from pyspec.errors import FitError, PlanError
-from pyspec.executor import Executor, LinearExecutor
+from pyspec.executor import Executor, LinearExecutor, make_executor
+from pyspec.fit.doubts import check_registered
 from pyspec.fit.problem import FitProblem
 from pyspec.fit.solve.native import NativeSolver, Watch
 from pyspec.model import Measurement, Model, Par
@@ -34,7 +35,8 @@ class LinearProblem(FitProblem):
     def make_executor(self) -> Executor:
         """Of one of several files that share amplitudes it is that of their joint fit."""
         if self.of_joint is None:
-            return super().make_executor()
+            check_registered(self.model, self.parameters)
+            return make_executor(self.model, self.measurement, self.backend)
         joint, index = self.of_joint
         return joint.executor.executors[index]  # type: ignore[no-any-return]
 
@@ -124,8 +126,10 @@ def problem_of(
     without: Collection[str] = (),
 ) -> FitProblem:
     """The problem of a model, with or without free amplitudes."""
-    if not free_parameters(model.parameters):
-        return FitProblem(model, measurement, backend, executor, fixed, without)
+    parameters = model.parameters
+    if not free_parameters(parameters):
+        given = model, measurement, backend, executor, fixed, without
+        return FitProblem(*given, parameters=parameters)
     if measurement.data is not None and np.ndim(measurement.data) != 2:
         raise FitError(
             f"{model.name}: amplitudes that are free need data of times and energies, not "

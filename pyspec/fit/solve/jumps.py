@@ -32,26 +32,15 @@ def jump_places(plan: ScheduledPlan) -> dict[str, Array]:
     not told apart here, see :func:`pyspec.passes.jump_parameters`.
     """
     found: dict[str, list[Array]] = {}
-    for sub, (code, width) in enumerate(
-        zip(plan.dyn_sub_func_id.tolist(), plan.dyn_sub_n_params.tolist(), strict=True)
-    ):
-        if plan.dyn_sub_external[sub] >= 0 or plan.time is None:
-            continue
-        op = plan.op(int(code))
+    for sub, row, jump in plan.jumps:
         axis = int(plan.dyn_sub_axis[sub])
         times = plan.time if axis == 0 else plan.dyn_time_axes[axis - 1]
-        rows = plan.dyn_sub_param_rows[sub, :width].tolist()
-        for argument, row in zip(op.params, rows, strict=False):
-            if not 0 <= row < len(plan.opt_param_names):
-                continue
-            jump = dict(op.jumps).get(argument)
-            if jump is None:
-                continue
-            if op.kind == "DYNAMICS":
-                found.setdefault(plan.opt_param_names[row], []).append(times)
-            elif times.size <= MOST_SAMPLES and _is_number(jump):
-                places = float(jump) * differences(times)
-                found.setdefault(plan.opt_param_names[row], []).append(places)
+        assert times is not None
+        if plan.op(int(plan.dyn_sub_func_id[sub])).kind == "DYNAMICS":
+            found.setdefault(plan.opt_param_names[row], []).append(times)
+        elif times.size <= MOST_SAMPLES and _is_number(jump):
+            places = float(jump) * differences(times)
+            found.setdefault(plan.opt_param_names[row], []).append(places)
     return {name: np.unique(np.concatenate(places)) for name, places in found.items()}
 
 
