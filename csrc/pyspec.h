@@ -442,6 +442,11 @@ PYSPEC_API int pyspec_certain(int64_t n, int64_t is_factor, const double *triang
 /* The sum of the squares of values (n_rows, n_columns); `row` bytes lie between two rows. */
 PYSPEC_API double pyspec_square(const double *values, int64_t n_rows, int64_t n_columns, int64_t row);
 
+/* Sums of words of 8 bytes modulo 2^64, which lie in n_lines lines of `line` words: of each block of
+ * at most `most` lines the sums of its lines, then those of its columns. Returns how many these are. */
+PYSPEC_API int64_t pyspec_word_sums(const void *bytes, int64_t n_lines, int64_t line, int64_t most,
+                                    uint64_t *sums);
+
 /* Adds the rows of the windows of many problems that share plan, energies, window and the form of
  * their sums, each row to the sums of its part. Rows of several problems stand side by side in the
  * lanes: eight fits of one row cost about as much as eight rows of one fit. Every call must be

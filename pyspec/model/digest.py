@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from pyspec._library import LIBRARY
+from pyspec._library.memory import address
 from pyspec.model.measurement import Measurement
 from pyspec.model.source import Source, source_of
 
@@ -42,24 +44,19 @@ LINE, LINES = 1024, 128
 
 def checksum(array: npt.NDArray[Any]) -> int:
     """A number that changes with the values of an array, or with their order; a change by accident
-    escapes it hardly ever. It costs a fifth of a CRC-32 of all bytes, a tenth of the digest.
+    escapes it hardly ever. It is taken in one pass, in a tenth of the time of the digest.
 
     The bytes are laid out in lines. CRC-32 is taken of the sums of the lines and of the sums of the
     columns, as integers modulo 2^64: a change of one word changes both, and so does an exchange of
     two words that differ, unless they share the line or the column; then it changes the other.
     """
     plain = np.ascontiguousarray(array).reshape(-1).view(np.uint8)
-    block = 8 * LINE * LINES
-    found = 0
-    for begin in range(0, plain.size, block):
-        part = plain[begin : begin + block]
-        whole = part.size - part.size % (8 * LINE)
-        if whole:
-            lines = part[:whole].view(np.uint64).reshape(-1, LINE)
-            found = zlib.crc32(np.add.reduce(lines, axis=1), found)
-            found = zlib.crc32(np.add.reduce(lines, axis=0), found)
-        found = zlib.crc32(part[whole:].data, found)
-    return found
+    if not plain.size:
+        return 0
+    n_lines = plain.size // (8 * LINE)
+    sums = np.empty(n_lines + -(-n_lines // LINES) * LINE, np.uint64)
+    LIBRARY.pyspec_word_sums(address(plain), n_lines, LINE, LINES, address(sums))
+    return zlib.crc32(plain[8 * LINE * n_lines :].data, zlib.crc32(sums))
 
 
 def checksum_of(measurement: Measurement) -> int:
