@@ -14,7 +14,11 @@ from pyspec.executor.protocol import Array, Capabilities, Values
 from pyspec.plan import PackedPlan, ScheduledPlan, check
 
 #: Where the output stands in the words of a call.
-_OUT, _N_OUT = ((DTYPES["pyspec_call"].names or ()).index(name) for name in ("out", "n_out"))
+_NAMES = DTYPES["pyspec_call"].names or ()
+_OUT, _N_OUT = _NAMES.index("out"), _NAMES.index("n_out")
+
+#: Where addresses of work memory stand, each before its size.
+_WORK = {name: _NAMES.index(name) for name in ("work", "prepared")}
 
 
 class External(Protocol):
@@ -112,7 +116,9 @@ class Frame:
         self._room = [aligned(size) for size in sizes.values()]
         self._has_slopes = slopes
         for (name, size), memory in zip(sizes.items(), self._room, strict=True):
-            self.call[name], self.call[f"{name}_size"] = address(memory), size
+            place = _WORK[name]
+            self._words[place] = address(memory)
+            self._words[place + 1] = size
 
     def forget(self) -> None:
         """Lets go of an output that the caller owns."""

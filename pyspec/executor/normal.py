@@ -72,18 +72,20 @@ class Sums:
     def __init__(
         self, n_free: int, n_total: int, form: str = "gram", separable: bool = False
     ) -> None:
-        capacity = CONSTANTS["NORMAL_NODES"]
-        self.nodes = np.zeros(capacity * triangle_size(n_free + 1))
-        self.places = np.zeros((capacity, 2), np.int64)
-        self._scratch = np.zeros((n_free + 1) * (n_total + 1))
+        capacity, n_scratch = CONSTANTS["NORMAL_NODES"], (n_free + 1) * (n_total + 1)
+        n_nodes = capacity * triangle_size(n_free + 1)
+        memory = np.zeros(n_nodes + 2 * capacity + n_scratch)
+        begin = address(memory)
+        self.nodes: Array = memory[:n_nodes]
+        self.places: Ints = memory[n_nodes : n_nodes + 2 * capacity].view(np.int64).reshape(-1, 2)
         self._n_free = n_free
         given = {
             "capacity": capacity,
             "separable": int(separable),
-            "nodes": address(self.nodes),
-            "places": address(self.places),
-            "scratch": address(self._scratch),
-            "n_scratch": self._scratch.size,
+            "nodes": begin,
+            "places": begin + 8 * n_nodes,
+            "scratch": begin + 8 * (n_nodes + 2 * capacity),
+            "n_scratch": n_scratch,
         }
         self.struct = record("pyspec_normal", given)
         self.begin(form)
@@ -210,18 +212,16 @@ class Parts:
         #: Address of the team that shares the work, None where one thread does it all.
         self.team = None if team is None else team.address
         for row, executor, gather, frame in zip(
-            self.struct, executors, gathers, frames, strict=True
+            range(len(executors)), executors, gathers, frames, strict=True
         ):
             n_free = len(executor.opt_param_names)
             sums = Sums(n_free, n_total, separable=separable)
             places = np.ascontiguousarray(gather, np.int64)
             self.sums.append(sums)
             self._kept.append(places)
-            row["call"] = frame.address
-            row["theta"] = address(frame.theta)
-            row["gather"] = address(places)
-            row["normal"] = sums.address
-            row["n_theta"] = n_free
+            # call, theta, gather, normal, n_theta
+            given = frame.address, address(frame.theta), address(places), sums.address, n_free
+            self.struct[row] = given
         self.address = address(self.struct)
         self.n = len(executors)
         self.size = sum(size_of(executor) for executor in executors)

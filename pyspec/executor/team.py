@@ -61,8 +61,7 @@ def choose_threads(executors: Sequence[InC]) -> int:
 def size_of(executor: InC) -> int:
     """Points times columns of an evaluation with derivatives; where it is summed over energies and
     times apart, a point costs no more than one column does."""
-    apart = int(executor.packed.header["separable"]) >= 0
-    columns = 1 if apart else len(executor.opt_param_names) + 1
+    columns = 1 if executor.packed.apart else len(executor.opt_param_names) + 1
     return math.prod(executor.window.shape) * columns
 
 

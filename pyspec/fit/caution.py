@@ -52,8 +52,11 @@ def _kernels(
     for index, kernel in enumerate(components):
         if kernel.op.kind != "KERNEL":
             continue
-        step = _step(components[index + 1 :], values, time)
+        steps = np.diff(time)
         name, width = _width(kernel, values)
+        if not width < MIN_STEPS * float(steps.max()):
+            continue
+        step = _step(components[index + 1 :], values, time, steps)
         if width < MIN_STEPS * step:
             found.append(
                 f"{name} = {width:.4g} is under two time steps ({step:.4g} each): the "
@@ -73,9 +76,10 @@ def _width(kernel: Component, values: Mapping[str, float]) -> tuple[str, float]:
     return kernel.parameters[0].name, values[kernel.parameters[0].name]
 
 
-def _step(laws: Sequence[Component], values: Mapping[str, float], time: Array) -> float:
+def _step(
+    laws: Sequence[Component], values: Mapping[str, float], time: Array, steps: Array
+) -> float:
     """The step where the laws set in; the smallest one where that is not known."""
-    steps = np.diff(time)
     onsets = [
         values[par.name]
         for law in laws
@@ -95,8 +99,9 @@ def _boundaries(dynamics: Dynamics, time: Array, rows: tuple[int, int] | None) -
     length = 1.0 / (dynamics.frequency * dynamics.n_subcycles)
     seen = time[slice(*(rows or (None, None)))]
     cycles = seen / length
+    cycles -= np.round(cycles)
     # The start at exactly 0 is no matter of rounding.
-    near = (np.abs(cycles - np.round(cycles)) < NEAR) & (seen > 0.0)
+    near = (np.abs(cycles, out=cycles) < NEAR) & (seen > 0.0)
     count = int(near.sum())
     if not count:
         return []

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import numpy.typing as npt
 
 from pyspec._library import OpDef
-from pyspec.errors import PyspecError
+from pyspec.errors import FitError, PyspecError
 from pyspec.executor import InterpretedExecutor, make_plan
 from pyspec.formula import scheme_of
 from pyspec.functions import outside
@@ -34,6 +36,17 @@ def explain_nonfinite(model: Model, theta: Array) -> str:
         )
     except PyspecError as error:
         return f"the model cannot be evaluated there: {error}"
+
+
+def refusal(
+    label: str, count: int, why: str, names: Sequence[str], theta: Sequence[float]
+) -> FitError:
+    """The error of a fit whose residual is not finite at its evaluation number `count`."""
+    when = "at the start" if count == 1 else f"at evaluation {count}"
+    values = ", ".join(f"{n} = {v:.6g}" for n, v in zip(names, theta, strict=True))
+    return FitError(
+        f"{label}: the residual is not finite {when}: {why}. Free parameters there: {values}"
+    )
 
 
 def _laws(plan: ScheduledPlan, traces: Array) -> str:

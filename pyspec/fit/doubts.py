@@ -100,8 +100,7 @@ def doubts(
     if model.energy is not None and not model.is_time_model:
         found += _outside(model, parameters, values)
         found += _backwards(model, values, measurement, sides)
-    n_free = sum(par.vary and par.formula is None for par in parameters.values())
-    return found + _counts(measurement, n_free, chisqr)
+    return found + _counts(measurement, parameters, chisqr)
 
 
 def _outside(model: Model, parameters: Mapping[str, Par], values: Mapping[str, float]) -> list[str]:
@@ -109,8 +108,8 @@ def _outside(model: Model, parameters: Mapping[str, Par], values: Mapping[str, f
     low, high = sorted((float(model.energy[0]), float(model.energy[-1])))
     found = []
     for component in model.components:
-        for par in component.parameters if component.op.kind == "PEAK" else ():
-            if par.argument != "x0" or low <= values[par.name] <= high:
+        for par in component.pars if component.op.kind == "PEAK" else ():
+            if par is None or par.argument != "x0" or low <= values[par.name] <= high:
                 continue
             if not (movers(par.name, parameters) or movers(par.name, parameters, PROFILE)):
                 found.append(
@@ -157,7 +156,9 @@ def _means(measurement: Measurement) -> npt.NDArray[np.float64]:
     return means
 
 
-def _counts(measurement: Measurement, n_free: int, chisqr: Callable[[], float]) -> list[str]:
+def _counts(
+    measurement: Measurement, parameters: Mapping[str, Par], chisqr: Callable[[], float]
+) -> list[str]:
     """Whole numbers that scatter about the fit by their roots: the variance of counts is their
     expectation, so that the mean square of the residual is near the mean of the data."""
     if measurement.loss == "poisson" or measurement.weight is not None or measurement.data is None:
@@ -165,6 +166,7 @@ def _counts(measurement: Measurement, n_free: int, chisqr: Callable[[], float]) 
     n_points, mean = _whole_numbers(measurement)
     if not mean > 0.0:
         return []
+    n_free = sum(par.vary and par.formula is None for par in parameters.values())
     scatter = chisqr() / max(n_points - n_free, 1) / mean
     if not 1.0 / LIKE_COUNTS <= scatter <= LIKE_COUNTS:
         return []

@@ -10,11 +10,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pyspec.errors import FitError
 from pyspec.executor import Executor, Executors, make_executor, make_plan
 from pyspec.executor.normal import unpack
 from pyspec.fit.caution import cautions
-from pyspec.fit.diagnose import explain_nonfinite
+from pyspec.fit.diagnose import explain_nonfinite, refusal
 from pyspec.fit.doubts import at_the_bound, check_registered, doubts, refuse_idle
 from pyspec.fit.evaluations import Evaluations
 from pyspec.fit.parameters import FitParameters, followers, start_parameters
@@ -394,10 +393,6 @@ class FitProblem:
 
     def refuse(self, theta: Array) -> None:
         """Raises :class:`FitError`: the residual is not finite at `theta`, and why."""
-        count = self.evaluations.count
-        when = "at the start" if count == 1 else f"at evaluation {count}"
-        values = ", ".join(f"{n} = {v:.6g}" for n, v in zip(self.names, theta, strict=True))
-        raise FitError(
-            f"{self.label}: the residual is not finite {when}: "
-            f"{self.explain(theta)}. Free parameters there: {values}"
+        raise refusal(
+            self.label, self.evaluations.count, self.explain(theta), self.names, theta.tolist()
         )

@@ -264,14 +264,11 @@ def find_op(function: str | None) -> OpDef | None:
     that defines nothing."""
     if function is None:
         return None
-    known = OPS.get(function)  # a name: most are, and a model asks often
-    if known is not None:
-        return known
     if function.startswith(KINETICS):
         return define_state(function)
     if function.startswith(MEASURED):
         return define_measured(function)
-    return define(function) if "(" in function else None
+    return define(function) if "(" in function else OPS.get(function)
 
 
 def rows() -> dict[str, OpDef]:

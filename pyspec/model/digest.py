@@ -56,7 +56,7 @@ def checksum(array: npt.NDArray[Any]) -> int:
     n_lines = plain.size // (8 * LINE)
     sums = np.empty(n_lines + -(-n_lines // LINES) * LINE, np.uint64)
     LIBRARY.pyspec_word_sums(address(plain), n_lines, LINE, LINES, address(sums))
-    return zlib.crc32(plain[8 * LINE * n_lines :].data, zlib.crc32(sums))
+    return zlib.crc32(plain[8 * LINE * n_lines :].data, zlib.crc32(sums.data))
 
 
 def checksum_of(measurement: Measurement) -> int:

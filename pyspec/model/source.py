@@ -138,7 +138,9 @@ class Source(NDArrayOperatorsMixin, ABC):
 
 def source_of(data: Any) -> Source | None:
     """The data where they are by reference, else None."""
-    return data if isinstance(data, Source) else None
+    # An abstract class takes a microsecond to say that an array is none of it.
+    is_source = type(data) is not np.ndarray and isinstance(data, Source)
+    return data if is_source else None
 
 
 class Part(Source):

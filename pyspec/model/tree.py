@@ -10,7 +10,7 @@ from typing import Any, Protocol, TypeAlias, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from pyspec._library import OpDef
+from pyspec._library import OPS, OpDef
 from pyspec.errors import DataError
 from pyspec.formula import Formula, op_of
 from pyspec.model.peer_names import ComponentNames
@@ -108,7 +108,8 @@ class Component(ComponentNames):
     @property
     def op(self) -> OpDef:
         """The function's row of the op table, or what stands in its place."""
-        return op_of(self.function)
+        known = OPS.get(self.function)
+        return op_of(self.function) if known is None else known
 
     @property
     def parameters(self) -> tuple[Par, ...]:

@@ -8,6 +8,7 @@ programs). Nodes address words by offset, so the memory can be saved, hashed and
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -56,10 +57,18 @@ class PackedPlan:
     memory: npt.NDArray[np.uint8] = field(repr=False)
     labels: tuple[str, ...]
 
-    @property
+    @cached_property
     def address(self) -> int:
         """Address of the memory; valid as long as this object lives."""
         return address(self.memory)
+
+    @cached_property
+    def apart(self) -> bool:
+        """Whether sums over energies and times may be taken apart (csrc/separable.c)."""
+        return int(self.header["separable"]) >= 0
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"memory": self.memory, "labels": self.labels}  # another address elsewhere
 
     @property
     def header(self) -> np.void:

@@ -63,7 +63,7 @@ def native_options(label: str, options: dict[str, Any]) -> tuple[float, bool]:
             f"{label}: native takes no option {next(iter(given))!r}; it takes tolerance (in "
             'standard errors) and linear. Options of MINPACK need method="leastsq"'
         )
-    if not isinstance(tolerance, int | float) or not 0 < tolerance < 1:
+    if not isinstance(tolerance, (int, float)) or not 0 < tolerance < 1:
         raise FitError(
             f"{label}: tolerance must lie between 0 and 1 standard errors, not {tolerance!r}"
         )
@@ -92,25 +92,28 @@ class NativeSolver:
         max_nfev: int,
         tolerance: float = TOLERANCE,
     ) -> None:
-        n = start.size
-        self.theta: Array = np.array(start, dtype=np.float64)
-        self._bounds: Array = np.concatenate([lower, upper]).astype(np.float64)
-        self.trial: Array = np.zeros(n)
-        self._answer: Array = np.zeros(triangle_size(n + 1))
-        self._normal: Array = np.zeros(triangle_size(n + 1))
-        self._work: Array = np.zeros(LIBRARY.pyspec_fit_work_size(n) // 8)
+        n, size = start.size, triangle_size(start.size + 1)
+        # One piece of memory: theta, the bounds, the trial, answer and normal, the work of C.
+        memory = np.zeros(4 * n + 2 * size + LIBRARY.pyspec_fit_work_size(n) // 8)
+        begin = address(memory)
+        self.theta: Array = memory[:n]
+        self._bounds: Array = memory[n : 3 * n]
+        self.trial: Array = memory[3 * n : 4 * n]
+        self._answer: Array = memory[4 * n : 4 * n + size]
+        self._normal: Array = memory[4 * n + size : 4 * n + 2 * size]
+        self.theta[:], self._bounds[:n], self._bounds[n:] = start, lower, upper
         given = {
             "n": n,
             "n_points": n_points,
             "max_nfev": max_nfev,
             "tolerance": tolerance,
             "data_square": data_square,
-            "theta": address(self.theta),
-            "lower": address(self._bounds),
-            "trial": address(self.trial),
-            "answer": address(self._answer),
-            "normal": address(self._normal),
-            "work": address(self._work),
+            "theta": begin,
+            "lower": begin + 8 * n,
+            "trial": begin + 8 * 3 * n,
+            "answer": begin + 8 * 4 * n,
+            "normal": begin + 8 * (4 * n + size),
+            "work": begin + 8 * (4 * n + 2 * size),
         }
         self._struct = record("pyspec_solver", given)
         self.state = self._struct[0]
@@ -218,12 +221,12 @@ def certain(triangle: Array, is_factor: bool, least: float) -> Certain | None:
     """What a triangle of [J r] determines where all singular values of J, with columns of length 1,
     are surely larger than `least` times the largest; else None."""
     n = order_of(triangle) - 1
-    covariance, decrease = np.empty((n, n)), np.empty(1)
-    work = np.empty(LIBRARY.pyspec_certain_size(n) // 8)
-    arrays = (address(covariance), address(decrease), address(work))
+    memory = np.empty(n * n + 1 + LIBRARY.pyspec_certain_size(n) // 8)
+    begin = address(memory)
+    arrays = begin, begin + 8 * n * n, begin + 8 * (n * n + 1)  # covariance, decrease, work
     if not LIBRARY.pyspec_certain(n, is_factor, address(triangle), least, *arrays):
         return None
-    return Certain(covariance, float(decrease[0]))
+    return Certain(memory[: n * n].reshape(n, n).copy(), float(memory[n * n]))
 
 
 #: Pivots of a scaled Gram matrix from which on its Cholesky factor is as good as any.
