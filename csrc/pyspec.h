@@ -344,10 +344,8 @@ typedef struct pyspec_solver {
     double *work;
 } pyspec_solver;
 
-/* The ABI number the library was built with. */
+/* The ABI number the library was built with, and SHA-256 (hex) over the sources. */
 PYSPEC_API int64_t pyspec_abi(void);
-
-/* SHA-256 (hex) over the sources the library was built from. */
 PYSPEC_API const char *pyspec_fingerprint(void);
 
 /* All tables (ops.def, rpn.def, layout.def, status.def) as tab-separated lines. */
@@ -384,13 +382,11 @@ PYSPEC_API int pyspec_residual(const pyspec_call *call);
 /* pyspec_residual of n calls, one after the other: the files of a joint fit. */
 PYSPEC_API int pyspec_residual_all(const pyspec_call *const *calls, int64_t n_calls);
 
-/* out[n_traces][n_rows] = every parameter resolved over the row axis; NaN in a row that no
- * node resolves. */
+/* out[n_traces][n_rows] = every parameter resolved over the row axis; NaN where no node resolves it. */
 PYSPEC_API int pyspec_traces(const pyspec_call *call);
 
 /* Bytes of work memory that pyspec_jacobian needs. */
-PYSPEC_API int64_t pyspec_jacobian_work_size(const pyspec_plan *plan,
-                                             const pyspec_problem *problem);
+PYSPEC_API int64_t pyspec_jacobian_work_size(const pyspec_plan *plan, const pyspec_problem *problem);
 
 /* out[n_theta][rows of the window][abscissae of the window] = derivative of the model by each
  * parameter of theta. At a jump or kink it is the one-sided value or 0. The plan must know what
@@ -441,7 +437,6 @@ PYSPEC_API int pyspec_certain(int64_t n, int64_t is_factor, const double *triang
 
 /* The sum of the squares of values (n_rows, n_columns); `row` bytes lie between two rows. */
 PYSPEC_API double pyspec_square(const double *values, int64_t n_rows, int64_t n_columns, int64_t row);
-
 /* Sums of words of 8 bytes modulo 2^64, which lie in n_lines lines of `line` words: of each block of
  * at most `most` lines the sums of its lines, then those of its columns. Returns how many these are. */
 PYSPEC_API int64_t pyspec_word_sums(const void *bytes, int64_t n_lines, int64_t line, int64_t most,
