@@ -3,19 +3,34 @@
     python -m bench.formulas [--only NAME] [--json FILE]
 
 Each row: value with all partials of one component over 440 × 400 points, one thread, all parameters
-moving in time, as a function of the table and as a formula, in turns (PYSPEC_NUM_THREADS=1). Ratios
-are medians; differences are relative to the largest value and, of each slope, to its largest one.
+moving in time, as a function of the table and as a formula, in turns (PYSPEC_NUM_THREADS=1), and
+the sums of the normal equations. Ratios are medians of processor time; differences are relative to
+the largest value and, of each slope, to its largest one.
+
+Where numexpr or Numba are installed (`pip install numexpr numba`), their time over that of the
+normal equations of the formula: they evaluate the same text on one thread, once for the value and
+once more for each parameter, as forward differences need. "-" is what they lack.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import re
 import statistics
 import time
 from typing import Any
 
 import numpy as np
+
+try:
+    import numexpr
+except ImportError:
+    numexpr = None
+try:
+    import numba
+except ImportError:
+    numba = None
 
 from pyspec._library import OPS
 from pyspec.executor import CompiledExecutor, make_plan
@@ -94,11 +109,57 @@ def executor(name: str, by_formula: bool) -> CompiledExecutor:
     return CompiledExecutor(make_plan(model), Measurement(data=data))
 
 
+def traces(built: CompiledExecutor, name: str) -> list[Any]:
+    """The parameters of the component, (n_time, 1) each."""
+    rows = dict(zip(built.plan.row_names, built.traces(None), strict=True))
+    called = next(iter(built.plan.op_names))
+    return [rows[f"{called}_{key}_resolved"][:, np.newaxis] for key in FORMULAS[name][1]]
+
+
+def in_one_text(name: str) -> str:
+    """The formula with its line in place."""
+    formula, _, line = FORMULAS[name][0].partition(" | ")
+    key, _, text = line.partition(" = ")
+    return re.sub(rf"\b{key}\b", f"({text})", formula) if line else formula
+
+
+def peers(name: str, params: list[Any]) -> dict[str, Any]:
+    """Calls that evaluate the formula with each peer, value and differences; without those that
+    lack a function."""
+    text = in_one_text(name)
+    if re.search("erf|wofz", text):
+        return {}
+    keys = list(FORMULAS[name][1])
+    count = len(keys) + 1
+    found: dict[str, Any] = {}
+    if numexpr is not None:
+        numexpr.set_num_threads(1)
+        env = {"x": ENERGY, "pi": np.pi, **dict(zip(keys, params, strict=True))}
+        out = np.empty((TIME.size, ENERGY.size))
+        found["numexpr"] = lambda: [numexpr.evaluate(text, env, out=out) for _ in range(count)]
+    if numba is not None:
+        code = (
+            f"def run(x, out, {', '.join(keys)}):\n  for i in range(out.shape[0]):\n"
+            f"    for j in range(out.shape[1]):\n      out[i, j] = one(x[j], "
+            f"{', '.join(f'{key}[i, 0]' for key in keys)})\n"
+        )
+        space: dict[str, Any] = {
+            one: getattr(np, one) for one in ("exp", "log", "sqrt", "cos", "arctan", "pi")
+        }
+        exec(f"def one(x, {', '.join(keys)}):\n  return {text}\n", space)
+        space["one"] = numba.njit(space["one"])
+        exec(code, space)
+        run = numba.njit(space["run"])
+        filled = np.empty((TIME.size, ENERGY.size))
+        found["numba"] = lambda: [run(ENERGY, filled, *params) for _ in range(count)]
+    return found
+
+
 def timed(call: Any) -> float:
-    """Seconds of one call."""
-    start = time.perf_counter()
+    """Seconds of the processor that one call takes."""
+    start = time.process_time()
     call()
-    return time.perf_counter() - start
+    return time.process_time() - start
 
 
 def measure(name: str, repeats: int) -> dict[str, Any]:
@@ -108,6 +169,7 @@ def measure(name: str, repeats: int) -> dict[str, Any]:
     calls = {
         "columns": (lambda: built.jacobian(theta), lambda: own.jacobian(theta)),
         "value": (lambda: built.run(theta), lambda: own.run(theta)),
+        "normal": (lambda: built.normal(theta), lambda: own.normal(theta)),
     }
     one, other = built.run(theta), own.run(theta)
     slopes = built.jacobian(theta), own.jacobian(theta)
@@ -122,6 +184,10 @@ def measure(name: str, repeats: int) -> dict[str, Any]:
         pairs = [(timed(first), timed(second)) for _ in range(repeats)]
         row[what] = statistics.median(b / a for a, b in pairs)
         row[f"{what} ms"] = 1e3 * statistics.median(b for _, b in pairs)
+    for what, call in peers(name, traces(built, name)).items():
+        call()
+        pairs = [(timed(lambda: own.normal(theta)), timed(call)) for _ in range(repeats)]
+        row[what] = statistics.median(b / a for a, b in pairs)
     return row
 
 
@@ -133,13 +199,15 @@ def main() -> None:
     parser.add_argument("--only", choices=FORMULAS)
     given = parser.parse_args()
     rows = []
-    print("function    J ratio   value     J ms  difference    slopes")
+    print("function    J ratio   value  normal     J ms  difference    slopes  numexpr   numba")
     for name in [given.only] if given.only else FORMULAS:
         row = measure(name, given.repeats)
         rows.append(row)
         print(
-            f"{name:10} {row['columns']:8.2f} {row['value']:7.2f} {row['columns ms']:8.2f} "
+            f"{name:10} {row['columns']:8.2f} {row['value']:7.2f} "
+            f"{row['normal']:7.2f} {row['columns ms']:8.2f} "
             f"{row['difference']:11.1e} {row['slope difference']:9.1e}"
+            + "".join(f"{row[k]:9.1f}" if k in row else f"{'-':>9}" for k in ("numexpr", "numba"))
         )
     if given.json:
         with open(given.json, "w", encoding="utf-8") as file:
