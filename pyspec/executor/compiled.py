@@ -113,9 +113,9 @@ class CompiledExecutor(PlanExecutor):
         return record("pyspec_problem", fields)
 
     def _pin(self, array: npt.NDArray[Any]) -> int:
-        """Address of an array that lives as long as the executor."""
+        """Address of an array that lives as long as the executor; 0 of one without values."""
         self._keep_alive.append(array)
-        return address(array)
+        return address(array) if array.size else 0
 
     def _strided(self, name: str, array: npt.NDArray[Any]) -> dict[str, int]:
         row = array.strides[0] if array.ndim == 2 or self.plan.is_trace else 0

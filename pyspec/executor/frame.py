@@ -17,8 +17,11 @@ from pyspec.plan import PackedPlan, ScheduledPlan, check
 _NAMES = DTYPES["pyspec_call"].names or ()
 _OUT, _N_OUT = _NAMES.index("out"), _NAMES.index("n_out")
 
-#: Where addresses of work memory stand, each before its size.
-_WORK = {name: _NAMES.index(name) for name in ("work", "prepared")}
+#: Where addresses of memory stand, each before its size.
+_WORK, _PREPARED = _NAMES.index("work"), _NAMES.index("prepared")
+
+#: Bytes at whose multiples work memory begins.
+ALIGNED = 64
 
 
 class External(Protocol):
@@ -83,7 +86,7 @@ class Frame:
         }
         self.call = record("pyspec_call", given)
         self.address = address(self.call)
-        self._room: list[Array] = []
+        self._room: Array | None = None
         self._has_slopes = False
         self._words = self.call.view(np.int64)
         self._target: Array | None = None
@@ -104,21 +107,19 @@ class Frame:
     def make_room(self, executor: InC, slopes: bool) -> None:
         """Work memory, and memory for what is the same for all rows, before the first call; more of
         both before the first that asks for slopes."""
-        if self._room and self._has_slopes >= slopes:
+        if self._room is not None and self._has_slopes >= slopes:
             return
         plan, problem = executor.packed.address, address(self.problem)
         work_size = LIBRARY.pyspec_jacobian_work_size if slopes else LIBRARY.pyspec_work_size
         what = CONSTANTS["PREPARE_SLOPES"] if slopes else 0
-        sizes = {
-            "work": work_size(plan, problem),
-            "prepared": LIBRARY.pyspec_prepared_size(plan, problem, what),
-        }
-        self._room = [aligned(size) for size in sizes.values()]
+        size = work_size(plan, problem)
+        prepared_size = LIBRARY.pyspec_prepared_size(plan, problem, what)
+        begin = -(-size // ALIGNED) * ALIGNED
+        self._room = aligned(begin + prepared_size)
         self._has_slopes = slopes
-        for (name, size), memory in zip(sizes.items(), self._room, strict=True):
-            place = _WORK[name]
-            self._words[place] = address(memory)
-            self._words[place + 1] = size
+        place = address(self._room)
+        self._words[_WORK : _WORK + 2] = place, size
+        self._words[_PREPARED : _PREPARED + 2] = place + begin, prepared_size
 
     def forget(self) -> None:
         """Lets go of an output that the caller owns."""

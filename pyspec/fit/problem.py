@@ -294,7 +294,7 @@ class FitProblem:
     @property
     def in_c(self) -> bool:
         """Whether all derivatives come from one C call."""
-        return self.executor.capabilities.in_c and not self._switched_off
+        return self.executor.capabilities.in_c and not (self.without and self._switched_off)
 
     @cached_property
     def _switched_off(self) -> list[int]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 
@@ -17,12 +18,11 @@ class Spread:
     the first of them is looked at: most fits end without that."""
 
     def __init__(self, names: Sequence[str], covariance: Array) -> None:
-        known = np.isfinite(covariance.diagonal())
-        if known.all():
-            names, inner = list(names), covariance.copy()
-        else:
-            kept = np.flatnonzero(known)
-            names, inner = [names[k] for k in kept.tolist()], covariance[np.ix_(kept, kept)]
+        known = [math.isfinite(value) for value in covariance.diagonal().tolist()]
+        inner = covariance.copy()
+        if not all(known):
+            kept = [k for k, is_known in enumerate(known) if is_known]
+            names, inner = [names[k] for k in kept], covariance[np.ix_(kept, kept)]
         self._covariance: Array = inner
         self.errors = dict(zip(names, np.sqrt(inner.diagonal()).tolist(), strict=True))
 

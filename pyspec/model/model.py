@@ -100,7 +100,7 @@ class Model(ModelNames):
     @property
     def is_time_model(self) -> bool:
         """Whether the model is made of time laws alone: a value for each time."""
-        return {component.op.domain for component in self.components} == {"TIME"}
+        return all(component.op.domain == "TIME" for component in self.components)
 
     @property
     def dimension(self) -> int:

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pyspec._library import CONSTANTS, LIBRARY, raise_status
+from pyspec._library import CONSTANTS, DTYPES, LIBRARY, raise_status
 from pyspec._library.memory import address, record
 from pyspec.errors import FitError
 from pyspec.executor.normal import FORMS, order_of, triangle_size, unpack
@@ -50,6 +50,8 @@ _ENDS = {
     for name, value in CONSTANTS.items()
     if name.startswith("END_")
 }
+#: Where these stand in the words of a solver: they are asked for several times a fit.
+_END, _NFEV = ((DTYPES["pyspec_solver"].names or ()).index(name) for name in ("end", "nfev"))
 _FORM_NAMES = {value: name for name, value in FORMS.items()}
 
 
@@ -117,6 +119,7 @@ class NativeSolver:
         }
         self._struct = record("pyspec_solver", given)
         self.state = self._struct[0]
+        self._words = self._struct.view(np.int64)
         self._factor: Array | None = None
         self._certain: Certain | bool | None = False
         self._information: dict[tuple[int, ...], tuple[Array | None, list[int]]] = {}
@@ -160,13 +163,13 @@ class NativeSolver:
     def end(self) -> str:
         """ "converged", "degenerate", "stalled", "slow", "not_finite", "limit" or
         "running"."""
-        return _ENDS[int(self.state["end"])]
+        return _ENDS[self._words.item(_END)]
 
     @property
     def nfev(self) -> int:
         """Evaluations so far; the one that a running solver waits for does not count."""
         waits = self.end == "running" and int(self.state["phase"]) > 0
-        return int(self.state["nfev"]) - waits
+        return self._words.item(_NFEV) - waits
 
     @property
     def chisqr(self) -> float:

@@ -1,0 +1,149 @@
+"""Fits of one model after the other: what they share, and what is worked out later, is that of the
+fit that is asked."""
+
+from __future__ import annotations
+
+import pickle
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from pyspec._library.memory import address
+from pyspec.fit import FitResult, fit_model
+from pyspec.model import Measurement, Model, load_dynamics, load_model
+from pyspec.plan import pack
+from pyspec.plan.lowered import forget, lower
+
+ENERGY, TIME = np.linspace(80.0, 90.0, 60), np.linspace(-3.0, 9.0, 41)
+SPECTRUM = """
+line:
+  Offset:
+    y0: [2.0, True, 0, 10]
+  Gauss:
+    A: [20.0, True, 0, 100]
+    x0: [84.6, True, 80, 90]
+    SD: [0.8, True, 0.1, 5]
+"""
+WAVE = """
+wave:
+  sinFun:
+    A: [5.0, True, 1, 50]
+    f: [0.11, False]
+    phi: [0.0, False]
+    t0: [0.1, True, -2, 2]
+"""
+
+
+def moving(phase: float) -> Model:
+    """A line whose height oscillates from a time on, with a jump unless the phase is 0."""
+    model = load_model(SPECTRUM, "line")
+    name = "Gauss_01_A"
+    model.add_dynamics(name, load_dynamics(WAVE, "wave", model.parameters[name]))
+    model.set_values({f"{name}_sinFun_01_phi": phase})
+    model.set_axes(energy=ENERGY, time=TIME)
+    return model
+
+
+def measured(model: Model) -> Measurement:
+    clean = model.evaluate()
+    return Measurement(data=clean + np.random.default_rng(1).normal(0.0, 0.1, clean.shape))
+
+
+def facts(result: FitResult) -> list[object]:
+    correl = {name: dict(row) for name, row in result.correl.items()}
+    said = result.message, result.cautions, result.intervals, result.nfev, result.chisqr
+    return [dict(result.values), dict(result.stderr), correl, *said]
+
+
+def fresh(model: Model, measurement: Measurement) -> list[object]:
+    """What a process says that has fitted nothing before."""
+    forget()
+    return facts(fit_model(model, measurement))
+
+
+def test_a_fixed_phase_changed_after_a_fit_changes_the_list_of_jumps() -> None:
+    name = "Gauss_01_A_sinFun_01"
+    model = moving(0.0)
+    smooth = measured(model)
+    assert not fit_model(model, smooth).intervals
+    model.set_values({f"{name}_phi": 1.2})
+    jumping = measured(model)
+    again = fit_model(model, jumping)
+    assert list(again.intervals) == [f"{name}_t0"]
+    assert facts(again) == fresh(moving(1.2), jumping)
+    model.set_values({f"{name}_phi": 0.0})
+    assert facts(fit_model(model, smooth)) == fresh(moving(0.0), smooth)
+
+
+def test_other_windows_data_and_times_after_a_fit_count() -> None:
+    model = moving(0.0)
+    whole = measured(model)
+    assert whole.data is not None
+    fit_model(model, whole)
+    part = replace(whole, rows=(3, 37), columns=(5, 50))
+    assert facts(fit_model(model, part)) == fresh(moving(0.0), part)
+    fit_model(model, whole)
+    model.set_axes(time=TIME[:30])
+    shorter = Measurement(data=whole.data[:30])
+    other = moving(0.0)
+    other.set_axes(time=TIME[:30])
+    assert facts(fit_model(model, shorter)) == fresh(other, shorter)
+
+
+def test_a_result_stays_as_it_is_when_the_next_fit_comes() -> None:
+    model = moving(0.0)
+    first = measured(model)
+    assert first.data is not None
+    result = fit_model(model, first)
+    fit_model(model, replace(first, data=2.0 * first.data, columns=(10, 40)))
+    assert facts(result) == fresh(moving(0.0), first)
+
+
+def test_correlations_are_those_of_the_end_of_the_fit() -> None:
+    """They are worked out when the first is looked at; nothing that comes between changes them."""
+    model = moving(0.0)
+    measurement = measured(model)
+    at_once, later = (fit_model(model, measurement) for _ in range(2))
+    expected = {name: dict(row) for name, row in at_once.correl.items()}
+    covariance = later.lmfit.covar.copy()
+    later.lmfit.covar[:] = 0.0
+    copied = pickle.loads(pickle.dumps(later))
+    for result in (later, copied):
+        assert {name: dict(row) for name, row in result.correl.items()} == expected
+    sizes = np.sqrt(np.diag(covariance))
+    names = list(later.free_names)
+    for i, one in enumerate(names):
+        assert one not in expected[one]
+        for j, other in enumerate(names):
+            if i != j:
+                found = covariance[i, j] / (sizes[i] * sizes[j])
+                assert expected[one][other] == pytest.approx(found, rel=1e-12)
+                assert later.params[one].correl[other] == expected[one][other]
+
+
+def test_data_changed_after_a_fit_are_noticed() -> None:
+    model = moving(0.0)
+    measurement = measured(model)
+    assert measurement.data is not None
+    before = fit_model(model, measurement)
+    measurement.data[4, 7] += 1.0
+    after = fit_model(model, measurement)
+    assert before.problem.data_checksum != after.problem.data_checksum
+    assert after.chisqr != before.chisqr
+
+
+def test_a_packed_plan_has_its_own_address_in_every_process() -> None:
+    packed = lower(moving(0.0)).packed
+    assert packed.address == address(packed.memory)
+    copied = pickle.loads(pickle.dumps(packed))
+    assert copied.address == address(copied.memory) != packed.address
+    assert copied.apart == packed.apart == (int(packed.header["separable"]) >= 0)
+
+
+def test_what_may_jump_goes_with_the_plan() -> None:
+    model = moving(0.0)
+    lowered = lower(model)
+    assert lowered.plan(model).jumps == lowered.plan(moving(1.2)).jumps
+    assert [where for _, _, where in lowered.plan(model).jumps] != []
+    assert pack(lowered.plan(model)).apart == lowered.packed.apart
