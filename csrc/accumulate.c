@@ -345,7 +345,9 @@ static int stands_beside(const pyspec_call *a, const pyspec_call *b)
     return a->plan == b->plan && a->isa == b->isa && p->n_x == q->n_x &&
            p->x_begin == q->x_begin && p->x_end == q->x_end && equal_axes(p->x, q->x, p->n_x) &&
            equal_axes(p->aux, q->aux, p->n_aux) &&
-           equal_axes(p->aux_weight, q->aux_weight, p->n_aux);
+           equal_axes(p->aux_weight, q->aux_weight, p->n_aux) &&
+           equal_axes(p->x_inputs, q->x_inputs, p->n_x_inputs * p->n_x) &&
+           equal_axes(p->aux_inputs, q->aux_inputs, p->n_aux_inputs * p->n_aux);
 }
 
 static int check_parts(const pyspec_part *parts, int64_t n_parts)

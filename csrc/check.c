@@ -48,6 +48,9 @@ static int check_header(const checker *c, int64_t plan_size)
     REQUIRE_PLAN(in_range(p->stack_depth, 0, MAX_NODES), SIZE, stack_depth);
     REQUIRE_PLAN(in_range(p->n_axes, 0, MAX_NODES), SIZE, n_axes);
     REQUIRE_PLAN(in_range(p->n_masks, 0, MAX_NODES), SIZE, n_masks);
+    REQUIRE_PLAN(in_range(p->n_x_inputs, 0, MAX_NODES), SIZE, n_x_inputs);
+    REQUIRE_PLAN(in_range(p->n_row_inputs, 0, MAX_NODES), SIZE, n_row_inputs);
+    REQUIRE_PLAN(in_range(p->n_aux_inputs, 0, MAX_NODES), SIZE, n_aux_inputs);
     REQUIRE_PLAN(in_range(p->n_words, 0, (int64_t)1 << 32), SIZE, n_words);
     REQUIRE_PLAN(fits(p, p->nodes, p->n_nodes, (int64_t)sizeof(pyspec_node)), OFFSET, nodes);
     REQUIRE_PLAN(fits(p, p->words, p->n_words, (int64_t)sizeof(int64_t)), OFFSET, words);
@@ -92,6 +95,12 @@ static int check_problem(const checker *c, const pyspec_problem *q)
     REQUIRE_PROBLEM(q->aux || !p->n_aux, NULL_POINTER, aux, 0);
     REQUIRE_PROBLEM(q->aux_weight || !p->n_aux, NULL_POINTER, aux_weight, 0);
     REQUIRE_PROBLEM(q->n_aux == p->n_aux, AXIS, n_aux, q->n_aux);
+    REQUIRE_PROBLEM(q->x_inputs || !p->n_x_inputs, NULL_POINTER, x_inputs, 0);
+    REQUIRE_PROBLEM(q->row_inputs || !p->n_row_inputs, NULL_POINTER, row_inputs, 0);
+    REQUIRE_PROBLEM(q->aux_inputs || !p->n_aux_inputs, NULL_POINTER, aux_inputs, 0);
+    REQUIRE_PROBLEM(q->n_x_inputs == p->n_x_inputs, AXIS, n_x_inputs, q->n_x_inputs);
+    REQUIRE_PROBLEM(q->n_row_inputs == p->n_row_inputs, AXIS, n_row_inputs, q->n_row_inputs);
+    REQUIRE_PROBLEM(q->n_aux_inputs == p->n_aux_inputs, AXIS, n_aux_inputs, q->n_aux_inputs);
     REQUIRE_PROBLEM(q->external || !p->n_external, NULL_POINTER, external, 0);
     REQUIRE_PROBLEM(q->spectra || !p->n_spectra, NULL_POINTER, spectra, 0);
     REQUIRE_PROBLEM(q->n_external == p->n_external + p->n_spectra, SIZE, n_external, q->n_external);

@@ -105,6 +105,26 @@ static int is_sound(const pyspec_node *n, const int64_t *program, int64_t *at)
     }
 }
 
+/* A formula reads inputs of its own axis that the plan has. */
+static int check_inputs(const checker *c)
+{
+    const pyspec_plan *p = c->plan;
+    const pyspec_node *n = c->node;
+    const int64_t *words = plan_words(p);
+    if (n->op != PYSPEC_OP_FORMULA || n->step == PYSPEC_STEP_CONVOLVE)
+        return STATUS_OK;
+    const int64_t n_inputs = formula_head(words + n->code)->n_inputs;
+    const int64_t known = n->step == PYSPEC_STEP_LAW       ? p->n_row_inputs
+                          : n->step == PYSPEC_STEP_PROFILE ? p->n_aux_inputs
+                                                           : p->n_x_inputs;
+    REQUIRE_NODE(in_range(n->inputs, 0, p->n_words + 1) && n_inputs <= p->n_words - n->inputs, OFFSET,
+                 inputs);
+    for (int64_t k = 0; k < n_inputs; k++)
+        REQUIRE(in_range(words[n->inputs + k], 0, known), AXIS, pyspec_node, inputs,
+                words[n->inputs + k]);
+    return STATUS_OK;
+}
+
 static int check_own_program(const checker *c)
 {
     const pyspec_node *n = c->node;
@@ -112,7 +132,7 @@ static int check_own_program(const checker *c)
     REQUIRE_NODE(in_range(n->code, 0, c->plan->n_words + 1), OFFSET, code);
     REQUIRE_NODE(n->n_code >= 0 && n->n_code <= c->plan->n_words - n->code, OFFSET, n_code);
     REQUIRE(is_sound(n, plan_words(c->plan) + n->code, &at), PROGRAM, pyspec_node, code, at);
-    return STATUS_OK;
+    return check_inputs(c);
 }
 
 /* `repeat` is how many auxiliary points the parameters are read at; `op` is NULL for one with a program. */

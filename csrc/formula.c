@@ -240,6 +240,23 @@ static void load_rows(const machine *m, const int64_t *program, const double *pa
     }
 }
 
+/* The inputs at the abscissae of a chunk, in the registers behind that of the abscissa. */
+static void load_inputs(const machine *m, const pyspec_block *b, int64_t n)
+{
+    for (int64_t k = 0; k < m->f->n_inputs; k++) {
+        double *y = m->vectors + (k + 1) * FORMULA_CHUNK * L;
+        const double *from = b->inputs[k];
+        const int64_t last = b->n_valid - 1;
+        if (!b->across)
+            FOR_BLOCK FOR_LANES y[AT] = from[m->first + i];
+        else if ((m->first + n) * L <= b->n_valid)
+            memcpy(y, from + m->first * L, (size_t)(n * L) * sizeof *y);
+        else
+            for (int64_t i = 0; i < n * L; i++)
+                y[i] = from[m->first * L + i < last ? m->first * L + i : last];
+    }
+}
+
 void JOIN(k_, formula, ISA_SUFFIX)(const pyspec_block *b, const double *params, double *value,
                                    double *const *partials)
 {
@@ -262,6 +279,7 @@ void JOIN(k_, formula, ISA_SUFFIX)(const pyspec_block *b, const double *params, 
         else
             for (int64_t i = 0; i < n; i++)
                 FOR_LANES m.vectors[AT] = b->x[m.first + i];
+        load_inputs(&m, b, n);
         for (int64_t k = 0; k < n_code; k++)
             run_instruction(&m, code + k * FORMULA_WORDS, n);
     }

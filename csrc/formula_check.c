@@ -82,9 +82,11 @@ static int check_run(const int64_t *program, int64_t n_row_code, int64_t n_code,
         if (*at = code - program, !check_instruction(r, code, given, f->n_rows, n_out > 1))
             return 0;
     code = formula_code(program) + f->n_row_code * FORMULA_WORDS;
-    write_register(r, f->n_rows); /* the abscissa */
+    for (int64_t k = 0; k <= f->n_inputs; k++) /* the abscissa and the inputs */
+        write_register(r, f->n_rows + k);
     for (int64_t k = 0; k < n_code; k++, code += FORMULA_WORDS)
-        if (*at = code - program, !check_instruction(r, code, f->n_rows + 1, outputs + n_out, n_out > 1))
+        if (*at = code - program,
+            !check_instruction(r, code, f->n_rows + 1 + f->n_inputs, outputs + n_out, n_out > 1))
             return 0;
     *at = -1;
     for (int64_t k = 0; k < n_out; k++)
@@ -100,11 +102,12 @@ int pyspec_formula_is_sound(const int64_t *program, int64_t room, int64_t n_para
     if (room < FORMULA_HEAD || f->n_words < FORMULA_HEAD || f->n_words > room)
         return 0;
     const int64_t counts[] = {f->n_params, f->n_constants, f->n_rows,  f->n_vectors,
-                              f->n_row_value, f->n_row_code, f->n_value, f->n_code};
-    for (int k = 0; k < 8; k++, *at = k)
+                              f->n_row_value, f->n_row_code, f->n_value, f->n_code, f->n_inputs};
+    for (int k = 0; k < 9; k++, *at = k)
         if (counts[k] < 0 || counts[k] > room)
             return 0;
-    if (f->n_params != n_params || f->n_params > MAX_PARAMS || f->n_vectors < 1 ||
+    if (f->n_params != n_params || f->n_params > MAX_PARAMS ||
+        f->n_inputs > PYSPEC_MAX_INPUTS || f->n_vectors < 1 + f->n_inputs ||
         f->n_params + f->n_constants > f->n_rows || f->n_row_value > f->n_row_code ||
         f->n_value > f->n_code || f->n_rows > MAX_REGISTERS || f->n_vectors > MAX_REGISTERS ||
         n_all(f) > MAX_REGISTERS)
@@ -132,6 +135,8 @@ int pyspec_conv_formula_is_sound(const int64_t *words, int64_t room, int64_t n_p
             *at += *at < 0 ? 0 : begin;
             return 0;
         }
+        if (*at = begin, formula_head(words + begin)->n_inputs)
+            return 0; /* a time difference lies between samples */
     }
     return 1;
 }

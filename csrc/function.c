@@ -13,7 +13,19 @@ typedef struct request {
     double *const *partials;
     const int64_t *program; /* of a formula */
     double *registers;
+    const double *inputs; /* [n_inputs][n_x] */
 } request;
+
+/* What a formula runs with over a block from abscissa x0 on; `inputs` is memory for addresses. */
+static void give_program(const request *q, int64_t x0, const double **inputs, pyspec_block *b)
+{
+    const int64_t n_inputs = q->inputs ? formula_head(q->program)->n_inputs : 0;
+    b->program = q->program;
+    b->registers = q->registers;
+    b->inputs = inputs;
+    for (int64_t k = 0; k < n_inputs; k++)
+        inputs[k] = q->inputs + k * q->n_x + x0;
+}
 
 /* Copies row-major values of a tile into lanes, or back. */
 static void load_lanes(const request *q, const double *from, double *to, int64_t row, int64_t x0,
@@ -40,6 +52,7 @@ static void run_rows(const request *q, int64_t row)
     double params[MAX_PARAMS * L], carry[MAX_SCRATCH * L] = {0};
     double spectrum[BLOCK * L], value[BLOCK * L], partial[MAX_PARAMS][BLOCK * L];
     double *partials[MAX_PARAMS];
+    const double *inputs[PYSPEC_MAX_INPUTS];
     for (int64_t k = 0; k < q->n_params; k++) {
         partials[k] = partial[k];
         FOR_LANES params[k * L + l] =
@@ -51,8 +64,7 @@ static void run_rows(const request *q, int64_t row)
         pyspec_block b = {.n = n, .n_valid = n, .x = q->x + x0};
         b.spectrum = spectrum;
         b.carry = carry;
-        b.program = q->program;
-        b.registers = q->registers;
+        give_program(q, x0, inputs, &b);
         q->kernel(&b, params, value, q->partials ? partials : NULL);
         store_lanes(q, value, q->value, row, x0, n);
         for (int64_t k = 0; q->partials && k < q->n_params; k++)
@@ -67,6 +79,7 @@ static void run_across(const request *q)
     double params[MAX_PARAMS * L], carry[MAX_SCRATCH * L] = {0}, x[BLOCK * L];
     double spectrum[BLOCK * L] = {0}, value[BLOCK * L], partial[MAX_PARAMS][BLOCK * L];
     double *partials[MAX_PARAMS];
+    const double *inputs[PYSPEC_MAX_INPUTS];
     for (int64_t k = 0; k < q->n_params; k++) {
         partials[k] = partial[k];
         FOR_LANES params[k * L + l] = q->params[k];
@@ -82,8 +95,7 @@ static void run_across(const request *q)
             memcpy(spectrum, q->spectrum + x0, bytes);
         b.spectrum = spectrum;
         b.carry = carry;
-        b.program = q->program;
-        b.registers = q->registers;
+        give_program(q, x0, inputs, &b);
         q->kernel(&b, params, value, q->partials ? partials : NULL);
         memcpy(q->value + x0, value, bytes);
         for (int64_t k = 0; q->partials && k < q->n_params; k++)
@@ -164,13 +176,15 @@ int64_t pyspec_formula_size(const int64_t *program, int64_t n_words)
 }
 
 int pyspec_formula(const int64_t *program, int64_t n_words, int64_t isa, int64_t n_rows, int64_t n_x,
-                   const double *x, const double *params, double *registers, double *value,
-                   double *const *partials)
+                   const double *x, const double *params, const double *inputs, double *registers,
+                   double *value, double *const *partials)
 {
     if (!program || !x || !params || !registers || !value)
         return STATUS_NULL_POINTER;
     if (pyspec_formula_size(program, n_words) < 0)
         return STATUS_PROGRAM;
+    if (formula_head(program)->n_inputs && !inputs)
+        return STATUS_NULL_POINTER;
     if (!pyspec_isa_supported(isa))
         return STATUS_ISA;
     if (n_rows < 1 || n_x < 1)
@@ -181,6 +195,7 @@ int pyspec_formula(const int64_t *program, int64_t n_words, int64_t isa, int64_t
     q.value = value;
     q.partials = partials;
     q.program = program;
+    q.inputs = inputs;
     q.registers = registers;
     return run_tiles(&q);
 }

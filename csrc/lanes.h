@@ -30,6 +30,8 @@ typedef struct pyspec_block {
     double *const *images;       /* [n_more], its change with them, each like the value    */
     const int64_t *program; /* of a formula, scheme or measured response, checked          */
     double *registers;      /* that it runs over                                          */
+    const double *const *inputs; /* further arrays of a formula, each at the first abscissa  */
+    int64_t first;          /* place of the first abscissa among its inputs               */
 } pyspec_block;
 
 /* params [n_params][L], value [n][L]; partials NULL, or n_params pointers to [n][L]. */

@@ -111,6 +111,7 @@ enum { PLACE_SCALAR = -1, PLACE_ROW = -2 };
 typedef struct prepared_key {
     const pyspec_plan *plan;
     const double *x, *time, *axes, *aux, *aux_weight;
+    const double *x_inputs, *row_inputs, *aux_inputs;
     const uint8_t *masks;
     int64_t what, isa, n_rows, n_x, x_begin, x_end;
 } prepared_key;
@@ -225,6 +226,7 @@ typedef struct work_parts {
     double *derivatives; /* [longest program][RPN_CHUNK]                  */
     double *sources;  /* [stack_depth + MAX_ARITY x longest program] int64 */
     double *registers; /* of the formula that needs most                  */
+    double *inputs;    /* [most inputs of a law][block] at the rows at hand */
     double *partials; /* [most parameters of a node][buffer]              */
     double *columns;  /* [n_slots][n_columns][buffer]                     */
     double *written;  /* [n_slots][n_columns] bytes: whether a column is not zero */
@@ -277,7 +279,7 @@ static inline work_parts divide_work(const pyspec_plan *plan, const pyspec_probl
     work_parts w = {0};
     int64_t n_components = plan->n_nodes - plan->n_resolve;
     const int64_t block = BLOCK * L, buffer = buffer_size(plan, problem);
-    int64_t used = 0, longest = 0, n_registers = 0, n_params = 1;
+    int64_t used = 0, longest = 0, n_registers = 0, n_params = 1, n_inputs = 0;
     for (int64_t k = 0; k < plan->n_nodes; k++) {
         const pyspec_node *node = &plan_nodes(plan)[k];
         if (node->step == PYSPEC_STEP_EXPRESSION && node->n_code > longest)
@@ -289,6 +291,8 @@ static inline work_parts divide_work(const pyspec_plan *plan, const pyspec_probl
             const int64_t n = node->step == PYSPEC_STEP_CONVOLVE ? conv_formula_registers(program)
                                                                  : formula_registers(program);
             n_registers = n > n_registers ? n : n_registers;
+            if (node->step == PYSPEC_STEP_LAW && formula_head(program)->n_inputs > n_inputs)
+                n_inputs = formula_head(program)->n_inputs;
         }
         n_params = node->n_params > n_params ? node->n_params : n_params;
     }
@@ -303,6 +307,7 @@ static inline work_parts divide_work(const pyspec_plan *plan, const pyspec_probl
     TAKE(zeros, buffer > block ? buffer : 0);
     TAKE(carry, n_components * MAX_SCRATCH * L);
     TAKE(registers, n_registers);
+    TAKE(inputs, n_inputs * block);
     /* The sums of the value alone. */
     TAKE(rows, 2 * block);
     TAKE(residual, block);

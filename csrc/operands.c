@@ -47,6 +47,17 @@ unsigned pyspec_outside(const run *r, const pyspec_node *node, const double *par
     return bad;
 }
 
+/* The k-th input of a formula: along the axis of a component or profile, or of a law what is loaded. */
+static const double *input_of(const run *r, const pyspec_node *node, int64_t k)
+{
+    const pyspec_problem *q = r->problem;
+    const int64_t place = r->words[node->inputs + k];
+    if (node->step == PYSPEC_STEP_LAW)
+        return r->work.inputs + k * BLOCK * L;
+    return node->step == PYSPEC_STEP_PROFILE ? q->aux_inputs + place * q->n_aux
+                                             : q->x_inputs + place * q->n_x;
+}
+
 void pyspec_run_kernel(const run *r, const pyspec_node *node, const pyspec_block *b,
                        const double *params, double *value, double *const *partials)
 {
@@ -59,6 +70,13 @@ void pyspec_run_kernel(const run *r, const pyspec_node *node, const pyspec_block
     pyspec_block own = *b;
     own.program = r->words + node->code;
     own.registers = r->work.registers;
+    const double *inputs[PYSPEC_MAX_INPUTS];
+    if (node->op == PYSPEC_OP_FORMULA) {
+        const int64_t n_inputs = formula_head(own.program)->n_inputs;
+        for (int64_t k = 0; k < n_inputs; k++)
+            inputs[k] = input_of(r, node, k) + b->first;
+        own.inputs = inputs;
+    }
     if (node->op == PYSPEC_OP_SCHEME)
         pyspec_run_scheme(&own, r->call->isa, params, value, partials);
     else if (node->op == PYSPEC_OP_MEASURED)

@@ -36,7 +36,7 @@ static prepared_key key_of(const run *r, int64_t what)
 {
     const pyspec_problem *q = r->problem;
     return (prepared_key){r->plan, q->x,   q->time, q->axes,       q->aux,
-                          q->aux_weight,   q->masks, what,         r->call->isa,
+                          q->aux_weight,   q->x_inputs, q->row_inputs, q->aux_inputs, q->masks, what, r->call->isa,
                           q->n_rows,       q->n_x,   q->x_begin,   r->x_end};
 }
 

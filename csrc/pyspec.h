@@ -35,7 +35,7 @@ extern "C" {
 #endif
 
 /* Raised whenever a struct, a step or the meaning of a table changes. */
-#define PYSPEC_ABI 3
+#define PYSPEC_ABI 4
 
 /* Rows (or abscissae) that a kernel handles side by side. */
 #define PYSPEC_LANES 8
@@ -62,8 +62,8 @@ enum {
 enum { PYSPEC_OP_FORMULA = -2, PYSPEC_OP_SCHEME = -3, PYSPEC_OP_MEASURED = -4 };
 
 /* Words before the constants of a formula, registers and parameters; before programs of a kernel. */
-enum { PYSPEC_FORMULA_HEAD = 9, PYSPEC_FORMULA_REGISTERS = 1024, PYSPEC_MAX_PARAMS = 24 };
-enum { PYSPEC_KERNEL_HEAD = 7 };
+enum { PYSPEC_FORMULA_HEAD = 10, PYSPEC_FORMULA_REGISTERS = 1024, PYSPEC_MAX_PARAMS = 24 };
+enum { PYSPEC_KERNEL_HEAD = 7, PYSPEC_MAX_INPUTS = 16 };
 
 /* Words before the steps of a kinetic scheme, and states and steps that it may have. */
 enum { PYSPEC_SCHEME_HEAD = 8, PYSPEC_SCHEME_STATES = 8, PYSPEC_SCHEME_STEPS = 64 };
@@ -151,6 +151,7 @@ typedef struct pyspec_node {
     int64_t label;
     int32_t repeat;
     int32_t stage;
+    int64_t inputs;
 } pyspec_node;
 
 /* Head of the plan memory; the nodes and the words follow at the offsets given. */
@@ -179,6 +180,7 @@ typedef struct pyspec_plan {
     int64_t depends;
     int64_t columns;
     int64_t separable;
+    int64_t n_x_inputs, n_row_inputs, n_aux_inputs;
 } pyspec_plan;
 
 typedef struct pyspec_problem {
@@ -187,22 +189,16 @@ typedef struct pyspec_problem {
     const double *axes;
     const uint8_t *masks;
     const double *fixed;
-    int64_t n_x;
-    int64_t n_rows;
-    int64_t row_begin;
-    int64_t row_end;
-    int64_t x_begin;
-    int64_t x_end;
+    int64_t n_x, n_rows;
+    int64_t row_begin, row_end;
+    int64_t x_begin, x_end;
     const void *data;
     int64_t data_type;
-    int64_t data_row;
-    int64_t data_x;
+    int64_t data_row, data_x;
     const double *weight;
-    int64_t weight_row;
-    int64_t weight_x;
+    int64_t weight_row, weight_x;
     const uint8_t *keep;
-    int64_t keep_row;
-    int64_t keep_x;
+    int64_t keep_row, keep_x;
     int64_t n_axes;
     int64_t n_masks;
     int64_t n_fixed;
@@ -216,6 +212,8 @@ typedef struct pyspec_problem {
     double loss_scale;
     int64_t first_row;
     int64_t chunk_rows;
+    const double *x_inputs, *row_inputs, *aux_inputs;
+    int64_t n_x_inputs, n_row_inputs, n_aux_inputs;
 } pyspec_problem;
 
 typedef struct pyspec_call {
@@ -481,7 +479,8 @@ PYSPEC_API int pyspec_function(int64_t op, int64_t isa, int64_t n_rows, int64_t 
 
 /* The same for programs of n_words words, as a plan holds them: of a law under a measured
  * instrument; in the build of an instruction set of a state of a scheme, and of a formula, whose
- * registers are memory of pyspec_formula_size bytes (-1 for a program that cannot be run). */
+ * registers are memory of pyspec_formula_size bytes (-1 for a program that cannot be run), and which
+ * reads inputs[n_inputs][n_x] (NULL: it has none). */
 PYSPEC_API int pyspec_scheme(const int64_t *program, int64_t n_words, int64_t isa, int64_t n_rows,
                              int64_t n_x, const double *x, const double *params, double *value,
                              double *const *partials);
@@ -490,8 +489,9 @@ PYSPEC_API int pyspec_measured(const int64_t *program, int64_t n_words, int64_t 
                                double *const *partials);
 PYSPEC_API int64_t pyspec_formula_size(const int64_t *program, int64_t n_words);
 PYSPEC_API int pyspec_formula(const int64_t *program, int64_t n_words, int64_t isa, int64_t n_rows,
-                              int64_t n_x, const double *x, const double *params, double *registers,
-                              double *value, double *const *partials);
+                              int64_t n_x, const double *x, const double *params,
+                              const double *inputs, double *registers, double *value,
+                              double *const *partials);
 
 #ifdef __cplusplus
 }

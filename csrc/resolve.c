@@ -54,6 +54,23 @@ static void load_axis(const strip *s, const pyspec_node *node, int64_t begin, in
     fill(x + n, x[n - 1], round_up(n, L) - n);
 }
 
+/* The inputs of a law by formula at these positions. */
+static void load_inputs(const run *r, const strip *s, const pyspec_node *node, int64_t begin, int64_t n)
+{
+    const int64_t *program = r->words + node->code;
+    const int64_t n_inputs = node->op == PYSPEC_OP_FORMULA ? formula_head(program)->n_inputs : 0;
+    for (int64_t j = 0; j < n_inputs; j++)
+        for (int64_t k = 0; k < s->n_segments; k++) {
+            const segment *own = &s->segments[k];
+            const pyspec_problem *q = own->call->problem;
+            const double *line = q->row_inputs + r->words[node->inputs + j] * q->n_rows;
+            int64_t from = own->at > begin ? own->at : begin;
+            int64_t to = own->at + own->n < begin + n ? own->at + own->n : begin + n;
+            for (int64_t i = from; i < to; i++)
+                r->work.inputs[j * BLOCK * L + i - begin] = line[own->row + i - own->at];
+        }
+}
+
 /* A sub-cycle that is not the law's own: 0. */
 static void apply_mask(const strip *s, const pyspec_node *node, int64_t begin, int64_t n,
                        double *value)
@@ -79,7 +96,7 @@ static void evaluate_law(const run *r, const pyspec_node *node, int64_t begin, c
     for (int64_t v = 0; v < n_vectors; v += step) {
         const int64_t n_valid = n - v * L < step * L ? n - v * L : step * L;
         const tile t = {.at = begin + v * L, .across = !r->shared};
-        pyspec_block b = {.n = step, .n_valid = n_valid, .across = 1, .x = x + v * L};
+        pyspec_block b = {.n = step, .n_valid = n_valid, .across = 1, .x = x + v * L, .first = v * L};
         pyspec_gather(r, node, &t, params);
         unsigned bad = pyspec_outside(r, node, params);
         for (int k = 0; partials && k < node->n_params; k++)
@@ -104,6 +121,7 @@ static void run_law(const run *r, const pyspec_node *node, const strip *s)
         const int64_t n = s->n - begin < BLOCK * L ? s->n - begin : BLOCK * L;
         const int64_t padded = round_up(n, L);
         load_axis(s, node, begin, n, r->work.x);
+        load_inputs(r, s, node, begin, n);
         evaluate_law(r, node, begin, r->work.x, n, value, r->slopes ? partials : NULL);
         apply_mask(s, node, begin, n, value);
         for (int64_t i = 0; i < padded; i++)
@@ -146,7 +164,7 @@ static void run_profile(const run *r, const pyspec_node *node, const strip *s)
         unsigned bad = pyspec_outside(r, node, params);
         for (int64_t begin = 0; begin < n_aux; begin += BLOCK) {
             int64_t n = n_aux - begin < BLOCK ? n_aux - begin : BLOCK;
-            pyspec_block b = {.n = n, .n_valid = n, .x = r->problem->aux + begin};
+            pyspec_block b = {.n = n, .n_valid = n, .x = r->problem->aux + begin, .first = begin};
             pyspec_run_kernel(r, node, &b, params, value, r->slopes ? partials : NULL);
             pyspec_poison(value, n, bad);
             FOR_BLOCK {

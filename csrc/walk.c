@@ -387,7 +387,7 @@ static int64_t set_block(const run *r, tile *t, int64_t k, int64_t size, int64_t
     n = n < step ? n : step;
     t->x0 = x_begin + k * step;
     t->offset = has_cuts(r) ? t->x0 * (t->across ? 1 : L) : 0;
-    t->block = (pyspec_block){.n = n, .n_valid = n, .across = t->across};
+    t->block = (pyspec_block){.n = n, .n_valid = n, .across = t->across, .first = t->x0};
     t->block.x = r->problem->x + t->x0;
     if (t->across) {
         load_abscissae(r->work.x, r->problem->x + t->x0, n);

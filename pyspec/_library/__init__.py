@@ -131,6 +131,7 @@ class KernelCall:
     partials : for each parameter (n_rows, n_x), None for one that is not wanted; None for none
     spectrum : (n_rows, n_x) what a spectrum-fed function reads
     isa : build of the kernel; None for :data:`ISA`
+    inputs : (n_inputs, n_x) what a formula reads besides the abscissae
 
     All arrays are contiguous float64.
     """
@@ -144,6 +145,7 @@ class KernelCall:
         partials: Iterable[npt.NDArray[np.float64] | None] | None,
         spectrum: npt.NDArray[np.float64] | None = None,
         isa: str | None = None,
+        inputs: npt.NDArray[np.float64] | None = None,
     ) -> None:
         self.name = op.name
         targets = None if partials is None else list(partials)
@@ -165,14 +167,15 @@ class KernelCall:
             program = (words.ctypes.data, words.size)
             registers = np.empty(max(LIBRARY.pyspec_formula_size(*program), 8), np.uint8)
             self._entry = LIBRARY.pyspec_formula
-            self._arguments = (*program, build, *sizes, *reads, registers.ctypes.data, *ends)
+            more = None if inputs is None else inputs.ctypes.data
+            self._arguments = (*program, build, *sizes, *reads, more, registers.ctypes.data, *ends)
         elif op.index == CONSTANTS["OP_SCHEME"]:
             self._entry = LIBRARY.pyspec_scheme
             self._arguments = (words.ctypes.data, words.size, build, *sizes, *reads, *ends)
         else:
             self._entry = LIBRARY.pyspec_measured
             self._arguments = (words.ctypes.data, words.size, *sizes, *reads, *ends)
-        self._kept = (x, params, value, targets, pointers, spectrum, words, registers)
+        self._kept = (x, params, value, targets, pointers, spectrum, words, registers, inputs)
 
     def run(self) -> None:
         """Raises :class:`LibraryError` where the library refuses it."""

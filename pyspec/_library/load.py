@@ -12,7 +12,7 @@ from typing import Any
 from pyspec.errors import LibraryError
 
 #: The ABI that this package is written for; pyspec.h holds the library's.
-ABI = 3
+ABI = 4
 
 _I64, _F64, _PTR = ctypes.c_int64, ctypes.c_double, ctypes.c_void_p
 
@@ -53,7 +53,7 @@ SIGNATURES: dict[str, tuple[Any, list[Any]]] = {
     "pyspec_isa_supported": (ctypes.c_int, [_I64]),
     "pyspec_scheme": (ctypes.c_int, [_PTR, _I64, _I64, _I64, _I64, _PTR, _PTR, _PTR, _PTR]),
     "pyspec_formula_size": (_I64, [_PTR, _I64]),
-    "pyspec_formula": (ctypes.c_int, [_PTR, *[_I64] * 4, *[_PTR] * 5]),
+    "pyspec_formula": (ctypes.c_int, [_PTR, *[_I64] * 4, *[_PTR] * 6]),
     "pyspec_measured": (ctypes.c_int, [_PTR, _I64, _I64, _I64, _PTR, _PTR, _PTR, _PTR]),
     "pyspec_function": (ctypes.c_int, [_I64, _I64, _I64, _I64, _PTR, _PTR, _PTR, _PTR, _PTR]),
 }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from pathlib import Path
+from typing import Any
 
 from pyspec.cli.facts import Facts
 from pyspec.cli.fields import FlagError
@@ -40,7 +41,9 @@ def run_simulate(
         raise DataError(f"{output}: data are written as {', '.join(FORMATS)}; choose one of them")
     model = _model(path, name, dynamics, profiles, energy, time)
     axes = {"energy": energy, "time": time, "aux": aux}
-    given = {what: axis_of(text, f"--{what}") for what, text in axes.items() if text is not None}
+    given: dict[str, Any] = {
+        what: axis_of(text, f"--{what}") for what, text in axes.items() if text is not None
+    }
     if given:
         model.set_axes(**given)
     if model.energy is None:

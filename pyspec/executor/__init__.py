@@ -23,6 +23,7 @@ from pyspec.executor.source import SourceExecutor
 from pyspec.executor.tree import TreeExecutor
 from pyspec.model import Measurement, Model, Par, register_evaluator
 from pyspec.model.free import free_parameters
+from pyspec.model.inputs import check_inputs
 from pyspec.model.source import source_of
 from pyspec.plan import ScheduledPlan, ScheduledPlan1D, ScheduledPlan2D, lower
 from pyspec.plan.lowered import Lowered
@@ -122,6 +123,7 @@ class Executors:
 
     def __call__(self, measurement: Measurement | None) -> Executor:
         model, backend = self.model, self.backend
+        check_inputs(model)
         _check_source(model, measurement, backend)
         if self._is_linear:
             check_backend(model, backend)
@@ -169,14 +171,26 @@ def make_joint_executor(
     return joint(executors, names)
 
 
-def evaluate_1d(plan: ScheduledPlan1D, theta: Values, fixed: Values = None) -> Array:
-    """The spectrum (n_energy,) of a plan, in one C call."""
-    return CompiledExecutor(plan).run(theta, fixed)
+def evaluate_1d(
+    plan: ScheduledPlan1D,
+    theta: Values,
+    fixed: Values = None,
+    inputs: Mapping[str, npt.ArrayLike] | None = None,
+) -> Array:
+    """The spectrum (n_energy,) of a plan, in one C call; `inputs` are what formulas read besides
+    the axes, by name."""
+    return CompiledExecutor(plan.with_values_of(inputs)).run(theta, fixed)
 
 
-def evaluate_2d(plan: ScheduledPlan2D, theta: Values, fixed: Values = None) -> Array:
-    """The spectra (n_time, n_energy) of a plan, in one C call."""
-    return CompiledExecutor(plan).run(theta, fixed)
+def evaluate_2d(
+    plan: ScheduledPlan2D,
+    theta: Values,
+    fixed: Values = None,
+    inputs: Mapping[str, npt.ArrayLike] | None = None,
+) -> Array:
+    """The spectra (n_time, n_energy) of a plan, in one C call; `inputs` as of
+    :func:`evaluate_1d`."""
+    return CompiledExecutor(plan.with_values_of(inputs)).run(theta, fixed)
 
 
 def extract_theta(plan: ScheduledPlan, params: Any) -> Array:

@@ -28,6 +28,7 @@ from pyspec.functions.losses import deviance_slope
 from pyspec.model import Measurement
 from pyspec.plan import PackedPlan, ScheduledPlan, pack
 from pyspec.plan.columns import external_parameters, summed_components
+from pyspec.plan.scheduled import INPUT_FIELDS
 
 _TYPES = {
     np.dtype(np.float64): CONSTANTS["TYPE_F64"],
@@ -98,6 +99,11 @@ class CompiledExecutor(PlanExecutor):
         if plan.aux is not None and plan.aux_weights is not None:
             fields["aux"] = self._pin(np.ascontiguousarray(plan.aux))
             fields["aux_weight"] = self._pin(np.ascontiguousarray(plan.aux_weights))
+        for axis, field in enumerate(INPUT_FIELDS):
+            found = plan.inputs_along(axis)
+            if found:
+                fields[field] = self._pin(np.ascontiguousarray(list(found.values())))
+                fields[f"n_{field}"] = len(found)
         fields["loss"] = CONSTANTS[f"LOSS_{self.measurement.loss.upper()}"]
         fields["loss_scale"] = self.measurement.loss_scale
         data = self.measurement.data

@@ -17,10 +17,11 @@ from pyspec.errors import DataError
 from pyspec.executor.base import PlanExecutor
 from pyspec.executor.protocol import Array, Values, ValuesOnly
 from pyspec.formula import Definition, run_rpn
-from pyspec.functions import outside, reference
+from pyspec.functions import outside
 from pyspec.functions.losses import deviance
 from pyspec.functions.quadrature import convolution_matrix
 from pyspec.model import Measurement
+from pyspec.model.inputs import function_of
 from pyspec.plan.scheduled import (
     ADD_SLOT,
     EXTERNAL,
@@ -48,6 +49,10 @@ class InterpretedExecutor(ValuesOnly, PlanExecutor):
         last = None if any(op.spectrum_fed or op.external for op in ops) else window.x_end
         self._energy = plan.energy[first:last]
         self._first = window.x_begin - first
+        #: What formulas read, at the energies that are evaluated, at all times, along aux.
+        cut = {name: one[first:last] for name, one in plan.inputs_along(0).items()}
+        self._inputs = {**cut, **plan.inputs_along(1)}
+        self._inputs |= {name: one[:, np.newaxis] for name, one in plan.inputs_along(2).items()}
         self._data: Array | None = None
         if self.measurement.data is not None:
             self._data = window.crop(self.measurement.data).astype(np.float64)
@@ -115,7 +120,8 @@ class InterpretedExecutor(ValuesOnly, PlanExecutor):
         params = self._params(index, traces, point)
         assert isinstance(op.own, Definition)
         with np.errstate(all="ignore"):
-            slopes = op.own.slopes(self._energy, *params)
+            known = {name: self._inputs[name] for name in op.own.inputs}
+            slopes = op.own.slopes(self._energy, *params, **known)
         bad = outside(op, params)
         return [np.where(bad, np.nan, slope) for slope in slopes] if np.any(bad) else slopes
 
@@ -163,7 +169,8 @@ class InterpretedExecutor(ValuesOnly, PlanExecutor):
             else:
                 axis, mask = int(plan.dyn_sub_axis[sub]), int(plan.dyn_sub_mask[sub])
                 time = plan.dyn_time_axes[axis - 1] if axis else plan.time
-                trace = np.full(plan.n_time, np.nan) if bad else reference(op)(time, *params)
+                law = function_of(op, self._inputs)
+                trace = np.full(plan.n_time, np.nan) if bad else law(time, *params)
                 if mask >= 0:
                     trace = np.where(plan.dyn_masks[mask], trace, 0.0)
                 if plan.dyn_sub_external[sub] >= 0:
@@ -191,7 +198,7 @@ class InterpretedExecutor(ValuesOnly, PlanExecutor):
             op = plan.op(int(plan.prof_sub_func_id[sub]))
             rows = plan.prof_sub_param_rows[sub, : plan.prof_sub_n_params[sub]]
             params = [traces[row] if row >= 0 else np.zeros(1) for row in rows]
-            value = reference(op)(plan.aux[:, np.newaxis], *params)
+            value = function_of(op, self._inputs)(plan.aux[:, np.newaxis], *params)
             total = total + np.where(outside(op, params), np.nan, value)
         base = self._block(int(plan.prof_group_base_row[group]))
         traces[self._block(int(plan.prof_group_target_row[group]))] = traces[base] + total
@@ -227,7 +234,7 @@ class InterpretedExecutor(ValuesOnly, PlanExecutor):
         """One component at one auxiliary point: a line (n_energy,) where nothing moves, else
         (n_rows, n_energy)."""
         params = self._params(index, traces, point)
-        function = reference(op)
+        function = function_of(op, self._inputs)
         if op.spectrum_fed:
             spectrum = np.zeros(self._energy.size) if read is None else read
             value = function(self._energy, *params, spectrum)

@@ -121,6 +121,7 @@ def _alone(plan: ScheduledPlan, row: int, point: int) -> ScheduledPlan:
     return replace(
         plan,
         energy=np.zeros(1),
+        input_names=((), *plan.input_names[1:]),
         aux_weights=weights,
         op_names=("trace",),
         op_kinds=one + OPS["Offset"].index,

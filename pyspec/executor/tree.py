@@ -24,6 +24,7 @@ from pyspec.functions.quadrature import convolve
 from pyspec.functions.responses import CONTINUED, WIDTH, response, response_order
 from pyspec.model import Component, Dynamics, Measurement, Model, Par
 from pyspec.model.check import PROFILE, movers
+from pyspec.model.inputs import check_inputs, function_of, inputs_of
 from pyspec.model.instruments import seen_by
 from pyspec.model.resolved import as_seen
 
@@ -42,6 +43,7 @@ class TreeExecutor(ValuesOnly):
 
     def __init__(self, model: Model, measurement: Measurement | None = None) -> None:
         model.check()
+        check_inputs(model)
         self.model = copy.deepcopy(model)
         self._pars = self.model.parameters
         self._followers = self.model.resolution_order()
@@ -189,7 +191,8 @@ class TreeExecutor(ValuesOnly):
         if law.subcycle and dynamics is not None:
             time, number = dynamics.cycle(time)
             active = number == law.subcycle
-        value = np.nan if outside(law.op, params) else reference(law.op)(time, *params)
+        function = function_of(law.op, self.model.inputs)
+        value = np.nan if outside(law.op, params) else function(time, *params)
         return np.where(active, value, 0.0)
 
     def _response(
@@ -258,7 +261,8 @@ class TreeExecutor(ValuesOnly):
         total = 0.0
         for component in reversed(par.profile.components):
             params = _arguments(component, resolved)
-            value = reference(component.op)(self.model.aux[point], *params)
+            inputs = {name: self.model.inputs[name][point] for name in inputs_of(component.op)}
+            value = function_of(component.op, inputs)(self.model.aux[point], *params)
             total += np.nan if outside(component.op, params) else float(value)
         return total
 
@@ -288,7 +292,7 @@ class TreeExecutor(ValuesOnly):
         params = _values(line.pars, resolved)
         if outside(line.op, params):
             return np.full(self._energy.size, np.nan)
-        function = reference(line.op)
+        function = function_of(line.op, self.model.inputs)
         if line.op.spectrum_fed:
             return np.asarray(function(self._energy, *params, before))
         return np.asarray(function(self._energy, *params))

@@ -11,9 +11,9 @@ import numpy.typing as npt
 
 from pyspec.errors import FitError
 from pyspec.executor import make_executor
-from pyspec.functions import reference
 from pyspec.model import Component, Measurement, Model
 from pyspec.model.handed import hand_in
+from pyspec.model.inputs import function_of
 from pyspec.model.resolved import as_seen, resolution_of
 
 Array = npt.NDArray[np.float64]
@@ -41,7 +41,7 @@ def spectrum_components(
     for component in reversed(as_seen(model.components)):
         numbers = [0.0 if par is None else sampled[par.name] for par in component.pars]
         fed = [total] if component.op.spectrum_fed else []
-        curve = np.asarray(reference(component.op)(model.energy, *numbers, *fed))
+        curve = np.asarray(function_of(component.op, model.inputs)(model.energy, *numbers, *fed))
         if curve.ndim == 2:
             curve = model.aux_weights @ curve
         curve = np.broadcast_to(curve, total.shape)
@@ -59,7 +59,7 @@ def _sampled(model: Model, values: dict[str, float]) -> dict[str, Any]:
         assert par.profile is not None
         for component in par.profile.components:
             numbers = [values[own.name] for own in component.parameters]
-            profile = reference(component.op)(model.aux, *numbers)
+            profile = function_of(component.op, model.inputs)(model.aux, *numbers)
             found[par.name] = found[par.name] + profile[:, None]
     for par in model.resolution_order() if profiled else ():
         assert par.formula is not None
@@ -110,6 +110,7 @@ def _part(model: Model, components: list[Component]) -> Model:
     others = [component for component in whole.components if component.name not in names]
     referred = [par for component in others for par in component.parameters]
     part = Model(whole.name, kept, quantities=(*referred, *whole.quantities))
+    part.inputs = whole.inputs
     part.set_axes(energy=whole.energy, time=whole.time)
     if whole.aux is not None:
         part.set_axes(aux=whole.aux, aux_weights=whole.aux_weights)
@@ -135,7 +136,7 @@ def component_traces(model: Model, name: str) -> Array | None:
     numbers = [0.0 if par is None else sampled[par.name] for par in component.pars]
     if component.op.spectrum_fed or not any(np.ndim(number) for number in numbers):
         return None
-    return np.asarray(reference(component.op)(model.energy, *numbers))
+    return np.asarray(function_of(component.op, model.inputs)(model.energy, *numbers))
 
 
 def background_curve(model: Model, name: str, spectrum: Any) -> Array:
@@ -145,7 +146,7 @@ def background_curve(model: Model, name: str, spectrum: Any) -> Array:
     numbers = [0.0 if par is None else values[par.name] for par in component.pars]
     fed = [np.asarray(spectrum, dtype=np.float64)] if component.op.spectrum_fed else []
     assert model.energy is not None
-    curve = reference(component.op)(model.energy, *numbers, *fed)
+    curve = function_of(component.op, model.inputs)(model.energy, *numbers, *fed)
     return np.broadcast_to(np.asarray(curve), model.energy.shape)
 
 

@@ -9,9 +9,9 @@ import numpy as np
 import numpy.typing as npt
 
 from pyspec.errors import ModelError
-from pyspec.functions import reference
 from pyspec.model import Component, Measurement, Model, Par
 from pyspec.model.check import PROFILE, movers
+from pyspec.model.inputs import function_of
 from pyspec.model.source import source_of
 
 Array = npt.NDArray[np.float64]
@@ -63,15 +63,16 @@ def check_registered(model: Model, parameters: Mapping[str, Par]) -> None:
     for components, x in groups:
         for component in components:
             if component.op.external and x is not None:
-                _call(component, x, model.values)
+                _call(component, x, model)
 
 
-def _call(component: Component, x: Array, values: Mapping[str, float]) -> None:
+def _call(component: Component, x: Array, model: Model) -> None:
+    values = model.values
     numbers = [values[par.name] for par in component.parameters]
     place = f"{component.where}: {component.name}"
     try:
         with np.errstate(all="ignore"):
-            shape = np.shape(reference(component.op)(x, *numbers))
+            shape = np.shape(function_of(component.op, model.inputs)(x, *numbers))
     except Exception as error:  # a function of the user's may raise anything
         raise ModelError(
             f"{place}: the registered function {component.op.name} fails at the start values: "

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -32,6 +32,7 @@ def fit_trace(
     sigma: npt.ArrayLike | None = None,
     *,
     target: str = "",
+    inputs: Mapping[str, npt.ArrayLike] | None = None,
     time_limits: Sequence[float] | None = None,
     measurement: Measurement | None = None,
     **options: Unpack[StagedOptions],
@@ -47,14 +48,15 @@ def fit_trace(
     sigma : one standard error of the values, a number or (n,); the errors of the parameters are
         then not scaled by the reduced chi² (``scale_covar=True`` scales them)
     target : what the values are, for tables and pictures
+    inputs : further arrays (n,) that laws by formula read, by name
     time_limits : fit only these times, both ends included
     measurement : weights, mask and window beyond these, with the values as its data
     options : as of :func:`pyspec.fit.fit_model`
 
     Returns a :class:`FitResult` with `fit_type` "trace".
     """
-    chosen = _time_model(model_yaml, model)
-    chosen.set_axes(time=time)
+    chosen = time_model(model_yaml, model)
+    chosen.set_axes(time=time, inputs=inputs)
     assert chosen.time is not None
     data = np.asarray(values)
     if data.shape != chosen.time.shape:
@@ -75,7 +77,8 @@ def fit_trace(
         return result
 
 
-def _time_model(source: str | Path | Model, name: str | Sequence[str] | None) -> Model:
+def time_model(source: str | Path | Model, name: str | Sequence[str] | None) -> Model:
+    """The model of time laws that a call names. Raises :class:`FitError` for another."""
     if isinstance(source, Model):
         if not source.is_time_model:
             raise FitError(f"{source.name} is a model of energies; a trace needs time laws alone")

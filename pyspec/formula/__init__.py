@@ -13,6 +13,7 @@ from pyspec.formula.definition import (
     write,
 )
 from pyspec.formula.formula import Formula, parse
+from pyspec.formula.inputs import AXES
 from pyspec.formula.kernel import KERNEL, PARTS, SIDES, fault_of, width_of
 from pyspec.formula.machine import disassemble, run_rpn
 from pyspec.formula.measured import (
@@ -28,6 +29,7 @@ from pyspec.formula.rules import READS, chain_product
 from pyspec.formula.scheme import Scheme, State, scheme_of
 
 __all__ = [
+    "AXES",
     "CONSTANTS",
     "DOMAINS",
     "FORMULAS",

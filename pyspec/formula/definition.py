@@ -2,7 +2,8 @@
 
     energy Skew(A, x0 [eV], w>0 [eV], b): u = (x - x0) / w; A * exp(-u ** 2) * (1 + b * u) -- doc
 
-Of a convolution kernel there may be more lines, see :mod:`pyspec.formula.kernel`.
+Of a convolution kernel there may be more lines, see :mod:`pyspec.formula.kernel`; behind the
+parameters there may be further arrays, `(A; ref)`, see :mod:`pyspec.formula.inputs`.
 
 The text says everything: it travels with models, graphs and plans, and two functions are the same
 if their texts are. What it depends on, and how, is derived from it.
@@ -26,6 +27,7 @@ from pyspec.errors import ModelError, suggest
 from pyspec.formula.derive import differentiate
 from pyspec.formula.encode import encode
 from pyspec.formula.formula import Formula, parse
+from pyspec.formula.inputs import NOTHING, given_values, read_inputs, thresholds
 from pyspec.formula.kernel import (
     AXIS,
     KERNEL,
@@ -37,8 +39,8 @@ from pyspec.formula.kernel import (
     reaches,
 )
 from pyspec.formula.measured import INSTRUMENT, MEASURED, MEASURED_IRF, define_measured
+from pyspec.formula.names import check_names, claim
 from pyspec.formula.nodes import has_sums
-from pyspec.formula.parser import CONSTANTS, FUNCTIONS
 from pyspec.formula.scheme import KINETICS, define_state
 from pyspec.formula.sums import check_sums, sum_slopes, used_names
 from pyspec.formula.traits import Traits, find_traits
@@ -51,6 +53,7 @@ DOMAINS = {
     "profile": ("PROFILE", "AUX", "x"),
     KERNEL: ("KERNEL", "TIME", AXIS),
 }
+_AXES = {domain: row[2] for domain, row in DOMAINS.items()}
 
 #: Functions by formula that every model of this process may name: those of
 #: :func:`pyspec.function`. A model keeps the text, so that one made before is what it was.
@@ -63,7 +66,9 @@ EXTERNAL_OP = -1
 MAX_LENGTH = 8000
 
 _HEAD = re.compile(
-    r"(?P<domain>\w+) (?P<name>\w+)\((?P<params>[^)]*)\): ?(?P<body>.*?)(?: -- (?P<doc>.*))?", re.S
+    r"(?P<domain>\w+) (?P<name>\w+)\((?P<params>[^);]*)(?:;(?P<inputs>[^)]*))?\): ?"
+    r"(?P<body>.*?)(?: -- (?P<doc>.*))?",
+    re.S,
 )
 _UNIT = re.compile(r"\s*\[([^\]]*)\]")
 _LINE = re.compile(r"\s*(?P<name>[A-Za-z_]\w*)\s*=(?!=)(?P<text>.*)", re.S)
@@ -84,6 +89,9 @@ class Definition:
     doc: str = field(compare=False, default="", repr=False)
     #: Of a kernel what is declared: ``reach``, ``tail_before`` and so on.
     parts: tuple[tuple[str, Formula], ...] = field(compare=False, default=(), repr=False)
+    #: Further arrays along the axis that it reads, by name, and how the text writes them.
+    inputs: tuple[str, ...] = field(compare=False, default=())
+    inputs_text: str = field(compare=False, default="", repr=False)
 
     @property
     def units(self) -> dict[str, str]:
@@ -101,17 +109,20 @@ class Definition:
         """Whether it sums over the energies, so that NumPy has to run it."""
         return any(has_sums(one.root) for one in (self.value, *(line for _, line in self.lines)))
 
-    def __call__(self, x: Any, *params: Any) -> Any:
-        """The value at x, in NumPy: numbers, or arrays that broadcast."""
-        return self.evaluate(self.value, x, params)
+    def __call__(self, x: Any, /, *params: Any, **inputs: Any) -> Any:
+        """The value at x, in NumPy: numbers, or arrays that broadcast; inputs by name."""
+        return self.evaluate(self.value, x, params, inputs)
 
-    def slopes(self, x: Any, *params: Any) -> list[npt.NDArray[np.float64]]:
+    def slopes(self, x: Any, /, *params: Any, **inputs: Any) -> list[npt.NDArray[np.float64]]:
         """The exact derivatives at x by all parameters, in NumPy: of what C does not run."""
-        return sum_slopes(self, x, params)
+        return sum_slopes(self, x, params, given_values(self.name, self.inputs, inputs))
 
-    def evaluate(self, formula: Formula, x: Any, params: Sequence[Any]) -> Any:
+    def evaluate(
+        self, formula: Formula, x: Any, params: Sequence[Any], inputs: Mapping[str, Any] = NOTHING
+    ) -> Any:
         """A formula of the definition at x, in NumPy."""
         env = dict(zip(self.params, params, strict=True)) | {self.axis: x}
+        env |= given_values(self.name, self.inputs, inputs)
         for name, line in self.lines:
             env[name] = line.evaluate(env)
         value = formula.evaluate(env)
@@ -132,7 +143,8 @@ class Definition:
     def table(self) -> tuple[Values, dict[str, int]]:
         """A table of values with the lines, and which value each name is."""
         values = Values()
-        names = {name: values.input(name) for name in (*self.params, self.axis)}
+        known = (*self.params, self.axis, *self.inputs)
+        names = {name: values.input(name) for name in known}
         for name, formula in self.lines:
             names[name] = values.lower(formula.root, names)
         return values, names
@@ -149,7 +161,8 @@ class Definition:
         root = values.lower(formula.root, names)
         params = [values.input(name) for name in self.params]
         slopes = differentiate(values, root, params)
-        return encode(values, params, values.input(self.axis), [root, *slopes]).words()
+        axes = [values.input(name) for name in (self.axis, *self.inputs)]
+        return encode(values, params, axes, [root, *slopes]).words()
 
     @cached_property
     def words(self) -> npt.NDArray[np.int64]:
@@ -166,7 +179,12 @@ class Definition:
     @cached_property
     def traits(self) -> Traits:
         """Linear parameters, what slopes read, and jumps."""
-        return find_traits(self.values[0], self.values[1], self.params, self.axis)
+        return find_traits(*self.values, self.params, self.axis, self.inputs)
+
+    @cached_property
+    def thresholds(self) -> dict[str, str]:
+        """Parameters that an input is compared with: there the value jumps. Parameter → input."""
+        return thresholds(*self.values, self.params, self.inputs)
 
 
 def write(
@@ -177,22 +195,29 @@ def write(
     lines: Sequence[tuple[str, str]] = (),
     doc: str = "",
     parts: Sequence[tuple[str, str]] = (),
+    inputs: str = "",
 ) -> str:
     """The text of a definition, from its parts; `parts` are what a kernel declares besides."""
     body = [f"{key} = {' '.join(text.split())}" for key, text in (*lines, *parts)]
     plain = ", ".join(" ".join(part.split()) for part in params.split(","))
+    if inputs:
+        plain += "; " + ", ".join(" ".join(part.split()) for part in inputs.split(","))
     text = f"{domain} {name}({plain}): {'; '.join([*body, ' '.join(formula.split())])}"
     return f"{text} -- {' '.join(doc.split())}" if doc.strip() else text
 
 
 def free_names(
-    formula: str, lines: Sequence[tuple[str, str]], axis: str, where: str = ""
+    formula: str,
+    lines: Sequence[tuple[str, str]],
+    axis: str,
+    where: str = "",
+    inputs: Sequence[str] = (),
 ) -> tuple[str, ...]:
-    """The names in a formula and its lines that are neither the axis nor a line, in the order of
+    """The names in a formula and its lines that are no axis, input or line, in the order of
     their first use: its parameters. Raises :class:`ModelError` where one cannot be read."""
     texts = [*(text for _, text in lines), formula]
     used = [name for text in texts for name in parse(" ".join(text.split()), where, True).names]
-    own = {axis, *(name for name, _ in lines)}
+    own = {axis, *inputs, *(name for name, _ in lines)}
     return tuple(dict.fromkeys(name for name in used if name not in own))
 
 
@@ -301,10 +326,13 @@ def _parse(text: str, match: re.Match[str], params: tuple[str, ...], where: str)
     """The formulas of a definition; every name in them is known where it is used."""
     start = f"{where}: " if where else ""
     domain, name = match["domain"], match["name"]
+    inputs = read_inputs(match["inputs"], name, domain, start)
     axis = DOMAINS[domain][2]
     known = {axis: "the time difference" if domain == KERNEL else "the axis"}
     for param in params:
-        _claim(param, "a parameter", known, start)
+        claim(param, "a parameter", known, start)
+    for one in inputs:
+        claim(one, "an input", known, start)
     if len(params) > LIBRARY["MAX_PARAMS"]:
         raise ModelError(
             f"{start}{name} has {len(params)} parameters, {LIBRARY['MAX_PARAMS']} is the most; "
@@ -319,14 +347,14 @@ def _parse(text: str, match: re.Match[str], params: tuple[str, ...], where: str)
             raise ModelError(f"{start}cannot read the line {helper.strip()!r}; write 'u = formula'")
         place = f"{where}: {line['name']}" if where else ""
         formula = parse(line["text"].strip(), place, domain == "energy")
-        _check_names(formula, known, domain, start)
+        check_names(formula, known, domain, _AXES, start)
         if domain == KERNEL and line["name"] in NAMES:
             parts.append((line["name"], formula))
             continue
-        _claim(line["name"], "a line", known, start)
+        claim(line["name"], "a line", known, start)
         lines.append((line["name"], formula))
     value = parse(last.strip(), where, domain == "energy")
-    _check_names(value, known, domain, start)
+    check_names(value, known, domain, _AXES, start)
     own = Definition(
         text,
         domain,
@@ -337,38 +365,19 @@ def _parse(text: str, match: re.Match[str], params: tuple[str, ...], where: str)
         match["params"],
         match["doc"] or "",
         tuple(parts),
+        inputs,
+        (match["inputs"] or "").strip(),
     )
     if parts:
         check_parts(own, start)
     used = used_names(own)
     if own.sums:
         check_sums(own, start)
-    unused = [one for one in params if one not in used]
-    if unused:
-        raise ModelError(
-            f"{start}the formula of {name} does not depend on its parameter {unused[0]!r}; remove "
-            "it from the parameters, or use it"
-        )
+    for what, names in (("parameter", params), ("input", inputs)):
+        unused = [one for one in names if one not in used]
+        if unused:
+            raise ModelError(
+                f"{start}the formula of {name} does not depend on its {what} {unused[0]!r}; "
+                f"remove it from the {what}s, or use it"
+            )
     return own
-
-
-def _claim(name: str, what: str, known: dict[str, str], start: str) -> None:
-    if name in known:
-        raise ModelError(f"{start}{name!r} is {known[name]} already; choose another name")
-    if name in CONSTANTS or name in FUNCTIONS:
-        raise ModelError(f"{start}{name!r} has a meaning in formulas; choose another name")
-    known[name] = what
-
-
-def _check_names(formula: Formula, known: Mapping[str, str], domain: str, start: str) -> None:
-    axis = DOMAINS[domain][2]
-    for name, position in formula.uses:
-        if name in known:
-            continue
-        hint = suggest(name, list(known))
-        if name in {other[2] for other in DOMAINS.values()}:
-            hint = f"; the axis of a {domain} function is {axis!r}"
-        shown = f"\n    {formula.text}\n    {' ' * position}^" if len(formula.text) <= 160 else ""
-        raise ModelError(
-            f"{start}the formula names {name!r}, which is no parameter, line or axis{hint}{shown}"
-        )

@@ -47,6 +47,7 @@ class Program:
     code: list[Instruction] = field(default_factory=list)
     n_row_value: int = 0
     n_value: int = 0
+    n_inputs: int = 0
 
     def words(self) -> npt.NDArray[np.int64]:
         """The program as 64-bit words."""
@@ -55,7 +56,7 @@ class Program:
         size = _HEAD + len(constants) + len(code)
         head = [
             size, self.n_params, len(constants), self.n_rows, self.n_vectors, self.n_row_value,
-            len(self.row_code), self.n_value, len(self.code),
+            len(self.row_code), self.n_value, len(self.code), self.n_inputs,
         ]  # fmt: skip
         return np.array([*head, *constants, *code], np.int64)
 
@@ -65,14 +66,16 @@ class _Encoder:
     are used again, then outputs."""
 
     def __init__(
-        self, values: Values, params: Sequence[int], axis: int, outputs: Sequence[int]
+        self, values: Values, params: Sequence[int], axes: Sequence[int], outputs: Sequence[int]
     ) -> None:
         self.values = values
         self.outputs = outputs
         self.needed = values.reachable(outputs)
-        self.moving = values.depends([axis])
-        self.program = Program(len(params))
-        self.register: dict[int, tuple[str, int]] = {axis: ("vector", 0)}
+        self.moving = values.depends(axes)
+        self.program = Program(len(params), n_inputs=len(axes) - 1, n_vectors=len(axes))
+        self.register: dict[int, tuple[str, int]] = {
+            axis: ("vector", k) for k, axis in enumerate(axes)
+        }
         self.targets: list[tuple[str, int]] = []  # of every instruction so far
         for k, param in enumerate(params):
             self.register[param] = ("row", k)
@@ -188,7 +191,8 @@ class _Encoder:
         for operand in set(operands):
             kind, register = self.register[operand]
             over = self.last_use.get(operand, place) == place and operand not in self.outputs
-            if kind == "vector" and register > 0 and over and operand not in self.w_of:
+            given = register <= self.program.n_inputs
+            if kind == "vector" and not given and over and operand not in self.w_of:
                 self.free.append(register)
 
     def _copies(self, program: Program) -> None:
@@ -234,7 +238,10 @@ class _Encoder:
         return program
 
 
-def encode(values: Values, params: Sequence[int], axis: int, outputs: Sequence[int]) -> Program:
+def encode(
+    values: Values, params: Sequence[int], axes: Sequence[int], outputs: Sequence[int]
+) -> Program:
     """The program of `outputs`, of which the first is the value, the others the derivatives by
-    `params`. Raises :class:`ModelError` where it needs too many registers."""
-    return _Encoder(values, params, axis, outputs).encode()
+    `params`. `axes` are the axis and the inputs along it. Raises :class:`ModelError` where it
+    needs too many registers."""
+    return _Encoder(values, params, axes, outputs).encode()

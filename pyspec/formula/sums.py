@@ -29,6 +29,9 @@ class Summed(Protocol):
     def params(self) -> tuple[str, ...]: ...
 
     @property
+    def inputs(self) -> tuple[str, ...]: ...
+
+    @property
     def lines(self) -> tuple[tuple[str, Formula], ...]: ...
 
     @property
@@ -46,7 +49,7 @@ def used_names(own: Summed) -> set[str]:
     if not own.sums:
         values, root = own.values
         used = values.reachable([root])
-        return {name for name in own.params if values.input(name) in used}
+        return {name for name in (*own.params, *own.inputs) if values.input(name) in used}
     lines = dict(own.lines)
     found: set[str] = set()
     waiting = list(own.value.names)
@@ -60,7 +63,7 @@ def used_names(own: Summed) -> set[str]:
 
 def check_sums(own: Summed, start: str) -> None:
     """What is summed must have a value at each energy."""
-    along = {own.axis}
+    along = {own.axis, *own.inputs}
     for name, line in own.lines:
         if along.intersection(line.names) and not (
             isinstance(line.root, Apply) and line.root.instruction == SUMS["sum"]
@@ -84,10 +87,13 @@ class _Value(NamedTuple):
     slopes: Mapping[int, Any] = {}
 
 
-def sum_slopes(own: Summed, x: Any, params: Sequence[Any]) -> list[npt.NDArray[np.float64]]:
+def sum_slopes(
+    own: Summed, x: Any, params: Sequence[Any], inputs: Mapping[str, Any]
+) -> list[npt.NDArray[np.float64]]:
     """The exact derivatives at x by all parameters, in NumPy, each of the shape of the value: that
     of a sum is the sum of the derivatives. `params` are numbers, or arrays that broadcast."""
-    known = {own.axis: _Value(np.asarray(x, np.float64))}
+    given = {own.axis: x, **inputs}
+    known = {name: _Value(np.asarray(one, np.float64)) for name, one in given.items()}
     for k, (name, value) in enumerate(zip(own.params, params, strict=True)):
         known[name] = _Value(np.asarray(value, np.float64)[()], {k: np.float64(1.0)})
     with np.errstate(all="ignore"):

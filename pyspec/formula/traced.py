@@ -60,6 +60,7 @@ def function(
     params: str = "",
     reach: Any = None,
     tail: Any = None,
+    inputs: str = "",
 ) -> Any:
     """Lets models name a Python function, which is traced to a formula and runs in C.
 
@@ -82,6 +83,8 @@ def function(
     reach : of a kernel how far it extends, ``f(*params)``; a formula such as ``"20 * w"`` or a
         number will do; or two of these, for earlier and for later samples
     tail : of a kernel its integral from a distance d to infinity, ``f(d, *params)``, or alike
+    inputs : the arguments, behind the parameters, that are no parameters but arrays along the
+        axis, which are given with the data: ``"ref"``
 
     Decorating another function of the same name replaces it. Derivatives are exact. The formula is
     compared with the function at a few points.
@@ -92,28 +95,40 @@ def function(
     given = {"reach": reach, "tail": tail}
     parts = {part: what for part, what in given.items() if what is not None}
     if function is None:
-        return functools.partial(_trace, domain=domain, name=name, params=params, parts=parts)
-    return _trace(function, domain=domain, name=name, params=params, parts=parts)
+        return functools.partial(
+            _trace, domain=domain, name=name, params=params, parts=parts, inputs=inputs
+        )
+    return _trace(function, domain=domain, name=name, params=params, parts=parts, inputs=inputs)
 
 
 def _trace(
-    function: Callable[..., Any], domain: str, name: str, params: str, parts: Mapping[str, Any]
+    function: Callable[..., Any],
+    domain: str,
+    name: str,
+    params: str,
+    parts: Mapping[str, Any],
+    inputs: str,
 ) -> Traced:
     name = name or getattr(function, "__name__", "")
     if domain not in DOMAINS:
         raise ModelError(f"{name}: unknown domain {domain!r}; there are {', '.join(DOMAINS)}")
     axis = DOMAINS[domain][2]
     given = _arguments(function, name)
-    named = [re.split(r"[\s<>=\[]", part.strip())[0] for part in params.split(",")]
-    if params and named != given:
-        raise ModelError(f"{name}: params={params!r} must name {', '.join(given)}, in this order")
-    inputs = [placeholder[Any](axis), *(placeholder[Any](one) for one in given)]
-    lines, text = _traced_text(function, inputs, name)
+    read = _names(inputs)
+    arguments = given[: len(given) - len(read)]
+    if given[len(arguments) :] != read:
+        raise ModelError(f"{name}: inputs={inputs!r} must name its last arguments, in this order")
+    if params and _names(params) != arguments:
+        raise ModelError(
+            f"{name}: params={params!r} must name {', '.join(arguments)}, in this order"
+        )
+    nodes = [placeholder[Any](axis), *(placeholder[Any](one) for one in given)]
+    lines, text = _traced_text(function, nodes, name)
     declared: list[tuple[str, str]] = []
     called = {"": function}
     for part, what in _declared(parts, domain, name):
         if callable(what):
-            seen = inputs if part.startswith("tail") else inputs[1:]
+            seen = nodes if part.startswith("tail") else nodes[1:]
             own, written = _traced_text(what, seen, name, part, {key for key, _ in lines})
             lines += own
             called[part] = what
@@ -121,12 +136,19 @@ def _trace(
             written = str(what)
         declared.append((part, written))
     doc = (inspect.getdoc(function) or "").partition("\n")[0].replace(" -- ", " - ")
-    op = define(write(domain, name, params or ", ".join(given), text, lines, doc, declared), name)
+    named = params or ", ".join(arguments)
+    op = define(write(domain, name, named, text, lines, doc, declared, inputs), name)
     if name in OPS:  # registered before
         raise ModelError(f"{name!r} is a registered function; choose another name")
     _check(op, called)
     FORMULAS[name] = op
     return Traced(function, op)
+
+
+def _names(text: str) -> list[str]:
+    """The names in a text of parameters, or of inputs."""
+    parts = [part.strip() for part in text.split(",")]
+    return [re.split(r"[\s<>=\[]", part)[0] for part in parts if part]
 
 
 def _declared(parts: Mapping[str, Any], domain: str, name: str) -> list[tuple[str, Any]]:
@@ -206,10 +228,13 @@ def _check(op: OpDef, called: Mapping[str, Callable[..., Any]]) -> None:
     own = op.own
     assert isinstance(own, Definition)
     formulas = {"": own.value, **dict(own.parts)}
+    inputs = [0.3 + 0.1 * k + np.cos(_POINTS) for k in range(len(own.inputs))]
+    known = dict(zip(own.inputs, inputs, strict=True))
     for part, function in called.items():
-        given = values if part.startswith("reach") else [_POINTS, *values]
+        given = values if part.startswith("reach") else [_POINTS, *values, *inputs]
         with np.errstate(all="ignore"):
-            found = np.broadcast_to(own.evaluate(formulas[part], _POINTS, values), _POINTS.shape)
+            shown = own.evaluate(formulas[part], _POINTS, values, known)
+            found = np.broadcast_to(shown, _POINTS.shape)
             wanted = np.broadcast_to(np.asarray(function(*given), np.float64), _POINTS.shape)
         judged = np.isfinite(found) & np.isfinite(wanted)
         scale = np.abs(wanted[judged]).max(initial=1e-300)

@@ -22,8 +22,11 @@ class Traits(NamedTuple):
     reads: tuple[tuple[str, tuple[str, ...]], ...]
 
 
-def find_traits(values: Values, root: int, params: Sequence[str], axis: str) -> Traits:
-    """The traits of the value `root` of the parameters `params` along `axis`."""
+def find_traits(
+    values: Values, root: int, params: Sequence[str], axis: str, inputs: Sequence[str] = ()
+) -> Traits:
+    """The traits of the value `root` of the parameters `params` along `axis`; `inputs` have a value
+    at each of its points."""
     table = _copy(values)
     numbers = [table.input(name) for name in params]
     slopes = differentiate(table, root, numbers)
@@ -40,7 +43,7 @@ def find_traits(values: Values, root: int, params: Sequence[str], axis: str) -> 
     reads = tuple(
         (name, tuple(other for other in params if other in read[name])) for name in params
     )
-    return Traits(linear, _jumps(table, root, params, axis), reads)
+    return Traits(linear, _jumps(table, root, params, axis, inputs), reads)
 
 
 def _compared(table: Values, root: int) -> set[int]:
@@ -101,12 +104,13 @@ def _number(table: Values, root: int, known: Mapping[int, float]) -> float | Non
 
 
 def _jumps(
-    table: Values, root: int, params: Sequence[str], axis: str
+    table: Values, root: int, params: Sequence[str], axis: str, inputs: Sequence[str]
 ) -> tuple[tuple[str, str], ...]:
     """A comparison of the axis with a parameter jumps where they meet: the height is the value
-    with the comparison true, less that with it false, there."""
+    with the comparison true, less that with it false, there. Of an input nothing is known there."""
     at = table.input(axis)
-    along = table.depends([at])
+    given = {table.input(name) for name in inputs}
+    along = table.depends([at, *given])
     heights: dict[str, list[str]] = {}
     for number in sorted(table.reachable([root]) & along):
         value = table[number]
@@ -115,7 +119,7 @@ def _jumps(
         place = _place(table, value.operands, at, along)
         names = [name for name in params if table.input(name) in table.reachable(value.operands)]
         for name in names:
-            height = None if place is None else _height(table, root, number, at, place)
+            height = None if place is None else _height(table, root, number, at, place, given)
             heights.setdefault(name, []).append("1" if height is None else height)
     return tuple(
         (name, " + ".join(f"abs({height})" for height in found) if len(found) > 1 else found[0])
@@ -141,13 +145,16 @@ def _place(table: Values, operands: Sequence[int], at: int, along: set[int]) -> 
     return None
 
 
-def _height(table: Values, root: int, comparison: int, at: int, place: int) -> str | None:
-    """The text of the jump, None where it is too long to say."""
+def _height(
+    table: Values, root: int, comparison: int, at: int, place: int, inputs: set[int]
+) -> str | None:
+    """The text of the jump, None where it is too long to say or depends on an input."""
     before = _replaced(table, root, {comparison: table.constant(0.0), at: place})
     behind = _replaced(table, root, {comparison: table.constant(1.0), at: place})
     if before == behind:
         return "0"
-    return text_of(table, table.apply("SUB", behind, before))
+    height = table.apply("SUB", behind, before)
+    return text_of(table, height) if inputs.isdisjoint(table.reachable([height])) else None
 
 
 def _replaced(table: Values, root: int, instead: Mapping[int, int]) -> int:

@@ -21,6 +21,7 @@ from pyspec.fit import (
     SliceResults,
 )
 from pyspec.model import Measurement, Model
+from pyspec.model.inputs import own_inputs
 
 Array = npt.NDArray[np.float64]
 
@@ -90,6 +91,7 @@ def _common(model: Model, measurement: Measurement) -> dict[str, Any]:
             "aux": model.aux,
             "aux_weights": model.aux_weights,
         },
+        "inputs": own_inputs(model, model.inputs),
         "measurement": _measurement(measurement),
         "versions": versions(),
     }

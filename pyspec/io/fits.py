@@ -167,6 +167,7 @@ def _stored(
     }
     common |= {name: axes.get(name) for name in ("energy", "time", "aux", "aux_weights")}
     common |= {
+        "inputs": dict(contents.get("inputs") or {}),
         "table": table_of(contents["parameters"]),
         "measured": measured,
         "data": arrays.get(contents["data_sha256"]),

@@ -65,6 +65,7 @@ class Stored(ABC):
     settings : method, backend, scale_covar and options of the fit
     texts : the YAML of the model, of its dynamics and of its profiles
     energy, time, aux, aux_weights : the full axes of the model, or None
+    inputs : further arrays along them that functions by formula read, by name
     measured : rows and columns of the window, weight, mask, as a Measurement takes them
     data : what was fitted, where it was stored
     data_sha256 : digest of the data
@@ -81,6 +82,7 @@ class Stored(ABC):
     time: Array | None
     aux: Array | None
     aux_weights: Array | None
+    inputs: Mapping[str, Array]
     measured: Mapping[str, Any]
     data: npt.NDArray[Any] | None
     data_sha256: str
@@ -100,7 +102,8 @@ class Stored(ABC):
             law = load_dynamics(_text(one["text"]), one["names"], one["target"], one["frequency"])
             model.add_dynamics(one["target"], law)
         self._restore(model, start)
-        model.set_axes(self.energy, self.model_time, self.aux, self.aux_weights)
+        axes = (self.energy, self.model_time, self.aux, self.aux_weights)
+        model.set_axes(*axes, inputs=self.inputs or None)
         return model
 
     @property

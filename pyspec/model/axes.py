@@ -71,6 +71,15 @@ def check_axis(values: Any, what: str, ascending: bool = False) -> npt.NDArray[n
     return axis
 
 
+def taken_axis(
+    own: npt.NDArray[np.float64] | None, given: Any, what: str, ascending: bool = False
+) -> npt.NDArray[np.float64] | None:
+    """The axis of a model after a call: its `own` where the call does not mention it."""
+    if isinstance(given, Unchanged):
+        return own
+    return None if given is None else check_axis(given, what, ascending)
+
+
 def check_weights(values: Any, size: int) -> npt.NDArray[np.float64]:
     """Weights of an average over `size` points, scaled to sum 1; equal ones for None.
 

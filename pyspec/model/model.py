@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from pyspec.calls import Named, meant
 from pyspec.errors import DataError, ModelError
-from pyspec.model.axes import UNCHANGED, Unchanged, check_axis, check_weights
+from pyspec.model.axes import UNCHANGED, Unchanged, check_weights, taken_axis
 from pyspec.model.check import (
     check_laws,
     check_names,
@@ -25,6 +25,7 @@ from pyspec.model.describe import Description, Value
 from pyspec.model.edit import change
 from pyspec.model.evaluators import find_evaluator
 from pyspec.model.guess import guess_values
+from pyspec.model.inputs import placed_inputs
 from pyspec.model.parts import all_parameters, need_part, owner_of, parts_of, retell, with_parts
 from pyspec.model.peer_names import ModelNames
 from pyspec.model.sampling import terms
@@ -45,12 +46,11 @@ class Model(ModelNames):
 
     Attributes
     ----------
-    name : as in the model file
-    components : in file order
-    quantities : parameters that belong to no component, from the section ``parameters``, whether
-        or not the model uses them as it is now
+    name, components : as in the model file, in its order
+    quantities : parameters that belong to no component, whether or not the model uses them now
     energy, time : the axes (n_energy,) and (n_time,), read-only, or None
     aux, aux_weights : the axis (n_aux,) of profiles and the weights of its mean, sum 1, or None
+    inputs : further arrays along the axes, by name, that functions by formula read
     labels, units : what "energy", "time" and "data" are, as the file says that holds the model
     text, where : the YAML text of the model, and its place in the model file
     """
@@ -76,6 +76,7 @@ class Model(ModelNames):
         self.time: Array | None = None
         self.aux: Array | None = None
         self.aux_weights: Array | None = None
+        self.inputs: dict[str, Array] = {}
         self.labels: dict[str, str] = {}
         self.units: dict[str, str] = {}
         owned = [par for component in self.components for par in component.parameters]
@@ -93,7 +94,8 @@ class Model(ModelNames):
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
-        for axis in (self.energy, self.time, self.aux, self.aux_weights):
+        self.inputs = dict(state.get("inputs", {}))
+        for axis in (self.energy, self.time, self.aux, self.aux_weights, *self.inputs.values()):
             if axis is not None:
                 axis.setflags(write=False)
 
@@ -242,25 +244,24 @@ class Model(ModelNames):
         time: npt.ArrayLike | Unchanged | None = UNCHANGED,
         aux: npt.ArrayLike | Unchanged | None = UNCHANGED,
         aux_weights: npt.ArrayLike | None = None,
+        inputs: Mapping[str, npt.ArrayLike] | None = None,
     ) -> None:
         """Sets the axes that are named; None removes one. The model keeps read-only copies.
 
-        The energy axis rises or falls all the way, the time axis rises, the auxiliary axis of
-        profiles does either. `aux_weights` (n_aux,) weigh the average over it, equal ones
-        without; they are scaled to sum 1. Raises :class:`DataError` for any other.
+        The energy axis and the auxiliary one of profiles rise or fall all the way, the time axis
+        rises. `aux_weights` (n_aux,) weigh the average, equal ones without; they are scaled to sum
+        1. `inputs`, name → one value a point, are what functions by formula read besides; they go
+        when their axis becomes another. Raises :class:`DataError` for any other.
         """
-        new_energy, new_time = self.energy, self.time
-        if not isinstance(energy, Unchanged):
-            new_energy = None if energy is None else check_axis(energy, "energy")
-        if not isinstance(time, Unchanged):
-            new_time = None if time is None else check_axis(time, "time", ascending=True)
+        new_energy = taken_axis(self.energy, energy, "energy")
+        new_time = taken_axis(self.time, time, "time", ascending=True)
+        new_aux, weights = taken_axis(self.aux, aux, "auxiliary"), self.aux_weights
         if not isinstance(aux, Unchanged):
-            new_aux = None if aux is None else check_axis(aux, "auxiliary")
-            self.aux_weights = None if new_aux is None else check_weights(aux_weights, new_aux.size)
-            self.aux = new_aux
+            weights = None if new_aux is None else check_weights(aux_weights, new_aux.size)
         elif aux_weights is not None:
             raise DataError("aux_weights come together with the auxiliary axis; give aux= too")
-        self.energy, self.time = new_energy, new_time
+        self.inputs = placed_inputs(self, inputs, new_energy, new_time, new_aux)
+        self.energy, self.time, self.aux, self.aux_weights = new_energy, new_time, new_aux, weights
 
     def add_dynamics(self, par_name: str, dynamics: Dynamics) -> None:
         """Lets a parameter move: ``p(t) = value + D(t)``. On an error the model is unchanged.

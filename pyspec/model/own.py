@@ -7,6 +7,9 @@ functions:
     formula: A * exp(-4 * log(2) * u ** 2) * (1 + erf(b * u))
     domain: energy                            # or time (the axis is t), profile, kernel
     doc: a Gaussian with one flank steeper than the other
+  Measured:
+    formula: A * ref
+    inputs: ref                               # further arrays along the axis, given with the data
   Sech:
     domain: kernel                            # a function of the time difference d
     formula: 4 / (exp(d / w) + exp(-d / w)) ** 2
@@ -18,12 +21,23 @@ include: our_formulas.yaml                    # files that hold a section ``func
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable
 from pathlib import Path
 
 from pyspec._library import OpDef
 from pyspec.errors import ModelError
-from pyspec.formula import DOMAINS, KERNEL, PARTS, SIDES, Definition, define, free_names, write
+from pyspec.formula import (
+    AXES,
+    DOMAINS,
+    KERNEL,
+    PARTS,
+    SIDES,
+    Definition,
+    define,
+    free_names,
+    write,
+)
 from pyspec.model.fill import similar
 from pyspec.model.kinetics import schemes_text
 from pyspec.model.reader import Mapping, Node, Scalar, Sequence, Source, open_source, read
@@ -33,8 +47,13 @@ from pyspec.model.tree import Component
 #: The names of the sections.
 FUNCTIONS, INCLUDE = "functions", "include"
 
-_KEYS = ("formula", "parameters", "lines", "domain", "doc", *PARTS)
+_KEYS = ("formula", "parameters", "lines", "inputs", "domain", "doc", *PARTS)
 _EXAMPLE = "'Skew: {formula: A * exp(-((x - x0) / w) ** 2)}'"
+
+#: What an axis may be called.
+_AXIS_WORDS = {"aux": "auxiliary", "profile": "auxiliary", "x": "energy", "t": "time"}
+
+_UNIT = re.compile(r"\[[^\]]*\]")
 
 #: One section: its name and what stands below it.
 Entry = tuple[Scalar, Node]
@@ -116,14 +135,17 @@ def _function(file: Source, name: Scalar, node: Node) -> OpDef:
     lines = _lines(given.get("lines"), place)
     domain = _text(given["domain"][1], f"{place}.domain") if "domain" in given else "energy"
     doc = _text(given["doc"][1], f"{place}.doc") if "doc" in given else ""
+    inputs = _inputs(given.get("inputs"), domain, place)
     if "parameters" in given:
         params = _params(given["parameters"][1], f"{place}.parameters")
     else:
         axis = DOMAINS[domain][2] if domain in DOMAINS else "x"
-        params = ", ".join(free_names(text, lines, axis, f"{file.at(key.line)}: {name.text}"))
+        names = [_UNIT.sub("", one).strip() for one in inputs.split(",")]
+        own = f"{file.at(key.line)}: {name.text}"
+        params = ", ".join(free_names(text, lines, axis, own, names))
     where = f"{file.at(key.line)}: {FUNCTIONS}.{name.text}"
     parts = [part for key in PARTS for part in _parts(key, given.get(key), domain, place)]
-    return define(write(domain, name.text, params, text, lines, doc, parts), where)
+    return define(write(domain, name.text, params, text, lines, doc, parts, inputs), where)
 
 
 def _parts(part: str, entry: Entry | None, domain: str, place: str) -> list[tuple[str, str]]:
@@ -143,6 +165,25 @@ def _parts(part: str, entry: Entry | None, domain: str, place: str) -> list[tupl
     names = [f"{part}_{side}" for side in SIDES]
     texts = [_text(item, f"{place}.{part}") for item in entry[1].items]
     return list(zip(names, texts, strict=True))
+
+
+def _inputs(entry: Entry | None, domain: str, place: str) -> str:
+    """The names of the inputs; written with the axis of each, it is that of the function."""
+    if entry is None:
+        return ""
+    node = entry[1]
+    if not isinstance(node, Mapping):
+        return _params(node, f"{place}.inputs")
+    for name, axis in node.items:
+        found = _text(axis, f"{place}.inputs.{name.text}")
+        own = AXES.get(domain, domain)
+        if _AXIS_WORDS.get(found, found) != own:
+            raise ModelError(
+                f"{place}.inputs: {name.text!r} is along the {found} axis, but the inputs of a "
+                f"function of domain {domain!r} are along the {own} axis; write '{name.text}: "
+                f"{own}', or another domain"
+            )
+    return ", ".join(name.text for name, _ in node.items)
 
 
 def _text(node: Node, place: str) -> str:
@@ -178,7 +219,10 @@ def functions_text(components: Iterable[Component]) -> str:
 
 
 def _written(own: Definition) -> list[str]:
-    entries = [("parameters", own.signature), ("formula", own.value.text), ("domain", own.domain)]
+    entries = [("parameters", own.signature)] if own.params else []
+    entries += [("formula", own.value.text), ("domain", own.domain)]
+    if own.inputs:
+        entries.append(("inputs", own.inputs_text))
     if own.doc:
         entries.append(("doc", own.doc))
     parts = {name: formula.text for name, formula in own.parts}

@@ -2,7 +2,7 @@
 
 What a component sums over the grid (Shirley over energy, a kernel such as gaussCONV over time)
 belongs to the grid of the data: it is computed there and interpolated. All else is evaluated on
-the new grid itself.
+the new grid itself; inputs of formulas, which are known at the samples, are interpolated linearly.
 """
 
 from __future__ import annotations
@@ -18,9 +18,12 @@ import numpy.typing as npt
 from pyspec.errors import DataError
 from pyspec.formula import sums_over_energies
 from pyspec.model.axes import check_axis
+from pyspec.model.inputs import needed_inputs
 from pyspec.model.tree import Component, Par
 
 Array = npt.NDArray[np.float64]
+
+_SUMS = "sums over"
 
 
 class Sampled(Protocol):
@@ -38,7 +41,10 @@ class Sampled(Protocol):
     @property
     def is_time_model(self) -> bool: ...
 
-    def set_axes(self, energy: Any = ..., time: Any = ...) -> None: ...
+    aux: Array | None
+    inputs: dict[str, Array]
+
+    def set_axes(self, energy: Any = ..., time: Any = ..., *, inputs: Any = ...) -> None: ...
 
 
 M = TypeVar("M", bound=Sampled)
@@ -85,13 +91,13 @@ def terms(model: M, energy: npt.ArrayLike | None, time: npt.ArrayLike | None) ->
     base_time = new_time
     if _has_kernel(model) and _differ(model.time, new_time):
         assert new_time is not None
-        along_time = _steps(model.time, new_time, f"{model.name}: a kernel", "time")
+        along_time = _steps(model.time, new_time, f"{model.name}: a kernel {_SUMS}", "time")
         base_time = model.time
     fed = [one for one in model.components if one.op.spectrum_fed or sums_over_energies(one.op)]
     if not fed or not _differ(model.energy, new_energy):
         return [Term(_on(model, new_energy, base_time), 1.0, None, along_time)]
     assert new_energy is not None
-    along = _steps(model.energy, new_energy, f"{model.name}: {fed[0].name}", "energy")
+    along = _steps(model.energy, new_energy, f"{model.name}: {fed[0].name} {_SUMS}", "energy")
     whole = Term(_on(model, model.energy, base_time), 1.0, along, along_time)
     rest = _without(model, fed)
     if rest is None:
@@ -105,7 +111,15 @@ def terms(model: M, energy: npt.ArrayLike | None, time: npt.ArrayLike | None) ->
 
 def _on(model: M, energy: Array | None, time: Array | None) -> M:
     placed = copy.deepcopy(model)
-    placed.set_axes(energy=energy, time=time)
+    moved: dict[str, Array] = {}
+    needed = needed_inputs(model.components) if model.inputs else {}
+    for what, own, new in (("energy", model.energy, energy), ("time", model.time, time)):
+        for name, axis in needed.items():
+            if axis == what and name in model.inputs and _differ(own, new):
+                assert new is not None
+                verb = f"{model.name}: the input {name!r} lies along"
+                moved[name] = _interpolated(model.inputs[name], *_steps(own, new, verb, what))
+    placed.set_axes(energy=energy, time=time, inputs=moved or None)
     return placed
 
 
@@ -143,7 +157,7 @@ def _steps(own: Array | None, new: Array, who: str, what: str) -> tuple[Array, A
     assert own is not None
     if new.min() < own.min() or new.max() > own.max():
         raise DataError(
-            f"{who} sums over the {what} axis of the data, from {own.min():g} to {own.max():g}, "
+            f"{who} the {what} axis of the data, from {own.min():g} to {own.max():g}, "
             f"and is not known from {new.min():g} to {new.max():g}; stay within the first"
         )
     return own, new

@@ -20,7 +20,7 @@ def structure_of(model: Model) -> Hashable:
     """Models with equal structures have the same plan but for its axes and values.
 
     A function of the op table is known by the identity of its row: who keeps a structure keeps the
-    rows too, see :func:`rows_of`.
+    rows too, see :func:`~pyspec.model.tree.ops_of`.
     """
     cycles: set[int] = set()
     parts = _components(model.components, cycles)
@@ -30,19 +30,6 @@ def structure_of(model: Model) -> Hashable:
         time = model.time.tobytes() if any(cycles) else True
     n_aux = 0 if model.aux is None else model.aux.size
     return model.name, parts, quantities, model.energy is not None, time, n_aux
-
-
-def rows_of(model: Model) -> list[object]:
-    """The rows of the op table that the components of a model have."""
-    found: list[object] = []
-    waiting = list(model.components)
-    while waiting:
-        component = waiting.pop()
-        found.append(component.op)
-        for par in component.parameters:
-            for parts in (par.dynamics, par.profile):
-                waiting += parts.components if parts is not None else ()
-    return found
 
 
 def _components(components: Sequence[Component], cycles: set[int]) -> tuple[Hashable, ...]:

@@ -213,6 +213,19 @@ class Whole(Protocol):
 M = TypeVar("M", bound=Whole)
 
 
+def ops_of(components: Sequence[Component]) -> list[OpDef]:
+    """The functions of components, and of what moves their parameters."""
+    found: list[OpDef] = []
+    waiting = list(components)
+    while waiting:
+        component = waiting.pop()
+        found.append(component.op)
+        for par in component.parameters:
+            for parts in (par.dynamics, par.profile):
+                waiting += parts.components if parts is not None else ()
+    return found
+
+
 class Copier:
     """Copies the parts of a model, each once, so that what was shared stays shared.
 

@@ -16,6 +16,7 @@ from pyspec.formula import find_op, op_of
 from pyspec.functions import reference
 from pyspec.functions.slopes import amplitude, bends
 from pyspec.ir import AUX, TIME, EdgeKind, GraphIR, GraphNode, NodeKind
+from pyspec.model.inputs import inputs_of
 from pyspec.passes.facts import Facts, Pace
 
 #: Nodes that call a function of energies.
@@ -120,7 +121,7 @@ def _onsets(
 @cache
 def rests(op: OpDef) -> bool:
     """Whether a law has one value at all times before its onset t0, as its reference shows."""
-    if "t0" not in op.params:
+    if "t0" not in op.params or inputs_of(op):
         return False
     before = -np.geomspace(1e-9, 1e3, 25)
     for scale in (0.7, 1.9):

@@ -18,7 +18,8 @@ import numpy as np
 
 from pyspec.ir import build_graph
 from pyspec.model import Model, Par
-from pyspec.model.structure import rows_of, structure_of
+from pyspec.model.structure import structure_of
+from pyspec.model.tree import ops_of
 from pyspec.passes import Jumps
 from pyspec.passes.sequence import VARIABLE
 from pyspec.plan.pack import PackedPlan, pack
@@ -38,7 +39,7 @@ class Lowered:
         schedule = schedule_1d if one_axis else schedule_2d
         self._plan: ScheduledPlan = schedule(self._graph, without)
         _ = self._plan.jumps  # found here, it goes with the plan to all models
-        self._rows = rows_of(model)  # the structure knows them by their identity
+        self._rows = ops_of(model.components)  # the structure knows them by their identity
 
     @cached_property
     def packed(self) -> PackedPlan:
@@ -56,7 +57,7 @@ class Lowered:
         theta = np.array([parameters[name].value for name in plan.opt_param_names], np.float64)
         fixed = np.array([parameters[name].value for name in plan.fixed_names], np.float64)
         axes = (model.energy, model.time, model.aux, model.aux_weights)
-        return plan.with_inputs(theta, fixed, *axes)
+        return plan.with_inputs(theta, fixed, *axes, model.inputs)
 
     def jump_parameters(self, model: Model) -> tuple[str, ...]:
         """The free parameters that move a discontinuity at the values of `model`, see

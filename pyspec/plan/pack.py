@@ -17,10 +17,12 @@ import numpy.typing as npt
 from pyspec._library import ABI, CONSTANTS, DTYPES, LIBRARY, RPN, TABLES, OpDef
 from pyspec._library.memory import address, record
 from pyspec.errors import PlanError
+from pyspec.model.inputs import ALONG, axis_of, inputs_of
 from pyspec.passes import Pace
 from pyspec.plan.columns import choose_columns
 from pyspec.plan.scheduled import (
     ADD_SLOT,
+    INPUT_FIELDS,
     NO_BASE,
     OPS_BY_INDEX,
     RESOLVE_DYNAMICS,
@@ -39,6 +41,7 @@ STEP_CONVOLVE = CONSTANTS["STEP_CONVOLVE"]
 STEP_PROFILE = CONSTANTS["STEP_PROFILE"]
 STEP_EXTERNAL = CONSTANTS["STEP_EXTERNAL"]
 PARAM = RPN["PARAM"].index
+_N_INPUTS = tuple(f"n_{field}" for field in INPUT_FIELDS)
 FLAG_STORE = CONSTANTS["FLAG_STORE"]
 FLAG_STATIC = CONSTANTS["FLAG_STATIC"]
 FLAG_SHAPE = CONSTANTS["FLAG_SHAPE"]
@@ -113,6 +116,10 @@ class _Packer:
         if op.own is not None:
             program = {"code": len(self.words), "n_code": len(op.own.words)}
             self.words.extend(op.own.words.tolist())
+        if inputs_of(op):
+            known = self.plan.input_names[tuple(ALONG).index(axis_of(op))]
+            program["inputs"] = len(self.words)
+            self.words.extend(known.index(name) for name in inputs_of(op))
         return {
             **program,
             "op": op.index,
@@ -306,6 +313,7 @@ def pack(plan: ScheduledPlan) -> PackedPlan:
         "n_axes": len(plan.dyn_time_axes),
         "n_masks": len(plan.dyn_masks),
         "n_aux": plan.n_aux,
+        **dict(zip(_N_INPUTS, map(len, plan.input_names), strict=True)),
         "samples": plan.samples,
         "trace": plan.result_row,
         "depends": depends,

@@ -9,14 +9,16 @@ import numpy as np
 
 from pyspec._library import OPS, OpDef
 from pyspec.errors import PlanError
-from pyspec.formula import op_of
+from pyspec.formula import find_op, op_of
 from pyspec.functions.responses import WIDTH, response, response_order
 from pyspec.ir import AUX, DomainKind, EdgeKind, GraphIR, GraphNode, NodeKind
+from pyspec.model.inputs import ALONG, axis_of, inputs_of
 from pyspec.passes import Facts, Pace, run
 from pyspec.plan.lower import Lowering, can_lower_1d, can_lower_2d
 from pyspec.plan.scheduled import (
     ADD_SLOT,
     EXTERNAL,
+    INPUT_FIELDS,
     NO_BASE,
     OPS_BY_INDEX,
     RESOLVE_DYNAMICS,
@@ -171,6 +173,8 @@ class _Scheduler:
             "time": None if graph.time is None else graph.time.copy(),
             "aux": None if graph.aux is None else graph.aux.copy(),
             "aux_weights": None if graph.aux_weights is None else graph.aux_weights.copy(),
+            "input_names": self._input_names(),
+            **dict.fromkeys(INPUT_FIELDS),
             "samples": self.samples,
             "result_row": self.row_of[graph.result.id] if is_trace else -1,
             "row_names": self._row_names(),
@@ -188,6 +192,15 @@ class _Scheduler:
             "formulas": tuple(self.formulas),
             **self._dependencies(),
         }
+
+    def _input_names(self) -> tuple[tuple[str, ...], ...]:
+        """What formulas read along each axis, in the order of first use."""
+        found: dict[str, dict[str, None]] = {axis: {} for axis in ALONG}
+        for node in self.order:
+            op = find_op(node.function_name)
+            if op is not None and inputs_of(op):
+                found[axis_of(op)].update(dict.fromkeys(inputs_of(op)))
+        return tuple(tuple(names) for names in found.values())
 
     def _dependencies(self) -> dict[str, Any]:
         """Of each row the free parameters that it depends on."""

@@ -10,14 +10,19 @@ import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from functools import cached_property
-from typing import Any, ClassVar
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
 from pyspec._library import OPS, OpDef
-from pyspec.errors import PlanError, shortened
+from pyspec.errors import DataError, PlanError, shortened, suggest
 from pyspec.formula import op_of
+from pyspec.model.inputs import ALONG, check_input, inputs_of, missing_input, thresholds_of
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 #: Rows of the op table by op code.
 OPS_BY_INDEX: tuple[OpDef, ...] = tuple(op for op in OPS.values() if not op.external)
@@ -25,6 +30,12 @@ OPS_BY_INDEX: tuple[OpDef, ...] = tuple(op for op in OPS.values() if not op.exte
 Array = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 Flags = npt.NDArray[np.bool_]
+
+#: The fields that hold inputs, in the order of `input_names`.
+INPUT_FIELDS = ("x_inputs", "row_inputs", "aux_inputs")
+
+#: No inputs.
+NOTHING: Mapping[str, Array] = MappingProxyType({})
 
 #: Kinds of steps in the resolution schedule.
 RESOLVE_DYNAMICS, RESOLVE_EXPRESSION, RESOLVE_PROFILE = 0, 1, 2
@@ -54,6 +65,11 @@ class ScheduledPlan:
     time: Array | None  # (n_time,), None in 1D
     aux: Array | None  # (n_aux,)
     aux_weights: Array | None  # (n_aux,) sum 1
+    #: What formulas read along the energies, the times and the auxiliary axis, by name.
+    input_names: tuple[tuple[str, ...], ...]
+    x_inputs: Array | None  # (n, n_energy) their values, None before they are given
+    row_inputs: Array | None  # (n, n_time)
+    aux_inputs: Array | None  # (n, n_aux)
     row_names: tuple[str, ...]  # (n_params,)
     opt_param_names: tuple[str, ...]  # the order of theta
     fixed_names: tuple[str, ...]
@@ -136,10 +152,11 @@ class ScheduledPlan:
         time: Array | None,
         aux: Array | None,
         aux_weights: Array | None,
-    ) -> ScheduledPlan:
-        """The same plan with other values and on other axes; those that it does not have are left
-        out. An auxiliary axis has as many points as before, and so have times where laws belong to
-        sub-cycles."""
+        inputs: Mapping[str, Array] = NOTHING,
+    ) -> Self:
+        """The same plan with other values, on other axes and with other inputs; those that it does
+        not have are left out. An auxiliary axis has as many points as before, and so have times
+        where laws belong to sub-cycles."""
         given: dict[str, Any] = {"theta": theta, "fixed": fixed}
         if not self.is_trace:
             given["energy"] = energy
@@ -150,19 +167,26 @@ class ScheduledPlan:
                 given["dyn_masks"] = self.dyn_masks.reshape(0, time.size)
         if self.aux is not None:
             given["aux"], given["aux_weights"] = aux, aux_weights
+        for names, field in zip(self.input_names, INPUT_FIELDS, strict=True):
+            if names:
+                known = all(name in inputs for name in names)
+                lines = [inputs[name] for name in names] if known else []
+                given[field] = np.array(lines) if len({one.size for one in lines}) == 1 else None
         # As dataclasses.replace does, in a tenth of the time.
         new = object.__new__(type(self))
         new.__dict__.update(self.__dict__)
         new.__dict__.pop("digest", None)
         new.__dict__.update(given)
         for array in given.values():
-            array.setflags(write=False)
+            if array is not None:
+                array.setflags(write=False)
         return new
 
     @cached_property
-    def jumps(self) -> tuple[tuple[int, int, str], ...]:
+    def jumps(self) -> tuple[tuple[int, int, str, str], ...]:
         """What may jump where a free parameter says: (substep, free parameter, where, as the op
-        table has it). Inputs have no part in it."""
+        table has it, and the input of a formula that it is compared with, "" for the axis). Values
+        have no part in it."""
         found = []
         n_free = len(self.opt_param_names)
         for sub, code in enumerate(self.dyn_sub_func_id.tolist()):
@@ -172,8 +196,48 @@ class ScheduledPlan:
             rows = self.dyn_sub_param_rows[sub, : self.dyn_sub_n_params[sub]].tolist()
             for argument, row in zip(op.params, rows, strict=False):
                 if 0 <= row < n_free and argument in where:
-                    found.append((sub, row, where[argument]))
+                    level = thresholds_of(op).get(argument, "")
+                    found.append((sub, row, where[argument], level))
         return tuple(found)
+
+    def with_values_of(self, inputs: Mapping[str, npt.ArrayLike] | None) -> Self:
+        """The same plan with these inputs, by name; itself for None.
+
+        Raises :class:`DataError` for a name that no formula of the plan reads.
+        """
+        if inputs is None:
+            return self
+        known = [name for names in self.input_names for name in names]
+        for name in inputs:
+            if name not in known:
+                raise DataError(
+                    f"{self.name}: no formula of the plan reads an input {name!r}"
+                    f"{suggest(name, known)}"
+                )
+        given = {name: check_input(values, name) for name, values in inputs.items()}
+        axes = (self.energy, self.time, self.aux, self.aux_weights)
+        return self.with_inputs(self.theta, self.fixed, *axes, given)
+
+    def inputs_along(self, axis: int) -> dict[str, Array]:
+        """The inputs along the energies (0), the times (1) or the auxiliary axis (2), by name.
+        Raises :class:`DataError` where one was not given, or does not match the axis."""
+        names, found = self.input_names[axis], getattr(self, INPUT_FIELDS[axis])
+        if not names:
+            return {}
+        size = (self.energy.size, self.n_time, self.n_aux)[axis]
+        if found is None:
+            op = next(op for op in map(op_of, self._definitions) if names[0] in inputs_of(op))
+            raise missing_input(self.name, op.name, names[0], tuple(ALONG)[axis], ())
+        if found.shape != (len(names), size):
+            raise DataError(
+                f"{self.name}: the inputs {', '.join(names)} have {found.shape[1]} values, their "
+                f"axis {size} points; give one value for each"
+            )
+        return dict(zip(names, found, strict=True))
+
+    @property
+    def _definitions(self) -> tuple[str, ...]:
+        return (*self.formulas, *(name for name in self.external_names if "(" in name))
 
     @property
     def n_params(self) -> int:

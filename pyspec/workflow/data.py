@@ -12,7 +12,8 @@ import numpy.typing as npt
 from pyspec.errors import DataError
 from pyspec.io.source import as_source
 from pyspec.model import Measurement
-from pyspec.model.axes import check_axis, check_weights
+from pyspec.model.axes import check_axis, check_weights, taken_axis
+from pyspec.model.inputs import file_inputs
 from pyspec.model.source import Source, source_of
 from pyspec.workflow.checks import (
     check_data,
@@ -52,20 +53,20 @@ class FileData:
         nan_policy: str,
         labels: Mapping[str, str] | None,
         units: Mapping[str, str] | None,
+        inputs: Mapping[str, Any] | None = None,
     ) -> None:
         self.project = project
         self.path = Path(path)
         self.name = str(path) if name is None else name
         self.energy: Array | None = None if energy is None else check_axis(energy, "energy")
         self.time: Array | None = None if time is None else check_axis(time, "time", ascending=True)
-        self.aux_axis: Array | None = (
-            None if aux_axis is None else check_axis(aux_axis, "auxiliary")
-        )
+        self.aux_axis: Array | None = taken_axis(None, aux_axis, "auxiliary")
         self.aux_weights: Array | None = None
         if self.aux_axis is not None:
             self.aux_weights = check_weights(aux_weights, self.aux_axis.size)
         elif aux_weights is not None:
             raise DataError("aux_weights come together with the auxiliary axis: aux_axis=")
+        self.inputs = file_inputs(inputs, (self.energy, self.time, self.aux_axis))
         named = Measurement(labels=labels or {}, units=units or {})
         #: What "energy", "time" and "data" are, and their units: at the axes of all pictures.
         self.labels, self.units = dict(named.labels), dict(named.units)

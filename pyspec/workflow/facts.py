@@ -61,6 +61,11 @@ class FileFacts:
         return self._data.aux_weights
 
     @property
+    def inputs(self) -> Mapping[str, Array]:
+        """Further arrays along the axes, which functions by formula read."""
+        return self._data.inputs
+
+    @property
     def keep(self) -> npt.NDArray[np.bool_] | None:
         """False where a point is left out, masked or excluded; None where all count."""
         return self._data.keep

@@ -18,7 +18,9 @@ from pyspec.fit import (
 )
 from pyspec.fit.interrupts import Hold, held
 from pyspec.fit.options import FitOptions, StagedOptions
+from pyspec.fit.trace import time_model
 from pyspec.model import Measurement, Model
+from pyspec.model.inputs import own_inputs
 from pyspec.workflow.data import FileData
 from pyspec.workflow.identity import stamp
 from pyspec.workflow.models import FileModels
@@ -272,9 +274,11 @@ class FileFits:
                 f"file {self.data.name!r} holds a spectrum; a trace has a time axis and no energies"
             )
         source = model_yaml if isinstance(model_yaml, Model) else self.project.resolve(model_yaml)
+        chosen = time_model(source, model)
         given = {**self._options(options), "measurement": self.data.whole()}
+        given["inputs"] = own_inputs(chosen, self.data.inputs) or None
         with Hold() as hold:
-            result = fit_trace(source, model, self.data.need_axis("time"), data, **given)
+            result = fit_trace(chosen, None, self.data.need_axis("time"), data, **given)
             result.file_name = self.data.name
             self._keep(result)
             return hold.mark(result)

@@ -12,6 +12,7 @@ from pyspec.calls import Named, meant, stack_outside
 from pyspec.errors import CallError, ModelError, ModelWarning, shortened, suggest
 from pyspec.model import Model, load_dynamics, load_model, load_profile
 from pyspec.model.free import free_parameters
+from pyspec.model.inputs import own_inputs
 from pyspec.workflow.data import FileData
 from pyspec.workflow.seeds import name_list, one_name
 from pyspec.workflow.workspace import Workspace
@@ -88,7 +89,7 @@ class FileModels:
         spectra = not model.is_time_model or bool(free_parameters(model.parameters))
         if data.energy is not None and spectra:
             model.set_axes(energy=data.energy, time=data.time)
-            self._set_aux(model)
+        self._complete(model)
         model.labels, model.units = data.names["labels"], dict(data.units)
         self.models[model.name] = model
         self._written.pop(model.name, None)
@@ -96,10 +97,13 @@ class FileModels:
         self._active = model.name
         return model
 
-    def _set_aux(self, model: Model) -> None:
+    def _complete(self, model: Model) -> None:
+        """Gives a model with axes the auxiliary one, and what its functions read along them."""
         data = self.data
-        if data.aux_axis is not None:
+        if data.aux_axis is not None and model.energy is not None:
             model.set_axes(aux=data.aux_axis, aux_weights=data.aux_weights)
+        if data.inputs:
+            model.set_axes(inputs=own_inputs(model, data.inputs))
 
     def prepared(self, model_name: str, *, time: bool) -> Model:
         """A copy of a model on the axes of the file, for one fit; without `time` it is at rest, for
@@ -108,7 +112,7 @@ class FileModels:
         model = copy.deepcopy(chosen) if time else chosen.at_rest()
         axis = self.data.need_axis("time") if time else None
         model.set_axes(energy=self.data.need_axis("energy"), time=axis)
-        self._set_aux(model)
+        self._complete(model)
         return model
 
     # values that fits write
@@ -165,6 +169,7 @@ class FileModels:
         names = name_list(dynamics_model)
         dynamics = load_dynamics(source, names, model.parameters[target_parameter], frequency)
         model.add_dynamics(target_parameter, dynamics)
+        self._complete(model)
 
     def add_par_profile(
         self,
@@ -182,6 +187,7 @@ class FileModels:
         source = self.project.resolve(profile_yaml)
         name = one_name(profile_model, "profile_model")
         model.add_profile(target_parameter, load_profile(source, name, target_parameter))
+        self._complete(model)
 
     def _with_parameter(self, model_info: ModelInfo, parameter: str) -> Model:
         model = self.select_model(model_info)

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 Array = npt.NDArray[np.float64]
 
 #: Options of File that from_xarray takes beside its own.
-_OWN = ("mask", "nan_policy", "name", "path", "aux_axis", "aux_weights", "labels")
+_OWN = ("mask", "nan_policy", "name", "path", "aux_axis", "aux_weights", "labels", "inputs")
 
 
 class File(FileFacts, PeerNames):
@@ -54,6 +54,8 @@ class File(FileFacts, PeerNames):
     nan_policy : "raise" refuses NaN and infinities, "omit" leaves them out
     labels, units : what "energy", "time" and "data" are, ``{"energy": "binding energy"}``, and
         their units, ``{"energy": "eV", "time": "ps"}``: for pictures, reports and archives
+    inputs : further arrays along the axes that functions by formula read, by name, such as a
+        reference spectrum, ``{"ref": values}``
 
     Raises
     ------
@@ -76,12 +78,13 @@ class File(FileFacts, PeerNames):
         nan_policy: str = "raise",
         labels: Mapping[str, str] | None = None,
         units: Mapping[str, str] | None = None,
+        inputs: Mapping[str, npt.ArrayLike] | None = None,
     ) -> None:
         need_project(parent_project, path)
         project = self.project = Project() if parent_project is None else parent_project
         self._data = FileData(
             project, path, name, data, energy, time, aux_axis, aux_weights=aux_weights,
-            mask=mask, nan_policy=nan_policy, labels=labels, units=units,
+            mask=mask, nan_policy=nan_policy, labels=labels, units=units, inputs=inputs,
         )  # fmt: skip
         self._models = FileModels(project, self._data)
         self._fits = FileFits(project, self._data, self._models)

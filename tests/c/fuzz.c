@@ -38,13 +38,14 @@ enum {
     HAS_FORMULA,
     HAS_SEPARABLE,
     HAS_SCHEME,
+    HAS_INPUTS,
     N_FEATURES
 };
 static const char *const feature_names[N_FEATURES] = {
     "LAW",     "BASE",     "EXPRESSION",         "COMPONENT",       "ADD",              "CONVOLVE",
     "PROFILE", "EXTERNAL", "repeated component", "trace as result", "Poisson deviance",
     "own columns", "height alone moves", "chunk", "formula", "shapes times traces",
-    "scheme"};
+    "scheme", "inputs of a formula"};
 
 typedef struct tally {
     long long accepted, executed, jacobians, windows, compared, finite, different;
@@ -62,7 +63,10 @@ static void count_features(const pyspec_plan *plan, const pyspec_problem *q, tal
         has[HAS_SHAPE] |= node->step == PYSPEC_STEP_COMPONENT && node->flags & PYSPEC_FLAG_SHAPE;
     }
     for (int64_t k = 0; k < plan->n_nodes; k++) {
-        has[HAS_FORMULA] |= plan_nodes(plan)[k].op == PYSPEC_OP_FORMULA;
+        const pyspec_node *node = &plan_nodes(plan)[k];
+        const int by_formula = node->op == PYSPEC_OP_FORMULA;
+        has[HAS_FORMULA] |= by_formula;
+        has[HAS_INPUTS] |= by_formula && formula_head(plan_words(plan) + node->code)->n_inputs > 0;
         has[HAS_SCHEME] |= plan_nodes(plan)[k].op == PYSPEC_OP_SCHEME;
     }
     has[HAS_SEPARABLE] = plan->separable >= 0;

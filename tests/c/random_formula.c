@@ -34,13 +34,13 @@ static int64_t *add_instruction(rng *r, int64_t *word, int64_t code, int64_t tar
     return word + FORMULA_WORDS;
 }
 
-int64_t random_formula(rng *r, int64_t *program, int n_params, int height)
+int64_t random_formula(rng *r, int64_t *program, int n_params, int n_inputs, int height)
 {
-    formula f = {.n_params = n_params, .n_constants = 1 + below(r, 4)};
+    formula f = {.n_params = n_params, .n_constants = 1 + below(r, 4), .n_inputs = n_inputs};
     const int64_t n_row = below(r, 6), n_point = 1 + below(r, 12);
     const int64_t n_given = f.n_params + f.n_constants;
     f.n_rows = n_given + n_row * FORMULA_W_TARGETS;
-    f.n_vectors = 1 + n_point * FORMULA_W_TARGETS;
+    f.n_vectors = 1 + n_inputs + n_point * FORMULA_W_TARGETS;
     f.n_row_code = f.n_row_value = n_row;
     f.n_value = n_point + 1;
     f.n_code = f.n_value + n_params;
@@ -57,9 +57,10 @@ int64_t random_formula(rng *r, int64_t *program, int n_params, int height)
         word = add_instruction(r, word, random_code(r), target, &from);
         from.known[from.n++] = target;
     }
-    from.known[from.n++] = f.n_rows; /* the abscissa */
+    for (int64_t k = 0; k <= n_inputs; k++)
+        from.known[from.n++] = f.n_rows + k; /* the abscissa and the inputs */
     for (int64_t k = 0; k < n_point; k++) {
-        const int64_t target = f.n_rows + 1 + k * FORMULA_W_TARGETS;
+        const int64_t target = f.n_rows + 1 + n_inputs + k * FORMULA_W_TARGETS;
         word = add_instruction(r, word, random_code(r), target, &from);
         from.known[from.n++] = target;
     }
@@ -84,7 +85,7 @@ int64_t random_kernel(rng *r, int64_t *words, int n_params)
         if (k != CONV_SHAPE && chance(r, 50))
             continue;
         f.parts[k] = f.n_words;
-        f.n_words += random_formula(r, words + f.n_words, n_params, 0);
+        f.n_words += random_formula(r, words + f.n_words, n_params, 0, 0);
     }
     memcpy(words, &f, sizeof f);
     return f.n_words;
@@ -123,10 +124,15 @@ int run_formula(rng *r, const int64_t *program, pyspec_kernel *kernel)
     double *x = numbers(r, across ? size : n), *params = numbers(r, n_params * L);
     double *work = malloc((size_t)formula_registers(program) * sizeof *work);
     double *value = malloc((size_t)size * sizeof *value), *partials[MAX_PARAMS];
+    const int64_t n_inputs = formula_head(program)->n_inputs, valid = across ? 1 + below(r, size) : n;
+    double *inputs[PYSPEC_MAX_INPUTS];
+    for (int64_t k = 0; k < n_inputs; k++)
+        inputs[k] = numbers(r, valid);
     for (int64_t k = 0; k < n_params; k++)
         partials[k] = malloc((size_t)size * sizeof *value);
-    const pyspec_block b = {.n = n, .n_valid = across ? size : n, .across = across, .x = x,
-                            .program = program, .registers = work};
+    const pyspec_block b = {.n = n, .n_valid = valid, .across = across, .x = x,
+                            .program = program, .registers = work,
+                            .inputs = (const double *const *)inputs};
     kernel(&b, params, value, NULL);
     double *alone = malloc((size_t)size * sizeof *value);
     memcpy(alone, value, (size_t)size * sizeof *value);
@@ -134,6 +140,8 @@ int run_formula(rng *r, const int64_t *program, pyspec_kernel *kernel)
     const int same = all_same(alone, value, size);
     for (int64_t k = 0; k < n_params; k++)
         free(partials[k]);
+    for (int64_t k = 0; k < n_inputs; k++)
+        free(inputs[k]);
     free(alone);
     free(value);
     free(work);

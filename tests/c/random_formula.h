@@ -5,14 +5,14 @@
 #include "formula.h"
 #include "random_plan.h"
 
-enum { MOST_FORMULA_WORDS = 600, MOST_FORMULA_PARAMS = 6 };
+enum { MOST_FORMULA_WORDS = 600, MOST_FORMULA_PARAMS = 6, MOST_FORMULA_INPUTS = 3 };
 
 /* A number that counts or one that is hard. */
 double random_number(rng *r);
 
-/* A program of n_params parameters, MOST_FORMULA_PARAMS at most; returns its length. With `height`
+/* A program of n_params parameters, MOST_FORMULA_PARAMS at most, that reads n_inputs; returns its length. With `height`
  * its value is the first parameter times what does not depend on it, and so are the slopes. */
-int64_t random_formula(rng *r, int64_t *program, int n_params, int height);
+int64_t random_formula(rng *r, int64_t *program, int n_params, int n_inputs, int height);
 
 /* A kernel of n_params parameters, with or without the programs of reach and tail. */
 enum { MOST_KERNEL_WORDS = CONV_HEAD + CONV_PARTS * MOST_FORMULA_WORDS };

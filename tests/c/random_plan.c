@@ -122,8 +122,15 @@ static pyspec_node *random_formula_call(rng *r, plan_builder *b, int step, int f
     const int height = step == PYSPEC_STEP_COMPONENT && chance(r, 60);
     const int n = height + (int)below(r, MOST_FORMULA_PARAMS);
     random_rows(r, b, rows, n, n, k, what == HEIGHT_MOVES && !height ? NONE_MOVES : what);
-    const int n_code = (int)random_formula(r, program, n, height);
+    const int64_t known_inputs = step == PYSPEC_STEP_LAW       ? b->head.n_row_inputs
+                                 : step == PYSPEC_STEP_PROFILE ? b->head.n_aux_inputs
+                                                               : b->head.n_x_inputs;
+    const int n_inputs = known_inputs ? (int)below(r, MOST_FORMULA_INPUTS + 1) : 0;
+    const int n_code = (int)random_formula(r, program, n, n_inputs, height);
     pyspec_node *node = add_formula(b, step, flags, target, n, rows, n_code, program);
+    node->inputs = b->head.n_words;
+    for (int i = 0; i < n_inputs; i++)
+        add_word(b, below(r, known_inputs));
     node->label = height;
     return node;
 }
@@ -386,6 +393,9 @@ void random_plan(rng *r, plan_builder *b)
     b->head.n_spectra = chance(r, 25) ? 1 + below(r, 2) : 0;
     b->head.n_axes = below(r, 3);
     b->head.n_masks = below(r, 3);
+    b->head.n_x_inputs = below(r, 4);
+    b->head.n_row_inputs = below(r, 4);
+    b->head.n_aux_inputs = below(r, 4);
     if (chance(r, 35)) {
         n_blocks = (int)below(r, 4);
         add_blocks(b, 1 + (int)below(r, chance(r, 5) ? 100 : 5), n_blocks);

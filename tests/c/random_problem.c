@@ -72,6 +72,10 @@ void random_sizes(rng *r, const pyspec_plan *plan, int small, pyspec_problem *q)
     q->n_fixed = plan->n_fixed;
     q->aux = q->aux_weight = q->external = q->spectra = &somewhere;
     q->n_aux = plan->n_aux;
+    q->x_inputs = q->row_inputs = q->aux_inputs = &somewhere;
+    q->n_x_inputs = plan->n_x_inputs;
+    q->n_row_inputs = plan->n_row_inputs;
+    q->n_aux_inputs = plan->n_aux_inputs;
     q->n_external = plan->n_external + plan->n_spectra;
     q->loss = chance(r, 30);
     q->loss_scale = chance(r, 80) ? 0.25 * (double)(1 + below(r, 50)) : 1e-300;
@@ -82,10 +86,12 @@ void mutate_sizes(rng *r, pyspec_problem *q)
     int64_t *const numbers[] = {&q->n_x,     &q->n_rows,     &q->row_begin, &q->row_end,
                                 &q->x_begin, &q->x_end,      &q->n_axes,    &q->n_masks,
                                 &q->n_fixed, &q->data_type,  &q->n_aux,     &q->n_external,
-                                &q->loss,    &q->first_row,  &q->chunk_rows};
+                                &q->loss,    &q->first_row,  &q->chunk_rows,
+                                &q->n_x_inputs, &q->n_row_inputs, &q->n_aux_inputs};
     const double **const pointers[] = {&q->x,   &q->time,       &q->axes,     &q->fixed,
-                                       &q->aux, &q->aux_weight, &q->external, &q->spectra};
-    enum { N_NUMBERS = sizeof numbers / sizeof *numbers, N_POINTERS = 8 };
+                                       &q->aux, &q->aux_weight, &q->external, &q->spectra,
+                                       &q->x_inputs, &q->row_inputs, &q->aux_inputs};
+    enum { N_NUMBERS = sizeof numbers / sizeof *numbers, N_POINTERS = 11 };
     int64_t k = below(r, N_NUMBERS + N_POINTERS + 2);
     if (k < N_NUMBERS)
         *numbers[k] = odd_integer(r, *numbers[k]);
@@ -147,6 +153,9 @@ void fill_problem(rng *r, const pyspec_plan *plan, pyspec_problem *q, int hostil
     q->aux_weight = own(owned, random_doubles(r, q->n_aux, hostile / 2));
     q->external = own(owned, random_values(r, plan->n_external * q->chunk_rows, hostile));
     q->spectra = own(owned, random_doubles(r, plan->n_spectra * q->chunk_rows * q->n_x, hostile));
+    q->x_inputs = own(owned, random_values(r, q->n_x_inputs * q->n_x, hostile));
+    q->row_inputs = own(owned, random_values(r, q->n_row_inputs * q->n_rows, hostile));
+    q->aux_inputs = own(owned, random_values(r, q->n_aux_inputs * q->n_aux, hostile));
     uint8_t *masks = own(owned, exact(q->n_masks * q->n_rows, 1));
     for (int64_t i = 0; i < q->n_masks * q->n_rows; i++)
         masks[i] = (uint8_t)chance(r, 60);

@@ -55,7 +55,7 @@ static pyspec_plan *good_plan(void)
     add_call(b, component, OP_Gauss, store | PYSPEC_FLAG_STATIC, 1, 3, still);
     add_call(b, component, OP_Gauss, shape, 1, 3, peak);
     add_call(b, component, OP_GLP, shape, 1, 4, second);
-    const int n_code = (int)random_formula(&r, program, 1, 1);
+    const int n_code = (int)random_formula(&r, program, 1, 0, 1);
     add_formula(b, component, shape, 1, 1, written, n_code, program);
     add_call(b, component, OP_Shirley, store, 0, 1, shirley)->source = 1;
     add_word(b, 5); /* behind the parameters of Shirley: a row that moves */

@@ -16,7 +16,7 @@ static void test_random_programs(int64_t count)
     int64_t n_accepted = 0;
     for (int64_t i = 0; i < count; i++) {
         int64_t *program = calloc(ROOM, sizeof *program), at = -1;
-        const int64_t n = random_formula(&state, program, N_PARAMS, 0);
+        const int64_t n = random_formula(&state, program, N_PARAMS, (int)below(&state, 4), 0);
         const int mutated = below(&state, 2) == 0;
         CHECK(n <= ROOM);
         CHECK(pyspec_formula_is_sound(program, n, N_PARAMS, &at));
@@ -43,7 +43,7 @@ static void test_random_programs(int64_t count)
 static void test_refusals(void)
 {
     int64_t program[ROOM], copy[ROOM], at;
-    const int64_t n = random_formula(&state, program, N_PARAMS, 0);
+    const int64_t n = random_formula(&state, program, N_PARAMS, 2, 0);
     const formula *f = formula_head(program);
     const int64_t code = formula_code(program) - program;
     const struct {
@@ -54,6 +54,9 @@ static void test_refusals(void)
         {2, -1},                                      /* a negative count              */
         {3, f->n_params - 1},                         /* no room for parameters        */
         {4, 0},                                       /* no register for the abscissa  */
+        {4, 2},                                       /* nor for the second input      */
+        {9, -1},                                      /* fewer inputs than none        */
+        {9, PYSPEC_MAX_INPUTS + 1},                   /* more than there may be        */
         {5, f->n_row_code + 1},                       /* a prefix beyond the code      */
         {7, f->n_code + 1},
         {code, RPN_CONST},                            /* reads an operand of its own   */
@@ -146,7 +149,8 @@ static void test_calls(void)
     enum { ROWS = L + 3, POINTS = 2 * L + 5, SIZE = ROWS * POINTS };
     for (int round = 0; round < 300; round++) {
         int64_t program[ROOM];
-        const int64_t n = random_formula(&state, program, N_PARAMS, 0);
+        const int64_t n = random_formula(&state, program, N_PARAMS, round % 4, 0);
+        double inputs[3 * POINTS];
         const int64_t size = pyspec_formula_size(program, n);
         CHECK_INT(size, formula_registers(program) * (int64_t)sizeof(double));
         double *registers = malloc((size_t)size), x[POINTS], params[N_PARAMS * ROWS], one[N_PARAMS];
@@ -155,15 +159,17 @@ static void test_calls(void)
         double *const row_to[N_PARAMS] = {row[1], NULL, row[3]};
         for (int i = 0; i < POINTS; i++)
             x[i] = random_number(&state);
+        for (int i = 0; i < 3 * POINTS; i++)
+            inputs[i] = random_number(&state);
         for (int i = 0; i < N_PARAMS * ROWS; i++)
             params[i] = random_number(&state);
-        CHECK_INT(pyspec_formula(program, n, 0, ROWS, POINTS, x, params, registers, alone, NULL), STATUS_OK);
-        CHECK_INT(pyspec_formula(program, n, 0, ROWS, POINTS, x, params, registers, all[0], all_to),
+        CHECK_INT(pyspec_formula(program, n, 0, ROWS, POINTS, x, params, inputs, registers, alone, NULL), STATUS_OK);
+        CHECK_INT(pyspec_formula(program, n, 0, ROWS, POINTS, x, params, inputs, registers, all[0], all_to),
                   STATUS_OK);
         for (int r = 0; r < ROWS; r++) {
             for (int k = 0; k < N_PARAMS; k++)
                 one[k] = params[k * ROWS + r];
-            CHECK_INT(pyspec_formula(program, n, 0, 1, POINTS, x, one, registers, row[0], row_to), STATUS_OK);
+            CHECK_INT(pyspec_formula(program, n, 0, 1, POINTS, x, one, inputs, registers, row[0], row_to), STATUS_OK);
             for (int i = 0; i < POINTS; i++)
                 for (int k = 0; k <= N_PARAMS; k++)
                     CHECK(k == 2 || all_same(&all[k][r * POINTS + i], &row[k][i], 1));
@@ -173,24 +179,61 @@ static void test_calls(void)
     }
 }
 
+/* 2 * first input + second input, over a block with padding; the value of another abscissa changes none
+ * of it, and without inputs such a program is refused. */
+static void test_inputs(void)
+{
+    enum { POINTS = 2 * L + 3 };
+    const formula f = {.n_words = FORMULA_HEAD + 1 + 2 * FORMULA_WORDS, .n_constants = 1, .n_rows = 1,
+                       .n_vectors = 4, .n_value = 2, .n_code = 2, .n_inputs = 2};
+    int64_t program[FORMULA_HEAD + 1 + 2 * FORMULA_WORDS], at;
+    const int64_t code[] = {RPN_MUL, 4, 0, 2, 0, RPN_ADD, 5, 4, 3, 0};
+    memcpy(program, &f, sizeof f);
+    program[FORMULA_HEAD] = bits_of(2.0);
+    memcpy(program + FORMULA_HEAD + 1, code, sizeof code);
+    CHECK(pyspec_formula_is_sound(program, f.n_words, 0, &at));
+    program[FORMULA_HEAD + 2] = 3; /* writes to an input */
+    CHECK(!pyspec_formula_is_sound(program, f.n_words, 0, &at));
+    CHECK_INT(at, FORMULA_HEAD + 1);
+    program[FORMULA_HEAD + 2] = 4;
+    double *inputs = malloc(2 * POINTS * sizeof *inputs), x[POINTS] = {0}, value[POINTS], none[1];
+    double *registers = malloc((size_t)pyspec_formula_size(program, f.n_words));
+    for (int i = 0; i < 2 * POINTS; i++)
+        inputs[i] = random_number(&state);
+    for (int64_t isa = 0; isa < N_ISA; isa++) {
+        if (!pyspec_isa_supported(isa))
+            continue;
+        CHECK_INT(pyspec_formula(program, f.n_words, isa, 1, POINTS, x, none, inputs, registers, value, NULL),
+                  STATUS_OK);
+        for (int i = 0; i < POINTS; i++) {
+            const double want = 2.0 * inputs[i] + inputs[POINTS + i];
+            CHECK(all_same(&value[i], &want, 1));
+        }
+    }
+    CHECK_INT(pyspec_formula(program, f.n_words, 0, 1, POINTS, x, none, NULL, registers, value, NULL),
+              STATUS_NULL_POINTER);
+    free(inputs);
+    free(registers);
+}
+
 static void test_calls_that_are_refused(void)
 {
     int64_t program[ROOM];
-    const int64_t n = random_formula(&state, program, N_PARAMS, 0);
+    const int64_t n = random_formula(&state, program, N_PARAMS, 0, 0);
     const double x[2] = {0.0, 1.0}, params[N_PARAMS] = {1.0, 2.0, 3.0};
     double *registers = malloc((size_t)pyspec_formula_size(program, n)), value[2];
-    CHECK_INT(pyspec_formula(program, n, 0, 1, 2, x, params, registers, value, NULL), STATUS_OK);
-    CHECK_INT(pyspec_formula(NULL, n, 0, 1, 2, x, params, registers, value, NULL), STATUS_NULL_POINTER);
-    CHECK_INT(pyspec_formula(program, n, 0, 1, 2, NULL, params, registers, value, NULL),
+    CHECK_INT(pyspec_formula(program, n, 0, 1, 2, x, params, NULL, registers, value, NULL), STATUS_OK);
+    CHECK_INT(pyspec_formula(NULL, n, 0, 1, 2, x, params, NULL, registers, value, NULL), STATUS_NULL_POINTER);
+    CHECK_INT(pyspec_formula(program, n, 0, 1, 2, NULL, params, NULL, registers, value, NULL),
               STATUS_NULL_POINTER);
-    CHECK_INT(pyspec_formula(program, n, 0, 1, 2, x, NULL, registers, value, NULL), STATUS_NULL_POINTER);
-    CHECK_INT(pyspec_formula(program, n, 0, 1, 2, x, params, NULL, value, NULL), STATUS_NULL_POINTER);
-    CHECK_INT(pyspec_formula(program, n, 0, 1, 2, x, params, registers, NULL, NULL), STATUS_NULL_POINTER);
-    CHECK_INT(pyspec_formula(program, n, -1, 1, 2, x, params, registers, value, NULL), STATUS_ISA);
-    CHECK_INT(pyspec_formula(program, n, N_ISA, 1, 2, x, params, registers, value, NULL), STATUS_ISA);
-    CHECK_INT(pyspec_formula(program, n, 0, 0, 2, x, params, registers, value, NULL), STATUS_SIZE);
-    CHECK_INT(pyspec_formula(program, n, 0, 1, 0, x, params, registers, value, NULL), STATUS_SIZE);
-    CHECK_INT(pyspec_formula(program, n - 1, 0, 1, 2, x, params, registers, value, NULL), STATUS_PROGRAM);
+    CHECK_INT(pyspec_formula(program, n, 0, 1, 2, x, NULL, NULL, registers, value, NULL), STATUS_NULL_POINTER);
+    CHECK_INT(pyspec_formula(program, n, 0, 1, 2, x, params, NULL, NULL, value, NULL), STATUS_NULL_POINTER);
+    CHECK_INT(pyspec_formula(program, n, 0, 1, 2, x, params, NULL, registers, NULL, NULL), STATUS_NULL_POINTER);
+    CHECK_INT(pyspec_formula(program, n, -1, 1, 2, x, params, NULL, registers, value, NULL), STATUS_ISA);
+    CHECK_INT(pyspec_formula(program, n, N_ISA, 1, 2, x, params, NULL, registers, value, NULL), STATUS_ISA);
+    CHECK_INT(pyspec_formula(program, n, 0, 0, 2, x, params, NULL, registers, value, NULL), STATUS_SIZE);
+    CHECK_INT(pyspec_formula(program, n, 0, 1, 0, x, params, NULL, registers, value, NULL), STATUS_SIZE);
+    CHECK_INT(pyspec_formula(program, n - 1, 0, 1, 2, x, params, NULL, registers, value, NULL), STATUS_PROGRAM);
     CHECK_INT(pyspec_formula_size(NULL, n), -1);
     CHECK_INT(pyspec_formula_size(program, FORMULA_HEAD - 1), -1);
     CHECK_INT(pyspec_formula_size(program, n - 1), -1);
@@ -206,6 +249,7 @@ int main(int argc, char **argv)
     RUN(test_too_many_registers);
     RUN(test_outputs_are_read);
     RUN(test_calls);
+    RUN(test_inputs);
     RUN(test_calls_that_are_refused);
     return REPORT;
 }

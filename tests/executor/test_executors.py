@@ -202,6 +202,7 @@ def test_one_c_call_for_each_residual(monkeypatch: pytest.MonkeyPatch) -> None:
     import pyspec.functions
     import pyspec.functions.energy
     import pyspec.functions.time
+    import pyspec.model.inputs as inputs
 
     counted = Counted()
     monkeypatch.setattr(compiled, "LIBRARY", counted)
@@ -212,7 +213,7 @@ def test_one_c_call_for_each_residual(monkeypatch: pytest.MonkeyPatch) -> None:
             monkeypatch.setattr(module, op.name, forbidden)
     # A callable is looked up once by name; patching the functions covers new look-ups,
     # patching their users covers the rest.
-    for module in (pyspec.functions, interpreted, tree):
+    for module in (pyspec.functions, inputs, tree):
         monkeypatch.setattr(module, "reference", forbidden)
     for module in (pyspec.formula, interpreted):
         monkeypatch.setattr(module, "run_rpn", forbidden)

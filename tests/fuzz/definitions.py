@@ -23,11 +23,14 @@ from fuzz.guided import LIMIT, DefectError, HangError, at_most, change
 from fuzz.plans import ROOT, build
 
 from pyspec.errors import PyspecError
-from pyspec.formula import FUNCTIONS
+from pyspec.formula import AXES, FUNCTIONS
 from pyspec.formula.definition import DOMAINS, Definition, define
 
 #: Parameters of random functions.
 NAMES = ("A", "b", "c", "w", "x0", "tau")
+
+#: Inputs of some of them.
+INPUTS = ("ref", "flux")
 
 #: Operators between two values, and numbers.
 OPERATORS = ("+", "-", "*", "/", "*", "+", "**", "<", ">=", "!=")
@@ -56,14 +59,19 @@ def random_text(draw: random.Random) -> str:
     """The text of a function, most of the time a sound one."""
     domain = draw.choice(list(DOMAINS))
     names, body = [DOMAINS[domain][2], *NAMES[: draw.randrange(1, 7)]], list[str]()
+    may_read = domain in AXES and draw.random() < 0.4
+    inputs = draw.sample(INPUTS, draw.randrange(1, 3)) if may_read else []
+    names += inputs
     for k in range(draw.choice((0, 0, 1, 3))):
         body.append(f"u{k} = {grow(draw, names, 3)}")
         names.append(f"u{k}")
     lines = [name for name in names if re.fullmatch(r"u\d", name)]
     body.append(" + ".join([grow(draw, names, draw.randrange(1, 6)), *lines]))
+    body[-1] += "".join(f" + {name}" for name in inputs)
     used = set(re.findall(r"[A-Za-z_]\w*", "; ".join(body)))
     params = [name + draw.choice(("", "", " > 0", " [eV]")) for name in NAMES if name in used]
-    return f"{domain} F({', '.join(params)}): {'; '.join(body)}"
+    behind = f"; {', '.join(inputs)}" if inputs else ""
+    return f"{domain} F({', '.join(params)}{behind}): {'; '.join(body)}"
 
 
 def attack(runs: int, seed: int, take: Callable[[Definition], None]) -> Counter[str]:

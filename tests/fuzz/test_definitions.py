@@ -20,7 +20,9 @@ def test_texts_are_refused_or_make_a_program_that_numpy_agrees_with() -> None:
         assert own.words[0] == own.words.size
         program = own.program(own.value)
         assert (program[0], program[1]) == (program.size, len(own.params))
-        assert np.shape(own(np.linspace(-1.0, 2.0, 5), *([0.7] * len(own.params)))) == (5,)
+        given = {name: np.linspace(0.0, 1.0, 5) for name in own.inputs}
+        assert np.shape(own(np.linspace(-1.0, 2.0, 5), *([0.7] * len(own.params)), **given)) == (5,)
+    assert any(own.inputs for own in taken)
 
 
 def test_defects_are_shown() -> None:

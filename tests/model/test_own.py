@@ -21,8 +21,8 @@ LINE = "functions:\n  Line: {formula: A * x}\n"
         (
             "functions:\n  Line:\n    formula: A * x\n    domian: time\n",
             4,
-            "Line: 'domian' is not known here; there are formula, parameters, lines, domain, doc, "
-            "reach, tail; "
+            "Line: 'domian' is not known here; there are formula, parameters, lines, inputs, "
+            "domain, doc, reach, tail; "
             "did you mean 'domain'?",
         ),
         (

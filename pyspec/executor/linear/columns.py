@@ -21,6 +21,7 @@ from pyspec.functions import outside
 from pyspec.functions.responses import WIDTH, response, response_order
 from pyspec.model import Component, Measurement, Model, Par
 from pyspec.model.check import PROFILE, movers, used_names
+from pyspec.model.inputs import inputs_of
 
 Array = npt.NDArray[np.float64]
 
@@ -209,7 +210,10 @@ def part_of(model: Model, components: Sequence[Component], numbers: Mapping[str,
                 par.value = numbers[par.name]
     known = {par.name: par for par in (*referred, *whole.quantities)}
     used = used_names((par for component in kept for par in component.parameters), known)
-    return Model(whole.name, kept, quantities=[par for name, par in known.items() if name in used])
+    found = [par for name, par in known.items() if name in used]
+    part = Model(whole.name, kept, quantities=found)
+    part.inputs = whole.inputs
+    return part
 
 
 def is_direct(model: Model, component: Component) -> bool:
@@ -221,8 +225,9 @@ def is_direct(model: Model, component: Component) -> bool:
 
 
 def has_kernel_in_c(op: OpDef) -> bool:
-    """Whether a function has a row of the op table, or a program; a callable has neither."""
-    return not op.external and (op.own is not None or op.name in OPS)
+    """Whether a function has a row of the op table, or a program that reads no inputs; a callable
+    has neither."""
+    return not op.external and not inputs_of(op) and (op.own is not None or op.name in OPS)
 
 
 def rest_of(model: Model) -> list[Component]:

@@ -32,12 +32,14 @@ def jump_places(plan: ScheduledPlan) -> dict[str, Array]:
     not told apart here, see :func:`pyspec.passes.jump_parameters`.
     """
     found: dict[str, list[Array]] = {}
-    for sub, row, jump in plan.jumps:
+    for sub, row, jump, level in plan.jumps:
         axis = int(plan.dyn_sub_axis[sub])
         times = plan.time if axis == 0 else plan.dyn_time_axes[axis - 1]
         assert times is not None
         if plan.op(int(plan.dyn_sub_func_id[sub])).kind == "DYNAMICS":
-            found.setdefault(plan.opt_param_names[row], []).append(times)
+            found.setdefault(plan.opt_param_names[row], []).append(
+                plan.inputs_along(1)[level] if level else times
+            )
         elif times.size <= MOST_SAMPLES and _is_number(jump):
             places = float(jump) * differences(times)
             found.setdefault(plan.opt_param_names[row], []).append(places)

@@ -1,0 +1,81 @@
+"""Inputs of a formula: further arrays along its axis, which are given with the data.
+
+    energy Reference(A; ref): A * ref
+
+The text names them behind the parameters; their values lie on the model, beside its axes. An input
+has no derivative. Of a function of energy it is along the energies, of a law along the times, of a
+profile along the auxiliary axis.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+from typing import Any
+
+from pyspec._library import CONSTANTS
+from pyspec.errors import ModelError, suggest
+from pyspec.formula.values import COMPARISONS, Values
+
+#: The axis of the inputs of a function, by its domain.
+AXES = {"energy": "energy", "time": "time", "profile": "auxiliary"}
+
+#: No inputs.
+NOTHING: Mapping[str, Any] = MappingProxyType({})
+
+_UNIT = re.compile(r"\s*\[([^\]]*)\]")
+
+
+def read_inputs(text: str | None, name: str, domain: str, start: str) -> tuple[str, ...]:
+    """The names in the text behind the parameters of a function; none for None.
+
+    Raises :class:`ModelError` for what are no names, too many, or a domain without samples.
+    """
+    if text is None:
+        return ()
+    names = tuple(one.strip() for one in _UNIT.sub("", text).split(","))
+    if domain not in AXES:
+        raise ModelError(
+            f"{start}the kernel {name} cannot have inputs: it is a function of the time "
+            "difference, at which nothing was measured; make the input part of a law"
+        )
+    for one in names:
+        if not one.isidentifier() or not one.isascii():
+            raise ModelError(
+                f"{start}cannot read the inputs {text.strip()!r}; give their names, such as 'ref'"
+            )
+    if len(names) > CONSTANTS["MAX_INPUTS"]:
+        raise ModelError(
+            f"{start}{name} has {len(names)} inputs, {CONSTANTS['MAX_INPUTS']} is the most; split "
+            "it over several components"
+        )
+    return names
+
+
+def given_values(name: str, wanted: Sequence[str], given: Mapping[str, Any]) -> dict[str, Any]:
+    """The values of the inputs of a function. Raises :class:`ModelError` where one is missing."""
+    for one in wanted:
+        if one not in given:
+            raise ModelError(
+                f"{name} reads the input {one!r}, which has no values{suggest(one, list(given))}; "
+                f"give them, {one}=..."
+            )
+    return {one: given[one] for one in wanted}
+
+
+def thresholds(
+    values: Values, root: int, params: Sequence[str], inputs: Sequence[str]
+) -> dict[str, str]:
+    """Parameters with which an input is compared, plainly: the value jumps where one meets a value
+    of the other. Parameter → input."""
+    numbers = {values.input(one): one for one in inputs}
+    names = {values.input(one): one for one in params}
+    found = {}
+    for number in values.reachable([root]):
+        value = values[number]
+        if value.instruction in COMPARISONS:
+            for a, b in (value.operands, value.operands[::-1]):
+                if a in numbers and b in names:
+                    found[names[b]] = numbers[a]
+    return found

@@ -1,0 +1,193 @@
+"""Inputs of a model: arrays along its axes, besides the axes themselves, that functions by formula
+read. They lie on the model beside the axes, and never in its text."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from pyspec._library import OpDef
+from pyspec.errors import DataError, ModelError, shortened, suggest
+from pyspec.formula import AXES, Definition
+from pyspec.functions import reference
+from pyspec.model.tree import Component, ops_of
+
+Array = npt.NDArray[np.float64]
+
+#: What the axes of inputs are called, and the words of messages.
+ALONG = {"energy": "energies", "time": "times", "auxiliary": "auxiliary points"}
+
+
+class HasInputs(Protocol):
+    """What is needed of a model."""
+
+    name: str
+    components: list[Component]
+    energy: Array | None
+    time: Array | None
+    aux: Array | None
+    inputs: dict[str, Array]
+
+
+def inputs_of(op: OpDef) -> tuple[str, ...]:
+    """The inputs that a function reads."""
+    return op.own.inputs if isinstance(op.own, Definition) else ()
+
+
+def thresholds_of(op: OpDef) -> dict[str, str]:
+    """The parameters of a function that are compared with an input: parameter → input."""
+    return op.own.thresholds if isinstance(op.own, Definition) and op.own.inputs else {}
+
+
+def axis_of(op: OpDef) -> str:
+    """The axis of the inputs of a function that has some: "energy", "time" or "auxiliary"."""
+    assert isinstance(op.own, Definition)
+    return AXES[op.own.domain]
+
+
+def needed_inputs(components: Sequence[Component]) -> dict[str, str]:
+    """The inputs that components and what moves their parameters read: name → axis.
+
+    Raises :class:`ModelError` for one that two functions have along different axes.
+    """
+    found: dict[str, tuple[str, str]] = {}
+    for op in ops_of(components):
+        for name in inputs_of(op):
+            axis, first = found.setdefault(name, (axis_of(op), op.name))
+            if axis != axis_of(op):
+                raise ModelError(
+                    f"the input {name!r} is along the {ALONG[axis]} in {first} and along the "
+                    f"{ALONG[axis_of(op)]} in {op.name}; rename one of the two"
+                )
+    return {name: axis for name, (axis, _) in found.items()}
+
+
+def check_input(values: Any, name: str) -> Array:
+    """A read-only float64 copy of an input.
+
+    Raises :class:`DataError` unless it is a line of finite real numbers.
+    """
+    if np.ma.is_masked(values):
+        raise DataError(f"the input {name!r} is a masked array; give the values of all points")
+    try:
+        given = np.asarray(values)
+    except ValueError:
+        raise DataError(
+            f"the input {name!r} has rows of different lengths; give one line of values"
+        ) from None
+    if given.dtype.kind not in "fiu":
+        shown = "of complex numbers" if given.dtype.kind == "c" else f"of type {given.dtype}"
+        raise DataError(f"the input {name!r} is {shown}; give real numbers, one for each point")
+    if given.ndim != 1 or given.size == 0:
+        raise DataError(
+            f"the input {name!r} has shape {given.shape}; give one line of values, of shape (n,)"
+        )
+    line = given.astype(np.float64)
+    finite = np.isfinite(line)
+    if not finite.all():
+        at = int(np.argmin(finite))
+        raise DataError(
+            f"the input {name!r} has {line[at]} at index {at}; every point needs a finite value, "
+            "masked ones too"
+        )
+    line.setflags(write=False)
+    return line
+
+
+def file_inputs(given: Mapping[str, Any] | None, axes: Sequence[Array | None]) -> dict[str, Array]:
+    """What comes with the data of a file, before a model says along which axis each input lies.
+
+    Raises :class:`DataError` for values that match none of the `axes`.
+    """
+    sizes = sorted({axis.size for axis in axes if axis is not None})
+    found = {name: check_input(values, name) for name, values in _by_name(given).items()}
+    for name, values in found.items():
+        if values.size not in sizes:
+            points = " and ".join(str(size) for size in sizes) or "no"
+            raise DataError(
+                f"the input {name!r} has {values.size} values, the axes have {points} points; give "
+                "one value for each point of its axis"
+            )
+    return found
+
+
+def _by_name(given: Any) -> Mapping[str, Any]:
+    if given is not None and not isinstance(given, Mapping):
+        raise DataError(f"inputs={shortened(given)}: give the values by name, {{'ref': values}}")
+    return given or {}
+
+
+def own_inputs(model: HasInputs, known: Mapping[str, Array]) -> dict[str, Array]:
+    """Those of the inputs of a file that a model reads."""
+    needed = needed_inputs(model.components) if known else {}
+    return {name: known[name] for name in needed if name in known}
+
+
+def placed_inputs(
+    model: HasInputs,
+    given: Mapping[str, Any] | None,
+    energy: Array | None,
+    time: Array | None,
+    aux: Array | None,
+) -> dict[str, Array]:
+    """The inputs of a model that is about to get new axes: those `given` besides those that it has;
+    what lies along an axis that becomes another is gone.
+
+    Raises :class:`DataError` for values that are not one for each point, :class:`ModelError` for a
+    name that no function of the model reads.
+    """
+    if given is None and not model.inputs:
+        return {}
+    needed = needed_inputs(model.components)
+    old = {"energy": model.energy, "time": model.time, "auxiliary": model.aux}
+    axes = {"energy": energy, "time": time, "auxiliary": aux}
+    found = {}
+    for name, values in model.inputs.items():
+        before, now = old.get(needed.get(name, "")), axes.get(needed.get(name, ""))
+        if before is None or now is None or before is now or np.array_equal(before, now):
+            found[name] = values
+    for name, values in _by_name(given).items():
+        if name not in needed:
+            known = f"it reads {', '.join(needed)}" if needed else "it reads none"
+            raise ModelError(
+                f"{model.name}: no function of the model reads an input {name!r}; {known}"
+                f"{suggest(str(name), list(needed))}"
+            )
+        found[name] = check_input(values, name)
+    for name, values in found.items():
+        axis = axes.get(needed.get(name, ""))
+        if axis is not None and axis.size != values.size:
+            raise DataError(
+                f"{model.name}: the input {name!r} has {values.size} values, the {needed[name]} "
+                f"axis {axis.size} points; give one value for each"
+            )
+    return found
+
+
+def function_of(op: OpDef, inputs: Mapping[str, Any]) -> Callable[..., Any]:
+    """The NumPy reference of a function, ``f(x, *params)``, with its inputs filled in."""
+    names = inputs_of(op)
+    own = reference(op)
+    given = {name: inputs[name] for name in names if name in inputs}
+    return partial(own, **given) if given else own
+
+
+def check_inputs(model: HasInputs) -> None:
+    """Every input that a function reads has values. Raises :class:`DataError` otherwise."""
+    for op in ops_of(model.components):
+        for name in inputs_of(op):
+            if name not in model.inputs:
+                raise missing_input(model.name, op.name, name, axis_of(op), list(model.inputs))
+
+
+def missing_input(who: str, op_name: str, name: str, axis: str, known: Sequence[str]) -> DataError:
+    """What is said of an input without values."""
+    return DataError(
+        f"{who}: {op_name} reads the input {name!r}, one value for each of the {ALONG[axis]}, and "
+        f"has none{suggest(name, list(known))}; give it with the data, File(..., "
+        f"inputs={{{name!r}: values}}), or with the axes, model.set_axes(..., inputs=...)"
+    )

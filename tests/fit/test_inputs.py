@@ -1,0 +1,323 @@
+"""Models that read inputs beside their axes: values, derivatives, fits, windows and archives."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+from pyspec import File, Project, load_dynamics, load_fit, load_model, load_profile, save_fit
+from pyspec._library import KernelCall, supported_isas
+from pyspec.errors import DataError, LibraryError
+from pyspec.executor import evaluate_2d, make_executor
+from pyspec.executor.normal import sum_problems
+from pyspec.fit import fit_model, fit_trace
+from pyspec.formula.definition import define
+from pyspec.io import by_reference
+from pyspec.ir import build_graph
+from pyspec.model import Measurement, Model
+from pyspec.plan import lowered, schedule_2d
+
+Array = npt.NDArray[np.float64]
+
+TEXT = """
+functions:
+  Reference:
+    formula: A * ref * (1 + s * (x - 84))
+    inputs: ref
+  Share:
+    formula: A * ref * x / sum(ref * x)
+    inputs: ref
+  Pump:
+    domain: time
+    parameters: A, tau > 0, t0
+    formula: where(t >= t0, A * flux * exp(-(t - t0) / tau), 0)
+    inputs: {flux: time}
+  Gate:
+    domain: time
+    formula: where(flux > low, A, 0)
+    inputs: flux
+  Depth:
+    domain: profile
+    formula: A * dose + B * x
+    inputs: dose
+seen:
+  Offset: {y0: [3, True]}
+  Reference: {A: [2, True], s: [0.02, True]}
+  Gauss: {A: [9, True], x0: [84, True], SD: [1.1, True, 0.1, 5]}
+read:
+  Shirley: {pShirley: [0.002, True]}
+  Share: {A: [40, True]}
+  Gauss: {A: [9, True], x0: [84, True], SD: [1.1, True, 0.1, 5]}
+pumped:
+  Pump: {A: [3, True], tau: [2, True, 0.1, 20], t0: [0.033, False]}
+smeared:
+  gaussCONV: {SD: [0.4, True, 0.1, 2]}
+  Pump: {A: [3, True], tau: [2, True, 0.1, 20], t0: [0.033, False]}
+gated:
+  Gate: {A: [2, True], low: [1.04, True, 0.8, 1.2]}
+deep:
+  Depth: {A: [2, True], B: [0.3, True]}
+free:
+  Pump: {A: {free: energy}, tau: [2, True, 0.1, 20], t0: [0.033, False]}
+  constFun: {A: {free: energy}}
+"""
+ENERGY, TIME, AUX = np.linspace(80, 88, 83), np.linspace(-2, 8, 53), np.linspace(0, 2, 5)
+rng = np.random.default_rng(7)
+INPUTS = {
+    "ref": 1 + np.cos(3 * ENERGY) + 0.3 * np.sin(11 * ENERGY),
+    "flux": rng.uniform(0.7, 1.3, TIME.size),
+    "dose": rng.uniform(0.5, 2.0, AUX.size),
+}
+BACKENDS = ("interpreted", "tree")
+
+
+def made(
+    name: str = "seen", law: str = "pumped", target: str = "Reference_01_A", **given: Any
+) -> Model:
+    """A model with a law on one parameter, and a profile on another."""
+    model = load_model(TEXT, name)
+    if law:
+        model.add_dynamics(target, load_dynamics(TEXT, law, model.parameters[target]))
+    if given.get("deep"):
+        model.add_profile("Gauss_01_A", load_profile(TEXT, "deep", "Gauss_01_A"))
+    model.set_axes(
+        energy=ENERGY, time=TIME if law else None, aux=AUX if given.get("deep") else None
+    )
+    needed = {"ref"} | ({"flux"} if law else set()) | ({"dose"} if given.get("deep") else set())
+    inputs = given.get("inputs", INPUTS)
+    model.set_axes(inputs={one: inputs[one] for one in sorted(needed)})
+    return model
+
+
+MODELS: dict[str, Any] = {
+    "one spectrum": lambda: made(law=""),
+    "height moves": made,
+    "shape moves": lambda: made(target="Gauss_01_x0"),
+    "smeared": lambda: made(law="smeared"),
+    "profile": lambda: made(deep=True),
+    "threshold": lambda: made(law="gated", target="Offset_y0"),
+    "sums, read by Shirley": lambda: made("read", target="Gauss_01_A"),
+}
+
+
+@pytest.mark.parametrize("isa", supported_isas())
+@pytest.mark.parametrize("n_rows", [1, 11])
+def test_the_kernel_reads_them_in_every_build(isa: str, n_rows: int) -> None:
+    op = define("energy F(A, w>0; ref, dark): A * ref * exp(-(x - 84) / w) + dark * w ** 2")
+    params = np.random.default_rng(1).uniform(0.5, 2, (2, n_rows))
+    value, slopes = np.empty((n_rows, 83)), np.empty((2, n_rows, 83))
+    inputs = np.array([INPUTS["ref"], np.sin(ENERGY)])
+    KernelCall(op, ENERGY, params, value, list(slopes), isa=isa, inputs=inputs).run()
+    A, w = params[:, :, None]
+    line = np.exp(-(ENERGY - 84) / w)
+    by_w = A * inputs[0] * line * (ENERGY - 84) / w**2 + 2 * inputs[1] * w
+    expected = A * inputs[0] * line + inputs[1] * w**2
+    assert np.allclose(value, expected, rtol=1e-13, atol=1e-13 * abs(expected).max())
+    assert np.allclose(slopes[0], inputs[0] * line, rtol=1e-13, atol=0)
+    assert np.allclose(slopes[1], by_w, rtol=1e-12, atol=1e-12 * abs(by_w).max())
+    with pytest.raises(LibraryError, match="pointer is NULL"):
+        KernelCall(op, ENERGY, params, value, None, isa=isa).run()
+
+
+@pytest.mark.parametrize("window", [None, ((11, 40), (7, 70))], ids=["whole", "window"])
+@pytest.mark.parametrize("which", MODELS)
+def test_values_and_derivatives_agree(which: str, window: Any) -> None:
+    model: Model = MODELS[which]()
+    rows, columns = window or (None, None)
+    if model.time is None:
+        rows = None
+    full = make_executor(model, None).run(model.theta())
+    data = np.random.default_rng(2).normal(10, 1, full.shape)
+    measurement = Measurement(data, rows=rows, columns=columns)
+    compiled = make_executor(model, measurement)
+    theta = model.theta() * 1.01
+    value = compiled.run(theta)
+    whole = make_executor(model, None).run(theta)
+    assert np.allclose(value, measurement.window(whole), rtol=1e-12, atol=1e-12)
+    for backend in BACKENDS:
+        other = make_executor(model, measurement, backend).run(theta)
+        assert abs(value - other).max() <= 1e-14 * abs(other).max() * 50
+    jacobian = compiled.jacobian(theta, known_only=True)
+    skipped = {compiled.opt_param_names.index(n) for n in compiled.opt_param_names if "low" in n}
+    slow = make_executor(model, measurement, "interpreted")
+    for k in sorted(set(range(theta.size)) - skipped):
+        step = np.zeros(theta.size)
+        step[k] = 1e-5 * max(abs(theta[k]), 0.1)
+        expected = (slow.residual(theta + step) - slow.residual(theta - step)) / (2 * step[k])
+        size = abs(expected).max()
+        assert abs(jacobian[k] - expected).max() <= 1e-6 * size, compiled.opt_param_names[k]
+    if compiled.capabilities.in_c:
+        chi2 = compiled.normal(theta, form="value")[0]
+        assert np.isclose(chi2, np.sum(compiled.residual(theta) ** 2), rtol=1e-12)
+        chunks = [
+            (a, min(a + 7, (rows or (0, full.shape[0]))[1]))
+            for a in range(*(rows or (0, full.shape[0])), 7)
+        ]
+        if model.time is not None:
+            one = compiled.normal(theta)
+            for many in (compiled.normal(theta, chunks=chunks), compiled.normal(theta, threads=2)):
+                assert np.array_equal(one, many)
+
+
+def noisy(model: Model, seed: int = 3, sd: float = 0.1) -> Array:
+    clean = model.evaluate()
+    return clean + np.random.default_rng(seed).normal(0, sd, clean.shape)
+
+
+@pytest.mark.parametrize("options", [{}, {"fit_alg_1": "leastsq"}, {"backend": "interpreted"}])
+def test_a_fit_recovers_the_height_of_a_reference(options: Any) -> None:
+    """The covariance of the straight line in A and s, at known peak and noise."""
+    truth = made(law="")
+    truth.set_values({"Reference_01_A": 2.5, "Reference_01_s": 0.03})
+    data = noisy(truth)
+    result = fit_model(made(law=""), Measurement(data, weight=10.0), scale_covar=False, **options)
+    assert result.success
+    J = -make_executor(truth, Measurement(data, weight=10.0)).jacobian(result.theta).T
+    expected = np.sqrt(np.diag(np.linalg.inv(J.T @ J)))
+    for k, name in enumerate(result.free_names):
+        assert np.isclose(result.stderr[name], expected[k], rtol=1e-3)
+        assert abs(result.values[name] - truth.values[name]) < 4 * expected[k]
+
+
+def test_a_threshold_is_searched_for_between_the_values_of_the_input() -> None:
+    truth = made(law="gated", target="Offset_y0")
+    truth.set_values({"Offset_y0_Gate_01_low": 0.93})
+    model = made(law="gated", target="Offset_y0")
+    result = fit_model(model, Measurement(noisy(truth, sd=0.02)))
+    flux = np.sort(INPUTS["flux"])
+    found = result.values["Offset_y0_Gate_01_low"]
+    assert np.searchsorted(flux, found) == np.searchsorted(flux, 0.93)
+
+
+def test_free_spectra_beside_a_law_that_reads_an_input() -> None:
+    model = load_model(TEXT, "free")
+    model.set_axes(energy=ENERGY, time=TIME, inputs={"flux": INPUTS["flux"]})
+    on = np.where(TIME >= 0.033, INPUTS["flux"] * np.exp(-(TIME - 0.033) / 3.0), 0.0)
+    spectrum = np.cos(ENERGY)
+    data = on[:, None] * spectrum + 0.5 + np.random.default_rng(4).normal(0, 0.01, (53, 83))
+    for backend in ("compiled", "interpreted"):
+        result = fit_model(model, Measurement(data), backend=backend)
+        assert abs(result.values["Pump_01_tau"] - 3.0) < 4 * (result.stderr["Pump_01_tau"] or 0)
+        assert result.linear is not None
+        assert np.allclose(result.linear["Pump_01_A"], spectrum, atol=0.03)
+
+
+def project(tmp_path: Path) -> tuple[Project, list[File]]:
+    """Two files of one model with inputs of their own."""
+    (tmp_path / "m.yaml").write_text(TEXT.replace("x0: [84, True], SD", "x0: [84, project], SD", 1))
+    whole = Project(path=tmp_path, show_output=False)
+    files = []
+    for k in range(2):
+        inputs = {name: np.roll(INPUTS[name], 5 * k) for name in ("ref", "flux")}
+        truth = made(inputs={**INPUTS, **inputs})
+        truth.set_values({"Reference_01_A": 2.0 + k, "Gauss_01_x0": 84.2})
+        file = File(whole, f"f{k}", data=noisy(truth, k), energy=ENERGY, time=TIME, inputs=inputs)
+        file.load_model("m.yaml", "seen")
+        file.add_time_dependence("seen", "Reference_01_A", "m.yaml", "pumped")
+        files.append(file)
+    return whole, files
+
+
+def test_files_have_values_of_their_own_and_one_plan(tmp_path: Path) -> None:
+    whole, files = project(tmp_path)
+    lowered.forget()
+    alone = [file.fit_2d("seen") for file in files]
+    assert len(lowered._KEPT) == 1
+    for k, result in enumerate(alone):
+        assert abs(result.values["Reference_01_A"] - 2 - k) < 4 * result.stderr["Reference_01_A"]
+    joint = whole.fit_2d(model_name="seen")
+    assert joint.success
+    for k, one in enumerate(joint):
+        assert abs(one.values["Reference_01_A"] - 2.0 - k) < 4 * one.stderr["Reference_01_A"]
+
+
+def test_problems_side_by_side_share_inputs_along_energy_only() -> None:
+    models = [made(), made(inputs={**INPUTS, "flux": np.roll(INPUTS["flux"], 3)})]
+    data = [noisy(model, k) for k, model in enumerate(models)]
+    executors: list[Any] = [
+        make_executor(one, Measurement(own)) for one, own in zip(models, data, strict=True)
+    ]
+    thetas = [one.theta() for one in models]
+    together = sum_problems(executors, thetas)
+    for one, theta, triangle in zip(executors, thetas, together, strict=True):
+        assert np.allclose(triangle, one.normal(theta), rtol=1e-11, atol=1e-8)
+    other = made(inputs={**INPUTS, "ref": INPUTS["ref"] + 1})
+    executors[1] = make_executor(other, Measurement(data[1]))
+    with pytest.raises(LibraryError, match="must share"):
+        sum_problems(executors, thetas)
+
+
+def test_windows_slices_baselines_and_archives_of_a_file(tmp_path: Path) -> None:
+    _, (file, _) = project(tmp_path)
+    file.set_fit_limits([81, 87], time_limits=[-1, 6])
+    result = file.fit_2d("seen")
+    file.define_baseline(-2, -0.5)
+    for one in (file.fit_baseline("seen"), file.fit_spectrum("seen", time_point=-1.0)):
+        assert abs(one.values["Reference_01_A"] - 2.0) < 4 * one.stderr["Reference_01_A"]
+    slices = file.fit_slice_by_slice("seen")
+    on = TIME[(TIME >= -1) & (TIME <= 6)]
+    height = 2 + 3 * np.where(on >= 0.033, np.exp(-(on - 0.033) / 2), 0) * np.interp(
+        on, TIME, INPUTS["flux"]
+    )
+    pulls = (slices.values["Reference_01_A"] - height) / slices.stderr["Reference_01_A"]
+    assert 0.5 < pulls.std() < 1.6
+    parts = result.eval_components()
+    assert np.allclose(sum(parts.values()), result.best_fit, rtol=1e-12)
+    path = tmp_path / "fits.pyspec.h5"
+    save_fit(path, result)
+    stored: Any = load_fit(path)
+    assert {name: list(one) for name, one in stored.inputs.items()} == {
+        name: list(INPUTS[name]) for name in ("ref", "flux")
+    }
+    assert stored.refit().chisqr == result.chisqr
+    shown = result.predict(time=TIME[5:9])
+    assert np.allclose(shown.value, stored.predict(time=TIME[5:9]).value, rtol=1e-14)
+
+
+def test_a_trace_reads_an_input(tmp_path: Path) -> None:
+    (tmp_path / "m.yaml").write_text(TEXT)
+    truth = 2.5 * np.where(TIME >= 0.033, INPUTS["flux"] * np.exp(-(TIME - 0.033) / 2), 0)
+    values = truth + np.random.default_rng(5).normal(0, 0.01, TIME.size)
+    inputs = {"flux": INPUTS["flux"]}
+    alone = fit_trace(tmp_path / "m.yaml", "pumped", TIME, values, inputs=inputs)
+    assert abs(alone.values["Pump_01_A"] - 2.5) < 4 * (alone.stderr["Pump_01_A"] or 0)
+    file = File(Project(path=tmp_path, show_output=False), data=values, time=TIME, inputs=inputs)
+    assert file.fit_trace("m.yaml", "pumped").chisqr == alone.chisqr
+
+
+def test_data_by_reference_read_them_too(tmp_path: Path) -> None:
+    h5py = pytest.importorskip("h5py")
+    model = made()
+    data = noisy(model)
+    with h5py.File(tmp_path / "data.h5", "w") as store:
+        store["data"] = data
+    with h5py.File(tmp_path / "data.h5") as store:
+        there = fit_model(made(), Measurement(by_reference(store["data"])))
+    assert np.isclose(there.chisqr, fit_model(made(), Measurement(data)).chisqr, rtol=1e-13)
+
+
+def test_a_plan_takes_them_apart_from_the_graph() -> None:
+    model = made()
+    graph = build_graph(model)
+    other = made(inputs={name: one + 1 for name, one in INPUTS.items()})
+    assert build_graph(other).fingerprint == graph.fingerprint
+    plan = schedule_2d(graph)
+    own = {name: INPUTS[name] for name in ("ref", "flux")}
+    assert np.array_equal(evaluate_2d(plan, model.theta(), inputs=own), model.evaluate())
+    with pytest.raises(DataError, match="Reference reads the input 'ref'"):
+        evaluate_2d(plan, model.theta())
+    with pytest.raises(DataError, match="no formula of the plan reads an input 'fluxx'"):
+        evaluate_2d(plan, model.theta(), inputs={**own, "fluxx": TIME})
+    with pytest.raises(DataError, match="have 4 values, their axis 83 points"):
+        evaluate_2d(plan, model.theta(), inputs={**own, "ref": ENERGY[:4]})
+
+
+def test_a_file_refuses_values_that_match_no_axis() -> None:
+    whole = Project(show_output=False)
+    with pytest.raises(DataError, match="'ref' has 3 values, the axes have 53 and 83 points"):
+        File(whole, data=np.ones((53, 83)), energy=ENERGY, time=TIME, inputs={"ref": [1, 2, 3]})
+    assert not whole.files
