@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import signal
+import subprocess
+import sys
+import threading
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-from pyspec import Measurement, Model, fit_map, fit_slices, load_model
+from pyspec import DataError, FitError, Measurement, Model, fit_map, fit_slices, load_model
+from pyspec.errors import CallError
 from pyspec.workflow.maps import block as block_module
 from pyspec.workflow.maps.store import BLOCKS
 
@@ -27,6 +32,7 @@ peak:
     m: [0.3, False]
 """
 ENERGY = np.linspace(80.0, 88.0, 60)
+ROOT = Path(__file__).resolve().parents[2]
 
 
 @pytest.fixture
@@ -91,3 +97,242 @@ def test_the_same_call_goes_on(
     assert len(fitted) == 3
     assert seen == [(24, 48), (32, 48), (40, 48), (48, 48)]
     assert again.identical(whole)
+
+
+def test_a_spectrum_that_fails_has_its_message(peak: Model, scan: Any, tmp_path: Path) -> None:
+    scan[1, 2, 30] = np.nan
+    scan[4, 7] = np.inf
+    sigma = xarray.full_like(scan, 0.3)
+    sigma[2, 3] = 0.0
+    mask = xarray.zeros_like(scan, dtype=bool)
+    mask[5, 5] = True  # a dead pixel
+    mask[1, 2, 30] = True
+    found = fit_map(peak, scan, tmp_path / "map.zarr", sigma=sigma, mask=mask)
+    failed = found.status.values == "failed"
+    assert sorted(zip(*np.nonzero(failed), strict=True)) == [(2, 3), (4, 7), (5, 5)]
+    assert "NaN or infinite" in str(found.message.values[4, 7])
+    assert "weight is not finite" in str(found.message.values[2, 3])
+    assert "mask" in str(found.message.values[5, 5])
+    assert np.isnan(found.GLP_01_A.values[failed]).all()
+    assert (found.status.values[~failed] == "converged").all()
+    assert found.redchi.values[0, 0] < 2.0
+
+
+@pytest.mark.parametrize("dims", [("energy", "y", "x"), ("y", "energy", "x")])
+def test_axes_may_have_any_order(
+    peak: Model, scan: Any, tmp_path: Path, dims: tuple[str, ...]
+) -> None:
+    first = fit_map(peak, scan, tmp_path / "first.zarr").load()
+    turned = fit_map(peak, scan.transpose(*dims), tmp_path / "turned.zarr").load()
+    assert turned.identical(first)
+
+
+def test_counts_windows_and_start_values(peak: Model, tmp_path: Path) -> None:
+    clean = 30.0 + 180.0 * np.exp(-(((ENERGY - 84.0) / 0.6) ** 2))
+    data = np.random.default_rng(1).poisson(clean, (2, 5, 60)).astype(np.uint16)
+    scan = xarray.DataArray(data, dims=("a", "b", "e"), coords={"e": ENERGY})
+    starts = xarray.DataArray(np.linspace(83.0, 85.0, 5), dims="b")
+    options: dict[str, Any] = {"counts": True, "energy_limits": [82, None]}
+    seeds = {"GLP_01_x0": starts, "GLP_01_m": 0.2}
+    found = fit_map(peak, scan, tmp_path / "map.zarr", seed_values=seeds, **options)
+    peak.set_axes(energy=ENERGY)
+    begin = int(np.argmax(ENERGY >= 82))
+    plain = fit_slices(
+        peak,
+        Measurement(data[1], columns=(begin, 60), loss="poisson"),
+        seeds=[{"GLP_01_x0": x0, "GLP_01_m": 0.2} for x0 in starts.values],
+        scale_covar=False,
+    )
+    np.testing.assert_array_equal(found.GLP_01_A.values[1], plain.values["GLP_01_A"])
+    np.testing.assert_array_equal(found.GLP_01_A_stderr.values[1], plain.stderr["GLP_01_A"])
+    assert (found.GLP_01_m == 0.2).all()
+
+
+def test_results_do_not_depend_on_blocks_or_chunks(peak: Model, scan: Any, tmp_path: Path) -> None:
+    first = fit_map(peak, scan, tmp_path / "one.zarr").load()
+    small = fit_map(peak, scan, tmp_path / "small.zarr", block_size=3).load()
+    chunked = scan.chunk({"y": 4, "x": 3, "energy": 7})  # energies are joined
+    joined = fit_map(peak, chunked, tmp_path / "joined.zarr", block_size=12).load()
+    assert small.identical(first)
+    assert joined.identical(first)
+
+
+def test_a_map_by_path(peak: Model, scan: Any, tmp_path: Path) -> None:
+    first = fit_map(peak, scan, tmp_path / "first.zarr").load()
+    scan.chunk({"y": 2}).to_dataset(name="counts").to_zarr(tmp_path / "data.zarr", zarr_format=2)
+    by_zarr = fit_map(peak, tmp_path / "data.zarr", tmp_path / "by_zarr.zarr").load()
+    assert by_zarr.drop_attrs().identical(first.drop_attrs())
+    pytest.importorskip("h5netcdf")
+    scan.to_dataset(name="counts").to_netcdf(tmp_path / "data.nc", engine="h5netcdf")
+    by_netcdf = fit_map(peak, str(tmp_path / "data.nc"), tmp_path / "by_netcdf.zarr").load()
+    assert by_netcdf.drop_attrs().identical(first.drop_attrs())
+    both = scan.to_dataset(name="counts").assign(dark=scan * 0)
+    both.to_netcdf(tmp_path / "both.nc", engine="h5netcdf")
+    with pytest.raises(DataError, match=r"holds counts, dark; hand one over as"):
+        fit_map(peak, tmp_path / "both.nc", tmp_path / "x.zarr")
+
+
+def test_a_store_of_something_else_is_refused(peak: Model, scan: Any, tmp_path: Path) -> None:
+    store = tmp_path / "map.zarr"
+    fit_map(peak, scan, store)
+    before = {path: path.read_bytes() for path in store.rglob("*") if path.is_file()}
+    other = peak.copy()
+    other.set("GLP_01_A", 21.0)
+    with pytest.raises(DataError, match=r"of another model: .*18.* there, .*21.* now"):
+        fit_map(other, scan, store)
+    with pytest.raises(DataError, match=r"of another settings of the fit: columns"):
+        fit_map(peak, scan, store, energy_limits=[82, 86])
+    with pytest.raises(DataError, match=r"of another settings of the fit: tolerance"):
+        fit_map(peak, scan, store, tolerance=1e-3)
+    with pytest.raises(DataError, match=r"of another data: axes x"):
+        fit_map(peak, scan.assign_coords(x=scan.x + 1), store)
+    with pytest.raises(DataError, match=r"of other data: those at y 0:3, x 0:8"):
+        fit_map(peak, scan + 1e-9, store)
+    (tmp_path / "folder").mkdir()
+    with pytest.raises(DataError, match=r"folder exists and is no store of a map"):
+        fit_map(peak, scan, tmp_path / "folder")
+    assert {path: path.read_bytes() for path in store.rglob("*") if path.is_file()} == before
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["folder", "map.zarr"]
+
+
+def test_wrong_calls(peak: Model, scan: Any, tmp_path: Path) -> None:
+    store = tmp_path / "map.zarr"
+
+    def refused(match: str, error: Any = DataError, *args: Any, **options: Any) -> None:
+        with pytest.raises(error, match=match):
+            fit_map(*(args or (peak, scan)), store, **options)
+
+    refused("the first argument is a Model", CallError, scan, peak)
+    refused(r"not ndarray; write xarray.DataArray\(", DataError, peak, scan.values)
+    refused("has no energies; write data = ", DataError, peak, scan.drop_vars("energy"))
+    refused("has no axis 'e'", energy="e")
+    refused("see fit_model", DataError, peak, scan[0, 0])
+    refused("holds complex128", DataError, peak, scan.astype(complex))
+    refused("cannot be opened as a map", DataError, peak, tmp_path / "none.nc")
+    refused("no point of the energy axis", energy_limits=[10, 20])
+    refused("not both", sigma=1.0, counts=True)
+    refused("give positive numbers", sigma=np.zeros(60))
+    refused("does not have the axes of the map", sigma=scan[:3])
+    refused("the axis 'energy', which the map lacks", seed_values={"GLP_01_A": scan})
+    refused("have no axes", FitError, seed_values={"GLP_01_A": [1.0, 2.0]})
+    refused("GLP_1_A", Exception, seed_values={"GLP_1_A": 1.0})
+    refused("'argmax_shift' or None", FitError, seed_adapt="max")
+    refused("n_workers", FitError, n_workers=0)
+    refused("block_size", FitError, block_size=2.5)
+    refused("give a dask.distributed.Client", FitError, client="tcp://localhost:8786")
+    refused("no argument 'max_evaluations'", FitError, max_evaluations=3)
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_chunk_that_cannot_be_read(peak: Model, scan: Any, tmp_path: Path) -> None:
+    scan.chunk({"y": 2}).to_dataset(name="counts").to_zarr(tmp_path / "data.zarr", zarr_format=2)
+    bad = tmp_path / "data.zarr" / "counts" / "1.0.0"
+    kept = bad.read_bytes()
+    bad.write_bytes(kept[:50])
+    store = tmp_path / "map.zarr"
+    with pytest.raises(DataError, match=r"the block y 2:4, x 0:8 could not be read.*tries again"):
+        fit_map(peak, tmp_path / "data.zarr", store, block_size=16)
+    found = xarray.open_zarr(store)
+    assert (found.status[2:4] == "").all()
+    assert (found.status[:2] == "converged").all()
+    assert (found.status[4:] == "converged").all()
+    bad.write_bytes(kept)
+    whole = fit_map(peak, tmp_path / "data.zarr", store).load()
+    first = fit_map(peak, tmp_path / "data.zarr", tmp_path / "first.zarr").load()
+    assert whole.identical(first)
+
+
+def test_ctrl_c_keeps_what_is_written(peak: Model, scan: Any, tmp_path: Path) -> None:
+    store = tmp_path / "map.zarr"
+
+    def interrupt(done: int, total: int) -> None:
+        if done == 16:
+            signal.raise_signal(signal.SIGINT)
+
+    with pytest.raises(KeyboardInterrupt, match="the same call goes on"):
+        fit_map(peak, scan, store, block_size=8, progress=interrupt)
+    assert (xarray.open_zarr(store).status != "").sum() == 16
+    seen: list[int] = []
+    found = fit_map(peak, scan, store, progress=lambda done, total: seen.append(done)).load()
+    assert seen == [16, 24, 32, 40, 48]
+    assert found.identical(fit_map(peak, scan, tmp_path / "whole.zarr", block_size=8).load())
+
+
+def test_a_cluster_gets_whole_spectra(peak: Model, scan: Any, tmp_path: Path) -> None:
+    class Client:
+        def compute(self) -> None: ...
+        def nthreads(self) -> None: ...
+
+    with pytest.raises(DataError, match=r"write data = data.chunk\({'energy': -1}\)"):
+        fit_map(peak, scan.chunk({"energy": 30}), tmp_path / "map.zarr", client=Client())
+
+
+@pytest.mark.parametrize("library", ["zarr", "dask", "xarray"])
+def test_without_the_libraries(
+    peak: Model, scan: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, library: str
+) -> None:
+    monkeypatch.setitem(sys.modules, library, None)
+    with pytest.raises(DataError, match=rf"needs {library}.*pip install 'pyspec\[zarr\]'"):
+        fit_map(peak, scan, tmp_path / "map.zarr")
+
+
+def test_processes(peak: Model, scan: Any, tmp_path: Path) -> None:
+    first = fit_map(peak, scan, tmp_path / "first.zarr", block_size=8).load()
+    spread = fit_map(peak, scan.chunk({"y": 3}), tmp_path / "spread.zarr", n_workers=2)
+    assert spread.load().identical(first)
+    lock = threading.Lock()
+    part = dask.map_blocks(lambda one: (lock, one)[1], scan.chunk({"y": 3}).data, dtype=float)
+    with pytest.raises(DataError, match=r"cannot be sent to a worker.*n_workers=1"):
+        fit_map(peak, scan.copy(data=part), tmp_path / "locked.zarr", n_workers=2)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("where", ["processes", "cluster"])
+def test_a_map_that_is_killed_is_the_undisturbed_one(where: str) -> None:
+    pytest.importorskip("distributed" if where == "cluster" else "cloudpickle")
+    command = [sys.executable, "-m", "tests.campaign.maps", "--spectra", "3000", "--kills", "3"]
+    command += ["--block-size", "100", "--turns", "0"]
+    command += ["--cluster"] if where == "cluster" else []
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "different: nothing" in done.stdout
+
+
+#: Kills a worker after the third block, while others run.
+LOST = """
+import os, signal, sys
+sys.path.insert(0, {tests!r})
+import numpy as np, xarray
+from dask.distributed import Client, LocalCluster
+from pyspec import fit_map, load_model
+from workflow.test_maps import MODEL, ENERGY
+
+def main():
+    clean = 3.0 + 18.0 * np.exp(-(((ENERGY - 84.1) / 0.6) ** 2))
+    data = clean + np.random.default_rng(3).normal(0, 0.3, (40, 50, 60))
+    scan = xarray.DataArray(data, dims=("y", "x", "energy"), coords={{"energy": ENERGY}})
+    model = load_model(MODEL, "peak")
+    options = dict(n_workers=2, threads_per_worker=1, dashboard_address=None)
+    with LocalCluster(**options) as cluster, Client(cluster) as client:
+        def kill(done, total):
+            if done == 300:
+                os.kill(next(iter(client.run(os.getpid).values())), signal.SIGKILL)
+        found = fit_map(model, scan, "lost.zarr", client=client, block_size=100, progress=kill)
+        found = found.load()
+    whole = fit_map(model, scan, "whole.zarr", block_size=100).load()
+    assert found.identical(whole)
+    print("equal")
+
+if __name__ == "__main__":
+    main()
+"""
+
+
+@pytest.mark.slow
+def test_a_worker_that_dies_costs_its_blocks_alone(tmp_path: Path) -> None:
+    pytest.importorskip("distributed")
+    script = tmp_path / "lost.py"
+    script.write_text(LOST.format(tests=str(ROOT / "tests")))
+    command = [sys.executable, str(script)]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.stdout.strip().endswith("equal"), done.stdout + done.stderr

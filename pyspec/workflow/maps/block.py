@@ -115,18 +115,26 @@ def _fit_or_halve(job: MapJob, rows: Mapping[str, Array], which: Array, found: _
         if len(which) == 1:
             found.refuse(int(which[0]), error)
             return
-        for half in np.array_split(which, 2):
-            _fit_or_halve(job, rows, half, found)
+        finite = np.isfinite(rows["data"][which][:, slice(*job.columns)]).all(axis=1)
+        good, bad = which[finite], which[~finite]
+        halves = np.array_split(which, 2)
+        for part in [good, *bad[:, None]] if good.size and bad.size else halves:
+            _fit_or_halve(job, rows, part, found)
+
+
+def _measured(job: MapJob, part: Mapping[str, Array]) -> Measurement:
+    noise = dict(job.noise)
+    if "sigma" in part:
+        with np.errstate(divide="ignore", invalid="ignore"):
+            noise["weight"] = 1.0 / part["sigma"]
+    if "mask" in part:
+        noise["mask"] = part["mask"]
+    return Measurement(part["data"], columns=job.columns, **noise)
 
 
 def _fit(job: MapJob, rows: Mapping[str, Array], which: Array, found: _Found) -> None:
     part = {name: array[which] for name, array in rows.items()}
-    noise = dict(job.noise)
-    if "sigma" in part:
-        noise["weight"] = 1.0 / part["sigma"]
-    if "mask" in part:
-        noise["mask"] = part["mask"]
-    series = Measurement(part["data"], columns=job.columns, **noise)
+    series = _measured(job, part)
     seeds: list[dict[str, float]] = [{} for _ in which]
     for name in part:
         if name.startswith("seed "):

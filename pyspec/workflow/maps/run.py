@@ -14,9 +14,9 @@ from typing import Any, Protocol, TypeVar
 
 import numpy as np
 
-from pyspec.errors import FitError
+from pyspec.errors import DataError, FitError
 from pyspec.fit.interrupts import Hold
-from pyspec.io.optional import need
+from pyspec.io.optional import need, one_line
 
 Key = TypeVar("Key")
 
@@ -139,7 +139,14 @@ class Processes:
 
     def start(self, task: Task) -> Any:
         """Sends the task, the data with it or their address."""
-        return self._pool.submit(_compute, self._pickle.dumps(_delayed(task)))
+        try:
+            sent = self._pickle.dumps(_delayed(task))
+        except Exception as error:
+            raise DataError(
+                f"the data, or the model, cannot be sent to a worker process: {one_line(error)}; "
+                "give the path of the data, or n_workers=1"
+            ) from error
+        return self._pool.submit(_compute, sent)
 
     def wait(self, futures: Sequence[Any]) -> Sequence[Any]:
         """Those that ended."""

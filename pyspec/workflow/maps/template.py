@@ -30,17 +30,17 @@ def identity(job: MapJob, given: MapData) -> dict[str, Any]:
     """What decides the results, as JSON holds it. The values of the data are told apart block by
     block, see :class:`MapStore`."""
     model, data = job.model, given.data
-    rows = [
-        [par.name, repr(float(par.value)), bool(par.vary), repr(par.min), repr(par.max), par.expr]
+    rows = {
+        par.name: [float(par.value), bool(par.vary), repr(par.min), repr(par.max), par.expr]
         for par in model.parameters.values()
-    ]
+    }
     settings = {**job.options, "seed_adapt": job.seed_adapt, "columns": job.columns, **job.noise}
     settings["given"] = sorted(given.parts)
     shown = {name: _settled(value) for name, value in sorted(settings.items())}
     axes = {str(dim): _axis(data, dim) for dim in data.dims}
     found = {
         "version": VERSION,
-        "model": {"name": model.name, "yaml": model.to_yaml(), "parameters": rows},
+        "model": {"name": model.name, "parameters": rows, "yaml": model.to_yaml()},
         "settings": shown,
         "data": {"shape": list(data.shape), "dtype": str(data.dtype), "axes": axes},
     }
@@ -74,7 +74,7 @@ def make_template(job: MapJob, given: MapData, block: tuple[int, ...], what: Any
         empty = dask.full(given.shape, fill, dtype=kind, chunks=block)
         arrays[name] = (given.dims, empty, facts)
     leading = data.isel({energy: 0}, drop=True)
-    coords = {name: one.variable for name, one in leading.coords.items()}
+    coords = {name: one.variable.compute() for name, one in leading.coords.items()}
     facts = {"pyspec_version": VERSION, "model": job.model.name, "model_yaml": job.model.to_yaml()}
     return xarray.Dataset(arrays, coords=coords, attrs={**facts, IDENTITY: json.dumps(what)})
 
