@@ -12,8 +12,6 @@ from multiprocessing.connection import wait as wait_for
 from threading import Thread
 from typing import Any, Protocol, TypeVar
 
-import numpy as np
-
 from pyspec.errors import DataError, FitError
 from pyspec.fit.interrupts import Hold
 from pyspec.io.optional import need, one_line
@@ -25,6 +23,9 @@ AHEAD = 2
 
 #: How often a signal is looked for, in seconds.
 LOOK = 0.05
+
+#: From which size on dask warns of a task that holds data, as those of a map in memory do.
+_LARGE = "distributed.admin.large-graph-warning-threshold"
 
 #: A call: the function, what it takes, and last the arrays of a block by name, of NumPy or of dask.
 Task = tuple[Callable[..., Any], tuple[Any, ...], Mapping[str, Any]]
@@ -172,13 +173,9 @@ class Cluster:
         return AHEAD * max(1, threads)
 
     def start(self, task: Task) -> Any:
-        """Sends the task, data in memory ahead of it."""
-        function, args, arrays = task
-        sent = {
-            name: self._client.scatter(array, hash=False) if type(array) is np.ndarray else array
-            for name, array in arrays.items()
-        }
-        future = self._client.compute(_delayed((function, args, sent)))
+        """Sends the task, data in memory with it: a worker that dies takes none along."""
+        with need("dask", "a map", "zarr").config.set({_LARGE: "1 GB"}):
+            future = self._client.compute(_delayed(task))
         self._running.add(future)
         return future
 
