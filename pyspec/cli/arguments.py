@@ -213,6 +213,13 @@ def _seed(text: str) -> int:
     return int(text)
 
 
+def _workers(text: str) -> int:
+    """A whole number from 1 on."""
+    if not text.isdigit() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"must be a whole number from 1 on, not {text!r}")
+    return int(text)
+
+
 def _choose(action: argparse.Action, *values: str) -> None:
     """Values that completion offers; the command itself says what is wrong with others."""
     action.values = values  # type: ignore[attr-defined]
@@ -232,6 +239,8 @@ def _add_fit(commands: Any) -> None:
     _choose(linear, "eliminate")
     backend = fit.add_argument("--backend", help="compiled, interpreted, tree or compare")
     _choose(backend, *BACKENDS)
+    fit.add_argument("--scheduler", metavar="ADDRESS", help="of a dask cluster that shares the fit")
+    fit.add_argument("--workers", type=_workers, metavar="N", help="processes that share the fit")
     fit.add_argument("--check", action="store_true", help="read everything, fit nothing")
     fit.add_argument("-q", "--quiet", action="store_true", help="the result alone")
 

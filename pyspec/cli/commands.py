@@ -105,6 +105,8 @@ def _fit(given: Any) -> int:
         type=given.type,
         quiet=given.quiet,
         check=given.check,
+        scheduler=given.scheduler,
+        workers=given.workers,
     )
     return run_fit(given.job, overrides, given.facts)
 

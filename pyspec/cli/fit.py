@@ -23,6 +23,7 @@ from pyspec.cli.prepare import (
     series,
     windows,
 )
+from pyspec.cli.sharing import client_of
 from pyspec.cli.spoken import for_fields
 from pyspec.errors import DataError, PyspecError, suggest
 from pyspec.executor import backend_name
@@ -51,6 +52,8 @@ class Overrides:
     type: str | None = None
     quiet: bool = False
     check: bool = False
+    scheduler: str | None = None
+    workers: int | None = None
 
 
 def run_fit(path: Path, given: Overrides, facts: Facts) -> int:
@@ -72,8 +75,11 @@ def run_fit(path: Path, given: Overrides, facts: Facts) -> int:
         said(f"\n{model.describe()}\n\n{path}: all is well; without --check this is fitted")
         return 0
     say(f"\nFitting {_TITLES[kind]} ...")
-    with Hold() as hold:  # what was fitted is written, whenever a signal comes
-        results = _fits(job, dataset, where, kind, hold)
+    _check_sharing(job, given, kind)
+    shares = (given.scheduler, given.workers) if kind == "2d" else (None, None)
+    # What was fitted is written, whenever a signal comes.
+    with client_of(*shares) as client, Hold() as hold:
+        results = _fits(job, dataset, where, kind, hold, client)
         last = results[-1]
         said(f"\n{for_fields(str(last))}\n")
         written = write_results(job, dataset, results, say)
@@ -138,9 +144,21 @@ def _kind(job: Job, dataset: Dataset) -> str:
     return kind
 
 
-def _fits(job: Job, dataset: Dataset, where: Windows, kind: str, hold: Hold) -> list[Any]:
+def _check_sharing(job: Job, given: Overrides, kind: str) -> None:
+    """Raises :class:`FlagError` where the fits of this kind share nothing; slices take workers."""
+    if kind == "slices" and given.scheduler is None:
+        job.fit.workers = given.workers or job.fit.workers
+    elif kind != "2d" and (given.scheduler or given.workers):
+        flag = "--scheduler" if given.scheduler else "--workers"
+        others = "" if given.scheduler else " and of type slices"
+        raise FlagError(f"{flag} is for fits of type 2d{others}; this one is of type {kind}")
+
+
+def _fits(
+    job: Job, dataset: Dataset, where: Windows, kind: str, hold: Hold, client: Any
+) -> list[Any]:
     """The fits of a job: a baseline first where there is one, its values start the next. `hold`
-    marks them where a signal comes."""
+    marks them where a signal comes, `client` shares those of all times."""
     found: list[Any] = []
     seeds: dict[str, float] = {}
     if job.baseline is not None and kind in ("baseline", "2d", "slices"):
@@ -152,7 +170,7 @@ def _fits(job: Job, dataset: Dataset, where: Windows, kind: str, hold: Hold) -> 
         if kind == "baseline" or result.interrupted:
             return found
     try:
-        found.append(hold.mark(_fit_main(job, dataset, where, kind, seeds)))
+        found.append(hold.mark(_fit_main(job, dataset, where, kind, seeds, client)))
     except KeyboardInterrupt:
         if hold.insists or not found:
             raise
@@ -161,12 +179,12 @@ def _fits(job: Job, dataset: Dataset, where: Windows, kind: str, hold: Hold) -> 
 
 
 def _fit_main(
-    job: Job, dataset: Dataset, where: Windows, kind: str, seeds: dict[str, float]
+    job: Job, dataset: Dataset, where: Windows, kind: str, seeds: dict[str, float], client: Any
 ) -> Any:
     if kind == "slices":
         return _fit_slices(job, dataset, where, seeds)
     if kind == "2d":
-        return _fit_one(job, dataset, series(job, dataset, where), "2d", seeds)
+        return _fit_one(job, dataset, series(job, dataset, where), "2d", seeds, client)
     return _fit_one(job, dataset, _spectrum(job, dataset, where), "spectrum", {})
 
 
@@ -185,11 +203,18 @@ def _spectrum(job: Job, dataset: Dataset, where: Windows) -> Measurement:
 
 
 def _fit_one(
-    job: Job, dataset: Dataset, measurement: Measurement, kind: str, seeds: dict[str, float]
+    job: Job,
+    dataset: Dataset,
+    measurement: Measurement,
+    kind: str,
+    seeds: dict[str, float],
+    client: Any = None,
 ) -> FitResult:
     model = load_the_model(job, dataset, kind == "2d")
     known = {name: seeds[name] for name in model.opt_param_names if name in seeds}
     options = _options(job, measurement)
+    if client is not None:
+        options["client"] = client
     result = fit_model(
         model, measurement, progress=job.fit.progress, seeds=known or None, **options
     )

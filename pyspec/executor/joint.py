@@ -170,6 +170,7 @@ class JointExecutor:
             jacobian=True,
             unknown_columns=tuple(sorted(unknown)),
             in_c=all(one.in_c for one in can),
+            in_parts=all(one.in_parts for one in can),
         )
 
     def jacobian(self, theta: Values, fixed: Values = None, *, known_only: bool = False) -> Array:

@@ -2,39 +2,79 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any
 
 from pyspec.errors import FitError
-from pyspec.executor import CompiledExecutor, Executor
-from pyspec.executor.cluster import ClusterExecutor, ClusterSums
+from pyspec.executor import CompiledExecutor, Executor, JointExecutor
+from pyspec.executor.cluster import (
+    ClusterExecutor,
+    ClusterJointExecutor,
+    ClusterSums,
+    Spent,
+    keep_on_workers,
+    need_client,
+)
 from pyspec.fit.problem import FitProblem
 from pyspec.fit.solve.methods import NATIVE
+from pyspec.model import Measurement
+from pyspec.model.source import Held, source_of
+
+
+def on_workers(client: Any, measurement: Measurement) -> Measurement:
+    """The measurement; a dask array of data is computed, and its chunks stay where they are."""
+    source = source_of(measurement.data)
+    if client is None or source is None or source.collection is None:
+        return measurement
+    need_client(client)
+    kept: Any = Held(source, keep_on_workers(client, source.collection, source.name))
+    return replace(measurement, data=kept)
 
 
 @contextmanager
-def shared(problem: FitProblem, client: Any, methods: tuple[str, ...]) -> Iterator[None]:
-    """Inside of this block the workers of `client` sum; None: nothing is shared.
+def shared(
+    problem: FitProblem,
+    client: Any,
+    methods: Sequence[str],
+    files: Sequence[FitProblem] = (),
+) -> Iterator[Spent | None]:
+    """Inside of this block the workers of `client` sum; None: nothing is shared. `files` are the
+    problems of the files of a joint fit.
 
-    Raises :class:`FitError` for what cannot be, :class:`pyspec.errors.ClusterError` where the
-    workers are not fit for it.
+    Raises :class:`FitError` for what cannot be shared, :class:`pyspec.errors.ClusterError` where
+    the workers are not fit for it.
     """
     if client is None:
-        yield
+        yield None
         return
-    local = _shareable(problem, problem.executor, methods)
-    sums = ClusterSums(client, [local])
+    own = list(files) or [problem]
+    executors = [_shareable(one, one.executor, methods) for one in own]
+    sums = ClusterSums(client, executors)
+    whole = problem.executor
     try:
-        problem.use(ClusterExecutor(local, sums))
-        yield
+        if isinstance(whole, JointExecutor):
+            joint = ClusterJointExecutor(executors, whole.names, sums)
+            problem.use(joint)
+            for one, file in zip(own, joint.files, strict=True):
+                one.use(file)
+        else:
+            problem.use(ClusterExecutor(executors[0], sums))
+        yield sums.spent
     finally:
         sums.close()
 
 
-def _shareable(
-    problem: FitProblem, executor: Executor, methods: tuple[str, ...]
-) -> CompiledExecutor:
+def give_back(problem: FitProblem, measurement: Measurement) -> None:
+    """Has a problem refer to the data as they came, in place of those that workers hold."""
+    if problem.measurement is not measurement:
+        measurement.__dict__["survey"] = problem.measurement.survey
+        problem.measurement = measurement
+        problem.use(None)
+
+
+def _shareable(problem: FitProblem, executor: Executor, methods: Sequence[str]) -> CompiledExecutor:
     """The executor of a problem, whose rows can be shared. Raises :class:`FitError`."""
     label = f"{problem.label}: client= "
     others = [method for method in methods if method != NATIVE]

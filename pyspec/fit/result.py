@@ -80,6 +80,7 @@ class FitResult(LmfitNames, SlotNames):
     energy, time : arrays of the fit window; time is None for one spectrum
     target : str
         what a trace shows, such as the name of a parameter
+    spent : where the time of the sums went that a cluster took, None without one
     settings : dict
         method, tolerances and other options, to run the fit again
     correl : dict of dicts
@@ -115,11 +116,9 @@ class FitResult(LmfitNames, SlotNames):
         self.n_data = int(outcome.ndata)
         self.n_free = len(problem.names) + problem.n_linear
         self.model_name: str = problem.model.name
-        self.fit_type = ""
-        self.started_from = ""
+        self.fit_type = self.started_from = self.target = self.file_name = ""
         self.starts: tuple[Any, ...] = ()
-        self.target = ""
-        self.file_name = ""
+        self.spent: Any = None
         self.theta: Array = problem.theta_of(self._params)
         self._names: tuple[str, ...] = tuple(problem.parameters)
         self._fit: Array | None = None
@@ -385,7 +384,8 @@ class FitResult(LmfitNames, SlotNames):
         ]
 
     def __str__(self) -> str:
-        notes = [f"Caution: {text}" for text in self.cautions]
+        shared = [] if self.spent is None else [str(self.spent)]
+        notes = shared + [f"Caution: {text}" for text in self.cautions]
         return "\n".join([*self._head(), *notes, str(self.table)])
 
     def __repr__(self) -> str:

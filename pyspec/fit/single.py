@@ -12,7 +12,7 @@ from pyspec.fit.caution import warn
 from pyspec.fit.evaluations import check_limits
 from pyspec.fit.interrupts import Hold, held
 from pyspec.fit.linear import problem_of
-from pyspec.fit.on_cluster import shared
+from pyspec.fit.on_cluster import give_back, on_workers, shared
 from pyspec.fit.options import MethodOptions, check_options, need_pair
 from pyspec.fit.progress import Callback, make_progress
 from pyspec.fit.result import FitResult
@@ -98,6 +98,7 @@ def fit_model(
     if methods[-1] == SAMPLER:
         given = {"seed": seed, **given}
     _check_source(model, measurement, methods)
+    given_data, measurement = measurement, on_workers(client, measurement)
     problem = make_problem(model.copy(), measurement, backend, jacobian_without)
 
     def fit(start: Mapping[str, float] | None) -> FitResult:
@@ -118,10 +119,12 @@ def fit_model(
         result.settings = {"methods": list(methods), "scale_covar": run.scale_covar, **given}
         return result
 
-    with Hold() as hold, shared(problem, client, methods):
+    with Hold() as hold, shared(problem, client, methods) as spent:
         result = best_of(fit, problem, seeds, n_starts, seed) if n_starts > 1 else fit(seeds)
         warn(problem.label, problem.cautions(result.values))
+        give_back(result.problem, given_data)
         result.problem.rest()
+        result.spent = spent
         return hold.mark(result)
 
 

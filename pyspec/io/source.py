@@ -2,14 +2,46 @@
 
 from __future__ import annotations
 
+from mmap import ALLOCATIONGRANULARITY, mmap
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from pyspec.errors import DataError
 from pyspec.model.source import LOADED, Source
+
+
+class Mapped(NamedTuple):
+    """How a memory-mapped array is opened again in another process."""
+
+    path: str
+    dtype: np.dtype[Any]
+    mode: Literal["r"]
+    offset: int
+    shape: tuple[int, ...]
+    order: Literal["C", "F"]
+
+    @classmethod
+    def of(cls, array: np.memmap[Any, Any]) -> Mapped | None:
+        """None for a part of a file that was mapped, whose place in it is not known."""
+        held: Any = array.base
+        if array.filename is None or not isinstance(held, mmap) or not array.flags.forc:
+            return None
+        skipped = array.ctypes.data - np.frombuffer(held, np.uint8).ctypes.data
+        if skipped != array.offset % ALLOCATIONGRANULARITY:
+            return None
+        path = str(Path(array.filename).resolve())
+        order: Literal["C", "F"] = "C" if array.flags.c_contiguous else "F"
+        return cls(path, array.dtype, "r", array.offset, array.shape, order)
+
+    def open(self, name: str) -> np.memmap[Any, Any]:
+        """Raises :class:`DataError` where it cannot be."""
+        try:
+            return np.memmap(*self)
+        except (OSError, ValueError) as error:
+            raise DataError(f"{name} cannot be opened as {self.path}: {error}") from error
 
 
 class ArraySource(Source):
@@ -20,6 +52,20 @@ class ArraySource(Source):
         self.shape = tuple(int(size) for size in array.shape)
         self.dtype = np.dtype(array.dtype)
         self.name, self.chunk = name, chunk
+
+    @property
+    def collection(self) -> Any:
+        """The array, if it is one of dask."""
+        return self._array if type(self._array).__module__.startswith("dask.") else None
+
+    def __getstate__(self) -> dict[str, Any]:
+        mapped = Mapped.of(self._array) if isinstance(self._array, np.memmap) else None
+        return self.__dict__ if mapped is None else {**self.__dict__, "_array": mapped}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        if isinstance(self._array, Mapped):
+            self._array = self._array.open(self.name)
 
     def read(self, begin: int, end: int) -> npt.NDArray[Any]:
         return np.asarray(self._array[begin:end])

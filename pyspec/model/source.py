@@ -47,6 +47,11 @@ class Source(NDArrayOperatorsMixin, ABC):
     chunk: int
     name: str
 
+    @property
+    def collection(self) -> Any:
+        """The dask array that holds the rows; None where they are read from elsewhere."""
+        return None
+
     @abstractmethod
     def read(self, begin: int, end: int) -> npt.NDArray[Any]:
         """Rows from begin to end - 1, (end - begin, n_energy)."""
@@ -136,6 +141,22 @@ class Source(NDArrayOperatorsMixin, ABC):
         return f"<{self.name}: {self.dtype} {self.shape}, by reference>"
 
 
+class Held(Source):
+    """The rows of another source, held by the workers of a cluster as a dask array."""
+
+    def __init__(self, source: Source, array: Any) -> None:
+        self._array = array
+        self.shape, self.dtype = source.shape, source.dtype
+        self.name, self.chunk = source.name, source.chunk
+
+    @property
+    def collection(self) -> Any:
+        return self._array
+
+    def read(self, begin: int, end: int) -> npt.NDArray[Any]:
+        return np.asarray(self._array[begin:end])
+
+
 def source_of(data: Any) -> Source | None:
     """The data where they are by reference, else None."""
     # An abstract class takes a microsecond to say that an array is none of it.
@@ -150,6 +171,14 @@ class Part(Source):
         self.whole, self._rows, self._columns = whole, rows, columns
         self.shape = (len(rows), len(columns))
         self.dtype, self.name, self.chunk = whole.dtype, whole.name, whole.chunk
+
+    @property
+    def collection(self) -> Any:
+        held = self.whole.collection
+        if held is None:
+            return None
+        rows, columns = self._rows, self._columns
+        return held[rows.start : rows.stop, columns.start : columns.stop]
 
     def read(self, begin: int, end: int) -> npt.NDArray[Any]:
         first = self._rows.start

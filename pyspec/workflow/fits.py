@@ -360,6 +360,7 @@ def fit_together(
     seed_source: str | None,
     options: Mapping[str, Any],
     kept: list[JointResult],
+    client: Any = None,
 ) -> JointResult:
     """Fits the model of that name to several files as one residual; each keeps its part, `kept`
     the whole. See :meth:`pyspec.Project.fit_2d`."""
@@ -378,7 +379,7 @@ def fit_together(
     asks = settings_of(options) is not None
     with Hold(until_return=not asks) as hold:
         given |= without_intervals(options)
-        joint = fit_joint(parts, stages=stages, names=names, **given)
+        joint = fit_joint(parts, stages=stages, names=names, client=client, **given)
         origins = [origin for _, _, origin in prepared]
         joint.joint.started_from = ", ".join(dict.fromkeys(origins))
         for file, result, origin in zip(files, joint, origins, strict=True):

@@ -280,6 +280,7 @@ class Project(Workspace):
         model_name: str,
         stages: int = 1,
         seed_source: str | None = None,
+        client: Any = None,
         **options: Unpack[FitOptions],
     ) -> JointResult:
         """Fits the model of that name to all files together, as one residual.
@@ -291,7 +292,7 @@ class Project(Workspace):
         """
         parts = [file._fits for file in self._need_files()]
         return fit_together(
-            self, parts, model_name, stages, seed_source, options, self.joint_results
+            self, parts, model_name, stages, seed_source, options, self.joint_results, client
         )
 
     @property

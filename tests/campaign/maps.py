@@ -186,7 +186,8 @@ def main() -> int:
         if start(data, whole, given).wait() != 0:
             return 1
         seconds, n_blocks = time.perf_counter() - begin, written(whole)
-        print(f"undisturbed: {n_blocks} blocks, {seconds:.1f} s on {given.workers} workers")
+        took = f"{n_blocks} blocks, {seconds:.1f} s on {given.workers} workers"
+        print(f"undisturbed: {took}", flush=True)
         killed(data, pieces, n_blocks, given)
         wrong = differences(whole, pieces)
         print(f"  different: {', '.join(wrong) or 'nothing'}", flush=True)

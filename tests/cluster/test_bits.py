@@ -4,45 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from support.clusters import cluster
+from support.clusters import assert_same, cluster, long_series
 from support.native_cases import CASES
 
-from pyspec.fit import FitResult, fit_model
-from pyspec.model import Measurement, Model
+from pyspec.fit import fit_joint, fit_model
+from pyspec.io import by_reference
+from pyspec.model import Measurement
 
 pytest.importorskip("distributed")
 
 pytestmark = pytest.mark.slow
 
 NAMES = ["a series", "weights and a mask", "a window", "counts", "three files"]
-
-
-def long_series(name: str, n_time: int = 1100) -> tuple[Model, Measurement]:
-    """A case of the solver's tests with more rows; that of "three files" is separable."""
-    model, measurement = CASES[name]()[0]
-    rng = np.random.default_rng(5)
-    start = model.theta()
-    model.set_axes(energy=model.energy, time=np.linspace(-10.0, 50.0, n_time))
-    clean = model.evaluate(theta=start)
-    data = rng.normal(clean, 0.1)
-    if measurement.loss == "poisson":
-        data = rng.poisson(np.maximum(clean, 0.0) * 4.0) / 4.0
-    given = replace(measurement, data=None, weight=None, keep=None)
-    weight = None if measurement.weight is None else rng.uniform(5.0, 40.0, data.shape)
-    keep = None if measurement.keep is None else rng.uniform(size=data.shape) > 0.3
-    return model, replace(given, data=data, weight=weight, keep=keep)
-
-
-def assert_same(found: FitResult, expected: FitResult) -> None:
-    assert found.theta.tobytes() == expected.theta.tobytes()
-    assert dict(found.stderr) == dict(expected.stderr)
-    assert (found.chisqr, found.nfev) == (expected.chisqr, expected.nfev)
-    assert (found.success, found.message) == (expected.success, expected.message)
-    assert found.cautions == expected.cautions
 
 
 @pytest.fixture(scope="module")
@@ -54,4 +32,68 @@ def two() -> Iterator[Any]:
 @pytest.mark.parametrize("name", NAMES)
 def test_two_processes_give_the_bits_of_one(name: str, two: Any) -> None:
     model, measurement = long_series(name)
-    assert_same(fit_model(model, measurement, client=two), fit_model(model, measurement))
+    result = fit_model(model, measurement, client=two)
+    assert_same(result, fit_model(model, measurement))
+    assert result.spent.workers == 2
+    assert "outside of the sums" in str(result)
+
+
+def in_dask(data: Any, rows: int, folder: Path) -> Any:
+    return pytest.importorskip("dask.array").from_array(data, chunks=(rows, -1))
+
+
+def in_zarr(data: Any, rows: int, folder: Path) -> Any:
+    zarr = pytest.importorskip("zarr")
+    path = str(folder / "data.zarr")
+    store = zarr.open(path, mode="w", shape=data.shape, chunks=(rows, 30), dtype=data.dtype)
+    store[:] = data
+    return zarr.open(path, mode="r")
+
+
+def in_hdf5(data: Any, rows: int, folder: Path) -> Any:
+    h5py = pytest.importorskip("h5py")
+    with h5py.File(folder / "data.h5", "w") as file:
+        file.create_dataset("data", data=data, chunks=(rows, data.shape[1]))
+    return h5py.File(folder / "data.h5")["data"]
+
+
+def in_npy(data: Any, rows: int, folder: Path) -> Any:
+    np.save(folder / "data.npy", data)
+    return np.load(folder / "data.npy", mmap_mode="r")
+
+
+@pytest.mark.parametrize("store", [in_dask, in_zarr, in_hdf5, in_npy])
+@pytest.mark.parametrize("rows", [7, 13, 1001])
+@pytest.mark.parametrize("name", ["weights and a mask", "three files"])
+def test_chunks_of_any_size(name: str, rows: int, store: Any, two: Any, tmp_path: Path) -> None:
+    model, measurement = long_series(name)
+    held: Any = by_reference(store(np.asarray(measurement.data), rows, tmp_path))
+    result = fit_model(model, replace(measurement, data=held), client=two)
+    assert_same(result, fit_model(model, measurement))
+
+
+@pytest.mark.parametrize("isas", [("AVX2", "BASELINE"), ("AVX2", "", "", "BASELINE")])
+def test_workers_of_different_builds_agree_on_the_narrowest(isas: tuple[str, ...]) -> None:
+    with cluster(isas) as client, cluster(["BASELINE"]) as alone:
+        for name in NAMES:
+            model, measurement = long_series(name)
+            result = fit_model(model, measurement, client=client)
+            assert result.spent.isa == "BASELINE"
+            assert result.spent.workers == len(isas)
+            assert_same(result, alone.submit(fit_model, model, measurement).result())
+
+
+def test_a_joint_fit_of_a_file_in_memory_and_one_in_zarr(two: Any, tmp_path: Path) -> None:
+    parts = []
+    for k, (model, _) in enumerate(CASES["three files"]()[:2]):
+        model.set_axes(energy=model.energy, time=np.linspace(-10.0, 50.0, 500 + 300 * k))
+        clean = model.evaluate()
+        data = np.random.default_rng(k).normal(clean, 0.1)
+        parts.append((model, Measurement(data=data)))
+    expected = fit_joint(parts)
+    held: Any = by_reference(in_zarr(np.asarray(parts[1][1].data), 31, tmp_path))
+    found = fit_joint([parts[0], (parts[1][0], Measurement(data=held))], client=two)
+    assert_same(found.joint, expected.joint)
+    for one, other in zip(found, expected, strict=True):
+        assert dict(one.stderr) == dict(other.stderr)
+        assert one.chisqr == pytest.approx(other.chisqr, rel=1e-12)

@@ -79,7 +79,7 @@ def series() -> dict[str, np.ndarray]:
 
 
 #: Pages whose scripts take seconds: sampling, schemes, many slices.
-LONG = ("kinetics", "slices", "transient_absorption", "uncertainties")
+LONG = ("cluster", "kinetics", "slices", "transient_absorption", "uncertainties")
 
 
 @pytest.mark.parametrize(
@@ -93,12 +93,14 @@ def test_scripts_of_the_pages_run(
     pytest.importorskip("matplotlib").use("agg")
     if page.stem == "save_and_load":
         pytest.importorskip("h5py")
+    if page.stem == "cluster":
+        pytest.importorskip("distributed")
     monkeypatch.chdir(tmp_path)
     names = series()
     table = np.block([[np.zeros((1, 1)), names["energy"]], [names["time"][:, None], names["data"]]])
     np.savetxt("scan.csv", table, delimiter=",")
     Path("models.yaml").write_text("".join(t for lang, t in blocks(page) if lang == "yaml"))
-    defined: dict[str, Any] = {}  # pages used names that they never defined
+    defined: dict[str, Any] = {"__name__": "__main__"}  # pages used names they never defined
     for language, text in blocks(page):
         if language == "python":
             exec(compile(text, str(page), "exec"), defined)

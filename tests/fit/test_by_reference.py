@@ -115,6 +115,30 @@ def test_a_fit_has_the_bits_of_one_in_memory(
             assert result.statistics[key] == pytest.approx(value, rel=1e-12, nan_ok=True), key
 
 
+@pytest.mark.parametrize("weights", ["none", "of rows", "of columns", "of points"])
+def test_shapes_that_stand_still_have_the_bits_of_one_in_memory(
+    weights: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Fits in memory sum over shapes and times apart, strip by strip; fits by reference, whose
+    blocks had other rows, did not."""
+    small_blocks(monkeypatch, 20_000)
+    model, measurement = CASES["three files"]()[0]
+    model.set_axes(energy=model.energy, time=np.linspace(-10.0, 50.0, 300))
+    rng = np.random.default_rng(3)
+    data = rng.normal(model.evaluate(), 0.1)
+    shapes = {"none": None, "of rows": (300, 1), "of columns": (81,), "of points": data.shape}
+    shape: Any = shapes[weights]
+    weight = None if shape is None else rng.uniform(1.0, 2.0, shape)
+    given = replace(measurement, data=data, weight=weight, rows=(5, 250))
+    expected = fit_model(model, given)
+    for rows in (None, 7, 64, 100):
+        held: Any = by_reference(Rows(data), rows=rows)
+        result = fit_model(model, replace(given, data=held))
+        assert result.theta.tobytes() == expected.theta.tobytes(), rows
+        assert dict(result.stderr) == dict(expected.stderr)
+        assert (result.chisqr, result.nfev) == (expected.chisqr, expected.nfev)
+
+
 def test_a_window_of_rows_reads_no_others(monkeypatch: pytest.MonkeyPatch) -> None:
     small_blocks(monkeypatch)
     model, measurement = CASES["a series"]()[0]

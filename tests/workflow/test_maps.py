@@ -180,11 +180,11 @@ def test_a_store_of_something_else_is_refused(peak: Model, scan: Any, tmp_path: 
     other.set("GLP_01_A", 21.0)
     with pytest.raises(DataError, match=r"of another model: .*18.* there, .*21.* now"):
         fit_map(other, scan, store)
-    with pytest.raises(DataError, match=r"of another settings of the fit: columns"):
+    with pytest.raises(DataError, match=r"of other settings of the fit: columns"):
         fit_map(peak, scan, store, energy_limits=[82, 86])
-    with pytest.raises(DataError, match=r"of another settings of the fit: tolerance"):
+    with pytest.raises(DataError, match=r"of other settings of the fit: tolerance"):
         fit_map(peak, scan, store, tolerance=1e-3)
-    with pytest.raises(DataError, match=r"of another data: axes x"):
+    with pytest.raises(DataError, match=r"of other data: axes x"):
         fit_map(peak, scan.assign_coords(x=scan.x + 1), store)
     with pytest.raises(DataError, match=r"of other data: those at y 0:3, x 0:8"):
         fit_map(peak, scan + 1e-9, store)
@@ -217,10 +217,14 @@ def test_wrong_calls(peak: Model, scan: Any, tmp_path: Path) -> None:
     refused("have no axes", FitError, seed_values={"GLP_01_A": [1.0, 2.0]})
     refused("GLP_1_A", Exception, seed_values={"GLP_1_A": 1.0})
     refused("'argmax_shift' or None", FitError, seed_adapt="max")
+    refused("sigma is 'wide'; give positive numbers", sigma="wide")
+    refused("no argument 'energy_limit'; did you mean 'energy_limits'", FitError, energy_limit=[1])
     refused("n_workers", FitError, n_workers=0)
     refused("block_size", FitError, block_size=2.5)
     refused("give a dask.distributed.Client", FitError, client="tcp://localhost:8786")
     refused("no argument 'max_evaluations'", FitError, max_evaluations=3)
+    with pytest.raises(DataError, match="no address"):
+        fit_map(peak, scan, "s3://bucket/map.zarr")
     assert not list(tmp_path.iterdir())
 
 

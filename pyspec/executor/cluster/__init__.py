@@ -6,7 +6,17 @@ those of all rows in one process.
 """
 
 from pyspec.executor.cluster.client import Agreement, agree, need_client
-from pyspec.executor.cluster.executor import ClusterExecutor
+from pyspec.executor.cluster.executor import ClusterExecutor, ClusterJointExecutor
+from pyspec.executor.cluster.rows import keep_on_workers
 from pyspec.executor.cluster.sums import ClusterSums, Spent
 
-__all__ = ["Agreement", "ClusterExecutor", "ClusterSums", "Spent", "agree", "need_client"]
+__all__ = [
+    "Agreement",
+    "ClusterExecutor",
+    "ClusterJointExecutor",
+    "ClusterSums",
+    "Spent",
+    "agree",
+    "keep_on_workers",
+    "need_client",
+]

@@ -1,15 +1,20 @@
-"""The executor of a file whose rows are summed by a cluster."""
+"""The executors of a file, or of several, whose rows are summed by a cluster."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
 from typing import ClassVar
 
+import numpy as np
+
 from pyspec.executor.cluster.sums import ClusterSums
 from pyspec.executor.cluster.worker import Job
 from pyspec.executor.compiled import CompiledExecutor
-from pyspec.executor.nodes import collect
+from pyspec.executor.joint import JointExecutor, JointNames
+from pyspec.executor.nodes import Nodes, collect
+from pyspec.executor.normal import triangle_size
 from pyspec.executor.protocol import Array, Capabilities, PartsOfFit, Values
 from pyspec.plan import ScheduledPlan
 
@@ -66,12 +71,13 @@ class ClusterExecutor:
         """The triangle of a fit in memory, bit for bit, from all workers."""
         if not self.sums.is_open:
             return self.local.normal(theta, fixed, form)
-        apart = self.local.is_apart(form)
-        given = self.plan.values(theta, self.opt_param_names, self.plan.theta, "free")
-        (nodes,) = self.sums.sum([Job(self.file, given, fixed, form, apart)])
-        if apart and not nodes.are_finite:  # by the order of operations alone?
-            (nodes,) = self.sums.sum([Job(self.file, given, fixed, form, False)])
+        (nodes,) = _sum(self.sums, [self.job(theta, fixed, form)])
         return collect(nodes, len(self.opt_param_names), form)
+
+    def job(self, theta: Values, fixed: Values, form: str) -> Job:
+        """What the workers are asked for."""
+        given = self.plan.values(theta, self.opt_param_names, self.plan.theta, "free")
+        return Job(self.file, given, fixed, form, self.local.is_apart(form))
 
     def parts(self, fixed: Values = None) -> AbstractContextManager[PartsOfFit]:
         """The parts of a fit in this process."""
@@ -80,3 +86,42 @@ class ClusterExecutor:
     def rest(self) -> None:
         """Frees work memory."""
         self.local.rest()
+
+
+class ClusterJointExecutor(JointExecutor):
+    """Several files, whose rows the workers sum in one task each."""
+
+    def __init__(
+        self, locals_: Sequence[CompiledExecutor], names: JointNames, sums: ClusterSums
+    ) -> None:
+        self.files = [ClusterExecutor(local, sums, k) for k, local in enumerate(locals_)]
+        self.sums = sums
+        super().__init__(self.files, names)
+
+    @property
+    def capabilities(self) -> Capabilities:
+        """What the files can do together."""
+        can = self.files[0].capabilities
+        return Capabilities(in_c=True, jacobian=can.jacobian, in_parts=can.in_parts)
+
+    def normal(self, theta: Values, fixed: Values = None, form: str = "gram") -> Array:
+        """The triangle of all files together, bit for bit that of a fit in memory."""
+        if not self.sums.is_open:
+            return super().normal(theta, fixed, form)
+        given = self._theta(theta)
+        pairs = list(zip(self.files, self.names.gather, strict=True))
+        found = _sum(self.sums, [file.job(given[gather], None, form) for file, gather in pairs])
+        order = 1 if form == "value" else given.size + 1
+        triangle = np.zeros(triangle_size(order))
+        for nodes, (file, gather) in zip(found, pairs, strict=True):
+            collect(nodes, len(file.opt_param_names), form, triangle, gather)
+        return triangle
+
+
+def _sum(sums: ClusterSums, jobs: list[Job]) -> list[Nodes]:
+    """The nodes of each job; where sums over shapes and times apart are not finite, which may be so
+    by the order of operations alone, those row by row."""
+    found = sums.sum(jobs)
+    if any(job.apart for job in jobs) and not all(nodes.are_finite for nodes in found):
+        return sums.sum([replace(job, apart=False) for job in jobs])
+    return found

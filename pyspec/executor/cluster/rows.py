@@ -2,18 +2,50 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from itertools import pairwise
+from itertools import groupby, pairwise
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from pyspec.errors import ClusterError
 from pyspec.executor.chunks import STRIP
-from pyspec.executor.cluster.worker import FilePlan, Piece
+from pyspec.executor.cluster.worker import FilePlan, FileShare, Piece, Place
 from pyspec.executor.compiled import CompiledExecutor
 from pyspec.executor.source import SourceExecutor
+
+#: What a worker gets: rows of each file, and the chunks of dask that these stand in.
+Rows = dict[str, tuple[dict[int, FileShare], list[Any]]]
+
+
+def placed_rows(
+    client: Any, files: Sequence[FilePlan], executors: Sequence[CompiledExecutor], workers: Any
+) -> Rows:
+    """Worker → what it sums. Rows in memory, and those that workers read from a store, are shared
+    evenly; chunks of dask are summed where they are."""
+    found: Rows = {address: ({}, []) for address in workers}
+
+    def give(k: int, address: str, piece: Piece) -> None:
+        shares, _ = found.setdefault(address, ({}, []))
+        shares.setdefault(k, FileShare(files[k])).pieces.append(piece)
+
+    for k, executor in enumerate(executors):
+        if collection_of(executor) is None:
+            for address, piece in zip(workers, pieces(executor, len(workers)), strict=False):
+                give(k, address, piece)
+            continue
+        for address, piece, (future, skip) in chunks_of_dask(client, executor, workers):
+            futures = found.setdefault(address, ({}, []))[1]
+            futures.append(future)
+            give(k, address, replace(piece, data=Place(len(futures) - 1, skip)))
+    return {address: one for address, one in found.items() if one[0]}
+
+
+def collection_of(executor: CompiledExecutor) -> Any:
+    """The dask array that holds the data; None for other data."""
+    return executor.source.collection if isinstance(executor, SourceExecutor) else None
 
 
 def ranges(begin: int, end: int, n: int) -> list[tuple[int, int]]:
@@ -42,13 +74,96 @@ def _line(array: npt.NDArray[Any] | None) -> npt.NDArray[Any] | None:
 def pieces(executor: CompiledExecutor, n: int) -> Iterator[Piece]:
     """The rows of the window in up to `n` pieces: rows in memory, or a source that the worker
     opens."""
-    own = executor.weight, executor.keep
-    scattered = [a if _line(a) is None else None for a in own]
-    data: Any = executor.measurement.data
-    if isinstance(executor, SourceExecutor):
-        data = executor.source
-    for begin, end in ranges(executor.window.row_begin, executor.window.row_end, n):
-        rows = slice(begin, end)
-        weight, keep = (None if a is None else a[rows] for a in scattered)
-        held = data if isinstance(executor, SourceExecutor) else np.asarray(data[rows])
-        yield Piece(begin, end, held, weight, keep)
+    window, data = executor.window, executor.measurement.data
+    for begin, end in ranges(window.row_begin, window.row_end, n):
+        held: Any
+        if isinstance(executor, SourceExecutor):
+            held = executor.source
+        else:
+            assert data is not None
+            held = np.asarray(data[begin:end])
+        yield _piece(executor, begin, end, held)
+
+
+def _piece(executor: CompiledExecutor, begin: int, end: int, data: Any) -> Piece:
+    """Rows with the weights and the mask that differ from point to point."""
+    own = (executor.weight, executor.keep)
+    weight, keep = (a[begin:end] if a is not None and _line(a) is None else None for a in own)
+    return Piece(begin, end, data, weight, keep)
+
+
+def keep_on_workers(client: Any, array: Any, name: str) -> Any:
+    """A dask array whose chunks are computed and stay in the memory of the workers.
+
+    Raises :class:`ClusterError` for chunks that split the energies, or that cannot be computed.
+    """
+    from distributed import futures_of, wait
+
+    rows = array.chunks[0]
+    if len(array.chunks[1]) > 1:
+        raise ClusterError(
+            f"{name}: chunks of {array.chunks[1][0]} of {array.shape[1]} energies; a worker needs "
+            f"whole spectra: write data = data.rechunk(({rows[0]}, -1))"
+        )
+    if not all(size == size for size in rows):
+        raise ClusterError(f"{name}: chunks of unknown size; write data.compute_chunk_sizes()")
+    kept = client.persist(array)
+    futures = futures_of(kept)
+    wait(futures)
+    for future in futures:
+        if future.status != "finished":
+            error = future.exception() if future.status == "error" else "it was lost"
+            raise ClusterError(f"{name}: {_chunk_name(kept, future.key)} cannot be read: {error}")
+    return kept
+
+
+def _chunk_name(array: Any, key: Any) -> str:
+    keys = [row[0] for row in array.__dask_keys__()]
+    if key not in keys:
+        return f"chunk {key}"
+    k = keys.index(key)
+    begin = sum(array.chunks[0][:k])
+    return f"chunk {k}, rows {begin} to {begin + array.chunks[0][k] - 1},"
+
+
+def chunks_of_dask(
+    client: Any, executor: CompiledExecutor, workers: Sequence[str]
+) -> Iterator[tuple[str, Piece, tuple[Any, int]]]:
+    """(worker, piece, (future, rows of it before the piece)) of the chunks of a dask array, which
+    stay where they are. Where shapes and times are summed apart, strips of rows that two workers
+    hold are put together."""
+    from distributed import futures_of
+
+    array = collection_of(executor)
+    window = executor.window
+    by_key = {future.key: future for future in futures_of(array)}
+    where = client.who_has(list(by_key.values()))
+    keys = [row[0] for row in array.__dask_keys__()]
+    ends = np.cumsum(array.chunks[0]).tolist()
+    found = []
+    for key, begin, end in zip(keys, [0, *ends[:-1]], ends, strict=True):
+        if end > window.row_begin and begin < window.row_end:
+            places = where.get(key) or where.get(str(key)) or [workers[0]]
+            found.append((min(places), begin, end, by_key[key]))
+    strips: set[int] = set()
+    apart = executor.is_apart("gram")
+    for address, run in groupby(found, key=lambda one: one[0]):
+        members = list(run)
+        begin = max(members[0][1], window.row_begin)
+        end = min(members[-1][2], window.row_end)
+        if apart:
+            if begin > window.row_begin and begin % STRIP:
+                strips.add(begin // STRIP * STRIP)
+                begin = min(-(-begin // STRIP) * STRIP, end)
+            if end < window.row_end and end % STRIP:
+                strips.add(end // STRIP * STRIP)
+                end = max(end // STRIP * STRIP, begin)
+        for _, first, last, future in members:
+            low, high = max(first, begin), min(last, end)
+            if low < high:
+                yield address, _piece(executor, low, high, None), (future, low - first)
+    for strip in sorted(strips):
+        low, high = max(strip, window.row_begin), min(strip + STRIP, window.row_end)
+        (future,) = futures_of(client.persist(array[low:high].rechunk((-1, -1))))
+        address = next(one[0] for one in found if one[1] <= low < one[2])
+        yield address, _piece(executor, low, high, None), (future, 0)

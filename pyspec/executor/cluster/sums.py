@@ -8,58 +8,93 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from pyspec.errors import ClusterError
+from pyspec.errors import ClusterError, PyspecError
 from pyspec.executor.cluster.client import agree, need_client
-from pyspec.executor.cluster.rows import pieces, without_data
-from pyspec.executor.cluster.worker import Answer, FileShare, Job, Share, hold, sum_share
+from pyspec.executor.cluster.rows import placed_rows, without_data
+from pyspec.executor.cluster.worker import Answer, Job, Share, hold, sum_share
 from pyspec.executor.compiled import CompiledExecutor
 from pyspec.executor.nodes import Nodes, all_nodes
 
 #: After so many seconds without an answer the workers are looked at.
-PATIENCE = 1.0
+PATIENCE = 0.5
 
-#: So long a scheduler may not answer, or no worker be there.
+#: So many seconds a scheduler may not answer, or no worker be there.
 GONE = 30.0
+
+#: After so many seconds nobody computes a lost chunk anew.
+LOST = 20.0
+
+#: So often one share may be lost in one evaluation.
+MOST_LOSSES = 6
 
 
 @dataclass
 class Spent:
-    """Where the time of a fit went.
+    """Where the time of the sums of a fit went.
 
     Attributes
     ----------
+    workers : processes that sum
+    isa : build of the kernels that they agreed on
     evaluations : how many sums were asked for
     sums : seconds that the slowest worker took, of all evaluations
     outside : all other seconds: messages, waiting, joining
     moved : shares that another worker took over
     """
 
+    workers: int
+    isa: str
     evaluations: int = 0
     sums: float = 0.0
     outside: float = 0.0
     moved: int = 0
 
+    def __str__(self) -> str:
+        each = 1e3 / max(self.evaluations, 1)
+        moved = f", {self.moved} shares moved to another worker" if self.moved else ""
+        return (
+            f"{self.workers} worker{'s' * (self.workers != 1)} ({self.isa}): {self.evaluations} "
+            f"sums, each {self.sums * each:.3g} ms on the slowest worker and "
+            f"{self.outside * each:.3g} ms outside of the sums{moved}"
+        )
+
 
 class Placed:
-    """A share on its worker."""
+    """A share on its worker; `futures` are the chunks of dask that it holds."""
 
-    def __init__(self, client: Any, share: Share, address: str) -> None:
-        self.client, self.share = client, share
-        self.place(address)
+    def __init__(self, client: Any, share: Share, futures: Sequence[Any]) -> None:
+        self.client, self.share, self.futures = client, share, list(futures)
+        self.address, self.held = "", None
 
     def place(self, address: str) -> None:
-        """Sends the share to a worker."""
+        """Sends the share to a worker, which opens its files."""
         self.address = address
         sent = self.client.scatter(self.share, workers=[address], hash=False)
-        self.held = self.client.submit(hold, sent, workers=[address], pure=False)
+        self.held = self.client.submit(hold, sent, *self.futures, workers=[address], pure=False)
 
     def submit(self, jobs: Sequence[Job]) -> Any:
         """A future of the sums."""
         return self.client.submit(sum_share, self.held, jobs, workers=[self.address], pure=False)
 
+    def refuse_lost(self) -> None:
+        """Raises :class:`ClusterError` for chunks of dask that nobody can make again; the engine
+        calls chunks lost until it begins to compute them anew."""
+        deadline = time.monotonic() + LOST
+        for future in self.futures:
+            while future.status == "lost" and time.monotonic() < deadline:
+                time.sleep(0.05)
+            if future.status in ("lost", "cancelled"):
+                raise ClusterError(
+                    f"chunk {future.key} was lost with its worker and cannot be made again; "
+                    "scatter it again, or make the array from a store: dask.array.from_zarr"
+                )
+
 
 class ClusterSums:
     """The files of one fit, shared among the workers of a client.
+
+    A worker that dies is replaced: its rows go to a new worker, or to another one until there is a
+    new one. The tree over the row number makes the bits the same.
 
     Parameters
     ----------
@@ -75,28 +110,25 @@ class ClusterSums:
     def __init__(self, client: Any, executors: Sequence[CompiledExecutor]) -> None:
         self.client = need_client(client)
         self.terms = agree(client)
-        self.spent = Spent()
         self.is_open = True
-        workers = self._workers()
-        files = [without_data(executor) for executor in executors]
-        shares = [Share(self.terms, {}) for _ in workers]
-        for k, executor in enumerate(executors):
-            for share, piece in zip(shares, pieces(executor, len(workers)), strict=False):
-                share.files.setdefault(k, FileShare(files[k])).pieces.append(piece)
-        self.placed = [
-            Placed(client, share, address)
-            for share, address in zip(shares, workers, strict=True)
-            if share.files
-        ]
-
-    @property
-    def n_workers(self) -> int:
-        """Workers that sum."""
-        return len({placed.address for placed in self.placed})
+        self._looked = 0.0
+        workers = self._alive()
+        self.placed: list[Placed] = []
+        rows = placed_rows(client, [without_data(one) for one in executors], executors, workers)
+        for address, (files, futures) in rows.items():
+            placed = Placed(client, Share(self.terms, files), futures)
+            placed.place(address)
+            self.placed.append(placed)
+        self.spent = Spent(len(self.placed), self.terms.isa)
 
     def sum(self, jobs: Sequence[Job]) -> list[Nodes]:
-        """The nodes of each job over all rows of its file."""
+        """The nodes of each job over all rows of its file.
+
+        Raises :class:`ClusterError` where the scheduler, all workers or data are gone, and what a
+        worker raises where rows cannot be read.
+        """
         begin = time.perf_counter()
+        self._spread()
         answers = self._answers(jobs)
         found = []
         for k in range(len(jobs)):
@@ -110,32 +142,129 @@ class ClusterSums:
 
     def _answers(self, jobs: Sequence[Job]) -> list[Answer]:
         done: queue.Queue[Any] = queue.Queue()
-        waiting: dict[Any, Placed] = {}
+        waiting: dict[Any, tuple[Any, Placed]] = {}
+        losses: dict[int, int] = {}
+        answers: list[Answer] = []
 
         def ask(placed: Placed) -> None:
             future = placed.submit(jobs)
-            waiting[future.key] = placed
+            waiting[future.key] = future, placed
             future.add_done_callback(done.put)
+
+        def again(placed: Placed) -> None:
+            losses[id(placed)] = losses.get(id(placed), 0) + 1
+            if losses[id(placed)] > MOST_LOSSES:
+                raise ClusterError(
+                    f"the rows of one share were lost {MOST_LOSSES} times with their workers in "
+                    "one evaluation; look at the logs of the workers, memory may be short"
+                )
+            self._move(placed)
+            ask(placed)
 
         for placed in self.placed:
             ask(placed)
-        answers = []
         while waiting:
-            future = done.get()
-            placed = waiting.pop(future.key)
-            answers.append(self._result(future))
+            try:
+                future = done.get(timeout=PATIENCE)
+            except queue.Empty:
+                alive = self._alive()
+                for key, (_, placed) in list(waiting.items()):
+                    if placed.address not in alive:
+                        del waiting[key]
+                        again(placed)
+                continue
+            if future.key not in waiting:
+                continue
+            _, placed = waiting.pop(future.key)
+            answer = self._result(future, placed)
+            if answer is None:
+                again(placed)
+            else:
+                answers.append(answer)
         return answers
 
-    def _result(self, future: Any) -> Answer:
-        answer: Answer = future.result()
+    def _result(self, future: Any, placed: Placed) -> Answer | None:
+        """What a worker answered; None where it was lost."""
+        try:
+            answer: Answer = future.result()
+        except PyspecError:
+            raise
+        except Exception as error:
+            alive = self._alive()
+            if future.status == "error" and placed.address in alive and not _of_engine(error):
+                raise ClusterError(
+                    f"worker {placed.address} cannot sum: {type(error).__name__}: {error}"
+                ) from error
+            return None
         if answer.terms != self.terms:
-            raise ClusterError("a worker answers with another library than it began with")
+            raise ClusterError(
+                f"worker {placed.address} sums with another pyspec than the fit began with; such "
+                "sums are not joined"
+            )
         return answer
 
-    def _workers(self) -> list[str]:
-        return sorted(self.client.nthreads())
+    # workers that come and go
+
+    def _alive(self) -> list[str]:
+        """Addresses of the workers. Raises :class:`ClusterError` where there are none for a
+        while."""
+        deadline, reason = time.monotonic() + GONE, "there are no workers"
+        while self.client.status in ("running", "connecting"):
+            try:
+                ask = self.client.scheduler.ncores
+                found = self.client.sync(ask, callback_timeout=5.0)
+                if found:
+                    return sorted(found)
+                reason = "there are no workers"
+            except Exception as error:
+                reason = f"{type(error).__name__} {error}".strip()
+            if time.monotonic() > deadline:
+                break
+            time.sleep(0.2)
+        raise ClusterError(
+            f"the cluster is gone ({reason}): no worker could be asked for {GONE:g} s; start it "
+            "again and go on from the best point"
+        )
+
+    def _move(self, placed: Placed) -> None:
+        """Gives a share to the worker with the fewest, a new one first."""
+        placed.refuse_lost()
+        for _ in range(MOST_LOSSES):
+            alive = self._alive()
+            load = dict.fromkeys(alive, 0)
+            for other in self.placed:
+                if other is not placed and other.address in load:
+                    load[other.address] += 1
+            try:
+                placed.place(min(alive, key=lambda address: load[address]))
+                self.spent.moved += 1
+                return
+            except Exception as error:  # it died meanwhile
+                reason = error
+                time.sleep(0.2)
+        raise ClusterError(f"rows could not be sent to any worker: {reason}") from reason
+
+    def _spread(self) -> None:
+        """Once in a second, gives a worker that has no share one of those that share a worker."""
+        addresses = [placed.address for placed in self.placed]
+        crowded = [p for p in self.placed if addresses.count(p.address) > 1]
+        if not crowded or time.monotonic() < self._looked + 1.0:
+            return
+        self._looked = time.monotonic()
+        if set(self._alive()) - set(addresses):
+            self._move(crowded[0])
 
     def close(self) -> None:
         """Lets the workers forget the fit."""
         self.is_open = False
         self.placed = []
+
+
+def _of_engine(error: Exception) -> bool:
+    """Whether the engine raised this, for a task that was lost."""
+    return type(error).__module__.split(".")[0] in (
+        "distributed",
+        "concurrent",
+        "asyncio",
+        "tornado",
+    )

@@ -11,18 +11,26 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pyspec.errors import ClusterError
+from pyspec.errors import ClusterError, DataError
 from pyspec.executor.chunks import Chunk, chunk_nodes, in_strips, weighed
 from pyspec.executor.cluster.client import Agreement, this_build
 from pyspec.executor.compiled import CompiledExecutor
 from pyspec.executor.nodes import Nodes
 from pyspec.executor.protocol import Values
 from pyspec.model import Measurement
-from pyspec.model.source import Source
+from pyspec.model.source import KEPT_TYPES, Source
 from pyspec.plan import PackedPlan, ScheduledPlan
 
 #: (first row, rows) of a measurement.
 Blocks = Iterator[tuple[int, npt.NDArray[Any]]]
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where the rows of a piece stand: in which chunk of dask, behind how many of its rows."""
+
+    chunk: int
+    skip: int
 
 
 @dataclass(frozen=True)
@@ -31,7 +39,7 @@ class Piece:
 
     Attributes
     ----------
-    data : the rows; or a source of all rows of the file
+    data : the rows; or a source of all rows of the file; or their :class:`Place`
     weight, keep : of these rows, where they differ from point to point; else None
     """
 
@@ -47,6 +55,19 @@ class Piece:
             yield from self.data.blocks(self.begin, self.end)
         else:
             yield self.begin, np.require(self.data, requirements="A")
+
+    def filled(self, chunks: Sequence[Any]) -> Piece:
+        """The same with the rows of a chunk of dask."""
+        if not isinstance(self.data, Place):
+            return self
+        skip, n = self.data.skip, self.end - self.begin
+        rows = np.asarray(chunks[self.data.chunk])[skip : skip + n]
+        if len(rows) != n:
+            raise DataError(
+                f"rows {self.begin} to {self.end - 1} are {len(rows)} in their chunk: the store "
+                "has changed since it was opened; open it again"
+            )
+        return replace(self, data=rows if rows.dtype in KEPT_TYPES else rows.astype(np.float64))
 
 
 @dataclass
@@ -134,16 +155,22 @@ class Share:
     files: dict[int, FileShare]
 
 
-def hold(share: Share) -> Share:
-    """Takes the share, on the worker. Raises :class:`ClusterError` where this worker cannot sum as
-    the others do."""
+def hold(share: Share, *chunks: Any) -> Share:
+    """Takes the share and the chunks of dask that are its rows, on the worker.
+
+    Raises :class:`ClusterError` where this worker cannot sum as the others do.
+    """
     build = this_build()
     if build.fingerprint != share.terms.fingerprint or share.terms.isa not in build.isas:
         raise ClusterError(
             f"a worker that joined has another pyspec or processor (runs {', '.join(build.isas)}) "
             f"than the fit began with ({share.terms.isa}); start workers like the others"
         )
-    return share
+    files = {
+        k: FileShare(one.file, [piece.filled(chunks) for piece in one.pieces])
+        for k, one in share.files.items()
+    }
+    return Share(share.terms, files)
 
 
 def sum_share(share: Share, jobs: Sequence[Job]) -> Answer:

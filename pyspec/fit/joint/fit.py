@@ -17,6 +17,7 @@ from pyspec.fit.evaluations import check_limits
 from pyspec.fit.interrupts import Hold, held
 from pyspec.fit.joint.problem import JointProblem
 from pyspec.fit.joint.result import JointFit, JointResult
+from pyspec.fit.on_cluster import on_workers, shared
 from pyspec.fit.options import MethodOptions, check_options, need_pairs
 from pyspec.fit.parameters import FitParameters
 from pyspec.fit.problem import FitProblem
@@ -52,6 +53,7 @@ def fit_joint(
     max_seconds: float | None = None,
     n_starts: int = 1,
     seed: int = 0,
+    client: Any = None,
     **options: Unpack[MethodOptions],
 ) -> JointResult:
     """Fits the models of several files together; parameters of scope "project" are shared.
@@ -69,11 +71,14 @@ def fit_joint(
     chosen = "compiled" if backend is None else backend_name(backend)
     label = ", ".join(dict.fromkeys(model.name for model, _ in parts))
     check_options(label, options)
-    copies = [(copy.deepcopy(model), measurement) for model, measurement in parts]
+    copies = [(copy.deepcopy(model), on_workers(client, measured)) for model, measured in parts]
     check_starts(n_starts)
 
     def fit(start: Mapping[str, float] | None) -> JointFit:
-        own = problem if n_starts == 1 else JointProblem(copies, chosen, label)
+        own = problem
+        if n_starts > 1:
+            own = JointProblem(copies, chosen, label)
+            own.run_on(problem)
         reporter = make_progress(progress, label)
         run, moved = run_fit(
             own, methods, given, reporter, max_nfev, scale_covar, start, max_seconds
@@ -83,7 +88,7 @@ def fit_joint(
         return joint
 
     problem = JointProblem(copies, chosen, label)
-    with Hold() as hold:
+    with Hold() as hold, shared(problem, client, methods, problem.problems) as spent:
         joint = fit(None) if n_starts == 1 else best_of(fit, problem, None, n_starts, seed)
         problem = joint.problem
         problem.settle(joint.theta, joint._spread()[0])
@@ -93,7 +98,9 @@ def fit_joint(
             result.file_name = name
         joint.file_name = ", ".join(names)
         warn(problem.label, problem.cautions(joint.values))
+        problem.give_back([measurement for _, measurement in parts])
         problem.rest()
+        joint.spent = spent
         for result in (joint, *files):
             hold.mark(result)
         return JointResult(joint, files)
@@ -148,14 +155,15 @@ def _file_outcome(
     if getattr(joint, "covar", None) is not None:
         places = [joint.var_names.index(full[name]) for name in own.names]
         outcome.covar = joint.covar[np.ix_(places, places)]
-    residual = np.asarray(own.executor.residual(theta, own.fixed))
     if isinstance(outcome, NativeOutcome):
         outcome.params, outcome.problem, outcome.theta = params, own, theta
+        outcome.chisqr = own.chisqr_at(theta)
     else:
         from pyspec.fit.units import lmfit_parameters
 
+        residual = np.asarray(own.executor.residual(theta, own.fixed))
         outcome.params, outcome.residual = lmfit_parameters(params), residual
-    outcome.chisqr = float(np.einsum("i,i", residual, residual))
+        outcome.chisqr = float(np.einsum("i,i", residual, residual))
     outcome.ndata, outcome.nvarys = own.n_points, len(own.names)
     outcome.nfree = max(outcome.ndata - outcome.nvarys - own.n_linear, 1)
     outcome.redchi = outcome.chisqr / outcome.nfree

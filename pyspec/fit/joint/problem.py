@@ -17,6 +17,7 @@ from pyspec.executor.joint import join_names
 from pyspec.executor.linear.stacked import StackedExecutor
 from pyspec.fit.doubts import check_registered
 from pyspec.fit.linear import LinearProblem, problem_of
+from pyspec.fit.on_cluster import give_back
 from pyspec.fit.parameters import FitParameters
 from pyspec.fit.problem import FitProblem
 from pyspec.fit.solve.native import NativeSolver, Watch
@@ -69,6 +70,19 @@ class JointProblem(FitProblem):
         if isinstance(made, StackedExecutor) and self.settled is not None:
             made.settle(self.settled)
         return made
+
+    def run_on(self, other: JointProblem) -> None:
+        """Takes the executors of another problem of the same files."""
+        for own, one in zip((self, *self.problems), (other, *other.problems), strict=True):
+            own.use(one.executor)
+
+    def give_back(self, measurements: Sequence[Measurement]) -> None:
+        """Has the files refer to the data as they came, in place of those that workers hold."""
+        for problem, measurement in zip(self.problems, measurements, strict=True):
+            give_back(problem, measurement)
+        if any(own is not one for (_, own), one in zip(self.parts, measurements, strict=True)):
+            self.parts = [(m, one) for (m, _), one in zip(self.parts, measurements, strict=True)]
+            self.use(None)
 
     def settle(self, theta: Array, covariance: Array) -> None:
         """The end of the fit: where files share amplitudes each of them needs theta of all, and its

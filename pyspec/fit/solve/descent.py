@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
+from pyspec.errors import ClusterError
 from pyspec.fit.parameters import FitParameters
 from pyspec.fit.progress import StopFit
 from pyspec.fit.solve.covariance import gauss_newton
@@ -82,7 +83,7 @@ class Descent:
             reduced = Elimination(problem, linear, lower, upper, self.n_points, sums)
             try:
                 return reduced.run(start)
-            except (StopFit, KeyboardInterrupt):
+            except (StopFit, KeyboardInterrupt, ClusterError):
                 self.best = reduced.standing(self.tolerance)
                 raise
 

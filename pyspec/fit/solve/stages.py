@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pyspec.errors import FitError, PyspecError
+from pyspec.errors import ClusterError, FitError, PyspecError
 from pyspec.fit.interrupts import current_hold
 from pyspec.fit.parameters import FitParameters
 from pyspec.fit.problem import FitProblem
@@ -91,6 +91,10 @@ class Run:
                     self._stage(method, options if index == len(self.methods) - 1 else {})
         except StopFit as stop:
             self.stopped = str(stop)
+        except ClusterError as gone:
+            if not np.isfinite(problem.evaluations.best):
+                raise
+            self.stopped = f"stopped: {gone}; the best point is kept"
         except KeyboardInterrupt:
             if hold.insists or not np.isfinite(problem.evaluations.best):
                 raise
@@ -142,7 +146,7 @@ class Run:
         descent = Descent(problem, self.n_points - problem.n_linear, self.tolerance)
         try:
             self.solver = descent.run(self.params, self._linear() if eliminates else ())
-        except (StopFit, KeyboardInterrupt):
+        except (StopFit, KeyboardInterrupt, ClusterError):
             self.solver = descent.best
             raise
         self.intervals, self.lost = descent.intervals, descent.lost

@@ -11,10 +11,11 @@ from typing import Any
 import numpy as np
 
 from pyspec.calls import answered
-from pyspec.errors import CallError, DataError, FitError, suggest
+from pyspec.errors import CallError, DataError, FitError, shortened, suggest
 from pyspec.executor import make_executor
 from pyspec.fit import fit_slices
 from pyspec.fit.interrupts import Hold
+from pyspec.fit.options import FIT_OPTIONS, METHOD_OPTIONS
 from pyspec.fit.progress import Steps
 from pyspec.io.atomic import plain_path
 from pyspec.io.optional import need, one_line
@@ -36,6 +37,12 @@ from pyspec.workflow.windows import index_range
 
 #: Written blocks whose data are read again before a map goes on.
 LOOKED_AT = 4
+
+#: Arguments of fit_map that fits do not have.
+_OWN = (
+    "energy", "energy_limits", "sigma", "counts", "mask", "seed_values", "seed_adapt", "client",
+    "n_workers", "block_size", "progress",
+)  # fmt: skip
 
 
 @answered
@@ -100,6 +107,12 @@ def fit_map(
     for library in ("xarray", "dask", "zarr"):
         need(library, "a map", "zarr")
     _check_numbers(client, n_workers, block_size)
+    for name in options:
+        hint = "" if name in (*METHOD_OPTIONS, *FIT_OPTIONS) else suggest(name, list(_OWN))
+        if hint:
+            raise FitError(f"fit_map has no argument {name!r}{hint}")
+    if "://" in str(store):
+        raise DataError(f"store is {str(store)!r}; give a path that all workers reach, no address")
     array = map_array(data, energy)
     check_chunks(array, client is not None)
     job, given = _described(
@@ -151,10 +164,13 @@ def _described(
     if hasattr(sigma, "dims"):
         parts["sigma"] = alike(sigma, data, "sigma", data.dims)
     elif sigma is not None:
-        values = np.asarray(sigma, dtype=np.float64)
+        try:
+            values = np.asarray(sigma, dtype=np.float64)
+        except (TypeError, ValueError):
+            values = np.empty((0, 0))  # refused with other shapes
         if values.shape not in ((), data.shape[-1:]) or not (values > 0).all():
             raise DataError(
-                f"sigma has shape {values.shape}; give positive numbers: one, one for each of the "
+                f"sigma is {shortened(sigma)}; give positive numbers: one, one for each of the "
                 f"{data.shape[-1]} energies, or a DataArray"
             )
         noise["weight"] = 1.0 / values

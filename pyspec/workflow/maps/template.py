@@ -19,10 +19,10 @@ from pyspec.workflow.maps.store import IDENTITY
 
 #: What a difference of identities is called.
 _WORDS = {
-    "version": "version of pyspec",
-    "model": "model",
-    "settings": "settings of the fit",
-    "data": "data",
+    "version": "another version of pyspec",
+    "model": "another model",
+    "settings": "other settings of the fit",
+    "data": "other data",
 }
 
 
@@ -52,7 +52,7 @@ def check_identity(kept: Mapping[str, Any], now: Mapping[str, Any], path: Any) -
     for key, words in _WORDS.items():
         if kept.get(key) != now[key]:
             raise DataError(
-                f"{path} holds a map of another {words}: {_difference(kept.get(key), now[key])}; "
+                f"{path} holds a map of {words}: {_difference(kept.get(key), now[key])}; "
                 "go on with what it was begun with, or give another store="
             )
 
