@@ -45,6 +45,7 @@ check-sanitize: .venv/dev.stamp .venv/test.stamp
 	$(BIN)/cmake --build build/sanitize --parallel $(JOBS) && $(CTEST) --test-dir build/sanitize
 	$(BIN)/python -m tests.fuzz.plans --runs 20000
 	PYTHONPATH=tests $(BIN)/python -m fuzz.definitions --runs 100000
+	build/sanitize/test_formula 100000
 
 # Threads that share a fit, under the thread sanitizer.
 check-threads: .venv/dev.stamp

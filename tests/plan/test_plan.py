@@ -304,3 +304,13 @@ def test_parameters_left_out_have_no_row() -> None:
     # Reverse file order: the second law, with its y0, comes first.
     assert plan.dyn_sub_param_rows[0, position] >= 0
     assert plan.dyn_sub_param_rows[1, position] == -1
+
+
+def test_a_packed_plan_that_travels_has_an_address_of_its_own() -> None:
+    packed = pack(make_plan(make_model("biexponential")))
+    there = packed.address
+    again = pickle.loads(pickle.dumps(packed))
+    assert isinstance(again, PackedPlan)
+    assert again.address != there
+    assert again.memory.tobytes() == packed.memory.tobytes()
+    assert again.labels == packed.labels
