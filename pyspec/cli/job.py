@@ -85,6 +85,7 @@ class Job:
     dynamics: list[Law]
     profiles: list[Law]
     auxiliary: tuple[Array, Array | None] | None
+    inputs: dict[str, Path]
     energy_limits: Limits | None
     time_limits: Limits | None
     exclude: list[Limits]
@@ -110,6 +111,7 @@ def read_job(path: str | Path) -> Job:
     dynamics = [_law(entry, home, True) for entry in top.several("dynamics")]
     profiles = [_law(entry, home, False) for entry in top.several("profiles")]
     auxiliary = _auxiliary(top)
+    inputs = {one: home / file for one, file in _words_by_name(top, "inputs").items()}
     limits = top.fields("limits")
     energy_limits = time_limits = None
     exclude: list[Limits] = []
@@ -124,7 +126,7 @@ def read_job(path: str | Path) -> Job:
     plot, plot_given = _plot(top)
     top.done()
     return Job(
-        file, name, data, models, model, dynamics, profiles, auxiliary, energy_limits,
+        file, name, data, models, model, dynamics, profiles, auxiliary, inputs, energy_limits,
         time_limits, exclude, baseline, noise, fit, folder, archive, plot, plot_given, top,
     )  # fmt: skip
 

@@ -14,6 +14,7 @@ from pyspec.cli.job import Job, Law, Noise, Place
 from pyspec.errors import DataError, suggest
 from pyspec.io import Dataset, read
 from pyspec.model import Measurement, Model, load_dynamics, load_model, load_profile
+from pyspec.model.inputs import needed_inputs
 from pyspec.workflow.noise import check_sigma
 from pyspec.workflow.windows import excluded, index_range
 
@@ -91,7 +92,54 @@ def load_the_model(job: Job, dataset: Dataset, moving: bool) -> Model:
     model = job_model(job, moving)
     with job.data.fields.blame("path"):
         model.set_axes(energy=dataset.energy, time=dataset.time if moving else None)
+    with job.fields.blame("inputs"):
+        model.set_axes(inputs=_inputs(job, model, moving))
     return model
+
+
+def _inputs(job: Job, model: Model, moving: bool) -> dict[str, Array]:
+    """What formulas of the model read along its axes, from the files of a job: one column of
+    values, or the axis and the values."""
+    axes = {"energy": model.energy, "time": model.time, "auxiliary": model.aux}
+    needed = needed_inputs(model.components)
+    known = needed if moving else needed_inputs(job_model(job).components)
+    for name in job.inputs:
+        if name not in known:
+            raise DataError(
+                f"no function of the model reads an input {name!r}{suggest(name, list(known))}"
+            )
+    found = {}
+    for name, path in job.inputs.items():
+        if name not in needed:
+            continue  # of a law, which one spectrum does not have
+        dataset, axis = _values(path), axes[needed[name]]
+        if dataset.data.ndim != 1:
+            raise DataError(f"{path}: has shape {dataset.data.shape}; give one line of values")
+        own = dataset.time if dataset.energy is None else dataset.energy
+        _refuse_another(path, needed[name], own, axis)
+        found[name] = np.asarray(dataset.data, np.float64)
+    return found
+
+
+def _refuse_another(path: Path, what: str, own: Array | None, axis: Array | None) -> None:
+    """Values that stand beside an axis have that of the data; a count of the values is none."""
+    if own is None or axis is None or own.size != axis.size:
+        return  # of its size the model says more
+    if np.array_equal(own, np.arange(own.size)):
+        return
+    if not np.allclose(own, axis, rtol=1e-6, atol=1e-9 * float(np.ptp(axis))):
+        raise DataError(
+            f"{path}: the values belong to another {what} axis, {own[0]:g} to {own[-1]:g}; "
+            "interpolate them to that of the data"
+        )
+
+
+def _values(path: Path) -> Dataset:
+    """A file of values with their axis, or of values alone."""
+    try:
+        return read(path)
+    except DataError:
+        return read(path, energy="index")
 
 
 def job_model(job: Job, moving: bool = True) -> Model:
