@@ -54,8 +54,9 @@ class InC(Protocol):
 
 
 def aligned(n_bytes: int) -> Array:
-    """Doubles that start on a 64-byte boundary."""
-    raw = np.zeros(n_bytes // 8 + 8)
+    """Doubles that start on a 64-byte boundary, whatever they hold: C reads none of its work memory
+    before it has written there."""
+    raw = np.empty(n_bytes // 8 + 8)
     skip = -address(raw) % 64 // 8
     return raw[skip : skip + n_bytes // 8]
 

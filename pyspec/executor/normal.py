@@ -74,7 +74,7 @@ class Sums:
     ) -> None:
         capacity, n_scratch = CONSTANTS["NORMAL_NODES"], (n_free + 1) * (n_total + 1)
         n_nodes = capacity * triangle_size(n_free + 1)
-        memory = np.zeros(n_nodes + 2 * capacity + n_scratch)
+        memory = np.empty(n_nodes + 2 * capacity + n_scratch)
         begin = address(memory)
         self.nodes: Array = memory[:n_nodes]
         self.places: Ints = memory[n_nodes : n_nodes + 2 * capacity].view(np.int64).reshape(-1, 2)

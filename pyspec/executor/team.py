@@ -81,6 +81,7 @@ class Team:
         self._places = np.zeros((n_sums, capacity, 2), np.int64)
         self._scratch = np.zeros((n_sums, order * order))
         self._state = aligned(-(-LIBRARY.pyspec_team_size() // 64) * 64 + 64)
+        self._state[:] = 0.0
         self._sums = np.zeros(n_sums, DTYPES["pyspec_normal"])
         for row, nodes, places, scratch in zip(
             self._sums, self._nodes, self._places, self._scratch, strict=True

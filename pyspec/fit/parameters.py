@@ -91,11 +91,12 @@ def start_parameters(
             params[name] = FitParameter(name, value, init_value=value)
             continue
         is_free = True
-        size = sizes.of(par)
-        value = _inside(par, value, size)
+        value = _inside(par, value, sizes)
         if value != start:
             moved.append(name)
-        unit = unit_of(value, par.min, par.max, size)
+        # Without a size first: most values say enough, and a size may ask all data.
+        unit = unit_of(value, par.min, par.max, 0.0)
+        unit = unit or unit_of(value, par.min, par.max, sizes.of(par))
         low, high = float(par.min), float(par.max)
         params[name] = FitParameter(name, value, True, low, high, unit, value)
     if not is_free:
@@ -106,7 +107,7 @@ def start_parameters(
     return params, tuple(moved)
 
 
-def _inside(par: Par, value: float, size: float) -> float:
+def _inside(par: Par, value: float, sizes: Sizes) -> float:
     if not par.min < par.max:
         raise FitError(
             f"{par.place} has min {par.min:g} and max {par.max:g}; min must be "
@@ -117,7 +118,9 @@ def _inside(par: Par, value: float, size: float) -> float:
             f"{par.place} starts at {value:g}, outside of its bounds [{par.min:g}, "
             f"{par.max:g}]; move the value or the bounds"
         )
-    step = INSIDE * scale_of(value, par.min, par.max, size)
+    if par.min < value < par.max:
+        return value
+    step = INSIDE * scale_of(value, par.min, par.max, sizes.of(par))
     if value <= par.min:
         return par.min + step
     return par.max - step if value >= par.max else value
