@@ -176,22 +176,28 @@ def _edges(own: Kernel, number: int, name: str, guards: tuple[Guard, ...]) -> It
     truth_at = _evaluated(own.values[0], number)
     for params in _examples(own, guards):
         env = dict(zip(own.params, params, strict=True))
+        largest = -1.0  # of g, where there is an edge
 
         def along(d: Array, env: Mapping[str, float] = env) -> Array:
             return np.broadcast_to(truth_at({**env, own.axis: d}), d.shape)
 
         for k in np.flatnonzero(np.diff(along(_POINTS)))[:_MOST_EDGES]:
             edge = _section(along, float(_POINTS[k]), float(_POINTS[k + 1]))
-            if edge != 0 and _jumps_at(own, edge, params):
+            largest = _largest(own, params) if largest < 0 else largest
+            if edge != 0 and _jumps_at(own, edge, params, largest):
                 yield env[name] / abs(edge)
 
 
-def _jumps_at(own: Kernel, edge: float, params: Sequence[float]) -> bool:
+def _largest(own: Kernel, params: Sequence[float]) -> float:
+    with np.errstate(all="ignore"):
+        size = np.abs(own(_POINTS, *params))
+    return float(size[np.isfinite(size)].max(initial=0.0))
+
+
+def _jumps_at(own: Kernel, edge: float, params: Sequence[float], largest: float) -> bool:
     width = 1e-7 * abs(edge)
     with np.errstate(all="ignore"):
         before, behind = own(np.array([edge - width, edge + width]), *params)
-        size = np.abs(own(_POINTS, *params))
-        largest = size[np.isfinite(size)].max(initial=0.0)
         return bool(abs(behind - before) > _SMALL * largest)
 
 
