@@ -10,13 +10,13 @@ enum { N_DOUBLINGS = 2 * CONV_LAGS };
 static const double NOTHING = 1e-18;
 
 /* The two rules may differ by this share of the mass; the error of the better one is far smaller. */
-static const double TOLERANCE = 1e-14;
+static const double TOLERANCE = 1e-15;
 
 /* The reach that is found goes so much beyond: a sample may lie on the edge of the kernel. */
 static const double MARGIN = 1.001;
 
 /* Halvings of one panel, and panels of one integral: what is not smooth ends there. */
-enum { MOST_HALVINGS = 50, MOST_PANELS = 4000 };
+enum { MOST_HALVINGS = 50, MOST_PANELS = 50000 };
 
 /* Samples along a panel within the axis: a kernel far from its middle must not fall between the
  * points of a rule. */
@@ -50,7 +50,7 @@ typedef struct integral {
     int slopes;                 /* which of the two                    */
     int64_t count;              /* how many there are                  */
     double largest[MAX_PARAMS]; /* of their size so far, about         */
-    double sum[MAX_PARAMS];     /* from 0 to where the work is         */
+    double sum[MAX_PARAMS];     /* from the last sample to the work    */
     double *out;                /* of each sample, c->stride apart     */
     int64_t sample;             /* the next one, from the end on       */
     int64_t n_panels;
@@ -140,20 +140,30 @@ static int is_empty(const integral *s, const panel *p)
     return 1;
 }
 
-/* Adds a panel that is done, and writes the integrals up to the samples in it. */
+/* Adds a panel that is done. To each sample in it belongs the integral from the sample before, or
+ * from 0: each is integrated on its own, so that a small one is not the difference of large ones. */
 static void finish_panel(integral *s, double low, double high, const panel *p)
 {
     const int64_t n = s->c->n;
+    const int empty = is_empty(s, p);
+    panel part = *p;
+    double from = low;
     for (; s->sample < n && distance_of(s, s->sample) < high; s->sample++) {
         const double at = distance_of(s, s->sample);
-        panel part = {{0.0}, {0.0}, {0.0}};
-        if (at > low && !is_empty(s, p))
-            integrate_panel(s, low, at, &part);
-        for (int64_t m = 0; m < s->count; m++)
-            s->out[m * s->c->stride + index_of(s, s->sample)] = s->sum[m] + part.value[m];
+        if (at > from && !empty)
+            integrate_panel(s, from, at, &part);
+        for (int64_t m = 0; m < s->count; m++) {
+            const double own = at > from ? part.value[m] : 0.0;
+            s->out[m * s->c->stride + index_of(s, s->sample)] = s->sum[m] + own;
+            s->sum[m] = 0.0;
+        }
+        from = at > from ? at : from;
     }
+    part = *p;
+    if (from > low && !empty)
+        integrate_panel(s, from, high, &part);
     for (int64_t m = 0; m < s->count; m++)
-        s->sum[m] += p->value[m];
+        s->sum[m] += part.value[m];
     if (p->size[0] > NOTHING * s->largest[0])
         s->end = high;
 }
@@ -241,11 +251,17 @@ static double integrate(const convolution *c, int side, int slopes, double reach
         high = low < length && low > widest ? low + widest : 2.0 * low;
     }
     for (; s.sample < c->n; s.sample++)
-        for (int64_t m = 0; m < s.count; m++)
+        for (int64_t m = 0; m < s.count; m++) {
             out[m * c->stride + index_of(&s, s.sample)] = s.sum[m];
+            s.sum[m] = 0.0;
+        }
     for (int64_t m = 0; m < s.count; m++)
-        for (int64_t i = 0; i < c->n; i++)
-            out[m * c->stride + i] = s.sum[m] - out[m * c->stride + i];
+        for (int64_t k = c->n; k-- > 0;) { /* from the far end, where they are small */
+            double *own = out + m * c->stride + index_of(&s, k);
+            const double between = *own;
+            *own = s.sum[m];
+            s.sum[m] += between;
+        }
     return MARGIN * s.end;
 }
 

@@ -15,7 +15,7 @@ Array: TypeAlias = npt.NDArray[np.float64]
 _DOUBLINGS = np.exp2(np.arange(-60.0, 196.0))
 
 #: Of the largest function times distance this share is nothing, and so much may two rules differ.
-_NOTHING, _TOLERANCE = 1e-18, 1e-14
+_NOTHING, _TOLERANCE = 1e-18, 2e-15
 
 #: Cuts of a panel.
 _MOST = 60
