@@ -9,10 +9,10 @@
  * Registers are numbered through. First n_rows that hold one value for each lane: parameters, then
  * constants, then what follows from these alone, which the first part of the code computes once for
  * a block. Then n_vectors that hold FORMULA_CHUNK vectors of lanes, of which the first is the
- * abscissa and the next n_inputs are further arrays along its axis, which the problem holds. Then the value and the partials themselves, in the order of the parameters. The second
- * part of the code runs over chunks. In both parts the instructions that the value needs come first:
- * without partials only these run, so that the bits of the value do not depend on whether slopes are
- * wanted. */
+ * abscissa and the next n_inputs are further arrays along its axis, which the problem holds. Then the
+ * value and the partials themselves, in the order of the parameters. The second part of the code runs
+ * over chunks. In both parts the instructions that the value needs come first: without partials only
+ * these run, so that the bits of the value do not depend on whether slopes are wanted. */
 #ifndef PYSPEC_FORMULA_H
 #define PYSPEC_FORMULA_H
 

@@ -35,9 +35,10 @@ int pyspec_begin_run(run *r, const pyspec_call *call, int64_t n_out, int slopes)
 static prepared_key key_of(const run *r, int64_t what)
 {
     const pyspec_problem *q = r->problem;
-    return (prepared_key){r->plan, q->x,   q->time, q->axes,       q->aux,
-                          q->aux_weight,   q->x_inputs, q->row_inputs, q->aux_inputs, q->masks, what, r->call->isa,
-                          q->n_rows,       q->n_x,   q->x_begin,   r->x_end};
+    return (prepared_key){r->plan,       q->x,        q->time,       q->axes,       q->aux,
+                          q->aux_weight, q->x_inputs, q->row_inputs, q->aux_inputs, q->masks,
+                          what,          r->call->isa, q->n_rows,    q->n_x,        q->x_begin,
+                          r->x_end};
 }
 
 /* Parts are taken from the prepared memory once it is known to be large enough. */

@@ -117,6 +117,8 @@ class Frame:
         prepared_size = LIBRARY.pyspec_prepared_size(plan, problem, what)
         begin = -(-size // ALIGNED) * ALIGNED
         self._room = aligned(begin + prepared_size)
+        if prepared_size:
+            self._room[begin // 8] = 0.0  # the address of the plan comes first: nothing is prepared
         self._has_slopes = slopes
         place = address(self._room)
         self._words[_WORK : _WORK + 2] = place, size
