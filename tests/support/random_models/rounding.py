@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 from unittest import mock
@@ -15,6 +15,7 @@ from pyspec.executor import tree as walked
 from pyspec.formula.rules import UFUNCS
 from pyspec.functions import reference
 from pyspec.functions.quadrature import convolve
+from pyspec.model.inputs import function_of
 
 Array = npt.NDArray[np.float64]
 
@@ -83,8 +84,8 @@ def rounded(rng: np.random.Generator) -> Iterator[None]:
     such as a sine, is another number, the same for the same operands."""
     known: dict[tuple[str, bytes], Any] = {}
 
-    def function(op: OpDef | str) -> Callable[..., Any]:
-        own = reference(op)
+    def function(op: OpDef | str, inputs: Mapping[str, Any] | None = None) -> Callable[..., Any]:
+        own = function_of(op, inputs) if inputs and isinstance(op, OpDef) else reference(op)
         named = op if isinstance(op, OpDef) else OPS[op]
         is_sum = "in panels" in str(own.__doc__) or named.name.startswith("FermiEdge")
         where = named.params.index("x0") if is_sum else 0
@@ -115,7 +116,7 @@ def rounded(rng: np.random.Generator) -> Iterator[None]:
         return run
 
     with (
-        mock.patch.multiple(walked, reference=function, convolve=convolved),
+        mock.patch.multiple(walked, reference=function, function_of=function, convolve=convolved),
         mock.patch.dict(UFUNCS, {name: instruction(name) for name in _TRANSCENDENTAL}),
     ):
         yield
