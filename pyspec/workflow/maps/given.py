@@ -101,6 +101,13 @@ def map_array(data: Any, energy: str | None) -> Any:
         )
     axis = energy or ("energy" if "energy" in data.dims else str(data.dims[-1]))
     shown = ", ".join(f"{dim} ({size})" for dim, size in data.sizes.items())
+    if energy is None and "energy" in data.coords and "energy" not in data.dims:
+        along = data.coords["energy"].dims
+        swap = f"; write data = data.swap_dims({along[0]}='energy')" if len(along) == 1 else ""
+        raise DataError(
+            f"energy is no axis of the map, which has {shown}{swap or '; keep all energies'}, or "
+            "name the axis by energy="
+        )
     if axis not in data.dims:
         raise DataError(f"the map has no axis {axis!r}; it has {shown}; name one by energy=")
     if data.ndim < 2 or data.size == 0:
