@@ -3,6 +3,8 @@
  * halved where two rules differ. */
 #include "convolution.h"
 
+#include <float.h>
+
 /* The first panel, in lengths of the axis, and how often it may double; of the mass in a panel 1e-18 of
  * the largest is nothing. */
 static const double SHORTEST = 0x1p-60;
@@ -65,6 +67,13 @@ typedef struct panel {
 static double length_of(const convolution *c)
 {
     return c->n > 1 ? c->t[c->n - 1] - c->t[0] : 1.0;
+}
+
+/* How far the first panel reaches: never so little that twice of it is no more. */
+static double first_panel(const convolution *c)
+{
+    const double length = SHORTEST * length_of(c);
+    return length > DBL_MIN ? length : DBL_MIN;
 }
 
 static int64_t index_of(const integral *s, int64_t sample)
@@ -191,7 +200,7 @@ static void add_panel(integral *s, double low, double high)
 
 static void set_doublings(const convolution *c, double *distance)
 {
-    distance[0] = SHORTEST * length_of(c);
+    distance[0] = first_panel(c);
     for (int k = 1; k < N_DOUBLINGS; k++)
         distance[k] = 2.0 * distance[k - 1];
 }
@@ -239,7 +248,7 @@ static double integrate(const convolution *c, int side, int slopes, double reach
                   .out = out};
     const double length = length_of(c), far = look_far(&s), end = reach < far ? reach : far;
     const double widest = c->n > 1 ? PANEL_SAMPLES * length / (double)(c->n - 1) : length;
-    double low = 0.0, high = SHORTEST * length;
+    double low = 0.0, high = first_panel(c);
     if (overflows(&s)) {
         fill_rows(c, out, s.count, NAN);
         return 0.0;

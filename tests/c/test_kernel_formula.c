@@ -160,10 +160,34 @@ static void is_what_the_table_says(void)
                 }
 }
 
+/* A sixtieth power of two of the axis is less than any number. */
+static void comes_to_an_end_on_the_shortest_axes(void)
+{
+    static const double lengths[] = {1e-300, 1e-305, 1e-310, 1e-320};
+    int64_t words[ROOM];
+    double t[9], y[9], value[2][9], slope[2][9];
+    write_kernel(words, 0);
+    double *registers = make_work(conv_formula_registers(words) * 8);
+    for (int k = 0; k < 4; k++) {
+        for (int i = 0; i < 9; i++) {
+            t[i] = lengths[k] * i;
+            y[i] = i > 4 ? 1.0 : 0.0;
+        }
+        const convolution row = {.op = &pyspec_op_table[OP_expSymCONV], .n = 9, .t = t};
+        const convolution own = {.n = 9, .t = t, .program = words, .registers = registers};
+        run_alone(row, 0.8, y, value[0], slope[0]);
+        run_alone(own, 0.8, y, value[1], slope[1]);
+        for (int i = 0; i < 9; i++)
+            CHECK(fabs(value[0][i] - value[1][i]) <= 1e-12);
+    }
+    free(registers);
+}
+
 int main(void)
 {
     RUN(refuses_programs);
     RUN(random_kernels_are_sound);
     RUN(is_what_the_table_says);
+    RUN(comes_to_an_end_on_the_shortest_axes);
     return REPORT;
 }
