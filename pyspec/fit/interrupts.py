@@ -8,7 +8,6 @@ everything else runs to its end. When the hold ends, the result gets the mark `i
 
 from __future__ import annotations
 
-import _signal  # type: ignore[import-not-found]
 import os
 import signal
 import threading
@@ -19,11 +18,10 @@ from typing import Any, Protocol, TypeVar
 __all__ = ["Hold", "current_hold", "held"]
 
 
-#: What is held, with the handlers that Python starts with. `_signal` has the same functions as
-#: `signal`, which adds names for what they return, and takes ten times as long for that.
+#: What is held, with the handlers that Python starts with.
 _USUAL: dict[int, Any] = {
-    signal.SIGINT: _signal.default_int_handler,
-    signal.SIGTERM: _signal.SIG_DFL,
+    signal.SIGINT: signal.default_int_handler,
+    signal.SIGTERM: signal.SIG_DFL,
 }
 
 
@@ -55,9 +53,9 @@ class _Signals:
         would leave behind.
         """
         for number, usual in _USUAL.items():
-            if _signal.getsignal(number) == usual:
+            if signal.getsignal(number) == usual:
                 self._taken.append(number)
-                _signal.signal(number, self._note)
+                signal.signal(number, self._note)
 
     def restore(self) -> None:
         """Puts back the handlers of before; can be called twice.
@@ -67,10 +65,10 @@ class _Signals:
         """
         self.is_over = True
         if signal.SIGTERM in self._taken:
-            _signal.signal(signal.SIGTERM, _USUAL[signal.SIGTERM])
+            signal.signal(signal.SIGTERM, _USUAL[signal.SIGTERM])
         if signal.SIGINT in self._taken:
             try:
-                _signal.signal(signal.SIGINT, _USUAL[signal.SIGINT])
+                signal.signal(signal.SIGINT, _USUAL[signal.SIGINT])
             except KeyboardInterrupt:
                 self.count, self.number = self.count + 1, signal.SIGINT
 

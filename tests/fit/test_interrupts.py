@@ -216,8 +216,8 @@ def test_ctrl_c_while_the_handlers_are_put_back(monkeypatch: pytest.MonkeyPatch)
             raise KeyboardInterrupt
         return before
 
-    shim = SimpleNamespace(**{**vars(interrupts._signal), "signal": put})
-    monkeypatch.setattr(interrupts, "_signal", shim)
+    shim = SimpleNamespace(**{**vars(signal), "signal": put})
+    monkeypatch.setattr(interrupts, "signal", shim)
     result = fit_model(*peak())
     assert result.success
     assert result.interrupted
