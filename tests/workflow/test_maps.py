@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from campaign.maps import MODEL, ROOT
 
 from pyspec import DataError, FitError, Measurement, Model, fit_map, fit_slices, load_model
 from pyspec.errors import CallError
@@ -21,18 +22,7 @@ xarray = pytest.importorskip("xarray")
 zarr = pytest.importorskip("zarr")
 dask = pytest.importorskip("dask.array")
 
-MODEL = """
-peak:
-  Offset:
-    y0: [3, True, 0, 100]
-  GLP:
-    A: [18, True, 0, 1000]
-    x0: [84, True, 82, 86]
-    F: [1.0, True, 0.1, 5]
-    m: [0.3, False]
-"""
 ENERGY = np.linspace(80.0, 88.0, 60)
-ROOT = Path(__file__).resolve().parents[2]
 
 
 @pytest.fixture
