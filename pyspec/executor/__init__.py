@@ -24,6 +24,7 @@ from pyspec.executor.tree import TreeExecutor
 from pyspec.model import Measurement, Model, Par, register_evaluator
 from pyspec.model.free import free_parameters
 from pyspec.model.inputs import check_inputs
+from pyspec.model.outline import Outline, outline_of
 from pyspec.model.source import source_of
 from pyspec.plan import ScheduledPlan, ScheduledPlan1D, ScheduledPlan2D, lower
 from pyspec.plan.lowered import Lowered
@@ -99,33 +100,31 @@ def make_executor(
 
 class Executors:
     """Makes executors of a model for many measurements, as :func:`make_executor` does: the model,
-    which must not change meanwhile, is lowered once. `parameters` are those of the model, where
-    they are known."""
+    which must not change meanwhile, is lowered once. `parameters` and `outline` are those of the
+    model, where they are known."""
 
     def __init__(
         self,
         model: Model,
         backend: str = "compiled",
         parameters: Mapping[str, Par] | None = None,
+        outline: Outline | None = None,
     ) -> None:
         self.model = model
         self.backend = backend_name(backend)
+        self.outline = outline or outline_of(model)
         self._parameters = model.parameters if parameters is None else parameters
 
     @cached_property
-    def _is_linear(self) -> bool:
-        return bool(free_parameters(self._parameters))
-
-    @cached_property
     def _lowered(self) -> tuple[Lowered, ScheduledPlan]:
-        lowered = lower(self.model)
+        lowered = lower(self.model, outline=self.outline)
         return lowered, lowered.plan(self.model, self._parameters)
 
     def __call__(self, measurement: Measurement | None) -> Executor:
         model, backend = self.model, self.backend
-        check_inputs(model)
+        check_inputs(model, self.outline.reads)
         _check_source(model, measurement, backend)
-        if self._is_linear:
+        if self.outline.has_free:
             check_backend(model, backend)
             make = partial(make_executor, backend=backend)
             return LinearExecutor(model, measurement, make, backend == "compiled")

@@ -13,6 +13,7 @@ from pyspec.calls import stack_outside
 from pyspec.errors import ModelWarning
 from pyspec.formula import Definition, width_of
 from pyspec.model import Component, Dynamics, Measurement, Model, Par
+from pyspec.model.outline import Outline
 
 Array = npt.NDArray[np.float64]
 
@@ -25,23 +26,25 @@ NEAR = 1e-6
 
 def cautions(
     model: Model,
+    outline: Outline,
     parameters: Mapping[str, Par],
     values: Mapping[str, float],
     measurement: Measurement | None = None,
 ) -> list[str]:
     """Sentences about convolutions narrower than two time steps and about samples on sub-cycle
-    boundaries, at these values of the `parameters` of the model."""
+    boundaries, at these values of the `parameters` of the model; `outline` is that of the model."""
     time = model.time
     if time is None or time.size < 2:
         return []
     window = None if measurement is None else measurement.rows
-    if model.is_time_model:
+    if outline.is_time_model:
         return _kernels(model.components, values, time)
     found: list[str] = []
-    for par in parameters.values():
-        if par.dynamics is not None:
-            found += _kernels(par.dynamics.components, values, time)
-            found += _boundaries(par.dynamics, time, window)
+    for name in outline.sampled:
+        dynamics = parameters[name].dynamics if name in parameters else None
+        if dynamics is not None:
+            found += _kernels(dynamics.components, values, time)
+            found += _boundaries(dynamics, time, window)
     return found
 
 

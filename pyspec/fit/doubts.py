@@ -10,8 +10,8 @@ import numpy.typing as npt
 
 from pyspec.errors import ModelError
 from pyspec.model import Component, Measurement, Model, Par
-from pyspec.model.check import PROFILE, movers
 from pyspec.model.inputs import function_of
+from pyspec.model.outline import Outline, is_idle
 from pyspec.model.source import source_of
 
 Array = npt.NDArray[np.float64]
@@ -35,10 +35,10 @@ def refuse_idle(model: Model, parameters: Mapping[str, Par]) -> None:
         if par.dynamics is not None:
             groups.append(par.dynamics.components)
     for components in groups:
+        if not is_idle(components):
+            continue
         last = components[-1]
         fed = last.op.spectrum_fed
-        if not fed and last.op.kind not in ("KERNEL", "IRF", "RESOLUTION"):
-            continue
         does = "reads" if fed else "convolves"
         above = next((c for c in components if not c.op.spectrum_fed), None) if fed else None
         above = above or components[0]
@@ -87,6 +87,7 @@ def _call(component: Component, x: Array, model: Model) -> None:
 
 def doubts(
     model: Model,
+    outline: Outline,
     parameters: Mapping[str, Par],
     values: Mapping[str, float],
     measurement: Measurement,
@@ -94,38 +95,34 @@ def doubts(
     sides: Any,
 ) -> list[str]:
     """Sentences about lines outside of the axis, a Shirley that runs the wrong way, and data that
-    look like counts. `parameters` are those of the model; `chisqr` gives chi² of the fit, `sides`
-    name → bound that it ended at.
+    look like counts. `outline` and `parameters` are those of the model; `chisqr` gives chi² of the
+    fit, `sides` name → bound that it ended at.
     """
     found: list[str] = []
-    if model.energy is not None and not model.is_time_model:
-        found += _outside(model, parameters, values)
-        found += _backwards(model, values, measurement, sides)
+    if model.energy is not None and not outline.is_time_model:
+        found += _outside(model.energy, outline, values)
+        found += _backwards(model, outline, values, measurement, sides)
     return found + _counts(measurement, parameters, chisqr)
 
 
-def _outside(model: Model, parameters: Mapping[str, Par], values: Mapping[str, float]) -> list[str]:
-    assert model.energy is not None
-    low, high = sorted((float(model.energy[0]), float(model.energy[-1])))
-    found = []
-    for component in model.components:
-        for par in component.pars if component.op.kind == "PEAK" else ():
-            if par is None or par.argument != "x0" or low <= values[par.name] <= high:
-                continue
-            if not (movers(par.name, parameters) or movers(par.name, parameters, PROFILE)):
-                found.append(
-                    f"{component.name} lies outside of the energy axis: {par.name} = "
-                    f"{values[par.name]:.6g} is not in [{low:g}, {high:g}]; check its start, or "
-                    "give it bounds"
-                )
-    return found
+def _outside(energy: Array, outline: Outline, values: Mapping[str, float]) -> list[str]:
+    low, high = sorted((float(energy[0]), float(energy[-1])))
+    return [
+        f"{component} lies outside of the energy axis: {place} = {values[place]:.6g} is not in "
+        f"[{low:g}, {high:g}]; check its start, or give it bounds"
+        for component, place in outline.lines
+        if not low <= values[place] <= high
+    ]
 
 
 def _backwards(
-    model: Model, values: Mapping[str, float], measurement: Measurement, sides: Mapping[str, str]
+    model: Model,
+    outline: Outline,
+    values: Mapping[str, float],
+    measurement: Measurement,
+    sides: Mapping[str, str],
 ) -> list[str]:
-    names = [c.parameters[0].name for c in model.components if c.op.spectrum_fed]
-    names = [name for name in names if values[name] < 0.0 or sides.get(name) == "min"]
+    names = [name for name in outline.fed if values[name] < 0.0 or sides.get(name) == "min"]
     if not names or measurement.data is None or model.energy is None:
         return []
     means = _means(measurement)

@@ -19,22 +19,22 @@ from pyspec.fit.evaluations import Evaluations
 from pyspec.fit.parameters import FitParameters, followers, start_parameters
 from pyspec.fit.progress import Silent
 from pyspec.fit.solve.buffers import BufferPool
-from pyspec.fit.solve.covariance import jacobian
+from pyspec.fit.solve.covariance import fisher_weight, jacobian
 from pyspec.fit.solve.jumps import jump_places
 from pyspec.fit.solve.methods import checked_classes
 from pyspec.fit.solve.native import NativeSolver, Watch, root_of
 from pyspec.fit.sums import sums_of
 from pyspec.ir import build_graph
 from pyspec.model import Measurement, Model, Par
-from pyspec.model.check import resolution_order
 from pyspec.model.digest import checksum_of
+from pyspec.model.outline import Outline, outline_of
 from pyspec.passes import classify_columns, linear_parameters
 from pyspec.plan import ScheduledPlan, lower
 
 Array = npt.NDArray[np.float64]
 
-#: Expected counts are taken to be at least this, as the deviance does.
-POISSON_FLOOR = 1e-3
+#: What does not go into a pickle.
+_MADE_AGAIN = {"_executor", "outline", "progress", "_theta", "_pool", "_params", "_gather", "_kept"}
 
 
 class FitProblem:
@@ -59,10 +59,10 @@ class FitProblem:
         fixed: Mapping[str, float] | None = None,
         without: Collection[str] = (),
         like: FitProblem | None = None,
-        parameters: dict[str, Par] | None = None,
+        outline: Outline | None = None,
     ) -> None:
-        if parameters is not None:
-            self.parameters = parameters
+        if outline is not None:
+            self.outline = outline
         if like is not None:
             self.parameters, self._following = like.parameters, like._following
             if "linear_names" in like.__dict__:
@@ -81,8 +81,10 @@ class FitProblem:
 
     def make_executor(self) -> Executor:
         """The executor of this problem."""
-        check_registered(self.model, self.parameters)
-        return Executors(self.model, self.backend, self.parameters)(self.measurement)
+        if self.outline.calls_python:
+            check_registered(self.model, self.parameters)
+        make = Executors(self.model, self.backend, self.parameters, self.outline)
+        return make(self.measurement)
 
     def _start(self) -> None:
         self.progress: Silent = Silent()
@@ -95,8 +97,7 @@ class FitProblem:
         self.sizes = [1.0] * len(self.names)
 
     def __getstate__(self) -> dict[str, Any]:
-        lost = {"_executor", "progress", "_theta", "_pool", "_params", "_gather", "_kept"}
-        return {name: value for name, value in self.__dict__.items() if name not in lost}
+        return {name: value for name, value in self.__dict__.items() if name not in _MADE_AGAIN}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.names, self._executor = state["names"], None
@@ -123,13 +124,20 @@ class FitProblem:
         return self.model.parameters
 
     @cached_property
+    def outline(self) -> Outline:
+        """What the model has in common with others of its structure, while a fit runs."""
+        return outline_of(self.model)
+
+    @cached_property
     def _following(self) -> list[Par]:
-        return resolution_order(self.parameters)
+        known = self.parameters
+        return [known[name] for name in self.outline.followers if name in known]
 
     def rest(self) -> None:
         """Frees what only a running fit needs; it is made again when it is needed."""
         self._pool = None
         self._kept = {}
+        self.__dict__.pop("outline", None)
         if self._executor is not None:
             self._executor.rest()
 
@@ -173,7 +181,8 @@ class FitProblem:
         self, seeds: Mapping[str, float] | None = None
     ) -> tuple[FitParameters, tuple[str, ...]]:
         """The parameters to start from, and the names moved off a bound."""
-        refuse_idle(self.model, self.parameters)
+        if self.outline.is_idle:
+            refuse_idle(self.model, self.parameters)
         seen = self.measurement.glimpse()
         given = {**(self.fixed or {}), **(seeds or {})}
         params, moved = start_parameters(self.model, self.parameters, given, seen)
@@ -190,7 +199,7 @@ class FitProblem:
 
     def cautions(self, values: Mapping[str, float]) -> list[str]:
         """What may mislead at these values."""
-        return cautions(self.model, self.parameters, values, self.measurement)
+        return cautions(self.model, self.outline, self.parameters, values, self.measurement)
 
     def doubts(
         self, theta: Array, values: Mapping[str, float], sides: Any, chisqr: float | None = None
@@ -198,7 +207,7 @@ class FitProblem:
         """What to doubt in a finished fit; `sides` are the bounds that parameters ended at,
         `chisqr` that of the fit, if it is known."""
         found = self.chisqr_at if chisqr is None else lambda at: chisqr
-        known = self.model, self.parameters
+        known = self.model, self.outline, self.parameters
         return doubts(*known, values, self.measurement, lambda: found(theta), sides)
 
     def at_the_bound(self, name: str, side: str, limit: float, *gain: float) -> str:
@@ -311,21 +320,14 @@ class FitProblem:
         """(m, n_free) matrix whose Gram matrix is the information: derivatives of the residual, or
         with counting statistics of the model over sqrt(variance); or a factor of these."""
         if self.in_c:
-            executor = self.executor
-            if not self.is_poisson:
-                factor = executor.normal(theta, self.fixed, "factor")
-                return unpack(factor, symmetric=False)[:, free]
-            return root_of(unpack(executor.normal(theta, self.fixed, "fisher")))[:, free]
+            form = "fisher" if self.is_poisson else "factor"
+            found = unpack(self.executor.normal(theta, self.fixed, form), self.is_poisson)
+            return (root_of(found) if self.is_poisson else found)[:, free]
         if not self.is_poisson:
             return self.derivatives(theta, bounds)[free].T
-        expected = self.run(theta)
-        scale = self.measurement.loss_scale
-        weight = np.sqrt(scale / np.maximum(expected, POISSON_FLOOR / scale))
-        if self.measurement.keep is not None:
-            weight[~self.measurement.window(self.measurement.keep)] = 0.0
         self.evaluations.count += 2 * len(free)
         slopes = jacobian(lambda at: self.run(at).ravel(), theta, bounds, free, self.sizes)
-        slopes *= weight.reshape(-1, 1)
+        slopes *= fisher_weight(self.measurement, self.run(theta)).reshape(-1, 1)
         return slopes
 
     def information(
@@ -357,7 +359,7 @@ class FitProblem:
         found = jump_places(self.plan)
         if not found:
             return {}
-        certain = lower(self.model).jump_parameters(self.model)
+        certain = lower(self.model, outline=self.outline).jump_parameters(self.model)
         return {name: places for name, places in found.items() if name in certain}
 
     @property
@@ -371,8 +373,7 @@ class FitProblem:
         Python."""
         if self.in_c and self.executor.capabilities.in_parts:
             with self.executor.parts(self.fixed) as parts:
-                each = self.progress.each or self.evaluations.is_timed
-                solver.run_parts(parts, watch, each)
+                solver.run_parts(parts, watch, self.progress.each or self.evaluations.is_timed)
             return
         with sums_of(self, solver.bounds) as evaluate:
             solver.run(evaluate, watch)

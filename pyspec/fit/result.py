@@ -105,13 +105,13 @@ class FitResult(LmfitNames, SlotNames):
         self.without_effect: tuple[str, ...] = facts["without_effect"]
         self.degenerate: bool = facts.get("degenerate", False)
         self.cautions: tuple[str, ...] = facts.get("cautions", ())
+        self._warned: tuple[str, ...] = facts.get("warned", ())
         self.intervals: dict[str, tuple[float, float]] = facts.get("intervals", {})
         self.settings: dict[str, Any] = facts.get("settings", {})
         self.expressions: dict[str, str] = facts["expressions"]
         self.start: dict[str, float] = Named(facts["start"])
         self.nfev: int = facts["nfev"]
-        self.chisqr = float(outcome.chisqr)
-        self.redchi = float(outcome.redchi)
+        self.chisqr, self.redchi = float(outcome.chisqr), float(outcome.redchi)
         self._variance = float(facts.get("variance", self.redchi))  # of all files of a joint fit
         self.n_data = int(outcome.ndata)
         self.n_free = len(problem.names) + problem.n_linear

@@ -121,7 +121,7 @@ def fit_model(
 
     with Hold() as hold, shared(problem, client, methods) as spent:
         result = best_of(fit, problem, seeds, n_starts, seed) if n_starts > 1 else fit(seeds)
-        warn(problem.label, problem.cautions(result.values))
+        warn(problem.label, result._warned)
         give_back(result.problem, given_data)
         result.problem.rest()
         result.spent = spent

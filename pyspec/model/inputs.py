@@ -176,12 +176,17 @@ def function_of(op: OpDef, inputs: Mapping[str, Any]) -> Callable[..., Any]:
     return partial(own, **given) if given else own
 
 
-def check_inputs(model: HasInputs) -> None:
-    """Every input that a function reads has values. Raises :class:`DataError` otherwise."""
-    for op in ops_of(model.components):
-        for name in inputs_of(op):
-            if name not in model.inputs:
-                raise missing_input(model.name, op.name, name, axis_of(op), list(model.inputs))
+def read_inputs(components: Sequence[Component]) -> tuple[tuple[OpDef, str], ...]:
+    """The functions that read inputs, each with one of these by name."""
+    return tuple([(op, name) for op in ops_of(components) for name in inputs_of(op)])
+
+
+def check_inputs(model: HasInputs, reads: Sequence[tuple[OpDef, str]] | None = None) -> None:
+    """Every input that a function reads has values; `reads` are these, where they are known.
+    Raises :class:`DataError` otherwise."""
+    for op, name in read_inputs(model.components) if reads is None else reads:
+        if name not in model.inputs:
+            raise missing_input(model.name, op.name, name, axis_of(op), list(model.inputs))
 
 
 def missing_input(who: str, op_name: str, name: str, axis: str, known: Sequence[str]) -> DataError:

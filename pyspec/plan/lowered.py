@@ -1,9 +1,9 @@
 """Models lowered once: plans by the structure of the model they come from.
 
 A graph, its passes, a schedule and a packed plan take milliseconds, longer than the fit of one
-spectrum, and depend on no number of the model. They are kept by
-:func:`~pyspec.model.structure.structure_of`; what a model adds are its values and its axes, which
-are put into a copy of the plan, and its jumps, which are looked for at its values.
+spectrum, and depend on no number of the model. They are kept by the
+:class:`~pyspec.model.outline.Outline` of the model; what a model adds are its values and its axes,
+which are put into a copy of the plan, and its jumps, which are looked for at its values.
 """
 
 from __future__ import annotations
@@ -18,8 +18,7 @@ import numpy as np
 
 from pyspec.ir import build_graph
 from pyspec.model import Model, Par
-from pyspec.model.structure import structure_of
-from pyspec.model.tree import ops_of
+from pyspec.model.outline import Outline, forget_outlines, outline_of
 from pyspec.passes import Jumps
 from pyspec.passes.sequence import VARIABLE
 from pyspec.plan.pack import PackedPlan, pack
@@ -39,7 +38,6 @@ class Lowered:
         schedule = schedule_1d if one_axis else schedule_2d
         self._plan: ScheduledPlan = schedule(self._graph, without)
         _ = self._plan.jumps  # found here, it goes with the plan to all models
-        self._rows = ops_of(model.components)  # the structure knows them by their identity
 
     @cached_property
     def packed(self) -> PackedPlan:
@@ -70,14 +68,16 @@ _KEPT: OrderedDict[Hashable, Lowered] = OrderedDict()
 _LOCK = threading.Lock()
 
 
-def lower(model: Model, without: Collection[str] | str = ()) -> Lowered:
+def lower(
+    model: Model, without: Collection[str] | str = (), outline: Outline | None = None
+) -> Lowered:
     """A model lowered through the passes but those in `without`, or one of the same structure that
-    was lowered before.
+    was lowered before; `outline` is that of the model, where it is known.
 
     Raises :class:`ModelError` or :class:`PlanError` where it cannot be lowered.
     """
     passes = frozenset({without} if isinstance(without, str) else without)
-    key = structure_of(model), passes, os.environ.get(VARIABLE)
+    key = outline or outline_of(model), passes, os.environ.get(VARIABLE)
     with _LOCK:
         known = _KEPT.get(key)
         if known is not None:
@@ -95,3 +95,4 @@ def forget() -> None:
     """Empties the cache: the next model is lowered anew."""
     with _LOCK:
         _KEPT.clear()
+    forget_outlines()

@@ -97,7 +97,7 @@ def fit_joint(
         for result, name in zip(files, names, strict=False):
             result.file_name = name
         joint.file_name = ", ".join(names)
-        warn(problem.label, problem.cautions(joint.values))
+        warn(problem.label, joint._warned)
         problem.give_back([measurement for _, measurement in parts])
         problem.rest()
         joint.spent = spent

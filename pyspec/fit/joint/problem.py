@@ -71,6 +71,11 @@ class JointProblem(FitProblem):
             made.settle(self.settled)
         return made
 
+    def rest(self) -> None:
+        super().rest()
+        for problem in self.problems:
+            problem.rest()
+
     def run_on(self, other: JointProblem) -> None:
         """Takes the executors of another problem of the same files."""
         for own, one in zip((self, *self.problems), (other, *other.problems), strict=True):

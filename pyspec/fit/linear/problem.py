@@ -19,7 +19,8 @@ from pyspec.fit.doubts import check_registered
 from pyspec.fit.problem import FitProblem
 from pyspec.fit.solve.native import NativeSolver, Watch
 from pyspec.model import Measurement, Model, Par
-from pyspec.model.free import dispersed, free_parameters, single_valued
+from pyspec.model.free import dispersed, single_valued
+from pyspec.model.outline import outline_of
 
 Array = npt.NDArray[np.float64]
 
@@ -126,10 +127,10 @@ def problem_of(
     without: Collection[str] = (),
 ) -> FitProblem:
     """The problem of a model, with or without free amplitudes."""
-    parameters = model.parameters
-    if not free_parameters(parameters):
+    outline = outline_of(model)
+    if not outline.has_free:
         given = model, measurement, backend, executor, fixed, without
-        return FitProblem(*given, parameters=parameters)
+        return FitProblem(*given, outline=outline)
     if measurement.data is not None and np.ndim(measurement.data) != 2:
         raise FitError(
             f"{model.name}: amplitudes that are free need data of times and energies, not "

@@ -98,12 +98,13 @@ class Job:
         fixed = {name: value for name, value in given.items() if name in executor.fixed_names}
         free = {name: value for name, value in given.items() if name not in fixed}
         described = self.model, measurement, self.backend, executor, fixed or None
-        self._like = problem = FitProblem(*described, like=self._like)
+        known = self._executors.outline
+        self._like = problem = FitProblem(*described, like=self._like, outline=known)
         if self.n_starts == 1:
             return self._fit(problem, free)
 
         def fit(start: Mapping[str, float] | None) -> FitResult:
-            return self._fit(FitProblem(*described, like=problem), start)
+            return self._fit(FitProblem(*described, like=problem, outline=known), start)
 
         return best_of(fit, problem, free, self.n_starts, self.seed + index)
 

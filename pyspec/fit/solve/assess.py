@@ -48,6 +48,8 @@ class _Assessment:
         self.scale_covar, self.n_points = run.scale_covar, run.n_points
         self.nfev = run.nfev
         self.cautions: list[str] = list(run.cautions)
+        #: What is said as a warning, too.
+        self.warned: list[str] = []
         #: (m, n) root of the information and (n,) Jᵀr at the end, where they were worked out.
         self.information: tuple[Array, Array] | None = None
 
@@ -55,8 +57,7 @@ class _Assessment:
         """Statistics, bounds, covariance and followers, for a FitResult."""
         run, problem = self.run, self.problem
         self._statistics()
-        free = [name for name in problem.names if name not in self.intervals]
-        bound = {name: side for name in free if (side := self._side(name))}
+        bound = self._sides()
         verdict = self._verdict(bound)
         empty = dict.fromkeys(
             [*self._covariance(bound), *(problem.names[k] for k in verdict.lost), *run.lost]
@@ -80,6 +81,7 @@ class _Assessment:
             "interrupted": run.interrupted,
             "message": self._message(bound, empty, verdict, is_optimum, moved),
             "cautions": tuple(self.cautions),
+            "warned": tuple(self.warned),
             "at_bound": bound,
             "without_effect": tuple(empty),
             "intervals": self.intervals,
@@ -89,13 +91,19 @@ class _Assessment:
             "scale_covar": run.scale_covar,
         }
 
-    def _side(self, name: str) -> str:
-        """The bound that a parameter ended at. The native solver reaches it to the last bit; the
-        transformations of lmfit do not."""
-        value, low, high = self._bounded(name)
-        if self.solver is not None:
-            return "min" if value <= low else "max" if value >= high else ""
-        return at_bound(value, low, high, self.run.start[name])
+    def _sides(self) -> dict[str, str]:
+        """The bounds that parameters ended at, "min" or "max". The native solver reaches them to
+        the last bit; the transformations of lmfit do not."""
+        found: dict[str, str] = {}
+        for name in self.problem.names:
+            par = self.params[name]
+            if self.solver is None:
+                side = at_bound(par.value, par.min, par.max, self.run.start[name])
+            else:
+                side = "min" if par.value <= par.min else "max" if par.value >= par.max else ""
+            if side and name not in self.intervals:
+                found[name] = side
+        return found
 
     def _bounded(self, name: str) -> tuple[float, float, float]:
         par = self.params[name]
@@ -228,6 +236,8 @@ class _Assessment:
     def _doubt(self, bound: dict[str, str]) -> None:
         """What a wider bound would gain, and what else to doubt."""
         run, problem, outcome = self.run, self.problem, self.outcome
+        values = {name: par.value for name, par in self.params.items()}
+        self.warned = problem.cautions(values)
         if run.stopped or not math.isfinite(outcome.chisqr):
             return
         if self.information is not None:
@@ -241,11 +251,8 @@ class _Assessment:
                     self.cautions.append(
                         problem.at_the_bound(name, side, limit, gain, chisqr, variance)
                     )
-        values = {name: par.value for name, par in self.params.items()}
-        self.cautions += problem.doubts(
-            problem.theta_of(self.params), values, bound, float(outcome.chisqr)
-        )
-        self.cautions += problem.cautions(values)
+        theta, chisqr = problem.theta_of(self.params), float(outcome.chisqr)
+        self.cautions += problem.doubts(theta, values, bound, chisqr) + self.warned
 
     def _held(self, bound: dict[str, str]) -> list[int]:
         """The columns of parameters that a bound or a jump holds."""

@@ -7,6 +7,8 @@ from collections.abc import Callable, Sequence
 import numpy as np
 import numpy.typing as npt
 
+from pyspec.model import Measurement
+
 Array = npt.NDArray[np.float64]
 
 
@@ -34,6 +36,19 @@ def jacobian(
         rise = residual(high) - residual(low)
         slopes.append(rise / (high[index] - low[index]))
     return np.stack(slopes, axis=1)
+
+
+#: Expected counts are taken to be at least this, as the deviance does.
+POISSON_FLOOR = 1e-3
+
+
+def fisher_weight(measurement: Measurement, expected: Array) -> Array:
+    """1 / sqrt(variance) of counts that are `expected`, 0 where a point of the window is masked."""
+    scale = measurement.loss_scale
+    weight: Array = np.sqrt(scale / np.maximum(expected, POISSON_FLOOR / scale))
+    if measurement.keep is not None:
+        weight[~measurement.window(measurement.keep)] = 0.0
+    return weight
 
 
 #: A direction in which the derivatives, scaled to columns of length 1, are this small beside the

@@ -1,0 +1,107 @@
+"""What models of one structure have in common, worked out once: what a fit asks of a model, but for
+its numbers."""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Hashable, Sequence
+from typing import TYPE_CHECKING
+
+from pyspec.model.check import PROFILE, movers, resolution_order
+from pyspec.model.inputs import read_inputs
+from pyspec.model.structure import structure_of
+from pyspec.model.tree import Component, Dynamics, ops_of
+
+if TYPE_CHECKING:
+    from pyspec.model.model import Model
+
+#: Structures that are kept; those used least recently go first.
+MOST = 64
+
+#: Kinds of functions that do something to what stands below them.
+_ACTING = ("KERNEL", "IRF", "RESOLUTION")
+
+
+class Outline:
+    """What all models of one structure have in common. Models share it as long as
+    :func:`outline_of` keeps it: it may be a key of what else is worked out for a structure.
+
+    Attributes
+    ----------
+    is_time_model : whether the model is made of time laws alone
+    reads : functions that read inputs besides the axes, each with one of these by name
+    calls_python : whether a function of the model runs in Python
+    has_free : whether amplitudes are free along an axis
+    followers : the parameters that follow expressions, each after those it refers to
+    is_idle : whether a component at the end of the model, or of what moves a parameter, needs
+        something below it
+    lines : peaks whose place does not move: name of the component, name of its place
+    fed : the first parameter of each component that reads the spectrum below it
+    sampled : parameters whose dynamics depend on where the samples lie: there is a kernel among
+        them, or sub-cycles
+    """
+
+    def __init__(self, model: Model) -> None:
+        parameters, components = model.parameters, model.components
+        self._ops = ops_of(components)  # the structure knows them by their identity
+        self.is_time_model = model.is_time_model
+        self.reads = read_inputs(components)
+        self.calls_python = any(op.external for op in self._ops)
+        self.has_free = any(par.free is not None for par in parameters.values())
+        self.followers = tuple([par.name for par in resolution_order(parameters)])
+        moved = {n: p.dynamics for n, p in parameters.items() if p.dynamics is not None}
+        groups = [components, *(dynamics.components for dynamics in moved.values())]
+        self.is_idle = any(map(is_idle, groups))
+        self.lines = tuple(
+            [
+                (component.name, par.name)
+                for component in components
+                for par in component.parameters
+                if component.op.kind == "PEAK" and par.argument == "x0"
+                if not (movers(par.name, parameters) or movers(par.name, parameters, PROFILE))
+            ]
+        )
+        fed = [component for component in components if component.op.spectrum_fed]
+        self.fed = tuple([component.parameters[0].name for component in fed])
+        self.sampled = tuple([name for name, one in moved.items() if _is_sampled(one)])
+
+
+def is_idle(components: Sequence[Component]) -> bool:
+    """Whether the last component acts on what stands below it, where there is nothing."""
+    op = components[-1].op
+    return op.spectrum_fed or op.kind in _ACTING
+
+
+def _is_sampled(dynamics: Dynamics) -> bool:
+    has_kernel = any(component.op.kind == "KERNEL" for component in dynamics.components)
+    return has_kernel or dynamics.n_subcycles > 0
+
+
+_KEPT: OrderedDict[Hashable, Outline] = OrderedDict()
+_LOCK = threading.Lock()
+
+
+def outline_of(model: Model) -> Outline:
+    """The outline of a model as it is now.
+
+    Raises :class:`ModelError` where expressions run in a circle.
+    """
+    key = structure_of(model)
+    with _LOCK:
+        known = _KEPT.get(key)
+        if known is not None:
+            _KEPT.move_to_end(key)
+            return known
+    made = Outline(model)
+    with _LOCK:
+        known = _KEPT.setdefault(key, made)
+        while len(_KEPT) > MOST:
+            _KEPT.popitem(last=False)
+    return known
+
+
+def forget_outlines() -> None:
+    """Empties the cache."""
+    with _LOCK:
+        _KEPT.clear()
