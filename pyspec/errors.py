@@ -100,6 +100,11 @@ def shortened(given: object, limit: int = 200) -> str:
     return cut(repr(given), limit)
 
 
+def one_line(error: Exception) -> str:
+    """What a library said, on one line, or the name of the error where it said nothing."""
+    return " ".join(str(error).split())[:200] or type(error).__name__
+
+
 def suggest(word: str, known: list[str]) -> str:
     """``"; did you mean 'x'?"`` for the nearest of `known`, or an empty string."""
     from difflib import get_close_matches

@@ -44,7 +44,7 @@ class SourceExecutor(CompiledExecutor):
                 "energies)"
             )
         super().__init__(plan, replace(measurement, data=None), packed=packed)
-        self.source = source
+        self.source, self.seen = source, measurement.seen
 
     def __reduce__(self) -> tuple[Any, ...]:
         given: Any = self.source
@@ -75,6 +75,7 @@ class SourceExecutor(CompiledExecutor):
         return collect(nodes, len(self.opt_param_names), form)
 
     def _nodes(self, theta: Values, fixed: Values, form: str, apart: bool) -> Nodes:
-        blocks = self.source.blocks(self.window.row_begin, self.window.row_end)
+        window = self.window
+        blocks = self.source.blocks(window.row_begin, window.row_end, self.seen)
         chunks = weighed(self, in_strips(blocks) if apart else blocks)
         return chunk_nodes(self, theta, chunks, fixed, form, apart=apart)

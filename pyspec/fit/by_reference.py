@@ -31,6 +31,7 @@ def squares_of(result: Any) -> tuple[float, float]:
         residual = result.residual[result.keep]
         return float(residual @ residual), float(((data - data.mean()) ** 2).sum())
     plain = replace(problem.measurement, weight=None, loss="squares")
+    plain.seen.update(problem.measurement.seen)
     executor = make_executor(problem.model, plain)
     found = executor.normal(result.theta, problem.fixed, "value")
     return float(found[0]), problem.measurement.survey.scatter

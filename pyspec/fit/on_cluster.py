@@ -16,21 +16,28 @@ from pyspec.executor.cluster import (
     Spent,
     keep_on_workers,
     need_client,
+    survey_on_workers,
 )
 from pyspec.fit.problem import FitProblem
 from pyspec.fit.solve.methods import NATIVE
-from pyspec.model import Measurement
+from pyspec.model import Measurement, Model
 from pyspec.model.source import Held, source_of
 
 
-def on_workers(client: Any, measurement: Measurement) -> Measurement:
-    """The measurement; a dask array of data is computed, and its chunks stay where they are."""
+def on_workers(client: Any, model: Model, measurement: Measurement) -> Measurement:
+    """The measurement, whose data by reference the workers have looked at; a dask array of data is
+    computed, and its chunks stay where they are."""
     source = source_of(measurement.data)
-    if client is None or source is None or source.collection is None:
-        return measurement
+    shape = tuple(axis.size for axis in (model.time, model.energy) if axis is not None)
+    if client is None or source is None or source.shape != shape:
+        return measurement  # other shapes are refused when the executor is made
     need_client(client)
-    kept: Any = Held(source, keep_on_workers(client, source.collection, source.name))
-    return replace(measurement, data=kept)
+    if source.collection is not None:
+        kept: Any = Held(source, keep_on_workers(client, source.collection, source.name))
+        measurement = replace(measurement, data=kept)
+    if "survey" not in measurement.__dict__:
+        survey_on_workers(client, measurement)
+    return measurement
 
 
 @contextmanager
@@ -70,6 +77,7 @@ def give_back(problem: FitProblem, measurement: Measurement) -> None:
     """Has a problem refer to the data as they came, in place of those that workers hold."""
     if problem.measurement is not measurement:
         measurement.__dict__["survey"] = problem.measurement.survey
+        measurement.seen.update(problem.measurement.seen)
         problem.measurement = measurement
         problem.use(None)
 

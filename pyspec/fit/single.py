@@ -98,7 +98,7 @@ def fit_model(
     if methods[-1] == SAMPLER:
         given = {"seed": seed, **given}
     _check_source(model, measurement, methods)
-    given_data, measurement = measurement, on_workers(client, measurement)
+    given_data, measurement = measurement, on_workers(client, model, measurement)
     problem = make_problem(model.copy(), measurement, backend, jacobian_without)
 
     def fit(start: Mapping[str, float] | None) -> FitResult:

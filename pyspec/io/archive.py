@@ -14,11 +14,11 @@ from typing import Any
 import numpy.typing as npt
 
 from pyspec._version import VERSION
-from pyspec.errors import DataError, shortened
+from pyspec.errors import DataError, one_line, shortened
 from pyspec.io import header
 from pyspec.io.atomic import folder_lock, plain_path, replacing
 from pyspec.io.header import DamageError
-from pyspec.io.optional import need, one_line
+from pyspec.io.optional import need
 from pyspec.io.records import Arrays, load_checked, opened, write_items
 from pyspec.io.salvage import Report, salvage, salvaged
 from pyspec.io.steady import written

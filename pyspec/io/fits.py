@@ -12,13 +12,13 @@ import numpy as np
 import numpy.typing as npt
 
 from pyspec.calls import answered, stack_outside
-from pyspec.errors import ArchiveWarning, CallError, DataError, FitError, shortened
+from pyspec.errors import ArchiveWarning, CallError, DataError, FitError, one_line, shortened
 from pyspec.fit import FitResult, SliceResults
 from pyspec.io.archive import load_archive, save_archive
 from pyspec.io.contents import fit_contents, samples_of, slices_contents, table_of
-from pyspec.io.optional import one_line
 from pyspec.io.stored import StoredFit, StoredSlices
-from pyspec.model.digest import checksum, checksum_of, digest
+from pyspec.model.checksum import checksum
+from pyspec.model.digest import checksum_of, digest
 from pyspec.model.source import LOADED, source_of
 
 

@@ -29,11 +29,6 @@ def available(library: str) -> bool:
     return True
 
 
-def one_line(error: Exception) -> str:
-    """What a library said, on one line, or the name of the error where it said nothing."""
-    return " ".join(str(error).split())[:200] or type(error).__name__
-
-
 #: A message is not longer than this, whatever names and values a file or a call has.
 MOST_WORDS = 1800
 

@@ -14,11 +14,11 @@ import numpy as np
 import numpy.typing as npt
 
 from pyspec.calls import answered
-from pyspec.errors import DataError, PyspecError, suggest
+from pyspec.errors import DataError, PyspecError, one_line, suggest
 from pyspec.io.dataset import Dataset
 from pyspec.io.energy import in_unit, on_scale, scale_note
 from pyspec.io.found import assemble
-from pyspec.io.optional import available, one_line, within
+from pyspec.io.optional import available, within
 from pyspec.io.reader import Reader, Request, Start, check_keywords
 from pyspec.io.readers import READERS
 from pyspec.io.readers.npy import READER as NPY

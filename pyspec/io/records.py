@@ -19,9 +19,8 @@ import numpy as np
 import numpy.typing as npt
 
 from pyspec._version import VERSION
-from pyspec.errors import DataError, cut, shortened
+from pyspec.errors import DataError, cut, one_line, shortened
 from pyspec.io import header
-from pyspec.io.optional import one_line
 from pyspec.io.tree import Reader, packing, write_tree
 from pyspec.model.digest import digest
 

@@ -20,10 +20,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from pyspec.errors import DataError
+from pyspec.errors import DataError, one_line
 from pyspec.io import header, records
 from pyspec.io.limits import PATIENCE, limit_process
-from pyspec.io.optional import need, one_line
+from pyspec.io.optional import need
 from pyspec.io.tree import Reader
 
 #: Bytes of memory for the child beyond what it has at its start, and more for each byte of the

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+from math import prod
 from mmap import ALLOCATIONGRANULARITY, mmap
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
@@ -10,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pyspec.errors import DataError
-from pyspec.model.source import LOADED, Source
+from pyspec.model.source import LOADED, Source, bounds_of
 
 
 class Mapped(NamedTuple):
@@ -36,6 +38,20 @@ class Mapped(NamedTuple):
         order: Literal["C", "F"] = "C" if array.flags.c_contiguous else "F"
         return cls(path, array.dtype, "r", array.offset, array.shape, order)
 
+    @property
+    def size(self) -> int:
+        """Bytes of the file as it is now."""
+        return os.stat(self.path).st_size
+
+    def read(self, begin: int, end: int) -> npt.NDArray[Any]:
+        """Rows from the file: where it was cut off meanwhile they are missing, while a page of
+        memory that is mapped to none of it would end the process."""
+        row = prod(self.shape[1:])
+        skipped = self.offset + begin * row * self.dtype.itemsize
+        found = np.fromfile(self.path, self.dtype, (end - begin) * row, offset=skipped)
+        n_rows = found.size // max(row, 1)
+        return found[: n_rows * row].reshape(n_rows, *self.shape[1:])
+
     def open(self, name: str) -> np.memmap[Any, Any]:
         """Raises :class:`DataError` where it cannot be."""
         try:
@@ -52,31 +68,61 @@ class ArraySource(Source):
         self.shape = tuple(int(size) for size in array.shape)
         self.dtype = np.dtype(array.dtype)
         self.name, self.chunk = name, chunk
+        self._mapped = Mapped.of(array) if isinstance(array, np.memmap) else None
+        self._size = 0 if self._mapped is None else self._mapped.size
+        # Changes of a private copy, mode "c", are not in the file.
+        in_file = self._mapped is not None and self._mapped.order == "C" and array.mode != "c"
+        self._file = self._mapped if in_file else None
 
     @property
     def collection(self) -> Any:
         """The array, if it is one of dask."""
-        return self._array if type(self._array).__module__.startswith("dask.") else None
+        return self._array if self._kind == "dask" else None
+
+    @property
+    def _kind(self) -> str:
+        return type(self._array).__module__.split(".")[0]
+
+    def bounds(self, row: int) -> tuple[int, int, int] | None:
+        if self._kind == "dask":
+            return bounds_of(self._array.chunks[0], row)
+        return super().bounds(row)
+
+    def shape_now(self) -> tuple[int, ...]:
+        """Of zarr as its metadata say now, of a mapped file by its size."""
+        if self._mapped is not None:
+            row = prod(self.shape[1:]) * self.dtype.itemsize
+            rows = self.shape[0] + (self._mapped.size - self._size) // max(row, 1)
+            return (rows, *self.shape[1:])
+        array = self._array
+        if self._kind == "zarr":
+            import zarr
+
+            array = zarr.open_array(store=array.store, path=array.path, mode="r")
+        return tuple(int(size) for size in array.shape)
 
     def __getstate__(self) -> dict[str, Any]:
-        mapped = Mapped.of(self._array) if isinstance(self._array, np.memmap) else None
-        return self.__dict__ if mapped is None else {**self.__dict__, "_array": mapped}
+        return self.__dict__ if self._mapped is None else {**self.__dict__, "_array": None}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
-        if isinstance(self._array, Mapped):
-            self._array = self._array.open(self.name)
+        if self._mapped is not None:
+            self._array = self._mapped.open(self.name)
 
     def read(self, begin: int, end: int) -> npt.NDArray[Any]:
+        if self._file is not None:
+            return self._file.read(begin, end)
         return np.asarray(self._array[begin:end])
 
 
 class HDF5Source(Source):
-    """A dataset of an HDF5 file, opened again by path where it is read first, or after pickling."""
+    """A dataset of an HDF5 file, opened again by path where it is read first, after pickling, and
+    where the file has changed. `swmr`: one that is written while it is read."""
 
-    def __init__(self, path: Path, key: str) -> None:
-        self._path, self._key = Path(path).resolve(), key
+    def __init__(self, path: Path, key: str, swmr: bool = False) -> None:
+        self._path, self._key, self._swmr = Path(path).resolve(), key, swmr
         self._dataset: Any = None
+        self._state: tuple[int, ...] = ()
         opened = self._open()
         self.shape = tuple(int(size) for size in opened.shape)
         self.dtype = np.dtype(opened.dtype)
@@ -88,12 +134,27 @@ class HDF5Source(Source):
 
         if self._dataset is None:
             try:
-                self._dataset = h5py.File(self._path, "r")[self._key]
+                self._state = self._file_state()
+                self._dataset = h5py.File(self._path, "r", swmr=self._swmr)[self._key]
             except (OSError, KeyError) as error:
                 raise DataError(
                     f"{self._path.name}:{self._key} cannot be opened: {error}"
                 ) from error
         return self._dataset
+
+    def _file_state(self) -> tuple[int, ...]:
+        found = os.stat(self._path)
+        return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns
+
+    def shape_now(self) -> tuple[int, ...]:
+        """The shape in the file as it is now."""
+        dataset = self._open()
+        if self._state != self._file_state():
+            dataset.file.close()
+            self._dataset = None
+            dataset = self._open()
+            dataset.id.refresh()  # for one who holds it open within this process, the library too
+        return tuple(int(size) for size in dataset.shape)
 
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "_dataset": None}
@@ -165,13 +226,19 @@ def _source(data: Any) -> Source:
             "array, or a numpy.memmap"
         )
     if kind == "h5py":
-        return HDF5Source(Path(array.file.filename), array.name)
+        return HDF5Source(Path(array.file.filename), array.name, array.file.swmr_mode)
     return ArraySource(array, _name_of(array, kind), _chunk_of(array))
 
 
 def _name_of(array: Any, kind: str) -> str:
-    path = getattr(array, "filename", None) or getattr(array, "path", None)
-    return Path(str(path)).name if path else f"{kind} array"
+    path = getattr(array, "filename", None)
+    if kind == "zarr":  # the folder is `root` in zarr 3, `path` in zarr 2
+        store = array.store
+        path = getattr(store, "root", None) or getattr(store, "path", None)
+    if path:
+        key = f":{array.path}" if kind == "zarr" and array.path else ""
+        return f"{Path(str(path)).name}{key}"
+    return f"{kind} array" if kind in ("dask", "numpy", "zarr") else type(array).__name__
 
 
 def _chunk_of(array: Any) -> int:

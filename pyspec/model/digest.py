@@ -4,14 +4,12 @@ which a change since a fit is noticed."""
 from __future__ import annotations
 
 import hashlib
-import zlib
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from pyspec._library import LIBRARY
-from pyspec._library.memory import address
+from pyspec.model.checksum import checksum
 from pyspec.model.measurement import Measurement
 from pyspec.model.source import Source, source_of
 
@@ -36,27 +34,6 @@ def _digest_of(source: Source) -> str:
             found = hashlib.sha256(f"{plain.dtype.str} {source.shape}\n".encode())
         found.update(plain.data)
     return "" if found is None else found.hexdigest()
-
-
-#: Words of 8 bytes in a line of the checksum; a block of that many lines is added up at a time.
-LINE, LINES = 1024, 128
-
-
-def checksum(array: npt.NDArray[Any]) -> int:
-    """A number that changes with the values of an array, or with their order; a change by accident
-    escapes it hardly ever. It is taken in one pass, in a tenth of the time of the digest.
-
-    The bytes are laid out in lines. CRC-32 is taken of the sums of the lines and of the sums of the
-    columns, as integers modulo 2^64: a change of one word changes both, and so does an exchange of
-    two words that differ, unless they share the line or the column; then it changes the other.
-    """
-    plain = np.ascontiguousarray(array).reshape(-1).view(np.uint8)
-    if not plain.size:
-        return 0
-    n_lines = plain.size // (8 * LINE)
-    sums = np.empty(n_lines + -(-n_lines // LINES) * LINE, np.uint64)
-    LIBRARY.pyspec_word_sums(address(plain), n_lines, LINE, LINES, address(sums))
-    return zlib.crc32(plain[8 * LINE * n_lines :].data, zlib.crc32(sums.data))
 
 
 def checksum_of(measurement: Measurement) -> int:

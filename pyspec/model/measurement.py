@@ -13,7 +13,8 @@ import numpy.typing as npt
 from pyspec._library import LIBRARY
 from pyspec._library.memory import address
 from pyspec.errors import DataError, shortened, suggest
-from pyspec.model.source import Survey, source_of, survey
+from pyspec.model.source import Seen, source_of
+from pyspec.model.survey import Rules, Survey, Surveyed, survey_rows
 
 #: How residuals are made.
 LOSSES = ("squares", "poisson")
@@ -169,6 +170,11 @@ class Measurement:
             )
 
     @cached_property
+    def seen(self) -> Seen:
+        """Checksums of data by reference as they were read first."""
+        return Seen()
+
+    @cached_property
     def survey(self) -> Survey:
         """What a fit needs to know of data by reference, found in one pass over the window.
 
@@ -176,16 +182,25 @@ class Measurement:
         """
         source = source_of(self.data)
         assert source is not None
-        rows = self.rows or (0, len(source))
-        columns = slice(*(self.columns or (None, None)))
-        weight = self.weight
-        if weight is not None:
-            weight = np.broadcast_to(weight, source.shape)
+        return self.survey_of(survey_rows(source, self.rules(), self.seen))
+
+    def survey_of(self, found: Surveyed) -> Survey:
+        """What is known of all rows of the window, kept as :attr:`survey`."""
+        survey = found.survey()
+        if self.loss == "poisson":
+            _refuse_negative(survey.low)
+        self.seen.update(found.seen)
+        self.__dict__["survey"] = survey
+        return survey
+
+    def rules(self) -> Rules:
+        """Which points of the window count, and how much."""
+        assert self.data is not None
+        begin, end = self.rows or (0, len(self.data))
+        columns = slice(*(self.columns or (0, self.data.shape[-1])))
         scale = self.loss_scale if self.loss == "poisson" else None
-        found = survey(source, rows, columns, weight, self.keep, scale)
-        if scale is not None:
-            _refuse_negative(found.low)
-        return found
+        whole = Rules(columns, 0, len(self.data), self.weight, self.keep, scale)
+        return whole.within(begin, end)
 
     def glimpse(self) -> npt.NDArray[Any] | None:
         """The window of the data, of data by reference its first block: how large values are."""

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-import zlib
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
-from math import fsum, prod
+from itertools import pairwise
+from math import prod
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from numpy.lib.mixins import NDArrayOperatorsMixin
 
-from pyspec.errors import DataError
-
-Array = npt.NDArray[np.float64]
+from pyspec.errors import DataError, one_line
+from pyspec.model.checksum import checksum
 
 #: Bytes of the rows that are in memory at a time, twice: the next block is read meanwhile.
 BLOCK = 16 * 2**20
@@ -24,8 +22,37 @@ BLOCK = 16 * 2**20
 #: Bytes up to which data by reference are loaded where something needs all of them at once.
 LOADED = 256 * 2**20
 
+#: Bytes of the rows that have a checksum of their own, or of one chunk where that is more.
+SEEN = 2**18
+
 #: Types that sums take as they are.
 KEPT_TYPES = (np.dtype(np.float64), np.dtype(np.float32), np.dtype(np.uint16))
+
+
+class Seen(dict[tuple[int, int], int]):
+    """Checksums of rows as they were read first, (first, end) → checksum: who reads them again
+    notices that they have changed."""
+
+    def check(self, source: Source, first: int, block: npt.NDArray[Any]) -> None:
+        """Looks at rows that were read, or keeps their checksums where they were not known.
+
+        Raises :class:`DataError`, which names the chunk, where they are not what they were.
+        """
+        end = first + len(block)
+        row = max(prod(source.shape[1:]) * source.dtype.itemsize, 1)
+        step = max(SEEN // (row * source.chunk), 1) * source.chunk
+        cuts = [first, *range(first - first % step + step, end, step), end]
+        for begin, stop in pairwise(cuts):
+            found = checksum(block[begin - first : stop - first])
+            if self.setdefault((begin, stop), found) != found:
+                raise DataError(
+                    f"{source.name}: {source.where(begin, stop)}, changed while the data were "
+                    "fitted: something writes to them; fit them when they are complete, or a copy"
+                )
+
+    def within(self, begin: int, end: int) -> Seen:
+        """Those of rows begin to end - 1."""
+        return Seen({key: one for key, one in self.items() if begin <= key[0] and key[1] <= end})
 
 
 class Source(NDArrayOperatorsMixin, ABC):
@@ -56,6 +83,53 @@ class Source(NDArrayOperatorsMixin, ABC):
     def read(self, begin: int, end: int) -> npt.NDArray[Any]:
         """Rows from begin to end - 1, (end - begin, n_energy)."""
 
+    def shape_now(self) -> tuple[int, ...]:
+        """The shape of what is stored, looked at anew where that is possible."""
+        return self.shape
+
+    def look(self) -> None:
+        """Raises :class:`DataError` where the store has another shape than it was opened with."""
+        try:
+            found = self.shape_now()
+        except DataError:
+            raise
+        except Exception as error:
+            raise DataError(f"{self.name} cannot be opened again: {one_line(error)}") from error
+        if found == self.shape:
+            return
+        known = ", ".join(map(str, self.shape))
+        if found[1:] == self.shape[1:] and found[0] > self.shape[0]:
+            new = self.where(self.shape[0], found[0])
+            raise DataError(
+                f"{self.name} grows while it is fitted: it had {self.shape[0]} rows when it was "
+                f"opened, and now {found[0]}, with {new}; fit it when it is complete, or a copy"
+            )
+        raise DataError(
+            f"{self.name} has shape ({', '.join(map(str, found))}), it had ({known}) when it was "
+            "opened: the store has changed since it was opened; open it again"
+        )
+
+    def bounds(self, row: int) -> tuple[int, int, int] | None:
+        """Number, first row and end of the chunk of a row; None where rows are stored one by one,
+        or nobody knows."""
+        number = row // self.chunk
+        return (number, number * self.chunk, (number + 1) * self.chunk) if self.chunk > 1 else None
+
+    def place(self, row: int, column: int = 0) -> tuple[int, int]:
+        """Row and column of the store."""
+        return row, column
+
+    def where(self, begin: int, end: int) -> str:
+        """How errors call rows begin to end - 1: "chunk 73, rows 730 to 739"."""
+        first, last = self.bounds(begin), self.bounds(end - 1)
+        low, high = self.place(begin)[0], self.place(end - 1)[0]
+        rows = f"rows {low} to {high}" if high > low else f"row {low}"
+        if first is None or last is None:
+            return rows
+        if first == last:
+            return f"chunk {first[0]}, {rows}"
+        return f"chunks {first[0]} to {last[0]}, {rows}"
+
     @property
     def ndim(self) -> int:
         """Number of axes."""
@@ -77,37 +151,63 @@ class Source(NDArrayOperatorsMixin, ABC):
     def rows(self, begin: int, end: int) -> npt.NDArray[Any]:
         """Rows as sums take them: float64, float32 or uint16 as stored, else float64.
 
-        Raises :class:`DataError` with the rows where they cannot be read.
+        Raises :class:`DataError` with the chunk where they cannot be read.
         """
-        where = f"{self.name}: rows {begin} to {end - 1}"
         try:
             found = np.asarray(self.read(begin, end))
         except DataError:
             raise
         except Exception as error:  # whatever the library that reads them raises
-            reason = str(error).split("\n")[0][:300] or type(error).__name__
-            raise DataError(f"{where} cannot be read: {reason}") from error
+            raise self._unreadable(begin, end, error) from error
         expected = (end - begin, *self.shape[1:])
         if found.shape != expected:
             raise DataError(
-                f"{where} have shape {found.shape}, not {expected}: the store has changed since "
-                "it was opened; open it again"
+                f"{self.name}: {self.where(begin, end)}, have shape {found.shape}, not {expected}: "
+                "the store has changed since it was opened; open it again"
             )
         if found.dtype in KEPT_TYPES and found.dtype.isnative:
             return found
         return found.astype(np.float64)
 
-    def blocks(self, begin: int = 0, end: int | None = None) -> Iterator[tuple[int, Any]]:
-        """(first row, rows) from begin on, about 16 MiB each; the next is read meanwhile."""
+    def _unreadable(self, begin: int, end: int, error: Exception) -> DataError:
+        """The error of the first chunk that cannot be read."""
+        while (chunk := self.bounds(begin)) is not None:
+            stop = min(begin - self.place(begin)[0] + chunk[2], end)
+            try:
+                self.read(begin, stop)
+            except Exception as own:
+                end, error = stop, own
+                break
+            if stop == end:
+                break
+            begin = stop
+        return DataError(
+            f"{self.name}: {self.where(begin, end)}, cannot be read: {one_line(error)}; mend the "
+            "file, or leave them out: set_fit_limits(time_limits=...)"
+        )
+
+    def blocks(
+        self, begin: int = 0, end: int | None = None, seen: Seen | None = None
+    ) -> Iterator[tuple[int, Any]]:
+        """(first row, rows) from begin on, about 16 MiB each; the next is read meanwhile. With
+        `seen`, rows that are not what they were are refused, and a store that grew."""
         end = len(self) if end is None else end
         cuts = [begin, *range(begin - begin % self.step + self.step, end, self.step), end]
         with ThreadPoolExecutor(1, "pyspec-reader") as reader:
-            ahead = reader.submit(self.rows, cuts[0], cuts[1])
+            ahead = reader.submit(self._looked_at, cuts[0], cuts[1], seen)
             for k in range(len(cuts) - 1):
                 block = ahead.result()
                 if k + 2 < len(cuts):
-                    ahead = reader.submit(self.rows, cuts[k + 1], cuts[k + 2])
+                    ahead = reader.submit(self._looked_at, cuts[k + 1], cuts[k + 2], seen)
                 yield cuts[k], block
+
+    def _looked_at(self, begin: int, end: int, seen: Seen | None) -> npt.NDArray[Any]:
+        if seen is not None:
+            self.look()
+        block = self.rows(begin, end)
+        if seen is not None:
+            seen.check(self, begin, block)
+        return block
 
     @property
     def step(self) -> int:
@@ -153,8 +253,18 @@ class Held(Source):
     def collection(self) -> Any:
         return self._array
 
+    def bounds(self, row: int) -> tuple[int, int, int] | None:
+        return bounds_of(self._array.chunks[0], row)
+
     def read(self, begin: int, end: int) -> npt.NDArray[Any]:
         return np.asarray(self._array[begin:end])
+
+
+def bounds_of(sizes: Sequence[int], row: int) -> tuple[int, int, int] | None:
+    """Number, first row and end of the chunk of a row, where chunks have these sizes."""
+    ends = np.cumsum(sizes)
+    k = int(np.searchsorted(ends, row, side="right"))
+    return None if k == len(sizes) else (k, int(ends[k] - sizes[k]), int(ends[k]))
 
 
 def source_of(data: Any) -> Source | None:
@@ -180,6 +290,15 @@ class Part(Source):
         rows, columns = self._rows, self._columns
         return held[rows.start : rows.stop, columns.start : columns.stop]
 
+    def look(self) -> None:
+        self.whole.look()
+
+    def bounds(self, row: int) -> tuple[int, int, int] | None:
+        return self.whole.bounds(self._rows.start + row)
+
+    def place(self, row: int, column: int = 0) -> tuple[int, int]:
+        return self.whole.place(self._rows.start + row, self._columns.start + column)
+
     def read(self, begin: int, end: int) -> npt.NDArray[Any]:
         first = self._rows.start
         found = self.whole.rows(first + begin, first + end)
@@ -195,97 +314,3 @@ def _slices(key: Any) -> tuple[slice | None, slice]:
     if not plain or len(given) > 2:
         return None, slice(None)
     return given[0], given[1] if len(given) == 2 else slice(None)
-
-
-@dataclass(frozen=True)
-class Survey:
-    """What a fit needs of all data beside sums: found in one pass.
-
-    Attributes
-    ----------
-    square : chi² of a model that is 0
-    n_points, mean, scatter : of the points that count; their squared distances from the mean
-    means : (n_columns,) their mean spectrum, NaN where there is none
-    low : smallest value that counts
-    is_whole : whether all values that count are whole numbers
-    checksum : CRC-32 of the bytes of the rows
-    """
-
-    square: float
-    n_points: int
-    mean: float
-    scatter: float
-    means: Array
-    low: float
-    is_whole: bool
-    checksum: int
-
-
-def survey(
-    source: Source,
-    rows: tuple[int, int],
-    columns: slice,
-    weight: npt.NDArray[Any] | None,
-    keep: npt.NDArray[np.bool_] | None,
-    loss_scale: float | None,
-) -> Survey:
-    """Reads the rows of a window once. `weight` and `keep` have the shape of the source;
-    `loss_scale` is that of counts, None for squares. Raises :class:`DataError` where a value that
-    counts is NaN or infinite."""
-    squares, low, whole, crc = [], np.inf, True, 0
-    spread = Spread()
-    counts, sums = (np.zeros(len(range(source.shape[1])[columns])) for _ in range(2))
-    for first, block in source.blocks(*rows):
-        crc = zlib.crc32(np.ascontiguousarray(block).data, crc)
-        place = slice(first, first + len(block))
-        values = np.asarray(block[:, columns], np.float64)
-        kept = np.ones(values.shape, bool) if keep is None else keep[place, columns]
-        _refuse_nonfinite(source, first, values, kept)
-        values = np.where(kept, values, 0.0)
-        spread.add(values[kept])
-        counts += kept.sum(axis=0)
-        sums += values.sum(axis=0)
-        low = min(low, float(np.min(values, where=kept, initial=np.inf)))
-        whole = whole and bool((values == np.round(values)).all())
-        if loss_scale is not None:
-            values = np.sqrt(2.0 * loss_scale * np.maximum(values, 0.0))
-        if weight is not None:
-            values = values * weight[place, columns]
-        squares += np.einsum("ij,ij->i", values, values).tolist()
-    with np.errstate(invalid="ignore"):
-        facts = spread.n, spread.mean, spread.scatter, sums / counts
-    return Survey(fsum(squares), *facts, low, whole, crc)
-
-
-class Spread:
-    """Number, mean and squared distances from it, of values that come in parts.
-
-    Source: T. F. Chan, G. H. Golub & R. J. LeVeque, The American Statistician 37, 242 (1983).
-    """
-
-    def __init__(self) -> None:
-        self.n, self.mean, self.scatter = 0, 0.0, 0.0
-
-    def add(self, values: Array) -> None:
-        """Adds a part."""
-        if not values.size:
-            return
-        n, mean = self.n + values.size, float(values.mean())
-        step = mean - self.mean
-        self.scatter += float(((values - mean) ** 2).sum())
-        self.scatter += step**2 * self.n * values.size / n
-        self.mean += step * values.size / n
-        self.n = n
-
-
-def _refuse_nonfinite(
-    source: Source, first: int, values: Array, kept: npt.NDArray[np.bool_]
-) -> None:
-    bad = ~np.isfinite(values) & kept
-    if bad.any():
-        row, column = (int(k) for k in np.argwhere(bad)[0])
-        raise DataError(
-            f"{source.name}: {int(bad.sum())} point(s) of the block of rows {first} to "
-            f"{first + len(values) - 1} are NaN or infinite, the first in row {first + row}, "
-            f"column {column} of the window; mask them (mask=True there) or repair them"
-        )

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -12,9 +13,12 @@ import pytest
 from support.clusters import assert_same, cluster, long_series
 from support.native_cases import CASES
 
+from pyspec.executor.cluster import keep_on_workers, survey_on_workers
 from pyspec.fit import fit_joint, fit_model
 from pyspec.io import by_reference
 from pyspec.model import Measurement
+from pyspec.model import source as sources
+from pyspec.model.source import Held
 
 pytest.importorskip("distributed")
 
@@ -70,6 +74,40 @@ def test_chunks_of_any_size(name: str, rows: int, store: Any, two: Any, tmp_path
     held: Any = by_reference(store(np.asarray(measurement.data), rows, tmp_path))
     result = fit_model(model, replace(measurement, data=held), client=two)
     assert_same(result, fit_model(model, measurement))
+
+
+@pytest.mark.parametrize("store", [in_dask, in_zarr, in_hdf5, in_npy])
+@pytest.mark.parametrize("name", ["weights and a mask", "a window", "counts", "three files"])
+def test_workers_look_at_the_data_with_the_bits_of_one_process(
+    name: str, store: Any, two: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _, measurement = long_series(name)
+    data = np.asarray(measurement.data)
+    held: Any = by_reference(store(data, 13, tmp_path))
+    given = replace(measurement, data=held)
+    on_cluster: Any = held
+    if held.collection is not None:
+        on_cluster = Held(held, keep_on_workers(two, held.collection, held.name))
+    shared = replace(measurement, data=on_cluster)
+    survey_on_workers(two, shared)
+    found = {key: np.asarray(value).tobytes() for key, value in asdict(shared.survey).items()}
+    assert found == {k: np.asarray(v).tobytes() for k, v in asdict(given.survey).items()}
+    monkeypatch.setattr(sources, "BLOCK", 9000)
+    other = replace(given).survey
+    assert found == {k: np.asarray(v).tobytes() for k, v in asdict(other).items()}
+    assert other.checksum == zlib.crc32(data[slice(*(given.rows or (None, None)))].tobytes())
+
+
+def test_no_row_of_a_store_is_read_by_this_process(
+    two: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The look for NaN was one pass through this process."""
+    _, measurement = long_series("a series")
+    held: Any = by_reference(in_npy(np.asarray(measurement.data), 100, tmp_path))
+    read: list[int] = []
+    monkeypatch.setattr(type(held), "read", lambda self, begin, end: read.append(begin))
+    survey_on_workers(two, replace(measurement, data=held))
+    assert not read
 
 
 @pytest.mark.parametrize("isas", [("AVX2", "BASELINE"), ("AVX2", "", "", "BASELINE")])

@@ -9,7 +9,7 @@ import pytest
 
 import pyspec.executor  # noqa: F401  (registers the evaluators)
 from pyspec.model import Model, load_dynamics, load_model, load_profile
-from pyspec.model.digest import LINE, LINES, checksum
+from pyspec.model.checksum import LINE, LINES, checksum
 from pyspec.model.tree import Component, Dynamics, Par, Profile
 
 _MODEL = """

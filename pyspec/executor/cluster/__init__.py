@@ -9,6 +9,7 @@ from pyspec.executor.cluster.client import Agreement, agree, need_client
 from pyspec.executor.cluster.executor import ClusterExecutor, ClusterJointExecutor
 from pyspec.executor.cluster.rows import keep_on_workers
 from pyspec.executor.cluster.sums import ClusterSums, Spent
+from pyspec.executor.cluster.survey import survey_on_workers
 
 __all__ = [
     "Agreement",
@@ -19,4 +20,5 @@ __all__ = [
     "agree",
     "keep_on_workers",
     "need_client",
+    "survey_on_workers",
 ]

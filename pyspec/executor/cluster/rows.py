@@ -12,9 +12,10 @@ import numpy.typing as npt
 
 from pyspec.errors import ClusterError
 from pyspec.executor.chunks import STRIP
-from pyspec.executor.cluster.worker import FilePlan, FileShare, Piece, Place
+from pyspec.executor.cluster.worker import Computed, FilePlan, FileShare, Piece, Place
 from pyspec.executor.compiled import CompiledExecutor
 from pyspec.executor.source import SourceExecutor
+from pyspec.model.source import Seen
 
 #: What a worker gets: rows of each file, and the chunks of dask that these stand in.
 Rows = dict[str, tuple[dict[int, FileShare], list[Any]]]
@@ -36,10 +37,10 @@ def placed_rows(
             for address, piece in zip(workers, pieces(executor, len(workers)), strict=False):
                 give(k, address, piece)
             continue
-        for address, piece, (future, skip) in chunks_of_dask(client, executor, workers):
+        for address, piece, future in chunks_of_dask(client, executor, workers):
             futures = found.setdefault(address, ({}, []))[1]
             futures.append(future)
-            give(k, address, replace(piece, data=Place(len(futures) - 1, skip)))
+            give(k, address, replace(piece, data=Place(len(futures) - 1, piece.data)))
     return {address: one for address, one in found.items() if one[0]}
 
 
@@ -89,7 +90,8 @@ def _piece(executor: CompiledExecutor, begin: int, end: int, data: Any) -> Piece
     """Rows with the weights and the mask that differ from point to point."""
     own = (executor.weight, executor.keep)
     weight, keep = (a[begin:end] if a is not None and _line(a) is None else None for a in own)
-    return Piece(begin, end, data, weight, keep)
+    seen = executor.seen.within(begin, end) if isinstance(executor, SourceExecutor) else Seen()
+    return Piece(begin, end, data, weight, keep, seen)
 
 
 def keep_on_workers(client: Any, array: Any, name: str) -> Any:
@@ -128,14 +130,14 @@ def _chunk_name(array: Any, key: Any) -> str:
 
 def chunks_of_dask(
     client: Any, executor: CompiledExecutor, workers: Sequence[str]
-) -> Iterator[tuple[str, Piece, tuple[Any, int]]]:
-    """(worker, piece, (future, rows of it before the piece)) of the chunks of a dask array, which
-    stay where they are. Where shapes and times are summed apart, strips of rows that two workers
+) -> Iterator[tuple[str, Piece, Any]]:
+    """(worker, piece, future of its rows) of the chunks of a dask array, which stay where they are.
+    Where shapes and times are summed apart, strips of rows that two workers
     hold are put together."""
     from distributed import futures_of
 
-    array = collection_of(executor)
-    window = executor.window
+    assert isinstance(executor, SourceExecutor)
+    source, array, window = executor.source, collection_of(executor), executor.window
     by_key = {future.key: future for future in futures_of(array)}
     where = client.who_has(list(by_key.values()))
     keys = [row[0] for row in array.__dask_keys__()]
@@ -161,9 +163,11 @@ def chunks_of_dask(
         for _, first, last, future in members:
             low, high = max(first, begin), min(last, end)
             if low < high:
-                yield address, _piece(executor, low, high, None), (future, low - first)
+                chunk = Computed(source, source.bounds(first) or (0, first, last))
+                yield address, _piece(executor, low, high, chunk), future
     for strip in sorted(strips):
         low, high = max(strip, window.row_begin), min(strip + STRIP, window.row_end)
         (future,) = futures_of(client.persist(array[low:high].rechunk((-1, -1))))
         address = next(one[0] for one in found if one[1] <= low < one[2])
-        yield address, _piece(executor, low, high, None), (future, 0)
+        number, _, _ = source.bounds(low) or (0, low, high)
+        yield address, _piece(executor, low, high, Computed(source, (number, low, high))), future

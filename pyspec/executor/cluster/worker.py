@@ -11,26 +11,57 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pyspec.errors import ClusterError, DataError
+from pyspec.errors import ClusterError
 from pyspec.executor.chunks import Chunk, chunk_nodes, in_strips, weighed
 from pyspec.executor.cluster.client import Agreement, this_build
 from pyspec.executor.compiled import CompiledExecutor
 from pyspec.executor.nodes import Nodes
 from pyspec.executor.protocol import Values
 from pyspec.model import Measurement
-from pyspec.model.source import KEPT_TYPES, Source
+from pyspec.model.source import Seen, Source
 from pyspec.plan import PackedPlan, ScheduledPlan
 
 #: (first row, rows) of a measurement.
 Blocks = Iterator[tuple[int, npt.NDArray[Any]]]
 
 
+class Computed(Source):
+    """The rows of one chunk of a dask array, which stand where they do in the whole array.
+
+    Parameters
+    ----------
+    source : the whole array
+    place_of_chunk : its number, first row and end
+    rows : of the chunk, where they are at hand
+    """
+
+    def __init__(
+        self, source: Source, place_of_chunk: tuple[int, int, int], rows: Any = None
+    ) -> None:
+        self.name, self.shape, self.dtype = source.name, source.shape, source.dtype
+        self.chunk, self._place, self._rows = 1, place_of_chunk, rows
+
+    def bounds(self, row: int) -> tuple[int, int, int] | None:
+        return self._place
+
+    def read(self, begin: int, end: int) -> npt.NDArray[Any]:
+        first = self._place[1]
+        return np.asarray(self._rows)[begin - first : end - first]
+
+    def filled(self, rows: Any, seen: Seen) -> Computed:
+        """The same with its rows. Raises :class:`DataError` where they are not what they were."""
+        _, begin, end = self._place
+        found = Computed(self, self._place, rows)
+        seen.check(found, begin, found.rows(begin, end))
+        return found
+
+
 @dataclass(frozen=True)
 class Place:
-    """Where the rows of a piece stand: in which chunk of dask, behind how many of its rows."""
+    """Where the rows of a piece stand: in which of the chunks of dask that a worker gets."""
 
-    chunk: int
-    skip: int
+    index: int
+    chunk: Computed
 
 
 @dataclass(frozen=True)
@@ -41,6 +72,7 @@ class Piece:
     ----------
     data : the rows; or a source of all rows of the file; or their :class:`Place`
     weight, keep : of these rows, where they differ from point to point; else None
+    seen : checksums of the rows as they were first read
     """
 
     begin: int
@@ -48,11 +80,12 @@ class Piece:
     data: Any
     weight: npt.NDArray[np.float64] | None = None
     keep: npt.NDArray[np.bool_] | None = None
+    seen: Seen = field(default_factory=Seen)
 
     def blocks(self) -> Blocks:
         """The rows as they are read."""
         if isinstance(self.data, Source):
-            yield from self.data.blocks(self.begin, self.end)
+            yield from self.data.blocks(self.begin, self.end, self.seen)
         else:
             yield self.begin, np.require(self.data, requirements="A")
 
@@ -60,14 +93,8 @@ class Piece:
         """The same with the rows of a chunk of dask."""
         if not isinstance(self.data, Place):
             return self
-        skip, n = self.data.skip, self.end - self.begin
-        rows = np.asarray(chunks[self.data.chunk])[skip : skip + n]
-        if len(rows) != n:
-            raise DataError(
-                f"rows {self.begin} to {self.end - 1} are {len(rows)} in their chunk: the store "
-                "has changed since it was opened; open it again"
-            )
-        return replace(self, data=rows if rows.dtype in KEPT_TYPES else rows.astype(np.float64))
+        chunk = self.data.chunk.filled(chunks[self.data.index], self.seen)
+        return replace(self, data=chunk.rows(self.begin, self.end))
 
 
 @dataclass

@@ -71,7 +71,9 @@ def fit_joint(
     chosen = "compiled" if backend is None else backend_name(backend)
     label = ", ".join(dict.fromkeys(model.name for model, _ in parts))
     check_options(label, options)
-    copies = [(copy.deepcopy(model), on_workers(client, measured)) for model, measured in parts]
+    copies = [
+        (copy.deepcopy(model), on_workers(client, model, measured)) for model, measured in parts
+    ]
     check_starts(n_starts)
 
     def fit(start: Mapping[str, float] | None) -> JointFit:

@@ -24,7 +24,7 @@ from pyspec.fit.solve.methods import NATIVE, check_linear, fit_stages, without_i
 from pyspec.fit.solve.native import native_options
 from pyspec.fit.starts import check_starts
 from pyspec.model import Measurement, Model
-from pyspec.model.digest import checksum
+from pyspec.model.checksum import checksum
 from pyspec.model.free import free_parameters
 
 if TYPE_CHECKING:

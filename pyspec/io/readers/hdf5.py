@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pyspec.errors import DataError
+from pyspec.errors import DataError, one_line
 from pyspec.io.arrays import Entry, choose
 from pyspec.io.found import Found
 from pyspec.io.heap import check_heaps
-from pyspec.io.optional import need, one_line
+from pyspec.io.optional import need
 from pyspec.io.reader import Reader, Request, Start
 from pyspec.io.sizes import check_size
 

@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from pyspec.errors import DataError
+from pyspec.errors import DataError, one_line
 from pyspec.io.blocks import Axis, Block, found_of
 from pyspec.io.found import Found
-from pyspec.io.optional import need, one_line
+from pyspec.io.optional import need
 from pyspec.io.reader import Reader, Request, Start
 
 _UNITS = {"1/cm": "cm-1", "nanometers": "nm", "micrometers": "um", "seconds": "s", "ev": "eV"}

@@ -8,10 +8,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pyspec.errors import DataError
+from pyspec.errors import DataError, one_line
 from pyspec.io.arrays import Entry, choose
 from pyspec.io.found import Found
-from pyspec.io.optional import one_line
 from pyspec.io.reader import Reader, Request, Start
 from pyspec.io.readers.hdf5 import entries_of, opened
 from pyspec.io.sizes import check_size

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from pyspec.errors import DataError
+from pyspec.errors import DataError, one_line
 from pyspec.io.found import Found
-from pyspec.io.optional import one_line
 from pyspec.io.reader import Reader, Request, Start
 
 

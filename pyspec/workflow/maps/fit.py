@@ -11,14 +11,14 @@ from typing import Any
 import numpy as np
 
 from pyspec.calls import answered
-from pyspec.errors import CallError, DataError, FitError, shortened, suggest
+from pyspec.errors import CallError, DataError, FitError, one_line, shortened, suggest
 from pyspec.executor import make_executor
 from pyspec.fit import fit_slices
 from pyspec.fit.interrupts import Hold
 from pyspec.fit.options import FIT_OPTIONS, METHOD_OPTIONS
 from pyspec.fit.progress import Steps
 from pyspec.io.atomic import plain_path
-from pyspec.io.optional import need, one_line
+from pyspec.io.optional import need
 from pyspec.model import Measurement, Model
 from pyspec.workflow.maps.block import MapJob, fit_block, inputs_checksum
 from pyspec.workflow.maps.given import (

@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from pyspec.errors import DataError, FitError
+from pyspec.errors import DataError, FitError, one_line
 from pyspec.io.atomic import plain_path
-from pyspec.io.optional import need, one_line
+from pyspec.io.optional import need
 from pyspec.workflow.maps.store import Place
 
 #: Spectra of a block: a second or two of fits, beside which a task and its writing cost little.

@@ -12,9 +12,9 @@ from multiprocessing.connection import wait as wait_for
 from threading import Thread
 from typing import Any, Protocol, TypeVar
 
-from pyspec.errors import DataError, FitError
+from pyspec.errors import DataError, FitError, one_line
 from pyspec.fit.interrupts import Hold
-from pyspec.io.optional import need, one_line
+from pyspec.io.optional import need
 
 Key = TypeVar("Key")
 

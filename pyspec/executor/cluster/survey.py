@@ -1,0 +1,69 @@
+"""The look at all data by reference before a fit, by the workers, where the data are."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from pyspec.errors import ClusterError, PyspecError, one_line
+from pyspec.executor.cluster.client import need_client
+from pyspec.executor.cluster.rows import ranges
+from pyspec.executor.cluster.worker import Computed
+from pyspec.model import Measurement
+from pyspec.model.source import Seen, Source, source_of
+from pyspec.model.survey import Rules, Surveyed, joined, survey_rows
+
+
+def survey_on_workers(client: Any, measurement: Measurement) -> None:
+    """Finds the survey of a measurement whose data are by reference: workers read the rows that
+    they are given, of a dask array those that they hold.
+
+    Raises :class:`DataError` for values that are not finite, or rows that cannot be read.
+    """
+    source = source_of(measurement.data)
+    assert source is not None
+    need_client(client)
+    rules = measurement.rules()
+    made = _of_chunks if source.collection is not None else _of_store
+    futures = list(made(client, source, rules, measurement.seen))
+    try:
+        measurement.survey_of(joined(client.gather(futures)))
+    except PyspecError:
+        raise
+    except Exception as error:
+        raise ClusterError(
+            f"{source.name}: workers cannot look at the data: {one_line(error)}"
+        ) from error
+
+
+def _of_store(client: Any, source: Source, rules: Rules, seen: Seen) -> Iterator[Any]:
+    workers = sorted(client.nthreads())
+    if not workers:
+        raise ClusterError("the cluster has no workers; start some, or wait for the first")
+    for (begin, end), address in zip(
+        ranges(rules.begin, rules.end, len(workers)), workers, strict=False
+    ):
+        given = source, rules.within(begin, end), seen.within(begin, end)
+        yield client.submit(
+            survey_rows, *given, workers=[address], allow_other_workers=True, pure=False
+        )
+
+
+def _of_chunks(client: Any, source: Source, rules: Rules, seen: Seen) -> Iterator[Any]:
+    from distributed import futures_of
+
+    array = source.collection
+    by_key = {future.key: future for future in futures_of(array)}
+    for k, row in enumerate(array.__dask_keys__()):
+        place = source.bounds(int(sum(array.chunks[0][:k])))
+        assert place is not None
+        begin, end = max(place[1], rules.begin), min(place[2], rules.end)
+        if begin < end:
+            own = rules.within(begin, end)
+            chunk = Computed(source, place)
+            yield client.submit(_survey_chunk, chunk, by_key[row[0]], own, pure=False)
+
+
+def _survey_chunk(chunk: Computed, rows: Any, own: Rules) -> Surveyed:
+    seen = Seen()
+    return survey_rows(chunk.filled(rows, seen), own, seen)

@@ -1,0 +1,57 @@
+"""Quick checksums of arrays, and of parts of them joined to that of the whole."""
+
+from __future__ import annotations
+
+import zlib
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from pyspec._library import LIBRARY
+from pyspec._library.memory import address
+
+#: The polynomial of CRC-32, the highest power left out, the lowest bit first.
+POLYNOMIAL = 0xEDB88320
+
+#: Words of 8 bytes in a line of the checksum; a block of that many lines is added up at a time.
+LINE, LINES = 1024, 128
+
+
+def checksum(array: npt.NDArray[Any]) -> int:
+    """A number that changes with the values of an array, or with their order; a change by accident
+    escapes it hardly ever. It is taken in one pass, in a tenth of the time of the digest.
+
+    The bytes are laid out in lines. CRC-32 is taken of the sums of the lines and of the sums of the
+    columns, as integers modulo 2^64: a change of one word changes both, and so does an exchange of
+    two words that differ, unless they share the line or the column; then it changes the other.
+    """
+    plain = np.ascontiguousarray(array).reshape(-1).view(np.uint8)
+    if not plain.size:
+        return 0
+    n_lines = plain.size // (8 * LINE)
+    sums = np.empty(n_lines + -(-n_lines // LINES) * LINE, np.uint64)
+    LIBRARY.pyspec_word_sums(address(plain), n_lines, LINE, LINES, address(sums))
+    return zlib.crc32(plain[8 * LINE * n_lines :].data, zlib.crc32(sums.data))
+
+
+def crc_joined(first: int, second: int, n_bytes: int) -> int:
+    """CRC-32 of bytes that follow each other, from that of the first and of the second part, which
+    has `n_bytes`: the first times x to the power of 8 n_bytes, modulo the polynomial, plus the
+    second."""
+    power, square = 1 << 31, 1 << 23  # 1, and x^8
+    while n_bytes:
+        if n_bytes & 1:
+            power = _times(square, power)
+        square, n_bytes = _times(square, square), n_bytes >> 1
+    return _times(power, first) ^ second
+
+
+def _times(one: int, other: int) -> int:
+    """The product of two polynomials of bits, modulo :data:`POLYNOMIAL`."""
+    found = 0
+    for bit in range(31, -1, -1):
+        if one >> bit & 1:
+            found ^= other
+        other = (other >> 1) ^ (POLYNOMIAL if other & 1 else 0)
+    return found

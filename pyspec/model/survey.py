@@ -1,0 +1,234 @@
+"""What a fit needs to know of all data by reference beside sums: one pass over them, here or by
+several processes, with the same bits."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from functools import reduce
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from pyspec.errors import DataError
+from pyspec.model.checksum import crc_joined
+from pyspec.model.source import Seen, Source
+
+Array = npt.NDArray[np.float64]
+
+#: Joins nodes (k, n) of a tree with their right neighbours.
+Join = Callable[[Array, Array], Array]
+
+
+@dataclass(frozen=True)
+class Survey:
+    """What a fit needs of all data beside sums: found in one pass.
+
+    Attributes
+    ----------
+    square : chi² of a model that is 0
+    n_points, mean, scatter : of the points that count; their squared distances from the mean
+    means : (n_columns,) their mean spectrum, NaN where there is none
+    low : smallest value that counts
+    is_whole : whether all values that count are whole numbers
+    checksum : CRC-32 of the bytes of the rows
+    """
+
+    square: float
+    n_points: int
+    mean: float
+    scatter: float
+    means: Array
+    low: float
+    is_whole: bool
+    checksum: int
+
+
+@dataclass(frozen=True)
+class Rules:
+    """Which points count, and how much.
+
+    Attributes
+    ----------
+    columns : of the window
+    begin, end : rows that these rules are of
+    weight, keep : of these rows, or the same along an axis, as of a Measurement
+    loss_scale : that of counts, None for squares
+    """
+
+    columns: slice
+    begin: int
+    end: int
+    weight: npt.NDArray[Any] | None = None
+    keep: npt.NDArray[np.bool_] | None = None
+    loss_scale: float | None = None
+
+    def within(self, begin: int, end: int) -> Rules:
+        """The same for some of the rows."""
+        rows = slice(begin - self.begin, end - self.begin)
+        weight = _of_rows(self.weight, rows, self.end - self.begin)
+        keep = _of_rows(self.keep, rows, self.end - self.begin)
+        return Rules(self.columns, begin, end, weight, keep, self.loss_scale)
+
+
+def _of_rows(array: npt.NDArray[Any] | None, rows: slice, n_rows: int) -> Any:
+    if array is None or array.ndim < 2:
+        return array
+    if array.strides[0] == 0:
+        return array[:1]
+    return array[rows] if array.shape[0] == n_rows else array
+
+
+class RowTree:
+    """Values of rows joined in a binary tree over the row number: in whatever blocks rows come, and
+    whoever joins some of them, the bits of the total are the same."""
+
+    def __init__(self, join: Join) -> None:
+        self._join = join
+        self._nodes: dict[tuple[int, int], Array] = {}
+
+    def add(self, first: int, rows: Array) -> None:
+        """Takes the values (n_rows, n) of rows from `first` on."""
+        level = 0
+        while len(rows):
+            if first & 1:
+                self._put(level, first, rows[:1].copy())
+                rows, first = rows[1:], first + 1
+            if len(rows) & 1:
+                self._put(level, first + len(rows) - 1, rows[-1:].copy())
+                rows = rows[:-1]
+            rows = self._join(rows[0::2], rows[1::2])
+            level, first = level + 1, first // 2
+
+    def _put(self, level: int, index: int, node: Array) -> None:
+        while (beside := self._nodes.pop((level, index ^ 1), None)) is not None:
+            node = self._join(beside, node) if index & 1 else self._join(node, beside)
+            level, index = level + 1, index // 2
+        self._nodes[level, index] = node
+
+    def merge(self, other: RowTree) -> None:
+        """Takes the rows of another tree."""
+        for (level, index), node in other._nodes.items():
+            self._put(level, index, node)
+
+    def total(self) -> Array:
+        """(n,) of all rows."""
+        in_order = sorted(self._nodes.items(), key=lambda one: one[0][1] << one[0][0])
+        found: Array = reduce(self._join, (node for _, node in in_order))[0]
+        return found
+
+
+def _spread(left: Array, right: Array) -> Array:
+    """Joins (chi², number, mean, squared distances from it).
+
+    Source: T. F. Chan, G. H. Golub & R. J. LeVeque, The American Statistician 37, 242 (1983).
+    """
+    found = left + right
+    share = np.divide(right[:, 1], found[:, 1], out=np.zeros(len(found)), where=found[:, 1] > 0)
+    step = right[:, 2] - left[:, 2]
+    found[:, 2] = np.where(left[:, 1] > 0, left[:, 2] + step * share, right[:, 2])
+    found[:, 3] += np.where(left[:, 1] > 0, step**2 * left[:, 1] * share, 0.0)
+    return found
+
+
+@dataclass
+class Surveyed:
+    """What is known of some rows.
+
+    Attributes
+    ----------
+    seen : checksums of the rows as they were read
+    """
+
+    seen: Seen = field(default_factory=Seen)
+    points: RowTree = field(default_factory=lambda: RowTree(_spread))
+    columns: RowTree = field(default_factory=lambda: RowTree(np.add))
+    low: float = np.inf
+    is_whole: bool = True
+    crcs: dict[int, tuple[int, int]] = field(default_factory=dict)
+
+    def add(self, source: Source, first: int, block: npt.NDArray[Any], rules: Rules) -> None:
+        """Takes rows from `first` on, of which `rules` are.
+
+        Raises :class:`DataError` where a value that counts is NaN or infinite.
+        """
+        plain = np.ascontiguousarray(block)
+        self.crcs[first] = zlib.crc32(plain.data), plain.nbytes
+        values = np.ascontiguousarray(plain[:, rules.columns], np.float64)
+        shape = values.shape
+        kept = np.ones(shape, bool)
+        if rules.keep is not None:
+            kept = np.broadcast_to(rules.keep, block.shape)[:, rules.columns]
+        _refuse_nonfinite(source, first, rules.columns.start or 0, values, kept)
+        values = np.where(kept, values, 0.0)
+        self.low = min(self.low, float(np.min(values, where=kept, initial=np.inf)))
+        self.is_whole = self.is_whole and bool((values == np.round(values)).all())
+        self.columns.add(first, np.concatenate([values, kept], axis=1))
+        rows = np.empty((len(values), 4))
+        rows[:, 1] = kept.sum(axis=1)
+        rows[:, 2] = np.divide(values.sum(axis=1), np.maximum(rows[:, 1], 1))
+        off = np.where(kept, values - rows[:, 2:3], 0.0)
+        rows[:, 3] = np.einsum("ij,ij->i", off, off)
+        if rules.loss_scale is not None:
+            values = np.sqrt(2.0 * rules.loss_scale * np.maximum(values, 0.0))
+        if rules.weight is not None:
+            values = values * np.broadcast_to(rules.weight, block.shape)[:, rules.columns]
+        rows[:, 0] = np.einsum("ij,ij->i", values, values)
+        self.points.add(first, rows)
+
+    def merge(self, other: Surveyed) -> None:
+        """Takes what is known of other rows."""
+        self.seen.update(other.seen)
+        self.points.merge(other.points)
+        self.columns.merge(other.columns)
+        self.low, self.is_whole = min(self.low, other.low), self.is_whole and other.is_whole
+        self.crcs.update(other.crcs)
+
+    def survey(self) -> Survey:
+        """What these rows are together."""
+        square, n_points, mean, scatter = self.points.total().tolist()
+        sums, counts = np.split(self.columns.total(), 2)
+        with np.errstate(invalid="ignore"):
+            means = sums / counts
+        crc = 0
+        for _, (one, n_bytes) in sorted(self.crcs.items()):
+            crc = crc_joined(crc, one, n_bytes)
+        found = square, int(n_points), mean, scatter
+        return Survey(*found, means, self.low, self.is_whole, crc)
+
+
+def survey_rows(source: Source, rules: Rules, seen: Seen) -> Surveyed:
+    """Reads the rows of `rules` once. Raises :class:`DataError`."""
+    found = Surveyed(seen)
+    for first, block in source.blocks(rules.begin, rules.end, seen):
+        found.add(source, first, block, rules.within(first, first + len(block)))
+    return found
+
+
+def joined(parts: Iterable[Surveyed]) -> Surveyed:
+    """What is known of the rows of all parts."""
+    found = Surveyed()
+    for part in parts:
+        found.merge(part)
+    return found
+
+
+def _refuse_nonfinite(
+    source: Source, first: int, column: int, values: Array, kept: npt.NDArray[np.bool_]
+) -> None:
+    bad = ~np.isfinite(values) & kept
+    if not bad.any():
+        return
+    row, k = (int(one) for one in np.argwhere(bad)[0])
+    place = source.place(first + row, column + k)
+    chunk = source.bounds(first + row)
+    where = "" if chunk is None else f"chunk {chunk[0]}, "
+    others = int(bad.sum()) - 1
+    end = source.place(first + len(values) - 1)[0]
+    more = f", and {others} more up to row {end}" if others else ""
+    raise DataError(
+        f"{source.name}: {where}row {place[0]}, column {place[1]} is NaN or infinite{more}; mask "
+        "such points (mask=True there) or repair them"
+    )

@@ -1,0 +1,58 @@
+"""The look at all data: the same bits in whatever blocks rows come."""
+
+from __future__ import annotations
+
+import itertools
+import os
+import zlib
+from dataclasses import asdict
+from typing import Any
+
+import numpy as np
+import pytest
+
+from pyspec.model.checksum import crc_joined
+from pyspec.model.source import Seen, Source
+from pyspec.model.survey import Rules, Surveyed, joined, survey_rows
+
+
+class Rows(Source):
+    def __init__(self, array: Any) -> None:
+        self.array, self.shape, self.dtype = array, array.shape, array.dtype
+        self.chunk, self.name = 1, "rows"
+
+    def read(self, begin: int, end: int) -> Any:
+        return self.array[begin:end]
+
+
+@pytest.mark.parametrize("n_bytes", [0, 1, 7, 65_536, 100_003])
+def test_the_crc_of_parts_is_joined(n_bytes: int) -> None:
+    first, second = os.urandom(1001), os.urandom(n_bytes)
+    found = crc_joined(zlib.crc32(first), zlib.crc32(second), n_bytes)
+    assert found == zlib.crc32(first + second)
+    assert crc_joined(0, zlib.crc32(second), n_bytes) == zlib.crc32(second)
+
+
+@pytest.mark.parametrize("weight", [None, (1, 9), (157, 1), (157, 9)])
+@pytest.mark.parametrize("loss_scale", [None, 2.5])
+def test_any_parts_in_any_order_have_the_same_bits(weight: Any, loss_scale: Any) -> None:
+    rng = np.random.default_rng(4)
+    source = Rows(rng.poisson(5.0, (157, 9)) / 3.0)
+    keep = rng.uniform(size=source.shape) > 0.3
+    keep[40:50] = False
+    given = None if weight is None else rng.uniform(1.0, 2.0, weight)
+    rules = Rules(slice(1, 8), 0, 157, given, keep, loss_scale).within(3, 150)
+    whole = asdict(survey_rows(source, rules, Seen()).survey())
+    for _ in range(20):
+        cuts = [3, *sorted(rng.choice(np.arange(4, 150), 11, replace=False).tolist()), 150]
+        pairs = [(a, b) for a, b in itertools.pairwise(cuts)]
+        parts: list[Surveyed] = [survey_rows(source, rules.within(*one), Seen()) for one in pairs]
+        rng.shuffle(parts)  # type: ignore[arg-type]
+        found = asdict(joined(parts).survey())
+        for key, value in whole.items():
+            assert np.asarray(found[key]).tobytes() == np.asarray(value).tobytes(), key
+    kept = source.array[3:150, 1:8][keep[3:150, 1:8]]
+    assert whole["n_points"] == kept.size
+    assert whole["mean"] == pytest.approx(kept.mean(), rel=1e-14)
+    assert whole["scatter"] == pytest.approx(((kept - kept.mean()) ** 2).sum(), rel=1e-13)
+    assert whole["checksum"] == zlib.crc32(source.array[3:150].tobytes())
