@@ -8,17 +8,21 @@ import numpy as np
 import numpy.typing as npt
 
 from pyspec._library import CONSTANTS, DTYPES, ISA, LIBRARY
-from pyspec._library.memory import address, record
+from pyspec._library.memory import WORDS, address, record
 from pyspec.executor.base import Window
 from pyspec.executor.protocol import Array, Capabilities, Values
 from pyspec.plan import PackedPlan, ScheduledPlan, check
 
-#: Where the output stands in the words of a call.
-_NAMES = DTYPES["pyspec_call"].names or ()
-_OUT, _N_OUT = _NAMES.index("out"), _NAMES.index("n_out")
+#: Words of the structures that a frame begins with: the problem, the call.
+_PROBLEM, _CALL = WORDS["pyspec_problem"], WORDS["pyspec_call"]
 
-#: Where addresses of memory stand, each before its size.
-_WORK, _PREPARED = _NAMES.index("work"), _NAMES.index("prepared")
+#: Where the fixed values stand among these words, the output and its size, and memory, each address
+#: before the size.
+_FIXED = (DTYPES["pyspec_problem"].names or ()).index("fixed")
+_OUT, _N_OUT, _WORK, _PREPARED = (
+    _PROBLEM + (DTYPES["pyspec_call"].names or ()).index(name)
+    for name in ("out", "n_out", "work", "prepared")
+)
 
 #: Bytes at whose multiples work memory begins.
 ALIGNED = 64
@@ -56,9 +60,15 @@ class InC(Protocol):
 def aligned(n_bytes: int) -> Array:
     """Doubles that start on a 64-byte boundary, whatever they hold: C reads none of its work memory
     before it has written there."""
+    return aligned_at(n_bytes)[0]
+
+
+def aligned_at(n_bytes: int) -> tuple[Array, int]:
+    """The same, and their address."""
     raw = np.empty(n_bytes // 8 + 8)
-    skip = -address(raw) % 64 // 8
-    return raw[skip : skip + n_bytes // 8]
+    begin = address(raw)
+    skip = -begin % ALIGNED
+    return raw[skip // 8 : skip // 8 + n_bytes // 8], begin + skip
 
 
 class Frame:
@@ -66,9 +76,16 @@ class Frame:
 
     def __init__(self, executor: InC) -> None:
         plan = executor.plan
-        self.theta = np.array(plan.theta)
-        self.fixed = np.array(plan.fixed)
-        self.problem = executor.problem.view(np.int64).copy().view(executor.problem.dtype)
+        # One piece of memory: the problem, the call, theta, the fixed values.
+        begin, n_theta = _PROBLEM + _CALL, plan.theta.size
+        self._words = np.empty(begin + n_theta + plan.fixed.size, np.int64)
+        place = address(self._words)
+        values = self._words.view(np.float64)
+        self.theta, self.fixed = values[begin : begin + n_theta], values[begin + n_theta :]
+        self.theta[:], self.fixed[:] = plan.theta, plan.fixed
+        self._words[:_PROBLEM] = np.frombuffer(executor.problem, np.int64)
+        self.problem = np.frombuffer(self._words, DTYPES["pyspec_problem"], 1)
+        self.theta_address = place + 8 * begin
         self.external: tuple[Array, Array] | None = None
         if executor.helper is not None:
             traces, spectra = executor.helper.external(plan.theta)
@@ -76,20 +93,19 @@ class Frame:
             self.problem["external"] = address(self.external[0])
             self.problem["spectra"] = address(self.external[1])
             self.problem["n_external"] = len(traces) + len(spectra)
-        self.problem["fixed"] = address(self.fixed)
-        problem = address(self.problem)
-        check(executor.packed, plan.name, problem)
+        self._words[_FIXED] = self.theta_address + 8 * n_theta
+        self._problem = place
+        check(executor.packed, plan.name, place)
         given = {
             "plan": executor.packed.address,
-            "problem": problem,
-            "theta": address(self.theta),
+            "problem": place,
+            "theta": self.theta_address,
             "isa": CONSTANTS[f"ISA_{ISA}"],
         }
-        self.call = record("pyspec_call", given)
-        self.address = address(self.call)
+        self.call = record("pyspec_call", given, self._words, _PROBLEM)
+        self.address = place + 8 * _PROBLEM
         self._room: Array | None = None
         self._has_slopes = False
-        self._words = self.call.view(np.int64)
         self._target: Array | None = None
 
     def send_to(self, out: Array) -> None:
@@ -110,17 +126,16 @@ class Frame:
         both before the first that asks for slopes."""
         if self._room is not None and self._has_slopes >= slopes:
             return
-        plan, problem = executor.packed.address, address(self.problem)
+        plan, problem = executor.packed.address, self._problem
         work_size = LIBRARY.pyspec_jacobian_work_size if slopes else LIBRARY.pyspec_work_size
         what = CONSTANTS["PREPARE_SLOPES"] if slopes else 0
         size = work_size(plan, problem)
         prepared_size = LIBRARY.pyspec_prepared_size(plan, problem, what)
         begin = -(-size // ALIGNED) * ALIGNED
-        self._room = aligned(begin + prepared_size)
+        self._room, place = aligned_at(begin + prepared_size)
         if prepared_size:
             self._room[begin // 8] = 0.0  # the address of the plan comes first: nothing is prepared
         self._has_slopes = slopes
-        place = address(self._room)
         self._words[_WORK : _WORK + 2] = place, size
         self._words[_PREPARED : _PREPARED + 2] = place + begin, prepared_size
 

@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pyspec._library import CONSTANTS, DTYPES, LIBRARY, raise_status
-from pyspec._library.memory import address, record
+from pyspec._library import CONSTANTS, LIBRARY, raise_status
+from pyspec._library.memory import WORDS, address, record
 from pyspec.errors import PlanError
 from pyspec.executor.frame import InC
 from pyspec.executor.protocol import Values
@@ -73,29 +73,25 @@ class Sums:
         self, n_free: int, n_total: int, form: str = "gram", separable: bool = False
     ) -> None:
         capacity, n_scratch = CONSTANTS["NORMAL_NODES"], (n_free + 1) * (n_total + 1)
-        n_nodes = capacity * triangle_size(n_free + 1)
-        memory = np.empty(n_nodes + 2 * capacity + n_scratch)
-        begin = address(memory)
-        self.nodes: Array = memory[:n_nodes]
-        self.places: Ints = memory[n_nodes : n_nodes + 2 * capacity].view(np.int64).reshape(-1, 2)
-        self._n_free = n_free
+        n_nodes, begin = capacity * triangle_size(n_free + 1), WORDS["pyspec_normal"]
+        # One piece of memory: the structure, the triangles, their places, the scratch.
+        places = begin + n_nodes
+        scratch = places + 2 * capacity
+        memory = np.empty(scratch + n_scratch)
+        self.address = address(memory)
+        self.nodes: Array = memory[begin:places]
+        self.places: Ints = memory[places:scratch].view(np.int64).reshape(-1, 2)
         given = {
+            "form": FORMS[form],
+            "order": 1 if form == "value" else n_free + 1,
             "capacity": capacity,
             "separable": int(separable),
-            "nodes": begin,
-            "places": begin + 8 * n_nodes,
-            "scratch": begin + 8 * (n_nodes + 2 * capacity),
+            "nodes": self.address + 8 * begin,
+            "places": self.address + 8 * places,
+            "scratch": self.address + 8 * scratch,
             "n_scratch": n_scratch,
         }
-        self.struct = record("pyspec_normal", given)
-        self.begin(form)
-        self.address = address(self.struct)
-
-    def begin(self, form: str) -> None:
-        """Empties the sums."""
-        self.struct["form"] = FORMS[form]
-        self.struct["order"] = 1 if form == "value" else self._n_free + 1
-        self.struct["n_nodes"] = 0
+        self.struct = record("pyspec_normal", given, memory)
 
 
 def sum_rows(
@@ -204,26 +200,30 @@ class Parts:
         *,
         separable: bool = False,
     ) -> None:
-        self.struct = np.zeros(len(executors), DTYPES["pyspec_part"])
+        self.n = len(executors)
         self._kept: list[Any] = [executors, frames, team]
         self._places = list(zip(frames, gathers, strict=True))
         self._n_total = n_total
         self.sums: list[Sums] = []
         #: Address of the team that shares the work, None where one thread does it all.
         self.team = None if team is None else team.address
-        for row, executor, gather, frame in zip(
-            range(len(executors)), executors, gathers, frames, strict=True
-        ):
-            n_free = len(executor.opt_param_names)
-            sums = Sums(n_free, n_total, separable=separable)
-            places = np.ascontiguousarray(gather, np.int64)
+        # One piece of memory: the parts, and behind them where each finds its parameters.
+        end = self.n * WORDS["pyspec_part"]
+        self._memory = np.empty(end + sum(map(len, gathers)), np.int64)
+        self.address = address(self._memory)
+        for row, (gather, frame) in enumerate(zip(gathers, frames, strict=True)):
+            sums = Sums(len(gather), n_total, separable=separable)
             self.sums.append(sums)
-            self._kept.append(places)
-            # call, theta, gather, normal, n_theta
-            given = frame.address, address(frame.theta), address(places), sums.address, n_free
-            self.struct[row] = given
-        self.address = address(self.struct)
-        self.n = len(executors)
+            self._memory[end : end + len(gather)] = gather
+            given = {
+                "call": frame.address,
+                "theta": frame.theta_address,
+                "gather": self.address + 8 * end,
+                "normal": sums.address,
+                "n_theta": len(gather),
+            }
+            record("pyspec_part", given, self._memory, row * WORDS["pyspec_part"])
+            end += len(gather)
         self.size = sum(size_of(executor) for executor in executors)
 
     def sum(self, theta: Array, form: str) -> Array:

@@ -332,9 +332,10 @@ def pack(plan: ScheduledPlan) -> PackedPlan:
 
 def check(packed: PackedPlan, name: str, problem: int | None = None) -> None:
     """Has the library verify the plan memory and, at an address, the problem."""
-    fault = record("pyspec_fault", {})
-    status = LIBRARY.pyspec_check(packed.address, packed.memory.size, problem, address(fault))
-    if status:
+    given = packed.address, packed.memory.size, problem
+    if LIBRARY.pyspec_check(*given, None):
+        fault = record("pyspec_fault", {})
+        status = LIBRARY.pyspec_check(*given, address(fault))
         code, message = TABLES.statuses[int(status)]
         index, row = int(fault[0]["node"]), int(fault[0]["field"])
         struct, field_name = TABLES.fields[row] if row >= 0 else ("plan", "")

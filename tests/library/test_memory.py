@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from pyspec._library import DTYPES
-from pyspec._library.memory import address, record
+from pyspec._library.memory import WORDS, address, record
 
 
 @pytest.mark.parametrize(
@@ -40,3 +40,14 @@ def test_a_record_has_its_fields_and_zeros(name: str) -> None:
     assert made.tobytes() == expected.tobytes()
     made[dtype.names[1]] = 7  # it may be written to
     assert made[0][dtype.names[1]] == 7
+
+
+def test_records_lie_beside_each_other_in_one_memory() -> None:
+    memory = np.full(WORDS["pyspec_call"] + WORDS["pyspec_part"] + 2, -1, np.int64)
+    call = record("pyspec_call", {"theta": 5}, memory, 1)
+    part = record("pyspec_part", {"n_theta": 7}, memory, 1 + WORDS["pyspec_call"])
+    assert memory[0] == memory[-1] == -1
+    assert call.tobytes() + part.tobytes() == memory[1:-1].tobytes()
+    call["theta"], part["n_theta"] = 6, 8
+    assert (memory == 6).sum() == (memory == 8).sum() == 1
+    assert call.ctypes.data == memory.ctypes.data + 8

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pyspec._library import CONSTANTS, DTYPES, LIBRARY, raise_status
-from pyspec._library.memory import address, record
+from pyspec._library.memory import WORDS, address, record
 from pyspec.errors import FitError
 from pyspec.executor.normal import FORMS, order_of, triangle_size, unpack
 from pyspec.executor.protocol import PartsOfFit
@@ -50,8 +50,12 @@ _ENDS = {
     for name, value in CONSTANTS.items()
     if name.startswith("END_")
 }
-#: Where these stand in the words of a solver: they are asked for several times a fit.
-_END, _NFEV = ((DTYPES["pyspec_solver"].names or ()).index(name) for name in ("end", "nfev"))
+#: The words of the state, and where these stand among them: they are asked for several times a fit.
+_STATE = WORDS["pyspec_solver"]
+_END, _NFEV, _CHISQR, _DISTANCE, _NEEDS_FACTOR = (
+    (DTYPES["pyspec_solver"].names or ()).index(name)
+    for name in ("end", "nfev", "chisqr", "distance", "needs_factor")
+)
 _FORM_NAMES = {value: name for name, value in FORMS.items()}
 
 
@@ -95,14 +99,21 @@ class NativeSolver:
         tolerance: float = TOLERANCE,
     ) -> None:
         n, size = start.size, triangle_size(start.size + 1)
-        # One piece of memory: theta, the bounds, the trial, answer and normal, the work of C.
-        memory = np.zeros(4 * n + 2 * size + LIBRARY.pyspec_fit_work_size(n) // 8)
-        begin = address(memory)
-        self.theta: Array = memory[:n]
-        self._bounds: Array = memory[n : 3 * n]
-        self.trial: Array = memory[3 * n : 4 * n]
-        self._answer: Array = memory[4 * n : 4 * n + size]
-        self._normal: Array = memory[4 * n + size : 4 * n + 2 * size]
+        # One piece of memory: the state, theta, the bounds, the trial, answer and normal, the work
+        # of C.
+        bounds = _STATE + n
+        trial = bounds + 2 * n
+        answer = trial + n
+        normal = answer + size
+        work = normal + size
+        memory = np.zeros(work + LIBRARY.pyspec_fit_work_size(n) // 8)
+        self._address = begin = address(memory)
+        self.theta: Array = memory[_STATE:bounds]
+        self._bounds: Array = memory[bounds:trial]
+        self.trial: Array = memory[trial:answer]
+        self._answer: Array = memory[answer:normal]
+        self._normal: Array = memory[normal:work]
+        self._normal_address = begin + 8 * normal
         self.theta[:], self._bounds[:n], self._bounds[n:] = start, lower, upper
         given = {
             "n": n,
@@ -110,20 +121,19 @@ class NativeSolver:
             "max_nfev": max_nfev,
             "tolerance": tolerance,
             "data_square": data_square,
-            "theta": begin,
-            "lower": begin + 8 * n,
-            "trial": begin + 8 * 3 * n,
-            "answer": begin + 8 * 4 * n,
-            "normal": begin + 8 * (4 * n + size),
-            "work": begin + 8 * (4 * n + 2 * size),
+            "theta": begin + 8 * _STATE,
+            "lower": begin + 8 * bounds,
+            "trial": begin + 8 * trial,
+            "answer": begin + 8 * answer,
+            "normal": self._normal_address,
+            "work": begin + 8 * work,
         }
-        self._struct = record("pyspec_solver", given)
-        self.state = self._struct[0]
-        self._words = self._struct.view(np.int64)
+        self.state = record("pyspec_solver", given, memory)[0]
+        self._numbers = memory[:_STATE]
+        self._words = self._numbers.view(np.int64)
         self._factor: Array | None = None
         self._certain: Certain | bool | None = False
         self._information: dict[tuple[int, ...], tuple[Array | None, list[int]]] = {}
-        self._address = address(self._struct)
 
     def run_parts(self, parts: PartsOfFit, watch: Watch, each: bool) -> None:
         """Runs the loop in C; it comes back after `each` evaluation, or now and then. What `watch`
@@ -174,28 +184,33 @@ class NativeSolver:
     @property
     def chisqr(self) -> float:
         """chi² at the best point."""
-        return float(self.state["chisqr"])
+        return float(self._numbers.item(_CHISQR))
 
     @property
     def distance(self) -> float:
         """Length of the next undamped step in standard errors."""
-        return float(self.state["distance"])
+        return float(self._numbers.item(_DISTANCE))
 
     def factor(self) -> Array:
         """(n + 1, n + 1) upper triangular R with RᵀR = [J r]ᵀ[J r] at the best point. Once it has
         been asked for the fit is over."""
         if self._factor is None:
-            is_factor = int(self.state["needs_factor"]) == 2
-            known = unpack(self._normal, symmetric=not is_factor)
-            self._factor = known if is_factor else root_of(known)
+            known = unpack(self._normal, symmetric=not self._is_factor)
+            self._factor = known if self._is_factor else root_of(known)
         return self._factor
+
+    @property
+    def _is_factor(self) -> bool:
+        """Whether the sums at the best point are a factor already."""
+        return self._words.item(_NEEDS_FACTOR) == 2
 
     @property
     def certain(self) -> Certain | None:
         """What the data determine at the best point, where there is no doubt that they determine
         every parameter."""
         if isinstance(self._certain, bool):
-            self._certain = certain(self._normal, int(self.state["needs_factor"]) == 2, WEAK)
+            given = self._normal_address, self.theta.size, self._is_factor
+            self._certain = certain_at(*given, WEAK)
         return self._certain
 
     def information(self, columns: Sequence[int]) -> tuple[Array | None, list[int]]:
@@ -223,11 +238,15 @@ class Certain:
 def certain(triangle: Array, is_factor: bool, least: float) -> Certain | None:
     """What a triangle of [J r] determines where all singular values of J, with columns of length 1,
     are surely larger than `least` times the largest; else None."""
-    n = order_of(triangle) - 1
+    return certain_at(address(triangle), order_of(triangle) - 1, is_factor, least)
+
+
+def certain_at(triangle: int, n: int, is_factor: bool, least: float) -> Certain | None:
+    """The same of the triangle of `n` parameters at an address."""
     memory = np.empty(n * n + 1 + LIBRARY.pyspec_certain_size(n) // 8)
     begin = address(memory)
     arrays = begin, begin + 8 * n * n, begin + 8 * (n * n + 1)  # covariance, decrease, work
-    if not LIBRARY.pyspec_certain(n, is_factor, address(triangle), least, *arrays):
+    if not LIBRARY.pyspec_certain(n, is_factor, triangle, least, *arrays):
         return None
     return Certain(memory[: n * n].reshape(n, n).copy(), float(memory[n * n]))
 
