@@ -135,7 +135,8 @@ class Executors:
             return InterpretedExecutor(plan, measurement)
         if measurement is not None and source_of(measurement.data) is not None:
             return SourceExecutor(plan, measurement, packed=lowered.packed)
-        compiled = CompiledExecutor(plan, measurement, packed=lowered.packed)
+        packed, pinned = lowered.packed, lowered.pinned(plan)
+        compiled = CompiledExecutor(plan, measurement, packed=packed, pinned=pinned)
         if backend == "compiled":
             return compiled
         return CompareExecutor(

@@ -28,7 +28,7 @@ from pyspec.functions.losses import deviance_slope
 from pyspec.model import Measurement
 from pyspec.plan import PackedPlan, ScheduledPlan, pack
 from pyspec.plan.columns import external_parameters, summed_components
-from pyspec.plan.scheduled import INPUT_FIELDS
+from pyspec.plan.pinned import PinnedAxes, pin_axes
 
 _TYPES = {
     np.dtype(np.float64): CONSTANTS["TYPE_F64"],
@@ -49,8 +49,8 @@ def _along_one_axis(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
 class CompiledExecutor(PlanExecutor):
     """C evaluation of a plan (``fit_model_c``).
 
-    `packed` is the plan in the form of C, from another executor of it: packing takes longer than
-    the fit of one spectrum.
+    `packed` and `pinned` are the plan and its axes in the form of C, from another executor of it:
+    packing takes longer than the fit of one spectrum.
     """
 
     name: ClassVar[str] = "compiled"
@@ -61,16 +61,19 @@ class CompiledExecutor(PlanExecutor):
         measurement: Measurement | None = None,
         *,
         packed: PackedPlan | None = None,
+        pinned: PinnedAxes | None = None,
     ) -> None:
         super().__init__(plan, measurement)
         self.packed: PackedPlan = packed or pack(plan)
+        self._pinned = pinned or pin_axes(plan)
         self._keep_alive: list[npt.NDArray[Any]] = []
         given = self.window.weight, self.measurement.keep
         self.weight, self.keep = (a if a is None else _along_one_axis(a) for a in given)
         self.problem = self._describe_problem()
         # Registered functions are called by Python, before the C call of an evaluation.
         self.helper = InterpretedExecutor(plan) if plan.external_names else None
-        self._sums = SumSlopes(plan, CompiledExecutor) if summed_components(plan) else None
+        has_sums = bool(plan.external_names) and bool(summed_components(plan))
+        self._sums = SumSlopes(plan, CompiledExecutor) if has_sums else None
         self._size = prod(self.window.shape)
         self._frames: list[Frame] = [Frame(self)]
 
@@ -78,34 +81,16 @@ class CompiledExecutor(PlanExecutor):
         return CompiledExecutor, (self.plan, self.measurement)
 
     def _describe_problem(self) -> npt.NDArray[np.void]:
-        plan, window = self.plan, self.window
+        window = self.window
         fields: dict[str, Any] = {
-            "x": self._pin(np.ascontiguousarray(plan.energy)),
-            "time": 0 if plan.time is None else self._pin(np.ascontiguousarray(plan.time)),
-            "n_x": plan.energy.size,
-            "n_rows": plan.n_time,
-            "chunk_rows": plan.n_time,
-            "n_fixed": len(plan.fixed_names),
+            **self._pinned.fields,
             "row_begin": window.row_begin,
             "row_end": window.row_end,
             "x_begin": window.x_begin,
             "x_end": window.x_end,
-            "n_axes": len(plan.dyn_time_axes),
-            "n_masks": len(plan.dyn_masks),
-            "axes": self._pin(np.ascontiguousarray(plan.dyn_time_axes)),
-            "masks": self._pin(np.ascontiguousarray(plan.dyn_masks, dtype=np.uint8)),
-            "n_aux": plan.n_aux,
+            "loss": CONSTANTS[f"LOSS_{self.measurement.loss.upper()}"],
+            "loss_scale": self.measurement.loss_scale,
         }
-        if plan.aux is not None and plan.aux_weights is not None:
-            fields["aux"] = self._pin(np.ascontiguousarray(plan.aux))
-            fields["aux_weight"] = self._pin(np.ascontiguousarray(plan.aux_weights))
-        for axis, field in enumerate(INPUT_FIELDS):
-            found = plan.inputs_along(axis)
-            if found:
-                fields[field] = self._pin(np.ascontiguousarray(list(found.values())))
-                fields[f"n_{field}"] = len(found)
-        fields["loss"] = CONSTANTS[f"LOSS_{self.measurement.loss.upper()}"]
-        fields["loss_scale"] = self.measurement.loss_scale
         data = self.measurement.data
         if data is not None:
             if data.dtype not in _TYPES or not data.dtype.isnative:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, nullcontext
 from functools import lru_cache
 from typing import Any
 
@@ -251,7 +251,8 @@ def fit_parts(
         for frame, plan in zip(frames, plans, strict=True):
             if fixed is not None:
                 frame.fixed[:] = plan.values(fixed, plan.fixed_names, plan.fixed, "fixed")
-        with team_of(executors, choose_threads(executors)) as team:
+        n_threads = choose_threads(executors)
+        with team_of(executors, n_threads) if n_threads > 1 else nullcontext() as team:
             yield Parts(executors, gathers, n_total, frames, team, separable=True)
     finally:
         for executor, frame, plan in zip(executors, frames, plans, strict=True):

@@ -8,7 +8,7 @@ one, so nothing is ever evaluated by asteval. Followers are added after the fit.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -63,12 +63,12 @@ def start_parameters(
     model: Model,
     parameters: Mapping[str, Par],
     values: Mapping[str, float] | None = None,
-    data: npt.NDArray[Any] | None = None,
+    data: Callable[[], npt.NDArray[Any] | None] = lambda: None,
 ) -> tuple[FitParameters, tuple[str, ...]]:
     """The free and fixed `parameters` of a model at their start, and the names moved off a bound.
 
-    `values` replace those of the model, by name. `data` say how large heights are that start at
-    0. Each parameter counts in a unit of its own, see :mod:`pyspec.fit.units`.
+    `values` replace those of the model, by name. `data` gives what says how large heights are that
+    start at 0. Each parameter counts in a unit of its own, see :mod:`pyspec.fit.units`.
 
     A parameter that starts on a bound is moved a little inside: lmfit's transformation has no
     slope there, and the native solver would see no reason to leave it where, say, the height of a
@@ -90,14 +90,13 @@ def start_parameters(
         if not par.vary:
             params[name] = FitParameter(name, value, init_value=value)
             continue
-        is_free = True
-        value = _inside(par, value, sizes)
-        if value != start:
-            moved.append(name)
+        is_free, low, high = True, float(par.min), float(par.max)
+        if not low < value < high:
+            value = _inside(par, value, sizes)
+            if value != start:
+                moved.append(name)
         # Without a size first: most values say enough, and a size may ask all data.
-        unit = unit_of(value, par.min, par.max, 0.0)
-        unit = unit or unit_of(value, par.min, par.max, sizes.of(par))
-        low, high = float(par.min), float(par.max)
+        unit = unit_of(value, low, high, 0.0) or unit_of(value, low, high, sizes.of(par))
         params[name] = FitParameter(name, value, True, low, high, unit, value)
     if not is_free:
         raise FitError(

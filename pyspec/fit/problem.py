@@ -183,9 +183,9 @@ class FitProblem:
         """The parameters to start from, and the names moved off a bound."""
         if self.outline.is_idle:
             refuse_idle(self.model, self.parameters)
-        seen = self.measurement.glimpse()
         given = {**(self.fixed or {}), **(seeds or {})}
-        params, moved = start_parameters(self.model, self.parameters, given, seen)
+        known = self.model, self.parameters, given
+        params, moved = start_parameters(*known, self.measurement.glimpse)
         self.sizes = [params[name].unit for name in self.names]
         return params, moved
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
 
 from pyspec.calls import answered
@@ -119,7 +120,8 @@ def fit_model(
         result.settings = {"methods": list(methods), "scale_covar": run.scale_covar, **given}
         return result
 
-    with Hold() as hold, shared(problem, client, methods) as spent:
+    sharing = nullcontext() if client is None else shared(problem, client, methods)
+    with Hold() as hold, sharing as spent:
         result = best_of(fit, problem, seeds, n_starts, seed) if n_starts > 1 else fit(seeds)
         warn(problem.label, result._warned)
         give_back(result.problem, given_data)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -30,10 +30,10 @@ class Sizes:
     """The size of each parameter of a model: that of its value; for a value of 0 what its function
     says of it, the extent of an axis for a place on it, that of the data for a height, or else 1.
 
-    A size is worked out when it is asked for: only heights of 0 need the data.
+    A size is worked out when it is asked for: only heights of 0 need the data, and call for them.
     """
 
-    def __init__(self, model: Model, data: npt.NDArray[Any] | None) -> None:
+    def __init__(self, model: Model, data: Callable[[], npt.NDArray[Any] | None]) -> None:
         self._components = model.components
         self._has_quantities = bool(model.quantities)
         self._data = data
@@ -68,11 +68,12 @@ class Sizes:
     @cached_property
     def _height(self) -> float:
         """The largest size of a value of the data."""
-        if self._data is None or not self._data.size:
+        data = self._data()
+        if data is None or not data.size:
             return 1.0
-        height = max(float(np.max(self._data)), -float(np.min(self._data)))
+        height = max(float(np.max(data)), -float(np.min(data)))
         if not math.isfinite(height):
-            seen = self._data[np.isfinite(self._data)]
+            seen = data[np.isfinite(data)]
             height = float(np.max(np.abs(seen), initial=0.0))
         return height or 1.0
 

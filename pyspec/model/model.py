@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -201,7 +200,7 @@ class Model(ModelNames):
 
     def copy(self) -> Model:
         """A model of its own with the same parts and axes."""
-        return copy.deepcopy(self)
+        return Copier().whole(self)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Model:
         return Copier(memo).whole(self)

@@ -99,9 +99,9 @@ def with_parts(pars: Iterable[Par]) -> dict[str, Par]:
     for par in pars:
         found[par.name] = par
         if par.dynamics is not None:
-            found.update((law.name, law) for law in par.dynamics.parameters)
+            found.update({law.name: law for law in par.dynamics.parameters})
         if par.profile is not None:
-            found.update((part.name, part) for part in par.profile.parameters)
+            found.update({part.name: part for part in par.profile.parameters})
     return found
 
 

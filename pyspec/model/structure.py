@@ -35,19 +35,20 @@ def structure_of(model: Model) -> Hashable:
 def _components(components: Sequence[Component], cycles: set[int]) -> tuple[Hashable, ...]:
     """The structure of components; the sub-cycles that they and what moves them belong to are
     added to `cycles`."""
-    cycles.update([component.subcycle for component in components])
-    return tuple(
-        [
-            (
-                component.name,
-                component.function,
-                id(component.op),
-                component.subcycle,
-                tuple([None if par is None else _par(par, cycles) for par in component.pars]),
-            )
-            for component in components
-        ]
-    )
+    found: list[Hashable] = []
+    for component in components:
+        cycles.add(component.subcycle)
+        pars: list[Hashable] = []
+        for par in component.pars:
+            if par is None:
+                pars.append(None)
+            elif par.formula or par.dynamics or par.profile or par.free:
+                pars.append(_par(par, cycles))
+            else:  # as most are
+                pars.append((par.name, par.argument, par.vary))
+        function = component.function, id(component.op), component.subcycle
+        found.append((component.name, *function, *pars))
+    return tuple(found)
 
 
 def _par(par: Par, cycles: set[int]) -> Hashable:

@@ -114,7 +114,7 @@ class Component(ComponentNames):
     @property
     def parameters(self) -> tuple[Par, ...]:
         """The parameters that are there."""
-        return tuple(par for par in self.pars if par is not None)
+        return tuple([par for par in self.pars if par is not None])
 
 
 @dataclass
@@ -137,7 +137,7 @@ class Dynamics:
     @property
     def parameters(self) -> tuple[Par, ...]:
         """All parameters of the laws, in file order."""
-        return tuple(par for component in self.components for par in component.parameters)
+        return tuple([par for one in self.components for par in one.pars if par is not None])
 
     @property
     def length(self) -> float:
@@ -251,7 +251,8 @@ class Copier:
         known: Par | None = self._memo.get(id(par))
         if known is not None:
             return known
-        new = self._memo[id(par)] = _shallow(par)
+        new = self._memo[id(par)] = object.__new__(type(par))
+        new.__dict__.update(par.__dict__)
         if par.dynamics is not None:
             new.dynamics = _shallow(par.dynamics)
             new.dynamics.components = self.components(par.dynamics.components)
@@ -275,5 +276,5 @@ class Copier:
 def _shallow(part: T) -> T:
     """A part with the same fields."""
     new = object.__new__(type(part))
-    new.__dict__ = part.__dict__.copy()
+    new.__dict__.update(part.__dict__)
     return new

@@ -22,6 +22,7 @@ from pyspec.model.outline import Outline, forget_outlines, outline_of
 from pyspec.passes import Jumps
 from pyspec.passes.sequence import VARIABLE
 from pyspec.plan.pack import PackedPlan, pack
+from pyspec.plan.pinned import PinnedAxes, pin_axes
 from pyspec.plan.schedule import schedule_1d, schedule_2d
 from pyspec.plan.scheduled import ScheduledPlan
 
@@ -38,11 +39,19 @@ class Lowered:
         schedule = schedule_1d if one_axis else schedule_2d
         self._plan: ScheduledPlan = schedule(self._graph, without)
         _ = self._plan.jumps  # found here, it goes with the plan to all models
+        self._pinned: PinnedAxes | None = None
 
     @cached_property
     def packed(self) -> PackedPlan:
         """The plan in the form of C, which holds neither axes nor values."""
         return pack(self._plan)
+
+    def pinned(self, plan: ScheduledPlan) -> PinnedAxes:
+        """The axes of a plan of :meth:`plan` in the form of C; those of the last one are kept."""
+        known = self._pinned
+        if known is None or not known.is_of(plan):
+            known = self._pinned = pin_axes(plan)
+        return known
 
     @cached_property
     def _jumps(self) -> Jumps:

@@ -9,7 +9,7 @@ from dataclasses import fields
 import numpy as np
 import numpy.typing as npt
 import pytest
-from support.column_models import DECAY, OFFSET, PEAK, SHAPED, SHIRLEY, TIME, energy_model
+from support.column_models import DECAY, ENERGY, OFFSET, PEAK, SHAPED, SHIRLEY, TIME, energy_model
 from support.zoo import ZOO, make_model
 
 import pyspec.plan.lowered as lowered
@@ -325,3 +325,20 @@ def test_dynamics_that_are_added_are_seen() -> None:
     before = numbers(model)
     model.add_dynamics("GLP_01_A", load_dynamics(f"d:\n  {DECAY}\n", "d", "GLP_01_A"))
     assert not np.array_equal(numbers(model), before)
+
+
+def test_the_axes_of_the_last_plan_are_pinned_once_and_others_anew() -> None:
+    model = energy_model(OFFSET, PEAK, moves={"GLP_01_A": DECAY})
+    made = lower(model)
+    first = made.pinned(made.plan(model))
+    changed = model.copy()
+    changed.set_values({"GLP_01_A": 5.0})
+    assert made.pinned(made.plan(changed)) is first
+    for times in (TIME[:-1], TIME + 1.0, TIME.copy()):
+        changed.set_axes(time=times)
+        again = made.pinned(made.plan(changed))
+        assert again is not first
+        assert again.fields["n_rows"] == times.size
+        assert np.array_equal(again.arrays[0], ENERGY)
+        assert np.array_equal(again.arrays[1], times)
+        assert made.pinned(made.plan(changed)) is again

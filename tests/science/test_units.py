@@ -205,7 +205,7 @@ def test_a_result_serves_lmfit_in_any_units() -> None:
 def test_sizes_of_what_starts_at_zero() -> None:
     start = dict.fromkeys(START, 0.0) | {"F": 1.5, "SD": 1.8, "tau": 6.0}
     model = make(Units(1e3, 1e-12, 1e9), start, "gaussIRF", False)
-    sizes = Sizes(model, np.array([np.nan, -3e9]))
+    sizes = Sizes(model, lambda: np.array([np.nan, -3e9]))
     assert sizes["Offset_y0"] == sizes["GLP_01_A"] == 3e9
     assert sizes["GLP_01_x0"] == pytest.approx(12e3)
     assert sizes["GLP_01_x0_expFun_01_A"] == pytest.approx(12e3)

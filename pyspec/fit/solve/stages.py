@@ -51,10 +51,11 @@ class Run:
         params: FitParameters,
         methods: tuple[str, ...],
         scale_covar: bool,
+        n_points: int,
     ) -> None:
         self.problem = problem
         self.methods = methods
-        self.n_points = problem.n_points
+        self.n_points = n_points
         self.scale_covar = scale_covar
         self.start = {name: par.value for name, par in params.items()}
         self.params = params
@@ -225,14 +226,14 @@ def run_fit(
     """Runs the stages on a problem; the Run, and the names moved off a bound at the start."""
     check_linear(problem.label, methods, options)
     params, moved = problem.start(seeds)
-    n_fitted = len(problem.names) + problem.n_linear
-    if problem.n_points < n_fitted:
+    n_fitted, n_points = len(problem.names) + problem.n_linear, problem.n_points
+    if n_points < n_fitted:
         raise FitError(
-            f"{problem.label}: {problem.n_points} points cannot determine {n_fitted} "
+            f"{problem.label}: {n_points} points cannot determine {n_fitted} "
             "free parameters; widen the window, unmask points, or fix some parameters"
         )
     if scale_covar is None:
         scale_covar = not problem.is_poisson
-    run = Run(problem, params, methods, scale_covar)
+    run = Run(problem, params, methods, scale_covar, n_points)
     run.go(progress, max_nfev, dict(options), max_seconds)
     return run, moved

@@ -1,0 +1,72 @@
+"""The axes of a plan in the form of C: addresses, and the arrays that lie there."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from pyspec._library.memory import address
+from pyspec.plan.scheduled import INPUT_FIELDS, ScheduledPlan
+
+
+@dataclass(frozen=True, eq=False)
+class PinnedAxes:
+    """What the problem of C says of the axes of a plan, and of what formulas read along them.
+
+    Attributes
+    ----------
+    fields : fields of ``pyspec_problem``, addresses and sizes
+    arrays : what lies at these addresses: they are valid as long as this object lives
+    source : the arrays of the plan that this was made of
+    """
+
+    fields: Mapping[str, int]
+    arrays: tuple[npt.NDArray[Any], ...]
+    source: tuple[npt.NDArray[Any] | None, ...]
+
+    def is_of(self, plan: ScheduledPlan) -> bool:
+        """Whether the plan has these very axes, which nobody can write to."""
+        return all(a is b for a, b in zip(self.source, _source(plan), strict=True))
+
+
+def _source(plan: ScheduledPlan) -> tuple[npt.NDArray[Any] | None, ...]:
+    axes = plan.energy, plan.time, plan.aux, plan.aux_weights
+    inputs = plan.x_inputs, plan.row_inputs, plan.aux_inputs
+    # Without sub-cycles these are made anew for each number of times, and there is nothing in them.
+    cycles = plan.dyn_time_axes, plan.dyn_masks
+    return (*axes, *inputs, *(one if len(one) else None for one in cycles))
+
+
+def pin_axes(plan: ScheduledPlan) -> PinnedAxes:
+    """The axes and inputs of a plan. Raises :class:`DataError` for an input that was not given, or
+    does not match its axis."""
+    arrays: list[npt.NDArray[Any]] = []
+
+    def pin(array: npt.NDArray[Any]) -> int:
+        arrays.append(np.ascontiguousarray(array))
+        return address(arrays[-1]) if array.size else 0
+
+    fields = {
+        "x": pin(plan.energy),
+        "time": 0 if plan.time is None else pin(plan.time),
+        "n_x": plan.energy.size,
+        "n_rows": plan.n_time,
+        "chunk_rows": plan.n_time,
+        "n_fixed": len(plan.fixed_names),
+        "n_axes": len(plan.dyn_time_axes),
+        "n_masks": len(plan.dyn_masks),
+        "axes": pin(plan.dyn_time_axes),
+        "masks": pin(plan.dyn_masks.astype(np.uint8)),
+        "n_aux": plan.n_aux,
+    }
+    if plan.aux is not None and plan.aux_weights is not None:
+        fields |= {"aux": pin(plan.aux), "aux_weight": pin(plan.aux_weights)}
+    for axis, field in enumerate(INPUT_FIELDS):
+        found = plan.inputs_along(axis)
+        if found:
+            fields |= {field: pin(np.array(list(found.values()))), f"n_{field}": len(found)}
+    return PinnedAxes(fields, tuple(arrays), _source(plan))
