@@ -4,6 +4,8 @@ from pyspec.calls import answered
 from pyspec.fit.joint.fit import fit_joint
 from pyspec.fit.joint.result import JointResult
 from pyspec.fit.lmfit_names import register_plotter
+from pyspec.fit.many.fit import bootstrap, fit_many
+from pyspec.fit.many.results import ManyFits, OneFit
 from pyspec.fit.mcmc import MC, MCMCResult
 from pyspec.fit.result import FitResult
 from pyspec.fit.single import fit_model
@@ -20,13 +22,17 @@ __all__ = [
     "FitResult",
     "JointResult",
     "MCMCResult",
+    "ManyFits",
+    "OneFit",
     "ParameterRow",
     "ParameterTable",
     "SliceFit",
     "SliceResults",
     "Start",
+    "bootstrap",
     "canonical_method",
     "fit_joint",
+    "fit_many",
     "fit_model",
     "fit_slices",
     "fit_trace",
@@ -34,5 +40,5 @@ __all__ = [
     "register_plotter",
 ]
 
-for _public in (FitResult, SliceResults, JointResult):
+for _public in (FitResult, SliceResults, JointResult, ManyFits):
     answered(_public)

@@ -83,6 +83,13 @@ class FitOptions(MethodOptions, total=False):
     seed: int
 
 
+class SharedOptions(FitOptions, total=False):
+    """Those, and who shares the work."""
+
+    client: Any
+    n_workers: int | None
+
+
 class StagedOptions(FitOptions, total=False):
     """Those, and `stages`."""
 
@@ -91,7 +98,11 @@ class StagedOptions(FitOptions, total=False):
 
 #: Both, by name.
 METHOD_OPTIONS = tuple(MethodOptions.__annotations__)
-FIT_OPTIONS = tuple(name for name in StagedOptions.__annotations__ if name not in METHOD_OPTIONS)
+FIT_OPTIONS = tuple(
+    name
+    for name in {**StagedOptions.__annotations__, **SharedOptions.__annotations__}
+    if name not in METHOD_OPTIONS
+)
 
 
 #: What other programs call an argument of fits, or where else it belongs.

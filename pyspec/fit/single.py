@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import nullcontext
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from pyspec.calls import answered
@@ -15,12 +16,13 @@ from pyspec.fit.interrupts import Hold, held
 from pyspec.fit.linear import problem_of
 from pyspec.fit.on_cluster import give_back, on_workers, shared
 from pyspec.fit.options import MethodOptions, check_options, need_pair
+from pyspec.fit.pools import check_workers, make_pool
+from pyspec.fit.problem import FitProblem
 from pyspec.fit.progress import Callback, make_progress
 from pyspec.fit.result import FitResult
-from pyspec.fit.solve.assess import assess
 from pyspec.fit.solve.methods import NATIVE, fit_stages, without_intervals
 from pyspec.fit.solve.sample import SAMPLER
-from pyspec.fit.solve.stages import run_fit
+from pyspec.fit.start_pool import FromStarts, best_of_pool, result_of
 from pyspec.fit.starts import best_of, check_seeds, check_starts
 from pyspec.model import Measurement, Model
 from pyspec.model.source import source_of
@@ -49,6 +51,7 @@ def fit_model(
     n_starts: int = 1,
     seed: int = 0,
     client: Any = None,
+    n_workers: int | None = None,
     **options: Unpack[MethodOptions],
 ) -> FitResult:
     """Fits the free parameters of `model` to `measurement` by least squares.
@@ -76,8 +79,10 @@ def fit_model(
         `result.starts` lists them, and `result.cautions` says where they disagree. Limits are those
         of each fit
     seed : of the random starts; the same one gives the same starts
-    client : a ``dask.distributed.Client`` whose workers share the rows of a series: the same bits
-        as here; see docs/howto/cluster.md
+    client : a ``dask.distributed.Client`` whose workers share the rows of a series, or with
+        `n_starts`, and data in memory, its fits: the same bits as here; see docs/howto/cluster.md
+    n_workers : so many processes of this machine share the fits of `n_starts`; a script then needs
+        ``if __name__ == "__main__":``
     options : handed to the (last) method; "native" takes `tolerance`, in standard errors, and
         ``linear="eliminate"``: the fit searches the other parameters alone and solves for those
         that the model is linear in (heights, offsets, slopes), whose start values then do not
@@ -95,39 +100,56 @@ def fit_model(
     methods = fit_stages(method, stages, fit_alg_1, fit_alg_2)
     given: dict[str, Any] = without_intervals(options)
     check_starts(n_starts)
+    check_workers(model.name, client, n_workers)
     check_seeds(model, seeds or {})
     if methods[-1] == SAMPLER:
         given = {"seed": seed, **given}
     _check_source(model, measurement, methods)
-    given_data, measurement = measurement, on_workers(client, model, measurement)
-    problem = make_problem(model.copy(), measurement, backend, jacobian_without)
+    apart = n_starts > 1 and source_of(measurement.data) is None
+    rows_on = None if apart else client  # whole fits are tasks, where the data are at hand
+    given_data, measurement = measurement, on_workers(rows_on, model, measurement)
+    limits = max_nfev, scale_covar, max_seconds
+    fits = _Fits(methods, given, *limits, model.copy(), measurement, backend, jacobian_without)
+    problem = fits.problem
 
     def fit(start: Mapping[str, float] | None) -> FitResult:
-        own = problem
-        if n_starts > 1:  # each result keeps a problem of its own; all share the executor
-            own = problem_of(
-                problem.model,
-                measurement,
-                problem.backend,
-                problem.executor,
-                without=jacobian_without,
-            )
-        reporter = make_progress(progress, model.name)
-        run, moved = run_fit(
-            own, methods, given, reporter, max_nfev, scale_covar, start, max_seconds
-        )
-        result = FitResult(own, run.minimizer, run.outcome, **assess(run, moved))
-        result.settings = {"methods": list(methods), "scale_covar": run.scale_covar, **given}
-        return result
+        own = None if n_starts > 1 else problem
+        return fits.fit(start, make_progress(progress, model.name), own)
 
-    sharing = nullcontext() if client is None else shared(problem, client, methods)
+    sharing = nullcontext() if rows_on is None else shared(problem, rows_on, methods)
     with Hold() as hold, sharing as spent:
-        result = best_of(fit, problem, seeds, n_starts, seed) if n_starts > 1 else fit(seeds)
+        pool = make_pool(model.name, client, n_workers) if apart else None
+        if pool is not None:
+            reporter = make_progress(progress, model.name)
+            result = best_of_pool(fits, seeds, n_starts, seed, pool, hold, reporter)
+        else:
+            result = best_of(fit, problem, seeds, n_starts, seed) if n_starts > 1 else fit(seeds)
         warn(problem.label, result._warned)
         give_back(result.problem, given_data)
         result.problem.rest()
         result.spent = spent
         return hold.mark(result)
+
+
+@dataclass
+class _Fits(FromStarts):
+    """Fits of one model to one measurement."""
+
+    model: Model
+    measurement: Measurement
+    backend: str | None
+    without: Collection[str]
+
+    def first_problem(self) -> FitProblem:
+        return make_problem(self.model, self.measurement, self.backend, self.without)
+
+    def next_problem(self) -> FitProblem:
+        first = self.problem
+        known = first.model, self.measurement, first.backend, first.executor
+        return problem_of(*known, without=self.without)
+
+    def result(self, problem: FitProblem, run: Any, moved: Any) -> FitResult:
+        return result_of(FitResult, problem, run, moved)
 
 
 def _check_source(model: Model, measurement: Measurement, methods: Sequence[str]) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
@@ -107,6 +107,53 @@ def _anywhere(generator: np.random.Generator, low: float, high: float) -> float:
     return float(generator.uniform(low, high))
 
 
+@dataclass(frozen=True)
+class Ended:
+    """A fit from one start, without its result.
+
+    Attributes
+    ----------
+    start : how it ended
+    variance : of a point, by which its chi² is compared with that of others
+    nfev : its evaluations
+    error : what it raised
+    """
+
+    start: Start
+    variance: float = math.nan
+    nfev: int = 0
+    error: FitError | None = None
+
+    @classmethod
+    def of(cls, result: FitResult) -> Ended:
+        """Of a fit that came to an end."""
+        values, names = result.values, result.free_names
+        start = {name: result.start[name] for name in names}
+        final = {name: values[name] for name in names}
+        ended = Start(start, final, result.chisqr, result.success, result.message)
+        variance = result.redchi if result.settings.get("scale_covar", True) else 1.0
+        return cls(ended, variance, result.nfev)
+
+    @classmethod
+    def failed(cls, given: Mapping[str, float], error: FitError) -> Ended:
+        """Of a fit that could not be made."""
+        return cls(Start(given, {}, math.nan, False, str(error)), error=error)
+
+    @property
+    def tolerance(self) -> float:
+        """How far a chi² may be from this one to be the same."""
+        return max(SAME * self.variance, ROUNDING * self.start.chisqr)
+
+    def is_better(self, other: Ended | None) -> bool:
+        """Whether this is a better fit than another, or none."""
+        if other is None or self.error is not None:
+            return self.error is None
+        same = abs(self.start.chisqr - other.start.chisqr) <= other.tolerance
+        if same and self.start.success != other.start.success:
+            return self.start.success
+        return self.start.chisqr < other.start.chisqr
+
+
 def best_of(
     fit: Callable[[Mapping[str, float] | None], ResultT],
     problem: FitProblem,
@@ -119,58 +166,47 @@ def best_of(
 
     Ctrl-C ends them with the best so far. Raises what the first start raised if all of them fail.
     """
-    best: ResultT | None = None
-    ended: list[Start] = []
-    first_error: FitError | None = None
+    best: tuple[Ended, ResultT] | None = None
+    ended: list[Ended] = []
     interrupted = False
     for given in drawn_starts(problem, seeds, n_starts, seed):
         try:
             result = fit(given)
         except FitError as error:
-            first_error = first_error or error
-            ended.append(Start(given, {}, math.nan, False, str(error)))
+            ended.append(Ended.failed(given, error))
             continue
         except KeyboardInterrupt:
             if best is None or current_hold().insists:
                 raise
             interrupted = True  # before the first point of this start
             break
-        ended.append(_ended(result))
-        if best is None or _is_better(result, best):
-            best = result
+        ended.append(Ended.of(result))
+        if ended[-1].is_better(best[0] if best else None):
+            best = ended[-1], result
         interrupted = result.interrupted
         if interrupted:
             break
     if best is None:
-        assert first_error is not None
-        raise first_error
+        raise first_error(ended)
+    return with_starts(best[1], ended, best[0], interrupted)
+
+
+def first_error(ended: Sequence[Ended]) -> FitError:
+    """What the first start raised, where all of them failed."""
+    return next(one.error for one in ended if one.error is not None)
+
+
+def with_starts(
+    best: ResultT, ended: Sequence[Ended], own: Ended, interrupted: bool = False
+) -> ResultT:
+    """The best fit, which says how all of them ended; `own` is what it ended as."""
+    at, tolerance = own.start.chisqr, own.tolerance
     best.interrupted = best.interrupted or interrupted
-    best.starts = tuple(replace(one, agrees=_agree(one, best)) for one in ended)
+    best.starts = tuple(
+        replace(one.start, agrees=abs(one.start.chisqr - at) <= tolerance) for one in ended
+    )
     best.cautions = (*best.cautions, *_disagreement(best))
     return best
-
-
-def _ended(result: FitResult) -> Start:
-    values, names = result.values, result.free_names
-    start = {name: result.start[name] for name in names}
-    final = {name: values[name] for name in names}
-    return Start(start, final, result.chisqr, result.success, result.message)
-
-
-def _is_better(one: FitResult, other: FitResult) -> bool:
-    same = abs(one.chisqr - other.chisqr) <= _tolerance(other)
-    if same and one.success != other.success:
-        return one.success
-    return one.chisqr < other.chisqr
-
-
-def _tolerance(best: FitResult) -> float:
-    variance = best.redchi if best.settings.get("scale_covar", True) else 1.0
-    return max(SAME * variance, ROUNDING * best.chisqr)
-
-
-def _agree(one: Start, best: FitResult) -> bool:
-    return abs(one.chisqr - best.chisqr) <= _tolerance(best)
 
 
 def _disagreement(best: FitResult) -> list[str]:

@@ -17,7 +17,7 @@ from pyspec.fit import (
     fit_trace,
 )
 from pyspec.fit.interrupts import Hold, held
-from pyspec.fit.options import FitOptions, StagedOptions
+from pyspec.fit.options import FitOptions, SharedOptions, StagedOptions
 from pyspec.fit.trace import time_model
 from pyspec.model import Measurement, Model
 from pyspec.model.inputs import own_inputs
@@ -73,7 +73,7 @@ class FileFits:
         stages: int = 1,
         *,
         seed_source: str | None = None,
-        **options: Unpack[FitOptions],
+        **options: Unpack[SharedOptions],
     ) -> FitResult:
         """Fits one model to the baseline spectrum. Parameters that move take part with their static
         values.
@@ -107,7 +107,7 @@ class FileFits:
         stages: int = 1,
         show_plot: bool = False,
         seed_source: str | None = None,
-        **options: Unpack[FitOptions],
+        **options: Unpack[SharedOptions],
     ) -> FitResult:
         """Fits one spectrum: the row nearest to `time_point`, the mean over `time_range`
         (start, stop), both included, or 1D data as they are. `seed_source` and options as of
@@ -153,8 +153,7 @@ class FileFits:
         stages: int = 1,
         *,
         seed_source: str | None = None,
-        client: Any = None,
-        **options: Unpack[FitOptions],
+        **options: Unpack[SharedOptions],
     ) -> FitResult:
         """Fits one model to all spectra of the window together; one without dynamics is the same
         at all times.
@@ -162,12 +161,11 @@ class FileFits:
         `seed_source="baseline"` starts from the best values of the last baseline fit, matched
         by name, fixed parameters included; "model" from the values of the model file, or those
         set since by hand. By default: the baseline where one was fitted, and what the last fit
-        found for the others. `result.started_from` says which it was. `client`, a
-        ``dask.distributed.Client``, and options as of :func:`pyspec.fit_model`.
+        found for the others. `result.started_from` says which it was. Options
+        as of :func:`pyspec.fit_model`.
         """
         model, measurement, origin = self.prepared_2d(model_name, seed_source)
-        given = options if client is None else {**options, "client": client}
-        return self._fit(model, measurement, "2d", stages, given, origin)
+        return self._fit(model, measurement, "2d", stages, options, origin)
 
     def prepared_2d(
         self, model_name: str, seed_source: str | None
@@ -207,6 +205,7 @@ class FileFits:
         seed_values: Any = None,
         seed_adapt: str | None = "argmax_shift",
         workers: str = "processes",
+        client: Any = None,
         **options: Unpack[FitOptions],
     ) -> SliceResults:
         """Fits one model to every spectrum of the window, each on its own.
@@ -220,6 +219,7 @@ class FileFits:
             dicts
         seed_adapt : "argmax_shift" shifts the start of every free ``x0`` with the maximum of the
             slice, where that start is nearer to the slice; None does not
+        client : a ``dask.distributed.Client`` whose workers fit the slices
         workers : "processes" (a script then needs ``if __name__ == "__main__":``) or "threads"
         options : as of :func:`pyspec.fit.fit_slices`
 
@@ -248,6 +248,7 @@ class FileFits:
                 seeds=seeds,
                 times=times,
                 n_workers=n_workers,
+                client=client,
                 workers=workers,
                 **self._options(options),
             )
@@ -360,7 +361,6 @@ def fit_together(
     seed_source: str | None,
     options: Mapping[str, Any],
     kept: list[JointResult],
-    client: Any = None,
 ) -> JointResult:
     """Fits the model of that name to several files as one residual; each keeps its part, `kept`
     the whole. See :meth:`pyspec.Project.fit_2d`."""
@@ -379,7 +379,7 @@ def fit_together(
     asks = settings_of(options) is not None
     with Hold(until_return=not asks) as hold:
         given |= without_intervals(options)
-        joint = fit_joint(parts, stages=stages, names=names, client=client, **given)
+        joint = fit_joint(parts, stages=stages, names=names, **given)
         origins = [origin for _, _, origin in prepared]
         joint.joint.started_from = ", ".join(dict.fromkeys(origins))
         for file, result, origin in zip(files, joint, origins, strict=True):

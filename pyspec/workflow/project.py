@@ -12,7 +12,7 @@ import numpy.typing as npt
 from pyspec.errors import DataError
 from pyspec.fit import FitResult, JointResult
 from pyspec.fit.interrupts import held
-from pyspec.fit.options import FitOptions
+from pyspec.fit.options import SharedOptions
 from pyspec.io import Dataset, from_xarray
 from pyspec.workflow.answers import FileAnswers
 from pyspec.workflow.checks import need_project
@@ -267,7 +267,7 @@ class Project(Workspace):
 
     @held
     def fit_baselines(
-        self, *, model_name: str, stages: int = 1, **options: Unpack[FitOptions]
+        self, *, model_name: str, stages: int = 1, **options: Unpack[SharedOptions]
     ) -> list[FitResult]:
         """:meth:`File.fit_baseline` for every file; Ctrl-C ends them with the fit that runs."""
         files = [file._fits for file in self._need_files()]
@@ -280,8 +280,7 @@ class Project(Workspace):
         model_name: str,
         stages: int = 1,
         seed_source: str | None = None,
-        client: Any = None,
-        **options: Unpack[FitOptions],
+        **options: Unpack[SharedOptions],
     ) -> JointResult:
         """Fits the model of that name to all files together, as one residual.
 
@@ -292,7 +291,7 @@ class Project(Workspace):
         """
         parts = [file._fits for file in self._need_files()]
         return fit_together(
-            self, parts, model_name, stages, seed_source, options, self.joint_results, client
+            self, parts, model_name, stages, seed_source, options, self.joint_results
         )
 
     @property

@@ -223,7 +223,7 @@ def test_what_is_answered_is_not_there() -> None:
 
 def test_options_are_those_of_the_functions() -> None:
     own = set(inspect.signature(pyspec.fit_model).parameters)
-    assert set(options.FIT_OPTIONS) == own - {"model", "measurement", "options", "client"}
+    assert set(options.FIT_OPTIONS) == own - {"model", "measurement", "options"}
     assert set(config.FIELDS) | set(config.ALIASES) | set(config.OWN_OPTIONS) == set(
         config.PlotOptions.__annotations__
     )

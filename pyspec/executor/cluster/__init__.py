@@ -5,7 +5,13 @@ worker. What the workers return are nodes of the tree over the row number, so th
 those of all rows in one process.
 """
 
-from pyspec.executor.cluster.client import Agreement, agree, need_client
+from pyspec.executor.cluster.client import (
+    Agreement,
+    agree,
+    agree_on_fits,
+    need_client,
+    refuse_other,
+)
 from pyspec.executor.cluster.executor import ClusterExecutor, ClusterJointExecutor
 from pyspec.executor.cluster.rows import keep_on_workers
 from pyspec.executor.cluster.sums import ClusterSums, Spent
@@ -18,7 +24,9 @@ __all__ = [
     "ClusterSums",
     "Spent",
     "agree",
+    "agree_on_fits",
     "keep_on_workers",
     "need_client",
+    "refuse_other",
     "survey_on_workers",
 ]

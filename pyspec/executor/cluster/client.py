@@ -80,6 +80,45 @@ def agree(client: Any) -> Agreement:
     Raises :class:`ClusterError` where there is no worker, or one that has another library or
     another processor.
     """
+    own, builds = this_build(), _builds(client)
+    isa = min((build.isa for build in builds.values()), key=_width)
+    for address, build in builds.items():
+        if isa not in build.isas:
+            raise ClusterError(
+                f"{address} runs {', '.join(build.isas)}, not {isa}, which others are told to use; "
+                "set the same PYSPEC_ISA everywhere"
+            )
+    return Agreement(own.fingerprint, isa)
+
+
+def agree_on_fits(client: Any) -> Agreement:
+    """The library and the build of whole fits on workers, which are those of this process.
+
+    Raises :class:`ClusterError` as of :func:`agree`, and where a worker uses another build: the
+    last bits of its fits would differ.
+    """
+    own = this_build()
+    for address, build in _builds(client).items():
+        if build.isa != own.isa:
+            raise ClusterError(
+                f"{address} uses the build {build.isa}, this process {own.isa}: results would "
+                "depend on where a fit runs; set the same PYSPEC_ISA everywhere"
+            )
+    return Agreement(own.fingerprint, own.isa)
+
+
+def refuse_other(terms: Agreement) -> None:
+    """Raises :class:`ClusterError` on a worker whose library or build is not that of `terms`."""
+    build = this_build()
+    if Agreement(build.fingerprint, build.isa) != terms:
+        raise ClusterError(
+            f"a worker that joined uses another pyspec or build ({build.isa}) than the fits began "
+            f"with ({terms.isa}); start workers like the others"
+        )
+
+
+def _builds(client: Any) -> dict[str, Build]:
+    """Those of this process and of all workers, which have the same library."""
     try:
         found: Mapping[str, Build] = client.run(this_build)
     except Exception as error:
@@ -96,14 +135,7 @@ def agree(client: Any) -> Agreement:
                 f"than this process ({own.machine}, {own.fingerprint[:12]}); their sums would "
                 "differ: install the same version on all"
             )
-    isa = min((build.isa for build in (own, *found.values())), key=_width)
-    for address, build in {"this process": own, **found}.items():
-        if isa not in build.isas:
-            raise ClusterError(
-                f"{address} runs {', '.join(build.isas)}, not {isa}, which others are told to use; "
-                "set the same PYSPEC_ISA everywhere"
-            )
-    return Agreement(own.fingerprint, isa)
+    return {"this process": own, **{f"worker {one}": build for one, build in found.items()}}
 
 
 def _width(isa: str) -> int:

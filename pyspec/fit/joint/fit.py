@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,15 +21,16 @@ from pyspec.fit.joint.result import JointFit, JointResult
 from pyspec.fit.on_cluster import on_workers, shared
 from pyspec.fit.options import MethodOptions, check_options, need_pairs
 from pyspec.fit.parameters import FitParameters
+from pyspec.fit.pools import check_workers, make_pool
 from pyspec.fit.problem import FitProblem
 from pyspec.fit.progress import Callback, make_progress
 from pyspec.fit.result import FitResult
-from pyspec.fit.solve.assess import assess
 from pyspec.fit.solve.methods import fit_stages, without_intervals
 from pyspec.fit.solve.outcome import NativeOutcome
-from pyspec.fit.solve.stages import run_fit
+from pyspec.fit.start_pool import FromStarts, best_of_pool, result_of
 from pyspec.fit.starts import best_of, check_starts
 from pyspec.model import Measurement, Model
+from pyspec.model.source import source_of
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -54,6 +56,7 @@ def fit_joint(
     n_starts: int = 1,
     seed: int = 0,
     client: Any = None,
+    n_workers: int | None = None,
     **options: Unpack[MethodOptions],
 ) -> JointResult:
     """Fits the models of several files together; parameters of scope "project" are shared.
@@ -71,27 +74,31 @@ def fit_joint(
     chosen = "compiled" if backend is None else backend_name(backend)
     label = ", ".join(dict.fromkeys(model.name for model, _ in parts))
     check_options(label, options)
-    copies = [
-        (copy.deepcopy(model), on_workers(client, model, measured)) for model, measured in parts
-    ]
     check_starts(n_starts)
+    check_workers(label, client, n_workers)
+    apart = n_starts > 1 and all(source_of(measured.data) is None for _, measured in parts)
+    rows_on = None if apart else client  # whole fits are tasks, where the data are at hand
+    copies = [
+        (copy.deepcopy(model), on_workers(rows_on, model, measured)) for model, measured in parts
+    ]
+    fits = _Fits(methods, given, max_nfev, scale_covar, max_seconds, copies, chosen, label)
+    problem = fits.problem
 
     def fit(start: Mapping[str, float] | None) -> JointFit:
-        own = problem
-        if n_starts > 1:
-            own = JointProblem(copies, chosen, label)
-            own.run_on(problem)
-        reporter = make_progress(progress, label)
-        run, moved = run_fit(
-            own, methods, given, reporter, max_nfev, scale_covar, start, max_seconds
-        )
-        joint = JointFit(own, run.minimizer, run.outcome, **assess(run, moved))
-        joint.settings = {"methods": list(methods), "scale_covar": run.scale_covar, **given}
-        return joint
+        own = None if n_starts > 1 else problem
+        result = fits.fit(start, make_progress(progress, label), own)
+        assert isinstance(result, JointFit)
+        return result
 
-    problem = JointProblem(copies, chosen, label)
-    with Hold() as hold, shared(problem, client, methods, problem.problems) as spent:
-        joint = fit(None) if n_starts == 1 else best_of(fit, problem, None, n_starts, seed)
+    with Hold() as hold, shared(problem, rows_on, methods, problem.problems) as spent:
+        pool = make_pool(label, client, n_workers) if apart else None
+        if pool is not None:
+            reporter = make_progress(progress, label)
+            found = best_of_pool(fits, None, n_starts, seed, pool, hold, reporter)
+            assert isinstance(found, JointFit)
+            joint = found
+        else:
+            joint = fit(None) if n_starts == 1 else best_of(fit, problem, None, n_starts, seed)
         problem = joint.problem
         problem.settle(joint.theta, joint._spread()[0])
         joint.model_name, joint.fit_type = label, "2d"
@@ -106,6 +113,30 @@ def fit_joint(
         for result in (joint, *files):
             hold.mark(result)
         return JointResult(joint, files)
+
+
+@dataclass
+class _Fits(FromStarts):
+    """Fits of several files together."""
+
+    parts: list[tuple[Model, Measurement]]
+    backend: str
+    label: str
+
+    @cached_property
+    def problem(self) -> JointProblem:
+        return self.first_problem()
+
+    def first_problem(self) -> JointProblem:
+        return JointProblem(self.parts, self.backend, self.label)
+
+    def next_problem(self) -> JointProblem:
+        own = self.first_problem()
+        own.run_on(self.problem)
+        return own
+
+    def result(self, problem: FitProblem, run: Any, moved: Any) -> JointFit:
+        return result_of(JointFit, problem, run, moved)
 
 
 def _file_result(joint: FitResult, problem: JointProblem, index: int) -> FitResult:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import time
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -16,10 +16,11 @@ from pyspec.fit.backend import make_problem
 from pyspec.fit.evaluations import check_limits
 from pyspec.fit.interrupts import Hold, held
 from pyspec.fit.options import MethodOptions, check_options, need_pair
+from pyspec.fit.pools import Interrupted, check_workers, make_pool
 from pyspec.fit.progress import Steps
 from pyspec.fit.slices.job import Job, row_measurement
 from pyspec.fit.slices.results import SliceFit, SliceResults
-from pyspec.fit.slices.workers import Interrupted, run_job
+from pyspec.fit.slices.workers import run_job
 from pyspec.fit.solve.methods import NATIVE, check_linear, fit_stages, without_intervals
 from pyspec.fit.solve.native import native_options
 from pyspec.fit.starts import check_starts
@@ -54,6 +55,7 @@ def fit_slices(
     max_seconds: float | None = None,
     n_starts: int = 1,
     seed: int = 0,
+    client: Any = None,
     **options: Unpack[MethodOptions],
 ) -> SliceResults:
     """Fits a model of one spectrum to every spectrum of the window of a series.
@@ -67,6 +69,8 @@ def fit_slices(
     n_workers : None or 1 runs one slice after the other, which takes 1 to 3 ms each
     workers : "processes" (started afresh, so a script needs ``if __name__ == "__main__":``) or
         "threads"
+    client : a ``dask.distributed.Client`` whose workers fit the slices, many in a task, with the
+        bits of one after the other
     times : (n_rows,) the times of the window, for the results
     max_nfev, max_seconds : limits of each slice
     n_starts, seed : starts of each slice, as of :func:`pyspec.fit.fit_model`
@@ -91,8 +95,7 @@ def fit_slices(
     if workers not in ("processes", "threads"):
         hint = suggest(str(workers), ["processes", "threads"])
         raise FitError(f"workers must be 'processes' or 'threads', not {workers!r}{hint}")
-    if n_workers is not None and (n_workers != int(n_workers) or n_workers < 1):
-        raise FitError(f"n_workers must be a whole number from 1 on, or None, not {n_workers!r}")
+    check_workers(model.name, client, n_workers)
     rows = list(range(*(series.rows or (0, series.data.shape[0]))))
     _check_seeds(model, seeds, len(rows))
     check_limits(max_nfev, max_seconds)
@@ -114,13 +117,14 @@ def fit_slices(
     interrupted = False
     with Hold() as hold:
         try:
-            for fit in run_job(job, rows, n_workers or 1, workers, hold):
+            pool = make_pool(model.name, client, n_workers, workers)
+            for fit in run_job(job, rows, pool, workers, hold):
                 done[fit.index] = fit
                 interrupted |= fit.status == "interrupted"
                 steps.update(len(done), len(rows))
         except Interrupted as stop:
             interrupted = True
-            done.update({fit.index: fit for fit in stop.fits})
+            done.update({fit.index: fit for _, fits in stop.found for fit in fits})
         except KeyboardInterrupt:
             interrupted = True
         finally:

@@ -6,7 +6,7 @@ import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -68,6 +68,9 @@ class Job:
     seed: int = 0
     stop: Any = field(default=None, repr=False)
 
+    #: What results are called.
+    fit_type: ClassVar[str] = "slice"
+
     #: A problem from which the others take what the model alone decides.
     _like: FitProblem | None = field(default=None, init=False, repr=False)
 
@@ -91,10 +94,13 @@ class Job:
             status = "interrupted"
         return SliceFit(index, row, status, result.message, result)
 
+    def case(self, index: int, row: int) -> tuple[Measurement, Mapping[str, float]]:
+        """What one fit is of, and values by name in place of those of the model."""
+        return row_measurement(self.series, row), self.seeds[index] if self.seeds else {}
+
     def _result(self, index: int, row: int) -> FitResult:
-        measurement = row_measurement(self.series, row)
+        measurement, given = self.case(index, row)
         executor = self._executors(measurement)
-        given = self.seeds[index] if self.seeds else {}
         fixed = {name: value for name, value in given.items() if name in executor.fixed_names}
         free = {name: value for name, value in given.items() if name not in fixed}
         described = self.model, measurement, self.backend, executor, fixed or None
@@ -122,6 +128,6 @@ class Job:
         result = FitResult(problem, run.minimizer, run.outcome, **assess(run, moved))
         result.settings = {"methods": list(self.methods), "scale_covar": run.scale_covar}
         result.settings |= self.options
-        result.fit_type = "slice"
+        result.fit_type = self.fit_type
         problem.use(None)
         return result

@@ -2,75 +2,48 @@
 
 from __future__ import annotations
 
-import signal
 import threading
 import warnings
 from collections.abc import Iterator
-from concurrent.futures import (
-    FIRST_COMPLETED,
-    Future,
-    ProcessPoolExecutor,
-    ThreadPoolExecutor,
-    wait,
-)
-from concurrent.futures.process import BrokenProcessPool
 from dataclasses import replace
-from multiprocessing import get_context
+from typing import Any
 
 import numpy as np
 
 from pyspec.calls import stack_outside
 from pyspec.fit.interrupts import Hold
+from pyspec.fit.pools import Pool, parts_of, run_parts
 from pyspec.fit.slices.job import Job
 from pyspec.fit.slices.results import SliceFit
 
-#: Slices that a worker takes at a time: about 50 ms of work.
-CHUNK = 32
-
-#: How often a job with workers looks for a signal, in seconds.
-LOOK = 0.05
-
-
-class Interrupted(Exception):  # noqa: N818  (carries what is done)
-    def __init__(self, fits: list[SliceFit]) -> None:
-        self.fits = fits
-
 
 def run_job(
-    job: Job, rows: list[int], n_workers: int, workers: str, hold: Hold
+    job: Job, rows: list[int], pool: Pool | None, workers: str, hold: Hold
 ) -> Iterator[SliceFit]:
-    """The slices as they end. Raises KeyboardInterrupt or :class:`Interrupted` where a signal ends
-    the job before all have."""
-    if n_workers == 1:
-        yield from _one_by_one(job, list(enumerate(rows)), hold)
-        return
+    """The slices as they end, one after the other without a pool.
+
+    Raises KeyboardInterrupt or :class:`Interrupted` (whose parts are lists of slices) where a
+    signal ends the job before all have.
+    """
     places = list(enumerate(rows))
-    size = max(1, min(CHUNK, -(-len(places) // (4 * n_workers))))
-    chunks = [places[k : k + size] for k in range(0, len(places), size)]
-    pool: ThreadPoolExecutor | ProcessPoolExecutor
+    if pool is None:
+        yield from _one_by_one(job, places, hold)
+        return
+    parts = parts_of(places, pool)
+    calls: list[Any]
     if workers == "threads":
         job.stop = threading.Event()
-        pool = ThreadPoolExecutor(n_workers)
-        futures = [pool.submit(_chunk, job, chunk) for chunk in chunks]
+        calls = [(_chunk, (job, part)) for part in parts]
     else:
-        context = get_context("spawn")
-        # The workers get nothing large when they start: one that dies then would block us.
-        pool = ProcessPoolExecutor(n_workers, context, _start_worker)
-        futures = [pool.submit(_chunk_of_worker, *_part(job, chunk)) for chunk in chunks]
+        calls = [(_chunk_of_worker, _part(job, part)) for part in parts]
     left: list[tuple[int, int]] = []
     try:
-        for future in _as_completed(futures, hold):
-            try:
-                yield from future.result()
-            except BrokenProcessPool:
-                left += chunks[futures.index(future)]
-    except KeyboardInterrupt:
-        if job.stop is not None:
-            job.stop.set()
-        pool.shutdown(wait=True, cancel_futures=True)
-        raise Interrupted([fit for future in futures for fit in _finished(future)]) from None
+        for k, fits in run_parts(pool, calls, hold, job.stop):
+            if fits is None:
+                left += parts[k]
+            else:
+                yield from fits
     finally:
-        pool.shutdown(wait=True, cancel_futures=True)
         job.stop = None
     if left:
         warnings.warn(
@@ -79,23 +52,6 @@ def run_job(
             stacklevel=stack_outside(),
         )
         yield from _one_by_one(job, sorted(left), hold)
-
-
-def _as_completed(
-    futures: list[Future[list[SliceFit]]], hold: Hold
-) -> Iterator[Future[list[SliceFit]]]:
-    """The futures as they end. Raises KeyboardInterrupt where a signal comes meanwhile."""
-    pending = set(futures)
-    while pending:
-        hold.check()
-        done, pending = wait(pending, LOOK, FIRST_COMPLETED)
-        yield from done
-
-
-def _finished(future: Future[list[SliceFit]]) -> list[SliceFit]:
-    if future.cancelled() or not future.done() or future.exception() is not None:
-        return []
-    return future.result()
 
 
 def _one_by_one(job: Job, places: list[tuple[int, int]], hold: Hold) -> Iterator[SliceFit]:
@@ -133,10 +89,6 @@ def _part(job: Job, places: list[tuple[int, int]]) -> tuple[Job, list[tuple[int,
     first = places[0][0]
     seeds = job.seeds[first : first + len(places)]
     return replace(job, series=series, seeds=seeds), places
-
-
-def _start_worker() -> None:
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent hears Ctrl-C, and says when to end
 
 
 def _chunk_of_worker(job: Job, places: list[tuple[int, int]]) -> list[SliceFit]:

@@ -1,0 +1,1 @@
+"""The same model fitted many times: to many measurements, or from many start values."""

@@ -1,0 +1,99 @@
+"""What each of many fits is of: measurements as they were given, or drawn anew."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Protocol, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from pyspec.model import Measurement
+
+Array = npt.NDArray[np.float64]
+
+Item = TypeVar("Item")
+
+#: A measurement, and values by name in place of those of the model.
+Case = tuple[Measurement, Mapping[str, float]]
+
+
+class Cases(Protocol):
+    """The measurements of many fits."""
+
+    def __len__(self) -> int: ...
+    def case(self, k: int) -> Case: ...
+    def part(self, numbers: Sequence[int]) -> Cases: ...
+
+
+@dataclass(frozen=True)
+class Given:
+    """Measurements with their start values; of one or the other there may be one for all."""
+
+    measurements: Sequence[Measurement]
+    seeds: Sequence[Mapping[str, float]]
+
+    def __len__(self) -> int:
+        return max(len(self.measurements), len(self.seeds))
+
+    def case(self, k: int) -> Case:
+        """The k-th of both."""
+        return _at(self.measurements, k), _at(self.seeds, k)
+
+    def part(self, numbers: Sequence[int]) -> Given:
+        """Those of these numbers."""
+        one = self.measurements[:1] if len(self.measurements) == 1 else None
+        measurements = one or [self.measurements[k] for k in numbers]
+        return Given(measurements, [_at(self.seeds, k) for k in numbers])
+
+
+def _at(items: Sequence[Item], k: int) -> Item:
+    return items[0 if len(items) == 1 else k]
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """Data that might have been measured in place of those that were.
+
+    Attributes
+    ----------
+    measurement : what was fitted
+    expected : the model at the best fit, over the window
+    sigma : (…) standard deviations over the window, for noise that is drawn; of counts None
+    residuals : (n,) residuals in units of sigma, to be drawn from; None where noise is drawn
+    seeds : start values
+    seed : of the random numbers; each fit has a stream of its own
+    numbers : of the fits
+    """
+
+    measurement: Measurement
+    expected: Array
+    sigma: Array | None
+    residuals: Array | None
+    seeds: Mapping[str, float]
+    seed: int
+    numbers: Sequence[int]
+
+    def __len__(self) -> int:
+        return len(self.numbers)
+
+    def case(self, k: int) -> Case:
+        """The k-th data that are drawn."""
+        generator = np.random.default_rng([self.seed, self.numbers[k]])
+        if self.residuals is not None:
+            assert self.sigma is not None
+            noise = generator.choice(self.residuals, self.expected.shape)
+            drawn = self.expected + self.sigma * noise
+        elif self.sigma is not None:
+            drawn = self.expected + self.sigma * generator.normal(size=self.expected.shape)
+        else:
+            scale = self.measurement.loss_scale
+            drawn = generator.poisson(np.maximum(self.expected, 0.0) * scale) / scale
+        data = np.array(self.measurement.data, np.float64)
+        self.measurement.window(data)[...] = drawn.reshape(self.measurement.window(data).shape)
+        return replace(self.measurement, data=data), self.seeds
+
+    def part(self, numbers: Sequence[int]) -> Drawn:
+        """Those of these numbers."""
+        return replace(self, numbers=[self.numbers[k] for k in numbers])

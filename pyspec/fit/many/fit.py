@@ -1,0 +1,277 @@
+"""fit_many: one model fitted many times; bootstrap: to data that might have been measured."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from pyspec.calls import answered
+from pyspec.errors import CallError, FitError, suggest
+from pyspec.executor import backend_name, make_executor
+from pyspec.fit.evaluations import check_limits
+from pyspec.fit.interrupts import Hold, held
+from pyspec.fit.many.cases import Case, Cases, Drawn, Given
+from pyspec.fit.many.results import ManyFits, OneFit
+from pyspec.fit.options import MethodOptions, check_options, need_pair
+from pyspec.fit.pools import Interrupted, Pool, make_pool, parts_of, run_parts
+from pyspec.fit.progress import Steps
+from pyspec.fit.result import FitResult
+from pyspec.fit.slices.job import Job
+from pyspec.fit.solve.methods import NATIVE, fit_stages, without_intervals
+from pyspec.fit.solve.native import native_options
+from pyspec.fit.starts import check_seeds, check_starts
+from pyspec.model import Measurement, Model
+from pyspec.model.free import free_parameters
+from pyspec.model.source import source_of
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+#: What :func:`bootstrap` may draw.
+KINDS = ("noise", "residuals")
+
+
+@dataclass
+class ManyJob(Job):
+    """What all fits share, and what each is of."""
+
+    cases: Cases = field(default_factory=lambda: Given((), ()))
+
+    fit_type: ClassVar[str] = "many"
+
+    def case(self, index: int, row: int) -> Case:
+        """What one fit is of."""
+        return self.cases.case(index)
+
+
+@answered
+@held
+def fit_many(
+    model: Model,
+    measurements: Measurement | Iterable[Measurement],
+    seeds: Iterable[Mapping[str, float]] | None = None,
+    backend: str | None = "compiled",
+    method: str | None = None,
+    progress: bool | Callable[[int, int], object] | None = None,
+    max_nfev: int | None = None,
+    *,
+    stages: int = 1,
+    fit_alg_1: str | None = None,
+    fit_alg_2: str | None = None,
+    scale_covar: bool | None = None,
+    max_seconds: float | None = None,
+    n_starts: int = 1,
+    seed: int = 0,
+    client: Any = None,
+    n_workers: int | None = None,
+    **options: Unpack[MethodOptions],
+) -> ManyFits:
+    """Fits one model many times: to many measurements on the same axes, from many start values, or
+    with many values of fixed parameters.
+
+    Parameters
+    ----------
+    model : with its axes set; it is lowered once
+    measurements : one for each fit, or one for all; data in memory
+    seeds : for each fit, values by name in place of those of the model, as a
+        :class:`pyspec.ParameterSweep` has them: starts of free parameters, values of fixed ones;
+        or None
+    progress : True for a bar, or a function (fits done, all)
+    max_nfev, max_seconds : limits of each fit
+    n_starts, seed : starts of each fit, as of :func:`pyspec.fit_model`
+    client : a ``dask.distributed.Client`` whose workers fit, many in a task
+    n_workers : without a client, so many processes of this machine; a script then needs
+        ``if __name__ == "__main__":``
+    others : as of :func:`pyspec.fit_model`
+
+    Returns
+    -------
+    ManyFits
+        in the order of the measurements, wherever they were fitted, and with the same bits. A fit
+        that fails has the status "failed" and its message; Ctrl-C keeps the fits that are done,
+        the others have the status "not run".
+    """
+    given = [measurements] if isinstance(measurements, Measurement) else list(measurements)
+    starts: list[Mapping[str, float]] = [{}] if seeds is None else list(seeds)
+    if not given or not starts:
+        raise CallError("fit_many: nothing to fit; give at least one Measurement, and one of seeds")
+    for one in given:
+        need_pair("fit_many", model, one)
+    if len(given) > 1 and len(starts) > 1 and len(given) != len(starts):
+        raise CallError(
+            f"fit_many: {len(given)} measurements and {len(starts)} seeds; give as many of both, "
+            "or one of either for all"
+        )
+    names = dict.fromkeys(name for one in starts for name in one)
+    check_seeds(model, dict.fromkeys(names, 0.0))
+    check_options(model.name, options)
+    check_limits(max_nfev, max_seconds)
+    check_starts(n_starts)
+    methods = fit_stages(method, stages, fit_alg_1, fit_alg_2)
+    own = without_intervals(options)
+    chosen = "compiled" if backend is None else backend_name(backend)
+    limits = max_nfev, max_seconds, scale_covar
+    job = ManyJob(
+        model.copy(), given[0], chosen, methods, own, *limits, seeds=(), n_starts=n_starts,
+        seed=seed, cases=Given(given, starts),
+    )  # fmt: skip
+    return _run(job, progress, client, n_workers)
+
+
+@answered
+@held
+def bootstrap(
+    result: FitResult,
+    n: int = 200,
+    *,
+    kind: str = "noise",
+    seed: int = 0,
+    progress: bool | Callable[[int, int], object] | None = None,
+    client: Any = None,
+    n_workers: int | None = None,
+) -> ManyFits:
+    """Fits data that might have been measured: how far the parameters scatter.
+
+    Each fit begins at the best values of `result`, and has the same options.
+
+    Parameters
+    ----------
+    result : of a fit of one file, with its data
+    n : number of fits
+    kind : "noise" adds noise to the model: of the declared sigma, of counts, or, where no noise was
+        declared, of the scatter about the fit; "residuals" adds residuals of the fit, in units
+        of sigma, drawn with replacement, and needs no normal distribution
+    seed : of the random numbers; fit k has the same data wherever it runs
+    progress, client, n_workers : as of :func:`fit_many`
+
+    Returns
+    -------
+    ManyFits
+        ``fits.spread(name)`` is the standard deviation, ``fits.interval(name)`` the interval of
+        68 %.
+
+    Raises :class:`FitError` for a joint fit, amplitudes that are free along an axis, data by
+    reference, or residuals of counts.
+
+    Source: B. Efron & R. J. Tibshirani, An Introduction to the Bootstrap (1993).
+    """
+    if not isinstance(result, FitResult):
+        raise CallError(
+            f"bootstrap: the first argument is a FitResult, not {type(result).__name__}; give "
+            "what fit_model returned"
+        )
+    problem, label = result.problem, result.model_name
+    if isinstance(n, bool) or n != int(n) or n < 1:
+        raise FitError(f"n must be a whole number from 1 on, not {n!r}")
+    if kind not in KINDS:
+        raise FitError(
+            f"kind must be one of {', '.join(KINDS)}, not {kind!r}{suggest(str(kind), list(KINDS))}"
+        )
+    if hasattr(problem, "problems"):
+        raise FitError(f"{label}: bootstrap takes the fit of one file; fit files on their own")
+    if problem.is_poisson and kind == "residuals":
+        raise FitError(
+            f"{label}: residuals of counts do not belong to other counts; leave kind= out"
+        )
+    measurement = problem.measurement
+    expected = np.asarray(result.fit)
+    sigma = measurement.sigma(expected)
+    if sigma is None:
+        sigma = np.full(expected.shape, np.sqrt(result.redchi))
+    sigma = np.where(np.isfinite(sigma), sigma, 0.0)  # a weight of 0: any value is as good
+    residuals = None
+    if kind == "residuals":
+        counts = result.keep & (sigma > 0)
+        residuals = np.asarray(result.residual)[counts] / sigma[counts]
+    drawn = Drawn(
+        measurement,
+        expected,
+        None if problem.is_poisson else sigma,
+        residuals,
+        {**(problem.fixed or {}), **dict(zip(problem.names, result.theta.tolist(), strict=True))},
+        int(seed),
+        range(int(n)),
+    )
+    settings = dict(result.settings)
+    methods, covar = tuple(settings.pop("methods")), settings.pop("scale_covar")
+    job = ManyJob(
+        problem.model, measurement, problem.backend, methods, settings, None, None, covar, seeds=(),
+        cases=drawn,
+    )  # fmt: skip
+    return _run(job, progress, client, n_workers)
+
+
+def _run(job: ManyJob, progress: Any, client: Any, n_workers: int | None) -> ManyFits:
+    """All fits, in their order."""
+    label, n = job.model.name, len(job.cases)
+    if free_parameters(job.model.parameters):
+        raise FitError(
+            f"{label}: amplitudes that are free along an axis are not fitted many at a time; call "
+            "fit_model for each"
+        )
+    if source_of(job.series.data) is not None:
+        raise FitError(
+            f"{label}: many fits need their data in memory, these are by reference; give "
+            "np.asarray(data), or call fit_model for each"
+        )
+    if job.methods[-1] == NATIVE:
+        native_options(label, job.options)
+    make_executor(job.model, None, job.backend)  # what is wrong with the model is so in each fit
+    steps, begin = Steps(progress, f"{label}, fits"), time.perf_counter()
+    done: dict[int, OneFit] = {}
+    interrupted = False
+    with Hold() as hold:
+        pool = make_pool(label, client, n_workers)
+        numbers = list(range(n))
+        parts = [[k] for k in numbers] if pool is None else parts_of(numbers, pool)
+        try:
+            for part, fits in _parts(job, parts, pool, hold):
+                done |= {k: replace(fit, index=k) for k, fit in zip(part, fits, strict=False)}
+                interrupted |= any(fit.status == "interrupted" for fit in fits)
+                steps.update(len(done), n)
+                if interrupted:
+                    break
+        except Interrupted as stop:
+            interrupted = True
+            for k, fits in stop.found:
+                done |= {i: replace(one, index=i) for i, one in zip(parts[k], fits, strict=False)}
+        except KeyboardInterrupt:
+            interrupted = True
+        finally:
+            steps.close()
+        if hold.insists or (interrupted and not done):
+            raise KeyboardInterrupt
+        fits = [
+            done.get(k) or OneFit(k, "not run", "interrupted before it began", {}, {})
+            for k in numbers
+        ]
+        return hold.mark(ManyFits(fits, job, time.perf_counter() - begin, interrupted))
+
+
+def _parts(
+    job: ManyJob, parts: Sequence[list[int]], pool: Pool | None, hold: Hold
+) -> Iterator[tuple[list[int], list[OneFit]]]:
+    """(numbers, their fits) as they end; those of workers that were lost are made here."""
+    if pool is None:
+        for part in parts:
+            hold.check()
+            yield part, _fits(job, part)
+        return
+    calls = [(_fits, (replace(job, cases=job.cases.part(p)), range(len(p)))) for p in parts]
+    lost = []
+    for k, fits in run_parts(pool, calls, hold):
+        if fits is None:
+            lost.append(parts[k])
+        else:
+            yield parts[k], fits
+    if lost:
+        yield from _parts(job, lost, None, hold)
+
+
+def _fits(job: ManyJob, numbers: Sequence[int]) -> list[OneFit]:
+    """Fits one after the other."""
+    return [OneFit.of(job.fit(k, k)) for k in numbers]

@@ -1,0 +1,205 @@
+"""What many fits of one model return: parameters as arrays over the fits."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, overload
+
+import numpy as np
+import numpy.typing as npt
+
+from pyspec.calls import Named, meant
+from pyspec.errors import FitError
+from pyspec.fit.result import FitResult
+from pyspec.fit.slices.results import STATUS, SliceFit
+from pyspec.fit.table import format_value, need_pandas, text_table
+
+Array = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class OneFit:
+    """One of many fits.
+
+    Attributes
+    ----------
+    index : which of them
+    status : "converged", "stopped" (not converged), "interrupted" (Ctrl-C), "failed" (an error,
+        in `message`) or "not run"
+    values, stderr : name → value and standard error; empty where there are none
+    chisqr, redchi, nfev : of the fit; NaN and 0 where there is none
+    """
+
+    index: int
+    status: str
+    message: str
+    values: Mapping[str, float]
+    stderr: Mapping[str, float | None]
+    chisqr: float = np.nan
+    redchi: float = np.nan
+    nfev: int = 0
+
+    @classmethod
+    def of(cls, fit: SliceFit) -> OneFit:
+        """Of a fit that has ended."""
+        one = fit.result
+        if one is None:
+            return cls(fit.index, fit.status, fit.message, {}, {})
+        facts = dict(one.values), dict(one.stderr), one.chisqr, one.redchi, one.nfev
+        return cls(fit.index, fit.status, fit.message, *facts)
+
+    @property
+    def success(self) -> bool:
+        """Whether it converged."""
+        return self.status == "converged"
+
+
+class ManyFits(Sequence[OneFit]):
+    """Many fits of one model. ``fits[3]`` is one of them, ``fits.result(3)`` its FitResult.
+
+    Attributes
+    ----------
+    fits : all of them, in their order
+    names, free_names : all parameters in the order of the model, and those that were fitted
+    model_name, backend, seconds, interrupted : what was fitted, and how it ran
+    """
+
+    def __init__(self, fits: Sequence[OneFit], job: Any, seconds: float, interrupted: bool) -> None:
+        self.fits = tuple(fits)
+        self._job = job
+        self.names: tuple[str, ...] = tuple(job.model.parameters)
+        self.free_names: tuple[str, ...] = tuple(job.model.opt_param_names)
+        self.model_name: str = job.model.name
+        self.backend: str = job.backend
+        self.seconds, self.interrupted = seconds, interrupted
+
+    @overload
+    def __getitem__(self, key: int) -> OneFit: ...
+    @overload
+    def __getitem__(self, key: slice) -> tuple[OneFit, ...]: ...
+    def __getitem__(self, key: int | slice) -> Any:
+        return self.fits[key]
+
+    def __len__(self) -> int:
+        return len(self.fits)
+
+    def __iter__(self) -> Iterator[OneFit]:
+        return iter(self.fits)
+
+    def result(self, index: int) -> FitResult:
+        """The whole result of one fit, which is made again here.
+
+        Raises what that fit raised.
+        """
+        k = range(len(self))[index]
+        found: FitResult = self._job._result(k, k)
+        return found
+
+    @property
+    def status(self) -> tuple[str, ...]:
+        """How each fit ended."""
+        return tuple(fit.status for fit in self.fits)
+
+    @property
+    def message(self) -> tuple[str, ...]:
+        """What each fit says."""
+        return tuple(fit.message for fit in self.fits)
+
+    @property
+    def success(self) -> npt.NDArray[np.bool_]:
+        """(n,) which fits converged."""
+        return np.array([fit.success for fit in self.fits], dtype=bool)
+
+    @property
+    def values(self) -> dict[str, Array]:
+        """Name → (n,) best-fit values, NaN where there are none."""
+        return self._columns("values")
+
+    @property
+    def stderr(self) -> dict[str, Array]:
+        """Name → (n,) standard errors, NaN where there are none."""
+        return self._columns("stderr")
+
+    @property
+    def chisqr(self) -> Array:
+        """(n,) chi²."""
+        return np.array([fit.chisqr for fit in self.fits])
+
+    @property
+    def redchi(self) -> Array:
+        """(n,) reduced chi²."""
+        return np.array([fit.redchi for fit in self.fits])
+
+    @property
+    def nfev(self) -> npt.NDArray[np.int64]:
+        """(n,) residual evaluations."""
+        return np.array([fit.nfev for fit in self.fits], dtype=np.int64)
+
+    def _columns(self, what: str) -> dict[str, Array]:
+        tables = [getattr(fit, what) for fit in self.fits]
+        columns = {
+            name: np.array(
+                [np.nan if (value := one.get(name)) is None else value for one in tables],
+                dtype=np.float64,
+            )
+            for name in self.names
+        }
+        return Named(columns)
+
+    def of_converged(self, name: str) -> Array:
+        """Values of one parameter in the fits that converged.
+
+        Raises :class:`FitError` for an unknown name, or where fewer than two did.
+        """
+        if name not in self.names:
+            raise FitError(f"no parameter {name!r}{meant(name, self.names)}")
+        good = self.values[name][self.success]
+        if good.size < 2:
+            raise FitError(
+                f"{good.size} of {len(self)} fits converged, too few for a spread; see message"
+            )
+        return good
+
+    def spread(self, name: str) -> float:
+        """Standard deviation of a parameter over the fits that converged."""
+        return float(np.std(self.of_converged(name), ddof=1))
+
+    def interval(self, name: str, level: float = 0.6827) -> tuple[float, float]:
+        """The middle part of its values, of the share `level`: between two quantiles."""
+        if not 0.0 < level < 1.0:
+            raise FitError(f"level must be between 0 and 1, not {level!r}")
+        low, high = np.quantile(self.of_converged(name), [0.5 - level / 2, 0.5 + level / 2])
+        return float(low), float(high)
+
+    def to_dataframe(self) -> Any:
+        """A pandas DataFrame, one row a fit: each parameter and its ``_stderr``, chisqr, redchi,
+        nfev, status, message. Raises :class:`FitError` without pandas."""
+        errors, columns = self.stderr, dict[str, Any]()
+        for name, values in self.values.items():
+            columns[name], columns[f"{name}_stderr"] = values, errors[name]
+        columns |= {name: getattr(self, name) for name in ("chisqr", "redchi", "nfev")}
+        columns |= {"status": list(self.status), "message": list(self.message)}
+        return need_pandas().DataFrame(columns)
+
+    def _head(self) -> str:
+        counts = Counter(self.status)
+        states = ", ".join(f"{counts[status]} {status}" for status in STATUS if counts[status])
+        return (
+            f"{len(self)} fits of {self.model_name}: {states}; {self.seconds:.3g} s on "
+            f"{self.backend}"
+        )
+
+    def __str__(self) -> str:
+        if np.count_nonzero(self.success) < 2:
+            return self._head()
+        rows = [["parameter", "median", "spread", "68 % low", "68 % high"]]
+        for name in self.free_names:
+            spread, ends = self.spread(name), self.interval(name)
+            middle = format_value(float(np.median(self.of_converged(name))), spread)
+            rows.append([name, *middle, *(f"{end:.6g}" for end in ends)])
+        return "\n".join([self._head(), text_table(rows, "<>>>>")])
+
+    def __repr__(self) -> str:
+        return f"<ManyFits: {self._head()}>"

@@ -1,0 +1,205 @@
+"""Where parts of a job of many fits run: threads or processes of this machine, or a cluster."""
+
+from __future__ import annotations
+
+import signal
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import (
+    FIRST_COMPLETED,
+    Executor,
+    Future,
+    ProcessPoolExecutor,
+    ThreadPoolExecutor,
+    wait,
+)
+from concurrent.futures.process import BrokenProcessPool
+from multiprocessing import get_context
+from typing import Any, Generic, Protocol, TypeVar
+
+from pyspec.errors import FitError
+from pyspec.executor.cluster import Agreement, agree_on_fits, need_client, refuse_other
+from pyspec.fit.interrupts import Hold
+
+Part = TypeVar("Part")
+Found = TypeVar("Found")
+
+#: Fits of a part: about 50 ms of work.
+CHUNK = 32
+
+#: How often a signal is looked for, in seconds.
+LOOK = 0.05
+
+#: From which size on dask warns of a task that holds data, as those of data in memory do.
+LARGE = "distributed.admin.large-graph-warning-threshold"
+
+
+class Interrupted(Exception, Generic[Found]):  # noqa: N818  (carries what is done)
+    """A signal came; `found` are the parts that are done and were not handed over."""
+
+    def __init__(self, found: list[tuple[int, Found]]) -> None:
+        self.found = found
+
+
+class Pool(Protocol):
+    """Where parts run."""
+
+    @property
+    def width(self) -> int:
+        """How many run at a time."""
+
+    def start(self, function: Callable[..., Any], *args: Any) -> Any:
+        """A future of the call."""
+
+    def wait(self, futures: Sequence[Any]) -> Sequence[Any]:
+        """Those that have ended, after a moment at most."""
+
+    def is_lost(self, error: BaseException) -> bool:
+        """Whether a worker was lost, rather than its task failed."""
+
+    def close(self) -> None:
+        """Drops what waits; what runs comes to its end, here but not on a cluster."""
+
+
+class LocalPool:
+    """Threads or processes of this machine."""
+
+    def __init__(self, n_workers: int, workers: str = "processes") -> None:
+        self.width = n_workers
+        self._pool: Executor
+        if workers == "threads":
+            self._pool = ThreadPoolExecutor(n_workers)
+        else:
+            # The workers get nothing large when they start: one that dies then would block us.
+            self._pool = ProcessPoolExecutor(n_workers, get_context("spawn"), _start_worker)
+
+    def start(self, function: Callable[..., Any], *args: Any) -> Future[Any]:
+        """Submits the call."""
+        return self._pool.submit(function, *args)
+
+    def wait(self, futures: Sequence[Any]) -> Sequence[Any]:
+        """Those that have ended."""
+        return list(wait(futures, LOOK, FIRST_COMPLETED).done)
+
+    def is_lost(self, error: BaseException) -> bool:
+        """Whether the processes are gone."""
+        return isinstance(error, BrokenProcessPool)
+
+    def close(self) -> None:
+        """Waits for what runs."""
+        self._pool.shutdown(wait=True, cancel_futures=True)
+
+
+class ClusterPool:
+    """The workers of a client of dask.distributed, which use the library and build of this process.
+
+    Raises :class:`pyspec.errors.ClusterError` where they do not.
+    """
+
+    def __init__(self, client: Any) -> None:
+        self._client = need_client(client)
+        self._terms = agree_on_fits(client)
+        self.width = max(1, sum(client.nthreads().values()))
+        self._running: set[Any] = set()
+
+    def start(self, function: Callable[..., Any], *args: Any) -> Any:
+        """Submits the call; it carries its data, so that a worker that dies takes none along."""
+        import dask
+
+        with dask.config.set({LARGE: "1 GB"}):
+            future = self._client.submit(_as_agreed, self._terms, function, *args, pure=False)
+        self._running.add(future)
+        return future
+
+    def wait(self, futures: Sequence[Any]) -> Sequence[Any]:
+        """Those that have ended."""
+        done = [future for future in futures if future.done()]
+        if not done:
+            time.sleep(LOOK / 10)
+        self._running.difference_update(done)
+        return done
+
+    def is_lost(self, error: BaseException) -> bool:
+        """Whether a part was lost several times, or the cluster is gone."""
+        return type(error).__module__.split(".")[0] in ("distributed", "concurrent", "asyncio")
+
+    def close(self) -> None:
+        """Takes back what waits."""
+        self._client.cancel([future for future in self._running if not future.done()])
+
+
+def make_pool(
+    label: str, client: Any, n_workers: int | None, workers: str = "processes"
+) -> Pool | None:
+    """Where the parts of a job run; None: here, one after the other.
+
+    Raises :class:`FitError` for a number of workers that is none, or beside a client.
+    """
+    check_workers(label, client, n_workers)
+    if client is not None:
+        return ClusterPool(client)
+    return None if n_workers in (None, 1) else LocalPool(int(n_workers or 1), workers)
+
+
+def check_workers(label: str, client: Any, n_workers: int | None) -> None:
+    """Raises :class:`FitError` as of :func:`make_pool`."""
+    if n_workers is not None:
+        if isinstance(n_workers, bool) or n_workers != int(n_workers) or n_workers < 1:
+            raise FitError(
+                f"n_workers must be a whole number from 1 on, or None, not {n_workers!r}"
+            )
+        if client is not None:
+            raise FitError(f"{label}: a client has its workers; leave n_workers out")
+
+
+def parts_of(items: Sequence[Part], pool: Pool) -> list[list[Part]]:
+    """The items in parts, of which each worker gets several."""
+    size = max(1, min(CHUNK, -(-len(items) // (4 * pool.width))))
+    return [list(items[k : k + size]) for k in range(0, len(items), size)]
+
+
+def run_parts(
+    pool: Pool,
+    calls: Sequence[tuple[Callable[..., Found], tuple[Any, ...]]],
+    hold: Hold,
+    stop: threading.Event | None = None,
+) -> Iterator[tuple[int, Found | None]]:
+    """(k, what call k returned) as they end; None where its worker was lost.
+
+    Raises what a call raises, and :class:`Interrupted` where a signal comes, which sets `stop`.
+    """
+    pending: dict[Any, int] = {}
+    try:
+        for k, (function, args) in enumerate(calls):
+            pending[pool.start(function, *args)] = k
+        while pending:
+            hold.check()
+            for future in pool.wait(list(pending)):
+                k = pending.pop(future)
+                error = future.exception()
+                if error is not None and not pool.is_lost(error):
+                    raise error
+                yield k, None if error is not None else future.result()
+    except KeyboardInterrupt:
+        if stop is not None:
+            stop.set()
+        pool.close()
+        ended = [(k, future) for future, k in pending.items() if _has_result(future)]
+        raise Interrupted([(k, future.result()) for k, future in ended]) from None
+    finally:
+        pool.close()
+
+
+def _has_result(future: Any) -> bool:
+    return future.done() and not future.cancelled() and future.exception() is None
+
+
+def _start_worker() -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent hears Ctrl-C, and says when to end
+
+
+def _as_agreed(terms: Agreement, function: Callable[..., Found], *args: Any) -> Found:
+    """Runs on a worker of a cluster."""
+    refuse_other(terms)
+    return function(*args)

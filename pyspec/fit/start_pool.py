@@ -1,0 +1,177 @@
+"""The fits from several starts by processes of this machine or a cluster, several in a task."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, TypeVar
+
+from pyspec.errors import ClusterError, FitError
+from pyspec.fit.interrupts import Hold
+from pyspec.fit.pools import Interrupted, Pool, parts_of, run_parts
+from pyspec.fit.problem import FitProblem
+from pyspec.fit.progress import Silent
+from pyspec.fit.result import FitResult
+from pyspec.fit.solve.assess import assess
+from pyspec.fit.solve.stages import run_fit
+from pyspec.fit.starts import Ended, drawn_starts, first_error, with_starts
+
+ResultT = TypeVar("ResultT", bound=FitResult)
+
+
+@dataclass
+class FromStarts(ABC):
+    """Fits of the same problem from any start. It is sent to workers without what it makes.
+
+    Attributes
+    ----------
+    methods, options, max_nfev, scale_covar, max_seconds : as of :func:`pyspec.fit.fit_model`
+    """
+
+    methods: tuple[str, ...]
+    options: dict[str, Any]
+    max_nfev: int | None
+    scale_covar: bool | None
+    max_seconds: float | None
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: one for name, one in self.__dict__.items() if name != "problem"}
+
+    @cached_property
+    def problem(self) -> FitProblem:
+        """The first problem, whose executor all others take."""
+        return self.first_problem()
+
+    @abstractmethod
+    def first_problem(self) -> FitProblem:
+        """Makes it."""
+
+    @abstractmethod
+    def next_problem(self) -> FitProblem:
+        """A problem of its own for a result, which shares the executor of the first."""
+
+    @abstractmethod
+    def result(self, problem: FitProblem, run: Any, moved: Any) -> FitResult:
+        """What a fit returns."""
+
+    def fit(
+        self,
+        start: Mapping[str, float] | None,
+        reporter: Silent | None = None,
+        problem: FitProblem | None = None,
+    ) -> FitResult:
+        """The fit from one start."""
+        own = self.next_problem() if problem is None else problem
+        limits = self.max_nfev, self.scale_covar, start, self.max_seconds
+        run, moved = run_fit(own, self.methods, self.options, reporter or Silent(), *limits)
+        result = self.result(own, run, moved)
+        result.settings = {"methods": list(self.methods), "scale_covar": run.scale_covar}
+        result.settings |= self.options
+        return result
+
+
+def result_of(kind: type[ResultT], problem: FitProblem, run: Any, moved: Any) -> ResultT:
+    """A result of one fit."""
+    return kind(problem, run.minimizer, run.outcome, **assess(run, moved))
+
+
+def best_of_pool(
+    job: FromStarts,
+    seeds: Mapping[str, float] | None,
+    n_starts: int,
+    seed: int,
+    pool: Pool,
+    hold: Hold,
+    reporter: Silent,
+) -> FitResult:
+    """As of :func:`pyspec.fit.starts.best_of`, from the same starts with the same result."""
+    starts = list(drawn_starts(job.problem, seeds, n_starts, seed))
+    parts = parts_of(range(n_starts), pool)
+    calls = [(_part, (job, [starts[k] for k in part])) for part in parts]
+    ended: dict[int, Ended] = {}
+    kept: list[tuple[int, FitResult]] = []
+    interrupted, nfev, low = False, 0, float("inf")
+
+    def take(part: list[int], found: tuple[list[Ended], list[tuple[int, FitResult]]]) -> None:
+        nonlocal nfev, low
+        for k, one in zip(part, found[0], strict=True):
+            ended[k], nfev = one, nfev + one.nfev
+            low = min(low, one.start.chisqr) if one.error is None else low
+            reporter.update(nfev, one.start.chisqr, low)
+        kept.extend((part[k], result) for k, result in found[1])
+
+    try:
+        for k, found in run_parts(pool, calls, hold):
+            if found is None:
+                raise ClusterError(
+                    f"{job.problem.label}: workers that fitted starts were lost, again and again; "
+                    "look at their logs, memory may be short. A script that starts workers must do "
+                    "so under 'if __name__ == \"__main__\":'"
+                )
+            take(parts[k], found)
+    except Interrupted as stop:
+        interrupted = True
+        for k, found in stop.found:
+            take(parts[k], found)
+    finally:
+        reporter.close()
+    if hold.insists or (interrupted and not kept):
+        raise KeyboardInterrupt
+    in_order = [ended[k] for k in sorted(ended)]
+    best: Ended | None = None
+    for one in in_order:
+        best = one if one.is_better(best) else best
+    if best is None:
+        raise first_error(in_order)
+    number = next(k for k in sorted(ended) if ended[k] is best)
+    found_results = dict(kept)
+    if number not in found_results:  # as good as that of its part but for rounding
+        found_results[number] = job.fit(starts[number])
+    result = found_results[number]
+    _fill(job.problem, result.problem)
+    return with_starts(result, in_order, best, interrupted)
+
+
+def _part(
+    job: FromStarts, starts: Sequence[Mapping[str, float]]
+) -> tuple[list[Ended], list[tuple[int, FitResult]]]:
+    """Runs on a worker: how the fits ended, and the best of them with its place."""
+    ended: list[Ended] = []
+    best: tuple[Ended, int, FitResult] | None = None
+    for k, start in enumerate(starts):
+        try:
+            result = job.fit(start)
+        except FitError as error:
+            ended.append(Ended.failed(start, error))
+            continue
+        ended.append(Ended.of(result))
+        if ended[-1].is_better(best[0] if best else None):
+            best = ended[-1], k, result
+    if best is None:
+        return ended, []
+    _bare(best[2].problem)
+    return ended, [(best[1], best[2])]
+
+
+def _members(problem: FitProblem) -> list[FitProblem]:
+    return [problem, *getattr(problem, "problems", [])]
+
+
+def _bare(problem: FitProblem) -> None:
+    """Takes the data out of a problem, which are where it goes."""
+    if not problem.n_linear:
+        for one in _members(problem):
+            one.measurement = replace(one.measurement, data=None, weight=None, keep=None)
+        if hasattr(problem, "parts"):
+            problem.parts = []
+
+
+def _fill(given: FitProblem, problem: FitProblem) -> None:
+    """Puts the data of another problem into one that went without."""
+    for own, one in zip(_members(problem), _members(given), strict=True):
+        own.measurement = one.measurement
+    if hasattr(given, "parts") and hasattr(problem, "parts"):
+        problem.parts = given.parts
+    problem.use(None)

@@ -1,0 +1,162 @@
+"""Many fits of one model: each is the fit of its measurement, none ends the others."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+import time
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from support.native_cases import CASES
+
+from pyspec import ParameterSweep, bootstrap, fit_joint, fit_many, fit_model, load_model
+from pyspec.errors import CallError, FitError, NoSuchNameError
+from pyspec.io import by_reference
+from pyspec.model import Measurement
+
+LINE = """
+line:
+  Offset: {y0: [2.0, True, 0, 50]}
+  Gauss: {A: [20.0, True, 0, 500], x0: [84.6, True, 80, 90], SD: [0.8, True, 0.1, 5]}
+"""
+
+
+def line() -> tuple[Any, Any]:
+    model = load_model(LINE, "line")
+    model.set_axes(energy=np.linspace(80.0, 90.0, 90))
+    return model, model.evaluate()
+
+
+def test_each_is_the_fit_of_its_measurement() -> None:
+    model, clean = line()
+    rng = np.random.default_rng(1)
+    measured = [Measurement(rng.normal(clean, 0.4), weight=np.array(2.5)) for _ in range(7)]
+    seen: list[tuple[int, int]] = []
+    fits = fit_many(model, measured, scale_covar=False, progress=lambda *at: seen.append(at))
+    for k, one in enumerate(measured):
+        alone = fit_model(model, one, scale_covar=False)
+        assert dict(fits[k].values) == dict(alone.values)
+        assert dict(fits[k].stderr) == dict(alone.stderr)
+        assert (fits[k].chisqr, fits[k].nfev) == (alone.chisqr, alone.nfev)
+        assert fits.result(k).theta.tobytes() == alone.theta.tobytes()
+    assert seen == [(k, 7) for k in range(1, 8)]
+    assert fits.success.all()
+    assert fits.values["Gauss_01_x0"].shape == (7,)
+    assert "7 fits of line: 7 converged" in str(fits)
+    assert str(fits).count("Gauss_01") == 3
+    assert list(fits.to_dataframe().status) == ["converged"] * 7
+
+
+def test_a_fit_that_fails_ends_no_other() -> None:
+    model, clean = line()
+    bad = Measurement(np.where(clean > 3, 1e200, clean))
+    wrong = Measurement(clean[:-1])
+    fits = fit_many(model, [Measurement(clean), bad, wrong, Measurement(clean + 0.1)])
+    assert fits.status[0] == fits.status[3] == "converged"
+    assert fits.status[2] == "failed"
+    assert "shape" in fits.message[2]
+    assert np.isnan(fits.values["Gauss_01_A"][2])
+    assert not fits.success[1:3].any()
+    with pytest.raises(Exception, match="shape"):
+        fits.result(2)
+
+
+def test_a_sweep_of_values() -> None:
+    model, clean = line()
+    model.set("Gauss_01_SD", 0.8, vary=False)
+    sweep = ParameterSweep().add_range("Gauss_01_SD", [0.6, 0.8, 1.0])
+    sweep.add_range("Gauss_01_x0", [84.0, 85.0])
+    fits = fit_many(model, Measurement(np.random.default_rng(2).normal(clean, 0.1)), sweep)
+    assert len(fits) == 6
+    np.testing.assert_array_equal(fits.values["Gauss_01_SD"], [0.6, 0.6, 0.8, 0.8, 1.0, 1.0])
+    best = fits.chisqr.argmin()
+    assert fits.values["Gauss_01_SD"][best] == 0.8
+    np.testing.assert_allclose(fits.chisqr[2], fits.chisqr[3], rtol=1e-6)
+
+
+@pytest.mark.parametrize("kind", ["noise", "residuals"])
+@pytest.mark.parametrize("weight", [None, 2.5])
+def test_a_bootstrap_scatters_as_the_standard_errors_say(kind: str, weight: float | None) -> None:
+    model, clean = line()
+    data = np.random.default_rng(8).normal(clean, 0.4)
+    given = Measurement(data, columns=(3, 80), weight=None if weight is None else np.array(weight))
+    covar = weight is None
+    result = fit_model(model, given, scale_covar=covar)
+    fits = bootstrap(result, 400, kind=kind, seed=4)
+    assert fits.success.all()
+    for name in result.free_names:
+        assert fits.spread(name) == pytest.approx(result.stderr[name], rel=0.15)
+        low, high = fits.interval(name)
+        assert high - low == pytest.approx(2 * fits.spread(name), rel=0.25)
+        assert (
+            abs(fits.of_converged(name).mean() - result.values[name]) < 4 * fits.spread(name) / 20
+        )
+    again = bootstrap(result, 5, kind=kind, seed=4)
+    np.testing.assert_array_equal(again.values["Gauss_01_A"], fits.values["Gauss_01_A"][:5])
+
+
+def test_a_bootstrap_of_counts_and_of_a_series() -> None:
+    for name in ("counts", "weights and a mask", "a window"):
+        result = fit_model(*CASES[name]()[0])
+        fits = bootstrap(result, 60, seed=1)
+        good = [n for n in result.free_names if result.stderr[n]]
+        assert good
+        for one in good:
+            assert fits.spread(one) == pytest.approx(result.stderr[one], rel=0.5), (name, one)
+
+
+def test_ctrl_c_keeps_what_is_done() -> None:
+    model, clean = line()
+
+    def interrupt(done: int, n: int) -> None:
+        if done == 4:
+            threading.Timer(0.0, os.kill, (os.getpid(), signal.SIGINT)).start()
+            time.sleep(0.2)
+
+    fits = fit_many(model, [Measurement(clean)] * 50, progress=interrupt)
+    assert fits.interrupted
+    assert fits.status[:4] == ("converged",) * 4
+    assert fits.status[-1] == "not run"
+    assert "not run" in str(fits)
+
+
+def test_what_cannot_run_says_so() -> None:
+    model, clean = line()
+    data = Measurement(clean)
+    with pytest.raises(CallError, match="nothing to fit"):
+        fit_many(model, [])
+    with pytest.raises(CallError, match="2 measurements and 3 seeds"):
+        fit_many(model, [data, data], [{}, {}, {}])
+    with pytest.raises(FitError, match=r"seeds name 'Gauss_01_a'.*did you mean 'Gauss_01_A'"):
+        fit_many(model, data, [{"Gauss_01_a": 1.0}])
+    with pytest.raises(FitError, match="no argument 'weights'"):
+        fit_many(model, data, weights=1)  # type: ignore[call-arg]
+    with pytest.raises(FitError, match=r"n_workers must be|n_workers"):
+        fit_many(model, data, n_workers=0)
+    series, measured = CASES["a series"]()[0]
+    held: Any = by_reference(np.asarray(measured.data))
+    with pytest.raises(FitError, match="many fits need their data in memory"):
+        fit_many(series, replace(measured, data=held))
+    with pytest.raises(CallError, match="the first argument is a FitResult"):
+        bootstrap(data)  # type: ignore[arg-type]
+    result = fit_model(model, data)
+    with pytest.raises(FitError, match="kind must be one of noise, residuals, not 'noize'; did"):
+        bootstrap(result, kind="noize")
+    with pytest.raises(FitError, match="n must be a whole number"):
+        bootstrap(result, 0)
+    joint = fit_joint(CASES["three files"]())
+    with pytest.raises(FitError, match="takes the fit of one file"):
+        bootstrap(joint.joint)
+    fits = bootstrap(result, 2)
+    with pytest.raises(FitError, match="no parameter 'Gauss_01_a'"):
+        fits.spread("Gauss_01_a")
+    with pytest.raises(FitError, match="level must be between"):
+        fits.interval("Gauss_01_A", 68)
+    with pytest.raises((KeyError, NoSuchNameError)):
+        fits.values["nothing"]
+    with pytest.raises(FitError, match="0 of 1 fits converged"):
+        fit_many(model, [Measurement(clean[:-1])]).spread("Gauss_01_A")
