@@ -42,12 +42,13 @@ def doubles(n: int, what: Callable[[], str]) -> npt.NDArray[np.float64]:
         ) from error
 
 
-def _layout(dtype: np.dtype[np.void]) -> tuple[tuple[str, ...], Struct]:
+def _layout(dtype: np.dtype[np.void]) -> tuple[dict[str, int], Struct]:
     names = dtype.names or ()
-    return names, Struct("=" + "".join(_CODES[dtype[name].str[1:]] for name in names))
+    codes = "".join(_CODES[dtype[name].str[1:]] for name in names)
+    return dict.fromkeys(names, 0), Struct(f"={codes}")
 
 
-#: Names and layout of the structures that consist of words of 8 bytes.
+#: The structures that consist of words of 8 bytes: 0 in every field, and their layout.
 _LAYOUTS = {
     name: _layout(dtype)
     for name, dtype in DTYPES.items()
@@ -65,9 +66,8 @@ def record(
     """One structure of the library, (1,): these fields, and 0 in all others. It lies in a piece of
     `memory` from the word `at` on, or in one of its own. Filling it field by field takes three
     times as long."""
-    names, layout = _LAYOUTS[name]
+    zeros, layout = _LAYOUTS[name]
     if memory is None:
         memory = bytearray(layout.size)
-    get = fields.get
-    layout.pack_into(memory, 8 * at, *[get(name, 0) for name in names])
+    layout.pack_into(memory, 8 * at, *{**zeros, **fields}.values())
     return np.frombuffer(memory, DTYPES[name], 1, 8 * at)

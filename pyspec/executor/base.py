@@ -58,6 +58,11 @@ class Window:
         self.row_begin, self.row_end = _range(rows, plan.n_time, "rows")
         self.x_begin, self.x_end = _range(columns, plan.energy.size, "columns")
         full = plan.shape
+        #: Shape of the model over the window.
+        self.shape: tuple[int, ...] = (self.row_end - self.row_begin,)
+        if not plan.is_trace:
+            n_columns = self.x_end - self.x_begin
+            self.shape = (*self.shape, n_columns) if plan.dimension == 2 else (n_columns,)
         for name, array in (("data", measurement.data), ("keep", measurement.keep)):
             if array is not None and array.shape != full:
                 raise DataError(
@@ -75,14 +80,6 @@ class Window:
                     f"broadcast to {full} (times, energies); give a number, one for each "
                     "energy, or one for each point"
                 ) from None
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """Shape of the model over the window."""
-        if self.is_trace:
-            return (self.row_end - self.row_begin,)
-        columns = self.x_end - self.x_begin
-        return (self.row_end - self.row_begin, columns) if self.dimension == 2 else (columns,)
 
     def crop(self, array: npt.NDArray[Any]) -> npt.NDArray[Any]:
         """The window of an array over the full axes."""

@@ -67,8 +67,9 @@ class CompiledExecutor(PlanExecutor):
         self.packed: PackedPlan = packed or pack(plan)
         self._pinned = pinned or pin_axes(plan)
         self._keep_alive: list[npt.NDArray[Any]] = []
-        given = self.window.weight, self.measurement.keep
-        self.weight, self.keep = (a if a is None else _along_one_axis(a) for a in given)
+        weight, keep = self.window.weight, self.measurement.keep
+        self.weight = None if weight is None else _along_one_axis(weight)
+        self.keep = None if keep is None else _along_one_axis(keep)
         self.problem = self._describe_problem()
         # Registered functions are called by Python, before the C call of an evaluation.
         self.helper = InterpretedExecutor(plan) if plan.external_names else None

@@ -46,7 +46,8 @@ class Evaluations:
     def __init__(self, n_free: int) -> None:
         self.count = 0
         self.best = np.inf
-        self.best_theta: Array = np.full(n_free, np.nan)
+        self.best_theta: Array = np.empty(n_free)
+        self.best_theta.fill(np.nan)
         self.limit(None, None)
 
     def __getstate__(self) -> dict[str, Any]:

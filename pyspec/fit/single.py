@@ -101,13 +101,16 @@ def fit_model(
     given: dict[str, Any] = without_intervals(options)
     check_starts(n_starts)
     check_workers(model.name, client, n_workers)
-    check_seeds(model, seeds or {})
+    if seeds:
+        check_seeds(model, seeds)
     if methods[-1] == SAMPLER:
         given = {"seed": seed, **given}
     _check_source(model, measurement, methods)
     apart = n_starts > 1 and source_of(measurement.data) is None
     rows_on = None if apart else client  # whole fits are tasks, where the data are at hand
-    given_data, measurement = measurement, on_workers(rows_on, model, measurement)
+    given_data = measurement
+    if rows_on is not None:
+        measurement = on_workers(rows_on, model, measurement)
     limits = max_nfev, scale_covar, max_seconds
     fits = _Fits(methods, given, *limits, model.copy(), measurement, backend, jacobian_without)
     problem = fits.problem
@@ -154,8 +157,10 @@ class _Fits(FromStarts):
 
 def _check_source(model: Model, measurement: Measurement, methods: Sequence[str]) -> None:
     """Methods of lmfit want an array of all residuals, which is larger than memory."""
+    if source_of(measurement.data) is None:
+        return
     others = [method for method in methods if method != NATIVE]
-    if source_of(measurement.data) is not None and others:
+    if others:
         raise FitError(
             f"{model.name}: {others[0]} needs all residuals at once, the data are by reference; "
             f"use {NATIVE}, the default, or give np.asarray(data)"

@@ -24,7 +24,9 @@ class Spread:
             kept = [k for k, is_known in enumerate(known) if is_known]
             names, inner = [names[k] for k in kept], covariance[np.ix_(kept, kept)]
         self._covariance: Array = inner
-        self.errors = dict(zip(names, np.sqrt(inner.diagonal()).tolist(), strict=True))
+        variances = inner.diagonal().tolist()
+        errors = [math.sqrt(value) if value >= 0.0 else math.nan for value in variances]
+        self.errors = dict(zip(names, errors, strict=True))
 
     @cached_property
     def correlations(self) -> dict[str, dict[str, float]]:

@@ -15,7 +15,7 @@ from pyspec._library.memory import address
 POLYNOMIAL = 0xEDB88320
 
 #: Words of 8 bytes in a line of the checksum; a block of that many lines is added up at a time.
-LINE, LINES = 1024, 128
+LINE, LINES = 512, 512
 
 
 def checksum(array: npt.NDArray[Any]) -> int:

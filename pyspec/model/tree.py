@@ -251,8 +251,12 @@ class Copier:
         known: Par | None = self._memo.get(id(par))
         if known is not None:
             return known
-        new = self._memo[id(par)] = object.__new__(type(par))
-        new.__dict__.update(par.__dict__)
+        # Written out, it takes half the time that a copy of `__dict__` takes, and Python reads the
+        # attributes of what has never been asked for its `__dict__` faster.
+        new = self._memo[id(par)] = Par(
+            par.name, par.argument, par.value, par.vary, par.scope, par.min, par.max,
+            par.formula, par.where, par.dynamics, par.profile, par.free,
+        )  # fmt: skip
         if par.dynamics is not None:
             new.dynamics = _shallow(par.dynamics)
             new.dynamics.components = self.components(par.dynamics.components)
@@ -267,8 +271,10 @@ class Copier:
         for component in components:
             new: Component | None = memo.get(id(component))
             if new is None:
-                new = memo[id(component)] = _shallow(component)
-                new.pars = tuple([None if par is None else self.par(par) for par in component.pars])
+                pars = tuple([None if par is None else self.par(par) for par in component.pars])
+                place = component.where, component.subcycle
+                new = Component(component.name, component.function, pars, *place)
+                memo[id(component)], new.owner = new, component.owner
             found.append(new)
         return found
 

@@ -294,7 +294,9 @@ class _Assessment:
     def _gauss_newton(self, interior: list[str]) -> tuple[Array | None, list[str]]:
         outcome, problem = self.outcome, self.problem
         names = list(outcome.var_names)
-        columns = [problem.names.index(name) for name in interior]
+        columns = list(range(len(names)))
+        if interior != list(problem.names):
+            columns = [problem.names.index(name) for name in interior]
         if self.solver is not None and not problem.is_poisson:
             inner, empty = self.solver.information(columns)
         else:

@@ -51,8 +51,9 @@ class Descent:
         """Fits from start values, over all intervals where a parameter moves a jump. The parameters
         at the places `linear` are eliminated first, and the fit of all begins where that ends."""
         problem = self.problem
-        bounds = [(params[name].min, params[name].max) for name in problem.names]
-        lower, upper = np.array(bounds).reshape(-1, 2).T
+        free = [params[name] for name in problem.names]
+        lower = np.array([par.min for par in free], np.float64)
+        upper = np.array([par.max for par in free], np.float64)
         start = problem.theta_of(params)
         jumps = {problem.names.index(name): at for name, at in problem.jumps().items()}
         begin = start

@@ -30,6 +30,8 @@ CLASSES = ("constant", "structured")
 
 def checked_classes(without: Collection[str]) -> frozenset[str]:
     """The classes as a set. Raises :class:`FitError` for names that are none."""
+    if not without:
+        return frozenset()
     given = {without} if isinstance(without, str) else set(without)
     for name in sorted(given - set(CLASSES)):
         raise FitError(

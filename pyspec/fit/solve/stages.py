@@ -172,8 +172,8 @@ class Run:
             problem.refuse(solver.trial)
         if solver.end == "limit":
             raise StopFit(f"stopped after max_nfev = {problem.evaluations.count} evaluations")
-        for name, value in zip(problem.names, solver.theta, strict=True):
-            self.params[name].value = float(value)
+        for name, value in zip(problem.names, solver.theta.tolist(), strict=True):
+            self.params[name].value = value
         self.outcome = NativeOutcome(problem, self.params, solver)
 
     def _take_over(self, params: Any) -> None:
