@@ -37,6 +37,10 @@ _TYPES = {
 }
 
 
+#: What a model can do that calls no functions in Python.
+_ALL_IN_C = Capabilities(jacobian=True, in_c=True)
+
+
 def _along_one_axis(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
     """The same values, with a stride of 0 along an axis along which they do not differ: C takes
     such weights and masks apart (csrc/separable.c)."""
@@ -189,9 +193,9 @@ class CompiledExecutor(PlanExecutor):
         """Derivatives are known in closed form, except those that pass through registered
         functions; with these, and with sums over the energies, Python has to run between two
         evaluations."""
-        external = bool(self.plan.external_names)
-        unknown = external_parameters(self.plan) if external else ()
-        return Capabilities(jacobian=True, unknown_columns=unknown, in_c=not external)
+        if not self.plan.external_names:
+            return _ALL_IN_C
+        return Capabilities(jacobian=True, unknown_columns=external_parameters(self.plan))
 
     def jacobian(self, theta: Values, fixed: Values = None, *, known_only: bool = False) -> Array:
         """Derivatives of the residual: (n_free, n) for the n values of :meth:`residual`.

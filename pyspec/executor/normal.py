@@ -80,7 +80,7 @@ class Sums:
         memory = np.empty(scratch + n_scratch)
         self.address = address(memory)
         self.nodes: Array = memory[begin:places]
-        self.places: Ints = memory[places:scratch].view(np.int64).reshape(-1, 2)
+        self._places: Array = memory[places:scratch]
         given = {
             "form": FORMS[form],
             "order": 1 if form == "value" else n_free + 1,
@@ -92,6 +92,11 @@ class Sums:
             "n_scratch": n_scratch,
         }
         self.struct = record("pyspec_normal", given, memory)
+
+    @property
+    def places(self) -> Ints:
+        """(capacity, 2) level and index of each triangle."""
+        return self._places.view(np.int64).reshape(-1, 2)
 
 
 def sum_rows(

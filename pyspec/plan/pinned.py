@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from operator import is_
 from typing import Any
 
 import numpy as np
@@ -30,15 +31,16 @@ class PinnedAxes:
 
     def is_of(self, plan: ScheduledPlan) -> bool:
         """Whether the plan has these very axes, which nobody can write to."""
-        return all(a is b for a, b in zip(self.source, _source(plan), strict=True))
+        return all(map(is_, self.source, _source(plan)))
 
 
 def _source(plan: ScheduledPlan) -> tuple[npt.NDArray[Any] | None, ...]:
     axes = plan.energy, plan.time, plan.aux, plan.aux_weights
     inputs = plan.x_inputs, plan.row_inputs, plan.aux_inputs
     # Without sub-cycles these are made anew for each number of times, and there is nothing in them.
-    cycles = plan.dyn_time_axes, plan.dyn_masks
-    return (*axes, *inputs, *(one if len(one) else None for one in cycles))
+    has_cycles = len(plan.dyn_time_axes) > 0
+    cycles = (plan.dyn_time_axes, plan.dyn_masks) if has_cycles else (None, None)
+    return (*axes, *inputs, *cycles)
 
 
 def pin_axes(plan: ScheduledPlan) -> PinnedAxes:

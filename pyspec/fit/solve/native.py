@@ -99,21 +99,23 @@ class NativeSolver:
         tolerance: float = TOLERANCE,
     ) -> None:
         n, size = start.size, triangle_size(start.size + 1)
-        # One piece of memory: the state, theta, the bounds, the trial, answer and normal, the work
-        # of C.
+        # One piece of memory: the state, theta, the bounds, the trial, answer and normal, what is
+        # certain at the end, the work of C.
         bounds = _STATE + n
         trial = bounds + 2 * n
         answer = trial + n
         normal = answer + size
-        work = normal + size
+        judged = normal + size
+        work = judged + certain_words(n)
         memory = np.zeros(work + LIBRARY.pyspec_fit_work_size(n) // 8)
         self._address = begin = address(memory)
         self.theta: Array = memory[_STATE:bounds]
         self._bounds: Array = memory[bounds:trial]
         self.trial: Array = memory[trial:answer]
         self._answer: Array = memory[answer:normal]
-        self._normal: Array = memory[normal:work]
-        self._normal_address = begin + 8 * normal
+        self._normal: Array = memory[normal:judged]
+        self._judged: Array = memory[judged:work]
+        self._addresses = begin + 8 * normal, begin + 8 * judged
         self.theta[:], self._bounds[:n], self._bounds[n:] = start, lower, upper
         given = {
             "n": n,
@@ -125,7 +127,7 @@ class NativeSolver:
             "lower": begin + 8 * bounds,
             "trial": begin + 8 * trial,
             "answer": begin + 8 * answer,
-            "normal": self._normal_address,
+            "normal": begin + 8 * normal,
             "work": begin + 8 * work,
         }
         self.state = record("pyspec_solver", given, memory)[0]
@@ -209,8 +211,8 @@ class NativeSolver:
         """What the data determine at the best point, where there is no doubt that they determine
         every parameter."""
         if isinstance(self._certain, bool):
-            given = self._normal_address, self.theta.size, self._is_factor
-            self._certain = certain_at(*given, WEAK)
+            given = self._addresses, self.theta.size, self._is_factor
+            self._certain = _certain_in(self._judged, *given, WEAK)
         return self._certain
 
     def information(self, columns: Sequence[int]) -> tuple[Array | None, list[int]]:
@@ -238,17 +240,26 @@ class Certain:
 def certain(triangle: Array, is_factor: bool, least: float) -> Certain | None:
     """What a triangle of [J r] determines where all singular values of J, with columns of length 1,
     are surely larger than `least` times the largest; else None."""
-    return certain_at(address(triangle), order_of(triangle) - 1, is_factor, least)
+    n = order_of(triangle) - 1
+    memory = np.empty(certain_words(n))
+    return _certain_in(memory, (address(triangle), address(memory)), n, is_factor, least)
 
 
-def certain_at(triangle: int, n: int, is_factor: bool, least: float) -> Certain | None:
-    """The same of the triangle of `n` parameters at an address."""
-    memory = np.empty(n * n + 1 + LIBRARY.pyspec_certain_size(n) // 8)
-    begin = address(memory)
-    arrays = begin, begin + 8 * n * n, begin + 8 * (n * n + 1)  # covariance, decrease, work
+def certain_words(n: int) -> int:
+    """Words of memory that it takes to say what is certain of n parameters."""
+    return n * n + 1 + int(LIBRARY.pyspec_certain_size(n)) // 8
+
+
+def _certain_in(
+    memory: Array, addresses: tuple[int, int], n: int, is_factor: bool, least: float
+) -> Certain | None:
+    """The same with `memory` for covariance, decrease and work; addresses are those of the triangle
+    and of this memory."""
+    triangle, begin = addresses
+    arrays = begin, begin + 8 * n * n, begin + 8 * (n * n + 1)
     if not LIBRARY.pyspec_certain(n, is_factor, triangle, least, *arrays):
         return None
-    return Certain(memory[: n * n].reshape(n, n).copy(), float(memory[n * n]))
+    return Certain(memory[: n * n].reshape(n, n), memory.item(n * n))
 
 
 #: Pivots of a scaled Gram matrix from which on its Cholesky factor is as good as any.
