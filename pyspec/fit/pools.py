@@ -108,7 +108,7 @@ class ClusterPool:
         import dask
 
         with dask.config.set({LARGE: "1 GB"}):
-            future = self._client.submit(_as_agreed, self._terms, function, *args, pure=False)
+            future = self._client.submit(as_agreed, self._terms, function, *args, pure=False)
         self._running.add(future)
         return future
 
@@ -199,7 +199,7 @@ def _start_worker() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent hears Ctrl-C, and says when to end
 
 
-def _as_agreed(terms: Agreement, function: Callable[..., Found], *args: Any) -> Found:
-    """Runs on a worker of a cluster."""
+def as_agreed(terms: Agreement, function: Callable[..., Found], *args: Any) -> Found:
+    """Runs a function on a worker of a cluster, if that has the library and build of `terms`."""
     refuse_other(terms)
     return function(*args)

@@ -12,9 +12,10 @@ from typing import Any
 import numpy as np
 import pytest
 from campaign.maps import MODEL, ROOT
+from support.clusters import cluster
 
 from pyspec import DataError, FitError, Measurement, Model, fit_map, fit_slices, load_model
-from pyspec.errors import CallError
+from pyspec.errors import CallError, ClusterError
 from pyspec.workflow.maps import block as block_module
 from pyspec.workflow.maps.store import BLOCKS
 
@@ -239,6 +240,34 @@ def test_a_chunk_that_cannot_be_read(peak: Model, scan: Any, tmp_path: Path) -> 
     assert whole.identical(first)
 
 
+def test_all_data_of_written_blocks_are_looked_at(peak: Model, scan: Any, tmp_path: Path) -> None:
+    """Of some written blocks alone the data were read again."""
+    for row in range(6):
+        store = tmp_path / f"{row}.zarr"
+        fit_map(peak, scan, store, block_size=8)
+        other = scan.copy(deep=True)
+        other[row, 3, 5] += 1.0
+        with pytest.raises(DataError, match=rf"of other data: those at y {row}:{row + 1}, x 0:8"):
+            fit_map(peak, other, store)
+
+
+def test_a_file_that_grows_while_it_is_fitted(peak: Model, scan: Any, tmp_path: Path) -> None:
+    data = tmp_path / "data.zarr"
+    scan = scan.drop_vars("temperature")
+    scan.chunk({"y": 2}).to_dataset(name="counts").to_zarr(data, zarr_format=2)
+
+    def grow(done: int, total: int) -> None:
+        if done == 16:
+            more = scan[:2].assign_coords(y=[2.0, 3.0]).to_dataset(name="counts")
+            more.to_zarr(data, append_dim="y", zarr_format=2)
+
+    store = tmp_path / "map.zarr"
+    message = r"data.zarr changed while its map was fitted: it had y 6, .* and now y 8, "
+    with pytest.raises(DataError, match=message):
+        fit_map(peak, data, store, block_size=16, progress=grow)
+    assert (xarray.open_zarr(store).status == "converged").all()
+
+
 def test_ctrl_c_keeps_what_is_written(peak: Model, scan: Any, tmp_path: Path) -> None:
     store = tmp_path / "map.zarr"
 
@@ -281,6 +310,17 @@ def test_processes(peak: Model, scan: Any, tmp_path: Path) -> None:
     part = dask.map_blocks(lambda one: (lock, one)[1], scan.chunk({"y": 3}).data, dtype=float)
     with pytest.raises(DataError, match=r"cannot be sent to a worker.*n_workers=1"):
         fit_map(peak, scan.copy(data=part), tmp_path / "locked.zarr", n_workers=2)
+
+
+@pytest.mark.slow
+def test_workers_of_another_build_are_refused(peak: Model, scan: Any, tmp_path: Path) -> None:
+    pytest.importorskip("distributed")
+    with (
+        cluster(("BASELINE",)) as client,
+        pytest.raises(ClusterError, match="uses the build BASELINE, this process"),
+    ):
+        fit_map(peak, scan, tmp_path / "map.zarr", client=client)
+    assert not list(tmp_path.iterdir())
 
 
 @pytest.mark.slow

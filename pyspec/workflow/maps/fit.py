@@ -27,6 +27,7 @@ from pyspec.workflow.maps.given import (
     MapData,
     alike,
     check_chunks,
+    check_size,
     map_array,
     seed_parts,
 )
@@ -34,9 +35,6 @@ from pyspec.workflow.maps.run import Cluster, Here, Runner, Task, make_runner, r
 from pyspec.workflow.maps.store import MapStore
 from pyspec.workflow.maps.template import check_identity, identity, make_template
 from pyspec.workflow.windows import index_range
-
-#: Written blocks whose data are read again before a map goes on.
-LOOKED_AT = 4
 
 #: Arguments of fit_map that fits do not have.
 _OWN = (
@@ -68,7 +66,8 @@ def fit_map(
 
     The map is fitted in blocks of some thousand spectra, each a task of dask that writes its
     results to the zarr store. The same call again goes on where the last one ended, however that
-    was: blocks that are written whole are not fitted again.
+    was: blocks that are written whole are not fitted again; their data are read, to see that they
+    are what was fitted.
 
     Parameters
     ----------
@@ -100,7 +99,9 @@ def fit_map(
 
     A spectrum that cannot be fitted has the status "failed" and its message. Ctrl-C raises
     KeyboardInterrupt and keeps what is written. Raises :class:`DataError` for a store of another
-    model, other settings or other data, and, at the end, for blocks that could not be read.
+    model, other settings or other data, and, at the end, for blocks that could not be read and for
+    a file that has grown meanwhile; :class:`ClusterError` where workers use another pyspec or
+    another build of its kernels.
     """
     if not isinstance(model, Model):
         raise CallError(f"fit_map: the first argument is a Model, not {type(model).__name__}")
@@ -127,6 +128,7 @@ def fit_map(
         try:
             blocks, left = _begin(job, given, block_size, n_workers, runner, hold)
             _fit(job, given, left, len(blocks), runner, steps, hold)
+            check_size(data, energy, array, path)
         except KeyboardInterrupt:
             raise KeyboardInterrupt(
                 f"what is done of the map is in {path}; the same call goes on"
@@ -238,13 +240,12 @@ def _begin(
         store.create(make_template(job, given, block, now), block, grid)
     found = {number: store.inputs_of(number, place) for number, place in blocks}
     written = [one for one in blocks if found[one[0]] is not None]
-    looked = written[:: max(1, len(written) // LOOKED_AT)] if written else []
 
     def look(block: Block) -> Task:
         return inputs_checksum, (), given.part(block[1])
 
     near = runner if isinstance(runner, Cluster) else Here()
-    for (number, place), checksum in run_tasks(near, look, looked, hold):
+    for (number, place), checksum in run_tasks(near, look, written, hold):
         if isinstance(checksum, Exception):
             raise _unreadable(given, [(number, place)], checksum, store) from checksum
         if checksum != found[number]:

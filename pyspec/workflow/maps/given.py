@@ -141,6 +141,21 @@ def _opened(path: Path, xarray: Any) -> Any:
     return found[names[0]]
 
 
+def check_size(given: Any, energy: str | None, data: Any, store: Path) -> None:
+    """Raises :class:`DataError` where the file of a map has another size than when it was opened:
+    something writes to it."""
+    if not isinstance(given, (str, Path)):
+        return
+    now = map_array(given, energy)
+    if now.shape != data.shape:
+        shown = [", ".join(f"{dim} {n}" for dim, n in one.sizes.items()) for one in (data, now)]
+        raise DataError(
+            f"{given} changed while its map was fitted: it had {shown[0]}, and now {shown[1]}; "
+            f"{store} holds what it had then; fit it when it is complete, or a copy, to another "
+            "store="
+        )
+
+
 def check_chunks(data: Any, on_cluster: bool) -> None:
     """Raises :class:`DataError` where spectra lie on several workers in pieces."""
     if on_cluster and data.chunks is not None and len(data.chunks[-1]) > 1:

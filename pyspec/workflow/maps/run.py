@@ -13,19 +13,15 @@ from threading import Thread
 from typing import Any, Protocol, TypeVar
 
 from pyspec.errors import DataError, FitError, one_line
+from pyspec.executor.cluster import agree_on_fits, need_client
 from pyspec.fit.interrupts import Hold
+from pyspec.fit.pools import LARGE, LOOK, as_agreed
 from pyspec.io.optional import need
 
 Key = TypeVar("Key")
 
 #: Tasks that wait for a worker, for each worker: it never runs out, and few hold data.
 AHEAD = 2
-
-#: How often a signal is looked for, in seconds.
-LOOK = 0.05
-
-#: From which size on dask warns of a task that holds data, as those of a map in memory do.
-_LARGE = "distributed.admin.large-graph-warning-threshold"
 
 #: A call: the function, what it takes, and last the arrays of a block by name, of NumPy or of dask.
 Task = tuple[Callable[..., Any], tuple[Any, ...], Mapping[str, Any]]
@@ -159,10 +155,15 @@ class Processes:
 
 
 class Cluster:
-    """The workers of a client of dask.distributed."""
+    """The workers of a client of dask.distributed, which use the library and the build of this
+    process.
+
+    Raises :class:`pyspec.errors.ClusterError` where they do not.
+    """
 
     def __init__(self, client: Any) -> None:
-        self._client = client
+        self._client = need_client(client)
+        self._terms = agree_on_fits(client)
         self._distributed = need("distributed", "a map on a cluster", "distributed")
         self._running: set[Any] = set()
 
@@ -174,8 +175,10 @@ class Cluster:
 
     def start(self, task: Task) -> Any:
         """Sends the task, data in memory with it: a worker that dies takes none along."""
-        with need("dask", "a map", "zarr").config.set({_LARGE: "1 GB"}):
-            future = self._client.compute(_delayed(task))
+        function, args, arrays = task
+        agreed: Task = as_agreed, (self._terms, function, *args), arrays
+        with need("dask", "a map", "zarr").config.set({LARGE: "1 GB"}):
+            future = self._client.compute(_delayed(agreed))
         self._running.add(future)
         return future
 
