@@ -30,8 +30,18 @@ def squares_of(result: Any) -> tuple[float, float]:
         data = np.asarray(result.data, dtype=np.float64)[result.keep]
         residual = result.residual[result.keep]
         return float(residual @ residual), float(((data - data.mean()) ** 2).sum())
-    plain = replace(problem.measurement, weight=None, loss="squares")
-    plain.seen.update(problem.measurement.seen)
-    executor = make_executor(problem.model, plain)
-    found = executor.normal(result.theta, problem.fixed, "value")
-    return float(found[0]), problem.measurement.survey.scatter
+    if "_raw" not in result.__dict__:  # a pass over the data
+        plain = replace(problem.measurement, weight=None, loss="squares")
+        plain.seen.update(problem.measurement.seen)
+        executor = make_executor(problem.model, plain)
+        result._raw = float(executor.normal(result.theta, problem.fixed, "value")[0])
+    return result._raw, problem.measurement.survey.scatter
+
+
+def range_of(result: Any) -> tuple[float, float]:
+    """The smallest and the largest value of the data of a FitResult that count."""
+    measurement = result.problem.measurement
+    if source_of(measurement.data) is not None:
+        return measurement.survey.low, measurement.survey.high
+    data = np.asarray(result.data)[result.keep]
+    return (float(data.min()), float(data.max())) if data.size else (np.nan, np.nan)

@@ -43,8 +43,9 @@ def moving_parameters(
     theta: Array,
     stderr: Mapping[str, float | None],
     correl: Mapping[str, Mapping[str, float]],
+    every: int = 1,
 ) -> Moving | None:
-    """The parameters that move at `theta`, None for the fit of one spectrum.
+    """The parameters that move at `theta`, at every n-th time; None for the fit of one spectrum.
 
     Errors are sqrt(diag(J C Jᵀ)), with the slopes J of the traces and the covariance C of the
     free parameters. Raises :class:`FitError` where the model cannot be compiled.
@@ -64,7 +65,8 @@ def moving_parameters(
         for row, name in enumerate(plan.row_names[: plan.samples])
         if plan.row_moves[row] and (own := name.removesuffix("_resolved")) in known
     }
-    window = slice(*(problem.measurement.rows or (None, None)))
+    begin, end = problem.measurement.rows or (0, model.time.size)
+    window = slice(begin, end, every)
 
     def traces(at: Array) -> Array:
         return np.asarray(executor.traces(at, problem.fixed)[list(rows.values())][:, window])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from math import prod
 from mmap import ALLOCATIONGRANULARITY, mmap
 from pathlib import Path
@@ -12,7 +13,8 @@ import numpy as np
 import numpy.typing as npt
 
 from pyspec.errors import DataError
-from pyspec.model.source import LOADED, Source, bounds_of
+from pyspec.io.chunked import ChunkReader, hdf5_reader, metadata_path, zarr_reader
+from pyspec.model.source import LOADED, READERS, Source, bounds_of
 
 
 class Mapped(NamedTuple):
@@ -68,11 +70,18 @@ class ArraySource(Source):
         self.shape = tuple(int(size) for size in array.shape)
         self.dtype = np.dtype(array.dtype)
         self.name, self.chunk = name, chunk
+        self._found, self._state = self.shape, (0, 0)
         self._mapped = Mapped.of(array) if isinstance(array, np.memmap) else None
         self._size = 0 if self._mapped is None else self._mapped.size
         # Changes of a private copy, mode "c", are not in the file.
         in_file = self._mapped is not None and self._mapped.order == "C" and array.mode != "c"
         self._file = self._mapped if in_file else None
+        self._use_reader()
+
+    def _use_reader(self) -> None:
+        """Decodes the chunks of zarr here where that is possible."""
+        self._reader = zarr_reader(self._array) if self._kind == "zarr" else None
+        self.readers = 1 if self._reader is None else reader_count()
 
     @property
     def collection(self) -> Any:
@@ -95,24 +104,37 @@ class ArraySource(Source):
             rows = self.shape[0] + (self._mapped.size - self._size) // max(row, 1)
             return (rows, *self.shape[1:])
         array = self._array
-        if self._kind == "zarr":
+        if self._kind == "zarr" and self._may_have_changed():
             import zarr
 
             array = zarr.open_array(store=array.store, path=array.path, mode="r")
-        return tuple(int(size) for size in array.shape)
+            self._found = tuple(int(size) for size in array.shape)
+        return self._found
+
+    def _may_have_changed(self) -> bool:
+        """Whether the metadata of zarr may have changed since they were read last; where they are
+        no file, nobody knows."""
+        try:
+            found = os.stat(metadata_path(self._array))
+        except (AttributeError, OSError):
+            return True
+        before, self._state = self._state, (found.st_mtime_ns, found.st_ino)
+        return before != self._state
 
     def __getstate__(self) -> dict[str, Any]:
-        return self.__dict__ if self._mapped is None else {**self.__dict__, "_array": None}
+        state = {**self.__dict__, "_reader": None}
+        return state if self._mapped is None else {**state, "_array": None}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
         if self._mapped is not None:
             self._array = self._mapped.open(self.name)
+        self._use_reader()
 
     def read(self, begin: int, end: int) -> npt.NDArray[Any]:
         if self._file is not None:
             return self._file.read(begin, end)
-        return np.asarray(self._array[begin:end])
+        return _decoded(self._reader, self._array, begin, end)
 
 
 class HDF5Source(Source):
@@ -123,11 +145,13 @@ class HDF5Source(Source):
         self._path, self._key, self._swmr = Path(path).resolve(), key, swmr
         self._dataset: Any = None
         self._state: tuple[int, ...] = ()
+        self._reader: ChunkReader | None = None
         opened = self._open()
         self.shape = tuple(int(size) for size in opened.shape)
         self.dtype = np.dtype(opened.dtype)
         self.name = f"{self._path.name}:{key}"
         self.chunk = int(opened.chunks[0]) if opened.chunks else 1
+        self.readers = 1 if self._reader is None else reader_count()
 
     def _open(self) -> Any:
         import h5py
@@ -136,6 +160,7 @@ class HDF5Source(Source):
             try:
                 self._state = self._file_state()
                 self._dataset = h5py.File(self._path, "r", swmr=self._swmr)[self._key]
+                self._reader = hdf5_reader(self._dataset)
             except (OSError, KeyError) as error:
                 raise DataError(
                     f"{self._path.name}:{self._key} cannot be opened: {error}"
@@ -157,16 +182,31 @@ class HDF5Source(Source):
         return tuple(int(size) for size in dataset.shape)
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_dataset": None}
+        return {**self.__dict__, "_dataset": None, "_reader": None}
 
     def read(self, begin: int, end: int) -> npt.NDArray[Any]:
-        return np.asarray(self._open()[begin:end])
+        dataset = self._open()
+        return _decoded(self._reader, dataset, begin, end)
+
+
+def reader_count() -> int:
+    """Threads that decode chunks side by side: one for each core, a few at most."""
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    return min(cores or 1, READERS)
+
+
+def _decoded(reader: ChunkReader | None, stored: Any, begin: int, end: int) -> npt.NDArray[Any]:
+    """Rows of what is stored: decoded here, or by its library where that is not possible."""
+    if reader is not None:
+        with suppress(Exception):  # whatever it is: the library has the last word
+            return reader.read(begin, end)
+    return np.asarray(stored[begin:end])
 
 
 def by_reference(data: Any, *, rows: int | None = None) -> Source:
     """Data (n_time, n_energy) that stay where they are: a fit reads them block by block.
 
-    A fit then needs memory for two blocks of 16 MiB instead of for the data, and reads them once
+    A fit then needs memory for a few blocks of 4 MiB instead of for the data, and reads them once
     for each evaluation, with the same bits as in memory. float64, float32 and uint16 are read as
     they are stored, other types become float64 block by block. The file stays open for reading.
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections import deque
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from itertools import pairwise
+from itertools import islice, pairwise
 from math import prod
 from typing import Any
 
@@ -16,8 +17,12 @@ from numpy.lib.mixins import NDArrayOperatorsMixin
 from pyspec.errors import DataError, one_line
 from pyspec.model.checksum import checksum
 
-#: Bytes of the rows that are in memory at a time, twice: the next block is read meanwhile.
-BLOCK = 16 * 2**20
+#: Bytes of the rows that are summed at a time, while next ones are read: small enough to be in a
+#: cache of the processor still when they are summed (4 MiB: 0.56 s, 16 MiB: 0.87 s of 4e9 bytes).
+BLOCK = 4 * 2**20
+
+#: Threads that read blocks whose values have to be decoded, at most.
+READERS = 4
 
 #: Bytes up to which data by reference are loaded where something needs all of them at once.
 LOADED = 256 * 2**20
@@ -66,6 +71,7 @@ class Source(NDArrayOperatorsMixin, ABC):
     ----------
     shape, dtype : of the stored values
     chunk : rows that are stored together, so that blocks are whole chunks
+    readers : threads that read blocks side by side
     name : how errors call it
     """
 
@@ -73,6 +79,7 @@ class Source(NDArrayOperatorsMixin, ABC):
     dtype: np.dtype[Any]
     chunk: int
     name: str
+    readers: int = 1
 
     @property
     def collection(self) -> Any:
@@ -189,24 +196,34 @@ class Source(NDArrayOperatorsMixin, ABC):
     def blocks(
         self, begin: int = 0, end: int | None = None, seen: Seen | None = None
     ) -> Iterator[tuple[int, Any]]:
-        """(first row, rows) from begin on, about 16 MiB each; the next is read meanwhile. With
+        """(first row, rows) from begin on, about 4 MiB each; next ones are read meanwhile. With
         `seen`, rows that are not what they were are refused, and a store that grew."""
         end = len(self) if end is None else end
         cuts = [begin, *range(begin - begin % self.step + self.step, end, self.step), end]
-        with ThreadPoolExecutor(1, "pyspec-reader") as reader:
-            ahead = reader.submit(self._looked_at, cuts[0], cuts[1], seen)
-            for k in range(len(cuts) - 1):
-                block = ahead.result()
-                if k + 2 < len(cuts):
-                    ahead = reader.submit(self._looked_at, cuts[k + 1], cuts[k + 2], seen)
-                yield cuts[k], block
+        places = iter(pairwise(cuts))
+        with ThreadPoolExecutor(self.readers, "pyspec-reader") as reader:
+            ahead = deque(
+                (place[0], reader.submit(self._looked_at, *place, seen))
+                for place in islice(places, self.readers)
+            )
+            while ahead:
+                first, found = ahead.popleft()
+                block = found.result()
+                for place in islice(places, 1):
+                    ahead.append((place[0], reader.submit(self._looked_at, *place, seen)))
+                del found  # so that only the block in hand is kept
+                yield first, block
 
     def _looked_at(self, begin: int, end: int, seen: Seen | None) -> npt.NDArray[Any]:
-        if seen is not None:
-            self.look()
-        block = self.rows(begin, end)
-        if seen is not None:
-            seen.check(self, begin, block)
+        if seen is None:
+            return self.rows(begin, end)
+        self.look()
+        try:
+            block = self.rows(begin, end)
+        except DataError:
+            self.look()  # who reads beside this may have opened a store anew that has changed
+            block = self.rows(begin, end)
+        seen.check(self, begin, block)
         return block
 
     @property
@@ -281,6 +298,7 @@ class Part(Source):
         self.whole, self._rows, self._columns = whole, rows, columns
         self.shape = (len(rows), len(columns))
         self.dtype, self.name, self.chunk = whole.dtype, whole.name, whole.chunk
+        self.readers = whole.readers
 
     @property
     def collection(self) -> Any:

@@ -31,7 +31,7 @@ class Survey:
     square : chi² of a model that is 0
     n_points, mean, scatter : of the points that count; their squared distances from the mean
     means : (n_columns,) their mean spectrum, NaN where there is none
-    low : smallest value that counts
+    low, high : smallest and largest value that counts
     is_whole : whether all values that count are whole numbers
     checksum : CRC-32 of the bytes of the rows
     """
@@ -42,6 +42,7 @@ class Survey:
     scatter: float
     means: Array
     low: float
+    high: float
     is_whole: bool
     checksum: int
 
@@ -146,7 +147,9 @@ class Surveyed:
     points: RowTree = field(default_factory=lambda: RowTree(_spread))
     columns: RowTree = field(default_factory=lambda: RowTree(np.add))
     low: float = np.inf
+    high: float = -np.inf
     is_whole: bool = True
+    is_masked: bool = False
     crcs: dict[int, tuple[int, int]] = field(default_factory=dict)
 
     def add(self, source: Source, first: int, block: npt.NDArray[Any], rules: Rules) -> None:
@@ -158,18 +161,23 @@ class Surveyed:
         self.crcs[first] = zlib.crc32(plain.data), plain.nbytes
         values = np.ascontiguousarray(plain[:, rules.columns], np.float64)
         shape = values.shape
-        kept = np.ones(shape, bool)
+        kept: npt.NDArray[np.bool_] | None = None
         if rules.keep is not None:
             kept = np.broadcast_to(rules.keep, block.shape)[:, rules.columns]
         _refuse_nonfinite(source, first, rules.columns.start or 0, values, kept)
-        values = np.where(kept, values, 0.0)
-        self.low = min(self.low, float(np.min(values, where=kept, initial=np.inf)))
+        counts: Any = 1.0
+        if kept is not None:
+            values, counts = np.where(kept, values, 0.0), kept
+        where: Any = True if kept is None else kept
+        self.low = min(self.low, float(np.min(values, where=where, initial=np.inf)))
+        self.high = max(self.high, float(np.max(values, where=where, initial=-np.inf)))
         self.is_whole = self.is_whole and bool((values == np.round(values)).all())
-        self.columns.add(first, np.concatenate([values, kept], axis=1))
+        self.is_masked = kept is not None
+        self.columns.add(first, values if kept is None else np.concatenate([values, kept], axis=1))
         rows = np.empty((len(values), 4))
-        rows[:, 1] = kept.sum(axis=1)
+        rows[:, 1] = shape[1] if kept is None else kept.sum(axis=1)
         rows[:, 2] = np.divide(values.sum(axis=1), np.maximum(rows[:, 1], 1))
-        off = np.where(kept, values - rows[:, 2:3], 0.0)
+        off = (values - rows[:, 2:3]) * counts
         rows[:, 3] = np.einsum("ij,ij->i", off, off)
         if rules.loss_scale is not None:
             values = np.sqrt(2.0 * rules.loss_scale * np.maximum(values, 0.0))
@@ -183,20 +191,23 @@ class Surveyed:
         self.seen.update(other.seen)
         self.points.merge(other.points)
         self.columns.merge(other.columns)
-        self.low, self.is_whole = min(self.low, other.low), self.is_whole and other.is_whole
+        self.low, self.high = min(self.low, other.low), max(self.high, other.high)
+        self.is_whole = self.is_whole and other.is_whole
+        self.is_masked = self.is_masked or other.is_masked
         self.crcs.update(other.crcs)
 
     def survey(self) -> Survey:
         """What these rows are together."""
         square, n_points, mean, scatter = self.points.total().tolist()
-        sums, counts = np.split(self.columns.total(), 2)
+        total = self.columns.total()
+        sums, counts = np.split(total, 2) if self.is_masked else (total, n_points / total.size)
         with np.errstate(invalid="ignore"):
             means = sums / counts
         crc = 0
         for _, (one, n_bytes) in sorted(self.crcs.items()):
             crc = crc_joined(crc, one, n_bytes)
         found = square, int(n_points), mean, scatter
-        return Survey(*found, means, self.low, self.is_whole, crc)
+        return Survey(*found, means, self.low, self.high, self.is_whole, crc)
 
 
 def survey_rows(source: Source, rules: Rules, seen: Seen) -> Surveyed:
@@ -216,9 +227,11 @@ def joined(parts: Iterable[Surveyed]) -> Surveyed:
 
 
 def _refuse_nonfinite(
-    source: Source, first: int, column: int, values: Array, kept: npt.NDArray[np.bool_]
+    source: Source, first: int, column: int, values: Array, kept: npt.NDArray[np.bool_] | None
 ) -> None:
-    bad = ~np.isfinite(values) & kept
+    bad = ~np.isfinite(values)
+    if kept is not None:
+        bad &= kept
     if not bad.any():
         return
     row, k = (int(one) for one in np.argwhere(bad)[0])

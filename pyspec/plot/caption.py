@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from pyspec.fit import FitResult
+from pyspec.fit.coarse import CoarseFit, drawn
 
 
 def heading(result: Any) -> str:
@@ -21,8 +22,11 @@ def caption(result: Any, after_name: str = "  ·  ") -> str:
     if result.fit_type == "sbs":
         done = int(np.count_nonzero(result.success))
         return f"{name}{after_name}{len(result)} slices one by one, {done} converged"
-    n_masked = int(np.count_nonzero(~result.keep))
+    seen = drawn(result) if isinstance(result, FitResult) else result
+    n_masked = 0 if result.measurement.keep is None else int(np.count_nonzero(~result.keep))
     masked = f", {n_masked} of them masked" if n_masked else ""
+    if isinstance(seen, CoarseFit):
+        masked += f", drawn as means of {' × '.join(str(n) for n in seen.points)}"
     state = "" if result.success else "  ·  NOT converged"
     return (
         f"{name}{after_name}{' × '.join(str(n) for n in result.data.shape)} points{masked}  ·  "

@@ -8,8 +8,11 @@ from typing import Any
 
 import numpy as np
 
+from pyspec.fit.by_reference import range_of, squares_of
+from pyspec.fit.coarse import drawn
 from pyspec.fit.table import format_value
 from pyspec.io import digest
+from pyspec.model.source import source_of
 from pyspec.plot.amplitudes import draw_amplitudes
 from pyspec.plot.config import PlotConfig
 from pyspec.plot.data import plot_waterfall
@@ -59,10 +62,10 @@ def fit_parts(result: Any, config: PlotConfig, notes: Sequence[str]) -> list[str
 
 
 def _summary(result: Any) -> str:
-    kept = result.residual[result.keep]
-    spread = float(np.sqrt(np.mean(kept**2))) if kept.size else 0.0
-    data = np.asarray(result.data)[result.keep]
-    span = float(np.ptp(data)) if data.size else 0.0
+    n = result.problem.n_points
+    spread = float(np.sqrt(squares_of(result)[0] / n)) if n else 0.0
+    low, high = range_of(result)
+    span = high - low if n else 0.0
     share = f", {100 * spread / span:.2g} % of the data's span" if span else ""
     cards = [
         (f"{result.redchi:.5g}", "reduced χ²"),
@@ -91,8 +94,9 @@ def _pictures(result: Any, config: PlotConfig) -> list[tuple[str, str, str]]:
     try:
         found = [("Data and fit", image(plot_fit(result, config=config), "data and fit"), "")]
         if result.data.ndim == 2:
+            seen = drawn(result)
             figure = plot_waterfall(
-                result.data, result.energy, result.time, fit=result.fit, n=7, source=result,
+                seen.data, seen.energy, seen.time, fit=seen.fit, n=7, source=result,
                 config=plain.copy(title="some spectra with their fits"),
             )  # fmt: skip
             found.append(("Spectra", image(figure, "some spectra with their fits"), "half"))
@@ -253,12 +257,14 @@ def _data(result: Any) -> list[tuple[str, str]]:
     measurement = result.problem.measurement
     data = measurement.data
     n_masked = 0 if measurement.keep is None else int(np.count_nonzero(~measurement.keep))
+    by_reference = source_of(data) is not None
+    low, high = range_of(result) if by_reference else (np.nanmin(data), np.nanmax(data))
     facts = [
         ("file", result.file_name or "given as an array"),
         ("shape", " × ".join(str(n) for n in data.shape) + f", {data.dtype}"),
         (
             "range",
-            with_unit(f"{np.nanmin(data):g} to {np.nanmax(data):g}", unit_of(result, "data")),
+            with_unit(f"{low:g} to {high:g}", unit_of(result, "data")),
         ),
     ]
     if n_masked:

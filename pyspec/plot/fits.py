@@ -11,6 +11,7 @@ import numpy.typing as npt
 from pyspec.calls import answered
 from pyspec.errors import suggest
 from pyspec.fit import FitResult
+from pyspec.fit.coarse import drawn
 from pyspec.plot.config import PlotOptions
 from pyspec.plot.data import need_shape
 from pyspec.plot.drawn import fit_of
@@ -82,7 +83,7 @@ def plot_moving(
     error; returns the Figure. `params` names some of them; one can be drawn into `ax`. Raises
     PlotError where none moves."""
     fit = fit_of(result, "plot_moving")
-    moving = fit.moving() if isinstance(fit, FitResult) else None
+    moving = drawn(fit).moving() if isinstance(fit, FitResult) else None
     if moving is None:
         raise PlotError("no parameter moves in the fit of one spectrum")
     chosen = _chosen(moving.values, params)

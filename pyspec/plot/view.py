@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pyspec.fit import FitResult
+from pyspec.fit.coarse import CoarseFit, drawn
 from pyspec.plot.axes import rms
 from pyspec.plot.config import PlotConfig
 from pyspec.plot.labels import unit_of
@@ -113,8 +114,11 @@ def is_counts(result: Any) -> bool:
 
 
 def view_of(result: Any, config: PlotConfig) -> View:
-    """The arrays of a fit that `config` wants to see; of slices and traces their window."""
-    whole = config.full_range and isinstance(result, FitResult) and not result.is_trace
+    """The arrays of a fit that `config` wants to see; of slices and traces their window, of many
+    points by reference means over it."""
+    result = drawn(result) if isinstance(result, FitResult) else result
+    has_more = isinstance(result, FitResult) and not isinstance(result, CoarseFit)
+    whole = config.full_range and has_more and not result.is_trace
     seen = _whole(result) if whole else _window(result)
     starts = isinstance(result, FitResult) and result.has_start
     if config.show_init and seen.time is None and starts:

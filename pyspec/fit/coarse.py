@@ -1,0 +1,186 @@
+"""A fit of many points as pictures show it: means over neighbouring rows and columns."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from itertools import pairwise
+from typing import Any
+from weakref import WeakKeyDictionary
+
+import numpy as np
+import numpy.typing as npt
+
+from pyspec.executor import CompiledExecutor
+from pyspec.fit.moving import Moving, moving_parameters
+from pyspec.fit.problem import FitProblem
+from pyspec.fit.result import FitResult
+from pyspec.model import Measurement
+from pyspec.model.source import source_of
+
+Array = npt.NDArray[np.float64]
+
+#: Data by reference with more points than this are drawn as means.
+DRAWN = 2_000_000
+
+#: Rows and columns that are drawn at most.
+CELLS = 500
+
+#: Points that the model is evaluated at together.
+TOGETHER = 1_000_000
+
+#: Those of fits that are still in use: each took a pass over the data.
+_MADE: WeakKeyDictionary[FitResult, FitResult] = WeakKeyDictionary()
+
+
+@dataclass(frozen=True)
+class Cells:
+    """Sums over the cells of a window, (n_row_cells, n_column_cells) each.
+
+    Attributes
+    ----------
+    n : points that count
+    data, fit, variance : of the points that count
+    everywhere : of the model at all points, and `size` how many these are
+    """
+
+    n: Array
+    data: Array
+    fit: Array
+    variance: Array
+    everywhere: Array
+    size: Array
+
+
+class CoarseFit(FitResult):
+    """A finished fit whose arrays are means over cells of its window: data and model over the
+    points of a cell that count, times and energies over all of it. A cell without any is masked.
+    Its numbers are those of the fit.
+
+    `points` says how many rows and columns a cell has. Made in one pass over the data.
+    """
+
+    def __init__(self, result: FitResult) -> None:
+        self.__dict__.update(result.__dict__)
+        time, energy = result.time, result.energy
+        assert time is not None, "a spectrum has no rows to average"
+        self.points = tuple(-(-axis.size // CELLS) for axis in (time, energy))
+        self._time, self._energy = (
+            _sums(axis, step, 0) / _sums(np.ones(axis.size), step, 0)
+            for axis, step in zip((time, energy), self.points, strict=True)
+        )
+        cells = _summed(self.problem, self.theta, (time.size, energy.size), self.points)
+        n = np.maximum(cells.n, 1.0)
+        kept = cells.n > 0
+        self._fit = np.where(kept, cells.fit / n, cells.everywhere / cells.size)
+        self._fit.setflags(write=False)
+        known = self.problem.is_weighted
+        spread = np.sqrt(np.where(kept, cells.variance, 1.0)) / n
+        self._means = Measurement(
+            data=np.where(kept, cells.data / n, 0.0),
+            weight=1.0 / spread if known else None,
+            keep=kept,
+            labels=result.labels,
+            units=result.units,
+        )
+
+    @property
+    def energy(self) -> Array:
+        return self._energy
+
+    @property
+    def time(self) -> Array:
+        return self._time
+
+    @property
+    def measurement(self) -> Measurement:
+        return self._means
+
+    @property
+    def data(self) -> npt.NDArray[Any]:
+        assert self._means.data is not None
+        return self._means.data
+
+    @property
+    def keep(self) -> npt.NDArray[np.bool_]:
+        assert self._means.keep is not None
+        return self._means.keep
+
+    @property
+    def sigma(self) -> Array | None:
+        return self._means.sigma(self.fit)
+
+    def moving(self) -> Moving | None:
+        """The parameters that move, at one time of each cell."""
+        given = self.problem, self.theta, self.stderr, self.correl
+        return moving_parameters(*given, every=self.points[0])
+
+
+def drawn(result: FitResult) -> FitResult:
+    """The fit as pictures show it: itself, or of many points by reference their means."""
+    is_large = source_of(result.problem.measurement.data) is not None
+    if not is_large or result.problem.n_residuals <= DRAWN or isinstance(result, CoarseFit):
+        return result
+    if result not in _MADE:
+        _MADE[result] = CoarseFit(result)
+    return _MADE[result]
+
+
+def _summed(
+    problem: FitProblem, theta: Array, shape: tuple[int, int], points: tuple[int, ...]
+) -> Cells:
+    """The sums of all cells, some of their rows at a time."""
+    measurement, executor = problem.measurement, problem.executor
+    source = source_of(measurement.data)
+    assert source is not None
+    assert isinstance(executor, CompiledExecutor)
+    first = executor.window.row_begin
+    columns = slice(executor.window.x_begin, executor.window.x_end)
+    grid = tuple(-(-n // step) for n, step in zip(shape, points, strict=True))
+    total = np.zeros((len(fields(Cells)), *grid))
+    for begin, end in pairwise(_cuts(shape, points[0])):
+        cells = slice(begin // points[0], -(-end // points[0]))
+        rows = first + begin, first + end
+        total[:, cells] += _of_rows(problem, theta, rows, columns, points)
+    return Cells(*total)
+
+
+def _cuts(shape: tuple[int, int], step: int) -> list[int]:
+    """Where rows are cut: whole cells, or pieces of one, of so many points."""
+    most = max(TOGETHER // shape[1], 1)
+    if most >= step:
+        return [*range(0, shape[0], most // step * step), shape[0]]
+    return sorted({*range(0, shape[0], step), *range(0, shape[0], most), shape[0]})
+
+
+def _of_rows(
+    problem: FitProblem,
+    theta: Array,
+    rows: tuple[int, int],
+    columns: slice,
+    points: tuple[int, ...],
+) -> list[Array]:
+    """The sums of cells over some rows, as of :class:`Cells`."""
+    measurement, executor = problem.measurement, problem.executor
+    assert isinstance(executor, CompiledExecutor)
+    assert measurement.data is not None
+    window = Measurement(rows=rows, columns=(columns.start, columns.stop))
+    model = CompiledExecutor(executor.plan, window, packed=executor.packed)
+    place = slice(*rows), columns
+    fit = model.run(theta, problem.fixed)
+    data = np.asarray(measurement.data[place], np.float64)
+    keep = np.ones(fit.shape, np.bool_) if executor.keep is None else executor.keep[place]
+    variance = np.ones(fit.shape)
+    if measurement.loss == "poisson":
+        variance = np.maximum(fit, 0.0) / measurement.loss_scale
+    if executor.weight is not None:
+        weight = executor.weight[place]
+        keep = keep & (weight > 0)
+        variance = variance / np.where(weight > 0, weight, 1.0) ** 2
+    kept = (np.where(keep, one, 0.0) for one in (1.0, data, fit, variance))
+    arrays = [*kept, fit, np.ones(fit.shape)]
+    return [_sums(_sums(one, points[1], 1), points[0], 0) for one in arrays]
+
+
+def _sums(array: Array, step: int, axis: int) -> Array:
+    """Sums over `step` neighbours along an axis, of those left over at its end."""
+    return np.asarray(np.add.reduceat(array, range(0, array.shape[axis], step), axis=axis))

@@ -1,0 +1,41 @@
+"""A tenth of ``make scale``: memory and bits of fits by reference; times are those of the bench."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from bench import scale
+
+
+@pytest.mark.slow
+def test_a_tenth_of_the_series(tmp_path: Path) -> None:
+    pytest.importorskip("zarr", minversion="3")
+    if not Path("/proc/self/status").is_file():
+        pytest.skip("memory is read from /proc, which Linux has")
+    given = ["--share", "0.1", "--no-timings", "--folder", str(tmp_path)]
+    code = scale.main([*given, "--json", str(tmp_path / "scale.json")])
+    found = json.loads((tmp_path / "scale.json").read_text())
+    assert found["missed"] == []
+    assert code == 0
+    assert [path.name for path in tmp_path.iterdir()] == ["scale.json"]
+    for stores in found["series"].values():
+        assert len(stores) == 4
+        for row in stores.values():
+            assert row["fit_same_bits"]
+            assert all(one["peak_mib"] < 300 for one in row["memory"].values())
+
+
+def test_misses_are_named() -> None:
+    fit = {"sums_s": 1.0, "evaluation_s": 1.3, "ratio": 1.3}
+    memory = {"height": {"peak_mib": 301.0, "success": False}}
+    row = {"fits": {"height, chi2": fit}, "memory": memory, "fit_same_bits": False}
+    words = scale.misses({"5 x 4": {"HDF5": row}})
+    assert words[0] == "5 x 4, HDF5, height, chi2: ratio 1.30, at most 1.25"
+    assert words[1:] == [
+        "5 x 4, HDF5: 301 MiB, at most 300",
+        "5 x 4, HDF5: the fit did not converge",
+        "5 x 4, HDF5: other bits than in memory",
+    ]

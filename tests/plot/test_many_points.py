@@ -1,0 +1,123 @@
+"""Fits by reference of more points than are drawn: pictures show means over cells."""
+
+from __future__ import annotations
+
+import pickle
+import re
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from support.native_cases import CASES
+
+from pyspec.fit import coarse, fit_model
+from pyspec.io import by_reference
+from pyspec.model import Measurement, load_model
+from pyspec.plot import plot_fit, plot_moving, plot_traces, report
+
+
+class Rows:
+    """Rows by slices."""
+
+    def __init__(self, array: Any) -> None:
+        self.array, self.shape, self.dtype = array, array.shape, array.dtype
+
+    def __getitem__(self, key: slice) -> Any:
+        return self.array[key]
+
+
+def fitted(name: str, monkeypatch: pytest.MonkeyPatch, cells: int = 9, together: int = 700) -> Any:
+    """A fit by reference, and the same one in memory; 200 points are too many to be drawn."""
+    for what, value in (("DRAWN", 200), ("CELLS", cells), ("TOGETHER", together)):
+        monkeypatch.setattr(coarse, what, value)
+    model, measurement = CASES[name]()[0]
+    source: Any = by_reference(Rows(np.asarray(measurement.data)))
+    return fit_model(model, replace(measurement, data=source)), fit_model(model, measurement)
+
+
+@pytest.mark.parametrize("name", ["a series", "a window", "weights and a mask", "counts"])
+@pytest.mark.parametrize("together", [1, 200, 100_000])
+def test_a_cell_is_the_mean_of_its_points(
+    name: str, together: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    result, plain = fitted(name, monkeypatch, together=together)
+    seen: Any = coarse.drawn(result)
+    assert isinstance(seen, coarse.CoarseFit)
+    assert coarse.drawn(result) is seen  # which took a pass over the data
+    assert coarse.drawn(seen) is seen
+    assert coarse.drawn(plain) is plain
+    a, b = seen.points
+    sigma = np.ones(plain.data.shape) if plain.sigma is None else plain.sigma
+    for i in range(len(seen.time)):
+        for j in range(len(seen.energy)):
+            cell = slice(a * i, a * (i + 1)), slice(b * j, b * (j + 1))
+            kept = plain.keep[cell] & np.isfinite(sigma[cell])
+            assert seen.time[i] == pytest.approx(plain.time[cell[0]].mean(), abs=1e-12)
+            assert seen.energy[j] == pytest.approx(plain.energy[cell[1]].mean())
+            assert seen.keep[i, j] == kept.any()
+            if not kept.any():
+                assert seen.fit[i, j] == pytest.approx(plain.fit[cell].mean())
+                continue
+            assert seen.data[i, j] == pytest.approx(plain.data[cell][kept].mean())
+            assert seen.fit[i, j] == pytest.approx(plain.fit[cell][kept].mean())
+            if plain.sigma is not None:
+                expected = np.sqrt((sigma[cell][kept] ** 2).sum()) / kept.sum()
+                assert seen.sigma[i, j] == pytest.approx(expected)
+    assert (seen.chisqr, seen.n_data) == (result.chisqr, result.n_data)
+    if plain.sigma is None:
+        assert seen.sigma is None
+
+
+def test_parameters_over_time_are_drawn_at_one_time_of_each_cell(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    result, plain = fitted("a window", monkeypatch)
+    few, all_of_them = coarse.drawn(result).moving(), plain.moving()
+    assert few is not None
+    assert all_of_them is not None
+    every = slice(None, None, coarse.drawn(result).points[0])  # type: ignore[attr-defined]
+    np.testing.assert_array_equal(few.time, all_of_them.time[every])
+    for name, values in all_of_them.values.items():
+        np.testing.assert_array_equal(few.values[name], values[every])
+        np.testing.assert_allclose(few.stderr[name], all_of_them.stderr[name][every], rtol=1e-9)
+    assert plot_moving(result).axes[0].lines[0].get_xdata().size == few.time.size
+
+
+def test_pictures_and_report_of_a_fit_too_large_to_be_loaded(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They used to be refused."""
+    result, plain = fitted("a series", monkeypatch)
+    for room in ("model.source", "fit.by_reference"):
+        monkeypatch.setattr(f"pyspec.{room}.LOADED", 10_000)
+    cells = " × ".join(str(n) for n in coarse.drawn(result).points)  # type: ignore[attr-defined]
+    figure = plot_fit(result)
+    assert f"drawn as means of {cells}" in figure.get_suptitle()
+    assert "drawn as means" not in plot_fit(plain).get_suptitle()
+    assert plot_fit(result, full_range=True).axes  # the window
+    assert plot_traces(result, n=2).axes
+    text = report(result, tmp_path / "large.html").read_text("utf-8")
+    other = report(plain, tmp_path / "plain.html").read_text("utf-8")
+    for pattern in (
+        r"<b>[^<]*</b><span>residual rms[^<]*",
+        r"SHA-256.{90}",
+        r"range</\w+>\s*<[^<]*",
+        r"R²</\w+>\s*<[^<]*",
+    ):
+        found = [re.findall(pattern, page) for page in (text, other)]
+        assert found[0] == found[1] != [], pattern
+    assert pickle.loads(pickle.dumps(result)).chisqr == result.chisqr
+
+
+def test_a_series_that_stands_still(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(coarse, "DRAWN", 200)
+    model = load_model(
+        "peak: {Gauss: {A: [3, True], x0: [5, True], SD: [1, True, 0.1, 9]}}", "peak"
+    )
+    model.set_axes(energy=np.linspace(0, 10, 41), time=np.linspace(0, 1, 30))
+    data = model.evaluate() + np.random.default_rng(1).normal(0, 0.1, (30, 41))
+    source: Any = by_reference(Rows(data))
+    result = fit_model(model, Measurement(data=source))
+    assert plot_fit(result).axes
