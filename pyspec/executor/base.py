@@ -51,16 +51,16 @@ class Window:
 
     def __init__(self, plan: ScheduledPlan, measurement: Measurement) -> None:
         self.dimension = plan.dimension
-        self.is_trace = plan.is_trace
+        self.is_trace = is_trace = plan.is_trace
         rows, columns = measurement.rows, measurement.columns
-        if plan.is_trace:  # the one axis of its data is time
+        if is_trace:  # the one axis of its data is time
             rows, columns = columns, None
         self.row_begin, self.row_end = _range(rows, plan.n_time, "rows")
         self.x_begin, self.x_end = _range(columns, plan.energy.size, "columns")
         full = plan.shape
         #: Shape of the model over the window.
         self.shape: tuple[int, ...] = (self.row_end - self.row_begin,)
-        if not plan.is_trace:
+        if not is_trace:
             n_columns = self.x_end - self.x_begin
             self.shape = (*self.shape, n_columns) if plan.dimension == 2 else (n_columns,)
         for name, array in (("data", measurement.data), ("keep", measurement.keep)):

@@ -30,11 +30,8 @@ from pyspec.plan import PackedPlan, ScheduledPlan, pack
 from pyspec.plan.columns import external_parameters, summed_components
 from pyspec.plan.pinned import PinnedAxes, pin_axes
 
-_TYPES = {
-    np.dtype(np.float64): CONSTANTS["TYPE_F64"],
-    np.dtype(np.float32): CONSTANTS["TYPE_F32"],
-    np.dtype(np.uint16): CONSTANTS["TYPE_U16"],
-}
+#: Types of data that C reads, by the letters that NumPy has for them.
+_TYPES = {"d": CONSTANTS["TYPE_F64"], "f": CONSTANTS["TYPE_F32"], "H": CONSTANTS["TYPE_U16"]}
 
 
 #: What a model can do that calls no functions in Python.
@@ -98,9 +95,9 @@ class CompiledExecutor(PlanExecutor):
         }
         data = self.measurement.data
         if data is not None:
-            if data.dtype not in _TYPES or not data.dtype.isnative:
+            if data.dtype.char not in _TYPES or not data.dtype.isnative:
                 data = np.asarray(data, dtype=np.float64)
-            fields["data_type"] = _TYPES[data.dtype]
+            fields["data_type"] = _TYPES[data.dtype.char]
             fields |= self._strided("data", data)
         if self.weight is not None:
             fields |= self._strided("weight", self.weight)
@@ -114,8 +111,9 @@ class CompiledExecutor(PlanExecutor):
         return address(array) if array.size else 0
 
     def _strided(self, name: str, array: npt.NDArray[Any]) -> dict[str, int]:
-        row = array.strides[0] if array.ndim == 2 or self.plan.is_trace else 0
-        step = 0 if self.plan.is_trace else array.strides[-1]
+        is_trace = self.window.is_trace
+        row = array.strides[0] if array.ndim == 2 or is_trace else 0
+        step = 0 if is_trace else array.strides[-1]
         return {name: self._pin(array), f"{name}_row": row, f"{name}_x": step}
 
     @property

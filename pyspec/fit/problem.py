@@ -371,8 +371,9 @@ class FitProblem:
     def solve(self, solver: NativeSolver, watch: Watch) -> None:
         """Runs the solver of C: all of it there, or with evaluations from here where these need
         Python."""
-        if self.in_c and self.executor.capabilities.in_parts:
-            with self.executor.parts(self.fixed) as parts:
+        executor = self.executor
+        if self.in_c and executor.capabilities.in_parts:
+            with executor.parts(self.fixed) as parts:
                 solver.run_parts(parts, watch, self.progress.each or self.evaluations.is_timed)
             return
         with sums_of(self, solver.bounds) as evaluate:

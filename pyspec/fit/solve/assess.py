@@ -12,7 +12,7 @@ from pyspec.fit.parameters import FitParameter, at_bound, propagate
 from pyspec.fit.solve.covariance import gauss_newton
 from pyspec.fit.solve.determined import Point, Verdict, described, judge
 from pyspec.fit.solve.methods import NATIVE
-from pyspec.fit.solve.outcome import NativeOutcome
+from pyspec.fit.solve.outcome import NativeOutcome, information_criteria
 from pyspec.fit.solve.sample import SAMPLER
 from pyspec.fit.solve.stages import Run
 from pyspec.fit.spread import Correlations, Spread
@@ -122,13 +122,12 @@ class _Assessment:
         n_fitted = outcome.nvarys + self.problem.n_linear
         outcome.nfree = max(self.n_points - n_fitted, 1)
         outcome.redchi = outcome.chisqr / outcome.nfree
-        floor = max(outcome.chisqr, 1e-250 * outcome.ndata)
-        # With known noise chi² is -2 log likelihood itself, but for a constant.
-        log_likelihood = outcome.ndata * float(np.log(floor / outcome.ndata))
-        if not self.scale_covar and self.problem.is_weighted:
-            log_likelihood = outcome.chisqr
-        outcome.aic = log_likelihood + 2 * n_fitted
-        outcome.bic = log_likelihood + float(np.log(outcome.ndata)) * n_fitted
+        is_known = not self.scale_covar and self.problem.is_weighted
+        counted = outcome.chisqr, outcome.ndata, n_fitted, is_known
+        if isinstance(outcome, NativeOutcome):
+            outcome.counted = counted
+        else:
+            outcome.aic, outcome.bic = information_criteria(*counted)
         covar = getattr(outcome, "covar", None)
         if covar is not None and self.scale_covar and before and before != outcome.redchi:
             outcome.covar = covar * (outcome.redchi / before)

@@ -29,11 +29,22 @@ _MESSAGES = {
 }
 
 
+def information_criteria(
+    chisqr: float, n: int, n_fitted: int, is_known: bool
+) -> tuple[float, float]:
+    """AIC and BIC of n points and so many fitted values, as lmfit has them: of n ln(chi²/n), or
+    where the noise `is_known` of chi², which is -2 log likelihood itself but for a constant."""
+    log_likelihood = chisqr
+    if not is_known:
+        log_likelihood = n * float(np.log(max(chisqr, 1e-250 * n) / n))
+    return log_likelihood + 2 * n_fitted, log_likelihood + float(np.log(n)) * n_fitted
+
+
 class NativeOutcome:
     """How a fit of the native solver ended; the attributes are those of lmfit.MinimizerResult.
 
     `end` and `distance` are those of the solver. Statistics (`ndata` and so on) are worked out
-    where the fit is assessed.
+    where the fit is assessed; `aic` and `bic`, of what `counted` holds, when they are asked for.
     """
 
     def __init__(self, problem: FitProblem, params: FitParameters, solver: NativeSolver) -> None:
@@ -50,7 +61,18 @@ class NativeOutcome:
         self.errorbars = False
         self.message = self._text(problem)
         self.ndata = self.nvarys = self.nfree = 0
-        self.redchi = self.aic = self.bic = np.nan
+        self.redchi = np.nan
+        self.counted: tuple[float, int, int, bool] = (np.nan, 0, 0, True)
+
+    @property
+    def aic(self) -> float:
+        """Akaike's information criterion."""
+        return information_criteria(*self.counted)[0]
+
+    @property
+    def bic(self) -> float:
+        """The Bayesian information criterion."""
+        return information_criteria(*self.counted)[1]
 
     def _text(self, problem: FitProblem) -> str:
         end = "converged" if self.end == "degenerate" else self.end
