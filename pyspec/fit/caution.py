@@ -44,7 +44,8 @@ def cautions(
         dynamics = parameters[name].dynamics if name in parameters else None
         if dynamics is not None:
             found += _kernels(dynamics.components, values, time)
-            found += _boundaries(dynamics, time, window)
+            if dynamics.n_subcycles > 0:
+                found += _known_boundaries(outline, dynamics, time, window)
     return found
 
 
@@ -94,6 +95,18 @@ def _step(
         return float(steps.min())
     places = np.clip(np.searchsorted(time, onsets, side="right") - 1, 0, steps.size - 1)
     return float(steps[places].max())
+
+
+def _known_boundaries(
+    outline: Outline, dynamics: Dynamics, time: Array, rows: tuple[int, int] | None
+) -> list[str]:
+    """The same of the last axis of times, which never changes in place: values have no part in it,
+    the sub-cycles belong to the outline."""
+    known = outline.on_boundaries.get(dynamics.target)
+    if known is None or known[0] is not time or known[1] != rows:
+        found = _boundaries(dynamics, time, rows)
+        known = outline.on_boundaries[dynamics.target] = time, rows, found
+    return known[2]
 
 
 def _boundaries(dynamics: Dynamics, time: Array, rows: tuple[int, int] | None) -> list[str]:

@@ -8,10 +8,14 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from support.column_models import DECAY, OFFSET, PEAK, energy_model
+from support.column_models import TIME as STEPS
 
 from pyspec._library.memory import address
 from pyspec.fit import FitResult, fit_model
+from pyspec.fit.caution import cautions
 from pyspec.model import Measurement, Model, load_dynamics, load_model
+from pyspec.model.outline import forget_outlines, outline_of
 from pyspec.plan import pack
 from pyspec.plan.lowered import forget, lower
 
@@ -147,3 +151,19 @@ def test_what_may_jump_goes_with_the_plan() -> None:
     assert lowered.plan(model).jumps == lowered.plan(moving(1.2)).jumps
     assert [where for _, _, where, _ in lowered.plan(model).jumps] != []
     assert pack(lowered.plan(model)).apart == lowered.packed.apart
+
+
+def test_samples_on_boundaries_of_cycles_are_those_of_the_times_and_the_window() -> None:
+    model = energy_model(OFFSET, PEAK, moves={"GLP_01_A": ["linFun: {m: [0.3], t0: [0.1]}", DECAY]})
+
+    def said(times: np.ndarray, rows: tuple[int, int] | None, again: bool) -> list[str]:
+        model.set_axes(time=times)
+        if again:
+            forget_outlines()
+        known = outline_of(model), model.parameters, model.values
+        return cautions(model, *known, Measurement(rows=rows))
+
+    asked = [(STEPS, None), (STEPS, (0, 14)), (STEPS, None), (STEPS + 0.1, None), (STEPS, (0, 14))]
+    found = [said(times, rows, False) for times, rows in asked]
+    assert found == [said(times, rows, True) for times, rows in asked]
+    assert [one[0].split()[1] if one else "" for one in found] == ["2", "1", "2", "", "1"]

@@ -10,6 +10,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -106,8 +107,9 @@ class NativeSolver:
         answer = trial + n
         normal = answer + size
         judged = normal + size
-        work = judged + certain_words(n)
-        memory = np.zeros(work + LIBRARY.pyspec_fit_work_size(n) // 8)
+        certain_words, work_words = _words_of(n)
+        work = judged + certain_words
+        memory = np.zeros(work + work_words)
         self._address = begin = address(memory)
         self.theta: Array = memory[_STATE:bounds]
         self._bounds: Array = memory[bounds:trial]
@@ -241,13 +243,15 @@ def certain(triangle: Array, is_factor: bool, least: float) -> Certain | None:
     """What a triangle of [J r] determines where all singular values of J, with columns of length 1,
     are surely larger than `least` times the largest; else None."""
     n = order_of(triangle) - 1
-    memory = np.empty(certain_words(n))
+    memory = np.empty(_words_of(n)[0])
     return _certain_in(memory, (address(triangle), address(memory)), n, is_factor, least)
 
 
-def certain_words(n: int) -> int:
-    """Words of memory that it takes to say what is certain of n parameters."""
-    return n * n + 1 + int(LIBRARY.pyspec_certain_size(n)) // 8
+@lru_cache(maxsize=64)
+def _words_of(n: int) -> tuple[int, int]:
+    """Words of memory that it takes to say what is certain of n parameters, and to fit them."""
+    certain_size = int(LIBRARY.pyspec_certain_size(n))
+    return n * n + 1 + certain_size // 8, int(LIBRARY.pyspec_fit_work_size(n)) // 8
 
 
 def _certain_in(
