@@ -62,6 +62,14 @@ class Noise:
     scale: float
 
 
+@dataclass(frozen=True)
+class InputSpec:
+    """One of `inputs:`, the file of its values, and how that is read."""
+
+    path: Path
+    options: dict[str, Any]
+
+
 @dataclass
 class FitSpec:
     """`fit:`, what is fitted and how."""
@@ -85,7 +93,7 @@ class Job:
     dynamics: list[Law]
     profiles: list[Law]
     auxiliary: tuple[Array, Array | None] | None
-    inputs: dict[str, Path]
+    inputs: dict[str, InputSpec]
     energy_limits: Limits | None
     time_limits: Limits | None
     exclude: list[Limits]
@@ -111,7 +119,7 @@ def read_job(path: str | Path) -> Job:
     dynamics = [_law(entry, home, True) for entry in top.several("dynamics")]
     profiles = [_law(entry, home, False) for entry in top.several("profiles")]
     auxiliary = _auxiliary(top)
-    inputs = {one: home / file for one, file in _words_by_name(top, "inputs").items()}
+    inputs = _inputs(top, home, data.path)
     limits = top.fields("limits")
     energy_limits = time_limits = None
     exclude: list[Limits] = []
@@ -188,6 +196,30 @@ def _places(own: Fields, key: str = "select") -> dict[str, Place]:
             found[axis] = value
         else:
             raise inner.wrong(axis, f"give a number or [from, to], not {value!r}")
+    return found
+
+
+def _inputs(top: Fields, home: Path, data: Path) -> dict[str, InputSpec]:
+    """Files of values, or columns of a file: without a path of that of the data."""
+    inner, found = top.fields("inputs"), {}
+    for name, (_, value) in {} if inner is None else inner.nodes.items():
+        assert inner is not None
+        if isinstance(value, Scalar):
+            found[name] = InputSpec(home / inner.need(name, "a file"), {})
+            continue
+        own = inner.fields(name)
+        if own is None:
+            raise inner.wrong(name, "is empty; write 'ref: reference.csv', or '{columns: ref}'")
+        file, options = own.text("path", None), dict[str, Any]()
+        for key in ("format", "layout", "delimiter", "decimal"):
+            options[key] = own.text(key, None)
+        for key in ("energy", "time", "data", "columns", "block"):
+            options[key] = own.plain(key)
+        own.done()
+        options = {key: one for key, one in options.items() if one is not None}
+        if file is None and not options:
+            raise inner.wrong(name, "has no path; write 'path: reference.csv', or 'columns: ref'")
+        found[name] = InputSpec(data if file is None else home / file, options)
     return found
 
 

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pyspec.cli.fields import JobError
-from pyspec.cli.job import Job, Law, Noise, Place
+from pyspec.cli.job import InputSpec, Job, Law, Noise, Place
 from pyspec.errors import DataError, suggest
 from pyspec.io import Dataset, read
 from pyspec.model import Measurement, Model, load_dynamics, load_model, load_profile
@@ -109,10 +109,11 @@ def _inputs(job: Job, model: Model, moving: bool) -> dict[str, Array]:
                 f"no function of the model reads an input {name!r}{suggest(name, list(known))}"
             )
     found = {}
-    for name, path in job.inputs.items():
+    for name, spec in job.inputs.items():
         if name not in needed:
             continue  # of a law, which one spectrum does not have
-        dataset, axis = _values(path), axes[needed[name]]
+        path, axis = spec.path, axes[needed[name]]
+        dataset = _values(spec)
         if dataset.data.ndim != 1:
             raise DataError(f"{path}: has shape {dataset.data.shape}; give one line of values")
         own = dataset.time if dataset.energy is None else dataset.energy
@@ -134,12 +135,14 @@ def _refuse_another(path: Path, what: str, own: Array | None, axis: Array | None
         )
 
 
-def _values(path: Path) -> Dataset:
-    """A file of values with their axis, or of values alone."""
+def _values(spec: InputSpec) -> Dataset:
+    """A file of values with their axis, or of values alone; or a column of it."""
+    if spec.options:
+        return read(spec.path, **spec.options)
     try:
-        return read(path)
+        return read(spec.path)
     except DataError:
-        return read(path, energy="index")
+        return read(spec.path, energy="index")
 
 
 def job_model(job: Job, moving: bool = True) -> Model:

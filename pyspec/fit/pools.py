@@ -5,6 +5,7 @@ from __future__ import annotations
 import signal
 import threading
 import time
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import (
     FIRST_COMPLETED,
@@ -18,6 +19,7 @@ from concurrent.futures.process import BrokenProcessPool
 from multiprocessing import get_context
 from typing import Any, Generic, Protocol, TypeVar
 
+from pyspec.calls import stack_outside
 from pyspec.errors import FitError
 from pyspec.executor.cluster import Agreement, agree_on_fits, need_client, refuse_other
 from pyspec.fit.interrupts import Hold
@@ -189,6 +191,15 @@ def run_parts(
         raise Interrupted([(k, future.result()) for k, future in ended]) from None
     finally:
         pool.close()
+
+
+def warn_lost(label: str, n: int, what: str) -> None:
+    """Warns that workers were lost with their parts, and that these are fitted here."""
+    warnings.warn(
+        f"{label}: worker processes ended early, {n} {what} are fitted here; a script that starts "
+        "workers must do so under 'if __name__ == \"__main__\":'",
+        stacklevel=stack_outside(),
+    )
 
 
 def _has_result(future: Any) -> bool:

@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, TypeVar
 
-from pyspec.errors import ClusterError, FitError
+from pyspec.errors import FitError
 from pyspec.fit.interrupts import Hold
-from pyspec.fit.pools import Interrupted, Pool, parts_of, run_parts
+from pyspec.fit.pools import Interrupted, Pool, parts_of, run_parts, warn_lost
 from pyspec.fit.problem import FitProblem
 from pyspec.fit.progress import Silent
 from pyspec.fit.result import FitResult
@@ -104,17 +104,20 @@ def best_of_pool(
 
     try:
         for k, found in run_parts(pool, calls, hold):
-            if found is None:
-                raise ClusterError(
-                    f"{job.problem.label}: workers that fitted starts were lost, again and again; "
-                    "look at their logs, memory may be short. A script that starts workers must do "
-                    "so under 'if __name__ == \"__main__\":'"
-                )
-            take(parts[k], found)
+            if found is not None:
+                take(parts[k], found)
+        left = [k for k in range(n_starts) if k not in ended]
+        if left:
+            warn_lost(job.problem.label, len(left), "starts")
+        for k in left:
+            hold.check()
+            take([k], _part(job, [starts[k]]))
     except Interrupted as stop:
         interrupted = True
         for k, found in stop.found:
             take(parts[k], found)
+    except KeyboardInterrupt:
+        interrupted = True
     finally:
         reporter.close()
     if hold.insists or (interrupted and not kept):

@@ -189,10 +189,25 @@ def check_inputs(model: HasInputs, reads: Sequence[tuple[OpDef, str]] | None = N
             raise missing_input(model.name, op.name, name, axis_of(op), list(model.inputs))
 
 
-def missing_input(who: str, op_name: str, name: str, axis: str, known: Sequence[str]) -> DataError:
-    """What is said of an input without values."""
+def refuse_misspelt(model: HasInputs, known: Mapping[str, Any]) -> None:
+    """Raises :class:`DataError` for an input that has no values, where the file has some of another
+    name, which the model does not read: "did you mean"."""
+    reads = read_inputs(model.components)
+    unread = [name for name in known if name not in {one for _, one in reads}]
+    for op, name in reads:
+        if name not in known and name not in model.inputs and unread:
+            raise missing_input(model.name, op.name, name, axis_of(op), unread, "the file")
+
+
+def missing_input(
+    who: str, op_name: str, name: str, axis: str, known: Sequence[str], whose: str = ""
+) -> DataError:
+    """What is said of an input without values; `known` are others, of `whose` file, say."""
+    hint = suggest(name, list(known))
+    if whose and known:
+        hint = f"; {whose} has {', '.join(map(repr, known))}, which this model does not read{hint}"
     return DataError(
         f"{who}: {op_name} reads the input {name!r}, one value for each of the {ALONG[axis]}, and "
-        f"has none{suggest(name, list(known))}; give it with the data, File(..., "
+        f"has none{hint}; give it with the data, File(..., "
         f"inputs={{{name!r}: values}}), or with the axes, model.set_axes(..., inputs=...)"
     )

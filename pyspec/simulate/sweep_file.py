@@ -17,6 +17,7 @@ from pyspec.fit.interrupts import Hold
 from pyspec.fit.progress import Steps
 from pyspec.io.optional import need
 from pyspec.model import Model
+from pyspec.model.digest import digest
 from pyspec.simulate.sweep import ParameterSweep
 
 Array = npt.NDArray[np.float64]
@@ -116,7 +117,11 @@ def _key(simulator: Source, sweep: ParameterSweep, n_realizations: int, dim: int
     """What must be equal for a sweep to be continued."""
     axes = [getattr(simulator.model, name) for name in ("energy", "time")]
     shown: Sequence[Any] = [None if axis is None else axis.tolist() for axis in axes]
+    model = simulator.model
+    inputs = {name: digest(values) for name, values in sorted(model.inputs.items())}
+    values = {name: float(value) for name, value in model.values.items() if name not in sweep.names}
     facts = [simulator.settings(), sweep.digest, n_realizations, dim, shown, VERSION]
+    facts += [inputs, values]
     return hashlib.sha256(json.dumps(facts).encode()).hexdigest()
 
 

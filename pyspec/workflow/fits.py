@@ -20,7 +20,7 @@ from pyspec.fit.interrupts import Hold, held
 from pyspec.fit.options import FitOptions, SharedOptions, StagedOptions
 from pyspec.fit.trace import time_model
 from pyspec.model import Measurement, Model
-from pyspec.model.inputs import own_inputs
+from pyspec.model.inputs import own_inputs, refuse_misspelt
 from pyspec.workflow.data import FileData
 from pyspec.workflow.identity import stamp
 from pyspec.workflow.models import FileModels
@@ -278,6 +278,7 @@ class FileFits:
         chosen = time_model(source, model)
         given = {**self._options(options), "measurement": self.data.whole()}
         given["inputs"] = own_inputs(chosen, self.data.inputs) or None
+        refuse_misspelt(chosen, self.data.inputs)
         with Hold() as hold:
             result = fit_trace(chosen, None, self.data.need_axis("time"), data, **given)
             result.file_name = self.data.name

@@ -12,7 +12,7 @@ from pyspec.calls import Named, meant, stack_outside
 from pyspec.errors import CallError, ModelError, ModelWarning, shortened, suggest
 from pyspec.model import Model, load_dynamics, load_model, load_profile
 from pyspec.model.free import free_parameters
-from pyspec.model.inputs import own_inputs
+from pyspec.model.inputs import own_inputs, refuse_misspelt
 from pyspec.workflow.data import FileData
 from pyspec.workflow.seeds import name_list, one_name
 from pyspec.workflow.workspace import Workspace
@@ -113,6 +113,7 @@ class FileModels:
         axis = self.data.need_axis("time") if time else None
         model.set_axes(energy=self.data.need_axis("energy"), time=axis)
         self._complete(model)
+        refuse_misspelt(model, self.data.inputs)
         return model
 
     # values that fits write

@@ -35,17 +35,46 @@ def job(folder: Path, inputs: str) -> str:
     return str(folder / "job.yaml")
 
 
-@pytest.mark.parametrize("name", ["one.csv", "two.csv"])
-def test_a_job_gives_them_as_files(tmp_path: Path, name: str) -> None:
-    assert main(["fit", job(tmp_path, f"inputs: {{ref: {name}}}")]) == 0
+@pytest.mark.parametrize(
+    "given",
+    [
+        "one.csv",
+        "two.csv",
+        "{path: two.csv}",
+        "{path: one.csv, energy: index}",
+        "{path: more.csv, columns: ref}",
+        "{path: more.csv, columns: [energy, ref]}",
+        "{path: more.csv, columns: 2}",
+    ],
+)
+def test_a_job_gives_them_as_files(tmp_path: Path, given: str) -> None:
+    table = np.c_[ENERGY, 0 * REF, REF]
+    names = {"header": "energy,dark,ref", "comments": ""}
+    np.savetxt(tmp_path / "more.csv", table, delimiter=",", **names)
+    assert main(["fit", job(tmp_path, f"inputs: {{ref: {given}}}")]) == 0
     stored = load_fit(tmp_path / "out" / "fits.h5")
     assert abs(stored.values["Reference_01_A"] - 2.5) < 4 * stored.stderr["Reference_01_A"]
     assert np.allclose(stored.inputs["ref"], REF)
 
 
+def test_a_column_of_the_data_is_one(tmp_path: Path) -> None:
+    path = Path(job(tmp_path, "inputs: {ref: {columns: ref}}"))
+    table = np.c_[np.loadtxt(tmp_path / "data.csv", delimiter=","), REF]
+    names = {"header": "energy,counts,ref", "comments": ""}
+    np.savetxt(tmp_path / "data.csv", table, delimiter=",", **names)
+    path.write_text(path.read_text().replace("data.csv}", "data.csv, columns: counts}"))
+    assert main(["fit", str(path)]) == 0
+    stored = load_fit(tmp_path / "out" / "fits.h5")
+    assert abs(stored.values["Reference_01_A"] - 2.5) < 4 * stored.stderr["Reference_01_A"]
+
+
 @pytest.mark.parametrize(
     ("inputs", "words"),
     [
+        ("inputs: {ref: {}}", "inputs.ref: has no path"),
+        ("inputs: {ref: {path: }}", "inputs.ref: has no path; write"),
+        ("inputs: {ref: {colums: ref}}", "did you mean 'columns'"),
+        ("inputs: {ref: {path: two.csv, columns: none}}", "none"),
         ("", "Reference reads the input 'ref'"),
         ("inputs: {ref: other.csv}", "belong to another energy axis, 81 to 89"),
         ("inputs: {ref: short.csv}", "has 5 values, the energy axis 81 points"),

@@ -17,7 +17,7 @@ from pyspec.fit.interrupts import Hold, held
 from pyspec.fit.many.cases import Case, Cases, Drawn, Given
 from pyspec.fit.many.results import ManyFits, OneFit
 from pyspec.fit.options import MethodOptions, check_options, need_pair
-from pyspec.fit.pools import Interrupted, Pool, make_pool, parts_of, run_parts
+from pyspec.fit.pools import Interrupted, Pool, make_pool, parts_of, run_parts, warn_lost
 from pyspec.fit.progress import Steps
 from pyspec.fit.result import FitResult
 from pyspec.fit.slices.job import Job
@@ -269,7 +269,9 @@ def _parts(
         else:
             yield parts[k], fits
     if lost:
-        yield from _parts(job, lost, None, hold)
+        left = sorted(k for part in lost for k in part)
+        warn_lost(job.model.name, len(left), "fits")
+        yield from _parts(job, [[k] for k in left], None, hold)
 
 
 def _fits(job: ManyJob, numbers: Sequence[int]) -> list[OneFit]:

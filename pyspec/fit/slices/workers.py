@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import threading
-import warnings
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from pyspec.calls import stack_outside
 from pyspec.fit.interrupts import Hold
-from pyspec.fit.pools import Pool, parts_of, run_parts
+from pyspec.fit.pools import Pool, parts_of, run_parts, warn_lost
 from pyspec.fit.slices.job import Job
 from pyspec.fit.slices.results import SliceFit
 
@@ -46,11 +44,7 @@ def run_job(
     finally:
         job.stop = None
     if left:
-        warnings.warn(
-            f"{job.model.name}: worker processes ended early, {len(left)} slices are fitted here; "
-            "a script that starts workers must do so under 'if __name__ == \"__main__\":'",
-            stacklevel=stack_outside(),
-        )
+        warn_lost(job.model.name, len(left), "slices")
         yield from _one_by_one(job, sorted(left), hold)
 
 

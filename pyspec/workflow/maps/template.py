@@ -36,6 +36,7 @@ def identity(job: MapJob, given: MapData) -> dict[str, Any]:
     }
     settings = {**job.options, "seed_adapt": job.seed_adapt, "columns": job.columns, **job.noise}
     settings["given"] = sorted(given.parts)
+    settings |= {f"input {name}": values for name, values in model.inputs.items()}
     shown = {name: _settled(value) for name, value in sorted(settings.items())}
     axes = {str(dim): _axis(data, dim) for dim in data.dims}
     found = {
