@@ -18,6 +18,7 @@ import numpy.typing as npt
 from pyspec.errors import FitError
 from pyspec.fit.sizes import Sizes, unit_of
 from pyspec.formula import chain_product
+from pyspec.formula.nodes import Name
 from pyspec.model import Model, Par
 
 Array = npt.NDArray[np.float64]
@@ -84,7 +85,7 @@ def start_parameters(
     for name, par in parameters.items():
         if par.formula is not None or par.free is not None:
             continue
-        start = value = float(given.get(name, par.value))
+        value = float(given.get(name, par.value))
         if not math.isfinite(value):
             raise FitError(f"{par.place} starts at {value}; give it a finite value")
         if not par.vary:
@@ -92,7 +93,7 @@ def start_parameters(
             continue
         is_free, low, high = True, float(par.min), float(par.max)
         if not low < value < high:
-            value = _inside(par, value, sizes)
+            start, value = value, _inside(par, value, sizes)
             if value != start:
                 moved.append(name)
         # Without a size first: most values say enough, and a size may ask all data.
@@ -151,6 +152,8 @@ def followers(
     The gradient is by the free and fixed parameters that the chain ends in, which `values`
     holds. Base values are meant where a parameter moves in time.
     """
+    if not order:
+        return {}
     done: dict[str, tuple[float, dict[str, float]]] = {}
     for par in order:
         assert par.formula is not None
@@ -158,6 +161,10 @@ def followers(
             used: done[used] if used in done else (float(values[used]), {used: 1.0})
             for used in par.formula.names
         }
+        if isinstance(par.formula.root, Name):  # it is another parameter
+            same, by_leaf = inner[par.formula.root.name]
+            done[par.name] = same, dict(by_leaf)
+            continue
         value, slopes = par.formula.gradient({used: pair[0] for used, pair in inner.items()})
         gradient: dict[str, float] = {}
         for used, slope in slopes.items():

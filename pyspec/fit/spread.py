@@ -18,13 +18,13 @@ class Spread:
     the first of them is looked at: most fits end without that."""
 
     def __init__(self, names: Sequence[str], covariance: Array) -> None:
-        known = [math.isfinite(value) for value in covariance.diagonal().tolist()]
+        variances = covariance.diagonal().tolist()
         inner = covariance.copy()
-        if not all(known):
-            kept = [k for k, is_known in enumerate(known) if is_known]
+        if not all(map(math.isfinite, variances)):
+            kept = [k for k, value in enumerate(variances) if math.isfinite(value)]
             names, inner = [names[k] for k in kept], covariance[np.ix_(kept, kept)]
+            variances = [variances[k] for k in kept]
         self._covariance: Array = inner
-        variances = inner.diagonal().tolist()
         errors = [math.sqrt(value) if value >= 0.0 else math.nan for value in variances]
         self.errors = dict(zip(names, errors, strict=True))
 

@@ -275,11 +275,9 @@ class _Assessment:
                 or not np.all(np.isfinite(np.diag(covar)))
             )
         ):
-            interior = [n for n in names if n not in bound and n not in self.intervals]
+            held = {**bound, **self.intervals}
+            interior = [name for name in names if name not in held] if held else names
             covar, empty = self._gauss_newton(interior) if interior else (None, [])
-        for par in params.values():
-            # lmfit gives fixed parameters an error of 0; they have none.
-            par.stderr, par.correl = None, None
         if covar is None:
             outcome.errorbars = False
             return empty
