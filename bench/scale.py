@@ -51,9 +51,10 @@ def available_bytes() -> int:
 
 
 class InChild:
-    """A function that a process of its own runs, and what it needs beyond its imports."""
+    """A function that a process of its own runs, and what it needs beyond its imports: looked at
+    every few seconds, or milliseconds."""
 
-    def __init__(self, job: Callable[..., Any], *given: Any) -> None:
+    def __init__(self, job: Callable[..., Any], *given: Any, every: float = 0.003) -> None:
         context = multiprocessing.get_context("spawn")
         here, there = context.Pipe()
         process = context.Process(target=_child, args=(there, job, given))
@@ -61,7 +62,7 @@ class InChild:
         there.close()
         try:
             self.before = self.peak = here.recv()
-            while not here.poll(0.003):
+            while not here.poll(every):
                 self.peak = max(self.peak, anonymous_bytes(process.pid or 0))
             self.found = here.recv()
         except EOFError:
@@ -214,7 +215,7 @@ def measure(grid: Grid, folder: Path, rounds: int, cold: bool, timings: bool) ->
         row: dict[str, Any] = {"bytes": store.size(folder)}
         if timings:
             _say(f"{grid.name}, {store.name}: timing")
-            row |= InChild(timed, folder, store, grid, rounds, cold).found
+            row |= InChild(timed, folder, store, grid, rounds, cold, every=1.0).found
         row["memory"] = {}
         for motion in grid.motions[:1]:
             _say(f"{grid.name}, {store.name}: fitting")

@@ -1,10 +1,11 @@
 """The generated pages (functions, expressions, mistakes, gallery, passes, one model, formats, API,
-names of trspecfit, tutorials) and the stub of pyspec.components.
+names of trspecfit, costs on paper, tutorials) and the stub of pyspec.components.
 
 ``python -m docs.build`` writes them, ``--check`` says which differ, ``--pictures`` runs the
 gallery first. Their sources are csrc/ops.def, the docstrings of the NumPy references,
 csrc/rpn.def, tests/mistakes/mistakes.yaml, docs/gallery/, pyspec/passes/, the readers of
-pyspec.io, pyspec.__all__, docs/tutorials/ and docs/trspecfit_*.
+pyspec.io, pyspec.__all__, docs/tutorials/, docs/trspecfit_* and
+docs/on_paper.json.
 """
 
 from __future__ import annotations
@@ -32,6 +33,7 @@ def pages() -> dict[str, str]:
         gallery_page,
         mistakes_page,
         ops_page,
+        paper_page,
         peer_page,
         tutorial_pages,
         walk_page,
@@ -48,6 +50,7 @@ def pages() -> dict[str, str]:
         formats_page.pages,
         api_page.pages,
         peer_page.pages,
+        paper_page.pages,
     )
     for make in makers:
         found.update(make())

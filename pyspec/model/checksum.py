@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import zlib
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -39,12 +40,18 @@ def crc_joined(first: int, second: int, n_bytes: int) -> int:
     """CRC-32 of bytes that follow each other, from that of the first and of the second part, which
     has `n_bytes`: the first times x to the power of 8 n_bytes, modulo the polynomial, plus the
     second."""
+    return _times(_power(n_bytes), first) ^ second
+
+
+@lru_cache(maxsize=16)  # the blocks of a file have one size, but for few
+def _power(n_bytes: int) -> int:
+    """x to the power of 8 n_bytes, modulo :data:`POLYNOMIAL`."""
     power, square = 1 << 31, 1 << 23  # 1, and x^8
     while n_bytes:
         if n_bytes & 1:
             power = _times(square, power)
         square, n_bytes = _times(square, square), n_bytes >> 1
-    return _times(power, first) ^ second
+    return power
 
 
 def _times(one: int, other: int) -> int:
