@@ -12,9 +12,9 @@ from pyspec.errors import FitError
 from pyspec.fit import FitResult, ParameterTable, SliceFit, SliceResults
 from pyspec.fit.linear import problem_of
 from pyspec.fit.problem import FitProblem
-from pyspec.fit.slices.job import row_measurement
 from pyspec.model import Measurement, Model
 from pyspec.model.free import free_parameters
+from pyspec.model.measurement import row_of
 
 if TYPE_CHECKING:
     import lmfit
@@ -119,7 +119,7 @@ def restored_slices(
             fits.append(SliceFit(index, int(row), status, message, None))
             continue
         fixed = {one.name: one.value for one in table if one.kind == "fixed"}
-        measurement = row_measurement(series, int(row))
+        measurement = row_of(series, int(row))
         problem = FitProblem(model, measurement, backend, shared, fixed or None)
         shared = shared or problem.executor
         # The executor belongs to the first slice; each makes its own when it is asked for.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from typing import Any
 
@@ -280,6 +280,28 @@ class Measurement:
         """The part of an array over the full axes that lies in the window."""
         columns = array[..., slice(*(self.columns or (None, None)))]
         return columns[slice(*(self.rows or (None, None)))] if array.ndim == 2 else columns
+
+
+def row_of(series: Measurement, row: int) -> Measurement:
+    """One spectrum of a series (n_time, n_energy), with its part of weights and mask.
+
+    Without weights, what was looked at when the series was made is not looked at again, but for the
+    values, which may have changed since. Raises :class:`DataError` as the series did.
+    """
+    data, keep = series.data, None if series.keep is None else series.keep[row]
+    assert data is not None
+    own = {"data": data[row], "rows": None, "keep": keep}
+    if series.weight is not None:
+        return replace(series, weight=np.broadcast_to(series.weight, data.shape)[row], **own)
+    one = object.__new__(Measurement)
+    for name in _FIELDS:
+        object.__setattr__(one, name, own[name] if name in own else getattr(series, name))
+    one._check_values()
+    one._check_loss()
+    return one
+
+
+_FIELDS = tuple([one.name for one in fields(Measurement)])
 
 
 def _refuse_negative(low: float) -> None:

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import fields, replace
+from typing import Any
+
 import numpy as np
 import pytest
+from numpy.testing import assert_equal
 
 from pyspec.errors import DataError
 from pyspec.model import Measurement
+from pyspec.model.measurement import row_of
 
 DATA = np.arange(12.0).reshape(3, 4)
 
@@ -140,3 +145,30 @@ def test_the_square_is_that_of_the_window(dtype: object, layout: str) -> None:
     weighted = np.where(mask, 0.0, np.asarray(data, float) * weight)[window]
     found = Measurement(data, (2, 9), (3, 20), weight, mask=mask).square()
     assert found == pytest.approx(np.sum(weighted**2), rel=1e-14)
+
+
+@pytest.mark.parametrize("more", ["", "mask", "weight", "poisson", "weight, mask"])
+def test_a_row_of_a_series_is_what_its_spectrum_is(more: str) -> None:
+    values = np.arange(1.0, 25.0).reshape(4, 6)
+    mask = values % 5 == 0
+    given: dict[str, Any] = {"columns": (1, 5), "rows": (1, 4), "units": {"energy": "eV"}}
+    given |= {"mask": mask} if "mask" in more else {}
+    given |= {"weight": 1.0 / values} if "weight" in more else {}
+    given |= {"loss": "poisson", "loss_scale": 2.0} if more == "poisson" else {}
+    series = Measurement(values, **given)
+    for row in range(4):
+        kept = None if series.keep is None else series.keep[row]
+        weight = None if series.weight is None else series.weight[row]
+        expected = replace(series, data=values[row], rows=None, keep=kept, weight=weight)
+        found = row_of(series, row)
+        for field in fields(Measurement):
+            assert_equal(getattr(found, field.name), getattr(expected, field.name))
+        assert found.square() == expected.square()
+    values[2, 3] = np.nan  # index 2 of the window
+    with pytest.raises(DataError, match="NaN or infinite"):
+        row_of(series, 2)
+    row_of(series, 1)
+    values[1, 3] = -1.0
+    if more == "poisson":
+        with pytest.raises(DataError, match="negative"):
+            row_of(series, 1)

@@ -18,7 +18,7 @@ from pyspec.fit.interrupts import Hold, held
 from pyspec.fit.options import MethodOptions, check_options, need_pair
 from pyspec.fit.pools import Interrupted, check_workers, make_pool
 from pyspec.fit.progress import Steps
-from pyspec.fit.slices.job import Job, row_measurement
+from pyspec.fit.slices.job import Job
 from pyspec.fit.slices.results import SliceFit, SliceResults
 from pyspec.fit.slices.workers import run_job
 from pyspec.fit.solve.methods import NATIVE, check_linear, fit_stages, without_intervals
@@ -27,6 +27,7 @@ from pyspec.fit.starts import check_starts
 from pyspec.model import Measurement, Model
 from pyspec.model.checksum import checksum
 from pyspec.model.free import free_parameters
+from pyspec.model.measurement import row_of
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -104,7 +105,7 @@ def fit_slices(
     if methods[-1] == NATIVE:
         native_options(model.name, own)  # once, not for every slice
     model = copy.deepcopy(model)
-    first = make_problem(model, row_measurement(series, rows[0]), backend)
+    first = make_problem(model, row_of(series, rows[0]), backend)
     first.start()  # what is wrong with the model is wrong in every slice
     settings = (first.backend, methods, own, max_nfev, max_seconds, scale_covar)
     check_starts(n_starts)

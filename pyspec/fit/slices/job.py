@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, ClassVar
 
@@ -21,19 +21,9 @@ from pyspec.fit.solve.assess import assess
 from pyspec.fit.solve.stages import run_fit
 from pyspec.fit.starts import best_of
 from pyspec.model import Measurement, Model
+from pyspec.model.measurement import row_of
 
 Array = npt.NDArray[np.float64]
-
-
-def row_measurement(series: Measurement, row: int) -> Measurement:
-    """One spectrum of a series, with its part of weights and mask."""
-    data = series.data
-    assert data is not None
-    weight = series.weight
-    if weight is not None:
-        weight = np.broadcast_to(weight, data.shape)[row]
-    keep = None if series.keep is None else series.keep[row]
-    return replace(series, data=data[row], rows=None, weight=weight, keep=keep)
 
 
 class _Stop(Silent):
@@ -96,7 +86,7 @@ class Job:
 
     def case(self, index: int, row: int) -> tuple[Measurement, Mapping[str, float]]:
         """What one fit is of, and values by name in place of those of the model."""
-        return row_measurement(self.series, row), self.seeds[index] if self.seeds else {}
+        return row_of(self.series, row), self.seeds[index] if self.seeds else {}
 
     def _result(self, index: int, row: int) -> FitResult:
         measurement, given = self.case(index, row)
