@@ -3,7 +3,7 @@
 Simulated series of 5e8 points (4e9 bytes as float64) are written as contiguous and as gzip HDF5, as
 zarr with zstd and as uint16, and fitted by reference. For each store and model: seconds of reading
 the series block by block by the library of the store, of the sums over as many rows in memory, and
-of one evaluation (medians of interleaved rounds, one thread of sums; of their ratio in each round);
+of one evaluation (medians of interleaved rounds, --threads of sums; of their ratio in each round);
 the peak of anonymous memory above that of the imports, of a fit with its statistics, its report and
 its archive; whether the bits are those of fits in memory. The exit code is 1 where a bar is missed.
 """
@@ -19,6 +19,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -98,8 +99,18 @@ def drop_cached(paths: list[Path]) -> None:
         os.close(file)
 
 
-def timed(folder: Path, store: Store, grid: Grid, rounds: int, cold: bool) -> dict[str, Any]:
+@dataclass(frozen=True)
+class How:
+    """How times are taken: rounds, threads of sums, and whether files are dropped from memory."""
+
+    rounds: int = 3
+    threads: int = 1
+    cold: bool = False
+
+
+def timed(folder: Path, store: Store, grid: Grid, how: How) -> dict[str, Any]:
     """Seconds of reading, and by motion and form of the sums in memory and of an evaluation."""
+    os.environ["PYSPEC_NUM_THREADS"] = str(how.threads)
     import numpy as np
 
     from pyspec.executor import make_executor
@@ -127,7 +138,8 @@ def timed(folder: Path, store: Store, grid: Grid, rounds: int, cold: bool) -> di
         )
         theta = model.theta()
         for form in forms.values():
-            options = {"form": form, "separable": by_blocks.is_apart(form)}
+            apart = by_blocks.is_apart(form)
+            options = {"form": form, "separable": apart, "threads": how.threads}
             jobs[f"sums {motion} {form}"] = lambda executor=in_memory, given=options, at=theta: (
                 executor.normal(at, **given)
             )
@@ -138,9 +150,9 @@ def timed(folder: Path, store: Store, grid: Grid, rounds: int, cold: bool) -> di
             pair = [jobs[f"{what} {motion} gram"]() for what in ("sums", "evaluation")]
             found["same_bits"] = pair[0].tobytes() == pair[1].tobytes()
     spent: dict[str, list[float]] = {name: [] for name in jobs}
-    for _ in range(rounds):
+    for _ in range(how.rounds):
         for name, job in jobs.items():
-            if cold:
+            if how.cold:
                 drop_cached(store.files(folder))
             begun = time.perf_counter()
             job()
@@ -202,8 +214,8 @@ def same_as_in_memory(folder: Path, store: Store, grid: Grid, motion: str) -> bo
     return bool(found[0] == found[1])
 
 
-def measure(grid: Grid, folder: Path, rounds: int, cold: bool, timings: bool) -> dict[str, Any]:
-    """All stores of one grid, each written, measured and removed."""
+def measure(grid: Grid, folder: Path, how: How | None) -> dict[str, Any]:
+    """All stores of one grid, each written, measured and removed; times unless `how` is None."""
     found: dict[str, Any] = {}
     counts = STORES[0]
     _say(f"{grid.name}: simulating")
@@ -213,9 +225,9 @@ def measure(grid: Grid, folder: Path, rounds: int, cold: bool, timings: bool) ->
             _say(f"{grid.name}, {store.name}: writing")
             store.write(folder, grid, counts.open(folder))
         row: dict[str, Any] = {"bytes": store.size(folder)}
-        if timings:
+        if how is not None:
             _say(f"{grid.name}, {store.name}: timing")
-            row |= InChild(timed, folder, store, grid, rounds, cold, every=1.0).found
+            row |= InChild(timed, folder, store, grid, how, every=1.0).found
         row["memory"] = {}
         for motion in grid.motions[:1]:
             _say(f"{grid.name}, {store.name}: fitting")
@@ -295,6 +307,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the numbers here")
     parser.add_argument("--share", type=float, default=1.0, help="of the times (1)")
     parser.add_argument("--rounds", type=int, default=3, help="interleaved rounds (3)")
+    parser.add_argument("--threads", type=int, default=1, help="of sums (1)")
     parser.add_argument("--folder", type=Path, help="for the series: a new one in it is removed")
     parser.add_argument("--cold", action="store_true", help="drop the files from memory each time")
     parser.add_argument("--no-timings", action="store_true", help="memory and bits alone")
@@ -305,11 +318,11 @@ def main(arguments: list[str] | None = None) -> int:
     with tempfile.TemporaryDirectory(prefix="pyspec-scale-", dir=given.folder) as name:
         need_disk(Path(name), given.share)
         for grid in scaled_grids(given.share):
-            timings = not given.no_timings
-            found[grid.name] = measure(grid, Path(name), given.rounds, given.cold, timings)
+            how = None if given.no_timings else How(given.rounds, given.threads, given.cold)
+            found[grid.name] = measure(grid, Path(name), how)
     show(found)
     state = "dropped from memory before each run" if given.cold else "cached in memory"
-    print(f"\nFiles {state}; sums by one thread, {given.rounds} rounds")
+    print(f"\nFiles {state}; threads of sums: {given.threads}, {given.rounds} rounds")
     facts = machine()
     print_machine(facts)
     missed = misses(found)

@@ -3,9 +3,13 @@ once, and nothing else grows with the number of times."""
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import ExitStack
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from queue import SimpleQueue
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -13,7 +17,7 @@ import numpy.typing as npt
 from pyspec._library import CONSTANTS, LIBRARY, raise_status
 from pyspec._library.memory import address
 from pyspec.errors import DataError
-from pyspec.executor.nodes import Nodes, all_nodes, collect, take
+from pyspec.executor.nodes import Nodes, all_nodes, collect, join, take
 from pyspec.executor.normal import Sums, prepared
 from pyspec.executor.protocol import Array, Values
 from pyspec.plan import check
@@ -74,47 +78,120 @@ def chunk_nodes(
     *,
     apart: bool = False,
     isa: str | None = None,
+    threads: int = 1,
 ) -> Nodes:
     """The same before it is joined to one triangle, of chunks that need not be all of the window.
 
     `apart` sums over shapes and times apart, as a fit in memory does where the plan, weights and
     mask allow it; the chunks are then those of :func:`in_strips`. `isa` is the build of the
-    kernels, by default that of this process.
+    kernels, by default that of this process. `threads` sum chunks side by side; no bit depends on
+    how many.
     """
-    plan, name = executor.plan, executor.plan.name
-    n_free = len(executor.opt_param_names)
-    found: list[Nodes] = []
-    total = Sums(n_free, n_free, form, separable=apart)
-    what = 0 if form == "value" else CONSTANTS["PREPARE_SLOPES"]
-    what |= CONSTANTS["PREPARE_SHAPES"] if apart else 0
-    with prepared(executor, fixed) as frame:
-        whole, usual = frame.problem.copy(), int(frame.call["isa"][0])
-        frame.theta[:] = plan.values(theta, executor.opt_param_names, plan.theta, "free")
-        if isa is not None:
-            frame.call["isa"] = CONSTANTS[f"ISA_{isa}"]
+    name, n_free = executor.plan.name, len(executor.opt_param_names)
+    joined = _Joined(n_free, form)
+    with ExitStack() as stack:
+        first, *others = [stack.enter_context(prepared(executor, fixed)) for _ in range(threads)]
+        for frame in (first, *others):
+            stack.callback(frame.problem.__setitem__, ..., frame.problem.copy())
+            stack.callback(frame.call.__setitem__, ..., frame.call.copy())
+        free = executor.plan.values(theta, executor.opt_param_names, executor.plan.theta, "free")
+        for frame in (first, *others):
+            frame.theta[:] = free
+            if isa is not None:
+                frame.call["isa"] = CONSTANTS[f"ISA_{isa}"]
         if executor.helper is not None:
-            frame.fill_external(*executor.helper.external(frame.theta, fixed))
+            first.fill_external(*executor.helper.external(first.theta, fixed))
+        what = 0 if form == "value" else CONSTANTS["PREPARE_SLOPES"]
+        what |= CONSTANTS["PREPARE_SHAPES"] if apart else 0
+        raise_status(LIBRARY.pyspec_prepare(first.address, what), name)
+        for frame in others:  # what is prepared is only read from here on
+            for field in ("prepared", "prepared_size"):
+                frame.call[field] = first.call[field]
+        summers = [
+            _Summer(executor, frame, Sums(n_free, n_free, form, separable=apart))
+            for frame in (first, *others)
+        ]
+        for nodes in _side_by_side(summers, chunks):
+            joined.add(nodes)
+    return joined.nodes()
+
+
+class _Summer:
+    """Sums chunks, one at a time, in memory of its own."""
+
+    def __init__(self, executor: CompiledExecutor, frame: Any, sums: Sums) -> None:
+        self.executor, self.frame, self.sums = executor, frame, sums
+
+    def nodes(self, chunk: Chunk) -> _Summed | None:
+        """The sums of those rows of a chunk that lie in the window, None where none does."""
+        executor, problem = self.executor, self.frame.problem
+        begin = max(chunk.first_row, executor.window.row_begin)
+        end = min(chunk.first_row + len(chunk.data), executor.window.row_end)
+        kept = _describe(executor, self.frame, chunk)
+        if begin >= end:
+            return None
+        problem["row_begin"], problem["row_end"] = begin, end
+        check(executor.packed, executor.plan.name, address(problem))
+        status = LIBRARY.pyspec_accumulate(self.frame.address, self.sums.address, begin, end)
+        del kept
+        raise_status(status, executor.plan.name)
+        return _Summed(begin, end, take(self.sums))
+
+
+class _Summed(NamedTuple):
+    """The sums of rows begin to end - 1."""
+
+    begin: int
+    end: int
+    nodes: Nodes
+
+
+class _Joined:
+    """Sums of rows, joined where they follow each other: there is always room for their nodes."""
+
+    def __init__(self, n_free: int, form: str) -> None:
+        self._total = Sums(n_free, n_free, form)
+        self._apart: list[Nodes] = []
+        self._due: int | None = None
+
+    def add(self, more: _Summed) -> None:
+        """Takes the sums of some rows, in their order."""
+        if self._due not in (None, more.begin):
+            self._apart.append(take(self._total))
+        self._due = more.end
+        join(self._total, more.nodes)
+
+    def nodes(self) -> Nodes:
+        """Of all rows."""
+        return all_nodes([*self._apart, take(self._total)])
+
+
+def _side_by_side(summers: list[_Summer], chunks: Iterable[Chunk]) -> Iterator[_Summed]:
+    """The sums of the chunks in their order."""
+    if len(summers) == 1:
+        found = (summers[0].nodes(chunk) for chunk in chunks)
+        yield from (one for one in found if one is not None)
+        return
+    idle: SimpleQueue[_Summer] = SimpleQueue()
+    for summer in summers:
+        idle.put(summer)
+
+    def nodes(chunk: Chunk) -> _Summed | None:
+        summer = idle.get()
         try:
-            raise_status(LIBRARY.pyspec_prepare(frame.address, what), name)
-            due = None
-            for chunk in chunks:
-                begin = max(chunk.first_row, executor.window.row_begin)
-                end = min(chunk.first_row + len(chunk.data), executor.window.row_end)
-                kept = _describe(executor, frame, chunk)
-                if begin >= end:
-                    continue
-                if due is not None and due != begin:  # so that there is always room for the nodes
-                    found.append(take(total))
-                due = end
-                frame.problem["row_begin"], frame.problem["row_end"] = begin, end
-                check(executor.packed, name, address(frame.problem))
-                status = LIBRARY.pyspec_accumulate(frame.address, total.address, begin, end)
-                del kept
-                raise_status(status, name)
+            return summer.nodes(chunk)
         finally:
-            frame.problem[:] = whole
-            frame.call["isa"] = usual
-    return all_nodes([*found, take(total)])
+            idle.put(summer)
+
+    with ThreadPoolExecutor(len(summers), "pyspec-sums") as pool:
+        ahead: deque[Future[_Summed | None]] = deque()
+        for chunk in chunks:
+            ahead.append(pool.submit(nodes, chunk))
+            if len(ahead) > len(summers) and (one := ahead.popleft().result()) is not None:
+                yield one
+        while ahead:
+            if (one := ahead.popleft().result()) is not None:
+                yield one
 
 
 def in_strips(

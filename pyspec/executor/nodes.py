@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from pyspec._library import LIBRARY, raise_status
 from pyspec._library.memory import address, record
-from pyspec.executor.normal import FORMS, Sums, triangle_size
+from pyspec.executor.normal import Sums, triangle_size
 from pyspec.executor.protocol import Array
 
 
@@ -51,6 +51,22 @@ def all_nodes(parts: Iterable[Nodes]) -> Nodes:
     return Nodes(np.ascontiguousarray(places[order]), np.ascontiguousarray(triangles[order]))
 
 
+def join(total: Sums, nodes: Nodes) -> None:
+    """Adds nodes of rows that follow those of the total, in the order of their rows."""
+    more = record(
+        "pyspec_normal",
+        {
+            "form": int(total.struct["form"][0]),
+            "order": int(total.struct["order"][0]),
+            "n_nodes": len(nodes.places),
+            "capacity": len(nodes.places),
+            "places": address(nodes.places),
+            "nodes": address(nodes.triangles),
+        },
+    )
+    raise_status(LIBRARY.pyspec_join(total.address, address(more)), "sums")
+
+
 def collect(
     nodes: Nodes,
     n_free: int,
@@ -63,23 +79,11 @@ def collect(
     `into` is the triangle of several files, to which it is added: parameter k of this file is
     parameter gather[k] there.
     """
-    order = 1 if form == "value" else n_free + 1
-    triangle = np.zeros(triangle_size(order)) if into is None else into
+    size = triangle_size(1 if form == "value" else n_free + 1)
+    triangle = np.zeros(size) if into is None else into
     total_order = int((np.sqrt(8 * triangle.size + 1) - 1) / 2)
     total = Sums(n_free, max(total_order - 1, n_free), form)
-    places, triangles = nodes.places, nodes.triangles
-    more = record(
-        "pyspec_normal",
-        {
-            "form": FORMS[form],
-            "order": order,
-            "n_nodes": len(places),
-            "capacity": len(places),
-            "places": address(places),
-            "nodes": address(triangles),
-        },
-    )
-    raise_status(LIBRARY.pyspec_join(total.address, address(more)), "sums")
+    join(total, nodes)
     columns = None if gather is None or form == "value" else address(gather)
     status = LIBRARY.pyspec_collect(total.address, columns, total_order, address(triangle))
     raise_status(status, "sums")

@@ -13,9 +13,13 @@ from pyspec.executor.chunks import chunk_nodes, in_strips, weighed
 from pyspec.executor.compiled import CompiledExecutor
 from pyspec.executor.nodes import Nodes, collect
 from pyspec.executor.protocol import Array, Capabilities, Values
+from pyspec.executor.team import choose_threads
 from pyspec.model import Measurement
 from pyspec.model.source import source_of
 from pyspec.plan import PackedPlan, ScheduledPlan
+
+#: Threads that sum blocks side by side, at most: each holds a block.
+THREADS = 16
 
 
 class SourceExecutor(CompiledExecutor):
@@ -78,4 +82,5 @@ class SourceExecutor(CompiledExecutor):
         window = self.window
         blocks = self.source.blocks(window.row_begin, window.row_end, self.seen)
         chunks = weighed(self, in_strips(blocks) if apart else blocks)
-        return chunk_nodes(self, theta, chunks, fixed, form, apart=apart)
+        threads = min(choose_threads([self]), THREADS)
+        return chunk_nodes(self, theta, chunks, fixed, form, apart=apart, threads=threads)

@@ -11,7 +11,8 @@ from support.native_cases import CASES
 
 from pyspec.errors import DataError
 from pyspec.executor import make_executor
-from pyspec.executor.chunks import Chunk, sum_chunks
+from pyspec.executor.chunks import Chunk, chunk_nodes, sum_chunks
+from pyspec.executor.nodes import all_nodes, collect
 from pyspec.executor.normal import FORMS
 from pyspec.model import Measurement
 
@@ -47,6 +48,39 @@ def test_chunks_change_no_bits(name: str, form: str) -> None:
             sum_chunks(executor, theta, cut(measurement, sizes), None, form).tobytes() == expected
         )
     assert executor.normal(theta, None, form).tobytes() == expected
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("threads", [2, 3, 8])
+@pytest.mark.parametrize("name", ["a series", "weights and a mask", "counts", "a window"])
+def test_threads_change_no_bits(name: str, threads: int, form: str) -> None:
+    model, measurement = CASES[name]()[0]
+    executor: Any = make_executor(model, measurement)
+    theta, n_free = model.theta() * 1.01, len(executor.opt_param_names)
+    expected = executor.normal(theta, None, form).tobytes()
+    for sizes in ((1,), (7,), (8, 3, 16), (1000,)):
+        chunks = cut(measurement, sizes)
+        nodes = chunk_nodes(executor, theta, chunks, None, form, threads=threads)
+        assert collect(nodes, n_free, form).tobytes() == expected
+    # Rows that are missing leave nodes that other ones fill in.
+    chunks = list(cut(measurement, (5,)))
+    parts = [
+        chunk_nodes(executor, theta, some, None, form, threads=threads)
+        for some in (chunks[0::2], chunks[1::2])
+    ]
+    assert collect(all_nodes(parts), n_free, form).tobytes() == expected
+    assert executor.normal(theta, None, form).tobytes() == expected
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+def test_an_error_of_a_thread_is_raised(threads: int) -> None:
+    model, measurement = CASES["a series"]()[0]
+    executor: Any = make_executor(model, measurement)
+    data = np.asarray(measurement.data)
+    chunks = [Chunk(0, data[:5]), Chunk(5, data[5:9, 1:]), Chunk(9, data[9:])]
+    with pytest.raises(DataError, match="data of the chunk from row 5 on has shape"):
+        chunk_nodes(executor, model.theta(), chunks, threads=threads)
+    assert np.isfinite(executor.normal(model.theta())).all()
 
 
 def test_the_work_memory_does_not_grow_with_the_times() -> None:

@@ -115,12 +115,14 @@ def test_a_fit_has_the_bits_of_one_in_memory(
             assert result.statistics[key] == pytest.approx(value, rel=1e-12, nan_ok=True), key
 
 
+@pytest.mark.parametrize("threads", ["1", "3"])
 @pytest.mark.parametrize("weights", ["none", "of rows", "of columns", "of points"])
 def test_shapes_that_stand_still_have_the_bits_of_one_in_memory(
-    weights: str, monkeypatch: pytest.MonkeyPatch
+    weights: str, threads: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Fits in memory sum over shapes and times apart, strip by strip; fits by reference, whose
     blocks had other rows, did not."""
+    monkeypatch.setenv("PYSPEC_NUM_THREADS", threads)
     small_blocks(monkeypatch, 20_000)
     model, measurement = CASES["three files"]()[0]
     model.set_axes(energy=model.energy, time=np.linspace(-10.0, 50.0, 300))
