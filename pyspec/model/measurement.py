@@ -199,8 +199,7 @@ class Measurement:
         begin, end = self.rows or (0, len(self.data))
         columns = slice(*(self.columns or (0, self.data.shape[-1])))
         scale = self.loss_scale if self.loss == "poisson" else None
-        whole = Rules(columns, 0, len(self.data), self.weight, self.keep, scale)
-        return whole.within(begin, end)
+        return Rules(columns, 0, len(self.data), self.weight, self.keep, scale).within(begin, end)
 
     def glimpse(self) -> npt.NDArray[Any] | None:
         """The window of the data, of data by reference its first block: how large values are."""
