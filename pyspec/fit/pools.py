@@ -33,6 +33,9 @@ CHUNK = 32
 #: How often a signal is looked for, in seconds.
 LOOK = 0.05
 
+#: How long nobody looks for the tasks of a cluster that ended, in seconds.
+PAUSE = 0.01
+
 #: From which size on dask warns of a task that holds data, as those of data in memory do.
 LARGE = "distributed.admin.large-graph-warning-threshold"
 
@@ -116,9 +119,7 @@ class ClusterPool:
 
     def wait(self, futures: Sequence[Any]) -> Sequence[Any]:
         """Those that have ended."""
-        done = [future for future in futures if future.done()]
-        if not done:
-            time.sleep(LOOK / 10)
+        done = ended(futures)
         self._running.difference_update(done)
         return done
 
@@ -129,6 +130,15 @@ class ClusterPool:
     def close(self) -> None:
         """Takes back what waits."""
         self._client.cancel([future for future in self._running if not future.done()])
+
+
+def ended(futures: Sequence[Any]) -> Sequence[Any]:
+    """The futures of a cluster that have ended, after a moment at most. To ask the engine to wait
+    costs more than to look now and then: each worker has a task that waits."""
+    done = [future for future in futures if future.done()]
+    if not done:
+        time.sleep(PAUSE)
+    return done
 
 
 def make_pool(

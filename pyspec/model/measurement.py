@@ -180,8 +180,7 @@ class Measurement:
 
         Raises :class:`DataError` for values that are not finite, or for negative counts.
         """
-        source = source_of(self.data)
-        assert source is not None
+        source: Any = source_of(self.data)  # none but data by reference are asked for it
         return self.survey_of(survey_rows(source, self.rules(), self.seen))
 
     def survey_of(self, found: Surveyed) -> Survey:

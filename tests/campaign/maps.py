@@ -2,7 +2,8 @@
 
 A map of 200,000 spectra is fitted once undisturbed, and once by processes that are killed
 (SIGKILL) five times, each followed by the same call. The results must be equal and complete.
-Then the cost of the engine is measured: a map beside a plain loop over the same spectra, in turns.
+Then the cost of the engine is measured: a map beside a plain loop over the same spectra, in turns;
+with ``--cluster`` a map on a LocalCluster beside plain loops in its workers.
 """
 
 from __future__ import annotations
@@ -133,14 +134,11 @@ def differences(one: Path, other: Path) -> list[str]:
 def ratios(folder: Path, n_spectra: int, turns: int) -> tuple[float, float]:
     """Time of a map over that of a plain loop over its spectra, in this process, in turns:
     (processor, wall)."""
-    import xarray
 
     data = folder / "small.zarr"
     make_map(data, n_spectra)
     model = load_model(MODEL, "peak")
-    array = xarray.open_zarr(data)["counts"]
-    values = array.values.reshape(-1, ENERGY.size)
-    good = values[np.isfinite(values).all(axis=1)]
+    good = good_spectra(data)
     alone = load_model(MODEL, "peak")
     alone.set_axes(energy=ENERGY)
 
@@ -164,6 +162,64 @@ def ratios(folder: Path, n_spectra: int, turns: int) -> tuple[float, float]:
     return processor, wall
 
 
+def good_spectra(data: Path) -> Any:
+    """The spectra of a map that have no NaN, (n, n_energy)."""
+    import xarray
+
+    values = xarray.open_zarr(data)["counts"].values.reshape(-1, ENERGY.size)
+    return values[np.isfinite(values).all(axis=1)]
+
+
+def plain_loop(spectra: Any) -> int:
+    """Fits spectra that are in memory, one after the other: what a map does without its engine."""
+    model = load_model(MODEL, "peak")
+    model.set_axes(energy=ENERGY)
+    for begin in range(0, len(spectra), 2000):
+        fit_slices(model, Measurement(spectra[begin : begin + 2000]))
+    return len(spectra)
+
+
+def cluster_ratios(folder: Path, data: Path, workers: int, turns: int) -> tuple[float, float]:
+    """Time of a map on a LocalCluster over that of plain loops in the same workers, each over its
+    share of the spectra, in turns: (processor time of workers, scheduler and client; wall)."""
+    from dask.distributed import Client, LocalCluster, wait
+
+    options: dict[str, Any] = {"threads_per_worker": 1, "dashboard_address": None}
+    with LocalCluster(n_workers=workers, **options) as local, Client(local) as client:
+        shares = np.array_split(good_spectra(data), workers)
+        held = [
+            client.scatter(share, workers=[address])
+            for share, address in zip(shares, sorted(client.nthreads()), strict=True)
+        ]
+        wait(held)
+
+        def plain() -> None:
+            futures = [client.submit(plain_loop, share, pure=False) for share in held]
+            assert sum(client.gather(futures)) == sum(map(len, shares))
+
+        def mapped(turn: int) -> None:
+            store, model = folder / f"cluster_{turn}.zarr", load_model(MODEL, "peak")
+            fit_map(model, str(data), store, client=client, seed_adapt=None)
+
+        def timed(work: Callable[[], None]) -> tuple[float, float]:
+            def used() -> float:
+                return time.process_time() + sum(client.run(time.process_time).values())
+
+            begin = used(), time.perf_counter()
+            work()
+            return used() - begin[0], time.perf_counter() - begin[1]
+
+        client.gather([client.submit(plain_loop, one, pure=False) for one in [shares[0][:200]] * 4])
+        found = []
+        for turn in range(turns):
+            pair = timed(lambda turn=turn: mapped(turn)), timed(plain)  # type: ignore[misc]
+            seconds = ", ".join(f"{cpu:.1f} s processor, {wall:.1f} s wall" for cpu, wall in pair)
+            print(f"  turn {turn + 1}, map and plain loops: {seconds}", flush=True)
+            found.append([one / other for one, other in zip(*pair, strict=True)])
+    processor, wall = (statistics.median(column) for column in zip(*found, strict=True))
+    return processor, wall
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--spectra", type=int, default=200_000)
@@ -173,6 +229,7 @@ def main() -> int:
     parser.add_argument("--block-size", type=int, default=None)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--turns", type=int, default=3, help="of the overhead; 0 leaves it out")
+    parser.add_argument("--cost", action="store_true", help="of the engine alone: kills nothing")
     parser.add_argument("--fit", nargs=2, type=Path, metavar=("DATA", "STORE"))
     given = parser.parse_args()
     if given.fit:
@@ -182,17 +239,22 @@ def main() -> int:
         folder = Path(name)
         data, whole, pieces = (folder / f"{one}.zarr" for one in ("data", "whole", "pieces"))
         make_map(data, given.spectra)
-        begin = time.perf_counter()
-        if start(data, whole, given).wait() != 0:
-            return 1
-        seconds, n_blocks = time.perf_counter() - begin, written(whole)
-        took = f"{n_blocks} blocks, {seconds:.1f} s on {given.workers} workers"
-        print(f"undisturbed: {took}", flush=True)
-        killed(data, pieces, n_blocks, given)
-        wrong = differences(whole, pieces)
-        print(f"  different: {', '.join(wrong) or 'nothing'}", flush=True)
+        wrong: list[str] = []
+        if not given.cost:
+            begin = time.perf_counter()
+            if start(data, whole, given).wait() != 0:
+                return 1
+            seconds, n_blocks = time.perf_counter() - begin, written(whole)
+            took = f"{n_blocks} blocks, {seconds:.1f} s on {given.workers} workers"
+            print(f"undisturbed: {took}", flush=True)
+            killed(data, pieces, n_blocks, given)
+            wrong = differences(whole, pieces)
+            print(f"  different: {', '.join(wrong) or 'nothing'}", flush=True)
         if given.turns:
-            processor, wall = ratios(folder, 20_000, given.turns)
+            if given.cluster:
+                processor, wall = cluster_ratios(folder, data, given.workers, given.turns)
+            else:
+                processor, wall = ratios(folder, 20_000, given.turns)
             print(f"map / plain loop: {processor:.3f} of processor time, {wall:.3f} of wall time")
             if processor > 1 + OVERHEAD:
                 wrong.append("overhead")

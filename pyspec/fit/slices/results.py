@@ -153,14 +153,14 @@ class SliceResults(Sequence[SliceFit], SlotNames):
         return self._columns("start")
 
     def _columns(self, what: str) -> dict[str, Array]:
-        table = np.full((len(self.names), len(self.fits)), np.nan)
+        names = self.names
+        rows: list[list[float | None]] = [[None] * len(names)] * len(self.fits)
         for fit in self.fits:
             if fit.result is not None:
                 found: Mapping[str, float | None] = getattr(fit.result, what)
-                for row, name in enumerate(self.names):
-                    value = found.get(name)
-                    table[row, fit.index] = np.nan if value is None else value
-        return Named(zip(self.names, table, strict=True))
+                rows[fit.index] = [*map(found.get, names)]
+        table = np.array(rows, dtype=np.float64).reshape(len(rows), len(names))  # None is NaN
+        return Named(zip(names, np.ascontiguousarray(table.T), strict=True))
 
     def _numbers(self, what: str) -> Array:
         return np.array(

@@ -17,7 +17,7 @@ from pyspec.io.optional import need
 from pyspec.workflow.maps.store import Place
 
 #: Spectra of a block: a second or two of fits, beside which a task and its writing cost little.
-SPECTRA = 2000
+SPECTRA = 4000
 
 #: A block of the map: its number and its range along each leading axis.
 Block = tuple[tuple[int, ...], Place]

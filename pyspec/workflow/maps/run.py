@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import os
 import signal
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
@@ -15,7 +17,7 @@ from typing import Any, Protocol, TypeVar
 from pyspec.errors import DataError, FitError, one_line
 from pyspec.executor.cluster import agree_on_fits, need_client
 from pyspec.fit.interrupts import Hold
-from pyspec.fit.pools import LARGE, LOOK, as_agreed
+from pyspec.fit.pools import LARGE, LOOK, as_agreed, ended
 from pyspec.io.optional import need
 
 Key = TypeVar("Key")
@@ -164,14 +166,17 @@ class Cluster:
     def __init__(self, client: Any) -> None:
         self._client = need_client(client)
         self._terms = agree_on_fits(client)
-        self._distributed = need("distributed", "a map on a cluster", "distributed")
         self._running: set[Any] = set()
+        self._counted, self._threads = -math.inf, 1
 
     @property
     def width(self) -> int:
-        """As many as the workers that are there now can take."""
-        threads: int = sum(self._client.nthreads().values())
-        return AHEAD * max(1, threads)
+        """As many as the workers that are there can take; once in a second they are counted."""
+        now = time.monotonic()
+        if now > self._counted + 1.0:
+            self._counted = now
+            self._threads = max(1, sum(self._client.nthreads().values()))
+        return AHEAD * self._threads
 
     def start(self, task: Task) -> Any:
         """Sends the task, data in memory with it: a worker that dies takes none along."""
@@ -184,13 +189,9 @@ class Cluster:
 
     def wait(self, futures: Sequence[Any]) -> Sequence[Any]:
         """Those that ended."""
-        first = "FIRST_COMPLETED"
-        try:
-            done = self._distributed.wait(futures, timeout=LOOK, return_when=first).done
-        except (TimeoutError, self._distributed.TimeoutError):
-            return []
-        self._running -= done
-        return list(done)
+        done = ended(futures)
+        self._running.difference_update(done)
+        return done
 
     def close(self) -> None:
         """Takes back the tasks that wait."""
