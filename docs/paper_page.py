@@ -78,7 +78,7 @@ python -m bench.on_paper --measure
 
 {constants}
 
-Measured on {machine}, with other work on the same cores.
+Measured on {machine} (its average over 1, 5 and 15 minutes, this command included).
 
 ## How the time is derived
 
@@ -98,8 +98,9 @@ answers, however many points they are. The sums fall with the workers; messages,
 grow with them, because one process asks all workers and joins what they answer.
 
 Checked by sums in memory with 1 and 2 workers, on the same machine. The sums were measured without
-workers; what is checked is the rest. A ratio below 1 is what the derivation does not know: here the
-workers share their cores with the scheduler, with the process that fits, and with other work.
+workers, and the latency with 1, so that the line of 2 is the check. A ratio below 1 is what the
+derivation does not know: here the workers share their cores with the scheduler, with the process
+that fits, and with other work.
 
 {checks}
 

@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 from numpy.lib.mixins import NDArrayOperatorsMixin
 
+from pyspec._library import CONSTANTS
 from pyspec.errors import DataError, one_line
 from pyspec.model.checksum import checksum
 
@@ -27,7 +28,8 @@ READERS = 4
 #: Bytes up to which data by reference are loaded where something needs all of them at once.
 LOADED = 256 * 2**20
 
-#: Bytes of the rows that have a checksum of their own, or of one chunk where that is more.
+#: Bytes of the rows that have a checksum of their own, or of one chunk where that is more. Rows
+#: stored without chunks have one for each block: more of them take as long as the reading.
 SEEN = 2**18
 
 #: Types that sums take as they are.
@@ -45,7 +47,8 @@ class Seen(dict[tuple[int, int], int]):
         """
         end = first + len(block)
         row = max(prod(source.shape[1:]) * source.dtype.itemsize, 1)
-        step = max(SEEN // (row * source.chunk), 1) * source.chunk
+        size = SEEN if source.chunk > 1 else BLOCK
+        step = min(max(size // (row * source.chunk), 1) * source.chunk, source.step)
         cuts = [first, *range(first - first % step + step, end, step), end]
         for begin, stop in pairwise(cuts):
             found = checksum(block[begin - first : stop - first])
@@ -228,9 +231,12 @@ class Source(NDArrayOperatorsMixin, ABC):
 
     @property
     def step(self) -> int:
-        """Rows of a block: whole chunks."""
+        """Rows of a block: whole chunks; without chunks whole strips, which need not be cut again
+        where shapes and times are summed apart."""
         row = max(prod(self.shape[1:]), 1) * 8
-        return max(BLOCK // (row * self.chunk), 1) * self.chunk
+        n_rows = max(BLOCK // (row * self.chunk), 1) * self.chunk
+        whole = n_rows - n_rows % CONSTANTS["STRIP"] if self.chunk == 1 else n_rows
+        return whole or n_rows
 
     def __getitem__(self, key: Any) -> Any:
         if isinstance(key, (int, np.integer)):
