@@ -12,6 +12,7 @@
  * that a check can return was seen. */
 #include "fuzz_sums.h"
 #include "guided.h"
+#include "memory.h"
 #include "random_problem.h"
 #include "unit.h"
 
@@ -64,10 +65,14 @@ static void count_features(const pyspec_plan *plan, const pyspec_problem *q, tal
     }
     for (int64_t k = 0; k < plan->n_nodes; k++) {
         const pyspec_node *node = &plan_nodes(plan)[k];
+        if (!calls_function(node)) /* its op may be any number */
+            continue;
         const int by_formula = node->op == PYSPEC_OP_FORMULA;
         has[HAS_FORMULA] |= by_formula;
-        has[HAS_INPUTS] |= by_formula && formula_head(plan_words(plan) + node->code)->n_inputs > 0;
-        has[HAS_SCHEME] |= plan_nodes(plan)[k].op == PYSPEC_OP_SCHEME;
+        has[HAS_SCHEME] |= node->op == PYSPEC_OP_SCHEME;
+        /* The words of a convolution begin with the head of a kernel. */
+        if (by_formula && node->step != PYSPEC_STEP_CONVOLVE)
+            has[HAS_INPUTS] |= formula_head(plan_words(plan) + node->code)->n_inputs > 0;
     }
     has[HAS_SEPARABLE] = plan->separable >= 0;
     has[HAS_COLUMNS] = plan->columns >= 0;
