@@ -10,7 +10,15 @@ import numpy as np
 import numpy.typing as npt
 
 from pyspec._library.load import ABI, library_path, load_library, source_fingerprint
-from pyspec._library.tables import Guard, OpDef, RpnDef, Tables, parse_params, parse_tables
+from pyspec._library.tables import (
+    Guard,
+    OpDef,
+    RpnDef,
+    Tables,
+    param_name,
+    parse_params,
+    parse_tables,
+)
 from pyspec.errors import LibraryError
 
 LIBRARY: Any = load_library()
@@ -63,6 +71,7 @@ __all__ = [
     "choose_isa",
     "library_path",
     "load_library",
+    "param_name",
     "parse_params",
     "raise_status",
     "source_fingerprint",

@@ -20,7 +20,8 @@ FED_KINDS = ("SPECTRUM_FED", "ROW_FED")
 DERIVED_KINDS = ("RESPONSE", "RESOLVED")
 
 _PARAM = re.compile(
-    r"(?P<name>[A-Za-z]\w*)(?:(?P<comparison>>=|<=|>|<)(?P<other>[^=]+)|=(?P<default>.+))?"
+    r"(?:(?P<least>[-+]?[\d.][^<>=]*)(?P<from><=|<))?(?P<name>[A-Za-z]\w*)"
+    r"(?:(?P<comparison>>=|<=|>|<)(?P<other>[^<>=]+)|=(?P<default>.+))?"
 )
 
 
@@ -171,7 +172,8 @@ class Tables:
 
 
 def parse_params(text: str) -> tuple[tuple[str, ...], int, tuple[Guard, ...]]:
-    """Reads a list of parameters, "A, x0, SD>0, y0=0": names, how many are required, bounds."""
+    """Reads a list of parameters, "A, x0, SD>0, 0<=m<=1, y0=0": names, how many are required,
+    bounds."""
     matches = [_PARAM.fullmatch(part.strip()) for part in text.split(",") if part.strip()]
     if None in matches:
         raise ValueError(f"ops.def: cannot read the parameters {text!r}")
@@ -179,12 +181,21 @@ def parse_params(text: str) -> tuple[tuple[str, ...], int, tuple[Guard, ...]]:
     names = tuple(match["name"] for match in found)
     guards = []
     for index, match in enumerate(found):
+        if match["least"]:
+            above = match["from"].replace("<", ">")
+            guards.append(Guard(index, above, float(match["least"]), False))
         if match["comparison"]:
             other, relative = match["other"].strip(), match["other"].strip() in names
             value = float(names.index(other)) if relative else float(other)
             guards.append(Guard(index, match["comparison"], value, relative))
     n_required = sum(match["default"] is None for match in found)
     return names, n_required, tuple(guards)
+
+
+def param_name(text: str) -> str:
+    """The name in one part of a list of parameters, such as "0 <= m [eV] <= 1"."""
+    match = _PARAM.match("".join(text.partition("[")[0].split()))
+    return match["name"] if match else text.strip()
 
 
 def _names(text: str) -> tuple[str, ...]:

@@ -22,7 +22,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pyspec._library import CONSTANTS as LIBRARY
-from pyspec._library import OPS, OpDef, parse_params
+from pyspec._library import OPS, OpDef, param_name, parse_params
 from pyspec.errors import ModelError, suggest
 from pyspec.formula.derive import differentiate
 from pyspec.formula.encode import encode
@@ -97,7 +97,7 @@ class Definition:
     def units(self) -> dict[str, str]:
         """The units of the parameters that have one."""
         found = ((part, _UNIT.search(part)) for part in self.signature.split(","))
-        return {re.split(r"[<>=\[]", part)[0].strip(): unit[1] for part, unit in found if unit}
+        return {param_name(part): unit[1] for part, unit in found if unit}
 
     @property
     def axis(self) -> str:
@@ -250,7 +250,8 @@ def define(text: str, where: str = "") -> OpDef:
         params, n_required, guards = parse_params("".join(_UNIT.sub("", match["params"]).split()))
     except ValueError:
         raise ModelError(
-            f"{start}cannot read the parameters {match['params']!r}; write them as 'A, x0, w > 0'"
+            f"{start}cannot read the parameters {match['params']!r}; write them as "
+            "'A, x0, w > 0, 0 <= m <= 1'"
         ) from None
     if n_required < len(params):
         raise ModelError(f"{start}parameters of a formula have no default; remove '='")

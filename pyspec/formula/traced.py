@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import functools
 import inspect
-import re
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
 import numpy as np
 
-from pyspec._library import OPS, RPN, OpDef
+from pyspec._library import OPS, RPN, OpDef, param_name
 from pyspec.calls import answered
 from pyspec.errors import ModelError
 from pyspec.formula import linearize
@@ -147,8 +146,7 @@ def _trace(
 
 def _names(text: str) -> list[str]:
     """The names in a text of parameters, or of inputs."""
-    parts = [part.strip() for part in text.split(",")]
-    return [re.split(r"[\s<>=\[]", part)[0] for part in parts if part]
+    return [param_name(part) for part in text.split(",") if part.strip()]
 
 
 def _declared(parts: Mapping[str, Any], domain: str, name: str) -> list[tuple[str, Any]]:

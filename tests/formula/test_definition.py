@@ -107,6 +107,28 @@ def test_a_formula_lives_in_the_model_the_graph_and_the_text() -> None:
     assert definition.doc == "a Gaussian with one flank steeper than the other"
 
 
+def test_a_parameter_bounded_from_both_sides() -> None:
+    text = (
+        "functions:\n  Mix:\n    parameters: 'A, 2 < x0 [eV], 0 <= m [1] <= 1'\n"
+        "    formula: A * ((1 - m) * exp(-(x - x0) ** 2) + m / (1 + (x - x0) ** 2))\n"
+        "p:\n  Mix: {A: [3, True], x0: [84, True], m: [%s, True]}\n"
+    )
+    model = load_model(text % 0.5, "p")
+    model.set_axes(energy=ENERGY)
+    found = [(par.min, par.max) for par in model.components[0].parameters]
+    assert found == [(-np.inf, np.inf), (2.0, np.inf), (0.0, 1.0)]
+    definition = model.components[0].op.own
+    assert isinstance(definition, Definition)
+    assert definition.units == {"x0": "eV", "m": "1"}
+    theta = model.theta()
+    for m, inside in ((0.0, True), (1.0, True), (-1e-9, False), (1.0 + 1e-9, False)):
+        theta[2] = m
+        for name in ("tree", "interpreted", "compiled"):
+            assert np.isfinite(make_executor(model, None, name).run(theta)).all() == inside, name
+    with pytest.raises(ModelError, match=r"the value 1\.5 is outside .*Mix needs m <= 1"):
+        load_model(text % 1.5, "p")
+
+
 def test_two_files_may_give_one_name_to_two_formulas() -> None:
     """Nothing is registered: each model keeps the formula that it was loaded with."""
     text = "functions: {{Line: {{formula: A * {0}}}}}\nm: {{Line: {{A: [2, True]}}}}\n"

@@ -345,11 +345,14 @@ class _Assessment:
         moved: tuple[str, ...],
     ) -> str:
         run, outcome = self.run, self.outcome
-        parts = [run.stopped or str(outcome.message).strip()]
+        ended = run.stopped or str(outcome.message).strip()
+        parts = [ended]
         if not is_optimum:
-            parts.append(
-                f"This is no optimum: it seems {verdict.distance:.2g} standard errors away"
-            )
+            seems = f"This is no optimum: it seems {verdict.distance:.2g} standard errors away"
+            if self._succeeded():  # what it says of itself is no longer true
+                parts = [f"{seems}, where the method ended with '{ended.rstrip('.')}'"]
+            else:
+                parts.append(seems)
         if bound:
             parts.append("At a bound: " + ", ".join(f"{n} ({s})" for n, s in bound.items()))
         for name, (low, high) in self.intervals.items():
