@@ -149,6 +149,8 @@ class Parser(argparse.ArgumentParser):
             flags = [one for parser in parsers for one in parser._option_string_actions]
             word = stray[1].partition("=")[0]
             message += "; write it behind the command" if word in flags else suggest(word, flags)
+        elif re.search(r"unrecognized arguments: [^-]", message):
+            message += "; a model of a file is chosen by --model NAME; see pyspec COMMAND --help"
         self.print_usage(sys.stderr)
         print(f"{self.prog}: error: {message}", file=sys.stderr)
         raise WrongArguments(message)

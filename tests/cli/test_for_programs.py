@@ -181,6 +181,7 @@ def test_completion_in_bash(tmp_path: Path, words: list[str], offered: set[str])
     [
         (["ft", "job.yaml"], "invalid choice: 'ft'.*did you mean 'fit'"),
         (["fit", "job.yaml", "--metod", "nelder"], "--metod nelder; did you mean '--method'"),
+        (["explain", "models.yaml", "doublet"], "arguments: doublet; .* by --model NAME"),
         (["completion", "bsh"], "did you mean 'bash'"),
     ],
 )
