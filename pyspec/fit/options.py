@@ -130,17 +130,22 @@ def check_options(label: str, options: Mapping[str, Any]) -> None:
             raise FitError(f"{label}: fits have no argument {name!r}{hint}")
 
 
+def need_model(call: str, model: object) -> None:
+    """Raises :class:`CallError` where this is no Model."""
+    if not isinstance(model, Model):
+        raise CallError(
+            f"{call}: the first argument is a Model, not {_shown(model)}; load one with "
+            "load_model('models.yaml', 'name')"
+        )
+
+
 def need_pair(call: str, model: object, measurement: object) -> None:
     """Raises :class:`CallError` where these are no Model and Measurement."""
     if isinstance(model, Measurement) and isinstance(measurement, Model):
         raise CallError(
             f"{call}: model and measurement are swapped; write {call}(model, measurement)"
         )
-    if not isinstance(model, Model):
-        raise CallError(
-            f"{call}: the first argument is a Model, not {_shown(model)}; load one with "
-            "load_model('models.yaml', 'name')"
-        )
+    need_model(call, model)
     if not isinstance(measurement, Measurement):
         raise CallError(
             f"{call}: the second argument is a Measurement, not {_shown(measurement)}; give "

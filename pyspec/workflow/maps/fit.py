@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 
 from pyspec.calls import answered
-from pyspec.errors import CallError, DataError, FitError, one_line, shortened, suggest
+from pyspec.errors import DataError, FitError, one_line, shortened, suggest
 from pyspec.executor import make_executor
 from pyspec.fit import fit_slices
 from pyspec.fit.interrupts import Hold
-from pyspec.fit.options import FIT_OPTIONS, METHOD_OPTIONS
+from pyspec.fit.options import FIT_OPTIONS, METHOD_OPTIONS, need_model
 from pyspec.fit.progress import Steps
 from pyspec.io.atomic import plain_path
 from pyspec.io.optional import need
@@ -103,8 +103,7 @@ def fit_map(
     a file that has grown meanwhile; :class:`ClusterError` where workers use another pyspec or
     another build of its kernels.
     """
-    if not isinstance(model, Model):
-        raise CallError(f"fit_map: the first argument is a Model, not {type(model).__name__}")
+    need_model("fit_map", model)
     for library in ("xarray", "dask", "zarr"):
         need(library, "a map", "zarr")
     _check_numbers(client, n_workers, block_size)
