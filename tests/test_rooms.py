@@ -18,6 +18,7 @@ ROOMS = (
     "calls",
     "_library",
     "functions",
+    "memory",
     "formula",
     "model",
     "components",  # descriptions of models: what model takes, and nothing of the package needs

@@ -155,14 +155,20 @@ class Definition:
         values, names = self.table()
         return values, values.lower(self.value.root, names)
 
-    def program(self, formula: Formula) -> npt.NDArray[np.int64]:
-        """The program of a formula of the definition and of its derivatives by all parameters."""
+    def compiled(self, formula: Formula) -> tuple[Values, list[int], list[int], list[int]]:
+        """What a program is made of: the values of a formula of the definition, which of them are
+        the parameters, and the axis with the inputs; and the outputs: the value, then its
+        derivatives by all parameters."""
         values, names = self.table()
         root = values.lower(formula.root, names)
         params = [values.input(name) for name in self.params]
         slopes = differentiate(values, root, params)
         axes = [values.input(name) for name in (self.axis, *self.inputs)]
-        return encode(values, params, axes, [root, *slopes]).words()
+        return values, params, axes, [root, *slopes]
+
+    def program(self, formula: Formula) -> npt.NDArray[np.int64]:
+        """The program of a formula of the definition and of its derivatives by all parameters."""
+        return encode(*self.compiled(formula)).words()
 
     @cached_property
     def words(self) -> npt.NDArray[np.int64]:

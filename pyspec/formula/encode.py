@@ -3,7 +3,7 @@ over which registers (see csrc/formula.h)."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -11,7 +11,9 @@ import numpy.typing as npt
 
 from pyspec._library import CONSTANTS, RPN
 from pyspec.errors import ModelError
+from pyspec.formula.registers import points
 from pyspec.formula.values import Values
+from pyspec.memory import Choice, plan_memory
 
 _W_PARTS = ("W_RE", "W_IM", "W_REX", "W_REY")
 CODES = {name: row.index for name, row in RPN.items()} | {"W": len(RPN), "COPY": len(RPN) + 1}
@@ -62,15 +64,22 @@ class Program:
 
 
 class _Encoder:
-    """Numbers registers: rows first, then vectors, of which those whose value is no longer read
-    are used again, then outputs."""
+    """Numbers registers: rows first, then vectors, as the memory planner lays them out, then
+    outputs. Rows hold one value for each lane and are all kept."""
 
     def __init__(
-        self, values: Values, params: Sequence[int], axes: Sequence[int], outputs: Sequence[int]
+        self,
+        values: Values,
+        params: Sequence[int],
+        axes: Sequence[int],
+        outputs: Sequence[int],
+        choice: Choice | None,
     ) -> None:
         self.values = values
         self.outputs = outputs
+        self.choice = choice
         self.needed = values.reachable(outputs)
+        self.first = values.reachable(outputs[:1])
         self.moving = values.depends(axes)
         self.program = Program(len(params), n_inputs=len(axes) - 1, n_vectors=len(axes))
         self.register: dict[int, tuple[str, int]] = {
@@ -80,9 +89,12 @@ class _Encoder:
         for k, param in enumerate(params):
             self.register[param] = ("row", k)
         self.w_of = self._w_groups()
-        self.order = self._order()
-
-    # ---- order -------------------------------------------------------------------------
+        #: Arguments of the Faddeeva function of which the value needs more than the real part.
+        self.imaginary = {
+            arguments
+            for number, arguments in self.w_of.items()
+            if number in self.first and values[number].instruction != "W_RE"
+        }
 
     def _w_groups(self) -> dict[int, tuple[int, int]]:
         """For each part of the Faddeeva function its arguments: one instruction gives all."""
@@ -91,12 +103,6 @@ class _Encoder:
             for number in sorted(self.needed)
             if self.values[number].instruction in _W_PARTS
         }
-
-    def _order(self) -> list[int]:
-        """What the value needs, then the rest; operands first."""
-        first = self.values.reachable(self.outputs[:1])
-        numbers = [n for n in sorted(self.needed) if self.values[n].operands]
-        return [n for n in numbers if n in first] + [n for n in numbers if n not in first]
 
     # ---- encoding ----------------------------------------------------------------------
 
@@ -112,88 +118,84 @@ class _Encoder:
             self.register[number] = ("row", program.n_params + len(program.constants))
             program.constants.append(values[number].number)
         program.n_rows = program.n_params + len(program.constants)
-        first = values.reachable(self.outputs[:1])
-        rows = [number for number in self.order if number not in self.moving]
-        points = [number for number in self.order if number in self.moving]
-        program.n_row_value = self._emit(rows, first, program.row_code, "row")
-        self._plan_lifetimes(points)
-        program.n_value = self._emit(points, first, program.code, "vector")
+        # What the value needs, then the rest; operands first.
+        numbers = [n for n in sorted(self.needed) if values[n].operands]
+        numbers = [n for n in numbers if n in self.first] + [
+            n for n in numbers if n not in self.first
+        ]
+        program.n_row_value = self._emit_rows([n for n in numbers if n not in self.moving])
+        program.n_value = self._emit_points([n for n in numbers if n in self.moving])
         self._copies(program)
         self._check()
         return self._numbered(program)
 
-    def _plan_lifetimes(self, points: list[int]) -> None:
-        """The last instruction that reads each value, and which output it is."""
-        self.last_use: dict[int, int] = {}
-        for place, number in enumerate(points):
-            for operand in self.values[number].operands:
-                self.last_use[operand] = place
-        self.output_of: dict[int, int] = {}
-        # Without partials there is no memory for them: what the value needs lies elsewhere.
-        first = self.values.reachable(self.outputs[:1])
-        for k, number in enumerate(self.outputs):
-            computed = number in self.moving and number not in self.w_of
-            if k > 0 and number in first and number != self.outputs[0]:
-                continue
-            if computed and self.values[number].operands and number not in self.output_of:
-                self.output_of[number] = k
-        self.free: list[int] = []
-
-    def _emit(self, numbers: list[int], first: set[int], code: list[Instruction], kind: str) -> int:
-        """Instructions of one part, and how many of them the value needs."""
-        n_value = 0
+    def _emit_rows(self, numbers: list[int]) -> int:
+        """Instructions over rows, and how many of them the value needs."""
+        program, n_value = self.program, 0
         groups: dict[tuple[int, int], int] = {}
-        imaginary = {
-            self.w_of[number]
-            for number in numbers
-            if number in first and number in self.w_of
-            if self.values[number].instruction != "W_RE"
-        }
-        for place, number in enumerate(numbers):
-            value = self.values[number]
+        for number in numbers:
             if number in self.w_of:
                 arguments = self.w_of[number]
                 if arguments not in groups:
-                    groups[arguments] = self._take(kind, 4)
-                    code.append(
-                        Instruction("W", -1, arguments, int(arguments in imaginary)),
-                    )
-                    self.targets.append((kind, groups[arguments]))
-                part = _W_PARTS.index(value.instruction)
-                self.register[number] = (kind, groups[arguments] + part)
+                    groups[arguments] = program.n_rows
+                    program.n_rows += len(_W_PARTS)
+                    self._emit_w(arguments, ("row", groups[arguments]), program.row_code)
+                self.register[number] = ("row", groups[arguments] + self._part(number))
             else:
-                self._place(number, kind)
-                code.append(Instruction(value.instruction, -1, value.operands))
-                self.targets.append(self.register[number])
-            if kind == "vector":
-                self._release(value.operands, place)
-            n_value = len(code) if number in first else n_value
+                self.register[number] = ("row", program.n_rows)
+                program.n_rows += 1
+                self._emit(number, program.row_code)
+            n_value = len(program.row_code) if number in self.first else n_value
         return n_value
 
-    def _take(self, kind: str, count: int) -> int:
-        program = self.program
-        if kind == "row":
-            program.n_rows += count
-            return program.n_rows - count
-        program.n_vectors += count
-        return program.n_vectors - count
+    def _emit_points(self, numbers: list[int]) -> int:
+        """Instructions over chunks, and how many of them the value needs."""
+        program, n_value = self.program, 0
+        output_of = self._outputs_of(numbers)
+        made = points(self.values, numbers, self.w_of, output_of, self.first)
+        memory = plan_memory(made.steps, made.kept(self.outputs), self.choice)
+        begin = program.n_vectors
+        program.n_vectors += memory.size
+        for step in memory.order:
+            number, arguments = made.numbers[step], made.groups.get(step)
+            if arguments is not None:
+                self._emit_w(arguments, ("vector", begin + memory.offset(step)), program.code)
+            elif number in self.w_of:
+                at = begin + memory.offset(step) + self._part(number)
+                self.register[number] = ("vector", at)
+            elif number in output_of:
+                self.register[number] = ("output", output_of[number])
+                self._emit(number, program.code)
+            else:
+                self.register[number] = ("vector", begin + memory.offset(step))
+                self._emit(number, program.code)
+            n_value = len(program.code) if number in self.first else n_value
+        return n_value
 
-    def _place(self, number: int, kind: str) -> None:
-        if kind == "vector" and number in self.output_of:
-            self.register[number] = ("output", self.output_of[number])
-        elif kind == "vector" and self.free:
-            self.register[number] = (kind, self.free.pop())
-        else:
-            self.register[number] = (kind, self._take(kind, 1))
+    def _outputs_of(self, points: list[int]) -> dict[int, int]:
+        """Which output a value is written to straight away."""
+        found: dict[int, int] = {}
+        for k, number in enumerate(self.outputs):
+            # Without partials there is no memory for them: what the value needs lies elsewhere.
+            if k > 0 and number in self.first and number != self.outputs[0]:
+                continue
+            if number in self.moving and number not in self.w_of and self.values[number].operands:
+                found.setdefault(number, k)
+        return found
 
-    def _release(self, operands: Iterable[int], place: int) -> None:
-        """Registers of values that nothing reads any more; those of W stay."""
-        for operand in set(operands):
-            kind, register = self.register[operand]
-            over = self.last_use.get(operand, place) == place and operand not in self.outputs
-            given = register <= self.program.n_inputs
-            if kind == "vector" and not given and over and operand not in self.w_of:
-                self.free.append(register)
+    def _part(self, number: int) -> int:
+        return _W_PARTS.index(self.values[number].instruction)
+
+    def _emit(self, number: int, code: list[Instruction]) -> None:
+        value = self.values[number]
+        code.append(Instruction(value.instruction, -1, value.operands))
+        self.targets.append(self.register[number])
+
+    def _emit_w(
+        self, arguments: tuple[int, int], target: tuple[str, int], code: list[Instruction]
+    ) -> None:
+        code.append(Instruction("W", -1, arguments, int(arguments in self.imaginary)))
+        self.targets.append(target)
 
     def _copies(self, program: Program) -> None:
         """Outputs that are rows, inputs, parts of W, or one another. The value comes first."""
@@ -239,9 +241,14 @@ class _Encoder:
 
 
 def encode(
-    values: Values, params: Sequence[int], axes: Sequence[int], outputs: Sequence[int]
+    values: Values,
+    params: Sequence[int],
+    axes: Sequence[int],
+    outputs: Sequence[int],
+    choice: Choice | None = None,
 ) -> Program:
     """The program of `outputs`, of which the first is the value, the others the derivatives by
-    `params`. `axes` are the axis and the inputs along it. Raises :class:`ModelError` where it
-    needs too many registers."""
-    return _Encoder(values, params, axes, outputs).encode()
+    `params`. `axes` are the axis and the inputs along it. The numbers do not depend on
+    `choice`, what the memory planner is asked for. Raises :class:`ModelError` where it needs too
+    many registers."""
+    return _Encoder(values, params, axes, outputs, choice).encode()

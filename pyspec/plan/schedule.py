@@ -12,6 +12,7 @@ from pyspec.errors import PlanError
 from pyspec.formula import find_op, op_of
 from pyspec.functions.responses import WIDTH, response, response_order
 from pyspec.ir import AUX, DomainKind, EdgeKind, GraphIR, GraphNode, NodeKind
+from pyspec.memory import Choice
 from pyspec.model.inputs import ALONG, axis_of, inputs_of
 from pyspec.passes import Facts, Pace, run
 from pyspec.plan.lower import Lowering, can_lower_1d, can_lower_2d
@@ -52,11 +53,12 @@ def schedule_2d(graph: GraphIR, without: Collection[str] | str = ()) -> Schedule
     return ScheduledPlan2D(**_Scheduler(graph, facts).fields())
 
 
-def schedule(graph: GraphIR, facts: Facts) -> ScheduledPlan:
-    """Compiles a graph as it is with facts as they are: what :func:`pyspec.passes.run` gave."""
+def schedule(graph: GraphIR, facts: Facts, memory: Choice | None = None) -> ScheduledPlan:
+    """Compiles a graph as it is with facts as they are: what :func:`pyspec.passes.run` gave.
+    `memory` is what the memory planner is asked for; no number depends on it."""
     two = graph.domain is DomainKind.ENERGY_TIME_2D
     _require(graph, can_lower_2d(graph) if two else can_lower_1d(graph))
-    fields = _Scheduler(graph, facts).fields()
+    fields = _Scheduler(graph, facts, memory).fields()
     return ScheduledPlan2D(**fields) if two else ScheduledPlan1D(**fields)
 
 
@@ -116,8 +118,8 @@ def _under(step: _Substep, irf: OpDef, rows: list[int]) -> _Substep:
 
 
 class _Scheduler:
-    def __init__(self, graph: GraphIR, facts: Facts) -> None:
-        self.graph, self.facts = graph, facts
+    def __init__(self, graph: GraphIR, facts: Facts, memory: Choice | None = None) -> None:
+        self.graph, self.facts, self.memory = graph, facts, memory
         self.order = [graph.nodes[number] for number in graph.order]
         self.free = graph.free
         fixed = graph.of_kind(NodeKind.STATIC_PARAM)
@@ -349,7 +351,7 @@ class _Scheduler:
         return {"resolution_kinds": _ints(kinds), "resolution_indices": _ints(indices)}
 
     def _ops(self) -> dict[str, Any]:
-        slots = assign_slots(self.graph)
+        slots = assign_slots(self.graph, self.memory)
         kinds, indptr, indices = [], [0], []
         paces, depends, sampled = [], [], []
         onsets: list[list[int]] = []

@@ -1,8 +1,10 @@
 """Orders the spectrum ops and gives each sum a buffer (slot).
 
-A component that feeds one sum is added to that sum's slot directly. A sum that is only read
-before the next one grows takes no slot of its own: the next sum goes on in place. So a model
-written as a list of components needs a single slot, whatever its backgrounds read.
+A component that feeds one sum is added to that sum's slot directly. What else is a spectrum is a
+step of the memory planner (:mod:`pyspec.memory`), and slots of what nothing reads any more are used
+again. A sum that is only read before the next one grows takes no slot of its own: the next sum goes
+on in place. So a model written as a list of components needs a single slot, whatever its
+backgrounds read.
 """
 
 from __future__ import annotations
@@ -10,6 +12,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from pyspec.ir import EdgeKind, GraphIR, GraphNode, NodeKind
+from pyspec.memory import Choice, Step, plan_memory
 
 COMPONENTS = frozenset(
     {NodeKind.COMPONENT_EVAL, NodeKind.SPECTRUM_FED_OP, NodeKind.PROFILE_AVERAGE}
@@ -36,82 +39,96 @@ class SlotPlan:
     result: int = 0
 
 
-def assign_slots(graph: GraphIR) -> SlotPlan:
+def assign_slots(graph: GraphIR, choice: Choice | None = None) -> SlotPlan:
     """Schedules every COMPONENT_EVAL, SPECTRUM_FED_OP and SUM of `graph`."""
-    plan = SlotPlan()
-    slot_of: dict[int, int] = {}
-    for number in graph.order:
-        node = graph.nodes[number]
+    return _Assignment(graph).plan(choice)
+
+
+class _Assignment:
+    """`steps` are the spectra that have a slot, `numbers` their nodes."""
+
+    def __init__(self, graph: GraphIR) -> None:
+        self.graph = graph
+        self.numbers = [number for number in graph.order if self._has_slot(graph.nodes[number])]
+        self.step_of = {number: step for step, number in enumerate(self.numbers)}
+        self.steps = [self._step(graph.nodes[number]) for number in self.numbers]
+        self.ops: list[SlotOp] = []
+
+    def plan(self, choice: Choice | None) -> SlotPlan:
+        result = self.graph.result
+        kept = [] if result is None or result.id not in self.step_of else [self.step_of[result.id]]
+        memory = plan_memory(self.steps, kept, choice)
+        slot = {self.numbers[step]: memory.offset(step) for step in memory.order}
+        for step in memory.order:
+            node = self.graph.nodes[self.numbers[step]]
+            if node.kind is NodeKind.SUM:
+                self._sum(node, slot, memory.is_in_place(step))
+            else:
+                self._emit(node, slot, slot[node.id], True)
+        return SlotPlan(self.ops, memory.size, slot[self.numbers[kept[0]]] if kept else 0)
+
+    # ---- what has a slot, and what it reads --------------------------------------------
+
+    def _has_slot(self, node: GraphNode) -> bool:
         if node.kind is NodeKind.SUM:
-            _schedule_sum(graph, node, plan, slot_of)
-        elif _is_component(graph, node) and not _feeds_one_sum(graph, node):
-            if _is_averaged(graph, node):
-                continue  # its average is scheduled in its place
-            slot_of[number] = _new_slot(plan)
-            _emit(graph, node, plan, slot_of, slot_of[number], True)
-    if graph.result is not None and graph.result.id in slot_of:
-        plan.result = slot_of[graph.result.id]
-    return plan
+            return True
+        targets = [self.graph.nodes[edge.target].kind for edge in self.graph.outputs(node.id)]
+        # What feeds one sum is added to it; an average is scheduled in its component's place.
+        return self._is_component(node) and targets not in (
+            [NodeKind.SUM], [NodeKind.PROFILE_AVERAGE]
+        )  # fmt: skip
 
+    def _is_component(self, node: GraphNode) -> bool:
+        """Whether the node's value is a spectrum that is not a sum."""
+        if node.kind is NodeKind.EXTERNAL:
+            return all(edge.kind is EdgeKind.ADDEND for edge in self.graph.outputs(node.id))
+        return node.kind in COMPONENTS
 
-def _is_component(graph: GraphIR, node: GraphNode) -> bool:
-    """Whether the node's value is a spectrum that is not a sum."""
-    if node.kind is NodeKind.EXTERNAL:
-        return all(edge.kind is EdgeKind.ADDEND for edge in graph.outputs(node.id))
-    return node.kind in COMPONENTS
+    def _called(self, node: GraphNode) -> GraphNode:
+        """The component that a node stands for: of an average what it averages."""
+        if node.kind is not NodeKind.PROFILE_AVERAGE:
+            return node
+        return self.graph.nodes[self.graph.inputs(node.id, EdgeKind.ADDEND)[0].source]
 
+    def _source(self, node: GraphNode) -> int | None:
+        """The spectrum that a component reads."""
+        read = self.graph.inputs(self._called(node).id, EdgeKind.SPECTRUM_INPUT)
+        return read[0].source if read else None
 
-def _new_slot(plan: SlotPlan) -> int:
-    plan.n_slots += 1
-    return plan.n_slots - 1
+    def _addends(self, node: GraphNode) -> list[GraphNode]:
+        edges = self.graph.inputs(node.id, EdgeKind.ADDEND)
+        return [self.graph.nodes[edge.source] for edge in edges]
 
+    def _read(self, node: GraphNode) -> int | None:
+        """The spectrum with a slot that an addend is, or that it reads."""
+        return node.id if node.id in self.step_of else self._source(node)
 
-def _feeds_one_sum(graph: GraphIR, node: GraphNode) -> bool:
-    targets = [graph.nodes[edge.target].kind for edge in graph.outputs(node.id)]
-    return targets == [NodeKind.SUM]
+    def _step(self, node: GraphNode) -> Step:
+        if node.kind is not NodeKind.SUM:
+            source = self._source(node)
+            return Step(() if source is None else (self.step_of[source],))
+        addends = self._addends(node)
+        read = [number for addend in addends if (number := self._read(addend)) is not None]
+        # The second addend may read the first: that is done before it is added.
+        first = addends[0].id if addends and addends[0].id in self.step_of else None
+        late = [self._read(addend) for addend in addends[2:]]
+        again = len(addends) > 1 and addends[1].id == first
+        in_place = first is not None and first not in late and not again
+        return Step(tuple(self.step_of[number] for number in read), in_place=in_place)
 
+    # ---- ops ---------------------------------------------------------------------------
 
-def _is_averaged(graph: GraphIR, node: GraphNode) -> bool:
-    """Whether the node's only use is an average over the auxiliary axis."""
-    targets = [graph.nodes[edge.target].kind for edge in graph.outputs(node.id)]
-    return targets == [NodeKind.PROFILE_AVERAGE]
+    def _emit(self, node: GraphNode, slot: dict[int, int], target: int, store: bool) -> None:
+        source, called = self._source(node), self._called(node)
+        read = -1 if source is None else slot[source]
+        self.ops.append(SlotOp(called.id, called.name, read, target, store))
 
-
-def _goes_on_in_place(graph: GraphIR, first: GraphNode, target: GraphNode) -> bool:
-    """Whether all that reads `first` reads it before `target` adds to it."""
-    addends = graph.inputs(target.id, EdgeKind.ADDEND)
-    readers = {edge.target for edge in graph.outputs(first.id)} - {target.id}
-    next_op = addends[1].source if len(addends) > 1 else None
-    if next_op is not None and graph.nodes[next_op].kind is NodeKind.PROFILE_AVERAGE:
-        next_op = graph.inputs(next_op, EdgeKind.ADDEND)[0].source
-    return first.kind is NodeKind.SUM and (not readers or readers == {next_op})
-
-
-def _emit(
-    graph: GraphIR,
-    node: GraphNode,
-    plan: SlotPlan,
-    slot_of: dict[int, int],
-    target: int,
-    store: bool,
-) -> None:
-    if node.kind is NodeKind.PROFILE_AVERAGE:
-        node = graph.nodes[graph.inputs(node.id, EdgeKind.ADDEND)[0].source]
-    read = graph.inputs(node.id, EdgeKind.SPECTRUM_INPUT)
-    source = slot_of[read[0].source] if read else -1
-    plan.ops.append(SlotOp(node.id, node.name, source, target, store))
-
-
-def _schedule_sum(graph: GraphIR, node: GraphNode, plan: SlotPlan, slot_of: dict[int, int]) -> None:
-    addends = [graph.nodes[edge.source] for edge in graph.inputs(node.id, EdgeKind.ADDEND)]
-    in_place = bool(addends) and _goes_on_in_place(graph, addends[0], node)
-    target = slot_of[addends[0].id] if in_place else _new_slot(plan)
-    slot_of[node.id] = target
-    for position, addend in enumerate(addends):
-        store = position == 0
-        if store and in_place:
-            continue
-        if addend.id in slot_of:
-            plan.ops.append(SlotOp(None, node.name, slot_of[addend.id], target, store))
-        else:
-            _emit(graph, addend, plan, slot_of, target, store)
+    def _sum(self, node: GraphNode, slot: dict[int, int], in_place: bool) -> None:
+        for position, addend in enumerate(self._addends(node)):
+            store = position == 0
+            if store and in_place:
+                continue
+            if addend.id in slot:
+                self.ops.append(SlotOp(None, node.name, slot[addend.id], slot[node.id], store))
+            else:
+                self._emit(addend, slot, slot[node.id], store)
