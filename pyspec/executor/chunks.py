@@ -20,6 +20,8 @@ from pyspec.errors import DataError
 from pyspec.executor.nodes import Nodes, all_nodes, collect, join, take
 from pyspec.executor.normal import Sums, prepared
 from pyspec.executor.protocol import Array, Values
+from pyspec.model.beside import Beside, rows_of
+from pyspec.model.source import whole_of
 from pyspec.plan import check
 
 if TYPE_CHECKING:
@@ -222,12 +224,26 @@ def in_strips(
 
 
 def weighed(
-    executor: CompiledExecutor, blocks: Iterable[tuple[int, npt.NDArray[Any]]]
+    executor: CompiledExecutor,
+    blocks: Iterable[tuple[int, npt.NDArray[Any]]],
+    step: int | None = None,
 ) -> Iterator[Chunk]:
-    """(first row, data) as chunks with the weights and the mask of the executor."""
+    """(first row, data) as chunks with the weights and the mask of the executor; `step` is that of
+    the blocks, where weights or mask are read beside them, by a thread of their own."""
+    window = executor.window
+    ahead: list[Any] = []
+    for array in (executor.weight, executor.keep):
+        beside = whole_of(array)
+        ahead.append(
+            beside.blocks(window.row_begin, window.row_end, beside.seen, step)
+            if isinstance(beside, Beside)
+            else None
+        )
     for first, block in blocks:
-        rows = slice(first, first + len(block))
-        own = (None if array is None else array[rows] for array in (executor.weight, executor.keep))
+        own = (
+            rows_of(array, first, first + len(block)) if rows is None else next(rows)[1]
+            for rows, array in zip(ahead, (executor.weight, executor.keep), strict=True)
+        )
         yield Chunk(first, block, *own)
 
 

@@ -15,6 +15,7 @@ from pyspec.executor.nodes import Nodes, collect
 from pyspec.executor.protocol import Array, Capabilities, Values
 from pyspec.executor.team import choose_threads
 from pyspec.model import Measurement
+from pyspec.model.beside import veiled
 from pyspec.model.source import source_of
 from pyspec.plan import PackedPlan, ScheduledPlan
 
@@ -47,12 +48,30 @@ class SourceExecutor(CompiledExecutor):
                 f"data have shape {source.shape}, the axes of {name} have {plan.shape} (times, "
                 "energies)"
             )
-        super().__init__(plan, replace(measurement, data=None), packed=packed)
-        self.source, self.seen = source, measurement.seen
+        given: Any = measurement.weight, measurement.keep
+        for what, array in zip(("weight", "mask"), given, strict=True):
+            if source_of(array) is not None and array.shape != plan.shape:
+                raise DataError(
+                    f"{array.name}: the {what} has shape {array.shape}, the data {plan.shape}; "
+                    "give each point its own"
+                )
+        weight, keep = (None if source_of(array) is not None else array for array in given)
+        own = replace(measurement, data=None, weight=weight, keep=keep)
+        super().__init__(plan, own, packed=packed)
+        self._given, self.seen = measurement, measurement.seen
+        self.weight, self.keep = (
+            array if source_of(array) is not None else line
+            for array, line in zip(given, (self.weight, self.keep), strict=True)
+        )
+        self.source = veiled(source, self.keep)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        given: Any = self.source
-        return SourceExecutor, (self.plan, replace(self.measurement, data=given))
+        return SourceExecutor, (self.plan, self._given)
+
+    def is_apart(self, form: str) -> bool:
+        """As in memory; not with weights or a mask that are read with the data."""
+        beside = (self.weight, self.keep)
+        return all(source_of(one) is None for one in beside) and super().is_apart(form)
 
     @cached_property
     def capabilities(self) -> Capabilities:
@@ -61,10 +80,11 @@ class SourceExecutor(CompiledExecutor):
 
     def residual(self, theta: Values, fixed: Values = None, out: Array | None = None) -> Array:
         """Loads the data. Raises :class:`DataError` where that is too large."""
-        loaded = np.asarray(self.source)
-        whole = CompiledExecutor(
-            self.plan, replace(self.measurement, data=loaded), packed=self.packed
-        )
+        arrays: dict[str, Any] = {"data": np.asarray(self._given.data)}
+        for what in ("weight", "keep"):
+            if source_of(getattr(self._given, what)) is not None:
+                arrays[what] = np.asarray(getattr(self._given, what))
+        whole = CompiledExecutor(self.plan, replace(self._given, **arrays), packed=self.packed)
         return whole.residual(theta, fixed, out)
 
     def normal(
@@ -81,6 +101,6 @@ class SourceExecutor(CompiledExecutor):
     def _nodes(self, theta: Values, fixed: Values, form: str, apart: bool) -> Nodes:
         window = self.window
         blocks = self.source.blocks(window.row_begin, window.row_end, self.seen)
-        chunks = weighed(self, in_strips(blocks) if apart else blocks)
+        chunks = weighed(self, in_strips(blocks) if apart else blocks, self.source.step)
         threads = min(choose_threads([self]), THREADS)
         return chunk_nodes(self, theta, chunks, fixed, form, apart=apart, threads=threads)

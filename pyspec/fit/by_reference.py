@@ -45,3 +45,13 @@ def range_of(result: Any) -> tuple[float, float]:
         return measurement.survey.low, measurement.survey.high
     data = np.asarray(result.data)[result.keep]
     return (float(data.min()), float(data.max())) if data.size else (np.nan, np.nan)
+
+
+def masked_points(result: Any) -> int:
+    """How many points of the window of a result are masked."""
+    measurement = result.measurement
+    if measurement.keep is None:
+        return 0
+    if source_of(measurement.keep) is None:
+        return int(np.count_nonzero(~result.keep))
+    return int(measurement.window(measurement.data).size - measurement.survey.n_points)

@@ -26,7 +26,7 @@ from pyspec.fit.solve.native import NativeSolver, Watch, root_of
 from pyspec.fit.sums import sums_of
 from pyspec.ir import build_graph
 from pyspec.model import Measurement, Model, Par
-from pyspec.model.digest import checksum_of
+from pyspec.model.digest import checksum_of, count_kept
 from pyspec.model.outline import Outline, outline_of
 from pyspec.passes import classify_columns, linear_parameters
 from pyspec.plan import ScheduledPlan, lower
@@ -172,7 +172,7 @@ class FitProblem:
         """Points of the window that count."""
         if self.measurement.keep is None:
             return self.n_residuals
-        return int(np.count_nonzero(self.measurement.window(self.measurement.keep)))
+        return count_kept(self.measurement)
 
     #: Amplitudes that are solved for beside the parameters, see :mod:`pyspec.fit.linear`.
     n_linear: int = 0

@@ -231,7 +231,7 @@ def by_reference(data: Any, *, rows: int | None = None) -> Source:
         raise DataError(
             f"{source.name} has shape {source.shape}; data by reference have (n_time, n_energy)"
         )
-    if source.dtype.kind not in "fiu":
+    if source.dtype.kind not in "fiub":  # booleans are masks
         raise DataError(f"{source.name} holds {source.dtype}; a fit needs real numbers")
     return source
 
@@ -240,12 +240,48 @@ def as_source(data: Any) -> Source | None:
     """A source for what is one, or for data of a store that are too large to be loaded (256 MiB);
     None for all else."""
     if isinstance(data, Source):
+        if data.dtype.kind == "b":
+            raise DataError(f"{data.name} holds booleans; a fit needs real numbers")
         return by_reference(data)
-    module = type(_inner(data)).__module__.split(".")[0]
-    if module not in ("h5py", "zarr", "dask") or not hasattr(data, "shape"):
+    if not _stands_elsewhere(data):
         return None
     size = np.prod(data.shape, dtype=float) * np.dtype(data.dtype).itemsize
     return by_reference(data) if size > LOADED and len(data.shape) == 2 else None
+
+
+def beside_source(given: Any, shape: tuple[int, ...], what: str) -> Source | None:
+    """σ or a mask of each point that stays where it is, as data by reference of that shape do; None
+    for what is in memory.
+
+    Raises :class:`DataError` for another shape or type.
+    """
+    if isinstance(given, Source):
+        source = given
+    elif _stands_elsewhere(given):
+        source = _source(given)
+    else:
+        return None
+    if source.shape != shape:
+        raise DataError(
+            f"{what} ({source.name}) has shape {source.shape}, the data {shape}; give each point "
+            f"its own, or an array in memory"
+        )
+    if source.dtype.kind not in ("biu" if what == "mask" else "fiu"):
+        known = (
+            "booleans, or numbers that are 0 where a point counts" if what == "mask" else "numbers"
+        )
+        raise DataError(f"{what} ({source.name}) holds {source.dtype}; give {known}")
+    return source
+
+
+def _stands_elsewhere(data: Any) -> bool:
+    """Whether these are data of a store, whose values are read when they are asked for."""
+    if type(data).__module__.startswith("xarray") and hasattr(data, "variable"):
+        held = getattr(data.variable, "_data", None)
+        return data.chunks is not None or not isinstance(held, np.ndarray)
+    module = type(data).__module__.split(".")[0]
+    known = module in ("h5py", "zarr", "dask") or isinstance(data, np.memmap)
+    return known and hasattr(data, "shape")
 
 
 def _inner(data: Any) -> Any:

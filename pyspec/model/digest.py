@@ -45,6 +45,14 @@ def checksum_of(measurement: Measurement) -> int:
     return 0 if data is None else checksum(data)
 
 
+def count_kept(measurement: Measurement) -> int:
+    """How many points of the window count, of a measurement with a mask."""
+    if source_of(measurement.data) is not None:
+        return measurement.survey.n_points
+    assert measurement.keep is not None
+    return int(np.count_nonzero(measurement.window(measurement.keep)))
+
+
 def little_endian(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
     """The array in C order with little-endian values; itself where it is that already."""
     plain = np.ascontiguousarray(array)

@@ -13,6 +13,7 @@ import numpy.typing as npt
 from pyspec._library import LIBRARY
 from pyspec._library.memory import address
 from pyspec.errors import DataError, shortened, suggest
+from pyspec.model.beside import both_kept, kept_by, masked_beside, taken_beside
 from pyspec.model.source import Seen, source_of
 from pyspec.model.survey import Rules, Survey, Surveyed, survey_rows
 
@@ -41,7 +42,7 @@ class Measurement:
     columns : (begin, end) of the energy window
     weight : factor of data - model, 1 / sigma; broadcasts to the data
     mask : True where a point is left out, of the shape of the data or (n_energy,), as of
-        :class:`pyspec.File`
+        :class:`pyspec.File`. Where data are by reference, `weight` and `mask` may be, too
     keep : the opposite, False where a point is masked; given both, both must let a point count
     loss : "squares" (or "gaussian"), or "poisson" for counts: the residual is then the signed root
         of the deviance, :func:`pyspec.functions.losses.deviance`
@@ -77,8 +78,10 @@ class Measurement:
         *,
         mask: npt.ArrayLike | None = None,
     ) -> None:
-        if mask is not None:
-            keep = _both(keep, _kept(mask, data))
+        if source_of(mask) is not None:
+            keep = masked_beside(mask, keep)
+        elif mask is not None:
+            keep = both_kept(keep, kept_by(mask, data))
         loss = LOSS_NAMES.get(str(loss).lower(), str(loss).lower())
         named = ({} if labels is None else labels, {} if units is None else units)
         given = (data, rows, columns, weight, keep, loss, loss_scale, *named)
@@ -96,7 +99,11 @@ class Measurement:
             object.__setattr__(self, what, _texts(getattr(self, what), what))
         for what in ("rows", "columns"):
             object.__setattr__(self, what, _window(getattr(self, what), what))
-        if self.weight is not None:
+        if source_of(self.weight) is not None or source_of(self.keep) is not None:
+            weight, keep = taken_beside(self.data, self.weight, self.keep)
+            object.__setattr__(self, "weight", weight)
+            object.__setattr__(self, "keep", keep)
+        if self.weight is not None and source_of(self.weight) is None:
             weight = _real(self.weight, "weight").astype(np.float64, copy=False)
             if not np.isfinite(weight).all():
                 raise DataError("weight is not finite everywhere; mask such points with mask=")
@@ -105,7 +112,7 @@ class Measurement:
                     f"weight is negative ({weight.min():g}); give 1 / sigma, or 0 for no weight"
                 )
             object.__setattr__(self, "weight", weight)
-        if self.keep is not None:
+        if self.keep is not None and source_of(self.keep) is None:
             keep = np.asarray(self.keep)
             if keep.dtype.kind != "b":
                 raise DataError(f"keep has type {keep.dtype}; give booleans, False where masked")
@@ -310,22 +317,6 @@ def _refuse_negative(low: float) -> None:
         )
 
 
-def _kept(mask: npt.ArrayLike, data: Any) -> npt.NDArray[np.bool_]:
-    """False where `mask` is True, of the shape of the data."""
-    given = np.asarray(mask)
-    if given.dtype.kind != "b":
-        raise DataError(
-            f"mask has type {given.dtype}; give booleans, True where a point is left out"
-        )
-    shape = given.shape if data is None else np.shape(data)
-    if given.shape not in (shape, shape[-1:], ()):
-        raise DataError(
-            f"mask has shape {given.shape}, the data {shape}; give each point its True or False, "
-            "or each column"
-        )
-    return ~np.broadcast_to(given, shape)
-
-
 def _check_weight(shape: tuple[int, ...], data: tuple[int, ...]) -> None:
     try:
         fits = np.broadcast_shapes(shape, data) == data
@@ -337,19 +328,6 @@ def _check_weight(shape: tuple[int, ...], data: tuple[int, ...]) -> None:
             f"weight has shape {shape}, which does not broadcast to {data}{axes}; give a number, "
             "one for each energy, or one for each point"
         )
-
-
-def _both(keep: Any, left: npt.NDArray[np.bool_]) -> Any:
-    """Where a point counts by both; `keep` itself where it is no array of booleans."""
-    given = left if keep is None else np.asarray(keep)
-    if given.dtype.kind != "b":
-        return given  # refused with what else is no array of booleans
-    if given.shape != left.shape:
-        raise DataError(
-            f"keep has shape {given.shape}, with the mask {left.shape}; give each point its True "
-            "or False"
-        )
-    return given & left
 
 
 def _window(given: Any, what: str) -> tuple[int, int] | None:

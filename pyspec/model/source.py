@@ -32,8 +32,8 @@ LOADED = 256 * 2**20
 #: stored without chunks have one for each block: more of them take as long as the reading.
 SEEN = 2**18
 
-#: Types that sums take as they are.
-KEPT_TYPES = (np.dtype(np.float64), np.dtype(np.float32), np.dtype(np.uint16))
+#: Types that sums take as they are; masks are of the last one.
+KEPT_TYPES = tuple(np.dtype(one) for one in (np.float64, np.float32, np.uint16, np.bool_))
 
 
 class Seen(dict[tuple[int, int], int]):
@@ -76,6 +76,7 @@ class Source(NDArrayOperatorsMixin, ABC):
     chunk : rows that are stored together, so that blocks are whole chunks
     readers : threads that read blocks side by side
     name : how errors call it
+    at_hand : whether rows lie in memory
     """
 
     shape: tuple[int, ...]
@@ -83,6 +84,7 @@ class Source(NDArrayOperatorsMixin, ABC):
     chunk: int
     name: str
     readers: int = 1
+    at_hand: bool = False
 
     @property
     def collection(self) -> Any:
@@ -197,12 +199,17 @@ class Source(NDArrayOperatorsMixin, ABC):
         )
 
     def blocks(
-        self, begin: int = 0, end: int | None = None, seen: Seen | None = None
+        self,
+        begin: int = 0,
+        end: int | None = None,
+        seen: Seen | None = None,
+        step: int | None = None,
     ) -> Iterator[tuple[int, Any]]:
-        """(first row, rows) from begin on, about 4 MiB each; next ones are read meanwhile. With
-        `seen`, rows that are not what they were are refused, and a store that grew."""
-        end = len(self) if end is None else end
-        cuts = [begin, *range(begin - begin % self.step + self.step, end, self.step), end]
+        """(first row, rows) from begin on, `step` rows or about 4 MiB each; next ones are read
+        meanwhile. With `seen`, rows that are not what they were are refused, and a store that
+        grew."""
+        end, step = len(self) if end is None else end, step or self.step
+        cuts = [begin, *range(begin - begin % step + step, end, step), end]
         places = iter(pairwise(cuts))
         with ThreadPoolExecutor(self.readers, "pyspec-reader") as reader:
             ahead = deque(
@@ -295,6 +302,13 @@ def source_of(data: Any) -> Source | None:
     # An abstract class takes a microsecond to say that an array is none of it.
     is_source = type(data) is not np.ndarray and isinstance(data, Source)
     return data if is_source else None
+
+
+def whole_of(data: Any) -> Source | None:
+    """The source that this is, or is a part of; None for what is none."""
+    while isinstance(data, Part):
+        data = data.whole
+    return source_of(data)
 
 
 class Part(Source):

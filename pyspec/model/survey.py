@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import reduce
 from typing import Any
 
@@ -13,8 +13,9 @@ import numpy as np
 import numpy.typing as npt
 
 from pyspec.errors import DataError
+from pyspec.model.beside import Weights, rows_of, veiled
 from pyspec.model.checksum import crc_joined
-from pyspec.model.source import Seen, Source
+from pyspec.model.source import Seen, Source, source_of, whole_of
 
 Array = npt.NDArray[np.float64]
 
@@ -73,10 +74,27 @@ class Rules:
         keep = _of_rows(self.keep, rows, self.end - self.begin)
         return Rules(self.columns, begin, end, weight, keep, self.loss_scale)
 
+    def at_hand(self) -> Rules:
+        """The same with arrays, where weights or mask are by reference.
+
+        Raises :class:`DataError` for points that count and have no weight.
+        """
+        given = whole_of(self.weight)
+        if given is None and source_of(self.keep) is None:
+            return self
+        keep: Any = rows_of(self.keep, 0, self.end - self.begin)
+        weight: Any = rows_of(self.weight, 0, self.end - self.begin)
+        if isinstance(given, Weights):
+            kept = None if keep is None else keep[..., self.columns]
+            given.refuse(self.begin, weight[:, self.columns], kept, self.columns.start or 0)
+        return replace(self, weight=weight, keep=keep)
+
 
 def _of_rows(array: npt.NDArray[Any] | None, rows: slice, n_rows: int) -> Any:
     if array is None or array.ndim < 2:
         return array
+    if source_of(array) is not None:
+        return array[rows] if len(array) == n_rows else array
     if array.strides[0] == 0:
         return array[:1]
     return array[rows] if array.shape[0] == n_rows else array
@@ -213,8 +231,9 @@ class Surveyed:
 def survey_rows(source: Source, rules: Rules, seen: Seen) -> Surveyed:
     """Reads the rows of `rules` once. Raises :class:`DataError`."""
     found = Surveyed(seen)
+    source = veiled(source, rules.keep, rules.begin)
     for first, block in source.blocks(rules.begin, rules.end, seen):
-        found.add(source, first, block, rules.within(first, first + len(block)))
+        found.add(source, first, block, rules.within(first, first + len(block)).at_hand())
     return found
 
 

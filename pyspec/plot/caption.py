@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from pyspec.fit import FitResult
+from pyspec.fit.by_reference import masked_points
 from pyspec.fit.coarse import CoarseFit, drawn
 
 
@@ -23,7 +24,7 @@ def caption(result: Any, after_name: str = "  ·  ") -> str:
         done = int(np.count_nonzero(result.success))
         return f"{name}{after_name}{len(result)} slices one by one, {done} converged"
     seen = drawn(result) if isinstance(result, FitResult) else result
-    n_masked = 0 if result.measurement.keep is None else int(np.count_nonzero(~result.keep))
+    n_masked = masked_points(result)
     masked = f", {n_masked} of them masked" if n_masked else ""
     if isinstance(seen, CoarseFit):
         masked += f", drawn as means of {' × '.join(str(n) for n in seen.points)}"

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from pyspec.fit.by_reference import range_of, squares_of
+from pyspec.fit.by_reference import masked_points, range_of, squares_of
 from pyspec.fit.coarse import drawn
 from pyspec.fit.table import format_value
 from pyspec.io import digest
@@ -256,8 +256,11 @@ def _noise_words(result: Any) -> str:
 def _data(result: Any) -> list[tuple[str, str]]:
     measurement = result.problem.measurement
     data = measurement.data
-    n_masked = 0 if measurement.keep is None else int(np.count_nonzero(~measurement.keep))
     by_reference = source_of(data) is not None
+    if source_of(measurement.keep) is not None:
+        n_masked = masked_points(result)
+    else:
+        n_masked = 0 if measurement.keep is None else int(np.count_nonzero(~measurement.keep))
     low, high = range_of(result) if by_reference else (np.nanmin(data), np.nanmax(data))
     facts = [
         ("file", result.file_name or "given as an array"),

@@ -10,6 +10,9 @@ import numpy.typing as npt
 
 from pyspec.errors import CallError, DataError, suggest
 from pyspec.io import Dataset
+from pyspec.io.source import beside_source
+from pyspec.model.beside import Kept
+from pyspec.model.source import Source
 from pyspec.workflow.workspace import Workspace
 
 #: Data of these types are used where they lie, without a copy.
@@ -149,6 +152,22 @@ def check_mask(given: Any, shape: tuple[int, ...]) -> npt.NDArray[np.bool_]:
             "or each column"
         )
     return np.array(np.broadcast_to(mask, shape))
+
+
+def kept_of(mask: Any, source: Source) -> Any:
+    """Where points of data by reference count; a mask that is by reference, too, stays there."""
+    hidden = beside_source(mask, source.shape, "mask")
+    return ~check_mask(mask, source.shape) if hidden is None else Kept(hidden)
+
+
+def both_of(
+    keep: Any, columns: npt.NDArray[np.bool_], shape: tuple[int, ...]
+) -> npt.NDArray[np.bool_]:
+    """Where points count by `keep`, or None, and by these columns of it."""
+    found: Any = Kept(keep.given, columns) if isinstance(keep, Kept) else None
+    if found is None:
+        found = np.broadcast_to(columns, shape) if keep is None else np.asarray(keep & columns)
+    return found  # type: ignore[no-any-return]
 
 
 def check_pattern(

@@ -16,14 +16,16 @@ from pyspec.model.axes import check_axis, check_weights, taken_axis
 from pyspec.model.inputs import file_inputs
 from pyspec.model.source import Source, source_of
 from pyspec.workflow.checks import (
+    both_of,
     check_data,
     check_mask,
     check_nan_policy,
     check_pattern,
     held,
+    kept_of,
     no_axes,
 )
-from pyspec.workflow.noise import Noise, make_noise
+from pyspec.workflow.noise import Noise, make_noise, taken_sigma
 from pyspec.workflow.windows import excluded, index_range, row_range
 from pyspec.workflow.workspace import Workspace
 
@@ -122,7 +124,7 @@ class FileData:
             )
         held: Any = source
         self.raw = self.data = held
-        self._keep = None if mask is None else ~check_mask(mask, source.shape)
+        self._keep = None if mask is None else kept_of(mask, source)
 
     # noise
 
@@ -140,7 +142,7 @@ class FileData:
         spectra sigma becomes sigma / sqrt(n), and n times the counts stand behind a unit.
         """
         data = self.need_data()
-        noise = make_noise(noise_type, sigma, scale, data.shape, self._keep)
+        noise = make_noise(noise_type, taken_sigma(sigma, data), scale, data.shape, self._keep)
         if noise.kind == "poisson":
             self._check_counts()
         self.noise = noise
@@ -159,7 +161,7 @@ class FileData:
             self.noise = Noise()
         else:
             self.set_noise(noise_type or "gaussian", sigma=sigma)
-        return self.noise.sigma
+        return self.sigma_data
 
     @property
     def noise_type(self) -> str:
@@ -174,7 +176,7 @@ class FileData:
     @property
     def sigma_data(self) -> float | Array | None:
         """The standard deviation that was declared."""
-        return self.noise.sigma
+        return self.noise.given
 
     @property
     def sigma_type(self) -> str:
@@ -237,7 +239,7 @@ class FileData:
         if self.noise.sigma is not None and calibration is not self.calibration:
             old = 1.0 if self.calibration is None else self.calibration
             sigma = np.asarray(
-                self.noise.sigma * old / (1.0 if calibration is None else calibration)
+                np.asarray(self.sigma_data) * old / (1.0 if calibration is None else calibration)
             )
             self.noise = Noise("gaussian", float(sigma) if sigma.ndim == 0 else sigma)
         self.dark, self.calibration = dark, calibration
@@ -320,10 +322,7 @@ class FileData:
         """False where a point is masked or excluded; None where all count."""
         if self._excluded is None:
             return self._keep
-        kept = ~self._excluded
-        if self._keep is not None:
-            return np.asarray(self._keep & kept)
-        return np.broadcast_to(kept, self.need_data().shape)
+        return both_of(self._keep, ~self._excluded, self.need_data().shape)
 
     @property
     def baseline(self) -> Array:
@@ -345,7 +344,7 @@ class FileData:
             mean = np.asarray(part.mean(axis=0, dtype=np.float64))
             keep, counts = None, np.full(mean.shape, float(n_rows))
         else:
-            kept = self.keep[slice(*rows)]
+            kept = np.asarray(self.keep[slice(*rows)])
             counts = kept.sum(axis=0, dtype=np.float64)
             total = np.where(kept, part, 0.0).sum(axis=0, dtype=np.float64)
             mean = total / np.maximum(counts, 1.0)

@@ -12,6 +12,7 @@ import numpy as np
 
 from pyspec.errors import FitError, suggest
 from pyspec.model.digest import digest
+from pyspec.model.source import source_of
 
 FIT_TYPES = ("baseline", "spectrum", "sbs", "2d", "trace")
 
@@ -110,7 +111,7 @@ def sigma_of(fit: Any) -> float:
     """The standard deviation of the data that a fit saw, where it is the same for all points;
     else NaN."""
     measured = fit.measurement() if callable(fit.measurement) else fit.measurement
-    if measured.weight is None:
+    if measured.weight is None or source_of(measured.weight) is not None:
         return float("nan")
     weight = np.asarray(measured.weight, dtype=np.float64)
     largest = float(weight.max())
@@ -130,7 +131,7 @@ def inputs_of(fit: Any) -> dict[str, Any]:
         for key, value in dict(settings or {}).items()
     }
     given |= {key: tuple(v) if v else None for key, v in selection_of(fit).items()}
-    given |= {"noise": _noise(measured), "data": digest(np.asarray(measured.data))[:SHORT]}
+    given |= {"noise": _noise(measured), "data": digest(measured.data)[:SHORT]}
     model = fit.model() if callable(fit.model) else fit.model
     given["model_structure"] = hashlib.sha256(model.to_yaml().encode()).hexdigest()[:SHORT]
     starts = {} if slices else {row.name: row.init for row in fit.table}
@@ -148,6 +149,8 @@ def _noise(measured: Any) -> str:
         return f"poisson(scale={measured.loss_scale:g})"
     if measured.weight is None:
         return "unknown"
+    if source_of(measured.weight) is not None:
+        return f"gaussian(sigma of each point, {digest(measured.weight)[:SHORT]})"
     weight = np.asarray(measured.weight, dtype=np.float64)
     if float(weight.min()) == float(weight.max()):
         return f"gaussian(sigma={1.0 / float(weight.max()):g})"

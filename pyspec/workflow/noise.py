@@ -9,6 +9,9 @@ import numpy as np
 import numpy.typing as npt
 
 from pyspec.errors import DataError, shortened, suggest
+from pyspec.io.source import beside_source
+from pyspec.model.beside import Weights
+from pyspec.model.source import source_of
 
 Array = npt.NDArray[np.float64]
 
@@ -22,18 +25,27 @@ class Noise:
     Attributes
     ----------
     kind : "unknown", "gaussian" or "poisson"
-    sigma : for "gaussian" a number, (n_time, 1), (n_energy,) or (n_time, n_energy)
+    sigma : for "gaussian" a number, (n_time, 1), (n_energy,) or (n_time, n_energy); or their
+        inverse by reference
     scale : for "poisson" counts for each unit of the data
     """
 
     kind: str = "unknown"
-    sigma: float | Array | None = None
+    sigma: float | Array | Weights | None = None
     scale: float = 1.0
 
     @property
     def is_known(self) -> bool:
         """Whether standard errors need no scaling by the reduced chi²."""
         return self.kind != "unknown"
+
+    @property
+    def given(self) -> float | Array | None:
+        """σ as it was handed over."""
+        found: Any = self.sigma
+        if isinstance(found, Weights):
+            found = found.given
+        return found  # type: ignore[no-any-return]
 
     def of_series(self) -> dict[str, Any]:
         """What a Measurement of the data as they are takes."""
@@ -42,6 +54,8 @@ class Noise:
     def of_row(self, row: int, shape: tuple[int, ...]) -> dict[str, Any]:
         """What a Measurement of one spectrum takes."""
         sigma = self.sigma
+        if isinstance(sigma, Weights):
+            sigma = np.asarray(sigma.given[row], np.float64)
         if isinstance(sigma, np.ndarray):
             sigma = np.broadcast_to(sigma, shape)[row]
         return self._arguments(sigma, self.scale)
@@ -59,19 +73,32 @@ class Noise:
         if self.kind != "gaussian":
             return {}
         assert self.sigma is not None
-        part = np.broadcast_to(self.sigma, shape)[slice(*rows)]
+        if isinstance(self.sigma, Weights):
+            part = np.asarray(self.sigma.given[slice(*rows)], np.float64)
+        else:
+            part = np.broadcast_to(self.sigma, shape)[slice(*rows)]
         total = (part**2).sum(axis=0)
         # Masked points add nothing: the mean over those that count is taken as equally noisy.
         n_rows = rows[1] - rows[0]
         kept = np.maximum(counts, 1.0)
         return self._arguments(np.sqrt(total * kept / n_rows) / kept, self.scale)
 
-    def _arguments(self, sigma: float | Array | None, scale: float) -> dict[str, Any]:
+    def _arguments(self, sigma: float | Array | Weights | None, scale: float) -> dict[str, Any]:
         if self.kind == "poisson":
             return {"loss": "poisson", "loss_scale": float(scale)}
+        if isinstance(sigma, Weights):
+            return {"weight": sigma}
         if self.kind == "gaussian" and sigma is not None:
             return {"weight": 1.0 / np.asarray(sigma, dtype=np.float64)}
         return {}
+
+
+def taken_sigma(sigma: Any, data: Any) -> Any:
+    """σ as it is; where it is by reference, as the data are, what makes weights of it."""
+    if sigma is None or source_of(data) is None:
+        return sigma
+    found = beside_source(sigma, data.shape, "sigma")
+    return sigma if found is None else Weights(found)
 
 
 def check_sigma(given: Any, shape: tuple[int, ...], keep: Any = None) -> float | Array:
@@ -135,6 +162,8 @@ def make_noise(
             raise DataError(
                 "noise_type='gaussian' needs sigma=: a number, one a spectrum, or one a point"
             )
+        if isinstance(sigma, Weights):  # looked at with the data
+            return Noise("gaussian", sigma)
         return Noise("gaussian", check_sigma(sigma, shape, keep))
     if sigma is not None:
         raise DataError("sigma belongs to noise_type='gaussian'")

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from pyspec.model import Model
+from pyspec.model.source import source_of
 from pyspec.workflow.data import FileData
 from pyspec.workflow.identity import SHORT, handle_of
 
@@ -56,12 +57,18 @@ def _facts(data: FileData, models: Mapping[str, Model]) -> list[tuple[str, str]]
         if axis is not None:
             unit = f" {data.units[name]}" if name in data.units else ""
             facts.append((name, f"{axis.size} points, {axis[0]:g} to {axis[-1]:g}{unit}"))
-    if data.data is not None:
+    source = source_of(data.data)
+    if source is not None:
+        facts.append(("data", f"{source.dtype}, by reference: {source.name}"))
+    elif data.data is not None:
         seen = data.data if data.keep is None else data.data[data.keep]
         span = f"{seen.min():g} to {seen.max():g}" if seen.size else "all masked"
         unit = f" {data.units['data']}" if "data" in data.units else ""
         facts.append(("data", f"{data.data.dtype}, {span}{unit}"))
-    if data.keep is not None:
+    hidden = source_of(data.keep)
+    if hidden is not None:
+        facts.append(("masked", f"by reference: {hidden.name}"))
+    elif data.keep is not None:
         facts.append(("masked", f"{int(np.count_nonzero(~data.keep))} points"))
     if data.noise.is_known:
         facts.append(("noise", data.noise.kind))

@@ -15,7 +15,8 @@ from pyspec.executor.chunks import STRIP
 from pyspec.executor.cluster.worker import Computed, FilePlan, FileShare, Piece, Place
 from pyspec.executor.compiled import CompiledExecutor
 from pyspec.executor.source import SourceExecutor
-from pyspec.model.source import Seen
+from pyspec.model.beside import Veiled
+from pyspec.model.source import Seen, source_of
 
 #: What a worker gets: rows of each file, and the chunks of dask that these stand in.
 Rows = dict[str, tuple[dict[int, FileShare], list[Any]]]
@@ -67,7 +68,7 @@ def without_data(executor: CompiledExecutor) -> FilePlan:
 
 def _line(array: npt.NDArray[Any] | None) -> npt.NDArray[Any] | None:
     """An array that is the same along an axis, once; None for others."""
-    if array is None or 0 not in array.strides:
+    if array is None or source_of(array) is not None or 0 not in array.strides:
         return None
     return np.array(array[:1] if array.strides[0] == 0 else array[:, :1])
 
@@ -79,7 +80,8 @@ def pieces(executor: CompiledExecutor, n: int) -> Iterator[Piece]:
     for begin, end in ranges(window.row_begin, window.row_end, n):
         held: Any
         if isinstance(executor, SourceExecutor):
-            held = executor.source
+            source = executor.source
+            held = source.plain if isinstance(source, Veiled) else source
         else:
             assert data is not None
             held = np.asarray(data[begin:end])

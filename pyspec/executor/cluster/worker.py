@@ -18,6 +18,7 @@ from pyspec.executor.compiled import CompiledExecutor
 from pyspec.executor.nodes import Nodes
 from pyspec.executor.protocol import Values
 from pyspec.model import Measurement
+from pyspec.model.beside import rows_of, veiled
 from pyspec.model.source import Seen, Source
 from pyspec.plan import PackedPlan, ScheduledPlan
 
@@ -34,6 +35,8 @@ class Computed(Source):
     place_of_chunk : its number, first row and end
     rows : of the chunk, where they are at hand
     """
+
+    at_hand = True
 
     def __init__(
         self, source: Source, place_of_chunk: tuple[int, int, int], rows: Any = None
@@ -82,10 +85,11 @@ class Piece:
     keep: npt.NDArray[np.bool_] | None = None
     seen: Seen = field(default_factory=Seen)
 
-    def blocks(self) -> Blocks:
-        """The rows as they are read."""
+    def blocks(self, keep: Any = None) -> Blocks:
+        """The rows as they are read; `keep` is the mask of these rows."""
         if isinstance(self.data, Source):
-            yield from self.data.blocks(self.begin, self.end, self.seen)
+            data = veiled(self.data, keep, self.begin)
+            yield from data.blocks(self.begin, self.end, self.seen)
         else:
             yield self.begin, np.require(self.data, requirements="A")
 
@@ -142,16 +146,21 @@ class FileShare:
 
     def _chunks(self, apart: bool) -> Iterator[Chunk]:
         if apart:
-            blocks = (block for piece in self.pieces for block in piece.blocks())
+            blocks = (block for piece in self.pieces for block in self._blocks(piece))
             yield from weighed(self.executor, in_strips(blocks))
             return
         for piece in self.pieces:
-            for chunk in weighed(self.executor, piece.blocks()):
-                rows = slice(chunk.first_row - piece.begin, None)
-                rows = slice(rows.start, rows.start + len(chunk.data))
-                weight = chunk.weight if piece.weight is None else piece.weight[rows]
-                keep = chunk.keep if piece.keep is None else piece.keep[rows]
+            for chunk in weighed(self.executor, self._blocks(piece)):
+                begin = chunk.first_row - piece.begin
+                rows = begin, begin + len(chunk.data)
+                weight = chunk.weight if piece.weight is None else rows_of(piece.weight, *rows)
+                keep = chunk.keep if piece.keep is None else rows_of(piece.keep, *rows)
                 yield Chunk(chunk.first_row, chunk.data, weight, keep)
+
+    def _blocks(self, piece: Piece) -> Blocks:
+        keep = self.executor.keep if piece.keep is None else piece.keep
+        own = keep if keep is None or piece.keep is not None else keep[piece.begin : piece.end]
+        return piece.blocks(own)
 
 
 @dataclass(frozen=True)

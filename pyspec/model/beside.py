@@ -1,0 +1,227 @@
+"""What belongs to data by reference point by point, and is read with them: weights and masks."""
+
+from __future__ import annotations
+
+from itertools import groupby
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from pyspec.errors import DataError
+from pyspec.model.source import KEPT_TYPES, Seen, Source, source_of, whole_of
+
+
+class Beside(Source):
+    """Values of each point that are made of those of another source.
+
+    Attributes
+    ----------
+    given : the source as it was handed over
+    seen : checksums of its values as they were read first
+    """
+
+    def __init__(self, given: Source) -> None:
+        self.given, self.seen = given, Seen()
+        self.shape, self.name, self.chunk = given.shape, given.name, given.chunk
+        self.readers = given.readers
+
+    def look(self) -> None:
+        self.given.look()
+
+    def bounds(self, row: int) -> tuple[int, int, int] | None:
+        return self.given.bounds(row)
+
+    def place(self, row: int, column: int = 0) -> tuple[int, int]:
+        return self.given.place(row, column)
+
+
+class Weights(Beside):
+    """1 / σ of each point, from a source of σ, or of weights; -1 where there is none, which
+    :meth:`refuse` finds for points that count."""
+
+    dtype = np.dtype(np.float64)
+
+    def __init__(self, given: Source, are_sigma: bool = True) -> None:
+        super().__init__(given)
+        self.are_sigma = are_sigma
+
+    def read(self, begin: int, end: int) -> npt.NDArray[np.float64]:
+        found = np.asarray(self.given.rows(begin, end), np.float64)
+        good = np.isfinite(found) & ((found > 0) if self.are_sigma else (found >= 0))
+        if not self.are_sigma:
+            return np.where(good, found, -1.0)
+        weight: npt.NDArray[np.float64] = np.full(found.shape, -1.0)
+        return np.divide(1.0, found, out=weight, where=good)
+
+    def refuse(self, first: int, weight: npt.NDArray[Any], kept: Any, column: int) -> None:
+        """Raises :class:`DataError` where a point that counts has no weight. `weight` and `kept`
+        are of rows from `first`, columns from `column` on."""
+        bad = (weight < 0) if kept is None else (weight < 0) & kept
+        if not bad.any():
+            return
+        row, k = (int(one) for one in np.argwhere(bad)[0])
+        at = self.place(first + row, column + k)
+        what = "σ must be finite and above 0" if self.are_sigma else "weights must be 0 or more"
+        raise DataError(
+            f"{self.name}: {what}, and is not in {self.where(first + row, first + row + 1)}, "
+            f"column {at[1]}; mask points without an error: mask="
+        )
+
+
+class Kept(Beside):
+    """False where a point is masked, from a source that is True, or not 0, there.
+
+    `columns` (n_energy,) is False where all points of a column are left out besides.
+    """
+
+    dtype = np.dtype(np.bool_)
+
+    def __init__(self, given: Source, columns: npt.NDArray[np.bool_] | None = None) -> None:
+        super().__init__(given)
+        self.columns = columns
+
+    def read(self, begin: int, end: int) -> npt.NDArray[np.bool_]:
+        kept: npt.NDArray[np.bool_] = np.equal(self.given.rows(begin, end), 0)
+        return kept if self.columns is None else kept & self.columns
+
+
+def kept_by(mask: npt.ArrayLike, data: Any) -> npt.NDArray[np.bool_]:
+    """False where `mask` is True, of the shape of the data."""
+    given = np.asarray(mask)
+    if given.dtype.kind != "b":
+        raise DataError(
+            f"mask has type {given.dtype}; give booleans, True where a point is left out"
+        )
+    shape = given.shape if data is None else np.shape(data)
+    if given.shape not in (shape, shape[-1:], ()):
+        raise DataError(
+            f"mask has shape {given.shape}, the data {shape}; give each point its True or False, "
+            "or each column"
+        )
+    return ~np.broadcast_to(given, shape)
+
+
+def both_kept(keep: Any, left: npt.NDArray[np.bool_]) -> Any:
+    """Where a point counts by both; `keep` itself where it is no array of booleans."""
+    given = left if keep is None else np.asarray(keep)
+    if given.dtype.kind != "b":
+        return given  # refused with what else is no array of booleans
+    if given.shape != left.shape:
+        raise DataError(
+            f"keep has shape {given.shape}, with the mask {left.shape}; give each point its True "
+            "or False"
+        )
+    return given & left
+
+
+def masked_beside(mask: Any, keep: Any) -> Any:
+    """Where points count by a mask by reference."""
+    if keep is not None:
+        raise DataError("with a mask by reference leave keep= out")
+    return Kept(mask)
+
+
+def taken_beside(data: Any, weight: Any, keep: Any) -> tuple[Any, Any]:
+    """Weights and mask of a measurement, some of them by reference; their values are looked at with
+    the data.
+
+    Raises :class:`DataError` where the data are in memory.
+    """
+    if source_of(data) is None:
+        raise DataError(
+            "weights and masks by reference belong to data by reference; give them as arrays: "
+            "np.asarray(...)"
+        )
+    if source_of(weight) is not None and not isinstance(whole_of(weight), Weights):
+        weight = Weights(weight, are_sigma=False)
+    if source_of(keep) is not None and not isinstance(whole_of(keep), Kept):
+        raise DataError("keep by reference is not known; give mask=, which is the opposite")
+    return weight, keep
+
+
+def rows_of(array: Any, begin: int, end: int) -> Any:
+    """Rows of an array, or of a source; None of None."""
+    if array is None:
+        return None
+    source = source_of(array)
+    return array[begin:end] if source is None else source.rows(begin, end)
+
+
+class Veiled(Source):
+    """Data of which rows that are masked as a whole are 0, and are not read where their chunk has
+    no other rows.
+
+    Parameters
+    ----------
+    plain : the data
+    keep : False where a point is masked, of the rows from `first` on
+    """
+
+    def __init__(self, plain: Source, keep: Any, first: int) -> None:
+        self.plain, self._keep, self._first = plain, keep, first
+        self.shape, self.dtype, self.name = plain.shape, plain.dtype, plain.name
+        self.chunk, self.readers = plain.chunk, plain.readers
+
+    @property
+    def collection(self) -> Any:
+        return self.plain.collection
+
+    @property
+    def step(self) -> int:
+        return self.plain.step
+
+    def look(self) -> None:
+        self.plain.look()
+
+    def bounds(self, row: int) -> tuple[int, int, int] | None:
+        return self.plain.bounds(row)
+
+    def place(self, row: int, column: int = 0) -> tuple[int, int]:
+        return self.plain.place(row, column)
+
+    def read(self, begin: int, end: int) -> npt.NDArray[Any]:
+        keep = np.asarray(rows_of(self._keep, begin - self._first, end - self._first))
+        counts: npt.NDArray[np.bool_] = np.any(keep, axis=1)
+        if counts.all():
+            return self.plain.rows(begin, end)
+        kept_type = self.dtype in KEPT_TYPES and self.dtype.isnative
+        found = np.zeros((end - begin, self.shape[1]), self.dtype if kept_type else np.float64)
+
+        def has_rows(chunk: tuple[int, int]) -> bool:
+            return bool(counts[chunk[0] - begin : chunk[1] - begin].any())
+
+        for wanted, chunks in groupby(self._chunks(begin, end), has_rows):
+            if wanted:
+                spans = list(chunks)
+                first, last = spans[0][0], spans[-1][1]
+                own = counts[first - begin : last - begin]
+                rows = self.plain.rows(first, last)
+                found[first - begin : last - begin][own] = rows[own]
+        return found
+
+    def _chunks(self, begin: int, end: int) -> list[tuple[int, int]]:
+        """Chunks, as far as they have these rows; where there are none, single rows."""
+        found = []
+        while begin < end:
+            chunk = self.bounds(begin)
+            # The number of a row within what is read, which may be a part of what is stored.
+            stop = begin + 1 if chunk is None else begin - self.place(begin)[0] + chunk[2]
+            found.append((begin, min(max(stop, begin + 1), end)))
+            begin = found[-1][1]
+        return found
+
+
+def veiled(source: Source, keep: Any, first: int = 0) -> Source:
+    """The source; where `keep`, of its rows from `first` on, leaves out points row by row, without
+    what it leaves out as a whole. Rows of dask, which workers hold, stay as they are."""
+    if (
+        keep is None
+        or isinstance(source, Veiled)
+        or source.at_hand
+        or source.collection is not None
+    ):
+        return source
+    if source_of(keep) is None and (keep.ndim < 2 or keep.strides[0] == 0):
+        return source  # the same columns of all rows
+    return Veiled(source, keep, first)

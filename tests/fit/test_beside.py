@@ -1,0 +1,206 @@
+"""σ and masks by reference, beside data by reference: the bits of a fit in memory."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from support.clusters import assert_same, cluster
+from support.native_cases import CASES
+
+from pyspec import File, Project
+from pyspec.errors import DataError
+from pyspec.fit import fit_model
+from pyspec.io import by_reference, load_fit, save_fit
+from pyspec.model import Measurement, Model
+from pyspec.model import source as sources
+
+MODEL = """
+line:
+  Offset: {y0: [2, True, 0, 10]}
+  Gauss: {A: [9, True, 0, 100], x0: [84, True, 82, 86], SD: [0.6, True, 0.1, 3]}
+decay:
+  expFun: {A: [1, True, -5, 5], tau: [5, True, 0.1, 100], t0: [0, False]}
+"""
+
+
+class Rows:
+    """A store that notes which rows were asked for; those of `broken` cannot be read."""
+
+    def __init__(self, array: Any, chunk: int = 10, broken: tuple[int, int] = (0, 0)) -> None:
+        self.array, self.shape, self.dtype = array, array.shape, array.dtype
+        self.chunks, self.broken = (chunk, array.shape[1]), broken
+        self.asked: set[int] = set()
+
+    def __getitem__(self, key: slice) -> Any:
+        rows = set(range(key.start, key.stop))
+        self.asked |= rows
+        if rows & set(range(*self.broken)):
+            raise OSError("checksum of the chunk is wrong")
+        return self.array[key]
+
+
+def series() -> tuple[Model, Any, Any, Any]:
+    """A model, data, σ of each point and a mask: some points, and rows 100 to 159."""
+    model, _ = CASES["a series"]()[0]
+    model.set_axes(energy=model.energy, time=np.linspace(-10.0, 50.0, 400))
+    rng = np.random.default_rng(4)
+    sigma = rng.uniform(0.1, 0.3, model.evaluate().shape).astype(np.float32)
+    data = rng.normal(model.evaluate(), sigma)
+    mask = rng.random(data.shape) < 0.05
+    mask[100:160] = True
+    data[mask], sigma[mask] = np.nan, np.nan
+    return model, data, sigma, mask
+
+
+def stores(kind: str, path: Path) -> Callable[[str, Any], Any]:
+    def hdf5(name: str, values: Any) -> Any:
+        h5py = pytest.importorskip("h5py")
+        with h5py.File(path / f"{name}.h5", "w") as file:
+            chunks = (10, values.shape[1])
+            file.create_dataset("values", data=values, chunks=chunks, compression="gzip")
+        return h5py.File(path / f"{name}.h5")["values"]
+
+    def in_zarr(name: str, values: Any) -> Any:
+        zarr = pytest.importorskip("zarr")
+        where = str(path / f"{name}.zarr")
+        options = {"shape": values.shape, "chunks": (13, 20), "dtype": values.dtype}
+        array = zarr.open(where, mode="w", **options)
+        array[:] = values
+        return array
+
+    def memmap(name: str, values: Any) -> Any:
+        np.save(path / f"{name}.npy", values)
+        return np.load(path / f"{name}.npy", mmap_mode="r")
+
+    def dask(name: str, values: Any) -> Any:
+        return pytest.importorskip("dask.array").from_array(values, chunks=(17, -1))
+
+    def chunked(name: str, values: Any) -> Any:
+        array = pytest.importorskip("xarray").DataArray(values, dims=("time", "energy"))
+        return array.chunk({"time": 11})
+
+    known = {"hdf5": hdf5, "zarr": in_zarr, "memmap": memmap, "dask": dask, "xarray": chunked}
+    return known[kind]
+
+
+@pytest.mark.parametrize("kind", ["hdf5", "zarr", "memmap", "dask", "xarray"])
+@pytest.mark.parametrize("what", ["sigma", "mask", "both"])
+def test_the_bits_are_those_in_memory(
+    kind: str, what: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sources, "BLOCK", 20_000)
+    model, data, sigma, mask = series()
+    put = stores(kind, tmp_path)
+    if what == "sigma":  # all points need one, and data
+        data, sigma, mask = np.nan_to_num(data, nan=1.0), np.nan_to_num(sigma, nan=0.2), None
+    project = Project(tmp_path)
+    (tmp_path / "models.yaml").write_text(MODEL)
+    held: Any = by_reference(put("data", data))
+    hidden = mask if what == "sigma" or mask is None else put("mask", mask)
+    results = []
+    for values, masked in ((held, hidden), (data, mask)):
+        file = File(project, data=values, energy=model.energy, time=model.time, mask=masked)
+        file.load_model("models.yaml", "line")
+        file.add_time_dependence("line", "Gauss_01_x0", "models.yaml", "decay")
+        if what != "mask":
+            by_point = values is held
+            file.set_noise("gaussian", sigma=put("sigma", sigma) if by_point else sigma)
+        file.set_fit_limits(time_limits=[-9, 49])
+        results.append(file.fit_2d("line"))
+        shown = file._repr_html_()
+        assert "float64" in shown
+        assert ("by reference" in shown) == (values is held)
+    assert_same(*results)
+    found, expected = results
+    for key, value in expected.statistics.items():
+        assert found.statistics[key] == pytest.approx(value, rel=1e-12, nan_ok=True), key
+    assert found.n_data == expected.n_data
+    np.testing.assert_array_equal(found.keep[3:7], expected.keep[3:7])
+
+
+def test_an_archive_and_a_report_take_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    plot = pytest.importorskip("pyspec.plot")
+    monkeypatch.setattr(sources, "BLOCK", 20_000)
+    model, data, sigma, mask = series()
+    put = stores("memmap", tmp_path)
+    held: Any = by_reference(put("data", data))
+    weight: Any = by_reference(put("weight", np.nan_to_num(1 / sigma)))
+    hidden: Any = by_reference(put("mask", mask))
+    given = Measurement(data=held, weight=weight, mask=hidden)
+    result = fit_model(model, given)
+    expected = fit_model(model, Measurement(data=data, weight=np.nan_to_num(1 / sigma), mask=mask))
+    assert_same(result, expected)
+    plot.report(result, tmp_path / "report.html")
+    text = (tmp_path / "report.html").read_text()
+    assert f"{np.count_nonzero(mask)} points" in text
+    save_fit(tmp_path / "fit.h5", result)
+    assert_same(load_fit(tmp_path / "fit.h5").refit(start="initial"), fit_model(model, given))
+
+
+def test_what_is_masked_as_a_whole_is_not_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sources, "BLOCK", 20_000)
+    model, data, _, mask = series()
+    expected = fit_model(model, Measurement(data=data, mask=mask))
+    for hidden in (mask, by_reference(Rows(mask.astype(np.uint8)))):
+        store = Rows(data, broken=(120, 130))
+        held: Any = by_reference(store)
+        result = fit_model(model, Measurement(data=held, mask=hidden))
+        assert_same(result, expected)
+        assert store.asked == {*range(100), *range(160, 400)}
+
+
+def test_wrong_ones_are_one_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sources, "BLOCK", 20_000)
+    model, data, sigma, mask = series()
+    held: Any = by_reference(Rows(data))
+    hidden: Any = by_reference(Rows(mask.astype(np.uint8)))
+    sigma[231, 7] = 0.0
+    file = File(Project(tmp_path), data=held, energy=model.energy, time=model.time, mask=hidden)
+    with pytest.raises(DataError, match=r"sigma .* has shape \(399, 81\), the data \(400, 81\)"):
+        file.set_noise("gaussian", sigma=by_reference(Rows(sigma[:-1])))
+    file.set_noise("gaussian", sigma=by_reference(Rows(sigma)))
+    with pytest.raises(DataError, match=r"not in chunk 23, row 231, column 7; mask points"):
+        fit_model(model, file._data.whole())
+    with pytest.raises(DataError, match="holds float64; give booleans, or numbers that are 0"):
+        File(data=held, energy=model.energy, time=model.time, mask=by_reference(Rows(data)))
+    with pytest.raises(DataError, match="a fit needs real numbers"):
+        File(data=by_reference(Rows(mask)), energy=model.energy, time=model.time)
+    with pytest.raises(DataError, match="belong to data by reference; give them as arrays"):
+        Measurement(data=data, mask=hidden)
+    with pytest.raises(DataError, match="give mask=, which is the opposite"):
+        Measurement(data=held, keep=hidden)
+    sigma[231, 7] = 0.2
+    store = Rows(sigma)
+    weight: Any = by_reference(store)
+    given = Measurement(data=held, weight=weight, mask=hidden)
+    calls = 0
+
+    def writes(nfev: int, chisqr: float, best: float) -> None:
+        nonlocal calls
+        calls += 1
+        store.array[5, 3] *= 2.0
+
+    with pytest.raises(DataError, match="chunks 0 to 2, rows 0 to 29, changed while"):
+        fit_model(model, given, progress=writes)
+    assert calls >= 1
+
+
+@pytest.mark.slow
+def test_workers_read_them(tmp_path: Path) -> None:
+    pytest.importorskip("distributed")
+    model, data, sigma, mask = series()
+    expected = fit_model(
+        model, Measurement(data=data, weight=1 / np.nan_to_num(sigma, nan=1.0), mask=mask)
+    )
+    with cluster() as client:
+        for kind in ("hdf5", "zarr", "dask"):
+            put = stores(kind, tmp_path)
+            held: Any = by_reference(put("data", data))
+            weight: Any = by_reference(put("weight", 1 / np.nan_to_num(sigma, nan=1.0)))
+            for hidden in (mask, by_reference(put("mask", mask.astype(np.uint8)))):
+                given = Measurement(data=held, weight=weight, mask=hidden)
+                assert_same(fit_model(model, given, client=client), expected)
