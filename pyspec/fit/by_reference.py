@@ -3,23 +3,73 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
+import numpy.typing as npt
 
-from pyspec.errors import FitError
-from pyspec.executor import make_executor
+from pyspec.executor import CompiledExecutor, make_executor
 from pyspec.fit.problem import FitProblem
-from pyspec.model.source import LOADED, source_of
+from pyspec.model import Measurement
+from pyspec.model.source import LOADED, Source, source_of
+
+_Array = npt.NDArray[np.float64]
 
 
-def refuse_whole(problem: FitProblem) -> None:
-    """Raises :class:`FitError` where a model of all points is too large for one array."""
-    if source_of(problem.measurement.data) is not None and 8 * problem.n_residuals > LOADED:
-        raise FitError(
-            f"{problem.label}: the fit has {problem.n_residuals} points, too many for one array; "
-            "take a part: result.predict(time=...)"
-        )
+class ModelRows(Source):
+    """The model at the best fit over the window of a fit by reference, evaluated row by row where
+    it is asked for."""
+
+    def __init__(self, executor: CompiledExecutor, theta: Any, fixed: Any) -> None:
+        window = executor.window
+        self._plan, self._packed = executor.plan, executor.packed
+        self._theta, self._fixed, self._first = np.array(theta), fixed, window.row_begin
+        self._columns = window.x_begin, window.x_end
+        self.shape, self.dtype = window.shape, np.dtype(np.float64)
+        self.name, self.chunk = f"the fit of {executor.plan.name}", 1
+
+    def read(self, begin: int, end: int) -> npt.NDArray[np.float64]:
+        rows = Measurement(rows=(self._first + begin, self._first + end), columns=self._columns)
+        executor = CompiledExecutor(self._plan, rows, packed=self._packed)
+        return np.asarray(executor.run(self._theta, self._fixed))
+
+
+class Residual(Source):
+    """data - fit of a fit by reference, row by row."""
+
+    def __init__(self, data: Source, fit: Source) -> None:
+        self._data, self._fit = data, fit
+        self.shape, self.dtype = data.shape, np.dtype(np.float64)
+        self.name, self.chunk = f"the residual of {data.name}", data.chunk
+
+    def bounds(self, row: int) -> tuple[int, int, int] | None:
+        return self._data.bounds(row)
+
+    def place(self, row: int, column: int = 0) -> tuple[int, int]:
+        return self._data.place(row, column)
+
+    def read(self, begin: int, end: int) -> npt.NDArray[np.float64]:
+        data = np.asarray(self._data.rows(begin, end), np.float64)
+        return np.asarray(data - self._fit.rows(begin, end))
+
+
+def fit_of(problem: FitProblem, theta: Any) -> Any:
+    """The model over the window: an array, or by reference where the data are and it would be too
+    large for one."""
+    if source_of(problem.measurement.data) is None or 8 * problem.n_residuals <= LOADED:
+        found = problem.run(theta)
+        found.setflags(write=False)
+        return found
+    executor = problem.executor
+    assert isinstance(executor, CompiledExecutor)
+    return ModelRows(executor, theta, problem.fixed)
+
+
+def residual_of(data: Any, fit: Any) -> npt.NDArray[np.float64]:
+    """data - fit: an array, or by reference as the fit is."""
+    source, model = source_of(data), source_of(fit)
+    lazy: Any = None if source is None or model is None else Residual(source, model)
+    return np.asarray(data - fit, dtype=np.float64) if lazy is None else cast(_Array, lazy)
 
 
 def squares_of(result: Any) -> tuple[float, float]:

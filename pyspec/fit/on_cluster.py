@@ -21,6 +21,7 @@ from pyspec.executor.cluster import (
 from pyspec.fit.problem import FitProblem
 from pyspec.fit.solve.methods import NATIVE
 from pyspec.model import Measurement, Model
+from pyspec.model.digest import checksum_of
 from pyspec.model.source import Held, source_of
 
 
@@ -74,10 +75,14 @@ def shared(
 
 
 def give_back(problem: FitProblem, measurement: Measurement) -> None:
-    """Has a problem refer to the data as they came, in place of those that workers hold."""
+    """Has a problem refer to the data as they came, in place of those that workers hold, or of
+    their chunks."""
     if problem.measurement is not measurement:
-        measurement.__dict__["survey"] = problem.measurement.survey
-        measurement.seen.update(problem.measurement.seen)
+        if source_of(measurement.data) is None:
+            problem.data_checksum = checksum_of(measurement)
+        else:
+            measurement.__dict__["survey"] = problem.measurement.survey
+            measurement.seen.update(problem.measurement.seen)
         problem.measurement = measurement
         problem.use(None)
 

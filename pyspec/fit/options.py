@@ -88,6 +88,7 @@ class SharedOptions(FitOptions, total=False):
 
     client: Any
     n_workers: int | None
+    chunks: int | None
 
 
 class StagedOptions(FitOptions, total=False):

@@ -165,6 +165,14 @@ def check_workers(label: str, client: Any, n_workers: int | None) -> None:
             raise FitError(f"{label}: a client has its workers; leave n_workers out")
 
 
+def refuse_shared(label: str, client: Any, n_workers: int | None) -> None:
+    """Raises :class:`FitError` where work that one process does is to be shared."""
+    if client is not None or n_workers is not None:
+        raise FitError(
+            f"{label}: chunks= is of fits in one process; leave it out, or client= and n_workers="
+        )
+
+
 def parts_of(items: Sequence[Part], pool: Pool) -> list[list[Part]]:
     """The items in parts, of which each worker gets several."""
     size = max(1, min(CHUNK, -(-len(items) // (4 * pool.width))))

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from pyspec.calls import Named
 from pyspec.errors import FitError
-from pyspec.fit.by_reference import refuse_whole, squares_of
+from pyspec.fit.by_reference import fit_of, residual_of, squares_of
 from pyspec.fit.components import spectrum_components
 from pyspec.fit.export import dataset_of, plain_fit
 from pyspec.fit.linear import Amplitudes, LinearProblem
@@ -173,17 +173,17 @@ class FitResult(LmfitNames, SlotNames):
 
     @property
     def fit(self) -> Array:
-        """The model at the best fit, over the fit window: (n_rows, n_columns)."""
+        """The model at the best fit, over the fit window: (n_rows, n_columns). Of data by
+        reference beyond 256 MiB it is evaluated where it is asked for, ``result.fit[100:200]``."""
         if self._fit is None:
-            refuse_whole(self.problem)
-            self._fit = self.problem.run(self.theta)
-            self._fit.setflags(write=False)
+            self._fit = fit_of(self.problem, self.theta)
         return self._fit
 
     @property
     def residual(self) -> Array:
-        """data - fit over the fit window, in the units of the data (not weighted)."""
-        return np.asarray(self.data - self.fit, dtype=np.float64)
+        """data - fit over the fit window, in the units of the data (not weighted); by reference
+        where `fit` is."""
+        return residual_of(self.data, self.fit)
 
     def curve(self, at: str = "best", *, whole: bool = False) -> Array:
         """The model at the "best" or the "start" values, over the fit window, or over the whole

@@ -16,7 +16,7 @@ from pyspec.fit.interrupts import Hold, held
 from pyspec.fit.linear import problem_of
 from pyspec.fit.on_cluster import give_back, on_workers, shared
 from pyspec.fit.options import MethodOptions, check_options, need_pair
-from pyspec.fit.pools import check_workers, make_pool
+from pyspec.fit.pools import check_workers, make_pool, refuse_shared
 from pyspec.fit.problem import FitProblem
 from pyspec.fit.progress import Callback, make_progress
 from pyspec.fit.result import FitResult
@@ -25,6 +25,7 @@ from pyspec.fit.solve.sample import SAMPLER
 from pyspec.fit.start_pool import FromStarts, best_of_pool, result_of
 from pyspec.fit.starts import best_of, check_seeds, check_starts
 from pyspec.model import Measurement, Model
+from pyspec.model.cut import in_chunks
 from pyspec.model.source import source_of
 
 if TYPE_CHECKING:
@@ -52,6 +53,7 @@ def fit_model(
     seed: int = 0,
     client: Any = None,
     n_workers: int | None = None,
+    chunks: int | None = None,
     **options: Unpack[MethodOptions],
 ) -> FitResult:
     """Fits the free parameters of `model` to `measurement` by least squares.
@@ -83,6 +85,8 @@ def fit_model(
         `n_starts`, and data in memory, its fits: the same bits as here; see docs/howto/cluster.md
     n_workers : so many processes of this machine share the fits of `n_starts`; a script then needs
         ``if __name__ == "__main__":``
+    chunks : rows of a series that are summed at a time, with the bits of all at once: memory for a
+        few of them, beside the data. Data by reference have blocks of 4 MiB without it
     options : handed to the (last) method; "native" takes `tolerance`, in standard errors, and
         ``linear="eliminate"``: the fit searches the other parameters alone and solves for those
         that the model is linear in (heights, offsets, slopes), whose start values then do not
@@ -105,10 +109,13 @@ def fit_model(
         check_seeds(model, seeds)
     if methods[-1] == SAMPLER:
         given = {"seed": seed, **given}
+    given_data = measurement
+    if chunks is not None:
+        refuse_shared(model.name, client, n_workers)
+        measurement = in_chunks(measurement, chunks)
     _check_source(model, measurement, methods)
     apart = n_starts > 1 and source_of(measurement.data) is None
     rows_on = None if apart else client  # whole fits are tasks, where the data are at hand
-    given_data = measurement
     if rows_on is not None:
         measurement = on_workers(rows_on, model, measurement)
     limits = max_nfev, scale_covar, max_seconds

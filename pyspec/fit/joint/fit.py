@@ -21,7 +21,7 @@ from pyspec.fit.joint.result import JointFit, JointResult
 from pyspec.fit.on_cluster import on_workers, shared
 from pyspec.fit.options import MethodOptions, check_options, need_pairs
 from pyspec.fit.parameters import FitParameters
-from pyspec.fit.pools import check_workers, make_pool
+from pyspec.fit.pools import check_workers, make_pool, refuse_shared
 from pyspec.fit.problem import FitProblem
 from pyspec.fit.progress import Callback, make_progress
 from pyspec.fit.result import FitResult
@@ -30,6 +30,7 @@ from pyspec.fit.solve.outcome import NativeOutcome
 from pyspec.fit.start_pool import FromStarts, best_of_pool, result_of
 from pyspec.fit.starts import best_of, check_starts
 from pyspec.model import Measurement, Model
+from pyspec.model.cut import in_chunks
 from pyspec.model.source import source_of
 
 if TYPE_CHECKING:
@@ -57,6 +58,7 @@ def fit_joint(
     seed: int = 0,
     client: Any = None,
     n_workers: int | None = None,
+    chunks: int | None = None,
     **options: Unpack[MethodOptions],
 ) -> JointResult:
     """Fits the models of several files together; parameters of scope "project" are shared.
@@ -76,6 +78,10 @@ def fit_joint(
     check_options(label, options)
     check_starts(n_starts)
     check_workers(label, client, n_workers)
+    given_data = [measured for _, measured in parts]
+    if chunks is not None:
+        refuse_shared(label, client, n_workers)
+        parts = [(model, in_chunks(measured, chunks)) for model, measured in parts]
     apart = n_starts > 1 and all(source_of(measured.data) is None for _, measured in parts)
     rows_on = None if apart else client  # whole fits are tasks, where the data are at hand
     copies = [
@@ -107,7 +113,7 @@ def fit_joint(
             result.file_name = name
         joint.file_name = ", ".join(names)
         warn(problem.label, joint._warned)
-        problem.give_back([measurement for _, measurement in parts])
+        problem.give_back(given_data)
         problem.rest()
         joint.spent = spent
         for result in (joint, *files):
