@@ -8,7 +8,7 @@ one, so nothing is ever evaluated by asteval. Followers are added after the fit.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,8 +17,6 @@ import numpy.typing as npt
 
 from pyspec.errors import FitError
 from pyspec.fit.sizes import Sizes, unit_of
-from pyspec.formula import chain_product
-from pyspec.formula.nodes import Name
 from pyspec.model import Model, Par
 
 Array = npt.NDArray[np.float64]
@@ -141,40 +139,3 @@ def at_bound(value: float, low: float, high: float, start: float) -> str:
     if math.isfinite(low) and value - low <= scale:
         return "min"
     return "max" if math.isfinite(high) and high - value <= scale else ""
-
-
-def followers(
-    parameters: Mapping[str, Par], order: Sequence[Par], values: Mapping[str, float]
-) -> dict[str, tuple[float, dict[str, float]]]:
-    """Value and gradient of every expression parameter, through chains of expressions; `order` has
-    each of these after those it refers to.
-
-    The gradient is by the free and fixed parameters that the chain ends in, which `values`
-    holds. Base values are meant where a parameter moves in time.
-    """
-    if not order:
-        return {}
-    done: dict[str, tuple[float, dict[str, float]]] = {}
-    for par in order:
-        assert par.formula is not None
-        inner = {
-            used: done[used] if used in done else (float(values[used]), {used: 1.0})
-            for used in par.formula.names
-        }
-        if isinstance(par.formula.root, Name):  # it is another parameter
-            same, by_leaf = inner[par.formula.root.name]
-            done[par.name] = same, dict(by_leaf)
-            continue
-        value, slopes = par.formula.gradient({used: pair[0] for used, pair in inner.items()})
-        gradient: dict[str, float] = {}
-        for used, slope in slopes.items():
-            for leaf, own in inner[used][1].items():
-                gradient[leaf] = gradient.get(leaf, 0.0) + float(chain_product(slope, own))
-        done[par.name] = float(value), gradient
-    return {name: done[name] for name in parameters if name in done}
-
-
-def propagate(gradient: Mapping[str, float], names: Sequence[str], covar: Array) -> float:
-    """Standard error of a follower: sqrt(g C gᵀ) over the parameters with a covariance."""
-    g = np.array([gradient.get(name, 0.0) for name in names])
-    return float(math.sqrt(max(float(g @ covar @ g), 0.0)))

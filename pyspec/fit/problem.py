@@ -16,7 +16,8 @@ from pyspec.fit.caution import cautions
 from pyspec.fit.diagnose import explain_nonfinite, refusal
 from pyspec.fit.doubts import at_the_bound, check_registered, doubts, refuse_idle
 from pyspec.fit.evaluations import Evaluations
-from pyspec.fit.parameters import FitParameters, followers, start_parameters
+from pyspec.fit.following import Followers, Following
+from pyspec.fit.parameters import FitParameters, start_parameters
 from pyspec.fit.progress import Silent
 from pyspec.fit.solve.buffers import BufferPool
 from pyspec.fit.solve.covariance import fisher_weight, jacobian
@@ -64,7 +65,7 @@ class FitProblem:
         if outline is not None:
             self.outline = outline
         if like is not None:
-            self.parameters, self._following = like.parameters, like._following
+            self.parameters, self.followers = like.parameters, like.followers
             if "linear_names" in like.__dict__:
                 self.linear_names = like.linear_names
         self.model = model
@@ -129,9 +130,9 @@ class FitProblem:
         return outline_of(self.model)
 
     @cached_property
-    def _following(self) -> list[Par]:
-        known = self.parameters
-        return [known[name] for name in self.outline.followers if name in known]
+    def followers(self) -> Followers:
+        """The expression parameters, as they are when the fit begins."""
+        return Following.of(self.parameters, self.outline.followers)
 
     def rest(self) -> None:
         """Frees what only a running fit needs; it is made again when it is needed."""
@@ -188,10 +189,6 @@ class FitProblem:
         params, moved = start_parameters(*known, self.measurement.glimpse)
         self.sizes = [params[name].unit for name in self.names]
         return params, moved
-
-    def followers(self, values: Mapping[str, float]) -> dict[str, tuple[float, dict[str, float]]]:
-        """Value and gradient of every expression parameter, in the order of the parameters."""
-        return followers(self.parameters, self._following, values)
 
     def expression(self, name: str) -> str:
         """The text of an expression parameter."""

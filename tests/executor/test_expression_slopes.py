@@ -11,7 +11,7 @@ from support.zoo import ENERGY
 
 from pyspec._library import RPN
 from pyspec.executor import make_executor
-from pyspec.fit.parameters import followers
+from pyspec.fit.following import Following
 from pyspec.formula import parse
 from pyspec.model import Measurement, Model, load_model
 
@@ -48,10 +48,13 @@ class Slopes:
 
     def of_follower(self, a: float, b: float) -> dict[str, float]:
         """Those that a follower's standard error is propagated with."""
-        model = self.model
-        found = followers(model.parameters, model.resolution_order(), {"a": a, "b": b})
-        slopes = found["Offset_y0"][1]
+        slopes = slopes_of_followers(self.model, a, b)["Offset_y0"]
         return {name: slopes.get(name, 0.0) for name in ("a", "b")}
+
+
+def slopes_of_followers(model: Model, a: float, b: float) -> dict[str, dict[str, float]]:
+    order = [par.name for par in model.resolution_order()]
+    return Following.of(model.parameters, order).gradients({"a": a, "b": b})
 
 
 def fitted_slopes(text: str, a: float, b: float) -> dict[str, float]:
@@ -133,9 +136,7 @@ def test_slopes_of_chains_of_expressions() -> None:
     text = MODEL.format(text="0 * c + b", a=0.0, b=1.0) + '  c: ["log(a)"]\n'
     made = load_model(text, "m")
     made.set_axes(energy=ENERGY[:4])
-    found = followers(made.parameters, made.resolution_order(), {"a": 0.0, "b": 1.0})["Offset_y0"][
-        1
-    ]
+    found = slopes_of_followers(made, 0.0, 1.0)["Offset_y0"]
     assert found["a"] == 0.0
     assert found["b"] == 1.0
 

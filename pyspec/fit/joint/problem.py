@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -16,6 +16,7 @@ from pyspec.executor import Executor, JointExecutor, make_joint_executor
 from pyspec.executor.joint import join_names
 from pyspec.executor.linear.stacked import StackedExecutor
 from pyspec.fit.doubts import check_registered
+from pyspec.fit.following import Followers
 from pyspec.fit.linear import LinearProblem, problem_of
 from pyspec.fit.on_cluster import give_back
 from pyspec.fit.parameters import FitParameters
@@ -26,6 +27,32 @@ from pyspec.model import Measurement, Model, Par
 from pyspec.passes.eliminate import choose, joined, slopes_of
 
 Array = npt.NDArray[np.float64]
+
+
+def _local(values: Mapping[str, float], full: Mapping[str, str]) -> dict[str, float]:
+    """Values under the names of one file; `full` has those of the project."""
+    return {name: values[full[name]] for name in full if full[name] in values}
+
+
+@dataclass(frozen=True)
+class _FollowersOfFiles:
+    """The followers of all files, each with the names of the project for those of its file."""
+
+    files: Sequence[tuple[Followers, Mapping[str, str]]]
+
+    def values(self, known: Mapping[str, float]) -> dict[str, float]:
+        found: dict[str, float] = {}
+        for own, full in self.files:
+            values = own.values(_local(known, full))
+            found |= {full[name]: value for name, value in values.items()}
+        return found
+
+    def gradients(self, known: Mapping[str, float]) -> dict[str, dict[str, float]]:
+        found: dict[str, dict[str, float]] = {}
+        for own, full in self.files:
+            for name, slopes in own.gradients(_local(known, full)).items():
+                found[full[name]] = {full[leaf]: slope for leaf, slope in slopes.items()}
+        return found
 
 
 class JointProblem(FitProblem):
@@ -190,15 +217,12 @@ class JointProblem(FitProblem):
 
     def local(self, index: int, values: Mapping[str, float]) -> dict[str, float]:
         """The values of one file under its own names."""
-        full = self.shared.full[index]
-        return {name: values[full[name]] for name in full if full[name] in values}
+        return _local(values, self.shared.full[index])
 
-    def followers(self, values: Mapping[str, float]) -> dict[str, tuple[float, dict[str, float]]]:
-        found: dict[str, tuple[float, dict[str, float]]] = {}
-        for index, (problem, full) in enumerate(zip(self.problems, self.shared.full, strict=True)):
-            for name, (value, slopes) in problem.followers(self.local(index, values)).items():
-                found[full[name]] = value, {full[leaf]: slope for leaf, slope in slopes.items()}
-        return found
+    @cached_property
+    def followers(self) -> Followers:
+        own = [problem.followers for problem in self.problems]
+        return _FollowersOfFiles(list(zip(own, self.shared.full, strict=True)))
 
     def cautions(self, values: Mapping[str, float]) -> list[str]:
         found: list[str] = []

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pyspec.fit.parameters import FitParameter, at_bound, propagate
+from pyspec.fit.following import Follower, FollowerErrors
+from pyspec.fit.parameters import at_bound
 from pyspec.fit.solve.covariance import gauss_newton
 from pyspec.fit.solve.determined import Point, Verdict, described, judge
 from pyspec.fit.solve.methods import NATIVE
@@ -314,20 +315,25 @@ class _Assessment:
         return covar, [interior[k] for k in empty]
 
     def _add_followers(self) -> dict[str, str]:
-        """Appends the expression parameters with value and propagated standard error."""
-        names, params = list(self.outcome.var_names), self.params
-        found = self.problem.followers({name: par.value for name, par in params.items()})
-        if not found:
+        """Appends the expression parameters with their values; their standard errors are propagated
+        when the first of them is asked for."""
+        params, followers = self.params, self.problem.followers
+        known = {name: par.value for name, par in params.items()}
+        values = followers.values(known)
+        if not values:
             return {}
+        names = list(self.outcome.var_names)
         interior = [name for name in names if params[name].stderr is not None]
-        places = [names.index(name) for name in interior]
-        covar = self.outcome.covar[np.ix_(places, places)] if interior else np.zeros((0, 0))
+        errors = None
+        if interior:
+            places = [names.index(name) for name in interior]
+            covar = self.outcome.covar[np.ix_(places, places)]
+            errors = FollowerErrors(followers, known, interior, covar)
         expressions = {}
-        for name, (value, gradient) in found.items():
+        for name, value in values.items():
             text = expressions[name] = self.problem.expression(name)
-            par = params[name] = FitParameter(name, value, init_value=value, expr=text)
-            if not set(gradient).isdisjoint(interior):
-                par.stderr = propagate(gradient, interior, covar)
+            par = params[name] = Follower(name, value, init_value=value, expr=text)
+            par.errors = errors
         return expressions
 
     def _succeeded(self) -> bool:

@@ -35,8 +35,9 @@ Watch = Callable[[int, float, float], None]
 #: Converged where the next undamped step is this many standard errors long.
 TOLERANCE = 5e-8
 
-#: The C loop comes back after about this many seconds.
-PATIENCE = 0.02
+#: The C loop comes back after about this many seconds. Each time costs up to a tenth of a
+#: millisecond: by then what Python needs has left the caches.
+PATIENCE = 0.05
 
 #: What a point takes for each column of the derivatives, until that has been measured: about twice
 #: as long as that of a line whose shape moves.
@@ -46,6 +47,7 @@ SECONDS = 2e-9
 MOST_EVALUATIONS = 5000
 
 _DONE, _NEED = CONSTANTS["FIT_DONE"], CONSTANTS["FIT_NEED_NORMAL"]
+_RUNNING = CONSTANTS["END_RUNNING"]
 _ENDS = {
     value: name.removeprefix("END_").lower()
     for name, value in CONSTANTS.items()
@@ -53,9 +55,9 @@ _ENDS = {
 }
 #: The words of the state, and where these stand among them: they are asked for several times a fit.
 _STATE = WORDS["pyspec_solver"]
-_END, _NFEV, _CHISQR, _DISTANCE, _NEEDS_FACTOR = (
+_END, _NFEV, _PHASE, _CHISQR, _DISTANCE, _NEEDS_FACTOR = (
     (DTYPES["pyspec_solver"].names or ()).index(name)
-    for name in ("end", "nfev", "chisqr", "distance", "needs_factor")
+    for name in ("end", "nfev", "phase", "chisqr", "distance", "needs_factor")
 )
 _FORM_NAMES = {value: name for name, value in FORMS.items()}
 
@@ -149,7 +151,8 @@ class NativeSolver:
             if status < 0:
                 raise_status(-status, "fit")
             seconds = time.perf_counter() - begin
-            watch(self.nfev, self.chisqr, self.chisqr)
+            chisqr = self.chisqr
+            watch(self.nfev, chisqr, chisqr)
             if status == _DONE:
                 return
             if not each:
@@ -182,7 +185,7 @@ class NativeSolver:
     @property
     def nfev(self) -> int:
         """Evaluations so far; the one that a running solver waits for does not count."""
-        waits = self.end == "running" and int(self.state["phase"]) > 0
+        waits = self._words.item(_END) == _RUNNING and self._words.item(_PHASE) > 0
         return self._words.item(_NFEV) - waits
 
     @property

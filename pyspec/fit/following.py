@@ -1,0 +1,135 @@
+"""The parameters that follow expressions: their values at the end of a fit, and their errors, which
+are worked out when the first of them is asked for."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from pyspec.fit.parameters import FitParameter
+from pyspec.formula import Formula, chain_product
+from pyspec.formula.nodes import Name
+from pyspec.model import Par
+
+Array = npt.NDArray[np.float64]
+
+
+class Followers(Protocol):
+    """Values and slopes of what follows expressions, by name, in the order of the model; `known`
+    holds the values of free and fixed parameters. Base values are meant where a parameter moves in
+    time."""
+
+    def values(self, known: Mapping[str, float]) -> dict[str, float]:
+        """Name → value."""
+
+    def gradients(self, known: Mapping[str, float]) -> dict[str, dict[str, float]]:
+        """Name → derivatives by the free and fixed parameters that its expressions end in."""
+
+
+@dataclass(frozen=True)
+class Following:
+    """The followers of one model. They hold formulas, which never change, not its parameters.
+
+    Attributes
+    ----------
+    formulas : name → formula, each after those that it refers to
+    names : the same names in the order of the model
+    """
+
+    formulas: Mapping[str, Formula]
+    names: tuple[str, ...]
+
+    @classmethod
+    def of(cls, parameters: Mapping[str, Par], order: Sequence[str]) -> Following:
+        """Those of `parameters`; `order` has each name after those it refers to, and perhaps names
+        of others."""
+        if not order:
+            return NONE
+        known = {name: parameters[name].formula for name in order if name in parameters}
+        formulas = {name: formula for name, formula in known.items() if formula is not None}
+        return cls(formulas, tuple([name for name in parameters if name in formulas]))
+
+    def values(self, known: Mapping[str, float]) -> dict[str, float]:
+        done: dict[str, float] = {}
+        for name, formula in self.formulas.items():
+            inner = {used: done[used] if used in done else known[used] for used in formula.names}
+            if isinstance(formula.root, Name):  # it is another parameter
+                done[name] = float(inner[formula.root.name])
+            else:
+                done[name] = float(formula.evaluate(inner))
+        return {name: done[name] for name in self.names}
+
+    def gradients(self, known: Mapping[str, float]) -> dict[str, dict[str, float]]:
+        done: dict[str, tuple[float, dict[str, float]]] = {}
+        for name, formula in self.formulas.items():
+            inner = {
+                used: done[used] if used in done else (float(known[used]), {used: 1.0})
+                for used in formula.names
+            }
+            if isinstance(formula.root, Name):
+                same, by_leaf = inner[formula.root.name]
+                done[name] = same, dict(by_leaf)
+                continue
+            value, slopes = formula.gradient({used: pair[0] for used, pair in inner.items()})
+            gradient: dict[str, float] = {}
+            for used, slope in slopes.items():
+                for leaf, own in inner[used][1].items():
+                    gradient[leaf] = gradient.get(leaf, 0.0) + float(chain_product(slope, own))
+            done[name] = float(value), gradient
+        return {name: done[name][1] for name in self.names}
+
+
+NONE = Following({}, ())
+
+
+class FollowerErrors:
+    """Standard errors of followers: sqrt(g C gᵀ), g the derivatives by the parameters `names`,
+    whose covariance C is known. `known` are the values of free and fixed parameters."""
+
+    def __init__(
+        self, followers: Followers, known: Mapping[str, float], names: Sequence[str], covar: Array
+    ) -> None:
+        self._given = followers, known, names, covar
+
+    def __getitem__(self, name: str) -> float | None:
+        """That of one follower; None where it depends on none of these parameters."""
+        return self._errors[name]
+
+    @cached_property
+    def _errors(self) -> dict[str, float | None]:
+        followers, known, names, covar = self._given
+        found = followers.gradients(known).items()
+        return {name: _propagated(gradient, names, covar) for name, gradient in found}
+
+
+def _propagated(gradient: Mapping[str, float], names: Sequence[str], covar: Array) -> float | None:
+    if set(gradient).isdisjoint(names):
+        return None
+    g = np.array([gradient.get(name, 0.0) for name in names])
+    return float(math.sqrt(max(float(g @ covar @ g), 0.0)))
+
+
+class Follower(FitParameter):
+    """A parameter that follows an expression. Its standard error comes from `errors`."""
+
+    __slots__ = ("_stderr", "errors")
+
+    errors: FollowerErrors | None
+    _stderr: float | None
+
+    @property
+    def stderr(self) -> float | None:
+        """One standard error, None where there is none."""
+        if self.errors is not None:
+            self.stderr = self.errors[self.name]
+        return self._stderr
+
+    @stderr.setter
+    def stderr(self, value: float | None) -> None:
+        self._stderr, self.errors = value, None
