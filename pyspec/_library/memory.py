@@ -22,12 +22,10 @@ def address(array: npt.NDArray[Any]) -> int:
     """Where the first value of an array lies; valid as long as the array lives. NumPy takes a
     microsecond to tell, and a fit asks some fifty times; this takes a fifth of that for contiguous
     arrays that may be written to."""
-    if not array.flags.writeable:
-        return int(array.ctypes.data)
-    try:
+    flags = array.flags
+    if flags.writeable and flags.c_contiguous and array.size:
         return addressof(_first_byte(array))
-    except (TypeError, ValueError):  # strided or empty
-        return int(array.ctypes.data)
+    return int(array.__array_interface__["data"][0])
 
 
 def doubles(n: int, what: Callable[[], str]) -> npt.NDArray[np.float64]:
@@ -66,8 +64,18 @@ def record(
     """One structure of the library, (1,): these fields, and 0 in all others. It lies in a piece of
     `memory` from the word `at` on, or in one of its own. Filling it field by field takes three
     times as long."""
-    zeros, layout = _LAYOUTS[name]
     if memory is None:
-        memory = bytearray(layout.size)
+        memory = bytearray(8 * WORDS[name])
+    fill(name, fields, memory, at)
+    return view(name, memory, at)
+
+
+def fill(name: str, fields: Mapping[str, Any], memory: Any, at: int = 0) -> None:
+    """The same in memory of the caller, where Python will not look at it."""
+    zeros, layout = _LAYOUTS[name]
     layout.pack_into(memory, 8 * at, *{**zeros, **fields}.values())
+
+
+def view(name: str, memory: Any, at: int = 0) -> npt.NDArray[np.void]:
+    """A structure in a piece of memory, (1,), to read and to write."""
     return np.frombuffer(memory, DTYPES[name], 1, 8 * at)

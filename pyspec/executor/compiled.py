@@ -186,13 +186,15 @@ class CompiledExecutor(PlanExecutor):
             check_out(out, self._size)
         return self._call(LIBRARY.pyspec_residual, theta, fixed, out)
 
-    @cached_property
+    @property
     def capabilities(self) -> Capabilities:
         """Derivatives are known in closed form, except those that pass through registered
         functions; with these, and with sums over the energies, Python has to run between two
         evaluations."""
-        if not self.plan.external_names:
-            return _ALL_IN_C
+        return self._with_python if self.plan.external_names else _ALL_IN_C
+
+    @cached_property
+    def _with_python(self) -> Capabilities:
         return Capabilities(jacobian=True, unknown_columns=external_parameters(self.plan))
 
     def jacobian(self, theta: Values, fixed: Values = None, *, known_only: bool = False) -> Array:

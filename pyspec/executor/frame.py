@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pyspec._library import CONSTANTS, DTYPES, ISA, LIBRARY
-from pyspec._library.memory import WORDS, address, record
+from pyspec._library.memory import WORDS, address, fill, view
 from pyspec.executor.base import Window
 from pyspec.executor.protocol import Array, Capabilities, Values
 from pyspec.plan import PackedPlan, ScheduledPlan, check
@@ -84,15 +84,15 @@ class Frame:
         self.theta, self.fixed = values[begin : begin + n_theta], values[begin + n_theta :]
         self.theta[:], self.fixed[:] = plan.theta, plan.fixed
         self._words[:_PROBLEM] = np.frombuffer(executor.problem, np.int64)
-        self.problem = np.frombuffer(self._words, DTYPES["pyspec_problem"], 1)
         self.theta_address = place + 8 * begin
         self.external: tuple[Array, Array] | None = None
         if executor.helper is not None:
             traces, spectra = executor.helper.external(plan.theta)
             self.external = np.ascontiguousarray(traces), np.ascontiguousarray(spectra)
-            self.problem["external"] = address(self.external[0])
-            self.problem["spectra"] = address(self.external[1])
-            self.problem["n_external"] = len(traces) + len(spectra)
+            problem = view("pyspec_problem", self._words)
+            problem["external"] = address(self.external[0])
+            problem["spectra"] = address(self.external[1])
+            problem["n_external"] = len(traces) + len(spectra)
         self._words[_FIXED] = self.theta_address + 8 * n_theta
         self._problem = place
         check(executor.packed, plan.name, place)
@@ -102,11 +102,16 @@ class Frame:
             "theta": self.theta_address,
             "isa": CONSTANTS[f"ISA_{ISA}"],
         }
-        self.call = record("pyspec_call", given, self._words, _PROBLEM)
+        fill("pyspec_call", given, self._words, _PROBLEM)
         self.address = place + 8 * _PROBLEM
         self._room: Array | None = None
         self._has_slopes = False
         self._target: Array | None = None
+
+    @property
+    def call(self) -> npt.NDArray[np.void]:
+        """The ``pyspec_call``, (1,)."""
+        return view("pyspec_call", self._words, _PROBLEM)
 
     def send_to(self, out: Array) -> None:
         """Makes `out` the output of the next call."""

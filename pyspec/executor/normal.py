@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager, nullcontext
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from functools import lru_cache
 from typing import Any
 
@@ -17,9 +17,9 @@ import numpy as np
 import numpy.typing as npt
 
 from pyspec._library import CONSTANTS, LIBRARY, raise_status
-from pyspec._library.memory import WORDS, address, record
+from pyspec._library.memory import WORDS, address, fill, view
 from pyspec.errors import PlanError
-from pyspec.executor.frame import InC
+from pyspec.executor.frame import Frame, InC
 from pyspec.executor.protocol import Values
 from pyspec.executor.team import Team, choose_threads, size_of, team_of
 
@@ -77,10 +77,9 @@ class Sums:
         # One piece of memory: the structure, the triangles, their places, the scratch.
         places = begin + n_nodes
         scratch = places + 2 * capacity
-        memory = np.empty(scratch + n_scratch)
-        self.address = address(memory)
-        self.nodes: Array = memory[begin:places]
-        self._places: Array = memory[places:scratch]
+        self._memory: Array = np.empty(scratch + n_scratch)
+        self._parts = begin, places, scratch
+        self.address = address(self._memory)
         given = {
             "form": FORMS[form],
             "order": 1 if form == "value" else n_free + 1,
@@ -91,12 +90,22 @@ class Sums:
             "scratch": self.address + 8 * scratch,
             "n_scratch": n_scratch,
         }
-        self.struct = record("pyspec_normal", given, memory)
+        fill("pyspec_normal", given, self._memory)
+
+    @property
+    def struct(self) -> npt.NDArray[np.void]:
+        """The ``pyspec_normal``, (1,)."""
+        return view("pyspec_normal", self._memory)
+
+    @property
+    def nodes(self) -> Array:
+        """The triangles, one after the other."""
+        return self._memory[self._parts[0] : self._parts[1]]
 
     @property
     def places(self) -> Ints:
         """(capacity, 2) level and index of each triangle."""
-        return self._places.view(np.int64).reshape(-1, 2)
+        return self._memory[self._parts[1] : self._parts[2]].view(np.int64).reshape(-1, 2)
 
 
 def sum_rows(
@@ -227,7 +236,7 @@ class Parts:
                 "normal": sums.address,
                 "n_theta": len(gather),
             }
-            record("pyspec_part", given, self._memory, row * WORDS["pyspec_part"])
+            fill("pyspec_part", given, self._memory, row * WORDS["pyspec_part"])
             end += len(gather)
         self.size = sum(size_of(executor) for executor in executors)
 
@@ -242,24 +251,46 @@ class Parts:
         return triangle
 
 
-@contextmanager
-def fit_parts(
-    executors: Sequence[InC], gathers: Sequence[Ints], n_total: int, fixed: Any
-) -> Iterator[Parts]:
+class fit_parts(AbstractContextManager[Parts]):  # noqa: N801  (it is called like a function)
     """The parts of a fit, which hold a frame of each executor as long as it runs."""
-    for executor in executors:
-        if not executor.capabilities.in_c:
-            raise PlanError(f"{executor.plan.name}: registered functions need Python between steps")
-    plans = [executor.plan for executor in executors]
-    frames = [executor.take_frame(slopes=True) for executor in executors]
-    try:
-        for frame, plan in zip(frames, plans, strict=True):
-            if fixed is not None:
-                frame.fixed[:] = plan.values(fixed, plan.fixed_names, plan.fixed, "fixed")
-        n_threads = choose_threads(executors)
-        with team_of(executors, n_threads) if n_threads > 1 else nullcontext() as team:
-            yield Parts(executors, gathers, n_total, frames, team, separable=True)
-    finally:
-        for executor, frame, plan in zip(executors, frames, plans, strict=True):
-            frame.fixed[:] = plan.fixed
+
+    def __init__(
+        self, executors: Sequence[InC], gathers: Sequence[Ints], n_total: int, fixed: Any
+    ) -> None:
+        for one in executors:
+            if not one.capabilities.in_c:
+                raise PlanError(f"{one.plan.name}: registered functions need Python between steps")
+        self._executors = executors
+        self._given = gathers, n_total
+        self._fixed = fixed
+        self._frames: list[Frame] = []
+        self._team: AbstractContextManager[Team | None] | None = None
+
+    def __enter__(self) -> Parts:
+        executors, fixed = self._executors, self._fixed
+        team = None
+        try:
+            for executor in executors:
+                frame, plan = executor.take_frame(slopes=True), executor.plan
+                self._frames.append(frame)
+                if fixed is not None:
+                    frame.fixed[:] = plan.values(fixed, plan.fixed_names, plan.fixed, "fixed")
+            n_threads = choose_threads(executors)
+            if n_threads > 1:
+                self._team = team_of(executors, n_threads)
+                team = self._team.__enter__()
+            return Parts(executors, *self._given, self._frames, team, separable=True)
+        except BaseException:
+            self._give_back()
+            raise
+
+    def __exit__(self, *error: Any) -> None:
+        if self._team is not None:
+            self._team.__exit__(*error)
+        self._give_back()
+
+    def _give_back(self) -> None:
+        for executor, frame in zip(self._executors, self._frames, strict=False):
+            if self._fixed is not None:
+                frame.fixed[:] = executor.plan.fixed
             executor.return_frame(frame)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -21,6 +20,10 @@ from pyspec.plan import PackedPlan, ScheduledPlan
 
 #: Threads that sum blocks side by side, at most: each holds a block.
 THREADS = 16
+
+
+#: Sums with derivatives, each of which asks for the data again.
+_SUMS = Capabilities(in_c=True, in_parts=False)
 
 
 class SourceExecutor(CompiledExecutor):
@@ -73,10 +76,10 @@ class SourceExecutor(CompiledExecutor):
         beside = (self.weight, self.keep)
         return all(source_of(one) is None for one in beside) and super().is_apart(form)
 
-    @cached_property
+    @property
     def capabilities(self) -> Capabilities:
         """Sums with derivatives, each of which asks for the data again."""
-        return Capabilities(in_c=True, in_parts=False)
+        return _SUMS
 
     def residual(self, theta: Values, fixed: Values = None, out: Array | None = None) -> Array:
         """Loads the data. Raises :class:`DataError` where that is too large."""

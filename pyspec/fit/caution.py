@@ -56,7 +56,7 @@ def _kernels(
     for index, kernel in enumerate(components):
         if kernel.op.kind != "KERNEL":
             continue
-        steps = np.diff(time)
+        steps = time[1:] - time[:-1]
         name, width = _width(kernel, values)
         if not width < MIN_STEPS * float(steps.max()):
             continue

@@ -3,13 +3,12 @@ its numbers."""
 
 from __future__ import annotations
 
-import threading
-from collections import OrderedDict
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from pyspec.model.check import PROFILE, movers, resolution_order
 from pyspec.model.inputs import read_inputs
+from pyspec.model.kept import Kept
 from pyspec.model.structure import structure_of
 from pyspec.model.tree import Component, Dynamics, ops_of
 
@@ -81,8 +80,7 @@ def _is_sampled(dynamics: Dynamics) -> bool:
     return has_kernel or dynamics.n_subcycles > 0
 
 
-_KEPT: OrderedDict[Hashable, Outline] = OrderedDict()
-_LOCK = threading.Lock()
+_KEPT: Kept[Outline] = Kept()
 
 
 def outline_of(model: Model) -> Outline:
@@ -91,20 +89,9 @@ def outline_of(model: Model) -> Outline:
     Raises :class:`ModelError` where expressions run in a circle.
     """
     key = structure_of(model)
-    with _LOCK:
-        known = _KEPT.get(key)
-        if known is not None:
-            _KEPT.move_to_end(key)
-            return known
-    made = Outline(model)
-    with _LOCK:
-        known = _KEPT.setdefault(key, made)
-        while len(_KEPT) > MOST:
-            _KEPT.popitem(last=False)
-    return known
+    return _KEPT.get(key) or _KEPT.keep(key, Outline(model), MOST)
 
 
 def forget_outlines() -> None:
     """Empties the cache."""
-    with _LOCK:
-        _KEPT.clear()
+    _KEPT.clear()

@@ -9,15 +9,14 @@ which are put into a copy of the plan, and its jumps, which are looked for at it
 from __future__ import annotations
 
 import os
-import threading
-from collections import OrderedDict
-from collections.abc import Collection, Hashable, Mapping
+from collections.abc import Collection, Mapping
 from functools import cached_property
 
 import numpy as np
 
 from pyspec.ir import build_graph
 from pyspec.model import Model, Par
+from pyspec.model.kept import Kept
 from pyspec.model.outline import Outline, forget_outlines, outline_of
 from pyspec.passes import Jumps
 from pyspec.passes.sequence import VARIABLE
@@ -73,8 +72,7 @@ class Lowered:
         return self._jumps.at({par.name: par.value for par in parameters if par.formula is None})
 
 
-_KEPT: OrderedDict[Hashable, Lowered] = OrderedDict()
-_LOCK = threading.Lock()
+_KEPT: Kept[Lowered] = Kept()
 
 
 def lower(
@@ -87,21 +85,10 @@ def lower(
     """
     passes = frozenset({without} if isinstance(without, str) else without)
     key = outline or outline_of(model), passes, os.environ.get(VARIABLE)
-    with _LOCK:
-        known = _KEPT.get(key)
-        if known is not None:
-            _KEPT.move_to_end(key)
-            return known
-    made = Lowered(model, without)
-    with _LOCK:
-        _KEPT[key] = made
-        while len(_KEPT) > MOST:
-            _KEPT.popitem(last=False)
-    return made
+    return _KEPT.get(key) or _KEPT.keep(key, Lowered(model, without), MOST)
 
 
 def forget() -> None:
     """Empties the cache: the next model is lowered anew."""
-    with _LOCK:
-        _KEPT.clear()
+    _KEPT.clear()
     forget_outlines()

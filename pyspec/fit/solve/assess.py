@@ -305,8 +305,7 @@ class _Assessment:
             inner, empty = gauss_newton(slopes)
         if inner is None:
             return None, [interior[k] for k in empty]
-        with np.errstate(invalid="ignore"):  # infinite for data that the model meets to rounding
-            inner = inner * (outcome.redchi if self.scale_covar else 1.0)
+        inner = _scaled(inner, float(outcome.redchi) if self.scale_covar else 1.0)
         if len(interior) == len(names):
             return inner, [interior[k] for k in empty]
         covar = np.full((len(names), len(names)), np.nan)
@@ -326,8 +325,10 @@ class _Assessment:
         interior = [name for name in names if params[name].stderr is not None]
         errors = None
         if interior:
-            places = [names.index(name) for name in interior]
-            covar = self.outcome.covar[np.ix_(places, places)]
+            covar: Array = self.outcome.covar.copy()
+            if len(interior) < len(names):
+                places = [names.index(name) for name in interior]
+                covar = covar[np.ix_(places, places)]
             errors = FollowerErrors(followers, known, interior, covar)
         expressions = {}
         for name, value in values.items():
@@ -371,6 +372,13 @@ class _Assessment:
         if moved:
             parts.append("Started inside its bound: " + ", ".join(moved))
         return ". ".join(part.rstrip(".") for part in parts if part) + "."
+
+
+def _scaled(covariance: Array, variance: float) -> Array:
+    if 0.0 < variance < math.inf:
+        return covariance * variance
+    with np.errstate(invalid="ignore"):  # 0 for data that the model meets to rounding
+        return covariance * variance
 
 
 def _gain(root: Array, downhill: Array, column: int, held: list[int], side: str) -> float:

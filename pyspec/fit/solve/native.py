@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pyspec._library import CONSTANTS, DTYPES, LIBRARY, raise_status
-from pyspec._library.memory import WORDS, address, record
+from pyspec._library.memory import WORDS, address, fill
 from pyspec.errors import FitError
 from pyspec.executor.normal import FORMS, order_of, triangle_size, unpack
 from pyspec.executor.protocol import PartsOfFit
@@ -55,9 +55,9 @@ _ENDS = {
 }
 #: The words of the state, and where these stand among them: they are asked for several times a fit.
 _STATE = WORDS["pyspec_solver"]
-_END, _NFEV, _PHASE, _CHISQR, _DISTANCE, _NEEDS_FACTOR = (
+_END, _NFEV, _PHASE, _FORM, _CHISQR, _DISTANCE, _NEEDS_FACTOR = (
     (DTYPES["pyspec_solver"].names or ()).index(name)
-    for name in ("end", "nfev", "phase", "chisqr", "distance", "needs_factor")
+    for name in ("end", "nfev", "phase", "form", "chisqr", "distance", "needs_factor")
 )
 _FORM_NAMES = {value: name for name, value in FORMS.items()}
 
@@ -134,7 +134,7 @@ class NativeSolver:
             "normal": begin + 8 * normal,
             "work": begin + 8 * work,
         }
-        self.state = record("pyspec_solver", given, memory)[0]
+        fill("pyspec_solver", given, memory)
         self._numbers = memory[:_STATE]
         self._words = self._numbers.view(np.int64)
         self._factor: Array | None = None
@@ -162,7 +162,7 @@ class NativeSolver:
         """Runs the loop here, with evaluations from Python."""
         status = LIBRARY.pyspec_fit_step(self._address)
         while status == _NEED:
-            form = _FORM_NAMES[int(self.state["form"])]
+            form = _FORM_NAMES[self._words.item(_FORM)]
             answer = evaluate(self.trial.copy(), form)
             self._answer[-answer.size :] = answer
             status = LIBRARY.pyspec_fit_step(self._address)  # the point counts before a signal does
