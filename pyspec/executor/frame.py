@@ -89,7 +89,7 @@ class Frame:
         if executor.helper is not None:
             traces, spectra = executor.helper.external(plan.theta)
             self.external = np.ascontiguousarray(traces), np.ascontiguousarray(spectra)
-            problem = view("pyspec_problem", self._words)
+            problem = self.problem
             problem["external"] = address(self.external[0])
             problem["spectra"] = address(self.external[1])
             problem["n_external"] = len(traces) + len(spectra)
@@ -107,6 +107,11 @@ class Frame:
         self._room: Array | None = None
         self._has_slopes = False
         self._target: Array | None = None
+
+    @property
+    def problem(self) -> npt.NDArray[np.void]:
+        """The ``pyspec_problem``, (1,)."""
+        return view("pyspec_problem", self._words)
 
     @property
     def call(self) -> npt.NDArray[np.void]:

@@ -56,13 +56,14 @@ class Following:
         return cls(formulas, tuple([name for name in parameters if name in formulas]))
 
     def values(self, known: Mapping[str, float]) -> dict[str, float]:
-        done: dict[str, float] = {}
-        for name, formula in self.formulas.items():
-            inner = {used: done[used] if used in done else known[used] for used in formula.names}
-            if isinstance(formula.root, Name):  # it is another parameter
-                done[name] = float(inner[formula.root.name])
-            else:
-                done[name] = float(formula.evaluate(inner))
+        if not self.formulas:
+            return {}
+        done = dict(known)
+        with np.errstate(all="ignore"):
+            for name, formula in self.formulas.items():
+                root = formula.root  # perhaps it is another parameter
+                found = done[root.name] if isinstance(root, Name) else formula.value(done)
+                done[name] = float(found)
         return {name: done[name] for name in self.names}
 
     def gradients(self, known: Mapping[str, float]) -> dict[str, dict[str, float]]:

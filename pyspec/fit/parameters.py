@@ -79,7 +79,7 @@ def start_parameters(
     given = values or {}
     params: FitParameters = {}
     moved: list[str] = []
-    is_free = False
+    is_free, inf = False, math.inf
     for name, par in parameters.items():
         if par.formula is not None or par.free is not None:
             continue
@@ -87,7 +87,7 @@ def start_parameters(
         if not math.isfinite(value):
             raise FitError(f"{par.place} starts at {value}; give it a finite value")
         if not par.vary:
-            params[name] = FitParameter(name, value, init_value=value)
+            params[name] = FitParameter(name, value, False, -inf, inf, 1.0, value)
             continue
         is_free, low, high = True, float(par.min), float(par.max)
         if not low < value < high:

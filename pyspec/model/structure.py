@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 from typing import TYPE_CHECKING
 
-from pyspec.model.tree import Component, Dynamics, Par, Profile
+from pyspec.model.tree import Component, Par
 
 if TYPE_CHECKING:
     from pyspec.model.model import Model
@@ -23,55 +23,54 @@ def structure_of(model: Model) -> Hashable:
     rows too, see :func:`~pyspec.model.tree.ops_of`.
     """
     cycles: set[int] = set()
-    parts = _components(model.components, cycles)
-    quantities = tuple([_par(par, set()) for par in model.quantities])
+    found: list[Hashable] = [model.name, model.energy is not None]
+    _components(model.components, found, cycles)
+    found.append(len(model.quantities))
+    for par in model.quantities:
+        _par(par, found, set())
     time = None
     if model.time is not None:
         time = model.time.tobytes() if any(cycles) else True
-    n_aux = 0 if model.aux is None else model.aux.size
-    return model.name, parts, quantities, model.energy is not None, time, n_aux
-
-
-def _components(components: Sequence[Component], cycles: set[int]) -> tuple[Hashable, ...]:
-    """The structure of components; the sub-cycles that they and what moves them belong to are
-    added to `cycles`."""
-    found: list[Hashable] = []
-    for component in components:
-        cycles.add(component.subcycle)
-        pars: list[Hashable] = []
-        for par in component.pars:
-            if par is None:
-                pars.append(None)
-            elif par.formula or par.dynamics or par.profile or par.free:
-                pars.append(_par(par, cycles))
-            else:  # as most are
-                pars.append((par.name, par.argument, par.vary))
-        function = component.function, id(component.op), component.subcycle
-        found.append((component.name, *function, *pars))
+    found += time, 0 if model.aux is None else model.aux.size
     return tuple(found)
 
 
-def _par(par: Par, cycles: set[int]) -> Hashable:
+# One long tuple is compared in less time than many short ones. What may differ in length begins
+# with its length, so that two structures never meet in the same words.
+
+
+def _components(components: Sequence[Component], found: list[Hashable], cycles: set[int]) -> None:
+    """Adds the structure of components to what is `found`; the sub-cycles that they and what moves
+    them belong to are added to `cycles`."""
+    found.append(len(components))
+    for component in components:
+        cycles.add(component.subcycle)
+        function = component.function, id(component.op), component.subcycle
+        found += component.name, *function, len(component.pars)
+        for par in component.pars:
+            if par is None:
+                found.append(None)
+            elif par.formula or par.dynamics or par.profile or par.free:
+                _par(par, found, cycles)
+            else:  # as most are
+                found += par.name, par.argument, par.vary
+
+
+def _par(par: Par, found: list[Hashable], cycles: set[int]) -> None:
     """A free parameter, a fixed one, one that follows an expression, or an amplitude that is free
     along an axis; and what moves it."""
     kind: Hashable = par.vary if par.formula is None else par.formula.text
     if par.free is not None:
         kind = par.free
-    if par.dynamics is None and par.profile is None:
-        return par.name, par.argument, kind
-    moved = _dynamics(par.dynamics, cycles), _profile(par.profile, cycles)
-    return par.name, par.argument, kind, *moved
-
-
-def _dynamics(dynamics: Dynamics | None, cycles: set[int]) -> Hashable:
-    if dynamics is None:
-        return None
-    of_cycles = dynamics.frequency, dynamics.n_subcycles
-    laws = _components(dynamics.components, cycles)
-    return dynamics.target, dynamics.name, of_cycles, laws
-
-
-def _profile(profile: Profile | None, cycles: set[int]) -> Hashable:
-    if profile is None:
-        return None
-    return profile.target, profile.name, _components(profile.components, cycles)
+    moved = par.dynamics is not None, par.profile is not None
+    found += par.name, par.argument, kind
+    if not any(moved):
+        return
+    found.append(moved)
+    if par.dynamics is not None:
+        own = par.dynamics
+        found += own.target, own.name, own.frequency, own.n_subcycles
+        _components(own.components, found, cycles)
+    if par.profile is not None:
+        found += par.profile.target, par.profile.name
+        _components(par.profile.components, found, cycles)

@@ -39,7 +39,7 @@ class Free:
     shared: bool = False
 
 
-@dataclass
+@dataclass(slots=True)
 class Par:
     """One parameter.
 

@@ -12,6 +12,8 @@ from support.column_models import DECAY, OFFSET, PEAK, energy_model
 from support.column_models import TIME as STEPS
 
 from pyspec._library.memory import address
+from pyspec.errors import FitError
+from pyspec.executor import CompiledExecutor, make_executor
 from pyspec.fit import FitResult, fit_model
 from pyspec.fit.caution import cautions
 from pyspec.model import Measurement, Model, load_dynamics, load_model
@@ -124,6 +126,82 @@ def test_correlations_are_those_of_the_end_of_the_fit() -> None:
                 found = covariance[i, j] / (sizes[i] * sizes[j])
                 assert expected[one][other] == pytest.approx(found, rel=1e-12)
                 assert later.params[one].correl[other] == expected[one][other]
+
+
+FOLLOWED = """
+lines:
+  Offset:
+    y0: [2.0, True, 0, 10]
+  Gauss:
+    A: [20.0, True, 0, 100]
+    x0: [84.6, True, 80, 90]
+    SD: [0.8, True, 0.1, 5]
+  Gauss:
+    A: ["Gauss_01_A * Gauss_01_SD / 2"]
+    x0: ["Gauss_01_x0 + 3"]
+    SD: ["Gauss_01_SD"]
+parameters:
+  fixed: [2.0, False]
+  twice: ["2 * fixed"]
+  area: ["Gauss_02_A * Gauss_02_SD + 0 * twice"]
+"""
+
+
+def followed() -> tuple[Model, Measurement]:
+    """Lines that follow one another, and a quantity that follows them."""
+    model = load_model(FOLLOWED, "lines")
+    model.set_axes(energy=ENERGY)
+    return model, measured(model)
+
+
+def test_errors_of_followers_are_those_of_the_end_of_the_fit() -> None:
+    """They are propagated when the first is looked at; nothing that comes between changes them."""
+    model, measurement = followed()
+    at_once, later = (fit_model(model, measurement) for _ in range(2))
+    expected = dict(at_once.stderr)
+    area, sd = "Gauss_02_A", "Gauss_01_SD"
+    names = list(at_once.free_names)
+    values, covariance = at_once.values, at_once.lmfit.covar
+    slopes = {"Gauss_01_A": values[sd] / 2, sd: values["Gauss_01_A"] / 2}
+    g = np.array([slopes.get(name, 0.0) for name in names])
+    assert expected[area] == pytest.approx(np.sqrt(g @ covariance @ g), rel=1e-12)
+    assert expected["Gauss_02_SD"] == pytest.approx(expected[sd], rel=1e-12)
+    later.lmfit.covar[:] = 0.0
+    later.model.set(area, 3.0, expr="")
+    later.model.set_values({sd: 4.0})
+    copied = pickle.loads(pickle.dumps(later))
+    for result in (later, copied):
+        assert dict(result.stderr) == expected
+        assert {name: par.stderr for name, par in at_once.params.items()} == expected
+
+
+def test_followers_of_what_is_fixed_have_no_error() -> None:
+    model, measurement = followed()
+    for name in model.opt_param_names[:-1]:
+        model.set(name, vary=False)
+    result = fit_model(model, measurement)
+    assert result.stderr["Gauss_02_x0"] is None
+    assert result.stderr["Gauss_02_SD"] == pytest.approx(result.stderr["Gauss_01_SD"])
+
+
+def test_work_memory_comes_back_from_a_fit_that_does_not_begin(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    model, measurement = followed()
+    executor = make_executor(model, measurement)
+    assert isinstance(executor, CompiledExecutor)
+    before = list(executor._frames)
+    monkeypatch.setenv("PYSPEC_NUM_THREADS", "many")
+    with pytest.raises(FitError, match="not a number of threads"), executor.parts():
+        pass
+    assert executor._frames == before
+    monkeypatch.setenv("PYSPEC_NUM_THREADS", "1")
+    held = dict.fromkeys(executor.fixed_names, 7.0)
+    with executor.parts(held):
+        assert executor._frames == []
+        assert set(before[0].fixed.tolist()) == {7.0}
+    assert executor._frames == before
+    assert before[0].fixed.tolist() == executor.plan.fixed.tolist()
 
 
 def test_data_changed_after_a_fit_are_noticed() -> None:
