@@ -80,8 +80,8 @@ def test_max_seconds_and_progress() -> None:
     result = fit_model(
         doublet(0, 1, 1),
         Measurement(data=seen(doublet())),
-        progress=lambda nfev, chisqr, best: sleep(0.02),
-        max_seconds=0.03,
+        progress=lambda nfev, chisqr, best: sleep(0.2),
+        max_seconds=0.3,
         linear="eliminate",
     )
     assert "max_seconds" in result.message
