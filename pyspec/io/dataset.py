@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pyspec.errors import DataError, suggest
+from pyspec.model.source import source_of
 
 Array = npt.NDArray[np.float64]
 
@@ -48,7 +49,8 @@ class Dataset:
     meta: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        data = np.asarray(self.data)
+        lazy: Any = source_of(self.data)
+        data = np.asarray(self.data) if lazy is None else lazy
         dims = tuple(self.dims)
         if data.dtype.kind not in "fiu":
             raise DataError(f"{self.name}: the data have type {data.dtype}; give real numbers")
@@ -60,7 +62,7 @@ class Dataset:
         axes = {
             dim: _axis(self.axes, dim, size) for dim, size in zip(dims, data.shape, strict=True)
         }
-        object.__setattr__(self, "data", _frozen(data))
+        object.__setattr__(self, "data", _frozen(data) if lazy is None else data)
         object.__setattr__(self, "dims", dims)
         object.__setattr__(self, "axes", MappingProxyType(axes))
         for what in ("units", "labels"):
@@ -69,12 +71,13 @@ class Dataset:
         object.__setattr__(self, "notes", tuple(self.notes))
         object.__setattr__(self, "meta", MappingProxyType(dict(self.meta)))
         if self.errors is not None:
-            errors = np.asarray(self.errors, dtype=np.float64)
+            beside: Any = source_of(self.errors)
+            errors = np.asarray(self.errors, dtype=np.float64) if beside is None else beside
             if errors.shape != data.shape:
                 raise DataError(
                     f"{self.name}: the errors have shape {errors.shape}, the data {data.shape}"
                 )
-            object.__setattr__(self, "errors", _frozen(errors))
+            object.__setattr__(self, "errors", _frozen(errors) if beside is None else errors)
 
     def __getstate__(self) -> dict[str, Any]:
         plain = {what: dict(getattr(self, what)) for what in ("axes", "units", "labels", "meta")}
@@ -113,7 +116,9 @@ class Dataset:
 
     @property
     def n_bad(self) -> int:
-        """How many values are NaN or infinite."""
+        """How many values are NaN or infinite; 0 of data by reference, which a fit looks at."""
+        if source_of(self.data) is not None:
+            return 0
         return int(self.data.size - np.count_nonzero(self.finite))
 
     # parts of it
@@ -256,6 +261,8 @@ class Dataset:
             own = self.labels.get(dim, "")
             text = f"{axis[0]:g} to {axis[-1]:g} {unit}".rstrip() + f", {axis.size} points"
             facts.append((dim, text + (f", called {own!r}" if own not in ("", dim) else "")))
+        if source_of(self.data) is not None:
+            return [*facts, ("data", f"{self.data.dtype}, by reference")]
         good = self.data[self.finite]
         span = f"{good.min():g} to {good.max():g}" if good.size else "no finite value"
         unit, own = self.units.get("data", ""), self.labels.get("data", "")
@@ -310,14 +317,14 @@ class Dataset:
 
     def _take(self, dim: str, index: int | npt.NDArray[np.int64], what: str) -> Dataset:
         place = self.dims.index(dim)
-        errors = None if self.errors is None else np.take(self.errors, index, axis=place)
+        errors = None if self.errors is None else _taken(self.errors, index, place)
         if isinstance(index, int):
             if len(self.dims) == 1:
                 raise DataError(f"{self.name}: one point of {dim} is no spectrum; give (from, to)")
             kept = tuple(other for other in self.dims if other != dim)
             note = f"{dim} = {self.axes[dim][index]:g} {self.units.get(dim, '')}".rstrip()
-            return self._with(np.take(self.data, index, axis=place), kept, note, errors)
-        part = np.take(self.data, index, axis=place)
+            return self._with(_taken(self.data, index, place), kept, note, errors)
+        part = _taken(self.data, index, place)
         axes = {**self.axes, dim: self.axes[dim][index]}
         notes = (*self.notes, f"cut to {what}")
         return replace(self, data=part, axes=axes, notes=notes, errors=errors)
@@ -332,9 +339,19 @@ class Dataset:
     def _ordered(self) -> Dataset:
         last = [dim for dim in ("time", "energy") if dim in self.dims]
         dims = (*self.extra, *last)
+        if dims == self.dims:
+            return self
         order = [self.dims.index(dim) for dim in dims]
         errors = None if self.errors is None else np.transpose(self.errors, order)
         return replace(self, data=np.transpose(self.data, order), dims=dims, errors=errors)
+
+
+def _taken(array: Any, index: Any, place: int) -> Any:
+    """Points of an array along an axis; neighbours of one by reference stay there."""
+    if source_of(array) is None or not isinstance(index, np.ndarray) or np.ptp(index) >= index.size:
+        return np.take(array, index, axis=place)
+    part = slice(int(index[0]), int(index[-1]) + 1)
+    return array[part] if place == 0 else array[:, part]
 
 
 def _frozen(array: npt.NDArray[Any]) -> npt.NDArray[Any]:

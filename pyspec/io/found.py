@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from pyspec.errors import DataError
 from pyspec.io.dataset import Dataset
+from pyspec.model.source import source_of
 
 Array = npt.NDArray[np.float64]
 
@@ -50,8 +51,11 @@ def assemble(
     units: dict[str, str] | None = None,
 ) -> Dataset:
     """Names the dimensions, adds the axes given, orders and checks: the last step of `read`."""
-    found.data = _real(found.data, source)
-    if found.errors is not None:
+    if source_of(found.data) is not None:
+        _refuse_turned(found, source, transpose, sort)
+    else:
+        found.data = _real(found.data, source)
+    if found.errors is not None and source_of(found.errors) is None:
         found.errors = _errors(found.errors, found.data, source)
     if transpose:
         _transpose(found)
@@ -67,7 +71,15 @@ def assemble(
             _order(found, what, sort, source)
     if units:
         found.units.update(units)
-    bad = found.data.size - int(np.count_nonzero(np.isfinite(found.data)))
+    lazy = source_of(found.data)
+    bad = 0 if lazy is not None else int(np.count_nonzero(~np.isfinite(found.data)))
+    if lazy is not None:
+        found.notes.append("lazy=True: the data stay where they are; a fit reads them by rows")
+        if found.dims != ["time", "energy"]:
+            raise DataError(
+                f"{source}: the data are stored as ({', '.join(map(str, found.dims))}), and cannot "
+                "be turned where they are; leave lazy= out, or store them as (time, energy)"
+            )
     if bad:
         found.notes.append(
             f"{bad} of {found.data.size} values are NaN or infinite and are kept; mask them "
@@ -87,6 +99,13 @@ def assemble(
         meta=found.meta,
     )
     return dataset._ordered()
+
+
+def _refuse_turned(found: Found, source: str, transpose: bool, sort: bool) -> None:
+    """Raises :class:`DataError` where data would have to be put in another order."""
+    if transpose or sort:
+        word = "transpose" if transpose else "sort"
+        raise DataError(f"{source}: {word}= needs the data in memory; leave lazy= out")
 
 
 def _real(data: Any, source: str) -> npt.NDArray[Any]:
@@ -198,6 +217,11 @@ def _order(found: Found, what: str, sort: bool, source: str) -> None:
     step = np.diff(axis)
     if (step > 0).all() or (what == "energy" and (step < 0).all()):
         return
+    if source_of(found.data) is not None:
+        raise DataError(
+            f"{source}: the {what} axis does not rise all the way, and the data stay where they "
+            "are; leave lazy= out, or store them in order"
+        )
     if (step < 0).all():
         found.axes[what] = axis[::-1]
         found.data = np.flip(found.data, axis=place)

@@ -11,6 +11,7 @@ from pyspec.errors import DataError, suggest
 from pyspec.io.dataset import Dataset
 from pyspec.io.found import Found, assemble
 from pyspec.io.optional import need
+from pyspec.io.source import by_reference
 from pyspec.io.units import guess_kind, show_unit
 
 
@@ -56,9 +57,16 @@ def _attributes(dataset: Dataset, what: str) -> dict[str, str]:
 
 
 def found_in(
-    array: Any, where: str, *, data: str | None, energy: str | None, time: str | None
+    array: Any,
+    where: str,
+    *,
+    data: str | None,
+    energy: str | None,
+    time: str | None,
+    lazy: bool = False,
 ) -> Found:
-    """A Found from a DataArray or Dataset of xarray; a time axis of dates counts in seconds."""
+    """A Found from a DataArray or Dataset of xarray; a time axis of dates counts in seconds. `lazy`
+    leaves the data where they are."""
     notes: list[str] = []
     if hasattr(array, "data_vars"):
         array = _variable(array, where, data, notes)
@@ -68,7 +76,8 @@ def found_in(
         )
     dims = [str(dim) for dim in array.dims]
     kinds = _kinds(array, dims, where, {"energy": energy, "time": time})
-    found = Found(np.asarray(array.values), [kinds.get(dim, dim) for dim in dims], notes=notes)
+    held: Any = by_reference(array) if lazy else np.asarray(array.values)
+    found = Found(held, [kinds.get(dim, dim) for dim in dims], notes=notes)
     plain = str(array.name or "")
     found.name = "" if plain.startswith("__") else plain
     found.units["data"] = show_unit(str(array.attrs.get("units", "")))

@@ -18,6 +18,7 @@ from pyspec.errors import DataError, PyspecError, one_line, suggest
 from pyspec.io.dataset import Dataset
 from pyspec.io.energy import in_unit, on_scale, scale_note
 from pyspec.io.found import assemble
+from pyspec.io.lazy import is_zarr, lazy_reader
 from pyspec.io.optional import available, within
 from pyspec.io.reader import Reader, Request, Start, check_keywords
 from pyspec.io.readers import READERS
@@ -58,6 +59,7 @@ def read(
     to: str | None = None,
     jacobian: bool = False,
     name: str | None = None,
+    lazy: bool = False,
 ) -> Dataset:
     """Measured data from a file; ``print(read(path))`` says what was found and how to say it
     otherwise.
@@ -85,6 +87,8 @@ def read(
     to : the unit of the energy axis: "eV", "meV", "nm" or "cm-1"
     jacobian : with `to`: multiply the data and errors by ``|dx_old/dx_new|``, which keeps areas
     name : what to call the data; the file's name without suffix if None
+    lazy : the data stay where they are, and a fit reads them by rows: series (n_time, n_energy) in
+        HDF5, NetCDF, NPY and stores of zarr; see docs/howto/large_data.md
 
     Returns
     -------
@@ -97,7 +101,7 @@ def read(
         with file and line, for everything that is not as it should be
     """
     try:
-        file = _existing(path)
+        file = _existing(path, folders=lazy)
         options = {
             "data": data,
             "columns": columns,
@@ -115,8 +119,9 @@ def read(
             options,
             {"energy": energy, "time": time},
             {"transpose": transpose, "sort": sort, "name": name, "units": dict(units or {})},
+            lazy,
         )
-        if Start.of(file).starts_with(*IN_HDF5):
+        if file.is_file() and Start.of(file).starts_with(*IN_HDF5):
             _import_libraries(file)
             rehearse(file, work)
         dataset = work()
@@ -145,9 +150,10 @@ def _dataset(
     options: Mapping[str, Any],
     axes: Mapping[str, Any],
     rest: Mapping[str, Any],
+    lazy: bool = False,
 ) -> Dataset:
     """What the reader finds, with the axes that are given, as a Dataset."""
-    reader = _format(file, format)
+    reader = lazy_reader(file, format) if lazy else _format(file, format)
     _refuse_foreign(file, reader, options)
     inside: dict[str, str] = {}
     outside: dict[str, Any] = {}
@@ -166,7 +172,8 @@ def _dataset(
             found = reader.read(request)
             found.name = file.stem if not found.name else f"{file.stem}: {found.name}"
             if not found.hint:
-                found.hint = _beside(file, np.asarray(found.data))
+                known = np.empty((0, 2)) if lazy else np.asarray(found.data)
+                found.hint = _beside(file, known)
             return assemble(found, str(file), **outside, **rest)
     except PyspecError:
         raise
@@ -192,7 +199,7 @@ def _size(axis: Any) -> int | None:
     return None if isinstance(axis, str) else int(np.size(axis))
 
 
-def _existing(path: str | Path) -> Path:
+def _existing(path: str | Path, folders: bool = False) -> Path:
     try:
         file = Path(path).expanduser()
         file.is_file()
@@ -203,6 +210,12 @@ def _existing(path: str | Path) -> Path:
         ) from None
     except (OSError, ValueError, RuntimeError) as error:
         raise DataError(f"{path}: is no path of a file ({one_line(error)})") from None
+    if file.is_dir() and is_zarr(file):
+        if folders:
+            return file
+        raise DataError(
+            f"{file}: is a store of zarr, whose data stay there: say read({str(file)!r}, lazy=True)"
+        )
     if file.is_dir():
         names = sorted(item.name for item in file.iterdir() if item.is_file())[:12]
         stems = {Path(item).stem: item for item in names}

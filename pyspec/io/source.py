@@ -308,6 +308,8 @@ def _source(data: Any) -> Source:
 
 def _name_of(array: Any, kind: str) -> str:
     path = getattr(array, "filename", None)
+    if kind == "xarray" and array.name is not None:
+        return str(array.name)
     if kind == "zarr":  # the folder is `root` in zarr 3, `path` in zarr 2
         store = array.store
         path = getattr(store, "root", None) or getattr(store, "path", None)

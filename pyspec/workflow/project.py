@@ -14,6 +14,7 @@ from pyspec.fit import FitResult, JointResult
 from pyspec.fit.interrupts import held
 from pyspec.fit.options import SharedOptions
 from pyspec.io import Dataset, from_xarray
+from pyspec.model.source import source_of
 from pyspec.workflow.answers import FileAnswers
 from pyspec.workflow.checks import need_project
 from pyspec.workflow.data import FileData
@@ -103,9 +104,11 @@ class File(FileFacts, PeerNames):
         **options: Any,
     ) -> File:
         """A file of what :func:`pyspec.read` returned; NaN are left out unless
-        ``nan_policy="raise"``. Standard errors that were read are the noise of the data, unless
-        the project declares another, or with ``errors=False``."""
-        given = {"nan_policy": "omit", **dataset.for_file(), **options}
+        ``nan_policy="raise"``, but of data by reference refused. Standard errors that were read
+        are the noise of the data, unless the project declares another, or with ``errors=False``.
+        """
+        policy = "omit" if source_of(dataset.data) is None else "raise"
+        given = {"nan_policy": policy, **dataset.for_file(), **options}
         file = cls(parent_project, **given)
         if errors and dataset.errors is not None and not file.noise.is_known:
             try:

@@ -39,7 +39,11 @@ def read(request: Request) -> Found:
     with dataset:
         for name, variable in dataset.variables.items():
             check_size(path, str(name), variable.size * variable.dtype.itemsize)
-        names = {"data": request.data, "energy": request.energy, "time": request.time}
+        names: dict[str, Any] = {
+            "data": request.data,
+            "energy": request.energy,
+            "time": request.time,
+        }
         found = found_in(dataset.load(), str(path), **names)
     found.notes.insert(0, "NetCDF, read with xarray")
     return found

@@ -1,0 +1,146 @@
+"""Files whose data stay where they are: ``read(path, lazy=True)``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from pyspec.errors import DataError, one_line
+from pyspec.io.arrays import Entry, choose
+from pyspec.io.found import Found
+from pyspec.io.netcdf import found_in
+from pyspec.io.optional import available, need
+from pyspec.io.reader import Reader, Request, Start
+from pyspec.io.readers import READERS
+from pyspec.io.readers.hdf5 import entries_of, opened
+from pyspec.io.source import by_reference
+
+#: What marks the folder of a zarr store, of version 2 and 3.
+_ZARR = (".zgroup", ".zarray", "zarr.json")
+
+
+def is_zarr(path: Path) -> bool:
+    """Whether a folder is a store of zarr."""
+    return any((path / name).is_file() for name in _ZARR)
+
+
+def lazy_reader(path: Path, format: str | None) -> Reader:
+    """The reader of a file whose data can stay there.
+
+    Raises :class:`DataError` for formats whose data are text, or packed otherwise.
+    """
+    if is_zarr(path):
+        if format not in (None, "zarr"):
+            raise DataError(f"{path}: is a store of zarr; leave format= out")
+        return _reader("zarr", ("data", "errors"), _zarr)
+    known = {"netcdf": _netcdf, "hdf5": _hdf5, "npy": _npy}
+    start = Start.of(path)
+    for name, read in known.items():
+        if format == name or (format is None and READERS[name].sniff(start)):
+            return _reader(name, READERS[name].keywords, read)
+    raise DataError(
+        f"{path}: data stay in files of {', '.join(known)} and zarr alone; leave lazy= out, or "
+        "store them as one of these"
+    )
+
+
+def _reader(name: str, keywords: tuple[str, ...], read: Callable[[Request], Found]) -> Reader:
+    return Reader(name, f"{name}, by reference", (), lambda _: True, read, keywords)
+
+
+def _in_place(entry: Entry, stored: Callable[[], Any]) -> Entry:
+    """An array that is loaded where it is a line, and stays where it is else."""
+    if len(entry.shape) < 2:
+        return entry
+    return Entry(entry.name, entry.shape, stored, entry.unit, entry.scales)
+
+
+def _hdf5(request: Request) -> Found:
+    path = request.path
+    with opened(path) as file:
+        entries = [
+            _in_place(one, lambda name=one.name: by_reference(file[name]))  # type: ignore[misc]
+            for one in entries_of(path, file)
+        ]
+        return choose(path, "HDF5", entries, request)
+
+
+def _netcdf(request: Request) -> Found:
+    path = request.path
+    xarray = need("xarray", f"{path}: NetCDF")
+    engine = "scipy"
+    if not Start.of(path).starts_with(b"CDF"):
+        engine = "netcdf4" if available("netCDF4") and not available("h5netcdf") else "h5netcdf"
+    try:
+        dataset = xarray.open_dataset(path, engine=engine, decode_times=False, cache=False)
+    except Exception as error:
+        said = one_line(error)
+        raise DataError(f"{path}: cannot be opened as NetCDF ({said}); copy it again") from None
+    names: dict[str, Any] = {"data": request.data, "energy": request.energy, "time": request.time}
+    found = found_in(dataset, str(path), lazy=True, **names)
+    found.notes.insert(0, "NetCDF, read with xarray")
+    return found
+
+
+def _npy(request: Request) -> Found:
+    try:
+        array = np.load(request.path, mmap_mode="r", allow_pickle=False)
+    except Exception as error:
+        raise DataError(
+            f"{request.path}: cannot be read as NPY ({one_line(error)}); save numbers: np.save"
+        ) from None
+    data: Any = by_reference(array)
+    return Found(data, [None, None], notes=[f"NPY, {array.dtype}, no axes inside"])
+
+
+def _zarr(request: Request) -> Found:
+    path = request.path
+    zarr = need("zarr", f"{path}: a store of zarr", "zarr")
+    with _named(path):
+        opened_store = zarr.open(str(path), mode="r")
+        if hasattr(opened_store, "shape"):
+            arrays = [(path.stem, opened_store)]
+        else:
+            arrays = list(opened_store.arrays())
+    entries = [_zarr_entry(path, name, array) for name, array in arrays]
+    return choose(path, "zarr", [one for one in entries if one is not None], request)
+
+
+def _zarr_entry(path: Path, name: str, array: Any) -> Entry | None:
+    if np.dtype(array.dtype).kind not in "fiub" or not array.shape:
+        return None
+    attrs = dict(array.attrs)
+
+    def stored() -> Any:
+        packed = [word for word in ("scale_factor", "add_offset") if word in attrs]
+        if packed:
+            raise DataError(
+                f"{path}:{name}: the values are packed ({packed[0]}); hand over what unpacks them: "
+                f"File(data=xarray.open_zarr({str(path)!r})[{name!r}], ...)"
+            )
+        return by_reference(array)
+
+    def loaded() -> Any:
+        with _named(path):
+            return np.asarray(array[...])
+
+    dims = attrs.get("_ARRAY_DIMENSIONS") or getattr(array.metadata, "dimension_names", None)
+    scales = tuple(dims) if dims else (None,) * len(array.shape)
+    unit = str(attrs.get("units", ""))
+    entry = Entry(name, tuple(array.shape), loaded, unit, scales)
+    return _in_place(entry, stored)
+
+
+@contextmanager
+def _named(path: Path) -> Iterator[None]:
+    """What zarr says of a damaged store as an error that names it."""
+    try:
+        yield
+    except DataError:
+        raise
+    except Exception as error:
+        raise DataError(f"{path}: cannot be read as zarr ({one_line(error)})") from None
