@@ -21,7 +21,7 @@ from pyspec.errors import DataError, PlanError, shortened
 from pyspec.executor.base import PlanExecutor
 from pyspec.executor.frame import Frame
 from pyspec.executor.interpreted import InterpretedExecutor
-from pyspec.executor.normal import FORMS, Parts, fit_parts, sum_rows
+from pyspec.executor.normal import FORMS, FitParts, Parts, sum_rows
 from pyspec.executor.protocol import Array, Capabilities, Values, check_out
 from pyspec.executor.summed import SumSlopes
 from pyspec.functions.losses import deviance_slope
@@ -277,7 +277,7 @@ class CompiledExecutor(PlanExecutor):
     def parts(self, fixed: Values = None) -> AbstractContextManager[Parts]:
         """This executor as the C loop of a fit uses it."""
         n_free = len(self.opt_param_names)
-        return fit_parts([self], [np.arange(n_free)], n_free, fixed)
+        return FitParts([self], [np.arange(n_free)], n_free, fixed)
 
     def _residual_slope(self, theta: Values, fixed: Values) -> Array:
         """d residual / d model: -weight; of counts, that of the deviance."""

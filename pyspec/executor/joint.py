@@ -19,7 +19,7 @@ import numpy.typing as npt
 from pyspec._library import LIBRARY, raise_status
 from pyspec.errors import ModelError, PlanError
 from pyspec.executor.compiled import CompiledExecutor
-from pyspec.executor.normal import Parts, fit_parts, pack_triangle, unpack
+from pyspec.executor.normal import FitParts, Parts, pack_triangle, unpack
 from pyspec.executor.protocol import Array, Capabilities, Executor, Values, check_out
 from pyspec.model import Model, Par
 
@@ -214,7 +214,7 @@ class JointExecutor:
     def parts(self, fixed: Values = None) -> AbstractContextManager[Parts]:
         """All files as the C loop of a fit uses them."""
         executors = [_compiled(executor) for executor in self.executors]
-        return fit_parts(executors, self.names.gather, len(self.names.names), None)
+        return FitParts(executors, self.names.gather, len(self.names.names), None)
 
     def _theta(self, theta: Values) -> Array:
         names = self.names.names

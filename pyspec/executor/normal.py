@@ -251,7 +251,7 @@ class Parts:
         return triangle
 
 
-class fit_parts(AbstractContextManager[Parts]):  # noqa: N801  (it is called like a function)
+class FitParts(AbstractContextManager[Parts]):
     """The parts of a fit, which hold a frame of each executor as long as it runs."""
 
     def __init__(
@@ -277,17 +277,19 @@ class fit_parts(AbstractContextManager[Parts]):  # noqa: N801  (it is called lik
                     frame.fixed[:] = plan.values(fixed, plan.fixed_names, plan.fixed, "fixed")
             n_threads = choose_threads(executors)
             if n_threads > 1:
-                self._team = team_of(executors, n_threads)
-                team = self._team.__enter__()
+                threads = team_of(executors, n_threads)
+                team, self._team = threads.__enter__(), threads
             return Parts(executors, *self._given, self._frames, team, separable=True)
-        except BaseException:
-            self._give_back()
+        except BaseException as error:
+            self.__exit__(type(error), error, error.__traceback__)
             raise
 
     def __exit__(self, *error: Any) -> None:
-        if self._team is not None:
-            self._team.__exit__(*error)
-        self._give_back()
+        try:
+            if self._team is not None:
+                self._team.__exit__(*error)
+        finally:
+            self._give_back()
 
     def _give_back(self) -> None:
         for executor, frame in zip(self._executors, self._frames, strict=False):

@@ -4,6 +4,7 @@ fit that is asked."""
 from __future__ import annotations
 
 import pickle
+import threading
 from dataclasses import replace
 
 import numpy as np
@@ -13,7 +14,7 @@ from support.column_models import TIME as STEPS
 
 from pyspec._library.memory import address
 from pyspec.errors import FitError
-from pyspec.executor import CompiledExecutor, make_executor
+from pyspec.executor import CompiledExecutor, make_executor, normal
 from pyspec.fit import FitResult, fit_model
 from pyspec.fit.caution import cautions
 from pyspec.model import Measurement, Model, load_dynamics, load_model
@@ -194,6 +195,14 @@ def test_work_memory_comes_back_from_a_fit_that_does_not_begin(
     monkeypatch.setenv("PYSPEC_NUM_THREADS", "many")
     with pytest.raises(FitError, match="not a number of threads"), executor.parts():
         pass
+    assert executor._frames == before
+    monkeypatch.setenv("PYSPEC_NUM_THREADS", "3")
+    threads = threading.active_count()
+    with monkeypatch.context() as patch:
+        patch.setattr(normal, "size_of", lambda executor: 1 / 0)
+        with pytest.raises(ZeroDivisionError), executor.parts():
+            pass
+    assert threading.active_count() == threads
     assert executor._frames == before
     monkeypatch.setenv("PYSPEC_NUM_THREADS", "1")
     held = dict.fromkeys(executor.fixed_names, 7.0)
