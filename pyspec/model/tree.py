@@ -251,8 +251,7 @@ class Copier:
         known: Par | None = self._memo.get(id(par))
         if known is not None:
             return known
-        # Written out, it takes half the time that a copy of `__dict__` takes, and Python reads the
-        # attributes of what has never been asked for its `__dict__` faster.
+        # Written out, it takes a third of the time of copy.copy.
         new = self._memo[id(par)] = Par(
             par.name, par.argument, par.value, par.vary, par.scope, par.min, par.max,
             par.formula, par.where, par.dynamics, par.profile, par.free,
