@@ -7,6 +7,8 @@ functions:
     formula: A * exp(-4 * log(2) * u ** 2) * (1 + erf(b * u))
     domain: energy                            # or time (the axis is t), profile, kernel
     doc: a Gaussian with one flank steeper than the other
+    linear: A                                 # follows from the formula; must agree where given
+    jumps: []                                 # so do the parameters that move a jump
   Measured:
     formula: A * ref
     inputs: ref                               # further arrays along the axis, given with the data
@@ -47,7 +49,11 @@ from pyspec.model.tree import Component
 #: The names of the sections.
 FUNCTIONS, INCLUDE = "functions", "include"
 
-_KEYS = ("formula", "parameters", "lines", "inputs", "domain", "doc", *PARTS)
+#: What follows from a formula, and is checked where it is given: in which parameters the function
+#: is linear, and which of them move a jump.
+_DECLARED = ("linear", "jumps")
+
+_KEYS = ("formula", "parameters", "lines", "inputs", "domain", "doc", *PARTS, *_DECLARED)
 _EXAMPLE = "'Skew: {formula: A * exp(-((x - x0) / w) ** 2)}'"
 
 #: What an axis may be called.
@@ -145,7 +151,39 @@ def _function(file: Source, name: Scalar, node: Node) -> OpDef:
         params = ", ".join(free_names(text, lines, axis, own, names))
     where = f"{file.at(key.line)}: {FUNCTIONS}.{name.text}"
     parts = [part for key in PARTS for part in _parts(key, given.get(key), domain, place)]
-    return define(write(domain, name.text, params, text, lines, doc, parts, inputs), where)
+    op = define(write(domain, name.text, params, text, lines, doc, parts, inputs), where)
+    for part in _DECLARED:
+        if part in given:
+            _agree(
+                op,
+                part,
+                given[part][1],
+                f"{file.at(given[part][0].line)}: {FUNCTIONS}.{name.text}.{part}",
+            )
+    return op
+
+
+def _agree(op: OpDef, part: str, node: Node, place: str) -> None:
+    """Raises :class:`ModelError` where what is declared of a function is not what follows."""
+    text = "" if isinstance(node, Sequence) and not node.items else _params(node, place)
+    declared = [one.strip() for one in text.split(",") if one.strip()]
+    for one in declared:
+        if one not in op.params:
+            raise ModelError(
+                f"{place}: {one!r} is no parameter of {op.name}{similar(one, list(op.params))}"
+            )
+    derived = op.linear if part == "linear" else tuple(name for name, _ in op.jumps)
+    known = [name for name in op.params if name in derived]
+    if set(declared) == set(known):
+        return
+    said = ", ".join(known) if known else "none"
+    what = {
+        "linear": f"the parameters that the formula is linear in are {said}",
+        "jumps": f"the parameters that move a jump of the formula are {said}",
+    }
+    raise ModelError(
+        f"{place}: contradicts the formula: {what[part]}; mend one of the two, or remove this line"
+    )
 
 
 def _parts(part: str, entry: Entry | None, domain: str, place: str) -> list[tuple[str, str]]:
