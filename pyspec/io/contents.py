@@ -20,8 +20,10 @@ from pyspec.fit import (
     ParameterTable,
     SliceResults,
 )
+from pyspec.io.addresses import is_left_out
 from pyspec.model import Measurement, Model
 from pyspec.model.inputs import own_inputs
+from pyspec.model.source import source_of
 
 Array = npt.NDArray[np.float64]
 
@@ -127,6 +129,8 @@ def _measurement(measurement: Measurement) -> dict[str, Any]:
     for one in fields(measurement):
         value = getattr(measurement, one.name)
         if one.name != "data":
+            if source_of(value) is not None:
+                value = None if is_left_out(value) else np.asarray(value)
             found[one.name] = np.array(value) if isinstance(value, tuple) else value
     return found
 

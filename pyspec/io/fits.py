@@ -14,9 +14,11 @@ import numpy.typing as npt
 from pyspec.calls import answered, stack_outside
 from pyspec.errors import ArchiveWarning, CallError, DataError, FitError, one_line, shortened
 from pyspec.fit import FitResult, SliceResults
+from pyspec.io.addresses import references_of
 from pyspec.io.archive import load_archive, save_archive
 from pyspec.io.contents import fit_contents, samples_of, slices_contents, table_of
 from pyspec.io.stored import StoredFit, StoredSlices
+from pyspec.model import Measurement
 from pyspec.model.checksum import checksum
 from pyspec.model.digest import checksum_of, digest
 from pyspec.model.source import LOADED, source_of
@@ -58,6 +60,7 @@ def save_fit(
         else:
             raise DataError(f"save_fit takes fits, not {type(fit).__name__}")
         contents[-1]["data_sha256"] = ""
+        contents[-1]["by_reference"] = references_of(_measured(fit))
         assert data is not None, "a fit has data"
         if id(data) not in digests:
             digests[id(data)] = _checksum_now(fit, data), digest(data)
@@ -69,6 +72,10 @@ def save_fit(
                 _refuse_changed(fit)
             arrays[sha256] = np.asarray(data)
     save_archive(path, contents, arrays=arrays, mode=mode)
+
+
+def _measured(fit: FitResult | SliceResults) -> Measurement:
+    return fit.problem.measurement if isinstance(fit, FitResult) else fit.series
 
 
 def _checksum_now(fit: FitResult | SliceResults, data: Any) -> int:
@@ -172,6 +179,7 @@ def _stored(
         "measured": measured,
         "data": arrays.get(contents["data_sha256"]),
         "data_sha256": contents["data_sha256"],
+        "by_reference": tuple(contents.get("by_reference") or ()),
     }
     if contents["kind"] == "fit":
         return StoredFit(

@@ -84,6 +84,18 @@ class ArraySource(Source):
         self.readers = 1 if self._reader is None else reader_count()
 
     @property
+    def address(self) -> tuple[str, str, str] | None:
+        """(kind, path, name within) of a store of zarr in files, or of an NPY file."""
+        if self._kind == "zarr":
+            store = self._array.store
+            root = getattr(store, "root", None) or getattr(store, "path", None)
+            known = root is not None and Path(str(root)).is_dir()
+            return ("zarr", str(Path(str(root)).resolve()), self._array.path) if known else None
+        if self._mapped is not None and self._mapped.path.endswith(".npy"):
+            return "npy", self._mapped.path, ""
+        return None
+
+    @property
     def collection(self) -> Any:
         """The array, if it is one of dask."""
         return self._array if self._kind == "dask" else None
@@ -152,6 +164,11 @@ class HDF5Source(Source):
         self.name = f"{self._path.name}:{key}"
         self.chunk = int(opened.chunks[0]) if opened.chunks else 1
         self.readers = 1 if self._reader is None else reader_count()
+
+    @property
+    def address(self) -> tuple[str, str, str]:
+        """(kind, path, name within)."""
+        return "hdf5", str(self._path), self._key
 
     def _open(self) -> Any:
         import h5py

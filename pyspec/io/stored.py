@@ -27,6 +27,7 @@ from pyspec.fit import (
 from pyspec.fit.predict import Prediction
 from pyspec.fit.slices.cautions import gathered
 from pyspec.formula import parse
+from pyspec.io.addresses import as_given, measured_again
 from pyspec.io.restored import cautions_of, restored_fit, restored_slices
 from pyspec.model import (
     Measurement,
@@ -69,6 +70,7 @@ class Stored(ABC):
     measured : rows and columns of the window, weight, mask, as a Measurement takes them
     data : what was fitted, where it was stored
     data_sha256 : digest of the data
+    by_reference : where data, weights and mask stand that were too large for the archive
     versions : of pyspec and the libraries that made the fit
     """
 
@@ -86,6 +88,7 @@ class Stored(ABC):
     measured: Mapping[str, Any]
     data: npt.NDArray[Any] | None
     data_sha256: str
+    by_reference: tuple[Mapping[str, Any], ...]
     versions: Mapping[str, str]
 
     def model(self, start: str = "best") -> Model:
@@ -131,14 +134,9 @@ class Stored(ABC):
 
     def measurement(self, data: npt.NDArray[Any] | None = None) -> Measurement:
         """Data, window, weights and mask of the fit; `data` are needed where the archive has
-        none. Others than those of then are welcome, as long as they match the axes."""
-        given = self.data if data is None else np.asarray(data)
-        if given is None:
-            raise DataError(
-                f"{self.model_name}: the archive was saved without data; hand them over: "
-                f"refit(data), sha256 {self.data_sha256[:12]}…"
-            )
-        return Measurement(given, **self.measured)
+        neither them nor their address. Others than those of then are welcome, as long as they
+        match the axes."""
+        return measured_again(self, data)
 
     def _arguments(self, options: Mapping[str, Any]) -> dict[str, Any]:
         """The settings of then as arguments of a fit, and `options` over them."""
@@ -155,7 +153,7 @@ class Stored(ABC):
 
     def same_data(self, data: npt.NDArray[Any]) -> bool:
         """Whether these are the data that were fitted, to the last bit."""
-        return digest(np.asarray(data)) == self.data_sha256
+        return digest(as_given(data)) == self.data_sha256
 
     @property
     def title(self) -> str:

@@ -186,7 +186,7 @@ def test_what_needs_all_data_at_once_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pytest.importorskip("h5py")
-    for room in ("model.source", "fit.by_reference", "io.fits", "io.source"):
+    for room in ("model.source", "fit.by_reference", "io.fits", "io.source", "io.addresses"):
         monkeypatch.setattr(f"pyspec.{room}.LOADED", 1000)
     model, measurement = CASES["a series"]()[0]
     plain = np.asarray(measurement.data)
@@ -208,6 +208,47 @@ def test_what_needs_all_data_at_once_is_refused(
     save_fit(tmp_path / "fit.pyspec.h5", result)
     stored: Any = load_fit(tmp_path / "fit.pyspec.h5")
     assert stored.refit(plain).chisqr == result.chisqr
+    assert stored.same_data(file.data)
+    assert stored.refit().chisqr == result.chisqr  # the archive has the address of its data
+    (tmp_path / "data.h5").rename(tmp_path / "moved.h5")
+    with pytest.raises(DataError, match=r"the data stood in .*data.h5, .* hand them over: refit"):
+        load_fit(tmp_path / "fit.pyspec.h5").refit()
+
+
+@pytest.mark.parametrize("store", [as_hdf5, as_zarr, as_memmap])
+def test_an_archive_knows_where_data_stand_and_what_they_were(
+    store: Callable[[Path, Any], Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for room in ("model.source", "fit.by_reference", "io.fits", "io.source", "io.addresses"):
+        monkeypatch.setattr(f"pyspec.{room}.LOADED", 1000)
+    small_blocks(monkeypatch)
+    model, measurement = CASES["a series"]()[0]
+    plain = np.asarray(measurement.data)
+    stands: list[Any] = [by_reference(one) for one in (store(tmp_path, plain), Rows(plain))]
+    folder = tmp_path / "beside"
+    folder.mkdir()
+    sigma: Any = by_reference(store(folder, 0.1 + 0.0 * plain))
+    given = Measurement(data=stands[0], weight=sigma, mask=np.zeros(plain.shape, bool))
+    result = fit_model(model, given)
+    save_fit(tmp_path / "fit.pyspec.h5", result)
+    stored: Any = load_fit(tmp_path / "fit.pyspec.h5")
+    assert [one["what"] for one in stored.by_reference] == ["data", "weight"]
+    again = stored.refit(start="initial")
+    assert again.theta.tobytes() == result.theta.tobytes()
+    assert again.chisqr == result.chisqr
+    folder = tmp_path / "changed"
+    folder.mkdir()
+    changed = plain.copy()
+    changed[31, 2] += 1.0
+    store(folder, changed)
+    name = next(one.name for one in folder.iterdir())
+    (tmp_path / name).rename(tmp_path / "old")
+    (folder / name).rename(tmp_path / name)
+    with pytest.raises(DataError, match=r"rows .*, changed while the data were fitted"):
+        load_fit(tmp_path / "fit.pyspec.h5").refit()
+    save_fit(tmp_path / "none.h5", fit_model(model, Measurement(data=stands[1])))
+    with pytest.raises(DataError, match="no file is known; hand them over"):
+        load_fit(tmp_path / "none.h5").refit()
 
 
 def test_bad_rows_are_named(monkeypatch: pytest.MonkeyPatch) -> None:

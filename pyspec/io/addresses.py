@@ -1,0 +1,127 @@
+"""Where data by reference stand, as an archive of a fit keeps it: address, and the checksums of the
+rows that were fitted."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from pyspec.errors import DataError, one_line
+from pyspec.io.optional import need
+from pyspec.io.source import ArraySource, HDF5Source, as_source, by_reference
+from pyspec.model import Measurement
+from pyspec.model.beside import Beside, Kept, Weights
+from pyspec.model.source import LOADED, Seen, Source, source_of, whole_of
+
+
+def references_of(measurement: Measurement) -> list[dict[str, Any]]:
+    """What an archive keeps of data, weights and mask by reference that are too large for it."""
+    found = []
+    for what in ("data", "weight", "keep"):
+        given = getattr(measurement, what)
+        if not is_left_out(given):
+            continue
+        beside = given if isinstance(given, Beside) else None
+        seen = measurement.seen if beside is None else beside.seen
+        places = sorted(seen)
+        one: dict[str, Any] = {
+            "what": what,
+            **_address(beside.given if beside is not None else given),
+        }
+        one["begin"] = np.array([begin for begin, _ in places], np.int64)
+        one["end"] = np.array([end for _, end in places], np.int64)
+        one["checksum"] = np.array([seen[place] for place in places], np.uint64)
+        if isinstance(beside, Weights):
+            one["are_sigma"] = beside.are_sigma
+        if isinstance(beside, Kept) and beside.columns is not None:
+            one["columns"] = beside.columns
+        found.append(one)
+    return found
+
+
+def as_given(data: Any) -> Any:
+    """Data as they were handed over: by reference, or as an array."""
+    source = as_source(data)
+    return np.asarray(data) if source is None else source
+
+
+def measured_again(stored: Any, data: Any) -> Measurement:
+    """The measurement of a fit of an archive, from these data, its own, or those where they stood.
+
+    Raises :class:`DataError` where there are none.
+    """
+    given = stored.data if data is None else as_given(data)
+    measured, seen = dict(stored.measured), Seen()
+    for one in stored.by_reference:
+        if one["what"] != "data":
+            measured[one["what"]] = opened_again(one)[0]
+        elif given is None:
+            given, seen = opened_again(one)
+    if given is None:
+        raise DataError(
+            f"{stored.model_name}: the archive was saved without data; hand them over: "
+            f"refit(data), sha256 {stored.data_sha256[:12]}…"
+        )
+    found = Measurement(given, **measured)
+    if seen:
+        found.seen.update(seen)
+    return found
+
+
+def is_left_out(given: Any) -> bool:
+    """Whether these are values by reference that an archive does not hold."""
+    source = source_of(given)
+    return source is not None and source.nbytes > LOADED
+
+
+def opened_again(reference: Mapping[str, Any]) -> tuple[Any, Seen]:
+    """Data, weights or mask of an archive where they stand, with their checksums.
+
+    Raises :class:`DataError` where they are not there any more, or nobody knows where they were.
+    """
+    source = _open(reference)
+    keys = ("begin", "end", "checksum")
+    rows = zip(*(np.asarray(reference[key]).tolist() for key in keys), strict=True)
+    seen = Seen({(begin, end): checksum for begin, end, checksum in rows})
+    if reference["what"] == "data":
+        return source, seen
+    made: Beside = (
+        Weights(source, bool(reference.get("are_sigma", True)))
+        if reference["what"] == "weight"
+        else Kept(source, reference.get("columns"))
+    )
+    made.seen.update(seen)
+    return made, seen
+
+
+def _address(source: Source) -> dict[str, str]:
+    """Kind, path and name within; a kind "" where they are not known."""
+    whole = whole_of(source)
+    if whole is not source or whole is None:
+        return {"kind": "", "path": source.name, "key": ""}
+    if isinstance(whole, (HDF5Source, ArraySource)) and (found := whole.address) is not None:
+        return dict(zip(("kind", "path", "key"), found, strict=True))
+    return {"kind": "", "path": whole.name, "key": ""}
+
+
+def _open(reference: Mapping[str, Any]) -> Source:
+    kind, path, key = (str(reference[name]) for name in ("kind", "path", "key"))
+    what = "the data" if reference["what"] == "data" else f"the {reference['what']}"
+    say = "hand them over: refit(data)" if what == "the data" else "fit them again from your script"
+    if not kind:
+        raise DataError(f"{what} were by reference ({path}), and no file is known; {say}")
+    try:
+        if kind == "hdf5":
+            return HDF5Source(Path(path), key)
+        if kind == "npy":
+            return by_reference(np.load(path, mmap_mode="r", allow_pickle=False))
+        zarr = need("zarr", f"{path}: a store of zarr", "zarr")
+        found = zarr.open(path, mode="r")
+        return by_reference(found[key] if key else found)
+    except Exception as error:
+        raise DataError(
+            f"{what} stood in {path}, which cannot be opened ({one_line(error)}); {say}"
+        ) from None
