@@ -1,104 +1,85 @@
 """What a formula costs beside the function of the table that says the same.
 
-    python -m bench.formulas [--only NAME] [--json FILE]
+    python -m bench.formulas [--only NAME ...] [--json FILE]
 
-Each row: value with all partials of one component over 440 × 400 points, one thread, all parameters
-moving in time, as a function of the table and as a formula, in turns (PYSPEC_NUM_THREADS=1), and
-the sums of the normal equations. Ratios are medians of processor time; differences are relative to
+Each row: all that a model may write of the table and that is a formula (bench/formula_texts.py), in
+turns with it, one thread (PYSPEC_NUM_THREADS=1), all parameters moving. *J* is value and all
+partials at 440 × 400 points, *value* the value alone, *normal* the sums of the normal equations: of
+a line shape or background as a component of 440 times × 400 energies. A law or profile is called
+directly, on 440 abscissae for 400 sets of parameters, and is in no sums: a model runs it
+440 times and not 440 × 400 times. Ratios are medians of processor time; differences are relative to
 the largest value and, of each slope, to its largest one.
 
-Where numexpr or Numba are installed (`pip install numexpr numba`), their time over that of the
-normal equations of the formula: they evaluate the same text on one thread, once for the value and
-once more for each parameter, as forward differences need. "-" is what they lack.
+Where numexpr, Numba or JAX are installed (`pip install numexpr numba jax`), their time over that of
+the normal equations of the formula (of a law, over value and partials). numexpr and Numba evaluate
+the same text on one thread, once for the value and once more for each parameter, as forward
+differences need. JAX compiles value and exact derivatives into one function. None of them sums
+anything. "-" is what they lack.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-import re
 import statistics
+import sys
 import time
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
-try:
-    import numexpr
-except ImportError:
-    numexpr = None
-try:
-    import numba
-except ImportError:
-    numba = None
-
-from pyspec._library import OPS
+from bench.formula_peers import PEERS
+from bench.formula_texts import NOT_FORMULAS, TEXTS, missing
+from pyspec._library import OPS, KernelCall, OpDef
 from pyspec.executor import CompiledExecutor, make_plan
+from pyspec.formula import define, write
 from pyspec.model import Measurement, load_model
+
+Array = npt.NDArray[np.float64]
+Call = Callable[[], object]
 
 ENERGY = np.linspace(75.0, 93.0, 400)
 TIME = np.linspace(-1.0, 10.0, 440)
+ROWS = 400
 
-#: Built-in: the same as a formula, values, and whether it is arithmetic alone.
-FORMULAS: dict[str, tuple[str, dict[str, float], bool]] = {
-    "Gauss": ("A * exp(-0.5 * ((x - x0) / SD) ** 2)", {"A": 9, "x0": 84, "SD": 1.2}, False),
-    "Lorentz": ("A / (1 + 4 * ((x - x0) / W) ** 2)", {"A": 9, "x0": 84, "W": 1.2}, True),
-    "GLP": (
-        "A * exp(-4 * log(2) * (1 - m) * u ** 2) / (1 + 4 * m * u ** 2) | u = (x - x0) / F",
-        {"A": 9, "x0": 84, "F": 1.2, "m": 0.3},
-        False,
-    ),
-    "GLS": (
-        "A * ((1 - m) * exp(-4 * log(2) * u ** 2) + m / (1 + 4 * u ** 2)) | u = (x - x0) / F",
-        {"A": 9, "x0": 84, "F": 1.2, "m": 0.3},
-        False,
-    ),
-    "Voigt": (
-        "A * wofz_real((x - x0) * s, W / 2 * s) / wofz_real(0, W / 2 * s) | s = sqrt(0.5) / SD",
-        {"A": 9, "x0": 84, "SD": 0.8, "W": 0.7},
-        False,
-    ),
-    "DS": (
-        "A * cos(pi * alpha / 2 + (1 - alpha) * arctan(d / F)) / (F ** 2 + d ** 2)"
-        " ** ((1 - alpha) / 2) | d = x - x0",
-        {"A": 9, "x0": 84, "F": 0.6, "alpha": 0.1},
-        False,
-    ),
-    "ErfStep": (
-        "A / 2 * erfc(-(x - x0) / (SD * sqrt(2)))",
-        {"A": 9, "x0": 84, "SD": 1.2},
-        False,
-    ),
-    "AtanStep": ("A * (0.5 + arctan(2 * (x - x0) / W) / pi)", {"A": 9, "x0": 84, "W": 1.2}, False),
-    "PolyBack": (
-        "c1 * d + c2 * d ** 2 + c3 * d ** 3 | d = x - x0",
-        {"c1": 0.3, "c2": 0.02, "c3": 0.001, "x0": 84},
-        True,
-    ),
-    "ExpBack": ("A * exp(-k * (x - x0))", {"A": 9, "x0": 84, "k": 0.1}, False),
-    "PowerBack": ("A * (x / x0) ** -r", {"A": 9, "x0": 84, "r": 1.5}, False),
-}
+#: Domain of the table, and of a definition; what the formula calls its axis.
+DOMAINS = {"ENERGY": ("energy", "x"), "TIME": ("time", "t"), "AUX": ("profile", "x")}
+
+
+def parameters(name: str) -> str:
+    """The parameters of a function with their bounds, as a definition writes them."""
+    params = OPS[name].params
+    bounds = {
+        guard.param: f" {guard.comparison} "
+        + (params[int(guard.other)] if guard.relative else f"{guard.other:g}")
+        for guard in OPS[name].guards
+    }
+    return ", ".join(param + bounds.get(k, "") for k, param in enumerate(params))
+
+
+# ---- line shapes and backgrounds: a model of one component --------------------------------------
 
 
 def source(name: str, by_formula: bool) -> str:
-    """A model file with one component whose first parameters all move."""
-    text, values, _ = FORMULAS[name]
-    formula, _, line = text.partition(" | ")
-    params = ", ".join(
-        param + next((f" {g.comparison} {g.other:g}" for g in OPS[name].guards if g.param == k), "")
-        for k, param in enumerate(OPS[name].params)
-    )
+    """A model file with one component all of whose parameters move."""
+    text = TEXTS[name]
     called = f"My{name}" if by_formula else name
-    lines = [f"    lines: {{{line.replace(' = ', ': ')}}}"] if line else []
+    helpers = ", ".join(f"{key}: '{line}'" for key, line in text.lines)
     head = [
-        "functions:", f"  {called}:", f"    parameters: {params}", f"    formula: {formula}", *lines
-    ]  # fmt: skip
-    body = [f"    {key}: [{value}, True]" for key, value in values.items()]
+        "functions:",
+        f"  {called}:",
+        f"    parameters: {parameters(name)}",
+        f"    formula: {text.formula}",
+        *([f"    lines: {{{helpers}}}"] if helpers else []),
+    ]
+    body = [f"    {key}: [{value}, True]" for key, value in text.values.items()]
     law = ["law:", "  expFun: {A: [0.01, True], tau: [4, True], t0: [0, False]}"]
     numbered = f"{called}_01" if by_formula or OPS[name].numbered else called
-    attached = [f"    {numbered}_{key}: {{dynamics: [law]}}" for key in values]
-    text_lines = [*(head if by_formula else []), "m:", f"  {called}:", *body, *law]
-    return "\n".join([*text_lines, "attached:", "  m:", *attached, ""])
+    attached = [f"    {numbered}_{key}: {{dynamics: [law]}}" for key in text.values]
+    lines = [*(head if by_formula else []), "m:", f"  {called}:", *body, *law]
+    return "\n".join([*lines, "attached:", "  m:", *attached, ""])
 
 
 def executor(name: str, by_formula: bool) -> CompiledExecutor:
@@ -109,86 +90,112 @@ def executor(name: str, by_formula: bool) -> CompiledExecutor:
     return CompiledExecutor(make_plan(model), Measurement(data=data))
 
 
-def traces(built: CompiledExecutor, name: str) -> list[Any]:
+def traces(built: CompiledExecutor, name: str) -> list[Array]:
     """The parameters of the component, (n_time, 1) each."""
     rows = dict(zip(built.plan.row_names, built.traces(None), strict=True))
     called = next(iter(built.plan.op_names))
-    return [rows[f"{called}_{key}_resolved"][:, np.newaxis] for key in FORMULAS[name][1]]
+    return [rows[f"{called}_{key}_resolved"][:, np.newaxis] for key in TEXTS[name].values]
 
 
-def in_one_text(name: str) -> str:
-    """The formula with its line in place."""
-    formula, _, line = FORMULAS[name][0].partition(" | ")
-    key, _, text = line.partition(" = ")
-    return re.sub(rf"\b{key}\b", f"({text})", formula) if line else formula
+def of_component(name: str) -> tuple[dict[str, tuple[Call, Call]], list[Array], list[Array]]:
+    """Calls of both by what they measure, values and slopes of both, and what peers are given."""
+    built, own = executor(name, False), executor(name, True)
+    theta = np.array(built.plan.theta)
+    calls: dict[str, tuple[Call, Call]] = {
+        "columns": (lambda: built.jacobian(theta), lambda: own.jacobian(theta)),
+        "value": (lambda: built.run(theta), lambda: own.run(theta)),
+        "normal": (lambda: built.normal(theta), lambda: own.normal(theta)),
+    }
+    found = [
+        np.concatenate([one.run(theta).reshape(1, -1), one.jacobian(theta)]) for one in (built, own)
+    ]
+    return calls, found, [ENERGY, *traces(built, name)]
 
 
-def peers(name: str, params: list[Any]) -> dict[str, Any]:
-    """Calls that evaluate the formula with each peer, value and differences; without those that
-    lack a function."""
-    text = in_one_text(name)
-    if re.search("erf|wofz", text):
-        return {}
-    keys = list(FORMULAS[name][1])
-    count = len(keys) + 1
-    found: dict[str, Any] = {}
-    if numexpr is not None:
-        numexpr.set_num_threads(1)
-        env = {"x": ENERGY, "pi": np.pi, **dict(zip(keys, params, strict=True))}
-        out = np.empty((TIME.size, ENERGY.size))
-        found["numexpr"] = lambda: [numexpr.evaluate(text, env, out=out) for _ in range(count)]
-    if numba is not None:
-        code = (
-            f"def run(x, out, {', '.join(keys)}):\n  for i in range(out.shape[0]):\n"
-            f"    for j in range(out.shape[1]):\n      out[i, j] = one(x[j], "
-            f"{', '.join(f'{key}[i, 0]' for key in keys)})\n"
-        )
-        space: dict[str, Any] = {
-            one: getattr(np, one) for one in ("exp", "log", "sqrt", "cos", "arctan", "pi")
-        }
-        exec(f"def one(x, {', '.join(keys)}):\n  return {text}\n", space)
-        space["one"] = numba.njit(space["one"])
-        exec(code, space)
-        run = numba.njit(space["run"])
-        filled = np.empty((TIME.size, ENERGY.size))
-        found["numba"] = lambda: [run(ENERGY, filled, *params) for _ in range(count)]
-    return found
+# ---- laws and profiles: called for many sets of parameters --------------------------------------
 
 
-def timed(call: Any) -> float:
+def as_formula(name: str) -> OpDef:
+    """The definition of a function by its formula."""
+    text, (domain, _) = TEXTS[name], DOMAINS[OPS[name].domain]
+    return define(write(domain, f"My{name}", parameters(name), text.formula, text.lines))
+
+
+def of_law(name: str) -> tuple[dict[str, tuple[Call, Call]], list[Array], list[Array]]:
+    """Like :func:`of_component`."""
+    values = np.array(list(TEXTS[name].values.values()))
+    params = np.ascontiguousarray(values[:, np.newaxis] * np.linspace(0.9, 1.1, ROWS))
+    found = [np.empty((1 + values.size, ROWS, TIME.size)) for _ in range(2)]
+    with_slopes, alone = (
+        [
+            KernelCall(op, TIME, params, to[0], to[1:] if slopes else None, isa="BASELINE")
+            for op, to in zip((OPS[name], as_formula(name)), found, strict=True)
+        ]
+        for slopes in (True, False)
+    )
+    calls: dict[str, tuple[Call, Call]] = {
+        "columns": (with_slopes[0].run, with_slopes[1].run),
+        "value": (alone[0].run, alone[1].run),
+    }
+    for call in with_slopes:
+        call.run()
+    return calls, found, [TIME, *(row[:, np.newaxis] for row in params)]
+
+
+# ---- the table ----------------------------------------------------------------------------------
+
+
+def timed(call: Call) -> float:
     """Seconds of the processor that one call takes."""
     start = time.process_time()
     call()
     return time.process_time() - start
 
 
+def in_turns(calls: tuple[Call, Call], repeats: int) -> tuple[float, float]:
+    """The ratio of the second to the first, and the milliseconds of the second."""
+    pairs = [(timed(calls[0]), timed(calls[1])) for _ in range(repeats)]
+    ratio = statistics.median(b / a for a, b in pairs)
+    return ratio, 1e3 * statistics.median(b for _, b in pairs)
+
+
 def measure(name: str, repeats: int) -> dict[str, Any]:
     """One row of the table."""
-    built, own = executor(name, False), executor(name, True)
-    theta = np.array(built.plan.theta)
-    calls = {
-        "columns": (lambda: built.jacobian(theta), lambda: own.jacobian(theta)),
-        "value": (lambda: built.run(theta), lambda: own.run(theta)),
-        "normal": (lambda: built.normal(theta), lambda: own.normal(theta)),
-    }
-    one, other = built.run(theta), own.run(theta)
-    slopes = built.jacobian(theta), own.jacobian(theta)
-    sizes = np.abs(slopes[0]).max(axis=1)
+    text, axis = TEXTS[name], DOMAINS[OPS[name].domain][1]
+    calls, (one, other), given = (of_component if OPS[name].domain == "ENERGY" else of_law)(name)
+    # What is the same for a row, as the slope by a constant, has no slope to compare with.
+    flat = one.reshape(one.shape[0], -1), other.reshape(one.shape[0], -1)
+    sizes = np.abs(flat[0]).max(axis=1)
+    errors = np.abs(flat[0] - flat[1]).max(axis=1) / np.where(sizes, sizes, 1.0)
     row: dict[str, Any] = {
         "name": name,
-        "arithmetic": FORMULAS[name][2],
-        "difference": float(np.abs(one - other).max() / np.abs(one).max()),
-        "slope difference": float((np.abs(slopes[0] - slopes[1]).max(axis=1) / sizes).max()),
+        "arithmetic": text.arithmetic,
+        "difference": float(errors[0]),
+        "slope difference": float(errors[1:].max()),
     }
-    for what, (first, second) in calls.items():
-        pairs = [(timed(first), timed(second)) for _ in range(repeats)]
-        row[what] = statistics.median(b / a for a, b in pairs)
-        row[f"{what} ms"] = 1e3 * statistics.median(b for _, b in pairs)
-    for what, call in peers(name, traces(built, name)).items():
-        call()
-        pairs = [(timed(lambda: own.normal(theta)), timed(call)) for _ in range(repeats)]
-        row[what] = statistics.median(b / a for a, b in pairs)
+    for what, pair in calls.items():
+        row[what], row[f"{what} ms"] = in_turns(pair, repeats)
+    mine = calls.get("normal", calls["columns"])[1]
+    env = dict(zip((axis, *text.values), given, strict=True))
+    for peer, build in PEERS.items():
+        call = build(text.in_one(), env)
+        if call is not None:
+            call()
+            row[peer], _ = in_turns((mine, call), repeats)
     return row
+
+
+def line_of(row: dict[str, Any]) -> str:
+    """A row as it is printed."""
+
+    def number(key: str, digits: int = 2) -> str:
+        return f"{row[key]:9.{digits}f}" if key in row else f"{'-':>9}"
+
+    return (
+        f"{row['name']:11}{number('columns')}{number('value')}{number('normal')}"
+        f"{number('columns ms')}{row['difference']:10.0e}{row['slope difference']:10.0e}"
+        + "".join(number(peer, 1) for peer in PEERS)
+    )
 
 
 def main() -> None:
@@ -196,19 +203,21 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--json")
     parser.add_argument("--repeats", type=int, default=15)
-    parser.add_argument("--only", choices=FORMULAS)
+    parser.add_argument("--only", nargs="*", choices=TEXTS)
     given = parser.parse_args()
+    if missing():
+        sys.exit(f"without a formula here: {', '.join(missing())}")
+    titles = ("J", "value", "normal", "J ms")
+    print(
+        f"{'function':11}{''.join(f'{title:>9}' for title in titles)}{'differs':>10}{'slopes':>10}"
+        + "".join(f"{peer:>9}" for peer in PEERS)
+    )
     rows = []
-    print("function    J ratio   value  normal     J ms  difference    slopes  numexpr   numba")
-    for name in [given.only] if given.only else FORMULAS:
-        row = measure(name, given.repeats)
-        rows.append(row)
-        print(
-            f"{name:10} {row['columns']:8.2f} {row['value']:7.2f} "
-            f"{row['normal']:7.2f} {row['columns ms']:8.2f} "
-            f"{row['difference']:11.1e} {row['slope difference']:9.1e}"
-            + "".join(f"{row[k]:9.1f}" if k in row else f"{'-':>9}" for k in ("numexpr", "numba"))
-        )
+    for name in given.only or TEXTS:
+        rows.append(measure(name, given.repeats))
+        print(line_of(rows[-1]), flush=True)
+    for name, reason in NOT_FORMULAS.items():
+        print(f"{name:11} no formula: {reason}")
     if given.json:
         with open(given.json, "w", encoding="utf-8") as file:
             json.dump(rows, file, indent=1)

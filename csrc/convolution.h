@@ -12,7 +12,7 @@
 #include "run.h"
 
 /* Time differences of a kernel by formula that are taken at once. */
-enum { CONV_LAGS = FORMULA_CHUNK * L };
+enum { CONV_LAGS = 16 * L };
 
 /* A kernel on an increasing axis; scratch is convolve_rows(n_params) x stride, kept is
  * (count - 1) x stride for the results of `count` signals. */

@@ -160,6 +160,9 @@ const char *pyspec_describe(void)
     "RPN\t" #name "\t" #arity "\t" symbol "\t" #value "\t" #by_a "\t" #by_b "\t" #by_c "\n"
 #include "rpn.def"
 #undef RPN
+#define FUSED(name, arity, value) "FUSED\t" #name "\t" #arity "\n"
+#include "fused.def"
+#undef FUSED
 #define STATUS(name, code, message) "STATUS\t" #name "\t" #code "\t" message "\n"
 #include "status.def"
 #undef STATUS

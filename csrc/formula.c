@@ -19,7 +19,16 @@ typedef struct machine {
     double *const *partials;
     const double *x; /* the abscissae of the chunk */
     int64_t first;   /* the first vector of the chunk */
+    double *spare;   /* what lies in the place of partials where there are none */
 } machine;
+
+/* The value (0), or the partial by parameter k - 1. */
+static ALWAYS_INLINE double *output(const machine *m, int64_t k)
+{
+    if (k > 0 && !m->partials)
+        return m->spare + (k - 1) * FORMULA_CHUNK * L;
+    return (k ? m->partials[k - 1] : m->value) + m->first * L;
+}
 
 static ALWAYS_INLINE operand read_register(const machine *m, int64_t k)
 {
@@ -32,7 +41,7 @@ static ALWAYS_INLINE operand read_register(const machine *m, int64_t k)
     if (k < f->n_vectors)
         return (operand){m->vectors + k * FORMULA_CHUNK * L, L};
     k -= f->n_vectors;
-    return (operand){(k ? m->partials[k - 1] : m->value) + m->first * L, L};
+    return (operand){output(m, k), L};
 }
 
 static ALWAYS_INLINE double *write_register(const machine *m, int64_t k)
@@ -44,18 +53,25 @@ static ALWAYS_INLINE double *write_register(const machine *m, int64_t k)
     if (k < f->n_vectors)
         return m->vectors + k * FORMULA_CHUNK * L;
     k -= f->n_vectors;
-    return (k ? m->partials[k - 1] : m->value) + m->first * L;
+    return output(m, k);
 }
 
 /* ---- what the vector functions leave to the C library ------------------------------------ */
 
+/* Whether a number is positive, finite and not denormal. */
+static ALWAYS_INLINE int is_normal(double a)
+{
+    return (a >= 2.2250738585072014e-308) & (a <= 1.7976931348623157e308);
+}
+
 /* Whether a lane lies where the vector function does not hold. */
-static ALWAYS_INLINE int is_odd(int64_t code, double a, double b)
+static ALWAYS_INLINE int is_odd(int64_t code, double a, double b, double c)
 {
     switch (code) {
     case RPN_POW:
-        return !((a >= 2.2250738585072014e-308) & (a <= 1.7976931348623157e308) &
-                 (fabs(b) <= 1e300));
+        return !(is_normal(a) & (fabs(b) <= 1e300));
+    case FORMULA_POWBASE: /* nor where the power, but not its slope, leaves the range */
+        return !(is_normal(a) & is_normal(c) & (fabs(b) <= 1e300));
     case RPN_LOG:
         return (a > 0.0) & (a < 2.2250738585072014e-308);
     default:
@@ -68,6 +84,8 @@ static double odd_value(int64_t code, double a, double b)
     switch (code) {
     case RPN_POW:
         return pow(a, b);
+    case FORMULA_POWBASE:
+        return b == 0.0 ? 0.0 : a == 0.0 ? (b == 1.0 ? 1.0 : 0.0) : b * pow(a, b - 1.0);
     case RPN_LOG:
         return log(a);
     case RPN_SIN:
@@ -80,15 +98,20 @@ static double odd_value(int64_t code, double a, double b)
 }
 
 /* Such lanes once more. No other lane's bits depend on it. */
-static ALWAYS_INLINE void mend(const int64_t code, double *y, operand a, operand b, int64_t n)
+static ALWAYS_INLINE void mend(const int64_t code, double *y, operand a, operand b, operand c,
+                               int64_t n)
 {
-    for (int64_t i = 0; i < n; i++) {
-        uint64_t any = 0;
-        FOR_LANES any |= mask_of(is_odd(code, a.at[i * a.step + l], b.at[i * b.step + l]));
-        for (int l = 0; any && l < L; l++)
-            if (is_odd(code, a.at[i * a.step + l], b.at[i * b.step + l]))
-                y[AT] = odd_value(code, a.at[i * a.step + l], b.at[i * b.step + l]);
-    }
+    uint64_t odd[L] = {0}, any = 0;
+    FOR_BLOCK FOR_LANES odd[l] |= mask_of(
+        is_odd(code, a.at[i * a.step + l], b.at[i * b.step + l], c.at[i * c.step + l]));
+    FOR_LANES any |= odd[l];
+    for (int64_t i = 0; any && i < n; i++)
+        FOR_LANES
+        {
+            const double at = a.at[i * a.step + l], by = b.at[i * b.step + l];
+            if (is_odd(code, at, by, c.at[i * c.step + l]))
+                y[AT] = odd_value(code, at, by);
+        }
 }
 
 /* ---- instructions ------------------------------------------------------------------------ */
@@ -132,10 +155,11 @@ static ALWAYS_INLINE void mend(const int64_t code, double *y, operand a, operand
         {                                                                                          \
             const double a = a_at[i * a_step + l], b = b_at[i * b_step + l];                       \
             const double c = c_at[i * c_step + l];                                                 \
+            (void)a, (void)b, (void)c;                                                             \
             y[AT] = (value);                                                                       \
         }
 
-#define RPN(name, arity, symbol, value, by_a, by_b, by_c)                                          \
+#define RUN_INSTRUCTION(name, arity, value)                                                        \
     static void run_##name(double *restrict y, operand a_, operand b_, operand c_, int64_t n)      \
     {                                                                                              \
         const double *restrict a_at = a_.at, *restrict b_at = b_.at, *restrict c_at = c_.at;       \
@@ -144,8 +168,12 @@ static ALWAYS_INLINE void mend(const int64_t code, double *y, operand a, operand
         (void)a_step, (void)b_step, (void)c_step;                                                  \
         RUN_##arity(value)                                                                         \
     }
+#define RPN(name, arity, symbol, value, by_a, by_b, by_c) RUN_INSTRUCTION(name, arity, value)
 #include "rpn.def"
 #undef RPN
+#define FUSED(name, arity, value) RUN_INSTRUCTION(name, arity, value)
+#include "fused.def"
+#undef FUSED
 #undef exp
 #undef log
 #undef sin
@@ -177,6 +205,12 @@ static ALWAYS_INLINE void run_w(double *restrict y, int64_t stride, operand x, o
     }
 }
 
+static void run_sincos(double *restrict sine, double *restrict cosine, operand a, int64_t n)
+{
+    const double *restrict at = a.at;
+    FOR_BLOCK FOR_LANES v_sincos(at[i * a.step + l], &sine[AT], &cosine[AT]);
+}
+
 static void run_copy(double *restrict y, operand a, int64_t n)
 {
     FOR_BLOCK FOR_LANES y[AT] = a.at[i * a.step + l];
@@ -188,6 +222,7 @@ static void run_instruction(const machine *m, const int64_t *word, int64_t n)
     double *y = write_register(m, word[1]);
     const operand a = read_register(m, word[2]), b = read_register(m, word[3]);
     const operand c = read_register(m, word[4]);
+    const int64_t stride = word[1] < m->f->n_rows ? L : FORMULA_CHUNK * L;
     switch (code) {
 #define RPN(name, arity, symbol, value, by_a, by_b, by_c)                                          \
     case RPN_##name:                                                                               \
@@ -195,11 +230,22 @@ static void run_instruction(const machine *m, const int64_t *word, int64_t n)
         break;
 #include "rpn.def"
 #undef RPN
+#define FUSED(name, arity, value)                                                                  \
+    case FORMULA_##name:                                                                           \
+        run_##name(y, a, b, c, n);                                                                 \
+        break;
+#include "fused.def"
+#undef FUSED
     case FORMULA_W:
         if (m->partials || word[4])
-            run_w(y, word[1] < m->f->n_rows ? L : FORMULA_CHUNK * L, a, b, 1, n);
+            run_w(y, stride, a, b, 1, n);
         else
             run_w(y, 0, a, b, 0, n);
+        return;
+    case FORMULA_SINCOS:
+        run_sincos(y, y + stride, a, n);
+        mend(RPN_SIN, y, a, a, a, n);
+        mend(RPN_COS, y + stride, a, a, a, n);
         return;
     default:
         run_copy(y, a, n);
@@ -207,19 +253,23 @@ static void run_instruction(const machine *m, const int64_t *word, int64_t n)
     }
     switch (code) { /* each with a code that the compiler knows */
     case RPN_POW:
-        mend(RPN_POW, y, a, b, n);
+    case FORMULA_POWLOG:
+        mend(RPN_POW, y, a, b, b, n);
+        return;
+    case FORMULA_POWBASE:
+        mend(FORMULA_POWBASE, y, a, b, c, n);
         return;
     case RPN_LOG:
-        mend(RPN_LOG, y, a, a, n);
+        mend(RPN_LOG, y, a, a, a, n);
         return;
     case RPN_SIN:
-        mend(RPN_SIN, y, a, a, n);
+        mend(RPN_SIN, y, a, a, a, n);
         return;
     case RPN_COS:
-        mend(RPN_COS, y, a, a, n);
+        mend(RPN_COS, y, a, a, a, n);
         return;
     case RPN_TAN:
-        mend(RPN_TAN, y, a, a, n);
+        mend(RPN_TAN, y, a, a, a, n);
         return;
     default:
         return;
@@ -264,6 +314,7 @@ void JOIN(k_, formula, ISA_SUFFIX)(const pyspec_block *b, const double *params, 
     const formula *f = formula_head(program);
     machine m = {.f = f, .rows = b->registers, .value = value, .partials = partials};
     m.vectors = m.rows + f->n_rows * L;
+    m.spare = m.vectors + f->n_vectors * FORMULA_CHUNK * L;
     m.x = m.vectors;
     load_rows(&m, program, params);
     const int64_t *code = formula_code(program);

@@ -3,8 +3,8 @@
  *
  *   head        FORMULA_HEAD words, see `formula`
  *   constants   n_constants words, the bits of doubles
- *   code        n_row_code + n_code instructions of FORMULA_WORDS words: row of rpn.def, target, and
- *               operands a, b, c; those that the instruction lacks are 0
+ *   code        n_row_code + n_code instructions of FORMULA_WORDS words: a row of rpn.def or fused.def,
+ *               or one of those below, target, and operands a, b, c; those that it lacks are 0
  *
  * Registers are numbered through. First n_rows that hold one value for each lane: parameters, then
  * constants, then what follows from these alone, which the first part of the code computes once for
@@ -12,7 +12,8 @@
  * abscissa and the next n_inputs are further arrays along its axis, which the problem holds. Then the
  * value and the partials themselves, in the order of the parameters. The second part of the code runs
  * over chunks. In both parts the instructions that the value needs come first: without partials only
- * these run, so that the bits of the value do not depend on whether slopes are wanted. */
+ * these run, so that the bits of the value do not depend on whether slopes are wanted. They may lie in
+ * the registers of partials: without partials there are spare ones in their place. */
 #ifndef PYSPEC_FORMULA_H
 #define PYSPEC_FORMULA_H
 
@@ -21,14 +22,27 @@
 enum {
     FORMULA_HEAD = PYSPEC_FORMULA_HEAD,
     FORMULA_WORDS = 5,
-    FORMULA_CHUNK = 16,
+    FORMULA_CHUNK = BLOCK, /* registers stay in the first cache, and an instruction is read once */
     MAX_REGISTERS = PYSPEC_FORMULA_REGISTERS
 };
 
-/* Targets of an instruction that computes the Faddeeva function: Re w, Im w and the slopes of the
- * real part by x and y lie in four registers, of which `target` is the first. */
-enum { FORMULA_W = N_RPN, FORMULA_COPY, N_FORMULA_CODES };
+/* Some instructions have several targets, which lie behind one another from `target` on. W is the
+ * Faddeeva function: Re w, Im w and the slopes of the real part by x and y. SINCOS is both. */
+enum {
+    FORMULA_W = N_RPN,
+    FORMULA_COPY,
+    FORMULA_SINCOS,
+#define FUSED(name, arity, value) FORMULA_##name,
+#include "fused.def"
+#undef FUSED
+    N_FORMULA_CODES
+};
 enum { FORMULA_W_TARGETS = 4 };
+
+static inline int formula_targets(int64_t code)
+{
+    return code == FORMULA_W ? FORMULA_W_TARGETS : code == FORMULA_SINCOS ? 2 : 1;
+}
 
 typedef struct formula {
     int64_t n_words;     /* of the whole program                                 */
@@ -62,7 +76,7 @@ static inline const int64_t *formula_code(const int64_t *program)
 static inline int64_t formula_registers(const int64_t *program)
 {
     const formula *f = formula_head(program);
-    return (f->n_rows + f->n_vectors * FORMULA_CHUNK) * L;
+    return (f->n_rows + (f->n_vectors + f->n_params) * FORMULA_CHUNK) * L;
 }
 
 /* The head of a kernel by formula, see convolution.h. The parts are offsets of programs from its first
@@ -98,6 +112,9 @@ static inline int64_t conv_formula_registers(const int64_t *words)
     }
     return most;
 }
+
+/* formula_check.c: how many operands an instruction has. */
+int pyspec_formula_arity(int64_t code);
 
 /* formula_check.c: whether these words are a kernel with n_params parameters. */
 int pyspec_conv_formula_is_sound(const int64_t *words, int64_t room, int64_t n_params, int64_t *at);

@@ -23,9 +23,16 @@ static int64_t n_all(const formula *f)
     return f->n_rows + f->n_vectors + 1 + f->n_params;
 }
 
-static int n_operands(int64_t code)
+int pyspec_formula_arity(int64_t code)
 {
-    return code < N_RPN ? pyspec_rpn_arity(code) : code == FORMULA_W ? 2 : 1;
+    static const int arity[] = {
+#define FUSED(name, arity, value) arity,
+#include "fused.def"
+#undef FUSED
+    };
+    if (code < N_RPN)
+        return pyspec_rpn_arity(code);
+    return code > FORMULA_SINCOS ? arity[code - FORMULA_SINCOS - 1] : code == FORMULA_W ? 2 : 1;
 }
 
 static int is_known(int64_t code)
@@ -44,7 +51,7 @@ static int check_instruction(registers *r, const int64_t *word, int64_t first, i
     const int64_t code = word[0], target = word[1];
     if (!is_known(code))
         return 0;
-    const int64_t n_targets = code == FORMULA_W ? FORMULA_W_TARGETS : 1;
+    const int64_t n_targets = formula_targets(code);
     /* The registers of a chunk stand behind one another, outputs do not. */
     const int64_t vectors = r->f->n_rows + r->f->n_vectors;
     const int64_t end = n_targets > 1 && last > vectors ? vectors : last;
@@ -52,7 +59,7 @@ static int check_instruction(registers *r, const int64_t *word, int64_t first, i
         return 0;
     for (int k = 0; k < MAX_ARITY; k++) {
         const int64_t operand = word[2 + k];
-        if (k >= n_operands(code)) {
+        if (k >= pyspec_formula_arity(code)) {
             if (operand != (code == FORMULA_W && operand == 1))
                 return 0;
             continue;
@@ -62,16 +69,17 @@ static int check_instruction(registers *r, const int64_t *word, int64_t first, i
         if (operand >= target && operand < target + n_targets)
             return 0;
     }
-    const int64_t n_written = partials || word[4] == 1 ? n_targets : 1;
+    const int64_t n_written = partials || code != FORMULA_W || word[4] == 1 ? n_targets : 1;
     for (int64_t k = 0; k < n_written; k++)
         write_register(r, target + k);
     return 1;
 }
 
 /* The run of the value alone, or of everything: every output is written in the end. */
-static int check_run(const int64_t *program, int64_t n_row_code, int64_t n_code, int64_t n_out,
+static int check_run(const int64_t *program, int64_t n_row_code, int64_t n_code, int partials,
                      int64_t *at)
 {
+    const int64_t n_outputs = 1 + formula_head(program)->n_params;
     registers state = {formula_head(program), {0}}, *r = &state;
     const formula *f = r->f;
     const int64_t *code = formula_code(program);
@@ -79,17 +87,17 @@ static int check_run(const int64_t *program, int64_t n_row_code, int64_t n_code,
     for (int64_t k = 0; k < given; k++)
         write_register(r, k);
     for (int64_t k = 0; k < n_row_code; k++, code += FORMULA_WORDS)
-        if (*at = code - program, !check_instruction(r, code, given, f->n_rows, n_out > 1))
+        if (*at = code - program, !check_instruction(r, code, given, f->n_rows, partials))
             return 0;
     code = formula_code(program) + f->n_row_code * FORMULA_WORDS;
     for (int64_t k = 0; k <= f->n_inputs; k++) /* the abscissa and the inputs */
         write_register(r, f->n_rows + k);
     for (int64_t k = 0; k < n_code; k++, code += FORMULA_WORDS)
         if (*at = code - program,
-            !check_instruction(r, code, f->n_rows + 1 + f->n_inputs, outputs + n_out, n_out > 1))
+            !check_instruction(r, code, f->n_rows + 1 + f->n_inputs, outputs + n_outputs, partials))
             return 0;
     *at = -1;
-    for (int64_t k = 0; k < n_out; k++)
+    for (int64_t k = 0; k < (partials ? n_outputs : 1); k++)
         if (!is_written(r, outputs + k))
             return 0;
     return 1;
@@ -114,8 +122,8 @@ int pyspec_formula_is_sound(const int64_t *program, int64_t room, int64_t n_para
         return 0;
     if (f->n_words != FORMULA_HEAD + f->n_constants + (f->n_row_code + f->n_code) * FORMULA_WORDS)
         return 0;
-    return check_run(program, f->n_row_value, f->n_value, 1, at) &&
-           check_run(program, f->n_row_code, f->n_code, 1 + f->n_params, at);
+    return check_run(program, f->n_row_value, f->n_value, 0, at) &&
+           check_run(program, f->n_row_code, f->n_code, 1, at);
 }
 
 int pyspec_conv_formula_is_sound(const int64_t *words, int64_t room, int64_t n_params, int64_t *at)

@@ -25,6 +25,7 @@ LIBRARY: Any = load_library()
 TABLES: Tables = parse_tables(LIBRARY.pyspec_describe().decode())
 OPS: dict[str, OpDef] = TABLES.ops
 RPN: dict[str, RpnDef] = TABLES.rpn
+FUSED: dict[str, int] = TABLES.fused
 CONSTANTS: dict[str, int] = TABLES.constants
 DTYPES: dict[str, np.dtype[np.void]] = TABLES.dtypes
 
@@ -58,6 +59,7 @@ __all__ = [
     "ABI",
     "CONSTANTS",
     "DTYPES",
+    "FUSED",
     "ISA",
     "LIBRARY",
     "OPS",

@@ -165,6 +165,8 @@ class Tables:
 
     ops: dict[str, OpDef] = field(default_factory=dict)
     rpn: dict[str, RpnDef] = field(default_factory=dict)
+    #: Rows of fused.def, which only programs of formulas have: name and number of operands.
+    fused: dict[str, int] = field(default_factory=dict)
     statuses: dict[int, tuple[str, str]] = field(default_factory=dict)
     dtypes: dict[str, np.dtype[np.void]] = field(default_factory=dict)
     fields: tuple[tuple[str, str], ...] = ()
@@ -233,6 +235,7 @@ def parse_tables(text: str) -> Tables:
     """Reads the text of ``pyspec_describe``: one tab-separated row a line, its table first."""
     ops: dict[str, OpDef] = {}
     rpn: dict[str, RpnDef] = {}
+    fused: dict[str, int] = {}
     statuses: dict[int, tuple[str, str]] = {}
     sizes: dict[str, int] = {}
     constants: dict[str, int] = {}
@@ -248,6 +251,8 @@ def parse_tables(text: str) -> Tables:
             rpn[name] = RpnDef(
                 len(rpn), name, count, symbol, tuple(aliases), value, tuple(partials[:count])
             )
+        elif table == "FUSED":
+            fused[row[0]] = int(row[1])
         elif table == "STATUS":
             statuses[int(row[1])] = (row[0], row[2])
         elif table == "CONSTANT":
@@ -259,6 +264,7 @@ def parse_tables(text: str) -> Tables:
     return Tables(
         ops=ops,
         rpn=rpn,
+        fused=fused,
         statuses=statuses,
         dtypes={name: _struct_dtype(name, size, rows) for name, size in sizes.items()},
         fields=tuple((row[0], row[1]) for row in rows),

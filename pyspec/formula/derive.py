@@ -22,16 +22,34 @@ def differentiate(values: Values, root: int, names: Sequence[int]) -> list[int]:
     for number in range(root, -1, -1):
         if number not in outer or number not in matters:
             continue
-        value = values[number]
-        for k, operand in enumerate(value.operands):
+        for k, operand in enumerate(values[number].operands):
             if operand not in matters:
                 continue
-            partial = _partial(values, number, k)
-            term = values.apply("CHAIN", partial, outer[number])
-            before = outer.get(operand)
-            outer[operand] = term if before is None else values.apply("ADD", before, term)
+            by = _divisor(values, number, k)
+            if by is None:
+                by, term = (
+                    operand,
+                    values.apply("CHAIN", _partial(values, number, k), outer[number]),
+                )
+            else:
+                along = values.apply("CHAIN", number, outer[number])
+                term = values.apply("NEG", values.apply("CHAIN", operand, along))
+            before = outer.get(by)
+            outer[by] = term if before is None else values.apply("ADD", before, term)
     zero = values.constant(0.0)
     return [outer.get(name, zero) for name in names]
+
+
+def _divisor(values: Values, number: int, k: int) -> int | None:
+    """Where a value is a quotient, a product whose k-th factor is 1 / b, its divisor b: the
+    derivative by it is -v / b, for which the quotient v and 1 / b are at hand."""
+    value = values[number]
+    if value.instruction != "MUL" or value.operands[0] == value.operands[1]:
+        return None
+    factor = values[value.operands[k]]
+    if factor.instruction != "DIV" or values.number(factor.operands[0]) != 1:
+        return None
+    return factor.operands[1]
 
 
 def _partial(values: Values, number: int, k: int) -> int:

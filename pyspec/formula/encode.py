@@ -9,14 +9,14 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
-from pyspec._library import CONSTANTS, RPN
+from pyspec._library import CONSTANTS, FUSED, RPN
 from pyspec.errors import ModelError
-from pyspec.formula.registers import points
+from pyspec.formula.fuse import fuse
+from pyspec.formula.registers import PARTS, Group, points
 from pyspec.formula.values import Values
 from pyspec.memory import Choice, plan_memory
 
-_W_PARTS = ("W_RE", "W_IM", "W_REX", "W_REY")
-CODES = {name: row.index for name, row in RPN.items()} | {"W": len(RPN), "COPY": len(RPN) + 1}
+CODES = {name: k for k, name in enumerate((*RPN, "W", "COPY", "SINCOS", *FUSED))}
 _HEAD, _MOST = CONSTANTS["FORMULA_HEAD"], CONSTANTS["FORMULA_REGISTERS"]
 
 
@@ -88,21 +88,25 @@ class _Encoder:
         self.targets: list[tuple[str, int]] = []  # of every instruction so far
         for k, param in enumerate(params):
             self.register[param] = ("row", k)
-        self.w_of = self._w_groups()
-        #: Arguments of the Faddeeva function of which the value needs more than the real part.
-        self.imaginary = {
-            arguments
-            for number, arguments in self.w_of.items()
-            if number in self.first and values[number].instruction != "W_RE"
+        self.group_of = self._groups()
+        #: Groups of which the value needs more than the first part.
+        self.more = {
+            group
+            for number, group in self.group_of.items()
+            if number in self.first and self._part(number)
         }
 
-    def _w_groups(self) -> dict[int, tuple[int, int]]:
-        """For each part of the Faddeeva function its arguments: one instruction gives all."""
-        return {
-            number: (self.values[number].operands[0], self.values[number].operands[1])
-            for number in sorted(self.needed)
-            if self.values[number].instruction in _W_PARTS
-        }
+    def _groups(self) -> dict[int, Group]:
+        """Values that one instruction gives together: the parts of the Faddeeva function, and the
+        sine and cosine of one angle where both are needed."""
+        found: dict[int, Group] = {}
+        for number in sorted(self.needed):
+            instruction, operands, *_ = self.values[number]
+            for name, parts in PARTS.items():
+                others = {self.values.known(part, *operands) for part in parts} & self.needed
+                if instruction in parts and (name == "W" or len(others) > 1):
+                    found[number] = (name, operands)
+        return found
 
     # ---- encoding ----------------------------------------------------------------------
 
@@ -132,15 +136,15 @@ class _Encoder:
     def _emit_rows(self, numbers: list[int]) -> int:
         """Instructions over rows, and how many of them the value needs."""
         program, n_value = self.program, 0
-        groups: dict[tuple[int, int], int] = {}
+        groups: dict[Group, int] = {}
         for number in numbers:
-            if number in self.w_of:
-                arguments = self.w_of[number]
-                if arguments not in groups:
-                    groups[arguments] = program.n_rows
-                    program.n_rows += len(_W_PARTS)
-                    self._emit_w(arguments, ("row", groups[arguments]), program.row_code)
-                self.register[number] = ("row", groups[arguments] + self._part(number))
+            if number in self.group_of:
+                group = self.group_of[number]
+                if group not in groups:
+                    groups[group] = program.n_rows
+                    program.n_rows += len(PARTS[group[0]])
+                    self._emit_group(group, ("row", groups[group]), program.row_code)
+                self.register[number] = ("row", groups[group] + self._part(number))
             else:
                 self.register[number] = ("row", program.n_rows)
                 program.n_rows += 1
@@ -152,15 +156,15 @@ class _Encoder:
         """Instructions over chunks, and how many of them the value needs."""
         program, n_value = self.program, 0
         output_of = self._outputs_of(numbers)
-        made = points(self.values, numbers, self.w_of, output_of, self.first)
+        made = points(self.values, numbers, self.group_of, output_of, self.first)
         memory = plan_memory(made.steps, made.kept(self.outputs), self.choice)
         begin = program.n_vectors
         program.n_vectors += memory.size
         for step in memory.order:
-            number, arguments = made.numbers[step], made.groups.get(step)
-            if arguments is not None:
-                self._emit_w(arguments, ("vector", begin + memory.offset(step)), program.code)
-            elif number in self.w_of:
+            number, group = made.numbers[step], made.groups.get(step)
+            if group is not None:
+                self._emit_group(group, ("vector", begin + memory.offset(step)), program.code)
+            elif number in self.group_of:
                 at = begin + memory.offset(step) + self._part(number)
                 self.register[number] = ("vector", at)
             elif number in output_of:
@@ -176,29 +180,26 @@ class _Encoder:
         """Which output a value is written to straight away."""
         found: dict[int, int] = {}
         for k, number in enumerate(self.outputs):
-            # Without partials there is no memory for them: what the value needs lies elsewhere.
-            if k > 0 and number in self.first and number != self.outputs[0]:
-                continue
-            if number in self.moving and number not in self.w_of and self.values[number].operands:
+            computed = number in self.moving and number not in self.group_of
+            if computed and self.values[number].operands:
                 found.setdefault(number, k)
         return found
 
     def _part(self, number: int) -> int:
-        return _W_PARTS.index(self.values[number].instruction)
+        return PARTS[self.group_of[number][0]].index(self.values[number].instruction)
 
     def _emit(self, number: int, code: list[Instruction]) -> None:
         value = self.values[number]
         code.append(Instruction(value.instruction, -1, value.operands))
         self.targets.append(self.register[number])
 
-    def _emit_w(
-        self, arguments: tuple[int, int], target: tuple[str, int], code: list[Instruction]
-    ) -> None:
-        code.append(Instruction("W", -1, arguments, int(arguments in self.imaginary)))
+    def _emit_group(self, group: Group, target: tuple[str, int], code: list[Instruction]) -> None:
+        name, arguments = group
+        code.append(Instruction(name, -1, arguments, int(group in self.more)))
         self.targets.append(target)
 
     def _copies(self, program: Program) -> None:
-        """Outputs that are rows, inputs, parts of W, or one another. The value comes first."""
+        """Outputs that are rows, inputs, parts of a group, or one another. The value comes first."""
         for k, number in enumerate(self.outputs):
             if self.register[number] == ("output", k):
                 continue
@@ -251,4 +252,4 @@ def encode(
     `params`. `axes` are the axis and the inputs along it. The numbers do not depend on
     `choice`, what the memory planner is asked for. Raises :class:`ModelError` where it needs too
     many registers."""
-    return _Encoder(values, params, axes, outputs, choice).encode()
+    return _Encoder(*fuse(values, params, axes, outputs), choice).encode()

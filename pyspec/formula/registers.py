@@ -8,18 +8,21 @@ from dataclasses import dataclass, field
 from pyspec.formula.values import Values
 from pyspec.memory import Step
 
-#: Registers of an instruction that computes the Faddeeva function, one behind the other.
-W_SIZE = 4
+#: Instructions with several results, in registers one behind the other, and what these are.
+PARTS = {"W": ("W_RE", "W_IM", "W_REX", "W_REY"), "SINCOS": ("SIN", "COS")}
+
+#: Such an instruction, and its arguments.
+Group = tuple[str, tuple[int, ...]]
 
 
 @dataclass
 class Points:
-    """Steps, and what each stands for: a value, or an instruction that computes all parts of the
-    Faddeeva function of these arguments. The parts are other names of pieces of its result."""
+    """Steps, and what each stands for: a value, or an instruction with several results. These are
+    other names of pieces of its result."""
 
     steps: list[Step] = field(default_factory=list)
     numbers: list[int] = field(default_factory=list)
-    groups: dict[int, tuple[int, int]] = field(default_factory=dict)
+    groups: dict[int, Group] = field(default_factory=dict)
     of: dict[int, int] = field(default_factory=dict)
 
     def kept(self, outputs: Sequence[int]) -> set[int]:
@@ -36,7 +39,7 @@ class Points:
 def points(
     values: Values,
     numbers: Sequence[int],
-    w_of: Mapping[int, tuple[int, int]],
+    group_of: Mapping[int, Group],
     outputs: Collection[int],
     first: Collection[int],
 ) -> Points:
@@ -44,21 +47,21 @@ def points(
     in `first` are needed without derivatives and come before all others."""
     made = Points()
     # Of each group, whether the value needs it.
-    early = {w_of[number] for number in w_of if number in first}
-    group_of: dict[tuple[int, int], int] = {}
+    early = {group for number, group in group_of.items() if number in first}
+    begun: dict[Group, int] = {}
     for number in numbers:
         operands = values[number].operands
         reads = tuple(made.of[operand] for operand in operands if operand in made.of)
         rank = int(number not in first)
-        if number not in w_of:
+        if number not in group_of:
             size = int(number not in outputs)
             made.of[number] = made.add(number, Step(reads, size, rank=rank))
             continue
-        arguments = w_of[number]
-        if arguments not in group_of:
-            step = Step(reads, W_SIZE, rank=int(arguments not in early))
-            group_of[arguments] = made.add(-1, step)
-            made.groups[group_of[arguments]] = arguments
-        alias = Step((group_of[arguments],), 0, alias=True, rank=rank)
+        group = group_of[number]
+        if group not in begun:
+            step = Step(reads, len(PARTS[group[0]]), rank=int(group not in early))
+            begun[group] = made.add(-1, step)
+            made.groups[begun[group]] = group
+        alias = Step((begun[group],), 0, alias=True, rank=rank)
         made.of[number] = made.add(number, alias)
     return made

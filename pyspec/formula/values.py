@@ -73,6 +73,10 @@ class Values:
         simpler = self._simplified(instruction, operands, numbers, exact)
         if simpler is not None:
             return simpler
+        return self.put(instruction, *operands)
+
+    def put(self, instruction: str, *operands: int) -> int:
+        """The value of an instruction as it is; it may be one that only programs have."""
         operands = self._ordered(instruction, operands)
         return self._put((instruction, operands), Value(instruction, operands))
 
@@ -110,6 +114,8 @@ class Values:
             return self._power(operands[0], numbers[1])
         if instruction == "NEG" and self[operands[0]].instruction == "NEG":
             return self[operands[0]].operands[0]
+        if instruction == "NE" and numbers[1] == 0 and self[operands[0]].instruction in COMPARISONS:
+            return operands[0]
         if instruction == "WHERE" and numbers[0] is not None:
             return operands[1] if numbers[0] != 0 else operands[2]
         if instruction == "WHERE" and operands[1] == operands[2]:
@@ -190,6 +196,9 @@ class Values:
             return self.apply("MUL", a, self.constant(1.0 / numbers[1]))
         if self[a].instruction == "NEG":
             return self.apply("NEG", self.apply("DIV", self[a].operands[0], b))
+        if numbers[0] == 1 and self[b].instruction == "POW":
+            base, exponent = self[b].operands
+            return self.apply("POW", base, self.apply("NEG", exponent))
         if numbers[0] == 1:
             return None
         return self.apply("MUL", a, self.apply("DIV", self.constant(1.0), b))

@@ -26,7 +26,7 @@ typedef struct registers {
 static int64_t *add_instruction(rng *r, int64_t *word, int64_t code, int64_t target,
                                 const registers *from)
 {
-    const int n = code < N_RPN ? pyspec_rpn_arity(code) : code == FORMULA_W ? 2 : 1;
+    const int n = pyspec_formula_arity(code);
     word[0] = code;
     word[1] = target;
     for (int k = 0; k < MAX_ARITY; k++)

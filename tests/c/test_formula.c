@@ -129,7 +129,7 @@ static void test_outputs_are_read(void)
     for (int isa = 0; isa < N_ISA; isa++) {
         enum { VECTORS = FORMULA_CHUNK + 3 };
         double x[VECTORS * L], params[2 * L] = {0}, value[VECTORS * L], by[2][VECTORS * L];
-        double registers[(2 + FORMULA_CHUNK) * L], *const partials[] = {by[0], by[1]};
+        double registers[(2 + 3 * FORMULA_CHUNK) * L], *const partials[] = {by[0], by[1]};
         for (int i = 0; i < VECTORS * L; i++)
             x[i] = 0.5 * i - 3.0;
         const pyspec_block b = {.n = VECTORS, .n_valid = VECTORS * L, .across = 1, .x = x,
