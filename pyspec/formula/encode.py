@@ -199,7 +199,7 @@ class _Encoder:
         self.targets.append(target)
 
     def _copies(self, program: Program) -> None:
-        """Outputs that are rows, inputs, parts of a group, or one another. The value comes first."""
+        """Outputs that are rows, inputs, parts of a group, or one another; the value first."""
         for k, number in enumerate(self.outputs):
             if self.register[number] == ("output", k):
                 continue

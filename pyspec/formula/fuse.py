@@ -15,7 +15,18 @@ from pyspec.formula.rules import PARTIALS
 from pyspec.formula.values import COMPARISONS, Value, Values
 
 #: Instructions that are not smooth in what they read: the last bit of an operand may decide.
-_DECIDE = COMPARISONS | {"SQRT", "LOG", "POW", "TAN", "MIN", "MAX", "POWBASE", "POWEXP", "POWLOG"}
+_DECIDE = COMPARISONS | {
+    "SQRT",
+    "LOG",
+    "POW",
+    "TAN",
+    "ABS",
+    "MIN",
+    "MAX",
+    "POWBASE",
+    "POWEXP",
+    "POWLOG",
+}
 
 #: A factor that is the same for all points of a row (None for 1), and one that is not (None
 #: where there is none).
@@ -201,8 +212,18 @@ def _fused(
         else:
             instruction, operands = chances.of(number)
             done[number] = table.put(instruction, *(done[n] for n in operands))
-    own = ([done[n] for n in numbers] for numbers in (params, axes, outputs))
-    return table, *own
+
+    def own(numbers: Sequence[int]) -> list[int]:
+        return [done[number] for number in numbers]
+
+    return table, own(params), own(axes), own(outputs)
+
+
+def _deciding(value: Value) -> tuple[int, ...]:
+    """The operands whose last bit may decide."""
+    if value.instruction == "WHERE":
+        return value.operands[:1]
+    return value.operands if value.instruction in _DECIDE else ()
 
 
 class _Chances:
@@ -215,8 +236,8 @@ class _Chances:
         self.logarithms = {
             values[n].operands[0]: n for n in needed if values[n].instruction == "LOG"
         }
-        deciding = [values[n] for n in needed if values[n].instruction in _DECIDE]
-        self.decides = values.reachable(operand for value in deciding for operand in value.operands)
+        deciding = [n for value in map(values.__getitem__, needed) for n in _deciding(value)]
+        self.decides = values.reachable(deciding)
 
     def of(self, number: int) -> tuple[str, tuple[int, ...]]:
         value = self.values[number]
