@@ -55,4 +55,6 @@ def test_any_parts_in_any_order_have_the_same_bits(weight: Any, loss_scale: Any)
     assert whole["n_points"] == kept.size
     assert whole["mean"] == pytest.approx(kept.mean(), rel=1e-14)
     assert whole["scatter"] == pytest.approx(((kept - kept.mean()) ** 2).sum(), rel=1e-13)
-    assert whole["checksum"] == zlib.crc32(source.array[3:150].tobytes())
+    # Rows that are masked as a whole are not read: they count as 0.
+    read = np.where(keep.any(axis=1)[:, None], source.array, 0.0)
+    assert whole["checksum"] == zlib.crc32(read[3:150].tobytes())
