@@ -22,7 +22,7 @@ LINE = "functions:\n  Line: {formula: A * x}\n"
             "functions:\n  Line:\n    formula: A * x\n    domian: time\n",
             4,
             "Line: 'domian' is not known here; there are formula, parameters, lines, inputs, "
-            "domain, doc, reach, tail; "
+            "domain, doc, reach, tail, linear, jumps; "
             "did you mean 'domain'?",
         ),
         (
