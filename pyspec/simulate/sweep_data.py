@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,8 @@ Array = npt.NDArray[np.float64]
 
 
 class SweepDataset:
-    """Reads a sweep: ``dataset[k]`` is (values, clean, noisy), ``len(dataset)`` their number.
+    """Reads a sweep: ``dataset[k]`` is (values, clean, noisy), ``len(dataset)`` their number,
+    and a loop over it takes one after the other.
 
     Attributes
     ----------
@@ -57,6 +59,9 @@ class SweepDataset:
             np.asarray(self._file["clean"][k]),
             np.asarray(self._file["noisy"][k]),
         )
+
+    def __iter__(self) -> Iterator[tuple[dict[str, float], Array, Array]]:
+        return (self[k] for k in range(len(self)))
 
     def _place(self, index: int) -> int:
         if not -len(self) <= index < len(self):
