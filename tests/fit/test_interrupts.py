@@ -216,8 +216,8 @@ def test_ctrl_c_while_the_handlers_are_put_back(monkeypatch: pytest.MonkeyPatch)
             raise KeyboardInterrupt
         return before
 
-    shim = SimpleNamespace(**{**vars(signal), "signal": put})
-    monkeypatch.setattr(interrupts, "signal", shim)
+    shim = SimpleNamespace(getsignal=signal.getsignal, signal=put)
+    monkeypatch.setattr(interrupts, "_plain", shim)
     result = fit_model(*peak())
     assert result.success
     assert result.interrupted
