@@ -13,10 +13,12 @@ import numpy.typing as npt
 from pyspec.executor import Executor, Executors, make_executor, make_plan
 from pyspec.executor.normal import unpack
 from pyspec.fit.caution import cautions
+from pyspec.fit.columns import Columns
 from pyspec.fit.diagnose import explain_nonfinite, refusal
 from pyspec.fit.doubts import at_the_bound, check_registered, doubts, refuse_idle
 from pyspec.fit.evaluations import Evaluations
 from pyspec.fit.following import Followers, Following
+from pyspec.fit.known import Known
 from pyspec.fit.parameters import FitParameters, start_parameters
 from pyspec.fit.progress import Silent
 from pyspec.fit.solve.buffers import BufferPool
@@ -29,23 +31,26 @@ from pyspec.ir import build_graph
 from pyspec.model import Measurement, Model, Par
 from pyspec.model.digest import checksum_of, count_kept
 from pyspec.model.outline import Outline, outline_of
-from pyspec.passes import classify_columns, linear_parameters
+from pyspec.passes import linear_parameters
 from pyspec.plan import ScheduledPlan, lower
 
 Array = npt.NDArray[np.float64]
 
 #: What does not go into a pickle.
-_MADE_AGAIN = {"_executor", "outline", "progress", "_theta", "_pool", "_params", "_gather", "_kept"}
+_MADE_AGAIN = {
+    "_executor", "_known", "outline", "progress", "_theta", "_pool", "_params", "_gather", "_kept",
+}  # fmt: skip
 
 
-class FitProblem:
+class FitProblem(Columns):
     """Model, measurement and backend, callable with lmfit.Parameters.
 
     `evaluations` counts them and keeps the best point. Values that are not finite are refused by
     naming the parameter. Pickles without its executor, which is made again on first use.
 
     `executor` is one made before, for many measurements of one model, and `like` a problem of the
-    same model, from which this takes what the model alone decides, such as its `parameters`;
+    same model, from which this takes what the model alone decides, such as its `parameters`; with
+    `known` the model is that of other fits, too;
     `fixed` holds values of fixed parameters that differ from those of the model; `without` names
     classes of Jacobian columns that are switched off, for comparison: nothing is made of what is
     known of them, they are finite differences at every step.
@@ -59,14 +64,19 @@ class FitProblem:
         executor: Executor | None = None,
         fixed: Mapping[str, float] | None = None,
         without: Collection[str] = (),
-        like: FitProblem | None = None,
+        like: FitProblem | Known | None = None,
         outline: Outline | None = None,
+        known: Known | None = None,
     ) -> None:
+        self._known = known
+        if known is not None:
+            self.outline, self._shares_model = known.outline, True
+            like = known
         if outline is not None:
             self.outline = outline
         if like is not None:
             self.parameters, self.followers = like.parameters, like.followers
-            if "linear_names" in like.__dict__:
+            if isinstance(like, FitProblem) and "linear_names" in vars(like):
                 self.linear_names = like.linear_names
         self.model = model
         self.measurement = measurement
@@ -82,6 +92,8 @@ class FitProblem:
 
     def make_executor(self) -> Executor:
         """The executor of this problem."""
+        if self._known is not None:
+            return self._known.executors(self.measurement)
         if self.outline.calls_python:
             check_registered(self.model, self.parameters)
         make = Executors(self.model, self.backend, self.parameters, self.outline)
@@ -101,11 +113,20 @@ class FitProblem:
         return {name: value for name, value in self.__dict__.items() if name not in _MADE_AGAIN}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        self.names, self._executor = state["names"], None
+        self.names, self._executor, self._known = state["names"], None, None
         self._start()
         self.__dict__.update(state)
 
     # what is fitted
+
+    #: Whether other fits have the same model.
+    _shares_model = False
+
+    def own_model(self) -> Model:
+        """The model, to be handed out: a copy of its own from then on."""
+        if self._shares_model:
+            self.model, self._shares_model = self.model.copy(), False
+        return self.model
 
     @property
     def label(self) -> str:
@@ -136,7 +157,7 @@ class FitProblem:
 
     def rest(self) -> None:
         """Frees what only a running fit needs; it is made again when it is needed."""
-        self._pool = None
+        self._pool = self._known = None
         self._kept = {}
         self.__dict__.pop("outline", None)
         if self._executor is not None:
@@ -185,8 +206,11 @@ class FitProblem:
         if self.outline.is_idle:
             refuse_idle(self.model, self.parameters)
         given = {**(self.fixed or {}), **(seeds or {})}
-        known = self.model, self.parameters, given
-        params, moved = start_parameters(*known, self.measurement.glimpse)
+        if self._known is not None and not given:
+            params, moved = self._known.start(self.measurement.glimpse)
+        else:
+            known = self.model, self.parameters, given
+            params, moved = start_parameters(*known, self.measurement.glimpse)
         self.sizes = [params[name].unit for name in self.names]
         return params, moved
 
@@ -254,64 +278,10 @@ class FitProblem:
         executor = make_executor(self.model, None, self.backend) if whole else self.executor
         return np.asarray(executor.run(theta, self.fixed))
 
-    def derivatives(self, theta: Array, bounds: Sequence[tuple[float, float]]) -> Array:
-        """(n_free, n_residuals) derivatives of the residual: exact where the executor knows them,
-        by central differences elsewhere; constant ones of these are computed once."""
-        can = self.executor.capabilities
-        columns, exact = list(range(len(self.names))), None
-        if can.jacobian:
-            columns = sorted({*can.unknown_columns, *self._switched_off})
-            exact = self.executor.jacobian(theta, self.fixed, known_only=True)
-            if not columns:
-                return exact
-        differences = self._differences(theta, bounds, columns)
-        if exact is None:
-            return differences
-        exact[columns] = differences
-        return exact
-
-    def _differences(
-        self, theta: Array, bounds: Sequence[tuple[float, float]], columns: list[int]
-    ) -> Array:
-        """Central differences of some columns. Constant ones are kept from the first step on."""
-        new = [k for k in columns if k not in self._kept]
-        found = dict(self._kept)
-        if new:
-            slopes = jacobian(self.plain_residual, theta, bounds, new, self.sizes).T
-            self.evaluations.count += 2 * len(new)
-            found.update(zip(new, slopes, strict=True))
-            self._kept |= {
-                k: found[k] for k in new if self._stays(k) and np.isfinite(found[k]).all()
-            }
-        return np.stack([found[k] for k in columns])
-
-    def _stays(self, column: int) -> bool:
-        """Whether a column is the same at every step. Counting statistics scale columns by what
-        depends on the model, and none is."""
-        if "constant" in self.without or self.is_poisson:
-            return False
-        return self.column_kinds[column] == "constant"
-
-    @cached_property
-    def column_kinds(self) -> tuple[str, ...]:
-        """The class of each Jacobian column, see :class:`pyspec.passes.Column`."""
-        return tuple(column.kind for column in classify_columns(build_graph(self.model)))
-
     @property
     def in_c(self) -> bool:
         """Whether all derivatives come from one C call."""
         return self.executor.capabilities.in_c and not (self.without and self._switched_off)
-
-    @cached_property
-    def _switched_off(self) -> list[int]:
-        """Columns that are to be finite differences, though they are known."""
-        if not self.without:
-            return []
-        return [k for k, kind in enumerate(self.column_kinds) if kind in self.without]
-
-    def plain_residual(self, theta: Array) -> Array:
-        """The residual at `theta`, of which nothing is kept."""
-        return np.array(self.executor.residual(theta, self.fixed))
 
     def slopes(self, theta: Array, bounds: Sequence[tuple[float, float]], free: list[int]) -> Array:
         """(m, n_free) matrix whose Gram matrix is the information: derivatives of the residual, or

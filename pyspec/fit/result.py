@@ -252,7 +252,7 @@ class FitResult(LmfitNames, SlotNames):
     @property
     def model(self) -> Model:
         """The model with its axes."""
-        return self.problem.model
+        return self.problem.own_model()
 
     @property
     def measurement(self) -> Measurement:

@@ -13,6 +13,7 @@ from pyspec.fit.backend import make_problem
 from pyspec.fit.caution import warn
 from pyspec.fit.evaluations import check_limits
 from pyspec.fit.interrupts import Hold, held
+from pyspec.fit.known import Known, known_of
 from pyspec.fit.linear import problem_of
 from pyspec.fit.on_cluster import give_back, on_workers, shared
 from pyspec.fit.options import MethodOptions, check_options, need_pair
@@ -119,7 +120,9 @@ def fit_model(
     if rows_on is not None:
         measurement = on_workers(rows_on, model, measurement)
     limits = max_nfev, scale_covar, max_seconds
-    fits = _Fits(methods, given, *limits, model.copy(), measurement, backend, jacobian_without)
+    known = known_of(model) if backend == "compiled" and n_starts == 1 else None
+    own = model.copy() if known is None else known.model
+    fits = _Fits(methods, given, *limits, own, measurement, backend, jacobian_without, known)
     problem = fits.problem
 
     def fit(start: Mapping[str, float] | None) -> FitResult:
@@ -149,9 +152,11 @@ class _Fits(FromStarts):
     measurement: Measurement
     backend: str | None
     without: Collection[str]
+    known: Known | None
 
     def first_problem(self) -> FitProblem:
-        return make_problem(self.model, self.measurement, self.backend, self.without)
+        given = self.model, self.measurement, self.backend, self.without
+        return make_problem(*given, self.known)
 
     def next_problem(self) -> FitProblem:
         first = self.problem

@@ -4,10 +4,20 @@ from __future__ import annotations
 
 import itertools
 import threading
+import weakref
 from collections.abc import Hashable
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 Value = TypeVar("Value")
+
+
+_ALL: weakref.WeakSet[Kept[Any]] = weakref.WeakSet()
+
+
+def forget() -> None:
+    """Empties all caches."""
+    for one in list(_ALL):
+        one.clear()
 
 
 class Kept(Generic[Value]):
@@ -19,6 +29,7 @@ class Kept(Generic[Value]):
         self._used: dict[int, int] = {}  # id of a value → when it was asked for last
         self._clock = itertools.count()
         self._lock = threading.Lock()
+        _ALL.add(self)
 
     def __len__(self) -> int:
         return len(self._values)

@@ -17,7 +17,8 @@ import numpy as np
 from pyspec.ir import build_graph
 from pyspec.model import Model, Par
 from pyspec.model.kept import Kept
-from pyspec.model.outline import Outline, forget_outlines, outline_of
+from pyspec.model.kept import forget as forget_all
+from pyspec.model.outline import Outline, outline_of
 from pyspec.passes import Jumps
 from pyspec.passes.sequence import VARIABLE
 from pyspec.plan.pack import PackedPlan, pack
@@ -89,6 +90,5 @@ def lower(
 
 
 def forget() -> None:
-    """Empties the cache: the next model is lowered anew."""
-    _KEPT.clear()
-    forget_outlines()
+    """Empties this cache, and those of what is made of it: the next model is lowered anew."""
+    forget_all()

@@ -1,0 +1,97 @@
+"""The columns of the Jacobian of a fit: exact ones from the executor, differences in place of those
+that it does not know."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+from pyspec.executor import Executor
+from pyspec.fit.evaluations import Evaluations
+from pyspec.fit.solve.covariance import jacobian
+from pyspec.ir import build_graph
+from pyspec.model import Model
+from pyspec.passes import classify_columns
+
+Array = npt.NDArray[np.float64]
+
+
+class Columns:
+    """The part of a problem that knows its derivatives. `without` names classes of columns that are
+    differences at every step, `sizes` are the units of the parameters; columns that stay the same
+    are `_kept`."""
+
+    model: Model
+    names: tuple[str, ...]
+    fixed: dict[str, float] | None
+    without: frozenset[str]
+    evaluations: Evaluations
+    sizes: list[float]
+    _kept: dict[int, Array]
+
+    @property
+    def executor(self) -> Executor:
+        """The executor that answers."""
+        raise NotImplementedError
+
+    @property
+    def is_poisson(self) -> bool:
+        """Whether the residual is a Poisson deviance."""
+        raise NotImplementedError
+
+    def plain_residual(self, theta: Array) -> Array:
+        """The residual at `theta`, of which nothing is kept."""
+        return np.array(self.executor.residual(theta, self.fixed))
+
+    def derivatives(self, theta: Array, bounds: Sequence[tuple[float, float]]) -> Array:
+        """(n_free, n_residuals) derivatives of the residual: exact where the executor knows them,
+        by central differences elsewhere; constant ones of these are computed once."""
+        can = self.executor.capabilities
+        columns, exact = list(range(len(self.names))), None
+        if can.jacobian:
+            columns = sorted({*can.unknown_columns, *self._switched_off})
+            exact = self.executor.jacobian(theta, self.fixed, known_only=True)
+            if not columns:
+                return exact
+        differences = self._differences(theta, bounds, columns)
+        if exact is None:
+            return differences
+        exact[columns] = differences
+        return exact
+
+    def _differences(
+        self, theta: Array, bounds: Sequence[tuple[float, float]], columns: list[int]
+    ) -> Array:
+        """Central differences of some columns. Constant ones are kept from the first step on."""
+        new = [k for k in columns if k not in self._kept]
+        found = dict(self._kept)
+        if new:
+            slopes = jacobian(self.plain_residual, theta, bounds, new, self.sizes).T
+            self.evaluations.count += 2 * len(new)
+            found.update(zip(new, slopes, strict=True))
+            self._kept |= {
+                k: found[k] for k in new if self._stays(k) and np.isfinite(found[k]).all()
+            }
+        return np.stack([found[k] for k in columns])
+
+    def _stays(self, column: int) -> bool:
+        """Whether a column is the same at every step. Counting statistics scale columns by what
+        depends on the model, and none is."""
+        if "constant" in self.without or self.is_poisson:
+            return False
+        return self.column_kinds[column] == "constant"
+
+    @cached_property
+    def column_kinds(self) -> tuple[str, ...]:
+        """The class of each Jacobian column, see :class:`pyspec.passes.Column`."""
+        return tuple(column.kind for column in classify_columns(build_graph(self.model)))
+
+    @cached_property
+    def _switched_off(self) -> list[int]:
+        """Columns that are to be finite differences, though they are known."""
+        if not self.without:
+            return []
+        return [k for k, kind in enumerate(self.column_kinds) if kind in self.without]

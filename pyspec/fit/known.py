@@ -1,0 +1,141 @@
+"""What fits of one model have in common, as long as nothing in the model changes: a copy of it, its
+plan on its axes with its values, and where its parameters start.
+
+A model is recognised by its state: all of its texts, numbers and flags, and which axes it has. It
+may change in any way between two fits, the next fit then makes what it needs.
+"""
+
+from __future__ import annotations
+
+import os
+from array import array
+from collections.abc import Callable, Hashable, Sequence
+from typing import Any
+
+from pyspec.executor import Executors
+from pyspec.fit.following import Following
+from pyspec.fit.parameters import FitParameter, FitParameters, start_parameters
+from pyspec.model import Model, Par
+from pyspec.model.kept import Kept
+from pyspec.model.outline import Outline, outline_of
+from pyspec.model.tree import Component
+from pyspec.passes.sequence import VARIABLE
+
+#: Models that are kept; those used least recently go first.
+MOST = 16
+
+#: What a model consists of; one to which something was attached beside that is not kept.
+ATTRIBUTES = {
+    "name", "components", "quantities", "text", "where", "energy", "time", "aux", "aux_weights",
+    "inputs", "labels", "units",
+}  # fmt: skip
+
+
+class Known:
+    """What fits of one model share; nobody changes any of it.
+
+    Attributes
+    ----------
+    model : a copy, which results copy once more before they hand it out
+    outline, parameters, followers, executors : of this copy
+    """
+
+    def __init__(self, model: Model, outline: Outline) -> None:
+        self.model, self.outline = model.copy(), outline
+        self.parameters = self.model.parameters
+        self.followers = Following.of(self.parameters, outline.followers)
+        self.executors = Executors(self.model, "compiled", self.parameters, outline)
+        self._starts: tuple[FitParameters, tuple[str, ...]] | None = None
+
+    def start(self, data: Callable[[], Any]) -> tuple[FitParameters, tuple[str, ...]]:
+        """As of :func:`pyspec.fit.parameters.start_parameters`, worked out once where the data have
+        no part in it."""
+        if self._starts is not None:
+            return _copied(self._starts[0]), self._starts[1]
+        asked: list[bool] = []
+
+        def noted() -> Any:
+            asked.append(True)
+            return data()
+
+        params, moved = start_parameters(self.model, self.parameters, None, noted)
+        if not asked:
+            self._starts = _copied(params), moved
+        return params, moved
+
+
+def _copied(params: FitParameters) -> FitParameters:
+    """What a fit may change."""
+    return {
+        name: FitParameter(name, one.value, one.vary, one.min, one.max, one.unit, one.init_value)
+        for name, one in params.items()
+    }
+
+
+_KEPT: Kept[Known] = Kept()
+
+
+def known_of(model: Model) -> Known | None:
+    """What is known of a model as it is now; None of one whose fits share nothing. Functions in
+    Python may be registered anew under their old names, and amplitudes that are free have problems
+    of their own.
+
+    Raises :class:`ModelError` where expressions run in a circle.
+    """
+    if vars(model).keys() != ATTRIBUTES:
+        return None
+    key = state_of(model)
+    found = _KEPT.get(key)
+    if found is not None:
+        return found
+    outline = outline_of(model)
+    if outline.calls_python or outline.has_free:
+        return None
+    return _KEPT.keep(key, Known(model, outline), MOST)
+
+
+def state_of(model: Model) -> tuple[Hashable, ...]:
+    """Equal for models that are the same in everything but the identity of their parts.
+
+    Axes, inputs and formulas, which never change, and rows of the op table are known by their
+    identity: who keeps a state keeps a copy of the model, which has them too.
+    """
+    found: list[Hashable] = [id(type(model)), model.name, model.text, model.where]
+    found += id(model.energy), id(model.time), id(model.aux), id(model.aux_weights)
+    found.append(len(model.inputs))
+    for name, line in model.inputs.items():
+        found += name, id(line)
+    found += tuple(model.labels.items()), tuple(model.units.items()), os.environ.get(VARIABLE)
+    numbers = array("d")
+    _components(model.components, found, numbers)
+    _pars(model.quantities, found, numbers)
+    found.append(numbers.tobytes())  # -0.0 is not 0.0
+    return tuple(found)
+
+
+def _components(
+    components: Sequence[Component], found: list[Hashable], numbers: array[float]
+) -> None:
+    found.append(len(components))
+    for one in components:
+        found += one.name, one.function, id(one.op), one.subcycle, one.where
+        _pars(one.pars, found, numbers)
+
+
+def _pars(pars: Sequence[Par | None], found: list[Hashable], numbers: array[float]) -> None:
+    found.append(len(pars))
+    for par in pars:
+        if par is None:
+            found.append(None)
+            continue
+        found += par.name, par.argument, par.vary, par.scope, par.where, id(par.formula), par.free
+        found += par.dynamics is None, par.profile is None
+        numbers.extend((par.value, par.min, par.max))
+        if par.dynamics is not None:
+            law = par.dynamics
+            found += law.target, law.name, law.frequency, law.n_subcycles, law.text, law.where
+            _components(law.components, found, numbers)
+        if par.profile is not None:
+            own = par.profile
+            found += own.target, own.name, own.text, own.where
+            _components(own.components, found, numbers)
