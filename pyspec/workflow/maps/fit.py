@@ -87,7 +87,8 @@ def fit_map(
     client : a ``dask.distributed.Client``, whose workers reach data and store by the same paths
     n_workers : without a client, so many processes of this machine; a script then needs
         ``if __name__ == "__main__":``
-    block_size : spectra of a block, about 4000 by default; of a store that was begun, its own
+    block_size : spectra of a block, about 5000 by default, less where workers would have too few
+        blocks; of a store that was begun, its own
     progress : True for a bar, or a function (spectra done, all)
     options : as of :func:`pyspec.fit_slices`
 

@@ -1,0 +1,48 @@
+"""The values of a block that its task reads by itself."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from pyspec.io.optional import need
+
+#: Tasks of dask for each chunk, up to which a block is read within its own task. Where there are
+#: more, values are made of other blocks, too, and the engine makes those once for all.
+EACH = 4
+
+
+class Unread:
+    """An array of dask that whoever needs its values computes, chunk by chunk: `np.asarray`.
+
+    As a task of the engine each chunk costs some ten milliseconds, and may be read by another
+    worker than the one that fits it.
+    """
+
+    def __init__(self, array: Any) -> None:
+        self._array = array
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> npt.NDArray[Any]:
+        found = self._array.compute(scheduler="synchronous", optimize_graph=False)
+        return np.asarray(found, dtype)
+
+
+def unread(array: Any) -> Any:
+    """The values of a block as its task gets them: those of dask unread, but for values that are
+    made of much else."""
+    dask = need("dask", "a map", "zarr")
+    if not dask.is_dask_collection(array):
+        return array
+    (plain,) = dask.optimize(array)
+    n_tasks = len(plain.__dask_graph__())
+    return array if n_tasks > EACH * (plain.npartitions + 1) else Unread(plain)
+
+
+def is_held(array: Any) -> bool:
+    """Whether workers hold values that an array is made of: their engine alone has them."""
+    if not need("dask", "a map", "zarr").is_dask_collection(array):
+        return False
+    found = array.__dask_graph__().values()
+    return any(type(one).__module__.startswith("distributed.") for one in found)
