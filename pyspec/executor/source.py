@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from pyspec.errors import DataError, PlanError
 from pyspec.executor.chunks import chunk_nodes, in_strips, weighed
@@ -18,6 +20,9 @@ from pyspec.model.beside import veiled
 from pyspec.model.source import source_of
 from pyspec.plan import PackedPlan, ScheduledPlan
 
+#: (first row, rows) of a measurement.
+Blocks = Iterator[tuple[int, npt.NDArray[Any]]]
+
 #: Threads that sum blocks side by side, at most: each holds a block.
 THREADS = 16
 
@@ -28,7 +33,14 @@ _SUMS = Capabilities(in_c=True, in_parts=False)
 
 class SourceExecutor(CompiledExecutor):
     """C evaluation of a plan on data that are read block by block: models and sums, but no
-    residuals and no derivatives of each point, which would be as large as the data."""
+    residuals and no derivatives of each point, which would be as large as the data.
+
+    Attributes
+    ----------
+    watch : called with the rows read so far after each block of an evaluation; it may raise
+    """
+
+    watch: Callable[[int], object] | None = None
 
     def __init__(
         self,
@@ -104,6 +116,14 @@ class SourceExecutor(CompiledExecutor):
     def _nodes(self, theta: Values, fixed: Values, form: str, apart: bool) -> Nodes:
         window = self.window
         blocks = self.source.blocks(window.row_begin, window.row_end, self.seen)
+        if self.watch is not None:
+            blocks = _watched(blocks, window.row_begin, self.watch)
         chunks = weighed(self, in_strips(blocks) if apart else blocks, self.source.step)
         threads = min(choose_threads([self]), THREADS)
         return chunk_nodes(self, theta, chunks, fixed, form, apart=apart, threads=threads)
+
+
+def _watched(blocks: Blocks, begin: int, watch: Callable[[int], object]) -> Blocks:
+    for first, block in blocks:
+        watch(first + len(block) - begin)
+        yield first, block

@@ -8,8 +8,13 @@ import warnings
 from collections.abc import Callable
 from typing import Any, TextIO
 
-#: Called as (evaluations so far, chi² of the last, best chi²).
+#: Called as (evaluations so far, chi² of the last, best chi²). An object that has a method
+#: ``rows(done, total)``, too, is told of each chunk that an evaluation has read.
 Callback = Callable[[int, float, float], object]
+
+
+#: Seconds between two lines on a terminal.
+INTERVAL = 0.1
 
 
 class StopFit(Exception):  # noqa: N818  (not an error: the best point is kept)
@@ -25,17 +30,26 @@ class Silent:
     def update(self, nfev: int, chisqr: float, best: float) -> None:
         """One residual evaluation is done."""
 
+    def rows(self, done: int, total: int) -> None:
+        """So many rows of the evaluation at hand are read, of data that come in chunks."""
+
     def close(self) -> None:
         """The fit is over."""
 
 
 class Custom(Silent):
-    """Hands every evaluation to a function of the user."""
+    """Hands every evaluation to a function of the user, and to its method `rows`, if it is an
+    object that has one, each chunk."""
 
     each = True
 
     def __init__(self, callback: Callback) -> None:
         self.callback = callback
+        self._told: Callable[[int, int], object] | None = getattr(callback, "rows", None)
+
+    def rows(self, done: int, total: int) -> None:
+        if self._told is not None:
+            self._told(done, total)
 
     def update(self, nfev: int, chisqr: float, best: float) -> None:
         self.callback(nfev, chisqr, best)
@@ -49,13 +63,22 @@ class Line(Silent):
         self.stream = stream or sys.stderr
         self.terminal = bool(getattr(self.stream, "isatty", lambda: False)())
         self.start = time.perf_counter()
-        self.interval = 0.1 if self.terminal else 2.0
+        self.interval = INTERVAL if self.terminal else 2.0
         self.shown = self.start - (self.interval if self.terminal else 0.0)
         self.last = ""
+        self._so_far = "evaluation 1"
 
     def update(self, nfev: int, chisqr: float, best: float) -> None:
+        self._so_far = f"{nfev} evaluations, χ² {best:.7g}"
+        self._tell(self._so_far)
+
+    def rows(self, done: int, total: int) -> None:
+        if time.perf_counter() - self.shown >= self.interval:
+            self._tell(f"{self._so_far}, {rows_text(done, total)}")
+
+    def _tell(self, text: str) -> None:
         now = time.perf_counter()
-        self.last = f"{self.label}: {nfev} evaluations, χ² {best:.7g}, {now - self.start:.1f} s"
+        self.last = f"{self.label}: {text}, {now - self.start:.1f} s"
         if now - self.shown >= self.interval:
             self.shown = now
             self.stream.write(f"\r{self.last}\x1b[K" if self.terminal else f"{self.last}\n")
@@ -74,13 +97,27 @@ class Bar(Silent):
 
     def __init__(self, label: str, tqdm: Any) -> None:
         self.bar = tqdm(desc=label, unit=" evaluations", leave=True, file=sys.stderr)
+        self._best, self._shown = "", time.perf_counter()
 
     def update(self, nfev: int, chisqr: float, best: float) -> None:
-        self.bar.set_postfix_str(f"χ² {best:.7g}", refresh=False)
+        self._best = f"χ² {best:.7g}"
+        self.bar.set_postfix_str(self._best, refresh=False)
         self.bar.update(1)
+
+    def rows(self, done: int, total: int) -> None:
+        now = time.perf_counter()
+        if now - self._shown >= INTERVAL:
+            self._shown = now
+            shown = filter(None, (self._best, rows_text(done, total)))
+            self.bar.set_postfix_str(", ".join(shown), refresh=True)
 
     def close(self) -> None:
         self.bar.close()
+
+
+def rows_text(done: int, total: int) -> str:
+    """How far an evaluation is."""
+    return f"rows {done:,} of {total:,}"
 
 
 class Steps:

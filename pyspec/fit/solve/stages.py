@@ -14,6 +14,7 @@ from pyspec.fit.interrupts import current_hold
 from pyspec.fit.parameters import FitParameters
 from pyspec.fit.problem import FitProblem
 from pyspec.fit.progress import Silent, StopFit
+from pyspec.fit.rows import told_of_rows
 from pyspec.fit.solve.descent import Descent
 from pyspec.fit.solve.methods import NATIVE, check_linear
 from pyspec.fit.solve.native import NativeSolver, native_options
@@ -87,7 +88,7 @@ class Run:
         try:
             hold.check()
             # lmfit changes NumPy's error state for a while; an exception must not leave it so.
-            with np.errstate(all="ignore"):
+            with np.errstate(all="ignore"), told_of_rows(problem.executor, progress, hold):
                 for index, method in enumerate(self.methods):
                     self._stage(method, options if index == len(self.methods) - 1 else {})
         except StopFit as stop:
