@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from pyspec.formula.absorbed import absorbed
 from pyspec.ir import build_graph, print_graph
 from pyspec.model import Model, load_dynamics, load_model
 from pyspec.passes import PASSES, Pace, run
@@ -39,7 +40,9 @@ In a shell, `PYSPEC_PASSES=-share,-classify` leaves these out everywhere, `PYSPE
 that one alone, and `PYSPEC_PASSES=none` none of them. Without `classify` nothing is known of the
 nodes: everything that is computed moves in time and depends on every free parameter.
 `pyspec explain --passes` prints the report of a model, `--after=share` its graph after a pass, and
-`python -m bench.passes` what each pass, and each fact, saves.
+`python -m bench.passes` what each pass, and each fact, saves. What `absorb` does to each formula of
+a model stands there, too; `encode(…, absorb=False)` makes a program without it, and
+`python -m bench.absorb` compares both for all functions of the table.
 """
 
 SEED = "A doublet whose first height decays: `seed_amplitude` of the benchmarks."
@@ -77,7 +80,7 @@ def pages() -> dict[str, str]:
     """compiler.md."""
     parts = ["# From a model to a plan", LEAD.strip()]
     parts += [f"**{name}**: {_about(work)}" for name, work in PASSES.items()]
-    parts.append(_paces())
+    parts += [f"**absorb**, in formulas: {_about(absorbed)}", _paces()]
     parts += ["## Leaving passes out", SWITCHES.strip()]
     parts.append("## The seed problem\n\n" + SEED)
     parts.append(_block(_report(problem("seed_amplitude").model())))

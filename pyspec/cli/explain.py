@@ -15,6 +15,8 @@ from pyspec.cli.facts import Facts, model_facts
 from pyspec.cli.memory import memory_text
 from pyspec.executor import make_plan
 from pyspec.fit.table import text_table
+from pyspec.formula import Definition, op_of
+from pyspec.formula.absorbed import absorbed
 from pyspec.ir import GraphIR, build_graph, print_graph
 from pyspec.model import Component, Dynamics, Model
 from pyspec.model.free import free_parameters
@@ -241,7 +243,15 @@ def linear_text(model: Model) -> str:
 def passes_text(graph: GraphIR, without: Collection[str] = ()) -> str:
     """What each pass does to a graph; those in `without` are left out."""
     _, _, report = run(graph, without)
-    return "Passes\n" + "\n".join(str(step) for step in report)
+    lines = [str(step) for step in report]
+    called = dict.fromkeys(node.function_name for node in graph.nodes if node.function_name)
+    own = [op_of(name).own for name in called]
+    lines += [
+        f"  {absorbed(one)}" for one in own if isinstance(one, Definition) and one.is_compiled
+    ]
+    if len(lines) > len(report):
+        lines.insert(len(report), "absorb: programs of formulas")
+    return "Passes\n" + "\n".join(lines)
 
 
 def plan_text(model: Model) -> str:

@@ -109,6 +109,11 @@ class Definition:
         """Whether it sums over the energies, so that NumPy has to run it."""
         return any(has_sums(one.root) for one in (self.value, *(line for _, line in self.lines)))
 
+    @property
+    def is_compiled(self) -> bool:
+        """Whether a kernel of C runs it for points along an axis."""
+        return not self.sums and self.domain != KERNEL
+
     def __call__(self, x: Any, /, *params: Any, **inputs: Any) -> Any:
         """The value at x, in NumPy: numbers, or arrays that broadcast; inputs by name."""
         return self.evaluate(self.value, x, params, inputs)

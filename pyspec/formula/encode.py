@@ -247,9 +247,10 @@ def encode(
     axes: Sequence[int],
     outputs: Sequence[int],
     choice: Choice | None = None,
+    absorb: bool = True,
 ) -> Program:
     """The program of `outputs`, of which the first is the value, the others the derivatives by
     `params`. `axes` are the axis and the inputs along it. The numbers do not depend on
-    `choice`, what the memory planner is asked for. Raises :class:`ModelError` where it needs too
-    many registers."""
-    return _Encoder(*fuse(values, params, axes, outputs), choice).encode()
+    `choice`, what the memory planner is asked for, and but for rounding not on `absorb`, see
+    :mod:`pyspec.formula.absorbed`. Raises :class:`ModelError` where it needs too many registers."""
+    return _Encoder(*fuse(values, params, axes, outputs, absorb), choice).encode()

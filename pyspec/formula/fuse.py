@@ -34,10 +34,15 @@ _Scaled = tuple[int | None, int | None]
 
 
 def fuse(
-    values: Values, params: Sequence[int], axes: Sequence[int], outputs: Sequence[int]
+    values: Values,
+    params: Sequence[int],
+    axes: Sequence[int],
+    outputs: Sequence[int],
+    absorb: bool = True,
 ) -> tuple[Values, list[int], list[int], list[int]]:
-    """The same outputs in a table of their own, with its parameters, axes and outputs."""
-    scaled = _Scaling(values, params, axes, outputs)
+    """The same outputs in a table of their own, with its parameters, axes and outputs. Without
+    `absorb` what is the same for a row stays where it is."""
+    scaled = _Scaling(values, params, axes, outputs, absorb)
     return _fused(scaled.table, scaled.params, scaled.axes, scaled.outputs)
 
 
@@ -48,8 +53,14 @@ class _Scaling:
     """A table in which the slopes are products of what is the same for a row with what is not."""
 
     def __init__(
-        self, values: Values, params: Sequence[int], axes: Sequence[int], outputs: Sequence[int]
+        self,
+        values: Values,
+        params: Sequence[int],
+        axes: Sequence[int],
+        outputs: Sequence[int],
+        absorb: bool,
     ) -> None:
+        self.absorb = absorb
         self.values, self.table = values, Values()
         self.moving = values.depends(axes)
         self.powers = _power_slopes(values, outputs)
@@ -74,7 +85,8 @@ class _Scaling:
         if value.instruction == "CONST":
             return self.table.constant(value.number)
         operands = [self._whole(n) for n in value.operands]
-        if value.instruction == "NEG" and self.values[value.operands[0]].instruction == "MUL":
+        inner = self.values[value.operands[0]].instruction
+        if value.instruction == "NEG" and inner == "MUL" and self.absorb:
             row, point = sorted(
                 self.values[value.operands[0]].operands, key=self.moving.__contains__
             )
@@ -116,6 +128,8 @@ class _Scaling:
             return None, table.put(instruction, *(self._whole(n) for n in operands))
         if number not in self.moving:
             return self._copied(number), None
+        if not self.absorb:
+            return None, self._copied(number)
         if value.instruction == "NEG":
             row, point = self._factors(value.operands[0])
             return self._times(table.constant(-1.0), row), point

@@ -187,6 +187,29 @@ def test_explain_the_passes(folder: Path, capsys: pytest.CaptureFixture[str]) ->
         assert ("GLP_02_F" in graph.node_by_name) == (name in ("fold", "drop"))
 
 
+FORMULAS = """
+functions:
+  Line: {parameters: "A, x0, w > 0", formula: A / (1 + ((x - x0) / w) ** 2)}
+  Share: {parameters: A, formula: A * sum(x)}
+m:
+  Line: {A: [1, True], x0: [3, True], w: [2, True]}
+  Line: {A: [1, True], x0: [4, True], w: [2, True]}
+  Share: {A: [1, True]}
+"""
+
+
+def test_explain_what_is_absorbed(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Once for a function, however many components it has; not of what NumPy runs."""
+    path = folder / "formulas.yaml"
+    path.write_text(FORMULAS)
+    assert main(["explain", str(path), "--passes"]) == 0
+    said = capsys.readouterr().out.partition("\nabsorb: programs of formulas\n")[2]
+    assert said == (
+        "  Line: value and 3 slopes take 9 instructions at each point and 1 for a row, without "
+        "this pass 12 and 1\n"
+    )
+
+
 def test_explain_after_no_pass(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["explain", str(folder / "models.yaml"), "--after=shares"]) == 1
     assert "after: 'shares' is no pass; did you mean 'share'?" in capsys.readouterr().err
