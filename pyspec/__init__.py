@@ -233,8 +233,15 @@ def __getattr__(name: str) -> Any:
     if _HOME_OF[name] != "pyspec.errors":
         import_module("pyspec.executor")  # a Model can then be evaluated
     value = getattr(import_module(_HOME_OF[name]), name)
+    if _HOME_OF[name] in ("pyspec.fit", "pyspec.io"):
+        import_module("pyspec.fit").register_plotter(_plot)  # a result can then be drawn
     globals()[name] = value
     return value
+
+
+def _plot(result: Any, **options: Any) -> Any:
+    """The picture of a result; what draws it is imported for the first."""
+    return import_module("pyspec.plot").plot_fit(result, **options)
 
 
 def _no_such_name(name: str) -> AttributeError:

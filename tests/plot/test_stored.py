@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -174,3 +176,16 @@ def test_cautions_and_the_start_are_kept(tmp_path: Path) -> None:
         assert f"Caution: {fit.cautions[0]}" in str(stored)
         page = report(stored, tmp_path / "kept.html").read_text(encoding="utf-8")
         assert "Gauss_01_SD ended at its bound (max 0.9)" in page
+
+
+def test_results_are_drawn_without_a_word_about_pictures() -> None:
+    """Used to ask for ``import pyspec.plot`` first, unless a Project had brought it."""
+    code = (
+        "import sys, numpy as np, pyspec; from pyspec.model import Measurement;"
+        "model = pyspec.load_model('m:\\n  Offset: {y0: [1, True]}\\n', 'm');"
+        "model.set_axes(energy=np.arange(9.0));"
+        "result = pyspec.fit_model(model, Measurement(data=np.arange(9.0)));"
+        "assert 'pyspec.plot' not in sys.modules;"
+        "assert result.plot().get_axes()"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
