@@ -12,7 +12,7 @@ from pyspec.formula.definition import (
     sums_over_energies,
     write,
 )
-from pyspec.formula.formula import Formula, parse
+from pyspec.formula.formula import Formula, parse, parse_given
 from pyspec.formula.inputs import AXES
 from pyspec.formula.kernel import KERNEL, PARTS, SIDES, fault_of, width_of
 from pyspec.formula.machine import disassemble, run_rpn
@@ -59,6 +59,7 @@ __all__ = [
     "instrument_text",
     "op_of",
     "parse",
+    "parse_given",
     "postorder",
     "rows",
     "run_rpn",

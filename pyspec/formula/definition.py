@@ -26,7 +26,7 @@ from pyspec._library import OPS, OpDef, param_name, parse_params
 from pyspec.errors import ModelError, suggest
 from pyspec.formula.derive import differentiate
 from pyspec.formula.encode import encode
-from pyspec.formula.formula import Formula, parse
+from pyspec.formula.formula import Formula, parse, parse_given
 from pyspec.formula.inputs import NOTHING, given_values, read_inputs, thresholds
 from pyspec.formula.kernel import (
     AXIS,
@@ -358,14 +358,14 @@ def _parse(text: str, match: re.Match[str], params: tuple[str, ...], where: str)
         if line is None:
             raise ModelError(f"{start}cannot read the line {helper.strip()!r}; write 'u = formula'")
         place = f"{where}: {line['name']}" if where else ""
-        formula = parse(line["text"].strip(), place, domain == "energy")
+        formula = parse_given(line["text"].strip(), place, domain == "energy")
         check_names(formula, known, domain, _AXES, start)
         if domain == KERNEL and line["name"] in NAMES:
             parts.append((line["name"], formula))
             continue
         claim(line["name"], "a line", known, start)
         lines.append((line["name"], formula))
-    value = parse(last.strip(), where, domain == "energy")
+    value = parse_given(last.strip(), where, domain == "energy")
     check_names(value, known, domain, _AXES, start)
     own = Definition(
         text,

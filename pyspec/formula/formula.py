@@ -13,7 +13,7 @@ import numpy.typing as npt
 from pyspec._library import RPN
 from pyspec.errors import ModelError, suggest
 from pyspec.formula.nodes import Apply, Name, Node, Number, has_sums, postorder
-from pyspec.formula.parser import parse_text
+from pyspec.formula.parser import fault, parse_text
 from pyspec.formula.rules import SLOPES, UFUNCS, chain_product, prepared
 
 Value: TypeAlias = Any  # np.float64, or an array of float64
@@ -147,6 +147,24 @@ def parse(text: str, where: str = "", sums: bool = False) -> Formula:
     Raises :class:`ModelError`, starting with `where`, with a caret under the fault.
     """
     return Formula(text, parse_text(text, where, sums))
+
+
+def parse_given(text: str, where: str = "", sums: bool = False) -> Formula:
+    """As :func:`parse`, of what a person wrote: a division by numbers that are 0 together is
+    refused, for it is infinite whatever the parameters are."""
+    formula = parse(text, where, sums)
+    for node in postorder(formula.root):
+        if isinstance(node, Apply) and node.instruction == "DIV" and _is_zero(node.operands[1]):
+            raise fault(
+                text, where, node.position, "this divides by 0, whatever the parameters are"
+            )
+    return formula
+
+
+def _is_zero(node: Node) -> bool:
+    """Whether a tree of numbers is 0."""
+    known = not (Formula("", node).names or has_sums(node))
+    return known and Formula("", node).evaluate({}) == 0.0
 
 
 class _Value(NamedTuple):

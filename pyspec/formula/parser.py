@@ -99,6 +99,18 @@ def parse_text(text: object, where: str = "", sums: bool = False) -> Node:
 MOST_SHOWN = 160
 
 
+def fault(text: str, where: str, position: int, message: str) -> ModelError:
+    """An error of a formula, with a caret under the fault."""
+    shown = re.sub(r"\s", " ", text)
+    if len(shown) > MOST_SHOWN:  # the part around the fault
+        begin = max(0, min(position - MOST_SHOWN // 2, len(shown) - MOST_SHOWN))
+        position -= begin - 1 if begin else 0
+        end = "…" if begin + MOST_SHOWN < len(shown) else ""
+        shown = ("…" if begin else "") + shown[begin : begin + MOST_SHOWN] + end
+    start = f"{where}: " if where else ""
+    return ModelError(f"{start}expression {shown!r}: {message}\n    {shown}\n    {' ' * position}^")
+
+
 class _Parser:
     def __init__(self, text: str, where: str, sums: bool) -> None:
         self.text = text
@@ -109,16 +121,7 @@ class _Parser:
         self.depth = 0
 
     def error(self, position: int, message: str) -> ModelError:
-        shown = re.sub(r"\s", " ", self.text)
-        if len(shown) > MOST_SHOWN:  # the part around the fault
-            begin = max(0, min(position - MOST_SHOWN // 2, len(shown) - MOST_SHOWN))
-            position -= begin - 1 if begin else 0
-            end = "…" if begin + MOST_SHOWN < len(shown) else ""
-            shown = ("…" if begin else "") + shown[begin : begin + MOST_SHOWN] + end
-        start = f"{self.where}: " if self.where else ""
-        return ModelError(
-            f"{start}expression {shown!r}: {message}\n    {shown}\n    {' ' * position}^"
-        )
+        return fault(self.text, self.where, position, message)
 
     def _tokens(self) -> list[Token]:
         tokens: list[Token] = []

@@ -12,11 +12,11 @@ import numpy as np
 from pyspec.errors import DataError, one_line
 from pyspec.io.arrays import Entry, choose
 from pyspec.io.found import Found
-from pyspec.io.netcdf import found_in
-from pyspec.io.optional import available, need
+from pyspec.io.optional import need
 from pyspec.io.reader import Reader, Request, Start
 from pyspec.io.readers import READERS
 from pyspec.io.readers.hdf5 import entries_of, opened
+from pyspec.io.readers.netcdf import found_netcdf, open_netcdf
 from pyspec.io.source import by_reference
 
 #: What marks the folder of a zarr store, of version 2 and 3.
@@ -70,20 +70,7 @@ def _hdf5(request: Request) -> Found:
 
 
 def _netcdf(request: Request) -> Found:
-    path = request.path
-    xarray = need("xarray", f"{path}: NetCDF")
-    engine = "scipy"
-    if not Start.of(path).starts_with(b"CDF"):
-        engine = "netcdf4" if available("netCDF4") and not available("h5netcdf") else "h5netcdf"
-    try:
-        dataset = xarray.open_dataset(path, engine=engine, decode_times=False, cache=False)
-    except Exception as error:
-        said = one_line(error)
-        raise DataError(f"{path}: cannot be opened as NetCDF ({said}); copy it again") from None
-    names: dict[str, Any] = {"data": request.data, "energy": request.energy, "time": request.time}
-    found = found_in(dataset, str(path), lazy=True, **names)
-    found.notes.insert(0, "NetCDF, read with xarray")
-    return found
+    return found_netcdf(open_netcdf(request.path, cache=False), request, lazy=True)
 
 
 def _npy(request: Request) -> Found:

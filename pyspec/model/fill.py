@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from pyspec.errors import ModelError, suggest
-from pyspec.formula import parse
+from pyspec.formula import parse_given
 from pyspec.model.free import read_free
 from pyspec.model.reader import Mapping, Node, Scalar, Sequence
 from pyspec.model.scalars import bound_of, is_null, read_number, value_of, vary_of
@@ -60,7 +60,7 @@ def _fill_expression(par: Par, node: Node) -> None:
             f"{par.place}: says not whether it varies; write [{node.text}, True] or "
             f"[{node.text}, False]"
         )
-    par.formula = parse(node.text, par.place)
+    par.formula = parse_given(node.text, par.place)
     par.value, par.vary, par.scope = math.nan, False, "static"
 
 

@@ -13,9 +13,21 @@ import pytest
 
 from pyspec._library import RPN
 from pyspec.errors import ModelError, PlanError
-from pyspec.formula import Apply, Formula, Name, Number, disassemble, parse, postorder, run_rpn
+from pyspec.formula import (
+    Apply,
+    Formula,
+    Name,
+    Number,
+    define,
+    disassemble,
+    parse,
+    parse_given,
+    postorder,
+    run_rpn,
+)
 from pyspec.formula.parser import FUNCTIONS, INFIX, MAX_DEPTH, PRECEDENCE, PREFIX
 from pyspec.formula.rules import PARTIALS, READS, UFUNCS, evaluate
+from pyspec.model import load_model
 
 ENV = {"a": 1.7, "b": -0.6, "c": 2.3, "GLP_01_x0": 84.1}
 
@@ -334,3 +346,39 @@ def test_malformed_programs_are_refused() -> None:
         code = np.array(words, dtype=np.int64).reshape(-1, 2)
         with pytest.raises(PlanError, match="program"):
             run_rpn(code, traces)
+
+
+@pytest.mark.parametrize(
+    ("text", "at"),
+    [
+        ("a + 1 / 0", 6),
+        ("2 / (a * 0 + 1) / -0.0", 16),
+        ("a / (3 - 1 - 2)", 2),
+        ("exp(a / sin(0))", 6),
+    ],
+)
+def test_a_division_by_0_is_refused_where_a_person_wrote_it(text: str, at: int) -> None:
+    assert parse(text).text == text
+    with pytest.raises(ModelError) as caught:
+        parse_given(text, "m.yaml:3")
+    first, shown, caret = str(caught.value).split("\n")
+    assert first == (
+        f"m.yaml:3: expression {text!r}: this divides by 0, whatever the parameters are"
+    )
+    assert shown.strip() == text
+    assert caret.index("^") - 4 == at
+
+
+@pytest.mark.parametrize("text", ["a / 1e-300", "0 / a", "1 / (a - a)", "a / (0 * b)", "a * 0"])
+def test_what_may_be_0_is_not_refused(text: str) -> None:
+    assert parse_given(text) == parse(text)
+
+
+def test_a_function_and_a_model_that_divide_by_0_are_refused() -> None:
+    with pytest.raises(ModelError, match="this divides by 0"):
+        define("energy Line(A): A * x / (2 - 2)")
+    with pytest.raises(ModelError, match="this divides by 0"):
+        define("energy Line(A): u = 1 / 0; A * x * u")
+    text = "m:\n  Offset: {y0: [1, True]}\n  LinBack: {m: ['Offset_y0 / 0'], b: [0, False]}\n"
+    with pytest.raises(ModelError, match=r"3: LinBack.m: expression .* divides by 0"):
+        load_model(text, "m")

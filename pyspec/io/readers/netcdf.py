@@ -27,6 +27,26 @@ def sniff(start: Start) -> bool:
 def read(request: Request) -> Found:
     """One variable of a NetCDF file, of version 3 or 4."""
     path = request.path
+    with open_netcdf(path) as dataset:
+        for name, variable in dataset.variables.items():
+            check_size(path, str(name), variable.size * variable.dtype.itemsize)
+        return found_netcdf(dataset.load(), request)
+
+
+def found_netcdf(dataset: Any, request: Request, lazy: bool = False) -> Found:
+    """What a request asks of an open file; `lazy` data stay there."""
+    names: dict[str, Any] = {"data": request.data, "energy": request.energy, "time": request.time}
+    found = found_in(dataset, str(request.path), lazy=lazy, **names)
+    found.notes.insert(0, "NetCDF, read with xarray")
+    return found
+
+
+def open_netcdf(path: Path, **options: Any) -> Any:
+    """The file as an xarray.Dataset; `options` are those of ``xarray.open_dataset``.
+
+    h5netcdf closes a file that it could not open once more when its object goes, and fails:
+    Python would print that error beside the one that is raised here.
+    """
     xarray = need("xarray", f"{path}: NetCDF")
     engine = "scipy"
     if not Start.of(path).starts_with(b"CDF"):
@@ -35,31 +55,11 @@ def read(request: Request) -> Found:
             need("h5netcdf", f"{path}: NetCDF 4")
             with opened(path):  # says what is wrong with an HDF5 file
                 pass
-    dataset = _open(path, xarray, engine)
-    with dataset:
-        for name, variable in dataset.variables.items():
-            check_size(path, str(name), variable.size * variable.dtype.itemsize)
-        names: dict[str, Any] = {
-            "data": request.data,
-            "energy": request.energy,
-            "time": request.time,
-        }
-        found = found_in(dataset.load(), str(path), **names)
-    found.notes.insert(0, "NetCDF, read with xarray")
-    return found
-
-
-def _open(path: Path, xarray: Any, engine: str) -> Any:
-    """The file as an xarray.Dataset.
-
-    h5netcdf closes a file that it could not open once more when its object goes, and fails:
-    Python would print that error beside the one that is raised here.
-    """
     before = sys.unraisablehook
     sys.unraisablehook = lambda _: None
     try:
         try:
-            return xarray.open_dataset(path, engine=engine, decode_times=False)
+            return xarray.open_dataset(path, engine=engine, decode_times=False, **options)
         except Exception as error:  # a damaged file shows itself in many ways
             said = one_line(error)
         gc.collect(1)
