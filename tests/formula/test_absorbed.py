@@ -10,6 +10,7 @@ import pytest
 from bench.absorb import both
 from bench.formula_texts import TEXTS
 from bench.formulas import as_formula
+from pyspec._library import KernelCall
 from pyspec.formula import Definition, define
 from pyspec.formula.absorbed import absorbed
 from pyspec.formula.encode import Program, encode
@@ -100,6 +101,22 @@ def test_numbers_stay_and_nothing_is_added_at_the_points(name: str) -> None:
     assert isinstance(own, Definition)
     counts = absorbed(own)
     assert counts.points <= counts.points_without
+
+
+def test_two_terms_that_are_the_same_but_for_their_order_are_twice_one() -> None:
+    """Both slopes by way of the exponential are A w x: 2 A w is one number for a row."""
+    own = definition(
+        "energy Same(A, w, b): A * (x * (w * exp(b * x))) + w * (x * (A * exp(b * x)))"
+    )
+    done, left = (encode(*own.compiled(own.value), absorb=absorb) for absorb in (True, False))
+    assert "r5 = MUL(r4, 2)" in listed(done)
+    assert len(done.code) < len(left.code)
+    op, x, params = define(own.text), np.linspace(-1.0, 2.0, 9), np.array([[2.0], [3.0], [0.5]])
+    found = np.empty((4, 1, 9))
+    KernelCall(op, x, params, found[0], found[1:]).run()
+    e = x * np.exp(0.5 * x)
+    expected = [12.0 * e, 6.0 * e, 4.0 * e, 12.0 * x * e]
+    np.testing.assert_allclose(found[:, 0], expected, rtol=1e-14)
 
 
 @pytest.mark.parametrize("name", ["GLP", "LF", "Voigt", "erfFun"])

@@ -237,6 +237,7 @@ REFUSED = {
     "energy F(height): heigth": r"names 'heigth', which is no parameter.*did you mean 'height'\?",
     "time F(A): A * x": "the axis of a time function is 't'",
     "energy F(A, B): A": "does not depend on its parameter 'B'",
+    "energy F(A, B=2): A * B": "parameters of a formula have no default; remove '='",
     "energy F(A, A): A": "'A' is a parameter already",
     "energy F(x): x": "'x' is the axis already",
     "energy F(exp): exp": "'exp' has a meaning in formulas",

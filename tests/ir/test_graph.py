@@ -20,7 +20,7 @@ from pyspec.ir import (
     parse_graph,
     print_graph,
 )
-from pyspec.model import load_model, load_time_model
+from pyspec.model import load_model, load_profile, load_time_model
 
 ENERGY = np.linspace(80.0, 92.0, 25)
 
@@ -130,6 +130,20 @@ def test_a_time_model_needs_its_axis() -> None:
         build_graph(model)
     model.set_axes(time=np.arange(3.0))
     assert build_graph(model).free_symbols == {"expFun_01_A", "expFun_01_tau"}
+
+
+def test_a_profile_needs_its_axis() -> None:
+    text = (
+        "m: {Gauss: {A: [1, True], x0: [3, True], SD: [1, True]}}\n"
+        "p: {pLinear: {m: [1, True], b: [0, False]}}\n"
+    )
+    model = load_model(text, "m")
+    model.add_profile("Gauss_01_x0", load_profile(text, "p", "Gauss_01_x0"))
+    model.set_axes(energy=np.arange(9.0))
+    with pytest.raises(ModelError, match=r"Gauss_01_x0 has a profile, but .* no auxiliary axis"):
+        build_graph(model)
+    model.set_axes(aux=np.arange(3.0))
+    assert "Gauss_01_x0_pLinear_01_m" in build_graph(model).free_symbols
 
 
 def test_graph_is_frozen() -> None:

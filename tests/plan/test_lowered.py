@@ -13,11 +13,12 @@ from support.column_models import DECAY, ENERGY, OFFSET, PEAK, SHAPED, SHIRLEY, 
 from support.zoo import ZOO, make_model
 
 import pyspec.plan.lowered as lowered
-from pyspec.executor import make_executor, make_plan
+from pyspec.errors import DataError
+from pyspec.executor import CompiledExecutor, make_executor, make_plan
 from pyspec.fit import fit_model
 from pyspec.functions.external import forget_function, register_function
 from pyspec.model import Component, Dynamics, Measurement, Model, Par, Profile
-from pyspec.model.load import load_dynamics
+from pyspec.model.load import load_dynamics, load_model
 from pyspec.model.structure import structure_of
 from pyspec.passes import PASSES, jump_parameters
 from pyspec.passes.sequence import VARIABLE
@@ -342,3 +343,17 @@ def test_the_axes_of_the_last_plan_are_pinned_once_and_others_anew() -> None:
         assert np.array_equal(again.arrays[0], ENERGY)
         assert np.array_equal(again.arrays[1], times)
         assert made.pinned(made.plan(changed)) is again
+
+
+def test_a_plan_on_other_axes_does_not_keep_inputs_of_before() -> None:
+    text = (
+        "functions:\n  Reference: {formula: A * ref, inputs: ref}\n"
+        "m:\n  Reference: {A: [2, True]}\n"
+    )
+    model = load_model(text, "m")
+    model.set_axes(energy=ENERGY, inputs={"ref": ENERGY})
+    plan = make_plan(model)
+    np.testing.assert_array_equal(CompiledExecutor(plan).run(None), 2.0 * ENERGY)
+    other = plan.with_inputs(plan.theta, plan.fixed, ENERGY, None, None, None)
+    with pytest.raises(DataError, match="ref"):
+        CompiledExecutor(other)
