@@ -282,8 +282,8 @@ class _Parser:
             hint = suggest(token.text, list(FUNCTIONS))
             raise self.error(
                 token.position,
-                f"{token.text!r} is not a known function; {known}{hint}. "
-                "A product is written with *",
+                f"{token.text!r} is not a known function; {known}{hint}; "
+                "a product is written with *",
             )
         return self._applied(token, row.name, row.arity)
 

@@ -88,7 +88,10 @@ def _included(file: Source, include: Entry | None) -> list[tuple[Source, Entry]]
         if not isinstance(item, Scalar) or is_null(item):
             raise ModelError(f"{place}: names files of formulas, such as 'include: ours.yaml'")
         folder = Path() if file.name.startswith("<") else Path(file.name).parent
-        source = open_source(folder / item.text)
+        try:
+            source = open_source(folder / item.text)
+        except ModelError as error:
+            raise ModelError(f"{place}: {error}") from None
         root = read(source)
         sections = dict_of(root) if isinstance(root, Mapping) else {}
         if set(sections) != {FUNCTIONS}:

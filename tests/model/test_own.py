@@ -83,6 +83,7 @@ def test_mistakes_of_included_files(tmp_path: Path, include: str, other: str, wo
     (tmp_path / "m.yaml").write_text(f"{include}\n{USE}")
     with pytest.raises(ModelError) as caught:
         load_model(tmp_path / "m.yaml", "m")
+    assert str(caught.value).startswith(f"{tmp_path / 'm.yaml'}:1: include: ")
     assert words in str(caught.value)
 
 
