@@ -47,6 +47,9 @@ NOISE = 0.01
 #: A chi² that is larger by this share of itself, and this share of the variance, is another one.
 SAME, PART_OF_VARIANCE = 1e-6, 1e-2
 
+#: What is said of fits that leave nothing but rounding.
+EXACT = "meets the data to rounding"
+
 #: No fit takes more.
 MOST = 3000
 
@@ -169,7 +172,9 @@ def run(fit: Fit, options: Mapping[str, Any]) -> Ending:
 
 
 def is_lost(before: Ending, after: Ending) -> bool:
-    """Whether a fit that ended well ends worse now."""
+    """Whether a fit that ended well ends worse now. Of data without noise chi² is chance."""
+    if EXACT in before.message and EXACT in after.message:
+        return False
     allowed = SAME * before.chisqr + PART_OF_VARIANCE * before.variance
     return before.success and (not after.success or after.chisqr > before.chisqr + allowed)
 

@@ -21,6 +21,12 @@ static const double LEAST_FACTOR = 0.1;
 
 static const double FIRST_DAMPING = 1.0, LEAST_DAMPING = 1e-15, MOST_DAMPING = 1e30;
 
+/* A first step with this damping is tried before, and kept where chi^2 falls by nearly what it promises.
+ * It is not tried where it is so many times as long as the step with the first damping, or goes to a
+ * bound: then it goes far along a direction that the data say little of, and more fits end at another
+ * optimum. Measured on 948 fits, as the limits were (bench.evaluations). */
+static const double BOLD_DAMPING = 1e-2, BOLD_LENGTH = 2.5, BOLD_LEAST = 0.9, BOLD_MOST = 1.25;
+
 /* In place of an undamped step where the normal equations have none. */
 static const double LIGHT_DAMPING = 1e-10;
 
@@ -228,6 +234,33 @@ static int propose(pyspec_solver *s)
     return ask(s, PYSPEC_PHASE_TRIAL, s->n_rejected ? PYSPEC_FORM_VALUE : normal_form(s));
 }
 
+/* Whether a step is short beside another, in units of the columns, and stops at no bound. */
+static int is_modest(const pyspec_solver *s, const double *step, const double *other)
+{
+    const solver_work w = divide(s->n, s->work);
+    double length = 0.0, limit = 0.0;
+    for (int64_t j = 0; j < s->n; j++) {
+        const double own = w.norm[j] * step[j], its = BOLD_LENGTH * w.norm[j] * other[j];
+        if (w.held[j] != 0.0 && step[j] != 0.0)
+            return 0;
+        length += own * own;
+        limit += its * its;
+    }
+    return length < limit;
+}
+
+/* The first trial point. */
+static int propose_boldly(pyspec_solver *s)
+{
+    const solver_work w = divide(s->n, s->work);
+    double pivot, *usual = w.last;
+    pyspec_find_step(s, FIRST_DAMPING, SHARE_OF_WAY, usual, &pivot);
+    s->expected = pyspec_find_step(s, BOLD_DAMPING, SHARE_OF_WAY, w.step, &pivot);
+    if (!(s->expected >= 0.0) || !is_modest(s, w.step, usual) || !set_trial(s, w.step))
+        return propose(s);
+    return ask(s, PYSPEC_PHASE_BOLD, normal_form(s));
+}
+
 static int refuse(pyspec_solver *s)
 {
     if (s->distance >= NEAR || s->n_rejected > 0) {
@@ -242,8 +275,10 @@ static int accept(pyspec_solver *s, double value)
 {
     s->needs_factor = s->form == PYSPEC_FORM_FACTOR ? 2 : s->needs_factor;
     take(s, value);
-    int answer = judge(s);
-    return answer >= 0 ? answer : propose(s);
+    const int answer = judge(s);
+    if (answer >= 0)
+        return answer;
+    return s->n_steps == 0 && s->distance >= NEAR ? propose_boldly(s) : propose(s);
 }
 
 /* The answer at the trial point. */
@@ -252,6 +287,11 @@ static int compare(pyspec_solver *s)
     const double value = answer_value(s), decrease = s->chisqr - value;
     const double gain = decrease / s->expected, noise = rounding(s);
     const int is_rounding = s->expected <= noise && decrease >= -noise;
+    if (s->phase == PYSPEC_PHASE_BOLD) {
+        if (!(gain > BOLD_LEAST && gain < BOLD_MOST))
+            return propose(s);
+        s->damping = BOLD_DAMPING;
+    }
     if (!(is_rounding || (decrease > 0.0 && gain > LEAST_GAIN)))
         return refuse(s);
     if (!is_rounding && (s->distance >= NEAR || s->n_rejected > 0)) {
@@ -290,7 +330,7 @@ int pyspec_fit_step(pyspec_solver *s)
         return PYSPEC_FIT_DONE;
     if (s->phase == PYSPEC_PHASE_START)
         return start(s);
-    if (s->phase == PYSPEC_PHASE_TRIAL)
+    if (s->phase == PYSPEC_PHASE_TRIAL || s->phase == PYSPEC_PHASE_BOLD)
         return compare(s);
     double value = answer_value(s);
     if (isfinite(value))

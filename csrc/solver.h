@@ -7,7 +7,13 @@
 #include <float.h>
 
 /* What the next step does. */
-enum { PYSPEC_PHASE_START, PYSPEC_PHASE_FIRST, PYSPEC_PHASE_TRIAL, PYSPEC_PHASE_NORMAL };
+enum {
+    PYSPEC_PHASE_START,
+    PYSPEC_PHASE_FIRST,
+    PYSPEC_PHASE_BOLD,
+    PYSPEC_PHASE_TRIAL,
+    PYSPEC_PHASE_NORMAL
+};
 
 /* Parts of the work memory. */
 typedef struct solver_work {
