@@ -13,8 +13,8 @@ PYTEST = $(BIN)/python -m pytest -n $(JOBS) --dist loadfile \
     -q --progress -o console_output_style=classic
 CTEST = $(BIN)/ctest --output-on-failure --parallel $(JOBS)
 
-.PHONY: demo docs test check bench scale lint check-c check-sanitize check-threads check-slow coverage \
-    fuzz mutants soak clean
+.PHONY: demo docs test check bench scale lint check-c check-sanitize check-threads check-arm64 \
+    check-valgrind check-slow coverage fuzz mutants soak clean
 
 demo: .venv/plot.stamp
 	$(BIN)/pyspec demo
@@ -57,6 +57,32 @@ check-threads: .venv/dev.stamp
 	$(BIN)/cmake -S . -B build/threads $(CMAKE_FLAGS) -DPYSPEC_THREADS=ON
 	$(BIN)/cmake --build build/threads --parallel $(JOBS) --target test_team
 	build/threads/test_team
+
+# The unit tests in C for arm64, run by an emulator that is slow: apt install gcc-aarch64-linux-gnu
+# libc6-dev-arm64-cross qemu-user. Skipped where these are absent.
+ARM64_CC ?= aarch64-linux-gnu-gcc
+ARM64_RUN ?= qemu-aarch64
+check-arm64: .venv/dev.stamp
+	@if ! command -v $(ARM64_CC) || ! command -v $(ARM64_RUN); then \
+	    echo "check-arm64 skipped: needs $(ARM64_CC) and $(ARM64_RUN)"; \
+	else \
+	    $(BIN)/cmake -S . -B build/arm64 $(CMAKE_FLAGS) -DCMAKE_SYSTEM_NAME=Linux \
+	        -DCMAKE_SYSTEM_PROCESSOR=aarch64 -DCMAKE_C_COMPILER=$(ARM64_CC) -DPYSPEC_FUZZ_PLANS=600 \
+	        "-DCMAKE_CROSSCOMPILING_EMULATOR=$(ARM64_RUN);-L;/usr/aarch64-linux-gnu" \
+	    && $(BIN)/cmake --build build/arm64 --parallel $(JOBS) \
+	    && $(CTEST) --test-dir build/arm64 --timeout 7200; \
+	fi
+
+# The unit tests in C under valgrind, which has no AVX-512: the tests take the narrower kernels there.
+# Skipped where it is absent.
+VALGRIND = valgrind --quiet --error-exitcode=99 --leak-check=full
+check-valgrind: .venv/dev.stamp
+	@if ! command -v valgrind; then echo "check-valgrind skipped: needs valgrind"; \
+	else \
+	    $(BIN)/cmake -S . -B build/valgrind $(CMAKE_FLAGS) -DPYSPEC_FUZZ_PLANS=200 \
+	        && $(BIN)/cmake --build build/valgrind --parallel $(JOBS) \
+	        && for test in build/valgrind/test_*; do $(VALGRIND) $$test || exit 1; done; \
+	fi
 
 # Plans, texts and files for as long as FUZZ says; what reaches new branches stays in tests/fuzz/.
 FUZZ ?= 1000000
