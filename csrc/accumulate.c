@@ -30,6 +30,21 @@ static void row_residual(const run *r, const tile *t, int l, int64_t n, int form
     pyspec_subtract(q, r->call->isa, t->row[l], t->x0, n, values);
 }
 
+/* The data of a block whose rows stand in memory as a kernel could have written them, `stride` doubles
+ * apart: they are turned into lanes as they are read. NULL: some other type, place or weight. */
+static const double *plain_data(const run *r, const tile *t, lanes in, int64_t *stride)
+{
+    const pyspec_problem *q = t->problem[0];
+    const char *at = (const char *)q->data + (t->row[0] - q->first_row) * q->data_row +
+                     t->x0 * (int64_t)sizeof(double);
+    const int64_t size = (int64_t)sizeof(double);
+    *stride = q->data_row / size;
+    const int whole = !r->shared && in.begin == 0 && in.end == L && !pyspec_is_weighted(q);
+    const int plain = q->data_type == PYSPEC_TYPE_F64 && q->data_x == size &&
+                      q->data_row % size == 0 && (uintptr_t)at % sizeof(double) == 0;
+    return whole && plain ? (const double *)(const void *)at : NULL;
+}
+
 /* Residuals of a block, d - m, and the weights of its derivatives where there are any. Lanes that
  * are not asked for hold 0. */
 static void block_residual(const run *r, const tile *t, lanes in, int64_t n, int form,
@@ -37,6 +52,12 @@ static void block_residual(const run *r, const tile *t, lanes in, int64_t n, int
 {
     const block_ops *ops = &pyspec_block_table[r->call->isa];
     double *rows = r->work.rows, *weights = rows + BLOCK * L;
+    int64_t stride;
+    const double *data = plain_data(r, t, in, &stride);
+    if (data) {
+        ops->differ(r->work.residual, data, stride, slot_at(r, t, r->plan->result), n);
+        return;
+    }
     ops->turn(rows, BLOCK, slot_at(r, t, r->plan->result), n, L);
     for (int l = 0; l < L; l++) {
         double *own = rows + l * BLOCK, *own_weights = weights + l * BLOCK;

@@ -1,8 +1,8 @@
 /* energy.c: kernels over the energy axis, value and partial derivatives together. The
  * formulas stand in ops.def, the living definitions in pyspec/functions/energy.py. */
-#include "faddeeva.h"
+#include "exp_lanes.h"
 #include "kernel.h"
-#include "vmath.h"
+#include "voigt.h"
 
 /* 1 / width, finite for a denormal one: 0 times infinity is NaN. */
 static ALWAYS_INLINE double inverse_of(double width)
@@ -15,15 +15,21 @@ KERNEL(Gauss)
 {
     double width[L];
     FOR_LANES width[l] = inverse_of(P(2));
-    FOR_VALUES {
-        double u = (X - P(1)) * width[l];
-        double e = v_exp(-0.5 * (u * u));
-        y[AT] = P(0) * e;
-        if (want) {
-            u = v_clamp(u, 1e300); /* 0 times infinity is NaN */
-            d[0][AT] = e;
-            d[1][AT] = P(0) * e * u * width[l];
-            d[2][AT] = P(0) * e * u * u * width[l];
+    FOR_VECTORS {
+        double u[L], e[L];
+        IN_LANES {
+            u[l] = (X - P(1)) * width[l];
+            e[l] = -0.5 * (u[l] * u[l]);
+        }
+        exp_lanes(e);
+        IN_LANES {
+            y[AT] = P(0) * e[l];
+            if (want) {
+                double near = v_clamp(u[l], 1e300); /* 0 times infinity is NaN */
+                d[0][AT] = e[l];
+                d[1][AT] = P(0) * e[l] * near * width[l];
+                d[2][AT] = P(0) * e[l] * near * near * width[l];
+            }
         }
     }
 }
@@ -36,20 +42,27 @@ KERNEL(GaussAsym)
         left[l] = inverse_of(P(2));
         right[l] = inverse_of(P(2) * P(3));
     }
-    FOR_VALUES {
-        double x = X, x0 = P(1), near = left[l], far = right[l];
-        double width = x < x0 ? near : far;
-        double u = (x - x0) * width;
-        double e = v_exp(-0.5 * (u * u));
-        y[AT] = P(0) * e;
-        if (want) {
-            u = v_clamp(u, 1e300);
-            double by_log = P(0) * e * u * u;
-            d[0][AT] = e;
-            d[1][AT] = P(0) * e * u * v_clamp(width, 1e300);
-            d[2][AT] = by_log * left[l];
-            double by_ratio = by_log / P(3);
-            d[3][AT] = x < x0 ? 0.0 : by_ratio;
+    FOR_VECTORS {
+        double from[L], width[L], e[L];
+        IN_LANES {
+            double near = left[l], far = right[l];
+            from[l] = X - P(1); /* below 0 just where x < x0 */
+            width[l] = from[l] < 0.0 ? near : far;
+            double u = from[l] * width[l];
+            e[l] = -0.5 * (u * u);
+        }
+        exp_lanes(e);
+        IN_LANES {
+            y[AT] = P(0) * e[l];
+            if (want) {
+                double u = v_clamp(from[l] * width[l], 1e300);
+                double by_log = P(0) * e[l] * u * u;
+                d[0][AT] = e[l];
+                d[1][AT] = P(0) * e[l] * u * v_clamp(width[l], 1e300);
+                d[2][AT] = by_log * left[l];
+                double by_ratio = by_log / P(3);
+                d[3][AT] = from[l] < 0.0 ? 0.0 : by_ratio;
+            }
         }
     }
 }
@@ -125,20 +138,27 @@ KERNEL(GLS)
     const double ln16 = 4.0 * PYSPEC_LN2;
     double width[L];
     FOR_LANES width[l] = inverse_of(P(2));
-    FOR_VALUES {
-        double u = (X - P(1)) * width[l];
-        double q = u * u;
-        double gauss = v_exp(-ln16 * q);
-        double lorentz = 1.0 / (1.0 + 4.0 * q);
-        y[AT] = P(0) * ((1.0 - P(3)) * gauss + P(3) * lorentz);
-        if (want) {
-            u = v_clamp(u, 1e300);
-            double by_u = (1.0 - P(3)) * (2.0 * ln16 * (gauss * u)) +
-                          P(3) * (8.0 * lorentz * (lorentz * u));
-            d[0][AT] = (1.0 - P(3)) * gauss + P(3) * lorentz;
-            d[1][AT] = P(0) * by_u * width[l];
-            d[2][AT] = P(0) * by_u * u * width[l];
-            d[3][AT] = P(0) * (lorentz - gauss);
+    FOR_VECTORS {
+        double from[L], gauss[L];
+        IN_LANES {
+            from[l] = (X - P(1)) * width[l];
+            gauss[l] = -ln16 * (from[l] * from[l]);
+        }
+        exp_lanes(gauss);
+        IN_LANES {
+            double u = from[l];
+            double lorentz = 1.0 / (1.0 + 4.0 * (u * u));
+            double shape = v_sum_of_products(1.0 - P(3), gauss[l], P(3), lorentz);
+            y[AT] = P(0) * shape;
+            if (want) {
+                u = v_clamp(u, 1e300);
+                double by_u = (1.0 - P(3)) * (2.0 * ln16 * (gauss[l] * u)) +
+                              P(3) * (8.0 * lorentz * (lorentz * u));
+                d[0][AT] = shape;
+                d[1][AT] = P(0) * by_u * width[l];
+                d[2][AT] = P(0) * by_u * u * width[l];
+                d[3][AT] = P(0) * (lorentz - gauss[l]);
+            }
         }
     }
 }
@@ -152,19 +172,26 @@ KERNEL(GLP)
         slope[l] = -ln16 * (1.0 - P(3));
         tail[l] = 4.0 * P(3);
     }
-    FOR_VALUES {
-        double u = v_clamp((X - P(1)) * width[l], 1e150); /* 0 times infinity is NaN */
-        double q = u * u;
-        double inverse = 1.0 / (1.0 + tail[l] * q);
-        double shape = v_exp(slope[l] * q) * inverse;
-        y[AT] = P(0) * shape;
-        if (want) {
-            double by_q = v_clamp(slope[l] - tail[l] * inverse, 1e150);
-            double by_u = P(0) * shape * (by_q * u);
-            d[0][AT] = shape;
-            d[1][AT] = -2.0 * by_u * width[l];
-            d[2][AT] = -2.0 * (by_u * u) * width[l];
-            d[3][AT] = P(0) * shape * q * (ln16 - 4.0 * inverse);
+    FOR_VECTORS {
+        double u[L], shape[L];
+        IN_LANES {
+            u[l] = v_clamp((X - P(1)) * width[l], 1e150); /* 0 times infinity is NaN */
+            shape[l] = slope[l] * (u[l] * u[l]);
+        }
+        exp_lanes(shape);
+        IN_LANES {
+            double q = u[l] * u[l];
+            double inverse = 1.0 / (1.0 + tail[l] * q);
+            double own = shape[l] * inverse, scaled = P(0) * own;
+            y[AT] = scaled;
+            if (want) {
+                double by_q = v_clamp(slope[l] - tail[l] * inverse, 1e150);
+                double by_u = scaled * (by_q * u[l]);
+                d[0][AT] = own;
+                d[1][AT] = -2.0 * by_u * width[l];
+                d[2][AT] = -2.0 * (by_u * u[l]) * width[l];
+                d[3][AT] = scaled * q * (ln16 - 4.0 * inverse);
+            }
         }
     }
 }
@@ -198,14 +225,40 @@ static ALWAYS_INLINE void w_signed(const double *x, const double *y, const doubl
         }
 }
 
-static void w_value(const double *x, const double *y, const double *p, w_lanes *to)
+/* The same by the tables of these heights where they hold, of as many vectors, at most `n`, as are at
+ * one node; of one where its lanes are at several. Returns how many. */
+static ALWAYS_INLINE int w_line(const double *x, voigt_tables *t, const uint64_t *found,
+                                const double *node, const double *rest, int64_t n, int want,
+                                w_lanes *to)
 {
-    w_signed(x, y, p, 0, to);
+    uint64_t left = found[0];
+    if (n >= VOIGT_ABREAST && left != VOIGT_ELSEWHERE && !(left & (left - 1)) &&
+        found[1] == left && found[2] == left && found[3] == left) {
+        voigt_read(x, t, voigt_first(left), node, rest, VOIGT_ABREAST, want, to);
+        return VOIGT_ABREAST;
+    }
+    if (left & VOIGT_ELSEWHERE) {
+        double away[L];
+        FOR_LANES away[l] = node[l] < 0.0 ? x[l] : 1e9;
+        w_signed(away, t->y, t->p, want, to);
+    } else {
+        *to = (w_lanes){0};
+    }
+    for (left &= ~VOIGT_ELSEWHERE; left; left &= left - 1)
+        voigt_read(x, t, voigt_first(left), node, rest, 1, want, to);
+    return 1;
 }
 
-static void w_partials(const double *x, const double *y, const double *p, w_lanes *to)
+static int line_value(const double *x, voigt_tables *t, const uint64_t *found, const double *node,
+                      const double *rest, int64_t n, w_lanes *to)
 {
-    w_signed(x, y, p, 1, to);
+    return w_line(x, t, found, node, rest, n, 0, to);
+}
+
+static int line_partials(const double *x, voigt_tables *t, const uint64_t *found,
+                         const double *node, const double *rest, int64_t n, w_lanes *to)
+{
+    return w_line(x, t, found, node, rest, n, 1, to);
 }
 
 /* With V = Re w(x + iy), x = (E - x0) s, y = W s / 2, s = 1 / (sqrt(2) SD): A V / V(0, y). The
@@ -213,39 +266,53 @@ static void w_partials(const double *x, const double *y, const double *p, w_lane
  * of two curvatures and stays accurate where the line is nearly a Lorentzian. */
 KERNEL(Voigt)
 {
-    double s[L], height[L], p4[L], top[L], by_y[L], by_xx[L], by_sd[L], x[L] = {0};
-    w_lanes w;
+    double s[L], height[L], top[L], by_y[L], by_xx[L], by_sd[L];
+    double x[BLOCK * L], node[BLOCK * L], rest[BLOCK * L];
+    uint64_t found[BLOCK];
+    w_lanes w[VOIGT_ABREAST];
+    voigt_tables tables;
     FOR_LANES {
         double tiny = 1e-12 * P(3); /* a narrower SD changes no digit, but would overflow */
         double sd = (P(2) > 0.0 ? P(2) : tiny) < tiny ? tiny : P(2);
         s[l] = PYSPEC_SQRT1_2 / sd;
         by_sd[l] = v_clamp(P(2), 1e300) / sd / sd; /* 0 at SD = 0, and where SD is infinite */
         height[l] = v_clamp(0.5 * P(3) * s[l], 1e150);
-        p4[l] = v_exp(-4.0 * PYSPEC_PI * fabs(height[l]));
     }
+    voigt_begin(height, &tables);
+    FOR_LANES x[l] = 0.0;
+    found[0] = voigt_find(x, &tables, node, rest);
     if (want)
-        w_partials(x, height, p4, &w);
+        line_partials(x, &tables, found, node, rest, 1, w);
     else
-        w_value(x, height, p4, &w);
+        line_value(x, &tables, found, node, rest, 1, w);
     FOR_LANES {
-        top[l] = 1.0 / w.v[l];
-        by_y[l] = want ? w.dy[l] * top[l] : 0.0;
-        by_xx[l] = want ? w.dxx[l] * top[l] : 0.0;
+        top[l] = 1.0 / w->v[l];
+        by_y[l] = want ? w->dy[l] * top[l] : 0.0;
+        by_xx[l] = want ? w->dxx[l] * top[l] : 0.0;
     }
     FOR_VECTORS {
-        FOR_LANES x[l] = v_clamp((X - P(1)) * s[l], 1e150);
+        IN_LANES x[AT] = v_clamp((X - P(1)) * s[l], 1e150);
+        found[i] = voigt_find(x + i * L, &tables, node + i * L, rest + i * L);
+    }
+    for (int64_t begin = 0, count; begin < b->n; begin += count) {
+        const int64_t at = begin * L;
         if (want)
-            w_partials(x, height, p4, &w);
+            count = line_partials(x + at, &tables, found + begin, node + at, rest + at,
+                                  b->n - begin, w);
         else
-            w_value(x, height, p4, &w);
-        FOR_LANES {
-            double scale = P(0) * top[l];
-            y[AT] = scale * w.v[l];
-            if (want) {
-                d[0][AT] = w.v[l] * top[l];
-                d[1][AT] = -scale * w.dx[l] * s[l];
-                d[2][AT] = 0.5 * scale * (w.dxx[l] - w.v[l] * by_xx[l]) * by_sd[l];
-                d[3][AT] = 0.5 * scale * (w.dy[l] - w.v[l] * by_y[l]) * s[l];
+            count = line_value(x + at, &tables, found + begin, node + at, rest + at,
+                               b->n - begin, w);
+        for (int64_t i = begin; i < begin + count; i++) {
+            const w_lanes *own = w + (i - begin);
+            IN_LANES {
+                double scale = P(0) * top[l];
+                y[AT] = scale * own->v[l];
+                if (want) {
+                    d[0][AT] = own->v[l] * top[l];
+                    d[1][AT] = -scale * own->dx[l] * s[l];
+                    d[2][AT] = 0.5 * scale * (own->dxx[l] - own->v[l] * by_xx[l]) * by_sd[l];
+                    d[3][AT] = 0.5 * scale * (own->dy[l] - own->v[l] * by_y[l]) * s[l];
+                }
             }
         }
     }

@@ -113,6 +113,7 @@ typedef struct strip_data {
              int64_t order, int64_t n))                                                            \
     B(turn, (double *rows, int64_t stride, const double *value, int64_t n, int64_t n_lanes))       \
     B(interleave, (double *value, const double *rows, int64_t stride, int64_t n))                  \
+    B(differ, (double *out, const double *rows, int64_t stride, const double *value, int64_t n))   \
     B(subtract, (double *out, const double *data, int64_t n))                                      \
     B(dot, (double *sum, const double *a, const double *b, int64_t n))                             \
     B(mix, (double *out, const double *lines, int64_t stride, const double *factors,               \

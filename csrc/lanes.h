@@ -97,10 +97,15 @@ typedef struct conv_kernel {
  * each vector whether any two columns overlap. */
 #if defined(__GNUC__) && !defined(__clang__)
 #define LANES_APART _Pragma("GCC ivdep")
+#define STAYS_LOOP _Pragma("GCC unroll 1")
 #else
 #define LANES_APART
+#define STAYS_LOOP
 #endif
 #define FOR_VALUES FOR_VECTORS LANES_APART FOR_LANES
+/* Several loops over the lanes of one vector. gcc unrolls short ones before it looks for vectors, and then
+ * finds none. */
+#define IN_LANES LANES_APART STAYS_LOOP FOR_LANES
 #define FOR_BLOCK for (int64_t i = 0; i < n; i++)
 
 /* Parameter k and abscissa of the current lane, position of the current value. */

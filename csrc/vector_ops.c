@@ -47,30 +47,54 @@ void BLOCK_OP(weigh)(double *restrict value, const double *restrict factor, int6
     FOR_BLOCK FOR_LANES value[AT] = factor[AT] == 0.0 ? 0.0 : value[AT] * factor[AT];
 }
 
-/* The dot products, lane by lane, of some columns with some others over a block: GRAM_TILE x
- * GRAM_TILE sums are kept in registers. Every sum runs over the block in order, so that the
- * size of a tile changes no bits. */
+/* The dot products, lane by lane, of up to GRAM_TILE columns with as many others over a block: their
+ * sums are kept in registers. Every sum runs over the block in order, so that the size of a tile
+ * changes no bits. */
 #if defined(__AVX512F__)
 #define GRAM_TILE 4
 #else
 #define GRAM_TILE 3
 #endif
 
-static ALWAYS_INLINE void gram_tile(double *to[GRAM_TILE][GRAM_TILE],
-                                    const double *a[GRAM_TILE], const double *b[GRAM_TILE],
-                                    int64_t n)
+typedef struct gram_tile {
+    const double *a[GRAM_TILE], *b[GRAM_TILE];
+    double *to[GRAM_TILE][GRAM_TILE];
+} gram_tile;
+
+/* n_a and n_b are numbers, not variables, so that no sum is computed that is not needed; on the
+ * diagonal, where the columns are the same, those with j > k are not. */
+static ALWAYS_INLINE void fill_tile(const gram_tile *t, const int n_a, const int n_b,
+                                    const int diagonal, int64_t n)
 {
     FOR_WIDTHS {
         vector sum[GRAM_TILE][GRAM_TILE];
         memset(sum, 0, sizeof sum);
         for (int64_t i = 0; i < n; i++)
-            for (int j = 0; j < GRAM_TILE; j++)
-                for (int k = 0; k < GRAM_TILE; k++)
-                    sum[j][k] += load_vector(a[j] + i * L + at) * load_vector(b[k] + i * L + at);
-        for (int j = 0; j < GRAM_TILE; j++)
-            for (int k = 0; k < GRAM_TILE; k++)
-                if (to[j][k])
-                    put_vector(to[j][k] + at, sum[j][k], 0);
+            for (int j = 0; j < n_a; j++)
+                for (int k = diagonal ? j : 0; k < n_b; k++)
+                    sum[j][k] +=
+                        load_vector(t->a[j] + i * L + at) * load_vector(t->b[k] + i * L + at);
+        for (int j = 0; j < n_a; j++)
+            for (int k = diagonal ? j : 0; k < n_b; k++)
+                put_vector(t->to[j][k] + at, sum[j][k], 0);
+    }
+}
+
+/* Only the last columns make a tile that is not whole. */
+static void run_tile(const gram_tile *t, int n_a, int n_b, int diagonal, int64_t n)
+{
+    if (diagonal)
+        switch (n_a) {
+        case 1: fill_tile(t, 1, 1, 1, n); return;
+        case 2: fill_tile(t, 2, 2, 1, n); return;
+        case 3: fill_tile(t, 3, 3, 1, n); return;
+        default: fill_tile(t, GRAM_TILE, GRAM_TILE, 1, n); return;
+        }
+    switch (n_b) {
+    case 1: fill_tile(t, GRAM_TILE, 1, 0, n); return;
+    case 2: fill_tile(t, GRAM_TILE, 2, 0, n); return;
+    case 3: fill_tile(t, GRAM_TILE, 3, 0, n); return;
+    default: fill_tile(t, GRAM_TILE, GRAM_TILE, 0, n); return;
     }
 }
 
@@ -79,22 +103,20 @@ static ALWAYS_INLINE void gram_tile(double *to[GRAM_TILE][GRAM_TILE],
 void BLOCK_OP(gram)(double *triangle, const double *const *columns, const int64_t *list,
                     int64_t count, int64_t order, int64_t n)
 {
-    static const double zeros[BLOCK * L] = {0.0};
     for (int64_t j0 = 0; j0 < count; j0 += GRAM_TILE)
         for (int64_t k0 = j0; k0 < count; k0 += GRAM_TILE) {
-            const double *a[GRAM_TILE], *b[GRAM_TILE];
-            double *to[GRAM_TILE][GRAM_TILE];
-            for (int j = 0; j < GRAM_TILE; j++) {
-                a[j] = j0 + j < count ? columns[list[j0 + j]] : zeros;
-                b[j] = k0 + j < count ? columns[list[k0 + j]] : zeros;
-                for (int k = 0; k < GRAM_TILE; k++) {
-                    int counts = k0 + k < count && j0 + j <= k0 + k;
-                    to[j][k] = !counts ? NULL
-                                       : triangle + L * triangle_at(order, list[j0 + j],
-                                                                    list[k0 + k]);
-                }
-            }
-            gram_tile(to, a, b, n);
+            const int n_a = count - j0 < GRAM_TILE ? (int)(count - j0) : GRAM_TILE;
+            const int n_b = count - k0 < GRAM_TILE ? (int)(count - k0) : GRAM_TILE;
+            gram_tile t;
+            for (int j = 0; j < n_a; j++)
+                t.a[j] = columns[list[j0 + j]];
+            for (int k = 0; k < n_b; k++)
+                t.b[k] = columns[list[k0 + k]];
+            for (int j = 0; j < n_a; j++)
+                for (int k = j0 == k0 ? j : 0; k < n_b; k++)
+                    t.to[j][k] =
+                        triangle + L * triangle_at(order, list[j0 + j], list[k0 + k]);
+            run_tile(&t, n_a, n_b, j0 == k0, n);
         }
 }
 
@@ -237,6 +259,15 @@ void BLOCK_OP(interleave)(double *restrict value, const double *restrict rows, i
             turn_fours(value + i * L + l, L, rows + l * stride + i, stride);
     for (int64_t i = whole_n; i < n; i++)
         FOR_LANES value[AT] = rows[l * stride + i];
+}
+
+/* out[n][L] = rows[L][n] - value[n][L], rows `stride` doubles apart */
+void BLOCK_OP(differ)(double *restrict out, const double *restrict rows, int64_t stride,
+                      const double *restrict value, int64_t n)
+{
+    BLOCK_OP(interleave)(out, rows, stride, n);
+    for (int64_t i = 0; i < n * L; i++)
+        out[i] = out[i] - value[i];
 }
 
 /* out[n] = data[n] - out[n] */

@@ -2,7 +2,8 @@
  * functions of vmath.h, the Faddeeva function and the masses of the convolution kernels.
  * tests/functions/probe.py compiles it; arrays hold a multiple of PYSPEC_LANES values. */
 #include "conv_kernels.c"
-#include "faddeeva.h"
+#include "exp_lanes.h"
+#include "voigt.h"
 
 #define PROBE __attribute__((visibility("default")))
 
@@ -22,6 +23,38 @@ UNARY(atan)
 UNARY(erf)
 UNARY(erfc)
 UNARY(erfcx)
+
+PROBE void probe_exp_lanes(int64_t n, const double *x, double *y);
+void probe_exp_lanes(int64_t n, const double *x, double *y)
+{
+    for (int64_t i = 0; i < n / L; i++) {
+        memcpy(y + i * L, x + i * L, L * sizeof *y);
+        exp_lanes(y + i * L);
+    }
+}
+
+/* The same as probe_faddeeva by the tables of voigt.h, x and y of L points at a time; 1 in out[4][n]
+ * where they hold, and nothing is written where they do not. */
+PROBE void probe_voigt(int64_t n, const double *x, const double *y, double *out);
+void probe_voigt(int64_t n, const double *x, const double *y, double *out)
+{
+    static voigt_tables tables;
+    for (int64_t i = 0; i < n / L; i++) {
+        double node[L], rest[L];
+        w_lanes w = {0};
+        voigt_begin(y + i * L, &tables);
+        uint64_t found = voigt_find(x + i * L, &tables, node, rest) & ~VOIGT_ELSEWHERE;
+        for (; found; found &= found - 1)
+            voigt_read(x + i * L, &tables, voigt_first(found), node, rest, 1, 1, &w);
+        FOR_LANES {
+            out[AT] = w.v[l];
+            out[n + AT] = w.dx[l];
+            out[2 * n + AT] = w.dy[l];
+            out[3 * n + AT] = w.dxx[l];
+            out[4 * n + AT] = node[l] >= 0.0;
+        }
+    }
+}
 
 /* Re w(x + iy), then its derivatives by x, by y and twice by x: out[4][n]. */
 PROBE void probe_faddeeva(int64_t n, const double *x, const double *y, double *out);

@@ -38,6 +38,13 @@ class Probe:
         self._call("probe_faddeeva", xs.size, xs, ys, out)
         return out[:, : x.size]
 
+    def voigt(self, x: np.ndarray, y: np.ndarray) -> np.ndarray:
+        """(5, n): the same by tables in y, and 1 where they hold."""
+        xs, ys = self._pad(x), self._pad(y)
+        out = np.empty((5, xs.size))
+        self._call("probe_voigt", xs.size, xs, ys, out)
+        return out[:, : x.size]
+
     def mass(self, name: str, left: bool, distance: np.ndarray, parameter: float) -> np.ndarray:
         """What lies of a convolution kernel beyond `distance`."""
         out = np.empty(distance.size)

@@ -12,6 +12,9 @@ import pytest
 RNG = np.random.default_rng(41)
 PI_2 = np.pi / 2
 
+#: exp(709.78), just below the largest double.
+EDGE = float(mpmath.exp(709.78))
+
 
 def wide(low: float, high: float, n: int = 300) -> np.ndarray:
     """Both signs, magnitudes spread over decades."""
@@ -31,6 +34,7 @@ def erfcx(x: Any) -> Any:
 #: Of each function the exact one, where it is tried, and the bound that vmath.h quotes, in ulp.
 CASES: dict[str, tuple[Callable[[Any], Any], list[np.ndarray], float]] = {
     "exp": (mpmath.exp, [even(-707, 709), wide(-18, 0)], 1.0),
+    "exp_lanes": (mpmath.exp, [even(-707, 709), wide(-18, 0), even(-0.05, 0.05, 2000)], 1.0),
     "log": (mpmath.log, [np.abs(wide(-300, 300)), even(0.5, 2.0), 1.0 + wide(-15, -2)], 1.0),
     "sin": (mpmath.sin, [even(-1e6, 1e6), wide(-18, 1), PI_2 * np.arange(-300, 300)], 1.5),
     "cos": (mpmath.cos, [even(-1e6, 1e6), wide(-18, 1), PI_2 * np.arange(-300, 300)], 1.5),
@@ -61,6 +65,7 @@ def test_ends(probe: Any) -> None:
     inf, nan = np.inf, np.nan
     ends = {
         "exp": ([0, inf, -inf, nan, 800, -800], [1, inf, 0, nan, inf, 0]),
+        "exp_lanes": ([0, inf, -inf, nan, 800, -800, 709.78], [1, inf, 0, nan, inf, 0, EDGE]),
         "log": ([1, 0, inf, -1, -inf, nan], [0, -inf, inf, nan, nan, nan]),
         "sin": ([0, inf, nan], [0, nan, nan]),
         "cos": ([0, inf, nan], [1, nan, nan]),
@@ -127,6 +132,43 @@ def test_faddeeva(probe: Any, region: str, every: int) -> None:
             assert error[1] <= 5e-13 * exact[5] + tiny, (x[k], y[k])
             assert error[2] <= 5e-13 * exact[5] + tiny, (x[k], y[k])
             assert error[3] <= 5e-11 * exact[6] + tiny, (x[k], y[k])
+
+
+#: Heights of a lane each, or of all of them.
+HEIGHTS = {
+    "equal": np.repeat(10.0 ** even(-6, 0.9, 60), 8),
+    "each its own": 10.0 ** even(-6, 0.9, 480),
+}
+
+
+@pytest.mark.parametrize("heights", HEIGHTS)
+def test_voigt_tables(probe: Any, heights: str) -> None:
+    """Re w relative to itself; the derivatives of w relative to their modulus."""
+    y = HEIGHTS[heights]
+    x = even(-8, 8, y.size)
+    got = probe.voigt(x, y)
+    if not got[4].any():
+        pytest.skip("without FMA there are none")
+    np.testing.assert_array_equal(got[4], x**2 + y**2 < 64)
+    for k in np.flatnonzero(got[4])[::2]:
+        with mpmath.workdps(40):
+            exact = exact_faddeeva(float(x[k]), float(y[k]))
+            error = [float(abs(mpmath.mpf(float(got[j, k])) - exact[j])) for j in range(4)]
+        assert error[0] <= 2e-13 * exact[0], (x[k], y[k])
+        assert error[1] <= 2e-12 * exact[5], (x[k], y[k])
+        assert error[2] <= 2e-12 * exact[5], (x[k], y[k])
+        assert error[3] <= 5e-11 * exact[6], (x[k], y[k])
+
+
+def test_voigt_tables_are_for_heights_in_range(probe: Any) -> None:
+    """Each lane by itself: one at the end of the range does not change its neighbours."""
+    y = np.array([1e-7, 1e-6, 0.1, 7.9, 8.1, -0.5, 0.0, np.nan])
+    got = probe.voigt(np.full(8, 0.3), y)
+    if not got[4].any():
+        pytest.skip("without FMA there are none")
+    np.testing.assert_array_equal(got[4], [0, 1, 1, 1, 0, 0, 0, 0])
+    alone = probe.voigt(np.full(8, 0.3), np.full(8, 0.1))
+    np.testing.assert_array_equal(got[:, 2], alone[:, 2])
 
 
 def test_faddeeva_far_out_is_no_nan(probe: Any) -> None:
