@@ -108,6 +108,7 @@ void BLOCK_OP(gram)(double *triangle, const double *const *columns, const int64_
             const int n_a = count - j0 < GRAM_TILE ? (int)(count - j0) : GRAM_TILE;
             const int n_b = count - k0 < GRAM_TILE ? (int)(count - k0) : GRAM_TILE;
             gram_tile t;
+            memset(&t, 0, sizeof t);
             for (int j = 0; j < n_a; j++)
                 t.a[j] = columns[list[j0 + j]];
             for (int k = 0; k < n_b; k++)
