@@ -63,6 +63,16 @@ int64_t pyspec_work_size(const pyspec_plan *plan, const pyspec_problem *problem)
     return plan && problem ? divide_work(plan, problem, NULL, 0).size : 0;
 }
 
+int64_t pyspec_work_phases(const pyspec_plan *plan, const pyspec_problem *problem, int64_t slopes,
+                           int64_t *bytes)
+{
+    if (!plan || !problem || !bytes || (slopes && plan->depends < 0))
+        return 0;
+    const work_parts w = divide_work(plan, problem, NULL, slopes != 0);
+    memcpy(bytes, w.phases, sizeof w.phases);
+    return w.size;
+}
+
 int pyspec_evaluate(const pyspec_call *call)
 {
     return run_spectra(call, 0);

@@ -211,51 +211,59 @@ typedef struct trace {
 } trace;
 
 /* The work memory of one thread. Every part is a multiple of L doubles, so that all stay 64-byte
- * aligned. Its size does not depend on the number of rows. */
+ * aligned. Its size does not depend on the number of rows. Parts of one phase lie over those of
+ * another (pyspec_work_phases); the first are there in all of them. */
 typedef struct work_parts {
     trace *traces;   /* [n_traces]                                       */
     double *strip;   /* [n_traces][STRIP], what moves, for the rows at hand */
-    double *stack;   /* [stack_depth][RPN_CHUNK]                         */
-    double *slots;   /* [n_slots][buffer]                                */
+    double *strip_slopes; /* [slopes][STRIP]                             */
     double *value;   /* [buffer]                                         */
     double *sample;  /* [buffer], a component at one auxiliary point     */
     double *x;       /* [buffer], padded abscissae                       */
     double *zeros;   /* [buffer], what nothing was added to, for nodes that read rows */
-    double *carry;   /* [n_nodes - n_resolve][MAX_SCRATCH][L]            */
-    double *strip_slopes; /* [slopes][STRIP]                             */
-    double *derivatives; /* [longest program][RPN_CHUNK]                  */
-    double *sources;  /* [stack_depth + MAX_ARITY x longest program] int64 */
     double *registers; /* of the formula that needs most                  */
-    double *inputs;    /* [most inputs of a law][block] at the rows at hand */
     double *partials; /* [most parameters of a node][buffer]              */
-    double *columns;  /* [n_slots][n_columns][buffer]                     */
-    double *written;  /* [n_slots][n_columns] bytes: whether a column is not zero */
-    double *kept;     /* the same, as it is where the walk was cut        */
-    double *reads;    /* [n_columns] bytes                                */
-    double *fed;      /* [n_columns][buffer], columns through a spectrum-fed op */
-    double *first;    /* [n_columns][MAX_SCRATCH][L]                      */
-    double *carries;  /* [n_nodes - n_resolve][n_columns][MAX_SCRATCH][L] */
-    double *rows;     /* [2][BLOCK * L], residuals and weights by rows */
-    double *residual; /* [BLOCK][L]                                       */
-    double *weight;   /* [BLOCK][L]                                       */
-    double *triangle; /* [triangle of order n_columns + 1][L]             */
-    double *half;     /* [n_columns + 1][n_theta + 1][L]                  */
-    double *by_theta; /* [triangle of order n_theta + 1][L]               */
-    double *dense;    /* [n_theta + 1][BLOCK]                             */
     double *record;   /* triangle of order n_theta + 1                    */
     double *pointers; /* [2 (n_columns + 1)] addresses                    */
     double *list;     /* [n_columns + 1] numbers                          */
-    double *shape_slots;   /* [n_slots + 1][shapes][shape_stride]         */
-    double *shape_written; /* [n_slots + 1][shapes] bytes                 */
-    double *shape_lines;   /* [1 + MAX_PARAMS][shape_stride]              */
-    double *shape_x;       /* [shape_stride], padded abscissae            */
+
+    double *stack;   /* [stack_depth][RPN_CHUNK]                         */
+    double *inputs;    /* [most inputs of a law][block] at the rows at hand */
+    double *derivatives; /* [longest program][RPN_CHUNK]                  */
+    double *sources;  /* [stack_depth + MAX_ARITY x longest program] int64 */
+
     double *time_sums;     /* [times][shape_stride], residuals summed over time */
     double *times;         /* [times][STRIP]                              */
     double *time_gram;     /* [times][times]                              */
     double *heights;       /* [STRIP][traces]                             */
     double *residuals;     /* [STRIP][BLOCK]                              */
     double *terms;         /* [3 (shapes + times)] numbers                */
-    int64_t size;     /* bytes                                            */
+
+    double *shape_slots;   /* [n_slots + 1][shapes][shape_stride]         */
+    double *shape_written; /* [n_slots + 1][shapes] bytes                 */
+    double *shape_lines;   /* [1 + MAX_PARAMS][shape_stride]              */
+    double *shape_x;       /* [shape_stride], padded abscissae            */
+
+    double *triangle; /* [triangle of order n_columns + 1][L]             */
+    double *slots;   /* [n_slots][buffer]                                */
+    double *carry;   /* [n_nodes - n_resolve][MAX_SCRATCH][L]            */
+    double *columns;  /* [n_slots][n_columns][buffer]                     */
+    double *written;  /* [n_slots][n_columns] bytes: whether a column is not zero */
+    double *kept;     /* the same, as it is where the walk was cut        */
+    double *carries;  /* [n_nodes - n_resolve][n_columns][MAX_SCRATCH][L]; where a node is fed */
+    double *reads;    /* [n_columns] bytes                                */
+    double *fed;      /* [n_columns][buffer], columns through a spectrum-fed op */
+    double *first;    /* [n_columns][MAX_SCRATCH][L]                      */
+    double *rows;     /* [2][BLOCK * L], residuals and weights by rows */
+    double *residual; /* [BLOCK][L]                                       */
+    double *weight;   /* [BLOCK][L]                                       */
+    double *dense;    /* [n_theta + 1][BLOCK]                             */
+    double *half;     /* [n_columns + 1][n_theta + 1][L]                  */
+    double *by_theta; /* [triangle of order n_theta + 1][L]               */
+
+    int64_t is_fed;   /* whether a component reads spectra                */
+    int64_t phases[PYSPEC_WORK_TILE + 1]; /* bytes of each                  */
+    int64_t size;     /* bytes of all                                     */
 } work_parts;
 
 /* How many columns the plan's own list of columns has; without one, those of theta. */
@@ -272,86 +280,140 @@ static inline int calls_function(const pyspec_node *node)
            node->step == PYSPEC_STEP_CONVOLVE || node->step == PYSPEC_STEP_COMPONENT;
 }
 
-/* `slopes` adds what derivatives need. */
-static inline work_parts divide_work(const pyspec_plan *plan, const pyspec_problem *problem,
-                                     double *base, int slopes)
+/* What the nodes of a plan ask of the work memory at most. */
+typedef struct work_needs {
+    int64_t longest;     /* instructions of an expression        */
+    int64_t n_registers; /* doubles of the registers of a formula */
+    int64_t n_params;    /* of a function                        */
+    int64_t n_inputs;    /* of a law                             */
+    int64_t is_fed;      /* whether a component reads spectra    */
+} work_needs;
+
+static inline work_needs find_needs(const pyspec_plan *plan)
 {
-    work_parts w = {0};
-    int64_t n_components = plan->n_nodes - plan->n_resolve;
-    const int64_t block = BLOCK * L, buffer = buffer_size(plan, problem);
-    int64_t used = 0, longest = 0, n_registers = 0, n_params = 1, n_inputs = 0;
+    work_needs most = {.n_params = 1};
     for (int64_t k = 0; k < plan->n_nodes; k++) {
         const pyspec_node *node = &plan_nodes(plan)[k];
-        if (node->step == PYSPEC_STEP_EXPRESSION && node->n_code > longest)
-            longest = node->n_code;
+        if (node->step == PYSPEC_STEP_EXPRESSION && node->n_code > most.longest)
+            most.longest = node->n_code;
         if (!calls_function(node)) /* nobody has looked at what the rest of it says */
             continue;
         if (node->op == PYSPEC_OP_FORMULA) {
             const int64_t *program = plan_words(plan) + node->code;
             const int64_t n = node->step == PYSPEC_STEP_CONVOLVE ? conv_formula_registers(program)
                                                                  : formula_registers(program);
-            n_registers = n > n_registers ? n : n_registers;
-            if (node->step == PYSPEC_STEP_LAW && formula_head(program)->n_inputs > n_inputs)
-                n_inputs = formula_head(program)->n_inputs;
+            most.n_registers = n > most.n_registers ? n : most.n_registers;
+            if (node->step == PYSPEC_STEP_LAW && formula_head(program)->n_inputs > most.n_inputs)
+                most.n_inputs = formula_head(program)->n_inputs;
         }
-        n_params = node->n_params > n_params ? node->n_params : n_params;
+        most.n_params = node->n_params > most.n_params ? node->n_params : most.n_params;
+        most.is_fed |= node->step == PYSPEC_STEP_COMPONENT && node->source >= 0;
     }
+    return most;
+}
+
+/* What lives at different times lies in the same memory: `used` goes back to where the last of it
+ * began. Where gaps are guarded it does not, so that each part keeps gaps of its own. */
+static inline void lay_over(int64_t *used, int64_t begin)
+{
+    if (GAP == 0)
+        *used = begin;
+}
+
+/* Bytes between two places of the work memory. */
+static inline int64_t bytes_from(int64_t begin, int64_t end)
+{
+    return (end - begin) * (int64_t)sizeof(double);
+}
+
+/* `slopes` adds what derivatives need. */
+static inline work_parts divide_work(const pyspec_plan *plan, const pyspec_problem *problem,
+                                     double *base, int slopes)
+{
+    work_parts w = {0};
+    const work_needs needs = find_needs(plan);
+    const int64_t block = BLOCK * L, buffer = buffer_size(plan, problem);
+    const int64_t n_nodes = plan->n_nodes - plan->n_resolve, n_theta = plan->n_theta;
+    const int64_t n = slopes ? most_columns(plan) : 0, n_read = needs.is_fed ? n : 0;
+    int64_t used = 0, most;
 #define TAKE(part, count) (w.part = take_part(base, &used, count))
     TAKE(traces, plan->n_traces * (int64_t)(sizeof(trace) / sizeof(double)));
     TAKE(strip, plan->n_traces * STRIP);
-    TAKE(stack, plan->stack_depth * RPN_CHUNK);
-    TAKE(slots, plan->n_slots * buffer);
+    TAKE(strip_slopes, slopes ? count_slopes(plan) * STRIP : 0);
     TAKE(value, buffer);
     TAKE(sample, buffer);
     TAKE(x, buffer);
     TAKE(zeros, buffer > block ? buffer : 0);
-    TAKE(carry, n_components * MAX_SCRATCH * L);
-    TAKE(registers, n_registers);
-    TAKE(inputs, n_inputs * block);
-    /* The sums of the value alone. */
-    TAKE(rows, 2 * block);
-    TAKE(residual, block);
-    TAKE(weight, block);
+    TAKE(registers, needs.n_registers);
+    TAKE(partials, slopes ? needs.n_params * buffer : 0);
+    TAKE(record, slopes ? triangle_size(n_theta + 1) : 1);
+    TAKE(pointers, 2 * (n + 1));
+    TAKE(list, n + 1);
+    const int64_t kept = used;
+    w.phases[PYSPEC_WORK_KEPT] = bytes_from(0, used);
+    /* While the traces of a strip are resolved. */
+    TAKE(stack, plan->stack_depth * RPN_CHUNK);
+    TAKE(inputs, needs.n_inputs * block);
+    TAKE(derivatives, slopes ? needs.longest * RPN_CHUNK : 0);
+    TAKE(sources, slopes ? plan->stack_depth + MAX_ARITY * needs.longest : 0);
+    const int64_t resolved = used;
+    w.phases[PYSPEC_WORK_RESOLVE] = bytes_from(kept, used);
+    /* Sums over energies and times apart, from strip to strip. */
     const int64_t n_shapes = count_shapes(plan, slopes), n_times = count_times(plan, slopes);
     const int64_t stride = n_shapes ? shape_stride(problem) : 0;
-    TAKE(shape_slots, (plan->n_slots + 1) * n_shapes * stride);
-    TAKE(shape_written, (plan->n_slots + 1) * n_shapes / 8 + 1);
-    TAKE(shape_lines, (1 + MAX_PARAMS) * stride);
-    TAKE(shape_x, stride);
     TAKE(time_sums, round_up(n_times, CONTRACT_TILE) * stride);
     TAKE(times, round_up(n_times, CONTRACT_TILE) * STRIP);
     TAKE(time_gram, n_times * n_times);
     TAKE(heights, STRIP * count_times(plan, 0));
     TAKE(residuals, n_times ? STRIP * BLOCK : 0);
     TAKE(terms, 3 * (n_shapes + n_times));
-    if (slopes) {
-        const int64_t n = most_columns(plan), n_theta = plan->n_theta;
-        TAKE(strip_slopes, count_slopes(plan) * STRIP);
-        TAKE(derivatives, longest * RPN_CHUNK);
-        TAKE(sources, plan->stack_depth + MAX_ARITY * longest);
-        TAKE(partials, n_params * buffer);
-        TAKE(columns, plan->n_slots * n * buffer);
-        TAKE(written, plan->n_slots * n / 8 + 1);
-        TAKE(kept, plan->n_slots * n / 8 + 1);
-        TAKE(reads, n / 8 + 1);
-        TAKE(fed, n * buffer);
-        TAKE(first, n * MAX_SCRATCH * L);
-        TAKE(carries, n_components * n * MAX_SCRATCH * L);
-        TAKE(triangle, triangle_size(n + 1) * L);
-        TAKE(half, (n + 1) * (n_theta + 1) * L);
-        TAKE(by_theta, triangle_size(n_theta + 1) * L);
-        TAKE(dense, (n_theta + 1) * BLOCK);
-        TAKE(record, triangle_size(n_theta + 1));
-        TAKE(pointers, 2 * (n + 1));
-        TAKE(list, n + 1);
-    } else {
-        TAKE(triangle, L);
-        TAKE(record, 1);
-        TAKE(pointers, 1);
-        TAKE(list, 1);
-    }
+    most = used;
+    w.phases[PYSPEC_WORK_APART] = bytes_from(resolved, used);
+    /* While the shapes of such sums are prepared. */
+    lay_over(&used, kept);
+    int64_t begin = used;
+    TAKE(shape_slots, (plan->n_slots + 1) * n_shapes * stride);
+    TAKE(shape_written, (plan->n_slots + 1) * n_shapes / 8 + 1);
+    TAKE(shape_lines, n_shapes ? (1 + MAX_PARAMS) * stride : 0);
+    TAKE(shape_x, stride);
+    most = used > most ? used : most;
+    w.phases[PYSPEC_WORK_SHAPES] = bytes_from(begin, used);
+    /* While a tile is walked: its sums; then, block by block, spectra and columns, */
+    lay_over(&used, kept);
+    begin = used;
+    TAKE(triangle, triangle_size(n + 1) * L);
+    const int64_t summed = used;
+    TAKE(slots, plan->n_slots * buffer);
+    TAKE(carry, n_nodes * MAX_SCRATCH * L);
+    TAKE(columns, plan->n_slots * n * buffer);
+    TAKE(written, plan->n_slots * n / 8 + 1);
+    TAKE(kept, plan->n_slots * n / 8 + 1);
+    TAKE(carries, n_nodes * n_read * MAX_SCRATCH * L);
+    const int64_t walked = used;
+    /* of which some are there while a node runs, */
+    TAKE(reads, n_read / 8 + 1);
+    TAKE(fed, n_read * buffer);
+    TAKE(first, n_read * MAX_SCRATCH * L);
+    most = used > most ? used : most;
+    int64_t end = used;
+    /* and others once the block is summed; */
+    lay_over(&used, walked);
+    TAKE(rows, 2 * block);
+    TAKE(residual, block);
+    TAKE(weight, block);
+    TAKE(dense, slopes ? (n_theta + 1) * BLOCK : 0);
+    most = used > most ? used : most;
+    end = used > end ? used : end;
+    /* last what becomes of the sums. */
+    lay_over(&used, summed);
+    TAKE(half, slopes ? (n + 1) * (n_theta + 1) * L : 0);
+    TAKE(by_theta, slopes ? triangle_size(n_theta + 1) * L : 0);
+    most = used > most ? used : most;
+    end = used > end ? used : end;
+    w.phases[PYSPEC_WORK_TILE] = bytes_from(begin, end);
 #undef TAKE
-    w.size = used * (int64_t)sizeof(double);
+    w.is_fed = needs.is_fed;
+    w.size = bytes_from(0, most);
     return w;
 }
 

@@ -40,9 +40,7 @@ extern "C" {
 /* Rows (or abscissae) that a kernel handles side by side. */
 #define PYSPEC_LANES 8
 
-/* Amplitudes that a group of data may have. */
-#define PYSPEC_LINEAR_MOST 32
-
+#define PYSPEC_LINEAR_MOST 32 /* amplitudes that a group of data may have */
 /* What a node does. LAW, BASE, EXPRESSION, CONVOLVE and PROFILE resolve parameters, the
  * others build spectra. A trace row from plan.samples on is the first of a block of n_aux
  * rows, one for each auxiliary point; a node with repeat = n_aux runs once for each. */
@@ -61,14 +59,11 @@ enum {
  * response of a law to a measured instrument, that the node's program holds. */
 enum { PYSPEC_OP_FORMULA = -2, PYSPEC_OP_SCHEME = -3, PYSPEC_OP_MEASURED = -4 };
 
-/* Words before the constants of a formula, registers and parameters; before programs of a kernel. */
+/* Words before what a program holds, and how much that may be: of a formula, a kernel by formula, a
+ * kinetic scheme, and a measured instrument. */
 enum { PYSPEC_FORMULA_HEAD = 10, PYSPEC_FORMULA_REGISTERS = 1024, PYSPEC_MAX_PARAMS = 24 };
 enum { PYSPEC_KERNEL_HEAD = 7, PYSPEC_MAX_INPUTS = 16 };
-
-/* Words before the steps of a kinetic scheme, and states and steps that it may have. */
 enum { PYSPEC_SCHEME_HEAD = 8, PYSPEC_SCHEME_STATES = 8, PYSPEC_SCHEME_STEPS = 64 };
-
-/* Words before the samples of a measured instrument, and samples that it may have. */
 enum { PYSPEC_MEASURED_HEAD = 4, PYSPEC_MEASURED_SAMPLES = 1000 };
 
 enum {
@@ -95,6 +90,9 @@ enum { PYSPEC_GUARD_GT = 0, PYSPEC_GUARD_GE = 1, PYSPEC_GUARD_LT = 2, PYSPEC_GUA
 /* Residuals: (data - model) * weight, or the signed Poisson deviance
  * sign(d - m) sqrt(2 scale (d ln(d / m) - d + m)), m extended linearly below 0.001 / scale. */
 enum { PYSPEC_LOSS_SQUARES = 0, PYSPEC_LOSS_POISSON = 1 };
+
+/* Phases of work memory. */
+enum { PYSPEC_WORK_KEPT, PYSPEC_WORK_RESOLVE, PYSPEC_WORK_APART, PYSPEC_WORK_SHAPES, PYSPEC_WORK_TILE };
 
 /* Builds of the energy kernels. */
 enum { PYSPEC_ISA_BASELINE = 0, PYSPEC_ISA_AVX2 = 1, PYSPEC_ISA_AVX512 = 2 };
@@ -361,6 +359,12 @@ PYSPEC_API int pyspec_check(const void *plan, int64_t plan_size, const pyspec_pr
 /* Bytes of work memory that a checked plan and problem need; it does not grow with the rows. */
 PYSPEC_API int64_t pyspec_work_size(const pyspec_plan *plan, const pyspec_problem *problem);
 
+/* How many of these bytes each phase uses, with room for derivatives if `slopes`: KEPT all the time;
+ * over one another lie TILE, while spectra are computed, SHAPES, while those of sums apart are
+ * prepared, and RESOLVE, while traces are, with APART, such sums. Returns the bytes of all. */
+PYSPEC_API int64_t pyspec_work_phases(const pyspec_plan *plan, const pyspec_problem *problem,
+                                      int64_t slopes, int64_t *bytes);
+
 /* Bytes of prepared memory for PYSPEC_PREPARE_*; every entry that takes a call needs those of 0,
  * pyspec_jacobian and pyspec_fit those of SLOPES. */
 PYSPEC_API int64_t pyspec_prepared_size(const pyspec_plan *plan, const pyspec_problem *problem,
@@ -406,12 +410,11 @@ PYSPEC_API int pyspec_join(pyspec_normal *normal, const pyspec_normal *more);
 PYSPEC_API int pyspec_collect(const pyspec_normal *normal, const int64_t *gather, int64_t order,
                               double *triangle);
 
-/* Bytes of work memory of a solver for n parameters. */
-PYSPEC_API int64_t pyspec_fit_work_size(int64_t n);
-
 /* Levenberg-Marquardt as a state machine. A solver begins with n, n_points, max_nfev, tolerance,
  * data_square and the pointers set and all else 0. Each step uses the answer to the question
- * before, and asks the next one or is done; it evaluates nothing itself. */
+ * before, and asks the next one or is done; it evaluates nothing itself. Its work memory has the
+ * bytes of pyspec_fit_work_size for n parameters. */
+PYSPEC_API int64_t pyspec_fit_work_size(int64_t n);
 PYSPEC_API int pyspec_fit_step(pyspec_solver *solver);
 
 /* The sums of all rows of several parts, each at its own theta, in a triangle of that order. Prepares
@@ -451,19 +454,16 @@ PYSPEC_API int pyspec_accumulate_many(const pyspec_part *parts, int64_t n_parts)
 PYSPEC_API int pyspec_sum_many(const pyspec_part *parts, int64_t n_parts, int64_t form,
                                double *triangles);
 
-/* Bytes of work memory that pyspec_project needs. */
-PYSPEC_API int64_t pyspec_project_size(const pyspec_linear *linear);
-
 /* Variable projection: the amplitudes of every group at the optimum for these basis functions, and
  * the triangle of [J r] of the projected residual, as PYSPEC_FORM_GRAM. J is that of Kaufman or,
- * with `full`, that of Golub and Pereyra; both have the same J'r. */
+ * with `full`, that of Golub and Pereyra; both have the same J'r. Its work memory has the bytes of
+ * pyspec_project_size. */
+PYSPEC_API int64_t pyspec_project_size(const pyspec_linear *linear);
 PYSPEC_API int pyspec_project(const pyspec_linear *linear);
 
-/* Bytes of `state` in a team. */
-PYSPEC_API int64_t pyspec_team_size(void);
-
-/* Makes a team ready. Threads of the caller then enter pyspec_help, wait there for work, and leave
+/* Makes a team ready, whose `state` has the bytes of pyspec_team_size. Threads of the caller then enter pyspec_help, wait there for work, and leave
  * it once the team is dismissed. The memory may be released when all of them have left. */
+PYSPEC_API int64_t pyspec_team_size(void);
 PYSPEC_API int pyspec_team_begin(pyspec_team *team);
 PYSPEC_API int pyspec_help(pyspec_team *team);
 PYSPEC_API int pyspec_dismiss(pyspec_team *team);

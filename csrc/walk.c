@@ -434,7 +434,7 @@ void pyspec_begin_tile(const run *r, tile *t)
 {
     const int64_t n_components = r->plan->n_nodes - r->plan->n_resolve;
     fill(r->work.carry, 0.0, n_components * MAX_SCRATCH * L);
-    if (r->by.n > 0)
+    if (r->by.n > 0 && r->work.is_fed)
         fill(r->work.carries, 0.0, n_components * r->by.n * MAX_SCRATCH * L);
     if (has_cuts(r))
         walk_rows(r, t);

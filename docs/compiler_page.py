@@ -8,10 +8,12 @@ from typing import Any
 
 import numpy as np
 
+from bench.memory import built_in
 from pyspec.formula.absorbed import absorbed
 from pyspec.ir import build_graph, print_graph
 from pyspec.model import Model, load_dynamics, load_model
 from pyspec.passes import PASSES, Pace, run
+from pyspec.plan.memory import CHOICES, registers
 from pyspec.simulate import problem
 
 LEAD = """
@@ -43,6 +45,38 @@ nodes: everything that is computed moves in time and depends on every free param
 `python -m bench.passes` what each pass, and each fact, saves. What `absorb` does to each formula of
 a model stands there, too; `encode(…, absorb=False)` makes a program without it, and
 `python -m bench.absorb` compares both for all functions of the table.
+"""
+
+MEMORY = """
+Where results of steps lie is planned (`pyspec/memory/`): spectra that sums and backgrounds read,
+and registers of [functions by formula](howto/own_functions.md). A plan is made in three moves. No
+number depends on any of them (`pytest tests/memory`).
+
+- An *order* of the steps, operands first. *given* is that of the formula. *v1* takes the step
+  that frees most, as it looked when the step became ready. *v2*, the default, counts what is
+  freed less what the result takes, with a little for a result that another takes over, and looks
+  again at what it is about to take. *v3* has the same score without the bonus, and is told when a
+  step becomes the last reader.
+- *Lifetimes*, from the step that writes to the last one that reads. The parts of the Faddeeva
+  function are other names of pieces of one result. A sum goes on in place of the first spectrum
+  that it adds, where nothing reads that later: a model written as a list has a single spectrum,
+  whatever its backgrounds read. Registers do not go on in place: the C reads operands while it
+  writes, and the check refuses such programs.
+- *Places*: one behind the other (*apart*), in the lowest gap that is large enough (*first*, the
+  default), or in the smallest such gap (*best*).
+
+Registers of a chunk, three kilobytes each, for value and all derivatives of functions that are
+also in the table, and for eight lines in one formula:
+"""
+
+WORK = """
+Lifetimes save up to four of five registers, the order one or two of some; best fit places as
+first fit does, because nearly all results have one size. `python -m bench.memory` counts random
+functions and drawn graphs too, and prints the work memory of a thread. That is laid out by phases
+(`csrc/memory.h`): what resolves traces, what computes spectra, and what prepares sums over
+energies and times apart is never there at the same time and lies in the same place; so do, while
+spectra are computed, columns that a background reads, residuals of a block, and sums on their way
+to theta. `pyspec explain --memory` prints all of this for a model.
 """
 
 SEED = "A doublet whose first height decays: `seed_amplitude` of the benchmarks."
@@ -82,6 +116,7 @@ def pages() -> dict[str, str]:
     parts += [f"**{name}**: {_about(work)}" for name, work in PASSES.items()]
     parts += [f"**absorb**, in formulas: {_about(absorbed)}", _paces()]
     parts += ["## Leaving passes out", SWITCHES.strip()]
+    parts += ["## Memory", MEMORY.strip(), _registers(), WORK.strip()]
     parts.append("## The seed problem\n\n" + SEED)
     parts.append(_block(_report(problem("seed_amplitude").model())))
     parts.append("## A tied doublet\n\nWhat is tied leaves something to fold, drop and share.")
@@ -103,6 +138,17 @@ def _paces() -> str:
     rows = [f"| {pace.name.lower()} | {text} |" for pace, text in PACES.items()]
     head = "How a component changes in time is one of\n\n| pace | what moves |\n|---|---|\n"
     return head + "\n".join(rows)
+
+
+def _registers() -> str:
+    """Registers of functions by formula for each choice of the planner, as a table."""
+    own = built_in()
+    rows = [f"| order, place | {' | '.join(own)} |", "|---" * (1 + len(own)) + "|"]
+    for choice in CHOICES:
+        if choice.in_place:
+            counts = " | ".join(str(registers(one, choice)) for one in own.values())
+            rows.append(f"| {choice.order}, {choice.fit} | {counts} |")
+    return "\n".join(rows)
 
 
 def _report(model: Model) -> str:

@@ -23,6 +23,7 @@ SIGNATURES: dict[str, tuple[Any, list[Any]]] = {
     "pyspec_describe": (ctypes.c_char_p, []),
     "pyspec_check": (ctypes.c_int, [_PTR, _I64, _PTR, _PTR]),
     "pyspec_work_size": (_I64, [_PTR, _PTR]),
+    "pyspec_work_phases": (_I64, [_PTR, _PTR, _I64, _PTR]),
     "pyspec_prepared_size": (_I64, [_PTR, _PTR, _I64]),
     "pyspec_prepare": (ctypes.c_int, [_PTR, _I64]),
     "pyspec_evaluate": (ctypes.c_int, [_PTR]),

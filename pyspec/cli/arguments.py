@@ -315,6 +315,7 @@ def _add_explain(commands: Any) -> None:
     _add_model(explain)
     explain.add_argument("--graph", action="store_true", help="the graph, as text")
     explain.add_argument("--plan", action="store_true", help="the compiled plan, node by node")
+    explain.add_argument("--nodes", action="store_true", help="the plan as C sees it")
     explain.add_argument(
         "--jacobian", action="store_true", help="which derivatives are constant, which unknown"
     )
@@ -322,9 +323,7 @@ def _add_explain(commands: Any) -> None:
         "--linear", action="store_true", help="which parameters a fit can eliminate, and why not"
     )
     explain.add_argument("--passes", action="store_true", help="what each pass does to the graph")
-    explain.add_argument(
-        "--memory", action="store_true", help="what normal equations in C hold besides the data"
-    )
+    explain.add_argument("--memory", action="store_true", help="what C holds besides the data")
     after = explain.add_argument(
         "--after", metavar="PASS", help=f"the graph after {', '.join(PASSES[:-1])} or {PASSES[-1]}"
     )

@@ -150,6 +150,7 @@ def _explain(given: Any) -> int:
         jacobian=given.jacobian,
         linear=given.linear,
         passes=given.passes,
+        nodes=given.nodes,
         memory=given.memory,
         last=given.after,
         picture=given.picture,

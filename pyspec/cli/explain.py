@@ -13,6 +13,7 @@ from pyspec._library import CONSTANTS, DTYPES, OPS
 from pyspec.cli.chosen import chosen_model, give_axes, passes_behind
 from pyspec.cli.facts import Facts, model_facts
 from pyspec.cli.memory import memory_text
+from pyspec.cli.nodes import nodes_text
 from pyspec.executor import make_plan
 from pyspec.fit.table import text_table
 from pyspec.formula import Definition, op_of
@@ -37,6 +38,7 @@ def explain(
     jacobian: bool,
     linear: bool = False,
     passes: bool = False,
+    nodes: bool = False,
     memory: bool = False,
     last: str | None = None,
     picture: Path | None = None,
@@ -61,6 +63,7 @@ def explain(
         or jacobian
         or linear
         or passes
+        or nodes
         or memory
         or last is not None
     ):
@@ -85,6 +88,8 @@ def explain(
         facts["picture"] = picture
     if plan:
         print(f"\n{plan_text(model)}")
+    if nodes:
+        print(f"\n{nodes_text(model)}")
     if memory:
         print(f"\n{memory_text(model)}")
     return 0

@@ -7,17 +7,32 @@ from dataclasses import replace
 import numpy as np
 
 from pyspec._library import CONSTANTS, LIBRARY
+from pyspec._library.memory import address
 from pyspec.executor import CompiledExecutor, make_plan
 from pyspec.fit.table import text_table
+from pyspec.ir import build_graph
+from pyspec.memory import Choice
 from pyspec.model import Model
+from pyspec.passes import run
 from pyspec.plan import ScheduledPlan
+from pyspec.plan.memory import planned
 
 #: Times at which memory is compared with that of the model's own axis.
 MORE = 1024
 
+#: The phases of work memory, as the library numbers them, and when they are there.
+PHASES = {
+    "WORK_KEPT": "all the time",
+    "WORK_RESOLVE": "while traces are resolved",
+    "WORK_APART": "sums over energies and times apart",
+    "WORK_SHAPES": "while the shapes of such sums are prepared",
+    "WORK_TILE": "while spectra and columns are computed",
+}
+
 
 def memory_text(model: Model) -> str:
-    """The axis stage row by row, what it takes for each time, and the scratch of a thread."""
+    """The axis stage row by row, what it takes for each time, the scratch of a thread by phases,
+    and what the memory planner makes of spectra and registers."""
     plan = make_plan(model)
     executor = CompiledExecutor(plan)
     rows = [["row", "slopes", "bytes a time"]]
@@ -29,7 +44,6 @@ def memory_text(model: Model) -> str:
         held = f"{lead}\n{text_table(rows, '<>>')}"
     else:
         held = "Axis stage: empty, no kernel runs along the times"
-    problem = executor.problem.ctypes.data
     prepared = prepared_size(executor)
     lines = [
         f"prepared, shared by threads: {prepared:,} bytes on {plan.n_time} times"
@@ -38,11 +52,45 @@ def memory_text(model: Model) -> str:
     if plan.time is not None and not plan.is_trace and not plan.dyn_time_axes.size:
         each = (prepared_size(CompiledExecutor(_longer(plan))) - prepared) / MORE
         lines.append(f"each further time, scratch of the kernels included: {each:.0f} bytes")
-    work = LIBRARY.pyspec_jacobian_work_size(executor.packed.address, problem)
-    lines.append(f"work, for each thread: {int(work):,} bytes, whatever the number of times")
-    return "Memory of normal equations in C, besides the data\n" + "\n".join(
-        [held, *(f"  {line}" for line in lines)]
+    parts = [held, *(f"  {line}" for line in lines), _work_text(executor), _planner_text(model)]
+    return "Memory of normal equations in C, besides the data\n" + "\n".join(parts)
+
+
+def work_phases(executor: CompiledExecutor) -> tuple[dict[str, int], int]:
+    """Bytes of each phase of a thread's work memory, with derivatives, and of all: phases that are
+    not there at the same time lie over one another."""
+    found = np.zeros(len(PHASES), np.int64)
+    problem = executor.problem.ctypes.data
+    size = LIBRARY.pyspec_work_phases(executor.packed.address, problem, 1, address(found))
+    return {name: int(found[CONSTANTS[name]]) for name in PHASES}, int(size)
+
+
+def _work_text(executor: CompiledExecutor) -> str:
+    phases, size = work_phases(executor)
+    rows = [["work memory", "bytes"], *([PHASES[name], f"{n:,}"] for name, n in phases.items())]
+    return "\n".join(
+        [
+            f"Work, for each thread: {size:,} bytes, whatever the number of times; one behind the"
+            f" other {sum(phases.values()):,}",
+            text_table(rows, "<>"),
+        ]
     )
+
+
+def _planner_text(model: Model) -> str:
+    """Spectra and registers for each choice of the planner; the first line is what is used."""
+    graph, _, _ = run(build_graph(model))
+    choices = planned(graph)
+    rows = [["order", "fit", "in place", "spectra", *choices[0].registers]]
+    for choice, spectra, registers in sorted(choices, key=lambda one: one.choice != Choice()):
+        place = "yes" if choice.in_place else "no"
+        counts = [str(spectra), *map(str, registers.values())]
+        rows.append([choice.order, choice.fit, place, *counts])
+    lead = "Memory planner: spectra at the same time"
+    if choices[0].registers:
+        lead += ", and registers of each formula"
+    lead += "; the first line is what runs"
+    return f"{lead}\n{text_table(rows, '<<<' + '>' * (len(rows[0]) - 3))}"
 
 
 def axis_rows(executor: CompiledExecutor) -> list[int]:

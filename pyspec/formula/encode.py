@@ -17,7 +17,14 @@ from pyspec.formula.values import Values
 from pyspec.memory import Choice, plan_memory
 
 CODES = {name: k for k, name in enumerate((*RPN, "W", "COPY", "SINCOS", *FUSED))}
-_HEAD, _MOST = CONSTANTS["FORMULA_HEAD"], CONSTANTS["FORMULA_REGISTERS"]
+_MOST = CONSTANTS["FORMULA_REGISTERS"]
+
+#: The words that a program begins with (csrc/formula.h).
+HEAD = (
+    "n_words", "n_params", "n_constants", "n_rows", "n_vectors", "n_row_value", "n_row_code",
+    "n_value", "n_code", "n_inputs",
+)  # fmt: skip
+assert len(HEAD) == CONSTANTS["FORMULA_HEAD"]
 
 
 @dataclass(frozen=True)
@@ -55,7 +62,7 @@ class Program:
         """The program as 64-bit words."""
         code = [word for one in (*self.row_code, *self.code) for word in one.words()]
         constants = np.array(self.constants, np.float64).view(np.int64).tolist()
-        size = _HEAD + len(constants) + len(code)
+        size = len(HEAD) + len(constants) + len(code)
         head = [
             size, self.n_params, len(constants), self.n_rows, self.n_vectors, self.n_row_value,
             len(self.row_code), self.n_value, len(self.code), self.n_inputs,

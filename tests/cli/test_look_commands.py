@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from pyspec._library import DTYPES
 from pyspec.cli import main
 from pyspec.io import read
 from pyspec.ir import parse_graph
@@ -247,6 +248,61 @@ plain:
   gaussIRF: {SD: [0.1, True, 0.01, 1]}
   expFun: {A: {free: energy}, tau: [3, True, 0.1, 30], t0: [0, True]}
 """
+
+
+def test_explain_what_was_planned(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Phases of work memory, and spectra and registers for each choice of the planner."""
+    path = folder / "planned.yaml"
+    path.write_text(
+        "functions:\n  Bell:\n    parameters: A, x0, w > 0\n"
+        "    formula: A * exp(-((x - x0) / w) ** 2)\n"
+        "m:\n  Shirley: {pShirley: [0.001, True]}\n"
+        "  Bell: {A: [9, True], x0: [3, True], w: [1, True]}\n"
+    )
+    assert main(["explain", str(path), "--memory"]) == 0
+    text = capsys.readouterr().out
+    found = re.search(r"Work, for each thread: ([\d,]+) bytes.*one behind the other ([\d,]+)", text)
+    assert found is not None
+    size, apart = (int(one.replace(",", "")) for one in found.groups())
+    phases = [int(n.replace(",", "")) for n in re.findall(r"^(?:all|while|sums).* ([\d,]+)$", text,
+                                                          re.MULTILINE)]  # fmt: skip
+    assert len(phases) == 5
+    assert sum(phases) == apart
+    assert size == phases[0] + max(phases[1] + phases[2], phases[3], phases[4])
+    rows = [line.split() for line in text[text.index("order ") :].splitlines()[2:]]
+    assert rows[0][:3] == ["v2", "first", "yes"]
+    assert len(rows) == 13
+    spectra = {(row[0], row[1], row[2]): int(row[3]) for row in rows}
+    assert spectra["v2", "first", "yes"] == 1
+    assert spectra["v2", "first", "no"] == 2
+    registers = {(row[0], row[1], row[2]): int(row[4]) for row in rows}
+    assert registers["v2", "first", "yes"] < registers["v2", "apart", "yes"]
+
+
+def test_explain_the_nodes(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Fields of nodes, programs of expressions, and those of formulas with what runs late."""
+    path = folder / "own.yaml"
+    path.write_text(
+        "functions:\n  Bell:\n    parameters: A, x0, w > 0\n"
+        "    formula: A * exp(-((x - x0) / w) ** 2)\n"
+        "  Seen:\n    parameters: A, x0, w > 0\n    formula: A * wofz_real(x - x0, w)\n"
+        "m:\n  Bell: {A: [9, True], x0: [3, True], w: [1, True]}\n"
+        "  Seen: {A: ['Bell_01_A / 3 + 1'], x0: [2, True], w: [1, True]}\n"
+    )
+    assert main(["explain", str(path), "--nodes"]) == 0
+    text = capsys.readouterr().out
+    assert "Nodes: 3 of 96 bytes" in text
+    head = next(line.split() for line in text.splitlines() if line.split()[:2] == ["node", "step"])
+    assert head[1:-1] == [name for name in DTYPES["pyspec_node"].names or () if name != "label"]
+    assert "Program of Seen_01_A\n  PARAM Bell_01_A\n  CONST 3.0\n  DIV\n  CONST 1.0\n  ADD" in text
+    bell = text[text.index("Program of Bell\n") :].split("\n\n")[0]
+    assert re.search(r"^  (v\d+) = SUB x, x0$", bell, re.MULTILINE)
+    assert re.search(r"^  value = MUL .*A", bell, re.MULTILINE)
+    late = [line for line in bell.splitlines() if line.endswith("# for derivatives")]
+    assert any("d_w" in line for line in late)
+    assert not any("value =" in line for line in late)
+    seen = text[text.index("Program of Seen\n") :]
+    assert re.search(r"v\d+, v\d+, v\d+, v\d+ = W v\d+, w", seen)
 
 
 def test_explain_knows_free_spectra(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
