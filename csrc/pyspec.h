@@ -91,10 +91,9 @@ enum { PYSPEC_GUARD_GT = 0, PYSPEC_GUARD_GE = 1, PYSPEC_GUARD_LT = 2, PYSPEC_GUA
  * sign(d - m) sqrt(2 scale (d ln(d / m) - d + m)), m extended linearly below 0.001 / scale. */
 enum { PYSPEC_LOSS_SQUARES = 0, PYSPEC_LOSS_POISSON = 1 };
 
-/* Phases of work memory. */
-enum { PYSPEC_WORK_KEPT, PYSPEC_WORK_RESOLVE, PYSPEC_WORK_APART, PYSPEC_WORK_SHAPES, PYSPEC_WORK_TILE };
-
-/* Builds of the energy kernels. */
+/* Phases of work memory; builds of the energy kernels. */
+enum { PYSPEC_WORK_KEPT, PYSPEC_WORK_RESOLVE, PYSPEC_WORK_APART };
+enum { PYSPEC_WORK_SHAPES = 3, PYSPEC_WORK_TILE = 4 };
 enum { PYSPEC_ISA_BASELINE = 0, PYSPEC_ISA_AVX2 = 1, PYSPEC_ISA_AVX512 = 2 };
 
 enum { PYSPEC_TYPE_F64 = 0, PYSPEC_TYPE_F32 = 1, PYSPEC_TYPE_U16 = 2 };
@@ -461,8 +460,9 @@ PYSPEC_API int pyspec_sum_many(const pyspec_part *parts, int64_t n_parts, int64_
 PYSPEC_API int64_t pyspec_project_size(const pyspec_linear *linear);
 PYSPEC_API int pyspec_project(const pyspec_linear *linear);
 
-/* Makes a team ready, whose `state` has the bytes of pyspec_team_size. Threads of the caller then enter pyspec_help, wait there for work, and leave
- * it once the team is dismissed. The memory may be released when all of them have left. */
+/* Makes a team ready, whose `state` has the bytes of pyspec_team_size. Threads of the caller then
+ * enter pyspec_help, wait there for work, and leave it once the team is dismissed. The memory may
+ * be released when all of them have left. */
 PYSPEC_API int64_t pyspec_team_size(void);
 PYSPEC_API int pyspec_team_begin(pyspec_team *team);
 PYSPEC_API int pyspec_help(pyspec_team *team);
