@@ -131,3 +131,15 @@ def test_with_every_choice_of_the_planner(name: str) -> None:
             for choice in (Choice(*pair) for pair in product(ORDERS, FITS))
         }
         assert len(codes) == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "is_compiled"),
+    [
+        (LORENTZ, True),
+        ("energy Share(A): A * sum(x)", False),
+        ("kernel Box(w > 0): where(abs(d) < w, 1, 0)", False),
+    ],
+)
+def test_what_a_kernel_runs_along_an_axis(text: str, is_compiled: bool) -> None:
+    assert definition(text).is_compiled is is_compiled

@@ -229,6 +229,7 @@ ERRORS = [
     ("(1,5)", 2, "decimal point"),
     ("sqroot(a)", 0, "not a known function"),
     ("a(b)", 0, "product is written with"),
+    ("2 * sin", 4, r"'sin' is a function; write sin\( \.\.\. \)"),
     ("a = 2", 2, "'=' is not an operator"),
     ("a ! b", 2, "write != to compare"),
     ("a < b < c", 6, "cannot be chained"),
