@@ -16,6 +16,7 @@ from pyspec.executor.cluster import (
     Spent,
     keep_on_workers,
     need_client,
+    rows_that_count,
     survey_on_workers,
 )
 from pyspec.fit.problem import FitProblem
@@ -27,14 +28,15 @@ from pyspec.model.source import Held, source_of
 
 def on_workers(client: Any, model: Model, measurement: Measurement) -> Measurement:
     """The measurement, whose data by reference the workers have looked at; a dask array of data is
-    computed, and its chunks stay where they are."""
+    computed, where rows count, and its chunks stay where they are."""
     source = source_of(measurement.data)
     shape = tuple(axis.size for axis in (model.time, model.energy) if axis is not None)
     if client is None or source is None or source.shape != shape:
         return measurement  # other shapes are refused when the executor is made
     need_client(client)
     if source.collection is not None:
-        kept: Any = Held(source, keep_on_workers(client, source.collection, source.name))
+        counts = rows_that_count(client, measurement)
+        kept: Any = Held(source, keep_on_workers(client, source.collection, source.name, counts))
         measurement = replace(measurement, data=kept)
     if "survey" not in measurement.__dict__:
         survey_on_workers(client, measurement)

@@ -65,6 +65,10 @@ class Mapped(NamedTuple):
 class ArraySource(Source):
     """An array that gives its rows by slices: zarr, dask, numpy.memmap."""
 
+    #: Whether an array of dask is computed by the thread that asks for rows. Another process, which
+    #: may be a worker, does so: its engine would wait for the very task that asks.
+    _by_itself = False
+
     def __init__(self, array: Any, name: str, chunk: int) -> None:
         self._array = array
         self.shape = tuple(int(size) for size in array.shape)
@@ -142,10 +146,13 @@ class ArraySource(Source):
         if self._mapped is not None:
             self._array = self._mapped.open(self.name)
         self._use_reader()
+        self._by_itself = self._kind == "dask" and not _is_held(self._array)
 
     def read(self, begin: int, end: int) -> npt.NDArray[Any]:
         if self._file is not None:
             return self._file.read(begin, end)
+        if self._by_itself:
+            return np.asarray(self._array[begin:end].compute(scheduler="synchronous"))
         return _decoded(self._reader, self._array, begin, end)
 
 
@@ -321,6 +328,12 @@ def _source(data: Any) -> Source:
     if kind == "h5py":
         return HDF5Source(Path(array.file.filename), array.name, array.file.swmr_mode)
     return ArraySource(array, _name_of(array, kind), _chunk_of(array))
+
+
+def _is_held(array: Any) -> bool:
+    """Whether workers hold what an array of dask is made of."""
+    found = array.__dask_graph__().values()
+    return any(type(one).__module__.startswith("distributed.") for one in found)
 
 
 def _name_of(array: Any, kind: str) -> str:

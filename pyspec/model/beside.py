@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import copy
 from itertools import groupby
 from typing import Any
 
@@ -9,7 +10,15 @@ import numpy as np
 import numpy.typing as npt
 
 from pyspec.errors import DataError
-from pyspec.model.source import KEPT_TYPES, Seen, Source, source_of, whole_of
+from pyspec.model.source import (
+    KEPT_TYPES,
+    Held,
+    Seen,
+    Source,
+    located,
+    source_of,
+    whole_of,
+)
 
 
 class Beside(Source):
@@ -25,6 +34,12 @@ class Beside(Source):
         self.given, self.seen = given, Seen()
         self.shape, self.name, self.chunk = given.shape, given.name, given.chunk
         self.readers = given.readers
+
+    def of_rows(self, begin: int, end: int) -> Any:
+        """Rows begin to end - 1 for another process, with their checksums alone."""
+        own = copy(self)
+        own.seen = self.seen.within(begin, end)
+        return own[begin:end]
 
     def look(self) -> None:
         self.given.look()
@@ -148,6 +163,21 @@ def rows_of(array: Any, begin: int, end: int) -> Any:
     return array[begin:end] if source is None else source.rows(begin, end)
 
 
+def seen_rows(array: Any, begin: int, end: int) -> Any:
+    """The same; of a source beside the data those that were read first.
+
+    Raises :class:`DataError`, which names the source, where they have changed since, or it grew.
+    """
+    whole, first = located(array, begin)
+    if not isinstance(whole, Beside):
+        return rows_of(array, begin, end)
+    whole.look()
+    found = rows_of(array, begin, end)
+    if found.shape[1:] == whole.shape[1:]:
+        whole.seen.check(whole, first, found)
+    return found
+
+
 class Veiled(Source):
     """Data of which rows that are masked as a whole are 0, and are not read where their chunk has
     no other rows.
@@ -214,13 +244,9 @@ class Veiled(Source):
 
 def veiled(source: Source, keep: Any, first: int = 0) -> Source:
     """The source; where `keep`, of its rows from `first` on, leaves out points row by row, without
-    what it leaves out as a whole. Rows of dask, which workers hold, stay as they are."""
-    if (
-        keep is None
-        or isinstance(source, Veiled)
-        or source.at_hand
-        or source.collection is not None
-    ):
+    what it leaves out as a whole. Arrays that workers hold stay as they are: the workers veil what
+    they have of them."""
+    if keep is None or isinstance(source, (Veiled, Held)):
         return source
     if source_of(keep) is None and (keep.ndim < 2 or keep.strides[0] == 0):
         return source  # the same columns of all rows

@@ -196,6 +196,8 @@ class Measurement:
         if self.loss == "poisson":
             _refuse_negative(survey.low)
         self.seen.update(found.seen)
+        for what, seen in self.rules().beside().items():
+            seen.update(found.beside.get(what, {}))
         self.__dict__["survey"] = survey
         return survey
 

@@ -76,7 +76,6 @@ class Source(NDArrayOperatorsMixin, ABC):
     chunk : rows that are stored together, so that blocks are whole chunks
     readers : threads that read blocks side by side
     name : how errors call it
-    at_hand : whether rows lie in memory
     """
 
     shape: tuple[int, ...]
@@ -84,7 +83,6 @@ class Source(NDArrayOperatorsMixin, ABC):
     chunk: int
     name: str
     readers: int = 1
-    at_hand: bool = False
 
     @property
     def collection(self) -> Any:
@@ -311,6 +309,13 @@ def whole_of(data: Any) -> Source | None:
     return source_of(data)
 
 
+def located(data: Any, row: int) -> tuple[Source | None, int]:
+    """The source that this is, or is a part of, and which of its rows `row` is."""
+    while isinstance(data, Part):
+        data, row = data.whole, data.first_row + row
+    return source_of(data), row
+
+
 class Part(Source):
     """Consecutive rows and columns of a source."""
 
@@ -319,6 +324,11 @@ class Part(Source):
         self.shape = (len(rows), len(columns))
         self.dtype, self.name, self.chunk = whole.dtype, whole.name, whole.chunk
         self.readers = whole.readers
+
+    @property
+    def first_row(self) -> int:
+        """Where it begins in the whole."""
+        return self._rows.start
 
     @property
     def collection(self) -> Any:

@@ -13,11 +13,14 @@ import numpy as np
 import numpy.typing as npt
 
 from pyspec.errors import DataError
-from pyspec.model.beside import Weights, rows_of, veiled
+from pyspec.model.beside import Beside, Weights, seen_rows, veiled
 from pyspec.model.checksum import crc_joined
 from pyspec.model.source import Seen, Source, source_of, whole_of
 
 Array = npt.NDArray[np.float64]
+
+#: What a measurement has beside its data.
+BESIDE = ("weight", "keep")
 
 #: Joins nodes (k, n) of a tree with their right neighbours.
 Join = Callable[[Array, Array], Array]
@@ -67,6 +70,11 @@ class Rules:
     keep: npt.NDArray[np.bool_] | None = None
     loss_scale: float | None = None
 
+    def beside(self) -> dict[str, Seen]:
+        """Checksums of weights and mask as they were read, where these are by reference."""
+        wholes = {what: whole_of(getattr(self, what)) for what in BESIDE}
+        return {what: one.seen for what, one in wholes.items() if isinstance(one, Beside)}
+
     def within(self, begin: int, end: int) -> Rules:
         """The same for some of the rows."""
         rows = slice(begin - self.begin, end - self.begin)
@@ -77,13 +85,14 @@ class Rules:
     def at_hand(self) -> Rules:
         """The same with arrays, where weights or mask are by reference.
 
-        Raises :class:`DataError` for points that count and have no weight.
+        Raises :class:`DataError` for points that count and have no weight, and for rows that have
+        changed.
         """
         given = whole_of(self.weight)
         if given is None and source_of(self.keep) is None:
             return self
-        keep: Any = rows_of(self.keep, 0, self.end - self.begin)
-        weight: Any = rows_of(self.weight, 0, self.end - self.begin)
+        keep: Any = seen_rows(self.keep, 0, self.end - self.begin)
+        weight: Any = seen_rows(self.weight, 0, self.end - self.begin)
         if isinstance(given, Weights):
             kept = None if keep is None else keep[..., self.columns]
             given.refuse(self.begin, weight[:, self.columns], kept, self.columns.start or 0)
@@ -159,9 +168,11 @@ class Surveyed:
     Attributes
     ----------
     seen : checksums of the rows as they were read
+    beside : those of weights and mask by reference
     """
 
     seen: Seen = field(default_factory=Seen)
+    beside: dict[str, Seen] = field(default_factory=dict)
     points: RowTree = field(default_factory=lambda: RowTree(_spread))
     columns: RowTree = field(default_factory=lambda: RowTree(np.add))
     low: float = np.inf
@@ -207,6 +218,8 @@ class Surveyed:
     def merge(self, other: Surveyed) -> None:
         """Takes what is known of other rows."""
         self.seen.update(other.seen)
+        for what, seen in other.beside.items():
+            self.beside.setdefault(what, Seen()).update(seen)
         self.points.merge(other.points)
         self.columns.merge(other.columns)
         self.low, self.high = min(self.low, other.low), max(self.high, other.high)
@@ -234,6 +247,7 @@ def survey_rows(source: Source, rules: Rules, seen: Seen) -> Surveyed:
     source = veiled(source, rules.keep, rules.begin)
     for first, block in source.blocks(rules.begin, rules.end, seen):
         found.add(source, first, block, rules.within(first, first + len(block)).at_hand())
+    found.beside = rules.beside()
     return found
 
 

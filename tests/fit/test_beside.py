@@ -12,7 +12,7 @@ from support.clusters import assert_same, cluster
 from support.native_cases import CASES
 
 from pyspec import File, Project
-from pyspec.errors import DataError
+from pyspec.errors import ClusterError, DataError
 from pyspec.fit import fit_model
 from pyspec.io import by_reference, load_fit, save_fit
 from pyspec.model import Measurement, Model
@@ -153,6 +153,62 @@ def test_what_is_masked_as_a_whole_is_not_read(monkeypatch: pytest.MonkeyPatch) 
         assert store.asked == {*range(100), *range(160, 400)}
 
 
+def broken(place: int, piece: Any) -> Any:
+    if place in (0, 12, 39):
+        raise OSError("this chunk is not there")
+    return piece
+
+
+def in_dask(data: Any) -> Any:
+    """Chunks of 10 rows; some that a window or a mask leaves out cannot be computed."""
+    dask = pytest.importorskip("dask.array")
+
+    def block(piece: Any, block_info: Any = None) -> Any:
+        return broken(block_info[0]["chunk-location"][0], piece)
+
+    return dask.from_array(data, chunks=(10, -1)).map_blocks(block, dtype=data.dtype)
+
+
+def test_chunks_of_dask_without_a_row_that_counts_are_not_computed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """They were, and one that could not be computed ended the fit."""
+    monkeypatch.setattr(sources, "BLOCK", 20_000)
+    model, data, _, mask = series()
+    expected = fit_model(model, Measurement(data=data, rows=(10, 385), mask=mask))
+    held: Any = by_reference(in_dask(data))
+    for hidden in (mask, by_reference(Rows(mask.astype(np.uint8)))):
+        given = Measurement(data=held, rows=(10, 385), mask=hidden)
+        assert_same(fit_model(model, given), expected)
+
+
+def test_a_file_with_a_mask_by_reference_excludes_energies(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sources, "BLOCK", 20_000)
+    model, data, sigma, mask = series()
+    (tmp_path / "models.yaml").write_text(MODEL)
+    put = stores("hdf5", tmp_path)
+    held: Any = by_reference(put("data", data))
+    results = []
+    for values, masked in ((held, put("mask", mask)), (data, mask)):
+        file = File(
+            Project(tmp_path), data=values, energy=model.energy, time=model.time, mask=masked
+        )
+        file.load_model("models.yaml", "line")
+        file.add_time_dependence("line", "Gauss_01_x0", "models.yaml", "decay")
+        file.set_noise("gaussian", sigma=put("sigma", sigma) if values is held else sigma)
+        file.set_fit_limits(energy_limits=[None, 90], exclude=[(83.2, 83.6), (87, 88)])
+        results.append(file.fit_2d("line"))
+        file.set_fit_limits()  # all energies count again
+        results.append(file.fit_2d("line"))
+    assert_same(results[0], results[2])
+    assert_same(results[1], results[3])
+    assert results[0].chisqr < results[1].chisqr
+    with pytest.raises(DataError, match="exclude= leaves no point of the window"):
+        file.set_fit_limits(exclude=[(None, None)])
+
+
 def test_wrong_ones_are_one_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sources, "BLOCK", 20_000)
     model, data, sigma, mask = series()
@@ -190,6 +246,51 @@ def test_wrong_ones_are_one_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
 
 
 @pytest.mark.slow
+def test_workers_compute_chunks_of_dask_that_count() -> None:
+    pytest.importorskip("distributed")
+    model, data, _, mask = series()
+    expected = fit_model(model, Measurement(data=data, rows=(10, 385), mask=mask))
+    with cluster() as client:
+        held: Any = by_reference(in_dask(data))
+        for hidden in (mask, by_reference(Rows(mask.astype(np.uint8)))):
+            given = Measurement(data=held, rows=(10, 385), mask=hidden)
+            assert_same(fit_model(model, given, client=client), expected)
+        with pytest.raises(
+            ClusterError, match=r"chunk (0|39), .*cannot be read: this chunk is not"
+        ):
+            fit_model(model, Measurement(data=held, mask=mask), client=client)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("what", ["sigma", "mask"])
+@pytest.mark.parametrize("kind", ["memmap", "zarr"])
+def test_workers_name_them_when_they_change(what: str, kind: str, tmp_path: Path) -> None:
+    """Workers summed with the new values, without a word."""
+    pytest.importorskip("distributed")
+    model, data, sigma, mask = series()
+    put = stores(kind, tmp_path)
+    weight = np.nan_to_num(1 / sigma)
+    held: Any = by_reference(put("data", data))
+    beside = {"sigma": put("weight", weight), "mask": put("mask", mask.astype(np.uint8))}
+    given: Any = {name: by_reference(one) for name, one in beside.items()}
+
+    def change(nfev: int, chisqr: float, best: float) -> None:
+        changed = {"sigma": weight, "mask": mask.astype(np.uint8)}[what].copy()
+        changed[231, 5] = 1 - changed[231, 5] if what == "mask" else 2 * changed[231, 5]
+        where = {"sigma": "weight", "mask": "mask"}[what]
+        if kind == "memmap":
+            np.save(tmp_path / f"{where}.npy", changed)
+        else:
+            __import__("zarr").open(str(tmp_path / f"{where}.zarr"), mode="r+")[231] = changed[231]
+
+    with cluster() as client:
+        measurement = Measurement(data=held, weight=given["sigma"], mask=given["mask"])
+        name = f"{'weight' if what == 'sigma' else 'mask'}.{'npy' if kind == 'memmap' else 'zarr'}"
+        with pytest.raises(DataError, match=rf"^{name}: .*rows \d+ to \d+, changed while the data"):
+            fit_model(model, measurement, client=client, progress=change)
+
+
+@pytest.mark.slow
 def test_workers_read_them(tmp_path: Path) -> None:
     pytest.importorskip("distributed")
     model, data, sigma, mask = series()
@@ -197,10 +298,10 @@ def test_workers_read_them(tmp_path: Path) -> None:
         model, Measurement(data=data, weight=1 / np.nan_to_num(sigma, nan=1.0), mask=mask)
     )
     with cluster() as client:
-        for kind in ("hdf5", "zarr", "dask"):
-            put = stores(kind, tmp_path)
+        for kind, other in (("hdf5", "dask"), ("zarr", "zarr"), ("dask", "dask")):
+            put, put_mask = stores(kind, tmp_path), stores(other, tmp_path)
             held: Any = by_reference(put("data", data))
             weight: Any = by_reference(put("weight", 1 / np.nan_to_num(sigma, nan=1.0)))
-            for hidden in (mask, by_reference(put("mask", mask.astype(np.uint8)))):
+            for hidden in (mask, by_reference(put_mask("mask", mask.astype(np.uint8)))):
                 given = Measurement(data=held, weight=weight, mask=hidden)
                 assert_same(fit_model(model, given, client=client), expected)

@@ -13,7 +13,7 @@ from pyspec.executor.cluster.client import (
     refuse_other,
 )
 from pyspec.executor.cluster.executor import ClusterExecutor, ClusterJointExecutor
-from pyspec.executor.cluster.rows import keep_on_workers
+from pyspec.executor.cluster.rows import keep_on_workers, rows_that_count
 from pyspec.executor.cluster.sums import ClusterSums, Spent
 from pyspec.executor.cluster.survey import survey_on_workers
 
@@ -28,5 +28,6 @@ __all__ = [
     "keep_on_workers",
     "need_client",
     "refuse_other",
+    "rows_that_count",
     "survey_on_workers",
 ]

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import groupby, pairwise
 from typing import Any
+from uuid import uuid4
 
 import numpy as np
 import numpy.typing as npt
@@ -15,7 +16,8 @@ from pyspec.executor.chunks import STRIP
 from pyspec.executor.cluster.worker import Computed, FilePlan, FileShare, Piece, Place
 from pyspec.executor.compiled import CompiledExecutor
 from pyspec.executor.source import SourceExecutor
-from pyspec.model.beside import Veiled
+from pyspec.model import Measurement
+from pyspec.model.beside import Beside, Veiled
 from pyspec.model.source import Seen, source_of
 
 #: What a worker gets: rows of each file, and the chunks of dask that these stand in.
@@ -90,14 +92,20 @@ def pieces(executor: CompiledExecutor, n: int) -> Iterator[Piece]:
 
 def _piece(executor: CompiledExecutor, begin: int, end: int, data: Any) -> Piece:
     """Rows with the weights and the mask that differ from point to point."""
-    own = (executor.weight, executor.keep)
-    weight, keep = (a[begin:end] if a is not None and _line(a) is None else None for a in own)
+    weight, keep = (_own_rows(one, begin, end) for one in (executor.weight, executor.keep))
     seen = executor.seen.within(begin, end) if isinstance(executor, SourceExecutor) else Seen()
     return Piece(begin, end, data, weight, keep, seen)
 
 
-def keep_on_workers(client: Any, array: Any, name: str) -> Any:
-    """A dask array whose chunks are computed and stay in the memory of the workers.
+def _own_rows(array: Any, begin: int, end: int) -> Any:
+    if array is None or _line(array) is not None:
+        return None
+    return array.of_rows(begin, end) if isinstance(array, Beside) else array[begin:end]
+
+
+def keep_on_workers(client: Any, array: Any, name: str, counts: Any = None) -> Any:
+    """A dask array whose chunks are computed and stay in the memory of the workers. Chunks without
+    a row that `counts`, (n_rows,), are not computed, and are 0.
 
     Raises :class:`ClusterError` for chunks that split the energies, or that cannot be computed.
     """
@@ -111,7 +119,7 @@ def keep_on_workers(client: Any, array: Any, name: str) -> Any:
         )
     if not all(size == size for size in rows):
         raise ClusterError(f"{name}: chunks of unknown size; write data.compute_chunk_sizes()")
-    kept = client.persist(array)
+    kept = client.persist(array if counts is None else _where_rows_count(array, counts))
     futures = futures_of(kept)
     wait(futures)
     for future in futures:
@@ -119,6 +127,54 @@ def keep_on_workers(client: Any, array: Any, name: str) -> Any:
             error = future.exception() if future.status == "error" else "it was lost"
             raise ClusterError(f"{name}: {_chunk_name(kept, future.key)} cannot be read: {error}")
     return kept
+
+
+def rows_that_count(client: Any, measurement: Measurement) -> npt.NDArray[np.bool_]:
+    """(n_time,) rows of the window that are not masked as a whole. A mask by reference is read by
+    the workers."""
+    assert measurement.data is not None
+    n_time, keep = len(measurement.data), measurement.keep
+    found = np.zeros(n_time, dtype=np.bool_)
+    begin, end = measurement.rows or (0, n_time)
+    found[begin:end] = True
+    if keep is None or keep.ndim < 2 or (source_of(keep) is None and keep.strides[0] == 0):
+        return found
+    places = ranges(begin, end, max(1, len(client.nthreads())))
+    if source_of(keep) is None:
+        parts = [keep[low:high].any(axis=1) for low, high in places]
+    else:
+        given = [_own_rows(keep, *place) for place in places]
+        parts = client.gather([client.submit(_any_of_each, one, pure=False) for one in given])
+    found[begin:end] = np.concatenate(parts)
+    return found
+
+
+def _any_of_each(keep: Any) -> npt.NDArray[np.bool_]:
+    # By the thread of the task: arrays of dask that another one of a worker computes wait for it.
+    places = pairwise([*range(0, len(keep), keep.step), len(keep)])
+    return np.concatenate([keep.rows(*place).any(axis=1) for place in places])
+
+
+def _where_rows_count(array: Any, counts: npt.NDArray[np.bool_]) -> Any:
+    """The array; chunks without a row that counts are 0, and take no memory."""
+    import dask.array
+    from dask.highlevelgraph import HighLevelGraph
+
+    ends = np.cumsum(array.chunks[0])
+    wanted = [bool(one.any()) for one in np.split(counts, ends[:-1])]
+    if all(wanted):
+        return array
+    name = f"counts-{uuid4().hex}"
+    graph: dict[Any, Any] = {}
+    for k, (key,) in enumerate(array.__dask_keys__()):
+        shape = array.chunks[0][k], array.shape[1]
+        graph[name, k, 0] = key if wanted[k] else (_zeros, shape, array.dtype)
+    layers = HighLevelGraph.from_collections(name, graph, dependencies=[array])
+    return dask.array.Array(layers, name, array.chunks, meta=array._meta)
+
+
+def _zeros(shape: tuple[int, int], dtype: np.dtype[Any]) -> npt.NDArray[Any]:
+    return np.broadcast_to(np.zeros((), dtype), shape)
 
 
 def _chunk_name(array: Any, key: Any) -> str:

@@ -66,4 +66,7 @@ def _of_chunks(client: Any, source: Source, rules: Rules, seen: Seen) -> Iterato
 
 def _survey_chunk(chunk: Computed, rows: Any, own: Rules) -> Surveyed:
     seen = Seen()
-    return survey_rows(chunk.filled(rows, seen), own, seen)
+    beside, ready = own.beside(), own.at_hand()
+    found = survey_rows(chunk.filled(rows), ready, seen)
+    found.beside = beside
+    return found

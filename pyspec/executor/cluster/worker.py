@@ -18,7 +18,7 @@ from pyspec.executor.compiled import CompiledExecutor
 from pyspec.executor.nodes import Nodes
 from pyspec.executor.protocol import Values
 from pyspec.model import Measurement
-from pyspec.model.beside import rows_of, veiled
+from pyspec.model.beside import seen_rows, veiled
 from pyspec.model.source import Seen, Source
 from pyspec.plan import PackedPlan, ScheduledPlan
 
@@ -36,8 +36,6 @@ class Computed(Source):
     rows : of the chunk, where they are at hand
     """
 
-    at_hand = True
-
     def __init__(
         self, source: Source, place_of_chunk: tuple[int, int, int], rows: Any = None
     ) -> None:
@@ -51,12 +49,9 @@ class Computed(Source):
         first = self._place[1]
         return np.asarray(self._rows)[begin - first : end - first]
 
-    def filled(self, rows: Any, seen: Seen) -> Computed:
-        """The same with its rows. Raises :class:`DataError` where they are not what they were."""
-        _, begin, end = self._place
-        found = Computed(self, self._place, rows)
-        seen.check(found, begin, found.rows(begin, end))
-        return found
+    def filled(self, rows: Any) -> Computed:
+        """The same with its rows."""
+        return Computed(self, self._place, rows)
 
 
 @dataclass(frozen=True)
@@ -93,12 +88,16 @@ class Piece:
         else:
             yield self.begin, np.require(self.data, requirements="A")
 
-    def filled(self, chunks: Sequence[Any]) -> Piece:
-        """The same with the rows of a chunk of dask."""
-        if not isinstance(self.data, Place):
-            return self
-        chunk = self.data.chunk.filled(chunks[self.data.index], self.seen)
-        return replace(self, data=chunk.rows(self.begin, self.end))
+    def filled(self, chunks: Sequence[Any], keep: Any) -> Piece:
+        """The same with the rows of its chunk of dask; `keep` is the mask of these rows.
+
+        Raises :class:`DataError` where they are not what they were.
+        """
+        assert isinstance(self.data, Place)
+        chunk = veiled(self.data.chunk.filled(chunks[self.data.index]), keep, self.begin)
+        rows = chunk.rows(self.begin, self.end)
+        self.seen.check(chunk, self.begin, rows)
+        return replace(self, data=rows)
 
 
 @dataclass
@@ -153,14 +152,26 @@ class FileShare:
             for chunk in weighed(self.executor, self._blocks(piece)):
                 begin = chunk.first_row - piece.begin
                 rows = begin, begin + len(chunk.data)
-                weight = chunk.weight if piece.weight is None else rows_of(piece.weight, *rows)
-                keep = chunk.keep if piece.keep is None else rows_of(piece.keep, *rows)
+                weight = chunk.weight if piece.weight is None else seen_rows(piece.weight, *rows)
+                keep = chunk.keep if piece.keep is None else seen_rows(piece.keep, *rows)
                 yield Chunk(chunk.first_row, chunk.data, weight, keep)
 
     def _blocks(self, piece: Piece) -> Blocks:
-        keep = self.executor.keep if piece.keep is None else piece.keep
-        own = keep if keep is None or piece.keep is not None else keep[piece.begin : piece.end]
-        return piece.blocks(own)
+        return piece.blocks(self._keep_of(piece))
+
+    def filled(self, chunks: Sequence[Any]) -> FileShare:
+        """The same with the rows of chunks of dask."""
+        found = FileShare(self.file)
+        for piece in self.pieces:
+            held = isinstance(piece.data, Place)
+            found.pieces.append(piece.filled(chunks, found._keep_of(piece)) if held else piece)
+        return found
+
+    def _keep_of(self, piece: Piece) -> Any:
+        """The mask of the rows of a piece."""
+        if piece.keep is not None or self.executor.keep is None:
+            return piece.keep
+        return self.executor.keep[piece.begin : piece.end]
 
 
 @dataclass(frozen=True)
@@ -202,11 +213,7 @@ def hold(share: Share, *chunks: Any) -> Share:
             f"a worker that joined has another pyspec or processor (runs {', '.join(build.isas)}) "
             f"than the fit began with ({share.terms.isa}); start workers like the others"
         )
-    files = {
-        k: FileShare(one.file, [piece.filled(chunks) for piece in one.pieces])
-        for k, one in share.files.items()
-    }
-    return Share(share.terms, files)
+    return Share(share.terms, {k: one.filled(chunks) for k, one in share.files.items()})
 
 
 def sum_share(share: Share, jobs: Sequence[Job]) -> Answer:
