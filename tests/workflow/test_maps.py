@@ -217,11 +217,16 @@ def test_wrong_calls(peak: Model, scan: Any, tmp_path: Path) -> None:
     refused("no argument 'energy_limit'; did you mean 'energy_limits'", FitError, energy_limit=[1])
     refused("n_workers", FitError, n_workers=0)
     refused("block_size", FitError, block_size=2.5)
+    refused("mask has type int64; give booleans", mask=(scan > 1e9).astype(np.int64))
+    refused("mask has type int64; give booleans", mask=np.zeros(60, np.int64))
     refused("give a dask.distributed.Client", FitError, client="tcp://localhost:8786")
     refused("no argument 'max_evaluations'", FitError, max_evaluations=3)
     with pytest.raises(DataError, match="no address"):
         fit_map(peak, scan, "s3://bucket/map.zarr")
-    assert not list(tmp_path.iterdir())
+    (tmp_path / "file").write_text("")
+    with pytest.raises(DataError, match=r"map.zarr cannot be made: .*; give another store="):
+        fit_map(peak, scan, tmp_path / "file" / "map.zarr")
+    assert [one.name for one in tmp_path.iterdir()] == ["file"]
 
 
 def test_a_chunk_that_cannot_be_read(peak: Model, scan: Any, tmp_path: Path) -> None:

@@ -178,10 +178,16 @@ def _described(
         noise["weight"] = 1.0 / values
     if counts is not False:
         noise |= {"loss": "poisson", "loss_scale": 1.0 if counts is True else float(counts)}
-    if hasattr(mask, "dims"):
-        parts["mask"] = alike(mask, data, "mask", data.dims)
-    elif mask is not None:
-        noise["mask"] = np.asarray(mask)
+    if mask is not None:
+        given = mask if hasattr(mask, "dims") else np.asarray(mask)
+        if given.dtype.kind != "b":
+            raise DataError(
+                f"mask has type {given.dtype}; give booleans, True where a point is left out"
+            )
+        if hasattr(mask, "dims"):
+            parts["mask"] = alike(mask, data, "mask", data.dims)
+        else:
+            noise["mask"] = given
     parts |= seed_parts(seed_values, data)
     if known:
         options = {"scale_covar": False, **options}

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from pyspec.errors import DataError
+from pyspec.errors import DataError, one_line
 from pyspec.io.optional import need
 
 #: The group beside the results: one marker for each block.
@@ -70,8 +70,13 @@ class MapStore:
     def create(self, template: Any, block: tuple[int, ...], grid: tuple[int, ...]) -> None:
         """Makes the store of a Dataset of fill values; it gets its name when it is whole."""
         xarray, dask = need("xarray", "a map", "zarr"), need("dask.array", "a map", "zarr")
-        self.path.parent.mkdir(parents=True, exist_ok=True)
-        made = Path(tempfile.mkdtemp(prefix=f".{self.path.name}.", dir=self.path.parent))
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            made = Path(tempfile.mkdtemp(prefix=f".{self.path.name}.", dir=self.path.parent))
+        except OSError as error:
+            raise DataError(
+                f"{self.path} cannot be made: {one_line(error)}; give another store="
+            ) from error
         along = tuple(f"block_{k}" for k in range(len(grid)))
         empty = dask.full(grid, NOT_WRITTEN, dtype=np.int64, chunks=1)
         markers = xarray.Dataset(dict.fromkeys(("results", "inputs"), (along, empty)))
