@@ -252,13 +252,22 @@ def test_workers_compute_chunks_of_dask_that_count() -> None:
     expected = fit_model(model, Measurement(data=data, rows=(10, 385), mask=mask))
     with cluster() as client:
         held: Any = by_reference(in_dask(data))
-        for hidden in (mask, by_reference(Rows(mask.astype(np.uint8)))):
-            given = Measurement(data=held, rows=(10, 385), mask=hidden)
+        for masked in (mask, by_reference(Rows(mask.astype(np.uint8)))):
+            given = Measurement(data=held, rows=(10, 385), mask=masked)
             assert_same(fit_model(model, given, client=client), expected)
         with pytest.raises(
             ClusterError, match=r"chunk (0|39), .*cannot be read: this chunk is not"
         ):
             fit_model(model, Measurement(data=held, mask=mask), client=client)
+        dask = pytest.importorskip("dask.array")
+        hidden: Any = by_reference(client.persist(dask.from_array(mask, chunks=(10, -1))))
+        stored: Any = by_reference(Rows(data))
+        given = Measurement(data=stored, mask=hidden)
+        with pytest.raises(ClusterError, match="workers hold these chunks of σ or of a mask"):
+            fit_model(model, given, client=client)
+        whole: Any = by_reference(dask.from_array(data, chunks=(10, -1)))
+        found = fit_model(model, Measurement(data=whole, mask=hidden), client=client)
+        assert_same(found, fit_model(model, Measurement(data=data, mask=mask)))
 
 
 @pytest.mark.slow

@@ -10,7 +10,8 @@ from pyspec.executor.cluster.client import need_client
 from pyspec.executor.cluster.rows import ranges
 from pyspec.executor.cluster.worker import Computed
 from pyspec.model import Measurement
-from pyspec.model.source import Seen, Source, source_of
+from pyspec.model.beside import Beside
+from pyspec.model.source import Seen, Source, source_of, whole_of
 from pyspec.model.survey import Rules, Surveyed, joined, survey_rows
 
 
@@ -40,6 +41,7 @@ def _of_store(client: Any, source: Source, rules: Rules, seen: Seen) -> Iterator
     workers = sorted(client.nthreads())
     if not workers:
         raise ClusterError("the cluster has no workers; start some, or wait for the first")
+    _refuse_held(rules)
     for (begin, end), address in zip(
         ranges(rules.begin, rules.end, len(workers)), workers, strict=False
     ):
@@ -47,6 +49,21 @@ def _of_store(client: Any, source: Source, rules: Rules, seen: Seen) -> Iterator
         yield client.submit(
             survey_rows, *given, workers=[address], allow_other_workers=True, pure=False
         )
+
+
+def _refuse_held(rules: Rules) -> None:
+    """Raises :class:`ClusterError` for σ or masks that workers hold as chunks of dask: who reads
+    rows of a store cannot ask them in between."""
+    from distributed import futures_of
+
+    for one in map(whole_of, (rules.weight, rules.keep)):
+        if not isinstance(one, Beside) or one.given.collection is None:
+            continue
+        if futures_of(one.given.collection):
+            raise ClusterError(
+                f"{one.name}: workers hold these chunks of σ or of a mask, while the data stand in "
+                "a store; give an array that is not persisted, or np.asarray(array)"
+            )
 
 
 def _of_chunks(client: Any, source: Source, rules: Rules, seen: Seen) -> Iterator[Any]:
