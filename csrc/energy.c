@@ -321,28 +321,34 @@ KERNEL(Voigt)
 /* With r^2 = F^2 + (x - x0)^2 and a = 1 - alpha: A cos(phase) r^-a. */
 KERNEL(DS)
 {
-    FOR_VALUES {
-        double run = v_clamp(X - P(1), 1e150);
-        double a = 1.0 - P(3);
-        double angle = v_atan(run / P(2));
-        double square = v_square_sum(P(2), run);
-        square = 1e300 < square ? 1e300 : square;
-        square = 1e-300 > square ? 1e-300 : square;
-        double log_r = 0.5 * v_log(square);
-        double power = v_exp(-a * log_r);
-        double sine, cosine;
-        /* Where v_sincos ends, far beyond any alpha of a line: a bounded value, not nonsense. */
-        double phase = v_clamp(v_sum_of_products(0.5 * PYSPEC_PI, P(3), a, angle), 1e15);
-        v_sincos(phase, &sine, &cosine);
-        y[AT] = P(0) * cosine * power;
-        if (want) {
-            double scale = P(0) * power;
-            double inverse = 1.0 / sqrt(square), slope = a * scale;
-            double opposite = v_clamp(P(2) * inverse, 1.0), along = run * inverse;
-            d[0][AT] = cosine * power;
-            d[1][AT] = slope * (opposite * sine + along * cosine) * inverse;
-            d[2][AT] = slope * (along * sine - opposite * cosine) * inverse;
-            d[3][AT] = P(0) * (power * (cosine * log_r - sine * (0.5 * PYSPEC_PI - angle)));
+    FOR_VECTORS {
+        double run[L], square[L], log_r[L], angle[L], power[L];
+        IN_LANES {
+            run[l] = v_clamp(X - P(1), 1e150);
+            angle[l] = v_atan_of(run[l], P(2));
+            double sum = v_square_sum(P(2), run[l]);
+            sum = 1e300 < sum ? 1e300 : sum;
+            square[l] = 1e-300 > sum ? 1e-300 : sum;
+            log_r[l] = 0.5 * v_log(square[l]);
+            power[l] = (P(3) - 1.0) * log_r[l];
+        }
+        exp_lanes(power);
+        IN_LANES {
+            double a = 1.0 - P(3), sine, cosine;
+            /* Where v_sincos ends, far beyond any alpha of a line: a bounded value, not nonsense. */
+            double phase = v_clamp(v_sum_of_products(0.5 * PYSPEC_PI, P(3), a, angle[l]), 1e15);
+            v_sincos(phase, &sine, &cosine);
+            double shape = cosine * power[l];
+            y[AT] = P(0) * shape;
+            if (want) {
+                double scale = P(0) * power[l], width = v_clamp(P(2), 1e150);
+                double inverse = 1.0 / square[l], slope = a * scale;
+                double turn = 0.5 * PYSPEC_PI - angle[l];
+                d[0][AT] = shape;
+                d[1][AT] = slope * (inverse * v_sum_of_products(width, sine, run[l], cosine));
+                d[2][AT] = slope * (inverse * v_sum_of_products(run[l], sine, -width, cosine));
+                d[3][AT] = scale * v_sum_of_products(cosine, log_r[l], -sine, turn);
+            }
         }
     }
 }

@@ -199,13 +199,14 @@ static ALWAYS_INLINE double v_cos(double x)
     return c;
 }
 
-/* atan(x), at most 2 ulp. |x| is reduced to tan(pi/8) by the angles pi/4 and pi/2. */
-static ALWAYS_INLINE double v_atan(double x)
+/* atan(y / x), at most 2 ulp, with a single division. |y / x| is reduced to tan(pi/8) by the angles
+ * pi/4 and pi/2. */
+static ALWAYS_INLINE double v_atan_of(double y, double x)
 {
-    double a = fabs(x);
-    int far = a > 2.41421356237309504880, middle = a > 0.41421356237309504880;
-    double above = far ? -1.0 : middle ? a - 1.0 : a;
-    double below = far ? a : middle ? a + 1.0 : 1.0;
+    double a = fabs(y), b = fabs(x);
+    int far = a > 2.41421356237309504880 * b, middle = a > 0.41421356237309504880 * b;
+    double above = far ? -b : middle ? a - b : a;
+    double below = far ? a : middle ? a + b : b;
     double base = far ? 1.57079632679489661923 : middle ? 0.78539816339744830962 : 0.0;
     double low = far ? 6.12323399573676603587e-17 : middle ? 3.06161699786838301793e-17 : 0.0;
     double t = above / below;
@@ -217,8 +218,13 @@ static ALWAYS_INLINE double v_atan(double x)
     double odd = 0.199999999999998 + q2 * (0.11111111105106705 +
                  q2 * (0.0769229630497447 + q2 * (0.058789145444006215 +
                  q2 * (0.04551108126325172 + q2 * 0.01627194475162406))));
-    double y = base + (t + (t * q * (even + q * odd) + low));
-    return copysign(y, x);
+    double angle = base + (t + (t * q * (even + q * odd) + low));
+    return copysign(angle, double_of(bits_of(y) ^ bits_of(x)));
+}
+
+static ALWAYS_INLINE double v_atan(double x)
+{
+    return v_atan_of(x, 1.0);
 }
 
 /* exp(a^2) erfc(a) for a >= 0, at most 3 ulp: (1 + 9/8 a) erfcx(a) as a polynomial of degree 24
