@@ -3,6 +3,7 @@ that it does not know."""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from functools import cached_property
 
@@ -19,7 +20,7 @@ from pyspec.passes import classify_columns
 Array = npt.NDArray[np.float64]
 
 
-class Columns:
+class Columns(ABC):
     """The part of a problem that knows its derivatives. `without` names classes of columns that are
     differences at every step, `sizes` are the units of the parameters; columns that stay the same
     are `_kept`."""
@@ -33,14 +34,14 @@ class Columns:
     _kept: dict[int, Array]
 
     @property
+    @abstractmethod
     def executor(self) -> Executor:
         """The executor that answers."""
-        raise NotImplementedError
 
     @property
+    @abstractmethod
     def is_poisson(self) -> bool:
         """Whether the residual is a Poisson deviance."""
-        raise NotImplementedError
 
     def plain_residual(self, theta: Array) -> Array:
         """The residual at `theta`, of which nothing is kept."""
