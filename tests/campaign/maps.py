@@ -2,8 +2,9 @@
 
 A map of 200,000 spectra is fitted once undisturbed, and once by processes that are killed
 (SIGKILL) five times, each followed by the same call. The results must be equal and complete.
-Then the cost of the engine is measured: a map beside a plain loop over the same spectra, in turns;
-with ``--cluster`` a map on a LocalCluster beside plain loops in its workers.
+Then the cost of the engine is measured: a map beside a plain loop over the same spectra, in turns.
+With ``--cluster`` it is a map on a LocalCluster beside two plain loops in the same workers: one
+that reads, fits and writes the same blocks without the engine, and one that fits spectra in memory.
 """
 
 from __future__ import annotations
@@ -18,12 +19,17 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from pyspec import Measurement, fit_map, fit_slices, load_model
+from pyspec.workflow.maps.block import MapJob, fit_block
+from pyspec.workflow.maps.given import MapData, map_array
+from pyspec.workflow.maps.store import MapStore
+from pyspec.workflow.maps.template import identity, make_template
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -154,12 +160,11 @@ def ratios(folder: Path, n_spectra: int, turns: int) -> tuple[float, float]:
         return time.process_time() - begin[0], time.perf_counter() - begin[1]
 
     plain()
-    found = []
+    whole, loop = [], []
     for turn in range(turns):
-        pair = timed(lambda turn=turn: mapped(turn)), timed(plain)  # type: ignore[misc]
-        found.append([one / other for one, other in zip(*pair, strict=True)])
-    processor, wall = (statistics.median(column) for column in zip(*found, strict=True))
-    return processor, wall
+        whole.append(timed(lambda turn=turn: mapped(turn)))  # type: ignore[misc]
+        loop.append(timed(plain))
+    return median_ratios(whole, loop)
 
 
 def good_spectra(data: Path) -> Any:
@@ -179,27 +184,62 @@ def plain_loop(spectra: Any) -> int:
     return len(spectra)
 
 
-def cluster_ratios(folder: Path, data: Path, workers: int, turns: int) -> tuple[float, float]:
-    """Time of a map on a LocalCluster over that of plain loops in the same workers, each over its
-    share of the spectra, in turns: (processor time of workers, scheduler and client; wall)."""
+def empty_store(data: Path, like: Path, path: Path) -> tuple[MapJob, list[Any]]:
+    """A store with the blocks of that of a map, none of them written, and the job that fills it."""
+    array = map_array(str(data), None)
+    model = load_model(MODEL, "peak")
+    model.set_axes(energy=array["energy"].values)
+    job = MapJob(model, (0, ENERGY.size), {}, None, {}, MapStore(path, ()))
+    job = replace(job, store=MapStore(path, job.names()))
+    given, block = MapData({"data": array}), MapStore(like, job.names()).block()
+    grid = tuple(math.ceil(n / step) for n, step in zip(array.shape[:-1], block, strict=True))
+    job.store.create(make_template(job, given, block, identity(job, given)), block, grid)
+    return job, given.blocks(block)
+
+
+def loop_of_blocks(job: MapJob, data: Path, blocks: list[Any]) -> int:
+    """Reads, fits and writes blocks, one after the other: a map without its engine."""
+    import zarr
+
+    values: Any = zarr.open_group(str(data), mode="r")["counts"]
+    return sum(fit_block(job, *block, {"data": values[block[1]]}).total() for block in blocks)
+
+
+def cluster_times(folder: Path, data: Path, workers: int, turns: int) -> dict[str, list[Any]]:
+    """Seconds of each turn (processor time of workers, scheduler and client; wall): of a map on a
+    LocalCluster, of plain loops in its workers that read, fit and write the same blocks, and of
+    loops that fit spectra in memory."""
     from dask.distributed import Client, LocalCluster, wait
 
     options: dict[str, Any] = {"threads_per_worker": 1, "dashboard_address": None}
     with LocalCluster(n_workers=workers, **options) as local, Client(local) as client:
+        places = sorted(client.nthreads())
         shares = np.array_split(good_spectra(data), workers)
         held = [
             client.scatter(share, workers=[address])
-            for share, address in zip(shares, sorted(client.nthreads()), strict=True)
+            for share, address in zip(shares, places, strict=True)
         ]
         wait(held)
 
-        def plain() -> None:
-            futures = [client.submit(plain_loop, share, pure=False) for share in held]
-            assert sum(client.gather(futures)) == sum(map(len, shares))
+        def spread(function: Callable[..., int], given: list[tuple[Any, ...]]) -> int:
+            pairs = zip(given, places, strict=True)
+            sent = [client.submit(function, *one, workers=[at], pure=False) for one, at in pairs]
+            return int(sum(client.gather(sent)))
+
+        def store(turn: int, name: str = "map") -> Path:
+            return folder / f"{name}_{turn}.zarr"
 
         def mapped(turn: int) -> None:
-            store, model = folder / f"cluster_{turn}.zarr", load_model(MODEL, "peak")
-            fit_map(model, str(data), store, client=client, seed_adapt=None)
+            model = load_model(MODEL, "peak")
+            fit_map(model, str(data), store(turn), client=client, seed_adapt=None)
+
+        def by_blocks(turn: int) -> None:
+            job, blocks = empty_store(data, store(turn), store(turn, "loops"))
+            parts = [blocks[k::workers] for k in range(workers)]
+            spread(loop_of_blocks, [(job, data, part) for part in parts])
+
+        def in_memory(turn: int) -> None:
+            assert spread(plain_loop, [(share,) for share in held]) == sum(map(len, shares))
 
         def timed(work: Callable[[], None]) -> tuple[float, float]:
             def used() -> float:
@@ -209,14 +249,22 @@ def cluster_ratios(folder: Path, data: Path, workers: int, turns: int) -> tuple[
             work()
             return used() - begin[0], time.perf_counter() - begin[1]
 
-        client.gather([client.submit(plain_loop, one, pure=False) for one in [shares[0][:200]] * 4])
-        found = []
+        spread(plain_loop, [(shares[0][:200],)] * workers)
+        legs = {"map": mapped, "same blocks in loops": by_blocks, "spectra in memory": in_memory}
+        found: dict[str, list[Any]] = {name: [] for name in legs}
         for turn in range(turns):
-            pair = timed(lambda turn=turn: mapped(turn)), timed(plain)  # type: ignore[misc]
-            seconds = ", ".join(f"{cpu:.1f} s processor, {wall:.1f} s wall" for cpu, wall in pair)
-            print(f"  turn {turn + 1}, map and plain loops: {seconds}", flush=True)
-            found.append([one / other for one, other in zip(*pair, strict=True)])
-    processor, wall = (statistics.median(column) for column in zip(*found, strict=True))
+            for name, work in legs.items():
+                found[name].append(timed(lambda work=work, turn=turn: work(turn)))  # type: ignore[misc]
+            last = [f"{name} {one[-1][0]:.1f}, {one[-1][1]:.1f}" for name, one in found.items()]
+            print(f"  turn {turn + 1}, seconds of processor, wall: {'; '.join(last)}", flush=True)
+            assert not differences(store(turn), store(turn, "loops")), "the loops differ"
+    return found
+
+
+def median_ratios(one: list[Any], other: list[Any]) -> tuple[float, float]:
+    """The medians over the turns of the ratios of (processor, wall) seconds."""
+    pairs = [[a / b for a, b in zip(*both, strict=True)] for both in zip(one, other, strict=True)]
+    processor, wall = (statistics.median(column) for column in zip(*pairs, strict=True))
     return processor, wall
 
 
@@ -252,10 +300,14 @@ def main() -> int:
             print(f"  different: {', '.join(wrong) or 'nothing'}", flush=True)
         if given.turns:
             if given.cluster:
-                processor, wall = cluster_ratios(folder, data, given.workers, given.turns)
+                times = cluster_times(folder, data, given.workers, given.turns)
+                on_cluster, loops, memory = times.values()
+                processor, wall = median_ratios(on_cluster, memory)
+                print(f"map / spectra in memory: {processor:.3f} of processor, {wall:.3f} of wall")
+                processor, wall = median_ratios(on_cluster, loops)
             else:
                 processor, wall = ratios(folder, 20_000, given.turns)
-            print(f"map / plain loop: {processor:.3f} of processor time, {wall:.3f} of wall time")
+            print(f"map / plain loops: {processor:.3f} of processor time, {wall:.3f} of wall time")
             if processor > 1 + OVERHEAD:
                 wrong.append("overhead")
     return int(bool(wrong))
