@@ -120,6 +120,11 @@ class Executors:
         lowered = lower(self.model, outline=self.outline)
         return lowered, lowered.plan(self.model, self._parameters)
 
+    @property
+    def plan(self) -> ScheduledPlan:
+        """The plan of the model with its values, on its axes."""
+        return self._lowered[1]
+
     def __call__(self, measurement: Measurement | None) -> Executor:
         model, backend = self.model, self.backend
         check_inputs(model, self.outline.reads)

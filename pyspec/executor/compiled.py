@@ -31,7 +31,7 @@ from pyspec.plan.columns import external_parameters, summed_components
 from pyspec.plan.pinned import PinnedAxes, pin_axes
 
 #: Types of data that C reads, by the letters that NumPy has for them.
-_TYPES = {"d": CONSTANTS["TYPE_F64"], "f": CONSTANTS["TYPE_F32"], "H": CONSTANTS["TYPE_U16"]}
+TYPES = {"d": CONSTANTS["TYPE_F64"], "f": CONSTANTS["TYPE_F32"], "H": CONSTANTS["TYPE_U16"]}
 
 
 #: What a model can do that calls no functions in Python.
@@ -66,7 +66,7 @@ class CompiledExecutor(PlanExecutor):
     ) -> None:
         super().__init__(plan, measurement)
         self.packed: PackedPlan = packed or pack(plan)
-        self._pinned = pinned or pin_axes(plan)
+        self.pinned: PinnedAxes = pinned or pin_axes(plan)
         self._keep_alive: list[npt.NDArray[Any]] = []
         weight, keep = self.window.weight, self.measurement.keep
         self.weight = None if weight is None else _along_one_axis(weight)
@@ -85,7 +85,7 @@ class CompiledExecutor(PlanExecutor):
     def _describe_problem(self) -> npt.NDArray[np.void]:
         window = self.window
         fields: dict[str, Any] = {
-            **self._pinned.fields,
+            **self.pinned.fields,
             "row_begin": window.row_begin,
             "row_end": window.row_end,
             "x_begin": window.x_begin,
@@ -95,9 +95,9 @@ class CompiledExecutor(PlanExecutor):
         }
         data = self.measurement.data
         if data is not None:
-            if data.dtype.char not in _TYPES or not data.dtype.isnative:
+            if data.dtype.char not in TYPES or not data.dtype.isnative:
                 data = np.asarray(data, dtype=np.float64)
-            fields["data_type"] = _TYPES[data.dtype.char]
+            fields["data_type"] = TYPES[data.dtype.char]
             fields |= self._strided("data", data)
         if self.weight is not None:
             fields |= self._strided("weight", self.weight)

@@ -41,7 +41,7 @@ class Capabilities:
     in_parts: bool = True
 
 
-class PartsOfFit(Protocol):
+class PartsInMemory(Protocol):
     """An array of ``pyspec_part`` in memory, as the C loop of a fit takes it."""
 
     @property
@@ -52,6 +52,11 @@ class PartsOfFit(Protocol):
     def team(self) -> int | None: ...
     @property
     def size(self) -> int: ...
+
+
+class PartsOfFit(PartsInMemory, Protocol):
+    """The same, for loops in Python, too."""
+
     def sum(self, theta: Array, form: str) -> Array: ...
 
 

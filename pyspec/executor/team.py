@@ -47,10 +47,14 @@ def choose_threads(executors: Sequence[InC]) -> int:
     """Threads for fits of these executors together: as many as ``PYSPEC_NUM_THREADS`` says; else
     one for each core, or 1 for small jobs and in processes that another one started to share
     its work."""
+    return threads_for(sum(size_of(executor) for executor in executors))
+
+
+def threads_for(size: int) -> int:
+    """The same of fits of that size together, see :func:`size_of`."""
     given = thread_count()
     if given is not None:
         return given
-    size = sum(size_of(executor) for executor in executors)
     if size < SMALL or multiprocessing.parent_process() is not None:
         return 1
     if hasattr(os, "sched_getaffinity"):

@@ -101,18 +101,21 @@ def doubts(
     found: list[str] = []
     if model.energy is not None and not outline.is_time_model:
         found += _outside(model.energy, outline, values)
-        found += _backwards(model, outline, values, measurement, sides)
+        if outline.fed:
+            found += _backwards(model, outline, values, measurement, sides)
     return found + _counts(measurement, parameters, chisqr)
 
 
 def _outside(energy: Array, outline: Outline, values: Mapping[str, float]) -> list[str]:
     low, high = sorted((float(energy[0]), float(energy[-1])))
-    return [
-        f"{component} lies outside of the energy axis: {place} = {values[place]:.6g} is not in "
-        f"[{low:g}, {high:g}]; check its start, or give it bounds"
-        for component, place in outline.lines
-        if not low <= values[place] <= high
-    ]
+    found = []
+    for component, place in outline.lines:
+        if not low <= values[place] <= high:
+            found.append(
+                f"{component} lies outside of the energy axis: {place} = {values[place]:.6g} is "
+                f"not in [{low:g}, {high:g}]; check its start, or give it bounds"
+            )
+    return found
 
 
 def _backwards(
@@ -178,7 +181,7 @@ def _counts(
 def _whole_numbers(measurement: Measurement) -> tuple[int, float]:
     """How many points count, and their mean, where all are whole numbers and none is negative;
     else zeros."""
-    if source_of(measurement.data) is not None:
+    if type(measurement.data) is not np.ndarray and source_of(measurement.data) is not None:
         found = measurement.survey
         return (found.n_points, found.mean) if found.is_whole and found.low >= 0.0 else (0, 0.0)
     assert measurement.data is not None

@@ -43,19 +43,22 @@ class Evaluations:
     max_nfev, max_seconds : the limits, None without
     """
 
+    max_nfev: int | None = None
+    max_seconds: float | None = None
+    _hold: Hold | None = None
+    _deadline: float | None = None
+
     def __init__(self, n_free: int) -> None:
         self.count = 0
         self.best = np.inf
         self.best_theta: Array = np.empty(n_free)
         self.best_theta.fill(np.nan)
-        self.limit(None, None)
 
     def __getstate__(self) -> dict[str, Any]:
         return {"count": self.count, "best": self.best, "best_theta": self.best_theta}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
-        self.limit(None, None)
 
     def limit(
         self, max_nfev: int | None, max_seconds: float | None, hold: Hold | None = None

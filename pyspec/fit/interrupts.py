@@ -179,7 +179,7 @@ class Hold:
 
     def check(self) -> None:
         """Raises KeyboardInterrupt where a signal has come."""
-        if self.arrived:
+        if self._signals.count:
             raise KeyboardInterrupt
 
     def mark(self, result: Result) -> Result:
@@ -191,9 +191,8 @@ class Hold:
 class UntilReturn:
     """Surrounds the call of a function that is :func:`held`: its outermost hold ends with it."""
 
-    def __init__(self) -> None:
-        self.hold: Hold | None = None
-        self._before: UntilReturn | None = None
+    hold: Hold | None = None
+    _before: UntilReturn | None = None
 
     def begin(self) -> None:
         """Before the call."""
@@ -229,4 +228,17 @@ def current_hold() -> Hold:
 
 
 def _in_main_thread() -> bool:
-    return threading.get_ident() == threading.main_thread().ident
+    return threading.get_ident() == _main_thread
+
+
+def _note_main_thread() -> None:
+    """`threading` takes a microsecond to tell, and a fit asks three times. In a process that was
+    forked it is another thread than before."""
+    global _main_thread
+    _main_thread = threading.main_thread().ident
+
+
+_main_thread: int | None = None
+_note_main_thread()
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_note_main_thread)

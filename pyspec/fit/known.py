@@ -9,17 +9,25 @@ from __future__ import annotations
 
 import os
 from array import array
-from collections.abc import Callable, Hashable, Sequence
-from typing import Any
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from functools import cached_property
+from typing import Any, NamedTuple
 
-from pyspec.executor import Executors
+import numpy as np
+import numpy.typing as npt
+
+from pyspec.executor import CompiledExecutor, Executor, Executors
+from pyspec.executor.laid import FitLayout, layout_key
 from pyspec.fit.following import Following
 from pyspec.fit.parameters import FitParameter, FitParameters, start_parameters
-from pyspec.model import Model, Par
+from pyspec.fit.solve.jumps import jump_places
+from pyspec.fit.unchanged import Unchanged
+from pyspec.model import Measurement, Model, Par
 from pyspec.model.kept import Kept
 from pyspec.model.outline import Outline, outline_of
 from pyspec.model.tree import Component
 from pyspec.passes.sequence import VARIABLE
+from pyspec.plan import ScheduledPlan, lower
 
 #: Models that are kept; those used least recently go first.
 MOST = 16
@@ -46,6 +54,34 @@ class Known:
         self.followers = Following.of(self.parameters, outline.followers)
         self.executors = Executors(self.model, "compiled", self.parameters, outline)
         self._starts: tuple[FitParameters, tuple[str, ...]] | None = None
+        self._layout: FitLayout | None = None
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """The free parameters, in the order of theta."""
+        return self.executors.plan.opt_param_names
+
+    @cached_property
+    def jumps(self) -> Mapping[str, npt.NDArray[np.float64]]:
+        """Free parameters that move a jump over the samples → the values where they do."""
+        found = jumps_of(self.executors.plan, self.model, self.outline)
+        for places in found.values():
+            places.flags.writeable = False
+        return found
+
+    def executor(self, measurement: Measurement) -> Executor:
+        """An executor on a measurement. The next fit to one like it will find how the structures of
+        C are laid out."""
+        executor = self.executors(measurement)
+        key = layout_key(measurement)
+        if key is not None and type(executor) is CompiledExecutor and executor.capabilities.in_c:
+            self._layout = FitLayout(executor, key)
+        return executor
+
+    def layout_of(self, measurement: Measurement) -> FitLayout | None:
+        """That of the last executor, where it is that of this measurement, too."""
+        layout = self._layout
+        return layout if layout is not None and layout.key == layout_key(measurement) else None
 
     def start(self, data: Callable[[], Any]) -> tuple[FitParameters, tuple[str, ...]]:
         """As of :func:`pyspec.fit.parameters.start_parameters`, worked out once where the data have
@@ -64,12 +100,25 @@ class Known:
         return params, moved
 
 
+def jumps_of(
+    plan: ScheduledPlan, model: Model, outline: Outline
+) -> dict[str, npt.NDArray[np.float64]]:
+    """Free parameters of a model that move a jump over the samples → the values where they do;
+    plan and outline are those of the model."""
+    found = jump_places(plan)
+    if not found:
+        return {}
+    certain = lower(model, outline=outline).jump_parameters(model)
+    return {name: places for name, places in found.items() if name in certain}
+
+
 def _copied(params: FitParameters) -> FitParameters:
     """What a fit may change."""
-    return {
-        name: FitParameter(name, one.value, one.vary, one.min, one.max, one.unit, one.init_value)
-        for name, one in params.items()
-    }
+    found = {}
+    for name, one in params.items():
+        given = one.value, one.vary, one.min, one.max, one.unit, one.init_value
+        found[name] = FitParameter(name, *given)
+    return found
 
 
 _KEPT: Kept[Known] = Kept()
@@ -84,14 +133,31 @@ def known_of(model: Model) -> Known | None:
     """
     if vars(model).keys() != ATTRIBUTES:
         return None
-    key = state_of(model)
+    passes = os.environ.get(VARIABLE)
+    last = _LAST.get(id(model))
+    if last is not None and last.passes == passes and last.unchanged.holds(model):
+        return last.known
+    unchanged = Unchanged(model)  # before its state: what another thread changes now is seen
+    key = *state_of(model), passes
     found = _KEPT.get(key)
-    if found is not None:
-        return found
-    outline = outline_of(model)
-    if outline.calls_python or outline.has_free:
-        return None
-    return _KEPT.keep(key, Known(model, outline), MOST)
+    if found is None:
+        outline = outline_of(model)
+        if outline.calls_python or outline.has_free:
+            return None
+        found = _KEPT.keep(key, Known(model, outline), MOST)
+    _LAST.replace(id(model), Last(unchanged, passes, found), MOST)
+    return found
+
+
+class Last(NamedTuple):
+    """What was known of a model when it was fitted last, and through which passes."""
+
+    unchanged: Unchanged
+    passes: str | None
+    known: Known
+
+
+_LAST: Kept[Last] = Kept()
 
 
 def state_of(model: Model) -> tuple[Hashable, ...]:
@@ -105,7 +171,7 @@ def state_of(model: Model) -> tuple[Hashable, ...]:
     found.append(len(model.inputs))
     for name, line in model.inputs.items():
         found += name, id(line)
-    found += tuple(model.labels.items()), tuple(model.units.items()), os.environ.get(VARIABLE)
+    found += tuple(model.labels.items()), tuple(model.units.items())
     numbers = array("d")
     _components(model.components, found, numbers)
     _pars(model.quantities, found, numbers)

@@ -142,17 +142,18 @@ def need_model(call: str, model: object) -> None:
 
 def need_pair(call: str, model: object, measurement: object) -> None:
     """Raises :class:`CallError` where these are no Model and Measurement."""
+    if isinstance(model, Model) and isinstance(measurement, Measurement):
+        return
     if isinstance(model, Measurement) and isinstance(measurement, Model):
         raise CallError(
             f"{call}: model and measurement are swapped; write {call}(model, measurement)"
         )
     need_model(call, model)
-    if not isinstance(measurement, Measurement):
-        raise CallError(
-            f"{call}: the second argument is a Measurement, not {_shown(measurement)}; give "
-            "Measurement(data=...), and the axes to the model: "
-            "model.set_axes(energy=..., time=...)"
-        )
+    raise CallError(
+        f"{call}: the second argument is a Measurement, not {_shown(measurement)}; give "
+        "Measurement(data=...), and the axes to the model: "
+        "model.set_axes(energy=..., time=...)"
+    )
 
 
 def need_pairs(parts: object) -> None:

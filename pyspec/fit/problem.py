@@ -2,28 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import replace
 from functools import cached_property
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from pyspec.executor import Executor, Executors, make_executor, make_plan
+from pyspec.executor.laid import FitLayout
 from pyspec.executor.normal import unpack
+from pyspec.executor.team import threads_for
 from pyspec.fit.caution import cautions
 from pyspec.fit.columns import Columns
 from pyspec.fit.diagnose import explain_nonfinite, refusal
 from pyspec.fit.doubts import at_the_bound, check_registered, doubts, refuse_idle
 from pyspec.fit.evaluations import Evaluations
 from pyspec.fit.following import Followers, Following
-from pyspec.fit.known import Known
+from pyspec.fit.interrupts import Hold
+from pyspec.fit.known import Known, jumps_of
 from pyspec.fit.parameters import FitParameters, start_parameters
 from pyspec.fit.progress import Silent
+from pyspec.fit.rows import told_of_rows
 from pyspec.fit.solve.buffers import BufferPool
 from pyspec.fit.solve.covariance import fisher_weight, jacobian
-from pyspec.fit.solve.jumps import jump_places
 from pyspec.fit.solve.methods import checked_classes
 from pyspec.fit.solve.native import NativeSolver, Watch, root_of
 from pyspec.fit.sums import sums_of
@@ -32,14 +37,18 @@ from pyspec.model import Measurement, Model, Par
 from pyspec.model.digest import checksum_of, count_kept
 from pyspec.model.outline import Outline, outline_of
 from pyspec.passes import linear_parameters
-from pyspec.plan import ScheduledPlan, lower
+from pyspec.plan import ScheduledPlan
 
 Array = npt.NDArray[np.float64]
 
 #: What does not go into a pickle.
 _MADE_AGAIN = {
-    "_executor", "_known", "outline", "progress", "_theta", "_pool", "_params", "_gather", "_kept",
+    "_executor", "_executors", "_known", "_layout", "outline", "progress", "_theta", "_pool",
+    "_params", "_gather", "_kept",
 }  # fmt: skip
+
+
+_VALUE, _UNIT = attrgetter("value"), attrgetter("unit")
 
 
 class FitProblem(Columns):
@@ -68,23 +77,28 @@ class FitProblem(Columns):
         outline: Outline | None = None,
         known: Known | None = None,
     ) -> None:
+        self.without = checked_classes(without) if without else frozenset()
         self._known = known
         if known is not None:
             self.outline, self._shares_model = known.outline, True
+            self._executors = known.executors
+            self._layout = None if self.without else known.layout_of(measurement)
             like = known
         if outline is not None:
             self.outline = outline
         if like is not None:
             self.parameters, self.followers = like.parameters, like.followers
-            if isinstance(like, FitProblem) and "linear_names" in vars(like):
+            if known is None and isinstance(like, FitProblem) and "linear_names" in vars(like):
                 self.linear_names = like.linear_names
         self.model = model
         self.measurement = measurement
         self.backend = backend
         self.fixed = None if fixed is None else dict(fixed)
-        self.without = checked_classes(without)
         self._executor: Executor | None = executor
-        self.names: tuple[str, ...] = tuple(self.executor.opt_param_names)
+        if known is not None and self._layout is not None:
+            self.names: tuple[str, ...] = known.names
+        else:
+            self.names = tuple(self.executor.opt_param_names)
         #: Of the data as they are now: what is saved later must be what was fitted. The executor
         #: has refused other shapes by now, before the data are read.
         self.data_checksum = checksum_of(measurement)
@@ -93,7 +107,9 @@ class FitProblem(Columns):
     def make_executor(self) -> Executor:
         """The executor of this problem."""
         if self._known is not None:
-            return self._known.executors(self.measurement)
+            return self._known.executor(self.measurement)
+        if self._executors is not None:
+            return self._executors(self.measurement)
         if self.outline.calls_python:
             check_registered(self.model, self.parameters)
         make = Executors(self.model, self.backend, self.parameters, self.outline)
@@ -119,8 +135,13 @@ class FitProblem(Columns):
 
     # what is fitted
 
-    #: Whether other fits have the same model.
+    #: Whether other fits have the same model, and what makes executors of this one.
     _shares_model = False
+    _executors: Executors | None = None
+
+    #: How the structures of C are laid out, where an earlier fit has shown that: the loop then
+    #: needs no executor.
+    _layout: FitLayout | None = None
 
     def own_model(self) -> Model:
         """The model, to be handed out: a copy of its own from then on."""
@@ -155,9 +176,13 @@ class FitProblem(Columns):
         """The expression parameters, as they are when the fit begins."""
         return Following.of(self.parameters, self.outline.followers)
 
+    def told_of_rows(self, progress: Silent, hold: Hold) -> AbstractContextManager[None] | None:
+        """As of :func:`pyspec.fit.rows.told_of_rows`."""
+        return None if self._layout is not None else told_of_rows(self.executor, progress, hold)
+
     def rest(self) -> None:
         """Frees what only a running fit needs; it is made again when it is needed."""
-        self._pool = self._known = None
+        self._pool = self._known = self._layout = None
         self._kept = {}
         self.__dict__.pop("outline", None)
         if self._executor is not None:
@@ -165,7 +190,7 @@ class FitProblem(Columns):
 
     def use(self, executor: Executor | None) -> None:
         """Takes another executor; None: it is made again when it is needed."""
-        self._executor = executor
+        self._executor, self._layout = executor, None
 
     @property
     def is_weighted(self) -> bool:
@@ -192,6 +217,8 @@ class FitProblem(Columns):
     @property
     def n_points(self) -> int:
         """Points of the window that count."""
+        if self._layout is not None:
+            return self._layout.n_points
         if self.measurement.keep is None:
             return self.n_residuals
         return count_kept(self.measurement)
@@ -211,12 +238,13 @@ class FitProblem(Columns):
         else:
             known = self.model, self.parameters, given
             params, moved = start_parameters(*known, self.measurement.glimpse)
-        self.sizes = [params[name].unit for name in self.names]
+        self.sizes = list(map(_UNIT, map(params.__getitem__, self.names)))
         return params, moved
 
-    def expression(self, name: str) -> str:
-        """The text of an expression parameter."""
-        return str(self.parameters[name].expr)
+    def expressions(self, names: Iterable[str]) -> dict[str, str]:
+        """The texts of expression parameters."""
+        found = {name: self.parameters[name].formula for name in names}
+        return {name: "" if one is None else one.text for name, one in found.items()}
 
     def cautions(self, values: Mapping[str, float]) -> list[str]:
         """What may mislead at these values."""
@@ -244,7 +272,8 @@ class FitProblem(Columns):
 
     def theta_of(self, params: Any) -> Array:
         """The free values of parameters by name, in the order of the plan."""
-        return np.array([params[name].value for name in self.names], dtype=np.float64)
+        found = map(_VALUE, map(params.__getitem__, self.names))
+        return np.fromiter(found, np.float64, len(self.names))
 
     def __call__(self, params: Any) -> Array:
         """The residual (data - model) * weight over the window, flat; for lmfit."""
@@ -281,6 +310,8 @@ class FitProblem(Columns):
     @property
     def in_c(self) -> bool:
         """Whether all derivatives come from one C call."""
+        if self._layout is not None:
+            return True
         return self.executor.capabilities.in_c and not (self.without and self._switched_off)
 
     def slopes(self, theta: Array, bounds: Sequence[tuple[float, float]], free: list[int]) -> Array:
@@ -321,13 +352,11 @@ class FitProblem(Columns):
             residual = self.plain_residual(theta)
             return float(np.einsum("i,i", residual, residual))
 
-    def jumps(self) -> dict[str, Array]:
+    def jumps(self) -> Mapping[str, Array]:
         """Free parameters that move a jump over the samples → the values where they do."""
-        found = jump_places(self.plan)
-        if not found:
-            return {}
-        certain = lower(self.model, outline=self.outline).jump_parameters(self.model)
-        return {name: places for name, places in found.items() if name in certain}
+        if self._known is not None:
+            return self._known.jumps
+        return jumps_of(self.plan, self.model, self.outline)
 
     @property
     def plan(self) -> ScheduledPlan:
@@ -338,10 +367,15 @@ class FitProblem(Columns):
     def solve(self, solver: NativeSolver, watch: Watch) -> None:
         """Runs the solver of C: all of it there, or with evaluations from here where these need
         Python."""
+        each = self.progress.each or self.evaluations.max_seconds is not None
+        layout, data = self._layout, self.measurement.data
+        if layout is not None and data is not None and threads_for(layout.size) == 1:
+            solver.run_parts(layout.lay_out(data), watch, each)
+            return
         executor = self.executor
         if self.in_c and executor.capabilities.in_parts:
             with executor.parts(self.fixed) as parts:
-                solver.run_parts(parts, watch, self.progress.each or self.evaluations.is_timed)
+                solver.run_parts(parts, watch, each)
             return
         with sums_of(self, solver.bounds) as evaluate:
             solver.run(evaluate, watch)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager
 from functools import partial
 
 from pyspec.executor import CompiledExecutor, Executor, JointExecutor
@@ -11,18 +11,18 @@ from pyspec.executor.source import SourceExecutor
 from pyspec.fit.interrupts import Hold
 from pyspec.fit.progress import Silent
 
-_NOTHING = nullcontext()
 
-
-def told_of_rows(executor: Executor, progress: Silent, hold: Hold) -> AbstractContextManager[None]:
+def told_of_rows(
+    executor: Executor, progress: Silent, hold: Hold
+) -> AbstractContextManager[None] | None:
     """Inside of this block `progress` is told of the rows that an evaluation has read, of all files
-    together, and Ctrl-C is a KeyboardInterrupt after the chunk at hand. Of data in memory there is
-    nothing to tell."""
+    together, and Ctrl-C is a KeyboardInterrupt after the chunk at hand. None for data in
+    memory, of which there is nothing to tell."""
     if type(executor) is CompiledExecutor:  # thousands of slices: no time for more
-        return _NOTHING
+        return None
     files = executor.executors if isinstance(executor, JointExecutor) else (executor,)
     read = [one for one in files if isinstance(one, SourceExecutor)]
-    return _told(read, progress, hold) if read else _NOTHING
+    return _told(read, progress, hold) if read else None
 
 
 @contextmanager

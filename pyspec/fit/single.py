@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from pyspec.calls import answered
 from pyspec.errors import FitError
@@ -101,12 +102,16 @@ def fit_model(
         not finite; the message names the parameter
     """
     need_pair("fit_model", model, measurement)
-    check_options(model.name, options)
-    check_limits(max_nfev, max_seconds)
+    if options:
+        check_options(model.name, options)
+    if max_nfev is not None or max_seconds is not None:
+        check_limits(max_nfev, max_seconds)
     methods = fit_stages(method, stages, fit_alg_1, fit_alg_2)
-    given: dict[str, Any] = without_intervals(options)
-    check_starts(n_starts)
-    check_workers(model.name, client, n_workers)
+    given: dict[str, Any] = without_intervals(options) if options else {}
+    if type(n_starts) is not int or n_starts < 1:
+        check_starts(n_starts)
+    if n_workers is not None:
+        check_workers(model.name, client, n_workers)
     if seeds:
         check_seeds(model, seeds)
     if methods[-1] == SAMPLER:
@@ -115,7 +120,8 @@ def fit_model(
     if chunks is not None:
         refuse_shared(model.name, client, n_workers)
         measurement = in_chunks(measurement, chunks)
-    _check_source(model, measurement, methods)
+    if type(measurement.data) is not np.ndarray:
+        _check_source(model, measurement, methods)
     apart = n_starts > 1 and source_of(measurement.data) is None
     rows_on = None if apart else client  # whole fits are tasks, where the data are at hand
     if rows_on is not None:
@@ -124,23 +130,36 @@ def fit_model(
     known = known_of(model) if backend == "compiled" and n_starts == 1 else None
     own = model.copy() if known is None else known.model
     fits = _Fits(methods, given, *limits, own, measurement, backend, jacobian_without, known)
-    problem = fits.problem
+    fits.problem = problem = make_problem(own, measurement, backend, jacobian_without, known)
 
     def fit(start: Mapping[str, float] | None) -> FitResult:
-        own = None if n_starts > 1 else problem
-        return fits.fit(start, make_progress(progress, model.name), own)
+        """One of several."""
+        return fits.fit(start, make_progress(progress, model.name))
 
-    sharing = nullcontext() if rows_on is None else shared(problem, rows_on, methods)
-    with Hold() as hold, sharing as spent:
+    def whole() -> FitResult:
+        """The fit, or the best of several."""
         pool = make_pool(model.name, client, n_workers) if apart else None
-        if pool is not None:
+        if n_starts == 1:
+            result = fits.fit(seeds, make_progress(progress, model.name), problem)
+        elif pool is None:
+            result = best_of(fit, problem, seeds, n_starts, seed)
+        else:
             reporter = make_progress(progress, model.name)
             result = best_of_pool(fits, seeds, n_starts, seed, pool, hold, reporter)
-        else:
-            result = best_of(fit, problem, seeds, n_starts, seed) if n_starts > 1 else fit(seeds)
-        warn(problem.label, result._warned)
-        give_back(result.problem, given_data)
+        if result._warned:
+            warn(problem.label, result._warned)
+        if result.problem.measurement is not given_data:
+            give_back(result.problem, given_data)
         result.problem.rest()
+        return result
+
+    with Hold() as hold:
+        spent = None
+        if rows_on is None:
+            result = whole()
+        else:
+            with shared(problem, rows_on, methods) as spent:
+                result = whole()
         result.spent = spent
         return hold.mark(result)
 

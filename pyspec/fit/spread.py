@@ -25,8 +25,9 @@ class Spread:
             names, inner = [names[k] for k in kept], covariance[np.ix_(kept, kept)]
             variances = [variances[k] for k in kept]
         self._covariance: Array = inner
-        errors = [math.sqrt(value) if value >= 0.0 else math.nan for value in variances]
-        self.errors = dict(zip(names, errors, strict=True))
+        self.errors: dict[str, float] = {}
+        for name, value in zip(names, variances, strict=True):
+            self.errors[name] = math.sqrt(value) if value >= 0.0 else math.nan
 
     @cached_property
     def correlations(self) -> dict[str, dict[str, float]]:

@@ -40,7 +40,7 @@ def checksum_of(measurement: Measurement) -> int:
     """The checksum of the data of a measurement, 0 without any. Of data by reference it is taken of
     the rows of the window, when they are first read."""
     data = measurement.data
-    if source_of(data) is not None:
+    if type(data) is not np.ndarray and source_of(data) is not None:
         return measurement.survey.checksum
     return 0 if data is None else checksum(data)
 

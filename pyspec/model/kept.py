@@ -47,11 +47,24 @@ class Kept(Generic[Value]):
         ones used least recently go until no more than `most` are left."""
         with self._lock:
             found = self._values.setdefault(key, value)
-            self._used[id(found)] = next(self._clock)
-            while len(self._values) > most:
-                oldest = min(self._values, key=lambda one: self._used[id(self._values[one])])
-                del self._used[id(self._values.pop(oldest))]
+            self._trim(found, most)
         return found
+
+    def replace(self, key: Hashable, value: Value, most: int) -> None:
+        """Keeps a value in place of the one that the key had."""
+        with self._lock:
+            before = self._values.get(key)
+            if before is not None:
+                del self._used[id(before)]
+            self._values[key] = value
+            self._trim(value, most)
+
+    def _trim(self, found: Value, most: int) -> None:
+        """Notes that a value is used now; those used least recently go."""
+        self._used[id(found)] = next(self._clock)
+        while len(self._values) > most:
+            oldest = min(self._values, key=lambda one: self._used[id(self._values[one])])
+            del self._used[id(self._values.pop(oldest))]
 
     def clear(self) -> None:
         """Empties it."""

@@ -222,9 +222,9 @@ class Measurement:
         """chi² of a model that is 0 in the window: sum of (weight data)², or of counts
         2 loss_scale data."""
         assert self.data is not None
-        if source_of(self.data) is not None:
+        if type(self.data) is not np.ndarray and source_of(self.data) is not None:
             return self.survey.square
-        data = self.window(self.data)
+        data = self._window(self.data)
         if self.loss == "poisson":
             data = np.sqrt(2.0 * self.loss_scale * np.maximum(data, 0.0))
         if self.weight is not None:
@@ -285,6 +285,9 @@ class Measurement:
 
     def window(self, array: npt.NDArray[Any]) -> npt.NDArray[Any]:
         """The part of an array over the full axes that lies in the window."""
+        return self._window(array)
+
+    def _window(self, array: npt.NDArray[Any]) -> npt.NDArray[Any]:
         columns = array[..., slice(*(self.columns or (None, None)))]
         return columns[slice(*(self.rows or (None, None)))] if array.ndim == 2 else columns
 

@@ -10,9 +10,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pytest
+from support.line_model import line_text, measured
 
+from pyspec._library import OPS
 from pyspec.fit import FitResult, fit_model
 from pyspec.fit.known import ATTRIBUTES, known_of, state_of
+from pyspec.fit.unchanged import Unchanged
 from pyspec.formula import parse
 from pyspec.model import Measurement, Model, load_dynamics, load_model, load_profile
 from pyspec.model.tree import Component, Dynamics, Free, Par, Profile
@@ -20,17 +23,10 @@ from pyspec.plan.lowered import forget
 
 ENERGY, TIME = np.linspace(80.0, 90.0, 40), np.linspace(-3.0, 9.0, 21)
 AUX = np.linspace(0.0, 1.0, 3)
-TEXT = """
-line:
-  Offset:
-    y0: [2.0, True, 0, 10]
-  Gauss:
-    A: [20.0, True, 0, 100]
-    x0: [84.6, True, 80, 90]
-    SD: ["1.2 + 0 * Offset_y0"]
-parameters:
+QUANTITY = """parameters:
   free: [2.0, False]
 """
+TEXT = line_text('["1.2 + 0 * Offset_y0"]', QUANTITY)
 DECAY = """
 decay:
   expFun:
@@ -54,11 +50,6 @@ def whole() -> Model:
     model.add_profile("Gauss_01_x0", load_profile(SLOPE, "slope", shifted))
     model.set_axes(energy=ENERGY, time=TIME, aux=AUX)
     return model
-
-
-def measured(model: Model, seed: int = 1) -> Measurement:
-    clean = model.evaluate()
-    return Measurement(data=clean + np.random.default_rng(seed).normal(0.0, 0.1, clean.shape))
 
 
 def facts(result: FitResult) -> list[object]:
@@ -121,12 +112,16 @@ CASES = [
 def test_every_field_of_every_part_counts(part: str, field: str) -> None:
     model = whole()
     before, changed = state_of(model), PARTS[part](model)
+    unchanged = Unchanged(model)
+    assert unchanged.holds(model)
     old = getattr(changed, field)
     setattr(changed, field, OTHER[field])
     nothing = old is None and OTHER[field] is None
     assert (state_of(model) == before) is nothing
+    assert unchanged.holds(model) is nothing
     setattr(changed, field, old)
     assert state_of(model) == before
+    assert unchanged.holds(model)
 
 
 def test_all_kinds_of_parts_are_among_them() -> None:
@@ -138,7 +133,7 @@ def test_all_kinds_of_parts_are_among_them() -> None:
 @pytest.mark.parametrize("name", sorted(ATTRIBUTES))
 def test_every_attribute_of_a_model_counts(name: str) -> None:
     model = whole()
-    before, old = state_of(model), getattr(model, name)
+    before, old, unchanged = state_of(model), getattr(model, name), Unchanged(model)
     other: Any = {"note": "other"} if isinstance(old, dict) else old[:1]
     if isinstance(old, np.ndarray):
         other = old.copy()
@@ -150,6 +145,47 @@ def test_every_attribute_of_a_model_counts(name: str) -> None:
         other = ()
     setattr(model, name, other)
     assert state_of(model) != before
+    assert not unchanged.holds(model)
+    setattr(model, name, old)
+    assert unchanged.holds(model)
+
+
+IN_PLACE: dict[str, Callable[[Model], object]] = {
+    "labels": lambda model: model.labels.update(energy="binding energy"),
+    "units": lambda model: model.units.update(energy="eV"),
+    "inputs": lambda model: model.inputs.update(reference=ENERGY),
+    "components": lambda model: model.components.pop(),
+    "order": lambda model: model.components.reverse(),
+    "laws": lambda model: laws_of(model).append(laws_of(model)[0]),
+}
+
+
+def laws_of(model: Model) -> list[Component]:
+    dynamics = model.parameters["Gauss_01_A"].dynamics
+    assert dynamics is not None
+    return dynamics.components
+
+
+@pytest.mark.parametrize("change", IN_PLACE)
+def test_what_is_changed_in_place_counts(change: str) -> None:
+    model = whole()
+    before, unchanged = state_of(model), Unchanged(model)
+    IN_PLACE[change](model)
+    assert state_of(model) != before
+    assert not unchanged.holds(model)
+
+
+def test_unchanged_is_the_model_itself_with_its_functions(monkeypatch: pytest.MonkeyPatch) -> None:
+    model = whole()
+    unchanged = Unchanged(model)
+    assert not unchanged.holds(model.copy())
+    with monkeypatch.context() as patch:
+        patch.setitem(OPS, "Gauss", OPS["Lorentz"])
+        assert not unchanged.holds(model)
+    assert unchanged.holds(model)
+    other = type("Other", (Model,), {})
+    monkeypatch.setattr(model, "__class__", other)
+    assert not unchanged.holds(model)
 
 
 def test_a_model_has_no_other_attributes() -> None:

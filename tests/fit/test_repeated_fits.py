@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from support.column_models import DECAY, OFFSET, PEAK, energy_model
 from support.column_models import TIME as STEPS
+from support.line_model import line_text, measured
 
 from pyspec._library.memory import address
 from pyspec.errors import FitError
@@ -23,15 +24,6 @@ from pyspec.plan import pack
 from pyspec.plan.lowered import forget, lower
 
 ENERGY, TIME = np.linspace(80.0, 90.0, 60), np.linspace(-3.0, 9.0, 41)
-SPECTRUM = """
-line:
-  Offset:
-    y0: [2.0, True, 0, 10]
-  Gauss:
-    A: [20.0, True, 0, 100]
-    x0: [84.6, True, 80, 90]
-    SD: [0.8, True, 0.1, 5]
-"""
 WAVE = """
 wave:
   sinFun:
@@ -44,17 +36,12 @@ wave:
 
 def moving(phase: float) -> Model:
     """A line whose height oscillates from a time on, with a jump unless the phase is 0."""
-    model = load_model(SPECTRUM, "line")
+    model = load_model(line_text(), "line")
     name = "Gauss_01_A"
     model.add_dynamics(name, load_dynamics(WAVE, "wave", model.parameters[name]))
     model.set_values({f"{name}_sinFun_01_phi": phase})
     model.set_axes(energy=ENERGY, time=TIME)
     return model
-
-
-def measured(model: Model) -> Measurement:
-    clean = model.evaluate()
-    return Measurement(data=clean + np.random.default_rng(1).normal(0.0, 0.1, clean.shape))
 
 
 def facts(result: FitResult) -> list[object]:
@@ -129,15 +116,7 @@ def test_correlations_are_those_of_the_end_of_the_fit() -> None:
                 assert later.params[one].correl[other] == expected[one][other]
 
 
-FOLLOWED = """
-lines:
-  Offset:
-    y0: [2.0, True, 0, 10]
-  Gauss:
-    A: [20.0, True, 0, 100]
-    x0: [84.6, True, 80, 90]
-    SD: [0.8, True, 0.1, 5]
-  Gauss:
+FOLLOWERS = """  Gauss:
     A: ["Gauss_01_A * Gauss_01_SD / 2"]
     x0: ["Gauss_01_x0 + 3"]
     SD: ["Gauss_01_SD"]
@@ -150,7 +129,7 @@ parameters:
 
 def followed() -> tuple[Model, Measurement]:
     """Lines that follow one another, and a quantity that follows them."""
-    model = load_model(FOLLOWED, "lines")
+    model = load_model(line_text(more=FOLLOWERS), "line")
     model.set_axes(energy=ENERGY)
     return model, measured(model)
 

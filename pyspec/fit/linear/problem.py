@@ -68,7 +68,7 @@ class LinearProblem(FitProblem):
         """Parameters that differ from energy to energy: they have no single value."""
         return dispersed(self.model.parameters)
 
-    def jumps(self) -> dict[str, Array]:
+    def jumps(self) -> Mapping[str, Array]:
         if self.dispersed:
             return {}
         try:

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import math
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from pyspec.fit.following import Follower, FollowerErrors
+from pyspec.fit.following import NONE, Follower, FollowerErrors
 from pyspec.fit.parameters import at_bound
-from pyspec.fit.solve.covariance import gauss_newton
+from pyspec.fit.solve.covariance import gain_beyond, gauss_newton
 from pyspec.fit.solve.determined import Point, Verdict, described, judge
 from pyspec.fit.solve.methods import NATIVE
 from pyspec.fit.solve.outcome import NativeOutcome, information_criteria
@@ -20,8 +21,7 @@ from pyspec.fit.spread import Correlations, Spread
 
 Array = npt.NDArray[np.float64]
 
-#: A column that the others leave less of, in squares, is theirs but for rounding.
-ROUNDING = 1e-14
+_VALUE = attrgetter("value")
 
 #: How near the optimum a success must be, in standard errors: for methods with exact derivatives,
 #: and for the others.
@@ -48,6 +48,9 @@ class _Assessment:
         self.solver, self.intervals = run.solver, run.intervals
         self.scale_covar, self.n_points = run.scale_covar, run.n_points
         self.nfev = run.nfev
+        self.is_poisson, self.is_weighted = self.problem.is_poisson, self.problem.is_weighted
+        #: What the solver is sure of: the data determine every parameter.
+        self.certain = None if self.solver is None or self.is_poisson else self.solver.certain
         self.cautions: list[str] = list(run.cautions)
         #: What is said as a warning, too.
         self.warned: list[str] = []
@@ -60,13 +63,13 @@ class _Assessment:
         self._statistics()
         bound = self._sides()
         verdict = self._verdict(bound)
-        empty = dict.fromkeys(
-            [*self._covariance(bound), *(problem.names[k] for k in verdict.lost), *run.lost]
-        )
+        lost = map(problem.names.__getitem__, verdict.lost)
+        empty = dict.fromkeys([*self._covariance(bound), *lost, *run.lost])
         self._drop_errors(empty)
         is_optimum = verdict.distance <= self._near()
         expressions = self._add_followers()
-        self._judge_redchi()
+        if self.is_weighted:
+            self._judge_redchi()
         self._doubt(bound)
         if not isinstance(self.outcome, NativeOutcome):
             from pyspec.fit.units import complete
@@ -123,7 +126,7 @@ class _Assessment:
         n_fitted = outcome.nvarys + self.problem.n_linear
         outcome.nfree = max(self.n_points - n_fitted, 1)
         outcome.redchi = outcome.chisqr / outcome.nfree
-        is_known = not self.scale_covar and self.problem.is_weighted
+        is_known = not self.scale_covar and self.is_weighted
         counted = outcome.chisqr, outcome.ndata, n_fitted, is_known
         if isinstance(outcome, NativeOutcome):
             outcome.counted = counted
@@ -140,9 +143,8 @@ class _Assessment:
         chisqr = float(outcome.chisqr)
         if self.run.stopped or self.run.methods[-1] == SAMPLER or not math.isfinite(chisqr):
             return Verdict(0.0)
-        known = None if self.solver is None or problem.is_poisson else self.solver.certain
-        if known is not None and not bound and not self.intervals:
-            return Verdict(self._distance(known.decrease))
+        if self.certain is not None and not bound and not self.intervals:
+            return Verdict(self._distance(self.certain.decrease))
         bounds = np.array([self._bounded(name)[1:] for name in problem.names])
         theta = problem.theta_of(self.params)
         sides = [{"min": -1, "max": 1}.get(bound.get(name, ""), 0) for name in problem.names]
@@ -172,8 +174,7 @@ class _Assessment:
 
     def _variance(self) -> float:
         """s² of one point, not below what rounding makes of it."""
-        variance = float(self.outcome.redchi) if self.scale_covar else 1.0
-        return max(variance, ROUNDING * self.problem.data_square / max(self.n_points, 1))
+        return max(self._scale(), ROUNDING * self.problem.data_square / max(self.n_points, 1))
 
     def _distance(self, decrease: float) -> float:
         """Standard errors to the optimum where chi² would still fall by `decrease`."""
@@ -198,7 +199,7 @@ class _Assessment:
             return found
         factor = self.solver.factor()
         root, downhill = factor[:, :-1], factor[:, :-1].T @ factor[:, -1]
-        if problem.is_poisson:
+        if self.is_poisson:
             root = problem.slopes(theta, limits, list(range(theta.size)))
         return root, downhill
 
@@ -221,7 +222,7 @@ class _Assessment:
     def _judge_redchi(self) -> None:
         """With declared noise chi² has an expected value."""
         redchi, n_free = float(self.outcome.redchi), self.outcome.nfree
-        if not self.problem.is_weighted or self.run.stopped or not math.isfinite(redchi):
+        if self.run.stopped or not math.isfinite(redchi):
             return
         by_chance = abs(redchi - 1.0) <= CHANCE * np.sqrt(2.0 / n_free)
         if by_chance or LEAST_REDCHI <= redchi <= MOST_REDCHI:
@@ -236,23 +237,24 @@ class _Assessment:
     def _doubt(self, bound: dict[str, str]) -> None:
         """What a wider bound would gain, and what else to doubt."""
         run, problem, outcome = self.run, self.problem, self.outcome
-        values = {name: par.value for name, par in self.params.items()}
+        values = self._values()
         self.warned = problem.cautions(values)
         if run.stopped or not math.isfinite(outcome.chisqr):
             return
         if self.information is not None:
             for name, side in bound.items():
-                gain = _gain(*self.information, problem.names.index(name), self._held(bound), side)
+                gain = gain_beyond(
+                    *self.information, problem.names.index(name), self._held(bound), side
+                )
                 if gain > 0.0:
                     _, low, high = self._bounded(name)
                     limit = low if side == "min" else high
                     chisqr = float(outcome.chisqr)
-                    variance = float(outcome.redchi) if self.scale_covar else 1.0
                     self.cautions.append(
-                        problem.at_the_bound(name, side, limit, gain, chisqr, variance)
+                        problem.at_the_bound(name, side, limit, gain, chisqr, self._scale())
                     )
-        theta, chisqr = problem.theta_of(self.params), float(outcome.chisqr)
-        self.cautions += problem.doubts(theta, values, bound, chisqr) + self.warned
+        theta = problem.theta_of(self.params) if self.solver is None else self.solver.theta
+        self.cautions += problem.doubts(theta, values, bound, float(outcome.chisqr)) + self.warned
 
     def _held(self, bound: dict[str, str]) -> list[int]:
         """The columns of parameters that a bound or a jump holds."""
@@ -265,18 +267,20 @@ class _Assessment:
         names, params = list(outcome.var_names), self.params
         covar = getattr(outcome, "covar", None)
         empty: list[str] = []
+        held = {**bound, **self.intervals}
         if self.run.stopped:
             covar = None
+        elif self.certain is not None and not held and tuple(names) == problem.names:
+            covar = _scaled(self.certain.covariance, self._scale())
         elif covar is None or (
             self.run.methods[-1] != SAMPLER  # whose covariance is that of the chain
             and (
                 bound
-                or problem.is_poisson
+                or self.is_poisson
                 or problem.n_linear
                 or not np.all(np.isfinite(np.diag(covar)))
             )
         ):
-            held = {**bound, **self.intervals}
             interior = [name for name in names if name not in held] if held else names
             covar, empty = self._gauss_newton(interior) if interior else (None, [])
         if covar is None:
@@ -286,8 +290,11 @@ class _Assessment:
         for name, error in spread.errors.items():
             params[name].stderr, params[name].correl = error, Correlations(spread, name)
         outcome.covar, outcome.errorbars = covar, True
-        problem.reuse_buffer(False)
         return empty
+
+    def _scale(self) -> float:
+        """What the covariance of unit noise is multiplied by."""
+        return float(self.outcome.redchi) if self.scale_covar else 1.0
 
     def _gauss_newton(self, interior: list[str]) -> tuple[Array | None, list[str]]:
         outcome, problem = self.outcome, self.problem
@@ -295,7 +302,7 @@ class _Assessment:
         columns = list(range(len(names)))
         if interior != list(problem.names):
             columns = [problem.names.index(name) for name in interior]
-        if self.solver is not None and not problem.is_poisson:
+        if self.solver is not None and not self.is_poisson:
             inner, empty = self.solver.information(columns)
         else:
             theta = problem.theta_of(self.params)
@@ -305,9 +312,9 @@ class _Assessment:
             inner, empty = gauss_newton(slopes)
         if inner is None:
             return None, [interior[k] for k in empty]
-        inner = _scaled(inner, float(outcome.redchi) if self.scale_covar else 1.0)
+        inner = _scaled(inner, self._scale())
         if len(interior) == len(names):
-            return inner, [interior[k] for k in empty]
+            return inner, list(map(interior.__getitem__, empty))
         covar = np.full((len(names), len(names)), np.nan)
         places = [names.index(name) for name in interior]
         covar[np.ix_(places, places)] = inner
@@ -317,7 +324,9 @@ class _Assessment:
         """Appends the expression parameters with their values; their standard errors are propagated
         when the first of them is asked for."""
         params, followers = self.params, self.problem.followers
-        known = {name: par.value for name, par in params.items()}
+        if followers is NONE:
+            return {}
+        known = self._values()
         values = followers.values(known)
         if not values:
             return {}
@@ -330,12 +339,14 @@ class _Assessment:
                 places = [names.index(name) for name in interior]
                 covar = covar[np.ix_(places, places)]
             errors = FollowerErrors(followers, known, interior, covar)
-        expressions = {}
+        expressions = self.problem.expressions(values)
         for name, value in values.items():
-            text = expressions[name] = self.problem.expression(name)
-            par = params[name] = Follower(name, value, init_value=value, expr=text)
+            par = params[name] = Follower(name, value, init_value=value, expr=expressions[name])
             par.errors = errors
         return expressions
+
+    def _values(self) -> dict[str, float]:
+        return dict(zip(self.params, map(_VALUE, self.params.values()), strict=True))
 
     def _succeeded(self) -> bool:
         """Whether the method ended by itself, at a finite chi²."""
@@ -353,6 +364,9 @@ class _Assessment:
     ) -> str:
         run, outcome = self.run, self.outcome
         ended = run.stopped or str(outcome.message).strip()
+        is_plain = is_optimum and not (bound or self.intervals or empty or moved)
+        if is_plain and ended and math.isfinite(outcome.chisqr):
+            return ended.rstrip(".") + "."
         parts = [ended]
         if not is_optimum:
             seems = f"This is no optimum: it seems {verdict.distance:.2g} standard errors away"
@@ -379,20 +393,3 @@ def _scaled(covariance: Array, variance: float) -> Array:
         return covariance * variance
     with np.errstate(invalid="ignore"):  # 0 for data that the model meets to rounding
         return covariance * variance
-
-
-def _gain(root: Array, downhill: Array, column: int, held: list[int], side: str) -> float:
-    """How much chi² would fall without the bound of one column, if the model were linear:
-    g² / S, g its slope and S its curvature once the free columns have followed; 0 where chi² does
-    not fall beyond the bound, and where the free columns do all that this one does, as the width
-    of a GLP does at m = 0."""
-    slope = float(downhill[column])
-    if not np.isfinite(slope) or (slope <= 0.0) == (side == "max"):
-        return 0.0
-    free = [k for k in range(root.shape[1]) if k not in held]
-    own = root[:, column]
-    least = ROUNDING * float(own @ own)
-    if free:
-        own = own - root[:, free] @ np.linalg.lstsq(root[:, free], own, rcond=None)[0]
-    curvature = float(own @ own)
-    return slope**2 / curvature if curvature > least else 0.0

@@ -91,3 +91,24 @@ def gauss_newton(derivatives: Array) -> tuple[Array | None, list[int]]:
         size[kept], size[kept]
     )
     return covariance, empty
+
+
+#: A column that the others leave less of, in squares, is theirs but for rounding.
+THEIRS = 1e-16
+
+
+def gain_beyond(root: Array, downhill: Array, column: int, held: list[int], side: str) -> float:
+    """How much chi² would fall without the bound of one column, if the model were linear:
+    g² / S, g its slope and S its curvature once the free columns have followed; 0 where chi² does
+    not fall beyond the bound, and where the free columns do all that this one does, as the width
+    of a GLP does at m = 0."""
+    slope = float(downhill[column])
+    if not np.isfinite(slope) or (slope <= 0.0) == (side == "max"):
+        return 0.0
+    free = [k for k in range(root.shape[1]) if k not in held]
+    own = root[:, column]
+    least = THEIRS * float(own @ own)
+    if free:
+        own = own - root[:, free] @ np.linalg.lstsq(root[:, free], own, rcond=None)[0]
+    curvature = float(own @ own)
+    return slope**2 / curvature if curvature > least else 0.0

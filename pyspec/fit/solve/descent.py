@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from operator import attrgetter
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
     from pyspec.fit.problem import FitProblem
 
 Array = npt.NDArray[np.float64]
+
+_LOWER, _UPPER = attrgetter("min"), attrgetter("max")
 
 #: Evaluations that a fit within one interval, or away from a trap, may take; the best is then
 #: fitted to its end.
@@ -51,12 +54,12 @@ class Descent:
         """Fits from start values, over all intervals where a parameter moves a jump. The parameters
         at the places `linear` are eliminated first, and the fit of all begins where that ends."""
         problem = self.problem
-        free = [params[name] for name in problem.names]
-        lower = np.array([par.min for par in free], np.float64)
-        upper = np.array([par.max for par in free], np.float64)
-        start = problem.theta_of(params)
-        jumps = {problem.names.index(name): at for name, at in problem.jumps().items()}
-        begin = start
+        free = list(map(params.__getitem__, problem.names))
+        lower = np.fromiter(map(_LOWER, free), np.float64, len(free))
+        upper = np.fromiter(map(_UPPER, free), np.float64, len(free))
+        begin = start = problem.theta_of(params)
+        places = problem.jumps()
+        jumps = {problem.names.index(name): places[name] for name in places} if places else {}
         if linear:
             begin = self._eliminated(start, *frozen(start, lower, upper, jumps), linear)
         if not jumps:
@@ -113,7 +116,7 @@ class Descent:
         rise as sharp as a step between two samples, a shape at which two parameters mean the same.
         One of them goes back to where it began, the others stay, and the fit goes on from there, to
         the first that is better."""
-        if found.end not in ("converged", "degenerate"):
+        if found.end not in ("converged", "degenerate") or found.certain is not None:
             return found
         slight = SLIGHT * found.chisqr / max(self.n_points - start.size, 1)
         for group in self._ways_out(found, start, lower, upper):
@@ -128,8 +131,6 @@ class Descent:
     def _ways_out(found: NativeSolver, start: Array, lower: Array, upper: Array) -> list[list[int]]:
         """Which parameters are to go back to their start: those at a bound first of all, for there
         a slope of 0 is no optimum."""
-        if found.certain is not None:
-            return []
         theta = found.theta
         _, lost = found.information(range(theta.size))
         moved = [k for k in lost if start[k] != theta[k] and lower[k] <= start[k] <= upper[k]]
@@ -142,7 +143,8 @@ class Descent:
     ) -> NativeSolver:
         """One fit within bounds. Its evaluations count for all."""
         problem, account = self.problem, self.problem.evaluations
-        before, left = account.count, account.left()
+        before = account.count
+        left = None if account.max_nfev is None else account.left()
         if left is not None:
             most = min(most, left)
         solver = NativeSolver(
@@ -163,7 +165,8 @@ class Descent:
         try:
             problem.solve(solver, watch)
         finally:
-            if self.best is None or solver.chisqr < account.best:
+            chisqr = solver.chisqr
+            if self.best is None or chisqr < account.best:
                 self.best = solver
-                account.best, account.best_theta = solver.chisqr, solver.theta.copy()
+                account.best, account.best_theta = chisqr, solver.theta.copy()
         return solver

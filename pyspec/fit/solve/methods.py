@@ -75,10 +75,10 @@ def fit_stages(
         raise FitError(f"stages must be 1, or 2 for fit_alg_1 then fit_alg_2; not {stages!r}")
     if method is not None and first is not None and method != first:
         raise FitError(f"method {method!r} and fit_alg_1 {first!r} contradict; give one of them")
-    chosen = method or first
+    chosen = method or first or NATIVE
     if stages == 1:
-        return (canonical_method(chosen or NATIVE),)
-    return canonical_method(chosen or "nelder"), canonical_method(second or NATIVE)
+        return (NATIVE,) if chosen == NATIVE else (canonical_method(chosen),)
+    return canonical_method(method or first or "nelder"), canonical_method(second or NATIVE)
 
 
 #: What `linear` may be, besides None.

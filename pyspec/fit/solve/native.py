@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import accumulate
 from typing import Any
 
 import numpy as np
@@ -20,7 +21,7 @@ from pyspec._library import CONSTANTS, DTYPES, LIBRARY, raise_status
 from pyspec._library.memory import WORDS, address, fill
 from pyspec.errors import FitError
 from pyspec.executor.normal import FORMS, order_of, triangle_size, unpack
-from pyspec.executor.protocol import PartsOfFit
+from pyspec.executor.protocol import PartsInMemory
 from pyspec.fit.solve.covariance import gauss_newton
 from pyspec.fit.solve.determined import WEAK
 
@@ -101,17 +102,9 @@ class NativeSolver:
         max_nfev: int,
         tolerance: float = TOLERANCE,
     ) -> None:
-        n, size = start.size, triangle_size(start.size + 1)
-        # One piece of memory: the state, theta, the bounds, the trial, answer and normal, what is
-        # certain at the end, the work of C.
-        bounds = _STATE + n
-        trial = bounds + 2 * n
-        answer = trial + n
-        normal = answer + size
-        judged = normal + size
-        certain_words, work_words = _words_of(n)
-        work = judged + certain_words
-        memory = np.zeros(work + work_words)
+        n = start.size
+        bounds, trial, answer, normal, judged, work, end = _places_of(n)
+        memory = np.zeros(end)
         self._address = begin = address(memory)
         self.theta: Array = memory[_STATE:bounds]
         self._bounds: Array = memory[bounds:trial]
@@ -141,7 +134,7 @@ class NativeSolver:
         self._certain: Certain | bool | None = False
         self._information: dict[tuple[int, ...], tuple[Array | None, list[int]]] = {}
 
-    def run_parts(self, parts: PartsOfFit, watch: Watch, each: bool) -> None:
+    def run_parts(self, parts: PartsInMemory, watch: Watch, each: bool) -> None:
         """Runs the loop in C; it comes back after `each` evaluation, or now and then. What `watch`
         raises ends it; the best point is kept."""
         budget = 1 if each else max(1, int(PATIENCE / (parts.size * SECONDS)))
@@ -151,7 +144,7 @@ class NativeSolver:
             if status < 0:
                 raise_status(-status, "fit")
             seconds = time.perf_counter() - begin
-            chisqr = self.chisqr
+            chisqr: float = self._numbers.item(_CHISQR)
             watch(self.nfev, chisqr, chisqr)
             if status == _DONE:
                 return
@@ -216,7 +209,7 @@ class NativeSolver:
         """What the data determine at the best point, where there is no doubt that they determine
         every parameter."""
         if isinstance(self._certain, bool):
-            given = self._addresses, self.theta.size, self._is_factor
+            given = self._addresses, self.theta.size, self._words.item(_NEEDS_FACTOR) == 2
             self._certain = _certain_in(self._judged, *given, WEAK)
         return self._certain
 
@@ -248,6 +241,15 @@ def certain(triangle: Array, is_factor: bool, least: float) -> Certain | None:
     n = order_of(triangle) - 1
     memory = np.empty(_words_of(n)[0])
     return _certain_in(memory, (address(triangle), address(memory)), n, is_factor, least)
+
+
+@lru_cache(maxsize=64)
+def _places_of(n: int) -> tuple[int, ...]:
+    """Where in the memory of a solver, in words, after the state and theta, lie the bounds, the
+    trial, answer and normal, what is certain at the end, the work of C; and where it ends."""
+    size, (certain_words, work_words) = triangle_size(n + 1), _words_of(n)
+    sizes = (_STATE + n, 2 * n, n, size, size, certain_words, work_words)
+    return tuple(accumulate(sizes))
 
 
 @lru_cache(maxsize=64)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import compress
+from operator import attrgetter
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -14,6 +16,8 @@ if TYPE_CHECKING:
     from pyspec.fit.problem import FitProblem
 
 Array = npt.NDArray[np.float64]
+
+_VARY = attrgetter("vary")
 
 #: A residual of this many last digits of the data is rounding.
 LAST_DIGITS = 64
@@ -51,7 +55,7 @@ class NativeOutcome:
         self.problem = problem
         self.theta: Array = solver.theta.copy()
         self.params = params
-        self.var_names = [name for name, par in params.items() if par.vary]
+        self.var_names = list(compress(params, map(_VARY, params.values())))
         self.chisqr = solver.chisqr
         self.covar: Array | None = None
         self.end = solver.end

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -14,15 +15,16 @@ from pyspec.fit.interrupts import current_hold
 from pyspec.fit.parameters import FitParameters
 from pyspec.fit.problem import FitProblem
 from pyspec.fit.progress import Silent, StopFit
-from pyspec.fit.rows import told_of_rows
 from pyspec.fit.solve.descent import Descent
 from pyspec.fit.solve.methods import NATIVE, check_linear
-from pyspec.fit.solve.native import NativeSolver, native_options
+from pyspec.fit.solve.native import TOLERANCE, NativeSolver, native_options
 from pyspec.fit.solve.outcome import NativeOutcome
 from pyspec.fit.solve.sample import SAMPLER, sample
 
 Array = npt.NDArray[np.float64]
 
+
+_VALUE = attrgetter("value")
 
 #: Below this tolerance forward differences, good to 8 digits, are the limit.
 TIGHT = 1e-10
@@ -58,7 +60,7 @@ class Run:
         self.methods = methods
         self.n_points = n_points
         self.scale_covar = scale_covar
-        self.start = {name: par.value for name, par in params.items()}
+        self.start = dict(zip(params, map(_VALUE, params.values()), strict=True))
         self.params = params
         #: The lmfit.Minimizer that runs methods of lmfit; None where none of them ran.
         self.minimizer: Any = None
@@ -88,9 +90,13 @@ class Run:
         try:
             hold.check()
             # lmfit changes NumPy's error state for a while; an exception must not leave it so.
-            with np.errstate(all="ignore"), told_of_rows(problem.executor, progress, hold):
-                for index, method in enumerate(self.methods):
-                    self._stage(method, options if index == len(self.methods) - 1 else {})
+            with np.errstate(all="ignore"):
+                rows = problem.told_of_rows(progress, hold)
+                if rows is None:
+                    self._stages(options)
+                else:
+                    with rows:
+                        self._stages(options)
         except StopFit as stop:
             self.stopped = str(stop)
         except ClusterError as gone:
@@ -108,16 +114,23 @@ class Run:
             progress.close()
             problem.progress = Silent()
             problem.evaluations.limit(None, None)
-            problem.reuse_buffer(False)
+            if self.minimizer is not None:
+                problem.reuse_buffer(False)
         if self.stopped:
             self._take_best()
         self.nfev = problem.evaluations.count
         self.seconds = time.perf_counter() - start
 
-    def _stage(self, method: str, options: dict[str, Any]) -> None:
-        if method == NATIVE:
-            self._native(options)
-            return
+    def _stages(self, options: dict[str, Any]) -> None:
+        """All stages, the last one with the options."""
+        for index, method in enumerate(self.methods):
+            given = options if index == len(self.methods) - 1 else {}
+            if method == NATIVE:
+                self._native(given)
+            else:
+                self._of_lmfit(method, given)
+
+    def _of_lmfit(self, method: str, options: dict[str, Any]) -> None:
         # Only MINPACK copies what it is given; others may keep the array.
         self.problem.reuse_buffer(method == "leastsq")
         from pyspec.fit.units import lmfit_parameters
@@ -144,7 +157,9 @@ class Run:
     def _native(self, options: dict[str, Any]) -> None:
         """The solver in C. However it ends, the best point is that of `solver`."""
         problem = self.problem
-        self.tolerance, eliminates = native_options(problem.label, options)
+        self.tolerance, eliminates = TOLERANCE, False
+        if options:
+            self.tolerance, eliminates = native_options(problem.label, options)
         descent = Descent(problem, self.n_points - problem.n_linear, self.tolerance)
         try:
             self.solver = descent.run(self.params, self._linear() if eliminates else ())
@@ -169,9 +184,10 @@ class Run:
 
     def _finish_native(self, solver: NativeSolver) -> None:
         problem = self.problem
-        if solver.end == "not_finite":
+        end = solver.end
+        if end == "not_finite":
             problem.refuse(solver.trial)
-        if solver.end == "limit":
+        if end == "limit":
             raise StopFit(f"stopped after max_nfev = {problem.evaluations.count} evaluations")
         for name, value in zip(problem.names, solver.theta.tolist(), strict=True):
             self.params[name].value = value
@@ -225,7 +241,8 @@ def run_fit(
     max_seconds: float | None = None,
 ) -> tuple[Run, tuple[str, ...]]:
     """Runs the stages on a problem; the Run, and the names moved off a bound at the start."""
-    check_linear(problem.label, methods, options)
+    if options:
+        check_linear(problem.label, methods, options)
     params, moved = problem.start(seeds)
     n_fitted, n_points = len(problem.names) + problem.n_linear, problem.n_points
     if n_points < n_fitted:
