@@ -2,8 +2,8 @@
 
 A fit of a model that has not changed, to data of the same shape in the same window, calls C with
 the structures of the fit before, but for where they lie and where the data are. So they are kept
-as a template, in which addresses count from its begin. A fit copies it into memory of its own, and
-adds the address of that.
+as a template, in which addresses count from its begin. It is copied into memory of a fit, and the
+address of that is added. The memory is that of one fit at a time, and then of the next.
 """
 
 from __future__ import annotations
@@ -22,6 +22,11 @@ from pyspec.executor.frame import ALIGNED
 from pyspec.executor.normal import FORMS, triangle_size
 from pyspec.executor.team import size_of
 from pyspec.model import Measurement
+
+Ints = npt.NDArray[np.int64]
+
+#: Memory of up to so many words is kept for the next fit: half a MiB.
+MOST_WORDS = 1 << 16
 
 #: Words that work memory begins at multiples of.
 _LINE = ALIGNED // 8
@@ -47,15 +52,15 @@ def layout_key(measurement: Measurement) -> Hashable | None:
 
 class Laid:
     """The structures of one fit, as the loop in C takes them; see
-    :class:`pyspec.executor.normal.Parts`. `memory` and `data` are what the addresses lead to."""
+    :class:`pyspec.executor.normal.Parts`. `memory` and `data` are what the addresses lead to;
+    `words` are those of the memory, and the first of them stands at its beginning."""
 
-    __slots__ = ("address", "data", "memory", "n", "size", "team")
+    __slots__ = ("address", "data", "memory", "n", "size", "team", "words")
 
-    def __init__(
-        self, place: int, size: int, memory: npt.NDArray[np.int64], data: npt.NDArray[Any]
-    ) -> None:
+    def __init__(self, place: int, size: int, memory: Ints, words: Ints) -> None:
         self.address, self.size = place, size
-        self.memory, self.data = memory, data
+        self.memory, self.words = memory, words.data
+        self.data: npt.NDArray[Any] | None = None
         self.n = 1
         self.team: int | None = None
 
@@ -92,6 +97,7 @@ class FitLayout:
             at[name], end = end, end + size
         at["work"] = -(-end // _LINE) * _LINE
         at["prepared"] = at["work"] + -(-work_size // ALIGNED) * _LINE
+        self._free: list[Laid] = []
         self._n_words = at["prepared"] + -(-prepared_size // 8) + _LINE
         self._head = head
         self._template = np.zeros(head, np.int64)
@@ -135,8 +141,26 @@ class FitLayout:
                 word = at[name] + _field(name, field)
                 self._template[word], self._is_place[word] = 8 * at[target], 1
 
-    def lay_out(self, data: npt.NDArray[Any]) -> Laid:
-        """The structures of a fit to data that have the key, in memory of its own."""
+    def take(self, data: npt.NDArray[Any]) -> Laid:
+        """The structures of a fit to data that have the key, in memory of its own until
+        :meth:`give_back`."""
+        try:
+            laid = self._free.pop()
+        except IndexError:
+            laid = self._lay_out()
+        laid.data = data
+        laid.words[self._at_data] = address(data)
+        if self._at_prepared is not None:  # the address of the plan comes first: nothing is there
+            laid.words[self._at_prepared] = 0
+        return laid
+
+    def give_back(self, laid: Laid) -> None:
+        """Lets the next fit have this memory, unless it is large."""
+        laid.data = None
+        if self._n_words <= MOST_WORDS and not self._free:
+            self._free.append(laid)
+
+    def _lay_out(self) -> Laid:
         memory = np.empty(self._n_words, np.int64)
         begin = address(memory)
         skip = -begin % ALIGNED
@@ -145,10 +169,7 @@ class FitLayout:
         head = words[: self._head]
         np.multiply(self._is_place, begin, out=head)
         head += self._template
-        head[self._at_data] = address(data)
-        if self._at_prepared is not None:
-            words[self._at_prepared] = 0  # the address of the plan comes first: nothing is prepared
-        return Laid(begin + self._part, self.size, memory, data)
+        return Laid(begin + self._part, self.size, memory, words)
 
 
 def _field(struct: str, name: str) -> int:

@@ -38,29 +38,37 @@ def cautions(
         return []
     window = None if measurement is None else measurement.rows
     if outline.is_time_model:
-        return _kernels(model.components, values, time)
+        return _kernels(model.components, values, time, _largest_step(outline, time))
     found: list[str] = []
     for name in outline.sampled:
         dynamics = parameters[name].dynamics if name in parameters else None
         if dynamics is not None:
-            found += _kernels(dynamics.components, values, time)
+            largest = _largest_step(outline, time)
+            found += _kernels(dynamics.components, values, time, largest)
             if dynamics.n_subcycles > 0:
                 found += _known_boundaries(outline, dynamics, time, window)
     return found
 
 
+def _largest_step(outline: Outline, time: Array) -> float:
+    """Of the last axis of times, which never changes in place."""
+    known = outline.largest_step
+    if known is None or known[0] is not time:
+        known = outline.largest_step = time, float((time[1:] - time[:-1]).max())
+    return known[1]
+
+
 def _kernels(
-    components: Sequence[Component], values: Mapping[str, float], time: Array
+    components: Sequence[Component], values: Mapping[str, float], time: Array, largest: float
 ) -> list[str]:
     found = []
     for index, kernel in enumerate(components):
         if kernel.op.kind != "KERNEL":
             continue
-        steps = time[1:] - time[:-1]
         name, width = _width(kernel, values)
-        if not width < MIN_STEPS * float(steps.max()):
+        if not width < MIN_STEPS * largest:
             continue
-        step = _step(components[index + 1 :], values, time, steps)
+        step = _step(components[index + 1 :], values, time, time[1:] - time[:-1])
         if width < MIN_STEPS * step:
             found.append(
                 f"{name} = {width:.4g} is under two time steps ({step:.4g} each): the "

@@ -11,10 +11,12 @@ import numpy as np
 import numpy.typing as npt
 
 from pyspec.executor import Executor
+from pyspec.executor.normal import unpack
 from pyspec.fit.evaluations import Evaluations
-from pyspec.fit.solve.covariance import jacobian
+from pyspec.fit.solve.covariance import fisher_weight, jacobian
+from pyspec.fit.solve.native import root_of
 from pyspec.ir import build_graph
-from pyspec.model import Model
+from pyspec.model import Measurement, Model
 from pyspec.passes import classify_columns
 
 Array = npt.NDArray[np.float64]
@@ -26,6 +28,7 @@ class Columns(ABC):
     are `_kept`."""
 
     model: Model
+    measurement: Measurement
     names: tuple[str, ...]
     fixed: dict[str, float] | None
     without: frozenset[str]
@@ -43,9 +46,48 @@ class Columns(ABC):
     def is_poisson(self) -> bool:
         """Whether the residual is a Poisson deviance."""
 
+    @property
+    @abstractmethod
+    def in_c(self) -> bool:
+        """Whether all derivatives come from one C call."""
+
+    @abstractmethod
+    def run(self, theta: Array, *, whole: bool = False) -> Array:
+        """The model over the window at `theta`, or over the whole axes."""
+
     def plain_residual(self, theta: Array) -> Array:
         """The residual at `theta`, of which nothing is kept."""
         return np.array(self.executor.residual(theta, self.fixed))
+
+    def slopes(self, theta: Array, bounds: Sequence[tuple[float, float]], free: list[int]) -> Array:
+        """(m, n_free) matrix whose Gram matrix is the information: derivatives of the residual, or
+        with counting statistics of the model over sqrt(variance); or a factor of these."""
+        if self.in_c:
+            form = "fisher" if self.is_poisson else "factor"
+            found = unpack(self.executor.normal(theta, self.fixed, form), self.is_poisson)
+            return (root_of(found) if self.is_poisson else found)[:, free]
+        if not self.is_poisson:
+            return self.derivatives(theta, bounds)[free].T
+        self.evaluations.count += 2 * len(free)
+        slopes = jacobian(lambda at: self.run(at).ravel(), theta, bounds, free, self.sizes)
+        slopes *= fisher_weight(self.measurement, self.run(theta)).reshape(-1, 1)
+        return slopes
+
+    def information(
+        self, theta: Array, bounds: Sequence[tuple[float, float]]
+    ) -> tuple[Array, Array]:
+        """(m, n_free) matrix whose Gram matrix is the information, and (n_free,) Jᵀr, the direction
+        in which chi² falls."""
+        free = list(range(len(self.names)))
+        if self.in_c:
+            factor = unpack(self.executor.normal(theta, self.fixed, "factor"), symmetric=False)
+            root, downhill = factor[:, :-1], factor[:, :-1].T @ factor[:, -1]
+        else:
+            columns = -self.derivatives(theta, bounds)
+            root, downhill = columns.T, columns @ self.plain_residual(theta)
+        if self.is_poisson:
+            root = self.slopes(theta, bounds, free)
+        return root, downhill
 
     def derivatives(self, theta: Array, bounds: Sequence[tuple[float, float]]) -> Array:
         """(n_free, n_residuals) derivatives of the residual: exact where the executor knows them,

@@ -185,13 +185,14 @@ def _whole_numbers(measurement: Measurement) -> tuple[int, float]:
         found = measurement.survey
         return (found.n_points, found.mean) if found.is_whole and found.low >= 0.0 else (0, 0.0)
     assert measurement.data is not None
-    data = np.asarray(measurement.window(measurement.data))
-    if data.dtype.kind == "f":
+    if measurement.data.dtype.kind == "f":
         # The first value, and then the first row, tell most data apart from counts.
-        if not float(data.item(0)).is_integer():
+        begin = (measurement.rows or (0,))[0], (measurement.columns or (0,))[0]
+        if not float(measurement.data.item(begin[-measurement.data.ndim :])).is_integer():
             return 0, 0.0
-        if not _whole(data[0] if data.ndim == 2 else data):
-            return 0, 0.0
+    data = np.asarray(measurement.window(measurement.data))
+    if data.dtype.kind == "f" and not _whole(data[0] if data.ndim == 2 else data):
+        return 0, 0.0
     kept = slice(None) if measurement.keep is None else measurement.window(measurement.keep)
     data = np.asarray(data[kept], dtype=np.float64).ravel()
     if not _whole(data) or data.min(initial=0.0) < 0.0 or not data.any():

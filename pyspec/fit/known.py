@@ -62,6 +62,15 @@ class Known:
         return self.executors.plan.opt_param_names
 
     @cached_property
+    def bounds(self) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+        """The lower and upper bounds of the free parameters."""
+        free = [self.parameters[name] for name in self.names]
+        lower = np.array([par.min for par in free], np.float64)
+        upper = np.array([par.max for par in free], np.float64)
+        lower.flags.writeable = upper.flags.writeable = False
+        return lower, upper
+
+    @cached_property
     def jumps(self) -> Mapping[str, npt.NDArray[np.float64]]:
         """Free parameters that move a jump over the samples → the values where they do."""
         found = jumps_of(self.executors.plan, self.model, self.outline)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 from functools import cached_property
 from operator import attrgetter
@@ -14,7 +13,6 @@ import numpy.typing as npt
 
 from pyspec.executor import Executor, Executors, make_executor, make_plan
 from pyspec.executor.laid import FitLayout
-from pyspec.executor.normal import unpack
 from pyspec.executor.team import threads_for
 from pyspec.fit.caution import cautions
 from pyspec.fit.columns import Columns
@@ -22,15 +20,12 @@ from pyspec.fit.diagnose import explain_nonfinite, refusal
 from pyspec.fit.doubts import at_the_bound, check_registered, doubts, refuse_idle
 from pyspec.fit.evaluations import Evaluations
 from pyspec.fit.following import Followers, Following
-from pyspec.fit.interrupts import Hold
 from pyspec.fit.known import Known, jumps_of
 from pyspec.fit.parameters import FitParameters, start_parameters
 from pyspec.fit.progress import Silent
-from pyspec.fit.rows import told_of_rows
 from pyspec.fit.solve.buffers import BufferPool
-from pyspec.fit.solve.covariance import fisher_weight, jacobian
 from pyspec.fit.solve.methods import checked_classes
-from pyspec.fit.solve.native import NativeSolver, Watch, root_of
+from pyspec.fit.solve.native import NativeSolver, Watch
 from pyspec.fit.sums import sums_of
 from pyspec.ir import build_graph
 from pyspec.model import Measurement, Model, Par
@@ -176,9 +171,10 @@ class FitProblem(Columns):
         """The expression parameters, as they are when the fit begins."""
         return Following.of(self.parameters, self.outline.followers)
 
-    def told_of_rows(self, progress: Silent, hold: Hold) -> AbstractContextManager[None] | None:
-        """As of :func:`pyspec.fit.rows.told_of_rows`."""
-        return None if self._layout is not None else told_of_rows(self.executor, progress, hold)
+    @property
+    def is_plain(self) -> bool:
+        """Whether the native solver is all that a fit calls: one loop in C, on data in memory."""
+        return self._layout is not None and self._known is not None and not self._known.jumps
 
     def rest(self) -> None:
         """Frees what only a running fit needs; it is made again when it is needed."""
@@ -275,6 +271,13 @@ class FitProblem(Columns):
         found = map(_VALUE, map(params.__getitem__, self.names))
         return np.fromiter(found, np.float64, len(self.names))
 
+    def bounds_of(self, params: FitParameters) -> tuple[Array, Array]:
+        """(n_free,) lower and upper bounds, in the order of the plan."""
+        if self._known is not None:
+            return self._known.bounds
+        bounds = np.array([(params[name].min, params[name].max) for name in self.names])
+        return bounds[:, 0], bounds[:, 1]
+
     def __call__(self, params: Any) -> Array:
         """The residual (data - model) * weight over the window, flat; for lmfit."""
         if params is not self._params:
@@ -314,36 +317,6 @@ class FitProblem(Columns):
             return True
         return self.executor.capabilities.in_c and not (self.without and self._switched_off)
 
-    def slopes(self, theta: Array, bounds: Sequence[tuple[float, float]], free: list[int]) -> Array:
-        """(m, n_free) matrix whose Gram matrix is the information: derivatives of the residual, or
-        with counting statistics of the model over sqrt(variance); or a factor of these."""
-        if self.in_c:
-            form = "fisher" if self.is_poisson else "factor"
-            found = unpack(self.executor.normal(theta, self.fixed, form), self.is_poisson)
-            return (root_of(found) if self.is_poisson else found)[:, free]
-        if not self.is_poisson:
-            return self.derivatives(theta, bounds)[free].T
-        self.evaluations.count += 2 * len(free)
-        slopes = jacobian(lambda at: self.run(at).ravel(), theta, bounds, free, self.sizes)
-        slopes *= fisher_weight(self.measurement, self.run(theta)).reshape(-1, 1)
-        return slopes
-
-    def information(
-        self, theta: Array, bounds: Sequence[tuple[float, float]]
-    ) -> tuple[Array, Array]:
-        """(m, n_free) matrix whose Gram matrix is the information, and (n_free,) Jᵀr, the direction
-        in which chi² falls."""
-        free = list(range(len(self.names)))
-        if self.in_c:
-            factor = unpack(self.executor.normal(theta, self.fixed, "factor"), symmetric=False)
-            root, downhill = factor[:, :-1], factor[:, :-1].T @ factor[:, -1]
-        else:
-            columns = -self.derivatives(theta, bounds)
-            root, downhill = columns.T, columns @ self.plain_residual(theta)
-        if self.is_poisson:
-            root = self.slopes(theta, bounds, free)
-        return root, downhill
-
     def chisqr_at(self, theta: Array) -> float:
         """chi² at a point; NaN where the model is not defined."""
         if not self.executor.capabilities.in_parts:
@@ -370,7 +343,11 @@ class FitProblem(Columns):
         each = self.progress.each or self.evaluations.max_seconds is not None
         layout, data = self._layout, self.measurement.data
         if layout is not None and data is not None and threads_for(layout.size) == 1:
-            solver.run_parts(layout.lay_out(data), watch, each)
+            laid = layout.take(data)
+            try:
+                solver.run_parts(laid, watch, each)
+            finally:
+                layout.give_back(laid)
             return
         executor = self.executor
         if self.in_c and executor.capabilities.in_parts:

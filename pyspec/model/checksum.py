@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import zlib
+from ctypes import addressof, c_char
 from functools import lru_cache
 from typing import Any
 
@@ -27,13 +28,17 @@ def checksum(array: npt.NDArray[Any]) -> int:
     columns, as integers modulo 2^64: a change of one word changes both, and so does an exchange of
     two words that differ, unless they share the line or the column; then it changes the other.
     """
-    plain = np.ascontiguousarray(array).reshape(-1).view(np.uint8)
+    plain = array if array.flags.c_contiguous else np.ascontiguousarray(array)
     if not plain.size:
         return 0
-    n_lines = plain.size // (8 * LINE)
-    sums = np.empty(n_lines + -(-n_lines // LINES) * LINE, np.uint64)
-    LIBRARY.pyspec_word_sums(address(plain), n_lines, LINE, LINES, address(sums))
-    return zlib.crc32(plain[8 * LINE * n_lines :].data, zlib.crc32(sums.data))
+    n_lines = plain.nbytes // (8 * LINE)
+    sums = bytearray(8 * (n_lines + -(-n_lines // LINES) * LINE))
+    into = addressof(c_char.from_buffer(sums)) if sums else None
+    LIBRARY.pyspec_word_sums(address(plain), n_lines, LINE, LINES, into)
+    found = zlib.crc32(sums)
+    if plain.nbytes > 8 * LINE * n_lines:
+        found = zlib.crc32(plain.reshape(-1).view(np.uint8)[8 * LINE * n_lines :].data, found)
+    return found
 
 
 def crc_joined(first: int, second: int, n_bytes: int) -> int:

@@ -224,7 +224,7 @@ class Measurement:
         assert self.data is not None
         if type(self.data) is not np.ndarray and source_of(self.data) is not None:
             return self.survey.square
-        data = self._window(self.data)
+        data = self.data if self.rows is self.columns is None else self._window(self.data)
         if self.loss == "poisson":
             data = np.sqrt(2.0 * self.loss_scale * np.maximum(data, 0.0))
         if self.weight is not None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from operator import attrgetter
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -22,8 +21,6 @@ if TYPE_CHECKING:
     from pyspec.fit.problem import FitProblem
 
 Array = npt.NDArray[np.float64]
-
-_LOWER, _UPPER = attrgetter("min"), attrgetter("max")
 
 #: Evaluations that a fit within one interval, or away from a trap, may take; the best is then
 #: fitted to its end.
@@ -54,9 +51,7 @@ class Descent:
         """Fits from start values, over all intervals where a parameter moves a jump. The parameters
         at the places `linear` are eliminated first, and the fit of all begins where that ends."""
         problem = self.problem
-        free = list(map(params.__getitem__, problem.names))
-        lower = np.fromiter(map(_LOWER, free), np.float64, len(free))
-        upper = np.fromiter(map(_UPPER, free), np.float64, len(free))
+        lower, upper = problem.bounds_of(params)
         begin = start = problem.theta_of(params)
         places = problem.jumps()
         jumps = {problem.names.index(name): places[name] for name in places} if places else {}

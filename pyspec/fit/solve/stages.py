@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
+from contextlib import nullcontext
 from operator import attrgetter
 from typing import Any
 
@@ -11,10 +12,11 @@ import numpy as np
 import numpy.typing as npt
 
 from pyspec.errors import ClusterError, FitError, PyspecError
-from pyspec.fit.interrupts import current_hold
+from pyspec.fit.interrupts import Hold, current_hold
 from pyspec.fit.parameters import FitParameters
 from pyspec.fit.problem import FitProblem
 from pyspec.fit.progress import Silent, StopFit
+from pyspec.fit.rows import told_of_rows
 from pyspec.fit.solve.descent import Descent
 from pyspec.fit.solve.methods import NATIVE, check_linear
 from pyspec.fit.solve.native import TOLERANCE, NativeSolver, native_options
@@ -89,14 +91,10 @@ class Run:
         start = time.perf_counter()
         try:
             hold.check()
-            # lmfit changes NumPy's error state for a while; an exception must not leave it so.
-            with np.errstate(all="ignore"):
-                rows = problem.told_of_rows(progress, hold)
-                if rows is None:
-                    self._stages(options)
-                else:
-                    with rows:
-                        self._stages(options)
+            if self.methods == (NATIVE,) and not options and problem.is_plain:
+                self._native(options)
+            else:
+                self._stages(options, progress, hold)
         except StopFit as stop:
             self.stopped = str(stop)
         except ClusterError as gone:
@@ -121,14 +119,17 @@ class Run:
         self.nfev = problem.evaluations.count
         self.seconds = time.perf_counter() - start
 
-    def _stages(self, options: dict[str, Any]) -> None:
+    def _stages(self, options: dict[str, Any], progress: Silent, hold: Hold) -> None:
         """All stages, the last one with the options."""
-        for index, method in enumerate(self.methods):
-            given = options if index == len(self.methods) - 1 else {}
-            if method == NATIVE:
-                self._native(given)
-            else:
-                self._of_lmfit(method, given)
+        rows = told_of_rows(self.problem.executor, progress, hold) or nullcontext()
+        # lmfit changes NumPy's error state for a while; an exception must not leave it so.
+        with np.errstate(all="ignore"), rows:
+            for index, method in enumerate(self.methods):
+                given = options if index == len(self.methods) - 1 else {}
+                if method == NATIVE:
+                    self._native(given)
+                else:
+                    self._of_lmfit(method, given)
 
     def _of_lmfit(self, method: str, options: dict[str, Any]) -> None:
         # Only MINPACK copies what it is given; others may keep the array.
