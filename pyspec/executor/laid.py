@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Hashable
+from itertools import accumulate
 from typing import Any
 
 import numpy as np
@@ -30,6 +31,24 @@ MOST_WORDS = 1 << 16
 
 #: Words that work memory begins at multiples of.
 _LINE = ALIGNED // 8
+
+#: The structures, in this order, and which of their fields lead to what.
+_STRUCTS = ("pyspec_problem", "pyspec_call", "pyspec_normal", "pyspec_part")
+_LEADS_TO = {
+    ("pyspec_problem", "fixed"): "fixed",
+    ("pyspec_call", "problem"): "pyspec_problem",
+    ("pyspec_call", "theta"): "theta",
+    ("pyspec_call", "work"): "work",
+    ("pyspec_call", "prepared"): "prepared",
+    ("pyspec_normal", "nodes"): "nodes",
+    ("pyspec_normal", "places"): "places",
+    ("pyspec_normal", "scratch"): "scratch",
+    ("pyspec_part", "call"): "pyspec_call",
+    ("pyspec_part", "theta"): "theta",
+    ("pyspec_part", "gather"): "gather",
+    ("pyspec_part", "normal"): "pyspec_normal",
+}
+_CAPACITY = CONSTANTS["NORMAL_NODES"]
 
 
 def layout_key(measurement: Measurement) -> Hashable | None:
@@ -80,66 +99,47 @@ class FitLayout:
         self.key, self.size = key, size_of(executor)
         self.n_points = math.prod(executor.window.shape)
         self._kept = executor.packed, executor.pinned
-        plan, problem = executor.plan, address(executor.problem)
-        n_free, capacity = len(plan.opt_param_names), CONSTANTS["NORMAL_NODES"]
-        packed, what = executor.packed.address, CONSTANTS["PREPARE_SLOPES"]
-        work_size = executor.derivative_work_size
-        prepared_size = int(LIBRARY.pyspec_prepared_size(packed, problem, what))
-        scratch = (n_free + 1) * (n_free + 1)
-        structs = ("pyspec_problem", "pyspec_call", "pyspec_normal", "pyspec_part")
-        sizes = {name: WORDS[name] for name in structs}
-        sizes |= {"theta": plan.theta.size, "fixed": plan.fixed.size, "gather": n_free}
+        n_theta, n_fixed = executor.plan.theta.size, executor.plan.fixed.size
+        order, packed = n_theta + 1, executor.packed.address
+        work_size, what = executor.derivative_work_size, CONSTANTS["PREPARE_SLOPES"]
+        prepared_size = LIBRARY.pyspec_prepared_size(packed, address(executor.problem), what)
+        # One piece of memory: these, and behind them work memory and what is prepared.
+        sizes = {name: WORDS[name] for name in _STRUCTS}
+        sizes |= {"theta": n_theta, "fixed": n_fixed, "gather": n_theta}
         head = sum(sizes.values())
-        sizes |= {"nodes": capacity * triangle_size(n_free + 1), "places": 2 * capacity}
-        sizes["scratch"] = scratch
-        at, end = {}, 0
-        for name, size in sizes.items():
-            at[name], end = end, end + size
-        at["work"] = -(-end // _LINE) * _LINE
-        at["prepared"] = at["work"] + -(-work_size // ALIGNED) * _LINE
-        self._free: list[Laid] = []
+        sizes |= {"nodes": _CAPACITY * triangle_size(order), "places": 2 * _CAPACITY}
+        sizes["scratch"] = order * order
+        ends = accumulate(sizes.values(), initial=0)
+        at = dict(zip([*sizes, "end"], ends, strict=True))
+        at["work"] = _LINE * -(-at["end"] // _LINE)
+        at["prepared"] = at["work"] + _LINE * -(-work_size // ALIGNED)
         self._n_words = at["prepared"] + -(-prepared_size // 8) + _LINE
-        self._head = head
-        self._template = np.zeros(head, np.int64)
-        self._is_place = np.zeros(head, np.int64)
+        self._at_part = 8 * at["pyspec_part"]
         self._at_data = at["pyspec_problem"] + _field("pyspec_problem", "data")
         self._at_prepared = at["prepared"] if prepared_size else None
-        self._part = 8 * at["pyspec_part"]
-
-        self._template[: WORDS["pyspec_problem"]] = np.frombuffer(executor.problem, np.int64)
-        values = self._template.view(np.float64)
-        values[at["theta"] : at["fixed"]] = plan.theta
-        values[at["fixed"] : at["gather"]] = plan.fixed
-        self._template[at["gather"] : head] = np.arange(n_free)
+        self._template, self._is_place = np.zeros(head, np.int64), np.zeros(head, np.int64)
         call = {"plan": packed, "isa": CONSTANTS[f"ISA_{ISA}"]}
         call |= {"work_size": work_size, "prepared_size": prepared_size}
-        normal = {"form": FORMS["gram"], "order": n_free + 1, "capacity": capacity}
-        normal |= {"separable": 1, "n_scratch": scratch}
-        for name, given in (
-            ("pyspec_call", call),
-            ("pyspec_normal", normal),
-            ("pyspec_part", {"n_theta": n_free}),
-        ):
-            fill(name, given, self._template, at[name])
-        for name, places in {
-            "pyspec_problem": {"fixed": "fixed"},
-            "pyspec_call": {
-                "problem": "pyspec_problem",
-                "theta": "theta",
-                "work": "work",
-                "prepared": "prepared",
-            },
-            "pyspec_normal": {"nodes": "nodes", "places": "places", "scratch": "scratch"},
-            "pyspec_part": {
-                "call": "pyspec_call",
-                "theta": "theta",
-                "gather": "gather",
-                "normal": "pyspec_normal",
-            },
-        }.items():
-            for field, target in places.items():
-                word = at[name] + _field(name, field)
-                self._template[word], self._is_place[word] = 8 * at[target], 1
+        self._fill(executor, at, call)
+        self._free: list[Laid] = []
+
+    def _fill(self, executor: CompiledExecutor, at: dict[str, int], call: dict[str, int]) -> None:
+        """Writes the template: what is the same for all, and places from its begin."""
+        plan, words = executor.plan, self._template
+        n_theta = plan.theta.size
+        normal = {"form": FORMS["gram"], "order": n_theta + 1, "capacity": _CAPACITY}
+        normal |= {"separable": 1, "n_scratch": (n_theta + 1) ** 2}
+        fill("pyspec_call", call, words, at["pyspec_call"])
+        fill("pyspec_normal", normal, words, at["pyspec_normal"])
+        fill("pyspec_part", {"n_theta": n_theta}, words, at["pyspec_part"])
+        words[: WORDS["pyspec_problem"]] = np.frombuffer(executor.problem, np.int64)
+        values = words.view(np.float64)
+        values[at["theta"] : at["fixed"]] = plan.theta
+        values[at["fixed"] : at["gather"]] = plan.fixed
+        words[at["gather"] :] = np.arange(n_theta)
+        for (struct, name), target in _LEADS_TO.items():
+            word = at[struct] + _field(struct, name)
+            words[word], self._is_place[word] = 8 * at[target], 1
 
     def take(self, data: npt.NDArray[Any]) -> Laid:
         """The structures of a fit to data that have the key, in memory of its own until
@@ -166,10 +166,10 @@ class FitLayout:
         skip = -begin % ALIGNED
         begin += skip
         words = memory[skip // 8 :]
-        head = words[: self._head]
+        head = words[: self._template.size]
         np.multiply(self._is_place, begin, out=head)
         head += self._template
-        return Laid(begin + self._part, self.size, memory, words)
+        return Laid(begin + self._at_part, self.size, memory, words)
 
 
 def _field(struct: str, name: str) -> int:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import zlib
-from ctypes import addressof, c_char
 from functools import lru_cache
 from typing import Any
 
@@ -32,10 +31,9 @@ def checksum(array: npt.NDArray[Any]) -> int:
     if not plain.size:
         return 0
     n_lines = plain.nbytes // (8 * LINE)
-    sums = bytearray(8 * (n_lines + -(-n_lines // LINES) * LINE))
-    into = addressof(c_char.from_buffer(sums)) if sums else None
-    LIBRARY.pyspec_word_sums(address(plain), n_lines, LINE, LINES, into)
-    found = zlib.crc32(sums)
+    sums = np.empty(n_lines + -(-n_lines // LINES) * LINE, np.uint64)
+    LIBRARY.pyspec_word_sums(address(plain), n_lines, LINE, LINES, address(sums))
+    found = zlib.crc32(sums.data)
     if plain.nbytes > 8 * LINE * n_lines:
         found = zlib.crc32(plain.reshape(-1).view(np.uint8)[8 * LINE * n_lines :].data, found)
     return found

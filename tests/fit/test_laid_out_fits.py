@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 from support.line_model import line_text, measured
 
-from pyspec.executor import make_executor
+from pyspec.executor import laid, make_executor
 from pyspec.executor.laid import layout_key
 from pyspec.fit import FitResult, fit_model
 from pyspec.fit.known import known_of
@@ -162,6 +162,41 @@ def test_limits_and_starts_are_those_of_the_fit(options: dict[str, Any]) -> None
     model, measurement = moving(), measured(moving())
     fit_model(model, measurement)
     assert facts(fit_model(model, measurement, **options)) == fresh(measurement, **options)
+
+
+def test_memory_goes_to_the_next_fit_unless_it_is_large(monkeypatch: pytest.MonkeyPatch) -> None:
+    model, measurement = moving(), measured(moving())
+    fit_model(model, measurement)
+    known = known_of(model)
+    assert known is not None
+    layout = known.layout_of(measurement)
+    assert layout is not None
+    data = measurement.data
+    assert data is not None
+    one, other = layout.take(data), layout.take(data)
+    assert one.address != other.address
+    layout.give_back(one)
+    layout.give_back(other)
+    assert one.data is None
+    assert layout.take(data) is one
+    assert layout.take(data) is not other
+    monkeypatch.setattr(laid, "MOST_WORDS", 0)
+    layout.give_back(other)
+    assert layout.take(data) is not other
+
+
+def test_memory_comes_back_from_a_fit_that_ends_by_an_error() -> None:
+    model, measurement = moving(), measured(moving())
+    expected = fresh(measurement)
+    fit_model(model, measurement)
+
+    def stop(*_: object) -> None:
+        raise ZeroDivisionError
+
+    for _ in range(2):
+        with pytest.raises(ZeroDivisionError):
+            fit_model(model, measurement, progress=stop)
+        assert facts(fit_model(model, measurement)) == expected
 
 
 def test_threads_share_what_is_laid_out_for_one(monkeypatch: pytest.MonkeyPatch) -> None:
