@@ -63,9 +63,10 @@ def _kernels(
 ) -> list[str]:
     found = []
     for index, kernel in enumerate(components):
-        if kernel.op.kind != "KERNEL":
+        op = kernel.op
+        if op.kind != "KERNEL":
             continue
-        name, width = _width(kernel, values)
+        name, width = _width(kernel, op.own, values)
         if not width < MIN_STEPS * largest:
             continue
         step = _step(components[index + 1 :], values, time, time[1:] - time[:-1])
@@ -78,14 +79,14 @@ def _kernels(
     return found
 
 
-def _width(kernel: Component, values: Mapping[str, float]) -> tuple[str, float]:
+def _width(kernel: Component, own: object, values: Mapping[str, float]) -> tuple[str, float]:
     """The name of the width of a kernel, and the width: of one by formula its integral over its
     value in the middle."""
-    own = kernel.op.own
     if isinstance(own, Definition):
         width = width_of(own, [values[par.name] for par in kernel.parameters])
         return f"the width of {kernel.name} (its integral over its height)", width
-    return kernel.parameters[0].name, values[kernel.parameters[0].name]
+    name = kernel.parameters[0].name
+    return name, values[name]
 
 
 def _step(

@@ -64,7 +64,7 @@ class Following:
                 root = formula.root  # perhaps it is another parameter
                 found = done[root.name] if isinstance(root, Name) else formula.value(done)
                 done[name] = float(found)
-        return {name: done[name] for name in self.names}
+        return dict(zip(self.names, map(done.__getitem__, self.names), strict=True))
 
     def gradients(self, known: Mapping[str, float]) -> dict[str, dict[str, float]]:
         done: dict[str, tuple[float, dict[str, float]]] = {}

@@ -97,6 +97,8 @@ class FitProblem(Columns):
         #: Of the data as they are now: what is saved later must be what was fitted. The executor
         #: has refused other shapes by now, before the data are read.
         self.data_checksum = checksum_of(measurement)
+        if self._layout is not None:
+            self.data_square = measurement.square()
         self._start()
 
     def make_executor(self) -> Executor:
@@ -239,8 +241,8 @@ class FitProblem(Columns):
 
     def expressions(self, names: Iterable[str]) -> dict[str, str]:
         """The texts of expression parameters."""
-        found = {name: self.parameters[name].formula for name in names}
-        return {name: "" if one is None else one.text for name, one in found.items()}
+        parameters = self.parameters
+        return {n: one.text for n in names if (one := parameters[n].formula) is not None}
 
     def cautions(self, values: Mapping[str, float]) -> list[str]:
         """What may mislead at these values."""

@@ -19,6 +19,8 @@ _FIELDS: dict[type[Any], attrgetter[Any]] = {
     for kind in (Par, Component, Dynamics, Profile)
 }
 
+_flat = chain.from_iterable
+
 #: What a model consists of: axes, which never change in place, texts, and parts; what is named, see
 #: below, is held in dicts that may be written to.
 _PLAIN = attrgetter(
@@ -44,12 +46,12 @@ class Unchanged:
         self._readers = [(_FIELDS[kind], found) for kind, found in parts.items() if found]
         self._functions = [one.function for one in parts[Component]]
         self._sizes = list(map(len, self._lists))
-        self._items = list(chain.from_iterable(self._lists))
+        self._items = list(_flat(self._lists))
         self._plain = _PLAIN(model)
         self._counts = list(map(len, _NAMED(model)))
         self._named = list(_names(model))
         self._ops = list(map(OPS.get, self._functions))
-        self._values = list(self._now())
+        self._values = list(_flat(_flat(starmap(map, self._readers))))
 
     def _take(self, components: Sequence[Component], parts: dict[type, list[Any]]) -> None:
         self._lists.append(components)
@@ -74,16 +76,12 @@ class Unchanged:
             and type(model) is self._kind
             and all(map(is_, self._plain, _PLAIN(model)))
             and self._sizes == list(map(len, self._lists))
-            and all(map(is_, self._items, chain.from_iterable(self._lists)))
-            and all(map(is_, self._values, self._now()))
+            and all(map(is_, self._items, _flat(self._lists)))
+            and all(map(is_, self._values, _flat(_flat(starmap(map, self._readers)))))
             and self._counts == list(map(len, _NAMED(model)))
             and all(map(is_, self._named, _names(model)))
             and all(map(is_, self._ops, map(OPS.get, self._functions)))
         )
-
-    def _now(self) -> Iterator[Any]:
-        """The fields of all parts, one after the other."""
-        return chain.from_iterable(chain.from_iterable(starmap(map, self._readers)))
 
 
 def _names(model: Model) -> Iterator[Any]:

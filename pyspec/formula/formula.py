@@ -86,13 +86,14 @@ class Formula:
         return prepared(self.root)
 
     def _values(self, env: Environment) -> dict[str, Value]:
-        missing = [name for name in self.names if name not in env]
-        if missing:
-            raise ModelError(
-                f"expression {self.text!r}: {missing[0]!r} has no value"
-                f"{suggest(missing[0], list(env))}"
-            )
-        return {name: np.asarray(env[name], dtype=np.float64)[()] for name in self.names}
+        found: dict[str, Value] = {}
+        for name in self.names:
+            if name not in env:
+                raise ModelError(
+                    f"expression {self.text!r}: {name!r} has no value{suggest(name, list(env))}"
+                )
+            found[name] = np.asarray(env[name], dtype=np.float64)[()]
+        return found
 
     def rpn(self, row_of: Mapping[str, int]) -> npt.NDArray[np.int64]:
         """The program for the stack machine, (n, 2) int64: instruction and operand.

@@ -178,8 +178,10 @@ class _Assessment:
 
     def _distance(self, decrease: float) -> float:
         """Standard errors to the optimum where chi² would still fall by `decrease`."""
+        if self._is_exact():
+            return 0.0
         variance = self._variance()
-        if self._is_exact() or not variance > 0.0:
+        if not variance > 0.0:
             return 0.0
         return math.sqrt(decrease / variance)
 

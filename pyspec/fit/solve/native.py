@@ -145,9 +145,10 @@ class NativeSolver:
                 raise_status(-status, "fit")
             seconds = time.perf_counter() - begin
             chisqr: float = self._numbers.item(_CHISQR)
-            watch(self.nfev, chisqr, chisqr)
-            if status == _DONE:
+            if status == _DONE:  # waits for no evaluation
+                watch(self._words.item(_NFEV), chisqr, chisqr)
                 return
+            watch(self.nfev, chisqr, chisqr)
             if not each:
                 budget = max(1, int(budget * min(4.0, PATIENCE / max(seconds, 1e-6))))
 
@@ -168,6 +169,12 @@ class NativeSolver:
         return list(zip(lower, upper, strict=True))
 
     # what it found
+
+    @property
+    def ended(self) -> tuple[str, float, float]:
+        """`end`, `chisqr` and `distance`."""
+        numbers = self._numbers
+        return _ENDS[self._words.item(_END)], numbers.item(_CHISQR), numbers.item(_DISTANCE)
 
     @property
     def end(self) -> str:

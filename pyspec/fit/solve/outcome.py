@@ -56,10 +56,8 @@ class NativeOutcome:
         self.theta: Array = solver.theta.copy()
         self.params = params
         self.var_names = list(compress(params, map(_VARY, params.values())))
-        self.chisqr = solver.chisqr
+        self.end, self.chisqr, self.distance = solver.ended
         self.covar: Array | None = None
-        self.end = solver.end
-        self.distance = solver.distance
         self.aborted = self.end in ("running", "limit")
         self.success = self.end in ("converged", "degenerate")
         self.errorbars = False
