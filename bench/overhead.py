@@ -5,8 +5,8 @@ the model copied and lowered, the problem described, the outcome judged. Times a
 processor, in one thread; what the clock itself takes is measured and left out.
 
 For each problem: the first fit of a model, which lowers it; the next fit of the same model, median
-and least; and the objects of lmfit that a result makes when it is asked for them. Then one slice of
-a series.
+and least, and how many functions in Python it calls; and the objects of lmfit that a result makes
+when it is asked for them. Then one slice of a series.
 
 While the loop in C runs, other work on the machine takes what Python needs out of the caches, and
 to fetch it again counts as Python's time: the longer the loop, the more. That share is no property
@@ -27,6 +27,7 @@ import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from types import FrameType
 from typing import Any, ClassVar
 
 import numpy as np
@@ -173,6 +174,22 @@ def _wait(seconds: float) -> None:
         pass
 
 
+def python_calls(job: Callable[[], Any]) -> int:
+    """How many functions in Python a job calls, but those of this file."""
+    found = 0
+
+    def count(frame: FrameType, event: str, _: Any) -> None:
+        nonlocal found
+        found += event == "call" and frame.f_code.co_filename != __file__
+
+    sys.setprofile(count)
+    try:
+        job()
+    finally:
+        sys.setprofile(None)
+    return found
+
+
 def lmfit_objects(result: Any) -> tuple[Any, ...]:
     """What lmfit would have returned."""
     return result.params, result.lmfit, result.minimizer
@@ -205,7 +222,7 @@ def measure_fits(clock: Clock, case: Any, rounds: int) -> dict[str, float]:
             assert played.stderr == expected.stderr
             times.setdefault(name, []).append(spent)
     found = {name: statistics.median(values) for name, values in times.items()}
-    return found | {"least": min(times["next"])}
+    return found | {"least": min(times["next"]), "calls": python_calls(fit)}
 
 
 def measure_slices(clock: Clock, case: Any, rounds: int) -> dict[str, float]:
@@ -254,9 +271,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "waited": "next, waited",
         "lmfit": "lmfit objects, ms",
         "in C": "in C, ms",
+        "calls": "calls in Python",
     }
+    digits = {"calls": 0}
     cells = [
-        [name, *(f"{row[column]:.3f}" if column in row else "" for column in head)]
+        [name, *(f"{row[one]:.{digits.get(one, 3)}f}" if one in row else "" for one in head)]
         for name, row in rows.items()
     ]
     print_rows(["problem", *head.values()], cells)
