@@ -225,40 +225,22 @@ static ALWAYS_INLINE void w_signed(const double *x, const double *y, const doubl
         }
 }
 
-/* The same by the tables of these heights where they hold, of as many vectors, at most `n`, as are at
- * one node; of one where its lanes are at several. Returns how many. */
-static ALWAYS_INLINE int w_line(const double *x, voigt_tables *t, const uint64_t *found,
-                                const double *node, const double *rest, int64_t n, int want,
-                                w_lanes *to)
+static ALWAYS_INLINE void line_off_tables(const double *x, const void *tables, int want, w_lanes *to)
 {
-    uint64_t left = found[0];
-    if (n >= VOIGT_ABREAST && left != VOIGT_ELSEWHERE && !(left & (left - 1)) &&
-        found[1] == left && found[2] == left && found[3] == left) {
-        voigt_read(x, t, voigt_first(left), node, rest, VOIGT_ABREAST, want, to);
-        return VOIGT_ABREAST;
-    }
-    if (left & VOIGT_ELSEWHERE) {
-        double away[L];
-        FOR_LANES away[l] = node[l] < 0.0 ? x[l] : 1e9;
-        w_signed(away, t->y, t->p, want, to);
-    } else {
-        *to = (w_lanes){0};
-    }
-    for (left &= ~VOIGT_ELSEWHERE; left; left &= left - 1)
-        voigt_read(x, t, voigt_first(left), node, rest, 1, want, to);
-    return 1;
+    const voigt_tables *t = tables;
+    w_signed(x, t->y, t->p, want, to);
 }
 
 static int line_value(const double *x, voigt_tables *t, const uint64_t *found, const double *node,
                       const double *rest, int64_t n, w_lanes *to)
 {
-    return w_line(x, t, found, node, rest, n, 0, to);
+    return voigt_line(x, t, found, node, rest, n, 0, line_off_tables, t, to);
 }
 
 static int line_partials(const double *x, voigt_tables *t, const uint64_t *found,
                          const double *node, const double *rest, int64_t n, w_lanes *to)
 {
-    return w_line(x, t, found, node, rest, n, 1, to);
+    return voigt_line(x, t, found, node, rest, n, 1, line_off_tables, t, to);
 }
 
 /* With V = Re w(x + iy), x = (E - x0) s, y = W s / 2, s = 1 / (sqrt(2) SD): A V / V(0, y). The

@@ -4,6 +4,7 @@
  * Built for each instruction set, like the energy kernels. */
 #include "faddeeva.h"
 #include "formula.h"
+#include "voigt.h"
 
 /* An operand: its lanes, and how far it is to the next vector (0 where all are the same). */
 typedef struct operand {
@@ -185,6 +186,18 @@ static ALWAYS_INLINE void mend(const int64_t code, double *y, operand a, operand
 #undef erfcx
 #undef pow
 
+static ALWAYS_INLINE void put_w(double *restrict y, int64_t stride, int64_t i, const int want,
+                                const w_lanes *w)
+{
+    IN_LANES y[AT] = w->v[l];
+    if (want)
+        IN_LANES {
+            y[AT + stride] = w->im[l];
+            y[AT + 2 * stride] = w->dx[l];
+            y[AT + 3 * stride] = w->dy[l];
+        }
+}
+
 /* Re w, Im w and the slopes of the real part, in four registers `stride` doubles apart. */
 static ALWAYS_INLINE void run_w(double *restrict y, int64_t stride, operand x, operand up,
                                 const int want, int64_t n)
@@ -196,13 +209,54 @@ static ALWAYS_INLINE void run_w(double *restrict y, int64_t stride, operand x, o
         if (up.step && i)
             w_raise(up.at + i * up.step, &heights);
         w_anywhere(x.at + i * x.step, &heights, want, &w);
-        FOR_LANES y[AT] = w.v[l];
-        if (want) {
-            FOR_LANES y[AT + stride] = w.im[l];
-            FOR_LANES y[AT + 2 * stride] = w.dx[l];
-            FOR_LANES y[AT + 3 * stride] = w.dy[l];
-        }
+        put_w(y, stride, i, want, &w);
     }
+}
+
+static ALWAYS_INLINE void formula_off_tables(const double *x, const void *heights, int want,
+                                             w_lanes *to)
+{
+    w_anywhere(x, heights, want, to);
+}
+
+/* The same of a chunk whose heights do not change, by the series of voigt.h. */
+static ALWAYS_INLINE void run_w_line(double *restrict y, int64_t stride, operand x, operand up,
+                                     const int want, int64_t n)
+{
+    double across[FORMULA_CHUNK * L], node[FORMULA_CHUNK * L], rest[FORMULA_CHUNK * L];
+    uint64_t found[FORMULA_CHUNK];
+    w_lanes w[VOIGT_ABREAST];
+    w_heights heights;
+    voigt_tables tables;
+    w_raise(up.at, &heights);
+    voigt_begin(heights.y, &tables);
+    FOR_BLOCK {
+        IN_LANES across[AT] = v_clamp(x.at[i * x.step + l], 1e150);
+        found[i] = voigt_find(across + i * L, &tables, node + i * L, rest + i * L);
+    }
+    for (int64_t begin = 0, count; begin < n; begin += count) {
+        const int64_t at = begin * L;
+        count = voigt_line(across + at, &tables, found + begin, node + at, rest + at, n - begin, want,
+                           formula_off_tables, &heights, w);
+        for (int64_t k = 0; k < count; k++)
+            put_w(y, stride, begin + k, want, w + k);
+    }
+}
+
+static void run_w_of_rows(double *y, int64_t stride, operand x, operand up, int want, int64_t n)
+{
+    if (want)
+        run_w(y, stride, x, up, 1, n);
+    else
+        run_w(y, stride, x, up, 0, n);
+}
+
+static void run_w_of_chunk(double *y, int64_t stride, operand x, operand up, int want, int64_t n)
+{
+    if (want)
+        run_w_line(y, stride, x, up, 1, n);
+    else
+        run_w_line(y, stride, x, up, 0, n);
 }
 
 static void run_sincos(double *restrict sine, double *restrict cosine, operand a, int64_t n)
@@ -237,10 +291,10 @@ static void run_instruction(const machine *m, const int64_t *word, int64_t n)
 #include "fused.def"
 #undef FUSED
     case FORMULA_W:
-        if (m->partials || word[4])
-            run_w(y, stride, a, b, 1, n);
+        if (b.step || word[1] < m->f->n_rows)
+            run_w_of_rows(y, stride, a, b, m->partials || word[4], n);
         else
-            run_w(y, 0, a, b, 0, n);
+            run_w_of_chunk(y, stride, a, b, m->partials || word[4], n);
         return;
     case FORMULA_SINCOS:
         run_sincos(y, y + stride, a, n);

@@ -183,4 +183,31 @@ static ALWAYS_INLINE void voigt_read(const double *x, voigt_tables *t, int j, co
         }
 }
 
+/* w of L points that no table holds, from what their heights bring along. */
+typedef void voigt_off(const double *x, const void *heights, int want, w_lanes *to);
+
+/* w by the tables of these heights where they hold, and by `off` elsewhere, of as many vectors, at most
+ * `n`, as are at one node; of one where its lanes are at several. Returns how many. */
+static ALWAYS_INLINE int voigt_line(const double *x, voigt_tables *t, const uint64_t *found,
+                                    const double *node, const double *rest, int64_t n, int want,
+                                    voigt_off *off, const void *heights, w_lanes *to)
+{
+    uint64_t left = found[0];
+    if (n >= VOIGT_ABREAST && left != VOIGT_ELSEWHERE && !(left & (left - 1)) &&
+        found[1] == left && found[2] == left && found[3] == left) {
+        voigt_read(x, t, voigt_first(left), node, rest, VOIGT_ABREAST, want, to);
+        return VOIGT_ABREAST;
+    }
+    if (left & VOIGT_ELSEWHERE) {
+        double away[L];
+        FOR_LANES away[l] = node[l] < 0.0 ? x[l] : 1e9;
+        off(away, heights, want, to);
+    } else {
+        *to = (w_lanes){0};
+    }
+    for (left &= ~VOIGT_ELSEWHERE; left; left &= left - 1)
+        voigt_read(x, t, voigt_first(left), node, rest, 1, want, to);
+    return 1;
+}
+
 #endif
