@@ -111,7 +111,7 @@ coverage: .venv/dev.stamp
 	$(PYTEST) --cov --cov-report=term:skip-covered
 	$(BIN)/cmake -S . -B build/coverage $(CMAKE_FLAGS) -DPYSPEC_COVERAGE=ON -DPYSPEC_FUZZ_PLANS=20000
 	$(BIN)/cmake --build build/coverage --parallel $(JOBS) && $(CTEST) --test-dir build/coverage
-	grep -q avx512f /proc/cpuinfo || find build/coverage -name 'isa_avx512*.gc*' -delete
+	grep -q avx512f /proc/cpuinfo || find build/coverage -name '*_avx512*.gc*' -delete
 	$(BIN)/gcovr --root . --filter csrc/ --exclude csrc/status.def \
 	    --gcov-suspicious-hits-threshold 0 --txt-metric branch build/coverage
 

@@ -48,26 +48,13 @@ const block_ops pyspec_block_table[N_ISA] = {
 #endif
 };
 
-/* The builds of a kernel: one for each instruction set, or one for all, so that an onset falls
- * between the same samples on every machine. */
+/* The builds of a kernel, one for each instruction set. */
 #if PYSPEC_X86
 #define EACH_ISA(prefix, name) {prefix##name, prefix##name##_avx2, prefix##name##_avx512}
 #else
 #define EACH_ISA(prefix, name) {prefix##name, prefix##name, prefix##name}
 #endif
 pyspec_kernel *const pyspec_formula_kernels[N_ISA] = EACH_ISA(k_, formula);
-#define ONE_BUILD(prefix, name) {prefix##name, prefix##name, prefix##name}
-#define BUILDS_PEAK EACH_ISA
-#define BUILDS_BACKGROUND EACH_ISA
-#define BUILDS_SPECTRUM_FED EACH_ISA
-#define BUILDS_ROW_FED EACH_ISA
-#define BUILDS_KERNEL EACH_ISA
-#define BUILDS_DYNAMICS ONE_BUILD
-#define BUILDS_PROFILE ONE_BUILD
-#define BUILDS_IRF ONE_BUILD
-#define BUILDS_RESPONSE EACH_ISA
-#define BUILDS_RESOLUTION EACH_ISA
-#define BUILDS_RESOLVED EACH_ISA
 
 /* What only convolution kernels have besides their shape. */
 #define NO_CONV(prefix, name) {NULL, NULL, NULL}
@@ -85,7 +72,7 @@ pyspec_kernel *const pyspec_formula_kernels[N_ISA] = EACH_ISA(k_, formula);
 
 const op_row pyspec_op_table[N_OPS] = {
 #define OP(name, kind, domain, params, units, linear, jumps, reads, scratch, tolerance, formula)   \
-    {#name,  BUILDS_##kind(k_, name), CONV_OF_##kind(&c_, name), KIND_##kind, DOMAIN_##domain,     \
+    {#name,  EACH_ISA(k_, name), CONV_OF_##kind(&c_, name), KIND_##kind, DOMAIN_##domain,     \
      params, linear, jumps, reads, scratch},
 #include "ops.def"
 #undef OP

@@ -25,8 +25,9 @@ enum { MAX_PARAMS = PYSPEC_MAX_PARAMS };
 /* Most doubles per lane that an op may carry from block to block. */
 enum { MAX_SCRATCH = 4 };
 
-/* Instruction sets that energy and convolution kernels are built for. Laws of motion have one build only:
- * an onset must fall between the same samples on every machine. */
+/* Instruction sets that kernels are built for. Laws of motion and profiles are built without FMA, so that
+ * all builds give the same bits: an onset must fall between the same samples on every machine. In a formula
+ * nothing that is compared is rounded once in place of twice (pyspec/formula/fuse.py). */
 enum { N_ISA = PYSPEC_ISA_AVX512 + 1 };
 
 #if defined(__x86_64__) && defined(__GNUC__)

@@ -65,8 +65,6 @@ void pyspec_run_kernel(const run *r, const pyspec_node *node, const pyspec_block
         pyspec_op_table[node->op].kernels[r->call->isa](b, params, value, partials);
         return;
     }
-    /* Like all laws and profiles, those by formula have one build. */
-    const int64_t isa = node->step == PYSPEC_STEP_COMPONENT ? r->call->isa : PYSPEC_ISA_BASELINE;
     pyspec_block own = *b;
     own.program = r->words + node->code;
     own.registers = r->work.registers;
@@ -82,7 +80,7 @@ void pyspec_run_kernel(const run *r, const pyspec_node *node, const pyspec_block
     else if (node->op == PYSPEC_OP_MEASURED)
         k_measured(&own, params, value, partials);
     else
-        pyspec_formula_kernels[isa](&own, params, value, partials);
+        pyspec_formula_kernels[r->call->isa](&own, params, value, partials);
 }
 
 void pyspec_poison(double *value, int64_t n, unsigned bad)

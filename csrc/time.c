@@ -1,6 +1,6 @@
-/* time.c: laws of motion over the time axis. Compiled without contraction to FMA, and in
- * the order of operations of pyspec/functions/time.py: an onset falls between the same two
- * samples in every executor. t = t0 belongs to the response.
+/* time.c: laws of motion over the time axis. Compiled without contraction to FMA for each
+ * instruction set, and in the order of operations of pyspec/functions/time.py: an onset falls
+ * between the same two samples in every executor. t = t0 belongs to the response.
  *
  * Parameters are read before a select, not in it: a read that is conditional keeps a loop over
  * lanes from becoming vector code. */

@@ -125,11 +125,6 @@ class OpDef:
         """Whether it reads the spectrum at all energies, on both sides of each."""
         return self.kind == "ROW_FED"
 
-    @property
-    def per_isa(self) -> bool:
-        """Whether there is a build of the kernel for each instruction set, or one for all."""
-        return self.kind in ("PEAK", "BACKGROUND", *FED_KINDS, "KERNEL", "RESOLVED")
-
     def default_bounds(self, param: str) -> tuple[float, float]:
         """(min, max) that the table gives a parameter: the closure of its domain."""
         low, high = -np.inf, np.inf

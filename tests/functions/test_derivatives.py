@@ -74,7 +74,7 @@ def in_units(op: OpDef, params: Sequence[float], length: float, height: float) -
 def partials(op: OpDef, x: np.ndarray, params: Sequence[float]) -> list[tuple[str, np.ndarray]]:
     """(n_params, n_x) from every build and in both orientations."""
     found = []
-    for isa in supported_isas() if op.per_isa else supported_isas()[:1]:
+    for isa in supported_isas():
         for n_rows in (1, 9):
             columns = np.repeat(np.array(params)[:, np.newaxis], n_rows, axis=1)
             _, value = call_function(op.name, x, columns, partials=True, isa=isa)

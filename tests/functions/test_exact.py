@@ -52,11 +52,6 @@ def draw(op: OpDef, rng: np.random.Generator, n_rows: int) -> np.ndarray:
     return params
 
 
-def builds(op: OpDef) -> tuple[str, ...]:
-    """Instruction sets that the processor has; a law has one build."""
-    return supported_isas() if op.per_isa else supported_isas()[:1]
-
-
 def doubles(values: Any) -> np.ndarray:
     return np.array([float(value) for value in values])
 
@@ -66,7 +61,7 @@ CASES = [
     (name, isa)
     for name, op in OPS.items()
     if op.kind not in ("IRF", "RESPONSE", "RESOLVED")
-    for isa in builds(op)
+    for isa in supported_isas()
 ]
 
 

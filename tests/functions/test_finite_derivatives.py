@@ -59,7 +59,7 @@ SWEEPS = [
     (name, isa)
     for name, op in OPS.items()
     if op.params and op.kind != "RESOLVED"
-    for isa in (supported_isas() if op.per_isa else supported_isas()[:1])
+    for isa in supported_isas()
 ]
 
 

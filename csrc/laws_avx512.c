@@ -1,0 +1,11 @@
+/* laws_avx512.c: the laws of motion and profiles again, compiled for AVX-512 with the flags of isa_flags.txt.
+ * These leave out FMA: all builds of a law give the same bits. */
+#define ISA_SUFFIX _avx512
+#include "kernel.h"
+
+#if PYSPEC_X86
+#include "profile.c"
+#include "time.c"
+#else
+typedef int pyspec_laws_avx512_is_empty;
+#endif
