@@ -31,19 +31,60 @@ Env = dict[str, Any]
 Build = Callable[[str, Env], Callable[[], object] | None]
 
 
+class Differences:
+    """By numexpr the value of a text, and for each parameter its forward difference."""
+
+    def __init__(self, text: str, env: Env) -> None:
+        plain = text.replace("min(", "minimum(").replace("max(", "maximum(")
+        self.known = {"pi": np.pi, **env}
+        shape = np.broadcast_shapes(*(np.shape(one) for one in env.values()))
+        names = set(re.findall(r"[A-Za-z_]\w*", plain)) & set(self.known)
+        #: Whether it has a value for each point, not one for a whole row alone.
+        self.fills = np.broadcast_shapes(*(np.shape(self.known[one]) for one in names)) == shape
+        self.value, self.slope = plain, f"(({plain}) - value_) * (1 / step_)"
+        self.params = list(env)[1:]
+        self.columns = np.empty((1 + len(self.params), *shape))
+        numexpr.set_num_threads(1)
+
+    def run(self) -> None:
+        """Fills the columns: the value, then the slopes."""
+        value, *slopes = self.columns
+        numexpr.evaluate(self.value, self.known, out=value)
+        for name, slope in zip(self.params, slopes, strict=True):
+            step = 1e-7 * (1.0 + float(np.abs(self.known[name]).max()))
+            changed = {name: self.known[name] + step, "value_": value, "step_": step}
+            numexpr.evaluate(self.slope, {**self.known, **changed}, out=slope)
+
+
 def by_numexpr(text: str, env: Env) -> Callable[[], object] | None:
-    """The value, and once more for each parameter."""
+    """The value and its forward differences."""
+    found = differences(text, env)
+    return found and found.run
+
+
+def differences(text: str, env: Env) -> Differences | None:
+    """None where numexpr lacks a function, or has nothing to evaluate."""
     if numexpr is None or re.search("erf|wofz", text):
         return None
-    plain = text.replace("min(", "minimum(").replace("max(", "maximum(")
-    numexpr.set_num_threads(1)
-    known = {"pi": np.pi, **env}
-    shape = np.broadcast_shapes(*(np.shape(one) for one in env.values()))
-    out = np.empty(shape)
-    names = set(re.findall(r"[A-Za-z_]\w*", plain)) & set(known)
-    if np.broadcast_shapes(*(np.shape(known[one]) for one in names)) != shape:
-        return None  # the same for a whole row: nothing to evaluate
-    return lambda: [numexpr.evaluate(plain, known, out=out) for _ in range(len(env))]
+    found = Differences(text, env)
+    return found if found.fills else None
+
+
+def sums_by_numexpr(text: str, env: Env) -> Callable[[], object] | None:
+    """The sums of the normal equations of a least-squares fit, from forward differences."""
+    found = differences(text, env)
+    if found is None:
+        return None
+    found.run()
+    data = found.columns[0] + 0.01
+
+    def sums() -> object:
+        found.run()
+        found.columns[0] -= data
+        rows = found.columns.reshape(len(found.columns), -1)
+        return rows @ rows.T
+
+    return sums
 
 
 def by_numba(text: str, env: Env) -> Callable[[], object] | None:

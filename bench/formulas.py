@@ -3,18 +3,21 @@
     python -m bench.formulas [--only NAME ...] [--json FILE]
 
 Each row: all that a model may write of the table and that is a formula (bench/formula_texts.py), in
-turns with it, one thread (PYSPEC_NUM_THREADS=1), all parameters moving. *J* is value and all
-partials at 440 × 400 points, *value* the value alone, *normal* the sums of the normal equations: of
-a line shape or background as a component of 440 times × 400 energies. A law or profile is called
-directly, on 440 abscissae for 400 sets of parameters, and is in no sums: a model runs it
-440 times and not 440 × 400 times. Ratios are medians of processor time; differences are relative to
-the largest value and, of each slope, to its largest one.
+turns with it, one thread (PYSPEC_NUM_THREADS=1), all parameters moving. *partials* is value and all
+partials at 440 × 400 points, the function called directly; *J* the same as columns of the residual
+of a model; *value* the value alone; *normal* the sums of the normal equations: of a line shape or
+background as a component of 440 times × 400 energies. A law or profile is called directly, on 440
+abscissae for 400 sets of parameters, and is in no sums: a model runs it 440 times and not 440 × 400
+times. Ratios are medians of processor time; differences are relative to the largest value and, of
+each slope, to its largest one.
 
 Where numexpr, Numba or JAX are installed (`pip install numexpr numba jax`), their time over that of
-the normal equations of the formula (of a law, over value and partials). numexpr and Numba evaluate
-the same text on one thread, once for the value and once more for each parameter, as forward
-differences need. JAX compiles value and exact derivatives into one function. None of them sums
-anything. "-" is what they lack.
+the formula for the same: value and all partials, called directly. numexpr fills the value and, for
+each parameter, its forward difference, one pass for each. Numba evaluates the text once for the
+value and once more for each parameter, and forms no differences. JAX compiles value and exact
+derivatives into one function. *sums* is how much longer than the normal equations of the formula
+those by numexpr take: its differences, and their products by BLAS (OPENBLAS_NUM_THREADS=1). "-" is
+what they lack.
 """
 
 from __future__ import annotations
@@ -30,7 +33,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from bench.formula_peers import PEERS
+from bench.formula_peers import PEERS, sums_by_numexpr
 from bench.formula_texts import NOT_FORMULAS, TEXTS, missing
 from pyspec._library import OPS, KernelCall, OpDef
 from pyspec.executor import CompiledExecutor, make_plan
@@ -57,6 +60,12 @@ def parameters(name: str) -> str:
         for guard in OPS[name].guards
     }
     return ", ".join(param + bounds.get(k, "") for k, param in enumerate(params))
+
+
+def as_formula(name: str) -> OpDef:
+    """The definition of a function by its formula."""
+    text, (domain, _) = TEXTS[name], DOMAINS[OPS[name].domain]
+    return define(write(domain, f"My{name}", parameters(name), text.formula, text.lines))
 
 
 # ---- line shapes and backgrounds: a model of one component --------------------------------------
@@ -101,7 +110,15 @@ def of_component(name: str) -> tuple[dict[str, tuple[Call, Call]], list[Array], 
     """Calls of both by what they measure, values and slopes of both, and what peers are given."""
     built, own = executor(name, False), executor(name, True)
     theta = np.array(built.plan.theta)
+    given = traces(built, name)
+    spaces = [np.empty((1 + len(given), TIME.size, ENERGY.size)) for _ in range(2)]
+    params = np.ascontiguousarray(np.concatenate(given, axis=1).T)
+    direct = [
+        KernelCall(op, ENERGY, params, to[0], to[1:])
+        for op, to in zip((OPS[name], as_formula(name)), spaces, strict=True)
+    ]
     calls: dict[str, tuple[Call, Call]] = {
+        "partials": (direct[0].run, direct[1].run),
         "columns": (lambda: built.jacobian(theta), lambda: own.jacobian(theta)),
         "value": (lambda: built.run(theta), lambda: own.run(theta)),
         "normal": (lambda: built.normal(theta), lambda: own.normal(theta)),
@@ -109,16 +126,10 @@ def of_component(name: str) -> tuple[dict[str, tuple[Call, Call]], list[Array], 
     found = [
         np.concatenate([one.run(theta).reshape(1, -1), one.jacobian(theta)]) for one in (built, own)
     ]
-    return calls, found, [ENERGY, *traces(built, name)]
+    return calls, found, [ENERGY, *given]
 
 
 # ---- laws and profiles: called for many sets of parameters --------------------------------------
-
-
-def as_formula(name: str) -> OpDef:
-    """The definition of a function by its formula."""
-    text, (domain, _) = TEXTS[name], DOMAINS[OPS[name].domain]
-    return define(write(domain, f"My{name}", parameters(name), text.formula, text.lines))
 
 
 def of_law(name: str) -> tuple[dict[str, tuple[Call, Call]], list[Array], list[Array]]:
@@ -128,13 +139,13 @@ def of_law(name: str) -> tuple[dict[str, tuple[Call, Call]], list[Array], list[A
     found = [np.empty((1 + values.size, ROWS, TIME.size)) for _ in range(2)]
     with_slopes, alone = (
         [
-            KernelCall(op, TIME, params, to[0], to[1:] if slopes else None, isa="BASELINE")
+            KernelCall(op, TIME, params, to[0], to[1:] if slopes else None)
             for op, to in zip((OPS[name], as_formula(name)), found, strict=True)
         ]
         for slopes in (True, False)
     )
     calls: dict[str, tuple[Call, Call]] = {
-        "columns": (with_slopes[0].run, with_slopes[1].run),
+        "partials": (with_slopes[0].run, with_slopes[1].run),
         "value": (alone[0].run, alone[1].run),
     }
     for call in with_slopes:
@@ -175,9 +186,11 @@ def measure(name: str, repeats: int) -> dict[str, Any]:
     }
     for what, pair in calls.items():
         row[what], row[f"{what} ms"] = in_turns(pair, repeats)
-    mine = calls.get("normal", calls["columns"])[1]
     env = dict(zip((axis, *text.values), given, strict=True))
-    for peer, build in PEERS.items():
+    beside = {peer: (build, calls["partials"][1]) for peer, build in PEERS.items()}
+    if "normal" in calls:
+        beside["sums"] = sums_by_numexpr, calls["normal"][1]
+    for peer, (build, mine) in beside.items():
         call = build(text.in_one(), env)
         if call is not None:
             call()
@@ -192,9 +205,9 @@ def line_of(row: dict[str, Any]) -> str:
         return f"{row[key]:9.{digits}f}" if key in row else f"{'-':>9}"
 
     return (
-        f"{row['name']:11}{number('columns')}{number('value')}{number('normal')}"
-        f"{number('columns ms')}{row['difference']:10.0e}{row['slope difference']:10.0e}"
-        + "".join(number(peer, 1) for peer in PEERS)
+        f"{row['name']:11}{number('partials')}{number('columns')}{number('value')}"
+        f"{number('normal')}{number('partials ms')}{row['difference']:10.0e}"
+        f"{row['slope difference']:10.0e}" + "".join(number(peer, 1) for peer in (*PEERS, "sums"))
     )
 
 
@@ -207,10 +220,10 @@ def main() -> None:
     given = parser.parse_args()
     if missing():
         sys.exit(f"without a formula here: {', '.join(missing())}")
-    titles = ("J", "value", "normal", "J ms")
+    titles = ("partials", "J", "value", "normal", "ms")
     print(
         f"{'function':11}{''.join(f'{title:>9}' for title in titles)}{'differs':>10}{'slopes':>10}"
-        + "".join(f"{peer:>9}" for peer in PEERS)
+        + "".join(f"{peer:>9}" for peer in (*PEERS, "sums"))
     )
     rows = []
     for name in given.only or TEXTS:
