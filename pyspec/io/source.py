@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from contextlib import suppress
 from math import prod
 from mmap import ALLOCATIONGRANULARITY, mmap
@@ -12,9 +13,14 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from pyspec.calls.outside import stack_outside
 from pyspec.errors import DataError
 from pyspec.io.chunked import ChunkReader, hdf5_reader, metadata_path, zarr_reader
+from pyspec.io.folders import folders_of, refuse_missing
 from pyspec.model.source import LOADED, READERS, Source, bounds_of
+
+#: So many chunks of dask, of less than so many bytes each, are too small; bytes of good ones.
+MANY, SMALL, GOOD = 256, 1 << 15, 1 << 22
 
 
 class Mapped(NamedTuple):
@@ -75,6 +81,7 @@ class ArraySource(Source):
         self.dtype = np.dtype(array.dtype)
         self.name, self.chunk = name, chunk
         self._found, self._state = self.shape, (0, 0)
+        self._folders: tuple[Path, ...] = ()
         self._mapped = Mapped.of(array) if isinstance(array, np.memmap) else None
         self._size = 0 if self._mapped is None else self._mapped.size
         # Changes of a private copy, mode "c", are not in the file.
@@ -86,6 +93,10 @@ class ArraySource(Source):
         """Decodes the chunks of zarr here where that is possible."""
         self._reader = zarr_reader(self._array) if self._kind == "zarr" else None
         self.readers = 1 if self._reader is None else reader_count()
+
+    def keep_watch(self, folders: tuple[Path, ...]) -> None:
+        """Folders that must stay where they are, as long as rows are read."""
+        self._folders = folders
 
     @property
     def address(self) -> tuple[str, str, str] | None:
@@ -114,7 +125,9 @@ class ArraySource(Source):
         return super().bounds(row)
 
     def shape_now(self) -> tuple[int, ...]:
-        """Of zarr as its metadata say now, of a mapped file by its size."""
+        """Of zarr as its metadata say now, of a mapped file by its size. Raises
+        :class:`DataError` where a folder that is read from was moved away."""
+        refuse_missing(self._folders)
         if self._mapped is not None:
             row = prod(self.shape[1:]) * self.dtype.itemsize
             rows = self.shape[0] + (self._mapped.size - self._size) // max(row, 1)
@@ -269,6 +282,7 @@ def as_source(data: Any) -> Source | None:
         return by_reference(data)
     if not _stands_elsewhere(data):
         return None
+    folders_of(data)  # also of what will be loaded
     size = np.prod(data.shape, dtype=float) * np.dtype(data.dtype).itemsize
     return by_reference(data) if size > LOADED and len(data.shape) == 2 else None
 
@@ -327,7 +341,25 @@ def _source(data: Any) -> Source:
         )
     if kind == "h5py":
         return HDF5Source(Path(array.file.filename), array.name, array.file.swmr_mode)
-    return ArraySource(array, _name_of(array, kind), _chunk_of(array))
+    source = ArraySource(array, _name_of(array, kind), _chunk_of(array))
+    source.keep_watch(folders_of(data))
+    if kind == "dask":
+        _warn_of_small_chunks(source)
+    return source
+
+
+def _warn_of_small_chunks(source: ArraySource) -> None:
+    """Warns where the engine of dask works on many chunks of few points: a task takes it about as
+    long as a fit takes for a hundred thousand points."""
+    n_chunks = -(-source.shape[0] // source.chunk)
+    if n_chunks >= MANY and source.nbytes < SMALL * n_chunks:
+        rows = max(1, GOOD * source.shape[0] // source.nbytes)
+        warnings.warn(
+            f"{source.name} has {n_chunks} chunks of {source.chunk} rows, and each costs dask more "
+            f"than its sums do; rechunk it: data.rechunk({{0: {rows}}}), or "
+            f"data.chunk(time={rows}) in xarray",
+            stacklevel=stack_outside(),
+        )
 
 
 def _is_held(array: Any) -> bool:

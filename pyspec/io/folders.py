@@ -1,0 +1,69 @@
+"""Folders of zarr that an array of dask or xarray reads from. Where such a folder was moved or
+removed, zarr gives fill values for what it does not find, and a fit would take them for data."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from pyspec.errors import DataError
+
+
+def folders_of(data: Any) -> tuple[Path, ...]:
+    """The local folders that are there now, each once.
+
+    Raises :class:`DataError` where one of a store in local files is not.
+    """
+    found: dict[Path, None] = {}
+    for array in _stored(data):
+        store = array.store
+        root = getattr(store, "root", None) or getattr(store, "path", None)
+        if root is None:
+            continue
+        folder = Path(str(root))
+        if folder.is_dir():
+            found[folder.resolve()] = None
+        elif type(store).__name__ in ("LocalStore", "DirectoryStore"):
+            refuse_missing([folder])
+    return tuple(found)
+
+
+def refuse_missing(folders: tuple[Path, ...] | list[Path]) -> None:
+    """Raises :class:`DataError` for a folder that is not there any more."""
+    for folder in folders:
+        if not folder.is_dir():
+            raise DataError(
+                f"{folder.name}, which the data are read from, is no longer where it was opened "
+                f"({folder}), and zarr would give fill values in its place; open it where it is now"
+            )
+
+
+def _stored(data: Any) -> Iterator[Any]:
+    """Arrays of zarr that a zarr array, or one of dask or xarray, reads from."""
+    kind = type(data).__module__.split(".")[0]
+    if kind == "zarr":
+        yield data
+    elif kind == "dask":
+        for layer in _layers(data):
+            for one in layer.values() if len(layer) == 1 else ():  # what a whole array reads from
+                yield from _within(one)
+    elif kind == "xarray":
+        if data.chunks is not None:
+            yield from _stored(data.data)
+        else:
+            yield from _within(getattr(data.variable, "_data", None))
+
+
+def _layers(array: Any) -> Iterator[Any]:
+    graph = array.__dask_graph__()
+    yield from getattr(graph, "layers", {}).values()
+
+
+def _within(array: Any) -> Iterator[Any]:
+    """What xarray has wrapped, layer by layer."""
+    while array is not None and type(array).__module__.split(".")[0] == "xarray":
+        inner = getattr(array, "array", None)
+        array = getattr(array, "_array", None) if inner is None else inner
+    if type(array).__module__.split(".")[0] == "zarr" and hasattr(array, "store"):
+        yield array
