@@ -12,7 +12,6 @@ from typing import Protocol
 import numpy as np
 import numpy.typing as npt
 
-from pyspec.fit.parameters import FitParameter
 from pyspec.formula import Formula, chain_product
 from pyspec.formula.nodes import Name
 from pyspec.model import Par
@@ -114,23 +113,3 @@ def _propagated(gradient: Mapping[str, float], names: Sequence[str], covar: Arra
         return None
     g = np.array([gradient.get(name, 0.0) for name in names])
     return float(math.sqrt(max(float(g @ covar @ g), 0.0)))
-
-
-class Follower(FitParameter):
-    """A parameter that follows an expression. Its standard error comes from `errors`."""
-
-    __slots__ = ("_stderr", "errors")
-
-    errors: FollowerErrors | None
-    _stderr: float | None
-
-    @property
-    def stderr(self) -> float | None:
-        """One standard error, None where there is none."""
-        if self.errors is not None:
-            self.stderr = self.errors[self.name]
-        return self._stderr
-
-    @stderr.setter
-    def stderr(self, value: float | None) -> None:
-        self._stderr, self.errors = value, None

@@ -19,7 +19,7 @@ import numpy.typing as npt
 from pyspec.executor import CompiledExecutor, Executor, Executors
 from pyspec.executor.laid import FitLayout, layout_key
 from pyspec.fit.following import Following
-from pyspec.fit.parameters import FitParameter, FitParameters, start_parameters
+from pyspec.fit.parameters import FitParameters, start_parameters
 from pyspec.fit.solve.jumps import jump_places
 from pyspec.fit.unchanged import Unchanged
 from pyspec.model import Measurement, Model, Par
@@ -96,7 +96,8 @@ class Known:
         """As of :func:`pyspec.fit.parameters.start_parameters`, worked out once where the data have
         no part in it."""
         if self._starts is not None:
-            return _copied(self._starts[0]), self._starts[1]
+            params, moved = self._starts
+            return params.again(), moved
         asked: list[bool] = []
 
         def noted() -> Any:
@@ -105,7 +106,7 @@ class Known:
 
         params, moved = start_parameters(self.model, self.parameters, None, noted)
         if not asked:
-            self._starts = _copied(params), moved
+            self._starts = params.again(), moved
         return params, moved
 
 
@@ -119,15 +120,6 @@ def jumps_of(
         return {}
     certain = lower(model, outline=outline).jump_parameters(model)
     return {name: places for name, places in found.items() if name in certain}
-
-
-def _copied(params: FitParameters) -> FitParameters:
-    """What a fit may change."""
-    found = {}
-    for name, one in params.items():
-        given = one.value, one.vary, one.min, one.max, one.unit, one.init_value
-        found[name] = FitParameter(name, *given)
-    return found
 
 
 _KEPT: Kept[Known] = Kept()

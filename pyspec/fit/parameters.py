@@ -1,7 +1,8 @@
 """The parameters of a fit: from those of a model to start values, and what a fit says of them.
 
-Objects of lmfit are made of these where a method of lmfit runs, or where somebody asks a result for
-them. Only free and fixed parameters are fitted. Expressions stay pyspec's own: lmfit never sees
+While a fit runs they are columns of numbers by name. An object for each is made where somebody asks
+a result for more than values, and objects of lmfit are made of these, or where a method of lmfit
+runs. Only free and fixed parameters are fitted. Expressions stay pyspec's own: lmfit never sees
 one, so nothing is ever evaluated by asteval. Followers are added after the fit.
 """
 
@@ -9,14 +10,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from pyspec.errors import FitError
+from pyspec.fit.following import FollowerErrors
 from pyspec.fit.sizes import Sizes, unit_of
+from pyspec.fit.spread import Correlations, Spread
 from pyspec.model import Model, Par
 
 Array = npt.NDArray[np.float64]
@@ -54,8 +58,92 @@ class FitParameter:
     expr: str | None = None
 
 
-#: By name, in the order of the model: free and fixed ones, and after a fit the followers.
-FitParameters = dict[str, FitParameter]
+class Follower(FitParameter):
+    """A parameter that follows an expression. Its standard error comes from `errors`."""
+
+    __slots__ = ("_stderr", "errors")
+
+    errors: FollowerErrors | None
+    _stderr: float | None
+
+    @property
+    def stderr(self) -> float | None:
+        """One standard error, None where there is none."""
+        if self.errors is not None:
+            self.stderr = self.errors[self.name]
+        return self._stderr
+
+    @stderr.setter
+    def stderr(self, value: float | None) -> None:
+        self._stderr, self.errors = value, None
+
+
+class Limits(NamedTuple):
+    """What a free parameter is held within, and the unit of its steps."""
+
+    low: float
+    high: float
+    unit: float
+
+
+@dataclass
+class FitParameters:
+    """All parameters of one fit, in columns by name, in the order of the model.
+
+    Attributes
+    ----------
+    value : of free and fixed ones, and after a fit of the followers
+    began : where the free and fixed ones started; nobody changes it, fits of one model share it
+    limits : of the free ones, shared, too
+    stderr : standard errors of those that have one; those of followers are worked out later
+    spread : what says how these correlate
+    expressions, errors : texts of the followers, and their standard errors
+    """
+
+    value: dict[str, float]
+    began: Mapping[str, float]
+    limits: Mapping[str, Limits]
+    stderr: dict[str, float] = field(default_factory=dict)
+    spread: Spread | None = None
+    expressions: Mapping[str, str] = field(default_factory=dict)
+    errors: FollowerErrors | None = None
+
+    @classmethod
+    def of(cls, objects: dict[str, FitParameter]) -> FitParameters:
+        """Those of a fit that has ended."""
+        limits = {n: Limits(one.min, one.max, one.unit) for n, one in objects.items() if one.vary}
+        value = {name: one.value for name, one in objects.items()}
+        began = {name: one.init_value for name, one in objects.items()}
+        errors = {n: one.stderr for n, one in objects.items() if one.stderr is not None}
+        found = cls(value, began, limits, errors)
+        found.objects = objects
+        return found
+
+    def again(self) -> FitParameters:
+        """The same at their start, for another fit."""
+        return FitParameters(dict(self.began), self.began, self.limits)
+
+    @cached_property
+    def objects(self) -> dict[str, FitParameter]:
+        """One object each, as they are at the end of a fit."""
+        return self.made()
+
+    def made(self) -> dict[str, FitParameter]:
+        """One object each, as they are now."""
+        return {name: self._made(name, value) for name, value in self.value.items()}
+
+    def _made(self, name: str, value: float) -> FitParameter:
+        if name in self.expressions:
+            found = Follower(name, value, init_value=value, expr=self.expressions[name])
+            found.errors = self.errors
+            return found
+        began, limits = self.began[name], self.limits.get(name)
+        if limits is None:
+            return FitParameter(name, value, init_value=began)
+        one = FitParameter(name, value, True, *limits, began)
+        if name in self.stderr and self.spread is not None:
+            one.stderr, one.correl = self.stderr[name], Correlations(self.spread, name)
+        return one
 
 
 def start_parameters(
@@ -77,9 +165,9 @@ def start_parameters(
     """
     sizes = Sizes(model, data)
     given = values or {}
-    params: FitParameters = {}
+    began: dict[str, float] = {}
+    limits: dict[str, Limits] = {}
     moved: list[str] = []
-    is_free, inf = False, math.inf
     for name, par in parameters.items():
         if par.formula is not None or par.free is not None:
             continue
@@ -87,22 +175,22 @@ def start_parameters(
         if not math.isfinite(value):
             raise FitError(f"{par.place} starts at {value}; give it a finite value")
         if not par.vary:
-            params[name] = FitParameter(name, value, False, -inf, inf, 1.0, value)
+            began[name] = value
             continue
-        is_free, low, high = True, float(par.min), float(par.max)
+        low, high = float(par.min), float(par.max)
         if not low < value < high:
             start, value = value, _inside(par, value, sizes)
             if value != start:
                 moved.append(name)
         # Without a size first: most values say enough, and a size may ask all data.
         unit = unit_of(value, low, high, 0.0) or unit_of(value, low, high, sizes.of(par))
-        params[name] = FitParameter(name, value, True, low, high, unit, value)
-    if not is_free:
+        began[name], limits[name] = value, Limits(low, high, unit)
+    if not limits:
         raise FitError(
             f"{model.name}: every parameter is fixed, there is nothing to fit; let one vary: "
             "[value, True, min, max]"
         )
-    return params, tuple(moved)
+    return FitParameters(dict(began), began, limits), tuple(moved)
 
 
 def _inside(par: Par, value: float, sizes: Sizes) -> float:

@@ -43,7 +43,7 @@ _MADE_AGAIN = {
 }  # fmt: skip
 
 
-_VALUE, _UNIT = attrgetter("value"), attrgetter("unit")
+_UNIT = attrgetter("unit")
 
 
 class FitProblem(Columns):
@@ -236,7 +236,7 @@ class FitProblem(Columns):
         else:
             known = self.model, self.parameters, given
             params, moved = start_parameters(*known, self.measurement.glimpse)
-        self.sizes = list(map(_UNIT, map(params.__getitem__, self.names)))
+        self.sizes = list(map(_UNIT, map(params.limits.__getitem__, self.names)))
         return params, moved
 
     def expressions(self, names: Iterable[str]) -> dict[str, str]:
@@ -268,16 +268,15 @@ class FitProblem(Columns):
         """Whether residual arrays come from a pool: only for an optimizer that copies them."""
         self._pool = BufferPool(self.n_residuals) if reuse else None
 
-    def theta_of(self, params: Any) -> Array:
-        """The free values of parameters by name, in the order of the plan."""
-        found = map(_VALUE, map(params.__getitem__, self.names))
-        return np.fromiter(found, np.float64, len(self.names))
+    def theta_of(self, values: Mapping[str, float]) -> Array:
+        """The values of the free parameters, in the order of the plan."""
+        return np.fromiter(map(values.__getitem__, self.names), np.float64, len(self.names))
 
     def bounds_of(self, params: FitParameters) -> tuple[Array, Array]:
         """(n_free,) lower and upper bounds, in the order of the plan."""
         if self._known is not None:
             return self._known.bounds
-        bounds = np.array([(params[name].min, params[name].max) for name in self.names])
+        bounds = np.array([params.limits[name][:2] for name in self.names])
         return bounds[:, 0], bounds[:, 1]
 
     def __call__(self, params: Any) -> Array:

@@ -119,7 +119,7 @@ class FitResult(LmfitNames, SlotNames):
         self.fit_type = self.started_from = self.target = self.file_name = ""
         self.starts: tuple[Any, ...] = ()
         self.spent: Any = None
-        self.theta: Array = problem.theta_of(self._params)
+        self.theta: Array = problem.theta_of(self._params.value)
         self._names: tuple[str, ...] = tuple(problem.parameters)
         self._fit: Array | None = None
 
@@ -274,7 +274,7 @@ class FitResult(LmfitNames, SlotNames):
     @property
     def values(self) -> dict[str, float]:
         """Name → best-fit value of every parameter, in the order of the model."""
-        return Named({name: self._params[name].value for name in self._names})
+        return Named({name: self._params.value[name] for name in self._names})
 
     @property
     def free_names(self) -> tuple[str, ...]:
@@ -284,16 +284,15 @@ class FitResult(LmfitNames, SlotNames):
     @property
     def stderr(self) -> dict[str, float | None]:
         """Name → standard error, None where there is none."""
-        return Named({name: self._params[name].stderr for name in self._names})
+        objects = self._params.objects
+        return Named({name: objects[name].stderr for name in self._names})
 
     @property
     def table(self) -> ParameterTable:
         """All parameters as a table, in the order of the model."""
         rows = []
-        parameters = self.problem.parameters
         for name in self._names:
-            par = self._params[name]
-            own = parameters[name]
+            par, own = self._params.objects[name], self.problem.parameters[name]
             rows.append(
                 ParameterRow(
                     name=name,
@@ -312,13 +311,13 @@ class FitResult(LmfitNames, SlotNames):
     @property
     def correl(self) -> Mapping[str, Mapping[str, float]]:
         """Correlations of the free parameters: ``correl[a][b]``."""
-        names = self.problem.names
-        return Named({name: Named(self._params[name].correl or {}) for name in names})
+        objects = self._params.objects
+        return Named({name: Named(objects[name].correl or {}) for name in self.problem.names})
 
     @property
     def correlations(self) -> CorrelationTable:
         """Correlations of the free parameters that have a standard error, as a table."""
-        names = [name for name in self.problem.names if self._params[name].stderr is not None]
+        names = [name for name in self.problem.names if name in self._params.stderr]
         return CorrelationTable(names, correlation_matrix(names, self.correl))
 
     @property

@@ -14,8 +14,8 @@ Array = npt.NDArray[np.float64]
 
 class Spread:
     """What a covariance (n, n) of `names` says of each of them; NaN stands on the diagonal where
-    nothing is known. `errors` are the standard errors by name. Correlations are worked out when
-    the first of them is looked at: most fits end without that."""
+    nothing is known: `names` are then the others. Correlations are worked out when the first of
+    them is looked at: most fits end without that."""
 
     def __init__(self, names: Sequence[str], covariance: Array) -> None:
         variances = covariance.diagonal().tolist()
@@ -25,9 +25,13 @@ class Spread:
             names, inner = [names[k] for k in kept], covariance[np.ix_(kept, kept)]
             variances = [variances[k] for k in kept]
         self._covariance: Array = inner
-        self.errors: dict[str, float] = {}
-        for name, value in zip(names, variances, strict=True):
-            self.errors[name] = math.sqrt(value) if value >= 0.0 else math.nan
+        self._variances: list[float] = variances
+        self.names = names
+
+    def errors(self) -> dict[str, float]:
+        """Name → standard error."""
+        found = [math.sqrt(one) if one >= 0.0 else math.nan for one in self._variances]
+        return dict(zip(self.names, found, strict=True))
 
     @cached_property
     def correlations(self) -> dict[str, dict[str, float]]:
@@ -36,7 +40,7 @@ class Spread:
         sizes = errors[:, None] * errors
         there = np.zeros_like(sizes)
         matrix = np.divide(self._covariance, sizes, out=there, where=sizes > 0.0).tolist()
-        names = list(self.errors)
+        names = self.names
         return {
             name: {k: v for k, v in zip(names, row, strict=True) if k != name}
             for name, row in zip(names, matrix, strict=True)
@@ -58,7 +62,7 @@ class Correlations(Mapping[str, float]):
         return iter(self._spread.correlations[self._name])
 
     def __len__(self) -> int:
-        return len(self._spread.errors) - 1
+        return len(self._spread.names) - 1
 
     def __repr__(self) -> str:
         return repr(dict(self))

@@ -89,13 +89,12 @@ def drawn_starts(
     for index in range(1, n_starts):
         found = {**(seeds or {})}
         for name in problem.names:
-            par = params[name]
-            low, high, value = float(par.min), float(par.max), float(par.value)
+            (low, high, unit), value = params.limits[name], params.value[name]
             is_closed = math.isfinite(low) and math.isfinite(high)
             if is_closed and index % 2:
                 found[name] = _anywhere(generator, low, high)
                 continue
-            spread = NEAR * (high - low) if is_closed else OPEN * (abs(value) or par.unit)
+            spread = NEAR * (high - low) if is_closed else OPEN * (abs(value) or unit)
             near = generator.normal(value, spread)
             found[name] = float(min(max(near, low), high))
         yield found

@@ -11,6 +11,7 @@ import numpy.typing as npt
 from pyspec.errors import FitError
 from pyspec.fit import FitResult, ParameterTable, SliceFit, SliceResults
 from pyspec.fit.linear import problem_of
+from pyspec.fit.parameters import FitParameters
 from pyspec.fit.problem import FitProblem
 from pyspec.model import Measurement, Model
 from pyspec.model.free import free_parameters
@@ -47,7 +48,7 @@ def restored_fit(
         problem, params, scale_covar=bool(settings["scale_covar"]), nan_policy="propagate"
     )
     facts = {
-        "params": from_lmfit(params),
+        "params": FitParameters.of(from_lmfit(params)),
         "scale_covar": bool(settings["scale_covar"]),
         "backend": str(settings["backend"]),
         "method": str(settings["method"]),
@@ -131,7 +132,7 @@ def restored_slices(
             problem,
             lmfit.Minimizer(problem, params, scale_covar=bool(settings["scale_covar"])),
             outcome,
-            params=from_lmfit(params),
+            params=FitParameters.of(from_lmfit(params)),
             scale_covar=bool(settings["scale_covar"]),
             backend=backend,
             method=str(settings["method"]),

@@ -24,12 +24,12 @@ def reduced(measurement: Measurement, at: Array, form: str = "gram") -> tuple[El
     problem = FitProblem(model, measurement, "compiled")
     params, _ = problem.start()
     linear = [problem.names.index(name) for name in problem.linear_names]
-    bounds = np.array([(params[name].min, params[name].max) for name in problem.names])
+    bounds = np.array([params.limits[name][:2] for name in problem.names])
     sums = problem.executor.normal
     made = Elimination(
         problem, linear, *bounds.T, ENERGY.size, lambda theta, form: sums(theta, None, form)
     )
-    made.run(problem.theta_of(params))
+    made.run(problem.theta_of(params.value))
     made._reduced(at, form)
     made._key = None  # once more, from the β that was found
     return made, np.asarray(made._reduced(at, form))

@@ -149,14 +149,15 @@ def _file_result(joint: FitResult, problem: JointProblem, index: int) -> FitResu
     """What a joint fit says of one file."""
     own, full = problem.problems[index], problem.shared.full[index]
     back = {project: name for name, project in full.items()}
-    params = {}
+    objects = {}
     for name in own.parameters:
-        par = joint._params[full[name]]
+        par = joint._params.objects[full[name]]
         correl = par.correl
         if correl is not None:
             correl = {back[k]: v for k, v in correl.items() if k in back}
-        params[name] = replace(par, name=name, correl=correl)
-    theta = own.theta_of(params)
+        objects[name] = replace(par, name=name, correl=correl)
+    params = FitParameters.of(objects)
+    theta = own.theta_of(params.value)
     result = FitResult(
         own,
         None,
@@ -201,7 +202,7 @@ def _file_outcome(
         from pyspec.fit.units import lmfit_parameters
 
         residual = np.asarray(own.executor.residual(theta, own.fixed))
-        outcome.params, outcome.residual = lmfit_parameters(params), residual
+        outcome.params, outcome.residual = lmfit_parameters(params.objects), residual
         outcome.chisqr = float(np.einsum("i,i", residual, residual))
     outcome.ndata, outcome.nvarys = own.n_points, len(own.names)
     outcome.nfree = max(outcome.ndata - outcome.nvarys - own.n_linear, 1)

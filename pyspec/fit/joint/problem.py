@@ -19,7 +19,7 @@ from pyspec.fit.doubts import check_registered
 from pyspec.fit.following import Followers
 from pyspec.fit.linear import LinearProblem, problem_of
 from pyspec.fit.on_cluster import give_back
-from pyspec.fit.parameters import FitParameters
+from pyspec.fit.parameters import FitParameters, Limits
 from pyspec.fit.problem import FitProblem
 from pyspec.fit.solve.native import NativeSolver, Watch
 from pyspec.ir import build_graph
@@ -203,17 +203,20 @@ class JointProblem(FitProblem):
     def start(
         self, seeds: Mapping[str, float] | None = None
     ) -> tuple[FitParameters, tuple[str, ...]]:
-        params: FitParameters = {}
+        began: dict[str, float] = {}
+        limits: dict[str, Limits] = {}
         moved: list[str] = []
         for problem, full in zip(self.problems, self.shared.full, strict=True):
             own = {name: (seeds or {})[full[name]] for name in full if full[name] in (seeds or {})}
             local, moved_here = problem.start(own)
             moved += [full[name] for name in moved_here]
-            for name, par in local.items():
-                if full[name] not in params:
-                    params[full[name]] = replace(par, name=full[name])
-        self.sizes = [params[name].unit for name in self.names]
-        return params, tuple(dict.fromkeys(moved))
+            for name, value in local.began.items():
+                if full[name] not in began:
+                    began[full[name]] = value
+                    if name in local.limits:
+                        limits[full[name]] = local.limits[name]
+        self.sizes = [limits[name].unit for name in self.names]
+        return FitParameters(dict(began), began, limits), tuple(dict.fromkeys(moved))
 
     def local(self, index: int, values: Mapping[str, float]) -> dict[str, float]:
         """The values of one file under its own names."""

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import math
-from operator import attrgetter
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from pyspec.fit.following import NONE, Follower, FollowerErrors
+from pyspec.fit.following import NONE, FollowerErrors
 from pyspec.fit.parameters import at_bound
 from pyspec.fit.solve.covariance import gain_beyond, gauss_newton
 from pyspec.fit.solve.determined import Point, Verdict, described, judge
@@ -17,11 +16,9 @@ from pyspec.fit.solve.methods import NATIVE
 from pyspec.fit.solve.outcome import NativeOutcome, information_criteria
 from pyspec.fit.solve.sample import SAMPLER
 from pyspec.fit.solve.stages import Run
-from pyspec.fit.spread import Correlations, Spread
+from pyspec.fit.spread import Spread
 
 Array = npt.NDArray[np.float64]
-
-_VALUE = attrgetter("value")
 
 #: How near the optimum a success must be, in standard errors: for methods with exact derivatives,
 #: and for the others.
@@ -74,7 +71,7 @@ class _Assessment:
         if not isinstance(self.outcome, NativeOutcome):
             from pyspec.fit.units import complete
 
-            complete(self.outcome.params, self.params)
+            complete(self.outcome.params, self.params.objects)
         return {
             "backend": problem.backend,
             "method": " then ".join(run.methods),
@@ -99,19 +96,20 @@ class _Assessment:
         """The bounds that parameters ended at, "min" or "max". The native solver reaches them to
         the last bit; the transformations of lmfit do not."""
         found: dict[str, str] = {}
+        values, limits = self.params.value, self.params.limits
         for name in self.problem.names:
-            par = self.params[name]
+            value, (low, high, _) = values[name], limits[name]
             if self.solver is None:
-                side = at_bound(par.value, par.min, par.max, self.run.start[name])
+                side = at_bound(value, low, high, self.run.start[name])
             else:
-                side = "min" if par.value <= par.min else "max" if par.value >= par.max else ""
+                side = "min" if value <= low else "max" if value >= high else ""
             if side and name not in self.intervals:
                 found[name] = side
         return found
 
-    def _bounded(self, name: str) -> tuple[float, float, float]:
-        par = self.params[name]
-        return par.value, par.min, par.max
+    def _bounds(self) -> list[tuple[float, float]]:
+        """(lower, upper) of each free parameter, in the order of theta."""
+        return [self.params.limits[name][:2] for name in self.problem.names]
 
     def _statistics(self) -> None:
         """As lmfit's, but masked points do not count."""
@@ -145,8 +143,8 @@ class _Assessment:
             return Verdict(0.0)
         if self.certain is not None and not bound and not self.intervals:
             return Verdict(self._distance(self.certain.decrease))
-        bounds = np.array([self._bounded(name)[1:] for name in problem.names])
-        theta = problem.theta_of(self.params)
+        bounds = np.array(self._bounds())
+        theta = problem.theta_of(self.params.value)
         sides = [{"min": -1, "max": 1}.get(bound.get(name, ""), 0) for name in problem.names]
         # The transformations of lmfit come near to a bound and never reach it.
         theta = np.where(sides, np.where(np.array(sides) < 0, *bounds.T), theta)
@@ -208,18 +206,19 @@ class _Assessment:
     def _drop_errors(self, empty: dict[str, None]) -> None:
         """Parameters that are not determined have no error, nor have those whose error is larger
         than the interval of their bounds: there, the bounds say more than the data."""
+        errors, limits = self.params.stderr, self.params.limits
         for name in self.problem.names:
-            par = self.params[name]
-            if par.stderr is None:
+            error, (low, high, _) = errors.get(name), limits[name]
+            if error is None:
                 continue
             if name in empty:
-                par.stderr, par.correl = None, None
-            elif par.stderr > par.max - par.min:
+                del errors[name]
+            elif error > high - low:
                 self.cautions.append(
-                    f"{name} has no standard error: {par.stderr:.3g} would be larger than the "
-                    f"interval of its bounds, [{par.min:g}, {par.max:g}]"
+                    f"{name} has no standard error: {error:.3g} would be larger than the "
+                    f"interval of its bounds, [{low:g}, {high:g}]"
                 )
-                par.stderr, par.correl = None, None
+                del errors[name]
 
     def _judge_redchi(self) -> None:
         """With declared noise chi² has an expected value."""
@@ -239,7 +238,7 @@ class _Assessment:
     def _doubt(self, bound: dict[str, str]) -> None:
         """What a wider bound would gain, and what else to doubt."""
         run, problem, outcome = self.run, self.problem, self.outcome
-        values = self._values()
+        values = self.params.value
         self.warned = problem.cautions(values)
         if run.stopped or not math.isfinite(outcome.chisqr):
             return
@@ -249,13 +248,13 @@ class _Assessment:
                     *self.information, problem.names.index(name), self._held(bound), side
                 )
                 if gain > 0.0:
-                    _, low, high = self._bounded(name)
+                    low, high, _ = self.params.limits[name]
                     limit = low if side == "min" else high
                     chisqr = float(outcome.chisqr)
                     self.cautions.append(
                         problem.at_the_bound(name, side, limit, gain, chisqr, self._scale())
                     )
-        theta = problem.theta_of(self.params) if self.solver is None else self.solver.theta
+        theta = problem.theta_of(values) if self.solver is None else self.solver.theta
         self.cautions += problem.doubts(theta, values, bound, float(outcome.chisqr)) + self.warned
 
     def _held(self, bound: dict[str, str]) -> list[int]:
@@ -266,7 +265,7 @@ class _Assessment:
     def _covariance(self, bound: dict[str, str]) -> list[str]:
         """Standard errors and correlations; the names of parameters without information."""
         outcome, problem = self.outcome, self.problem
-        names, params = list(outcome.var_names), self.params
+        names = list(outcome.var_names)
         covar = getattr(outcome, "covar", None)
         empty: list[str] = []
         held = {**bound, **self.intervals}
@@ -289,8 +288,7 @@ class _Assessment:
             outcome.errorbars = False
             return empty
         spread = Spread(names, covar)
-        for name, error in spread.errors.items():
-            params[name].stderr, params[name].correl = error, Correlations(spread, name)
+        self.params.spread, self.params.stderr = spread, spread.errors()
         outcome.covar, outcome.errorbars = covar, True
         return empty
 
@@ -307,9 +305,8 @@ class _Assessment:
         if self.solver is not None and not self.is_poisson:
             inner, empty = self.solver.information(columns)
         else:
-            theta = problem.theta_of(self.params)
-            bounds = [self._bounded(name)[1:] for name in problem.names]
-            slopes = problem.slopes(theta, bounds, columns)
+            theta = problem.theta_of(self.params.value)
+            slopes = problem.slopes(theta, self._bounds(), columns)
             self.nfev = problem.evaluations.count
             inner, empty = gauss_newton(slopes)
         if inner is None:
@@ -328,27 +325,21 @@ class _Assessment:
         params, followers = self.params, self.problem.followers
         if followers is NONE:
             return {}
-        known = self._values()
+        known = dict(params.value)
         values = followers.values(known)
         if not values:
             return {}
         names = list(self.outcome.var_names)
-        interior = [name for name in names if params[name].stderr is not None]
-        errors = None
+        interior = [name for name in names if name in params.stderr]
         if interior:
             covar: Array = self.outcome.covar.copy()
             if len(interior) < len(names):
                 places = [names.index(name) for name in interior]
                 covar = covar[np.ix_(places, places)]
-            errors = FollowerErrors(followers, known, interior, covar)
-        expressions = self.problem.expressions(values)
-        for name, value in values.items():
-            par = params[name] = Follower(name, value, init_value=value, expr=expressions[name])
-            par.errors = errors
-        return expressions
-
-    def _values(self) -> dict[str, float]:
-        return dict(zip(self.params, map(_VALUE, self.params.values()), strict=True))
+            params.errors = FollowerErrors(followers, known, interior, covar)
+        params.value |= values
+        params.expressions = self.problem.expressions(values)
+        return dict(params.expressions)
 
     def _succeeded(self) -> bool:
         """Whether the method ended by itself, at a finite chi²."""

@@ -52,7 +52,7 @@ class Descent:
         at the places `linear` are eliminated first, and the fit of all begins where that ends."""
         problem = self.problem
         lower, upper = problem.bounds_of(params)
-        begin = start = problem.theta_of(params)
+        begin = start = problem.theta_of(params.value)
         places = problem.jumps()
         jumps = {problem.names.index(name): places[name] for name in places} if places else {}
         if linear:

@@ -29,8 +29,8 @@ class NativeResult(MinimizerResult):  # type: ignore[misc]
         self._problem = outcome.problem
         self._theta = outcome.theta
         self.method = "native"
-        self.params = lmfit_parameters(outcome.params)
-        self.init_vals = [outcome.params[name].init_value for name in outcome.var_names]
+        self.params = lmfit_parameters(outcome.params.objects)
+        self.init_vals = [outcome.params.began[name] for name in outcome.var_names]
         self.init_values = dict(zip(outcome.var_names, self.init_vals, strict=True))
         self.call_kws: dict[str, Any] = {}
         for name in _SAME:

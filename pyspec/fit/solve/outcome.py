@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import compress
-from operator import attrgetter
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -16,8 +14,6 @@ if TYPE_CHECKING:
     from pyspec.fit.problem import FitProblem
 
 Array = npt.NDArray[np.float64]
-
-_VARY = attrgetter("vary")
 
 #: A residual of this many last digits of the data is rounding.
 LAST_DIGITS = 64
@@ -55,7 +51,7 @@ class NativeOutcome:
         self.problem = problem
         self.theta: Array = solver.theta.copy()
         self.params = params
-        self.var_names = list(compress(params, map(_VARY, params.values())))
+        self.var_names = list(params.limits)
         self.end, self.chisqr, self.distance = solver.ended
         self.covar: Array | None = None
         self.aborted = self.end in ("running", "limit")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping
 from contextlib import nullcontext
-from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -25,8 +24,6 @@ from pyspec.fit.solve.sample import SAMPLER, sample
 
 Array = npt.NDArray[np.float64]
 
-
-_VALUE = attrgetter("value")
 
 #: Below this tolerance forward differences, good to 8 digits, are the limit.
 TIGHT = 1e-10
@@ -62,7 +59,7 @@ class Run:
         self.methods = methods
         self.n_points = n_points
         self.scale_covar = scale_covar
-        self.start = dict(zip(params, map(_VALUE, params.values()), strict=True))
+        self.start = params.began
         self.params = params
         #: The lmfit.Minimizer that runs methods of lmfit; None where none of them ran.
         self.minimizer: Any = None
@@ -137,7 +134,7 @@ class Run:
         from pyspec.fit.units import lmfit_parameters
 
         self.solver, given = None, tuple(options)
-        params = lmfit_parameters(self.params)
+        params = lmfit_parameters(self.params.made())
         minimizer = self.minimizer = minimizer_of(self.problem, params, self.scale_covar)
         if method == "leastsq" and "Dfun" not in options and self._has_derivatives(options):
             options = {**options, "Dfun": self._derivatives, "col_deriv": 1}
@@ -190,14 +187,13 @@ class Run:
             problem.refuse(solver.trial)
         if end == "limit":
             raise StopFit(f"stopped after max_nfev = {problem.evaluations.count} evaluations")
-        for name, value in zip(problem.names, solver.theta.tolist(), strict=True):
-            self.params[name].value = value
+        self.params.value.update(zip(problem.names, solver.theta.tolist(), strict=True))
         self.outcome = NativeOutcome(problem, self.params, solver)
 
     def _take_over(self, params: Any) -> None:
         """The values that a method of lmfit found."""
         for name, par in params.items():
-            self.params[name].value = float(par.value)
+            self.params.value[name] = float(par.value)
 
     def _has_derivatives(self, options: dict[str, Any]) -> bool:
         return self.problem.in_c or _is_tight(options)
@@ -207,15 +203,15 @@ class Run:
         problem = self.problem
         bounds = [(float(params[name].min), float(params[name].max)) for name in problem.names]
         order = [problem.names.index(name) for name in params if params[name].vary]
-        return problem.derivatives(problem.theta_of(params), bounds)[order]
+        return problem.derivatives(problem.theta_of(params.valuesdict()), bounds)[order]
 
     def _take_best(self) -> None:
         problem = self.problem
         if not np.isfinite(problem.evaluations.best):
             raise FitError(f"{problem.label}: {self.stopped} without a single finite point")
         if self.solver is not None:
-            for name, value in zip(problem.names, problem.evaluations.best_theta, strict=True):
-                self.params[name].value = float(value)
+            best = problem.evaluations.best_theta.tolist()
+            self.params.value.update(zip(problem.names, best, strict=True))
             outcome: Any = NativeOutcome(problem, self.params, self.solver)
         else:
             outcome = self.minimizer.result
