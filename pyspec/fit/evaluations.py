@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from functools import lru_cache
 from numbers import Integral, Real
 from typing import Any
 
@@ -30,6 +31,14 @@ def _is_above_0(given: Any, kind: Any) -> bool:
     return is_number and bool(given > 0)
 
 
+@lru_cache(maxsize=64)
+def _nowhere(n_free: int) -> Array:
+    """(n_free,) NaN; nobody writes into it."""
+    found = np.full(n_free, np.nan)
+    found.flags.writeable = False
+    return found
+
+
 class Evaluations:
     """Counts the evaluations of a fit, keeps its best point, and stops it at its limits.
 
@@ -51,8 +60,7 @@ class Evaluations:
     def __init__(self, n_free: int) -> None:
         self.count = 0
         self.best = np.inf
-        self.best_theta: Array = np.empty(n_free)
-        self.best_theta.fill(np.nan)
+        self.best_theta: Array = _nowhere(n_free)
 
     def __getstate__(self) -> dict[str, Any]:
         return {"count": self.count, "best": self.best, "best_theta": self.best_theta}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cached_property
 from typing import Any, Protocol
 
 import numpy as np
@@ -14,7 +15,7 @@ from pyspec.fit.linear import Amplitudes, LinearProblem
 from pyspec.fit.linear.parts import linear_components
 from pyspec.fit.mcmc import MC, MCMCResult, sample
 from pyspec.fit.problem import FitProblem
-from pyspec.fit.solve.outcome import NativeOutcome
+from pyspec.fit.solve.outcome import Ended, NativeOutcome
 from pyspec.fit.solve.stages import minimizer_of
 from pyspec.model import Measurement, Model
 
@@ -70,6 +71,12 @@ class LmfitNames:
     _minimizer: Any
     _of_many: bool
     _scale_covar: bool
+    _message: str | Ended
+
+    @cached_property
+    def message(self) -> str:
+        """How the fit ended."""
+        return self._message if isinstance(self._message, str) else f"{self._message.text}."
 
     @property
     def lmfit(self) -> Any:

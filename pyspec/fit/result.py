@@ -98,7 +98,7 @@ class FitResult(LmfitNames, SlotNames):
         self.backend: str = facts["backend"]
         self.method: str = facts["method"]
         self.seconds: float = facts["seconds"]
-        self.message: str = facts["message"]
+        self._message = facts["message"]
         self.success: bool = facts["success"]
         self.interrupted: bool = facts["interrupted"]
         self.at_bound: dict[str, str] = facts["at_bound"]

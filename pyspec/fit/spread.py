@@ -13,20 +13,25 @@ Array = npt.NDArray[np.float64]
 
 
 class Spread:
-    """What a covariance (n, n) of `names` says of each of them; NaN stands on the diagonal where
-    nothing is known: `names` are then the others. Correlations are worked out when the first of
-    them is looked at: most fits end without that."""
+    """What a covariance (n, n) of `names`, times `scale`, says of each of them; NaN stands on the
+    diagonal where nothing is known: `names` are then the others. Correlations are worked out when
+    the first of them is looked at: most fits end without that."""
 
-    def __init__(self, names: Sequence[str], covariance: Array) -> None:
-        variances = covariance.diagonal().tolist()
+    def __init__(self, names: Sequence[str], covariance: Array, scale: float = 1.0) -> None:
+        variances = [scale * one for one in covariance.diagonal().tolist()]
         inner = covariance.copy()
         if not all(map(math.isfinite, variances)):
             kept = [k for k, value in enumerate(variances) if math.isfinite(value)]
             names, inner = [names[k] for k in kept], covariance[np.ix_(kept, kept)]
             variances = [variances[k] for k in kept]
-        self._covariance: Array = inner
+        self._given: Array = inner
+        self._scale = scale
         self._variances: list[float] = variances
         self.names = names
+
+    def covariance(self) -> Array:
+        """(n, n) that of `names`, an array of its own."""
+        return scaled(self._given, self._scale)
 
     def errors(self) -> dict[str, float]:
         """Name → standard error."""
@@ -36,10 +41,11 @@ class Spread:
     @cached_property
     def correlations(self) -> dict[str, dict[str, float]]:
         """Name → other name → correlation."""
-        errors = np.sqrt(self._covariance.diagonal())
+        covariance = self.covariance()
+        errors = np.sqrt(covariance.diagonal())
         sizes = errors[:, None] * errors
         there = np.zeros_like(sizes)
-        matrix = np.divide(self._covariance, sizes, out=there, where=sizes > 0.0).tolist()
+        matrix = np.divide(covariance, sizes, out=there, where=sizes > 0.0).tolist()
         names = self.names
         return {
             name: {k: v for k, v in zip(names, row, strict=True) if k != name}
@@ -66,3 +72,11 @@ class Correlations(Mapping[str, float]):
 
     def __repr__(self) -> str:
         return repr(dict(self))
+
+
+def scaled(covariance: Array, variance: float) -> Array:
+    """A covariance of unit noise for noise of that variance."""
+    if 0.0 < variance < math.inf:
+        return covariance * variance
+    with np.errstate(invalid="ignore"):  # 0 for data that the model meets to rounding
+        return covariance * variance

@@ -35,7 +35,7 @@ def checksum(array: npt.NDArray[Any]) -> int:
     LIBRARY.pyspec_word_sums(address(plain), n_lines, LINE, LINES, address(sums))
     found = zlib.crc32(sums.data)
     if plain.nbytes > 8 * LINE * n_lines:
-        found = zlib.crc32(plain.reshape(-1).view(np.uint8)[8 * LINE * n_lines :].data, found)
+        found = zlib.crc32(plain.reshape(-1)[8 * LINE * n_lines // plain.itemsize :].data, found)
     return found
 
 

@@ -13,10 +13,10 @@ from pyspec.fit.parameters import at_bound
 from pyspec.fit.solve.covariance import gain_beyond, gauss_newton
 from pyspec.fit.solve.determined import Point, Verdict, described, judge
 from pyspec.fit.solve.methods import NATIVE
-from pyspec.fit.solve.outcome import NativeOutcome, information_criteria
+from pyspec.fit.solve.outcome import Ended, NativeOutcome, information_criteria
 from pyspec.fit.solve.sample import SAMPLER
 from pyspec.fit.solve.stages import Run
-from pyspec.fit.spread import Spread
+from pyspec.fit.spread import Spread, scaled
 
 Array = npt.NDArray[np.float64]
 
@@ -272,7 +272,8 @@ class _Assessment:
         if self.run.stopped:
             covar = None
         elif self.certain is not None and not held and tuple(names) == problem.names:
-            covar = _scaled(self.certain.covariance, self._scale())
+            self._spread_of(Spread(names, self.certain.covariance, self._scale()))
+            return empty
         elif covar is None or (
             self.run.methods[-1] != SAMPLER  # whose covariance is that of the chain
             and (
@@ -287,10 +288,13 @@ class _Assessment:
         if covar is None:
             outcome.errorbars = False
             return empty
-        spread = Spread(names, covar)
-        self.params.spread, self.params.stderr = spread, spread.errors()
-        outcome.covar, outcome.errorbars = covar, True
+        self._spread_of(Spread(names, covar))
+        outcome.covar = covar
         return empty
+
+    def _spread_of(self, found: Spread) -> None:
+        self.params.spread, self.params.stderr = found, found.errors()
+        self.outcome.errorbars = True
 
     def _scale(self) -> float:
         """What the covariance of unit noise is multiplied by."""
@@ -311,7 +315,7 @@ class _Assessment:
             inner, empty = gauss_newton(slopes)
         if inner is None:
             return None, [interior[k] for k in empty]
-        inner = _scaled(inner, self._scale())
+        inner = scaled(inner, self._scale())
         if len(interior) == len(names):
             return inner, list(map(interior.__getitem__, empty))
         covar = np.full((len(names), len(names)), np.nan)
@@ -354,12 +358,12 @@ class _Assessment:
         verdict: Verdict,
         is_optimum: bool,
         moved: tuple[str, ...],
-    ) -> str:
+    ) -> str | Ended:
         run, outcome = self.run, self.outcome
+        is_plain = is_optimum and not (bound or self.intervals or empty or moved or run.stopped)
+        if is_plain and isinstance(outcome, NativeOutcome) and math.isfinite(outcome.chisqr):
+            return outcome.ended
         ended = run.stopped or str(outcome.message).strip()
-        is_plain = is_optimum and not (bound or self.intervals or empty or moved)
-        if is_plain and ended and math.isfinite(outcome.chisqr):
-            return ended.rstrip(".") + "."
         parts = [ended]
         if not is_optimum:
             seems = f"This is no optimum: it seems {verdict.distance:.2g} standard errors away"
@@ -379,10 +383,3 @@ class _Assessment:
         if moved:
             parts.append("Started inside its bound: " + ", ".join(moved))
         return ". ".join(part.rstrip(".") for part in parts if part) + "."
-
-
-def _scaled(covariance: Array, variance: float) -> Array:
-    if 0.0 < variance < math.inf:
-        return covariance * variance
-    with np.errstate(invalid="ignore"):  # 0 for data that the model meets to rounding
-        return covariance * variance

@@ -40,9 +40,9 @@ TOLERANCE = 5e-8
 #: millisecond: by then what Python needs has left the caches.
 PATIENCE = 0.05
 
-#: What a point takes for each column of the derivatives, until that has been measured: about twice
-#: as long as that of a line whose shape moves.
-SECONDS = 2e-9
+#: What a point takes for each column of the derivatives, until that has been measured: up to twice
+#: as long as that of a line whose place moves.
+SECONDS = 1e-9
 
 #: Evaluations after which a fit without `max_nfev` gives up.
 MOST_EVALUATIONS = 5000

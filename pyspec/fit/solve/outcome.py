@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -40,11 +40,25 @@ def information_criteria(
     return log_likelihood + 2 * n_fitted, log_likelihood + float(np.log(n)) * n_fitted
 
 
+class Ended(NamedTuple):
+    """How the solver ended, and how far from the optimum, in standard errors; "exact" where the
+    model meets the data to rounding."""
+
+    end: str
+    distance: float
+
+    @property
+    def text(self) -> str:
+        """The same in words. To write a number takes longer than much of a fit."""
+        return _MESSAGES.get(self.end, self.end).format(distance=self.distance)
+
+
 class NativeOutcome:
     """How a fit of the native solver ended; the attributes are those of lmfit.MinimizerResult.
 
     `end` and `distance` are those of the solver. Statistics (`ndata` and so on) are worked out
-    where the fit is assessed; `aic` and `bic`, of what `counted` holds, when they are asked for.
+    where the fit is assessed; `aic` and `bic`, of what `counted` holds, when they are asked for, as
+    are `covar` and `message`.
     """
 
     def __init__(self, problem: FitProblem, params: FitParameters, solver: NativeSolver) -> None:
@@ -53,14 +67,26 @@ class NativeOutcome:
         self.params = params
         self.var_names = list(params.limits)
         self.end, self.chisqr, self.distance = solver.ended
-        self.covar: Array | None = None
+        self._covar: Array | None = None
         self.aborted = self.end in ("running", "limit")
         self.success = self.end in ("converged", "degenerate")
         self.errorbars = False
-        self.message = self._text(problem)
+        self._message = ""
+        self.ended = Ended(self._end_of(problem), self.distance)
         self.ndata = self.nvarys = self.nfree = 0
         self.redchi = np.nan
         self.counted: tuple[float, int, int, bool] = (np.nan, 0, 0, True)
+
+    @property
+    def covar(self) -> Array | None:
+        """(n, n) covariance of `var_names`, None without standard errors."""
+        if self._covar is None and self.errorbars and self.params.spread is not None:
+            self._covar = self.params.spread.covariance()
+        return self._covar
+
+    @covar.setter
+    def covar(self, values: Array | None) -> None:
+        self._covar = values
 
     @property
     def aic(self) -> float:
@@ -72,9 +98,17 @@ class NativeOutcome:
         """The Bayesian information criterion."""
         return information_criteria(*self.counted)[1]
 
-    def _text(self, problem: FitProblem) -> str:
-        end = "converged" if self.end == "degenerate" else self.end
+    @property
+    def message(self) -> str:
+        """How it ended, in words."""
+        return self._message or self.ended.text
+
+    @message.setter
+    def message(self, text: str) -> None:
+        self._message = text
+
+    def _end_of(self, problem: FitProblem) -> str:
+        if self.end not in ("converged", "degenerate"):
+            return self.end
         small = (LAST_DIGITS * EPSILON) ** 2 * problem.data_square
-        if end == "converged" and self.chisqr <= small:
-            end = "exact"
-        return _MESSAGES.get(end, end).format(distance=self.distance)
+        return "exact" if self.chisqr <= small else "converged"
