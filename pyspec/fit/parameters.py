@@ -123,6 +123,12 @@ class FitParameters:
         """The same at their start, for another fit."""
         return FitParameters(dict(self.began), self.began, self.limits)
 
+    def error(self, name: str) -> float | None:
+        """The standard error of one of them, None where it has none."""
+        if self.errors is not None and name in self.expressions:
+            return self.errors[name]
+        return self.stderr.get(name)
+
     @cached_property
     def objects(self) -> dict[str, FitParameter]:
         """One object each, as they are at the end of a fit."""

@@ -284,21 +284,20 @@ class FitResult(LmfitNames, SlotNames):
     @property
     def stderr(self) -> dict[str, float | None]:
         """Name → standard error, None where there is none."""
-        objects = self._params.objects
-        return Named({name: objects[name].stderr for name in self._names})
+        return Named({name: self._params.error(name) for name in self._names})
 
     @property
     def table(self) -> ParameterTable:
         """All parameters as a table, in the order of the model."""
         rows = []
         for name in self._names:
-            par, own = self._params.objects[name], self.problem.parameters[name]
+            own = self.problem.parameters[name]
             rows.append(
                 ParameterRow(
                     name=name,
-                    value=par.value,
-                    stderr=par.stderr,
-                    vary=par.vary,
+                    value=self._params.value[name],
+                    stderr=self._params.error(name),
+                    vary=name in self._params.limits,
                     min=float(own.min),
                     max=float(own.max),
                     expr=self.expressions.get(name),

@@ -1,0 +1,158 @@
+"""What a result makes when somebody asks for it is that of its own fit: parameters as objects, the
+covariance, the text of the message."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from support.line_model import line_text, measured
+
+from pyspec.fit import FitResult, fit_joint, fit_model
+from pyspec.fit.parameters import FitParameters
+from pyspec.fit.solve.outcome import Ended
+from pyspec.fit.spread import Spread
+from pyspec.model import Measurement, Model, load_model
+
+FOLLOWERS = """  Gauss:
+    A: ["Gauss_01_A / 2"]
+    x0: ["Gauss_01_x0 + 3"]
+    SD: [0.7, False]
+"""
+
+
+def line() -> tuple[Model, Measurement]:
+    """A line that another one follows, and data of both."""
+    model = load_model(line_text(more=FOLLOWERS), "line")
+    model.set_axes(energy=np.linspace(80.0, 90.0, 60))
+    truth = model.copy()
+    truth.set_values({"Gauss_01_x0": 84.3, "Gauss_01_SD": 0.9})
+    return model, measured(truth)
+
+
+def facts(result: FitResult) -> list[object]:
+    """All that is made late, and what it is made of."""
+    made = {
+        name: (par.value, par.vary, par.min, par.max, par.stderr, par.correl, par.init_value)
+        for name, par in result.params.items()
+    }
+    correl = {name: dict(row) for name, row in result.correl.items()}
+    texts = result.message, str(result.table), result.fit_report(), result.lmfit.message
+    found: list[object] = [dict(result.values), dict(result.stderr), dict(result.start), made]
+    return [*found, correl, result.lmfit.covar.tolist(), str(result.correlations), *texts]
+
+
+def test_a_fit_makes_nothing_of_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    model, measurement = line()
+    expected = facts(fit_model(model, measurement))
+
+    def refuse(*_: Any) -> Any:
+        raise AssertionError("made without being asked for")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(FitParameters, "made", refuse)
+        patch.setattr(Ended, "text", property(refuse))
+        patch.setattr(Spread, "correlations", property(refuse))
+        result = fit_model(model, measurement)
+        assert result.values["Gauss_01_x0"] == pytest.approx(84.3, abs=0.1)
+        assert result.stderr["Gauss_01_x0"] is not None
+        assert result.table
+    assert facts(result) == expected
+
+
+def change_the_model(model: Model, measurement: Measurement, other: FitResult) -> None:
+    model.set("Gauss_01_x0", 82.0, min=81.0, max=83.0)
+    model.set("Gauss_01_SD", vary=False)
+    model.set("Gauss_02_A", 3.0, expr="")
+
+
+def fit_it_again(model: Model, measurement: Measurement, other: FitResult) -> None:
+    fit_model(model, measurement, seeds={"Gauss_01_A": 3.0, "Gauss_01_x0": 84.0})
+    fit_model(model, measurement, "interpreted", "leastsq")
+
+
+def change_another_result(model: Model, measurement: Measurement, other: FitResult) -> None:
+    for par in other.params.values():
+        par.min, par.max, par.value, par.stderr, par.correl = -np.inf, np.inf, 1.0, None, None
+    other.lmfit.covar[:] = 0.0
+    other.lmfit.init_values.clear()
+    other.lmfit.message = "changed"
+    other.start.clear()
+    other.expressions.clear()
+    other.values.clear()
+    other.stderr.clear()
+    other.theta[:] = 0.0
+    other.model.set("Gauss_01_x0", 82.0, min=81.0, max=83.0)
+
+
+@pytest.mark.parametrize("change", [change_the_model, fit_it_again, change_another_result])
+def test_what_comes_after_a_fit_changes_nothing_of_it(change: Callable[..., None]) -> None:
+    model, measurement = line()
+    at_once, later, third = (fit_model(model, measurement) for _ in range(3))
+    expected = facts(at_once)
+    change(model, measurement, third)
+    assert facts(later) == expected
+    assert facts(fit_model(*line())) == expected
+
+
+@pytest.mark.parametrize("again", [copy.copy, copy.deepcopy, lambda one: _pickled(one)])
+@pytest.mark.parametrize("asked_before", [False, True])
+def test_a_copy_says_the_same(again: Callable[[Any], Any], asked_before: bool) -> None:
+    model, measurement = line()
+    expected = facts(fit_model(model, measurement))
+    result = fit_model(model, measurement)
+    if asked_before:
+        facts(result)
+    copied = again(result)
+    model.set_values({"Gauss_01_x0": 82.0})
+    assert facts(copied) == expected
+    assert facts(result) == expected
+
+
+def _pickled(result: FitResult) -> Any:
+    return pickle.loads(pickle.dumps(result))
+
+
+def test_what_is_changed_in_the_objects_of_lmfit_stays_there() -> None:
+    result, expected = fit_model(*line()), facts(fit_model(*line()))
+    result.lmfit.message = "changed"
+    result.params["Gauss_01_A"].value = 3.0
+    result.expressions.clear()
+    assert result.params["Gauss_01_A"].value == 3.0
+    assert result.params["Gauss_02_A"].user_data == "Gauss_01_A / 2"
+    assert [dict(result.values), dict(result.stderr)] == expected[:2]
+    assert result.message == fit_model(*line()).message
+    result.message = "mine"
+    assert result.message == "mine"
+
+
+def test_a_parameter_without_error_has_neither_errors_nor_correlations() -> None:
+    """One that ends at its bound, and one whose error is wider than its bounds."""
+    for low, high in ((84.5, 90.0), (84.2999, 84.3001)):
+        model, measurement = line()
+        model.set("Gauss_01_x0", (low + high) / 2, min=low, max=high)
+        result = fit_model(model, measurement)
+        assert result.stderr["Gauss_01_x0"] is None
+        assert result.params["Gauss_01_x0"].stderr is None
+        assert not result.correl["Gauss_01_x0"]
+        assert "Gauss_01_x0" not in result.correlations.names
+        assert result.params["Gauss_01_x0"].correl is None
+        assert result.params["Gauss_01_A"].stderr == result.stderr["Gauss_01_A"] > 0.0
+
+
+def test_files_of_a_joint_fit_have_their_own_names() -> None:
+    parts = [line(), line()]
+    for model, _ in parts:
+        model.set("Gauss_01_SD", vary="project")
+    found = fit_joint(parts)
+    whole, first = found, found.files[0]
+    values, errors = whole.joint.values, whole.joint.stderr
+    assert first.values["Gauss_01_SD"] == values["Gauss_01_SD"]
+    assert first.stderr["Gauss_01_SD"] == errors["Gauss_01_SD"]
+    assert first.params["Gauss_01_SD"].stderr == first.stderr["Gauss_01_SD"]
+    assert set(first.params["Gauss_01_SD"].correl) == set(first.free_names) - {"Gauss_01_SD"}
+    assert first.params["Gauss_02_A"].stderr == pytest.approx(first.stderr["Gauss_01_A"] / 2)
