@@ -117,7 +117,8 @@ class FitLayout:
         self._at_part = 8 * at["pyspec_part"]
         self._at_data = at["pyspec_problem"] + _field("pyspec_problem", "data")
         self._at_prepared = at["prepared"] if prepared_size else None
-        self._template, self._is_place = np.zeros(head, np.int64), np.zeros(head, np.int64)
+        self._template = np.zeros(head, np.int64)
+        self._places: list[tuple[int, int]] = []  # word of an address, and what it leads to
         call = {"plan": packed, "isa": CONSTANTS[f"ISA_{ISA}"]}
         call |= {"work_size": work_size, "prepared_size": prepared_size}
         self._fill(executor, at, call)
@@ -139,7 +140,7 @@ class FitLayout:
         words[at["gather"] :] = np.arange(n_theta)
         for (struct, name), target in _LEADS_TO.items():
             word = at[struct] + _field(struct, name)
-            words[word], self._is_place[word] = 8 * at[target], 1
+            self._places.append((word, 8 * at[target]))
 
     def take(self, data: npt.NDArray[Any]) -> Laid:
         """The structures of a fit to data that have the key, in memory of its own until
@@ -166,10 +167,11 @@ class FitLayout:
         skip = -begin % ALIGNED
         begin += skip
         words = memory[skip // 8 :]
-        head = words[: self._template.size]
-        np.multiply(self._is_place, begin, out=head)
-        head += self._template
-        return Laid(begin + self._at_part, self.size, memory, words)
+        words[: self._template.size] = self._template
+        laid = Laid(begin + self._at_part, self.size, memory, words)
+        for word, offset in self._places:
+            laid.words[word] = begin + offset
+        return laid
 
 
 def _field(struct: str, name: str) -> int:
