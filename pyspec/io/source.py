@@ -353,11 +353,11 @@ def _warn_of_small_chunks(source: ArraySource) -> None:
     long as a fit takes for a hundred thousand points."""
     n_chunks = -(-source.shape[0] // source.chunk)
     if n_chunks >= MANY and source.nbytes < SMALL * n_chunks:
-        rows = max(1, GOOD * source.shape[0] // source.nbytes)
+        rows = min(max(1, GOOD * source.shape[0] // source.nbytes), source.shape[0])
         warnings.warn(
-            f"{source.name} has {n_chunks} chunks of {source.chunk} rows, and each costs dask more "
-            f"than its sums do; rechunk it: data.rechunk({{0: {rows}}}), or "
-            f"data.chunk(time={rows}) in xarray",
+            f"{source.name} has {n_chunks} chunks of {source.chunk} row{'s' * (source.chunk > 1)}, "
+            "and each costs dask more than its sums do; rechunk it: "
+            f"data.rechunk({{0: {rows}}}), or data.chunk(time={rows}) in xarray",
             stacklevel=stack_outside(),
         )
 

@@ -110,8 +110,10 @@ def test_nan_in_a_chunk_is_named(two: Any) -> None:
     model, measurement = long_series("a series")
     data = np.array(measurement.data)
     data[731, 3] = np.nan
+    with pytest.warns(UserWarning, match="1100 chunks of 1 row,"):
+        held = in_chunks(data, (1, 81))
     with pytest.raises(DataError, match="chunk 731, row 731, column 3 is NaN"):
-        fit_model(model, Measurement(data=in_chunks(data, (1, 81))), client=two)
+        fit_model(model, Measurement(data=held), client=two)
 
 
 @pytest.mark.slow
