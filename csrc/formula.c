@@ -243,7 +243,7 @@ static ALWAYS_INLINE void run_w_line(double *restrict y, int64_t stride, operand
     }
 }
 
-static void run_w_of_rows(double *y, int64_t stride, operand x, operand up, int want, int64_t n)
+static void run_w_by_points(double *y, int64_t stride, operand x, operand up, int want, int64_t n)
 {
     if (want)
         run_w(y, stride, x, up, 1, n);
@@ -251,7 +251,7 @@ static void run_w_of_rows(double *y, int64_t stride, operand x, operand up, int 
         run_w(y, stride, x, up, 0, n);
 }
 
-static void run_w_of_chunk(double *y, int64_t stride, operand x, operand up, int want, int64_t n)
+static void run_w_by_series(double *y, int64_t stride, operand x, operand up, int want, int64_t n)
 {
     if (want)
         run_w_line(y, stride, x, up, 1, n);
@@ -292,9 +292,9 @@ static void run_instruction(const machine *m, const int64_t *word, int64_t n)
 #undef FUSED
     case FORMULA_W:
         if (b.step || word[1] < m->f->n_rows)
-            run_w_of_rows(y, stride, a, b, m->partials || word[4], n);
+            run_w_by_points(y, stride, a, b, m->partials || word[4], n);
         else
-            run_w_of_chunk(y, stride, a, b, m->partials || word[4], n);
+            run_w_by_series(y, stride, a, b, m->partials || word[4], n);
         return;
     case FORMULA_SINCOS:
         run_sincos(y, y + stride, a, n);
