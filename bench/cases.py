@@ -246,21 +246,41 @@ class Task:
     rows: tuple[int, int] | None = None
     columns: tuple[int, int] | None = None
     frequency: float = -1.0
+    #: Parameters that move beside the first, each by laws of its own of the same kinds.
+    also: tuple[str, ...] = ()
+    #: 1 / sigma of each row, and whether each column counts; other programs know neither.
+    weight: Array | None = None
+    keep: npt.NDArray[np.bool_] | None = None
+    #: The problem of which this one is a variant.
+    plain: str = ""
+
+    @property
+    def targets(self) -> tuple[str, ...]:
+        """All parameters that move in time."""
+        return (self.target, *self.also)
+
+    @property
+    def is_common(self) -> bool:
+        """Whether other programs can fit it."""
+        return self.weight is None and self.keep is None
 
     def model(self) -> Model:
         """The model at its start values, on its axes."""
         model = load_model(self.text, self.model_name)
-        law = load_dynamics(
-            self.time_text, self.laws, model.parameters[self.target], self.frequency
-        )
-        model.add_dynamics(self.target, law)
+        for target in self.targets:
+            law = load_dynamics(self.time_text, self.laws, model.parameters[target], self.frequency)
+            model.add_dynamics(target, law)
         model.set_values(self.values)
         model.set_axes(energy=self.energy, time=self.time)
         return model
 
     def case(self) -> Case:
         """The problem for pyspec."""
-        measurement = Measurement(data=self.data, rows=self.rows, columns=self.columns)
+        weight = None if self.weight is None else self.weight[:, None]
+        keep = None if self.keep is None else np.broadcast_to(self.keep, self.data.shape)
+        measurement = Measurement(
+            data=self.data, rows=self.rows, columns=self.columns, weight=weight, keep=keep
+        )
         return Case(self.name, self.model(), measurement)
 
 
@@ -288,42 +308,65 @@ def only_free(text: str, names: set[str]) -> str:
     return "".join(lines)
 
 
-def seed_task(name: str, n_free: int, shape: tuple[int, int] = (440, 400)) -> Task:
+def seed_task(
+    name: str, n_free: int, shape: tuple[int, int] = (440, 400), also: tuple[str, ...] = ()
+) -> Task:
     """A seed problem with 14 free parameters, or with 4: height and position of the peak that
-    moves, amplitude and time of its decay; the others are fixed at the truth."""
+    moves, amplitude and time of its decay; the others are fixed at the truth. What moves `also`
+    does so by the laws of the first, with parameters of its own that are as free."""
     base = problem(name)
     n_time, n_energy = shape
     energy = np.linspace(base.energy[0], base.energy[-1], n_energy)
     time = np.linspace(base.time[0], base.time[-1], n_time)
     ((target, decay),) = base.moves.items()
     text, time_text = base.yaml(), decay.yaml(start=True)
-    level: dict[str, float] = {}
+    truth = {par.name: float(par.value) for par in base.model(start=False).parameters.values()}
     if n_free == 14:
         time_text += _PLATEAU
-        level = {f"{target}_stepFun_01_A": _LEVEL[name]}
+        truth[f"{target}_stepFun_01_A"] = _LEVEL[name]
     elif n_free == 4:
         peak = target.rpartition("_")[0]
         text = only_free(text, {f"{peak}_A", f"{peak}_x0"})
     else:
         raise ValueError(f"a seed problem has 4 or 14 free parameters, not {n_free}")
-    truth = {par.name: float(par.value) for par in base.model(start=False).parameters.values()}
+    for other in also:
+        law = {key: value for key, value in truth.items() if key.startswith(f"{target}_")}
+        truth |= {other + key.removeprefix(target): value for key, value in law.items()}
     task = Task(
         name=f"{name}_{n_free}",
         text=text,
         model_name="doublet",
         target=target,
+        also=also,
         time_text=time_text,
         laws=(decay.name,),
         data=np.zeros(shape),
         energy=energy,
         time=time,
-        values=truth | level,
+        values=truth,
     )
     clean = task.model().evaluate()
     start = replace(task, values={}).model().parameters
     free = {par.name: float(par.value) for par in start.values() if par.vary}
     noise = np.random.default_rng(base.seed).normal(0.0, base.noise_sd, clean.shape)
     return replace(task, data=clean + noise, values=truth | free)
+
+
+def variants(task: Task) -> list[Task]:
+    """A separable problem with a second trace, without one column in ten, and with a sigma by row
+    that doubles from the first to the last."""
+    n_time, n_energy = task.data.shape
+    name, _, n_free = task.name.rpartition("_")
+    two = seed_task(name, int(n_free), task.data.shape, also=("GLP_02_A",))
+    changes: dict[str, Any] = {
+        "columns_left_out": {"keep": np.arange(n_energy) % 10 != 5},
+        "sigma_by_row": {"weight": 1.0 / np.linspace(1.0, 2.0, n_time)},
+    }
+    found = [replace(two, name=f"{task.name}_two_traces", plain=task.name)]
+    return found + [
+        replace(task, name=f"{task.name}_{what}", plain=task.name, **change)
+        for what, change in changes.items()
+    ]
 
 
 @dataclass(frozen=True)

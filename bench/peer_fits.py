@@ -34,13 +34,14 @@ def load(task: Task, engine: str) -> Any:
             time=task.time,
         )
         model = file.load_model("models.yaml", [task.model_name])
-        file.add_time_dependence(
-            task.model_name,
-            task.target,
-            "models_time.yaml",
-            list(task.laws),
-            frequency=task.frequency,
-        )
+        for target in task.targets:
+            file.add_time_dependence(
+                task.model_name,
+                target,
+                "models_time.yaml",
+                list(task.laws),
+                frequency=task.frequency,
+            )
     model._update_value(list(task.values.values()), list(task.values))
     energy, times = task.energy[slice(*task.columns or (None,))], task.time
     times = times[slice(*task.rows or (None,))]

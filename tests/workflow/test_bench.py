@@ -119,12 +119,39 @@ def test_whole_fits_write_their_keys(
         assert fit["distance"] < 1e-2
         assert abs(fit["chisqr_excess"]) < 1e-4
         assert fit["chisqr_differs"] < 1e-12
+    variants = ("two_traces", "columns_left_out", "sigma_by_row")
+    names = ["seed_amplitude_4", *(f"seed_amplitude_4_{what}" for what in variants)]
+    assert list(found["problems"]) == list(found["bars"]) == names
+    assert {bar["bar"] for bar in found["bars"].values()} == {150.0}
     bar = found["bars"]["seed_amplitude_4"]
     assert (bar["rival"], bar["missing"]) == ("interpreted", ["trspecfit jax"])
     assert bar["ratio"] == row["fits"]["interpreted"]["ms"] / row["fits"]["leastsq"]["ms"]
     text = capsys.readouterr().out
     assert "trspecfit is not installed" in text
     assert "data sets 01, 02, 03 are not at hand" in text
+
+
+def test_a_variant_is_compared_with_fits_of_the_plain_problem(whole_fits: ModuleType) -> None:
+    def fit(ms: float) -> dict[str, Any]:
+        return {"ms": ms, "distance": 0.0, "success": True}
+
+    plain = {"fits": {"native": fit(1.0), "interpreted": fit(500.0), "trspecfit jax": fit(300.0)}}
+    own = {"fits": {"native": fit(3.0), "interpreted": fit(400.0)}}
+    problems = {"seed_amplitude_4": plain, "seed_amplitude_4_sigma_by_row": own}
+    name = "seed_amplitude_4_sigma_by_row"
+    bar = whole_fits.judge(name, problems, "native", "seed_amplitude_4")
+    assert (bar["rival"], bar["missing"]) == ("trspecfit jax on seed_amplitude_4", [])
+    assert (bar["ratio"], bar["met"]) == (100.0, False)
+    assert whole_fits.judge("seed_amplitude_4", problems, "native")["met"]
+
+
+def test_fits_of_a_moving_line_are_judged_on_two_threads(whole_fits: ModuleType) -> None:
+    fits = {
+        name: {"ms": ms, "distance": 0.0, "success": True}
+        for name, ms in {"native": 4.0, "native, 2 threads": 2.0, "trspecfit jax": 100.0}.items()
+    }
+    bar = whole_fits.judge("seed_position_4", {"seed_position_4": {"fits": fits}}, "native")
+    assert (bar["fit"], bar["ratio"], bar["bar"]) == ("native, 2 threads", 50.0, 25.0)
 
 
 def test_whole_fits_leave_out_a_method_that_is_not_there(
@@ -163,6 +190,23 @@ def test_seed_fits_are_the_ones_described(ablation: ModuleType, name: str) -> No
     assert len(many.opt_param_names) == 14
     with pytest.raises(ValueError, match="4 or 14 free parameters, not 5"):
         seed_task(name, 5)
+
+
+def test_variants_move_two_heights_or_leave_out_columns_or_weigh_rows(
+    ablation: ModuleType,
+) -> None:
+    from bench.cases import seed_task, variants
+
+    plain = seed_task("seed_amplitude", 4, shape=(15, 40))
+    two, fewer, weighed = variants(plain)
+    assert two.targets == ("GLP_01_A", "GLP_02_A")
+    assert len(two.model().opt_param_names) == 6
+    for one, n_points in ((two, 15 * 40), (fewer, 15 * 36), (weighed, 15 * 40)):
+        executor = one.case().executor("compiled")
+        assert executor.packed.apart
+        assert int(np.sum(executor.residual(one.model().theta()) != 0.0)) == n_points
+        assert one.plain == plain.name
+    assert [one.is_common for one in (plain, two, fewer, weighed)] == [True, True, False, False]
 
 
 def test_data_sets_start_at_their_baseline(ablation: ModuleType, shared: Path) -> None:
