@@ -31,6 +31,13 @@ static double *outer_slope(const convolution *c, int side, int64_t param)
     return row(c, CONV_SLOPES + (1 + side) * c->n_params + param);
 }
 
+/* Of g, k = 0, or its slope by parameter k - 1: [m + n - 1] is that of two samples of which the other
+ * one stands m steps behind the first. */
+static double *table(const convolution *c, int64_t k)
+{
+    return row(c, CONV_SLOPES + 3 * c->n_params + 2 * k);
+}
+
 /* Where the result of signal k is collected while the signals, times their weights, are still
  * read. Behind it stand the signal's first and last value. */
 static double *result(const convolution *c, int64_t k)
@@ -98,25 +105,92 @@ static void add_dot(const convolution *c, double *sum, const double *a, const do
     *sum += part;
 }
 
-/* Adds the samples from `from` on to the sums of sample i: g is computed once for all signals.
- * `by` has a place for the slopes of the first result by each parameter, NULL for one that is not
- * wanted; it is NULL itself where none is. */
-static void add_band(const convolution *c, int64_t i, int64_t from, int64_t n,
+/* g at the samples of a band, and its slopes by the parameters, `apart` doubles from one to the next. */
+typedef struct band {
+    const double *g, *slopes;
+    int64_t apart;
+} band;
+
+/* Room for one that is computed. */
+typedef struct band_room {
+    double lag[BLOCK * L], g[BLOCK * L], slopes[MAX_PARAMS * CONV_LAGS];
+} band_room;
+
+static band find_band(const convolution *c, int64_t i, int64_t from, int64_t n, int want,
+                      band_room *room)
+{
+    for (int64_t j = 0; j < n; j++)
+        room->lag[j] = c->t[i] - c->t[from + j];
+    shape(c, room->lag, n, room->g, want ? room->slopes : NULL);
+    return (band){room->g, room->slopes, conv_chunk(c)};
+}
+
+/* Adds the samples from `from` on to the sums of sample i. `by` has a place for the slopes of the first
+ * result by each parameter, NULL for one that is not wanted; it is NULL itself where none is. */
+static void add_band(const convolution *c, const band *b, int64_t i, int64_t from, int64_t n,
                      double *const *signals, int64_t count, double *const *by)
 {
-    double lag[BLOCK * L], g[BLOCK * L], slopes[MAX_PARAMS * CONV_LAGS];
     const double *w = row(c, CONV_WEIGHTS) + from;
-    for (int64_t j = 0; j < n; j++)
-        lag[j] = c->t[i] - c->t[from + j];
-    shape(c, lag, n, g, by ? slopes : NULL);
-    add_dot(c, row(c, CONV_NORM) + i, g, w, n);
+    add_dot(c, row(c, CONV_NORM) + i, b->g, w, n);
     for (int64_t k = 0; k < count; k++)
-        add_dot(c, result(c, k) + i, g, signals[k] + from, n);
+        add_dot(c, result(c, k) + i, b->g, signals[k] + from, n);
     for (int64_t k = 0; by && k < c->n_params; k++)
         if (by[k]) {
-            add_dot(c, norm_slope(c, k) + i, slopes + k * conv_chunk(c), w, n);
-            add_dot(c, by[k] + i, slopes + k * conv_chunk(c), signals[0] + from, n);
+            add_dot(c, norm_slope(c, k) + i, b->slopes + k * b->apart, w, n);
+            add_dot(c, by[k] + i, b->slopes + k * b->apart, signals[0] + from, n);
         }
+}
+
+/* ---- even steps ------------------------------------------------------------------------------ */
+
+/* Samples may be off even steps by this share of the width of the kernel: rounding of the axis, which
+ * changes g by less than 1e-13 of its peak. */
+static const double EVEN = 0x1p-43;
+
+static double step_of(const convolution *c)
+{
+    return (c->t[c->n - 1] - c->t[0]) / (double)(c->n - 1);
+}
+
+/* Whether g of two samples follows from the number of steps between them. A kernel with an edge asks
+ * for each difference by itself. */
+static int is_even(const convolution *c)
+{
+    if (!c->op || *c->op->jumps || c->n < 2)
+        return 0;
+    const double step = step_of(c), most = EVEN * c->params[0];
+    int even = 1;
+    for (int64_t i = 0; i < c->n; i++)
+        even &= fabs(c->t[i] - (c->t[0] + (double)i * step)) <= most;
+    return even;
+}
+
+/* The steps that a side reaches. */
+static int64_t steps_of(const convolution *c, int side)
+{
+    const double steps = c->reach[side] / step_of(c) + 1.0, most = (double)(c->n - 1);
+    return steps > 0.0 ? (int64_t)(steps < most ? steps : most) : 0;
+}
+
+static void fill_tables(const convolution *c, int want, band_room *room)
+{
+    const int64_t end = steps_of(c, PYSPEC_SIDE_RIGHT) + 1;
+    for (int64_t from = -steps_of(c, PYSPEC_SIDE_LEFT); from < end; from += conv_chunk(c)) {
+        const int64_t n = end - from < conv_chunk(c) ? end - from : conv_chunk(c);
+        const size_t size = (size_t)n * sizeof(double);
+        for (int64_t j = 0; j < n; j++)
+            room->lag[j] = (double)-(from + j) * step_of(c);
+        shape(c, room->lag, n, room->g, want ? room->slopes : NULL);
+        memcpy(table(c, 0) + from + c->n - 1, room->g, size);
+        for (int64_t k = 0; want && k < c->n_params; k++)
+            memcpy(table(c, 1 + k) + from + c->n - 1, room->slopes + k * conv_chunk(c), size);
+    }
+}
+
+static band take_band(const convolution *c, int64_t i, int64_t from)
+{
+    const int64_t at = from - i + c->n - 1;
+    return (band){table(c, 0) + at, table(c, 1) + at, 2 * c->stride};
 }
 
 /* The sums over the band of each sample. Between sweeps that is the sample itself, where g is 1. */
@@ -130,11 +204,16 @@ static void run_bands(const convolution *c, double *const *signals, int64_t coun
             memcpy(result(c, k), signals[k], (size_t)c->n * sizeof *w);
         return;
     }
+    band_room room;
+    const int even = is_even(c), want = by != NULL;
+    if (even)
+        fill_tables(c, want, &room);
     for (int64_t i = 0, begin = 0, end = 0; i < c->n; i++) {
         widen(c, i, &begin, &end);
         for (int64_t from = begin; from < end; from += conv_chunk(c)) {
             const int64_t n = end - from < conv_chunk(c) ? end - from : conv_chunk(c);
-            add_band(c, i, from, n, signals, count, by);
+            const band b = even ? take_band(c, i, from) : find_band(c, i, from, n, want, &room);
+            add_band(c, &b, i, from, n, signals, count, by);
         }
     }
 }

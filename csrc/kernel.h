@@ -158,7 +158,8 @@ enum { RPN_CHUNK = 64 };
 
 /* Rows of scratch that a convolution needs: the weights; for each sample the sum of g w; the result
  * for the first signal; a copy of it; of a sweep g between neighbours, with its slope; the masses
- * beyond both ends. Behind them stand the slopes of sum and masses by each parameter. */
+ * beyond both ends. Behind them stand the slopes of sum and masses by each parameter, then tables of
+ * g and its slopes by the number of steps between two samples, two rows each. */
 enum {
     CONV_WEIGHTS,
     CONV_NORM,
@@ -173,7 +174,7 @@ enum {
 
 static inline int64_t convolve_rows(int64_t n_params)
 {
-    return CONV_SLOPES + 3 * n_params;
+    return CONV_SLOPES + 3 * n_params + 2 * (1 + n_params);
 }
 
 enum {

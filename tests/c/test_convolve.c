@@ -6,13 +6,13 @@
 
 #include <stdlib.h>
 
-enum { MAX_N = 400, N_AXES = 4, N_SIZES = 6 };
+enum { MAX_N = 400, N_AXES = 5, N_SIZES = 6 };
 
 /* Every convolution kernel of the op table. */
 static int kernels[N_OPS], n_kernels;
 static const int64_t sizes[N_SIZES] = {1, 2, 3, 8, 65, MAX_N};
 
-/* Even, geometric, dense in the middle, and two groups far apart. */
+/* Even, geometric, dense in the middle, two groups far apart, and even but for rounding. */
 static void set_axis(int axis, int64_t n, double *t)
 {
     for (int64_t i = 0; i < n; i++) {
@@ -20,6 +20,7 @@ static void set_axis(int axis, int64_t n, double *t)
         t[i] = axis == 0   ? 0.25 * s
                : axis == 1 ? pow(1.03, (double)i) - 5.0
                : axis == 2 ? s * s * s * 1e-4 + 0.1 * s
+               : axis == 4 ? 0.1 * (double)i - 7.3
                            : 0.1 * s + (s < 0.0 ? -1e4 : 0.0);
     }
 }
