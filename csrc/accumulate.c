@@ -1,6 +1,7 @@
 /* accumulate.c: chi^2, J^T r and J^T J of a range of rows, without storing J. A tile of rows is
  * walked block by block, and each block adds to the sums of its lanes. The sums of the rows then
  * combine in the tree of sum_tree.c. */
+#include "still.h"
 #include "sum_tree.h"
 
 /* ---- one tile ---------------------------------------------------------------------------- */
@@ -43,6 +44,17 @@ static const double *plain_data(const run *r, const tile *t, lanes in, int64_t *
     const int plain = q->data_type == PYSPEC_TYPE_F64 && q->data_x == size &&
                       q->data_row % size == 0 && (uintptr_t)at % sizeof(double) == 0;
     return whole && plain ? (const double *)(const void *)at : NULL;
+}
+
+/* Has the data of a block brought up while its model is computed: from row to row they stand too far
+ * apart for the processor to see them coming. */
+static void call_data(const run *r, const tile *t, lanes in)
+{
+    int64_t stride;
+    const double *data = plain_data(r, t, in, &stride);
+    for (int l = 0; data && l < L; l++)
+        for (int64_t i = 0; i < t->block.n; i += LINE)
+            PREFETCH(data, l * stride + i);
 }
 
 /* Residuals of a block, d - m, and the weights of its derivatives where there are any. Lanes that
@@ -107,6 +119,7 @@ static void add_block(const run *r, const tile *t, lanes in, int64_t n, int form
     const double **columns = (const double **)(void *)r->work.pointers;
     int64_t *list = (int64_t *)(void *)r->work.list, count = 0;
     const int64_t n_columns = r->by.n, n_vectors = t->across ? t->block.n : n;
+    const int64_t order = r->sums.n + 1;
     const int weighted = n_columns > 0 && is_weighted(t);
     const int weighs = weighted || (t->across && n < t->block.n * L);
     if (t->across)
@@ -114,19 +127,34 @@ static void add_block(const run *r, const tile *t, lanes in, int64_t n, int form
     else
         block_residual(r, t, in, n, form, weighted);
     for (int64_t k = 0; k < n_columns; k++) {
-        columns[k] = written[k] ? column_at(r, t, r->plan->result, k) : NULL;
+        const int64_t own = r->by.among ? r->by.among[k] : k;
+        columns[own] = written[k] ? column_at(r, t, r->plan->result, k) : NULL;
         if (!written[k])
             continue;
         if (weighs)
             ops->weigh(column_at(r, t, r->plan->result, k), r->work.weight, n_vectors);
-        list[count++] = k;
+        list[count++] = own;
     }
-    columns[n_columns] = r->work.residual;
-    list[count++] = n_columns;
-    if (form == PYSPEC_FORM_FACTOR)
-        absorb_block(r, n_vectors, t->across ? (lanes){0, L} : in, columns, n_columns + 1, sums);
-    else
-        ops->gram(sums, columns, list, count, n_columns + 1, n_vectors);
+    columns[order - 1] = r->work.residual;
+    list[count++] = order - 1;
+    if (form == PYSPEC_FORM_FACTOR) {
+        absorb_block(r, n_vectors, t->across ? (lanes){0, L} : in, columns, order, sums);
+        return;
+    }
+    ops->gram(sums, columns, list, count, order, n_vectors);
+    if (!r->by.among)
+        return;
+    still_columns still = pyspec_still_columns(r);
+    still.lines += t->x0;
+    ops->cross(sums, &still, columns, list, count, order, n);
+}
+
+/* Sums of a tile begin with those of two still columns. */
+static void begin_tile_sums(const run *r, double *sums)
+{
+    const int64_t size = triangle_size(r->sums.n + 1);
+    for (int64_t k = 0; k < size; k++)
+        fill(sums + k * L, r->by.among ? r->prepared.still_sums[k] : 0.0, L);
 }
 
 /* A trace has one value a row: the columns are the derivatives of that trace. */
@@ -149,7 +177,7 @@ static void add_trace(const run *r, const tile *t, lanes in, int form, double *s
 /* The sums of a tile: Gram matrices with the lanes side by side, factors one after the other. */
 static void run_tile(const run *r, tile *t, lanes in, int form, double *sums)
 {
-    fill(sums, 0.0, triangle_size(r->by.n + 1) * L);
+    begin_tile_sums(r, sums);
     if (r->plan->trace >= 0) {
         t->block = (pyspec_block){.n = 1, .n_valid = 1};
         add_trace(r, t, in, form, sums);
@@ -158,6 +186,7 @@ static void run_tile(const run *r, tile *t, lanes in, int form, double *sums)
     pyspec_begin_tile(r, t);
     for (int64_t k = pyspec_tile_block(r, t, 0, r->x_end) - 1; k >= 0; k--) {
         pyspec_tile_block(r, t, k, r->x_end);
+        call_data(r, t, in);
         pyspec_walk_block(r, t);
         int64_t n = count_in_window(r, t);
         if (n > 0)
@@ -181,7 +210,7 @@ static void add_product(double *to, const double *from, const double *change)
 /* half = C^T sums, then C^T of that: C is d column / d theta, row by row, with 1 for r itself. */
 static const double *contract(const run *r, int64_t at, const double *sums)
 {
-    const int64_t n = r->by.n, n_theta = r->plan->n_theta, order = n + 1;
+    const int64_t n = r->sums.n, n_theta = r->plan->n_theta, order = n + 1;
     double *half = r->work.half, *out = r->work.by_theta;
     fill(half, 0.0, order * (n_theta + 1) * L);
     fill(out, 0.0, triangle_size(n_theta + 1) * L);
@@ -190,17 +219,17 @@ static const double *contract(const run *r, int64_t at, const double *sums)
         memcpy(to + n_theta * L, entry(sums, order, j, n), L * sizeof *to);
         for (int64_t k = 0; k < n; k++) {
             const double *from = entry(sums, order, j, k);
-            const trace *column = &r->work.traces[r->by.rows[k]];
+            const trace *column = &r->work.traces[r->sums.rows[k]];
             int64_t count;
-            const int64_t *list = depends(r, r->by.rows[k], &count);
+            const int64_t *list = depends(r, r->sums.rows[k], &count);
             for (int64_t c = 0; c < count; c++)
                 add_product(to + list[c] * L, from, slopes_at(column, c, at));
         }
     }
     for (int64_t j = 0; j < n; j++) {
-        const trace *column = &r->work.traces[r->by.rows[j]];
+        const trace *column = &r->work.traces[r->sums.rows[j]];
         int64_t count;
-        const int64_t *list = depends(r, r->by.rows[j], &count);
+        const int64_t *list = depends(r, r->sums.rows[j], &count);
         for (int64_t c = 0; c < count; c++) {
             const double *change = slopes_at(column, c, at);
             for (int64_t k = list[c]; k <= n_theta; k++) {
@@ -221,12 +250,13 @@ static const double *contract(const run *r, int64_t at, const double *sums)
 static void choose_basis(run *r, int form)
 {
     const pyspec_plan *plan = r->plan;
-    r->by = (basis){.n = form == PYSPEC_FORM_VALUE ? 0 : plan->n_theta};
+    r->by = r->sums = (basis){.n = form == PYSPEC_FORM_VALUE ? 0 : plan->n_theta};
     if (plan->columns < 0 || plan->trace >= 0 || plan->dimension == 1 ||
         form == PYSPEC_FORM_FACTOR || form == PYSPEC_FORM_VALUE)
         return;
-    const int64_t *words = r->words + plan->columns;
-    r->by = (basis){.n = words[0], .rows = words + 1, .of_row = words + 1 + words[0]};
+    r->by = r->sums = all_columns(r);
+    if (form == PYSPEC_FORM_GRAM && !pyspec_is_weighted(r->problem))
+        r->by = pyspec_moving_basis(r, &r->sums);
 }
 
 /* Lane l of the sums, by itself. */
@@ -319,7 +349,7 @@ static int add_tile(const run *r, const strip *s, int64_t at, lanes in)
     run_tile(r, &t, in, form, sums);
     if (across)
         return push_across(r, normal, t.row[0], sums);
-    const double *by_theta = r->by.of_row ? contract(r, at, sums) : sums;
+    const double *by_theta = r->sums.of_row ? contract(r, at, sums) : sums;
     return r->shared ? push_lanes(r, s, &t, form, by_theta)
                      : push_rows(r, normal, t.row[0], in, by_theta);
 }

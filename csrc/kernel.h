@@ -102,6 +102,14 @@ typedef struct strip_data {
     const double *by_x;
 } strip_data;
 
+/* Some of the columns of J, by their numbers, which rise: lines that are the same in every row. */
+typedef struct still_columns {
+    int64_t n;
+    const int64_t *list;
+    const double *lines;
+    int64_t stride; /* doubles from line to line */
+} still_columns;
+
 /* vector_ops.c, for each instruction set: result, arguments. */
 #define BLOCK_OPS(B)                                                                               \
     B(add, (double *target, const double *value, int64_t n, int store))                            \
@@ -112,6 +120,8 @@ typedef struct strip_data {
     B(weigh, (double *value, const double *factor, int64_t n))                                     \
     B(gram, (double *triangle, const double *const *columns, const int64_t *list, int64_t count,   \
              int64_t order, int64_t n))                                                            \
+    B(cross, (double *triangle, const still_columns *still, const double *const *columns,          \
+              const int64_t *list, int64_t count, int64_t order, int64_t n))                       \
     B(turn, (double *rows, int64_t stride, const double *value, int64_t n, int64_t n_lanes))       \
     B(interleave, (double *value, const double *rows, int64_t stride, int64_t n))                  \
     B(differ, (double *out, const double *rows, int64_t stride, const double *value, int64_t n))   \

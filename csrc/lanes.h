@@ -90,6 +90,15 @@ typedef struct conv_kernel {
                                           double *restrict y, double *const *d, const int across,  \
                                           const int want)
 
+/* A double that is read soon, so many behind a place, and how many come with it. It need not be there. */
+enum { LINE = 8 };
+#if defined(__GNUC__)
+#define PREFETCH(place, behind)                                                                    \
+    __builtin_prefetch((const void *)((uintptr_t)(place) + (uintptr_t)(behind) * sizeof(double)))
+#else
+#define PREFETCH(place, behind) ((void)(place), (void)(behind))
+#endif
+
 #define FOR_LANES for (int l = 0; l < L; l++)
 #define FOR_VECTORS for (int64_t i = 0; i < b->n; i++)
 

@@ -138,6 +138,12 @@ typedef struct prepared_parts {
     double *shape_list;    /* [shapes] what each is the derivative of, and by what            */
     double *n_shapes;      /* how many there are                                              */
     double *overlaps;      /* [shapes][shapes]                                                */
+    double *n_still;       /* how many columns of J are the same in every row                 */
+    double *still_list;    /* [columns] their numbers                                         */
+    double *still_lines;   /* [columns][round_up(n_x, L)]                                     */
+    double *still_sums;    /* triangle of order columns + 1: sums over one row of two of them */
+    double *moving_list;   /* [columns] the numbers of the others                             */
+    double *moving_of_row; /* [n_traces] as in a basis                                        */
     int64_t stride;        /* doubles from row to row of `axis`                               */
     int64_t size;          /* bytes                                                           */
 } prepared_parts;
@@ -195,6 +201,16 @@ static inline prepared_parts divide_prepared(const pyspec_plan *plan, const pysp
         TAKE(axis_slopes, n_axis_slopes * p.stride);
         TAKE(by_param, p.conv_params * p.stride);
         TAKE(convolved, p.conv_params ? most * p.stride : 0);
+    }
+    const int has_still = slopes && !(what & PYSPEC_PREPARE_SHARED) && plan->columns >= 0;
+    const int64_t n_columns = has_still ? plan_words(plan)[plan->columns] : 0;
+    if (n_columns > 0) {
+        TAKE(n_still, 1);
+        TAKE(still_list, n_columns);
+        TAKE(still_lines, n_columns * round_up(problem->n_x, L));
+        TAKE(still_sums, triangle_size(n_columns + 1));
+        TAKE(moving_list, n_columns);
+        TAKE(moving_of_row, plan->n_traces);
     }
 #undef TAKE
     p.size = used * (int64_t)sizeof(double);

@@ -4,6 +4,7 @@
 #include "memory.h"
 #include "separable.h"
 #include "status.h"
+#include "still.h"
 #include "team.h"
 
 /* What the tasks of one evaluation share. */
@@ -68,6 +69,8 @@ int pyspec_prepare(const pyspec_call *call, int64_t what)
     if (!status && r->plan->separable < 0)
         what &= ~(int64_t)PYSPEC_PREPARE_SHAPES;
     status = status ? status : pyspec_fill_prepared(r, what);
+    if (!status)
+        pyspec_prepare_still(r);
     if (status || !(what & PYSPEC_PREPARE_SHAPES))
         return status;
     return pyspec_prepare_shapes(call, slopes ? PYSPEC_FORM_GRAM : PYSPEC_FORM_VALUE);

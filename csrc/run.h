@@ -10,12 +10,16 @@
 
 /* What derivatives are taken by: n columns. A trace row that is a column of its own has its number
  * in of_row; one with -1 there stands for the parameters of theta that it depends on. NULL: the
- * columns are theta. rows[k] is the trace row of column k. */
+ * columns are theta. rows[k] is the trace row of column k. Of columns that are some among others,
+ * `among` says which; the rows are those of all, and rows of the others have NOWHERE. */
 typedef struct basis {
     int64_t n;
     const int64_t *rows;
     const int64_t *of_row;
+    const int64_t *among;
 } basis;
+
+enum { NOWHERE = -2 };
 
 /* Consecutive rows of one problem. */
 typedef struct segment {
@@ -43,7 +47,8 @@ typedef struct run {
     const int64_t *words;
     work_parts work;
     prepared_parts prepared;
-    basis by;        /* n = 0: the value alone                                   */
+    basis by;        /* columns that are computed; n = 0: the value alone        */
+    basis sums;      /* columns that are summed                                  */
     int slopes;      /* whether traces are resolved with their slopes            */
     int shared;      /* whether rows of several problems may stand side by side  */
     int residual;    /* whether residuals are written, not models                */
@@ -128,6 +133,13 @@ static inline double *slope_by(const run *r, int64_t row, int64_t theta)
         if (list[c] == theta)
             return r->work.traces[row].slopes + c * r->work.traces[row].step;
     return NULL;
+}
+
+/* The plan's own columns, which may be fewer than theta has. */
+static inline basis all_columns(const run *r)
+{
+    const int64_t *words = r->words + r->plan->columns;
+    return (basis){.n = words[0], .rows = words + 1, .of_row = words + 1 + words[0]};
 }
 
 /* n values of a trace, or of a slope of it, from position `begin` on. */

@@ -62,9 +62,10 @@ typedef struct gram_tile {
 } gram_tile;
 
 /* n_a and n_b are numbers, not variables, so that no sum is computed that is not needed; on the
- * diagonal, where the columns are the same, those with j > k are not. */
+ * diagonal, where the columns are the same, those with j > k are not. Still columns `a` have one value
+ * for all lanes. */
 static ALWAYS_INLINE void fill_tile(const gram_tile *t, const int n_a, const int n_b,
-                                    const int diagonal, int64_t n)
+                                    const int diagonal, const int still, int64_t n)
 {
     FOR_WIDTHS {
         vector sum[GRAM_TILE][GRAM_TILE];
@@ -72,8 +73,9 @@ static ALWAYS_INLINE void fill_tile(const gram_tile *t, const int n_a, const int
         for (int64_t i = 0; i < n; i++)
             for (int j = 0; j < n_a; j++)
                 for (int k = diagonal ? j : 0; k < n_b; k++)
-                    sum[j][k] +=
-                        load_vector(t->a[j] + i * L + at) * load_vector(t->b[k] + i * L + at);
+                    sum[j][k] += (still ? same_in_all(t->a[j][i])
+                                        : load_vector(t->a[j] + i * L + at)) *
+                                 load_vector(t->b[k] + i * L + at);
         for (int j = 0; j < n_a; j++)
             for (int k = diagonal ? j : 0; k < n_b; k++)
                 put_vector(t->to[j][k] + at, sum[j][k], 0);
@@ -85,16 +87,26 @@ static void run_tile(const gram_tile *t, int n_a, int n_b, int diagonal, int64_t
 {
     if (diagonal)
         switch (n_a) {
-        case 1: fill_tile(t, 1, 1, 1, n); return;
-        case 2: fill_tile(t, 2, 2, 1, n); return;
-        case 3: fill_tile(t, 3, 3, 1, n); return;
-        default: fill_tile(t, GRAM_TILE, GRAM_TILE, 1, n); return;
+        case 1: fill_tile(t, 1, 1, 1, 0, n); return;
+        case 2: fill_tile(t, 2, 2, 1, 0, n); return;
+        case 3: fill_tile(t, 3, 3, 1, 0, n); return;
+        default: fill_tile(t, GRAM_TILE, GRAM_TILE, 1, 0, n); return;
         }
     switch (n_b) {
-    case 1: fill_tile(t, GRAM_TILE, 1, 0, n); return;
-    case 2: fill_tile(t, GRAM_TILE, 2, 0, n); return;
-    case 3: fill_tile(t, GRAM_TILE, 3, 0, n); return;
-    default: fill_tile(t, GRAM_TILE, GRAM_TILE, 0, n); return;
+    case 1: fill_tile(t, GRAM_TILE, 1, 0, 0, n); return;
+    case 2: fill_tile(t, GRAM_TILE, 2, 0, 0, n); return;
+    case 3: fill_tile(t, GRAM_TILE, 3, 0, 0, n); return;
+    default: fill_tile(t, GRAM_TILE, GRAM_TILE, 0, 0, n); return;
+    }
+}
+
+static void run_still_tile(const gram_tile *t, int n_b, int64_t n)
+{
+    switch (n_b) {
+    case 1: fill_tile(t, GRAM_TILE, 1, 0, 1, n); return;
+    case 2: fill_tile(t, GRAM_TILE, 2, 0, 1, n); return;
+    case 3: fill_tile(t, GRAM_TILE, 3, 0, 1, n); return;
+    default: fill_tile(t, GRAM_TILE, GRAM_TILE, 0, 1, n); return;
     }
 }
 
@@ -121,6 +133,35 @@ void BLOCK_OP(gram)(double *triangle, const double *const *columns, const int64_
         }
 }
 
+/* The same for products of still columns with those of the list. Behind the last still one a tile repeats
+ * the one before, for nobody. */
+void BLOCK_OP(cross)(double *triangle, const still_columns *still, const double *const *columns,
+                     const int64_t *list, int64_t count, int64_t order, int64_t n)
+{
+    double nobody[L];
+    for (int64_t j0 = 0; j0 < still->n; j0 += GRAM_TILE)
+        for (int64_t k0 = 0; k0 < count; k0 += GRAM_TILE) {
+            const int n_b = count - k0 < GRAM_TILE ? (int)(count - k0) : GRAM_TILE;
+            gram_tile t;
+            memset(&t, 0, sizeof t);
+            memset(nobody, 0, sizeof nobody);
+            for (int k = 0; k < n_b; k++)
+                t.b[k] = columns[list[k0 + k]];
+            for (int j = 0; j < GRAM_TILE; j++) {
+                const int there = j0 + j < still->n;
+                const int64_t own = there ? still->list[j0 + j] : -1;
+                t.a[j] = there ? still->lines + (j0 + j) * still->stride : t.a[j - 1];
+                for (int k = 0; k < n_b; k++) {
+                    const int64_t other = list[k0 + k];
+                    const int64_t at = own < other ? triangle_at(order, own, other)
+                                                   : triangle_at(order, other, own);
+                    t.to[j][k] = there ? triangle + L * at : nobody;
+                }
+            }
+            run_still_tile(&t, n_b, n);
+        }
+}
+
 /* out[n] = the sum of the lines, each times its factor */
 void BLOCK_OP(mix)(double *restrict out, const double *restrict lines, int64_t stride,
                    const double *restrict factors, int64_t n_lines, int64_t n)
@@ -136,9 +177,10 @@ static ALWAYS_INLINE double whole_strip(double *out, const strip_data *s, int64_
                                         const int weighs)
 {
     enum { N = BLOCK / WIDTH };
-    vector squares[2];
+    vector even, odd;
     double parts[2 * WIDTH], square = 0.0;
-    memset(squares, 0, sizeof squares);
+    memset(&even, 0, sizeof even);
+    memset(&odd, 0, sizeof odd);
     for (int64_t j = 0; j < n_rows; j++) {
         vector r[N];
         for (int v = 0; v < N; v++)
@@ -148,14 +190,17 @@ static ALWAYS_INLINE double whole_strip(double *out, const strip_data *s, int64_
             for (int v = 0; v < N; v++)
                 r[v] -= height * load_vector(s->lines + k * s->stride + v * WIDTH);
         }
-        for (int v = 0; v < N; v++) {
-            if (weighs)
-                r[v] *= s->by_row[j] * load_vector(s->by_x + v * WIDTH);
-            squares[v % 2] += r[v] * r[v];
-            memcpy(out + j * BLOCK + v * WIDTH, &r[v], sizeof r[v]);
+        for (int v = 0; weighs && v < N; v++)
+            r[v] *= s->by_row[j] * load_vector(s->by_x + v * WIDTH);
+        for (int v = 0; v < N; v += 2) {
+            even += r[v] * r[v];
+            odd += r[v + 1] * r[v + 1];
         }
+        for (int v = 0; v < N; v++)
+            memcpy(out + j * BLOCK + v * WIDTH, &r[v], sizeof r[v]);
     }
-    memcpy(parts, squares, sizeof parts);
+    memcpy(parts, &even, sizeof even);
+    memcpy(parts + WIDTH, &odd, sizeof odd);
     for (int i = 0; i < 2 * WIDTH; i++)
         square += parts[i];
     return square;

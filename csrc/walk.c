@@ -44,7 +44,7 @@ static double weight_of(const run *r, const pyspec_node *node, int64_t aux)
 
 /* ---- columns ----------------------------------------------------------------------------- */
 
-/* The column of a trace row, -1: those of the parameters of theta that it depends on. */
+/* The column of a trace row, -1: those of the parameters of theta that it depends on, NOWHERE: none. */
 static int64_t column_of(const run *r, int64_t row)
 {
     if (!r->by.of_row)
@@ -85,14 +85,17 @@ static void spread_partial(const run *r, const pyspec_node *node, int p, const t
     if (row < 0)
         return;
     row = row >= r->plan->samples ? row + t->aux : row;
+    if (column_of(r, row) == NOWHERE)
+        return;
     if (column_of(r, row) >= 0) {
         add_change(r, node->target, column_of(r, row), t, partial, NULL, weight);
         return;
     }
     const int64_t *list = depends(r, row, &count);
     for (int64_t j = 0; j < count; j++)
-        add_change(r, node->target, column_of(r, list[j]), t, partial,
-                   slopes_at(&r->work.traces[row], j, t->at), weight);
+        if (column_of(r, list[j]) != NOWHERE)
+            add_change(r, node->target, column_of(r, list[j]), t, partial,
+                       slopes_at(&r->work.traces[row], j, t->at), weight);
 }
 
 /* The column that a partial may be written to straight away, or NULL: it is the only one, nothing
@@ -299,7 +302,8 @@ static void run_lines(const run *r, const pyspec_node *node, const tile *t, cons
     for (int p = 0; r->by.n > 0 && p < node->n_params; p++) {
         const double *line = lines + (p + 1) * stride;
         double *direct = direct_column(r, node, t, p), *to = direct ? direct : partial;
-        if (r->words[node->params + p] < 0)
+        const int64_t row = r->words[node->params + p];
+        if (row < 0 || column_of(r, row) == NOWHERE)
             continue;
         if (moves && p > 0)
             ops->spread_scaled(to, line, params, n, 1);

@@ -1,0 +1,75 @@
+/* test_still.c: which columns are the same in every row, and that sums with them have the bits of sums
+ * without. A Fisher matrix of squares is the Gram matrix, summed column by column. */
+#include "models.h"
+#include "run.h"
+#include "sums.h"
+#include "unit.h"
+
+#include <stdlib.h>
+
+enum { SLOPES = PYSPEC_PREPARE_SLOPES };
+
+/* How many still columns are found, and their numbers. */
+static int64_t find_still(const model *m, int64_t *list)
+{
+    const pyspec_call call = make_call(m->plan, &m->g.problem, m->theta, SLOPES);
+    CHECK_INT(pyspec_prepare(&call, SLOPES), STATUS_OK);
+    const prepared_parts p = divide_prepared(m->plan, &m->g.problem, call.prepared, SLOPES);
+    const int64_t n = *(const int64_t *)(const void *)p.n_still;
+    memcpy(list, p.still_list, (size_t)n * sizeof *list);
+    free_call(&call);
+    return n;
+}
+
+/* The height of a shape that does not move, and a parameter of lines that do not. */
+static void finds_what_does_not_move(void)
+{
+    int64_t list[16];
+    model m;
+    make_model(&m, MODEL_2D, COLUMNS_MIXED, DRESS_WINDOW, 21, 61);
+    CHECK_INT(find_still(&m, list), 2);
+    CHECK_INT(list[0], 0);
+    CHECK_INT(list[1], 8);
+    free_model(&m);
+}
+
+/* By theta each parameter moves something; weights differ from point to point. */
+static void leaves_what_moves(void)
+{
+    int64_t list[16];
+    for (int kind = MODEL_2D; kind < N_MODELS; kind++)
+        for (int dress = 0; dress < N_DRESSES; dress++) {
+            const int weighted = (dress & ~DRESS_WINDOW) != 0;
+            model m;
+            make_model(&m, kind, weighted ? COLUMNS_MIXED : COLUMNS_TURNED, dress, 9, 61);
+            CHECK_INT(find_still(&m, list), 0);
+            free_model(&m);
+        }
+}
+
+static void changes_no_bits(void)
+{
+    static const int64_t row_sizes[] = {1, 7, 8, 9, 70}, x_sizes[] = {1, 47, 48, 49, 131};
+    for (int kind = MODEL_2D; kind < N_MODELS; kind++)
+        for (int columns = 0; columns < N_COLUMNS; columns++)
+            for (int i = 0; i < 25; i++) {
+                model m;
+                int status;
+                make_model(&m, kind, columns, i % 2 && row_sizes[i / 5] > 8 ? DRESS_WINDOW : 0,
+                           row_sizes[i / 5], x_sizes[i % 5]);
+                double *gram = summed(m.plan, &m.g.problem, m.theta, PYSPEC_FORM_GRAM, &status);
+                double *fisher = summed(m.plan, &m.g.problem, m.theta, PYSPEC_FORM_FISHER, &status);
+                CHECK(all_same(gram, fisher, triangle_size(m.plan->n_theta + 1)));
+                free(gram);
+                free(fisher);
+                free_model(&m);
+            }
+}
+
+int main(void)
+{
+    RUN_ALL(finds_what_does_not_move);
+    RUN(leaves_what_moves);
+    RUN_ALL(changes_no_bits);
+    return REPORT;
+}
