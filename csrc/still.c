@@ -85,9 +85,10 @@ static void note_component(const run *r, const pyspec_node *node, int64_t *moves
 {
     const int keeps = node->source >= 0 && keeps_still(r, node);
     for (int64_t k = 0; node->source >= 0 && k < r->by.n; k++) {
-        const int reads = written_at(r, node->source)[k];
-        moves[k] |= reads && !keeps;
-        written_at(r, node->target)[k] |= reads;
+        if (!written_at(r, node->source)[k])
+            continue;
+        moves[k] |= !keeps;
+        written_at(r, node->target)[k] = 1;
     }
     for (int p = 0; p < node->n_params; p++) {
         const int64_t row = r->words[node->params + p];
@@ -107,7 +108,7 @@ static void find_moving(const run *r, int64_t *moves)
         if (node->flags & PYSPEC_FLAG_STORE)
             memset(to, 0, (size_t)r->by.n);
         for (int64_t k = 0; node->step == PYSPEC_STEP_ADD && k < r->by.n; k++)
-            to[k] |= written_at(r, node->source)[k];
+            to[k] = to[k] || written_at(r, node->source)[k];
         if (node->step == PYSPEC_STEP_COMPONENT)
             note_component(r, node, moves);
     }
