@@ -53,7 +53,7 @@ static void call_data(const run *r, const tile *t, lanes in)
     int64_t stride;
     const double *data = plain_data(r, t, in, &stride);
     for (int l = 0; data && l < L; l++)
-        for (int64_t i = 0; i < t->block.n; i += LINE)
+        for (int64_t i = 0; i < t->block.n; i += CACHE_LINE)
             PREFETCH(data, l * stride + i);
 }
 

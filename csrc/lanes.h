@@ -91,7 +91,7 @@ typedef struct conv_kernel {
                                           const int want)
 
 /* A double that is read soon, so many behind a place, and how many come with it. It need not be there. */
-enum { LINE = 8 };
+enum { CACHE_LINE = 8 };
 #if defined(__GNUC__)
 #define PREFETCH(place, behind)                                                                    \
     __builtin_prefetch((const void *)((uintptr_t)(place) + (uintptr_t)(behind) * sizeof(double)))

@@ -157,7 +157,8 @@ static double lopsided_sum(double width, int64_t n, const double *t, const doubl
 static void sides_need_not_be_alike(void)
 {
     static const conv_kernel sides = {{{decay_mass, 0.0, 1}, {box_mass, 0.5, 0}}};
-    const op_row op = {.name = "lopsided", .kernels = {k_lopsided}, .conv = {&sides}, .jumps = ""};
+    const op_row op = {.name = "lopsided", .kernels = {k_lopsided}, .conv = {&sides},
+                       .jumps = "width"};
     const double widths[] = {0.07, 0.5, 9.0, 120.0};
     const int64_t stride = round_up(MAX_N, L) + L;
     double t[MAX_N], y[MAX_N], *signal = make_work(stride * (int64_t)sizeof *signal);
