@@ -1,9 +1,10 @@
 """What each pass, and each fact that kernels use, saves: ``python -m bench.passes --json FILE``.
 
 For every problem of one model: milliseconds of a residual and of the normal equations with all
-passes, and how many times as long they take without a pass, without all of them, and with one
-fact kept from the kernels; and the largest difference of the spectra, in units of the largest
-value. Evaluations are interleaved in one run; times are medians.
+passes, and how many times as long they take without a pass, without all of them, with one
+fact kept from the kernels, and with columns of J that stand still summed row by row, as a Fisher
+matrix, which is the same without weights; and the largest difference of the spectra, in units of
+the largest value. Evaluations are interleaved in one run; times are medians.
 
 Not among the facts are those that no kernel reads so far: one shape times a trace (other than the
 height of a peak), and what is the same before the onset.
@@ -37,6 +38,9 @@ FACTS: dict[str, Callable[[Facts, Facts], Facts]] = {
     "dependence": lambda known, nothing: dataclasses.replace(known, thetas=nothing.thetas),
 }
 
+#: Every column of J summed row by row.
+BY_ROW = "columns by row"
+
 
 def _without(known: Facts, pace: Pace) -> tuple[Pace, ...]:
     return tuple(Pace.MOVING if found is pace else found for found in known.paces)
@@ -57,6 +61,8 @@ def measure_case(case: Case, rounds: int) -> dict[str, dict[str, float]]:
     """Milliseconds and ratios by what is left out."""
     made = plans(case.model)
     executors = {name: CompiledExecutor(plan, case.measurement) for name, plan in made.items()}
+    forms = dict.fromkeys(executors, "gram") | {BY_ROW: "fisher"}
+    executors[BY_ROW] = executors["all"]
     draw, out = jitter(case.theta()), np.empty(case.n_points)
     calls = dict.fromkeys(executors, 5)
     value = interleaved(
@@ -65,7 +71,10 @@ def measure_case(case: Case, rounds: int) -> dict[str, dict[str, float]]:
         calls,
     )
     normal = interleaved(
-        {name: partial(_normal, executor, draw) for name, executor in executors.items()},
+        {
+            name: partial(_normal, executor, draw, forms[name])
+            for name, executor in executors.items()
+        },
         rounds,
         calls,
     )
@@ -86,8 +95,8 @@ def _residual(executor: CompiledExecutor, draw: Callable[[], Any], out: Any) -> 
     executor.residual(draw(), out=out)
 
 
-def _normal(executor: CompiledExecutor, draw: Callable[[], Any]) -> None:
-    executor.normal(draw(), separable=True)  # as fits do
+def _normal(executor: CompiledExecutor, draw: Callable[[], Any], form: str) -> None:
+    executor.normal(draw(), form=form, separable=True)  # as fits do
 
 
 def main(arguments: list[str] | None = None) -> int:

@@ -29,6 +29,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 
@@ -129,7 +130,6 @@ def by_pyspec(case: Case, backend: str, method: str, threads: int = 1) -> Prepar
     """Fits by pyspec, which leaves the model as it was."""
 
     def fit() -> Outcome:
-        os.environ["PYSPEC_NUM_THREADS"] = str(threads)
         result = case.fit(backend, method)
         return {
             "values": {name: result.values[name] for name in result.free_names},
@@ -142,7 +142,11 @@ def by_pyspec(case: Case, backend: str, method: str, threads: int = 1) -> Prepar
             ),
         }
 
-    return lambda: fit
+    def prepare() -> Fit:
+        os.environ["PYSPEC_NUM_THREADS"] = str(threads)  # until main ends
+        return fit
+
+    return prepare
 
 
 def contestants(task: Task, case: Case, method: str, peer: bool) -> dict[str, Prepare]:
@@ -337,7 +341,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if given.only:
         tasks = [task for task in tasks if task.name in given.only]
     problems: dict[str, Any] = {}
-    with warnings.catch_warnings():
+    with warnings.catch_warnings(), patch.dict(os.environ):
         warnings.simplefilter("ignore")
         for task in tasks:
             print(f"{task.name} ...", file=sys.stderr, flush=True)
