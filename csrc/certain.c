@@ -86,6 +86,8 @@ int pyspec_certain(int64_t n, int64_t is_factor, const double *triangle, double 
                 sum += u[i * order + k] * u[j * order + k];
             covariance[i * n + j] = covariance[j * n + i] = sum / (length[i] * length[j]);
         }
+        if (!isfinite(covariance[i * n + i])) /* a column next to nothing */
+            return 0;
     }
     return isfinite(*decrease);
 }

@@ -145,3 +145,19 @@ def test_a_column_of_zeros_is_lost_even_at_a_bound() -> None:
     at_bound = point(root, np.zeros(2), lower=np.zeros(2), sides=np.array([0, -1]))
     assert judge(at_bound, lambda at: np.inf).lost == (1,)
     assert judge(at_bound, lambda at: np.inf, apart=[1]).lost == ()
+
+
+@pytest.mark.parametrize("x0", [103.4, 103.6, 103.8])
+@pytest.mark.parametrize("free", ["A", "x0", "SD"])
+def test_a_line_whose_variance_no_double_holds_is_lost(x0: float, free: str) -> None:
+    # Columns of 1e-154 and less: the parameter had no error and the fit was a success; with an
+    # expression of other parameters it ended in an IndexError.
+    line = {name: [value, name == free] for name, value in (("A", 10), ("x0", x0), ("SD", 0.5))}
+    text = LINE % 84 + (
+        f"  Gauss: {line}\n  Gauss: {{A: [Gauss_01_A * 0.1], x0: [86, False], SD: [0.5, False]}}\n"
+    )
+    result = fit(text, line_data())
+    assert not result.success
+    assert result.without_effect == (f"Gauss_02_{free}",)
+    assert result.stderr[f"Gauss_02_{free}"] is None
+    assert result.stderr["Gauss_03_A"] == pytest.approx(0.1 * result.stderr["Gauss_01_A"], rel=1e-9)

@@ -272,8 +272,11 @@ class _Assessment:
         if self.run.stopped:
             covar = None
         elif self.certain is not None and not held and tuple(names) == problem.names:
-            self._spread_of(Spread(names, self.certain.covariance, self._scale()))
-            return empty
+            found = Spread(names, self.certain.covariance, self._scale())
+            if len(found.names) == len(names):
+                self._spread_of(found)
+                return empty
+            covar, empty = self._gauss_newton(names)  # a variance is too large for a double
         elif covar is None or (
             self.run.methods[-1] != SAMPLER  # whose covariance is that of the chain
             and (
@@ -290,7 +293,8 @@ class _Assessment:
             return empty
         self._spread_of(Spread(names, covar))
         outcome.covar = covar
-        return empty
+        endless = np.flatnonzero(np.isinf(covar.diagonal())).tolist()
+        return empty + [names[k] for k in endless]
 
     def _spread_of(self, found: Spread) -> None:
         self.params.spread, self.params.stderr = found, found.errors()

@@ -55,6 +55,9 @@ def fisher_weight(measurement: Measurement, expected: Array) -> Array:
 #: largest is not determined by the data.
 UNDETERMINED = 1e-12
 
+#: The variance of a parameter with a shorter column is too large for a double, or nearly so.
+LEAST_LENGTH = 1e-150
+
 #: A parameter that takes part in such a direction by more than this is not determined.
 SHARE = 1e-5
 
@@ -63,11 +66,12 @@ def gauss_newton(derivatives: Array) -> tuple[Array | None, list[int]]:
     """``inv(JᵀJ)``, and the columns that the data do not determine.
 
     `derivatives` is J, or any matrix with the same JᵀJ such as its factor R. A column of zeros is
-    not determined, nor are columns that can replace one another: they have NaN, the others their
-    covariance. None where no column is determined.
+    not determined, nor is one so short that its variance is too large for a double, nor are columns
+    that can replace one another: they have NaN, the others their covariance. None where no column
+    is determined.
     """
     size = np.sqrt(np.einsum("ij,ij->j", derivatives, derivatives))
-    informed = np.flatnonzero(size > 0.0).tolist()
+    informed = np.flatnonzero(size > LEAST_LENGTH).tolist()
     if not informed:
         return None, list(range(size.size))
     if len(informed) == size.size:
