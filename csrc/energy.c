@@ -2,6 +2,7 @@
  * formulas stand in ops.def, the living definitions in pyspec/functions/energy.py. */
 #include "exp_lanes.h"
 #include "kernel.h"
+#include "tame.h"
 #include "voigt.h"
 
 /* 1 / width, finite for a denormal one: 0 times infinity is NaN. */
@@ -11,27 +12,42 @@ static ALWAYS_INLINE double inverse_of(double width)
     return width == 0.0 ? inverse : finite;
 }
 
-KERNEL(Gauss)
+static ALWAYS_INLINE void gauss_values(const pyspec_block *b, const double *restrict p,
+                                       const double *width, double *restrict y, double *const *d,
+                                       const int across, const int want, const int tame)
 {
-    double width[L];
-    FOR_LANES width[l] = inverse_of(P(2));
     FOR_VECTORS {
         double u[L], e[L];
         IN_LANES {
             u[l] = (X - P(1)) * width[l];
             e[l] = -0.5 * (u[l] * u[l]);
         }
-        exp_lanes(e);
+        exp_lanes(e, tame);
         IN_LANES {
             y[AT] = P(0) * e[l];
             if (want) {
-                double near = v_clamp(u[l], 1e300); /* 0 times infinity is NaN */
+                double near = tame ? u[l] : v_clamp(u[l], 1e300); /* 0 times infinity is NaN */
                 d[0][AT] = e[l];
                 d[1][AT] = P(0) * e[l] * near * width[l];
                 d[2][AT] = P(0) * e[l] * near * near * width[l];
             }
         }
     }
+}
+
+KERNEL(Gauss)
+{
+    const x_range range = range_of(b, across);
+    double width[L];
+    int tame = 1;
+    FOR_LANES {
+        width[l] = inverse_of(P(2));
+        tame &= farthest(range, P(1)) * fabs(width[l]) < 37.0; /* exp(-37^2 / 2) is no denormal */
+    }
+    if (tame)
+        gauss_values(b, p, width, y, d, across, want, 1);
+    else
+        gauss_values(b, p, width, y, d, across, want, 0);
 }
 
 /* A and SD on the left, SD ratio on the right; x0 itself belongs to the right. */
@@ -51,7 +67,7 @@ KERNEL(GaussAsym)
             double u = from[l] * width[l];
             e[l] = -0.5 * (u * u);
         }
-        exp_lanes(e);
+        exp_lanes(e, 0);
         IN_LANES {
             y[AT] = P(0) * e[l];
             if (want) {
@@ -120,15 +136,23 @@ KERNEL(Lorentz)
 {
     double width[L];
     FOR_LANES width[l] = inverse_of(P(2));
-    FOR_VALUES {
-        double u = v_clamp((X - P(1)) * width[l], 1e300);
-        double shape = 1.0 / (1.0 + 4.0 * u * u);
-        y[AT] = P(0) * shape;
+    FOR_VECTORS {
+        double u[L], shape[L];
+        IN_LANES u[l] = (X - P(1)) * width[l];
+        clamp_lanes(u, 1e300);
+        IN_LANES {
+            shape[l] = 1.0 / (1.0 + 4.0 * u[l] * u[l]);
+            y[AT] = P(0) * shape[l];
+        }
         if (want) {
-            double slope = 8.0 * shape * (shape * u) * P(0);
-            d[0][AT] = shape;
-            d[1][AT] = slope * width[l];
-            d[2][AT] = slope * u * width[l];
+            double slope[L];
+            IN_LANES slope[l] = 8.0 * shape[l] * (shape[l] * u[l]) * P(0);
+            if (READS(0))
+                IN_LANES d[0][AT] = shape[l];
+            if (READS(1))
+                IN_LANES d[1][AT] = slope[l] * width[l];
+            if (READS(2))
+                IN_LANES d[2][AT] = slope[l] * u[l] * width[l];
         }
     }
 }
@@ -144,7 +168,7 @@ KERNEL(GLS)
             from[l] = (X - P(1)) * width[l];
             gauss[l] = -ln16 * (from[l] * from[l]);
         }
-        exp_lanes(gauss);
+        exp_lanes(gauss, 0);
         IN_LANES {
             double u = from[l];
             double lorentz = 1.0 / (1.0 + 4.0 * (u * u));
@@ -163,37 +187,58 @@ KERNEL(GLS)
     }
 }
 
+/* The values of GLP; none of them is near the ends of double where they are `tame`. */
+static ALWAYS_INLINE void glp_values(const pyspec_block *b, const double *restrict p,
+                                     const double *width, const double *slope, const double *tail,
+                                     double *restrict y, double *const *d, const int across,
+                                     const int want, const int tame)
+{
+    FOR_VECTORS {
+        double u[L], shape[L], inverse[L], by_u[L];
+        IN_LANES u[l] = (X - P(1)) * width[l];
+        if (!tame)
+            clamp_lanes(u, 1e150); /* 0 times infinity is NaN */
+        IN_LANES shape[l] = slope[l] * (u[l] * u[l]);
+        exp_lanes(shape, tame);
+        IN_LANES {
+            inverse[l] = 1.0 / (1.0 + tail[l] * (u[l] * u[l]));
+            shape[l] *= inverse[l];
+            y[AT] = P(0) * shape[l];
+            by_u[l] = slope[l] - tail[l] * inverse[l];
+        }
+        if (!want)
+            continue;
+        if (!tame)
+            clamp_lanes(by_u, 1e150);
+        IN_LANES by_u[l] = P(0) * shape[l] * (by_u[l] * u[l]);
+        if (READS(0))
+            IN_LANES d[0][AT] = shape[l];
+        if (READS(1))
+            IN_LANES d[1][AT] = -2.0 * by_u[l] * width[l];
+        if (READS(2))
+            IN_LANES d[2][AT] = -2.0 * (by_u[l] * u[l]) * width[l];
+        if (READS(3))
+            IN_LANES d[3][AT] =
+                P(0) * shape[l] * (u[l] * u[l]) * (4.0 * PYSPEC_LN2 - 4.0 * inverse[l]);
+    }
+}
+
 KERNEL(GLP)
 {
-    const double ln16 = 4.0 * PYSPEC_LN2;
+    const x_range range = range_of(b, across);
     double width[L], slope[L], tail[L];
+    int tame = 1;
     FOR_LANES {
         width[l] = inverse_of(P(2));
-        slope[l] = -ln16 * (1.0 - P(3));
+        slope[l] = -4.0 * PYSPEC_LN2 * (1.0 - P(3));
         tail[l] = 4.0 * P(3);
+        const double u = farthest(range, P(1)) * fabs(width[l]);
+        tame &= P(3) >= 0.0 && P(3) <= 1.0 && u < 1e100 && -slope[l] * (u * u) < 700.0;
     }
-    FOR_VECTORS {
-        double u[L], shape[L];
-        IN_LANES {
-            u[l] = v_clamp((X - P(1)) * width[l], 1e150); /* 0 times infinity is NaN */
-            shape[l] = slope[l] * (u[l] * u[l]);
-        }
-        exp_lanes(shape);
-        IN_LANES {
-            double q = u[l] * u[l];
-            double inverse = 1.0 / (1.0 + tail[l] * q);
-            double own = shape[l] * inverse, scaled = P(0) * own;
-            y[AT] = scaled;
-            if (want) {
-                double by_q = v_clamp(slope[l] - tail[l] * inverse, 1e150);
-                double by_u = scaled * (by_q * u[l]);
-                d[0][AT] = own;
-                d[1][AT] = -2.0 * by_u * width[l];
-                d[2][AT] = -2.0 * (by_u * u[l]) * width[l];
-                d[3][AT] = scaled * q * (ln16 - 4.0 * inverse);
-            }
-        }
-    }
+    if (tame)
+        glp_values(b, p, width, slope, tail, y, d, across, want, 1);
+    else
+        glp_values(b, p, width, slope, tail, y, d, across, want, 0);
 }
 
 /* w of L points for y of either sign: w(x - iy) = 2 exp(-z^2) - conj w(x + iy), with z the place
@@ -295,41 +340,6 @@ KERNEL(Voigt)
                     d[2][AT] = 0.5 * scale * (own->dxx[l] - own->v[l] * by_xx[l]) * by_sd[l];
                     d[3][AT] = 0.5 * scale * (own->dy[l] - own->v[l] * by_y[l]) * s[l];
                 }
-            }
-        }
-    }
-}
-
-/* With r^2 = F^2 + (x - x0)^2 and a = 1 - alpha: A cos(phase) r^-a. */
-KERNEL(DS)
-{
-    FOR_VECTORS {
-        double run[L], square[L], log_r[L], angle[L], power[L];
-        IN_LANES {
-            run[l] = v_clamp(X - P(1), 1e150);
-            angle[l] = v_atan_of(run[l], P(2));
-            double sum = v_square_sum(P(2), run[l]);
-            sum = 1e300 < sum ? 1e300 : sum;
-            square[l] = 1e-300 > sum ? 1e-300 : sum;
-            log_r[l] = 0.5 * v_log(square[l]);
-            power[l] = (P(3) - 1.0) * log_r[l];
-        }
-        exp_lanes(power);
-        IN_LANES {
-            double a = 1.0 - P(3), sine, cosine;
-            /* Where v_sincos ends, far beyond any alpha of a line: a bounded value, not nonsense. */
-            double phase = v_clamp(v_sum_of_products(0.5 * PYSPEC_PI, P(3), a, angle[l]), 1e15);
-            v_sincos(phase, &sine, &cosine);
-            double shape = cosine * power[l];
-            y[AT] = P(0) * shape;
-            if (want) {
-                double scale = P(0) * power[l], width = v_clamp(P(2), 1e150);
-                double inverse = 1.0 / square[l], slope = a * scale;
-                double turn = 0.5 * PYSPEC_PI - angle[l];
-                d[0][AT] = shape;
-                d[1][AT] = slope * (inverse * v_sum_of_products(width, sine, run[l], cosine));
-                d[2][AT] = slope * (inverse * v_sum_of_products(run[l], sine, -width, cosine));
-                d[3][AT] = scale * v_sum_of_products(cosine, log_r[l], -sine, turn);
             }
         }
     }

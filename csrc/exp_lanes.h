@@ -66,17 +66,37 @@ static ALWAYS_INLINE vector exp_inside(vector x)
 }
 #endif
 
-/* x = exp(x) in L lanes, at most 1 ulp, with the ends of v_exp. */
-static ALWAYS_INLINE void exp_lanes(double *x)
+/* v_clamp in L lanes, in two instructions a vector: NaN stays NaN. gcc finds compares and blends. */
+static ALWAYS_INLINE void clamp_lanes(double *x, double limit)
+{
+#if defined(__AVX512F__)
+    const __m512d most = _mm512_set1_pd(limit), least = _mm512_set1_pd(-limit);
+    _mm512_storeu_pd(x, _mm512_max_pd(least, _mm512_min_pd(most, _mm512_loadu_pd(x))));
+#elif defined(__AVX2__)
+    const __m256d most = _mm256_set1_pd(limit), least = _mm256_set1_pd(-limit);
+    FOR_WIDTHS
+    {
+        const __m256d value = _mm256_min_pd(most, _mm256_loadu_pd(x + at));
+        _mm256_storeu_pd(x + at, _mm256_max_pd(least, value));
+    }
+#else
+    FOR_LANES x[l] = v_clamp(x[l], limit);
+#endif
+}
+
+/* x = exp(x) in L lanes, at most 1 ulp, with the ends of v_exp, unless all of them are known to be
+ * `inside`. */
+static ALWAYS_INLINE void exp_lanes(double *x, const int inside)
 {
 #if defined(__GNUC__)
     double value[L];
-    FOR_WIDTHS put_vector(value + at, exp_inside(load_vector(x + at)), 1);
-    IN_LANES {
+    FOR_WIDTHS put_vector(inside ? x + at : value + at, exp_inside(load_vector(x + at)), 1);
+    if (!inside) IN_LANES {
         const double above = x[l] < -708.0 ? 0.0 : value[l];
         x[l] = x[l] > 709.782712893384 ? INFINITY : above;
     }
 #else
+    (void)inside;
     FOR_LANES x[l] = v_exp(x[l]);
 #endif
 }

@@ -6,6 +6,7 @@
 #if PYSPEC_X86
 #include "conv_kernels.c"
 #include "energy.c"
+#include "energy_ds.c"
 #include "energy_fermi.c"
 #include "energy_mahan.c"
 #include "energy_resolved.c"

@@ -3,8 +3,8 @@
  * A kernel fills n vectors of PYSPEC_LANES values. Either the lanes are rows (times) and
  * the vectors follow the energies, or, for one row, the lanes are consecutive abscissae.
  * The body is written once; KERNEL instantiates it for both orientations and with and
- * without partial derivatives. Bodies have no branches that depend on a lane, so that a
- * neighbour never changes a lane's bits.
+ * without partial derivatives. A neighbour never changes a lane's bits: bodies have no branches
+ * that depend on a lane, but for one between two ways to the same bits (tame.h).
  */
 #ifndef PYSPEC_LANES_H
 #define PYSPEC_LANES_H
@@ -32,6 +32,7 @@ typedef struct pyspec_block {
     double *registers;      /* that it runs over                                          */
     const double *const *inputs; /* further arrays of a formula, each at the first abscissa  */
     int64_t first;          /* place of the first abscissa among its inputs               */
+    unsigned unread;        /* bit k: nobody reads partial k, which need not be written     */
 } pyspec_block;
 
 /* params [n_params][L], value [n][L]; partials NULL, or n_params pointers to [n][L]. */
@@ -98,6 +99,9 @@ enum { CACHE_LINE = 8 };
 #else
 #define PREFETCH(place, behind) ((void)(place), (void)(behind))
 #endif
+
+/* Whether a kernel that was asked for partials must write the k-th. */
+#define READS(k) (!(b->unread >> (k) & 1u))
 
 #define FOR_LANES for (int l = 0; l < L; l++)
 #define FOR_VECTORS for (int64_t i = 0; i < b->n; i++)

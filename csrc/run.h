@@ -167,6 +167,10 @@ unsigned pyspec_outside(const run *r, const pyspec_node *node, const double *par
 void pyspec_run_kernel(const run *r, const pyspec_node *node, const pyspec_block *b,
                        const double *params, double *value, double *const *partials);
 
+/* A component that the caller supplies; lanes before the first row supplied repeat it. None lies behind
+ * the last one: the window ends there at the latest, and lanes behind it repeat a row that exists. */
+void pyspec_load_external(const pyspec_node *node, const tile *t, double *value);
+
 /* Makes the lanes in `bad` NaN. */
 void pyspec_poison(double *value, int64_t n, unsigned bad);
 

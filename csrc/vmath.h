@@ -121,11 +121,11 @@ static ALWAYS_INLINE double v_exp_square(double x, double sign)
     return v_exp(sign * (high * high)) * f;
 }
 
-/* log(x), at most 1 ulp for normal x > 0; -inf at 0 and for denormals, NaN below 0.
+/* log(x), at most 1 ulp for normal x > 0.
  *
  * x = 2^k (1 + f), sqrt(1/2) <= 1 + f < sqrt(2); with s = f / (2 + f),
  * log(1 + f) = f - f^2/2 + s (f^2/2 + R(s^2)) (fdlibm, e_log.c). */
-static ALWAYS_INLINE double v_log(double x)
+static ALWAYS_INLINE double v_log_inside(double x)
 {
     uint64_t shifted = bits_of(x) + (0x3ff0000000000000u - 0x3fe6a09e667f3bcdu);
     double k = double_of((shifted >> 52) | 0x4330000000000000u) - (4503599627370496.0 + 1023.0);
@@ -139,7 +139,13 @@ static ALWAYS_INLINE double v_log(double x)
                  q2 * (0.15386244737621665 + q2 * 0.13088034850927555));
     double half = 0.5 * f * f;
     double rest = s * (half + q * (even + q * odd)) + k * 1.90821492927058770002e-10;
-    double y = k * 6.93147180369123816490e-01 - ((half - rest) - f);
+    return k * 6.93147180369123816490e-01 - ((half - rest) - f);
+}
+
+/* The same for all x: -inf at 0 and for denormals, NaN below 0. */
+static ALWAYS_INLINE double v_log(double x)
+{
+    double y = v_log_inside(x);
     y = x < 2.2250738585072014e-308 ? -INFINITY : y;
     y = x < 0.0 ? NAN : y;
     y = x > 1.7976931348623157e308 ? INFINITY : y;

@@ -77,15 +77,29 @@ static void add_change(const run *r, int64_t slot, int64_t k, const tile *t, con
     *written = 1;
 }
 
+/* The trace row of parameter p at one auxiliary point, -1 where no column depends on it. */
+static int64_t read_row(const run *r, const pyspec_node *node, int p, const tile *t)
+{
+    int64_t row = r->words[node->params + p], count = 0;
+    if (row < 0)
+        return -1;
+    row = row >= r->plan->samples ? row + t->aux : row;
+    if (column_of(r, row) != -1)
+        return column_of(r, row) == NOWHERE ? -1 : row;
+    const int64_t *list = depends(r, row, &count);
+    for (int64_t j = 0; j < count; j++)
+        if (column_of(r, list[j]) != NOWHERE)
+            return row;
+    return -1;
+}
+
 /* Hands the partial by parameter p at one auxiliary point on to its columns. */
 static void spread_partial(const run *r, const pyspec_node *node, int p, const tile *t,
                            const double *partial, double weight)
 {
-    int64_t row = r->words[node->params + p], count;
+    const int64_t row = read_row(r, node, p, t);
+    int64_t count;
     if (row < 0)
-        return;
-    row = row >= r->plan->samples ? row + t->aux : row;
-    if (column_of(r, row) == NOWHERE)
         return;
     if (column_of(r, row) >= 0) {
         add_change(r, node->target, column_of(r, row), t, partial, NULL, weight);
@@ -219,11 +233,13 @@ static void run_point(const run *r, const pyspec_node *node, const tile *t, cons
         pyspec_poison(value, b->n, bad);
         return;
     }
+    pyspec_block own = *b;
     for (int p = 0; p < node->n_params; p++) {
         direct[p] = direct_column(r, node, t, p);
         partials[p] = direct[p] ? direct[p] : r->work.partials + p * r->buffer;
+        own.unread |= read_row(r, node, p, t) < 0 ? 1u << p : 0u;
     }
-    pyspec_run_kernel(r, node, b, params, value, partials);
+    pyspec_run_kernel(r, node, &own, params, value, partials);
     pyspec_poison(value, b->n, bad);
     for (int64_t k = 0; k < b->n_more; k++)
         pyspec_poison(b->images[k], b->n, bad);
@@ -316,21 +332,6 @@ static void run_lines(const run *r, const pyspec_node *node, const tile *t, cons
     }
 }
 
-/* A component that the caller supplies; lanes before the first row supplied repeat it. None lies behind
- * the last one: the window ends there at the latest, and lanes behind it repeat a row that exists. */
-static void load_external(const pyspec_node *node, const tile *t, double *value)
-{
-    for (int64_t i = 0; i < t->block.n; i++)
-        FOR_LANES {
-            const pyspec_problem *q = t->problem[t->across ? 0 : l];
-            int64_t row = t->row[t->across ? 0 : l] - q->first_row;
-            int64_t x = t->x0 + (t->across ? AT : i);
-            row = row < 0 ? 0 : row;
-            x = x < q->n_x ? x : q->n_x - 1;
-            value[AT] = q->spectra[(node->source * q->chunk_rows + row) * q->n_x + x];
-        }
-}
-
 /* ---- blocks and tiles -------------------------------------------------------------------- */
 
 static void run_node(const run *r, const pyspec_node *node, const tile *t)
@@ -354,7 +355,7 @@ static void run_node(const run *r, const pyspec_node *node, const tile *t)
     }
     double *value = store ? target : r->work.value;
     if (node->step == PYSPEC_STEP_EXTERNAL) /* what comes from outside is constant */
-        load_external(node, t, value);
+        pyspec_load_external(node, t, value);
     else
         run_component(r, node, t, value);
     if (!store)

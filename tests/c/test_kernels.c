@@ -91,7 +91,15 @@ static void rows_and_abscissae_in_lanes_agree(void)
         }
 }
 
-static void neighbours_never_change_the_bits_of_a_lane(void)
+/* The same, with the fourth parameter where no line comes near the ends of double. */
+static void set_tame_inputs(int64_t n_rows)
+{
+    set_inputs(n_rows);
+    for (int64_t row = 0; row < n_rows; row++)
+        params[3 * n_rows + row] = 0.3 + 0.01 * (double)row;
+}
+
+static void check_neighbours(void (*set)(int64_t n_rows))
 {
     const double hostile[] = {(double)NAN,       (double)INFINITY, -(double)INFINITY, 1e308,
                               -1e308, 5e-324,    0.0,              -0.0};
@@ -99,7 +107,7 @@ static void neighbours_never_change_the_bits_of_a_lane(void)
     for (int op = 0; op < N_OPS; op++)
         for (int lane = 0; lane < 8; lane++) {
             results calm, wild;
-            set_inputs(n_rows);
+            set(n_rows);
             compute(&calm, op, n_rows, n_x, params, spectrum, 1);
             for (int k = 0; k < MAX_PARAMS; k++)
                 for (int row = 0; row < 8; row++)
@@ -117,6 +125,40 @@ static void neighbours_never_change_the_bits_of_a_lane(void)
             release(&calm);
             release(&wild);
         }
+}
+
+static void neighbours_never_change_the_bits_of_a_lane(void)
+{
+    check_neighbours(set_inputs);
+    check_neighbours(set_tame_inputs);
+}
+
+/* A line of which nobody reads some partials: the others and the value have the same bits. */
+static void partials_that_nobody_reads_change_no_other(void)
+{
+    double all[MAX_PARAMS + 1][BLOCK * L], some[MAX_PARAMS + 1][BLOCK * L];
+    double *whole[MAX_PARAMS], *part[MAX_PARAMS];
+    for (int k = 0; k < MAX_PARAMS; k++) {
+        whole[k] = all[k + 1];
+        part[k] = some[k + 1];
+    }
+    for (int op = 0; op < N_OPS; op++) {
+        const op_row *row = &pyspec_op_table[op];
+        if (row->kind != KIND_PEAK)
+            continue;
+        int n_required, n_params = pyspec_count_params(row, &n_required);
+        set_tame_inputs(L);
+        for (unsigned unread = 0; unread < 1u << n_params; unread++)
+            for (int across = 0; across < 2; across++) {
+                pyspec_block b = {.n = BLOCK, .n_valid = BLOCK, .across = across, .x = x};
+                row->kernels[test_isa](&b, params, all[0], whole);
+                b.unread = unread;
+                row->kernels[test_isa](&b, params, some[0], part);
+                CHECK(all_same(all[0], some[0], BLOCK * L));
+                for (int k = 0; k < n_params; k++)
+                    CHECK(unread >> k & 1u || all_same(whole[k], part[k], BLOCK * L));
+            }
+    }
 }
 
 /* The same abscissa and parameters in every lane give the same bits in every lane: a compiler
@@ -236,6 +278,7 @@ int main(void)
 {
     RUN_ALL(rows_and_abscissae_in_lanes_agree);
     RUN_ALL(neighbours_never_change_the_bits_of_a_lane);
+    RUN_ALL(partials_that_nobody_reads_change_no_other);
     RUN_ALL(the_place_of_a_lane_has_no_say);
     RUN_ALL(a_value_does_not_depend_on_asking_for_partials);
     RUN_ALL(partials_are_derivatives);
