@@ -3,6 +3,9 @@
 - Two threads against one: the normal equations of the seed problem (440 x 400, a position moves),
   with threads that stay, as those of a fit do, and in calls that start and end them; and a whole
   fit of 2,500 x 400 points.
+- What two threads can gain at most: a function over energies that stay in the caches, evaluated by
+  both at once, against one after the other. Virtual cores that are two halves of a real one gain
+  little.
 - Eight fits of one row each in the lanes of one walk, each with values of its own, against eight
   rows of one fit: the normal equations, model and energies alike. In the seed problem one peak of
   two stands still, which one fit evaluates once and eight fits evaluate eight times.
@@ -17,6 +20,7 @@ import os
 import statistics
 import time
 from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import ExitStack
 from dataclasses import replace
 from functools import partial
@@ -27,7 +31,7 @@ import numpy as np
 
 from bench.cases import Case, seed_case, seed_task, six_files
 from bench.measure import machine, print_machine, print_rows, write_json
-from pyspec._library import CONSTANTS, LIBRARY, raise_status
+from pyspec._library import CONSTANTS, LIBRARY, call_function, raise_status
 from pyspec._library.memory import address
 from pyspec.executor import CompiledExecutor
 from pyspec.executor.normal import FORMS, Parts, prepared, triangle_size
@@ -102,6 +106,26 @@ def compare(jobs: Mapping[str, Callable[[], object]], rounds: int, calls: int) -
     }
 
 
+def arithmetic() -> dict[str, Callable[[], object]]:
+    """The same work by two threads at once, and by one of them after the other."""
+    energy = np.linspace(-10.0, 10.0, 400)
+    params = np.tile([[20.0], [1.0], [1.2], [0.1]], 40)
+    pool = ThreadPoolExecutor(2)
+
+    def half() -> None:
+        for _ in range(100):
+            call_function("DS", energy, params)
+
+    def at_once() -> None:
+        wait([pool.submit(half), pool.submit(half)])
+
+    def in_turn() -> None:
+        for _ in range(2):
+            wait([pool.submit(half)])
+
+    return {"two at once": at_once, "one by one": in_turn}
+
+
 def measure(rounds: int) -> dict[str, Any]:
     """All comparisons by name."""
     small = seed_case("seed_position")
@@ -109,7 +133,7 @@ def measure(rounds: int) -> dict[str, Any]:
     large = seed_task("seed_position", 14, (2500, 400)).case()
     normal: Any = small.executor("compiled")
     theta = small.theta()
-    found = {}
+    found = {"arithmetic alone": compare(arithmetic(), rounds, 1)}
     with ExitStack() as stack:
         for case in (doublet, small):
             found[f"eight rows, {case.name}"] = compare(one_call(case, stack), rounds, 200)
