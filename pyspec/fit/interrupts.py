@@ -13,6 +13,7 @@ import signal
 import sys
 import threading
 from collections.abc import Callable
+from threading import get_ident
 from types import FrameType, TracebackType
 from typing import Any, Protocol, TypeVar
 
@@ -44,12 +45,11 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 class _Signals:
     """The handlers of one process while the outermost hold lasts, and what has come."""
 
-    def __init__(self) -> None:
-        self.count = 0
-        self.number = 0
-        self.is_over = False
-        self._taken: list[int] = []
-        self._process = os.getpid()
+    count = 0
+    number = 0
+    is_over = False
+    _taken: tuple[int, ...] = ()
+    _process = 0
 
     def install(self) -> None:
         """Takes SIGINT where it means KeyboardInterrupt, and SIGTERM where it ends the process: a
@@ -58,9 +58,10 @@ class _Signals:
         SIGINT comes first: as long as it raises KeyboardInterrupt, nothing else is taken that this
         would leave behind.
         """
+        self._process = os.getpid()
         for number, usual in _USUAL.items():
             if _plain.getsignal(number) == usual:
-                self._taken.append(number)
+                self._taken += (number,)
                 _plain.signal(number, self._note)
 
     def restore(self) -> None:
@@ -110,15 +111,16 @@ class Hold:
     `until_return` is false: more is then to follow that a signal may end.
     """
 
+    _is_outermost = False
+
     def __init__(self, until_return: bool = True) -> None:
         self._signals = _Signals()
-        self._is_outermost = False
         self._until_return = until_return
         self._results: list[Marked] = []
 
     def __enter__(self) -> Hold:
         global _outermost
-        if not _in_main_thread():
+        if get_ident() != _main_thread:
             return self
         if _outermost is not None and not _outermost._signals.is_over:
             self._signals = _outermost._signals
@@ -197,7 +199,7 @@ class UntilReturn:
     def begin(self) -> None:
         """Before the call."""
         global _call
-        if _in_main_thread():
+        if get_ident() == _main_thread:
             self._before, _call = _call, self
 
     def end(self, error: BaseException | None) -> None:
@@ -222,13 +224,9 @@ def held(function: Function) -> Function:
 
 def current_hold() -> Hold:
     """The hold that this thread is in; one in which no signal comes, outside of any."""
-    if _outermost is not None and _in_main_thread():
+    if _outermost is not None and get_ident() == _main_thread:
         return _outermost
     return Hold()
-
-
-def _in_main_thread() -> bool:
-    return threading.get_ident() == _main_thread
 
 
 def _note_main_thread() -> None:

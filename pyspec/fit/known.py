@@ -7,7 +7,6 @@ may change in any way between two fits, the next fit then makes what it needs.
 
 from __future__ import annotations
 
-import os
 from array import array
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from functools import cached_property
@@ -16,6 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from pyspec._library.environment import reader
 from pyspec.executor import CompiledExecutor, Executor, Executors
 from pyspec.executor.laid import FitLayout, layout_key
 from pyspec.fit.following import Following
@@ -123,6 +123,7 @@ def jumps_of(
 
 
 _KEPT: Kept[Known] = Kept()
+_passes = reader(VARIABLE)
 
 
 def known_of(model: Model) -> Known | None:
@@ -134,7 +135,7 @@ def known_of(model: Model) -> Known | None:
     """
     if vars(model).keys() != ATTRIBUTES:
         return None
-    passes = os.environ.get(VARIABLE)
+    passes = _passes()
     last = _LAST.get(id(model))
     if last is not None and last.passes == passes and last.unchanged.holds(model):
         return last.known
@@ -154,7 +155,7 @@ class Last(NamedTuple):
     """What was known of a model when it was fitted last, and through which passes."""
 
     unchanged: Unchanged
-    passes: str | None
+    passes: str | bytes | None
     known: Known
 
 
