@@ -18,7 +18,7 @@ class Spread:
     the first of them is looked at: most fits end without that."""
 
     def __init__(self, names: Sequence[str], covariance: Array, scale: float = 1.0) -> None:
-        variances = [scale * one for one in covariance.diagonal().tolist()]
+        variances = list(map(scale.__mul__, covariance.diagonal().tolist()))
         inner = covariance.copy()
         if not all(map(math.isfinite, variances)):
             kept = [k for k, value in enumerate(variances) if math.isfinite(value)]
@@ -35,7 +35,10 @@ class Spread:
 
     def errors(self) -> dict[str, float]:
         """Name → standard error."""
-        found = [math.sqrt(one) if one >= 0.0 else math.nan for one in self._variances]
+        variances = self._variances
+        if min(variances, default=0.0) >= 0.0:
+            return dict(zip(self.names, map(math.sqrt, variances), strict=True))
+        found = [math.sqrt(one) if one >= 0.0 else math.nan for one in variances]
         return dict(zip(self.names, found, strict=True))
 
     @cached_property

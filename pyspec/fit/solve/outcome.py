@@ -61,21 +61,26 @@ class NativeOutcome:
     are `covar` and `message`.
     """
 
+    aborted = success = errorbars = False
+    ndata = nvarys = nfree = 0
+    redchi = np.nan
+    counted: tuple[float, int, int, bool] = (np.nan, 0, 0, True)
+    _covar: Array | None = None
+    _message = ""
+
     def __init__(self, problem: FitProblem, params: FitParameters, solver: NativeSolver) -> None:
         self.problem = problem
         self.theta: Array = solver.theta.copy()
         self.params = params
         self.var_names = list(params.limits)
-        self.end, self.chisqr, self.distance = solver.ended
-        self._covar: Array | None = None
-        self.aborted = self.end in ("running", "limit")
-        self.success = self.end in ("converged", "degenerate")
-        self.errorbars = False
-        self._message = ""
-        self.ended = Ended(self._end_of(problem), self.distance)
-        self.ndata = self.nvarys = self.nfree = 0
-        self.redchi = np.nan
-        self.counted: tuple[float, int, int, bool] = (np.nan, 0, 0, True)
+        self.end, self.chisqr, self.distance = end, chisqr, distance = solver.ended
+        if end == "converged" or end == "degenerate":
+            self.success = True
+            small = (LAST_DIGITS * EPSILON) ** 2 * problem.data_square
+            end = "exact" if chisqr <= small else "converged"
+        elif end == "running" or end == "limit":
+            self.aborted = True
+        self.ended = Ended(end, distance)
 
     @property
     def covar(self) -> Array | None:
@@ -106,9 +111,3 @@ class NativeOutcome:
     @message.setter
     def message(self, text: str) -> None:
         self._message = text
-
-    def _end_of(self, problem: FitProblem) -> str:
-        if self.end not in ("converged", "degenerate"):
-            return self.end
-        small = (LAST_DIGITS * EPSILON) ** 2 * problem.data_square
-        return "exact" if self.chisqr <= small else "converged"
