@@ -108,13 +108,14 @@ class Hold:
     signal ends the process, or raises KeyboardInterrupt, at once.
 
     In a function that is :func:`held` the handlers of before come back when it returns, unless
-    `until_return` is false: more is then to follow that a signal may end.
+    `until_return` is false: more is then to follow that a signal may end. `signals` are those that
+    have come, of the outermost hold.
     """
 
     _is_outermost = False
 
     def __init__(self, until_return: bool = True) -> None:
-        self._signals = _Signals()
+        self.signals = _Signals()
         self._until_return = until_return
         self._results: list[Marked] = []
 
@@ -122,11 +123,11 @@ class Hold:
         global _outermost
         if get_ident() != _main_thread:
             return self
-        if _outermost is not None and not _outermost._signals.is_over:
-            self._signals = _outermost._signals
+        if _outermost is not None and not _outermost.signals.is_over:
+            self.signals = _outermost.signals
             return self
         self._is_outermost = True
-        self._signals.install()
+        self.signals.install()
         _outermost = self
         return self
 
@@ -147,17 +148,17 @@ class Hold:
         global _outermost
         if self._is_outermost:
             _outermost = None
-            self._signals.restore()
+            self.signals.restore()
         # Python runs handlers where a function begins, after a call into C, and where a loop
         # begins again. Without a signal none of these comes from here to the caller's assignment.
-        if self._signals.count:
+        if self.signals.count:
             self._tell(error)
 
     def _tell(self, error: BaseException | None) -> None:
         """Marks the results; sends the signal again where nothing else says that it came."""
         for result in self._results:
             result.interrupted = True
-        number = self._signals.number
+        number = self.signals.number
         is_told = bool(self._results) or (
             number == signal.SIGINT and isinstance(error, KeyboardInterrupt)
         )
@@ -167,21 +168,21 @@ class Hold:
     @property
     def arrived(self) -> bool:
         """Whether a signal has come."""
-        return self._signals.count > 0
+        return self.signals.count > 0
 
     @property
     def insists(self) -> bool:
         """Whether a second signal has come: nothing more is to be done."""
-        return self._signals.count > 1
+        return self.signals.count > 1
 
     @property
     def exit_code(self) -> int:
         """What a command that a signal ended returns: 128 and its number; 0 without one."""
-        return 128 + self._signals.number if self.arrived else 0
+        return 128 + self.signals.number if self.arrived else 0
 
     def check(self) -> None:
         """Raises KeyboardInterrupt where a signal has come."""
-        if self._signals.count:
+        if self.signals.count:
             raise KeyboardInterrupt
 
     def mark(self, result: Result) -> Result:
