@@ -48,13 +48,14 @@ class Known:
     outline, parameters, followers, executors : of this copy
     """
 
+    _layout: FitLayout | None = None
+
     def __init__(self, model: Model, outline: Outline) -> None:
         self.model, self.outline = model.copy(), outline
         self.parameters = self.model.parameters
         self.followers = Following.of(self.parameters, outline.followers)
         self.executors = Executors(self.model, "compiled", self.parameters, outline)
-        self._starts: tuple[FitParameters, tuple[str, ...]] | None = None
-        self._layout: FitLayout | None = None
+        self._starts: tuple[FitParameters, tuple[str, ...], list[float]] | None = None
 
     @cached_property
     def names(self) -> tuple[str, ...]:
@@ -92,12 +93,13 @@ class Known:
         layout = self._layout
         return layout if layout is not None and layout.key == layout_key(measurement) else None
 
-    def start(self, data: Callable[[], Any]) -> tuple[FitParameters, tuple[str, ...]]:
-        """As of :func:`pyspec.fit.parameters.start_parameters`, worked out once where the data have
-        no part in it."""
+    def start(self, data: Callable[[], Any]) -> tuple[FitParameters, tuple[str, ...], list[float]]:
+        """As of :func:`pyspec.fit.parameters.start_parameters`, and the units of the free ones;
+        worked out once where the data have no part in it."""
         if self._starts is not None:
-            params, moved = self._starts
-            return params.again(), moved
+            known, moved, sizes = self._starts
+            began = known.began
+            return FitParameters(dict(began), began, known.limits, known.first), moved, sizes
         asked: list[bool] = []
 
         def noted() -> Any:
@@ -105,9 +107,12 @@ class Known:
             return data()
 
         params, moved = start_parameters(self.model, self.parameters, None, noted)
+        sizes = [params.limits[name].unit for name in self.names]
         if not asked:
-            self._starts = params.again(), moved
-        return params, moved
+            params.first = np.array([params.began[name] for name in self.names], np.float64)
+            params.first.flags.writeable = False
+            self._starts = params.again(), moved, sizes
+        return params, moved, sizes
 
 
 def jumps_of(

@@ -95,6 +95,7 @@ class FitParameters:
     value : of free and fixed ones, and after a fit of the followers
     began : where the free and fixed ones started; nobody changes it, fits of one model share it
     limits : of the free ones, shared, too
+    first : (n_free,) where these started, in the order of the plan; None where nobody shares it
     stderr : standard errors of those that have one; those of followers are worked out later
     spread : what says how these correlate
     expressions, errors : texts of the followers, and their standard errors
@@ -103,6 +104,7 @@ class FitParameters:
     value: dict[str, float]
     began: Mapping[str, float]
     limits: Mapping[str, Limits]
+    first: Array | None = field(default=None, compare=False, repr=False)
     stderr: dict[str, float] = field(default_factory=dict)
     spread: Spread | None = None
     expressions: Mapping[str, str] = field(default_factory=dict)
@@ -115,13 +117,13 @@ class FitParameters:
         value = {name: one.value for name, one in objects.items()}
         began = {name: one.init_value for name, one in objects.items()}
         errors = {n: one.stderr for n, one in objects.items() if one.stderr is not None}
-        found = cls(value, began, limits, errors)
+        found = cls(value, began, limits, stderr=errors)
         found.objects = objects
         return found
 
     def again(self) -> FitParameters:
         """The same at their start, for another fit."""
-        return FitParameters(dict(self.began), self.began, self.limits)
+        return FitParameters(dict(self.began), self.began, self.limits, self.first)
 
     def error(self, name: str) -> float | None:
         """The standard error of one of them, None where it has none."""
