@@ -100,9 +100,12 @@ def doubts(
     """
     found: list[str] = []
     if model.energy is not None and not outline.is_time_model:
-        found += _outside(model.energy, outline, values)
-        if outline.fed:
-            found += _backwards(model, outline, values, measurement, sides)
+        if outline.lines:
+            found += _outside(model.energy, outline, values)
+        for name in outline.fed:
+            if values[name] < 0.0 or sides.get(name) == "min":
+                found += _backwards(model, outline, values, measurement, sides)
+                break
     return found + _counts(measurement, parameters, chisqr)
 
 
@@ -162,8 +165,14 @@ def _counts(
 ) -> list[str]:
     """Whole numbers that scatter about the fit by their roots: the variance of counts is their
     expectation, so that the mean square of the residual is near the mean of the data."""
-    if measurement.loss == "poisson" or measurement.weight is not None or measurement.data is None:
+    data = measurement.data
+    if measurement.loss == "poisson" or measurement.weight is not None or data is None:
         return []
+    if isinstance(data, np.ndarray) and data.dtype.kind == "f":
+        # The first value, and then the first row, tell most data apart from counts.
+        begin = (measurement.rows or (0,))[0], (measurement.columns or (0,))[0]
+        if not float(data.item(begin[-data.ndim :])).is_integer():
+            return []
     n_points, mean = _whole_numbers(measurement)
     if not mean > 0.0:
         return []
@@ -185,11 +194,6 @@ def _whole_numbers(measurement: Measurement) -> tuple[int, float]:
         found = measurement.survey
         return (found.n_points, found.mean) if found.is_whole and found.low >= 0.0 else (0, 0.0)
     assert measurement.data is not None
-    if measurement.data.dtype.kind == "f":
-        # The first value, and then the first row, tell most data apart from counts.
-        begin = (measurement.rows or (0,))[0], (measurement.columns or (0,))[0]
-        if not float(measurement.data.item(begin[-measurement.data.ndim :])).is_integer():
-            return 0, 0.0
     data = np.asarray(measurement.window(measurement.data))
     if data.dtype.kind == "f" and not _whole(data[0] if data.ndim == 2 else data):
         return 0, 0.0

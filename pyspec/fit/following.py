@@ -12,6 +12,7 @@ from typing import Protocol
 import numpy as np
 import numpy.typing as npt
 
+from pyspec.fit.spread import Spread
 from pyspec.formula import Formula, chain_product
 from pyspec.formula.nodes import Name
 from pyspec.model import Par
@@ -90,10 +91,15 @@ NONE = Following({}, ())
 
 class FollowerErrors:
     """Standard errors of followers: sqrt(g C gᵀ), g the derivatives by the parameters `names`,
-    whose covariance C is known. `known` are the values of free and fixed parameters."""
+    whose covariance C is known, or their spread. `known` are the values of free and fixed
+    parameters."""
 
     def __init__(
-        self, followers: Followers, known: Mapping[str, float], names: Sequence[str], covar: Array
+        self,
+        followers: Followers,
+        known: Mapping[str, float],
+        names: Sequence[str],
+        covar: Array | Spread,
     ) -> None:
         self._given = followers, known, names, covar
 
@@ -103,7 +109,8 @@ class FollowerErrors:
 
     @cached_property
     def _errors(self) -> dict[str, float | None]:
-        followers, known, names, covar = self._given
+        followers, known, names, given = self._given
+        covar = given.covariance() if isinstance(given, Spread) else given
         found = followers.gradients(known).items()
         return {name: _propagated(gradient, names, covar) for name, gradient in found}
 

@@ -262,6 +262,17 @@ class FitProblem(Columns):
         known = self.model, self.outline, self.parameters
         return doubts(*known, values, self.measurement, lambda: found(theta), sides)
 
+    def said_of(
+        self, values: Mapping[str, float], chisqr: float
+    ) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """Both of a fit that ended within all bounds; and what may mislead alone."""
+        outline, warned = self.outline, []
+        if outline.sampled or outline.is_time_model:
+            warned = self.cautions(values)
+        known = self.model, outline, self.parameters
+        found = doubts(*known, values, self.measurement, lambda: chisqr, {})
+        return (*found, *warned), (*warned,)
+
     def at_the_bound(self, name: str, side: str, limit: float, *gain: float) -> str:
         """A sentence about a parameter that ended at a bound; `gain` in χ², of χ², in units of the
         variance of a point."""
