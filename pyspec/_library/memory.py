@@ -28,6 +28,11 @@ def address(array: npt.NDArray[Any]) -> int:
     return int(array.__array_interface__["data"][0])
 
 
+def address_in(memory: bytearray) -> int:
+    """Where a piece of memory of Python's begins."""
+    return addressof(_first_byte(memory))
+
+
 def doubles(n: int, what: Callable[[], str]) -> npt.NDArray[np.float64]:
     """Room for n numbers. Raises :class:`TooLargeError`, which says `what` they are, where there is
     none."""

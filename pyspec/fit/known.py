@@ -19,7 +19,7 @@ from pyspec._library.environment import reader
 from pyspec.executor import CompiledExecutor, Executor, Executors
 from pyspec.executor.laid import FitLayout, layout_key
 from pyspec.fit.following import Following
-from pyspec.fit.parameters import FitParameters, start_parameters
+from pyspec.fit.parameters import Columns, FitParameters, start_parameters
 from pyspec.fit.solve.jumps import jump_places
 from pyspec.fit.unchanged import Unchanged
 from pyspec.model import Measurement, Model, Par
@@ -99,7 +99,7 @@ class Known:
         if self._starts is not None:
             known, moved, sizes = self._starts
             began = known.began
-            return FitParameters(dict(began), began, known.limits, known.first), moved, sizes
+            return FitParameters(dict(began), began, known.limits, known.columns), moved, sizes
         asked: list[bool] = []
 
         def noted() -> Any:
@@ -109,8 +109,8 @@ class Known:
         params, moved = start_parameters(self.model, self.parameters, None, noted)
         sizes = [params.limits[name].unit for name in self.names]
         if not asked:
-            params.first = np.array([params.began[name] for name in self.names], np.float64)
-            params.first.flags.writeable = False
+            if (*params.limits,) == self.names:
+                params.columns = Columns(params.began, params.limits)
             self._starts = params.again(), moved, sizes
         return params, moved, sizes
 

@@ -24,14 +24,26 @@ class Spread:
             kept = [k for k, value in enumerate(variances) if math.isfinite(value)]
             names, inner = [names[k] for k in kept], covariance[np.ix_(kept, kept)]
             variances = [variances[k] for k in kept]
-        self._given: Array = inner
+        self._given: Array | bytes = inner
         self._scale = scale
         self._variances: list[float] = variances
         self.names = names
 
+    @classmethod
+    def known(
+        cls, names: Sequence[str], block: bytes, scale: float, variances: list[float]
+    ) -> Spread:
+        """The same of numbers (n, n), with the diagonal of their product with `scale`, which is
+        finite."""
+        one = cls.__new__(cls)
+        one.names, one._given, one._scale, one._variances = names, block, scale, variances
+        return one
+
     def covariance(self) -> Array:
         """(n, n) that of `names`, an array of its own."""
-        return scaled(self._given, self._scale)
+        given, n = self._given, len(self.names)
+        inner = np.frombuffer(given).reshape(n, n) if isinstance(given, bytes) else given
+        return scaled(inner, self._scale)
 
     def errors(self) -> dict[str, float]:
         """Name → standard error."""

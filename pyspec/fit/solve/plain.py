@@ -9,10 +9,11 @@ runs has to be fetched again.
 from __future__ import annotations
 
 import math
+from operator import le, lt
 from typing import Any
 
 from pyspec.fit.following import NONE, FollowerErrors
-from pyspec.fit.parameters import FitParameters
+from pyspec.fit.parameters import Columns, FitParameters
 from pyspec.fit.problem import FitProblem
 from pyspec.fit.solve.methods import NATIVE
 from pyspec.fit.solve.stages import Run
@@ -34,9 +35,13 @@ def plain_facts(run: Run) -> dict[str, Any] | None:
         return None
     if run.stopped or run.intervals or run.lost or run.cautions or not outcome.success:
         return None
-    certain, chisqr, limits, names = solver.certain, outcome.chisqr, params.limits, problem.names
-    if certain is None or not math.isfinite(chisqr) or (*limits,) != names:
+    certain, chisqr, names, columns = solver.certain, outcome.chisqr, problem.names, params.columns
+    if certain is None or not math.isfinite(chisqr):
         return None
+    if columns is None:
+        if (*params.limits,) != names:
+            return None
+        columns = Columns(params.began, params.limits)
     n_points, n_names = run.n_points, len(names)
     n_free = max(n_points - n_names, 1)
     redchi = chisqr / n_free
@@ -48,17 +53,19 @@ def plain_facts(run: Run) -> dict[str, Any] | None:
             share = certain.decrease / variance
             if not (share >= 0.0 and math.sqrt(share) <= max(NEAR, run.tolerance)):
                 return None
-    spread, value = Spread(names, certain.covariance, scale), params.value
-    errors = spread.errors()
-    if len(errors) < n_names:
+    variances, value = certain.variances(scale), params.value
+    if not (all(map(math.isfinite, variances)) and min(variances) >= 0.0):
         return None
-    for name, (low, high, _) in limits.items():
-        if not (low < value[name] < high and errors[name] <= high - low):
-            return None
+    errors = list(map(math.sqrt, variances))
+    values = list(map(value.__getitem__, names))
+    within = all(map(lt, columns.lows, values)) and all(map(lt, values, columns.highs))
+    if not (within and all(map(le, errors, columns.widths))):
+        return None
+    spread = Spread.known(names, certain.block, scale, variances)
     outcome.ndata, outcome.nvarys, outcome.nfree, outcome.redchi = n_points, n_names, n_free, redchi
     outcome.counted = chisqr, n_points, n_names, False
     outcome.errorbars = True
-    params.spread, params.stderr = spread, errors
+    params.spread, params.stderr = spread, dict(zip(names, errors, strict=True))
     if problem.followers is not NONE:
         _follow(problem, params, spread)
     cautions, warned = problem.said_of(value, chisqr)

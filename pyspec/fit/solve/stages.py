@@ -183,9 +183,8 @@ class Run:
         left = None if account.max_nfev is None else account.left()
         if left is not None:
             most = min(most, left)
-        start, (lower, upper) = self.params.first, problem.bounds_of(self.params)
-        if start is None:
-            start = problem.theta_of(self.params.value)
+        columns, (lower, upper) = self.params.columns, problem.bounds_of(self.params)
+        start = problem.theta_of(self.params.value) if columns is None else columns.start
         n_points, square = self.n_points, problem.data_square
         solver = NativeSolver(start, lower, upper, n_points, square, most, TOLERANCE)
         self.solver = solver
