@@ -110,7 +110,11 @@ def doubts(
 
 
 def _outside(energy: Array, outline: Outline, values: Mapping[str, float]) -> list[str]:
-    low, high = sorted((float(energy[0]), float(energy[-1])))
+    known = outline.ends  # of the last axis of energies, which never changes in place
+    if known is None or known[0] is not energy:
+        first, last = float(energy[0]), float(energy[-1])
+        known = outline.ends = energy, min(first, last), max(first, last)
+    _, low, high = known
     found = []
     for component, place in outline.lines:
         if not low <= values[place] <= high:

@@ -58,7 +58,7 @@ class _Signals:
         SIGINT comes first: as long as it raises KeyboardInterrupt, nothing else is taken that this
         would leave behind.
         """
-        self._process = os.getpid()
+        self._process = _process
         for number, usual in _USUAL.items():
             if _plain.getsignal(number) == usual:
                 self._taken += (number,)
@@ -230,14 +230,15 @@ def current_hold() -> Hold:
     return Hold()
 
 
-def _note_main_thread() -> None:
-    """`threading` takes a microsecond to tell, and a fit asks three times. In a process that was
-    forked it is another thread than before."""
-    global _main_thread
-    _main_thread = threading.main_thread().ident
+def _note_process() -> None:
+    """`threading` and the system take a microsecond each to tell, and a fit asks several times. In
+    a process that was forked both differ from before."""
+    global _main_thread, _process
+    _main_thread, _process = threading.main_thread().ident, os.getpid()
 
 
 _main_thread: int | None = None
-_note_main_thread()
+_process = 0
+_note_process()
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_note_main_thread)
+    os.register_at_fork(after_in_child=_note_process)

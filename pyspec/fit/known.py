@@ -138,12 +138,12 @@ def known_of(model: Model) -> Known | None:
 
     Raises :class:`ModelError` where expressions run in a circle.
     """
-    if vars(model).keys() != ATTRIBUTES:
-        return None
     passes = _passes()
     last = _LAST.get(id(model))
     if last is not None and last.passes == passes and last.unchanged.holds(model):
         return last.known
+    if vars(model).keys() != ATTRIBUTES:
+        return None
     unchanged = Unchanged(model)  # before its state: what another thread changes now is seen
     key = *state_of(model), passes
     found = _KEPT.get(key)

@@ -21,11 +21,6 @@ _FIELDS: dict[type[Any], attrgetter[Any]] = {
 
 _flat = chain.from_iterable
 
-#: What a model consists of: axes, which never change in place, texts, and parts.
-_PLAIN = attrgetter(
-    "name", "text", "where", "energy", "time", "aux", "aux_weights", "components", "quantities"
-)
-
 #: Stands behind the items of each list and dict.
 _END = object()
 
@@ -88,7 +83,8 @@ class Unchanged:
 
     def _all_of(self, model: Model) -> list[Any]:
         """All else that the model holds, and what its functions are."""
-        held = [*_PLAIN(model), *map(OPS.get, self._functions)]
+        own = model.__dict__
+        held = [*own, *own.values(), *map(OPS.get, self._functions)]
         for one in self._lists:
             held += one
             held.append(_END)

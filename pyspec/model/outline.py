@@ -39,6 +39,7 @@ class Outline:
     fed : the first parameter of each component that reads the spectrum below it
     sampled : parameters whose dynamics depend on where the samples lie: there is a kernel among
         them, or sub-cycles
+    ends : the energies of the last fit, and the least and largest of them
     largest_step : the times of the last fit, and the largest step between them
     on_boundaries : what has been said of samples on the boundaries between sub-cycles: parameter →
         times and rows of the last fit, and the sentences
@@ -67,6 +68,7 @@ class Outline:
         fed = [component for component in components if component.op.spectrum_fed]
         self.fed = tuple([component.parameters[0].name for component in fed])
         self.sampled = tuple([name for name, one in moved.items() if _is_sampled(one)])
+        self.ends: tuple[object, float, float] | None = None
         self.largest_step: tuple[object, float] | None = None
         self.on_boundaries: dict[str, tuple[object, tuple[int, int] | None, list[str]]] = {}
 

@@ -10,9 +10,11 @@ import pytest
 from support.line_model import line_text, measured
 
 from pyspec.fit import FitResult, fit_model, fit_slices
+from pyspec.fit.following import Following
 from pyspec.fit.solve import assess
 from pyspec.fit.solve.plain import plain_facts
 from pyspec.fit.solve.stages import Run
+from pyspec.formula import parse
 from pyspec.model import Measurement, Model, load_model
 
 ENERGY, TIME = np.linspace(80.0, 90.0, 40), np.linspace(-3.0, 9.0, 21)
@@ -151,3 +153,23 @@ def test_slices_are_plain_fits_too(monkeypatch: pytest.MonkeyPatch, taken: list[
         assert one.result.values == expected.values
         assert one.result.stderr == expected.stderr
         assert one.result.message == expected.message
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["a", "-a", "3/4*a", "a - b/3 + 2", "(a - b)*(a + b)", "1/(a - a)", "0*a/(b - b)", "a*1e300*b"],
+)
+@pytest.mark.parametrize("values", [(1.7, -2.3), (-0.0, 1e300), (np.float64(1e-3), 3.0)])
+def test_followers_by_arithmetic_have_the_bits_of_numpy(
+    text: str, values: tuple[float, float]
+) -> None:
+    known = dict(zip("ab", values, strict=True))
+    followers = Following({"c": parse(text), "d": parse("exp(-c*c)")}, ("d", "c"))
+    found = followers.values(known)
+    assert list(found) == ["d", "c"]
+    assert {type(one) for one in found.values()} == {float}
+    c = float(parse(text).evaluate(known))
+    expected = {"d": float(parse("exp(-c*c)").evaluate({"c": c})), "c": c}
+    assert {n: np.float64(one).tobytes() for n, one in found.items()} == {
+        n: np.float64(one).tobytes() for n, one in expected.items()
+    }

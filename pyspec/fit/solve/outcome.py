@@ -80,7 +80,7 @@ class NativeOutcome:
             end = "exact" if chisqr <= small else "converged"
         elif end == "running" or end == "limit":
             self.aborted = True
-        self.ended = Ended(end, distance)
+        self.ended = tuple.__new__(Ended, (end, distance))  # without a call of Python's
 
     @property
     def covar(self) -> Array | None:
