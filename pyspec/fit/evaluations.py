@@ -77,11 +77,6 @@ class Evaluations:
         self.hold = hold
         self._deadline = None if max_seconds is None else time.perf_counter() + max_seconds
 
-    @property
-    def is_timed(self) -> bool:
-        """Whether there is a limit of time, so that the clock counts after each evaluation."""
-        return self._deadline is not None
-
     def check_end(self) -> None:
         """Raises :class:`StopFit` where the time is up, KeyboardInterrupt where a signal has
         come."""

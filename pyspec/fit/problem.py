@@ -103,7 +103,8 @@ class FitProblem(Columns):
             self.data_checksum, self.data_square = checksum(data), square_of(measurement)
         else:
             self.data_checksum = checksum_of(measurement)
-        self._start()
+        self.evaluations = Evaluations(len(self.names))
+        self.sizes = [1.0] * len(self.names)
 
     def make_executor(self) -> Executor:
         """The executor of this problem."""
@@ -116,12 +117,7 @@ class FitProblem(Columns):
         make = Executors(self.model, self.backend, self.parameters, self.outline)
         return make(self.measurement)
 
-    def _start(self) -> None:
-        self.progress: Silent = Silent()
-        self.evaluations = Evaluations(len(self.names))
-        self._kept: dict[int, Array] = {}
-        self.sizes = [1.0] * len(self.names)
-
+    progress: Silent = Silent()
     _pool: BufferPool | None = None
     _params: Any = None
     _theta: Array | None = None
@@ -131,8 +127,7 @@ class FitProblem(Columns):
         return {name: value for name, value in self.__dict__.items() if name not in _MADE_AGAIN}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        self.names, self._executor, self._known = state["names"], None, None
-        self._start()
+        self._executor, self._known = None, None
         self.__dict__.update(state)
 
     # what is fitted
@@ -241,7 +236,7 @@ class FitProblem(Columns):
         else:
             known = self.model, self.parameters, given
             params, moved = start_parameters(*known, self.measurement.glimpse)
-        self.sizes = list(map(_UNIT, map(params.limits.__getitem__, self.names)))
+            self.sizes = list(map(_UNIT, map(params.limits.__getitem__, self.names)))
         return params, moved
 
     def expressions(self, names: Iterable[str]) -> dict[str, str]:

@@ -90,9 +90,6 @@ class FitResult(LmfitNames, SlotNames):
     """
 
     def __init__(self, problem: FitProblem, minimizer: Any, outcome: Any, **facts: Any) -> None:
-        self._begin(problem, minimizer, outcome, facts)
-
-    def _begin(self, problem: FitProblem, minimizer: Any, outcome: Any, facts: Any) -> None:
         self.problem, self._outcome, self._minimizer = problem, outcome, minimizer
         self._of_many: bool = facts.get("of_many", False)
         self._params: FitParameters = facts["params"]

@@ -18,13 +18,15 @@ from pyspec.fit.known import Known, known_of
 from pyspec.fit.linear import problem_of
 from pyspec.fit.on_cluster import give_back, on_workers, shared
 from pyspec.fit.options import MethodOptions, check_options, need_pair
+from pyspec.fit.plain import judged
 from pyspec.fit.pools import check_workers, make_pool, refuse_shared
 from pyspec.fit.problem import FitProblem
 from pyspec.fit.progress import Callback, Silent, make_progress
 from pyspec.fit.result import FitResult
 from pyspec.fit.solve.methods import NATIVE, fit_stages, without_intervals
 from pyspec.fit.solve.sample import SAMPLER
-from pyspec.fit.start_pool import FromStarts, best_of_pool, fit_once, result_of
+from pyspec.fit.solve.stages import run_fit
+from pyspec.fit.start_pool import FromStarts, best_of_pool, result_of
 from pyspec.fit.starts import best_of, check_seeds, check_starts
 from pyspec.model import Measurement, Model
 from pyspec.model.cut import in_chunks
@@ -101,12 +103,15 @@ def fit_model(
         nothing to fit, an unknown method, fewer points than parameters, or a residual that is
         not finite; the message names the parameter
     """
-    need_pair("fit_model", model, measurement)
+    if type(model) is not Model or type(measurement) is not Measurement:
+        need_pair("fit_model", model, measurement)
     if options:
         check_options(model.name, options)
     if max_nfev is not None or max_seconds is not None:
         check_limits(max_nfev, max_seconds)
-    methods = fit_stages(method, stages, fit_alg_1, fit_alg_2)
+    methods: tuple[str, ...] = (NATIVE,)
+    if method is not None or fit_alg_1 is not None or stages != 1:
+        methods = fit_stages(method, stages, fit_alg_1, fit_alg_2)
     given: dict[str, Any] = without_intervals(options) if options else {}
     if type(n_starts) is not int or n_starts < 1:
         check_starts(n_starts)
@@ -135,7 +140,7 @@ def fit_model(
         if n_starts == 1:
             reporter = Silent() if progress is None else make_progress(progress, model.name)
             limits = max_nfev, scale_covar, seeds, max_seconds
-            result = fit_once(problem, methods, given, reporter, *limits)
+            result = judged(*run_fit(problem, methods, given, reporter, *limits), given)
         else:
             result = best()
         if result._warned:

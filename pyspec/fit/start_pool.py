@@ -72,26 +72,6 @@ class FromStarts(ABC):
         return result
 
 
-def fit_once(
-    problem: FitProblem,
-    methods: tuple[str, ...],
-    options: dict[str, Any],
-    reporter: Silent,
-    max_nfev: int | None,
-    scale_covar: bool | None,
-    start: Mapping[str, float] | None,
-    max_seconds: float | None,
-) -> FitResult:
-    """The fit of one model from one start, of arguments that are as they should be."""
-    limits = max_nfev, scale_covar, start, max_seconds
-    run, moved = run_fit(problem, methods, options, reporter, *limits)
-    facts = assess(run, moved)
-    facts["settings"] = {"methods": list(methods), "scale_covar": run.scale_covar, **options}
-    result = FitResult.__new__(FitResult)
-    result._begin(problem, run.minimizer, run.outcome, facts)
-    return result
-
-
 def result_of(kind: type[ResultT], problem: FitProblem, run: Any, moved: Any) -> ResultT:
     """A result of one fit."""
     return kind(problem, run.minimizer, run.outcome, **assess(run, moved))

@@ -9,10 +9,9 @@ import numpy as np
 import pytest
 from support.line_model import line_text, measured
 
-from pyspec.fit import FitResult, fit_model, fit_slices
+from pyspec.fit import FitResult, fit_model, fit_slices, plain
 from pyspec.fit.following import Following
-from pyspec.fit.solve import assess
-from pyspec.fit.solve.plain import plain_facts
+from pyspec.fit.plain import plain_result
 from pyspec.fit.solve.stages import Run
 from pyspec.formula import parse
 from pyspec.model import Measurement, Model, load_model
@@ -95,12 +94,12 @@ def told(result: FitResult) -> list[Any]:
     facts = {name: one for name, one in vars(result).items() if not name.startswith("_")}
     left_out = ("problem", "seconds", "theta", "message")
     said = {name: one for name, one in facts.items() if name not in left_out}
-    return [said, result.message, result._warned, str(result.table), *numbers]
+    return [list(vars(result)), said, result.message, result._warned, str(result.table), *numbers]
 
 
 def in_general(monkeypatch: pytest.MonkeyPatch, *given: Any, **options: Any) -> FitResult:
     with monkeypatch.context() as patch:
-        patch.setattr(assess, "plain_facts", lambda run: None)
+        patch.setattr(plain, "plain_result", lambda run, settings: None)
         return fit_model(*given, **options)
 
 
@@ -109,12 +108,12 @@ def taken(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
     """Whether each fit was plain."""
     found: list[bool] = []
 
-    def noted(run: Run) -> dict[str, Any] | None:
-        facts = plain_facts(run)
-        found.append(facts is not None)
-        return facts
+    def noted(run: Run, settings: dict[str, Any]) -> FitResult | None:
+        result = plain_result(run, settings)
+        found.append(result is not None)
+        return result
 
-    monkeypatch.setattr(assess, "plain_facts", noted)
+    monkeypatch.setattr(plain, "plain_result", noted)
     return found
 
 

@@ -14,17 +14,19 @@ from pyspec.fit.solve.covariance import gain_beyond, gauss_newton
 from pyspec.fit.solve.determined import Point, Verdict, described, judge
 from pyspec.fit.solve.methods import NATIVE
 from pyspec.fit.solve.outcome import Ended, NativeOutcome, information_criteria
-from pyspec.fit.solve.plain import NEAR, ROUNDING, plain_facts
 from pyspec.fit.solve.sample import SAMPLER
 from pyspec.fit.solve.stages import Run
 from pyspec.fit.spread import Spread, scaled
 
 Array = npt.NDArray[np.float64]
 
-#: How near the optimum a success must be without exact derivatives, in standard errors; and which
-#: methods have these.
-NEAR_WITHOUT_DERIVATIVES = 0.1
+#: How near the optimum a success must be, in standard errors: for methods with exact derivatives,
+#: and for the others.
+NEAR, NEAR_WITHOUT_DERIVATIVES = 1e-3, 0.1
 EXACT_DERIVATIVES = (NATIVE, "leastsq")
+
+#: Below this share of the data, squared, a residual is rounding and has no standard deviation.
+ROUNDING = 1e-16
 
 #: With known noise, a reduced chi² outside of this range that chance does not explain is a caution.
 LEAST_REDCHI, MOST_REDCHI, CHANCE = 0.5, 2.0, 5.0
@@ -33,8 +35,7 @@ LEAST_REDCHI, MOST_REDCHI, CHANCE = 0.5, 2.0, 5.0
 def assess(run: Run, moved: tuple[str, ...]) -> dict[str, Any]:
     """The facts of a FitResult, from a run that has ended; `moved` are the parameters that started
     on a bound and were moved inside."""
-    plain = None if moved else plain_facts(run)
-    return _Assessment(run).facts(moved) if plain is None else plain
+    return _Assessment(run).facts(moved)
 
 
 class _Assessment:

@@ -37,7 +37,8 @@ def watch_of(problem: FitProblem) -> Watch:
     """What is told of each evaluation of one run of the solver, or now and then: it counts them,
     ends the fit where a signal has come or the time is up, and shows progress."""
     account, progress = problem.evaluations, problem.progress
-    before, is_timed, is_shown = account.count, account.is_timed, type(progress) is not Silent
+    before, is_timed = account.count, account.max_seconds is not None
+    is_shown = type(progress) is not Silent
     signals = None if account.hold is None else account.hold.signals
 
     def watch(nfev: int, chisqr: float, best: float) -> None:

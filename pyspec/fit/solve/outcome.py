@@ -8,7 +8,6 @@ import numpy as np
 import numpy.typing as npt
 
 from pyspec.fit.parameters import FitParameters
-from pyspec.fit.solve.native import NativeSolver
 
 if TYPE_CHECKING:
     from pyspec.fit.problem import FitProblem
@@ -56,9 +55,9 @@ class Ended(NamedTuple):
 class NativeOutcome:
     """How a fit of the native solver ended; the attributes are those of lmfit.MinimizerResult.
 
-    `end` and `distance` are those of the solver. Statistics (`ndata` and so on) are worked out
-    where the fit is assessed; `aic` and `bic`, of what `counted` holds, when they are asked for, as
-    are `covar` and `message`.
+    `end`, `chisqr` and `distance` are those that the solver `ended` with. Statistics (`ndata` and
+    so on) are worked out where the fit is assessed; `aic` and `bic`, of what `counted` holds, when
+    they are asked for, as are `covar` and `message`.
     """
 
     aborted = success = errorbars = False
@@ -68,12 +67,18 @@ class NativeOutcome:
     _covar: Array | None = None
     _message = ""
 
-    def __init__(self, problem: FitProblem, params: FitParameters, solver: NativeSolver) -> None:
+    def __init__(
+        self,
+        problem: FitProblem,
+        params: FitParameters,
+        theta: Array,
+        ended: tuple[str, float, float],
+    ) -> None:
         self.problem = problem
-        self.theta: Array = solver.theta.copy()
+        self.theta: Array = theta.copy()
         self.params = params
         self.var_names = list(params.limits)
-        self.end, self.chisqr, self.distance = end, chisqr, distance = solver.ended
+        self.end, self.chisqr, self.distance = end, chisqr, distance = ended
         if end == "converged" or end == "degenerate":
             self.success = True
             small = (LAST_DIGITS * EPSILON) ** 2 * problem.data_square

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from typing import Any
 
@@ -69,6 +69,8 @@ class Run:
     minimizer: Any = None
     outcome: Any = None
     solver: NativeSolver | None = None
+    #: Those of the free parameters that the solver found.
+    values: Sequence[float] = ()
     nfev = 0
     tolerance = 0.0
     stopped = ""
@@ -173,7 +175,7 @@ class Run:
             self.solver = descent.best
             raise
         self.intervals, self.lost = descent.intervals, descent.lost
-        self._finish_native(self.solver)
+        self._finish_native(self.solver, self.solver.ended)
 
     def _in_c(self) -> None:
         """The same with its usual options, where one run of the solver is the whole fit. However it
@@ -191,8 +193,9 @@ class Run:
         try:
             problem.solve(solver, watch_of(problem))
         finally:
-            account.best, account.best_theta = solver.chisqr, solver.theta.copy()
-        if solver.certain is None and solver.end in ("converged", "degenerate"):
+            ended = solver.ended
+            account.best, account.best_theta = ended[1], solver.theta.copy()
+        if solver.certain is None and ended[0] in ("converged", "degenerate"):
             descent = Descent(problem, n_points, TOLERANCE)
             descent.best = solver
             try:
@@ -200,8 +203,8 @@ class Run:
             except (StopFit, KeyboardInterrupt, ClusterError):
                 self.solver = descent.best
                 raise
-            self.solver = solver
-        self._finish_native(solver)
+            self.solver, ended = solver, solver.ended
+        self._finish_native(solver, ended)
 
     def _linear(self) -> list[int]:
         """Places of the parameters to eliminate. Free amplitudes are eliminated always; beside them
@@ -216,15 +219,15 @@ class Run:
             )
         return [problem.names.index(name) for name in problem.linear_names]
 
-    def _finish_native(self, solver: NativeSolver) -> None:
-        problem = self.problem
-        end = solver.end
+    def _finish_native(self, solver: NativeSolver, ended: tuple[str, float, float]) -> None:
+        problem, (end, _, _) = self.problem, ended
         if end == "not_finite":
             problem.refuse(solver.trial)
         if end == "limit":
             raise StopFit(f"stopped after max_nfev = {problem.evaluations.count} evaluations")
-        self.params.value.update(zip(problem.names, solver.theta.tolist(), strict=True))
-        self.outcome = NativeOutcome(problem, self.params, solver)
+        self.values = values = solver.theta.tolist()
+        self.params.value.update(zip(problem.names, values, strict=True))
+        self.outcome = NativeOutcome(problem, self.params, solver.theta, ended)
 
     def _take_over(self, params: Any) -> None:
         """The values that a method of lmfit found."""
@@ -248,7 +251,7 @@ class Run:
         if self.solver is not None:
             best = problem.evaluations.best_theta.tolist()
             self.params.value.update(zip(problem.names, best, strict=True))
-            outcome: Any = NativeOutcome(problem, self.params, self.solver)
+            outcome: Any = NativeOutcome(problem, self.params, self.solver.theta, self.solver.ended)
         else:
             outcome = self.minimizer.result
             for name, value in zip(problem.names, problem.evaluations.best_theta, strict=True):
