@@ -99,9 +99,16 @@ def doubts(
     fit, `sides` name → bound that it ended at.
     """
     found: list[str] = []
-    if model.energy is not None and not outline.is_time_model:
-        if outline.lines:
-            found += _outside(model.energy, outline, values)
+    energy = model.energy
+    if energy is not None and not outline.is_time_model:
+        ends = outline.ends  # of the last axis of energies, which never changes in place
+        if ends is None or ends[0] is not energy:
+            first, last = float(energy[0]), float(energy[-1])
+            ends = outline.ends = energy, min(first, last), max(first, last)
+        _, low, high = ends
+        for component, place in outline.lines:
+            if not low <= values[place] <= high:
+                found.append(_outside(component, place, values[place], low, high))
         for name in outline.fed:
             if values[name] < 0.0 or sides.get(name) == "min":
                 found += _backwards(model, outline, values, measurement, sides)
@@ -109,20 +116,11 @@ def doubts(
     return found + _counts(measurement, parameters, chisqr)
 
 
-def _outside(energy: Array, outline: Outline, values: Mapping[str, float]) -> list[str]:
-    known = outline.ends  # of the last axis of energies, which never changes in place
-    if known is None or known[0] is not energy:
-        first, last = float(energy[0]), float(energy[-1])
-        known = outline.ends = energy, min(first, last), max(first, last)
-    _, low, high = known
-    found = []
-    for component, place in outline.lines:
-        if not low <= values[place] <= high:
-            found.append(
-                f"{component} lies outside of the energy axis: {place} = {values[place]:.6g} is "
-                f"not in [{low:g}, {high:g}]; check its start, or give it bounds"
-            )
-    return found
+def _outside(component: str, place: str, value: float, low: float, high: float) -> str:
+    return (
+        f"{component} lies outside of the energy axis: {place} = {value:.6g} is not in "
+        f"[{low:g}, {high:g}]; check its start, or give it bounds"
+    )
 
 
 def _backwards(

@@ -110,7 +110,7 @@ def fit_model(
     if max_nfev is not None or max_seconds is not None:
         check_limits(max_nfev, max_seconds)
     methods: tuple[str, ...] = (NATIVE,)
-    if method is not None or fit_alg_1 is not None or stages != 1:
+    if method not in (None, NATIVE) or fit_alg_1 is not None or stages != 1:
         methods = fit_stages(method, stages, fit_alg_1, fit_alg_2)
     given: dict[str, Any] = without_intervals(options) if options else {}
     if type(n_starts) is not int or n_starts < 1:
@@ -133,7 +133,10 @@ def fit_model(
         measurement = on_workers(rows_on, model, measurement)
     known = known_of(model) if backend == "compiled" and n_starts == 1 else None
     own = model.copy() if known is None else known.model
-    problem = make_problem(own, measurement, backend, jacobian_without, known)
+    if known is None or measurement.data is None:
+        problem = make_problem(own, measurement, backend, jacobian_without)
+    else:
+        problem = FitProblem(own, measurement, "compiled", without=jacobian_without, known=known)
 
     def whole() -> FitResult:
         """The fit, or the best of several."""

@@ -14,9 +14,8 @@ if TYPE_CHECKING:
 
 Array = npt.NDArray[np.float64]
 
-#: A residual of this many last digits of the data is rounding.
-LAST_DIGITS = 64
-EPSILON = float(np.finfo(float).eps)
+#: A residual of 64 last digits of the data is rounding: this share of them, squared.
+ROUNDING = (64 * float(np.finfo(float).eps)) ** 2
 
 _MESSAGES = {
     "converged": "Converged: the optimum is {distance:.1g} standard errors away",
@@ -53,7 +52,8 @@ class Ended(NamedTuple):
 
 
 class NativeOutcome:
-    """How a fit of the native solver ended; the attributes are those of lmfit.MinimizerResult.
+    """How a fit of the native solver ended, at `theta`, which nobody changes; the attributes are
+    those of lmfit.MinimizerResult.
 
     `end`, `chisqr` and `distance` are those that the solver `ended` with. Statistics (`ndata` and
     so on) are worked out where the fit is assessed; `aic` and `bic`, of what `counted` holds, when
@@ -75,14 +75,13 @@ class NativeOutcome:
         ended: tuple[str, float, float],
     ) -> None:
         self.problem = problem
-        self.theta: Array = theta.copy()
+        self.theta: Array = theta
         self.params = params
         self.var_names = list(params.limits)
         self.end, self.chisqr, self.distance = end, chisqr, distance = ended
         if end == "converged" or end == "degenerate":
             self.success = True
-            small = (LAST_DIGITS * EPSILON) ** 2 * problem.data_square
-            end = "exact" if chisqr <= small else "converged"
+            end = "exact" if chisqr <= ROUNDING * problem.data_square else "converged"
         elif end == "running" or end == "limit":
             self.aborted = True
         self.ended = tuple.__new__(Ended, (end, distance))  # without a call of Python's

@@ -175,7 +175,7 @@ class Run:
             self.solver = descent.best
             raise
         self.intervals, self.lost = descent.intervals, descent.lost
-        self._finish_native(self.solver, self.solver.ended)
+        self._finish_native(self.solver, self.solver.theta.copy(), self.solver.ended)
 
     def _in_c(self) -> None:
         """The same with its usual options, where one run of the solver is the whole fit. However it
@@ -193,8 +193,8 @@ class Run:
         try:
             problem.solve(solver, watch_of(problem))
         finally:
-            ended = solver.ended
-            account.best, account.best_theta = ended[1], solver.theta.copy()
+            ended, theta = solver.ended, solver.theta.copy()
+            account.best, account.best_theta = ended[1], theta
         if solver.certain is None and ended[0] in ("converged", "degenerate"):
             descent = Descent(problem, n_points, TOLERANCE)
             descent.best = solver
@@ -203,8 +203,8 @@ class Run:
             except (StopFit, KeyboardInterrupt, ClusterError):
                 self.solver = descent.best
                 raise
-            self.solver, ended = solver, solver.ended
-        self._finish_native(solver, ended)
+            self.solver, theta, ended = solver, solver.theta.copy(), solver.ended
+        self._finish_native(solver, theta, ended)
 
     def _linear(self) -> list[int]:
         """Places of the parameters to eliminate. Free amplitudes are eliminated always; beside them
@@ -219,15 +219,17 @@ class Run:
             )
         return [problem.names.index(name) for name in problem.linear_names]
 
-    def _finish_native(self, solver: NativeSolver, ended: tuple[str, float, float]) -> None:
+    def _finish_native(
+        self, solver: NativeSolver, theta: Array, ended: tuple[str, float, float]
+    ) -> None:
         problem, (end, _, _) = self.problem, ended
         if end == "not_finite":
             problem.refuse(solver.trial)
         if end == "limit":
             raise StopFit(f"stopped after max_nfev = {problem.evaluations.count} evaluations")
-        self.values = values = solver.theta.tolist()
+        self.values = values = theta.tolist()
         self.params.value.update(zip(problem.names, values, strict=True))
-        self.outcome = NativeOutcome(problem, self.params, solver.theta, ended)
+        self.outcome = NativeOutcome(problem, self.params, theta, ended)
 
     def _take_over(self, params: Any) -> None:
         """The values that a method of lmfit found."""
@@ -251,7 +253,9 @@ class Run:
         if self.solver is not None:
             best = problem.evaluations.best_theta.tolist()
             self.params.value.update(zip(problem.names, best, strict=True))
-            outcome: Any = NativeOutcome(problem, self.params, self.solver.theta, self.solver.ended)
+            outcome: Any = NativeOutcome(
+                problem, self.params, self.solver.theta.copy(), self.solver.ended
+            )
         else:
             outcome = self.minimizer.result
             for name, value in zip(problem.names, problem.evaluations.best_theta, strict=True):
