@@ -57,14 +57,23 @@ class Following:
         return cls(formulas, tuple([name for name in parameters if name in formulas]))
 
     @cached_property
-    def _programs(self) -> tuple[tuple[str, Program | None], ...]:
-        return tuple([(name, _program(one.root)) for name, one in self.formulas.items()])
+    def texts(self) -> Mapping[str, str]:
+        """Name → the text of its formula."""
+        return {name: self.formulas[name].text for name in self.names}
+
+    @cached_property
+    def _programs(self) -> tuple[tuple[str, str | Program | None], ...]:
+        found = [(name, one.root) for name, one in self.formulas.items()]
+        return tuple([(n, r.name if isinstance(r, Name) else _program(r)) for n, r in found])
 
     def values(self, known: Mapping[str, float]) -> dict[str, float]:
         if not self.formulas:
             return {}
         done = dict(known)
         for name, steps in self._programs:
+            if isinstance(steps, str):  # it is another parameter
+                done[name] = float(done[steps])
+                continue
             try:
                 done[name] = _run(steps, done) if steps else self._by_numpy(name, done)
             except ZeroDivisionError:  # where NumPy has inf, or NaN

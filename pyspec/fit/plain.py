@@ -13,7 +13,7 @@ from operator import le, lt
 from typing import Any
 
 from pyspec.calls import Named
-from pyspec.fit.following import NONE, FollowerErrors
+from pyspec.fit.following import NONE, FollowerErrors, Following
 from pyspec.fit.parameters import Columns, FitParameters
 from pyspec.fit.problem import FitProblem
 from pyspec.fit.result import FitResult
@@ -39,7 +39,9 @@ def plain_result(run: Run, settings: dict[str, Any]) -> FitResult | None:
     problem, solver, outcome, params = run.problem, run.solver, run.outcome, run.params
     if type(problem) is not FitProblem or solver is None or run.methods != (NATIVE,):
         return None
-    measurement = problem.measurement
+    measurement, followers = problem.measurement, problem.followers
+    if not isinstance(followers, Following):
+        return None
     if measurement.weight is not None or measurement.loss == "poisson" or not outcome.success:
         return None
     certain, chisqr, names, columns = solver.certain, outcome.chisqr, problem.names, params.columns
@@ -74,8 +76,8 @@ def plain_result(run: Run, settings: dict[str, Any]) -> FitResult | None:
     params.stderr = dict(zip(names, errors, strict=True))
     outcome.ndata, outcome.nvarys, outcome.nfree, outcome.redchi = n_points, n_names, n_free, redchi
     outcome.counted, outcome.errorbars = (chisqr, n_points, n_names, False), True
-    if problem.followers is not NONE:
-        _follow(problem, params, spread)
+    if followers is not NONE:
+        _follow(followers, params, spread)
     cautions, warned = problem.said_of(params.value, chisqr)
     result = FitResult.__new__(FitResult)
     # As FitResult.__init__ has them, each of which takes a look-up there.
@@ -123,11 +125,11 @@ def plain_result(run: Run, settings: dict[str, Any]) -> FitResult | None:
     return result
 
 
-def _follow(problem: FitProblem, params: FitParameters, spread: Spread) -> None:
+def _follow(followers: Following, params: FitParameters, spread: Spread) -> None:
     """Appends the expression parameters; their standard errors come when they are asked for."""
     known = dict(params.value)
-    values = problem.followers.values(known)
+    values = followers.values(known)
     if values:
-        params.errors = FollowerErrors(problem.followers, known, spread.names, spread)
+        params.errors = FollowerErrors(followers, known, spread.names, spread)
         params.value |= values
-        params.expressions = problem.expressions(values)
+        params.expressions = followers.texts
