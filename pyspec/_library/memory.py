@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from ctypes import addressof, c_char
 from struct import Struct
 from typing import Any
@@ -26,6 +26,11 @@ def address(array: npt.NDArray[Any]) -> int:
     if flags.writeable and flags.c_contiguous and array.size:
         return addressof(_first_byte(array))
     return int(array.__array_interface__["data"][0])
+
+
+def address_in(memory: bytearray) -> int:
+    """Where a piece of memory of Python's begins."""
+    return addressof(_first_byte(memory))
 
 
 def doubles(n: int, what: Callable[[], str]) -> npt.NDArray[np.float64]:
@@ -74,6 +79,18 @@ def fill(name: str, fields: Mapping[str, Any], memory: Any, at: int = 0) -> None
     """The same in memory of the caller, where Python will not look at it."""
     zeros, layout = _LAYOUTS[name]
     layout.pack_into(memory, 8 * at, *{**zeros, **fields}.values())
+
+
+def reading(name: str, fields: Sequence[str]) -> tuple[list[int], Callable[[Any], tuple[Any, ...]]]:
+    """What reads these fields of a structure that memory begins with, all at once; and where in
+    what it gives each of them stands."""
+    dtype = DTYPES[name]
+    asked = [one for one in dtype.names or () if one in fields]
+    codes = [
+        _CODES[dtype[one].str[1:]] if one in asked else f"{dtype[one].itemsize}x"
+        for one in dtype.names or ()
+    ]
+    return [asked.index(one) for one in fields], Struct(f"={''.join(codes)}").unpack_from
 
 
 def view(name: str, memory: Any, at: int = 0) -> npt.NDArray[np.void]:

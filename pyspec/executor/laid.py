@@ -57,16 +57,13 @@ def layout_key(measurement: Measurement) -> Hashable | None:
     data = measurement.data
     if measurement.weight is not None or measurement.keep is not None:
         return None
-    if data is None or type(data) is not np.ndarray:
+    if type(data) is not np.ndarray:
         return None
     dtype = data.dtype
     if dtype.char not in TYPES or not dtype.isnative:
         return None
-    window, loss = (
-        (measurement.rows, measurement.columns),
-        (measurement.loss, measurement.loss_scale),
-    )
-    return *window, *loss, data.shape, data.strides, dtype.char
+    rows, columns, scale = measurement.rows, measurement.columns, measurement.loss_scale
+    return rows, columns, measurement.loss, scale, data.shape, data.strides, dtype.char
 
 
 class Laid:

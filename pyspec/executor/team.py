@@ -13,10 +13,12 @@ import os
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from functools import lru_cache
 
 import numpy as np
 
 from pyspec._library import CONSTANTS, DTYPES, LIBRARY, raise_status
+from pyspec._library.environment import reader
 from pyspec.errors import FitError
 from pyspec.executor.frame import InC, aligned
 
@@ -27,12 +29,16 @@ SMALL = 300_000
 CHUNKS_EACH = 6
 
 
-def thread_count() -> int | None:
-    """``PYSPEC_NUM_THREADS``, or None where it is not set.
+_given = reader("PYSPEC_NUM_THREADS")
+
+
+@lru_cache(maxsize=8)
+def _count_in(variable: str | bytes) -> int | None:
+    """The number that ``PYSPEC_NUM_THREADS`` names, None where it is blank.
 
     Raises :class:`FitError` where it is not a positive integer.
     """
-    given = os.environ.get("PYSPEC_NUM_THREADS", "").strip()
+    given = os.fsdecode(variable).strip()
     if not given:
         return None
     if not given.isdecimal() or int(given) < 1:
@@ -52,7 +58,8 @@ def choose_threads(executors: Sequence[InC]) -> int:
 
 def threads_for(size: int) -> int:
     """The same of fits of that size together, see :func:`size_of`."""
-    given = thread_count()
+    variable = _given()
+    given = _count_in(variable) if variable else None
     if given is not None:
         return given
     if size < SMALL or multiprocessing.parent_process() is not None:

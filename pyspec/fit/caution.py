@@ -3,6 +3,7 @@ a boundary between sub-cycles."""
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Mapping, Sequence
 
@@ -38,16 +39,28 @@ def cautions(
         return []
     window = None if measurement is None else measurement.rows
     if outline.is_time_model:
-        return _kernels(model.components, values, time, _largest_step(outline, time))
+        largest = _largest_step(outline, time)
+        if _all_wide(outline.widths[""], values, largest):
+            return []
+        return _kernels(model.components, values, time, largest)
     found: list[str] = []
     for name in outline.sampled:
         dynamics = parameters[name].dynamics if name in parameters else None
         if dynamics is not None:
             largest = _largest_step(outline, time)
-            found += _kernels(dynamics.components, values, time, largest)
+            if not _all_wide(outline.widths[name], values, largest):
+                found += _kernels(dynamics.components, values, time, largest)
             if dynamics.n_subcycles > 0:
                 found += _known_boundaries(outline, dynamics, time, window)
     return found
+
+
+def _all_wide(widths: Sequence[str] | None, values: Mapping[str, float], largest: float) -> bool:
+    """Whether it is clear at one glance that no kernel is narrower than two steps."""
+    if widths is None:
+        return False
+    least = min(map(values.__getitem__, widths), default=math.inf)
+    return least >= MIN_STEPS * largest
 
 
 def _largest_step(outline: Outline, time: Array) -> float:

@@ -4,8 +4,9 @@ that it does not know."""
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
+from types import MappingProxyType
 
 import numpy as np
 import numpy.typing as npt
@@ -34,7 +35,7 @@ class Columns(ABC):
     without: frozenset[str]
     evaluations: Evaluations
     sizes: list[float]
-    _kept: dict[int, Array]
+    _kept: Mapping[int, Array] = MappingProxyType({})
 
     @property
     @abstractmethod
@@ -115,9 +116,8 @@ class Columns(ABC):
             slopes = jacobian(self.plain_residual, theta, bounds, new, self.sizes).T
             self.evaluations.count += 2 * len(new)
             found.update(zip(new, slopes, strict=True))
-            self._kept |= {
-                k: found[k] for k in new if self._stays(k) and np.isfinite(found[k]).all()
-            }
+            stay = [k for k in new if self._stays(k) and np.isfinite(found[k]).all()]
+            self._kept = {**self._kept, **{k: found[k] for k in stay}}
         return np.stack([found[k] for k in columns])
 
     def _stays(self, column: int) -> bool:

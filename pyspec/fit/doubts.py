@@ -99,23 +99,28 @@ def doubts(
     fit, `sides` name → bound that it ended at.
     """
     found: list[str] = []
-    if model.energy is not None and not outline.is_time_model:
-        found += _outside(model.energy, outline, values)
-        if outline.fed:
-            found += _backwards(model, outline, values, measurement, sides)
+    energy = model.energy
+    if energy is not None and not outline.is_time_model:
+        ends = outline.ends  # of the last axis of energies, which never changes in place
+        if ends is None or ends[0] is not energy:
+            first, last = float(energy[0]), float(energy[-1])
+            ends = outline.ends = energy, min(first, last), max(first, last)
+        _, low, high = ends
+        for component, place in outline.lines:
+            if not low <= values[place] <= high:
+                found.append(_outside(component, place, values[place], low, high))
+        for name in outline.fed:
+            if values[name] < 0.0 or sides.get(name) == "min":
+                found += _backwards(model, outline, values, measurement, sides)
+                break
     return found + _counts(measurement, parameters, chisqr)
 
 
-def _outside(energy: Array, outline: Outline, values: Mapping[str, float]) -> list[str]:
-    low, high = sorted((float(energy[0]), float(energy[-1])))
-    found = []
-    for component, place in outline.lines:
-        if not low <= values[place] <= high:
-            found.append(
-                f"{component} lies outside of the energy axis: {place} = {values[place]:.6g} is "
-                f"not in [{low:g}, {high:g}]; check its start, or give it bounds"
-            )
-    return found
+def _outside(component: str, place: str, value: float, low: float, high: float) -> str:
+    return (
+        f"{component} lies outside of the energy axis: {place} = {value:.6g} is not in "
+        f"[{low:g}, {high:g}]; check its start, or give it bounds"
+    )
 
 
 def _backwards(
@@ -162,8 +167,14 @@ def _counts(
 ) -> list[str]:
     """Whole numbers that scatter about the fit by their roots: the variance of counts is their
     expectation, so that the mean square of the residual is near the mean of the data."""
-    if measurement.loss == "poisson" or measurement.weight is not None or measurement.data is None:
+    data = measurement.data
+    if measurement.loss == "poisson" or measurement.weight is not None or data is None:
         return []
+    if isinstance(data, np.ndarray) and data.dtype.kind == "f":
+        # The first value, and then the first row, tell most data apart from counts.
+        begin = (measurement.rows or (0,))[0], (measurement.columns or (0,))[0]
+        if not float(data.item(begin[-data.ndim :])).is_integer():
+            return []
     n_points, mean = _whole_numbers(measurement)
     if not mean > 0.0:
         return []
@@ -185,11 +196,6 @@ def _whole_numbers(measurement: Measurement) -> tuple[int, float]:
         found = measurement.survey
         return (found.n_points, found.mean) if found.is_whole and found.low >= 0.0 else (0, 0.0)
     assert measurement.data is not None
-    if measurement.data.dtype.kind == "f":
-        # The first value, and then the first row, tell most data apart from counts.
-        begin = (measurement.rows or (0,))[0], (measurement.columns or (0,))[0]
-        if not float(measurement.data.item(begin[-measurement.data.ndim :])).is_integer():
-            return 0, 0.0
     data = np.asarray(measurement.window(measurement.data))
     if data.dtype.kind == "f" and not _whole(data[0] if data.ndim == 2 else data):
         return 0, 0.0

@@ -50,11 +50,12 @@ class Evaluations:
     count : residual evaluations so far
     best, best_theta : smallest chi² so far and where it was, (n_free,); infinite and NaN before
     max_nfev, max_seconds : the limits, None without
+    hold : the signals that end the fit, None outside of one
     """
 
     max_nfev: int | None = None
     max_seconds: float | None = None
-    _hold: Hold | None = None
+    hold: Hold | None = None
     _deadline: float | None = None
 
     def __init__(self, n_free: int) -> None:
@@ -73,19 +74,14 @@ class Evaluations:
     ) -> None:
         """Sets what a fit may take from here on, None is no limit; and the signals that end it."""
         self.max_nfev, self.max_seconds = max_nfev, max_seconds
-        self._hold = hold
+        self.hold = hold
         self._deadline = None if max_seconds is None else time.perf_counter() + max_seconds
-
-    @property
-    def is_timed(self) -> bool:
-        """Whether there is a limit of time, so that the clock counts after each evaluation."""
-        return self._deadline is not None
 
     def check_end(self) -> None:
         """Raises :class:`StopFit` where the time is up, KeyboardInterrupt where a signal has
         come."""
-        if self._hold is not None:
-            self._hold.check()
+        if self.hold is not None:
+            self.hold.check()
         if self._deadline is not None and time.perf_counter() > self._deadline:
             raise StopFit(f"stopped after max_seconds = {self.max_seconds:g}")
 

@@ -4,16 +4,18 @@ are worked out when the first of them is asked for."""
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+import operator
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Protocol
+from typing import Protocol, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
+from pyspec.fit.spread import Spread
 from pyspec.formula import Formula, chain_product
-from pyspec.formula.nodes import Name
+from pyspec.formula.nodes import Name, Node, Number, postorder
 from pyspec.model import Par
 
 Array = npt.NDArray[np.float64]
@@ -54,16 +56,32 @@ class Following:
         formulas = {name: formula for name, formula in known.items() if formula is not None}
         return cls(formulas, tuple([name for name in parameters if name in formulas]))
 
+    @cached_property
+    def texts(self) -> Mapping[str, str]:
+        """Name → the text of its formula."""
+        return {name: self.formulas[name].text for name in self.names}
+
+    @cached_property
+    def _programs(self) -> tuple[tuple[str, str | Program | None], ...]:
+        found = [(name, one.root) for name, one in self.formulas.items()]
+        return tuple([(n, r.name if isinstance(r, Name) else _program(r)) for n, r in found])
+
     def values(self, known: Mapping[str, float]) -> dict[str, float]:
         if not self.formulas:
             return {}
         done = dict(known)
-        with np.errstate(all="ignore"):
-            for name, formula in self.formulas.items():
-                root = formula.root  # perhaps it is another parameter
-                found = done[root.name] if isinstance(root, Name) else formula.value(done)
-                done[name] = float(found)
+        for name, steps in self._programs:
+            if isinstance(steps, str):  # it is another parameter
+                done[name] = float(done[steps])
+                continue
+            try:
+                done[name] = _run(steps, done) if steps else self._by_numpy(name, done)
+            except ZeroDivisionError:  # where NumPy has inf, or NaN
+                done[name] = self._by_numpy(name, done)
         return dict(zip(self.names, map(done.__getitem__, self.names), strict=True))
+
+    def _by_numpy(self, name: str, known: Mapping[str, float]) -> float:
+        return float(self.formulas[name].evaluate(known))
 
     def gradients(self, known: Mapping[str, float]) -> dict[str, dict[str, float]]:
         done: dict[str, tuple[float, dict[str, float]]] = {}
@@ -87,13 +105,61 @@ class Following:
 
 NONE = Following({}, ())
 
+#: A formula of sums, products and quotients, for numbers of Python, which NumPy gives the same bits
+#: for in ten times as long: numbers, names, and functions of the one or two last values.
+Program: TypeAlias = tuple[float | str | Callable[..., float], ...]
+
+_ARITHMETIC: dict[str, Callable[..., float]] = {
+    "ADD": operator.add,
+    "SUB": operator.sub,
+    "MUL": operator.mul,
+    "DIV": operator.truediv,
+    "NEG": operator.neg,
+}
+
+
+def _program(root: Node) -> Program | None:
+    """The program of a formula, None where it takes NumPy."""
+    found: list[float | str | Callable[..., float]] = []
+    for node in postorder(root):
+        if isinstance(node, Number):
+            found.append(float(node.value))
+        elif isinstance(node, Name):
+            found.append(node.name)
+        elif node.instruction in _ARITHMETIC:
+            found.append(_ARITHMETIC[node.instruction])
+        else:
+            return None
+    return tuple(found)
+
+
+def _run(program: Program, known: Mapping[str, float]) -> float:
+    """Its value. Raises :class:`ZeroDivisionError` where it divides by zero."""
+    stack: list[float] = []
+    for step in program:
+        if type(step) is str:
+            stack.append(float(known[step]))
+        elif type(step) is float:
+            stack.append(step)
+        elif step is operator.neg:
+            stack[-1] = -stack[-1]
+        else:
+            last = stack.pop()
+            stack[-1] = step(stack[-1], last)  # type: ignore[operator]
+    return float(stack[0])
+
 
 class FollowerErrors:
     """Standard errors of followers: sqrt(g C gᵀ), g the derivatives by the parameters `names`,
-    whose covariance C is known. `known` are the values of free and fixed parameters."""
+    whose covariance C is known, or their spread. `known` are the values of free and fixed
+    parameters."""
 
     def __init__(
-        self, followers: Followers, known: Mapping[str, float], names: Sequence[str], covar: Array
+        self,
+        followers: Followers,
+        known: Mapping[str, float],
+        names: Sequence[str],
+        covar: Array | Spread,
     ) -> None:
         self._given = followers, known, names, covar
 
@@ -103,7 +169,8 @@ class FollowerErrors:
 
     @cached_property
     def _errors(self) -> dict[str, float | None]:
-        followers, known, names, covar = self._given
+        followers, known, names, given = self._given
+        covar = given.covariance() if isinstance(given, Spread) else given
         found = followers.gradients(known).items()
         return {name: _propagated(gradient, names, covar) for name, gradient in found}
 

@@ -13,6 +13,7 @@ import signal
 import sys
 import threading
 from collections.abc import Callable
+from threading import get_ident
 from types import FrameType, TracebackType
 from typing import Any, Protocol, TypeVar
 
@@ -44,12 +45,11 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 class _Signals:
     """The handlers of one process while the outermost hold lasts, and what has come."""
 
-    def __init__(self) -> None:
-        self.count = 0
-        self.number = 0
-        self.is_over = False
-        self._taken: list[int] = []
-        self._process = os.getpid()
+    count = 0
+    number = 0
+    is_over = False
+    _taken: tuple[int, ...] = ()
+    _process = 0
 
     def install(self) -> None:
         """Takes SIGINT where it means KeyboardInterrupt, and SIGTERM where it ends the process: a
@@ -58,9 +58,10 @@ class _Signals:
         SIGINT comes first: as long as it raises KeyboardInterrupt, nothing else is taken that this
         would leave behind.
         """
+        self._process = _process
         for number, usual in _USUAL.items():
             if _plain.getsignal(number) == usual:
-                self._taken.append(number)
+                self._taken += (number,)
                 _plain.signal(number, self._note)
 
     def restore(self) -> None:
@@ -107,24 +108,26 @@ class Hold:
     signal ends the process, or raises KeyboardInterrupt, at once.
 
     In a function that is :func:`held` the handlers of before come back when it returns, unless
-    `until_return` is false: more is then to follow that a signal may end.
+    `until_return` is false: more is then to follow that a signal may end. `signals` are those that
+    have come, of the outermost hold.
     """
 
+    _is_outermost = False
+
     def __init__(self, until_return: bool = True) -> None:
-        self._signals = _Signals()
-        self._is_outermost = False
+        self.signals = _Signals()
         self._until_return = until_return
         self._results: list[Marked] = []
 
     def __enter__(self) -> Hold:
         global _outermost
-        if not _in_main_thread():
+        if get_ident() != _main_thread:
             return self
-        if _outermost is not None and not _outermost._signals.is_over:
-            self._signals = _outermost._signals
+        if _outermost is not None and not _outermost.signals.is_over:
+            self.signals = _outermost.signals
             return self
         self._is_outermost = True
-        self._signals.install()
+        self.signals.install()
         _outermost = self
         return self
 
@@ -145,17 +148,17 @@ class Hold:
         global _outermost
         if self._is_outermost:
             _outermost = None
-            self._signals.restore()
+            self.signals.restore()
         # Python runs handlers where a function begins, after a call into C, and where a loop
         # begins again. Without a signal none of these comes from here to the caller's assignment.
-        if self._signals.count:
+        if self.signals.count:
             self._tell(error)
 
     def _tell(self, error: BaseException | None) -> None:
         """Marks the results; sends the signal again where nothing else says that it came."""
         for result in self._results:
             result.interrupted = True
-        number = self._signals.number
+        number = self.signals.number
         is_told = bool(self._results) or (
             number == signal.SIGINT and isinstance(error, KeyboardInterrupt)
         )
@@ -165,21 +168,21 @@ class Hold:
     @property
     def arrived(self) -> bool:
         """Whether a signal has come."""
-        return self._signals.count > 0
+        return self.signals.count > 0
 
     @property
     def insists(self) -> bool:
         """Whether a second signal has come: nothing more is to be done."""
-        return self._signals.count > 1
+        return self.signals.count > 1
 
     @property
     def exit_code(self) -> int:
         """What a command that a signal ended returns: 128 and its number; 0 without one."""
-        return 128 + self._signals.number if self.arrived else 0
+        return 128 + self.signals.number if self.arrived else 0
 
     def check(self) -> None:
         """Raises KeyboardInterrupt where a signal has come."""
-        if self._signals.count:
+        if self.signals.count:
             raise KeyboardInterrupt
 
     def mark(self, result: Result) -> Result:
@@ -197,7 +200,7 @@ class UntilReturn:
     def begin(self) -> None:
         """Before the call."""
         global _call
-        if _in_main_thread():
+        if get_ident() == _main_thread:
             self._before, _call = _call, self
 
     def end(self, error: BaseException | None) -> None:
@@ -222,23 +225,20 @@ def held(function: Function) -> Function:
 
 def current_hold() -> Hold:
     """The hold that this thread is in; one in which no signal comes, outside of any."""
-    if _outermost is not None and _in_main_thread():
+    if _outermost is not None and get_ident() == _main_thread:
         return _outermost
     return Hold()
 
 
-def _in_main_thread() -> bool:
-    return threading.get_ident() == _main_thread
-
-
-def _note_main_thread() -> None:
-    """`threading` takes a microsecond to tell, and a fit asks three times. In a process that was
-    forked it is another thread than before."""
-    global _main_thread
-    _main_thread = threading.main_thread().ident
+def _note_process() -> None:
+    """`threading` and the system take a microsecond each to tell, and a fit asks several times. In
+    a process that was forked both differ from before."""
+    global _main_thread, _process
+    _main_thread, _process = threading.main_thread().ident, os.getpid()
 
 
 _main_thread: int | None = None
-_note_main_thread()
+_process = 0
+_note_process()
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_note_main_thread)
+    os.register_at_fork(after_in_child=_note_process)

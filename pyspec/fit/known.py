@@ -7,7 +7,6 @@ may change in any way between two fits, the next fit then makes what it needs.
 
 from __future__ import annotations
 
-import os
 from array import array
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from functools import cached_property
@@ -16,10 +15,11 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from pyspec._library.environment import reader
 from pyspec.executor import CompiledExecutor, Executor, Executors
 from pyspec.executor.laid import FitLayout, layout_key
 from pyspec.fit.following import Following
-from pyspec.fit.parameters import FitParameters, start_parameters
+from pyspec.fit.parameters import Columns, FitParameters, start_parameters
 from pyspec.fit.solve.jumps import jump_places
 from pyspec.fit.unchanged import Unchanged
 from pyspec.model import Measurement, Model, Par
@@ -48,13 +48,14 @@ class Known:
     outline, parameters, followers, executors : of this copy
     """
 
+    _layout: FitLayout | None = None
+
     def __init__(self, model: Model, outline: Outline) -> None:
         self.model, self.outline = model.copy(), outline
         self.parameters = self.model.parameters
         self.followers = Following.of(self.parameters, outline.followers)
         self.executors = Executors(self.model, "compiled", self.parameters, outline)
-        self._starts: tuple[FitParameters, tuple[str, ...]] | None = None
-        self._layout: FitLayout | None = None
+        self._starts: tuple[FitParameters, tuple[str, ...], list[float]] | None = None
 
     @cached_property
     def names(self) -> tuple[str, ...]:
@@ -92,12 +93,13 @@ class Known:
         layout = self._layout
         return layout if layout is not None and layout.key == layout_key(measurement) else None
 
-    def start(self, data: Callable[[], Any]) -> tuple[FitParameters, tuple[str, ...]]:
-        """As of :func:`pyspec.fit.parameters.start_parameters`, worked out once where the data have
-        no part in it."""
+    def start(self, data: Callable[[], Any]) -> tuple[FitParameters, tuple[str, ...], list[float]]:
+        """As of :func:`pyspec.fit.parameters.start_parameters`, and the units of the free ones;
+        worked out once where the data have no part in it."""
         if self._starts is not None:
-            params, moved = self._starts
-            return params.again(), moved
+            known, moved, sizes = self._starts
+            began = known.began
+            return FitParameters(dict(began), began, known.limits, known.columns), moved, sizes
         asked: list[bool] = []
 
         def noted() -> Any:
@@ -105,9 +107,12 @@ class Known:
             return data()
 
         params, moved = start_parameters(self.model, self.parameters, None, noted)
+        sizes = [params.limits[name].unit for name in self.names]
         if not asked:
-            self._starts = params.again(), moved
-        return params, moved
+            if (*params.limits,) == self.names:
+                params.columns = Columns(params.began, params.limits)
+            self._starts = params.again(), moved, sizes
+        return params, moved, sizes
 
 
 def jumps_of(
@@ -123,6 +128,7 @@ def jumps_of(
 
 
 _KEPT: Kept[Known] = Kept()
+_passes = reader(VARIABLE)
 
 
 def known_of(model: Model) -> Known | None:
@@ -132,12 +138,12 @@ def known_of(model: Model) -> Known | None:
 
     Raises :class:`ModelError` where expressions run in a circle.
     """
-    if vars(model).keys() != ATTRIBUTES:
-        return None
-    passes = os.environ.get(VARIABLE)
+    passes = _passes()
     last = _LAST.get(id(model))
     if last is not None and last.passes == passes and last.unchanged.holds(model):
         return last.known
+    if vars(model).keys() != ATTRIBUTES:
+        return None
     unchanged = Unchanged(model)  # before its state: what another thread changes now is seen
     key = *state_of(model), passes
     found = _KEPT.get(key)
@@ -154,7 +160,7 @@ class Last(NamedTuple):
     """What was known of a model when it was fitted last, and through which passes."""
 
     unchanged: Unchanged
-    passes: str | None
+    passes: str | bytes | None
     known: Known
 
 

@@ -86,6 +86,20 @@ class Limits(NamedTuple):
     unit: float
 
 
+class Columns:
+    """The free parameters of a fit in their order: where they start, (n_free,), and the bounds and
+    their distances, as numbers of Python."""
+
+    __slots__ = ("highs", "lows", "start", "widths")
+
+    def __init__(self, began: Mapping[str, float], limits: Mapping[str, Limits]) -> None:
+        self.start: Array = np.array([began[name] for name in limits], np.float64)
+        self.start.flags.writeable = False
+        self.lows = [one.low for one in limits.values()]
+        self.highs = [one.high for one in limits.values()]
+        self.widths = [one.high - one.low for one in limits.values()]
+
+
 @dataclass
 class FitParameters:
     """All parameters of one fit, in columns by name, in the order of the model.
@@ -95,6 +109,7 @@ class FitParameters:
     value : of free and fixed ones, and after a fit of the followers
     began : where the free and fixed ones started; nobody changes it, fits of one model share it
     limits : of the free ones, shared, too
+    columns : the free ones; None where nobody shares them
     stderr : standard errors of those that have one; those of followers are worked out later
     spread : what says how these correlate
     expressions, errors : texts of the followers, and their standard errors
@@ -103,6 +118,7 @@ class FitParameters:
     value: dict[str, float]
     began: Mapping[str, float]
     limits: Mapping[str, Limits]
+    columns: Columns | None = field(default=None, compare=False, repr=False)
     stderr: dict[str, float] = field(default_factory=dict)
     spread: Spread | None = None
     expressions: Mapping[str, str] = field(default_factory=dict)
@@ -115,13 +131,13 @@ class FitParameters:
         value = {name: one.value for name, one in objects.items()}
         began = {name: one.init_value for name, one in objects.items()}
         errors = {n: one.stderr for n, one in objects.items() if one.stderr is not None}
-        found = cls(value, began, limits, errors)
+        found = cls(value, began, limits, stderr=errors)
         found.objects = objects
         return found
 
     def again(self) -> FitParameters:
         """The same at their start, for another fit."""
-        return FitParameters(dict(self.began), self.began, self.limits)
+        return FitParameters(dict(self.began), self.began, self.limits, self.columns)
 
     def error(self, name: str) -> float | None:
         """The standard error of one of them, None where it has none."""

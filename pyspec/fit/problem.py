@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from operator import attrgetter
@@ -29,7 +29,9 @@ from pyspec.fit.solve.native import NativeSolver, Watch
 from pyspec.fit.sums import sums_of
 from pyspec.ir import build_graph
 from pyspec.model import Measurement, Model, Par
+from pyspec.model.checksum import checksum
 from pyspec.model.digest import checksum_of, count_kept
+from pyspec.model.measurement import square_of
 from pyspec.model.outline import Outline, outline_of
 from pyspec.passes import linear_parameters
 from pyspec.plan import ScheduledPlan
@@ -96,10 +98,13 @@ class FitProblem(Columns):
             self.names = tuple(self.executor.opt_param_names)
         #: Of the data as they are now: what is saved later must be what was fitted. The executor
         #: has refused other shapes by now, before the data are read.
-        self.data_checksum = checksum_of(measurement)
-        if self._layout is not None:
-            self.data_square = measurement.square()
-        self._start()
+        data = measurement.data
+        if self._layout is not None and data is not None:  # an array
+            self.data_checksum, self.data_square = checksum(data), square_of(measurement)
+        else:
+            self.data_checksum = checksum_of(measurement)
+        self.evaluations = Evaluations(len(self.names))
+        self.sizes = [1.0] * len(self.names)
 
     def make_executor(self) -> Executor:
         """The executor of this problem."""
@@ -112,22 +117,17 @@ class FitProblem(Columns):
         make = Executors(self.model, self.backend, self.parameters, self.outline)
         return make(self.measurement)
 
-    def _start(self) -> None:
-        self.progress: Silent = Silent()
-        self.evaluations = Evaluations(len(self.names))
-        self._theta = np.empty(len(self.names))
-        self._pool: BufferPool | None = None
-        self._params: Any = None
-        self._gather: list[Any] = []
-        self._kept: dict[int, Array] = {}
-        self.sizes = [1.0] * len(self.names)
+    progress: Silent = Silent()
+    _pool: BufferPool | None = None
+    _params: Any = None
+    _theta: Array | None = None
+    _gather: Sequence[Any] = ()
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in self.__dict__.items() if name not in _MADE_AGAIN}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        self.names, self._executor, self._known = state["names"], None, None
-        self._start()
+        self._executor, self._known = None, None
         self.__dict__.update(state)
 
     # what is fitted
@@ -210,7 +210,7 @@ class FitProblem(Columns):
     @cached_property
     def data_square(self) -> float:
         """chi² of a model that is 0 everywhere: what rounding of chi² is measured by."""
-        return self.measurement.square()
+        return square_of(self.measurement)
 
     @property
     def n_points(self) -> int:
@@ -232,11 +232,11 @@ class FitProblem(Columns):
             refuse_idle(self.model, self.parameters)
         given = {**(self.fixed or {}), **(seeds or {})}
         if self._known is not None and not given:
-            params, moved = self._known.start(self.measurement.glimpse)
+            params, moved, self.sizes = self._known.start(self.measurement.glimpse)
         else:
             known = self.model, self.parameters, given
             params, moved = start_parameters(*known, self.measurement.glimpse)
-        self.sizes = list(map(_UNIT, map(params.limits.__getitem__, self.names)))
+            self.sizes = list(map(_UNIT, map(params.limits.__getitem__, self.names)))
         return params, moved
 
     def expressions(self, names: Iterable[str]) -> dict[str, str]:
@@ -256,6 +256,17 @@ class FitProblem(Columns):
         found = self.chisqr_at if chisqr is None else lambda at: chisqr
         known = self.model, self.outline, self.parameters
         return doubts(*known, values, self.measurement, lambda: found(theta), sides)
+
+    def said_of(
+        self, values: Mapping[str, float], chisqr: float
+    ) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """Both of a fit that ended within all bounds; and what may mislead alone."""
+        outline, warned = self.outline, []
+        if outline.sampled or outline.is_time_model:
+            warned = self.cautions(values)
+        known = self.model, outline, self.parameters
+        found = doubts(*known, values, self.measurement, lambda: chisqr, {})
+        return (*found, *warned), (*warned,)
 
     def at_the_bound(self, name: str, side: str, limit: float, *gain: float) -> str:
         """A sentence about a parameter that ended at a bound; `gain` in χ², of χ², in units of the
@@ -285,6 +296,8 @@ class FitProblem(Columns):
             self._params = params
             self._gather = [params[name] for name in self.names]
         theta = self._theta
+        if theta is None:
+            theta = self._theta = np.empty(len(self.names))
         for index, par in enumerate(self._gather):
             theta[index] = par.value
         return self.residual(theta)

@@ -90,8 +90,7 @@ class FitResult(LmfitNames, SlotNames):
     """
 
     def __init__(self, problem: FitProblem, minimizer: Any, outcome: Any, **facts: Any) -> None:
-        self.problem = problem
-        self._outcome, self._minimizer = outcome, minimizer
+        self.problem, self._outcome, self._minimizer = problem, outcome, minimizer
         self._of_many: bool = facts.get("of_many", False)
         self._params: FitParameters = facts["params"]
         self._scale_covar: bool = facts["scale_covar"]

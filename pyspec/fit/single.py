@@ -18,12 +18,14 @@ from pyspec.fit.known import Known, known_of
 from pyspec.fit.linear import problem_of
 from pyspec.fit.on_cluster import give_back, on_workers, shared
 from pyspec.fit.options import MethodOptions, check_options, need_pair
+from pyspec.fit.plain import judged
 from pyspec.fit.pools import check_workers, make_pool, refuse_shared
 from pyspec.fit.problem import FitProblem
-from pyspec.fit.progress import Callback, make_progress
+from pyspec.fit.progress import Callback, Silent, make_progress
 from pyspec.fit.result import FitResult
 from pyspec.fit.solve.methods import NATIVE, fit_stages, without_intervals
 from pyspec.fit.solve.sample import SAMPLER
+from pyspec.fit.solve.stages import run_fit
 from pyspec.fit.start_pool import FromStarts, best_of_pool, result_of
 from pyspec.fit.starts import best_of, check_seeds, check_starts
 from pyspec.model import Measurement, Model
@@ -101,12 +103,15 @@ def fit_model(
         nothing to fit, an unknown method, fewer points than parameters, or a residual that is
         not finite; the message names the parameter
     """
-    need_pair("fit_model", model, measurement)
+    if type(model) is not Model or type(measurement) is not Measurement:
+        need_pair("fit_model", model, measurement)
     if options:
         check_options(model.name, options)
     if max_nfev is not None or max_seconds is not None:
         check_limits(max_nfev, max_seconds)
-    methods = fit_stages(method, stages, fit_alg_1, fit_alg_2)
+    methods: tuple[str, ...] = (NATIVE,)
+    if method not in (None, NATIVE) or fit_alg_1 is not None or stages != 1:
+        methods = fit_stages(method, stages, fit_alg_1, fit_alg_2)
     given: dict[str, Any] = without_intervals(options) if options else {}
     if type(n_starts) is not int or n_starts < 1:
         check_starts(n_starts)
@@ -126,32 +131,43 @@ def fit_model(
     rows_on = None if apart else client  # whole fits are tasks, where the data are at hand
     if rows_on is not None:
         measurement = on_workers(rows_on, model, measurement)
-    limits = max_nfev, scale_covar, max_seconds
     known = known_of(model) if backend == "compiled" and n_starts == 1 else None
     own = model.copy() if known is None else known.model
-    fits = _Fits(methods, given, *limits, own, measurement, backend, jacobian_without, known)
-    fits.problem = problem = make_problem(own, measurement, backend, jacobian_without, known)
-
-    def fit(start: Mapping[str, float] | None) -> FitResult:
-        """One of several."""
-        return fits.fit(start, make_progress(progress, model.name))
+    if known is None or measurement.data is None:
+        problem = make_problem(own, measurement, backend, jacobian_without)
+    else:
+        problem = FitProblem(own, measurement, "compiled", without=jacobian_without, known=known)
 
     def whole() -> FitResult:
         """The fit, or the best of several."""
-        pool = make_pool(model.name, client, n_workers) if apart else None
         if n_starts == 1:
-            result = fits.fit(seeds, make_progress(progress, model.name), problem)
-        elif pool is None:
-            result = best_of(fit, problem, seeds, n_starts, seed)
+            reporter = Silent() if progress is None else make_progress(progress, model.name)
+            limits = max_nfev, scale_covar, seeds, max_seconds
+            result = judged(*run_fit(problem, methods, given, reporter, *limits), given)
         else:
-            reporter = make_progress(progress, model.name)
-            result = best_of_pool(fits, seeds, n_starts, seed, pool, hold, reporter)
+            result = best()
         if result._warned:
             warn(problem.label, result._warned)
         if result.problem.measurement is not given_data:
             give_back(result.problem, given_data)
         result.problem.rest()
         return result
+
+    def best() -> FitResult:
+        """The best of several."""
+        limits = max_nfev, scale_covar, max_seconds
+        fits = _Fits(methods, given, *limits, own, measurement, backend, jacobian_without, known)
+        fits.problem = problem
+        pool = make_pool(model.name, client, n_workers) if apart else None
+        if pool is not None:
+            reporter = make_progress(progress, model.name)
+            return best_of_pool(fits, seeds, n_starts, seed, pool, hold, reporter)
+
+        def fit(start: Mapping[str, float] | None) -> FitResult:
+            """One of several."""
+            return fits.fit(start, make_progress(progress, model.name))
+
+        return best_of(fit, problem, seeds, n_starts, seed)
 
     with Hold() as hold:
         spent = None

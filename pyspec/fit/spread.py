@@ -18,24 +18,39 @@ class Spread:
     the first of them is looked at: most fits end without that."""
 
     def __init__(self, names: Sequence[str], covariance: Array, scale: float = 1.0) -> None:
-        variances = [scale * one for one in covariance.diagonal().tolist()]
+        variances = list(map(scale.__mul__, covariance.diagonal().tolist()))
         inner = covariance.copy()
         if not all(map(math.isfinite, variances)):
             kept = [k for k, value in enumerate(variances) if math.isfinite(value)]
             names, inner = [names[k] for k in kept], covariance[np.ix_(kept, kept)]
             variances = [variances[k] for k in kept]
-        self._given: Array = inner
+        self._given: Array | bytes = inner
         self._scale = scale
         self._variances: list[float] = variances
         self.names = names
 
+    @classmethod
+    def known(
+        cls, names: Sequence[str], block: bytes, scale: float, variances: list[float]
+    ) -> Spread:
+        """The same of numbers (n, n), with the diagonal of their product with `scale`, which is
+        finite."""
+        one = cls.__new__(cls)
+        one.names, one._given, one._scale, one._variances = names, block, scale, variances
+        return one
+
     def covariance(self) -> Array:
         """(n, n) that of `names`, an array of its own."""
-        return scaled(self._given, self._scale)
+        given, n = self._given, len(self.names)
+        inner = np.frombuffer(given).reshape(n, n) if isinstance(given, bytes) else given
+        return scaled(inner, self._scale)
 
     def errors(self) -> dict[str, float]:
         """Name → standard error."""
-        found = [math.sqrt(one) if one >= 0.0 else math.nan for one in self._variances]
+        variances = self._variances
+        if min(variances, default=0.0) >= 0.0:
+            return dict(zip(self.names, map(math.sqrt, variances), strict=True))
+        found = [math.sqrt(one) if one >= 0.0 else math.nan for one in variances]
         return dict(zip(self.names, found, strict=True))
 
     @cached_property

@@ -5,13 +5,13 @@ from __future__ import annotations
 import weakref
 from collections.abc import Iterator, Sequence
 from dataclasses import fields
-from itertools import chain, starmap
+from itertools import chain
 from operator import attrgetter, is_
 from typing import Any
 
 from pyspec._library import OPS
 from pyspec.model import Model, Par
-from pyspec.model.tree import Component, Dynamics, Profile
+from pyspec.model.tree import EDITED, Component, Dynamics, Profile
 
 #: What reads all fields of a part.
 _FIELDS: dict[type[Any], attrgetter[Any]] = {
@@ -21,37 +21,30 @@ _FIELDS: dict[type[Any], attrgetter[Any]] = {
 
 _flat = chain.from_iterable
 
-#: What a model consists of: axes, which never change in place, texts, and parts; what is named, see
-#: below, is held in dicts that may be written to.
-_PLAIN = attrgetter(
-    "name", "text", "where", "energy", "time", "aux", "aux_weights", "components", "quantities"
-)
-_NAMED = attrgetter("inputs", "labels", "units")
+#: Stands behind the items of each list and dict.
+_END = object()
 
 
 class Unchanged:
     """A model as it was once, part by part. It is the same still where every field of every part
     holds the very object that it held then: none of these changes in place, but for lists and
     dicts, whose items are compared. So an equal number that was set anew counts as a change; who
-    asks then makes the state of the model, which costs ten times as much.
+    asks then makes the state of the model, which costs ten times as much. Fields are looked at only
+    where one of any part of a model was set since they were looked at last.
     """
 
     def __init__(self, model: Model) -> None:
+        self._edited = EDITED[0]  # before the fields: what another thread sets now is seen
         self._model = weakref.ref(model)
         self._kind = type(model)
         parts: dict[type, list[Any]] = {kind: [] for kind in _FIELDS}
         self._lists: list[Sequence[Any]] = []
         self._take(model.components, parts)
         self._take_pars(model.quantities, parts)
-        self._readers = [(_FIELDS[kind], found) for kind, found in parts.items() if found]
+        self._parts = {kind: found for kind, found in parts.items() if found}
         self._functions = [one.function for one in parts[Component]]
-        self._sizes = list(map(len, self._lists))
-        self._items = list(_flat(self._lists))
-        self._plain = _PLAIN(model)
-        self._counts = list(map(len, _NAMED(model)))
-        self._named = list(_names(model))
-        self._ops = list(map(OPS.get, self._functions))
-        self._values = list(_flat(_flat(starmap(map, self._readers))))
+        self._fields = list(self._all_fields())
+        self._held = self._all_of(model)
 
     def _take(self, components: Sequence[Component], parts: dict[type, list[Any]]) -> None:
         self._lists.append(components)
@@ -61,7 +54,8 @@ class Unchanged:
 
     def _take_pars(self, pars: Sequence[Par | None], parts: dict[type, list[Any]]) -> None:
         there = [par for par in pars if par is not None]
-        self._lists.append(pars)
+        if type(pars) is not tuple:  # which would be another one if it had changed
+            self._lists.append(pars)
         parts[Par] += there
         for par in there:
             for moved in (par.dynamics, par.profile):
@@ -71,20 +65,31 @@ class Unchanged:
 
     def holds(self, model: Model) -> bool:
         """Whether `model` is that model, and as it was then."""
-        return (
-            self._model() is model
-            and type(model) is self._kind
-            and all(map(is_, self._plain, _PLAIN(model)))
-            and self._sizes == list(map(len, self._lists))
-            and all(map(is_, self._items, _flat(self._lists)))
-            and all(map(is_, self._values, _flat(_flat(starmap(map, self._readers)))))
-            and self._counts == list(map(len, _NAMED(model)))
-            and all(map(is_, self._named, _names(model)))
-            and all(map(is_, self._ops, map(OPS.get, self._functions)))
-        )
+        if self._model() is not model or type(model) is not self._kind:
+            return False
+        held = self._all_of(model)
+        if len(held) != len(self._held) or not all(map(is_, self._held, held)):
+            return False
+        edited = EDITED[0]
+        if edited is not self._edited:
+            if not all(map(is_, self._fields, self._all_fields())):
+                return False
+            self._edited = edited
+        return True
 
+    def _all_fields(self) -> Iterator[Any]:
+        """Those of all parts."""
+        return _flat(_flat(map(_FIELDS[kind], found) for kind, found in self._parts.items()))
 
-def _names(model: Model) -> Iterator[Any]:
-    """What is named in a model: names and what they stand for."""
-    inputs, labels, units = _NAMED(model)
-    return chain(inputs, inputs.values(), labels, labels.values(), units, units.values())
+    def _all_of(self, model: Model) -> list[Any]:
+        """All else that the model holds, and what its functions are."""
+        own = model.__dict__
+        held = [*own, *own.values(), *map(OPS.get, self._functions)]
+        for one in self._lists:
+            held += one
+            held.append(_END)
+        for named in (model.inputs, model.labels, model.units):
+            held += named
+            held += named.values()
+            held.append(_END)
+        return held

@@ -58,12 +58,7 @@ class Formula:
         Raises :class:`ModelError` if `env` lacks a name.
         """
         with np.errstate(all="ignore"):
-            return self.value(env)
-
-    def value(self, env: Environment) -> Value:
-        """As :meth:`evaluate`, for a caller that has NumPy ignore divisions by zero, once for many
-        formulas."""
-        return self._value(self._values(env))
+            return self._value(self._values(env))
 
     def gradient(self, env: Environment) -> tuple[Value, dict[str, Value]]:
         """The value, and its exact derivative by every parameter, as the compiled program gives

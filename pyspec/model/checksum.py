@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pyspec._library import LIBRARY
-from pyspec._library.memory import address
+from pyspec._library.memory import address, address_in
 
 #: The polynomial of CRC-32, the highest power left out, the lowest bit first.
 POLYNOMIAL = 0xEDB88320
@@ -31,9 +31,11 @@ def checksum(array: npt.NDArray[Any]) -> int:
     if not plain.size:
         return 0
     n_lines = plain.nbytes // (8 * LINE)
-    sums = np.empty(n_lines + -(-n_lines // LINES) * LINE, np.uint64)
-    LIBRARY.pyspec_word_sums(address(plain), n_lines, LINE, LINES, address(sums))
-    found = zlib.crc32(sums.data)
+    found = 0  # as of nothing
+    if n_lines:
+        sums = bytearray(8 * (n_lines + -(-n_lines // LINES) * LINE))
+        LIBRARY.pyspec_word_sums(address(plain), n_lines, LINE, LINES, address_in(sums))
+        found = zlib.crc32(sums)
     if plain.nbytes > 8 * LINE * n_lines:
         found = zlib.crc32(plain.reshape(-1)[8 * LINE * n_lines // plain.itemsize :].data, found)
     return found

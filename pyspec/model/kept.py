@@ -36,10 +36,11 @@ class Kept(Generic[Value]):
 
     def get(self, key: Hashable) -> Value | None:
         """The value of a key, None where it is not there."""
-        with self._lock:
-            found = self._values.get(key)
-            if found is not None:
-                self._used[id(found)] = next(self._clock)
+        # Without the lock, which takes as long as all this: where another thread takes the value
+        # out meanwhile, nothing is left of it but a number.
+        found = self._values.get(key)
+        if found is not None:
+            self._used[id(found)] = next(self._clock)
         return found
 
     def keep(self, key: Hashable, value: Value, most: int) -> Value:

@@ -221,22 +221,7 @@ class Measurement:
     def square(self) -> float:
         """chi² of a model that is 0 in the window: sum of (weight data)², or of counts
         2 loss_scale data."""
-        assert self.data is not None
-        if type(self.data) is not np.ndarray and source_of(self.data) is not None:
-            return self.survey.square
-        data = self.data if self.rows is self.columns is None else self._window(self.data)
-        if self.loss == "poisson":
-            data = np.sqrt(2.0 * self.loss_scale * np.maximum(data, 0.0))
-        if self.weight is not None:
-            data = data * self.window(np.broadcast_to(self.weight, self.data.shape))
-        if self.keep is not None:
-            data = data[self.window(self.keep)]
-        values = np.asarray(data, dtype=np.float64)
-        if values.ndim == 1:
-            values = values[None]
-        if values.strides[-1] != values.itemsize or not values.flags.aligned:
-            values = np.ascontiguousarray(values)
-        return float(LIBRARY.pyspec_square(address(values), *values.shape, values.strides[0]))
+        return square_of(self)
 
     def sigma(self, expected: npt.NDArray[Any]) -> npt.NDArray[np.float64] | None:
         """The declared standard deviation of each point of the window, None where no noise was
@@ -290,6 +275,29 @@ class Measurement:
     def _window(self, array: npt.NDArray[Any]) -> npt.NDArray[Any]:
         columns = array[..., slice(*(self.columns or (None, None)))]
         return columns[slice(*(self.rows or (None, None)))] if array.ndim == 2 else columns
+
+
+def square_of(measurement: Measurement) -> float:
+    """As of :meth:`Measurement.square`."""
+    given, keep = measurement.data, measurement.keep
+    assert given is not None
+    if type(given) is not np.ndarray and source_of(given) is not None:
+        return measurement.survey.square
+    data: npt.NDArray[Any] = given
+    if measurement.rows is not None or measurement.columns is not None:
+        data = measurement._window(given)
+    if measurement.loss == "poisson":
+        data = np.sqrt(2.0 * measurement.loss_scale * np.maximum(data, 0.0))
+    if measurement.weight is not None:
+        data = data * measurement._window(np.broadcast_to(measurement.weight, given.shape))
+    if keep is not None:
+        data = data[measurement._window(keep)]
+    values = np.asarray(data, dtype=np.float64)
+    if values.ndim == 1:
+        values = values[None]
+    if values.strides[-1] != values.itemsize or not values.flags.aligned:
+        values = np.ascontiguousarray(values)
+    return float(LIBRARY.pyspec_square(address(values), *values.shape, values.strides[0]))
 
 
 def row_of(series: Measurement, row: int) -> Measurement:

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from pyspec.formula import Definition
 from pyspec.model.check import PROFILE, movers, resolution_order
 from pyspec.model.inputs import read_inputs
 from pyspec.model.kept import Kept
@@ -39,6 +40,9 @@ class Outline:
     fed : the first parameter of each component that reads the spectrum below it
     sampled : parameters whose dynamics depend on where the samples lie: there is a kernel among
         them, or sub-cycles
+    widths : those of kernels that are parameters: of the model itself by "", of the dynamics of the
+        `sampled` by their names; None where a kernel is a formula, whose width is worked out
+    ends : the energies of the last fit, and the least and largest of them
     largest_step : the times of the last fit, and the largest step between them
     on_boundaries : what has been said of samples on the boundaries between sub-cycles: parameter →
         times and rows of the last fit, and the sentences
@@ -67,6 +71,11 @@ class Outline:
         fed = [component for component in components if component.op.spectrum_fed]
         self.fed = tuple([component.parameters[0].name for component in fed])
         self.sampled = tuple([name for name, one in moved.items() if _is_sampled(one)])
+        own = {name: moved[name].components for name in self.sampled}
+        if self.is_time_model:
+            own[""] = components
+        self.widths = {name: _widths(kernels) for name, kernels in own.items()}
+        self.ends: tuple[object, float, float] | None = None
         self.largest_step: tuple[object, float] | None = None
         self.on_boundaries: dict[str, tuple[object, tuple[int, int] | None, list[str]]] = {}
 
@@ -80,6 +89,13 @@ def is_idle(components: Sequence[Component]) -> bool:
 def _is_sampled(dynamics: Dynamics) -> bool:
     has_kernel = any(component.op.kind == "KERNEL" for component in dynamics.components)
     return has_kernel or dynamics.n_subcycles > 0
+
+
+def _widths(components: Sequence[Component]) -> tuple[str, ...] | None:
+    kernels = [component for component in components if component.op.kind == "KERNEL"]
+    if any(isinstance(one.op.own, Definition) or not one.parameters for one in kernels):
+        return None
+    return tuple([kernel.parameters[0].name for kernel in kernels])
 
 
 _KEPT: Kept[Outline] = Kept()

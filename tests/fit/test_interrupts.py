@@ -21,7 +21,7 @@ from campaign import signals
 from support.held_calls import CALLS, ENERGY, peak, whole_file
 
 import pyspec.fit.interrupts as interrupts
-import pyspec.fit.start_pool as start_pool
+import pyspec.fit.single as single
 from pyspec import File
 from pyspec.fit import fit_model
 from pyspec.fit.interrupts import Hold, current_hold
@@ -49,15 +49,15 @@ def _usual_handlers() -> Iterator[None]:
 @pytest.mark.parametrize("number", NUMBERS)
 def test_a_finished_fit_survives_a_signal(number: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Used to be lost: KeyboardInterrupt came out of the computation of the errors."""
-    assess = start_pool.assess
+    judged = single.judged
 
     def press(*given: Any) -> Any:
         signal.raise_signal(number)
-        return assess(*given)
+        return judged(*given)
 
     model, measurement = peak()
     whole = fit_model(model, measurement)
-    monkeypatch.setattr(start_pool, "assess", press)
+    monkeypatch.setattr(single, "judged", press)
     result = fit_model(model, measurement)
     assert result.interrupted
     assert result.success
@@ -101,7 +101,7 @@ def test_one_evaluation_is_a_result(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_before_the_first_point_it_is_a_keyboard_interrupt(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    run_fit = start_pool.run_fit
+    run_fit = single.run_fit
 
     def press(problem: Any, *given: Any) -> Any:
         signal.raise_signal(signal.SIGINT)
@@ -109,7 +109,7 @@ def test_before_the_first_point_it_is_a_keyboard_interrupt(
 
     model, measurement = peak()
     before = model.values
-    monkeypatch.setattr(start_pool, "run_fit", press)
+    monkeypatch.setattr(single, "run_fit", press)
     with pytest.raises(KeyboardInterrupt):
         fit_model(model, measurement)
     assert model.values == before

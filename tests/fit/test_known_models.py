@@ -175,6 +175,34 @@ def test_what_is_changed_in_place_counts(change: str) -> None:
     assert not unchanged.holds(model)
 
 
+def test_a_name_that_moves_from_one_dict_to_another_counts() -> None:
+    model = whole()
+    model.labels.clear()
+    model.units.update(energy="eV")
+    unchanged = Unchanged(model)
+    model.labels.update(model.units)
+    model.units.clear()
+    assert not unchanged.holds(model)
+
+
+def test_fields_are_looked_at_again_after_a_change_of_any_parameter() -> None:
+    model, other = whole(), whole()
+    unchanged = Unchanged(model)
+    other.quantities[0].value = 2.0
+    assert unchanged.holds(model)
+    model.components[0].parameters[0].value += 1.0
+    assert not unchanged.holds(model)
+    other.quantities[0].value = 3.0
+    assert not unchanged.holds(model)
+    copied = model.copy()
+    unchanged = Unchanged(copied)
+    copied.components[0].parameters[0].value += 1.0
+    assert not unchanged.holds(copied)
+    del copied.components[0].parameters[0].value
+    with pytest.raises(AttributeError):
+        unchanged.holds(copied)
+
+
 def test_unchanged_is_the_model_itself_with_its_functions(monkeypatch: pytest.MonkeyPatch) -> None:
     model = whole()
     unchanged = Unchanged(model)

@@ -13,11 +13,11 @@ import numpy.typing as npt
 
 from pyspec.errors import PyspecError
 from pyspec.executor import Executors
+from pyspec.fit.plain import judged
 from pyspec.fit.problem import FitProblem
 from pyspec.fit.progress import Silent
 from pyspec.fit.result import FitResult
 from pyspec.fit.slices.results import SliceFit
-from pyspec.fit.solve.assess import assess
 from pyspec.fit.solve.stages import run_fit
 from pyspec.fit.starts import best_of
 from pyspec.model import Measurement, Model
@@ -115,9 +115,7 @@ class Job:
             start,
             self.max_seconds,
         )
-        result = FitResult(problem, run.minimizer, run.outcome, **assess(run, moved))
-        result.settings = {"methods": list(self.methods), "scale_covar": run.scale_covar}
-        result.settings |= self.options
+        result = judged(run, moved, self.options)
         result.fit_type = self.fit_type
         problem.use(None)
         return result

@@ -10,11 +10,11 @@ import numpy.typing as npt
 
 from pyspec.errors import ClusterError
 from pyspec.fit.parameters import FitParameters
-from pyspec.fit.progress import StopFit
+from pyspec.fit.progress import Silent, StopFit
 from pyspec.fit.solve.covariance import gauss_newton
 from pyspec.fit.solve.eliminate import Elimination
 from pyspec.fit.solve.jumps import frozen, interval, middle, search
-from pyspec.fit.solve.native import MOST_EVALUATIONS, NativeSolver
+from pyspec.fit.solve.native import MOST_EVALUATIONS, NativeSolver, Watch
 from pyspec.fit.sums import sums_of
 
 if TYPE_CHECKING:
@@ -31,6 +31,24 @@ MOST_SINGLE = 4
 
 #: A decrease of chi² by less than this, in units of the variance of a point, is none.
 SLIGHT = 1e-6
+
+
+def watch_of(problem: FitProblem) -> Watch:
+    """What is told of each evaluation of one run of the solver, or now and then: it counts them,
+    ends the fit where a signal has come or the time is up, and shows progress."""
+    account, progress = problem.evaluations, problem.progress
+    before, is_timed = account.count, account.max_seconds is not None
+    is_shown = type(progress) is not Silent
+    signals = None if account.hold is None else account.hold.signals
+
+    def watch(nfev: int, chisqr: float, best: float) -> None:
+        account.count = max(account.count, before + nfev)
+        if is_timed or (signals is not None and signals.count):
+            account.check_end()
+        if is_shown:
+            progress.update(before + nfev, chisqr, min(best, account.best))
+
+    return watch
 
 
 class Descent:
@@ -58,11 +76,11 @@ class Descent:
         if linear:
             begin = self._eliminated(start, *frozen(start, lower, upper, jumps), linear)
         if not jumps:
-            return self._freed(self.fit(begin, lower, upper), start, lower, upper)
+            return self.freed(self.fit(begin, lower, upper), start, lower, upper)
         first = self._trial(begin, *frozen(begin, lower, upper, jumps))
         if first.end == "not_finite":
             return first
-        first = self._freed(first, start, *frozen(first.theta, lower, upper, jumps))
+        first = self.freed(first, start, *frozen(first.theta, lower, upper, jumps))
         noise = 1e-12 * first.chisqr + np.finfo(float).eps ** 2 * self.data_square
         found = search(first, self._trial, lower, upper, jumps, noise)
         assert isinstance(found, NativeSolver)
@@ -106,7 +124,7 @@ class Descent:
         free = [(-np.inf, np.inf)] * theta.size
         return gauss_newton(self.problem.slopes(theta, free, list(range(theta.size))))[1]
 
-    def _freed(self, found: NativeSolver, start: Array, lower: Array, upper: Array) -> NativeSolver:
+    def freed(self, found: NativeSolver, start: Array, lower: Array, upper: Array) -> NativeSolver:
         """A fit that has come to where the data say nothing of some parameters may sit in a trap: a
         rise as sharp as a step between two samples, a shape at which two parameters mean the same.
         One of them goes back to where it began, the others stay, and the fit goes on from there, to
@@ -138,7 +156,6 @@ class Descent:
     ) -> NativeSolver:
         """One fit within bounds. Its evaluations count for all."""
         problem, account = self.problem, self.problem.evaluations
-        before = account.count
         left = None if account.max_nfev is None else account.left()
         if left is not None:
             most = min(most, left)
@@ -152,13 +169,8 @@ class Descent:
             self.tolerance,
         )
 
-        def watch(nfev: int, chisqr: float, best: float) -> None:
-            account.count = max(account.count, before + nfev)
-            account.check_end()
-            problem.progress.update(before + nfev, chisqr, min(best, account.best))
-
         try:
-            problem.solve(solver, watch)
+            problem.solve(solver, watch_of(problem))
         finally:
             chisqr = solver.chisqr
             if self.best is None or chisqr < account.best:

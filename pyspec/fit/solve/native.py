@@ -9,16 +9,16 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from itertools import accumulate
+from struct import Struct
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from pyspec._library import CONSTANTS, DTYPES, LIBRARY, raise_status
-from pyspec._library.memory import WORDS, address, fill
+from pyspec._library import CONSTANTS, LIBRARY, raise_status
+from pyspec._library.memory import WORDS, address, address_in, fill, reading
 from pyspec.errors import FitError
 from pyspec.executor.normal import FORMS, order_of, triangle_size, unpack
 from pyspec.executor.protocol import PartsInMemory
@@ -54,12 +54,13 @@ _ENDS = {
     for name, value in CONSTANTS.items()
     if name.startswith("END_")
 }
-#: The words of the state, and where these stand among them: they are asked for several times a fit.
+#: The words of the state, and what reads those of them that Python asks for, all at once.
 _STATE = WORDS["pyspec_solver"]
-_END, _NFEV, _PHASE, _FORM, _CHISQR, _DISTANCE, _NEEDS_FACTOR = (
-    (DTYPES["pyspec_solver"].names or ()).index(name)
-    for name in ("end", "nfev", "phase", "form", "chisqr", "distance", "needs_factor")
+_ASKED, _READ = reading(
+    "pyspec_solver", ("end", "nfev", "phase", "form", "chisqr", "distance", "needs_factor")
 )
+_END, _NFEV, _PHASE, _FORM, _CHISQR, _DISTANCE, _NEEDS_FACTOR = _ASKED
+_NUMBER = Struct("=d").unpack_from
 _FORM_NAMES = {value: name for name, value in FORMS.items()}
 
 
@@ -103,17 +104,13 @@ class NativeSolver:
         tolerance: float = TOLERANCE,
     ) -> None:
         n = start.size
-        bounds, trial, answer, normal, judged, work, end = _places_of(n)
-        memory = np.zeros(end)
-        self._address = begin = address(memory)
-        self.theta: Array = memory[_STATE:bounds]
-        self._bounds: Array = memory[bounds:trial]
-        self.trial: Array = memory[trial:answer]
-        self._answer: Array = memory[answer:normal]
-        self._normal: Array = memory[normal:judged]
-        self._judged: Array = memory[judged:work]
-        self._addresses = begin + 8 * normal, begin + 8 * judged
-        self.theta[:], self._bounds[:n], self._bounds[n:] = start, lower, upper
+        self._places = bounds, trial, answer, normal, _, work, end = _places_of(n)
+        # Of Python's own: it is read and written without NumPy, which takes longer to begin.
+        self._memory = memory = bytearray(8 * end)
+        self._address = begin = address_in(memory)
+        values = start.tobytes(), lower.tobytes(), upper.tobytes()
+        memory[8 * _STATE : 8 * trial] = b"".join(values)
+        self.theta: Array = np.frombuffer(memory, np.float64, n, 8 * _STATE)
         given = {
             "n": n,
             "n_points": n_points,
@@ -128,11 +125,32 @@ class NativeSolver:
             "work": begin + 8 * work,
         }
         fill("pyspec_solver", given, memory)
-        self._numbers = memory[:_STATE]
-        self._words = self._numbers.view(np.int64)
-        self._factor: Array | None = None
-        self._certain: Certain | bool | None = False
-        self._information: dict[tuple[int, ...], tuple[Array | None, list[int]]] = {}
+
+    _factor: Array | None = None
+    _certain: Certain | bool | None = False
+
+    @cached_property
+    def _information(self) -> dict[tuple[int, ...], tuple[Array | None, list[int]]]:
+        return {}
+
+    def _array(self, begin: int, end: int) -> Array:
+        """The numbers from one word of the memory to another."""
+        return np.frombuffer(self._memory, np.float64, end - begin, 8 * begin)
+
+    @property
+    def trial(self) -> Array:
+        """(n,) the point that is looked at."""
+        return self._array(*self._places[1:3])
+
+    @property
+    def _normal(self) -> Array:
+        """The sums at the best point."""
+        return self._array(*self._places[3:5])
+
+    @property
+    def _words(self) -> npt.NDArray[np.int64]:
+        """The state, in words."""
+        return self._array(0, _STATE).view(np.int64)
 
     def run_parts(self, parts: PartsInMemory, watch: Watch, each: bool) -> None:
         """Runs the loop in C; it comes back after `each` evaluation, or now and then. What `watch`
@@ -144,28 +162,29 @@ class NativeSolver:
             if status < 0:
                 raise_status(-status, "fit")
             seconds = time.perf_counter() - begin
-            chisqr: float = self._numbers.item(_CHISQR)
+            state = _READ(self._memory)
             if status == _DONE:  # waits for no evaluation
-                watch(self._words.item(_NFEV), chisqr, chisqr)
+                watch(state[_NFEV], state[_CHISQR], state[_CHISQR])
                 return
-            watch(self.nfev, chisqr, chisqr)
+            watch(self.nfev, state[_CHISQR], state[_CHISQR])
             if not each:
                 budget = max(1, int(budget * min(4.0, PATIENCE / max(seconds, 1e-6))))
 
     def run(self, evaluate: Evaluate, watch: Watch) -> None:
         """Runs the loop here, with evaluations from Python."""
+        answers = self._array(*self._places[2:4])
         status = LIBRARY.pyspec_fit_step(self._address)
         while status == _NEED:
-            form = _FORM_NAMES[self._words.item(_FORM)]
+            form = _FORM_NAMES[_READ(self._memory)[_FORM]]
             answer = evaluate(self.trial.copy(), form)
-            self._answer[-answer.size :] = answer
+            answers[-answer.size :] = answer
             status = LIBRARY.pyspec_fit_step(self._address)  # the point counts before a signal does
             watch(self.nfev, float(answer[-1]), self.chisqr)
 
     @property
     def bounds(self) -> list[tuple[float, float]]:
         """(lower, upper) of each parameter."""
-        lower, upper = self._bounds.reshape(2, -1).tolist()
+        lower, upper = self._array(*self._places[:2]).reshape(2, -1).tolist()
         return list(zip(lower, upper, strict=True))
 
     # what it found
@@ -173,30 +192,31 @@ class NativeSolver:
     @property
     def ended(self) -> tuple[str, float, float]:
         """`end`, `chisqr` and `distance`."""
-        numbers = self._numbers
-        return _ENDS[self._words.item(_END)], numbers.item(_CHISQR), numbers.item(_DISTANCE)
+        state = _READ(self._memory)
+        return _ENDS[state[_END]], state[_CHISQR], state[_DISTANCE]
 
     @property
     def end(self) -> str:
         """ "converged", "degenerate", "stalled", "slow", "not_finite", "limit" or
         "running"."""
-        return _ENDS[self._words.item(_END)]
+        return _ENDS[_READ(self._memory)[_END]]
 
     @property
     def nfev(self) -> int:
         """Evaluations so far; the one that a running solver waits for does not count."""
-        waits = self._words.item(_END) == _RUNNING and self._words.item(_PHASE) > 0
-        return self._words.item(_NFEV) - waits
+        state = _READ(self._memory)
+        waits = state[_END] == _RUNNING and state[_PHASE] > 0
+        return int(state[_NFEV] - waits)
 
     @property
     def chisqr(self) -> float:
         """chi² at the best point."""
-        return float(self._numbers.item(_CHISQR))
+        return float(_READ(self._memory)[_CHISQR])
 
     @property
     def distance(self) -> float:
         """Length of the next undamped step in standard errors."""
-        return float(self._numbers.item(_DISTANCE))
+        return float(_READ(self._memory)[_DISTANCE])
 
     def factor(self) -> Array:
         """(n + 1, n + 1) upper triangular R with RᵀR = [J r]ᵀ[J r] at the best point. Once it has
@@ -209,16 +229,20 @@ class NativeSolver:
     @property
     def _is_factor(self) -> bool:
         """Whether the sums at the best point are a factor already."""
-        return self._words.item(_NEEDS_FACTOR) == 2
+        return bool(_READ(self._memory)[_NEEDS_FACTOR] == 2)
 
     @property
     def certain(self) -> Certain | None:
         """What the data determine at the best point, where there is no doubt that they determine
         every parameter."""
-        if isinstance(self._certain, bool):
-            given = self._addresses, self.theta.size, self._words.item(_NEEDS_FACTOR) == 2
-            self._certain = _certain_in(self._judged, *given, WEAK)
-        return self._certain
+        if self._certain is False:
+            bounds, _, _, normal, judged, _, _ = self._places
+            begin, n, memory = self._address, bounds - _STATE, self._memory
+            is_factor, at = _READ(memory)[_NEEDS_FACTOR] == 2, begin + 8 * judged
+            arrays = at, at + 8 * n * n, at + 8 * (n * n + 1)
+            known = LIBRARY.pyspec_certain(n, is_factor, begin + 8 * normal, WEAK, *arrays)
+            self._certain = Certain(memory, 8 * judged, n) if known else None
+        return self._certain  # type: ignore[return-value]
 
     def information(self, columns: Sequence[int]) -> tuple[Array | None, list[int]]:
         """inv(JᵀJ) at the best point over some parameters, and those of them, by their place, that
@@ -233,21 +257,40 @@ class NativeSolver:
         return self._information[key]
 
 
-@dataclass(frozen=True)
 class Certain:
-    """`covariance` is inv(JᵀJ), `decrease` what chi² would fall by at the end of the undamped
-    step."""
+    """What is certain at the best point, in a piece of `memory` from the byte `at` on.
 
-    covariance: Array
-    decrease: float
+    Attributes
+    ----------
+    block : inv(JᵀJ), as bytes
+    decrease : what chi² would fall by at the end of the undamped step
+    """
+
+    def __init__(self, memory: bytearray, at: int, n: int) -> None:
+        self._n, end = n, at + 8 * n * n
+        self.block = bytes(memory[at:end])
+        (self.decrease,) = _NUMBER(memory, end)
+
+    def variances(self, scale: float) -> list[float]:
+        """(n,) the diagonal of inv(JᵀJ), times `scale`."""
+        diagonal = memoryview(self.block).cast("d")[:: self._n + 1]
+        return list(map(scale.__mul__, diagonal))
+
+    @cached_property
+    def covariance(self) -> Array:
+        """(n, n) inv(JᵀJ)."""
+        return np.frombuffer(self.block).reshape(self._n, self._n).copy()
 
 
 def certain(triangle: Array, is_factor: bool, least: float) -> Certain | None:
     """What a triangle of [J r] determines where all singular values of J, with columns of length 1,
     are surely larger than `least` times the largest; else None."""
     n = order_of(triangle) - 1
-    memory = np.empty(_words_of(n)[0])
-    return _certain_in(memory, (address(triangle), address(memory)), n, is_factor, least)
+    memory = bytearray(8 * _words_of(n)[0])
+    at = address_in(memory)
+    arrays = at, at + 8 * n * n, at + 8 * (n * n + 1)
+    known = LIBRARY.pyspec_certain(n, is_factor, address(triangle), least, *arrays)
+    return Certain(memory, 0, n) if known else None
 
 
 @lru_cache(maxsize=64)
@@ -264,18 +307,6 @@ def _words_of(n: int) -> tuple[int, int]:
     """Words of memory that it takes to say what is certain of n parameters, and to fit them."""
     certain_size = int(LIBRARY.pyspec_certain_size(n))
     return n * n + 1 + certain_size // 8, int(LIBRARY.pyspec_fit_work_size(n)) // 8
-
-
-def _certain_in(
-    memory: Array, addresses: tuple[int, int], n: int, is_factor: bool, least: float
-) -> Certain | None:
-    """The same with `memory` for covariance, decrease and work; addresses are those of the triangle
-    and of this memory."""
-    triangle, begin = addresses
-    arrays = begin, begin + 8 * n * n, begin + 8 * (n * n + 1)
-    if not LIBRARY.pyspec_certain(n, is_factor, triangle, least, *arrays):
-        return None
-    return Certain(memory[: n * n].reshape(n, n), memory.item(n * n))
 
 
 #: Pivots of a scaled Gram matrix from which on its Cholesky factor is as good as any.

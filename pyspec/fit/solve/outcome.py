@@ -8,16 +8,14 @@ import numpy as np
 import numpy.typing as npt
 
 from pyspec.fit.parameters import FitParameters
-from pyspec.fit.solve.native import NativeSolver
 
 if TYPE_CHECKING:
     from pyspec.fit.problem import FitProblem
 
 Array = npt.NDArray[np.float64]
 
-#: A residual of this many last digits of the data is rounding.
-LAST_DIGITS = 64
-EPSILON = float(np.finfo(float).eps)
+#: A residual of 64 last digits of the data is rounding: this share of them, squared.
+ROUNDING = (64 * float(np.finfo(float).eps)) ** 2
 
 _MESSAGES = {
     "converged": "Converged: the optimum is {distance:.1g} standard errors away",
@@ -54,28 +52,39 @@ class Ended(NamedTuple):
 
 
 class NativeOutcome:
-    """How a fit of the native solver ended; the attributes are those of lmfit.MinimizerResult.
+    """How a fit of the native solver ended, at `theta`, which nobody changes; the attributes are
+    those of lmfit.MinimizerResult.
 
-    `end` and `distance` are those of the solver. Statistics (`ndata` and so on) are worked out
-    where the fit is assessed; `aic` and `bic`, of what `counted` holds, when they are asked for, as
-    are `covar` and `message`.
+    `end`, `chisqr` and `distance` are those that the solver `ended` with. Statistics (`ndata` and
+    so on) are worked out where the fit is assessed; `aic` and `bic`, of what `counted` holds, when
+    they are asked for, as are `covar` and `message`.
     """
 
-    def __init__(self, problem: FitProblem, params: FitParameters, solver: NativeSolver) -> None:
+    aborted = success = errorbars = False
+    ndata = nvarys = nfree = 0
+    redchi = np.nan
+    counted: tuple[float, int, int, bool] = (np.nan, 0, 0, True)
+    _covar: Array | None = None
+    _message = ""
+
+    def __init__(
+        self,
+        problem: FitProblem,
+        params: FitParameters,
+        theta: Array,
+        ended: tuple[str, float, float],
+    ) -> None:
         self.problem = problem
-        self.theta: Array = solver.theta.copy()
+        self.theta: Array = theta
         self.params = params
         self.var_names = list(params.limits)
-        self.end, self.chisqr, self.distance = solver.ended
-        self._covar: Array | None = None
-        self.aborted = self.end in ("running", "limit")
-        self.success = self.end in ("converged", "degenerate")
-        self.errorbars = False
-        self._message = ""
-        self.ended = Ended(self._end_of(problem), self.distance)
-        self.ndata = self.nvarys = self.nfree = 0
-        self.redchi = np.nan
-        self.counted: tuple[float, int, int, bool] = (np.nan, 0, 0, True)
+        self.end, self.chisqr, self.distance = end, chisqr, distance = ended
+        if end == "converged" or end == "degenerate":
+            self.success = True
+            end = "exact" if chisqr <= ROUNDING * problem.data_square else "converged"
+        elif end == "running" or end == "limit":
+            self.aborted = True
+        self.ended = tuple.__new__(Ended, (end, distance))  # without a call of Python's
 
     @property
     def covar(self) -> Array | None:
@@ -106,9 +115,3 @@ class NativeOutcome:
     @message.setter
     def message(self, text: str) -> None:
         self._message = text
-
-    def _end_of(self, problem: FitProblem) -> str:
-        if self.end not in ("converged", "degenerate"):
-            return self.end
-        small = (LAST_DIGITS * EPSILON) ** 2 * problem.data_square
-        return "exact" if self.chisqr <= small else "converged"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from typing import Any
 
@@ -16,9 +16,9 @@ from pyspec.fit.parameters import FitParameters
 from pyspec.fit.problem import FitProblem
 from pyspec.fit.progress import Silent, StopFit
 from pyspec.fit.rows import told_of_rows
-from pyspec.fit.solve.descent import Descent
+from pyspec.fit.solve.descent import Descent, watch_of
 from pyspec.fit.solve.methods import NATIVE, check_linear
-from pyspec.fit.solve.native import TOLERANCE, NativeSolver, native_options
+from pyspec.fit.solve.native import MOST_EVALUATIONS, TOLERANCE, NativeSolver, native_options
 from pyspec.fit.solve.outcome import NativeOutcome
 from pyspec.fit.solve.sample import SAMPLER, sample
 
@@ -61,17 +61,21 @@ class Run:
         self.scale_covar = scale_covar
         self.start = params.began
         self.params = params
-        #: The lmfit.Minimizer that runs methods of lmfit; None where none of them ran.
-        self.minimizer: Any = None
-        self.outcome: Any = None
-        self.solver: NativeSolver | None = None
-        self.tolerance = 0.0
         self.intervals: dict[str, tuple[float, float]] = {}
         self.lost: list[str] = []
         self.cautions: list[str] = []
-        self.stopped = ""
-        self.interrupted = False
-        self.seconds = 0.0
+
+    #: The lmfit.Minimizer that runs methods of lmfit; None where none of them ran.
+    minimizer: Any = None
+    outcome: Any = None
+    solver: NativeSolver | None = None
+    #: Those of the free parameters that the solver found.
+    values: Sequence[float] = ()
+    nfev = 0
+    tolerance = 0.0
+    stopped = ""
+    interrupted = False
+    seconds = 0.0
 
     def go(
         self,
@@ -83,13 +87,16 @@ class Run:
         """Runs the stages; Ctrl-C and the limits end them with the best point so far. Ctrl-C before
         the first point, and a second one, is a KeyboardInterrupt."""
         problem, hold = self.problem, current_hold()
-        problem.progress = progress
-        problem.evaluations.limit(max_nfev, max_seconds, hold)
+        account = problem.evaluations
+        problem.progress, account.hold = progress, hold
+        if max_nfev is not None or max_seconds is not None:
+            account.limit(max_nfev, max_seconds, hold)
         start = time.perf_counter()
         try:
-            hold.check()
+            if hold.signals.count:
+                hold.check()
             if self.methods == (NATIVE,) and not options and problem.is_plain:
-                self._native(options)
+                self._in_c()
             else:
                 self._stages(options, progress, hold)
         except StopFit as stop:
@@ -106,14 +113,17 @@ class Run:
                 f"interrupted after {problem.evaluations.count} evaluations; the best point is kept"
             )
         finally:
-            progress.close()
-            problem.progress = Silent()
-            problem.evaluations.limit(None, None)
+            if type(progress) is not Silent:
+                progress.close()
+                problem.progress = Silent()
+            account.hold = None
+            if max_nfev is not None or max_seconds is not None:
+                account.limit(None, None)
             if self.minimizer is not None:
                 problem.reuse_buffer(False)
         if self.stopped:
             self._take_best()
-        self.nfev = problem.evaluations.count
+        self.nfev = account.count
         self.seconds = time.perf_counter() - start
 
     def _stages(self, options: dict[str, Any], progress: Silent, hold: Hold) -> None:
@@ -165,7 +175,36 @@ class Run:
             self.solver = descent.best
             raise
         self.intervals, self.lost = descent.intervals, descent.lost
-        self._finish_native(self.solver)
+        self._finish_native(self.solver, self.solver.theta.copy(), self.solver.ended)
+
+    def _in_c(self) -> None:
+        """The same with its usual options, where one run of the solver is the whole fit. However it
+        ends, `solver` has the best point."""
+        problem, account = self.problem, self.problem.evaluations
+        self.tolerance, most = TOLERANCE, MOST_EVALUATIONS
+        left = None if account.max_nfev is None else account.left()
+        if left is not None:
+            most = min(most, left)
+        columns, (lower, upper) = self.params.columns, problem.bounds_of(self.params)
+        start = problem.theta_of(self.params.value) if columns is None else columns.start
+        n_points, square = self.n_points, problem.data_square
+        solver = NativeSolver(start, lower, upper, n_points, square, most, TOLERANCE)
+        self.solver = solver
+        try:
+            problem.solve(solver, watch_of(problem))
+        finally:
+            ended, theta = solver.ended, solver.theta.copy()
+            account.best, account.best_theta = ended[1], theta
+        if solver.certain is None and ended[0] in ("converged", "degenerate"):
+            descent = Descent(problem, n_points, TOLERANCE)
+            descent.best = solver
+            try:
+                solver = descent.freed(solver, start, lower, upper)
+            except (StopFit, KeyboardInterrupt, ClusterError):
+                self.solver = descent.best
+                raise
+            self.solver, theta, ended = solver, solver.theta.copy(), solver.ended
+        self._finish_native(solver, theta, ended)
 
     def _linear(self) -> list[int]:
         """Places of the parameters to eliminate. Free amplitudes are eliminated always; beside them
@@ -180,15 +219,17 @@ class Run:
             )
         return [problem.names.index(name) for name in problem.linear_names]
 
-    def _finish_native(self, solver: NativeSolver) -> None:
-        problem = self.problem
-        end = solver.end
+    def _finish_native(
+        self, solver: NativeSolver, theta: Array, ended: tuple[str, float, float]
+    ) -> None:
+        problem, (end, _, _) = self.problem, ended
         if end == "not_finite":
             problem.refuse(solver.trial)
         if end == "limit":
             raise StopFit(f"stopped after max_nfev = {problem.evaluations.count} evaluations")
-        self.params.value.update(zip(problem.names, solver.theta.tolist(), strict=True))
-        self.outcome = NativeOutcome(problem, self.params, solver)
+        self.values = values = theta.tolist()
+        self.params.value.update(zip(problem.names, values, strict=True))
+        self.outcome = NativeOutcome(problem, self.params, theta, ended)
 
     def _take_over(self, params: Any) -> None:
         """The values that a method of lmfit found."""
@@ -212,7 +253,9 @@ class Run:
         if self.solver is not None:
             best = problem.evaluations.best_theta.tolist()
             self.params.value.update(zip(problem.names, best, strict=True))
-            outcome: Any = NativeOutcome(problem, self.params, self.solver)
+            outcome: Any = NativeOutcome(
+                problem, self.params, self.solver.theta.copy(), self.solver.ended
+            )
         else:
             outcome = self.minimizer.result
             for name, value in zip(problem.names, problem.evaluations.best_theta, strict=True):

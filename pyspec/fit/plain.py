@@ -1,0 +1,135 @@
+"""Plain fits: those that ended well, within all bounds, of data without declared noise that say
+something of every parameter.
+
+Most fits are plain. What :mod:`pyspec.fit.solve.assess` says of any fit comes here from one look at
+each parameter: after the loop in C nothing of Python is left in the caches, and each function that
+runs has to be fetched again.
+"""
+
+from __future__ import annotations
+
+import math
+from operator import le, lt
+from typing import Any
+
+from pyspec.calls import Named
+from pyspec.fit.following import NONE, FollowerErrors, Following
+from pyspec.fit.parameters import Columns, FitParameters
+from pyspec.fit.problem import FitProblem
+from pyspec.fit.result import FitResult
+from pyspec.fit.solve.assess import NEAR, ROUNDING, assess
+from pyspec.fit.solve.methods import NATIVE
+from pyspec.fit.solve.stages import Run
+from pyspec.fit.spread import Spread
+
+
+def judged(run: Run, moved: tuple[str, ...], options: dict[str, Any]) -> FitResult:
+    """The result of a run that has ended; `moved` are the parameters that started on a bound and
+    were moved inside, `options` those of the method."""
+    settings = {"methods": list(run.methods), "scale_covar": run.scale_covar, **options}
+    result = None if moved else plain_result(run, settings)
+    if result is None:
+        facts = assess(run, moved)
+        result = FitResult(run.problem, run.minimizer, run.outcome, settings=settings, **facts)
+    return result
+
+
+def plain_result(run: Run, settings: dict[str, Any]) -> FitResult | None:
+    """The result of a plain fit; None where there is more to say, and nothing is changed then."""
+    problem, solver, outcome, params = run.problem, run.solver, run.outcome, run.params
+    if type(problem) is not FitProblem or solver is None or run.methods != (NATIVE,):
+        return None
+    measurement, followers = problem.measurement, problem.followers
+    if not isinstance(followers, Following):
+        return None
+    if measurement.weight is not None or measurement.loss == "poisson" or not outcome.success:
+        return None
+    certain, chisqr, names, columns = solver.certain, outcome.chisqr, problem.names, params.columns
+    if certain is None or run.stopped or run.intervals or run.lost or run.cautions:
+        return None
+    if columns is None:
+        if (*params.limits,) != names:
+            return None
+        columns = Columns(params.began, params.limits)
+    n_points, n_names = run.n_points, len(names)
+    n_free = max(n_points - n_names, 1)
+    redchi = chisqr / n_free
+    scale = redchi if run.scale_covar else 1.0
+    rounding = ROUNDING * problem.data_square
+    if chisqr > rounding:
+        variance = max(scale, rounding / max(n_points, 1))
+        if variance > 0.0:
+            share = certain.decrease / variance
+            if not (share >= 0.0 and math.sqrt(share) <= max(NEAR, run.tolerance)):
+                return None
+    variances, values = certain.variances(scale), run.values
+    if not (chisqr < math.inf and min(variances) >= 0.0 and max(variances) < math.inf):
+        return None
+    errors = list(map(math.sqrt, variances))
+    if not (
+        all(map(lt, columns.lows, values))
+        and all(map(lt, values, columns.highs))
+        and all(map(le, errors, columns.widths))
+    ):
+        return None
+    spread = params.spread = Spread.known(names, certain.block, scale, variances)
+    params.stderr = dict(zip(names, errors, strict=True))
+    outcome.ndata, outcome.nvarys, outcome.nfree, outcome.redchi = n_points, n_names, n_free, redchi
+    outcome.counted, outcome.errorbars = (chisqr, n_points, n_names, False), True
+    if followers is not NONE:
+        _follow(followers, params, spread)
+    cautions, warned = problem.said_of(params.value, chisqr)
+    result = FitResult.__new__(FitResult)
+    # As FitResult.__init__ has them, each of which takes a look-up there.
+    result.__dict__.update(
+        {
+            "problem": problem,
+            "_outcome": outcome,
+            "_minimizer": None,
+            "_of_many": False,
+            "_params": params,
+            "_scale_covar": run.scale_covar,
+            "backend": problem.backend,
+            "method": NATIVE,
+            "seconds": run.seconds,
+            "_message": outcome.ended,
+            "success": True,
+            "interrupted": False,
+            "at_bound": {},
+            "without_effect": (),
+            "degenerate": False,
+            "cautions": cautions,
+            "_warned": warned,
+            "intervals": run.intervals,
+            "settings": settings,
+            "expressions": dict(params.expressions),
+            "start": Named(run.start),
+            "nfev": run.nfev,
+            "chisqr": chisqr,
+            "redchi": redchi,
+            "_variance": redchi,
+            "n_data": n_points,
+            "n_free": n_names,
+            "model_name": problem.model.name,
+            "fit_type": "",
+            "started_from": "",
+            "target": "",
+            "file_name": "",
+            "starts": (),
+            "spent": None,
+            "theta": outcome.theta.copy(),
+            "_names": tuple(problem.parameters),
+            "_fit": None,
+        }
+    )
+    return result
+
+
+def _follow(followers: Following, params: FitParameters, spread: Spread) -> None:
+    """Appends the expression parameters; their standard errors come when they are asked for."""
+    known = dict(params.value)
+    values = followers.values(known)
+    if values:
+        params.errors = FollowerErrors(followers, known, spread.names, spread)
+        params.value |= values
+        params.expressions = followers.texts
