@@ -29,8 +29,7 @@ from pyspec.fit.solve.native import NativeSolver, Watch
 from pyspec.fit.sums import sums_of
 from pyspec.ir import build_graph
 from pyspec.model import Measurement, Model, Par
-from pyspec.model.checksum import checksum
-from pyspec.model.digest import checksum_of, count_kept
+from pyspec.model.digest import checksum_and_square, checksum_of, count_kept
 from pyspec.model.measurement import square_of
 from pyspec.model.outline import Outline, outline_of
 from pyspec.passes import linear_parameters
@@ -100,7 +99,7 @@ class FitProblem(Columns):
         #: has refused other shapes by now, before the data are read.
         data = measurement.data
         if self._layout is not None and data is not None:  # an array
-            self.data_checksum, self.data_square = checksum(data), square_of(measurement)
+            self.data_checksum, self.data_square = checksum_and_square(measurement)
         else:
             self.data_checksum = checksum_of(measurement)
         self.evaluations = Evaluations(len(self.names))

@@ -28,13 +28,16 @@ def checksum(array: npt.NDArray[Any]) -> int:
     two words that differ, unless they share the line or the column; then it changes the other.
     """
     plain = array if array.flags.c_contiguous else np.ascontiguousarray(array)
-    if not plain.size:
-        return 0
+    return checksum_at(plain, address(plain)) if plain.size else 0
+
+
+def checksum_at(plain: npt.NDArray[Any], at: int) -> int:
+    """The same of an array in C order, which begins at that address and is not empty."""
     n_lines = plain.nbytes // (8 * LINE)
     found = 0  # as of nothing
     if n_lines:
         sums = bytearray(8 * (n_lines + -(-n_lines // LINES) * LINE))
-        LIBRARY.pyspec_word_sums(address(plain), n_lines, LINE, LINES, address_in(sums))
+        LIBRARY.pyspec_word_sums(at, n_lines, LINE, LINES, address_in(sums))
         found = zlib.crc32(sums)
     if plain.nbytes > 8 * LINE * n_lines:
         found = zlib.crc32(plain.reshape(-1)[8 * LINE * n_lines // plain.itemsize :].data, found)

@@ -9,8 +9,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pyspec.model.checksum import checksum
-from pyspec.model.measurement import Measurement
+from pyspec._library import LIBRARY
+from pyspec._library.memory import address
+from pyspec.model.checksum import checksum, checksum_at
+from pyspec.model.measurement import Measurement, square_of
 from pyspec.model.source import Source, source_of
 
 
@@ -43,6 +45,25 @@ def checksum_of(measurement: Measurement) -> int:
     if type(data) is not np.ndarray and source_of(data) is not None:
         return measurement.survey.checksum
     return 0 if data is None else checksum(data)
+
+
+def checksum_and_square(measurement: Measurement) -> tuple[int, float]:
+    """The checksum of data that are an array, and as of :meth:`Measurement.square`. Of plain data
+    it asks once for what both read."""
+    data = measurement.data
+    assert isinstance(data, np.ndarray)
+    dtype = data.dtype
+    if (
+        measurement.rows is measurement.columns is None
+        and (measurement.weight is None and measurement.keep is None)
+        and measurement.loss != "poisson"
+        and (dtype.char == "d" and dtype.isnative)
+        and (data.ndim == 2 and data.size and data.flags.carray)
+    ):
+        at = address(data)
+        square = LIBRARY.pyspec_square(at, *data.shape, data.strides[0])
+        return checksum_at(data, at), float(square)
+    return checksum(data), square_of(measurement)
 
 
 def count_kept(measurement: Measurement) -> int:

@@ -11,6 +11,7 @@ from numpy.testing import assert_equal
 
 from pyspec.errors import DataError
 from pyspec.model import Measurement
+from pyspec.model.digest import checksum_and_square, checksum_of
 from pyspec.model.measurement import row_of
 
 DATA = np.arange(12.0).reshape(3, 4)
@@ -145,6 +146,16 @@ def test_the_square_is_that_of_the_window(dtype: object, layout: str) -> None:
     weighted = np.where(mask, 0.0, np.asarray(data, float) * weight)[window]
     found = Measurement(data, (2, 9), (3, 20), weight, mask=mask).square()
     assert found == pytest.approx(np.sum(weighted**2), rel=1e-14)
+    for one in (
+        Measurement(data),
+        Measurement(data[4]),
+        Measurement(data, (2, 9)),
+        Measurement(data, columns=(3, 20)),
+        Measurement(data, loss="poisson"),
+        Measurement(data, weight=weight),
+        Measurement(data, mask=mask),
+    ):
+        assert checksum_and_square(one) == (checksum_of(one), one.square())
 
 
 @pytest.mark.parametrize("more", ["", "mask", "weight", "poisson", "weight, mask"])
