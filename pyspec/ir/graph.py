@@ -180,7 +180,8 @@ class GraphIR:
         return {node.name: node.id for node in self.nodes}
 
     @cached_property
-    def _inputs(self) -> dict[tuple[int, EdgeKind], tuple[GraphEdge, ...]]:
+    def inputs_by_kind(self) -> dict[tuple[int, EdgeKind], tuple[GraphEdge, ...]]:
+        """Node and kind of edge → such edges into it, by position."""
         found: dict[tuple[int, EdgeKind], list[GraphEdge]] = {}
         for edge in self.edges:
             found.setdefault((edge.target, edge.kind), []).append(edge)
@@ -250,7 +251,7 @@ class GraphIR:
 
     def inputs(self, node: int, kind: EdgeKind) -> tuple[GraphEdge, ...]:
         """Edges of one kind into a node, by position."""
-        return self._inputs.get((node, kind), ())
+        return self.inputs_by_kind.get((node, kind), ())
 
     def outputs(self, node: int) -> tuple[GraphEdge, ...]:
         """Edges out of a node."""

@@ -74,6 +74,14 @@ EDGE_RULES: dict[EdgeKind, tuple[frozenset[NodeKind], frozenset[NodeKind]]] = {
     EdgeKind.EXPR_REF: (PARAMETER_KINDS, frozenset({NodeKind.EXPRESSION})),
 }
 
+#: Kinds of an edge and of its two ends.
+_JOINS = {
+    (kind, source, target)
+    for kind, (sources, targets) in EDGE_RULES.items()
+    for source in sources
+    for target in targets
+}
+
 #: The fields of a node that its kind uses; `vary` is that of an OPT_PARAM.
 _PAYLOAD: dict[NodeKind, tuple[str, ...]] = {
     NodeKind.STATIC_PARAM: ("value", "bounds"),
@@ -133,18 +141,18 @@ def _payload(graph: GraphIR) -> Iterator[Violation]:
 
 
 def _edges(graph: GraphIR) -> Iterator[Violation]:
-    for node in graph.nodes:
-        for kind in _IN_SEQUENCE:
-            positions = [edge.position for edge in graph.inputs(node.id, kind)]
+    nodes, n_nodes = graph.nodes, len(graph.nodes)
+    for (end, kind), edges in graph.inputs_by_kind.items():
+        if kind in _IN_SEQUENCE and 0 <= end < n_nodes:
+            positions = [edge.position for edge in edges]
             if positions != list(range(len(positions))):
                 rule = f"{kind.name} at positions {positions}"
-                yield Violation(node.name, rule, "number them from 0, without gaps")
+                yield Violation(nodes[end].name, rule, "number them from 0, without gaps")
     for edge in graph.edges:
-        if not (0 <= edge.source < len(graph.nodes) and 0 <= edge.target < len(graph.nodes)):
+        if not (0 <= edge.source < n_nodes and 0 <= edge.target < n_nodes):
             continue
-        source, target = graph.nodes[edge.source], graph.nodes[edge.target]
-        sources, targets = EDGE_RULES[edge.kind]
-        if source.kind not in sources or target.kind not in targets:
+        source, target = nodes[edge.source], nodes[edge.target]
+        if (edge.kind, source.kind, target.kind) not in _JOINS:
             yield Violation(
                 target.name,
                 f"{edge.kind.name} from {source.kind.name} {source.name} to {target.kind.name}",
