@@ -80,7 +80,7 @@ def test_a_seed_gives_the_same_model() -> None:
     assert len({generate(seed).text for seed in range(20)}) == 20
 
 
-@pytest.mark.parametrize("models", [6, pytest.param(40, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("models", [6, pytest.param(16, marks=pytest.mark.slow)])
 def test_a_small_fault_is_found(models: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """A deviation of 1e-9 in one executor fails every model that is accepted."""
     right = [examine(generate(seed)).status for seed in range(models)]
