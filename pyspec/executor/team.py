@@ -19,6 +19,7 @@ import numpy as np
 
 from pyspec._library import CONSTANTS, DTYPES, LIBRARY, raise_status
 from pyspec._library.environment import reader
+from pyspec._library.memory import address, fill
 from pyspec.errors import FitError
 from pyspec.executor.frame import InC, aligned
 
@@ -94,23 +95,25 @@ class Team:
         self._state = aligned(-(-LIBRARY.pyspec_team_size() // 64) * 64 + 64)
         self._state[:] = 0.0
         self._sums = np.zeros(n_sums, DTYPES["pyspec_normal"])
-        for row, nodes, places, scratch in zip(
-            self._sums, self._nodes, self._places, self._scratch, strict=True
+        self._sums["capacity"], self._sums["n_scratch"] = capacity, order * order
+        for field, memory in (
+            ("nodes", self._nodes),
+            ("places", self._places),
+            ("scratch", self._scratch),
         ):
-            row["capacity"] = capacity
-            row["nodes"] = nodes.ctypes.data
-            row["places"] = places.ctypes.data
-            row["scratch"] = scratch.ctypes.data
-            row["n_scratch"] = scratch.size
-        self._struct = np.zeros(1, DTYPES["pyspec_team"])
-        self._struct["n_threads"] = n_threads
-        self._struct["work"] = self._work.ctypes.data
-        self._struct["work_size"] = work_size
-        self._struct["sums"] = self._sums.ctypes.data
-        self._struct["n_sums"] = n_sums
-        self._struct["state"] = self._state.ctypes.data
-        self._struct["n_state"] = self._state.nbytes
-        self.address = int(self._struct.ctypes.data)
+            self._sums[field] = address(memory) + memory.strides[0] * np.arange(n_sums)
+        given = {
+            "n_threads": n_threads,
+            "work": address(self._work),
+            "work_size": work_size,
+            "sums": address(self._sums),
+            "n_sums": n_sums,
+            "state": address(self._state),
+            "n_state": self._state.nbytes,
+        }
+        self._struct = np.zeros(DTYPES["pyspec_team"].itemsize // 8)
+        fill("pyspec_team", given, self._struct)
+        self.address = address(self._struct)
         raise_status(LIBRARY.pyspec_team_begin(self.address), "threads")
         self._threads = [
             threading.Thread(target=LIBRARY.pyspec_help, args=(self.address,), daemon=True)
