@@ -54,14 +54,17 @@ def checksum_and_square(measurement: Measurement) -> tuple[int, float]:
     assert isinstance(data, np.ndarray)
     dtype = data.dtype
     if (
-        measurement.rows is measurement.columns is None
-        and (measurement.weight is None and measurement.keep is None)
+        measurement.weight is None
+        and measurement.keep is None
         and measurement.loss != "poisson"
         and (dtype.char == "d" and dtype.isnative)
         and (data.ndim == 2 and data.size and data.flags.carray)
     ):
-        at = address(data)
-        square = LIBRARY.pyspec_square(at, *data.shape, data.strides[0])
+        at, stride = address(data), data.strides[0]
+        begin, end = measurement.rows or (0, data.shape[0])
+        first, last = measurement.columns or (0, data.shape[1])
+        place = at + begin * stride + first * data.itemsize
+        square = LIBRARY.pyspec_square(place, end - begin, last - first, stride)
         return checksum_at(data, at), float(square)
     return checksum(data), square_of(measurement)
 

@@ -150,6 +150,8 @@ def test_the_square_is_that_of_the_window(dtype: object, layout: str) -> None:
         Measurement(data),
         Measurement(data[4]),
         Measurement(data, (2, 9)),
+        Measurement(data, (2, 9), (3, 20)),
+        Measurement(data, (11, 12), (20, 21)),
         Measurement(data, columns=(3, 20)),
         Measurement(data, loss="poisson"),
         Measurement(data, weight=weight),
