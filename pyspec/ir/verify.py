@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from operator import attrgetter
+from typing import Any
 
 import numpy as np
 
@@ -92,6 +94,16 @@ _PAYLOAD: dict[NodeKind, tuple[str, ...]] = {
     **dict.fromkeys(FUNCTIONS, ("function_name", "package")),
 }
 
+
+def _unused(kind: NodeKind) -> tuple[tuple[str, ...], attrgetter[Any], tuple[Any, ...]]:
+    """The fields that a kind does not use, what reads them all, and what it then gives."""
+    fields = ("value", "bounds", "function_name", "package", "expr_string", "arrays")
+    own = tuple([field for field in fields if field not in _PAYLOAD.get(kind, ())])
+    return own, attrgetter(*own), tuple([{} if field == "arrays" else None for field in own])
+
+
+_UNUSED = {kind: _unused(kind) for kind in NodeKind}
+
 #: Edges whose positions count from 0 without gaps.
 _IN_SEQUENCE = (EdgeKind.TRACE_INPUT, EdgeKind.ADDEND)
 
@@ -117,22 +129,26 @@ def _ids(graph: GraphIR) -> Iterator[Violation]:
     for position, node in enumerate(graph.nodes):
         if node.id != position:
             yield Violation(node.name, f"id {node.id} at position {position}", "number from 0")
-    for name, count in Counter(node.name for node in graph.nodes).items():
-        if count > 1:
-            yield Violation(name, f"{count} nodes of this name", "give each node its own name")
+    names, n_nodes = [node.name for node in graph.nodes], len(graph.nodes)
+    if len(set(names)) < n_nodes:
+        for name, count in Counter(names).items():
+            if count > 1:
+                yield Violation(name, f"{count} nodes of this name", "give each node its own name")
     for edge in graph.edges:
+        if 0 <= edge.source < n_nodes and 0 <= edge.target < n_nodes:
+            continue
         for end in (edge.source, edge.target):
-            if not 0 <= end < len(graph.nodes):
+            if not 0 <= end < n_nodes:
                 yield Violation(f"edge {edge}", f"no node {end}", "remove the edge")
 
 
 def _payload(graph: GraphIR) -> Iterator[Violation]:
     for node in graph.nodes:
-        wanted = _PAYLOAD.get(node.kind, ())
-        for field in ("value", "bounds", "function_name", "package", "expr_string", "arrays"):
-            given = getattr(node, field)
-            if field not in wanted and given is not None and given != {}:
-                yield Violation(node.name, f"a {node.kind.name} has no {field}", "leave it out")
+        fields, read, nothing = _UNUSED[node.kind]
+        if (unused := read(node)) != nothing:
+            for field, given in zip(fields, unused, strict=True):
+                if given is not None and given != {}:
+                    yield Violation(node.name, f"a {node.kind.name} has no {field}", "leave it out")
         if node.vary != (node.kind is NodeKind.OPT_PARAM):
             rule = f"a {node.kind.name} with vary={node.vary}"
             yield Violation(node.name, rule, "parameters that vary are OPT_PARAM, and only these")
