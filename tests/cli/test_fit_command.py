@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import csv
 import json
+import signal
 import sys
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -164,13 +166,20 @@ def test_a_fit_that_does_not_converge_ends_with_3(
 def test_ctrl_c_keeps_the_best_point_and_ends_with_130(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from pyspec.fit.evaluations import Evaluations
+    from pyspec.fit.solve import stages
 
-    def press(self: Evaluations) -> None:
-        if self.count:
-            raise KeyboardInterrupt
+    watch_of = stages.watch_of
 
-    monkeypatch.setattr(Evaluations, "check_end", press)
+    def pressed(problem: Any) -> Any:
+        watch = watch_of(problem)
+
+        def press(*given: Any) -> None:
+            signal.raise_signal(signal.SIGINT)
+            watch(*given)
+
+        return press
+
+    monkeypatch.setattr(stages, "watch_of", pressed)
     job = change(folder, ALONE)
     assert main(["fit", job]) == 130
     assert "interrupted" in (folder / "results" / "report.html").read_text(encoding="utf-8")
