@@ -166,20 +166,18 @@ def test_a_fit_that_does_not_converge_ends_with_3(
 def test_ctrl_c_keeps_the_best_point_and_ends_with_130(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from pyspec.fit.solve import stages
+    from pyspec.fit.solve.native import NativeSolver
 
-    watch_of = stages.watch_of
+    run_parts = NativeSolver.run_parts
 
-    def pressed(problem: Any) -> Any:
-        watch = watch_of(problem)
-
+    def pressed(self: NativeSolver, parts: Any, watch: Any, each: bool) -> None:
         def press(*given: Any) -> None:
             signal.raise_signal(signal.SIGINT)
             watch(*given)
 
-        return press
+        run_parts(self, parts, press, each)
 
-    monkeypatch.setattr(stages, "watch_of", pressed)
+    monkeypatch.setattr(NativeSolver, "run_parts", pressed)
     job = change(folder, ALONE)
     assert main(["fit", job]) == 130
     assert "interrupted" in (folder / "results" / "report.html").read_text(encoding="utf-8")
