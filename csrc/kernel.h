@@ -90,16 +90,18 @@ static inline int64_t triangle_size(int64_t order)
 }
 
 /* A block of a strip of rows: doubles that lie one behind the other within a row, what the model is
- * made of, and the weights, NULL for 1. */
+ * made of, the weights, and what becomes of the residuals; NULL: no weights, nobody wants them. */
 typedef struct strip_data {
     const double *data;
-    int64_t data_row; /* doubles from row to row               */
+    int64_t data_row, n_rows; /* doubles from row to row                            */
     const double *lines;
-    int64_t stride;   /* doubles from line to line             */
-    const double *heights; /* [n_rows][n_lines]                */
-    int64_t n_lines;
-    const double *by_row;  /* [n_rows]                         */
-    const double *by_x;
+    int64_t stride, n_lines; /* doubles from line to line, and from sum to sum      */
+    const double *heights;   /* [n_rows][n_lines]                                   */
+    const double *times;     /* [CONTRACT_TILE][STRIP]                              */
+    const double *by_row;    /* weights: [n_rows], times                            */
+    const double *by_x;      /* [n]                                                 */
+    double *residuals;       /* [n_rows][BLOCK]                                     */
+    double *sums;            /* [CONTRACT_TILE][stride]                             */
 } strip_data;
 
 /* Some of the columns of J, by their numbers, which rise: lines that are the same in every row. */
@@ -129,7 +131,7 @@ typedef struct still_columns {
     B(dot, (double *sum, const double *a, const double *b, int64_t n))                             \
     B(mix, (double *out, const double *lines, int64_t stride, const double *factors,               \
             int64_t n_lines, int64_t n))                                                           \
-    B(strip, (double *out, const strip_data *from, double *square, int64_t n_rows, int64_t n))     \
+    B(strip, (const strip_data *from, double *square, int64_t n))                                  \
     B(contract, (double *sums, int64_t stride, const double *factors, int64_t n_sums,              \
                  const double *rows, int64_t n_rows, int64_t n))
 

@@ -249,7 +249,8 @@ typedef struct work_parts {
     double *sources;  /* [stack_depth + MAX_ARITY x longest program] int64 */
 
     double *time_sums;     /* [times][shape_stride], residuals summed over time */
-    double *times;         /* [times][STRIP]                              */
+    double *times;         /* [times][STRIP], each function once          */
+    double *time_place;    /* [times] where in them each is, numbers      */
     double *time_gram;     /* [times][times]                              */
     double *heights;       /* [STRIP][traces]                             */
     double *residuals;     /* [STRIP][BLOCK]                              */
@@ -379,6 +380,7 @@ static inline work_parts divide_work(const pyspec_plan *plan, const pyspec_probl
     const int64_t stride = n_shapes ? shape_stride(problem) : 0;
     TAKE(time_sums, round_up(n_times, CONTRACT_TILE) * stride);
     TAKE(times, round_up(n_times, CONTRACT_TILE) * STRIP);
+    TAKE(time_place, n_times);
     TAKE(time_gram, n_times * n_times);
     TAKE(heights, STRIP * count_times(plan, 0));
     TAKE(residuals, n_times ? STRIP * BLOCK : 0);

@@ -107,8 +107,10 @@ static void add_line(const run *r, int64_t slot, int64_t s, const double *line, 
     double *to = shape_at(r, slot, s) + begin;
     unsigned char *written = shapes_written(r, slot) + s;
     line += begin;
-    for (int64_t i = 0; i < n; i++)
-        to[i] = (*written ? to[i] : 0.0) + factor * line[i];
+    for (int64_t i = 0; *written && i < n; i++)
+        to[i] += factor * line[i];
+    for (int64_t i = 0; !*written && i < n; i++)
+        to[i] = 0.0 + factor * line[i];
     *written = 1;
 }
 
@@ -307,6 +309,25 @@ static void load_times(const run *r, const strip *s)
     }
 }
 
+/* Functions of time that are equal in a strip, such as slopes by the start of a trace and 1, are kept
+ * once; returns how many differ. */
+static int64_t join_equal_times(const run *r)
+{
+    const int64_t n_times = count_times(r->plan, r->slopes);
+    const size_t size = STRIP * sizeof(double);
+    int64_t *place = (int64_t *)(void *)r->work.time_place, n = 0;
+    for (int64_t a = 0; a < n_times; a++) {
+        const double *own = r->work.times + a * STRIP;
+        int64_t k = 0;
+        while (k < n && memcmp(own, r->work.times + k * STRIP, size) != 0)
+            k++;
+        if (k == n)
+            memmove(r->work.times + n++ * STRIP, own, size);
+        place[a] = k;
+    }
+    return n;
+}
+
 /* ---- one strip --------------------------------------------------------------------------- */
 
 /* Whether data may be read as doubles, and weighted without being selected. */
@@ -317,65 +338,88 @@ static int is_plain(const pyspec_problem *q)
            (uintptr_t)q->data % sizeof(double) == 0 && !q->keep;
 }
 
-/* The residuals of a block of a strip, and the sum of their squares. */
-static double find_residuals(const run *r, const strip *s, int64_t x0, int64_t n)
+/* chi^2 of a block of a strip whose data are plain; its residuals are summed over time with each
+ * function. They are kept in memory only where there are more functions than registers. */
+static double sum_plain(const run *r, const strip *s, int64_t n_times, int64_t x0, int64_t n)
 {
     const pyspec_problem *q = r->problem;
     const block_ops *ops = &pyspec_block_table[r->call->isa];
-    const int64_t n_traces = 1 + r->words[r->plan->separable], row = s->segments->row;
+    const int64_t stride = shape_stride(q), row = q->data_row / (int64_t)sizeof(double);
+    const int64_t at = x0 - q->x_begin;
+    const int keeps = r->slopes && n_times > CONTRACT_TILE;
+    double square;
+    for (int64_t i = 0; keeps && n < BLOCK && i < s->n; i++)
+        fill(r->work.residuals + i * BLOCK + n, 0.0, BLOCK - n);
+    const strip_data from = {
+        .data = (const double *)q->data + (s->segments->row - q->first_row) * row + x0,
+        .data_row = row,
+        .n_rows = s->n,
+        .lines = r->prepared.shapes + x0,
+        .stride = stride,
+        .n_lines = 1 + r->words[r->plan->separable],
+        .heights = r->work.heights,
+        .times = r->work.times,
+        .by_row = r->work.times,
+        .by_x = q->weight ? r->prepared.shape_weight + at : NULL,
+        .residuals = keeps ? r->work.residuals : NULL,
+        .sums = r->slopes ? r->work.time_sums + at : NULL};
+    ops->strip(&from, &square, n);
+    if (keeps)
+        ops->contract(r->work.time_sums + CONTRACT_TILE * stride + at, stride,
+                      r->work.times + CONTRACT_TILE * STRIP, n_times - CONTRACT_TILE,
+                      r->work.residuals, s->n, n);
+    return square;
+}
+
+/* The same of any data. */
+static double sum_any(const run *r, const strip *s, int64_t n_times, int64_t x0, int64_t n)
+{
+    const pyspec_problem *q = r->problem;
+    const block_ops *ops = &pyspec_block_table[r->call->isa];
+    const int64_t n_traces = 1 + r->words[r->plan->separable], stride = shape_stride(q);
     double *out = r->work.residuals, square, sum = 0.0;
-    if (is_plain(q)) {
-        const strip_data from = {
-            .data = (const double *)q->data + (row - q->first_row) * (q->data_row / (int64_t)sizeof(double)) + x0,
-            .data_row = q->data_row / (int64_t)sizeof(double),
-            .lines = r->prepared.shapes + x0, .stride = shape_stride(q),
-            .heights = r->work.heights, .n_lines = n_traces, .by_row = r->work.times,
-            .by_x = q->weight ? r->prepared.shape_weight + x0 - q->x_begin : NULL};
-        ops->strip(out, &from, &sum, s->n, n);
-        return sum;
-    }
     for (int64_t i = 0; i < s->n; i++, out += BLOCK) {
-        ops->mix(out, r->prepared.shapes + x0, shape_stride(q), r->work.heights + i * n_traces,
-                 n_traces, n);
-        pyspec_subtract(q, r->call->isa, row + i, x0, n, out);
+        ops->mix(out, r->prepared.shapes + x0, stride, r->work.heights + i * n_traces, n_traces, n);
+        pyspec_subtract(q, r->call->isa, s->segments->row + i, x0, n, out);
         ops->dot(&square, out, out, n);
         sum += square;
         fill(out + n, 0.0, BLOCK - n);
     }
+    if (r->slopes)
+        ops->contract(r->work.time_sums + x0 - q->x_begin, stride, r->work.times,
+                      n_times, r->work.residuals, s->n, n);
     return sum;
 }
 
 /* The weighted residuals of a strip: returns chi^2, and sums them over time with each function. */
-static double sum_residuals(const run *r, const strip *s)
+static double sum_residuals(const run *r, const strip *s, int64_t n_times)
 {
     const pyspec_problem *q = r->problem;
-    const block_ops *ops = &pyspec_block_table[r->call->isa];
     double chisqr = 0.0;
     for (int64_t x0 = q->x_begin; x0 < q->x_end; x0 += BLOCK) {
         const int64_t n = q->x_end - x0 < BLOCK ? q->x_end - x0 : BLOCK;
-        chisqr += find_residuals(r, s, x0, n);
-        if (r->slopes)
-            ops->contract(r->work.time_sums + x0 - q->x_begin, shape_stride(q), r->work.times,
-                          count_times(r->plan, 1), r->work.residuals, s->n, n);
+        chisqr += is_plain(q) ? sum_plain(r, s, n_times, x0, n) : sum_any(r, s, n_times, x0, n);
     }
     return chisqr;
 }
 
 /* The triangle of a strip from overlaps of shapes and of times. */
-static void fill_triangle(const run *r, const term *terms, int64_t n_terms, int64_t n_rows,
-                          double *triangle)
+static void fill_triangle(const run *r, const term *terms, int64_t n_terms, int64_t n_times,
+                          int64_t n_rows, double *triangle)
 {
     const pyspec_problem *q = r->problem;
     const block_ops *ops = &pyspec_block_table[r->call->isa];
     const int64_t n_shapes = *(int64_t *)(void *)r->prepared.n_shapes, stride = shape_stride(q);
     const int64_t n = q->x_end - q->x_begin, n_theta = r->plan->n_theta;
-    const int64_t n_times = count_times(r->plan, 1);
+    const int64_t *place = (const int64_t *)(const void *)r->work.time_place;
     double *gram = r->work.time_gram;
     for (int64_t a = 0; a < n_times; a++) {
         double *sums = r->work.time_sums + a * stride;
-        for (int64_t b = 0; b < n_times; b++)
+        for (int64_t b = a; b < n_times; b++) {
             ops->dot(gram + a * n_times + b, r->work.times + a * STRIP, r->work.times + b * STRIP,
                      n_rows);
+            gram[b * n_times + a] = gram[a * n_times + b];
+        }
         for (int64_t i = 0; i < n; i++)
             sums[i] = r->prepared.shape_weight[i] == 0.0 ? 0.0
                                                          : sums[i] * r->prepared.shape_weight[i];
@@ -386,9 +430,9 @@ static void fill_triangle(const run *r, const term *terms, int64_t n_terms, int6
         for (int64_t b = group; b < n_terms; b++)
             triangle[triangle_at(n_theta + 1, terms[a].theta, terms[b].theta)] +=
                 r->prepared.overlaps[terms[a].shape * n_shapes + terms[b].shape] *
-                gram[terms[a].time * n_times + terms[b].time];
+                gram[place[terms[a].time] * n_times + place[terms[b].time]];
         ops->dot(&along, r->prepared.shapes + terms[a].shape * stride + q->x_begin,
-                 r->work.time_sums + terms[a].time * stride, n);
+                 r->work.time_sums + place[terms[a].time] * stride, n);
         triangle[triangle_at(n_theta + 1, terms[a].theta, n_theta)] += along;
     }
 }
@@ -417,9 +461,10 @@ int pyspec_accumulate_shapes(const pyspec_call *call, pyspec_normal *normal, int
             fill(r->work.times, 0.0, round_up(count_times(r->plan, 1), CONTRACT_TILE) * STRIP);
         }
         load_times(r, &s);
-        r->work.record[size - 1] = sum_residuals(r, &s);
+        const int64_t n_times = join_equal_times(r);
+        r->work.record[size - 1] = sum_residuals(r, &s, n_times);
         if (r->slopes)
-            fill_triangle(r, terms, n_terms, s.n, r->work.record);
+            fill_triangle(r, terms, n_terms, n_times, s.n, r->work.record);
         int64_t level = 0;
         while (1 << level < STRIP)
             level++;

@@ -1,6 +1,7 @@
 /* team.c: threads lent by the caller take tasks together. A thread enters with pyspec_help, waits
  * there between jobs, and leaves when the team is dismissed; the library creates none. Which thread
  * runs a task changes no number: what tasks leave behind is combined in the order of the tasks. */
+#define _POSIX_C_SOURCE 200809L /* clock_gettime */
 #include "team.h"
 
 #include <string.h>
@@ -41,9 +42,20 @@ int pyspec_share(pyspec_team *team, pyspec_task *task, void *job, int64_t n_task
 
 #include <pthread.h>
 #include <sched.h>
+#include <time.h>
 
-/* A thread that waits looks this often before it sleeps: a job often follows within microseconds. */
-enum { LOOKS = 2000 };
+/* A thread that waits looks for so many nanoseconds before it sleeps: what it waits for often comes
+ * within microseconds, and to wake a thread takes tens of them. Between LOOKS looks it lets others have
+ * the core. */
+enum { PATIENCE = 200000, LOOKS = 32 };
+
+#if defined(__x86_64__) || defined(__i386__)
+#define PAUSE() __builtin_ia32_pause()
+#elif defined(__aarch64__)
+#define PAUSE() __asm__ volatile("yield")
+#else
+#define PAUSE() ((void)0)
+#endif
 
 /* What the caller's memory holds. */
 typedef struct team_state {
@@ -101,12 +113,31 @@ static void take_tasks(team_state *s, int64_t thread)
     }
 }
 
+static int64_t nanoseconds(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+/* Looks whether the number at a place is another one than `seen`, until it is or patience ends. */
+static void look_for_change(const int64_t *place, int64_t seen)
+{
+    const int64_t end = nanoseconds() + PATIENCE;
+    while (nanoseconds() < end) {
+        for (int k = 0; k < LOOKS; k++) {
+            if (__atomic_load_n(place, __ATOMIC_ACQUIRE) != seen)
+                return;
+            PAUSE();
+        }
+        sched_yield();
+    }
+}
+
 /* Waits for a job after number `seen`; returns its number, with the lock held. */
 static int64_t wait_for_job(team_state *s, int64_t seen)
 {
-    for (int k = 0; k < LOOKS; k++)
-        if (__atomic_load_n(&s->number, __ATOMIC_ACQUIRE) != seen)
-            break;
+    look_for_change(&s->number, seen);
     pthread_mutex_lock(&s->lock);
     while (s->number == seen && !s->is_dismissed)
         pthread_cond_wait(&s->begin, &s->lock);
@@ -136,7 +167,7 @@ int pyspec_help(pyspec_team *team)
             continue;
         take_tasks(s, thread);
         pthread_mutex_lock(&s->lock);
-        if (--s->busy == 0)
+        if (__atomic_sub_fetch(&s->busy, 1, __ATOMIC_RELEASE) == 0)
             pthread_cond_signal(&s->end);
         pthread_mutex_unlock(&s->lock);
     }
@@ -154,6 +185,7 @@ int pyspec_dismiss(pyspec_team *team)
     team_state *s = state_of(team);
     pthread_mutex_lock(&s->lock);
     s->is_dismissed = 1;
+    __atomic_fetch_add(&s->number, 1, __ATOMIC_RELEASE);
     pthread_cond_broadcast(&s->begin);
     pthread_mutex_unlock(&s->lock);
     return STATUS_OK;
@@ -181,8 +213,13 @@ int pyspec_share(pyspec_team *team, pyspec_task *task, void *job, int64_t n_task
     take_tasks(s, 0);
     pthread_mutex_lock(&s->lock);
     s->is_open = 0;
-    while (s->busy > 0)
-        pthread_cond_wait(&s->end, &s->lock);
+    for (int64_t busy; (busy = s->busy) > 0;) {
+        pthread_mutex_unlock(&s->lock);
+        look_for_change(&s->busy, busy);
+        pthread_mutex_lock(&s->lock);
+        if (s->busy == busy)
+            pthread_cond_wait(&s->end, &s->lock);
+    }
     status = (int)s->status;
     pthread_mutex_unlock(&s->lock);
     return status;

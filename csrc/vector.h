@@ -35,13 +35,35 @@ static ALWAYS_INLINE void put_vector(double *to, vector value, int store)
         value = load_vector(to) + value;
     memcpy(to, &value, sizeof value);
 }
+
+/* The first n numbers, behind which there is nothing: 0 there. */
+static ALWAYS_INLINE vector load_first(const double *from, int n)
+{
+    double first[WIDTH] = {0.0};
+    for (int i = 0; i < n; i++)
+        first[i] = from[i];
+    return load_vector(first);
+}
+
+/* The first n numbers of a vector, be the others what they may: 0 there. */
+static ALWAYS_INLINE vector keep_first(vector value, int n)
+{
+    double all[WIDTH];
+    memcpy(all, &value, sizeof all);
+    return load_first(all, n);
+}
 #else
 #define WIDTH 1
 typedef double vector;
+#define load_first(from, n) (*(from))
+#define keep_first(value, n) (value)
 #define load_vector(from) (*(from))
 #define same_in_all(value) (value)
 #define put_vector(to, value, store) (*(to) = (store) ? (value) : *(to) + (value))
 #endif
+
+/* An operation on blocks, by its name, of this instruction set. */
+#define BLOCK_OP(name) JOIN(pyspec_block_, name, ISA_SUFFIX)
 
 #define FOR_WIDTHS for (int at = 0; at < L; at += WIDTH)
 

@@ -6,8 +6,6 @@
 
 #include <string.h>
 
-#define BLOCK_OP(name) JOIN(pyspec_block_, name, ISA_SUFFIX)
-
 /* target[n][L] = or += value[n][L] */
 void BLOCK_OP(add)(double *restrict target, const double *restrict value, int64_t n, int store)
 {
@@ -169,80 +167,6 @@ void BLOCK_OP(mix)(double *restrict out, const double *restrict lines, int64_t s
     FOR_BLOCK out[i] = factors[0] * lines[i];
     for (int64_t k = 1; k < n_lines; k++)
         FOR_BLOCK out[i] = out[i] + factors[k] * lines[k * stride + i];
-}
-
-/* out[j][i] = (data[j][i] - sum of heights[j][k] lines[k][i]) times its weight; square is the sum of
- * their squares. Whole blocks stay in registers. */
-static ALWAYS_INLINE double whole_strip(double *out, const strip_data *s, int64_t n_rows,
-                                        const int weighs)
-{
-    enum { N = BLOCK / WIDTH };
-    vector even, odd;
-    double parts[2 * WIDTH], square = 0.0;
-    memset(&even, 0, sizeof even);
-    memset(&odd, 0, sizeof odd);
-    for (int64_t j = 0; j < n_rows; j++) {
-        vector r[N];
-        for (int v = 0; v < N; v++)
-            r[v] = load_vector(s->data + j * s->data_row + v * WIDTH);
-        for (int64_t k = 0; k < s->n_lines; k++) {
-            const double height = s->heights[j * s->n_lines + k];
-            for (int v = 0; v < N; v++)
-                r[v] -= height * load_vector(s->lines + k * s->stride + v * WIDTH);
-        }
-        for (int v = 0; weighs && v < N; v++)
-            r[v] *= s->by_row[j] * load_vector(s->by_x + v * WIDTH);
-        for (int v = 0; v < N; v += 2) {
-            even += r[v] * r[v];
-            odd += r[v + 1] * r[v + 1];
-        }
-        for (int v = 0; v < N; v++)
-            memcpy(out + j * BLOCK + v * WIDTH, &r[v], sizeof r[v]);
-    }
-    memcpy(parts, &even, sizeof even);
-    memcpy(parts + WIDTH, &odd, sizeof odd);
-    for (int i = 0; i < 2 * WIDTH; i++)
-        square += parts[i];
-    return square;
-}
-
-void BLOCK_OP(strip)(double *out, const strip_data *s, double *square, int64_t n_rows, int64_t n)
-{
-    if (n == BLOCK) {
-        *square = s->by_x ? whole_strip(out, s, n_rows, 1) : whole_strip(out, s, n_rows, 0);
-        return;
-    }
-    *square = 0.0;
-    for (int64_t j = 0; j < n_rows; j++, out += BLOCK) {
-        FOR_BLOCK out[i] = s->data[j * s->data_row + i];
-        for (int64_t k = 0; k < s->n_lines; k++)
-            FOR_BLOCK out[i] -= s->heights[j * s->n_lines + k] * s->lines[k * s->stride + i];
-        for (int64_t i = 0; s->by_x && i < n; i++)
-            out[i] *= s->by_row[j] * s->by_x[i];
-        FOR_BLOCK *square += out[i] * out[i];
-        for (int64_t i = n; i < BLOCK; i++)
-            out[i] = 0.0;
-    }
-}
-
-/* sums[k][i] += the sum over j of factors[k][j] * rows[j][i], for n_sums rounded up to whole tiles
- * and n to whole vectors, behind which rows are 0. Every sum runs over j in order. */
-void BLOCK_OP(contract)(double *sums, int64_t stride, const double *factors, int64_t n_sums,
-                        const double *rows, int64_t n_rows, int64_t n)
-{
-    for (int64_t k = 0; k < n_sums; k += CONTRACT_TILE)
-        for (int64_t at = 0; at < n; at += 2 * WIDTH) {
-            vector sum[CONTRACT_TILE][2];
-            memset(sum, 0, sizeof sum);
-            for (int64_t j = 0; j < n_rows; j++)
-                for (int own = 0; own < CONTRACT_TILE; own++)
-                    for (int v = 0; v < 2; v++)
-                        sum[own][v] += factors[(k + own) * STRIP + j] *
-                                       load_vector(rows + j * BLOCK + at + v * WIDTH);
-            for (int own = 0; own < CONTRACT_TILE; own++)
-                for (int v = 0; v < 2; v++)
-                    put_vector(sums + (k + own) * stride + at + v * WIDTH, sum[own][v], 0);
-        }
 }
 
 /* Blocks of 4 x 4 are turned in vectors. */

@@ -22,7 +22,7 @@ ALLOWED = re.compile(
     r"|a?(sin|cos|tan)h?|atan2|sincos"
     r"|str(len|cmp|chr|str)|__\w+_chk|__stack_chk_(fail|guard)|__cpu_(model|indicator_init|features2)"
     r"|pthread_(mutex|cond)_(init|lock|unlock|wait|signal|broadcast)"
-    r"|_GLOBAL_OFFSET_TABLE_|dyld_stub_binder"
+    r"|sched_yield|clock_gettime|_GLOBAL_OFFSET_TABLE_|dyld_stub_binder"
 )
 #: What every shared object has.
 STARTUP = re.compile(r"__cxa_finalize|__gmon_start__|_ITM_\w+|_?_fini|_?_init")

@@ -1,0 +1,127 @@
+/* strip_ops.c: what sums over a strip of rows are made of where spectra are lines times heights. Built
+ * for each instruction set, like the energy kernels. */
+#include "kernel.h"
+#include "vector.h"
+
+#include <string.h>
+
+/* Vectors of a row that are taken at a time: with their sums by CONTRACT_TILE functions of time, they
+ * stay in registers. */
+#if defined(__AVX512F__)
+enum { ACROSS = 4 };
+#else
+enum { ACROSS = 2 };
+#endif
+
+/* What is done with the residuals; numbers, not variables, so that each way has a loop of its own. */
+enum { WEIGHS = 1, ADDS = 2, KEEPS = 4 };
+
+/* Columns begin ... begin + n_vectors * WIDTH - 1 of a strip, of which the last `beyond` of the last
+ * vector do not exist. */
+static ALWAYS_INLINE void take_columns(const strip_data *s, int64_t begin, vector *square,
+                                       const int n_vectors, const int beyond, const int what)
+{
+    const int64_t n_lines = s->n_lines, n_rows = s->n_rows, stride = s->stride;
+    const double *data = s->data + begin, *heights = s->heights, *times = s->times;
+    double *residuals = s->residuals + (what & KEEPS ? begin : 0);
+    vector sum[CONTRACT_TILE][ACROSS], even = square[0], odd = square[1];
+    memset(sum, 0, sizeof sum);
+    for (int64_t j = 0; j < n_rows; j++, data += s->data_row, times++) {
+        const double *line = s->lines + begin;
+        vector r[ACROSS];
+        for (int v = 0; v < n_vectors; v++)
+            r[v] = beyond ? load_first(data, WIDTH - beyond) : load_vector(data + v * WIDTH);
+        for (int64_t k = 0; k < n_lines; k++, heights++, line += stride)
+            for (int v = 0; v < n_vectors; v++)
+                r[v] -= *heights * load_vector(line + v * WIDTH);
+        for (int v = 0; what & WEIGHS && v < n_vectors; v++)
+            r[v] *= s->by_row[j] * (beyond ? load_first(s->by_x + begin, WIDTH - beyond)
+                                           : load_vector(s->by_x + begin + v * WIDTH));
+        for (int v = 0; beyond && v < n_vectors; v++)
+            r[v] = keep_first(r[v], WIDTH - beyond);
+        for (int v = 0; v < n_vectors; v += 2)
+            even += r[v] * r[v];
+        for (int v = 1; v < n_vectors; v += 2)
+            odd += r[v] * r[v];
+        for (int own = 0; what & ADDS && own < CONTRACT_TILE; own++)
+            for (int v = 0; v < n_vectors; v++)
+                sum[own][v] += times[own * STRIP] * r[v];
+        for (int v = 0; what & KEEPS && v < n_vectors; v++)
+            put_vector(residuals + j * BLOCK + v * WIDTH, r[v], 1);
+    }
+    square[0] = even;
+    square[1] = odd;
+    for (int own = 0; what & ADDS && own < CONTRACT_TILE; own++)
+        for (int v = 0; v < n_vectors; v++)
+            put_vector(s->sums + own * stride + begin + v * WIDTH, sum[own][v], 0);
+}
+
+static ALWAYS_INLINE void take_strip(const strip_data *s, int64_t n, vector *square, const int what)
+{
+    int64_t begin = 0;
+    for (; begin + ACROSS * WIDTH <= n; begin += ACROSS * WIDTH)
+        take_columns(s, begin, square, ACROSS, 0, what);
+    for (; begin + 2 * WIDTH <= n; begin += 2 * WIDTH)
+        take_columns(s, begin, square, 2, 0, what);
+    for (; begin + WIDTH <= n; begin += WIDTH)
+        take_columns(s, begin, square, 1, 0, what);
+    if (begin < n)
+        take_columns(s, begin, square, 1, (int)(begin + WIDTH - n), what);
+}
+
+/* residuals[j][i] = (data[j][i] - sum of heights[j][k] lines[k][i]) times its weight, to be left out;
+ * square is the sum of their squares. sums[k][i], to be left out, += the sum over j of times[k][j]
+ * residuals[j][i] for the first CONTRACT_TILE functions of time. Every sum runs over j in order. */
+void BLOCK_OP(strip)(const strip_data *s, double *square, int64_t n)
+{
+    vector sum[2];
+    double parts[2 * WIDTH];
+    memset(sum, 0, sizeof sum);
+    switch ((s->by_x ? WEIGHS : 0) + (s->sums ? ADDS : 0) + (s->residuals ? KEEPS : 0)) {
+    case 0: take_strip(s, n, sum, 0); break;
+    case WEIGHS: take_strip(s, n, sum, WEIGHS); break;
+    case ADDS: take_strip(s, n, sum, ADDS); break;
+    case WEIGHS + ADDS: take_strip(s, n, sum, WEIGHS + ADDS); break;
+    case ADDS + KEEPS: take_strip(s, n, sum, ADDS + KEEPS); break;
+    default: take_strip(s, n, sum, WEIGHS + ADDS + KEEPS);
+    }
+    memcpy(parts, sum, sizeof parts);
+    *square = 0.0;
+    for (int i = 0; i < 2 * WIDTH; i++)
+        *square += parts[i];
+}
+
+/* As many functions as n_sums says, a number, not a variable. */
+static ALWAYS_INLINE void add_rows(double *sums, int64_t stride, const double *factors,
+                                   const double *rows, int64_t n_rows, int64_t n, const int n_sums)
+{
+    for (int64_t at = 0; at < n; at += 2 * WIDTH) {
+        vector sum[CONTRACT_TILE][2];
+        memset(sum, 0, sizeof sum);
+        for (int64_t j = 0; j < n_rows; j++)
+            for (int own = 0; own < n_sums; own++)
+                for (int v = 0; v < 2; v++)
+                    sum[own][v] +=
+                        factors[own * STRIP + j] * load_vector(rows + j * BLOCK + at + v * WIDTH);
+        for (int own = 0; own < n_sums; own++)
+            for (int v = 0; v < 2; v++)
+                put_vector(sums + own * stride + at + v * WIDTH, sum[own][v], 0);
+    }
+}
+
+/* sums[k][i] += the sum over j of factors[k][j] * rows[j][i], for n up to whole pairs of vectors,
+ * where rows are 0. Every sum runs over j in order. */
+void BLOCK_OP(contract)(double *sums, int64_t stride, const double *factors, int64_t n_sums,
+                        const double *rows, int64_t n_rows, int64_t n)
+{
+    for (; n_sums > 0; n_sums -= CONTRACT_TILE) {
+        switch (n_sums) {
+        case 1: add_rows(sums, stride, factors, rows, n_rows, n, 1); break;
+        case 2: add_rows(sums, stride, factors, rows, n_rows, n, 2); break;
+        case 3: add_rows(sums, stride, factors, rows, n_rows, n, 3); break;
+        default: add_rows(sums, stride, factors, rows, n_rows, n, CONTRACT_TILE);
+        }
+        sums += CONTRACT_TILE * stride;
+        factors += CONTRACT_TILE * STRIP;
+    }
+}
