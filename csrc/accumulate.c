@@ -196,52 +196,19 @@ static void run_tile(const run *r, tile *t, lanes in, int form, double *sums)
 
 /* ---- from the columns of the plan to theta ------------------------------------------------ */
 
-static const double *entry(const double *triangle, int64_t order, int64_t j, int64_t k)
-{
-    return triangle + L * (j < k ? triangle_at(order, j, k) : triangle_at(order, k, j));
-}
-
-/* to += from * change; a sum of 0, as of points that are dropped, stays 0 whatever the change. */
-static void add_product(double *to, const double *from, const double *change)
-{
-    FOR_LANES to[l] += from[l] == 0.0 ? 0.0 : from[l] * change[l];
-}
-
-/* half = C^T sums, then C^T of that: C is d column / d theta, row by row, with 1 for r itself. */
+/* The sums of a tile, by theta. */
 static const double *contract(const run *r, int64_t at, const double *sums)
 {
-    const int64_t n = r->sums.n, n_theta = r->plan->n_theta, order = n + 1;
-    double *half = r->work.half, *out = r->work.by_theta;
-    fill(half, 0.0, order * (n_theta + 1) * L);
-    fill(out, 0.0, triangle_size(n_theta + 1) * L);
-    for (int64_t j = 0; j < order; j++) {
-        double *to = half + j * (n_theta + 1) * L;
-        memcpy(to + n_theta * L, entry(sums, order, j, n), L * sizeof *to);
-        for (int64_t k = 0; k < n; k++) {
-            const double *from = entry(sums, order, j, k);
-            const trace *column = &r->work.traces[r->sums.rows[k]];
-            int64_t count;
-            const int64_t *list = depends(r, r->sums.rows[k], &count);
-            for (int64_t c = 0; c < count; c++)
-                add_product(to + list[c] * L, from, slopes_at(column, c, at));
-        }
+    theta_column *columns = (theta_column *)(void *)r->work.chain;
+    for (int64_t k = 0; k < r->sums.n; k++) {
+        const trace *column = &r->work.traces[r->sums.rows[k]];
+        columns[k].theta = depends(r, r->sums.rows[k], &columns[k].n);
+        columns[k].slopes = slopes_at(column, 0, at);
+        columns[k].step = column->step;
     }
-    for (int64_t j = 0; j < n; j++) {
-        const trace *column = &r->work.traces[r->sums.rows[j]];
-        int64_t count;
-        const int64_t *list = depends(r, r->sums.rows[j], &count);
-        for (int64_t c = 0; c < count; c++) {
-            const double *change = slopes_at(column, c, at);
-            for (int64_t k = list[c]; k <= n_theta; k++) {
-                double *to = out + triangle_at(n_theta + 1, list[c], k) * L;
-                const double *from = half + (j * (n_theta + 1) + k) * L;
-                add_product(to, from, change);
-            }
-        }
-    }
-    memcpy(out + triangle_at(n_theta + 1, n_theta, n_theta) * L, entry(sums, order, n, n),
-           L * sizeof *out);
-    return out;
+    pyspec_block_table[r->call->isa].chain(r->work.by_theta, r->work.half, sums, columns, r->sums.n,
+                                           r->plan->n_theta);
+    return r->work.by_theta;
 }
 
 /* ---- rows into the tree ------------------------------------------------------------------ */

@@ -112,6 +112,15 @@ typedef struct still_columns {
     int64_t stride; /* doubles from line to line */
 } still_columns;
 
+/* A column of J and the parameters of theta that it stands for: d column / d theta[j] has its lanes at
+ * slopes + j * step. */
+typedef struct theta_column {
+    int64_t n;
+    const int64_t *theta;
+    const double *slopes;
+    int64_t step;
+} theta_column;
+
 /* vector_ops.c, for each instruction set: result, arguments. */
 #define BLOCK_OPS(B)                                                                               \
     B(add, (double *target, const double *value, int64_t n, int store))                            \
@@ -124,6 +133,8 @@ typedef struct still_columns {
              int64_t order, int64_t n))                                                            \
     B(cross, (double *triangle, const still_columns *still, const double *const *columns,          \
               const int64_t *list, int64_t count, int64_t order, int64_t n))                       \
+    B(chain, (double *out, double *half, const double *sums, const theta_column *columns,          \
+              int64_t n, int64_t n_theta))                                                         \
     B(turn, (double *rows, int64_t stride, const double *value, int64_t n, int64_t n_lanes))       \
     B(interleave, (double *value, const double *rows, int64_t stride, int64_t n))                  \
     B(differ, (double *out, const double *rows, int64_t stride, const double *value, int64_t n))   \

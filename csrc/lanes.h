@@ -16,7 +16,7 @@
 enum { L = PYSPEC_LANES };
 
 /* Vectors in a block: 48 energies of 8 rows are 3 KB, so a handful of buffers stay in L1. */
-enum { BLOCK = 80 };
+enum { BLOCK = 96 };
 
 typedef struct pyspec_block {
     int64_t n;              /* vectors                                                    */

@@ -107,6 +107,10 @@ static inline int64_t shape_stride(const pyspec_problem *problem)
 /* A trace that is the same for all rows, and one that every strip of rows resolves anew. */
 enum { PLACE_SCALAR = -1, PLACE_ROW = -2 };
 
+/* What becomes of the line of a component: it is added by itself, or joins that of the next one, which
+ * then begins a spectrum if this one would have. */
+enum { LINE_STAYS, LINE_JOINS, LINE_BEGINS };
+
 /* What the prepared memory was filled for. */
 typedef struct prepared_key {
     const pyspec_plan *plan;
@@ -125,6 +129,7 @@ typedef struct prepared_parts {
     int64_t *place;        /* [n_traces] place in `axis`, or PLACE_*                          */
     int64_t *slope_place;  /* [n_traces] place of the first slope in `axis_slopes`            */
     int64_t *line_place;   /* [n_nodes - n_resolve] first line of a component, or -1          */
+    int64_t *line_joins;   /* [n_nodes - n_resolve] LINE_*                                      */
     double *axis;          /* [rows of the axis stage][stride]                                */
     double *axis_slopes;   /* [their slopes][stride]                                          */
     double *lines;         /* [lines of all components][round_up(n_x, L)]                     */
@@ -185,6 +190,7 @@ static inline prepared_parts divide_prepared(const pyspec_plan *plan, const pysp
     TAKE(place, plan->n_traces);
     TAKE(slope_place, plan->n_traces);
     TAKE(line_place, plan->n_nodes - plan->n_resolve);
+    TAKE(line_joins, plan->n_nodes - plan->n_resolve);
     TAKE(scalars, plan->n_traces * L);
     TAKE(axis, n_axis * p.stride);
     TAKE(lines, n_lines * round_up(problem->n_x, L));
@@ -242,6 +248,7 @@ typedef struct work_parts {
     double *record;   /* triangle of order n_theta + 1                    */
     double *pointers; /* [2 (n_columns + 1)] addresses                    */
     double *list;     /* [n_columns + 1] numbers                          */
+    double *chain;    /* [4 n_columns] what each column is by theta       */
 
     double *stack;   /* [stack_depth][RPN_CHUNK]                         */
     double *inputs;    /* [most inputs of a law][block] at the rows at hand */
@@ -366,6 +373,7 @@ static inline work_parts divide_work(const pyspec_plan *plan, const pyspec_probl
     TAKE(record, slopes ? triangle_size(n_theta + 1) : 1);
     TAKE(pointers, 2 * (n + 1));
     TAKE(list, n + 1);
+    TAKE(chain, 4 * n);
     const int64_t kept = used;
     w.phases[PYSPEC_WORK_KEPT] = bytes_from(0, used);
     /* While the traces of a strip are resolved. */

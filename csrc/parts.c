@@ -78,8 +78,8 @@ int pyspec_prepare(const pyspec_call *call, int64_t what)
 
 static int prepare_call(const parts_job *j, const pyspec_part *part, const pyspec_call *call)
 {
-    const int status = pyspec_prepare(call, what_for(j->form));
-    return status || !is_apart(j, part) ? status : pyspec_prepare_shapes(call, j->form);
+    const int64_t shapes = is_apart(j, part) ? PYSPEC_PREPARE_SHAPES : 0;
+    return pyspec_prepare(call, what_for(j->form) | shapes);
 }
 
 static int prepare_part(void *job, int64_t task, int64_t thread)

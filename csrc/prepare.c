@@ -152,6 +152,38 @@ static void load_inputs(const run *r)
     }
 }
 
+/* Whether node k adds a line to a spectrum that is the same in every row. */
+static int adds_line(const run *r, int64_t k)
+{
+    const pyspec_node *node = &r->nodes[k];
+    return node->step == PYSPEC_STEP_COMPONENT && !(node->flags & PYSPEC_FLAG_SHAPE) &&
+           r->prepared.line_place[k - r->plan->n_resolve] >= 0;
+}
+
+/* Lines that are added to a spectrum one after the other are added up here, once for all rows: each
+ * joins the next. What is summed of shapes needs them one by one. */
+static void join_lines(const run *r, int64_t what)
+{
+    const prepared_parts *p = &r->prepared;
+    const int64_t stride = round_up(r->problem->n_x, L), first = r->plan->n_resolve;
+    const int64_t begin = r->cut > first ? 0 : r->problem->x_begin;
+    for (int64_t k = first; k < r->plan->n_nodes; k++)
+        p->line_joins[k - first] = LINE_STAYS;
+    for (int64_t k = first; !(what & PYSPEC_PREPARE_SHAPES) && k + 1 < r->plan->n_nodes; k++) {
+        const pyspec_node *node = &r->nodes[k];
+        if (!adds_line(r, k) || !adds_line(r, k + 1) || node[1].target != node->target ||
+            (node[1].flags & PYSPEC_FLAG_STORE))
+            continue;
+        const double *from = p->lines + p->line_place[k - first] * stride;
+        double *to = p->lines + p->line_place[k + 1 - first] * stride;
+        for (int64_t i = begin; i < r->x_end; i++)
+            to[i] = from[i] + to[i];
+        const int begins = (node->flags & PYSPEC_FLAG_STORE) ||
+                           (k > first && p->line_joins[k - 1 - first] == LINE_BEGINS);
+        p->line_joins[k - first] = begins ? LINE_BEGINS : LINE_JOINS;
+    }
+}
+
 int pyspec_fill_prepared(run *r, int64_t what)
 {
     what = r->slopes ? what | PYSPEC_PREPARE_SLOPES : what & ~(int64_t)PYSPEC_PREPARE_SLOPES;
@@ -170,6 +202,8 @@ int pyspec_fill_prepared(run *r, int64_t what)
     pyspec_resolve(r, &s, PYSPEC_STAGE_AXIS);
     if (r->plan->trace < 0)
         pyspec_walk_lines(r, r->x_end);
+    if (r->plan->trace < 0)
+        join_lines(r, what);
     return STATUS_OK;
 }
 

@@ -228,6 +228,8 @@ int pyspec_prepare_shapes(const pyspec_call *call, int64_t form)
     status = status ? status : pyspec_use_prepared(r);
     if (status)
         return status;
+    if (!pyspec_has_shapes(call)) /* its lines may be joined */
+        return STATUS_PREPARED;
     const int64_t n_traces = 1 + r->words[r->plan->separable], begin = shapes_begin(r);
     const int64_t stride = shape_stride(r->problem);
     pyspec_begin_strips(r);

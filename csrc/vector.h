@@ -36,6 +36,13 @@ static ALWAYS_INLINE void put_vector(double *to, vector value, int store)
     memcpy(to, &value, sizeof value);
 }
 
+/* a * b; 0 where a is, be b what it may: what overflowed must not make a 0 NaN. */
+static ALWAYS_INLINE vector times_vector(vector a, vector b)
+{
+    typedef long long bits __attribute__((vector_size(WIDTH * sizeof(double))));
+    return (vector)((bits)(a * b) & (bits)(a != 0.0));
+}
+
 /* The first n numbers, behind which there is nothing: 0 there. */
 static ALWAYS_INLINE vector load_first(const double *from, int n)
 {
@@ -55,6 +62,7 @@ static ALWAYS_INLINE vector keep_first(vector value, int n)
 #else
 #define WIDTH 1
 typedef double vector;
+#define times_vector(a, b) ((a) == 0.0 ? 0.0 : (a) * (b))
 #define load_first(from, n) (*(from))
 #define keep_first(value, n) (value)
 #define load_vector(from) (*(from))

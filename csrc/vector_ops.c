@@ -98,13 +98,23 @@ static void run_tile(const gram_tile *t, int n_a, int n_b, int diagonal, int64_t
     }
 }
 
-static void run_still_tile(const gram_tile *t, int n_b, int64_t n)
+static ALWAYS_INLINE void run_still_rows(const gram_tile *t, const int n_a, int n_b, int64_t n)
 {
     switch (n_b) {
-    case 1: fill_tile(t, GRAM_TILE, 1, 0, 1, n); return;
-    case 2: fill_tile(t, GRAM_TILE, 2, 0, 1, n); return;
-    case 3: fill_tile(t, GRAM_TILE, 3, 0, 1, n); return;
-    default: fill_tile(t, GRAM_TILE, GRAM_TILE, 0, 1, n); return;
+    case 1: fill_tile(t, n_a, 1, 0, 1, n); return;
+    case 2: fill_tile(t, n_a, 2, 0, 1, n); return;
+    case 3: fill_tile(t, n_a, 3, 0, 1, n); return;
+    default: fill_tile(t, n_a, GRAM_TILE, 0, 1, n); return;
+    }
+}
+
+static void run_still_tile(const gram_tile *t, int n_a, int n_b, int64_t n)
+{
+    switch (n_a) {
+    case 1: run_still_rows(t, 1, n_b, n); return;
+    case 2: run_still_rows(t, 2, n_b, n); return;
+    case 3: run_still_rows(t, 3, n_b, n); return;
+    default: run_still_rows(t, GRAM_TILE, n_b, n); return;
     }
 }
 
@@ -131,33 +141,68 @@ void BLOCK_OP(gram)(double *triangle, const double *const *columns, const int64_
         }
 }
 
-/* The same for products of still columns with those of the list. Behind the last still one a tile repeats
- * the one before, for nobody. */
+/* The same for products of still columns with those of the list, in tiles of equal size. */
 void BLOCK_OP(cross)(double *triangle, const still_columns *still, const double *const *columns,
                      const int64_t *list, int64_t count, int64_t order, int64_t n)
 {
-    double nobody[L];
-    for (int64_t j0 = 0; j0 < still->n; j0 += GRAM_TILE)
+    const int64_t n_tiles = (still->n + GRAM_TILE - 1) / GRAM_TILE;
+    for (int64_t tile = 0; tile < n_tiles; tile++) {
+        const int64_t j0 = tile * still->n / n_tiles, j1 = (tile + 1) * still->n / n_tiles;
         for (int64_t k0 = 0; k0 < count; k0 += GRAM_TILE) {
+            const int n_a = (int)(j1 - j0);
             const int n_b = count - k0 < GRAM_TILE ? (int)(count - k0) : GRAM_TILE;
             gram_tile t;
             memset(&t, 0, sizeof t);
-            memset(nobody, 0, sizeof nobody);
             for (int k = 0; k < n_b; k++)
                 t.b[k] = columns[list[k0 + k]];
-            for (int j = 0; j < GRAM_TILE; j++) {
-                const int there = j0 + j < still->n;
-                const int64_t own = there ? still->list[j0 + j] : -1;
-                t.a[j] = there ? still->lines + (j0 + j) * still->stride : t.a[j - 1];
+            for (int j = 0; j < n_a; j++) {
+                const int64_t own = still->list[j0 + j];
+                t.a[j] = still->lines + (j0 + j) * still->stride;
                 for (int k = 0; k < n_b; k++) {
                     const int64_t other = list[k0 + k];
                     const int64_t at = own < other ? triangle_at(order, own, other)
                                                    : triangle_at(order, other, own);
-                    t.to[j][k] = there ? triangle + L * at : nobody;
+                    t.to[j][k] = triangle + L * at;
                 }
             }
-            run_still_tile(&t, n_b, n);
+            run_still_tile(&t, n_a, n_b, n);
         }
+    }
+}
+
+/* to += from * change */
+static ALWAYS_INLINE void add_change(double *to, const double *from, const double *change)
+{
+    FOR_WIDTHS put_vector(to + at, times_vector(load_vector(from + at), load_vector(change + at)), 0);
+}
+
+/* From n columns to theta: half = C^T sums, then out = C^T of that, where C is d column / d theta, lane
+ * by lane, with 1 for the residual, which is the last column. */
+void BLOCK_OP(chain)(double *restrict out, double *restrict half, const double *restrict sums,
+                     const theta_column *columns, int64_t n, int64_t n_theta)
+{
+    const int64_t order = n + 1, width = n_theta + 1;
+    memset(half, 0, (size_t)(order * width * L) * sizeof *half);
+    memset(out, 0, (size_t)(triangle_size(width) * L) * sizeof *out);
+    for (int64_t j = 0; j < order; j++) {
+        double *to = half + j * width * L;
+        memcpy(to + n_theta * L, sums + triangle_at(order, j, n) * L, L * sizeof *to);
+        for (int64_t k = 0; k < n; k++) {
+            const int64_t from = j < k ? triangle_at(order, j, k) : triangle_at(order, k, j);
+            for (int64_t c = 0; c < columns[k].n; c++)
+                add_change(to + columns[k].theta[c] * L, sums + from * L,
+                           columns[k].slopes + c * columns[k].step);
+        }
+    }
+    for (int64_t j = 0; j < n; j++)
+        for (int64_t c = 0; c < columns[j].n; c++) {
+            const int64_t own = columns[j].theta[c];
+            for (int64_t k = own; k <= n_theta; k++)
+                add_change(out + triangle_at(width, own, k) * L, half + (j * width + k) * L,
+                           columns[j].slopes + c * columns[j].step);
+        }
+    memcpy(out + triangle_at(width, n_theta, n_theta) * L, sums + triangle_at(order, n, n) * L,
+           L * sizeof *out);
 }
 
 /* out[n] = the sum of the lines, each times its factor */

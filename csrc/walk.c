@@ -306,20 +306,21 @@ static void run_lines(const run *r, const pyspec_node *node, const tile *t, cons
     const block_ops *ops = &pyspec_block_table[r->call->isa];
     const int64_t n = t->block.n, stride = round_up(r->problem->n_x, L);
     const int moves = (node->flags & PYSPEC_FLAG_SHAPE) != 0;
-    const int store = node->flags & PYSPEC_FLAG_STORE;
+    const int64_t *joins = r->prepared.line_joins + index_of(r, node);
+    const int store = (node->flags & PYSPEC_FLAG_STORE) ||
+                      (index_of(r, node) > 0 && joins[-1] == LINE_BEGINS);
     double params[MAX_PARAMS * L], *partial = r->work.partials;
     lines += t->x0;
     if (moves) {
         pyspec_gather(r, node, t, params);
         ops->spread_scaled(slot_at(r, t, node->target), lines, params, n, store);
-    } else {
+    } else if (joins[0] == LINE_STAYS) {
         ops->spread(slot_at(r, t, node->target), lines, n, store);
     }
     for (int p = 0; r->by.n > 0 && p < node->n_params; p++) {
         const double *line = lines + (p + 1) * stride;
         double *direct = direct_column(r, node, t, p), *to = direct ? direct : partial;
-        const int64_t row = r->words[node->params + p];
-        if (row < 0 || column_of(r, row) == NOWHERE)
+        if (read_row(r, node, p, t) < 0)
             continue;
         if (moves && p > 0)
             ops->spread_scaled(to, line, params, n, 1);

@@ -107,8 +107,10 @@ static void shapes_refuse_it_too(void)
     make_sums(&s, PYSPEC_FORM_GRAM, plan->n_theta, PYSPEC_NORMAL_NODES, plan->n_theta + 1);
     const pyspec_call good = make_call(plan, &g.problem, theta, SLOPES);
     pyspec_call call = good;
-    CHECK_INT(pyspec_prepare(&good, SLOPES), STATUS_OK);
     CHECK(pyspec_is_separable(&good, PYSPEC_FORM_GRAM));
+    CHECK_INT(pyspec_prepare(&good, SLOPES), STATUS_OK);
+    CHECK_INT(pyspec_prepare_shapes(&good, PYSPEC_FORM_GRAM), STATUS_PREPARED);
+    CHECK_INT(pyspec_prepare(&good, SLOPES | PYSPEC_PREPARE_SHAPES), STATUS_OK);
     call.work_size--;
     CHECK_INT(pyspec_prepare_shapes(&call, PYSPEC_FORM_GRAM), STATUS_WORK);
     CHECK_INT(pyspec_prepare_shapes(&good, PYSPEC_FORM_GRAM), STATUS_OK);
