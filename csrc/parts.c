@@ -159,7 +159,7 @@ static int any_apart(const parts_job *j)
 
 static int sum_together(parts_job *j)
 {
-    for (j->chunk = any_apart(j) ? STRIP : 4 * L; count_all_chunks(j, j->chunk) > j->team->n_sums; j->chunk *= 2)
+    for (j->chunk = any_apart(j) ? STRIP : 2 * L; count_all_chunks(j, j->chunk) > j->team->n_sums; j->chunk *= 2)
         if (j->chunk > (int64_t)1 << 40)
             return STATUS_OUTPUT; /* more parts than sums */
     int status = pyspec_share(j->team, prepare_part, j, j->n_parts);

@@ -7,10 +7,10 @@ chunks are combined in the order of the rows.
 
 from __future__ import annotations
 
+import _thread
 import math
 import multiprocessing
 import os
-import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import lru_cache
@@ -27,7 +27,7 @@ from pyspec.executor.frame import InC, aligned
 SMALL = 300_000
 
 #: Chunks of rows for each thread, so that one that is held up does not hold up the others.
-CHUNKS_EACH = 6
+CHUNKS_EACH = 12
 
 
 _given = reader("PYSPEC_NUM_THREADS")
@@ -115,22 +115,30 @@ class Team:
         fill("pyspec_team", given, self._struct)
         self.address = address(self._struct)
         raise_status(LIBRARY.pyspec_team_begin(self.address), "threads")
-        self._threads = [
-            threading.Thread(target=LIBRARY.pyspec_help, args=(self.address,), daemon=True)
-            for _ in range(n_threads - 1)
-        ]
+        self._n_helpers = n_threads - 1
+        self._at_work: list[_thread.LockType] = []
 
     def begin(self) -> None:
-        """Starts the threads."""
-        for thread in self._threads:
-            thread.start()
+        """Starts the threads. Whoever calls does not wait until they run, as with
+        :class:`threading.Thread`: a fit often takes less time than that."""
+        for _ in range(self._n_helpers):
+            leaves = _thread.allocate_lock()
+            leaves.acquire()
+            _thread.start_new_thread(self._help, (leaves,))
+            self._at_work.append(leaves)
+
+    def _help(self, leaves: _thread.LockType) -> None:
+        try:
+            LIBRARY.pyspec_help(self.address)
+        finally:
+            leaves.release()
 
     def end(self) -> None:
         """Sends the threads home and waits until they have left the team's memory."""
         LIBRARY.pyspec_dismiss(self.address)
-        for thread in self._threads:
-            if thread.ident is not None:
-                thread.join()
+        for leaves in self._at_work:
+            leaves.acquire()
+        self._at_work.clear()
 
 
 @contextmanager
