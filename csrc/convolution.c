@@ -98,13 +98,6 @@ static void widen(const convolution *c, int64_t i, int64_t *begin, int64_t *end)
         ++*end;
 }
 
-static void add_dot(const convolution *c, double *sum, const double *a, const double *b, int64_t n)
-{
-    double part;
-    pyspec_block_table[c->isa].dot(&part, a, b, n);
-    *sum += part;
-}
-
 /* g at the samples of a band, and its slopes by the parameters, `apart` doubles from one to the next. */
 typedef struct band {
     const double *g, *slopes;
@@ -130,14 +123,24 @@ static band find_band(const convolution *c, int64_t i, int64_t from, int64_t n, 
 static void add_band(const convolution *c, const band *b, int64_t i, int64_t from, int64_t n,
                      double *const *signals, int64_t count, double *const *by)
 {
-    const double *w = row(c, CONV_WEIGHTS) + from;
-    add_dot(c, row(c, CONV_NORM) + i, b->g, w, n);
-    for (int64_t k = 0; k < count; k++)
-        add_dot(c, result(c, k) + i, b->g, signals[k] + from, n);
+    enum { AT_A_TIME = 6 };
+    const block_ops *ops = &pyspec_block_table[c->isa];
+    const double *others[AT_A_TIME] = {row(c, CONV_WEIGHTS) + from};
+    double *to[AT_A_TIME] = {row(c, CONV_NORM) + i};
+    int64_t n_dots = 1;
+    for (int64_t k = 0; k < count; k++) {
+        others[n_dots] = signals[k] + from;
+        to[n_dots++] = result(c, k) + i;
+        if (n_dots == AT_A_TIME || k + 1 == count) {
+            ops->dots(to, b->g, others, n_dots, n);
+            n_dots = 0;
+        }
+    }
     for (int64_t k = 0; by && k < c->n_params; k++)
         if (by[k]) {
-            add_dot(c, norm_slope(c, k) + i, b->slopes + k * b->apart, w, n);
-            add_dot(c, by[k] + i, b->slopes + k * b->apart, signals[0] + from, n);
+            const double *pair[] = {row(c, CONV_WEIGHTS) + from, signals[0] + from};
+            double *sums[] = {norm_slope(c, k) + i, by[k] + i};
+            ops->dots(sums, b->slopes + k * b->apart, pair, 2, n);
         }
 }
 
@@ -259,6 +262,7 @@ static void weigh_outside(const convolution *c, int side, int slopes)
 {
     const conv_side *s = side_of(c, side);
     const double width = c->params[0], end = c->t[side == PYSPEC_SIDE_LEFT ? 0 : c->n - 1];
+    const double most = s->reach > 0.0 ? s->reach * width : INFINITY; /* beyond it g and mass are 0 */
     double lag[BLOCK * L], g[BLOCK * L], *mass = outer_mass(c, side), *slope = outer_slope(c, side, 0);
     for (int64_t from = 0; from < c->n; from += BLOCK * L) {
         const int64_t n = c->n - from < BLOCK * L ? c->n - from : BLOCK * L;
@@ -267,11 +271,13 @@ static void weigh_outside(const convolution *c, int side, int slopes)
         if (slopes && s->mass)
             shape(c, lag, n, g, NULL);
         for (int64_t j = 0; j < n; j++) {
-            const double distance = fabs(lag[j]), value = s->mass ? s->mass(distance, width) : 0.0;
+            const double distance = fabs(lag[j]);
+            const int counts = s->mass && distance <= most;
+            const double value = counts ? s->mass(distance, width) : 0.0;
             const double u = v_clamp(distance / width, 1e300); /* 0 times infinity is NaN */
             mass[from + j] = value;
             if (slopes)
-                slope[from + j] = s->mass ? value / width + u * g[j] : 0.0;
+                slope[from + j] = counts ? value / width + u * g[j] : 0.0;
         }
     }
 }

@@ -2,6 +2,7 @@
  * formulas stand in ops.def, the living definitions in pyspec/functions/energy.py. */
 #include "exp_lanes.h"
 #include "kernel.h"
+#include "vector.h"
 #include "tame.h"
 #include "voigt.h"
 
@@ -372,30 +373,45 @@ KERNEL(LinBack)
     }
 }
 
-/* Blocks arrive from high to low index; carry[0] is the sum of what lies above. */
+/* Blocks arrive from high to low index; carry[0] is the sum of what lies above. What the spectrum is
+ * added to, where it is, is written to its place. */
+static ALWAYS_INLINE void shirley_rows(const pyspec_block *b, const double *p, double *y, double *slope,
+                                       const int adds, const int want)
+{
+    FOR_WIDTHS {
+        const vector factor = load_vector(p + at);
+        vector running = load_vector(b->carry + at);
+        for (int64_t i = b->n - 1; i >= 0; i--) {
+            const vector own = load_vector(b->spectrum + i * L + at);
+            running += own;
+            put_vector(y + i * L + at, adds ? own + factor * running : factor * running, 1);
+            if (want)
+                put_vector(slope + i * L + at, running, 1);
+        }
+        put_vector(b->carry + at, running, 1);
+    }
+}
+
 KERNEL(Shirley)
 {
-    double *sum = b->carry;
-    if (across) {
-        double total = sum[0];
-        for (int64_t j = b->n * L - 1; j >= 0; j--) {
-            total += j < b->n_valid ? b->spectrum[j] : 0.0;
-            y[j] = p[0] * total;
-            if (want)
-                d[0][j] = total;
-        }
-        sum[0] = total;
+    double *slope = want ? d[0] : NULL;
+    if (!across && want && b->adds)
+        shirley_rows(b, p, y, slope, 1, 1);
+    else if (!across && want)
+        shirley_rows(b, p, y, slope, 0, 1);
+    else if (!across && b->adds)
+        shirley_rows(b, p, y, slope, 1, 0);
+    else if (!across)
+        shirley_rows(b, p, y, slope, 0, 0);
+    if (!across)
         return;
+    double total = b->carry[0];
+    for (int64_t j = b->n * L - 1; j >= 0; j--) {
+        const double own = j < b->n_valid ? b->spectrum[j] : 0.0;
+        total += own;
+        y[j] = b->adds ? own + p[0] * total : p[0] * total;
+        if (want)
+            slope[j] = total;
     }
-    double running[L];
-    FOR_LANES running[l] = sum[l];
-    for (int64_t i = b->n - 1; i >= 0; i--) {
-        FOR_LANES {
-            running[l] += b->spectrum[AT];
-            y[AT] = P(0) * running[l];
-            if (want)
-                d[0][AT] = running[l];
-        }
-    }
-    FOR_LANES sum[l] = running[l];
+    b->carry[0] = total;
 }

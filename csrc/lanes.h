@@ -15,7 +15,8 @@
 
 enum { L = PYSPEC_LANES };
 
-/* Vectors in a block: 48 energies of 8 rows are 3 KB, so a handful of buffers stay in L1. */
+/* Vectors in a block: 96 energies of 8 rows are 6 KB, so that the buffers of a few components stay near
+ * and what is done once for each block, whatever its size, does not count. */
 enum { BLOCK = 96 };
 
 typedef struct pyspec_block {
@@ -32,6 +33,7 @@ typedef struct pyspec_block {
     double *registers;      /* that it runs over                                          */
     const double *const *inputs; /* further arrays of a formula, each at the first abscissa  */
     int64_t first;          /* place of the first abscissa among its inputs               */
+    int adds;               /* SPECTRUM_FED: the value is added to the spectrum, which is its place */
     unsigned unread;        /* bit k: nobody reads partial k, which need not be written     */
 } pyspec_block;
 

@@ -305,3 +305,48 @@ void BLOCK_OP(dot)(double *restrict sum, const double *restrict a, const double 
     *sum = 0.0;
     FOR_LANES *sum += part[l];
 }
+
+/* Dot products that are taken at a time, as many as registers hold. */
+#if defined(__AVX__)
+enum { DOTS = 6 };
+#else
+enum { DOTS = 3 };
+#endif
+
+/* n_dots is a number, not a variable. */
+static ALWAYS_INLINE void add_dots(double *const *to, const double *a, const double *const *b,
+                                   const int n_dots, int64_t n)
+{
+    vector sum[DOTS][L / WIDTH];
+    int64_t j = 0;
+    memset(sum, 0, sizeof sum);
+    for (; j + L <= n; j += L)
+        for (int v = 0; v < L / WIDTH; v++)
+            for (int k = 0; k < n_dots; k++)
+                sum[k][v] += load_vector(a + j + v * WIDTH) * load_vector(b[k] + j + v * WIDTH);
+    for (int k = 0; k < n_dots; k++) {
+        double part[L], total = 0.0;
+        memcpy(part, sum[k], sizeof part);
+        for (int64_t i = j; i < n; i++)
+            part[0] += a[i] * b[k][i];
+        FOR_LANES total += part[l];
+        *to[k] += total;
+    }
+}
+
+/* *to[k] += a . b[k]: a is read once for several; with the bits of a dot product alone. */
+void BLOCK_OP(dots)(double *const *to, const double *a, const double *const *b, int64_t n_dots,
+                    int64_t n)
+{
+    for (; n_dots > 0; n_dots -= DOTS, to += DOTS, b += DOTS)
+        switch (n_dots) {
+        case 1: add_dots(to, a, b, 1, n); break;
+        case 2: add_dots(to, a, b, 2, n); break;
+#if defined(__AVX__)
+        case 3: add_dots(to, a, b, 3, n); break;
+        case 4: add_dots(to, a, b, 4, n); break;
+        case 5: add_dots(to, a, b, 5, n); break;
+#endif
+        default: add_dots(to, a, b, DOTS, n);
+        }
+}

@@ -6,7 +6,7 @@
  * A column gets a component's partials times the derivatives of its parameters; a spectrum-fed op
  * is linear in what it reads, so it runs once more on every column of that. Columns that nothing
  * was written to are zero and are never touched. */
-#include "run.h"
+#include "columns.h"
 
 static int64_t index_of(const run *r, const pyspec_node *node)
 {
@@ -42,94 +42,7 @@ static double weight_of(const run *r, const pyspec_node *node, int64_t aux)
     return node->repeat > 1 ? r->problem->aux_weight[aux] : 1.0;
 }
 
-/* ---- columns ----------------------------------------------------------------------------- */
-
-/* The column of a trace row, -1: those of the parameters of theta that it depends on, NOWHERE: none. */
-static int64_t column_of(const run *r, int64_t row)
-{
-    if (!r->by.of_row)
-        return row < r->plan->n_theta ? row : -1;
-    return r->by.of_row[row];
-}
-
-/* column = or += partial * factor, where a factor is not finite. */
-static void add_infinite(double *column, const double *partial, const double *factor, int64_t n,
-                         int store)
-{
-    for (int64_t i = 0; i < n; i++)
-        FOR_LANES column[AT] = (store ? 0.0 : column[AT]) + times_change(partial[AT], factor[l]);
-}
-
-/* column += weight * partial * change, the change of a parameter in each lane. */
-static void add_change(const run *r, int64_t slot, int64_t k, const tile *t, const double *partial,
-                       const double *change, double weight)
-{
-    unsigned char *written = written_at(r, slot) + k;
-    double factor[L], *column = column_at(r, t, slot, k), size = 0.0;
-    FOR_LANES {
-        factor[l] = change ? times_change(weight, change[t->across ? 0 : l]) : weight;
-        size += fabs(factor[l]);
-    }
-    if (isfinite(size))
-        pyspec_block_table[r->call->isa].scale(column, partial, factor, t->block.n, !*written);
-    else
-        add_infinite(column, partial, factor, t->block.n, !*written);
-    *written = 1;
-}
-
-/* The trace row of parameter p at one auxiliary point, -1 where no column depends on it. */
-static int64_t read_row(const run *r, const pyspec_node *node, int p, const tile *t)
-{
-    int64_t row = r->words[node->params + p], count = 0;
-    if (row < 0)
-        return -1;
-    row = row >= r->plan->samples ? row + t->aux : row;
-    if (column_of(r, row) != -1)
-        return column_of(r, row) == NOWHERE ? -1 : row;
-    const int64_t *list = depends(r, row, &count);
-    for (int64_t j = 0; j < count; j++)
-        if (column_of(r, list[j]) != NOWHERE)
-            return row;
-    return -1;
-}
-
-/* Hands the partial by parameter p at one auxiliary point on to its columns. */
-static void spread_partial(const run *r, const pyspec_node *node, int p, const tile *t,
-                           const double *partial, double weight)
-{
-    const int64_t row = read_row(r, node, p, t);
-    int64_t count;
-    if (row < 0)
-        return;
-    if (column_of(r, row) >= 0) {
-        add_change(r, node->target, column_of(r, row), t, partial, NULL, weight);
-        return;
-    }
-    const int64_t *list = depends(r, row, &count);
-    for (int64_t j = 0; j < count; j++)
-        if (column_of(r, list[j]) != NOWHERE)
-            add_change(r, node->target, column_of(r, list[j]), t, partial,
-                       slopes_at(&r->work.traces[row], j, t->at), weight);
-}
-
-/* The column that a partial may be written to straight away, or NULL: it is the only one, nothing
- * is there yet, and no other parameter of the op has it. */
-static double *direct_column(const run *r, const pyspec_node *node, const tile *t, int p)
-{
-    int64_t row = r->words[node->params + p];
-    int64_t k = row < 0 || row >= r->plan->samples ? -1 : column_of(r, row);
-    if (k < 0 || node->repeat > 1 || written_at(r, node->target)[k])
-        return NULL;
-    for (int other = 0; other < p; other++)
-        if (r->words[node->params + other] == row)
-            return NULL;
-    return column_at(r, t, node->target, k);
-}
-
-static void mark_written(const run *r, const pyspec_node *node, int p)
-{
-    written_at(r, node->target)[column_of(r, r->words[node->params + p])] = 1;
-}
+/* ---- components that read spectra ---------------------------------------------------------- */
 
 /* What an op that reads whole rows makes of a column, at the spectrum that it reads: into the
  * value's work memory. Such an op need not be linear. */
@@ -145,20 +58,29 @@ static void run_change(const run *r, const pyspec_node *node, const tile *t, con
     pyspec_run_kernel(r, node, &b, params, r->work.sample, NULL);
 }
 
+/* Whether an op adds what it makes of a spectrum to that spectrum itself, in one sweep. */
+static int adds_in_place(const pyspec_node *node)
+{
+    return node->op >= 0 && pyspec_op_table[node->op].kind == KIND_SPECTRUM_FED &&
+           node->repeat == 1 && node->source == node->target;
+}
+
 /* Derivatives through the spectrum that an op reads, at one auxiliary point, into the columns
- * `fed`. Every point starts from the sums of the block before, `first`. */
+ * `fed`, or straight to their own. Every point starts from the sums of the block before, `first`. */
 static void run_fed(const run *r, const pyspec_node *node, const tile *t, double weight,
                     const double *params, unsigned bad)
 {
     const block_ops *ops = &pyspec_block_table[r->call->isa];
     const unsigned char *written = written_at(r, node->source);
     pyspec_block b = t->block;
+    b.adds = adds_in_place(node);
     for (int64_t k = 0; k < r->by.n; k++) {
-        double factor[L], *to = r->work.fed + k * r->buffer;
+        double factor[L], *column = column_at(r, t, node->source, k);
+        double *to = b.adds ? column : r->work.fed + k * r->buffer;
         if (!written[k])
             continue;
         b.carry = column_carry_at(r, node, k);
-        b.spectrum = column_at(r, t, node->source, k);
+        b.spectrum = column;
         if (node->repeat == 1) {
             pyspec_run_kernel(r, node, &b, params, to, NULL);
             pyspec_poison(to, b.n, bad);
@@ -281,6 +203,7 @@ static void run_component(const run *r, const pyspec_node *node, const tile *t, 
     pyspec_block b = t->block;
     b.carry = carry_at(r, node);
     b.spectrum = node->source >= 0 ? slot_at(r, t, node->source) : zeros_of(r);
+    b.adds = adds_in_place(node);
     if (fed && is_row_fed(node) && node->repeat == 1)
         give_columns(r, node, t, reads, &b);
     else if (fed)
@@ -295,7 +218,7 @@ static void run_component(const run *r, const pyspec_node *node, const tile *t, 
         if (node->repeat > 1)
             pyspec_block_table[r->call->isa].scale(value, r->work.sample, factor, b.n, at.aux == 0);
     }
-    if (fed)
+    if (fed && !b.adds)
         add_fed(r, node, t, reads);
 }
 
@@ -354,12 +277,13 @@ static void run_node(const run *r, const pyspec_node *node, const tile *t)
         run_lines(r, node, t, lines);
         return;
     }
-    double *value = store ? target : r->work.value;
+    const int adds = store || (node->step == PYSPEC_STEP_COMPONENT && adds_in_place(node));
+    double *value = adds ? target : r->work.value;
     if (node->step == PYSPEC_STEP_EXTERNAL) /* what comes from outside is constant */
         pyspec_load_external(node, t, value);
     else
         run_component(r, node, t, value);
-    if (!store)
+    if (!adds)
         ops->add(target, value, n, 0);
 }
 
