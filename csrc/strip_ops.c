@@ -25,7 +25,9 @@ static ALWAYS_INLINE void take_columns(const strip_data *s, int64_t begin, vecto
     const double *data = s->data + begin, *heights = s->heights, *times = s->times;
     double *residuals = s->residuals + (what & KEEPS ? begin : 0);
     vector sum[CONTRACT_TILE][ACROSS], even = square[0], odd = square[1];
-    memset(sum, 0, sizeof sum);
+    for (int own = 0; own < CONTRACT_TILE; own++)
+        for (int v = 0; v < n_vectors; v++)
+            sum[own][v] = NOTHING;
     for (int64_t j = 0; j < n_rows; j++, data += s->data_row, times++) {
         const double *line = s->lines + begin;
         vector r[ACROSS];
@@ -74,9 +76,8 @@ static ALWAYS_INLINE void take_strip(const strip_data *s, int64_t n, vector *squ
  * residuals[j][i] for the first CONTRACT_TILE functions of time. Every sum runs over j in order. */
 void BLOCK_OP(strip)(const strip_data *s, double *square, int64_t n)
 {
-    vector sum[2];
+    vector sum[2] = {NOTHING, NOTHING};
     double parts[2 * WIDTH];
-    memset(sum, 0, sizeof sum);
     switch ((s->by_x ? WEIGHS : 0) + (s->sums ? ADDS : 0) + (s->residuals ? KEEPS : 0)) {
     case 0: take_strip(s, n, sum, 0); break;
     case WEIGHS: take_strip(s, n, sum, WEIGHS); break;
@@ -97,7 +98,8 @@ static ALWAYS_INLINE void add_rows(double *sums, int64_t stride, const double *f
 {
     for (int64_t at = 0; at < n; at += 2 * WIDTH) {
         vector sum[CONTRACT_TILE][2];
-        memset(sum, 0, sizeof sum);
+        for (int own = 0; own < n_sums; own++)
+            sum[own][0] = sum[own][1] = NOTHING;
         for (int64_t j = 0; j < n_rows; j++)
             for (int own = 0; own < n_sums; own++)
                 for (int v = 0; v < 2; v++)

@@ -24,6 +24,13 @@ static ALWAYS_INLINE vector load_vector(const double *from)
     return value;
 }
 
+/* A vector that stays in a register, where compilers would read it again for each use. */
+#if defined(__x86_64__) || defined(__i386__)
+#define IN_REGISTER(value) __asm__("" : "+v"(value))
+#else
+#define IN_REGISTER(value) ((void)(value))
+#endif
+
 static ALWAYS_INLINE vector same_in_all(double value)
 {
     return value - (vector){0.0}; /* x - 0 is x, -0 too */
@@ -66,12 +73,15 @@ typedef double vector;
 #define load_first(from, n) (*(from))
 #define keep_first(value, n) (value)
 #define load_vector(from) (*(from))
+#define IN_REGISTER(value) ((void)(value))
 #define same_in_all(value) (value)
 #define put_vector(to, value, store) (*(to) = (store) ? (value) : *(to) + (value))
 #endif
 
 /* An operation on blocks, by its name, of this instruction set. */
 #define BLOCK_OP(name) JOIN(pyspec_block_, name, ISA_SUFFIX)
+
+#define NOTHING ((vector){0.0})
 
 #define FOR_WIDTHS for (int at = 0; at < L; at += WIDTH)
 

@@ -67,55 +67,81 @@ static ALWAYS_INLINE void fill_tile(const gram_tile *t, const int n_a, const int
 {
     FOR_WIDTHS {
         vector sum[GRAM_TILE][GRAM_TILE];
-        memset(sum, 0, sizeof sum);
-        for (int64_t i = 0; i < n; i++)
-            for (int j = 0; j < n_a; j++)
-                for (int k = diagonal ? j : 0; k < n_b; k++)
-                    sum[j][k] += (still ? same_in_all(t->a[j][i])
-                                        : load_vector(t->a[j] + i * L + at)) *
-                                 load_vector(t->b[k] + i * L + at);
+        for (int j = 0; j < n_a; j++)
+            for (int k = 0; k < n_b; k++)
+                sum[j][k] = NOTHING;
+        for (int64_t i = 0; i < n; i++) {
+            vector b[GRAM_TILE];
+            for (int k = 0; k < n_b; k++) {
+                b[k] = load_vector(t->b[k] + i * L + at);
+                IN_REGISTER(b[k]);
+            }
+            for (int j = 0; j < n_a; j++) {
+                vector a = still      ? same_in_all(t->a[j][i])
+                           : diagonal ? b[j]
+                                      : load_vector(t->a[j] + i * L + at);
+                if (!diagonal)
+                    IN_REGISTER(a);
+                for (int k = 0; k < n_b; k++)
+                    if (!diagonal || k >= j)
+                        sum[j][k] += a * b[k];
+            }
+        }
         for (int j = 0; j < n_a; j++)
             for (int k = diagonal ? j : 0; k < n_b; k++)
                 put_vector(t->to[j][k] + at, sum[j][k], 0);
     }
 }
 
-/* Only the last columns make a tile that is not whole. */
-static void run_tile(const gram_tile *t, int n_a, int n_b, int diagonal, int64_t n)
+static ALWAYS_INLINE void run_columns(const gram_tile *t, const int n_a, int n_b, const int still,
+                                      int64_t n)
 {
-    if (diagonal)
-        switch (n_a) {
-        case 1: fill_tile(t, 1, 1, 1, 0, n); return;
-        case 2: fill_tile(t, 2, 2, 1, 0, n); return;
-        case 3: fill_tile(t, 3, 3, 1, 0, n); return;
-        default: fill_tile(t, GRAM_TILE, GRAM_TILE, 1, 0, n); return;
-        }
     switch (n_b) {
-    case 1: fill_tile(t, GRAM_TILE, 1, 0, 0, n); return;
-    case 2: fill_tile(t, GRAM_TILE, 2, 0, 0, n); return;
-    case 3: fill_tile(t, GRAM_TILE, 3, 0, 0, n); return;
-    default: fill_tile(t, GRAM_TILE, GRAM_TILE, 0, 0, n); return;
+    case 1: fill_tile(t, n_a, 1, 0, still, n); return;
+    case 2: fill_tile(t, n_a, 2, 0, still, n); return;
+    case 3: fill_tile(t, n_a, 3, 0, still, n); return;
+    default: fill_tile(t, n_a, GRAM_TILE, 0, still, n);
     }
 }
 
-static ALWAYS_INLINE void run_still_rows(const gram_tile *t, const int n_a, int n_b, int64_t n)
+static ALWAYS_INLINE void run_any_tile(const gram_tile *t, int n_a, int n_b, const int still, int64_t n)
 {
-    switch (n_b) {
-    case 1: fill_tile(t, n_a, 1, 0, 1, n); return;
-    case 2: fill_tile(t, n_a, 2, 0, 1, n); return;
-    case 3: fill_tile(t, n_a, 3, 0, 1, n); return;
-    default: fill_tile(t, n_a, GRAM_TILE, 0, 1, n); return;
+    switch (n_a) {
+    case 1: run_columns(t, 1, n_b, still, n); return;
+    case 2: run_columns(t, 2, n_b, still, n); return;
+    case 3: run_columns(t, 3, n_b, still, n); return;
+    default: run_columns(t, GRAM_TILE, n_b, still, n);
     }
 }
 
 static void run_still_tile(const gram_tile *t, int n_a, int n_b, int64_t n)
 {
-    switch (n_a) {
-    case 1: run_still_rows(t, 1, n_b, n); return;
-    case 2: run_still_rows(t, 2, n_b, n); return;
-    case 3: run_still_rows(t, 3, n_b, n); return;
-    default: run_still_rows(t, GRAM_TILE, n_b, n); return;
+    run_any_tile(t, n_a, n_b, 1, n);
+}
+
+static void run_tile(const gram_tile *t, int n_a, int n_b, int diagonal, int64_t n)
+{
+    if (!diagonal) {
+        run_any_tile(t, n_a, n_b, 0, n);
+        return;
     }
+    switch (n_a) {
+    case 1: fill_tile(t, 1, 1, 1, 0, n); return;
+    case 2: fill_tile(t, 2, 2, 1, 0, n); return;
+    case 3: fill_tile(t, 3, 3, 1, 0, n); return;
+    default: fill_tile(t, GRAM_TILE, GRAM_TILE, 1, 0, n);
+    }
+}
+
+/* Columns are divided among tiles of about equal size: a tile of few sums waits for each of them. */
+static int64_t count_tiles(int64_t count)
+{
+    return (count + GRAM_TILE - 1) / GRAM_TILE;
+}
+
+static int64_t tile_begin(int64_t tile, int64_t count)
+{
+    return tile * count / count_tiles(count);
 }
 
 /* triangle[j, k][L] += the sum over the block of columns[j] * columns[k], for the `count` columns
@@ -123,10 +149,12 @@ static void run_still_tile(const gram_tile *t, int n_a, int n_b, int64_t n)
 void BLOCK_OP(gram)(double *triangle, const double *const *columns, const int64_t *list,
                     int64_t count, int64_t order, int64_t n)
 {
-    for (int64_t j0 = 0; j0 < count; j0 += GRAM_TILE)
-        for (int64_t k0 = j0; k0 < count; k0 += GRAM_TILE) {
-            const int n_a = count - j0 < GRAM_TILE ? (int)(count - j0) : GRAM_TILE;
-            const int n_b = count - k0 < GRAM_TILE ? (int)(count - k0) : GRAM_TILE;
+    const int64_t n_tiles = count_tiles(count);
+    for (int64_t of_j = 0; of_j < n_tiles; of_j++)
+        for (int64_t of_k = of_j; of_k < n_tiles; of_k++) {
+            const int64_t j0 = tile_begin(of_j, count), k0 = tile_begin(of_k, count);
+            const int n_a = (int)(tile_begin(of_j + 1, count) - j0);
+            const int n_b = (int)(tile_begin(of_k + 1, count) - k0);
             gram_tile t;
             memset(&t, 0, sizeof t);
             for (int j = 0; j < n_a; j++)
@@ -141,16 +169,15 @@ void BLOCK_OP(gram)(double *triangle, const double *const *columns, const int64_
         }
 }
 
-/* The same for products of still columns with those of the list, in tiles of equal size. */
+/* The same for products of still columns with those of the list. */
 void BLOCK_OP(cross)(double *triangle, const still_columns *still, const double *const *columns,
                      const int64_t *list, int64_t count, int64_t order, int64_t n)
 {
-    const int64_t n_tiles = (still->n + GRAM_TILE - 1) / GRAM_TILE;
-    for (int64_t tile = 0; tile < n_tiles; tile++) {
-        const int64_t j0 = tile * still->n / n_tiles, j1 = (tile + 1) * still->n / n_tiles;
-        for (int64_t k0 = 0; k0 < count; k0 += GRAM_TILE) {
-            const int n_a = (int)(j1 - j0);
-            const int n_b = count - k0 < GRAM_TILE ? (int)(count - k0) : GRAM_TILE;
+    for (int64_t of_j = 0; of_j < count_tiles(still->n); of_j++)
+        for (int64_t of_k = 0; of_k < count_tiles(count); of_k++) {
+            const int64_t j0 = tile_begin(of_j, still->n), k0 = tile_begin(of_k, count);
+            const int n_a = (int)(tile_begin(of_j + 1, still->n) - j0);
+            const int n_b = (int)(tile_begin(of_k + 1, count) - k0);
             gram_tile t;
             memset(&t, 0, sizeof t);
             for (int k = 0; k < n_b; k++)
@@ -167,7 +194,6 @@ void BLOCK_OP(cross)(double *triangle, const still_columns *still, const double 
             }
             run_still_tile(&t, n_a, n_b, n);
         }
-    }
 }
 
 /* to += from * change */
@@ -319,7 +345,9 @@ static ALWAYS_INLINE void add_dots(double *const *to, const double *a, const dou
 {
     vector sum[DOTS][L / WIDTH];
     int64_t j = 0;
-    memset(sum, 0, sizeof sum);
+    for (int k = 0; k < n_dots; k++)
+        for (int v = 0; v < L / WIDTH; v++)
+            sum[k][v] = NOTHING;
     for (; j + L <= n; j += L)
         for (int v = 0; v < L / WIDTH; v++)
             for (int k = 0; k < n_dots; k++)
