@@ -141,6 +141,7 @@ typedef struct theta_column {
     B(subtract, (double *out, const double *data, int64_t n))                                      \
     B(dot, (double *sum, const double *a, const double *b, int64_t n))                             \
     B(dots, (double *const *to, const double *a, const double *const *b, int64_t n_dots, int64_t n)) \
+    B(add_line, (double *out, const double *line, double factor, int64_t n, int store))            \
     B(mix, (double *out, const double *lines, int64_t stride, const double *factors,               \
             int64_t n_lines, int64_t n))                                                           \
     B(strip, (const strip_data *from, double *square, int64_t n))                                  \

@@ -103,14 +103,10 @@ static int64_t find_shape(const run *r, int64_t theta, int64_t height)
 /* A shape of a slot = or += factor * line. */
 static void add_line(const run *r, int64_t slot, int64_t s, const double *line, double factor)
 {
-    const int64_t begin = shapes_begin(r), n = r->x_end - begin;
-    double *to = shape_at(r, slot, s) + begin;
+    const int64_t begin = shapes_begin(r);
     unsigned char *written = shapes_written(r, slot) + s;
-    line += begin;
-    for (int64_t i = 0; *written && i < n; i++)
-        to[i] += factor * line[i];
-    for (int64_t i = 0; !*written && i < n; i++)
-        to[i] = 0.0 + factor * line[i];
+    pyspec_block_table[r->call->isa].add_line(shape_at(r, slot, s) + begin, line + begin, factor,
+                                              r->x_end - begin, !*written);
     *written = 1;
 }
 
@@ -198,26 +194,55 @@ static void add_node(const run *r, const pyspec_node *node)
     }
 }
 
-/* Sums over the window of products of two shapes, each times v(E). */
-static void find_overlaps(const run *r)
+static int is_weighted(const pyspec_problem *q)
+{
+    return q->weight || q->keep;
+}
+
+/* Where the window of shape s begins, each times v(E). */
+static const double *weighted_shape(const run *r, int64_t s)
+{
+    return is_weighted(r->problem)
+               ? shape_at(r, 0, s)
+               : r->prepared.shapes + s * shape_stride(r->problem) + r->problem->x_begin;
+}
+
+static void weigh_shapes(const run *r)
 {
     const pyspec_problem *q = r->problem;
     const int64_t n_shapes = *(int64_t *)(void *)r->prepared.n_shapes, n = q->x_end - q->x_begin;
-    const int64_t stride = shape_stride(q);
     for (int64_t i = 0; i < n; i++) {
         const double v = weight_of(q, 0, q->first_row, q->x_begin + i);
         r->prepared.shape_weight[i] = v;
         for (int64_t s = 0; s < n_shapes; s++) {
-            const double y = r->prepared.shapes[s * stride + q->x_begin + i];
+            const double y = r->prepared.shapes[s * shape_stride(q) + q->x_begin + i];
             shape_at(r, 0, s)[i] = v == 0.0 ? 0.0 : v * y;
         }
     }
+}
+
+/* Sums over the window of products of two shapes, each times v(E). */
+static void find_overlaps(const run *r)
+{
+    enum { AT_A_TIME = 6 };
+    const int64_t n_shapes = *(int64_t *)(void *)r->prepared.n_shapes;
+    const int64_t n = r->problem->x_end - r->problem->x_begin;
+    double *overlaps = r->prepared.overlaps;
+    if (is_weighted(r->problem))
+        weigh_shapes(r);
     for (int64_t a = 0; r->slopes && a < n_shapes; a++)
-        for (int64_t b = a; b < n_shapes; b++) {
-            double *overlaps = r->prepared.overlaps;
-            pyspec_block_table[r->call->isa].dot(overlaps + a * n_shapes + b, shape_at(r, 0, a),
-                                                 shape_at(r, 0, b), n);
-            overlaps[b * n_shapes + a] = overlaps[a * n_shapes + b];
+        for (int64_t b = a; b < n_shapes; b += AT_A_TIME) {
+            const int64_t n_dots = n_shapes - b < AT_A_TIME ? n_shapes - b : AT_A_TIME;
+            const double *others[AT_A_TIME];
+            double *to[AT_A_TIME];
+            for (int64_t k = 0; k < n_dots; k++) {
+                others[k] = weighted_shape(r, b + k);
+                to[k] = overlaps + a * n_shapes + b + k;
+                *to[k] = 0.0;
+            }
+            pyspec_block_table[r->call->isa].dots(to, weighted_shape(r, a), others, n_dots, n);
+            for (int64_t k = 0; k < n_dots; k++)
+                overlaps[(b + k) * n_shapes + a] = *to[k];
         }
 }
 
@@ -332,12 +357,12 @@ static int64_t join_equal_times(const run *r)
 
 /* ---- one strip --------------------------------------------------------------------------- */
 
-/* Whether data may be read as doubles, and weighted without being selected. */
+/* Whether data may be read as doubles. */
 static int is_plain(const pyspec_problem *q)
 {
     const int64_t size = (int64_t)sizeof(double);
     return q->data_type == PYSPEC_TYPE_F64 && q->data_x == size && q->data_row % size == 0 &&
-           (uintptr_t)q->data % sizeof(double) == 0 && !q->keep;
+           (uintptr_t)q->data % sizeof(double) == 0;
 }
 
 /* chi^2 of a block of a strip whose data are plain; its residuals are summed over time with each
@@ -362,7 +387,7 @@ static double sum_plain(const run *r, const strip *s, int64_t n_times, int64_t x
         .heights = r->work.heights,
         .times = r->work.times,
         .by_row = r->work.times,
-        .by_x = q->weight ? r->prepared.shape_weight + at : NULL,
+        .by_x = is_weighted(q) ? r->prepared.shape_weight + at : NULL,
         .residuals = keeps ? r->work.residuals : NULL,
         .sums = r->slopes ? r->work.time_sums + at : NULL};
     ops->strip(&from, &square, n);
@@ -422,7 +447,7 @@ static void fill_triangle(const run *r, const term *terms, int64_t n_terms, int6
                      n_rows);
             gram[b * n_times + a] = gram[a * n_times + b];
         }
-        for (int64_t i = 0; i < n; i++)
+        for (int64_t i = 0; is_weighted(q) && i < n; i++)
             sums[i] = r->prepared.shape_weight[i] == 0.0 ? 0.0
                                                          : sums[i] * r->prepared.shape_weight[i];
     }

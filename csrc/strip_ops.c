@@ -37,8 +37,9 @@ static ALWAYS_INLINE void take_columns(const strip_data *s, int64_t begin, vecto
             for (int v = 0; v < n_vectors; v++)
                 r[v] -= *heights * load_vector(line + v * WIDTH);
         for (int v = 0; what & WEIGHS && v < n_vectors; v++)
-            r[v] *= s->by_row[j] * (beyond ? load_first(s->by_x + begin, WIDTH - beyond)
-                                           : load_vector(s->by_x + begin + v * WIDTH));
+            r[v] = times_vector(s->by_row[j] * (beyond ? load_first(s->by_x + begin, WIDTH - beyond)
+                                                       : load_vector(s->by_x + begin + v * WIDTH)),
+                                r[v]);
         for (int v = 0; beyond && v < n_vectors; v++)
             r[v] = keep_first(r[v], WIDTH - beyond);
         for (int v = 0; v < n_vectors; v += 2)
@@ -71,8 +72,8 @@ static ALWAYS_INLINE void take_strip(const strip_data *s, int64_t n, vector *squ
         take_columns(s, begin, square, 1, (int)(begin + WIDTH - n), what);
 }
 
-/* residuals[j][i] = (data[j][i] - sum of heights[j][k] lines[k][i]) times its weight, to be left out;
- * square is the sum of their squares. sums[k][i], to be left out, += the sum over j of times[k][j]
+/* residuals[j][i] = (data[j][i] - sum of heights[j][k] lines[k][i]) times its weight, 0 where that is;
+ * to be left out. square is the sum of their squares. sums[k][i], to be left out, += the sum over j of times[k][j]
  * residuals[j][i] for the first CONTRACT_TILE functions of time. Every sum runs over j in order. */
 void BLOCK_OP(strip)(const strip_data *s, double *square, int64_t n)
 {

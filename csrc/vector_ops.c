@@ -231,6 +231,16 @@ void BLOCK_OP(chain)(double *restrict out, double *restrict half, const double *
            L * sizeof *out);
 }
 
+/* out[n] = or += factor * line[n] */
+void BLOCK_OP(add_line)(double *restrict out, const double *restrict line, double factor, int64_t n,
+                        int store)
+{
+    if (store)
+        FOR_BLOCK out[i] = factor * line[i];
+    else
+        FOR_BLOCK out[i] = out[i] + factor * line[i];
+}
+
 /* out[n] = the sum of the lines, each times its factor */
 void BLOCK_OP(mix)(double *restrict out, const double *restrict lines, int64_t stride,
                    const double *restrict factors, int64_t n_lines, int64_t n)
