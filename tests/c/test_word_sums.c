@@ -4,7 +4,7 @@
 #include "pyspec.h"
 #include "unit.h"
 
-enum { LINE = 5, MOST = 3, LINES = 8, BLOCKS = 3 };
+enum { LINE = 5, MOST = 6, LINES = 16, BLOCKS = 3 };
 
 static uint64_t word(int64_t j, int64_t i)
 {
