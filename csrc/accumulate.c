@@ -240,14 +240,10 @@ static const double *take_lane(const run *r, const double *sums, int64_t order, 
 /* All lanes in the order of the tree: neighbours first. */
 static const double *fold_lanes(const run *r, const double *sums, int64_t order)
 {
-    for (int64_t k = 0; k < triangle_size(order); k++) {
-        double part[L];
-        memcpy(part, sums + k * L, sizeof part);
-        for (int width = L / 2; width > 0; width /= 2)
-            for (int l = 0; l < width; l++)
-                part[l] = part[2 * l] + part[2 * l + 1];
-        r->work.record[k] = part[0];
-    }
+    _Static_assert(L == 8, "a sum of eight");
+    for (int64_t k = 0; k < triangle_size(order); k++, sums += L)
+        r->work.record[k] = ((sums[0] + sums[1]) + (sums[2] + sums[3])) +
+                            ((sums[4] + sums[5]) + (sums[6] + sums[7]));
     return r->work.record;
 }
 

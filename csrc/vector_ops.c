@@ -255,9 +255,10 @@ void BLOCK_OP(mix)(double *restrict out, const double *restrict lines, int64_t s
 #if __has_builtin(__builtin_shufflevector)
 typedef double quad __attribute__((vector_size(4 * sizeof(double))));
 
-/* to[j][i] = from[i][j] for i, j < 4 */
+/* to[j][i] = from[i][j] for i, j < 4, minus what stands in `less`, if it is not NULL, where it goes */
 static ALWAYS_INLINE void turn_fours(double *restrict to, int64_t to_row,
-                                     const double *restrict from, int64_t from_row)
+                                     const double *restrict from, int64_t from_row,
+                                     const double *restrict less)
 {
     quad row[4], low[2], high[2];
     for (int i = 0; i < 4; i++)
@@ -270,8 +271,14 @@ static ALWAYS_INLINE void turn_fours(double *restrict to, int64_t to_row,
     row[1] = __builtin_shufflevector(high[0], high[1], 0, 1, 4, 5);
     row[2] = __builtin_shufflevector(low[0], low[1], 2, 3, 6, 7);
     row[3] = __builtin_shufflevector(high[0], high[1], 2, 3, 6, 7);
-    for (int j = 0; j < 4; j++)
+    for (int j = 0; j < 4; j++) {
+        quad taken;
+        if (less) {
+            memcpy(&taken, less + j * to_row, sizeof taken);
+            row[j] -= taken;
+        }
         memcpy(to + j * to_row, &row[j], sizeof row[j]);
+    }
 }
 #define TURNS_FOURS
 #endif
@@ -279,11 +286,12 @@ static ALWAYS_INLINE void turn_fours(double *restrict to, int64_t to_row,
 
 #ifndef TURNS_FOURS
 static ALWAYS_INLINE void turn_fours(double *restrict to, int64_t to_row,
-                                     const double *restrict from, int64_t from_row)
+                                     const double *restrict from, int64_t from_row,
+                                     const double *restrict less)
 {
     for (int j = 0; j < 4; j++)
         for (int i = 0; i < 4; i++)
-            to[j * to_row + i] = from[i * from_row + j];
+            to[j * to_row + i] = from[i * from_row + j] - (less ? less[j * to_row + i] : 0.0);
 }
 #endif
 
@@ -294,7 +302,7 @@ void BLOCK_OP(turn)(double *restrict rows, int64_t stride, const double *restric
     const int64_t whole_n = n / 4 * 4, whole_lanes = n_lanes / 4 * 4;
     for (int64_t l = 0; l < whole_lanes; l += 4)
         for (int64_t i = 0; i < whole_n; i += 4)
-            turn_fours(rows + l * stride + i, stride, value + i * L + l, L);
+            turn_fours(rows + l * stride + i, stride, value + i * L + l, L, NULL);
     for (int64_t l = 0; l < n_lanes; l++)
         for (int64_t i = l < whole_lanes ? whole_n : 0; i < n; i++)
             rows[l * stride + i] = value[AT];
@@ -307,7 +315,7 @@ void BLOCK_OP(interleave)(double *restrict value, const double *restrict rows, i
     const int64_t whole_n = n / 4 * 4;
     for (int64_t i = 0; i < whole_n; i += 4)
         for (int64_t l = 0; l < L; l += 4)
-            turn_fours(value + i * L + l, L, rows + l * stride + i, stride);
+            turn_fours(value + i * L + l, L, rows + l * stride + i, stride, NULL);
     for (int64_t i = whole_n; i < n; i++)
         FOR_LANES value[AT] = rows[l * stride + i];
 }
@@ -316,9 +324,12 @@ void BLOCK_OP(interleave)(double *restrict value, const double *restrict rows, i
 void BLOCK_OP(differ)(double *restrict out, const double *restrict rows, int64_t stride,
                       const double *restrict value, int64_t n)
 {
-    BLOCK_OP(interleave)(out, rows, stride, n);
-    for (int64_t i = 0; i < n * L; i++)
-        out[i] = out[i] - value[i];
+    const int64_t whole_n = n / 4 * 4;
+    for (int64_t i = 0; i < whole_n; i += 4)
+        for (int64_t l = 0; l < L; l += 4)
+            turn_fours(out + i * L + l, L, rows + l * stride + i, stride, value + i * L + l);
+    for (int64_t i = whole_n; i < n; i++)
+        FOR_LANES out[AT] = rows[l * stride + i] - value[AT];
 }
 
 /* out[n] = data[n] - out[n] */
