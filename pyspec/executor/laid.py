@@ -9,7 +9,8 @@ address of that is added. The memory is that of one fit at a time, and then of t
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterator
+from contextlib import contextmanager
 from itertools import accumulate
 from typing import Any
 
@@ -21,13 +22,13 @@ from pyspec._library.memory import WORDS, address, fill
 from pyspec.executor.compiled import TYPES, CompiledExecutor
 from pyspec.executor.frame import ALIGNED
 from pyspec.executor.normal import FORMS, triangle_size
-from pyspec.executor.team import size_of
+from pyspec.executor.team import Team, at_work, size_of
 from pyspec.model import Measurement
 
 Ints = npt.NDArray[np.int64]
 
-#: Memory of up to so many words is kept for the next fit: half a MiB.
-MOST_WORDS = 1 << 16
+#: Memory of up to so many words is kept for the next fit: 1 MiB.
+MOST_WORDS = 1 << 17
 
 #: Words that work memory begins at multiples of.
 _LINE = ALIGNED // 8
@@ -99,6 +100,7 @@ class FitLayout:
         n_theta, n_fixed = executor.plan.theta.size, executor.plan.fixed.size
         order, packed = n_theta + 1, executor.packed.address
         work_size, what = executor.derivative_work_size, CONSTANTS["PREPARE_SLOPES"]
+        self._of_team = work_size, order, executor.plan.n_time
         prepared_size = LIBRARY.pyspec_prepared_size(packed, address(executor.problem), what)
         # One piece of memory: these, and behind them work memory and what is prepared.
         sizes = {name: WORDS[name] for name in _STRUCTS}
@@ -120,6 +122,7 @@ class FitLayout:
         call |= {"work_size": work_size, "prepared_size": prepared_size}
         self._fill(executor, at, call)
         self._free: list[Laid] = []
+        self._teams: list[Team] = []
 
     def _fill(self, executor: CompiledExecutor, at: dict[str, int], call: dict[str, int]) -> None:
         """Writes the template: what is the same for all, and places from its begin."""
@@ -157,6 +160,21 @@ class FitLayout:
         laid.data = None
         if self._n_words <= MOST_WORDS and not self._free:
             self._free.append(laid)
+
+    @contextmanager
+    def shared(self, laid: Laid, n_threads: int) -> Iterator[None]:
+        """So many threads share the work of a fit inside of the `with` block."""
+        team = self._teams.pop() if self._teams else None
+        if team is None or team.n_threads != n_threads:
+            team = Team(n_threads, *self._of_team)
+        try:
+            with at_work(team):
+                laid.team = team.address
+                yield
+        finally:
+            laid.team = None
+        if (n_threads - 1) * self._of_team[0] <= 8 * MOST_WORDS and not self._teams:
+            self._teams.append(team)
 
     def _lay_out(self) -> Laid:
         memory = np.empty(self._n_words, np.int64)

@@ -78,13 +78,21 @@ def size_of(executor: InC) -> int:
 
 
 class Team:
-    """The memory of a ``pyspec_team``, and its threads."""
+    """The memory of a ``pyspec_team``, and its threads.
 
-    def __init__(self, executors: Sequence[InC], n_threads: int) -> None:
-        work_size = max(executor.derivative_work_size for executor in executors)
-        order = max(len(executor.opt_param_names) for executor in executors) + 1
-        n_rows = max(executor.plan.n_time for executor in executors)
-        n_sums = max(CHUNKS_EACH * n_threads, 2 * len(executors))
+    Parameters
+    ----------
+    n_threads : how many share the work, with the one that hands it out
+    work_size : bytes of scratch that each needs
+    order : of the sums, the number of free parameters and 1
+    n_rows : most rows of a measurement
+    n_parts : measurements that are summed together
+    """
+
+    def __init__(
+        self, n_threads: int, work_size: int, order: int, n_rows: int, n_parts: int = 1
+    ) -> None:
+        n_sums = max(CHUNKS_EACH * n_threads, 2 * n_parts)
         # Of an aligned range of rows no more sums are open than twice the levels of its tree.
         capacity = min(CONSTANTS["NORMAL_NODES"], 2 * n_rows.bit_length() + 8)
         size = order * (order + 1) // 2
@@ -114,14 +122,14 @@ class Team:
         self._struct = np.zeros(DTYPES["pyspec_team"].itemsize // 8)
         fill("pyspec_team", given, self._struct)
         self.address = address(self._struct)
-        raise_status(LIBRARY.pyspec_team_begin(self.address), "threads")
-        self._n_helpers = n_threads - 1
+        self.n_threads = n_threads
         self._at_work: list[_thread.LockType] = []
 
     def begin(self) -> None:
         """Starts the threads. Whoever calls does not wait until they run, as with
         :class:`threading.Thread`: a fit often takes less time than that."""
-        for _ in range(self._n_helpers):
+        raise_status(LIBRARY.pyspec_team_begin(self.address), "threads")
+        for _ in range(self.n_threads - 1):
             leaves = _thread.allocate_lock()
             leaves.acquire()
             _thread.start_new_thread(self._help, (leaves,))
@@ -147,9 +155,22 @@ def team_of(executors: Sequence[InC], n_threads: int) -> Iterator[Team | None]:
     if n_threads < 2:
         yield None
         return
-    team = Team(executors, n_threads)
+    team = Team(
+        n_threads,
+        max(executor.derivative_work_size for executor in executors),
+        max(len(executor.opt_param_names) for executor in executors) + 1,
+        max(executor.plan.n_time for executor in executors),
+        len(executors),
+    )
+    with at_work(team):
+        yield team
+
+
+@contextmanager
+def at_work(team: Team) -> Iterator[None]:
+    """The threads of a team wait for work inside of the `with` block."""
     try:
         team.begin()
-        yield team
+        yield
     finally:
         team.end()

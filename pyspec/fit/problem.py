@@ -355,10 +355,14 @@ class FitProblem(Columns):
         Python."""
         each = self.progress.each or self.evaluations.max_seconds is not None
         layout, data = self._layout, self.measurement.data
-        if layout is not None and data is not None and threads_for(layout.size) == 1:
-            laid = layout.take(data)
+        if layout is not None and data is not None:
+            n_threads, laid = threads_for(layout.size), layout.take(data)
             try:
-                solver.run_parts(laid, watch, each)
+                if n_threads == 1:
+                    solver.run_parts(laid, watch, each)
+                    return
+                with layout.shared(laid, n_threads):
+                    solver.run_parts(laid, watch, each)
             finally:
                 layout.give_back(laid)
             return
