@@ -100,7 +100,7 @@ typedef struct strip_data {
     const double *times;     /* [CONTRACT_TILE][STRIP]                              */
     const double *by_row;    /* weights: [n_rows], times                            */
     const double *by_x;      /* [n]                                                 */
-    double *residuals;       /* [n_rows][BLOCK]                                     */
+    double *residuals;       /* [n_rows][BLOCK], only with sums                     */
     double *sums;            /* [CONTRACT_TILE][stride]                             */
 } strip_data;
 

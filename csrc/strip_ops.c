@@ -73,8 +73,8 @@ static ALWAYS_INLINE void take_strip(const strip_data *s, int64_t n, vector *squ
 }
 
 /* residuals[j][i] = (data[j][i] - sum of heights[j][k] lines[k][i]) times its weight, 0 where that is;
- * to be left out. square is the sum of their squares. sums[k][i], to be left out, += the sum over j of times[k][j]
- * residuals[j][i] for the first CONTRACT_TILE functions of time. Every sum runs over j in order. */
+ * square is the sum of their squares; sums[k][i] += the sum over j of times[k][j] residuals[j][i] for the
+ * first CONTRACT_TILE functions of time, which runs over j in order. */
 void BLOCK_OP(strip)(const strip_data *s, double *square, int64_t n)
 {
     vector sum[2] = {NOTHING, NOTHING};

@@ -255,30 +255,39 @@ void BLOCK_OP(mix)(double *restrict out, const double *restrict lines, int64_t s
 #if __has_builtin(__builtin_shufflevector)
 typedef double quad __attribute__((vector_size(4 * sizeof(double))));
 
-/* to[j][i] = from[i][j] for i, j < 4, minus what stands in `less`, if it is not NULL, where it goes */
+#define LOAD_QUAD(name, from)                                                                      \
+    quad name;                                                                                     \
+    memcpy(&name, from, sizeof name)
+
+/* to[j] = the four numbers, minus those in less[j] if there are any. */
+#define PUT_QUAD(j, first, second, ...)                                                            \
+    do {                                                                                           \
+        quad turned = __builtin_shufflevector(first, second, __VA_ARGS__);                         \
+        if (less) {                                                                                \
+            LOAD_QUAD(taken, less + (j) * to_row);                                                 \
+            turned -= taken;                                                                       \
+        }                                                                                          \
+        memcpy(to + (j) * to_row, &turned, sizeof turned);                                         \
+    } while (0)
+
+/* to[j][i] = from[i][j] for i, j < 4, minus what stands in `less`, if it is not NULL, where it goes.
+ * Each vector has a name: compilers keep arrays of them in memory. */
 static ALWAYS_INLINE void turn_fours(double *restrict to, int64_t to_row,
                                      const double *restrict from, int64_t from_row,
                                      const double *restrict less)
 {
-    quad row[4], low[2], high[2];
-    for (int i = 0; i < 4; i++)
-        memcpy(&row[i], from + i * from_row, sizeof row[i]);
-    for (int i = 0; i < 2; i++) {
-        low[i] = __builtin_shufflevector(row[2 * i], row[2 * i + 1], 0, 4, 2, 6);
-        high[i] = __builtin_shufflevector(row[2 * i], row[2 * i + 1], 1, 5, 3, 7);
-    }
-    row[0] = __builtin_shufflevector(low[0], low[1], 0, 1, 4, 5);
-    row[1] = __builtin_shufflevector(high[0], high[1], 0, 1, 4, 5);
-    row[2] = __builtin_shufflevector(low[0], low[1], 2, 3, 6, 7);
-    row[3] = __builtin_shufflevector(high[0], high[1], 2, 3, 6, 7);
-    for (int j = 0; j < 4; j++) {
-        quad taken;
-        if (less) {
-            memcpy(&taken, less + j * to_row, sizeof taken);
-            row[j] -= taken;
-        }
-        memcpy(to + j * to_row, &row[j], sizeof row[j]);
-    }
+    LOAD_QUAD(a, from);
+    LOAD_QUAD(b, from + from_row);
+    LOAD_QUAD(c, from + 2 * from_row);
+    LOAD_QUAD(d, from + 3 * from_row);
+    const quad even_ab = __builtin_shufflevector(a, b, 0, 4, 2, 6);
+    const quad even_cd = __builtin_shufflevector(c, d, 0, 4, 2, 6);
+    const quad odd_ab = __builtin_shufflevector(a, b, 1, 5, 3, 7);
+    const quad odd_cd = __builtin_shufflevector(c, d, 1, 5, 3, 7);
+    PUT_QUAD(0, even_ab, even_cd, 0, 1, 4, 5);
+    PUT_QUAD(1, odd_ab, odd_cd, 0, 1, 4, 5);
+    PUT_QUAD(2, even_ab, even_cd, 2, 3, 6, 7);
+    PUT_QUAD(3, odd_ab, odd_cd, 2, 3, 6, 7);
 }
 #define TURNS_FOURS
 #endif

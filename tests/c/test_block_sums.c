@@ -1,0 +1,291 @@
+/* test_block_sums.c: sums over blocks and strips, of small integers: they are exact in any order. */
+#include "kernel.h"
+#include "plans.h"
+#include "unit.h"
+
+enum { N = 37, MOST = 10, ORDER = 14, APART = BLOCK + 5 };
+
+/* -4 ... 4, by a count that goes on. */
+static double next_number(void)
+{
+    static uint64_t state = 1;
+    state = state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+    return (double)(int64_t)(state >> 33) - 9.0 * (double)((state >> 33) / 9) - 4.0;
+}
+
+static void fill_numbers(double *values, int64_t n)
+{
+    for (int64_t i = 0; i < n; i++)
+        values[i] = next_number();
+}
+
+static void data_minus_values(void)
+{
+    static double rows[L * APART], value[BLOCK * L], out[BLOCK * L];
+    fill_numbers(rows, L * APART);
+    fill_numbers(value, BLOCK * L);
+    for (int64_t n = 0; n <= BLOCK; n++) {
+        for (int64_t i = 0; i < BLOCK * L; i++)
+            out[i] = 99.0;
+        pyspec_block_table[test_isa].differ(out, rows, APART, value, n);
+        for (int64_t i = 0; i < BLOCK; i++)
+            for (int64_t l = 0; l < L; l++)
+                CHECK(out[i * L + l] == (i < n ? rows[l * APART + i] - value[i * L + l] : 99.0));
+    }
+}
+
+static void lines_are_added(void)
+{
+    double line[N], out[N], before[N];
+    for (int64_t n = 0; n <= N; n++)
+        for (int store = 0; store < 2; store++) {
+            fill_numbers(line, N);
+            fill_numbers(before, N);
+            memcpy(out, before, sizeof out);
+            pyspec_block_table[test_isa].add_line(out, line, 3.0, n, store);
+            for (int64_t i = 0; i < N; i++)
+                CHECK(out[i] == (i < n ? (store ? 0.0 : before[i]) + 3.0 * line[i] : before[i]));
+        }
+}
+
+static void dot_products_are_added(void)
+{
+    double a[N], b[MOST][N], sums[MOST];
+    for (int64_t n = 0; n <= N; n++)
+        for (int64_t count = 0; count <= MOST; count++) {
+            const double *others[MOST];
+            double *to[MOST];
+            fill_numbers(a, N);
+            fill_numbers(&b[0][0], MOST * N);
+            for (int64_t k = 0; k < MOST; k++) {
+                others[k] = b[k];
+                to[k] = &sums[k];
+                sums[k] = (double)k;
+            }
+            pyspec_block_table[test_isa].dots(to, a, others, count, n);
+            for (int64_t k = 0; k < MOST; k++) {
+                double expected = (double)k;
+                for (int64_t i = 0; k < count && i < n; i++)
+                    expected += a[i] * b[k][i];
+                CHECK(sums[k] == expected);
+            }
+        }
+}
+
+/* ---- columns ----------------------------------------------------------------------------- */
+
+static double columns[ORDER][N * L], lines[MOST][N];
+
+static double product_of(int64_t j, int64_t k, int64_t l, int64_t n)
+{
+    double sum = 0.0;
+    for (int64_t i = 0; i < n; i++)
+        sum += columns[j][i * L + l] * columns[k][i * L + l];
+    return sum;
+}
+
+static void columns_are_multiplied(void)
+{
+    const double *at[ORDER];
+    static double triangle[ORDER * (ORDER + 1) / 2 * L];
+    int64_t list[ORDER];
+    fill_numbers(&columns[0][0], ORDER * N * L);
+    for (int64_t k = 0; k < ORDER; k++)
+        at[k] = columns[k];
+    for (int64_t count = 1; count <= ORDER; count++) {
+        for (int64_t k = 0; k < count; k++)
+            list[k] = k + (ORDER - count) * (k + 1 == count); /* with a gap before the last */
+        for (int64_t i = 0; i < triangle_size(ORDER) * L; i++)
+            triangle[i] = 1.0;
+        pyspec_block_table[test_isa].gram(triangle, at, list, count, ORDER, N);
+        for (int64_t j = 0; j < count; j++)
+            for (int64_t k = j; k < count; k++)
+                for (int64_t l = 0; l < L; l++)
+                    CHECK(triangle[triangle_at(ORDER, list[j], list[k]) * L + l] ==
+                          1.0 + product_of(list[j], list[k], l, N));
+    }
+}
+
+static void still_columns_are_multiplied_with_others(void)
+{
+    const double *at[ORDER];
+    static double triangle[ORDER * (ORDER + 1) / 2 * L];
+    fill_numbers(&columns[0][0], ORDER * N * L);
+    fill_numbers(&lines[0][0], MOST * N);
+    for (int64_t k = 0; k < ORDER; k++)
+        at[k] = columns[k];
+    for (int64_t n_still = 1; n_still <= MOST; n_still++) {
+        int64_t own[MOST], list[ORDER], count = 0;
+        for (int64_t k = 0; k < n_still; k++)
+            own[k] = k + (k >= n_still / 2); /* the others stand among them */
+        list[count++] = n_still / 2;
+        for (int64_t k = n_still + 1; k < ORDER; k++)
+            list[count++] = k;
+        const still_columns still = {.n = n_still, .list = own, .lines = &lines[0][0], .stride = N};
+        memset(triangle, 0, sizeof triangle);
+        pyspec_block_table[test_isa].cross(triangle, &still, at, list, count, ORDER, N);
+        for (int64_t j = 0; j < n_still; j++)
+            for (int64_t k = 0; k < count; k++)
+                for (int64_t l = 0; l < L; l++) {
+                    const int64_t a = own[j] < list[k] ? own[j] : list[k];
+                    const int64_t b = own[j] < list[k] ? list[k] : own[j];
+                    double sum = 0.0;
+                    for (int64_t i = 0; i < N; i++)
+                        sum += lines[j][i] * columns[list[k]][i * L + l];
+                    CHECK(triangle[triangle_at(ORDER, a, b) * L + l] == sum);
+                }
+    }
+}
+
+/* Three columns by four of theta: the second stands for three of them, one of which is the first. */
+static void columns_become_theta(void)
+{
+    enum { COLUMNS = 3, THETA = 4, WIDE = THETA + 1 };
+    static const int64_t first[] = {0}, second[] = {0, 1, 3}, third[] = {2};
+    static double sums[(COLUMNS + 1) * (COLUMNS + 2) / 2 * L], half[(COLUMNS + 1) * WIDE * L];
+    static double out[WIDE * (WIDE + 1) / 2 * L], one[L], slopes[3 * L], change[COLUMNS + 1][WIDE][L];
+    fill_numbers(sums, triangle_size(COLUMNS + 1) * L);
+    fill_numbers(slopes, 3 * L);
+    memset(change, 0, sizeof change);
+    for (int64_t l = 0; l < L; l++) {
+        one[l] = 1.0;
+        change[0][0][l] = change[2][2][l] = change[COLUMNS][THETA][l] = 1.0;
+        for (int64_t c = 0; c < 3; c++)
+            change[1][second[c]][l] = slopes[c * L + l];
+    }
+    const theta_column by[] = {{1, first, one, L}, {3, second, slopes, L}, {1, third, one, L}};
+    pyspec_block_table[test_isa].chain(out, half, sums, by, COLUMNS, THETA);
+    for (int64_t a = 0; a <= THETA; a++)
+        for (int64_t b = a; b <= THETA; b++)
+            for (int64_t l = 0; l < L; l++) {
+                double expected = 0.0;
+                for (int64_t j = 0; j <= COLUMNS; j++)
+                    for (int64_t k = 0; k <= COLUMNS; k++)
+                        expected += change[j][a][l] * change[k][b][l] *
+                                    sums[triangle_at(COLUMNS + 1, j < k ? j : k, j < k ? k : j) * L + l];
+                CHECK(out[triangle_at(WIDE, a, b) * L + l] == expected);
+            }
+    slopes[0] = INFINITY; /* times a sum of 0 it is 0 */
+    memset(sums, 0, sizeof sums);
+    pyspec_block_table[test_isa].chain(out, half, sums, by, COLUMNS, THETA);
+    for (int64_t i = 0; i < triangle_size(WIDE) * L; i++)
+        CHECK(out[i] == 0.0);
+}
+
+/* ---- strips ------------------------------------------------------------------------------ */
+
+enum { ROWS = 11, LINES = 3, TIMES = 9 };
+static double data[ROWS * APART], shapes[LINES * APART], heights[ROWS * LINES];
+static double times[TIMES * STRIP], by_row[STRIP], by_x[BLOCK], weighted[ROWS * BLOCK];
+
+/* The residuals of n columns by themselves, and the sum of their squares. */
+static double expect_residuals(int64_t n, int weighs)
+{
+    double square = 0.0;
+    for (int64_t j = 0; j < ROWS; j++)
+        for (int64_t i = 0; i < n; i++) {
+            double r = data[j * APART + i];
+            for (int64_t k = 0; k < LINES; k++)
+                r -= heights[j * LINES + k] * shapes[k * APART + i];
+            if (weighs)
+                r = by_row[j] * by_x[i] == 0.0 ? 0.0 : r * by_row[j] * by_x[i];
+            weighted[j * BLOCK + i] = r;
+            square += r * r;
+        }
+    return square;
+}
+
+static void check_sums(const double *sums, int64_t n_sums, int64_t n)
+{
+    for (int64_t k = 0; k < n_sums; k++)
+        for (int64_t i = 0; i < n; i++) {
+            double expected = 5.0;
+            for (int64_t j = 0; j < ROWS; j++)
+                expected += times[k * STRIP + j] * weighted[j * BLOCK + i];
+            CHECK(sums[k * APART + i] == expected);
+        }
+}
+
+static void strips_are_summed(void)
+{
+    static double residuals[ROWS * BLOCK], sums[TIMES * APART];
+    fill_numbers(data, ROWS * APART);
+    fill_numbers(shapes, LINES * APART);
+    fill_numbers(heights, ROWS * LINES);
+    fill_numbers(times, TIMES * STRIP);
+    fill_numbers(by_row, STRIP);
+    fill_numbers(by_x, BLOCK);
+    by_row[2] = by_x[0] = by_x[7] = 0.0;
+    for (int what = 0; what < 8; what += what == 3 ? 3 : 1) /* residuals are kept with sums alone */
+        for (int64_t n = 1; n <= BLOCK; n++) {
+            const int weighs = what & 1, adds = what & 2, keeps = what & 4;
+            double square;
+            data[2 * APART + 1] = data[3 * APART] = weighs ? NAN : 1.0; /* nobody looks there */
+            const double expected = expect_residuals(n, weighs);
+            for (int64_t i = 0; i < TIMES * APART; i++)
+                sums[i] = 5.0;
+            memset(residuals, 0, sizeof residuals);
+            const strip_data s = {.data = data, .data_row = APART, .n_rows = ROWS, .lines = shapes,
+                                  .stride = APART, .n_lines = LINES, .heights = heights,
+                                  .times = times, .by_row = by_row, .by_x = weighs ? by_x : NULL,
+                                  .residuals = keeps ? residuals : NULL,
+                                  .sums = adds ? sums : NULL};
+            pyspec_block_table[test_isa].strip(&s, &square, n);
+            CHECK(square == expected);
+            if (adds)
+                check_sums(sums, CONTRACT_TILE, n);
+            for (int64_t j = 0; keeps && j < ROWS; j++)
+                for (int64_t i = 0; i < BLOCK; i++)
+                    CHECK(residuals[j * BLOCK + i] == (i < n ? weighted[j * BLOCK + i] : 0.0));
+            for (int64_t n_sums = 1; keeps && n % 5 == 0 && n_sums <= TIMES; n_sums++) {
+                for (int64_t i = 0; i < TIMES * APART; i++)
+                    sums[i] = 5.0;
+                pyspec_block_table[test_isa].contract(sums, APART, times, n_sums, residuals, ROWS, n);
+                check_sums(sums, n_sums, n);
+            }
+        }
+}
+
+/* ---- Shirley ----------------------------------------------------------------------------- */
+
+static void a_background_is_added_in_place(void)
+{
+    static double spectrum[N * L], value[N * L], slope[N * L], own[N * L], own_slope[N * L], x[N * L];
+    double factor[L], carry[L], own_carry[L], *d[] = {slope}, *own_d[] = {own_slope};
+    pyspec_kernel *kernel = pyspec_op_table[OP_Shirley].kernels[test_isa];
+    for (int across = 0; across < 2; across++)
+        for (int want = 0; want < 2; want++) {
+            const int64_t n = across ? N / 2 : N;
+            fill_numbers(spectrum, N * L);
+            memcpy(own, spectrum, sizeof own);
+            for (int64_t l = 0; l < L; l++) {
+                factor[l] = across ? 2.0 : (double)l;
+                carry[l] = own_carry[l] = 3.0;
+            }
+            pyspec_block b = {.n = n, .n_valid = across ? n * L - 3 : n, .across = across, .x = x,
+                              .spectrum = spectrum, .carry = carry};
+            kernel(&b, factor, value, want ? d : NULL);
+            b.spectrum = own;
+            b.carry = own_carry;
+            b.adds = 1;
+            kernel(&b, factor, own, want ? own_d : NULL);
+            for (int64_t i = 0; i < (across ? b.n_valid : n * L); i++) {
+                CHECK(own[i] == spectrum[i] + value[i]);
+                CHECK(!want || own_slope[i] == slope[i]);
+            }
+            CHECK(own_carry[0] == carry[0]);
+        }
+}
+
+int main(void)
+{
+    RUN_ALL(data_minus_values);
+    RUN_ALL(lines_are_added);
+    RUN_ALL(dot_products_are_added);
+    RUN_ALL(columns_are_multiplied);
+    RUN_ALL(still_columns_are_multiplied_with_others);
+    RUN_ALL(columns_become_theta);
+    RUN_ALL(strips_are_summed);
+    RUN_ALL(a_background_is_added_in_place);
+    return REPORT;
+}
