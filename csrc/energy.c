@@ -378,18 +378,23 @@ KERNEL(LinBack)
 static ALWAYS_INLINE void shirley_rows(const pyspec_block *b, const double *p, double *y, double *slope,
                                        const int adds, const int want)
 {
-    FOR_WIDTHS {
-        const vector factor = load_vector(p + at);
-        vector running = load_vector(b->carry + at);
-        for (int64_t i = b->n - 1; i >= 0; i--) {
-            const vector own = load_vector(b->spectrum + i * L + at);
-            running += own;
-            put_vector(y + i * L + at, adds ? own + factor * running : factor * running, 1);
-            if (want)
-                put_vector(slope + i * L + at, running, 1);
-        }
-        put_vector(b->carry + at, running, 1);
+    enum { PARTS = L / WIDTH };
+    vector factor[PARTS], running[PARTS];
+    for (int k = 0; k < PARTS; k++) {
+        factor[k] = load_vector(p + k * WIDTH);
+        running[k] = load_vector(b->carry + k * WIDTH);
     }
+    for (int64_t i = b->n - 1; i >= 0; i--)
+        for (int k = 0; k < PARTS; k++) {
+            const int64_t at = i * L + k * WIDTH;
+            const vector own = load_vector(b->spectrum + at);
+            running[k] += own;
+            put_vector(y + at, adds ? own + factor[k] * running[k] : factor[k] * running[k], 1);
+            if (want)
+                put_vector(slope + at, running[k], 1);
+        }
+    for (int k = 0; k < PARTS; k++)
+        put_vector(b->carry + k * WIDTH, running[k], 1);
 }
 
 KERNEL(Shirley)

@@ -202,9 +202,8 @@ static int is_weighted(const pyspec_problem *q)
 /* Where the window of shape s begins, each times v(E). */
 static const double *weighted_shape(const run *r, int64_t s)
 {
-    return is_weighted(r->problem)
-               ? shape_at(r, 0, s)
-               : r->prepared.shapes + s * shape_stride(r->problem) + r->problem->x_begin;
+    const pyspec_problem *q = r->problem;
+    return is_weighted(q) ? shape_at(r, 0, s) : r->prepared.shapes + s * shape_stride(q) + q->x_begin;
 }
 
 static void weigh_shapes(const run *r)

@@ -250,59 +250,61 @@ void BLOCK_OP(mix)(double *restrict out, const double *restrict lines, int64_t s
         FOR_BLOCK out[i] = out[i] + factors[k] * lines[k * stride + i];
 }
 
-/* Blocks of 4 x 4 are turned in vectors. */
+/* Blocks are turned in vectors that the processor has. Each has a name: compilers keep arrays of them in
+ * memory. */
 #if defined(__has_builtin)
 #if __has_builtin(__builtin_shufflevector)
-typedef double quad __attribute__((vector_size(4 * sizeof(double))));
+#define SHUFFLE __builtin_shufflevector
+#endif
+#endif
 
-#define LOAD_QUAD(name, from)                                                                      \
-    quad name;                                                                                     \
+#define LOAD(type, name, from)                                                                     \
+    type name;                                                                                     \
     memcpy(&name, from, sizeof name)
 
-/* to[j] = the four numbers, minus those in less[j] if there are any. */
-#define PUT_QUAD(j, first, second, ...)                                                            \
+/* to[j][i] and what lies behind it = the numbers, minus those in `less` if there are any. */
+#define PUT_TURNED(type, j, i, ...)                                                                \
     do {                                                                                           \
-        quad turned = __builtin_shufflevector(first, second, __VA_ARGS__);                         \
+        type turned = SHUFFLE(__VA_ARGS__);                                                        \
         if (less) {                                                                                \
-            LOAD_QUAD(taken, less + (j) * to_row);                                                 \
+            LOAD(type, taken, less + (j) * to_row + (i));                                          \
             turned -= taken;                                                                       \
         }                                                                                          \
-        memcpy(to + (j) * to_row, &turned, sizeof turned);                                         \
+        memcpy(to + (j) * to_row + (i), &turned, sizeof turned);                                   \
     } while (0)
 
-/* to[j][i] = from[i][j] for i, j < 4, minus what stands in `less`, if it is not NULL, where it goes.
- * Each vector has a name: compilers keep arrays of them in memory. */
+/* to[j][i] = from[i][j] for i, j < 4, minus what stands in `less`, if it is not NULL, where it goes. */
 static ALWAYS_INLINE void turn_fours(double *restrict to, int64_t to_row,
                                      const double *restrict from, int64_t from_row,
                                      const double *restrict less)
 {
-    LOAD_QUAD(a, from);
-    LOAD_QUAD(b, from + from_row);
-    LOAD_QUAD(c, from + 2 * from_row);
-    LOAD_QUAD(d, from + 3 * from_row);
-    const quad even_ab = __builtin_shufflevector(a, b, 0, 4, 2, 6);
-    const quad even_cd = __builtin_shufflevector(c, d, 0, 4, 2, 6);
-    const quad odd_ab = __builtin_shufflevector(a, b, 1, 5, 3, 7);
-    const quad odd_cd = __builtin_shufflevector(c, d, 1, 5, 3, 7);
-    PUT_QUAD(0, even_ab, even_cd, 0, 1, 4, 5);
-    PUT_QUAD(1, odd_ab, odd_cd, 0, 1, 4, 5);
-    PUT_QUAD(2, even_ab, even_cd, 2, 3, 6, 7);
-    PUT_QUAD(3, odd_ab, odd_cd, 2, 3, 6, 7);
-}
-#define TURNS_FOURS
-#endif
-#endif
-
-#ifndef TURNS_FOURS
-static ALWAYS_INLINE void turn_fours(double *restrict to, int64_t to_row,
-                                     const double *restrict from, int64_t from_row,
-                                     const double *restrict less)
-{
+#if defined(SHUFFLE) && defined(__AVX__)
+    typedef double quad __attribute__((vector_size(4 * sizeof(double))));
+    LOAD(quad, a, from);
+    LOAD(quad, b, from + from_row);
+    LOAD(quad, c, from + 2 * from_row);
+    LOAD(quad, d, from + 3 * from_row);
+    const quad even_ab = SHUFFLE(a, b, 0, 4, 2, 6), even_cd = SHUFFLE(c, d, 0, 4, 2, 6);
+    const quad odd_ab = SHUFFLE(a, b, 1, 5, 3, 7), odd_cd = SHUFFLE(c, d, 1, 5, 3, 7);
+    PUT_TURNED(quad, 0, 0, even_ab, even_cd, 0, 1, 4, 5);
+    PUT_TURNED(quad, 1, 0, odd_ab, odd_cd, 0, 1, 4, 5);
+    PUT_TURNED(quad, 2, 0, even_ab, even_cd, 2, 3, 6, 7);
+    PUT_TURNED(quad, 3, 0, odd_ab, odd_cd, 2, 3, 6, 7);
+#elif defined(SHUFFLE)
+    typedef double pair __attribute__((vector_size(2 * sizeof(double))));
+    for (int i = 0; i < 4; i += 2)
+        for (int j = 0; j < 4; j += 2) {
+            LOAD(pair, a, from + i * from_row + j);
+            LOAD(pair, b, from + (i + 1) * from_row + j);
+            PUT_TURNED(pair, j, i, a, b, 0, 2);
+            PUT_TURNED(pair, j + 1, i, a, b, 1, 3);
+        }
+#else
     for (int j = 0; j < 4; j++)
         for (int i = 0; i < 4; i++)
             to[j * to_row + i] = from[i * from_row + j] - (less ? less[j * to_row + i] : 0.0);
-}
 #endif
+}
 
 /* rows[l][n] = value[n][L], rows `stride` doubles apart */
 void BLOCK_OP(turn)(double *restrict rows, int64_t stride, const double *restrict value, int64_t n,
