@@ -161,7 +161,8 @@ int pyspec_help(pyspec_team *team)
             break;
         }
         const int joins = s->is_open;
-        s->busy += joins;
+        if (joins)
+            __atomic_add_fetch(&s->busy, 1, __ATOMIC_RELAXED);
         pthread_mutex_unlock(&s->lock);
         if (!joins)
             continue;

@@ -62,7 +62,7 @@ static void run_change(const run *r, const pyspec_node *node, const tile *t, con
 static int adds_in_place(const pyspec_node *node)
 {
     return node->op >= 0 && pyspec_op_table[node->op].kind == KIND_SPECTRUM_FED &&
-           node->repeat == 1 && node->source == node->target;
+           node->repeat == 1 && node->source == node->target && !(node->flags & PYSPEC_FLAG_STORE);
 }
 
 /* Derivatives through the spectrum that an op reads, at one auxiliary point, into the columns
