@@ -389,7 +389,9 @@ static ALWAYS_INLINE void shirley_rows(const pyspec_block *b, const double *p, d
             const int64_t at = i * L + k * WIDTH;
             const vector own = load_vector(b->spectrum + at);
             running[k] += own;
-            put_vector(y + at, adds ? own + factor[k] * running[k] : factor[k] * running[k], 1);
+            vector value = factor[k] * running[k];
+            IN_REGISTER(value); /* rounded, as where it is added later */
+            put_vector(y + at, adds ? own + value : value, 1);
             if (want)
                 put_vector(slope + at, running[k], 1);
         }
@@ -414,7 +416,9 @@ KERNEL(Shirley)
     for (int64_t j = b->n * L - 1; j >= 0; j--) {
         const double own = j < b->n_valid ? b->spectrum[j] : 0.0;
         total += own;
-        y[j] = b->adds ? own + p[0] * total : p[0] * total;
+        double value = p[0] * total;
+        IN_REGISTER(value);
+        y[j] = b->adds ? own + value : value;
         if (want)
             slope[j] = total;
     }
