@@ -15,9 +15,9 @@
 
 enum { L = PYSPEC_LANES };
 
-/* Vectors in a block: 96 energies of 8 rows are 6 KB, so that the buffers of a few components stay near
+/* Vectors in a block: 80 energies of 8 rows are 5 KB, so that the buffers of a few components stay near
  * and what is done once for each block, whatever its size, does not count. */
-enum { BLOCK = 96 };
+enum { BLOCK = 80 };
 
 typedef struct pyspec_block {
     int64_t n;              /* vectors                                                    */
