@@ -14,7 +14,7 @@ static inline int64_t column_of(const run *r, int64_t row)
 
 /* column = or += partial * factor, where a factor is not finite. */
 static inline void add_infinite(double *column, const double *partial, const double *factor, int64_t n,
-                         int store)
+                                int store)
 {
     for (int64_t i = 0; i < n; i++)
         FOR_LANES column[AT] = (store ? 0.0 : column[AT]) + times_change(partial[AT], factor[l]);
@@ -22,7 +22,7 @@ static inline void add_infinite(double *column, const double *partial, const dou
 
 /* column += weight * partial * change, the change of a parameter in each lane. */
 static inline void add_change(const run *r, int64_t slot, int64_t k, const tile *t, const double *partial,
-                       const double *change, double weight)
+                              const double *change, double weight)
 {
     unsigned char *written = written_at(r, slot) + k;
     double factor[L], *column = column_at(r, t, slot, k), size = 0.0;
@@ -55,7 +55,7 @@ static inline int64_t read_row(const run *r, const pyspec_node *node, int p, con
 
 /* Hands the partial by parameter p at one auxiliary point on to its columns. */
 static inline void spread_partial(const run *r, const pyspec_node *node, int p, const tile *t,
-                           const double *partial, double weight)
+                                  const double *partial, double weight)
 {
     const int64_t row = read_row(r, node, p, t);
     int64_t count;

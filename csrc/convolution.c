@@ -123,15 +123,14 @@ static band find_band(const convolution *c, int64_t i, int64_t from, int64_t n, 
 static void add_band(const convolution *c, const band *b, int64_t i, int64_t from, int64_t n,
                      double *const *signals, int64_t count, double *const *by)
 {
-    enum { AT_A_TIME = 6 };
     const block_ops *ops = &pyspec_block_table[c->isa];
-    const double *others[AT_A_TIME] = {row(c, CONV_WEIGHTS) + from};
-    double *to[AT_A_TIME] = {row(c, CONV_NORM) + i};
+    const double *others[MOST_DOTS] = {row(c, CONV_WEIGHTS) + from};
+    double *to[MOST_DOTS] = {row(c, CONV_NORM) + i};
     int64_t n_dots = 1;
     for (int64_t k = 0; k < count; k++) {
         others[n_dots] = signals[k] + from;
         to[n_dots++] = result(c, k) + i;
-        if (n_dots == AT_A_TIME || k + 1 == count) {
+        if (n_dots == MOST_DOTS || k + 1 == count) {
             ops->dots(to, b->g, others, n_dots, n);
             n_dots = 0;
         }
@@ -262,7 +261,7 @@ static void weigh_outside(const convolution *c, int side, int slopes)
 {
     const conv_side *s = side_of(c, side);
     const double width = c->params[0], end = c->t[side == PYSPEC_SIDE_LEFT ? 0 : c->n - 1];
-    const double most = s->reach > 0.0 ? s->reach * width : INFINITY; /* beyond it g and mass are 0 */
+    const double most = s->reach > 0.0 ? s->reach * width : INFINITY; /* beyond it neither counts */
     double lag[BLOCK * L], g[BLOCK * L], *mass = outer_mass(c, side), *slope = outer_slope(c, side, 0);
     for (int64_t from = 0; from < c->n; from += BLOCK * L) {
         const int64_t n = c->n - from < BLOCK * L ? c->n - from : BLOCK * L;

@@ -2,8 +2,8 @@
  * formulas stand in ops.def, the living definitions in pyspec/functions/energy.py. */
 #include "exp_lanes.h"
 #include "kernel.h"
-#include "vector.h"
 #include "tame.h"
+#include "vector.h"
 #include "voigt.h"
 
 /* 1 / width, finite for a denormal one: 0 times infinity is NaN. */

@@ -178,6 +178,9 @@ enum { STRIP = PYSPEC_STRIP };
 /* Sums over rows that are taken at a time; what holds them has a multiple of that. */
 enum { CONTRACT_TILE = 4 };
 
+/* Dot products with one vector that are asked for at a time. */
+enum { MOST_DOTS = 6 };
+
 /* Values of an expression stack that are computed at a time. */
 enum { RPN_CHUNK = 64 };
 

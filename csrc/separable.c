@@ -223,17 +223,16 @@ static void weigh_shapes(const run *r)
 /* Sums over the window of products of two shapes, each times v(E). */
 static void find_overlaps(const run *r)
 {
-    enum { AT_A_TIME = 6 };
     const int64_t n_shapes = *(int64_t *)(void *)r->prepared.n_shapes;
     const int64_t n = r->problem->x_end - r->problem->x_begin;
     double *overlaps = r->prepared.overlaps;
     if (is_weighted(r->problem))
         weigh_shapes(r);
     for (int64_t a = 0; r->slopes && a < n_shapes; a++)
-        for (int64_t b = a; b < n_shapes; b += AT_A_TIME) {
-            const int64_t n_dots = n_shapes - b < AT_A_TIME ? n_shapes - b : AT_A_TIME;
-            const double *others[AT_A_TIME];
-            double *to[AT_A_TIME];
+        for (int64_t b = a; b < n_shapes; b += MOST_DOTS) {
+            const int64_t n_dots = n_shapes - b < MOST_DOTS ? n_shapes - b : MOST_DOTS;
+            const double *others[MOST_DOTS];
+            double *to[MOST_DOTS];
             for (int64_t k = 0; k < n_dots; k++) {
                 others[k] = weighted_shape(r, b + k);
                 to[k] = overlaps + a * n_shapes + b + k;

@@ -366,7 +366,7 @@ void BLOCK_OP(dot)(double *restrict sum, const double *restrict a, const double 
 
 /* Dot products that are taken at a time, as many as registers hold. */
 #if defined(__AVX__)
-enum { DOTS = 6 };
+enum { DOTS = MOST_DOTS };
 #else
 enum { DOTS = 3 };
 #endif
