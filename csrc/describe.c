@@ -150,6 +150,9 @@ const char *pyspec_describe(void)
 #define FUSED(name, arity, value) "FUSED\t" #name "\t" #arity "\n"
 #include "fused.def"
 #undef FUSED
+#define TILED(code) "TILED\t" #code "\n"
+        FORMULA_TILED(TILED)
+#undef TILED
 #define STATUS(name, code, message) "STATUS\t" #name "\t" #code "\t" message "\n"
 #include "status.def"
 #undef STATUS

@@ -4,11 +4,12 @@
  *   head        FORMULA_HEAD words, see `formula`
  *   constants   n_constants words, the bits of doubles
  *   code        n_row_code + n_code instructions of FORMULA_WORDS words: a row of rpn.def or fused.def,
- *               or one of those below, target, and operands a, b, c; those that it lacks are 0
+ *               or one of those below, target, operands a, b, c (those that it lacks are 0), and
+ *               what it takes from the instruction before and passes on to the next
  *
  * Registers are numbered through. First n_rows that hold one value for each lane: parameters, then
  * constants, then what follows from these alone, which the first part of the code computes once for
- * a block. Then n_vectors that hold FORMULA_CHUNK vectors of lanes, of which the first is the
+ * a block. Then n_vectors that hold a chunk, `chunk` vectors of lanes, of which the first is the
  * abscissa and the next n_inputs are further arrays along its axis, which the problem holds. Then the
  * value and the partials themselves, in the order of the parameters. The second part of the code runs
  * over chunks. In both parts the instructions that the value needs come first: without partials only
@@ -21,8 +22,11 @@
 
 enum {
     FORMULA_HEAD = PYSPEC_FORMULA_HEAD,
-    FORMULA_WORDS = 5,
-    FORMULA_CHUNK = BLOCK, /* registers stay in the first cache, and an instruction is read once */
+    FORMULA_WORDS = 6,
+    FORMULA_READY = 9, /* doubles that an instruction takes whose registers were looked up */
+    FORMULA_KEPT = (MAX_PARAMS + 2 + L - 1) / L * L, /* doubles of what else stays from block to block */
+    FORMULA_SHORT = PYSPEC_FORMULA_SHORT,
+    FORMULA_LONG = PYSPEC_FORMULA_LONG,
     MAX_REGISTERS = PYSPEC_FORMULA_REGISTERS
 };
 
@@ -39,9 +43,34 @@ enum {
 };
 enum { FORMULA_W_TARGETS = 4 };
 
+/* Instructions that run one after the other over a few vectors before the next ones are begun, so that
+ * a result can be passed on in registers of the processor; by number of operands. */
+#define FORMULA_TILED_1(X) X(RPN_NEG) X(RPN_EXP) X(RPN_ABS) X(FORMULA_COPY)
+#define FORMULA_TILED_2(X)                                                                         \
+    X(RPN_ADD) X(RPN_SUB) X(RPN_MUL) X(RPN_DIV) X(RPN_MIN) X(RPN_MAX)                              \
+    X(RPN_LT) X(RPN_LE) X(RPN_GT) X(RPN_GE) X(RPN_EQ) X(RPN_NE) X(RPN_CHAIN)
+#define FORMULA_TILED_3(X)                                                                         \
+    X(RPN_WHERE) X(FORMULA_MULADD) X(FORMULA_MULSUB) X(FORMULA_SUBMUL) X(FORMULA_MUL3)             \
+    X(FORMULA_CHAIN3) X(FORMULA_CHAINADD) X(FORMULA_POWEXP)
+#define FORMULA_TILED(X) FORMULA_TILED_1(X) FORMULA_TILED_2(X) FORMULA_TILED_3(X)
+
+/* The last word of such an instruction: which operand is what the one before has left (1 for a, 2, 3; for
+ * both of a product FORMULA_TAKES_TWICE), and whether only the next one reads its result. */
+enum { FORMULA_TAKES = 3, FORMULA_TAKES_TWICE = 3, FORMULA_PASSES = 4 };
+
 static inline int formula_targets(int64_t code)
 {
     return code == FORMULA_W ? FORMULA_W_TARGETS : code == FORMULA_SINCOS ? 2 : 1;
+}
+
+static inline int formula_is_tiled(int64_t code)
+{
+    static const unsigned char tiled[N_FORMULA_CODES] = {
+#define TILED(code) [code] = 1,
+        FORMULA_TILED(TILED)
+#undef TILED
+    };
+    return tiled[code];
 }
 
 typedef struct formula {
@@ -55,6 +84,8 @@ typedef struct formula {
     int64_t n_value;     /* instructions over chunks that the value needs         */
     int64_t n_code;      /* instructions over chunks                              */
     int64_t n_inputs;    /* arrays that are read besides the abscissae            */
+    int64_t chunk;       /* vectors that a chunk holds: FORMULA_SHORT so that registers stay in the
+                          * first cache, or FORMULA_LONG where an instruction has much to prepare */
 } formula;
 
 static inline const formula *formula_head(const int64_t *program)
@@ -76,7 +107,8 @@ static inline const int64_t *formula_code(const int64_t *program)
 static inline int64_t formula_registers(const int64_t *program)
 {
     const formula *f = formula_head(program);
-    return (f->n_rows + (f->n_vectors + f->n_params) * FORMULA_CHUNK) * L;
+    const int64_t n_vectors = f->n_vectors + f->n_params;
+    return (f->n_rows + n_vectors * f->chunk) * L + FORMULA_KEPT + f->n_code * FORMULA_READY;
 }
 
 /* The head of a kernel by formula, see convolution.h. The parts are offsets of programs from its first

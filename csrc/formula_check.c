@@ -6,6 +6,7 @@
 typedef struct registers {
     const formula *f;
     uint64_t written[MAX_REGISTERS / 64];
+    int64_t last; /* what the next instruction may take from the one before, or -1 */
 } registers;
 
 static int is_written(const registers *r, int64_t k)
@@ -16,6 +17,11 @@ static int is_written(const registers *r, int64_t k)
 static void write_register(registers *r, int64_t k)
 {
     r->written[k / 64] |= (uint64_t)1 << (k % 64);
+}
+
+static void lose_register(registers *r, int64_t k)
+{
+    r->written[k / 64] &= ~((uint64_t)1 << (k % 64));
 }
 
 static int64_t n_all(const formula *f)
@@ -42,14 +48,39 @@ static int is_known(int64_t code)
     return code < RPN_W_RE || code > RPN_W_REY; /* FORMULA_W takes their place */
 }
 
+/* Whether an instruction takes its operand k from the one before, see FORMULA_TAKES. */
+static int takes(const int64_t *word, int k)
+{
+    const int64_t taken = word[5] & FORMULA_TAKES;
+    return taken == k + 1 || (word[0] == RPN_MUL && taken == FORMULA_TAKES_TWICE);
+}
+
+/* Whether an instruction may take and pass on what it says. */
+static int may_pass(const registers *r, const int64_t *word)
+{
+    int n_taken = 0;
+    if (word[5] == 0)
+        return 1;
+    if (word[5] < 0 || word[5] > (FORMULA_TAKES | FORMULA_PASSES) || !formula_is_tiled(word[0]) ||
+        word[1] < r->f->n_rows)
+        return 0;
+    for (int k = 0; k < pyspec_formula_arity(word[0]); k++) {
+        if (takes(word, k) && word[2 + k] != r->last)
+            return 0;
+        n_taken += takes(word, k);
+    }
+    return n_taken > 0 || !(word[5] & FORMULA_TAKES);
+}
+
 /* One instruction: it may write registers from `first` to before `last`. An operand is no target,
  * and what is the same for a whole block is not computed from what is not. With `partials` the
- * Faddeeva function writes all its targets, else the first, unless it is asked for all. */
+ * Faddeeva function writes all its targets, else the first, unless it is asked for all. What one passes
+ * on only the next one reads. */
 static int check_instruction(registers *r, const int64_t *word, int64_t first, int64_t last,
                              int partials)
 {
     const int64_t code = word[0], target = word[1];
-    if (!is_known(code))
+    if (!is_known(code) || !may_pass(r, word))
         return 0;
     const int64_t n_targets = formula_targets(code);
     /* The registers of a chunk stand behind one another, outputs do not. */
@@ -64,10 +95,17 @@ static int check_instruction(registers *r, const int64_t *word, int64_t first, i
                 return 0;
             continue;
         }
-        if (operand < 0 || operand >= last || !is_written(r, operand))
+        if (operand < 0 || operand >= last)
+            return 0;
+        if (!is_written(r, operand) && !takes(word, k))
             return 0;
         if (operand >= target && operand < target + n_targets)
             return 0;
+    }
+    r->last = formula_is_tiled(code) ? target : -1;
+    if (word[5] & FORMULA_PASSES) {
+        lose_register(r, target);
+        return 1;
     }
     const int64_t n_written = partials || code != FORMULA_W || word[4] == 1 ? n_targets : 1;
     for (int64_t k = 0; k < n_written; k++)
@@ -80,7 +118,7 @@ static int check_run(const int64_t *program, int64_t n_row_code, int64_t n_code,
                      int64_t *at)
 {
     const int64_t n_outputs = 1 + formula_head(program)->n_params;
-    registers state = {formula_head(program), {0}}, *r = &state;
+    registers state = {formula_head(program), {0}, -1}, *r = &state;
     const formula *f = r->f;
     const int64_t *code = formula_code(program);
     const int64_t given = f->n_params + f->n_constants, outputs = f->n_rows + f->n_vectors;
@@ -92,10 +130,12 @@ static int check_run(const int64_t *program, int64_t n_row_code, int64_t n_code,
     code = formula_code(program) + f->n_row_code * FORMULA_WORDS;
     for (int64_t k = 0; k <= f->n_inputs; k++) /* the abscissa and the inputs */
         write_register(r, f->n_rows + k);
-    for (int64_t k = 0; k < n_code; k++, code += FORMULA_WORDS)
+    for (int64_t k = 0; k < n_code; k++, code += FORMULA_WORDS) {
+        r->last = k == f->n_value ? -1 : r->last; /* the value is computed alone */
         if (*at = code - program,
             !check_instruction(r, code, f->n_rows + 1 + f->n_inputs, outputs + n_outputs, partials))
             return 0;
+    }
     *at = -1;
     for (int64_t k = 0; k < (partials ? n_outputs : 1); k++)
         if (!is_written(r, outputs + k))
@@ -121,6 +161,8 @@ int pyspec_formula_is_sound(const int64_t *program, int64_t room, int64_t n_para
         n_all(f) > MAX_REGISTERS)
         return 0;
     if (f->n_words != FORMULA_HEAD + f->n_constants + (f->n_row_code + f->n_code) * FORMULA_WORDS)
+        return 0;
+    if (*at = 10, f->chunk != FORMULA_SHORT && f->chunk != FORMULA_LONG)
         return 0;
     return check_run(program, f->n_row_value, f->n_value, 0, at) &&
            check_run(program, f->n_row_code, f->n_code, 1, at);

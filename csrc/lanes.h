@@ -31,6 +31,7 @@ typedef struct pyspec_block {
     double *const *images;       /* [n_more], its change with them, each like the value    */
     const int64_t *program; /* of a formula, scheme or measured response, checked          */
     double *registers;      /* that it runs over                                          */
+    int again;              /* a formula: of the call before only the abscissae are others */
     const double *const *inputs; /* further arrays of a formula, each at the first abscissa  */
     int64_t first;          /* place of the first abscissa among its inputs               */
     int adds;               /* SPECTRUM_FED: the value is added to the spectrum, which is its place */

@@ -244,6 +244,7 @@ typedef struct work_parts {
     double *x;       /* [buffer], padded abscissae                       */
     double *zeros;   /* [buffer], what nothing was added to, for nodes that read rows */
     double *registers; /* of the formula that needs most                  */
+    double *ready;     /* the node whose formula they are ready for at these rows, plus 1 */
     double *partials; /* [most parameters of a node][buffer]              */
     double *record;   /* triangle of order n_theta + 1                    */
     double *pointers; /* [2 (n_columns + 1)] addresses                    */
@@ -369,6 +370,7 @@ static inline work_parts divide_work(const pyspec_plan *plan, const pyspec_probl
     TAKE(x, buffer);
     TAKE(zeros, buffer > block ? buffer : 0);
     TAKE(registers, needs.n_registers);
+    TAKE(ready, 1);
     TAKE(partials, slopes ? needs.n_params * buffer : 0);
     TAKE(record, slopes ? triangle_size(n_theta + 1) : 1);
     TAKE(pointers, 2 * (n + 1));

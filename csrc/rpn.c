@@ -41,9 +41,6 @@ double wofz_real_y(double x, double y)
     return wofz_at(x, y).dy[0];
 }
 
-/* Partials of rpn.def are written for C and Python alike. */
-#define where(condition, then, otherwise) ((condition) ? (then) : (otherwise))
-
 int pyspec_rpn_arity(int64_t instruction)
 {
     static const int arity[N_RPN] = {

@@ -1,4 +1,4 @@
-/* rpn_functions.h: what the values of rpn.def call and math.h lacks, one number at a time. */
+/* rpn_functions.h: what the rows of rpn.def call and math.h lacks, one number at a time. */
 #ifndef PYSPEC_RPN_FUNCTIONS_H
 #define PYSPEC_RPN_FUNCTIONS_H
 
@@ -13,5 +13,9 @@ double pyspec_wofz_real_y(double x, double y);
 #define wofz_imag pyspec_wofz_imag
 #define wofz_real_x pyspec_wofz_real_x
 #define wofz_real_y pyspec_wofz_real_y
+
+#define where(condition, then, otherwise) ((condition) ? (then) : (otherwise))
+#define lesser(a, b)                      ((a) < (b) ? (a) : (b))
+#define greater(a, b)                     ((a) > (b) ? (a) : (b))
 
 #endif

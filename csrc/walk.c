@@ -143,6 +143,17 @@ static void add_columns(const run *r, const pyspec_node *node, const tile *t)
 
 /* ---- components -------------------------------------------------------------------------- */
 
+/* Whether a formula finds its registers as it has left them at the block before, which held the same
+ * rows. At the next block it will. */
+static int is_ready(const run *r, const pyspec_node *node)
+{
+    const double own = (double)index_of(r, node) + 1.0;
+    const int again = *r->work.ready == own && node->repeat == 1;
+    if (node->op == PYSPEC_OP_FORMULA)
+        *r->work.ready = own;
+    return again;
+}
+
 /* A component at one auxiliary point: its value, and its partials on their way to the columns. */
 static void run_point(const run *r, const pyspec_node *node, const tile *t, const pyspec_block *b,
                       double *value)
@@ -150,12 +161,13 @@ static void run_point(const run *r, const pyspec_node *node, const tile *t, cons
     double params[MAX_PARAMS * L], *partials[MAX_PARAMS], *direct[MAX_PARAMS];
     pyspec_gather(r, node, t, params);
     const unsigned bad = pyspec_outside(r, node, params);
+    pyspec_block own = *b;
+    own.again = is_ready(r, node);
     if (r->by.n == 0) {
-        pyspec_run_kernel(r, node, b, params, value, NULL);
+        pyspec_run_kernel(r, node, &own, params, value, NULL);
         pyspec_poison(value, b->n, bad);
         return;
     }
-    pyspec_block own = *b;
     for (int p = 0; p < node->n_params; p++) {
         direct[p] = direct_column(r, node, t, p);
         partials[p] = direct[p] ? direct[p] : r->work.partials + p * r->buffer;
@@ -363,6 +375,7 @@ static void walk_rows(const run *r, tile *t)
 void pyspec_begin_tile(const run *r, tile *t)
 {
     const int64_t n_components = r->plan->n_nodes - r->plan->n_resolve;
+    *r->work.ready = 0.0;
     fill(r->work.carry, 0.0, n_components * MAX_SCRATCH * L);
     if (r->by.n > 0 && r->work.is_fed)
         fill(r->work.carries, 0.0, n_components * r->by.n * MAX_SCRATCH * L);
@@ -390,6 +403,7 @@ static void fill_lines(const run *r, const pyspec_node *node, const tile *t, dou
     pyspec_gather(r, node, t, params);
     if (node->flags & PYSPEC_FLAG_SHAPE)
         fill(params, 1.0, L);
+    *r->work.ready = 0.0;
     unsigned bad = pyspec_outside(r, node, params);
     pyspec_run_kernel(r, node, &t->block, params, r->work.value, wants ? partials : NULL);
     pyspec_poison(r->work.value, t->block.n, bad);

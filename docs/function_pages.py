@@ -107,6 +107,8 @@ TABLE
   `-2 ** 2` is -4.
 - A comparison is 1 or 0 and binds last. `where(a, b, c)` is b where a is not 0, so that
   `where(x < 2, 0, x - 2)` selects; `(a < b) * (b < c)` is both, `max(a < b, b < c)` either.
+  `lesser(a, b)` in the table is a where it is less than b, else b; so is `greater(a, b)`, where a
+  is greater.
 - `wofz_real` and `wofz_imag` are the Faddeeva function w(a + i b), the others the derivatives of
   its real part. NumPy's names `power`, `minimum` and `maximum` are known too.
 - There is no `^`, `//` or `%`.

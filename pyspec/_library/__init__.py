@@ -26,6 +26,7 @@ TABLES: Tables = parse_tables(LIBRARY.pyspec_describe().decode())
 OPS: dict[str, OpDef] = TABLES.ops
 RPN: dict[str, RpnDef] = TABLES.rpn
 FUSED: dict[str, int] = TABLES.fused
+TILED: frozenset[str] = TABLES.tiled
 CONSTANTS: dict[str, int] = TABLES.constants
 DTYPES: dict[str, np.dtype[np.void]] = TABLES.dtypes
 
@@ -65,6 +66,7 @@ __all__ = [
     "OPS",
     "RPN",
     "TABLES",
+    "TILED",
     "Guard",
     "KernelCall",
     "OpDef",

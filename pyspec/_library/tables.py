@@ -162,6 +162,8 @@ class Tables:
     rpn: dict[str, RpnDef] = field(default_factory=dict)
     #: Rows of fused.def, which only programs of formulas have: name and number of operands.
     fused: dict[str, int] = field(default_factory=dict)
+    #: Instructions of formulas that can pass a result on to the next one (FORMULA_TILED).
+    tiled: frozenset[str] = frozenset()
     statuses: dict[int, tuple[str, str]] = field(default_factory=dict)
     dtypes: dict[str, np.dtype[np.void]] = field(default_factory=dict)
     fields: tuple[tuple[str, str], ...] = ()
@@ -232,6 +234,7 @@ def parse_tables(text: str) -> Tables:
     rpn: dict[str, RpnDef] = {}
     fused: dict[str, int] = {}
     statuses: dict[int, tuple[str, str]] = {}
+    tiled: set[str] = set()
     sizes: dict[str, int] = {}
     constants: dict[str, int] = {}
     rows: list[list[str]] = []
@@ -248,6 +251,8 @@ def parse_tables(text: str) -> Tables:
             )
         elif table == "FUSED":
             fused[row[0]] = int(row[1])
+        elif table == "TILED":
+            tiled.add(row[0].removeprefix("RPN_").removeprefix("FORMULA_"))
         elif table == "STATUS":
             statuses[int(row[1])] = (row[0], row[2])
         elif table == "CONSTANT":
@@ -260,6 +265,7 @@ def parse_tables(text: str) -> Tables:
         ops=ops,
         rpn=rpn,
         fused=fused,
+        tiled=frozenset(tiled),
         statuses=statuses,
         dtypes={name: _struct_dtype(name, size, rows) for name, size in sizes.items()},
         fields=tuple((row[0], row[1]) for row in rows),

@@ -4,12 +4,12 @@ over which registers (see csrc/formula.h)."""
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import numpy.typing as npt
 
-from pyspec._library import CONSTANTS, FUSED, RPN
+from pyspec._library import CONSTANTS, FUSED, RPN, TILED
 from pyspec.errors import ModelError
 from pyspec.formula.fuse import fuse
 from pyspec.formula.registers import PARTS, Group, points
@@ -19,29 +19,36 @@ from pyspec.memory import Choice, plan_memory
 CODES = {name: k for k, name in enumerate((*RPN, "W", "COPY", "SINCOS", *FUSED))}
 _MOST = CONSTANTS["FORMULA_REGISTERS"]
 
+#: The last word of an instruction (csrc/formula.h): FORMULA_TAKES_TWICE and FORMULA_PASSES.
+_TWICE, _PASSES = 3, 4
+
 #: The words that a program begins with (csrc/formula.h).
 HEAD = (
     "n_words", "n_params", "n_constants", "n_rows", "n_vectors", "n_row_value", "n_row_code",
-    "n_value", "n_code", "n_inputs",
+    "n_value", "n_code", "n_inputs", "chunk",
 )  # fmt: skip
 assert len(HEAD) == CONSTANTS["FORMULA_HEAD"]
 
 
 @dataclass(frozen=True)
 class Instruction:
-    """One instruction: `target` and `operands` are registers, `last` the third word of W."""
+    """One instruction: `target` and `operands` are registers, `last` the third word of W. It may
+    take an operand from the instruction before (`takes`: 1 for the first, and so on, of a square 3)
+    and `passes` on what only the next one reads."""
 
     code: str
     target: int
     operands: tuple[int, ...]
     last: int = 0
+    takes: int = 0
+    passes: bool = False
 
     def words(self) -> list[int]:
         """As the library reads it."""
         padded = [*self.operands, 0, 0, 0][:3]
         if self.code == "W":
             padded[2] = self.last
-        return [CODES[self.code], self.target, *padded]
+        return [CODES[self.code], self.target, *padded, self.takes + _PASSES * self.passes]
 
 
 @dataclass
@@ -63,9 +70,11 @@ class Program:
         code = [word for one in (*self.row_code, *self.code) for word in one.words()]
         constants = np.array(self.constants, np.float64).view(np.int64).tolist()
         size = len(HEAD) + len(constants) + len(code)
+        long = any(one.code == "W" for one in self.code)  # which prepares series for each chunk
+        chunk = CONSTANTS["FORMULA_LONG" if long else "FORMULA_SHORT"]
         head = [
             size, self.n_params, len(constants), self.n_rows, self.n_vectors, self.n_row_value,
-            len(self.row_code), self.n_value, len(self.code), self.n_inputs,
+            len(self.row_code), self.n_value, len(self.code), self.n_inputs, chunk,
         ]  # fmt: skip
         return np.array([*head, *constants, *code], np.int64)
 
@@ -244,8 +253,44 @@ class _Encoder:
             for one, target in zip(code, self.targets, strict=True)
         ]
         n = len(program.row_code)
-        program.row_code, program.code = done[:n], done[n:]
+        m, outputs = n + program.n_value, self._number(("output", 0))
+        program.row_code = done[:n]
+        # The value is computed alone: what comes behind takes nothing from it.
+        read_later = {operand for one in done[m:] for operand in one.operands}
+        program.code = [
+            *_passing(done[n:m], outputs, read_later),
+            *_passing(done[m:], outputs, set()),
+        ]
         return program
+
+
+def _is_square(one: Instruction) -> bool:
+    return one.code == "MUL" and one.operands[0] == one.operands[1]
+
+
+def _taken(before: Instruction | None, one: Instruction) -> int:
+    """Which operand an instruction takes from the one before, see `FORMULA_TAKES`."""
+    if before is None or not {one.code, before.code} <= TILED or before.target not in one.operands:
+        return 0
+    return _TWICE if _is_square(one) else one.operands.index(before.target) + 1
+
+
+def _passing(code: list[Instruction], outputs: int, live: set[int]) -> list[Instruction]:
+    """The same instructions with what they take from one another. What is read once is not written,
+    but for outputs, the registers from `outputs` on. `live` is read behind them."""
+    takes = [_taken(before, one) for before, one in zip((None, *code), code, strict=False)]
+    done: list[Instruction] = []
+    for one, taken in zip(reversed(code), reversed(takes), strict=True):
+        passes = False
+        if done:
+            following = done[-1]
+            taken_there = 2 if _is_square(following) else min(following.takes, 1)
+            alone = following.operands.count(one.target) == taken_there > 0
+            gone = one.target not in live or one.target == following.target
+            passes = alone and gone and following.takes > 0 and one.target < outputs
+            live = (live - {following.target}) | set(following.operands)
+        done.append(replace(one, takes=taken, passes=passes))
+    return done[::-1]
 
 
 def encode(

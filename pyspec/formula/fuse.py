@@ -215,7 +215,8 @@ def _fused(
     uses = Counter(outputs)
     for number in needed:
         uses.update(values[number].operands)
-    chances = _Chances(values, uses, needed, values.depends(axes))
+    slopes = needed - values.reachable(outputs[:1])
+    chances = _Chances(values, uses, needed, values.depends(axes), slopes)
     done: dict[int, int] = {}
     for number in sorted(needed):
         value = values[number]
@@ -244,9 +245,14 @@ class _Chances:
     """Which instruction a value is, with what it reads alone."""
 
     def __init__(
-        self, values: Values, uses: Counter[int], needed: Iterable[int], moving: set[int]
+        self,
+        values: Values,
+        uses: Counter[int],
+        needed: Iterable[int],
+        moving: set[int],
+        slopes: set[int],
     ) -> None:
-        self.values, self.uses, self.moving = values, uses, moving
+        self.values, self.uses, self.moving, self.slopes = values, uses, moving, slopes
         self.logarithms = {
             values[n].operands[0]: n for n in needed if values[n].instruction == "LOG"
         }
@@ -260,9 +266,17 @@ class _Chances:
             return self._product(instruction, operands)
         if instruction in ("ADD", "SUB"):
             return self._sum(number) or (instruction, operands)
+        if instruction == "WHERE" and self._is_switch(number):
+            return "CHAIN", operands[:2]
         if instruction == "POW" and self.logarithms.get(operands[0], number) < number:
             return "POWLOG", (*operands, self.logarithms[operands[0]])
         return instruction, operands
+
+    def _is_switch(self, number: int) -> bool:
+        """A slope that a comparison, 1 or 0, keeps or makes 0: of all products the exact one."""
+        condition, _, otherwise = self.values[number].operands
+        compares = self.values[condition].instruction in COMPARISONS
+        return compares and self.values.number(otherwise) == 0 and number in self.slopes
 
     def _alone(self, number: int) -> bool:
         return self.uses[number] == 1 and number in self.moving

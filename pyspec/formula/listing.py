@@ -18,7 +18,7 @@ _ARITY = {name: row.arity for name, row in RPN.items()} | FUSED | {"W": 2, "COPY
 _TARGETS = {"W": 4, "SINCOS": 2}
 
 #: Words of an instruction.
-_WORDS = 5
+_WORDS = 6
 
 
 def listing(words: npt.NDArray[np.int64], params: Sequence[str], axes: Sequence[str]) -> str:
@@ -37,7 +37,7 @@ def listing(words: npt.NDArray[np.int64], params: Sequence[str], axes: Sequence[
     registers += ["value", *(f"d_{name}" for name in params)]
     lines = []
     code = words[begin : head["n_words"]].reshape(-1, _WORDS).tolist()
-    for k, (instruction, target, *operands) in enumerate(code):
+    for k, (instruction, target, *operands, _) in enumerate(code):
         name = _NAMES[instruction]
         arity = _ARITY[name]
         shown = ", ".join(registers[operand] for operand in operands[:arity])

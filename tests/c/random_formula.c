@@ -31,12 +31,47 @@ static int64_t *add_instruction(rng *r, int64_t *word, int64_t code, int64_t tar
     word[1] = target;
     for (int k = 0; k < MAX_ARITY; k++)
         word[2 + k] = k < n ? from->known[below(r, from->n)] : 0;
+    word[5] = 0;
     return word + FORMULA_WORDS;
+}
+
+/* How often the instruction at `word` reads a register. */
+static int count_reads(const int64_t *word, int64_t k)
+{
+    int count = 0;
+    for (int j = 0; j < pyspec_formula_arity(word[0]); j++)
+        count += word[2 + j] == k;
+    return count;
+}
+
+/* Instructions take what the one before has left, where they may and chance will, and pass on what nobody
+ * else reads. Every register has one writer. */
+static void add_passing(rng *r, const formula *f, int64_t *code)
+{
+    for (int64_t k = 1; k < f->n_code; k++) {
+        int64_t *word = code + k * FORMULA_WORDS, *before = word - FORMULA_WORDS;
+        const int64_t left = before[1];
+        if (k == f->n_value || !formula_is_tiled(word[0]) || !formula_is_tiled(before[0]) ||
+            chance(r, 20))
+            continue;
+        for (int j = 0; j < pyspec_formula_arity(word[0]); j++)
+            if (word[2 + j] == left)
+                word[5] = (word[5] & FORMULA_PASSES) | (j + 1);
+        if (word[0] == RPN_MUL && word[2] == left && word[3] == left)
+            word[5] = (word[5] & FORMULA_PASSES) | FORMULA_TAKES_TWICE;
+        int n_reads = 0;
+        for (int64_t later = k + 1; later < f->n_code; later++)
+            n_reads += count_reads(code + later * FORMULA_WORDS, left);
+        const int all = count_reads(word, left) == ((word[5] & 3) == 3 && word[0] == RPN_MUL ? 2 : 1);
+        if ((word[5] & FORMULA_TAKES) && all && !n_reads && left < f->n_rows + f->n_vectors)
+            before[5] |= FORMULA_PASSES;
+    }
 }
 
 int64_t random_formula(rng *r, int64_t *program, int n_params, int n_inputs, int height)
 {
-    formula f = {.n_params = n_params, .n_constants = 1 + below(r, 4), .n_inputs = n_inputs};
+    formula f = {.n_params = n_params, .n_constants = 1 + below(r, 4), .n_inputs = n_inputs,
+                 .chunk = chance(r, 50) ? FORMULA_SHORT : FORMULA_LONG};
     const int64_t n_row = below(r, 6), n_point = 1 + below(r, 12);
     const int64_t n_given = f.n_params + f.n_constants;
     f.n_rows = n_given + n_row * FORMULA_W_TARGETS;
@@ -62,6 +97,8 @@ int64_t random_formula(rng *r, int64_t *program, int n_params, int n_inputs, int
     for (int64_t k = 0; k < n_point; k++) {
         const int64_t target = f.n_rows + 1 + n_inputs + k * FORMULA_W_TARGETS;
         word = add_instruction(r, word, random_code(r), target, &from);
+        if (k > 0 && chance(r, 70) && pyspec_formula_arity(word[-FORMULA_WORDS]) > 0)
+            word[2 - FORMULA_WORDS] = target - FORMULA_W_TARGETS; /* what was computed last */
         from.known[from.n++] = target;
     }
     const int64_t shape = from.known[below(r, from.n)];
@@ -75,6 +112,7 @@ int64_t random_formula(rng *r, int64_t *program, int n_params, int n_inputs, int
         if (height && !by_height)
             own[2] = 0;
     }
+    add_passing(r, &f, program + FORMULA_HEAD + f.n_constants + n_row * FORMULA_WORDS);
     return f.n_words;
 }
 
@@ -119,7 +157,7 @@ static double *numbers(rng *r, int64_t n)
 
 int run_formula(rng *r, const int64_t *program, pyspec_kernel *kernel)
 {
-    const int64_t n = 1 + below(r, 40), size = n * L, n_params = formula_head(program)->n_params;
+    const int64_t n = 1 + below(r, BLOCK), size = n * L, n_params = formula_head(program)->n_params;
     const int across = below(r, 2) != 0;
     double *x = numbers(r, across ? size : n), *params = numbers(r, n_params * L);
     double *work = malloc((size_t)formula_registers(program) * sizeof *work);

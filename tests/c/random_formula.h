@@ -5,7 +5,7 @@
 #include "formula.h"
 #include "random_plan.h"
 
-enum { MOST_FORMULA_WORDS = 600, MOST_FORMULA_PARAMS = 6, MOST_FORMULA_INPUTS = 3 };
+enum { MOST_FORMULA_WORDS = 700, MOST_FORMULA_PARAMS = 6, MOST_FORMULA_INPUTS = 3 };
 
 /* A number that counts or one that is hard. */
 double random_number(rng *r);

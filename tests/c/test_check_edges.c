@@ -20,10 +20,11 @@ static int copy_formula(int64_t *words, int n_params)
                        .n_rows = n_params,
                        .n_vectors = 1,
                        .n_value = 1,
-                       .n_code = 1 + n_params};
+                       .n_code = 1 + n_params,
+                       .chunk = FORMULA_SHORT};
     memcpy(words, &f, sizeof f);
     for (int k = 0; k <= n_params; k++) {
-        const int64_t code[FORMULA_WORDS] = {FORMULA_COPY, n_params + 1 + k, n_params, 0, 0};
+        const int64_t code[FORMULA_WORDS] = {FORMULA_COPY, n_params + 1 + k, n_params};
         memcpy(words + FORMULA_HEAD + k * FORMULA_WORDS, code, sizeof code);
     }
     return (int)f.n_words;

@@ -66,6 +66,10 @@ static void test_refusals(void)
         {code + 1, -1},
         {code + 2, -1},                               /* reads before the registers    */
         {code + 2, MAX_REGISTERS},                    /* reads behind them             */
+        {10, 48},                                     /* a chunk of no known size      */
+        {code + 5, 1},                                /* a row takes nothing           */
+        {n - FORMULA_WORDS + 5, 8},                   /* takes what there is not       */
+        {n - FORMULA_WORDS + 5, FORMULA_PASSES},      /* a partial is not written      */
         {n - FORMULA_WORDS + 1, f->n_rows},           /* writes the abscissa           */
         {n - FORMULA_WORDS + 1, program[n - 2 * FORMULA_WORDS + 1]}, /* a partial lacks */
     };
@@ -82,10 +86,10 @@ static void test_refusals(void)
 static int64_t copies(int64_t *program, int64_t n_params, int64_t n_rows, int64_t n_vectors)
 {
     const int64_t n_code = 1 + n_params, n = FORMULA_HEAD + n_code * FORMULA_WORDS;
-    const int64_t head[FORMULA_HEAD] = {n, n_params, 0, n_rows, n_vectors, 0, 0, 1, n_code};
+    const int64_t head[FORMULA_HEAD] = {n, n_params, 0, n_rows, n_vectors, 0, 0, 1, n_code, 0, FORMULA_SHORT};
     memcpy(program, head, sizeof head);
     for (int64_t k = 0; k < n_code; k++) {
-        const int64_t word[FORMULA_WORDS] = {FORMULA_COPY, n_rows + n_vectors + k, n_rows, 0, 0};
+        const int64_t word[FORMULA_WORDS] = {FORMULA_COPY, n_rows + n_vectors + k, n_rows};
         memcpy(program + FORMULA_HEAD + k * FORMULA_WORDS, word, sizeof word);
     }
     return n;
@@ -127,9 +131,9 @@ static void test_outputs_are_read(void)
     program[first + 2 * FORMULA_WORDS + 2] = 4; /* the first partial */
     CHECK(pyspec_formula_is_sound(program, n, 2, &at));
     for (int isa = 0; isa < N_ISA; isa++) {
-        enum { VECTORS = FORMULA_CHUNK + 3 };
+        enum { VECTORS = FORMULA_SHORT + 3 };
         double x[VECTORS * L], params[2 * L] = {0}, value[VECTORS * L], by[2][VECTORS * L];
-        double registers[(2 + 3 * FORMULA_CHUNK) * L], *const partials[] = {by[0], by[1]};
+        double registers[(2 + 3 * FORMULA_SHORT) * L + FORMULA_KEPT + 3 * FORMULA_READY], *const partials[] = {by[0], by[1]};
         for (int i = 0; i < VECTORS * L; i++)
             x[i] = 0.5 * i - 3.0;
         const pyspec_block b = {.n = VECTORS, .n_valid = VECTORS * L, .across = 1, .x = x,
@@ -185,9 +189,10 @@ static void test_inputs(void)
 {
     enum { POINTS = 2 * L + 3 };
     const formula f = {.n_words = FORMULA_HEAD + 1 + 2 * FORMULA_WORDS, .n_constants = 1, .n_rows = 1,
-                       .n_vectors = 4, .n_value = 2, .n_code = 2, .n_inputs = 2};
+                       .n_vectors = 4, .n_value = 2, .n_code = 2, .n_inputs = 2,
+                       .chunk = FORMULA_SHORT};
     int64_t program[FORMULA_HEAD + 1 + 2 * FORMULA_WORDS], at;
-    const int64_t code[] = {RPN_MUL, 4, 0, 2, 0, RPN_ADD, 5, 4, 3, 0};
+    const int64_t code[] = {RPN_MUL, 4, 0, 2, 0, FORMULA_PASSES, RPN_ADD, 5, 4, 3, 0, 1};
     memcpy(program, &f, sizeof f);
     program[FORMULA_HEAD] = bits_of(2.0);
     memcpy(program + FORMULA_HEAD + 1, code, sizeof code);

@@ -7,14 +7,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LAW, CONVOLVE, GAUSS, MOVED = 3, N_THETA = 3, ROOM = 400, MOST_N = 150 };
+enum { LAW, CONVOLVE, GAUSS, MOVED = 3, N_THETA = 3, ROOM = 500, MOST_N = 150 };
 
 /* A program over one parameter w: `n_value` instructions of the value, then those of its slope. */
 static int64_t write_part(int64_t *words, int64_t at, const int64_t (*code)[FORMULA_WORDS],
                           int64_t n_value, int64_t n_code, double constant)
 {
     const int64_t n = FORMULA_HEAD + 1 + n_code * FORMULA_WORDS;
-    const int64_t head[FORMULA_HEAD] = {n, 1, 1, 2, 4, 0, 0, n_value, n_code};
+    const int64_t head[FORMULA_HEAD] = {n, 1, 1, 2, 4, 0, 0, n_value, n_code, 0, FORMULA_SHORT};
     memcpy(words + at, head, sizeof head);
     memcpy(words + at + FORMULA_HEAD, &constant, sizeof constant);
     memcpy(words + at + FORMULA_HEAD + 1, code, (size_t)(n_code * FORMULA_WORDS) * sizeof *words);
