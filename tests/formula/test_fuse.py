@@ -170,6 +170,27 @@ def test_programs_stay_short(name: str) -> None:
     assert len(codes_of(name)) <= PASSES[name]
 
 
+#: Results over points that are written, of those above: the others are passed on.
+WRITTEN = {"Gauss": 7, "Lorentz": 7, "GLP": 13, "PolyBack": 8, "ExpBack": 5, "PowerBack": 7}
+
+
+@pytest.mark.parametrize("name", WRITTEN)
+def test_what_is_read_once_is_passed_on(name: str) -> None:
+    """The value is computed alone: what stands behind it takes nothing from before."""
+    made = program(as_formula(name).own.text)  # type: ignore[union-attr]
+    assert sum(not one.passes for one in made.code) <= WRITTEN[name]
+    assert made.code[0].takes == made.code[made.n_value].takes == 0
+    assert not made.code[-1].passes and not made.code[made.n_value - 1].passes
+
+
+def test_what_a_comparison_keeps_is_a_product() -> None:
+    """Where a slope is kept or 0, but not where it is one of two, nor in the value."""
+    kept = program("energy F(A, x0): A * max(x - x0, 0)")
+    assert [one.code for one in kept.code[kept.n_value :]].count("WHERE") == 0
+    value = program("energy F(A, x0): where(x > x0, A, 0)")
+    assert "WHERE" in [one.code for one in value.code[: value.n_value]]
+
+
 @pytest.mark.parametrize("name", TEXTS)
 def test_functions_of_the_table_as_formulas(name: str) -> None:
     """To 1e-12 of the peak, with slopes, at parameters on both sides of those of the bench."""
