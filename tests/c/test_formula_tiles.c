@@ -164,8 +164,9 @@ static void test_zero_and_infinity(void)
             feclearexcept(FE_ALL_EXCEPT);
             if (noted)
                 feraiseexcept(FE_INVALID);
+            const int was_noted = fetestexcept(FE_INVALID) != 0; /* valgrind notes nothing */
             run_call(&c, isa, 0);
-            CHECK(!noted || fetestexcept(FE_INVALID));
+            CHECK(!was_noted || fetestexcept(FE_INVALID));
             feclearexcept(FE_ALL_EXCEPT);
             for (int64_t i = 0; i < BLOCK * L; i++) {
                 const double steep = 2.0 / (c.x[i / L] - 0.3), by = c.params[L + i % L];
