@@ -1,10 +1,9 @@
 /* pyspec.h: the only public header of the pyspec library.
  *
- * A model is lowered once to a plan: one contiguous, read-only memory of op nodes and
- * programs. A problem says what to evaluate it on: axes, window, data, weights. The
- * prepared memory holds what is computed once for all rows; a work memory is scratch. All
- * of them belong to the caller; the library allocates nothing, prints nothing and keeps no
- * state, so calls with distinct work memories may run in several threads.
+ * A model is lowered once to a plan: one contiguous, read-only memory of op nodes and programs. A problem
+ * says what to evaluate it on: axes, window, data, weights. The prepared memory holds what is computed
+ * once for all rows; a work memory is scratch. All belong to the caller; the library allocates nothing,
+ * prints nothing and keeps no state: calls with distinct work memories may run in several threads.
  *
  *     pyspec_check(plan, plan_size, problem, &fault)     once
  *     pyspec_work_size(plan, problem)                    once
@@ -16,8 +15,8 @@
  *     pyspec_prepare(&call, what)                        once a point
  *     pyspec_accumulate(&call, sums, row_begin, row_end) for each range of rows
  *
- * Sizes in `offset` fields are counted as layout.def says. All doubles are IEEE 754
- * binary64; the library neither reads nor changes the floating point environment.
+ * Sizes in `offset` fields are counted as layout.def says. All doubles are IEEE 754 binary64. Of the
+ * floating point environment formulas read whether an operation was invalid, and leave it noted.
  */
 #ifndef PYSPEC_H
 #define PYSPEC_H
@@ -35,12 +34,11 @@ extern "C" {
 #endif
 
 /* Raised whenever a struct, a step or the meaning of a table changes. */
-#define PYSPEC_ABI 4
+#define PYSPEC_ABI 5
 
-/* Rows (or abscissae) that a kernel handles side by side. */
-#define PYSPEC_LANES 8
-
+#define PYSPEC_LANES 8        /* rows (or abscissae) that a kernel handles side by side */
 #define PYSPEC_LINEAR_MOST 32 /* amplitudes that a group of data may have */
+
 /* What a node does. LAW, BASE, EXPRESSION, CONVOLVE and PROFILE resolve parameters, the
  * others build spectra. A trace row from plan.samples on is the first of a block of n_aux
  * rows, one for each auxiliary point; a node with repeat = n_aux runs once for each. */
@@ -426,17 +424,19 @@ PYSPEC_API int pyspec_sum_parts(const pyspec_part *parts, int64_t n_parts, int64
 PYSPEC_API int pyspec_fit(pyspec_solver *solver, const pyspec_part *parts, int64_t n_parts,
                           pyspec_team *team, int64_t budget);
 
-/* What a triangle of order n + 1 determines, of [J r] as a fit ends with it (is_factor: the form
- * FACTOR). Returns 1 where all singular values of J, columns scaled to length 1, are certain to be more
- * than `least` times the largest: then covariance (n, n) is the inverse of JtJ, and decrease what chi^2
- * would fall by at the end of the undamped step. Returns 0 where that is not certain; both are undefined
- * then. work holds the bytes that pyspec_certain_size says. */
+/* What a triangle of order n + 1 determines, of [J r] as a fit ends with it (is_factor: the form FACTOR).
+ * 1 where all singular values of J, columns scaled to length 1, are certain to be more than `least` times
+ * the largest: then covariance (n, n) is the inverse of JtJ, and decrease what chi^2 would fall by at the
+ * end of the undamped step. 0 where that is not certain: both are undefined. work: pyspec_certain_size. */
 PYSPEC_API int64_t pyspec_certain_size(int64_t n);
 PYSPEC_API int pyspec_certain(int64_t n, int64_t is_factor, const double *triangle, double least,
                               double *covariance, double *decrease, double *work);
 
-/* The sum of the squares of values (n_rows, n_columns); `row` bytes lie between two rows. */
-PYSPEC_API double pyspec_square(const double *values, int64_t n_rows, int64_t n_columns, int64_t row);
+/* The sum of the squares of values (n_rows, n_columns) times weight where keep is not 0. Either may be NULL;
+ * steps are in bytes, 0 along an axis on which all are the same. */
+PYSPEC_API double pyspec_square(const double *values, int64_t n_rows, int64_t n_columns, int64_t row,
+                                const double *weight, int64_t weight_row, int64_t weight_x,
+                                const uint8_t *keep, int64_t keep_row, int64_t keep_x);
 /* Sums of words of 8 bytes modulo 2^64, which lie in n_lines lines of `line` words: of each block of
  * at most `most` lines the sums of its lines, then those of its columns. Returns how many these are. */
 PYSPEC_API int64_t pyspec_word_sums(const void *bytes, int64_t n_lines, int64_t line, int64_t most,

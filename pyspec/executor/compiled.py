@@ -41,8 +41,11 @@ _ALL_IN_C = Capabilities(jacobian=True, in_c=True)
 def _along_one_axis(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
     """The same values, with a stride of 0 along an axis along which they do not differ: C takes
     such weights and masks apart (csrc/separable.c)."""
-    for line in (array[:1], array[:, :1]) if array.ndim == 2 else ():
-        if np.array_equal(array, np.broadcast_to(line, array.shape)):
+    if array.ndim != 2 or 0 in array.strides:
+        return array
+    for line, last in ((array[:1], array[-1:]), (array[:, :1], array[:, -1:])):
+        equal = np.array_equal(line, last)  # which most that differ do not pass
+        if equal and np.array_equal(array, np.broadcast_to(line, array.shape)):
             return np.broadcast_to(line, array.shape)
     return array
 

@@ -64,7 +64,8 @@ def checksum_and_square(measurement: Measurement) -> tuple[int, float]:
         begin, end = measurement.rows or (0, data.shape[0])
         first, last = measurement.columns or (0, data.shape[1])
         place = at + begin * stride + first * data.itemsize
-        square = LIBRARY.pyspec_square(place, end - begin, last - first, stride)
+        shape = end - begin, last - first
+        square = LIBRARY.pyspec_square(place, *shape, stride, 0, 0, 0, 0, 0, 0)
         return checksum_at(data, at), float(square)
     return checksum(data), square_of(measurement)
 
@@ -74,7 +75,10 @@ def count_kept(measurement: Measurement) -> int:
     if source_of(measurement.data) is not None:
         return measurement.survey.n_points
     assert measurement.keep is not None
-    return int(np.count_nonzero(measurement.window(measurement.keep)))
+    keep = measurement.window(measurement.keep)
+    # Along an axis on which all are the same, as of a mask of whole columns, one is counted.
+    one = keep[tuple(slice(None, 1) if step == 0 else slice(None) for step in keep.strides)]
+    return int(np.count_nonzero(one)) * (keep.size // max(one.size, 1))
 
 
 def little_endian(array: npt.NDArray[Any]) -> npt.NDArray[Any]:

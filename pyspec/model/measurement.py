@@ -288,16 +288,23 @@ def square_of(measurement: Measurement) -> float:
         data = measurement._window(given)
     if measurement.loss == "poisson":
         data = np.sqrt(2.0 * measurement.loss_scale * np.maximum(data, 0.0))
-    if measurement.weight is not None:
-        data = data * measurement._window(np.broadcast_to(measurement.weight, given.shape))
-    if keep is not None:
-        data = data[measurement._window(keep)]
-    values = np.asarray(data, dtype=np.float64)
-    if values.ndim == 1:
-        values = values[None]
-    if values.strides[-1] != values.itemsize or not values.flags.aligned:
-        values = np.ascontiguousarray(values)
-    return float(LIBRARY.pyspec_square(address(values), *values.shape, values.strides[0]))
+    values = _lines(np.asarray(data, dtype=np.float64))
+    beside = [
+        None if one is None else _lines(measurement._window(np.broadcast_to(one, given.shape)), 0)
+        for one in (measurement.weight, None if keep is None else keep.view(np.uint8))
+    ]
+    places = [(0, 0, 0) if one is None else (address(one), *one.strides) for one in beside]
+    of_values = address(values), *values.shape, values.strides[0]
+    return float(LIBRARY.pyspec_square(*of_values, *places[0], *places[1]))
+
+
+def _lines(array: npt.NDArray[Any], *steps: int) -> npt.NDArray[Any]:
+    """The same values (n_rows, n_columns) as C reads them: those of a row side by side, or with
+    one of these steps in bytes."""
+    rows = array[None] if array.ndim == 1 else array
+    if rows.strides[-1] in (rows.itemsize, *steps) and rows.flags.aligned:
+        return rows
+    return np.ascontiguousarray(rows)
 
 
 def row_of(series: Measurement, row: int) -> Measurement:

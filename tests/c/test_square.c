@@ -15,21 +15,54 @@ static void it_is_the_sum_of_squares(void)
             for (int64_t j = 0; j < n_rows; j++)
                 for (int64_t i = 0; i < n_columns; i++)
                     expected += values[j][i] * values[j][i];
-            double found = pyspec_square(&values[0][0], n_rows, n_columns, (int64_t)sizeof values[0]);
+            double found = pyspec_square(&values[0][0], n_rows, n_columns, (int64_t)sizeof values[0],
+                                         NULL, 0, 0, NULL, 0, 0);
             CHECK(found == expected); /* small multiples of 1/16: no rounding */
+        }
+}
+
+/* Weights and a mask of each point, of whole rows, of whole columns, or none, in every pair. What is left
+ * out may be NaN. */
+static void weights_and_masks_count(void)
+{
+    enum { ROWS = 5, WIDTH = 27 };
+    double values[ROWS][WIDTH], weight[ROWS][WIDTH];
+    uint8_t keep[ROWS][WIDTH];
+    for (int of_weight = 0; of_weight < 4; of_weight++)
+        for (int of_keep = 0; of_keep < 4; of_keep++) {
+            /* 0: none, 1: of rows, 2: of columns, 3: of points */
+            const int64_t size = (int64_t)sizeof(double);
+            double expected = 0.0;
+            for (int j = 0; j < ROWS; j++)
+                for (int i = 0; i < WIDTH; i++) {
+                    const int a = of_weight & 1 ? j : 0, b = of_weight & 2 ? i : 0;
+                    const int c = of_keep & 1 ? j : 0, d = of_keep & 2 ? i : 0;
+                    weight[j][i] = of_weight ? 0.5 + 0.25 * ((3 * a + 5 * b) % 7) : 1.0;
+                    keep[j][i] = !of_keep || (c + 2 * d) % 3 != 1;
+                    values[j][i] = keep[j][i] ? j - 1.5 + 0.25 * i : (double)NAN;
+                    if (keep[j][i])
+                        expected += values[j][i] * weight[j][i] * values[j][i] * weight[j][i];
+                }
+            const int64_t weight_row = of_weight & 1 ? WIDTH * size : 0, weight_x = of_weight & 2 ? size : 0;
+            const int64_t keep_row = of_keep & 1 ? WIDTH : 0, keep_x = of_keep & 2 ? 1 : 0;
+            const double found = pyspec_square(&values[0][0], ROWS, WIDTH, WIDTH * size,
+                                               of_weight ? &weight[0][0] : NULL, weight_row, weight_x,
+                                               of_keep ? &keep[0][0] : NULL, keep_row, keep_x);
+            CHECK(found == expected); /* small multiples of 1/256: no rounding */
         }
 }
 
 static void what_is_not_finite_stays_so(void)
 {
     const double values[] = {1.0, (double)NAN, 2.0}, large[] = {1e300, 1.0};
-    CHECK(isnan(pyspec_square(values, 1, 3, 24)));
-    CHECK(isinf(pyspec_square(large, 1, 2, 16)));
+    CHECK(isnan(pyspec_square(values, 1, 3, 24, NULL, 0, 0, NULL, 0, 0)));
+    CHECK(isinf(pyspec_square(large, 1, 2, 16, NULL, 0, 0, NULL, 0, 0)));
 }
 
 int main(void)
 {
     RUN(it_is_the_sum_of_squares);
+    RUN(weights_and_masks_count);
     RUN(what_is_not_finite_stays_so);
     return REPORT;
 }

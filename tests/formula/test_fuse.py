@@ -180,7 +180,8 @@ def test_what_is_read_once_is_passed_on(name: str) -> None:
     made = program(as_formula(name).own.text)  # type: ignore[union-attr]
     assert sum(not one.passes for one in made.code) <= WRITTEN[name]
     assert made.code[0].takes == made.code[made.n_value].takes == 0
-    assert not made.code[-1].passes and not made.code[made.n_value - 1].passes
+    assert not made.code[-1].passes
+    assert not made.code[made.n_value - 1].passes
 
 
 def test_what_a_comparison_keeps_is_a_product() -> None:
