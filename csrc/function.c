@@ -7,6 +7,7 @@
 
 typedef struct request {
     pyspec_kernel *kernel;
+    const block_ops *ops;
     int64_t n_params, n_rows, n_x;
     const double *x, *params, *spectrum;
     double *value;
@@ -27,7 +28,7 @@ static void give_program(const request *q, int64_t x0, const double **inputs, py
         inputs[k] = q->inputs + k * q->n_x + x0;
 }
 
-/* Copies row-major values of a tile into lanes, or back. */
+/* Row-major values of a tile in lanes; lanes without a row repeat the last. */
 static void load_lanes(const request *q, const double *from, double *to, int64_t row, int64_t x0,
                        int64_t n)
 {
@@ -35,41 +36,38 @@ static void load_lanes(const request *q, const double *from, double *to, int64_t
         FOR_LANES
         {
             int64_t source = row + l < q->n_rows ? row + l : q->n_rows - 1;
-            to[AT] = from ? from[source * q->n_x + x0 + i] : 0.0;
+            to[AT] = from[source * q->n_x + x0 + i];
         }
-}
-
-static void store_lanes(const request *q, const double *from, double *to, int64_t row, int64_t x0,
-                        int64_t n)
-{
-    for (int64_t i = 0; i < n; i++)
-        for (int64_t l = 0; l < L && row + l < q->n_rows; l++)
-            to[(row + l) * q->n_x + x0 + i] = from[AT];
 }
 
 static void run_rows(const request *q, int64_t row)
 {
     double params[MAX_PARAMS * L], carry[MAX_SCRATCH * L] = {0};
-    double spectrum[BLOCK * L], value[BLOCK * L], partial[MAX_PARAMS][BLOCK * L];
+    double spectrum[BLOCK * L] = {0}, value[BLOCK * L], partial[MAX_PARAMS][BLOCK * L];
     double *partials[MAX_PARAMS];
     const double *inputs[PYSPEC_MAX_INPUTS];
+    const int64_t n_lanes = q->n_rows - row < L ? q->n_rows - row : L;
     for (int64_t k = 0; k < q->n_params; k++) {
         partials[k] = partial[k];
         FOR_LANES params[k * L + l] =
             q->params[k * q->n_rows + (row + l < q->n_rows ? row + l : q->n_rows - 1)];
     }
-    for (int64_t block = (q->n_x - 1) / BLOCK; block >= 0; block--) {
+    const int64_t last = (q->n_x - 1) / BLOCK;
+    for (int64_t block = last; block >= 0; block--) {
         int64_t x0 = block * BLOCK, n = q->n_x - x0 < BLOCK ? q->n_x - x0 : BLOCK;
-        load_lanes(q, q->spectrum, spectrum, row, x0, n);
+        const int64_t at = row * q->n_x + x0;
+        if (q->spectrum)
+            load_lanes(q, q->spectrum, spectrum, row, x0, n);
         pyspec_block b = {.n = n, .n_valid = n, .x = q->x + x0};
         b.spectrum = spectrum;
         b.carry = carry;
         give_program(q, x0, inputs, &b);
+        b.again = block < last;
         q->kernel(&b, params, value, q->partials ? partials : NULL);
-        store_lanes(q, value, q->value, row, x0, n);
+        q->ops->turn(q->value + at, q->n_x, value, n, n_lanes);
         for (int64_t k = 0; q->partials && k < q->n_params; k++)
             if (q->partials[k])
-                store_lanes(q, partial[k], q->partials[k], row, x0, n);
+                q->ops->turn(q->partials[k] + at, q->n_x, partial[k], n, n_lanes);
     }
 }
 
@@ -158,6 +156,7 @@ int pyspec_function(int64_t op, int64_t isa, int64_t n_rows, int64_t n_x, const 
     if (!x || !value || (!params && n_params))
         return STATUS_NULL_POINTER;
     request q = {.kernel = row->kernels[isa], .n_params = n_params, .n_rows = n_rows, .n_x = n_x};
+    q.ops = &pyspec_block_table[isa];
     q.x = x;
     q.params = params;
     q.spectrum = spectrum;
@@ -190,6 +189,7 @@ int pyspec_formula(const int64_t *program, int64_t n_words, int64_t isa, int64_t
     if (n_rows < 1 || n_x < 1)
         return STATUS_SIZE;
     request q = {.kernel = pyspec_formula_kernels[isa], .n_rows = n_rows, .n_x = n_x, .x = x};
+    q.ops = &pyspec_block_table[isa];
     q.n_params = formula_head(program)->n_params;
     q.params = params;
     q.value = value;
