@@ -131,7 +131,7 @@ static int check_run(const int64_t *program, int64_t n_row_code, int64_t n_code,
     for (int64_t k = 0; k <= f->n_inputs; k++) /* the abscissa and the inputs */
         write_register(r, f->n_rows + k);
     for (int64_t k = 0; k < n_code; k++, code += FORMULA_WORDS) {
-        r->last = k == f->n_value ? -1 : r->last; /* the value is computed alone */
+        r->last = k == 0 || k == f->n_value ? -1 : r->last; /* rows and the value are computed alone */
         if (*at = code - program,
             !check_instruction(r, code, f->n_rows + 1 + f->n_inputs, outputs + n_outputs, partials))
             return 0;

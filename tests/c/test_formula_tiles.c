@@ -76,6 +76,29 @@ static void test_what_is_passed(void)
     }
 }
 
+/* Nothing comes from what is computed once for a row. */
+static void test_what_a_row_leaves(void)
+{
+    enum { ROW, FIRST = ROW + 1, VALUE_AT };
+    const formula f = {.n_words = FORMULA_HEAD + 1 + 2 * FORMULA_WORDS,
+                       .n_constants = 1,
+                       .n_rows = 2,
+                       .n_vectors = 1,
+                       .n_row_value = 1,
+                       .n_row_code = 1,
+                       .n_value = 1,
+                       .n_code = 1,
+                       .chunk = FORMULA_SHORT};
+    int64_t program[FORMULA_HEAD + 1 + 2 * FORMULA_WORDS] = {0}, at;
+    const int64_t code[] = {RPN_NEG, FIRST, ROW, 0, 0, 0, RPN_NEG, VALUE_AT + 1, FIRST, 0, 0, 0};
+    memcpy(program, &f, sizeof f);
+    memcpy(program + FORMULA_HEAD + 1, code, sizeof code);
+    CHECK(pyspec_formula_is_sound(program, f.n_words, 0, &at));
+    program[f.n_words - 1] = 1;
+    CHECK(!pyspec_formula_is_sound(program, f.n_words, 0, &at));
+    CHECK_INT(at, f.n_words - FORMULA_WORDS);
+}
+
 /* What a kernel is called with: blocks of any length, in memory of exactly the size. */
 typedef struct call {
     double x[BLOCK], params[N_PARAMS * L], *memory, *value, *by[N_PARAMS];
@@ -217,6 +240,7 @@ static void test_again(void)
 int main(void)
 {
     RUN(test_what_is_passed);
+    RUN(test_what_a_row_leaves);
     RUN(test_lengths);
     RUN(test_zero_and_infinity);
     RUN(test_again);
