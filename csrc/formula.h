@@ -23,7 +23,7 @@
 enum {
     FORMULA_HEAD = PYSPEC_FORMULA_HEAD,
     FORMULA_WORDS = 6,
-    FORMULA_READY = 9, /* doubles that an instruction takes whose registers were looked up */
+    FORMULA_READY = L, /* doubles that an instruction takes whose registers were looked up */
     FORMULA_KEPT = (MAX_PARAMS + 2 + L - 1) / L * L, /* doubles of what else stays from block to block */
     FORMULA_SHORT = PYSPEC_FORMULA_SHORT,
     FORMULA_LONG = PYSPEC_FORMULA_LONG,
