@@ -84,6 +84,12 @@ class _Scaling:
             return self.table.input(value.name)
         if value.instruction == "CONST":
             return self.table.constant(value.number)
+        if self.absorb and value.instruction == "DIV" and self._chooses_rows(*value.operands):
+            condition, *divisors = map(self._whole, self.values[value.operands[1]].operands)
+            given = self._whole(value.operands[0])
+            return self.table.put(
+                "WHERE", condition, *(self.table.put("DIV", given, one) for one in divisors)
+            )
         operands = [self._whole(n) for n in value.operands]
         inner = self.values[value.operands[0]].instruction
         if value.instruction == "NEG" and inner == "MUL" and self.absorb:
@@ -99,6 +105,13 @@ class _Scaling:
         ):
             self.table.put("LOG", operands[0])  # before the power, which is made of it
         return self.table.put(value.instruction, *operands)
+
+    def _chooses_rows(self, given: int, divisor: int) -> bool:
+        """Whether a quotient is one of two that are the same for a row each: to its bits."""
+        chosen = self.values[divisor]
+        if chosen.instruction != "WHERE":
+            return False
+        return not self.moving & {given, *chosen.operands[1:]}
 
     def _whole(self, number: int) -> int:
         """A value with its factor."""
