@@ -1,7 +1,6 @@
 /* formula.c: the machine that runs formulas of a user's own, a chunk of the abscissae at a time: what it
  * costs to tell instructions apart is spread over many values, and the registers of a chunk stay in
- * the first cache. Built for each instruction set, like the energy
- * kernels. */
+ * the first cache. Built for each instruction set, like the energy kernels. */
 #include "formula_functions.h"
 
 /* ---- programs ---------------------------------------------------------------------------- */

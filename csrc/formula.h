@@ -43,6 +43,8 @@ enum {
 };
 enum { FORMULA_W_TARGETS = 4 };
 
+_Static_assert(FORMULA_READY % L == 0 && FORMULA_KEPT % L == 0, "what lies behind them stays aligned");
+
 /* Instructions that run one after the other over a few vectors before the next ones are begun, so that
  * a result can be passed on in registers of the processor; by number of operands. */
 #define FORMULA_TILED_1(X) X(RPN_NEG) X(RPN_EXP) X(RPN_ABS) X(FORMULA_COPY)
