@@ -38,7 +38,7 @@ static ALWAYS_INLINE vector eighth_of(bits_vector j)
                                     _mm256_castps_pd(_mm256_permutevar8x32_ps(high, words)),
                                     (__m256d)(j << 61));
 #else
-    vector value;
+    vector value = {0};
     for (int l = 0; l < WIDTH; l++)
         value[l] = eighths[j[l] & 7];
     return value;
