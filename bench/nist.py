@@ -73,14 +73,17 @@ def correct_digits(found: Sequence[float | None], certified: Array) -> float:
     return float(min(max(-math.log10(max(error, 1e-300)), 0.0), CAP))
 
 
-def arrangements(problem: Problem, n_parameters: int) -> Iterable[list[int]]:
-    """The orders of the parameters in which the curve is the same."""
+def arrangements(problem: Problem, n_parameters: int) -> Iterable[tuple[list[int], Array]]:
+    """The orders and signs of the parameters in which the curve is the same."""
     for order in itertools.permutations(range(len(problem.alike))):
         places = list(range(n_parameters))
         for term, other in enumerate(order):
             for own, taken in zip(problem.alike[term], problem.alike[other], strict=True):
                 places[own - 1] = taken - 1
-        yield places
+        yield places, np.ones(n_parameters)
+        if problem.mirrored:
+            numbers = np.arange(1, n_parameters + 1)
+            yield places, np.where(np.isin(numbers, problem.mirrored), -1.0, 1.0)
 
 
 def run_one(
@@ -104,8 +107,8 @@ def run_one(
     values = [result.values[name] for name in names]
     errors = [result.stderr[name] for name in names]
     best, error_digits = -1.0, 0.0
-    for places in arrangements(problem, len(names)):
-        digits = correct_digits([values[k] for k in places], strd.certified)
+    for places, signs in arrangements(problem, len(names)):
+        digits = correct_digits([values[k] for k in places], strd.certified * signs)
         if digits > best:
             best = digits
             error_digits = correct_digits([errors[k] for k in places], strd.errors)

@@ -75,7 +75,8 @@ class Problem:
     """NIST's formula, and the components that make it up if there are some.
 
     `axis` is what `components` run over: "time", "energy", or "x" for the moving quantity. `alike`
-    are the numbers of the parameters of terms that may change places.
+    are the numbers of the parameters of terms that may change places, `mirrored` those of
+    parameters that may change their signs together.
     """
 
     name: str
@@ -83,6 +84,7 @@ class Problem:
     components: str = ""
     axis: str = "x"
     alike: tuple[tuple[int, ...], ...] = ()
+    mirrored: tuple[int, ...] = ()
     log_response: bool = False
 
     @property
@@ -295,6 +297,7 @@ PROBLEMS: dict[str, Problem] = {
             "b1/b2*exp(-0.5*((x - b3)/b2)**2)",
             '  Gauss: {A: ["b1 / b2"], x0: ["b3"], SD: ["b2"]}\n',
             "energy",
+            mirrored=(1, 2),
         ),
         Problem("Rat43", "b1 / (1 + exp(b2 - b3*x))**(1/b4)"),
         Problem("Bennett5", "b1*(b2 + x)**(-1/b3)"),

@@ -47,10 +47,10 @@ def test_a_mixing_does_not_jump_to_its_bound(seed: int) -> None:
 def test_a_response_that_became_too_sharp_goes_back(monkeypatch: pytest.MonkeyPatch) -> None:
     """Between two samples onset, height and width of a response are two numbers only."""
     data = FreeOnset(0.5)
-    result, _ = data.fit(198)
+    result, _ = data.fit(262)
     assert result.success
     monkeypatch.setattr(Descent, "_ways_out", lambda *_: [])
-    trapped, _ = data.fit(198)
+    trapped, _ = data.fit(262)
     assert not trapped.success
     assert len(trapped.without_effect) == 3
     assert result.chisqr < trapped.chisqr - 3.0 * trapped.redchi
