@@ -38,7 +38,7 @@ TYPES = {"d": CONSTANTS["TYPE_F64"], "f": CONSTANTS["TYPE_F32"], "H": CONSTANTS[
 _ALL_IN_C = Capabilities(jacobian=True, in_c=True)
 
 
-def _along_one_axis(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
+def along_one_axis(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
     """The same values, with a stride of 0 along an axis along which they do not differ: C takes
     such weights and masks apart (csrc/separable.c)."""
     if array.ndim != 2 or 0 in array.strides:
@@ -72,8 +72,8 @@ class CompiledExecutor(PlanExecutor):
         self.pinned: PinnedAxes = pinned or pin_axes(plan)
         self._keep_alive: list[npt.NDArray[Any]] = []
         weight, keep = self.window.weight, self.measurement.keep
-        self.weight = None if weight is None else _along_one_axis(weight)
-        self.keep = None if keep is None else _along_one_axis(keep)
+        self.weight = None if weight is None else along_one_axis(weight)
+        self.keep = None if keep is None else along_one_axis(keep)
         self.problem = self._describe_problem()
         # Registered functions are called by Python, before the C call of an evaluation.
         self.helper = InterpretedExecutor(plan) if plan.external_names else None

@@ -12,14 +12,14 @@ import math
 from collections.abc import Hashable, Iterator
 from contextlib import contextmanager
 from itertools import accumulate
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from pyspec._library import CONSTANTS, DTYPES, ISA, LIBRARY
 from pyspec._library.memory import WORDS, address, fill
-from pyspec.executor.compiled import TYPES, CompiledExecutor
+from pyspec.executor.compiled import TYPES, CompiledExecutor, along_one_axis
 from pyspec.executor.frame import ALIGNED
 from pyspec.executor.normal import FORMS, triangle_size
 from pyspec.executor.team import Team, at_work, size_of
@@ -52,32 +52,53 @@ _LEADS_TO = {
 _CAPACITY = CONSTANTS["NORMAL_NODES"]
 
 
-def layout_key(measurement: Measurement) -> Hashable | None:
-    """What a layout depends on in a measurement: equal for all that may share one. None where it
-    depends on values, too, as those of weights and masks, and where C reads a copy of the data."""
-    data = measurement.data
-    if measurement.weight is not None or measurement.keep is not None:
+class Arrays(NamedTuple):
+    """What C reads of a measurement, weights and mask as of :func:`along_one_axis`."""
+
+    data: npt.NDArray[Any]
+    weight: npt.NDArray[np.float64] | None = None
+    keep: npt.NDArray[np.bool_] | None = None
+
+
+def arrays_of(measurement: Measurement) -> Arrays | None:
+    """The arrays of a measurement; None where C reads copies of them, or part by part."""
+    data, weight, keep = measurement.data, measurement.weight, measurement.keep
+    if type(data) is not np.ndarray or data.dtype.char not in TYPES or not data.dtype.isnative:
         return None
-    if type(data) is not np.ndarray:
-        return None
-    dtype = data.dtype
-    if dtype.char not in TYPES or not dtype.isnative:
-        return None
+    if weight is None and keep is None:
+        return Arrays(data)
+    if weight is not None:
+        if type(weight) is not np.ndarray:
+            return None
+        weight = along_one_axis(np.broadcast_to(weight, data.shape))
+    if keep is not None:
+        if type(keep) is not np.ndarray:
+            return None
+        keep = along_one_axis(keep)
+    return Arrays(data, weight, keep)
+
+
+def layout_key(measurement: Measurement, arrays: Arrays) -> Hashable:
+    """What a layout depends on in a measurement that has these arrays: equal for all that may
+    share one."""
+    data, weight, keep = arrays
     rows, columns, scale = measurement.rows, measurement.columns, measurement.loss_scale
-    return rows, columns, measurement.loss, scale, data.shape, data.strides, dtype.char
+    steps = None if weight is None else weight.strides, None if keep is None else keep.strides
+    own = data.shape, data.strides, data.dtype.char, *steps
+    return rows, columns, measurement.loss, scale, *own
 
 
 class Laid:
     """The structures of one fit, as the loop in C takes them; see
-    :class:`pyspec.executor.normal.Parts`. `memory` and `data` are what the addresses lead to;
+    :class:`pyspec.executor.normal.Parts`. `memory` and `arrays` are what the addresses lead to;
     `words` are those of the memory, and the first of them stands at its beginning."""
 
-    __slots__ = ("address", "data", "memory", "n", "size", "team", "words")
+    __slots__ = ("address", "arrays", "memory", "n", "size", "team", "words")
 
     def __init__(self, place: int, size: int, memory: Ints, words: Ints) -> None:
         self.address, self.size = place, size
         self.memory, self.words = memory, words.data
-        self.data: npt.NDArray[Any] | None = None
+        self.arrays: Arrays | None = None
         self.n = 1
         self.team: int | None = None
 
@@ -90,7 +111,7 @@ class FitLayout:
     ----------
     key : as of :func:`layout_key`
     size : points times columns of an evaluation
-    n_points : points of the window
+    n_points : points of the window, masked ones included
     """
 
     def __init__(self, executor: CompiledExecutor, key: Hashable) -> None:
@@ -114,7 +135,8 @@ class FitLayout:
         at["prepared"] = at["work"] + _LINE * -(-work_size // ALIGNED)
         self._n_words = at["prepared"] + -(-prepared_size // 8) + _LINE
         self._at_part = 8 * at["pyspec_part"]
-        self._at_data = at["pyspec_problem"] + _field("pyspec_problem", "data")
+        first = at["pyspec_problem"]
+        self._at_arrays = [first + _field("pyspec_problem", name) for name in Arrays._fields]
         self._at_prepared = at["prepared"] if prepared_size else None
         self._template = np.zeros(head, np.int64)
         self._places: list[tuple[int, int]] = []  # word of an address, and what it leads to
@@ -142,22 +164,24 @@ class FitLayout:
             word = at[struct] + _field(struct, name)
             self._places.append((word, 8 * at[target]))
 
-    def take(self, data: npt.NDArray[Any]) -> Laid:
-        """The structures of a fit to data that have the key, in memory of its own until
+    def take(self, arrays: Arrays) -> Laid:
+        """The structures of a fit to arrays that have the key, in memory of its own until
         :meth:`give_back`."""
         try:
             laid = self._free.pop()
         except IndexError:
             laid = self._lay_out()
-        laid.data = data
-        laid.words[self._at_data] = address(data)
+        laid.arrays = arrays
+        for at, array in zip(self._at_arrays, arrays, strict=True):
+            if array is not None:
+                laid.words[at] = address(array)
         if self._at_prepared is not None:  # the address of the plan comes first: nothing is there
             laid.words[self._at_prepared] = 0
         return laid
 
     def give_back(self, laid: Laid) -> None:
         """Lets the next fit have this memory, unless it is large."""
-        laid.data = None
+        laid.arrays = None
         if self._n_words <= MOST_WORDS and not self._free:
             self._free.append(laid)
 

@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from pyspec._library.environment import reader
 from pyspec.executor import CompiledExecutor, Executor, Executors
-from pyspec.executor.laid import FitLayout, layout_key
+from pyspec.executor.laid import Arrays, FitLayout, arrays_of, layout_key
 from pyspec.fit.following import Following
 from pyspec.fit.parameters import Columns, FitParameters, start_parameters
 from pyspec.fit.solve.jumps import jump_places
@@ -83,15 +83,19 @@ class Known:
         """An executor on a measurement. The next fit to one like it will find how the structures of
         C are laid out."""
         executor = self.executors(measurement)
-        key = layout_key(measurement)
-        if key is not None and type(executor) is CompiledExecutor and executor.capabilities.in_c:
-            self._layout = FitLayout(executor, key)
+        arrays = arrays_of(measurement)
+        if arrays is not None and type(executor) is CompiledExecutor and executor.capabilities.in_c:
+            self._layout = FitLayout(executor, layout_key(measurement, arrays))
         return executor
 
-    def layout_of(self, measurement: Measurement) -> FitLayout | None:
-        """That of the last executor, where it is that of this measurement, too."""
+    def layout_of(self, measurement: Measurement) -> tuple[FitLayout, Arrays] | None:
+        """That of the last executor, where it is that of this measurement, too, and the arrays that
+        go with it."""
         layout = self._layout
-        return layout if layout is not None and layout.key == layout_key(measurement) else None
+        arrays = None if layout is None else arrays_of(measurement)
+        if layout is None or arrays is None or layout.key != layout_key(measurement, arrays):
+            return None
+        return layout, arrays
 
     def start(self, data: Callable[[], Any]) -> tuple[FitParameters, tuple[str, ...], list[float]]:
         """As of :func:`pyspec.fit.parameters.start_parameters`, and the units of the free ones;

@@ -1,5 +1,5 @@
-"""Plain fits: those that ended well, within all bounds, of data without declared noise that say
-something of every parameter.
+"""Plain fits: those that ended well, within all bounds, of data that say something of every
+parameter and scatter as much as was declared.
 
 Most fits are plain. What :mod:`pyspec.fit.solve.assess` says of any fit comes here from one look at
 each parameter: after the loop in C nothing of Python is left in the caches, and each function that
@@ -17,7 +17,7 @@ from pyspec.fit.following import NONE, FollowerErrors, Following
 from pyspec.fit.parameters import Columns, FitParameters
 from pyspec.fit.problem import FitProblem
 from pyspec.fit.result import FitResult
-from pyspec.fit.solve.assess import NEAR, ROUNDING, assess
+from pyspec.fit.solve.assess import NEAR, ROUNDING, assess, is_expected
 from pyspec.fit.solve.methods import NATIVE
 from pyspec.fit.solve.stages import Run
 from pyspec.fit.spread import Spread
@@ -42,7 +42,7 @@ def plain_result(run: Run, settings: dict[str, Any]) -> FitResult | None:
     measurement, followers = problem.measurement, problem.followers
     if not isinstance(followers, Following):
         return None
-    if measurement.weight is not None or measurement.loss == "poisson" or not outcome.success:
+    if measurement.loss == "poisson" or not outcome.success:
         return None
     certain, chisqr, names, columns = solver.certain, outcome.chisqr, problem.names, params.columns
     if certain is None or run.stopped or run.intervals or run.lost or run.cautions:
@@ -54,6 +54,9 @@ def plain_result(run: Run, settings: dict[str, Any]) -> FitResult | None:
     n_points, n_names = run.n_points, len(names)
     n_free = max(n_points - n_names, 1)
     redchi = chisqr / n_free
+    is_weighted = measurement.weight is not None
+    if is_weighted and not is_expected(redchi, n_free):
+        return None
     scale = redchi if run.scale_covar else 1.0
     rounding = ROUNDING * problem.data_square
     if chisqr > rounding:
@@ -75,7 +78,8 @@ def plain_result(run: Run, settings: dict[str, Any]) -> FitResult | None:
     spread = params.spread = Spread.known(names, certain.block, scale, variances)
     params.stderr = dict(zip(names, errors, strict=True))
     outcome.ndata, outcome.nvarys, outcome.nfree, outcome.redchi = n_points, n_names, n_free, redchi
-    outcome.counted, outcome.errorbars = (chisqr, n_points, n_names, False), True
+    is_known = is_weighted and not run.scale_covar
+    outcome.counted, outcome.errorbars = (chisqr, n_points, n_names, is_known), True
     if followers is not NONE:
         _follow(followers, params, spread)
     cautions, warned = problem.said_of(params.value, chisqr)

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pyspec.executor import Executor, Executors, make_executor, make_plan
-from pyspec.executor.laid import FitLayout
+from pyspec.executor.laid import Arrays, FitLayout
 from pyspec.executor.team import threads_for
 from pyspec.fit.caution import cautions
 from pyspec.fit.columns import Columns
@@ -97,8 +97,7 @@ class FitProblem(Columns):
             self.names = tuple(self.executor.opt_param_names)
         #: Of the data as they are now: what is saved later must be what was fitted. The executor
         #: has refused other shapes by now, before the data are read.
-        data = measurement.data
-        if self._layout is not None and data is not None:  # an array
+        if self._layout is not None:  # an array
             self.data_checksum, self.data_square = checksum_and_square(measurement)
         else:
             self.data_checksum = checksum_of(measurement)
@@ -135,9 +134,9 @@ class FitProblem(Columns):
     _shares_model = False
     _executors: Executors | None = None
 
-    #: How the structures of C are laid out, where an earlier fit has shown that: the loop then
-    #: needs no executor.
-    _layout: FitLayout | None = None
+    #: How the structures of C are laid out, where an earlier fit has shown that, and the arrays
+    #: that they lead to: the loop then needs no executor.
+    _layout: tuple[FitLayout, Arrays] | None = None
 
     def own_model(self) -> Model:
         """The model, to be handed out: a copy of its own from then on."""
@@ -214,11 +213,9 @@ class FitProblem(Columns):
     @property
     def n_points(self) -> int:
         """Points of the window that count."""
-        if self._layout is not None:
-            return self._layout.n_points
-        if self.measurement.keep is None:
-            return self.n_residuals
-        return count_kept(self.measurement)
+        if self.measurement.keep is not None:
+            return count_kept(self.measurement)
+        return self.n_residuals if self._layout is None else self._layout[0].n_points
 
     #: Amplitudes that are solved for beside the parameters, see :mod:`pyspec.fit.linear`.
     n_linear: int = 0
@@ -354,9 +351,9 @@ class FitProblem(Columns):
         """Runs the solver of C: all of it there, or with evaluations from here where these need
         Python."""
         each = self.progress.each or self.evaluations.max_seconds is not None
-        layout, data = self._layout, self.measurement.data
-        if layout is not None and data is not None:
-            n_threads, laid = threads_for(layout.size), layout.take(data)
+        if self._layout is not None:
+            layout, arrays = self._layout
+            n_threads, laid = threads_for(layout.size), layout.take(arrays)
             try:
                 if n_threads == 1:
                     solver.run_parts(laid, watch, each)

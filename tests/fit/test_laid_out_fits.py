@@ -15,7 +15,7 @@ import pytest
 from support.line_model import line_text, measured
 
 from pyspec.executor import laid, make_executor
-from pyspec.executor.laid import layout_key
+from pyspec.executor.laid import arrays_of, layout_key
 from pyspec.fit import FitResult, fit_model
 from pyspec.fit.known import known_of
 from pyspec.model import Measurement, Model, load_dynamics, load_model
@@ -91,6 +91,12 @@ OTHERS: dict[str, Measurement] = {
 }
 
 
+def key_of(measurement: Measurement) -> object:
+    """What its layout depends on; None where it has none."""
+    arrays = arrays_of(measurement)
+    return None if arrays is None else layout_key(measurement, arrays)
+
+
 def test_every_field_of_a_measurement_is_among_them() -> None:
     assert {one.name for one in fields(Measurement)} <= set(OTHERS)
 
@@ -105,7 +111,78 @@ def test_what_differs_in_a_measurement_counts(name: str) -> None:
     assert facts(fit_model(model, other)) == expected
     assert facts(fit_model(model, known)) == fresh(known)
     same = name in ("data", "labels", "units", "read only")
-    assert (layout_key(known) == layout_key(other)) is same
+    assert (key_of(known) == key_of(other)) is same
+
+
+RISING, BY_ENERGY = np.linspace(0.5, 1.5, 21)[:, None], np.linspace(1.0, 2.0, 40)
+SOME = np.random.default_rng(5).random((21, 40)) > 0.1
+
+#: Weights and masks, and others whose arrays have the same steps.
+BESIDE: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
+    "sigma by row": ({"weight": RISING}, {"weight": RISING[::-1].copy()}),
+    "sigma by row, written out": (
+        {"weight": np.broadcast_to(RISING, (21, 40)).copy()},
+        {"weight": np.broadcast_to(2.0 * RISING, (21, 40)).copy()},
+    ),
+    "sigma by energy": ({"weight": BY_ENERGY}, {"weight": 1.0 / BY_ENERGY}),
+    "sigma of each point": ({"weight": RISING * BY_ENERGY}, {"weight": RISING / BY_ENERGY}),
+    "one sigma": ({"weight": 0.5}, {"weight": 4.0}),
+    "weights of 0": ({"weight": 1.0 * SOME}, {"weight": 1.0 * SOME[::-1]}),
+    "columns left out": ({"mask": BY_ENERGY > 1.8}, {"mask": BY_ENERGY < 1.1}),
+    "rows left out": (
+        {"mask": np.broadcast_to(RISING > 1.3, (21, 40))},
+        {"mask": np.broadcast_to(RISING < 0.7, (21, 40))},
+    ),
+    "points left out": ({"mask": ~SOME}, {"mask": SOME & ~SOME[::-1]}),
+    "both": ({"mask": ~SOME, "weight": RISING}, {"mask": ~SOME[:, ::-1].copy(), "weight": RISING}),
+    "counts": ({"mask": ~SOME, "loss": "poisson"}, {"mask": ~SOME[::-1], "loss": "poisson"}),
+    "a window": ({"mask": ~SOME, "rows": (2, 17)}, {"mask": SOME, "rows": (2, 17)}),
+}
+
+
+@pytest.mark.parametrize("name", BESIDE)
+def test_weights_and_masks_are_those_of_the_fit(name: str) -> None:
+    first, second = (Measurement(DATA, **given) for given in BESIDE[name])
+    assert key_of(first) == key_of(second) is not None
+    expected = [fresh(first), fresh(second)]
+    assert expected[0] != expected[1]
+    model = moving()
+    for _ in range(3):
+        assert [facts(fit_model(model, one)) for one in (first, second)] == expected
+    needs_one = name == "counts"  # for the information at the end
+    assert (fit_model(model, first).problem._executor is not None) is needs_one
+    for given, measurement in zip(BESIDE[name], (first, second), strict=True):
+        result = fit_model(model, measurement)
+        plain = fit_model(model, Measurement(DATA.copy(), **given), backend="interpreted")
+        np.testing.assert_allclose(result.theta, plain.theta, rtol=1e-6)
+        assert result.cautions == plain.cautions
+        assert result.success == plain.success
+        assert result.n_data == plain.n_data
+        np.testing.assert_allclose(
+            np.array([*result.stderr.values()], float),
+            np.array([*plain.stderr.values()], float),
+            rtol=1e-5,
+        )
+
+
+def test_weights_and_masks_that_changed_in_place_are_those_of_the_fit() -> None:
+    """In place, a mask of columns may become one of points."""
+    model, weight = moving(), np.ones((21, 40))
+    keep = np.ones((21, 40), bool)
+    measurement = Measurement(DATA, weight=weight, keep=keep)
+    for k in range(3):
+        fit_model(model, measurement)
+        weight[5 * k : 5 * k + 9] *= 1.25
+        keep[:, 3 * k] = False
+        keep[k, 17] = k == 1
+        assert facts(fit_model(model, measurement)) == fresh(measurement)
+
+
+def test_noise_that_was_declared_too_small_is_said_each_time() -> None:
+    model, measurement = moving(), Measurement(DATA, weight=np.full(40, 30.0))
+    for _ in range(3):
+        result = fit_model(model, measurement)
+        assert any("reduced χ²" in caution for caution in result.cautions)
 
 
 def test_data_that_changed_in_place_are_those_of_the_fit() -> None:
@@ -171,18 +248,19 @@ def test_memory_goes_to_the_next_fit_unless_it_is_large(monkeypatch: pytest.Monk
     assert known is not None
     layout = known.layout_of(measurement)
     assert layout is not None
-    data = measurement.data
-    assert data is not None
-    one, other = layout.take(data), layout.take(data)
+    arrays = layout[1]
+    assert arrays.data is measurement.data
+    layout = layout[0]
+    one, other = layout.take(arrays), layout.take(arrays)
     assert one.address != other.address
     layout.give_back(one)
     layout.give_back(other)
-    assert one.data is None
-    assert layout.take(data) is one
-    assert layout.take(data) is not other
+    assert one.arrays is None
+    assert layout.take(arrays) is one
+    assert layout.take(arrays) is not other
     monkeypatch.setattr(laid, "MOST_WORDS", 0)
     layout.give_back(other)
-    assert layout.take(data) is not other
+    assert layout.take(arrays) is not other
 
 
 def test_memory_comes_back_from_a_fit_that_ends_by_an_error() -> None:

@@ -62,6 +62,8 @@ PLAIN: dict[str, tuple[Model, Measurement]] = {
     "followers": (pair(), noisy(pair())),
     "a line outside": (model_of(OUTSIDE, "pair"), noisy(pair())),
     "counts": (line(), counted(line())),
+    "weights": (pair(), Measurement(noisy(pair()).data, weight=10.0)),
+    "a mask": (pair(), Measurement(noisy(pair()).data, mask=ENERGY > 88.0)),
     "exact": (line(), Measurement(np.asarray(line().evaluate()).ravel())),
 }
 
@@ -76,7 +78,7 @@ OTHERS: dict[str, tuple[Model, Measurement, dict[str, Any]]] = {
     "at a bound": (bounded(pair()), noisy(pair()), {}),
     "stopped": (pair(), noisy(pair()), {"max_nfev": 3}),
     "counting statistics": (pair(), Measurement(counted(pair()).data, loss="poisson"), {}),
-    "weights": (pair(), Measurement(noisy(pair()).data, weight=10.0), {}),
+    "too much noise": (pair(), Measurement(noisy(pair()).data, weight=100.0), {}),
     "another method": (pair(), noisy(pair()), {"method": "leastsq"}),
 }
 

@@ -32,6 +32,12 @@ ROUNDING = 1e-16
 LEAST_REDCHI, MOST_REDCHI, CHANCE = 0.5, 2.0, 5.0
 
 
+def is_expected(redchi: float, n_free: int) -> bool:
+    """Whether a reduced chi² with known noise is near 1, or may be off so far by chance."""
+    by_chance = abs(redchi - 1.0) <= CHANCE * math.sqrt(2.0 / n_free)
+    return by_chance or LEAST_REDCHI <= redchi <= MOST_REDCHI
+
+
 def assess(run: Run, moved: tuple[str, ...]) -> dict[str, Any]:
     """The facts of a FitResult, from a run that has ended; `moved` are the parameters that started
     on a bound and were moved inside."""
@@ -225,8 +231,7 @@ class _Assessment:
         redchi, n_free = float(self.outcome.redchi), self.outcome.nfree
         if self.run.stopped or not math.isfinite(redchi):
             return
-        by_chance = abs(redchi - 1.0) <= CHANCE * np.sqrt(2.0 / n_free)
-        if by_chance or LEAST_REDCHI <= redchi <= MOST_REDCHI:
+        if is_expected(redchi, n_free):
             return
         what = (
             "the model misses what the data show, or their noise is larger than declared"
