@@ -98,8 +98,8 @@ typedef struct strip_data {
     int64_t stride, n_lines; /* doubles from line to line, and from sum to sum      */
     const double *heights;   /* [n_rows][n_lines]                                   */
     const double *times;     /* [CONTRACT_TILE][STRIP]                              */
-    const double *by_row;    /* weights: [n_rows], times                            */
-    const double *by_x;      /* [n]                                                 */
+    const double *by_row;    /* weights: [n_rows], and times                        */
+    const double *by_x;      /* [n]; NULL: 1                                        */
     double *residuals;       /* [n_rows][BLOCK], only with sums                     */
     double *sums;            /* [CONTRACT_TILE][stride]                             */
 } strip_data;

@@ -139,8 +139,8 @@ static double sum_plain(const run *r, const strip *s, int64_t n_times, int64_t x
         .n_lines = 1 + r->words[r->plan->separable],
         .heights = r->work.heights,
         .times = r->work.times,
-        .by_row = r->work.times,
-        .by_x = is_weighted(q) ? r->prepared.shape_weight + at : NULL,
+        .by_row = is_weighted_along(q, 1) ? r->work.times : NULL,
+        .by_x = is_weighted_along(q, 0) ? r->prepared.shape_weight + at : NULL,
         .residuals = keeps ? r->work.residuals : NULL,
         .sums = r->slopes ? r->work.time_sums + at : NULL};
     ops->strip(&from, &square, n);
@@ -200,9 +200,8 @@ static void fill_triangle(const run *r, const term *terms, int64_t n_terms, int6
                      n_rows);
             gram[b * n_times + a] = gram[a * n_times + b];
         }
-        for (int64_t i = 0; is_weighted(q) && i < n; i++)
-            sums[i] = r->prepared.shape_weight[i] == 0.0 ? 0.0
-                                                         : sums[i] * r->prepared.shape_weight[i];
+        if (is_weighted_along(q, 0))
+            weigh_line(r, sums, n);
     }
     for (int64_t a = 0, group = 0; a < n_terms; a++) {
         double along;

@@ -128,20 +128,20 @@ static void add_node(const run *r, const pyspec_node *node)
 static const double *weighted_shape(const run *r, int64_t s)
 {
     const pyspec_problem *q = r->problem;
-    return is_weighted(q) ? shape_at(r, 0, s) : r->prepared.shapes + s * shape_stride(q) + q->x_begin;
+    return is_weighted_along(q, 0) ? shape_at(r, 0, s)
+                                   : r->prepared.shapes + s * shape_stride(q) + q->x_begin;
 }
 
 static void weigh_shapes(const run *r)
 {
     const pyspec_problem *q = r->problem;
     const int64_t n_shapes = *(int64_t *)(void *)r->prepared.n_shapes, n = q->x_end - q->x_begin;
-    for (int64_t i = 0; i < n; i++) {
-        const double v = weight_of(q, 0, q->first_row, q->x_begin + i);
-        r->prepared.shape_weight[i] = v;
-        for (int64_t s = 0; s < n_shapes; s++) {
-            const double y = r->prepared.shapes[s * shape_stride(q) + q->x_begin + i];
-            shape_at(r, 0, s)[i] = v == 0.0 ? 0.0 : v * y;
-        }
+    for (int64_t i = 0; i < n; i++)
+        r->prepared.shape_weight[i] = weight_of(q, 0, q->first_row, q->x_begin + i);
+    for (int64_t s = 0; s < n_shapes; s++) {
+        const double *line = r->prepared.shapes + s * shape_stride(q) + q->x_begin;
+        memcpy(shape_at(r, 0, s), line, (size_t)n * sizeof *line);
+        weigh_line(r, shape_at(r, 0, s), n);
     }
 }
 
@@ -151,7 +151,7 @@ static void find_overlaps(const run *r)
     const int64_t n_shapes = *(int64_t *)(void *)r->prepared.n_shapes;
     const int64_t n = r->problem->x_end - r->problem->x_begin;
     double *overlaps = r->prepared.overlaps;
-    if (is_weighted(r->problem))
+    if (is_weighted_along(r->problem, 0))
         weigh_shapes(r);
     for (int64_t a = 0; r->slopes && a < n_shapes; a++)
         for (int64_t b = a; b < n_shapes; b += MOST_DOTS) {

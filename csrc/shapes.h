@@ -31,9 +31,19 @@ static inline int keep_by_row(const pyspec_problem *q)
     return q->keep && q->keep_row != 0;
 }
 
-static inline int is_weighted(const pyspec_problem *q)
+static inline int is_weighted_along(const pyspec_problem *q, int by_row)
 {
-    return q->weight || q->keep;
+    return (q->weight && weight_by_row(q) == by_row) || (q->keep && keep_by_row(q) == by_row);
+}
+
+/* n numbers along the window's abscissae times v(E); 0 where that is, be they what they may. */
+static inline void weigh_line(const run *r, double *line, int64_t n)
+{
+    const double *v = r->prepared.shape_weight;
+    const int64_t whole = n / L * L;
+    pyspec_block_table[r->call->isa].weigh(line, v, n / L);
+    for (int64_t i = whole; i < n; i++)
+        line[i] = v[i] == 0.0 ? 0.0 : line[i] * v[i];
 }
 
 /* u(t) of one row, or v(E) of one abscissa. */

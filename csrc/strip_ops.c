@@ -14,7 +14,7 @@ enum { ACROSS = 2 };
 #endif
 
 /* What is done with the residuals; numbers, not variables, so that each way has a loop of its own. */
-enum { WEIGHS = 1, ADDS = 2, KEEPS = 4 };
+enum { BY_X = 1, BY_ROW = 2, ADDS = 4, KEEPS = 8 };
 
 /* Columns begin ... begin + n_vectors * WIDTH - 1 of a strip, of which the last `beyond` of the last
  * vector do not exist. */
@@ -24,22 +24,31 @@ static ALWAYS_INLINE void take_columns(const strip_data *s, int64_t begin, vecto
     const int64_t n_lines = s->n_lines, n_rows = s->n_rows, stride = s->stride;
     const double *data = s->data + begin, *heights = s->heights, *times = s->times;
     double *residuals = s->residuals + (what & KEEPS ? begin : 0);
-    vector sum[CONTRACT_TILE][ACROSS], even = square[0], odd = square[1];
+    vector sum[CONTRACT_TILE][ACROSS], weight[ACROSS], even = square[0], odd = square[1];
     for (int own = 0; own < CONTRACT_TILE; own++)
         for (int v = 0; v < n_vectors; v++)
             sum[own][v] = NOTHING;
+    for (int v = 0; what & BY_X && v < n_vectors; v++)
+        weight[v] = beyond ? load_first(s->by_x + begin, WIDTH - beyond)
+                           : load_vector(s->by_x + begin + v * WIDTH);
     for (int64_t j = 0; j < n_rows; j++, data += s->data_row, times++) {
         const double *line = s->lines + begin;
         vector r[ACROSS];
+        if (what & BY_ROW && s->by_row[j] == 0.0) {
+            for (int v = 0; what & KEEPS && v < n_vectors; v++)
+                put_vector(residuals + j * BLOCK + v * WIDTH, NOTHING, 1);
+            heights += n_lines;
+            continue;
+        }
         for (int v = 0; v < n_vectors; v++)
             r[v] = beyond ? load_first(data, WIDTH - beyond) : load_vector(data + v * WIDTH);
         for (int64_t k = 0; k < n_lines; k++, heights++, line += stride)
             for (int v = 0; v < n_vectors; v++)
                 r[v] -= *heights * load_vector(line + v * WIDTH);
-        for (int v = 0; what & WEIGHS && v < n_vectors; v++)
-            r[v] = times_vector(s->by_row[j] * (beyond ? load_first(s->by_x + begin, WIDTH - beyond)
-                                                       : load_vector(s->by_x + begin + v * WIDTH)),
-                                r[v]);
+        for (int v = 0; what & BY_X && v < n_vectors; v++)
+            r[v] = times_vector(weight[v], r[v]);
+        for (int v = 0; what & BY_ROW && v < n_vectors; v++)
+            r[v] *= s->by_row[j];
         for (int v = 0; beyond && v < n_vectors; v++)
             r[v] = keep_first(r[v], WIDTH - beyond);
         for (int v = 0; v < n_vectors; v += 2)
@@ -72,6 +81,17 @@ static ALWAYS_INLINE void take_strip(const strip_data *s, int64_t n, vector *squ
         take_columns(s, begin, square, 1, (int)(begin + WIDTH - n), what);
 }
 
+static ALWAYS_INLINE void take_weighted(const strip_data *s, int64_t n, vector *square,
+                                        const int what)
+{
+    switch ((s->by_x ? BY_X : 0) + (s->by_row ? BY_ROW : 0)) {
+    case 0: take_strip(s, n, square, what); break;
+    case BY_X: take_strip(s, n, square, what + BY_X); break;
+    case BY_ROW: take_strip(s, n, square, what + BY_ROW); break;
+    default: take_strip(s, n, square, what + BY_X + BY_ROW);
+    }
+}
+
 /* residuals[j][i] = (data[j][i] - sum of heights[j][k] lines[k][i]) times its weight, 0 where that is;
  * square is the sum of their squares; sums[k][i] += the sum over j of times[k][j] residuals[j][i] for the
  * first CONTRACT_TILE functions of time, which runs over j in order. */
@@ -79,13 +99,10 @@ void BLOCK_OP(strip)(const strip_data *s, double *square, int64_t n)
 {
     vector sum[2] = {NOTHING, NOTHING};
     double parts[2 * WIDTH];
-    switch ((s->by_x ? WEIGHS : 0) + (s->sums ? ADDS : 0) + (s->residuals ? KEEPS : 0)) {
-    case 0: take_strip(s, n, sum, 0); break;
-    case WEIGHS: take_strip(s, n, sum, WEIGHS); break;
-    case ADDS: take_strip(s, n, sum, ADDS); break;
-    case WEIGHS + ADDS: take_strip(s, n, sum, WEIGHS + ADDS); break;
-    case ADDS + KEEPS: take_strip(s, n, sum, ADDS + KEEPS); break;
-    default: take_strip(s, n, sum, WEIGHS + ADDS + KEEPS);
+    switch ((s->sums ? ADDS : 0) + (s->residuals ? KEEPS : 0)) {
+    case 0: take_weighted(s, n, sum, 0); break;
+    case ADDS: take_weighted(s, n, sum, ADDS); break;
+    default: take_weighted(s, n, sum, ADDS + KEEPS);
     }
     memcpy(parts, sum, sizeof parts);
     *square = 0.0;

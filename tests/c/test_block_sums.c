@@ -179,7 +179,7 @@ static double data[ROWS * APART], shapes[LINES * APART], heights[ROWS * LINES];
 static double times[TIMES * STRIP], by_row[STRIP], by_x[BLOCK], weighted[ROWS * BLOCK];
 
 /* The residuals of n columns by themselves, and the sum of their squares. */
-static double expect_residuals(int64_t n, int weighs)
+static double expect_residuals(int64_t n, const double *of_row, const double *of_x)
 {
     double square = 0.0;
     for (int64_t j = 0; j < ROWS; j++)
@@ -187,8 +187,10 @@ static double expect_residuals(int64_t n, int weighs)
             double r = data[j * APART + i];
             for (int64_t k = 0; k < LINES; k++)
                 r -= heights[j * LINES + k] * shapes[k * APART + i];
-            if (weighs)
-                r = by_row[j] * by_x[i] == 0.0 ? 0.0 : r * by_row[j] * by_x[i];
+            if (of_x)
+                r = of_x[i] == 0.0 ? 0.0 : r * of_x[i];
+            if (of_row)
+                r = of_row[j] == 0.0 ? 0.0 : r * of_row[j];
             weighted[j * BLOCK + i] = r;
             square += r * r;
         }
@@ -216,18 +218,20 @@ static void strips_are_summed(void)
     fill_numbers(by_row, STRIP);
     fill_numbers(by_x, BLOCK);
     by_row[2] = by_x[0] = by_x[7] = 0.0;
-    for (int what = 0; what < 8; what += what == 3 ? 3 : 1) /* residuals are kept with sums alone */
+    for (int what = 0; what < 16; what++)
         for (int64_t n = 1; n <= BLOCK; n++) {
-            const int weighs = what & 1, adds = what & 2, keeps = what & 4;
+            const double *of_row = what & 1 ? by_row : NULL, *of_x = what & 2 ? by_x : NULL;
+            const int adds = what & 4, keeps = adds && what & 8; /* with sums alone */
             double square;
-            data[2 * APART + 1] = data[3 * APART] = weighs ? NAN : 1.0; /* nobody looks there */
-            const double expected = expect_residuals(n, weighs);
+            data[2 * APART + 1] = of_row ? NAN : 1.0; /* nobody looks there */
+            data[3 * APART] = of_x ? NAN : 1.0;
+            const double expected = expect_residuals(n, of_row, of_x);
             for (int64_t i = 0; i < TIMES * APART; i++)
                 sums[i] = 5.0;
             memset(residuals, 0, sizeof residuals);
             const strip_data s = {.data = data, .data_row = APART, .n_rows = ROWS, .lines = shapes,
                                   .stride = APART, .n_lines = LINES, .heights = heights,
-                                  .times = times, .by_row = by_row, .by_x = weighs ? by_x : NULL,
+                                  .times = times, .by_row = of_row, .by_x = of_x,
                                   .residuals = keeps ? residuals : NULL,
                                   .sums = adds ? sums : NULL};
             pyspec_block_table[test_isa].strip(&s, &square, n);
