@@ -90,18 +90,19 @@ static inline int64_t triangle_size(int64_t order)
 }
 
 /* A block of a strip of rows: doubles that lie one behind the other within a row, what the model is
- * made of, the weights, and what becomes of the residuals; NULL: no weights, nobody wants them. */
+ * made of, the weights, and what residuals are summed with; NULL: no weights, nobody wants sums. */
 typedef struct strip_data {
     const double *data;
     int64_t data_row, n_rows; /* doubles from row to row                            */
     const double *lines;
     int64_t stride, n_lines; /* doubles from line to line, and from sum to sum      */
     const double *heights;   /* [n_rows][n_lines]                                   */
-    const double *times;     /* [CONTRACT_TILE][STRIP]                              */
+    const double *times;     /* [n_times, in whole tiles][STRIP]                    */
+    int64_t n_times;
     const double *by_row;    /* weights: [n_rows], and times                        */
     const double *by_x;      /* [n]; NULL: 1                                        */
-    double *residuals;       /* [n_rows][BLOCK], only with sums                     */
-    double *sums;            /* [CONTRACT_TILE][stride]                             */
+    double *residuals;       /* [n_rows][BLOCK], scratch                            */
+    double *sums;            /* [n_times, in whole tiles][stride]                   */
 } strip_data;
 
 /* Some of the columns of J, by their numbers, which rise: lines that are the same in every row. */

@@ -119,17 +119,13 @@ static int is_plain(const pyspec_problem *q)
 }
 
 /* chi^2 of a block of a strip whose data are plain; its residuals are summed over time with each
- * function. They are kept in memory only where there are more functions than registers. */
+ * function. */
 static double sum_plain(const run *r, const strip *s, int64_t n_times, int64_t x0, int64_t n)
 {
     const pyspec_problem *q = r->problem;
-    const block_ops *ops = &pyspec_block_table[r->call->isa];
     const int64_t stride = shape_stride(q), row = q->data_row / (int64_t)sizeof(double);
     const int64_t at = x0 - q->x_begin;
-    const int keeps = r->slopes && n_times > CONTRACT_TILE;
     double square;
-    for (int64_t i = 0; keeps && n < BLOCK && i < s->n; i++)
-        fill(r->work.residuals + i * BLOCK + n, 0.0, BLOCK - n);
     const strip_data from = {
         .data = (const double *)q->data + (s->segments->row - q->first_row) * row + x0,
         .data_row = row,
@@ -139,15 +135,12 @@ static double sum_plain(const run *r, const strip *s, int64_t n_times, int64_t x
         .n_lines = 1 + r->words[r->plan->separable],
         .heights = r->work.heights,
         .times = r->work.times,
+        .n_times = n_times,
         .by_row = is_weighted_along(q, 1) ? r->work.times : NULL,
         .by_x = is_weighted_along(q, 0) ? r->prepared.shape_weight + at : NULL,
-        .residuals = keeps ? r->work.residuals : NULL,
+        .residuals = r->work.residuals,
         .sums = r->slopes ? r->work.time_sums + at : NULL};
-    ops->strip(&from, &square, n);
-    if (keeps)
-        ops->contract(r->work.time_sums + CONTRACT_TILE * stride + at, stride,
-                      r->work.times + CONTRACT_TILE * STRIP, n_times - CONTRACT_TILE,
-                      r->work.residuals, s->n, n);
+    pyspec_block_table[r->call->isa].strip(&from, &square, n);
     return square;
 }
 

@@ -6,26 +6,28 @@
 #include <string.h>
 
 /* Vectors of a row that are taken at a time: with their sums by CONTRACT_TILE functions of time, they
- * stay in registers. */
+ * stay in registers. Where there are twice as many registers, half of the vectors do so with the sums by
+ * twice as many functions. */
 #if defined(__AVX512F__)
-enum { ACROSS = 4 };
+enum { ACROSS = 4, MOST_SUMS = 2 * CONTRACT_TILE };
 #else
-enum { ACROSS = 2 };
+enum { ACROSS = 2, MOST_SUMS = CONTRACT_TILE };
 #endif
 
 /* What is done with the residuals; numbers, not variables, so that each way has a loop of its own. */
-enum { BY_X = 1, BY_ROW = 2, ADDS = 4, KEEPS = 8 };
+enum { BY_X = 1, BY_ROW = 2, KEEPS = 4 };
 
 /* Columns begin ... begin + n_vectors * WIDTH - 1 of a strip, of which the last `beyond` of the last
  * vector do not exist. */
 static ALWAYS_INLINE void take_columns(const strip_data *s, int64_t begin, vector *square,
-                                       const int n_vectors, const int beyond, const int what)
+                                       const int n_vectors, const int beyond, const int n_sums,
+                                       const int what)
 {
     const int64_t n_lines = s->n_lines, n_rows = s->n_rows, stride = s->stride;
     const double *data = s->data + begin, *heights = s->heights, *times = s->times;
     double *residuals = s->residuals + (what & KEEPS ? begin : 0);
-    vector sum[CONTRACT_TILE][ACROSS], weight[ACROSS], even = square[0], odd = square[1];
-    for (int own = 0; own < CONTRACT_TILE; own++)
+    vector sum[MOST_SUMS][ACROSS], weight[ACROSS], even = square[0], odd = square[1];
+    for (int own = 0; own < n_sums; own++)
         for (int v = 0; v < n_vectors; v++)
             sum[own][v] = NOTHING;
     for (int v = 0; what & BY_X && v < n_vectors; v++)
@@ -55,7 +57,7 @@ static ALWAYS_INLINE void take_columns(const strip_data *s, int64_t begin, vecto
             even += r[v] * r[v];
         for (int v = 1; v < n_vectors; v += 2)
             odd += r[v] * r[v];
-        for (int own = 0; what & ADDS && own < CONTRACT_TILE; own++)
+        for (int own = 0; own < n_sums; own++)
             for (int v = 0; v < n_vectors; v++)
                 sum[own][v] += times[own * STRIP] * r[v];
         for (int v = 0; what & KEEPS && v < n_vectors; v++)
@@ -63,47 +65,62 @@ static ALWAYS_INLINE void take_columns(const strip_data *s, int64_t begin, vecto
     }
     square[0] = even;
     square[1] = odd;
-    for (int own = 0; what & ADDS && own < CONTRACT_TILE; own++)
+    for (int own = 0; own < n_sums; own++)
         for (int v = 0; v < n_vectors; v++)
             put_vector(s->sums + own * stride + begin + v * WIDTH, sum[own][v], 0);
 }
 
-static ALWAYS_INLINE void take_strip(const strip_data *s, int64_t n, vector *square, const int what)
+static ALWAYS_INLINE void take_strip(const strip_data *s, int64_t n, vector *square,
+                                     const int across, const int n_sums, const int what)
 {
     int64_t begin = 0;
-    for (; begin + ACROSS * WIDTH <= n; begin += ACROSS * WIDTH)
-        take_columns(s, begin, square, ACROSS, 0, what);
+    for (; begin + across * WIDTH <= n; begin += across * WIDTH)
+        take_columns(s, begin, square, across, 0, n_sums, what);
     for (; begin + 2 * WIDTH <= n; begin += 2 * WIDTH)
-        take_columns(s, begin, square, 2, 0, what);
+        take_columns(s, begin, square, 2, 0, n_sums, what);
     for (; begin + WIDTH <= n; begin += WIDTH)
-        take_columns(s, begin, square, 1, 0, what);
+        take_columns(s, begin, square, 1, 0, n_sums, what);
     if (begin < n)
-        take_columns(s, begin, square, 1, (int)(begin + WIDTH - n), what);
+        take_columns(s, begin, square, 1, (int)(begin + WIDTH - n), n_sums, what);
 }
 
 static ALWAYS_INLINE void take_weighted(const strip_data *s, int64_t n, vector *square,
-                                        const int what)
+                                        const int across, const int n_sums, const int what)
 {
     switch ((s->by_x ? BY_X : 0) + (s->by_row ? BY_ROW : 0)) {
-    case 0: take_strip(s, n, square, what); break;
-    case BY_X: take_strip(s, n, square, what + BY_X); break;
-    case BY_ROW: take_strip(s, n, square, what + BY_ROW); break;
-    default: take_strip(s, n, square, what + BY_X + BY_ROW);
+    case 0: take_strip(s, n, square, across, n_sums, what); break;
+    case BY_X: take_strip(s, n, square, across, n_sums, what + BY_X); break;
+    case BY_ROW: take_strip(s, n, square, across, n_sums, what + BY_ROW); break;
+    default: take_strip(s, n, square, across, n_sums, what + BY_X + BY_ROW);
     }
 }
 
-/* residuals[j][i] = (data[j][i] - sum of heights[j][k] lines[k][i]) times its weight, 0 where that is;
- * square is the sum of their squares; sums[k][i] += the sum over j of times[k][j] residuals[j][i] for the
- * first CONTRACT_TILE functions of time, which runs over j in order. */
+/* More functions of time than registers: the residuals go through memory. */
+static void take_many(const strip_data *s, int64_t n, vector *square)
+{
+    take_weighted(s, n, square, ACROSS, CONTRACT_TILE, KEEPS);
+    for (int64_t j = 0; n < BLOCK && j < s->n_rows; j++)
+        memset(s->residuals + j * BLOCK + n, 0, (size_t)(BLOCK - n) * sizeof(double));
+    BLOCK_OP(contract)(s->sums + CONTRACT_TILE * s->stride, s->stride,
+                       s->times + CONTRACT_TILE * STRIP, s->n_times - CONTRACT_TILE, s->residuals,
+                       s->n_rows, n);
+}
+
+/* With r[j][i] = (data[j][i] - sum of heights[j][k] lines[k][i]) times its weight, 0 where that is:
+ * square is the sum of their squares; sums[k][i] += the sum over j of times[k][j] r[j][i], which runs
+ * over j in order. */
 void BLOCK_OP(strip)(const strip_data *s, double *square, int64_t n)
 {
     vector sum[2] = {NOTHING, NOTHING};
     double parts[2 * WIDTH];
-    switch ((s->sums ? ADDS : 0) + (s->residuals ? KEEPS : 0)) {
-    case 0: take_weighted(s, n, sum, 0); break;
-    case ADDS: take_weighted(s, n, sum, ADDS); break;
-    default: take_weighted(s, n, sum, ADDS + KEEPS);
-    }
+    if (!s->sums)
+        take_weighted(s, n, sum, ACROSS, 0, 0);
+    else if (s->n_times <= CONTRACT_TILE)
+        take_weighted(s, n, sum, ACROSS, CONTRACT_TILE, 0);
+    else if (s->n_times <= MOST_SUMS)
+        take_weighted(s, n, sum, 2, MOST_SUMS, 0);
+    else
+        take_many(s, n, sum);
     memcpy(parts, sum, sizeof parts);
     *square = 0.0;
     for (int i = 0; i < 2 * WIDTH; i++)

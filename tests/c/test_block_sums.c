@@ -174,9 +174,9 @@ static void columns_become_theta(void)
 
 /* ---- strips ------------------------------------------------------------------------------ */
 
-enum { ROWS = 11, LINES = 3, TIMES = 9 };
+enum { ROWS = 11, LINES = 3, TIMES = 9, WHOLE_TIMES = 12 };
 static double data[ROWS * APART], shapes[LINES * APART], heights[ROWS * LINES];
-static double times[TIMES * STRIP], by_row[STRIP], by_x[BLOCK], weighted[ROWS * BLOCK];
+static double times[WHOLE_TIMES * STRIP], by_row[STRIP], by_x[BLOCK], weighted[ROWS * BLOCK];
 
 /* The residuals of n columns by themselves, and the sum of their squares. */
 static double expect_residuals(int64_t n, const double *of_row, const double *of_x)
@@ -210,43 +210,51 @@ static void check_sums(const double *sums, int64_t n_sums, int64_t n)
 
 static void strips_are_summed(void)
 {
-    static double residuals[ROWS * BLOCK], sums[TIMES * APART];
+    static double residuals[ROWS * BLOCK], sums[WHOLE_TIMES * APART];
     fill_numbers(data, ROWS * APART);
     fill_numbers(shapes, LINES * APART);
     fill_numbers(heights, ROWS * LINES);
-    fill_numbers(times, TIMES * STRIP);
     fill_numbers(by_row, STRIP);
     fill_numbers(by_x, BLOCK);
     by_row[2] = by_x[0] = by_x[7] = 0.0;
-    for (int what = 0; what < 16; what++)
-        for (int64_t n = 1; n <= BLOCK; n++) {
-            const double *of_row = what & 1 ? by_row : NULL, *of_x = what & 2 ? by_x : NULL;
-            const int adds = what & 4, keeps = adds && what & 8; /* with sums alone */
-            double square;
-            data[2 * APART + 1] = of_row ? NAN : 1.0; /* nobody looks there */
-            data[3 * APART] = of_x ? NAN : 1.0;
-            const double expected = expect_residuals(n, of_row, of_x);
-            for (int64_t i = 0; i < TIMES * APART; i++)
-                sums[i] = 5.0;
-            memset(residuals, 0, sizeof residuals);
-            const strip_data s = {.data = data, .data_row = APART, .n_rows = ROWS, .lines = shapes,
-                                  .stride = APART, .n_lines = LINES, .heights = heights,
-                                  .times = times, .by_row = of_row, .by_x = of_x,
-                                  .residuals = keeps ? residuals : NULL,
-                                  .sums = adds ? sums : NULL};
-            pyspec_block_table[test_isa].strip(&s, &square, n);
-            CHECK(square == expected);
-            if (adds)
-                check_sums(sums, CONTRACT_TILE, n);
-            for (int64_t j = 0; keeps && j < ROWS; j++)
-                for (int64_t i = 0; i < BLOCK; i++)
-                    CHECK(residuals[j * BLOCK + i] == (i < n ? weighted[j * BLOCK + i] : 0.0));
-            for (int64_t n_sums = 1; keeps && n % 5 == 0 && n_sums <= TIMES; n_sums++) {
-                for (int64_t i = 0; i < TIMES * APART; i++)
+    for (int weights = 0; weights < 4; weights++)
+        for (int64_t n_times = 0; n_times <= TIMES; n_times++)
+            for (int64_t n = 1; n <= BLOCK; n++) {
+                const double *of_row = weights & 1 ? by_row : NULL;
+                const double *of_x = weights & 2 ? by_x : NULL;
+                double square;
+                data[2 * APART + 1] = of_row ? NAN : 1.0; /* nobody looks there */
+                data[3 * APART] = of_x ? NAN : 1.0;
+                const double expected = expect_residuals(n, of_row, of_x);
+                memset(times, 0, sizeof times);
+                fill_numbers(times, n_times * STRIP);
+                for (int64_t i = 0; i < WHOLE_TIMES * APART; i++)
                     sums[i] = 5.0;
-                pyspec_block_table[test_isa].contract(sums, APART, times, n_sums, residuals, ROWS, n);
-                check_sums(sums, n_sums, n);
+                fill_numbers(residuals, ROWS * BLOCK); /* of the strip before */
+                const strip_data s = {.data = data, .data_row = APART, .n_rows = ROWS,
+                                      .lines = shapes, .stride = APART, .n_lines = LINES,
+                                      .heights = heights, .times = times, .n_times = n_times,
+                                      .by_row = of_row, .by_x = of_x, .residuals = residuals,
+                                      .sums = n_times ? sums : NULL};
+                pyspec_block_table[test_isa].strip(&s, &square, n);
+                CHECK(square == expected);
+                check_sums(sums, n_times, n);
             }
+}
+
+static void rows_are_contracted(void)
+{
+    static double sums[WHOLE_TIMES * APART];
+    fill_numbers(times, TIMES * STRIP);
+    for (int64_t n = 1; n <= BLOCK; n += 4)
+        for (int64_t n_sums = 1; n_sums <= TIMES; n_sums++) {
+            memset(weighted, 0, sizeof weighted);
+            for (int64_t j = 0; j < ROWS; j++)
+                fill_numbers(weighted + j * BLOCK, n);
+            for (int64_t i = 0; i < WHOLE_TIMES * APART; i++)
+                sums[i] = 5.0;
+            pyspec_block_table[test_isa].contract(sums, APART, times, n_sums, weighted, ROWS, n);
+            check_sums(sums, n_sums, n);
         }
 }
 
@@ -290,6 +298,7 @@ int main(void)
     RUN_ALL(still_columns_are_multiplied_with_others);
     RUN_ALL(columns_become_theta);
     RUN_ALL(strips_are_summed);
+    RUN_ALL(rows_are_contracted);
     RUN_ALL(a_background_is_added_in_place);
     return REPORT;
 }
