@@ -46,7 +46,7 @@ static ALWAYS_INLINE void take_columns(const strip_data *s, int64_t begin, vecto
             r[v] = beyond ? load_first(data, WIDTH - beyond) : load_vector(data + v * WIDTH);
         for (int64_t k = 0; k < n_lines; k++, heights++, line += stride)
             for (int v = 0; v < n_vectors; v++)
-                r[v] -= *heights * load_vector(line + v * WIDTH);
+                r[v] = take_product(r[v], same_in_all(*heights), load_vector(line + v * WIDTH));
         for (int v = 0; what & BY_X && v < n_vectors; v++)
             r[v] = times_vector(weight[v], r[v]);
         for (int v = 0; what & BY_ROW && v < n_vectors; v++)
@@ -54,12 +54,12 @@ static ALWAYS_INLINE void take_columns(const strip_data *s, int64_t begin, vecto
         for (int v = 0; beyond && v < n_vectors; v++)
             r[v] = keep_first(r[v], WIDTH - beyond);
         for (int v = 0; v < n_vectors; v += 2)
-            even += r[v] * r[v];
+            even = add_product(even, r[v], r[v]);
         for (int v = 1; v < n_vectors; v += 2)
-            odd += r[v] * r[v];
+            odd = add_product(odd, r[v], r[v]);
         for (int own = 0; own < n_sums; own++)
             for (int v = 0; v < n_vectors; v++)
-                sum[own][v] += times[own * STRIP] * r[v];
+                sum[own][v] = add_product(sum[own][v], same_in_all(times[own * STRIP]), r[v]);
         for (int v = 0; what & KEEPS && v < n_vectors; v++)
             put_vector(residuals + j * BLOCK + v * WIDTH, r[v], 1);
     }
