@@ -44,9 +44,11 @@ static ALWAYS_INLINE void take_columns(const strip_data *s, int64_t begin, vecto
         }
         for (int v = 0; v < n_vectors; v++)
             r[v] = beyond ? load_first(data, WIDTH - beyond) : load_vector(data + v * WIDTH);
-        for (int64_t k = 0; k < n_lines; k++, heights++, line += stride)
+        for (int64_t k = 0; k < n_lines; k++, heights++, line += stride) {
+            const vector down = same_in_all(-*heights);
             for (int v = 0; v < n_vectors; v++)
-                r[v] = take_product(r[v], same_in_all(*heights), load_vector(line + v * WIDTH));
+                r[v] = add_product(r[v], down, load_vector(line + v * WIDTH));
+        }
         for (int v = 0; what & BY_X && v < n_vectors; v++)
             r[v] = times_vector(weight[v], r[v]);
         for (int v = 0; what & BY_ROW && v < n_vectors; v++)

@@ -40,8 +40,8 @@ static ALWAYS_INLINE vector same_in_all(double value)
     return value - (vector){0.0}; /* x - 0 is x, -0 too */
 }
 
-/* sum + a * b and sum - a * b, rounded once where the processor can: compilers decide from loop to loop
- * whether they write such a sum as one instruction. */
+/* sum + a * b, rounded once where the processor can: compilers decide from loop to loop whether they
+ * write such a sum as one instruction. */
 static ALWAYS_INLINE vector add_product(vector sum, vector a, vector b)
 {
 #if defined(__AVX512F__)
@@ -50,17 +50,6 @@ static ALWAYS_INLINE vector add_product(vector sum, vector a, vector b)
     return (vector)_mm256_fmadd_pd((__m256d)a, (__m256d)b, (__m256d)sum);
 #else
     return sum + a * b;
-#endif
-}
-
-static ALWAYS_INLINE vector take_product(vector sum, vector a, vector b)
-{
-#if defined(__AVX512F__)
-    return (vector)_mm512_fnmadd_pd((__m512d)a, (__m512d)b, (__m512d)sum);
-#elif defined(__FMA__)
-    return (vector)_mm256_fnmadd_pd((__m256d)a, (__m256d)b, (__m256d)sum);
-#else
-    return sum - a * b;
 #endif
 }
 
@@ -104,7 +93,6 @@ typedef double vector;
 #define IN_REGISTER(value) ((void)(value))
 #define same_in_all(value) (value)
 #define add_product(sum, a, b) ((sum) + (a) * (b))
-#define take_product(sum, a, b) ((sum) - (a) * (b))
 #define put_vector(to, value, store) (*(to) = (store) ? (value) : *(to) + (value))
 #endif
 
