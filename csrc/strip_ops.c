@@ -18,7 +18,8 @@ enum { ACROSS = 2, MOST_SUMS = CONTRACT_TILE };
 enum { BY_X = 1, BY_ROW = 2, KEEPS = 4 };
 
 /* Columns begin ... begin + n_vectors * WIDTH - 1 of a strip, of which the last `beyond` of the last
- * vector do not exist. */
+ * vector do not exist. Vector k of a row is squared into square[k % ACROSS], whatever number of them is
+ * taken at a time: chi^2 has the same bits with and without sums. */
 static ALWAYS_INLINE void take_columns(const strip_data *s, int64_t begin, vector *square,
                                        const int n_vectors, const int beyond, const int n_sums,
                                        const int what)
@@ -26,7 +27,10 @@ static ALWAYS_INLINE void take_columns(const strip_data *s, int64_t begin, vecto
     const int64_t n_lines = s->n_lines, n_rows = s->n_rows, stride = s->stride;
     const double *data = s->data + begin, *heights = s->heights, *times = s->times;
     double *residuals = s->residuals + (what & KEEPS ? begin : 0);
-    vector sum[MOST_SUMS][ACROSS], weight[ACROSS], even = square[0], odd = square[1];
+    vector sum[MOST_SUMS][ACROSS], weight[ACROSS], own_square[ACROSS];
+    square += begin / WIDTH % ACROSS;
+    for (int v = 0; v < n_vectors; v++)
+        own_square[v] = square[v];
     for (int own = 0; own < n_sums; own++)
         for (int v = 0; v < n_vectors; v++)
             sum[own][v] = NOTHING;
@@ -55,18 +59,16 @@ static ALWAYS_INLINE void take_columns(const strip_data *s, int64_t begin, vecto
             r[v] *= s->by_row[j];
         for (int v = 0; beyond && v < n_vectors; v++)
             r[v] = keep_first(r[v], WIDTH - beyond);
-        for (int v = 0; v < n_vectors; v += 2)
-            even = add_product(even, r[v], r[v]);
-        for (int v = 1; v < n_vectors; v += 2)
-            odd = add_product(odd, r[v], r[v]);
+        for (int v = 0; v < n_vectors; v++)
+            own_square[v] = add_product(own_square[v], r[v], r[v]);
         for (int own = 0; own < n_sums; own++)
             for (int v = 0; v < n_vectors; v++)
                 sum[own][v] = add_product(sum[own][v], same_in_all(times[own * STRIP]), r[v]);
         for (int v = 0; what & KEEPS && v < n_vectors; v++)
             put_vector(residuals + j * BLOCK + v * WIDTH, r[v], 1);
     }
-    square[0] = even;
-    square[1] = odd;
+    for (int v = 0; v < n_vectors; v++)
+        square[v] = own_square[v];
     for (int own = 0; own < n_sums; own++)
         for (int v = 0; v < n_vectors; v++)
             put_vector(s->sums + own * stride + begin + v * WIDTH, sum[own][v], 0);
@@ -113,8 +115,8 @@ static void take_many(const strip_data *s, int64_t n, vector *square)
  * over j in order. */
 void BLOCK_OP(strip)(const strip_data *s, double *square, int64_t n)
 {
-    vector sum[2] = {NOTHING, NOTHING};
-    double parts[2 * WIDTH];
+    vector sum[ACROSS] = {NOTHING};
+    double parts[ACROSS * WIDTH];
     if (!s->sums)
         take_weighted(s, n, sum, ACROSS, 0, 0);
     else if (s->n_times <= CONTRACT_TILE)
@@ -125,7 +127,7 @@ void BLOCK_OP(strip)(const strip_data *s, double *square, int64_t n)
         take_many(s, n, sum);
     memcpy(parts, sum, sizeof parts);
     *square = 0.0;
-    for (int i = 0; i < 2 * WIDTH; i++)
+    for (int i = 0; i < ACROSS * WIDTH; i++)
         *square += parts[i];
 }
 

@@ -1,4 +1,5 @@
-/* test_block_sums.c: sums over blocks and strips, of small integers: they are exact in any order. */
+/* test_block_sums.c: sums over blocks and strips, of small integers: they are exact in any order. Where
+ * the order itself must not change, the numbers are not small integers. */
 #include "kernel.h"
 #include "plans.h"
 #include "unit.h"
@@ -242,6 +243,35 @@ static void strips_are_summed(void)
             }
 }
 
+/* The last bit of chi^2 must not depend on how many sums over time are taken beside it. */
+static void squares_do_not_depend_on_sums(void)
+{
+    static double residuals[ROWS * BLOCK], sums[WHOLE_TIMES * APART];
+    fill_numbers(data, ROWS * APART);
+    fill_numbers(shapes, LINES * APART);
+    fill_numbers(heights, ROWS * LINES);
+    fill_numbers(by_row, STRIP);
+    fill_numbers(by_x, BLOCK);
+    for (int64_t i = 0; i < ROWS * APART; i++)
+        data[i] = exp(data[i]) / 3.0;
+    for (int weights = 0; weights < 4; weights++)
+        for (int64_t n = 1; n <= BLOCK; n++) {
+            double first = 0.0, square;
+            for (int64_t n_times = 0; n_times <= TIMES; n_times++) {
+                const strip_data s = {.data = data, .data_row = APART, .n_rows = ROWS,
+                                      .lines = shapes, .stride = APART, .n_lines = LINES,
+                                      .heights = heights, .times = times, .n_times = n_times,
+                                      .by_row = weights & 1 ? by_row : NULL,
+                                      .by_x = weights & 2 ? by_x : NULL, .residuals = residuals,
+                                      .sums = n_times ? sums : NULL};
+                pyspec_block_table[test_isa].strip(&s, &square, n);
+                if (n_times == 0)
+                    first = square;
+                CHECK(square == first && square > 0.0);
+            }
+        }
+}
+
 static void rows_are_contracted(void)
 {
     static double sums[WHOLE_TIMES * APART];
@@ -298,6 +328,7 @@ int main(void)
     RUN_ALL(still_columns_are_multiplied_with_others);
     RUN_ALL(columns_become_theta);
     RUN_ALL(strips_are_summed);
+    RUN_ALL(squares_do_not_depend_on_sums);
     RUN_ALL(rows_are_contracted);
     RUN_ALL(a_background_is_added_in_place);
     return REPORT;
