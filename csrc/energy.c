@@ -39,13 +39,10 @@ static ALWAYS_INLINE void gauss_values(const pyspec_block *b, const double *rest
 KERNEL(Gauss)
 {
     const x_range range = range_of(b, across);
-    double width[L];
-    int tame = 1;
-    FOR_LANES {
-        width[l] = inverse_of(P(2));
-        tame &= farthest(range, P(1)) * fabs(width[l]) < 37.0; /* exp(-37^2 / 2) is no denormal */
-    }
-    if (tame)
+    double width[L], tame[L];
+    FOR_LANES width[l] = inverse_of(P(2));
+    FOR_LANES tame[l] = farthest(range, P(1)) * fabs(width[l]) < 37.0 ? 1.0 : 0.0; /* no denormals */
+    if (all_lanes(tame))
         gauss_values(b, p, width, y, d, across, want, 1);
     else
         gauss_values(b, p, width, y, d, across, want, 0);
@@ -195,7 +192,7 @@ static ALWAYS_INLINE void glp_values(const pyspec_block *b, const double *restri
                                      const int want, const int tame)
 {
     FOR_VECTORS {
-        double u[L], shape[L], inverse[L], by_u[L];
+        double u[L], shape[L], inverse[L], by_u[L], scaled[L], by_x0[L];
         IN_LANES u[l] = (X - P(1)) * width[l];
         if (!tame)
             clamp_lanes(u, 1e150); /* 0 times infinity is NaN */
@@ -211,32 +208,35 @@ static ALWAYS_INLINE void glp_values(const pyspec_block *b, const double *restri
             continue;
         if (!tame)
             clamp_lanes(by_u, 1e150);
-        IN_LANES by_u[l] = P(0) * shape[l] * (by_u[l] * u[l]);
+        IN_LANES {
+            scaled[l] = P(0) * shape[l];
+            by_x0[l] = scaled[l] * (by_u[l] * u[l]) * (-2.0 * width[l]);
+        }
         if (READS(0))
             IN_LANES d[0][AT] = shape[l];
         if (READS(1))
-            IN_LANES d[1][AT] = -2.0 * by_u[l] * width[l];
+            IN_LANES d[1][AT] = by_x0[l];
         if (READS(2))
-            IN_LANES d[2][AT] = -2.0 * (by_u[l] * u[l]) * width[l];
+            IN_LANES d[2][AT] = by_x0[l] * u[l];
         if (READS(3))
             IN_LANES d[3][AT] =
-                P(0) * shape[l] * (u[l] * u[l]) * (4.0 * PYSPEC_LN2 - 4.0 * inverse[l]);
+                scaled[l] * (u[l] * u[l]) * (4.0 * PYSPEC_LN2 - 4.0 * inverse[l]);
     }
 }
 
 KERNEL(GLP)
 {
     const x_range range = range_of(b, across);
-    double width[L], slope[L], tail[L];
-    int tame = 1;
+    double width[L], slope[L], tail[L], tame[L];
+    FOR_LANES width[l] = inverse_of(P(2));
     FOR_LANES {
-        width[l] = inverse_of(P(2));
         slope[l] = -4.0 * PYSPEC_LN2 * (1.0 - P(3));
         tail[l] = 4.0 * P(3);
         const double u = farthest(range, P(1)) * fabs(width[l]);
-        tame &= P(3) >= 0.0 && P(3) <= 1.0 && u < 1e100 && -slope[l] * (u * u) < 700.0;
+        const int is_mixture = (P(3) >= 0.0) & (P(3) <= 1.0);
+        tame[l] = is_mixture & (u < 1e100) & (-slope[l] * (u * u) < 700.0) ? 1.0 : 0.0;
     }
-    if (tame)
+    if (all_lanes(tame))
         glp_values(b, p, width, slope, tail, y, d, across, want, 1);
     else
         glp_values(b, p, width, slope, tail, y, d, across, want, 0);

@@ -6,51 +6,49 @@
 #include "vector.h"
 #include "vmath.h"
 
-#if defined(__AVX2__)
-#include <immintrin.h>
-#endif
-
-/* 2^(j/8) for j in the last three bits of each lane. */
-static const double eighths[8] = {1.0,
-                                  1.0905077326652577,
-                                  1.189207115002721,
-                                  1.2968395546510096,
-                                  1.4142135623730951,
-                                  1.5422108254079407,
-                                  1.681792830507429,
-                                  1.8340080864093424};
+/* The bits of 2^(j/8), and the same less j << 49: with k << 49 added, these are the bits of 2^(k/8) for all k
+ * that leave j when divided by 8. */
+static const uint64_t eighths[8] = {0x3ff0000000000000u, 0x3ff172b83c7d517bu, 0x3ff306fe0a31b715u,
+                                    0x3ff4bfdad5362a27u, 0x3ff6a09e667f3bcdu, 0x3ff8ace5422aa0dbu,
+                                    0x3ffae89f995ad3adu, 0x3ffd5818dcfba487u};
+static const uint64_t bases[8] = {0x3ff0000000000000u, 0x3fef72b83c7d517bu, 0x3fef06fe0a31b715u,
+                                  0x3feebfdad5362a27u, 0x3feea09e667f3bcdu, 0x3feeace5422aa0dbu,
+                                  0x3feee89f995ad3adu, 0x3fef5818dcfba487u};
 
 #if defined(__GNUC__)
 typedef uint64_t bits_vector __attribute__((vector_size(WIDTH * sizeof(uint64_t))));
 
-static ALWAYS_INLINE vector eighth_of(bits_vector j)
+/* The entry of a table for the last three bits of each lane. */
+static ALWAYS_INLINE bits_vector entry_of(const uint64_t *table, bits_vector j)
 {
 #if defined(__AVX512F__)
-    return (vector)_mm512_permutexvar_pd((__m512i)j, _mm512_loadu_pd(eighths));
+    return (bits_vector)_mm512_permutexvar_epi64((__m512i)j, _mm512_loadu_si512(table));
 #elif defined(__AVX2__)
     const bits_vector pair = {0, 0, 0, 0}, odd = pair + ((uint64_t)1 << 32);
     /* Words 2 j and 2 j + 1 of either half of the table; bit 2 of j says which. */
     __m256i words = _mm256_shuffle_epi32((__m256i)(j << 1), 0xa0);
     words = _mm256_or_si256(words, (__m256i)odd);
-    const __m256 low = _mm256_castpd_ps(_mm256_loadu_pd(eighths));
-    const __m256 high = _mm256_castpd_ps(_mm256_loadu_pd(eighths + 4));
-    return (vector)_mm256_blendv_pd(_mm256_castps_pd(_mm256_permutevar8x32_ps(low, words)),
-                                    _mm256_castps_pd(_mm256_permutevar8x32_ps(high, words)),
-                                    (__m256d)(j << 61));
+    const __m256i low = _mm256_loadu_si256((const __m256i *)(const void *)table);
+    const __m256i high = _mm256_loadu_si256((const __m256i *)(const void *)(table + 4));
+    return (bits_vector)_mm256_blendv_pd((__m256d)_mm256_permutevar8x32_epi32(low, words),
+                                         (__m256d)_mm256_permutevar8x32_epi32(high, words),
+                                         (__m256d)(j << 61));
 #else
-    vector value = {0};
+    bits_vector value = {0};
     for (int l = 0; l < WIDTH; l++)
-        value[l] = eighths[j[l] & 7];
+        value[l] = table[j[l] & 7];
     return value;
 #endif
 }
 
-/* exp(x) in each lane for -708 <= x <= 709.782, at most 1 ulp; nonsense elsewhere, and NaN for NaN.
+/* exp(x) in each lane for -708 <= x <= 709.782, at most 1 ulp; nonsense elsewhere, and NaN for NaN. Where
+ * all are `moderate`, x <= 709, in fewer steps to the same bits.
  *
- * x = k ln2 / 8 + r, with ln2 / 8 split so that k times its leading part is exact; 2^(k/8) by a table
- * of eight and the exponent, which is added to the result: that is normal, as x is in range; exp(r)
- * - 1 = r + r^2 q(r), q an interpolant of degree 5 at Chebyshev points, to 1e-17. */
-static ALWAYS_INLINE vector exp_inside(vector x)
+ * x = k ln2 / 8 + r, with ln2 / 8 split so that k times its leading part is exact; k stands in the last
+ * bits of z. 2^(k/8) by a table of eight and the exponent: at once, or, as k may round up to where there
+ * is no such double, the exponent by an addition to that of the result. exp(r) - 1 = r + r^2 q(r), q an
+ * interpolant of degree 5 at Chebyshev points, to 1e-17. */
+static ALWAYS_INLINE vector exp_inside(vector x, const int moderate)
 {
     const vector z = x * 11.541560327111707 + ROUNDING_SHIFT;
     const vector k = z - ROUNDING_SHIFT;
@@ -60,37 +58,30 @@ static ALWAYS_INLINE vector exp_inside(vector x)
     const vector high = (0.0416666666175068 + r * 0.008333333327871156) +
                         r2 * (0.0013889587247893672 + r * 0.0001984204579240919);
     const vector q = (0.5000000000000051 + r * 0.16666666666666724) + r2 * high;
-    const vector rise = r + r2 * q, start = eighth_of((bits_vector)z);
-    const vector near_one = start + start * rise;
-    return (vector)((bits_vector)near_one + (((bits_vector)z >> 3) << 52));
+    const vector rise = r + r2 * q;
+    if (moderate) {
+        const vector power = (vector)(entry_of(bases, (bits_vector)z) + ((bits_vector)z << 49));
+        return power + power * rise;
+    }
+    const vector start = (vector)entry_of(eighths, (bits_vector)z);
+    return (vector)((bits_vector)(start + start * rise) + (((bits_vector)z >> 3) << 52));
 }
 #endif
 
 /* v_clamp in L lanes, in two instructions a vector: NaN stays NaN. gcc finds compares and blends. */
 static ALWAYS_INLINE void clamp_lanes(double *x, double limit)
 {
-#if defined(__AVX512F__)
-    const __m512d most = _mm512_set1_pd(limit), least = _mm512_set1_pd(-limit);
-    _mm512_storeu_pd(x, _mm512_max_pd(least, _mm512_min_pd(most, _mm512_loadu_pd(x))));
-#elif defined(__AVX2__)
-    const __m256d most = _mm256_set1_pd(limit), least = _mm256_set1_pd(-limit);
-    FOR_WIDTHS
-    {
-        const __m256d value = _mm256_min_pd(most, _mm256_loadu_pd(x + at));
-        _mm256_storeu_pd(x + at, _mm256_max_pd(least, value));
-    }
-#else
-    FOR_LANES x[l] = v_clamp(x[l], limit);
-#endif
+    const vector most = same_in_all(limit), least = same_in_all(-limit);
+    FOR_WIDTHS put_vector(x + at, greater(least, lesser(most, load_vector(x + at))), 1);
 }
 
 /* x = exp(x) in L lanes, at most 1 ulp, with the ends of v_exp, unless all of them are known to be
- * `inside`. */
+ * `inside`, at most 709. */
 static ALWAYS_INLINE void exp_lanes(double *x, const int inside)
 {
 #if defined(__GNUC__)
     double value[L];
-    FOR_WIDTHS put_vector(inside ? x + at : value + at, exp_inside(load_vector(x + at)), 1);
+    FOR_WIDTHS put_vector(inside ? x + at : value + at, exp_inside(load_vector(x + at), inside), 1);
     if (!inside) IN_LANES {
         const double above = x[l] < -708.0 ? 0.0 : value[l];
         x[l] = x[l] > 709.782712893384 ? INFINITY : above;

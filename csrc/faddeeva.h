@@ -50,18 +50,6 @@ typedef struct w_lanes {
     TERM(6.5625, 29.53125)                                                                         \
     TERM(0.75, 1.875)
 
-/* Sine and cosine of |x| < 200, absolute error 3e-16. */
-static ALWAYS_INLINE void w_phase(double x, double *sine, double *cosine)
-{
-    double z = x * 0.63661977236758134308 + ROUNDING_SHIFT;
-    double k = z - ROUNDING_SHIFT;
-    double s, c;
-    v_sincos_reduced((x - k * 1.57079632673412561417) - k * 6.07710050650619224932e-11, &s, &c);
-    uint64_t swap = 0u - (bits_of(z) & 1u);
-    *sine = double_of(bits_of(pick(swap, s, c)) ^ ((bits_of(z) & 2u) << 62));
-    *cosine = double_of(bits_of(pick(swap, c, s)) ^ (((bits_of(z) + 1u) & 2u) << 62));
-}
-
 /* Real and imaginary part of w for |z| < 8; garbage, but no trap, elsewhere. p = exp(-4 pi y). */
 static ALWAYS_INLINE void w_near(double x, double y, double p, int want, double *re, double *im)
 {
@@ -89,7 +77,7 @@ static ALWAYS_INLINE void w_near(double x, double y, double p, int want, double 
     double s, c, sine, cosine;
     v_sincos_reduced(PYSPEC_PI * r, &s, &c);
     double s2 = 2.0 * s * c, c2 = 1.0 - 2.0 * s * s; /* of 2 pi r, c2 >= 0 */
-    w_phase(2.0 * x * y, &sine, &cosine);
+    v_sincos_near(2.0 * x * y, &sine, &cosine);
     double pole = 2.0 * v_exp_inside((sy - sx) - 4.0 * PYSPEC_PI * y) / (1.0 + p * (p + 2.0 * c2));
     pole = keep(mask_of(y < 2.0 * PYSPEC_PI), pole);
     double turn = v_sum_of_products(p + c2, cosine, s2, sine);

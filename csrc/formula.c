@@ -86,10 +86,20 @@ static ALWAYS_INLINE void look_up(const formula *f, double *const *at, const int
 
 static int has_nan(const double *numbers, int64_t n)
 {
+    marks seen = {0};
     int found = 0;
-    for (int64_t i = 0; i < n; i++)
+    int64_t i = 0;
+    for (; i + WIDTH <= n; i += WIDTH)
+        seen |= load_vector(numbers + i) != load_vector(numbers + i);
+    for (; i < n; i++)
         found |= numbers[i] != numbers[i];
-    return found;
+    return found || any_of(seen);
+}
+
+/* Each of n numbers in all lanes. */
+static void spread(double *restrict to, const double *restrict numbers, int64_t n)
+{
+    FOR_BLOCK FOR_WIDTHS put_vector(to + i * L + at, same_in_all(numbers[i]), 1);
 }
 
 static void load_rows(const machine *m, const int64_t *program, const double *params)
@@ -142,10 +152,12 @@ static void prepare(const machine *m, const int64_t *program, const double *para
         run_rows(m, program, params, slopes, at);
     for (int64_t k = 0; k < n_code; k++, word += FORMULA_WORDS)
         look_up(f, at, word, slopes, &m->code[k]);
+    for (int64_t k = n_code - 1, n_tiled = 0; k >= 0; k--)
+        m->code[k].n_tiled = (int32_t)(n_tiled = m->code[k].kinds[0] < 0 ? 0 : n_tiled + 1);
 }
 
 /* The abscissae of a chunk, and the inputs there, in the first registers. Returns whether there is NaN
- * among them. */
+ * among the latter. */
 static int load_vectors(const machine *m, const pyspec_block *b, int64_t first, int64_t n)
 {
     double *y = m->vectors;
@@ -153,13 +165,13 @@ static int load_vectors(const machine *m, const pyspec_block *b, int64_t first, 
     if (b->across)
         memcpy(y, b->x + first * L, (size_t)(n * L) * sizeof *y);
     else
-        FOR_BLOCK FOR_LANES y[AT] = b->x[first + i];
-    int nan = b->across ? has_nan(y, n * L) : has_nan(b->x + first, n);
+        spread(y, b->x + first, n);
+    int nan = 0;
     for (int64_t k = 0; k < m->f->n_inputs; k++) {
         const double *from = b->inputs[k];
         y += m->f->chunk * L;
         if (!b->across)
-            FOR_BLOCK FOR_LANES y[AT] = from[first + i];
+            spread(y, from + first, n);
         else if ((first + n) * L <= b->n_valid)
             memcpy(y, from + first * L, (size_t)(n * L) * sizeof *y);
         else
@@ -183,14 +195,11 @@ static void run_tiles(const ready *begin, const ready *end, int64_t from, int64_
 static void run_code(const ready *begin, const ready *end, int64_t from, int64_t n, int exact)
 {
     for (const ready *r = begin, *next; r < end; r = next) {
-        for (next = r; next < end && next->kinds[0] >= 0; next++)
-            ;
+        next = r->n_tiled == 0 ? r + 1 : r->n_tiled < end - r ? r + r->n_tiled : end;
         if (next > r + 1)
             run_tiles(r, next, from, n, exact);
-        else {
+        else
             runs[r->code](r, from, n);
-            next = r + 1;
-        }
     }
 }
 
@@ -199,12 +208,18 @@ static void run_code(const ready *begin, const ready *end, int64_t from, int64_t
 static void run_chunk(const machine *m, int64_t from, int64_t n, int slopes, int exact)
 {
     const ready *code = m->code, *behind_value = code + m->f->n_value, *end = code + m->f->n_code;
-    forget_invalid();
-    run_code(code, behind_value, from, n, 1);
-    if (!slopes)
+    if (!slopes) {
+        run_code(code, behind_value, from, n, 1);
         return;
-    exact |= was_invalid();
-    run_code(behind_value, end, from, n, exact);
+    }
+    forget_invalid();
+    if (end > code && code->n_tiled == end - code) /* arithmetic, in which products of a 0 are rare */
+        run_code(code, end, from, n, exact);
+    else {
+        run_code(code, behind_value, from, n, 1);
+        exact |= was_invalid();
+        run_code(behind_value, end, from, n, exact);
+    }
     if (!exact && was_invalid()) {
         run_code(code, behind_value, from, n, 1);
         run_code(behind_value, end, from, n, 1);
@@ -218,10 +233,11 @@ void JOIN(k_, formula, ISA_SUFFIX)(const pyspec_block *b, const double *params, 
     const machine m = machine_in(formula_head(b->program), b->registers);
     const int64_t chunk = m.f->chunk;
     prepare(&m, b->program, params, value, partials, b->again);
+    const int exact = has_nan(b->x, b->across ? b->n * L : b->n) || *m.exact != 0.0;
     for (int64_t first = 0; first < b->n; first += chunk) {
         const int64_t n = b->n - first < chunk ? b->n - first : chunk;
         const int nan = load_vectors(&m, b, first, n);
-        run_chunk(&m, first, n, partials != NULL, nan || *m.exact != 0.0);
+        run_chunk(&m, first, n, partials != NULL, nan || exact);
     }
     note_invalid(noted);
 }

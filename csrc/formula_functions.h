@@ -76,28 +76,11 @@ static ALWAYS_INLINE void mend(const int64_t code, int any, double *y, operand a
         }
 }
 
-/* Where that may be: marks of all lanes, from what is read and what comes out. */
-#if defined(__GNUC__)
-typedef mask_vector marks;
-
-static ALWAYS_INLINE int any_of(marks seen)
-{
-    long long any = 0;
-    for (int l = 0; l < WIDTH; l++)
-        any |= seen[l];
-    return any != 0;
-}
-#else
-typedef int marks;
-#define any_of(seen) (seen)
-#endif
-
+/* Where that may be, from what is read and what comes out. */
 #define IS_NORMAL(v)       (((v) >= LEAST_NORMAL) & ((v) <= MOST_NORMAL))
 #define MARKS_POW(x, v)    (IS_NORMAL(v) == 0)
 #define MARKS_LOG(x, v)    (((x) > 0.0) & ((x) < LEAST_NORMAL))
-#define MARKS_SIN(x, v)    (size_of(x) > VMATH_SINCOS_LIMIT)
-#define MARKS_COS          MARKS_SIN
-#define MARKS_TAN          MARKS_SIN
+#define MARKS_TAN(x, v)    (size_of(x) > VMATH_SINCOS_LIMIT)
 
 /* ---- zeros in the chain rule ------------------------------------------------------------- */
 
@@ -199,15 +182,97 @@ static ALWAYS_INLINE int notes_invalid(void)
             note_invalid(any_of(negative));                                                        \
     }
 RUN_LANES(SQRT, sqrt(x))
-RUN_LANES(ATAN, v_atan(x))
 RUN_LANES(ERF, v_erf(x))
 RUN_LANES(ERFC, v_erfc(x))
 RUN_LANES(ERFCX, v_erfcx(x))
 RUN_AND_MEND(LOG, v_log(x))
-RUN_AND_MEND(SIN, v_sin(x))
-RUN_AND_MEND(COS, v_cos(x))
 RUN_AND_MEND(TAN, v_sin(x) / v_cos(x))
 RUN_AND_MEND(POW, v_exp(by * v_log(x)))
+
+/* In three loops: in one, what a vector waits for would keep the next ones waiting. */
+static void run_RPN_ATAN(const ready *r, int64_t from, int64_t n)
+{
+    enum { TOGETHER = 16 };
+    double *restrict y = TARGET;
+    const operand a = OPERAND(a);
+    for (int64_t begin = 0; begin < n; begin += TOGETHER) {
+        double above[TOGETHER * L], below[TOGETHER * L], base[TOGETHER * L];
+        const int64_t some = n - begin < TOGETHER ? n - begin : TOGETHER;
+        const double *x = a.at + begin * a.step;
+        double *restrict to = y + begin * L;
+        for (int64_t i = 0; i < some; i++)
+            IN_LANES v_atan_reduced(x[i * a.step + l], 1.0, &above[AT], &below[AT], &base[AT]);
+        for (int64_t at = 0; at < some * L; at += WIDTH)
+            put_vector(above + at, quotient(load_vector(above + at), load_vector(below + at)), 1);
+        for (int64_t i = 0; i < some; i++)
+            IN_LANES to[AT] = copysign(v_atan_behind(base[AT], above[AT]), x[i * a.step + l]);
+    }
+}
+
+/* Without the ends where there are none, to the same bits. */
+static void run_logarithm(const ready *r, int64_t from, int64_t n)
+{
+    double *restrict y = TARGET;
+    const operand a = OPERAND(a);
+    marks other = {0};
+    FOR_BLOCK {
+        const double *x = a.at + i * a.step;
+        IN_LANES y[AT] = v_log_inside(x[l]);
+        FOR_WIDTHS other |= IS_NORMAL(load_vector(x + at)) == 0;
+    }
+    if (any_of(other))
+        run_RPN_LOG(r, from, n);
+}
+
+/* Sines, cosines or both, where these are NULL or not. */
+static ALWAYS_INLINE void turn(double *restrict sine, double *restrict cosine, operand a,
+                               const int may_be_far, int64_t n)
+{
+    FOR_BLOCK {
+        const double *x = a.at + i * a.step;
+        double s[L], c[L];
+        IN_LANES v_sincos_by_size(x[l], may_be_far, &s[l], &c[l]);
+        if (sine)
+            IN_LANES sine[AT] = s[l];
+        if (cosine)
+            IN_LANES cosine[AT] = c[l];
+    }
+}
+
+static ALWAYS_INLINE void turn_by_size(double *restrict sine, double *restrict cosine, operand a,
+                                       int64_t n)
+{
+    marks far = {0}, odd = {0};
+    FOR_BLOCK FOR_WIDTHS
+    {
+        const vector size = size_of(load_vector(a.at + i * a.step + at));
+        far |= size > VMATH_SINCOS_NEAR;
+        odd |= size > VMATH_SINCOS_LIMIT;
+    }
+    if (any_of(far))
+        turn(sine, cosine, a, 1, n);
+    else
+        turn(sine, cosine, a, 0, n);
+    if (sine)
+        mend(RPN_SIN, any_of(odd), sine, a, a, a, n);
+    if (cosine)
+        mend(RPN_COS, any_of(odd), cosine, a, a, a, n);
+}
+
+static void run_RPN_SIN(const ready *r, int64_t from, int64_t n)
+{
+    turn_by_size(TARGET, NULL, OPERAND(a), n);
+}
+
+static void run_RPN_COS(const ready *r, int64_t from, int64_t n)
+{
+    turn_by_size(NULL, TARGET, OPERAND(a), n);
+}
+
+static void run_sincos(const ready *r, int64_t from, int64_t n)
+{
+    turn_by_size(TARGET, TARGET + r->stride, OPERAND(a), n);
+}
 
 /* A power by the logarithm that is there, and the slope of a power by the power. */
 #define RUN_POWER(code, odd_ones)                                                                  \
@@ -303,20 +368,6 @@ static void run_faddeeva(const ready *r, int64_t from, int64_t n)
         run_w_line(y, r->stride, x, up, 0, n);
 }
 
-static void run_sincos(const ready *r, int64_t from, int64_t n)
-{
-    double *restrict sine = TARGET, *restrict cosine = sine + r->stride;
-    const operand a = OPERAND(a);
-    marks odd = {0};
-    FOR_BLOCK {
-        const double *x = a.at + i * a.step;
-        IN_LANES v_sincos(x[l], &sine[AT], &cosine[AT]);
-        FOR_WIDTHS odd |= MARKS_SIN(load_vector(x + at), NOTHING);
-    }
-    mend(RPN_SIN, any_of(odd), sine, a, a, a, n);
-    mend(RPN_COS, any_of(odd), cosine, a, a, a, n);
-}
-
 /* All that the checker knows: not CONST and PARAM, nor the four for which FORMULA_W stands. */
 static run_instruction *const runs[N_FORMULA_CODES] = {
 #define ITS_RUN(code) [code] = run_##code,
@@ -327,7 +378,7 @@ static run_instruction *const runs[N_FORMULA_CODES] = {
     [RPN_ERF] = run_RPN_ERF,
     [RPN_ERFC] = run_RPN_ERFC,
     [RPN_ERFCX] = run_RPN_ERFCX,
-    [RPN_LOG] = run_RPN_LOG,
+    [RPN_LOG] = run_logarithm,
     [RPN_SIN] = run_RPN_SIN,
     [RPN_COS] = run_RPN_COS,
     [RPN_TAN] = run_RPN_TAN,

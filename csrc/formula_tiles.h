@@ -7,10 +7,6 @@
 #include "exp_lanes.h"
 #include "formula.h"
 
-#if defined(__SSE2__)
-#include <emmintrin.h>
-#endif
-
 /* An instruction whose registers were looked up. Vector i of a block lies i * L doubles behind where the
  * register begins, of which it has a `mask`: all of an output, a place within the chunk of a vector,
  * nothing of a row. */
@@ -23,6 +19,7 @@ typedef struct ready {
     uint8_t writes;   /* in tiles: whether the result is written                            */
     uint8_t want;     /* FORMULA_W: whether it gives more than the value                    */
     int32_t stride;   /* between several results                                            */
+    int32_t n_tiled;  /* instructions from here on that run over tiles                      */
 } ready;
 
 _Static_assert(sizeof(ready) <= FORMULA_READY * sizeof(double), "room of an instruction");
@@ -41,54 +38,24 @@ typedef void run_instruction(const ready *r, int64_t from, int64_t n);
 /* ---- values of rpn.def and fused.def, for a vector ----------------------------------------- */
 
 #if defined(__GNUC__)
-typedef long long mask_vector __attribute__((vector_size(WIDTH * sizeof(double))));
-
-static ALWAYS_INLINE vector choose(mask_vector when, vector a, vector b)
-{
-    return (vector)(((mask_vector)a & when) | ((mask_vector)b & ~when));
-}
-
 static ALWAYS_INLINE vector size_of(vector a)
 {
     return (vector)((mask_vector)a & 0x7fffffffffffffff);
 }
 
-/* a where it is less (greater) than b, else b: the minimum (maximum) of processors. */
-static ALWAYS_INLINE vector lesser(vector a, vector b)
-{
-#if defined(__AVX512F__)
-    return (vector)_mm512_min_pd((__m512d)a, (__m512d)b);
-#elif defined(__AVX2__)
-    return (vector)_mm256_min_pd((__m256d)a, (__m256d)b);
-#elif defined(__SSE2__)
-    return (vector)_mm_min_pd((__m128d)a, (__m128d)b);
-#else
-    return choose(a < b, a, b);
-#endif
-}
-
-static ALWAYS_INLINE vector greater(vector a, vector b)
-{
-#if defined(__AVX512F__)
-    return (vector)_mm512_max_pd((__m512d)a, (__m512d)b);
-#elif defined(__AVX2__)
-    return (vector)_mm256_max_pd((__m256d)a, (__m256d)b);
-#elif defined(__SSE2__)
-    return (vector)_mm_max_pd((__m128d)a, (__m128d)b);
-#else
-    return choose(a > b, a, b);
-#endif
-}
-
 static ALWAYS_INLINE vector exp_of(vector a)
 {
-    const vector above = choose(a < -708.0, NOTHING, exp_inside(a));
-    return choose(a > 709.782712893384, NOTHING + INFINITY, above);
+    const vector inside = exp_inside(a, 0);
+#if defined(__AVX512F__) /* gcc makes masks of the comparisons, and vectors of these */
+    const __mmask8 below = _mm512_cmp_pd_mask((__m512d)a, _mm512_set1_pd(-708.0), _CMP_LT_OQ);
+    const __mmask8 beyond = _mm512_cmp_pd_mask((__m512d)a, _mm512_set1_pd(709.782712893384), _CMP_GT_OQ);
+    const __m512d above = _mm512_mask_mov_pd((__m512d)inside, below, _mm512_setzero_pd());
+    return (vector)_mm512_mask_mov_pd(above, beyond, _mm512_set1_pd(INFINITY));
+#else
+    return choose(a > 709.782712893384, NOTHING + INFINITY, choose(a < -708.0, NOTHING, inside));
+#endif
 }
 #else
-#define choose(when, a, b) ((when) ? (a) : (b))
-#define lesser(a, b)       ((a) < (b) ? (a) : (b))
-#define greater(a, b)      ((a) > (b) ? (a) : (b))
 #define size_of fabs
 #define exp_of v_exp
 #endif
@@ -129,6 +96,8 @@ static ALWAYS_INLINE vector exp_of(vector a)
 #include "fused.def"
 #undef FUSED
 VALUE(FORMULA_COPY, a)
+
+#define value_RPN_DIV(a, b, c) quotient(a, b)
 
 #undef where
 #undef exp

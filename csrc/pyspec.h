@@ -59,7 +59,7 @@ enum { PYSPEC_OP_FORMULA = -2, PYSPEC_OP_SCHEME = -3, PYSPEC_OP_MEASURED = -4 };
 
 /* Words before what a program holds, and how much that may be: of a formula, a kernel by formula, a
  * kinetic scheme, and a measured instrument. */
-enum { PYSPEC_FORMULA_HEAD = 11, PYSPEC_FORMULA_SHORT = 32, PYSPEC_FORMULA_LONG = 128 };
+enum { PYSPEC_FORMULA_HEAD = 11, PYSPEC_FORMULA_SHORT = 16, PYSPEC_FORMULA_LONG = 128 };
 enum { PYSPEC_KERNEL_HEAD = 7, PYSPEC_MAX_INPUTS = 16, PYSPEC_MAX_PARAMS = 24 };
 enum { PYSPEC_SCHEME_HEAD = 8, PYSPEC_SCHEME_STATES = 8, PYSPEC_SCHEME_STEPS = 64 };
 enum { PYSPEC_MEASURED_HEAD = 4, PYSPEC_MEASURED_SAMPLES = 1000, PYSPEC_FORMULA_REGISTERS = 1024 };

@@ -9,6 +9,8 @@
 
 #if defined(__AVX2__)
 #include <immintrin.h>
+#elif defined(__SSE2__)
+#include <emmintrin.h>
 #endif
 
 #if defined(__GNUC__)
@@ -60,11 +62,85 @@ static ALWAYS_INLINE void put_vector(double *to, vector value, int store)
     memcpy(to, &value, sizeof value);
 }
 
+typedef long long mask_vector __attribute__((vector_size(WIDTH * sizeof(double))));
+
+/* a where a comparison of vectors holds, else b. */
+static ALWAYS_INLINE vector choose(mask_vector when, vector a, vector b)
+{
+    return (vector)(((mask_vector)a & when) | ((mask_vector)b & ~when));
+}
+
+/* a where it is less (greater) than b, else b: the minimum (maximum) of processors. */
+static ALWAYS_INLINE vector lesser(vector a, vector b)
+{
+#if defined(__AVX512F__)
+    return (vector)_mm512_min_pd((__m512d)a, (__m512d)b);
+#elif defined(__AVX2__)
+    return (vector)_mm256_min_pd((__m256d)a, (__m256d)b);
+#elif defined(__SSE2__)
+    return (vector)_mm_min_pd((__m128d)a, (__m128d)b);
+#else
+    return choose(a < b, a, b);
+#endif
+}
+
+static ALWAYS_INLINE vector greater(vector a, vector b)
+{
+#if defined(__AVX512F__)
+    return (vector)_mm512_max_pd((__m512d)a, (__m512d)b);
+#elif defined(__AVX2__)
+    return (vector)_mm256_max_pd((__m256d)a, (__m256d)b);
+#elif defined(__SSE2__)
+    return (vector)_mm_max_pd((__m128d)a, (__m128d)b);
+#else
+    return choose(a > b, a, b);
+#endif
+}
+
+/* What comparisons of several vectors found, and whether that is anything. */
+typedef mask_vector marks;
+
+static ALWAYS_INLINE int any_of(marks seen)
+{
+#if defined(__AVX512DQ__)
+    return _mm512_movepi64_mask((__m512i)seen) != 0;
+#elif defined(__AVX2__)
+    return _mm256_movemask_pd((__m256d)seen) != 0;
+#else
+    long long any = 0;
+    for (int l = 0; l < WIDTH; l++)
+        any |= seen[l];
+    return any != 0;
+#endif
+}
+
+/* a / b in less than half of the time that AVX-512 takes to divide: an inverse of 14 bits, improved twice,
+ * and the quotient corrected by what it leaves (P. Markstein, IBM J. Res. Dev. 34, 111 (1990)). It is
+ * rounded as processors do, but where two doubles are equally near to 1e-15 of their distance, and for
+ * |a| < 2^-960 to 1 ulp. Lanes without a normal number are divided. */
+static ALWAYS_INLINE vector quotient(vector a, vector b)
+{
+#if defined(__AVX512DQ__)
+    enum { NO_NORMAL_NUMBER = 0xbf };
+    const __m512d one = _mm512_set1_pd(1.0), up = (__m512d)a, down = (__m512d)b;
+    __m512d inverse = _mm512_rcp14_pd(down);
+    inverse = _mm512_fmadd_pd(_mm512_fnmadd_pd(down, inverse, one), inverse, inverse);
+    inverse = _mm512_fmadd_pd(_mm512_fnmadd_pd(down, inverse, one), inverse, inverse);
+    const __m512d close = _mm512_mul_pd(up, inverse);
+    __m512d found = _mm512_fmadd_pd(_mm512_fnmadd_pd(down, close, up), inverse, close);
+    const __mmask8 odd = _mm512_fpclass_pd_mask(found, NO_NORMAL_NUMBER);
+    if (__builtin_expect(odd != 0, 0))
+        found = _mm512_mask_div_pd(found, odd, up, down);
+    return (vector)found;
+#else
+    return a / b;
+#endif
+}
+
 /* a * b; 0 where a is, be b what it may: what overflowed must not make a 0 NaN. */
 static ALWAYS_INLINE vector times_vector(vector a, vector b)
 {
-    typedef long long bits __attribute__((vector_size(WIDTH * sizeof(double))));
-    return (vector)((bits)(a * b) & (bits)(a != 0.0));
+    return (vector)((mask_vector)(a * b) & (mask_vector)(a != 0.0));
 }
 
 /* The first n numbers, behind which there is nothing: 0 there. */
@@ -86,6 +162,11 @@ static ALWAYS_INLINE vector keep_first(vector value, int n)
 #else
 #define WIDTH 1
 typedef double vector;
+typedef int marks;
+#define any_of(seen) (seen)
+#define choose(when, a, b) ((when) ? (a) : (b))
+#define lesser(a, b) ((a) < (b) ? (a) : (b))
+#define greater(a, b) ((a) > (b) ? (a) : (b))
 #define times_vector(a, b) ((a) == 0.0 ? 0.0 : (a) * (b))
 #define load_first(from, n) (*(from))
 #define keep_first(value, n) (value)
@@ -93,6 +174,7 @@ typedef double vector;
 #define IN_REGISTER(value) ((void)(value))
 #define same_in_all(value) (value)
 #define add_product(sum, a, b) ((sum) + (a) * (b))
+#define quotient(a, b) ((a) / (b))
 #define put_vector(to, value, store) (*(to) = (store) ? (value) : *(to) + (value))
 #endif
 

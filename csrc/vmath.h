@@ -170,6 +170,28 @@ static ALWAYS_INLINE void v_sincos_reduced(double r, double *sine, double *cosin
     *cosine = head + (((1.0 - head) - half) + q2 * c);
 }
 
+/* Sine s and cosine c of an angle, turned by so many quadrants. */
+static ALWAYS_INLINE void v_turned(uint64_t quadrants, double s, double c, double *sine,
+                                   double *cosine)
+{
+    uint64_t swap = 0u - (quadrants & 1u);
+    *sine = double_of(bits_of(pick(swap, s, c)) ^ ((quadrants & 2u) << 62));
+    *cosine = double_of(bits_of(pick(swap, c, s)) ^ (((quadrants + 1u) & 2u) << 62));
+}
+
+/* Sine and cosine of |x| <= VMATH_SINCOS_NEAR, at most 2 ulp: as v_sincos, but r is rounded. */
+#define VMATH_SINCOS_NEAR 100.0
+static ALWAYS_INLINE void v_sincos_near(double x, double *sine, double *cosine)
+{
+    double z = x * 0.63661977236758134308 + ROUNDING_SHIFT;
+    double k = z - ROUNDING_SHIFT;
+    double s, c;
+    double r = x - k * 1.57079632673412561417e+00;
+    r = r - k * 6.07710050630396597660e-11;
+    v_sincos_reduced(r - k * 2.02226624879595063154e-21, &s, &c);
+    v_turned(bits_of(z), s, c, sine, cosine);
+}
+
 /* sin(x) and cos(x), at most 1.5 ulp for |x| <= VMATH_SINCOS_LIMIT; beyond it the absolute
  * error grows with |x|. x = k pi/2 + r, pi/2 in three parts of 33 bits (fdlibm,
  * e_rem_pio2.c), so that each product with k is exact. */
@@ -185,10 +207,24 @@ static ALWAYS_INLINE void v_sincos(double x, double *sine, double *cosine)
     double low = ((r - r1) - t) - k * 2.02226624879595063154e-21;
     v_sincos_reduced(r1, &s, &c);
     double si = s + low * c, co = c - low * s;
-    uint64_t quadrant = bits_of(z);
-    uint64_t swap = 0u - (quadrant & 1u);
-    *sine = double_of(bits_of(pick(swap, si, co)) ^ ((quadrant & 2u) << 62));
-    *cosine = double_of(bits_of(pick(swap, co, si)) ^ (((quadrant + 1u) & 2u) << 62));
+    v_turned(bits_of(z), si, co, sine, cosine);
+}
+
+/* The short way up to VMATH_SINCOS_NEAR, the other beyond. Where nothing `may_be_far` that is left out, to
+ * the same bits. */
+static ALWAYS_INLINE void v_sincos_by_size(double x, const int may_be_far, double *sine,
+                                           double *cosine)
+{
+    double near_sine, near_cosine, far_sine, far_cosine;
+    v_sincos_near(x, &near_sine, &near_cosine);
+    *sine = near_sine;
+    *cosine = near_cosine;
+    if (may_be_far) {
+        const uint64_t is_far = mask_of(fabs(x) > VMATH_SINCOS_NEAR);
+        v_sincos(x, &far_sine, &far_cosine);
+        *sine = pick(is_far, near_sine, far_sine);
+        *cosine = pick(is_far, near_cosine, far_cosine);
+    }
 }
 
 static ALWAYS_INLINE double v_sin(double x)
@@ -205,17 +241,21 @@ static ALWAYS_INLINE double v_cos(double x)
     return c;
 }
 
-/* atan(y / x), at most 2 ulp, with a single division. |y / x| is reduced to tan(pi/8) by the angles
- * pi/4 and pi/2. */
-static ALWAYS_INLINE double v_atan_of(double y, double x)
+/* atan(y / x), at most 2 ulp, with a single division. |y / x| is reduced to a tangent of at most
+ * tan(pi/8) by the angles pi/4 and pi/2: it is `above` / `below`, behind an angle `base`. */
+static ALWAYS_INLINE void v_atan_reduced(double y, double x, double *above, double *below,
+                                         double *base)
 {
     double a = fabs(y), b = fabs(x);
     int far = a > 2.41421356237309504880 * b, middle = a > 0.41421356237309504880 * b;
-    double above = far ? -b : middle ? a - b : a;
-    double below = far ? a : middle ? a + b : b;
-    double base = far ? 1.57079632679489661923 : middle ? 0.78539816339744830962 : 0.0;
-    double low = far ? 6.12323399573676603587e-17 : middle ? 3.06161699786838301793e-17 : 0.0;
-    double t = above / below;
+    *above = far ? -b : middle ? a - b : a;
+    *below = far ? a : middle ? a + b : b;
+    *base = far ? 1.57079632679489661923 : middle ? 0.78539816339744830962 : 0.0;
+}
+
+/* base + atan(t) for |t| <= tan(pi/8); of pi/4 and pi/2 the same part is beyond a double. */
+static ALWAYS_INLINE double v_atan_behind(double base, double t)
+{
     double q = t * t;
     double q2 = q * q;
     double even = -0.3333333333333333 + q2 * (-0.14285714285659326 +
@@ -224,8 +264,14 @@ static ALWAYS_INLINE double v_atan_of(double y, double x)
     double odd = 0.199999999999998 + q2 * (0.11111111105106705 +
                  q2 * (0.0769229630497447 + q2 * (0.058789145444006215 +
                  q2 * (0.04551108126325172 + q2 * 0.01627194475162406))));
-    double angle = base + (t + (t * q * (even + q * odd) + low));
-    return copysign(angle, double_of(bits_of(y) ^ bits_of(x)));
+    return base + (t + (t * q * (even + q * odd) + base * 3.89817183251937547e-17));
+}
+
+static ALWAYS_INLINE double v_atan_of(double y, double x)
+{
+    double above, below, base;
+    v_atan_reduced(y, x, &above, &below, &base);
+    return copysign(v_atan_behind(base, above / below), double_of(bits_of(y) ^ bits_of(x)));
 }
 
 static ALWAYS_INLINE double v_atan(double x)

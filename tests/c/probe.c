@@ -24,6 +24,33 @@ UNARY(erf)
 UNARY(erfc)
 UNARY(erfcx)
 
+/* The short ways, which hold for less. */
+static double v_sin_near(double x)
+{
+    double sine, cosine;
+    v_sincos_near(x, &sine, &cosine);
+    return sine;
+}
+
+static double v_cos_near(double x)
+{
+    double sine, cosine;
+    v_sincos_near(x, &sine, &cosine);
+    return cosine;
+}
+
+UNARY(sin_near)
+UNARY(cos_near)
+
+PROBE void probe_exp_moderate(int64_t n, const double *x, double *y);
+void probe_exp_moderate(int64_t n, const double *x, double *y)
+{
+    for (int64_t i = 0; i < n / L; i++) {
+        memcpy(y + i * L, x + i * L, L * sizeof *y);
+        exp_lanes(y + i * L, 1);
+    }
+}
+
 PROBE void probe_exp_lanes(int64_t n, const double *x, double *y);
 void probe_exp_lanes(int64_t n, const double *x, double *y)
 {

@@ -35,6 +35,9 @@ def erfcx(x: Any) -> Any:
 CASES: dict[str, tuple[Callable[[Any], Any], list[np.ndarray], float]] = {
     "exp": (mpmath.exp, [even(-707, 709), wide(-18, 0)], 1.0),
     "exp_lanes": (mpmath.exp, [even(-707, 709), wide(-18, 0), even(-0.05, 0.05, 2000)], 1.0),
+    "exp_moderate": (mpmath.exp, [even(-707, 709), wide(-18, 0), even(-0.05, 0.05, 2000)], 1.0),
+    "sin_near": (mpmath.sin, [even(-100, 100), wide(-18, 1), PI_2 * np.arange(-63, 64)], 2.0),
+    "cos_near": (mpmath.cos, [even(-100, 100), wide(-18, 1), PI_2 * np.arange(-63, 64)], 2.0),
     "log": (mpmath.log, [np.abs(wide(-300, 300)), even(0.5, 2.0), 1.0 + wide(-15, -2)], 1.0),
     "sin": (mpmath.sin, [even(-1e6, 1e6), wide(-18, 1), PI_2 * np.arange(-300, 300)], 1.5),
     "cos": (mpmath.cos, [even(-1e6, 1e6), wide(-18, 1), PI_2 * np.arange(-300, 300)], 1.5),
