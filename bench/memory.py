@@ -9,7 +9,8 @@ Three tables of sizes, which no clock and no other work on the machine can chang
 - spectra at the same time for drawn graphs, in which several sums read one another, and without
   taking memory over in place.
 
-A register of a chunk is five kilobytes, and so is a spectrum and each of its columns.
+A register of a chunk is one kilobyte (eight where an instruction has much to prepare), a
+spectrum and each of its columns five.
 """
 
 from __future__ import annotations

@@ -65,7 +65,7 @@ number depends on any of them (`pytest tests/memory`).
 - *Places*: one behind the other (*apart*), in the lowest gap that is large enough (*first*, the
   default), or in the smallest such gap (*best*).
 
-Registers of a chunk, two kilobytes each (eight for Voigt), for value and all derivatives of
+Registers of a chunk, one kilobyte each (eight for Voigt), for value and all derivatives of
 functions that are also in the table, and for eight lines in one formula:
 """
 
