@@ -213,7 +213,7 @@ static void run_chunk(const machine *m, int64_t from, int64_t n, int slopes, int
         return;
     }
     forget_invalid();
-    if (end > code && code->n_tiled == end - code) /* arithmetic, in which products of a 0 are rare */
+    if (end > code && code->n_tiled == end - code) /* one pass: that it is repeated is rare */
         run_code(code, end, from, n, exact);
     else {
         run_code(code, behind_value, from, n, 1);

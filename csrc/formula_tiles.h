@@ -97,6 +97,7 @@ static ALWAYS_INLINE vector exp_of(vector a)
 #undef FUSED
 VALUE(FORMULA_COPY, a)
 
+/* In less time than the division that rpn.def writes, see vector.h. */
 #define value_RPN_DIV(a, b, c) quotient(a, b)
 
 #undef where

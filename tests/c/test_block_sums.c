@@ -209,6 +209,16 @@ static void check_sums(const double *sums, int64_t n_sums, int64_t n)
         }
 }
 
+/* A strip with weights by row (1), by column (2) or both (3), and n_times functions of time. */
+static strip_data make_strip(int weights, int64_t n_times, double *residuals, double *sums)
+{
+    return (strip_data){.data = data, .data_row = APART, .n_rows = ROWS,
+                        .lines = shapes, .stride = APART, .n_lines = LINES,
+                        .heights = heights, .times = times, .n_times = n_times,
+                        .by_row = weights & 1 ? by_row : NULL, .by_x = weights & 2 ? by_x : NULL,
+                        .residuals = residuals, .sums = n_times ? sums : NULL};
+}
+
 static void strips_are_summed(void)
 {
     static double residuals[ROWS * BLOCK], sums[WHOLE_TIMES * APART];
@@ -232,11 +242,7 @@ static void strips_are_summed(void)
                 for (int64_t i = 0; i < WHOLE_TIMES * APART; i++)
                     sums[i] = 5.0;
                 fill_numbers(residuals, ROWS * BLOCK); /* of the strip before */
-                const strip_data s = {.data = data, .data_row = APART, .n_rows = ROWS,
-                                      .lines = shapes, .stride = APART, .n_lines = LINES,
-                                      .heights = heights, .times = times, .n_times = n_times,
-                                      .by_row = of_row, .by_x = of_x, .residuals = residuals,
-                                      .sums = n_times ? sums : NULL};
+                const strip_data s = make_strip(weights, n_times, residuals, sums);
                 pyspec_block_table[test_isa].strip(&s, &square, n);
                 CHECK(square == expected);
                 check_sums(sums, n_times, n);
@@ -258,12 +264,7 @@ static void squares_do_not_depend_on_sums(void)
         for (int64_t n = 1; n <= BLOCK; n++) {
             double first = 0.0, square;
             for (int64_t n_times = 0; n_times <= TIMES; n_times++) {
-                const strip_data s = {.data = data, .data_row = APART, .n_rows = ROWS,
-                                      .lines = shapes, .stride = APART, .n_lines = LINES,
-                                      .heights = heights, .times = times, .n_times = n_times,
-                                      .by_row = weights & 1 ? by_row : NULL,
-                                      .by_x = weights & 2 ? by_x : NULL, .residuals = residuals,
-                                      .sums = n_times ? sums : NULL};
+                const strip_data s = make_strip(weights, n_times, residuals, sums);
                 pyspec_block_table[test_isa].strip(&s, &square, n);
                 if (n_times == 0)
                     first = square;

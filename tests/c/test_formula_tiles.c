@@ -165,7 +165,7 @@ static void test_lengths(void)
     }
 }
 
-/* The slopes are A / (x - 0.3) times B, and the same plus A. B is 0 in lane 0, where the other factor may be
+/* The slopes are A / (x - 1/4) times B, and the same plus A. B is 0 in lane 0, where the other factor may be
  * infinite or NaN: there CHAIN is 0, and no other lane knows. That an operation was invalid is the
  * caller's note, and stays. */
 static void test_zero_and_infinity(void)
@@ -178,12 +178,12 @@ static void test_zero_and_infinity(void)
         {FORMULA_CHAINADD, BY_B, V, B, A, 0},
     };
     int64_t program[ROOM], at;
-    const int64_t n = write_program(program, code, 1, 5, 0.3);
+    const int64_t n = write_program(program, code, 1, 5, 0.25);
     CHECK(pyspec_formula_is_sound(program, n, N_PARAMS, &at));
     for (int64_t isa = 0; isa < N_ISA; isa++)
         for (int noted = 0; noted < 2 && pyspec_isa_supported(isa); noted++) {
             call c = start_call(program, BLOCK, 2.0, 0.0);
-            c.x[23] = 0.3; /* A / 0 there */
+            c.x[23] = 0.25; /* A / 0 there */
             feclearexcept(FE_ALL_EXCEPT);
             if (noted)
                 feraiseexcept(FE_INVALID);
@@ -192,16 +192,15 @@ static void test_zero_and_infinity(void)
             CHECK(!was_noted || fetestexcept(FE_INVALID));
             feclearexcept(FE_ALL_EXCEPT);
             for (int64_t i = 0; i < BLOCK * L; i++) {
-                const double steep = 2.0 / (c.x[i / L] - 0.3), by = c.params[L + i % L];
+                const double steep = 2.0 / (c.x[i / L] - 0.25), by = c.params[L + i % L];
                 const double want = by == 0.0 ? 0.0 : steep * by;
-                CHECK(isinf(want) ? c.by[0][i] == want : fabs(c.by[0][i] - want) <= 3e-16 * fabs(want));
+                CHECK(c.by[0][i] == want);
                 const double sum = want + 2.0, error = fabs(c.by[1][i] - sum);
                 CHECK(isinf(sum) ? c.by[1][i] == sum : error <= 4e-16 * (fabs(want) + 2.0));
             }
             c.params[0] = (double)NAN;
             run_call(&c, isa, 0);
-            const double other = 2.0 / (c.x[0] - 0.3) * c.params[L + 1];
-            CHECK(c.by[0][0] == 0.0 && fabs(c.by[0][1] - other) <= 3e-16 * fabs(other));
+            CHECK(c.by[0][0] == 0.0 && c.by[0][1] == 2.0 / (c.x[0] - 0.25) * c.params[L + 1]);
             end_call(&c);
         }
 }
@@ -305,7 +304,7 @@ static void test_quotients(void)
                 c.params[l] = any_double();
             for (int64_t i = 0; i < BLOCK; i++)
                 c.x[i] = any_double();
-            for (int l = 0; l < L; l++)
+            for (int l = 0; round % 2 && l < L; l++)
                 almost_a_tie(&c.params[l], &c.x[round % 10 * L + l]);
             run_call(&c, isa, 0);
             for (int64_t i = 0; i < BLOCK * L; i++)
