@@ -20,6 +20,7 @@
 #include "vector_ops.c"
 #include "varpro_shared.c"
 #include "varpro_tiles.c"
+#include "word_lines.c"
 #else
 typedef int pyspec_isa_avx512_is_empty;
 #endif

@@ -437,10 +437,10 @@ PYSPEC_API int pyspec_certain(int64_t n, int64_t is_factor, const double *triang
 PYSPEC_API double pyspec_square(const double *values, int64_t n_rows, int64_t n_columns, int64_t row,
                                 const double *weight, int64_t weight_row, int64_t weight_x,
                                 const uint8_t *keep, int64_t keep_row, int64_t keep_x);
-/* Sums of words of 8 bytes modulo 2^64, which lie in n_lines lines of `line` words: of each block of
- * at most `most` lines the sums of its lines, then those of its columns. Returns how many these are. */
-PYSPEC_API int64_t pyspec_word_sums(const void *bytes, int64_t n_lines, int64_t line, int64_t most,
-                                    uint64_t *sums);
+/* Sums of words of 8 bytes modulo 2^64 in n_lines lines of `line` words: of each block of at most `most` lines
+ * those of its lines, then of its columns. square: of the words as doubles, or NULL. How many, or -STATUS_ISA. */
+PYSPEC_API int64_t pyspec_word_sums(int64_t isa, const void *bytes, int64_t n_lines, int64_t line,
+                                    int64_t most, uint64_t *sums, double *square);
 
 /* Adds the rows of the windows of many problems that share plan, energies, window and the form of
  * their sums, each row to the sums of its part. Rows of several problems stand side by side in the

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import zlib
 from functools import lru_cache
+from struct import Struct
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from pyspec._library import LIBRARY
+from pyspec._library import CONSTANTS, ISA, LIBRARY
 from pyspec._library.memory import address, address_in
 
 #: The polynomial of CRC-32, the highest power left out, the lowest bit first.
@@ -17,6 +18,9 @@ POLYNOMIAL = 0xEDB88320
 
 #: Words of 8 bytes in a line of the checksum; a block of that many lines is added up at a time.
 LINE, LINES = 512, 512
+
+_ISA = CONSTANTS[f"ISA_{ISA}"]
+_NUMBER = Struct("=d").unpack
 
 
 def checksum(array: npt.NDArray[Any]) -> int:
@@ -33,11 +37,25 @@ def checksum(array: npt.NDArray[Any]) -> int:
 
 def checksum_at(plain: npt.NDArray[Any], at: int) -> int:
     """The same of an array in C order, which begins at that address and is not empty."""
+    return _checksum(plain, at, 0)
+
+
+def checksum_and_square_at(plain: npt.NDArray[np.float64], at: int) -> tuple[int, float]:
+    """The same, and the sum of the squares of the values, in one pass."""
+    square = bytearray(8)
+    found = _checksum(plain, at, address_in(square))
+    rest = plain.nbytes % (8 * LINE)
+    of_rest = LIBRARY.pyspec_square(at + plain.nbytes - rest, 1, rest // 8, rest, *[0] * 6)
+    return found, float(_NUMBER(square)[0] + of_rest)
+
+
+def _checksum(plain: npt.NDArray[Any], at: int, square: int) -> int:
+    """The checksum; of whole lines the square, at the address where it is wanted."""
     n_lines = plain.nbytes // (8 * LINE)
     found = 0  # as of nothing
     if n_lines:
         sums = bytearray(8 * (n_lines + -(-n_lines // LINES) * LINE))
-        LIBRARY.pyspec_word_sums(at, n_lines, LINE, LINES, address_in(sums))
+        LIBRARY.pyspec_word_sums(_ISA, at, n_lines, LINE, LINES, address_in(sums), square)
         found = zlib.crc32(sums)
     if plain.nbytes > 8 * LINE * n_lines:
         found = zlib.crc32(plain.reshape(-1)[8 * LINE * n_lines // plain.itemsize :].data, found)

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from pyspec._library import LIBRARY
 from pyspec._library.memory import address
-from pyspec.model.checksum import checksum, checksum_at
+from pyspec.model.checksum import checksum, checksum_and_square_at, checksum_at
 from pyspec.model.measurement import Measurement, square_of
 from pyspec.model.source import Source, source_of
 
@@ -65,6 +65,8 @@ def checksum_and_square(measurement: Measurement) -> tuple[int, float]:
         first, last = measurement.columns or (0, data.shape[1])
         place = at + begin * stride + first * data.itemsize
         shape = end - begin, last - first
+        if shape == data.shape:
+            return checksum_and_square_at(data, at)
         square = LIBRARY.pyspec_square(place, *shape, stride, 0, 0, 0, 0, 0, 0)
         return checksum_at(data, at), float(square)
     return checksum(data), square_of(measurement)
