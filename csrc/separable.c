@@ -169,6 +169,8 @@ static double sum_residuals(const run *r, const strip *s, int64_t n_times)
 {
     const pyspec_problem *q = r->problem;
     double chisqr = 0.0;
+    if (r->slopes && !is_plain(q))
+        fill(r->work.time_sums, 0.0, round_up(n_times, CONTRACT_TILE) * shape_stride(q));
     for (int64_t x0 = q->x_begin; x0 < q->x_end; x0 += BLOCK) {
         const int64_t n = q->x_end - x0 < BLOCK ? q->x_end - x0 : BLOCK;
         chisqr += is_plain(q) ? sum_plain(r, s, n_times, x0, n) : sum_any(r, s, n_times, x0, n);
@@ -183,7 +185,7 @@ static void fill_triangle(const run *r, const term *terms, int64_t n_terms, int6
     const pyspec_problem *q = r->problem;
     const block_ops *ops = &pyspec_block_table[r->call->isa];
     const int64_t n_shapes = *(int64_t *)(void *)r->prepared.n_shapes, stride = shape_stride(q);
-    const int64_t n = q->x_end - q->x_begin, n_theta = r->plan->n_theta;
+    const int64_t n = q->x_end - q->x_begin, n_theta = r->plan->n_theta, order = n_theta + 1;
     const int64_t *place = (const int64_t *)(const void *)r->work.time_place;
     double *gram = r->work.time_gram;
     for (int64_t a = 0; a < n_times; a++) {
@@ -197,15 +199,17 @@ static void fill_triangle(const run *r, const term *terms, int64_t n_terms, int6
             weigh_line(r, sums, n);
     }
     for (int64_t a = 0, group = 0; a < n_terms; a++) {
-        double along;
-        group = terms[a].theta == terms[group].theta ? group : a;
+        const int64_t theta = terms[a].theta, shape = terms[a].shape, time = place[terms[a].time];
+        const double *of_shapes = r->prepared.overlaps + shape * n_shapes;
+        const double *of_times = gram + time * n_times;
+        double along, *row = triangle + triangle_at(order, theta, theta);
+        group = theta == terms[group].theta ? group : a;
         for (int64_t b = group; b < n_terms; b++)
-            triangle[triangle_at(n_theta + 1, terms[a].theta, terms[b].theta)] +=
-                r->prepared.overlaps[terms[a].shape * n_shapes + terms[b].shape] *
-                gram[place[terms[a].time] * n_times + place[terms[b].time]];
-        ops->dot(&along, r->prepared.shapes + terms[a].shape * stride + q->x_begin,
-                 r->work.time_sums + place[terms[a].time] * stride, n);
-        triangle[triangle_at(n_theta + 1, terms[a].theta, n_theta)] += along;
+            row[terms[b].theta - theta] +=
+                of_shapes[terms[b].shape] * of_times[place[terms[b].time]];
+        ops->dot(&along, r->prepared.shapes + shape * stride + q->x_begin,
+                 r->work.time_sums + time * stride, n);
+        row[n_theta - theta] += along;
     }
 }
 
@@ -227,11 +231,8 @@ int pyspec_accumulate_shapes(const pyspec_call *call, pyspec_normal *normal, int
         const strip s = pyspec_strip_of(r, &own, row, end < row_end ? end : row_end);
         pyspec_load_strip(r, &s);
         fill(r->work.record, 0.0, size);
-        if (r->slopes) {
-            fill(r->work.time_sums, 0.0,
-                 round_up(count_times(r->plan, 1), CONTRACT_TILE) * shape_stride(r->problem));
+        if (r->slopes)
             fill(r->work.times, 0.0, round_up(count_times(r->plan, 1), CONTRACT_TILE) * STRIP);
-        }
         load_times(r, &s);
         const int64_t n_times = join_equal_times(r);
         r->work.record[size - 1] = sum_residuals(r, &s, n_times);

@@ -1,18 +1,21 @@
 /* strip_ops.c: what sums over a strip of rows are made of where spectra are lines times heights. Built
  * for each instruction set, like the energy kernels. */
+#include "guard.h"
 #include "kernel.h"
 #include "vector.h"
 
 #include <string.h>
 
-/* Vectors of a row that are taken at a time: with their sums by CONTRACT_TILE functions of time, they
- * stay in registers. Where there are twice as many registers, half of the vectors do so with the sums by
- * twice as many functions. */
+/* Vectors of a row that are taken at a time: with their sums by up to five functions of time they stay in
+ * registers, and two vectors with their sums by up to MOST_SUMS. */
 #if defined(__AVX512F__)
-enum { ACROSS = 4, MOST_SUMS = 2 * CONTRACT_TILE };
+enum { ACROSS = 4, MOST_SUMS = 8 };
 #else
-enum { ACROSS = 2, MOST_SUMS = CONTRACT_TILE };
+enum { ACROSS = 2, MOST_SUMS = 5 };
 #endif
+
+/* Data are called up so many rows ahead: rows lie too far apart for the processor to do so by itself. */
+enum { AHEAD = 8 };
 
 /* What is done with the residuals; numbers, not variables, so that each way has a loop of its own. */
 enum { BY_X = 1, BY_ROW = 2, KEEPS = 4 };
@@ -48,10 +51,12 @@ static ALWAYS_INLINE void take_columns(const strip_data *s, int64_t begin, vecto
         }
         for (int v = 0; v < n_vectors; v++)
             r[v] = beyond ? load_first(data, WIDTH - beyond) : load_vector(data + v * WIDTH);
+        for (int v = 0; j + AHEAD < n_rows && v < n_vectors; v++)
+            CALL_UP(data + AHEAD * s->data_row + v * WIDTH);
         for (int64_t k = 0; k < n_lines; k++, heights++, line += stride) {
-            const vector down = same_in_all(-*heights);
+            const vector height = same_in_all(*heights);
             for (int v = 0; v < n_vectors; v++)
-                r[v] = add_product(r[v], down, load_vector(line + v * WIDTH));
+                r[v] = less_product(r[v], height, load_vector(line + v * WIDTH));
         }
         for (int v = 0; what & BY_X && v < n_vectors; v++)
             r[v] = times_vector(weight[v], r[v]);
@@ -71,7 +76,7 @@ static ALWAYS_INLINE void take_columns(const strip_data *s, int64_t begin, vecto
         square[v] = own_square[v];
     for (int own = 0; own < n_sums; own++)
         for (int v = 0; v < n_vectors; v++)
-            put_vector(s->sums + own * stride + begin + v * WIDTH, sum[own][v], 0);
+            put_vector(s->sums + own * stride + begin + v * WIDTH, sum[own][v], 1);
 }
 
 static ALWAYS_INLINE void take_strip(const strip_data *s, int64_t n, vector *square,
@@ -102,29 +107,37 @@ static ALWAYS_INLINE void take_weighted(const strip_data *s, int64_t n, vector *
 /* More functions of time than registers: the residuals go through memory. */
 static void take_many(const strip_data *s, int64_t n, vector *square)
 {
+    const double *times = s->times + CONTRACT_TILE * STRIP;
     take_weighted(s, n, square, ACROSS, CONTRACT_TILE, KEEPS);
+    for (int64_t k = CONTRACT_TILE; k < s->n_times; k++)
+        memset(s->sums + k * s->stride, 0, (size_t)round_up(n, 2 * WIDTH) * sizeof(double));
     for (int64_t j = 0; n < BLOCK && j < s->n_rows; j++)
         memset(s->residuals + j * BLOCK + n, 0, (size_t)(BLOCK - n) * sizeof(double));
-    BLOCK_OP(contract)(s->sums + CONTRACT_TILE * s->stride, s->stride,
-                       s->times + CONTRACT_TILE * STRIP, s->n_times - CONTRACT_TILE, s->residuals,
-                       s->n_rows, n);
+    BLOCK_OP(contract)(s->sums + CONTRACT_TILE * s->stride, s->stride, times,
+                       s->n_times - CONTRACT_TILE, s->residuals, s->n_rows, n);
 }
 
 /* With r[j][i] = (data[j][i] - sum of heights[j][k] lines[k][i]) times its weight, 0 where that is:
- * square is the sum of their squares; sums[k][i] += the sum over j of times[k][j] r[j][i], which runs
- * over j in order. */
+ * square is the sum of their squares; sums[k][i] = the sum over j of times[k][j] r[j][i], which runs
+ * over j in order. Sums behind n, and of functions up to a whole tile, are undefined. */
 void BLOCK_OP(strip)(const strip_data *s, double *square, int64_t n)
 {
     vector sum[ACROSS] = {NOTHING};
     double parts[ACROSS * WIDTH];
-    if (!s->sums)
-        take_weighted(s, n, sum, ACROSS, 0, 0);
-    else if (s->n_times <= CONTRACT_TILE)
-        take_weighted(s, n, sum, ACROSS, CONTRACT_TILE, 0);
-    else if (s->n_times <= MOST_SUMS)
-        take_weighted(s, n, sum, 2, MOST_SUMS, 0);
-    else
-        take_many(s, n, sum);
+    switch (s->sums ? s->n_times : 0) {
+    case 0: take_weighted(s, n, sum, ACROSS, 0, 0); break;
+    case 1:
+    case 2:
+    case 3: take_weighted(s, n, sum, ACROSS, 3, 0); break;
+    case 4: take_weighted(s, n, sum, ACROSS, 4, 0); break;
+    case 5: take_weighted(s, n, sum, ACROSS, 5, 0); break;
+#if defined(__AVX512F__)
+    case 6:
+    case 7: take_weighted(s, n, sum, 2, 7, 0); break;
+    case 8: take_weighted(s, n, sum, 2, 8, 0); break;
+#endif
+    default: take_many(s, n, sum);
+    }
     memcpy(parts, sum, sizeof parts);
     *square = 0.0;
     for (int i = 0; i < ACROSS * WIDTH; i++)

@@ -37,6 +37,9 @@ static ALWAYS_INLINE vector load_vector(const double *from)
 #define IN_REGISTER(value) ((void)(value))
 #endif
 
+/* Asks the processor to fetch what lies there into its caches. */
+#define CALL_UP(place) __builtin_prefetch(place)
+
 static ALWAYS_INLINE vector same_in_all(double value)
 {
     return value - (vector){0.0}; /* x - 0 is x, -0 too */
@@ -52,6 +55,18 @@ static ALWAYS_INLINE vector add_product(vector sum, vector a, vector b)
     return (vector)_mm256_fmadd_pd((__m256d)a, (__m256d)b, (__m256d)sum);
 #else
     return sum + a * b;
+#endif
+}
+
+/* sum - a * b, likewise. */
+static ALWAYS_INLINE vector less_product(vector sum, vector a, vector b)
+{
+#if defined(__AVX512F__)
+    return (vector)_mm512_fnmadd_pd((__m512d)a, (__m512d)b, (__m512d)sum);
+#elif defined(__FMA__)
+    return (vector)_mm256_fnmadd_pd((__m256d)a, (__m256d)b, (__m256d)sum);
+#else
+    return sum - a * b;
 #endif
 }
 
@@ -172,8 +187,10 @@ typedef int marks;
 #define keep_first(value, n) (value)
 #define load_vector(from) (*(from))
 #define IN_REGISTER(value) ((void)(value))
+#define CALL_UP(place) ((void)(place))
 #define same_in_all(value) (value)
 #define add_product(sum, a, b) ((sum) + (a) * (b))
+#define less_product(sum, a, b) ((sum) - (a) * (b))
 #define quotient(a, b) ((a) / (b))
 #define put_vector(to, value, store) (*(to) = (store) ? (value) : *(to) + (value))
 #endif

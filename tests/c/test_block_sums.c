@@ -198,11 +198,12 @@ static double expect_residuals(int64_t n, const double *of_row, const double *of
     return square;
 }
 
-static void check_sums(const double *sums, int64_t n_sums, int64_t n)
+/* Sums over time on top of what was there before. */
+static void check_sums(const double *sums, int64_t n_sums, int64_t n, double before)
 {
     for (int64_t k = 0; k < n_sums; k++)
         for (int64_t i = 0; i < n; i++) {
-            double expected = 5.0;
+            double expected = before;
             for (int64_t j = 0; j < ROWS; j++)
                 expected += times[k * STRIP + j] * weighted[j * BLOCK + i];
             CHECK(sums[k * APART + i] == expected);
@@ -245,7 +246,7 @@ static void strips_are_summed(void)
                 const strip_data s = make_strip(weights, n_times, residuals, sums);
                 pyspec_block_table[test_isa].strip(&s, &square, n);
                 CHECK(square == expected);
-                check_sums(sums, n_times, n);
+                check_sums(sums, n_times, n, 0.0);
             }
 }
 
@@ -285,7 +286,7 @@ static void rows_are_contracted(void)
             for (int64_t i = 0; i < WHOLE_TIMES * APART; i++)
                 sums[i] = 5.0;
             pyspec_block_table[test_isa].contract(sums, APART, times, n_sums, weighted, ROWS, n);
-            check_sums(sums, n_sums, n);
+            check_sums(sums, n_sums, n, 5.0);
         }
 }
 
