@@ -165,7 +165,7 @@ def run(fit: Fit, options: Mapping[str, Any]) -> Ending:
         message = f"{type(error).__name__}: {str(error)[:80]}"
         return Ending(fit.family, fit.name, 0, False, float("inf"), 0.0, message)
     chisqr = float(found.chisqr)
-    variance = chisqr / max(found.n_free, 1)
+    variance = chisqr / max(found.n_data - found.n_free, 1)
     return Ending(
         fit.family, fit.name, found.nfev, bool(found.success), chisqr, variance, found.message[:80]
     )
