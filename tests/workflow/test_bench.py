@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import sys
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
@@ -89,8 +91,9 @@ def test_peer_benchmark_says_when_it_skips(
 
 
 @pytest.fixture
-def whole_fits(ablation: ModuleType, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
-    """On one small problem, without trspecfit."""
+def whole_fits(ablation: ModuleType, monkeypatch: pytest.MonkeyPatch) -> Iterator[ModuleType]:
+    """On one small problem, without trspecfit. What the process holds by now is left out of the
+    collections before each fit, which would take half a second each after thousands of tests."""
     from bench import whole_fits
     from bench.cases import seed_task
 
@@ -99,7 +102,9 @@ def whole_fits(ablation: ModuleType, monkeypatch: pytest.MonkeyPatch) -> ModuleT
 
     monkeypatch.setattr(whole_fits, "all_tasks", tasks)
     monkeypatch.setattr(whole_fits, "versions", lambda: {})
-    return whole_fits
+    gc.freeze()
+    yield whole_fits
+    gc.unfreeze()
 
 
 def test_whole_fits_write_their_keys(
