@@ -199,16 +199,16 @@ static void fill_triangle(const run *r, const term *terms, int64_t n_terms, int6
             weigh_line(r, sums, n);
     }
     for (int64_t a = 0, group = 0; a < n_terms; a++) {
-        const int64_t theta = terms[a].theta, shape = terms[a].shape, time = place[terms[a].time];
-        const double *of_shapes = r->prepared.overlaps + shape * n_shapes;
-        const double *of_times = gram + time * n_times;
+        const int64_t theta = terms[a].theta, line = terms[a].shape, own = place[terms[a].time];
+        const double *of_shapes = r->prepared.overlaps + line * n_shapes;
+        const double *of_times = gram + own * n_times;
         double along, *row = triangle + triangle_at(order, theta, theta);
         group = theta == terms[group].theta ? group : a;
         for (int64_t b = group; b < n_terms; b++)
             row[terms[b].theta - theta] +=
                 of_shapes[terms[b].shape] * of_times[place[terms[b].time]];
-        ops->dot(&along, r->prepared.shapes + shape * stride + q->x_begin,
-                 r->work.time_sums + time * stride, n);
+        ops->dot(&along, r->prepared.shapes + line * stride + q->x_begin,
+                 r->work.time_sums + own * stride, n);
         row[n_theta - theta] += along;
     }
 }
