@@ -183,6 +183,21 @@ def test_fits_of_wrong_models_are_counted(
     assert "Gauss and Lorentz" in capsys.readouterr().out
 
 
+def test_a_fit_is_lost_where_chi_squared_is_worse_than_its_noise(ablation: ModuleType) -> None:
+    from bench import evaluations
+
+    before = evaluations.run(next(evaluations.near_starts(1)), {})
+    n_free = round(before.chisqr / before.variance)  # degrees of freedom
+    assert before.success
+    assert 50 < n_free < 100_000
+    allowed = 1e-6 * before.chisqr + 1e-2 * before.variance
+    for share, lost in ((0.9, False), (1.1, True)):
+        after = replace(before, chisqr=before.chisqr + share * allowed)
+        assert evaluations.is_lost(before, after) is lost
+        assert not evaluations.is_lost(after, before)
+    assert evaluations.is_lost(before, replace(before, success=False))
+
+
 @pytest.mark.parametrize("name", ["seed_amplitude", "seed_position"])
 def test_seed_fits_are_the_ones_described(ablation: ModuleType, name: str) -> None:
     from bench.cases import seed_task
