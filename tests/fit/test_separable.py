@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pyspec.fit import FitResult, fit_model
+from pyspec.fit import FitResult, fit_joint, fit_model
 from pyspec.model import Measurement, Model, load_dynamics, load_model
 from pyspec.simulate import problem
 
@@ -95,3 +95,39 @@ def test_the_seed_problem_ends_the_same(monkeypatch: pytest.MonkeyPatch) -> None
     seed = problem("seed_amplitude")
     found, walked = both(seed.model(), Measurement(seed.data()), monkeypatch)
     same(found, walked)
+
+
+def off(value: float) -> Model:
+    """:func:`three`, with values that are off by such a share."""
+    model = three()
+    for name in ("GLP_01_A", "GLP_01_x0", "GLP_02_A_expFun_01_tau"):
+        model.parameters[name].value *= 1 + value
+    return model
+
+
+def test_the_bits_are_those_of_any_number_of_threads(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of one file and of two, with sigma by row: what was read of the data is kept for each."""
+    data, sigma = measured()
+    weight = np.broadcast_to(1 / sigma, data.shape).copy()
+    found = set()
+    for threads in ("1", "2", "3"):
+        monkeypatch.setenv("PYSPEC_NUM_THREADS", threads)
+        one = fit_model(off(0.1), Measurement(data, weight=weight))
+        parts = [(off(0.1 / k), Measurement(k * data, weight=weight)) for k in (1, 2)]
+        both_files = fit_joint(parts)
+        assert one.success
+        assert both_files.success
+        found.add((one.chisqr, one.nfev, *one.values.values()))
+        found.add((both_files.chisqr, both_files.nfev, *both_files.values.values()))
+    assert len(found) == 2
+
+
+def test_the_next_fit_reads_its_own_data() -> None:
+    """The memory of a fit is that of the next one, to other data of the same shape."""
+    data, _ = measured()
+    for factor in (1.0, 2.0, 1.0):
+        model = off(0.1)
+        found = fit_model(model, Measurement(factor * data))
+        assert found.success
+        residual = factor * data - found.best_fit
+        assert abs(found.chisqr / float(np.sum(residual**2)) - 1) <= 1e-12
