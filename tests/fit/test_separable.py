@@ -106,7 +106,7 @@ def off(value: float) -> Model:
 
 
 def test_the_bits_are_those_of_any_number_of_threads(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of one file and of two, with sigma by row: what was read of the data is kept for each."""
+    """Of one file and of two, with sigma by row."""
     data, sigma = measured()
     weight = np.broadcast_to(1 / sigma, data.shape).copy()
     found = set()
