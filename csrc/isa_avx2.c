@@ -16,7 +16,6 @@
 #include "response.c"
 #include "scheme_exp.c"
 #include "scheme_times.c"
-#include "square_lines.c"
 #include "strip_ops.c"
 #include "vector_ops.c"
 #include "varpro_shared.c"

@@ -122,10 +122,10 @@ typedef struct theta_column {
     int64_t step;
 } theta_column;
 
-/* Lines of words that are summed at a time, and squares that do not wait for one another. */
-enum { WORD_LINES = 4, SQUARE_LANES = 4 * L };
+/* Lines of words that are summed at a time. */
+enum { WORD_LINES = 4 };
 
-/* vector_ops.c, strip_ops.c, word_lines.c and square_lines.c, for each instruction set: result, arguments. */
+/* vector_ops.c, strip_ops.c and word_lines.c, for each instruction set: result, arguments. */
 #define BLOCK_OPS(B)                                                                               \
     B(add, (double *target, const double *value, int64_t n, int store))                            \
     B(spread, (double *target, const double *line, int64_t n, int store))                          \
@@ -151,7 +151,6 @@ enum { WORD_LINES = 4, SQUARE_LANES = 4 * L };
     B(strip, (const strip_data *from, double *square, int64_t n))                                  \
     B(words, (const char *bytes, int64_t n_lines, int64_t n_words, uint64_t *columns,              \
               uint64_t *totals, double *square))                                                   \
-    B(squares, (double *lanes, const double *x, int64_t n, const double *weight, int each))        \
     B(contract, (double *sums, int64_t stride, const double *factors, int64_t n_sums,              \
                  const double *rows, int64_t n_rows, int64_t n))
 

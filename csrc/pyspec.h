@@ -34,7 +34,7 @@ extern "C" {
 #endif
 
 /* Raised whenever a struct, a step or the meaning of a table changes. */
-#define PYSPEC_ABI 6
+#define PYSPEC_ABI 5
 
 #define PYSPEC_LANES 8        /* rows (or abscissae) that a kernel handles side by side */
 #define PYSPEC_LINEAR_MOST 32 /* amplitudes that a group of data may have */
@@ -225,7 +225,10 @@ typedef struct pyspec_call {
 } pyspec_call;
 
 typedef struct pyspec_fault {
-    int64_t status, node, field, value;
+    int64_t status;
+    int64_t node;
+    int64_t field;
+    int64_t value;
 } pyspec_fault;
 
 /* Sums over consecutive rows, in the fixed tree of a pairwise summation over the row number: what
@@ -430,11 +433,10 @@ PYSPEC_API int pyspec_certain(int64_t n, int64_t is_factor, const double *triang
                               double *covariance, double *decrease, double *work);
 
 /* The sum of the squares of values (n_rows, n_columns) times weight where keep is not 0. Either may be NULL;
- * steps are in bytes, 0 along an axis on which all are the same. Or -STATUS_ISA. */
-PYSPEC_API double pyspec_square(int64_t isa, const double *values, int64_t n_rows, int64_t n_columns,
-                                int64_t row, const double *weight, int64_t weight_row,
-                                int64_t weight_x, const uint8_t *keep, int64_t keep_row,
-                                int64_t keep_x);
+ * steps are in bytes, 0 along an axis on which all are the same. */
+PYSPEC_API double pyspec_square(const double *values, int64_t n_rows, int64_t n_columns, int64_t row,
+                                const double *weight, int64_t weight_row, int64_t weight_x,
+                                const uint8_t *keep, int64_t keep_row, int64_t keep_x);
 /* Sums of words of 8 bytes modulo 2^64 in n_lines lines of `line` words: of each block of at most `most` lines
  * those of its lines, then of its columns. square: of the words as doubles, or NULL. How many, or -STATUS_ISA. */
 PYSPEC_API int64_t pyspec_word_sums(int64_t isa, const void *bytes, int64_t n_lines, int64_t line,

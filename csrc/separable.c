@@ -62,12 +62,8 @@ static int64_t list_terms(const run *r, term *terms)
 
 static void load_time(double *to, const double *from, int64_t moves, const double *u, int64_t n)
 {
-    if (moves)
-        for (int64_t i = 0; i < n; i++)
-            to[i] = u[i] == 0.0 ? 0.0 : u[i] * from[i];
-    else
-        for (int64_t i = 0; i < n; i++)
-            to[i] = u[i] == 0.0 ? 0.0 : u[i] * from[0];
+    for (int64_t i = 0; i < n; i++)
+        to[i] = u[i] == 0.0 ? 0.0 : u[i] * from[i * moves];
     fill(to + n, 0.0, STRIP - n);
 }
 
@@ -76,9 +72,8 @@ static void load_times(const run *r, const strip *s)
 {
     const int64_t n_traces = 1 + r->words[r->plan->separable];
     double u[STRIP], *time = r->work.times;
-    const int is_weighted = is_weighted_along(r->problem, 1);
     for (int64_t i = 0; i < s->n; i++) {
-        u[i] = is_weighted ? weight_of(r->problem, 1, s->segments->row + i, 0) : 1.0;
+        u[i] = weight_of(r->problem, 1, s->segments->row + i, 0);
         r->work.heights[i * n_traces] = 1.0;
     }
     load_time(time, &(const double){1.0}, 0, u, s->n);

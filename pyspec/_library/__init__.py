@@ -56,16 +56,12 @@ def choose_isa(wanted: str | None) -> str:
 #: The build in use, chosen once by the processor's features.
 ISA: str = choose_isa(os.environ.get("PYSPEC_ISA"))
 
-#: The same, as the library numbers it.
-ISA_NUMBER: int = CONSTANTS[f"ISA_{ISA}"]
-
 __all__ = [
     "ABI",
     "CONSTANTS",
     "DTYPES",
     "FUSED",
     "ISA",
-    "ISA_NUMBER",
     "LIBRARY",
     "OPS",
     "RPN",

@@ -12,7 +12,7 @@ from typing import Any
 from pyspec.errors import LibraryError
 
 #: The ABI that this package is written for; pyspec.h holds the library's.
-ABI = 6
+ABI = 5
 
 _I64, _F64, _PTR = ctypes.c_int64, ctypes.c_double, ctypes.c_void_p
 
@@ -40,7 +40,7 @@ SIGNATURES: dict[str, tuple[Any, list[Any]]] = {
     "pyspec_fit": (ctypes.c_int, [_PTR, _PTR, _I64, _PTR, _I64]),
     "pyspec_certain_size": (_I64, [_I64]),
     "pyspec_certain": (ctypes.c_int, [_I64, _I64, _PTR, _F64, _PTR, _PTR, _PTR]),
-    "pyspec_square": (_F64, [_I64, _PTR, *[_I64] * 3, _PTR, _I64, _I64, _PTR, _I64, _I64]),
+    "pyspec_square": (_F64, [_PTR, *[_I64] * 3, _PTR, _I64, _I64, _PTR, _I64, _I64]),
     "pyspec_word_sums": (_I64, [_I64, _PTR, _I64, _I64, _I64, _PTR, _PTR]),
     "pyspec_sum_parts": (ctypes.c_int, [_PTR, _I64, _I64, _I64, _PTR, _PTR]),
     "pyspec_accumulate_many": (ctypes.c_int, [_PTR, _I64]),

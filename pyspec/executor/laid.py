@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from pyspec._library import CONSTANTS, DTYPES, ISA_NUMBER, LIBRARY
+from pyspec._library import CONSTANTS, DTYPES, ISA, LIBRARY
 from pyspec._library.memory import WORDS, address, fill
 from pyspec.executor.compiled import TYPES, CompiledExecutor, along_one_axis
 from pyspec.executor.frame import ALIGNED
@@ -140,7 +140,7 @@ class FitLayout:
         self._at_prepared = at["prepared"] if prepared_size else None
         self._template = np.zeros(head, np.int64)
         self._places: list[tuple[int, int]] = []  # word of an address, and what it leads to
-        call = {"plan": packed, "isa": ISA_NUMBER}
+        call = {"plan": packed, "isa": CONSTANTS[f"ISA_{ISA}"]}
         call |= {"work_size": work_size, "prepared_size": prepared_size}
         self._fill(executor, at, call)
         self._free: list[Laid] = []

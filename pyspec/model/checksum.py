@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pyspec._library import ISA_NUMBER, LIBRARY
+from pyspec._library import CONSTANTS, ISA, LIBRARY
 from pyspec._library.memory import address, address_in
 
 #: The polynomial of CRC-32, the highest power left out, the lowest bit first.
@@ -19,6 +19,7 @@ POLYNOMIAL = 0xEDB88320
 #: Words of 8 bytes in a line of the checksum; a block of that many lines is added up at a time.
 LINE, LINES = 512, 512
 
+_ISA = CONSTANTS[f"ISA_{ISA}"]
 _NUMBER = Struct("=d").unpack
 
 
@@ -44,8 +45,7 @@ def checksum_and_square_at(plain: npt.NDArray[np.float64], at: int) -> tuple[int
     square = bytearray(8)
     found = _checksum(plain, at, address_in(square))
     rest = plain.nbytes % (8 * LINE)
-    place = at + plain.nbytes - rest
-    of_rest = LIBRARY.pyspec_square(ISA_NUMBER, place, 1, rest // 8, rest, *[0] * 6)
+    of_rest = LIBRARY.pyspec_square(at + plain.nbytes - rest, 1, rest // 8, rest, *[0] * 6)
     return found, float(_NUMBER(square)[0] + of_rest)
 
 
@@ -55,7 +55,7 @@ def _checksum(plain: npt.NDArray[Any], at: int, square: int) -> int:
     found = 0  # as of nothing
     if n_lines:
         sums = bytearray(8 * (n_lines + -(-n_lines // LINES) * LINE))
-        LIBRARY.pyspec_word_sums(ISA_NUMBER, at, n_lines, LINE, LINES, address_in(sums), square)
+        LIBRARY.pyspec_word_sums(_ISA, at, n_lines, LINE, LINES, address_in(sums), square)
         found = zlib.crc32(sums)
     if plain.nbytes > 8 * LINE * n_lines:
         found = zlib.crc32(plain.reshape(-1)[8 * LINE * n_lines // plain.itemsize :].data, found)

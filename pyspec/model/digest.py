@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pyspec._library import ISA_NUMBER, LIBRARY
+from pyspec._library import LIBRARY
 from pyspec._library.memory import address
 from pyspec.model.checksum import checksum, checksum_and_square_at, checksum_at
 from pyspec.model.measurement import Measurement, square_of
@@ -67,7 +67,7 @@ def checksum_and_square(measurement: Measurement) -> tuple[int, float]:
         shape = end - begin, last - first
         if shape == data.shape:
             return checksum_and_square_at(data, at)
-        square = LIBRARY.pyspec_square(ISA_NUMBER, place, *shape, stride, 0, 0, 0, 0, 0, 0)
+        square = LIBRARY.pyspec_square(place, *shape, stride, 0, 0, 0, 0, 0, 0)
         return checksum_at(data, at), float(square)
     return checksum(data), square_of(measurement)
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pyspec._library import ISA_NUMBER, LIBRARY
+from pyspec._library import LIBRARY
 from pyspec._library.memory import address
 from pyspec.errors import DataError, shortened, suggest
 from pyspec.model.beside import both_kept, kept_by, masked_beside, taken_beside
@@ -295,7 +295,7 @@ def square_of(measurement: Measurement) -> float:
     ]
     places = [(0, 0, 0) if one is None else (address(one), *one.strides) for one in beside]
     of_values = address(values), *values.shape, values.strides[0]
-    return float(LIBRARY.pyspec_square(ISA_NUMBER, *of_values, *places[0], *places[1]))
+    return float(LIBRARY.pyspec_square(*of_values, *places[0], *places[1]))
 
 
 def _lines(array: npt.NDArray[Any], *steps: int) -> npt.NDArray[Any]:

@@ -187,9 +187,9 @@ def test_a_fit_is_lost_where_chi_squared_is_worse_than_its_noise(ablation: Modul
     from bench import evaluations
 
     before = evaluations.run(next(evaluations.near_starts(1)), {})
-    n_free = round(before.chisqr / before.variance)  # degrees of freedom
+    degrees_of_freedom = round(before.chisqr / before.variance)
     assert before.success
-    assert 50 < n_free < 100_000
+    assert 50 < degrees_of_freedom < 100_000
     allowed = 1e-6 * before.chisqr + 1e-2 * before.variance
     for share, lost in ((0.9, False), (1.1, True)):
         after = replace(before, chisqr=before.chisqr + share * allowed)

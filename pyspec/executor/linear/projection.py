@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pyspec._library import CONSTANTS, ISA_NUMBER, LIBRARY, raise_status
+from pyspec._library import CONSTANTS, ISA, LIBRARY, raise_status
 from pyspec._library.memory import address, record
 from pyspec.executor.frame import aligned
 from pyspec.executor.linear.design import Design
@@ -89,7 +89,7 @@ class Projection:
         self._given = {
             "n_groups": self.n_groups,
             "n_x": self.n_x,
-            "isa": ISA_NUMBER,
+            "isa": CONSTANTS[f"ISA_{ISA}"],
             "data": address(self._data),
             "weight": _address(self._weight),
             "allowed": _address(self._allowed),
