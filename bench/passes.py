@@ -4,7 +4,9 @@ For every problem of one model: milliseconds of a residual and of the normal equ
 passes, and how many times as long they take without a pass, without all of them, with one
 fact kept from the kernels, and with columns of J that stand still summed row by row, as a Fisher
 matrix, which is the same without weights; and the largest difference of the spectra, in units of
-the largest value. Evaluations are interleaved in one run; times are medians.
+the largest value. Then, of separable problems, milliseconds of the loop of a fit in C, and how many
+times as long it takes where it reads the data in every evaluation. All is interleaved in one run;
+times are medians.
 
 Not among the facts are those that no kernel reads so far: one shape times a trace (other than the
 height of a peak), and what is the same before the onset.
@@ -13,6 +15,7 @@ height of a peak), and what is the same before the onset.
 from __future__ import annotations
 
 import argparse
+import ctypes
 import dataclasses
 from collections.abc import Callable
 from functools import partial
@@ -23,7 +26,11 @@ import numpy as np
 
 from bench.cases import Case, all_cases
 from bench.measure import interleaved, jitter, machine, print_machine, print_rows, write_json
+from pyspec._library import DTYPES
+from pyspec._library.memory import WORDS
 from pyspec.executor import CompiledExecutor, make_plan, worst_difference
+from pyspec.executor.normal import FitParts
+from pyspec.fit.solve.native import MOST_EVALUATIONS, NativeSolver
 from pyspec.ir import build_graph
 from pyspec.model import Model
 from pyspec.passes import PASSES, Facts, Pace, neutral, run
@@ -91,6 +98,30 @@ def measure_case(case: Case, rounds: int) -> dict[str, dict[str, float]]:
     }
 
 
+def measure_fit(case: Case, rounds: int) -> dict[str, float] | None:
+    """Milliseconds of the loop of a fit, and with the data read in each of its evaluations; None
+    where the problem is not separable."""
+    executor = CompiledExecutor(make_plan(case.model), case.measurement)
+    n = executor.plan.theta.size
+    span = (DTYPES["pyspec_part"].names or ()).index("span")
+    with FitParts([executor], [np.arange(n)], n, None) as parts:
+        places = (ctypes.c_int64 * WORDS["pyspec_part"]).from_address(parts.address)
+        memory = places[span]
+        if not memory:
+            return None
+        free = [case.model.parameters[name] for name in case.model.opt_param_names]
+        bounds = np.array([par.min for par in free]), np.array([par.max for par in free])
+        square = float(np.sum(np.square(case.measurement.data)))
+
+        def fit(place: int) -> None:
+            places[span] = place
+            solver = NativeSolver(case.theta(), *bounds, case.n_points, square, MOST_EVALUATIONS)
+            solver.run_parts(parts, lambda *_: None, each=False)
+
+        jobs = {"fit_ms": partial(fit, memory), "reading_ms": partial(fit, 0)}
+        return interleaved(jobs, rounds, dict.fromkeys(jobs, 5))
+
+
 def _residual(executor: CompiledExecutor, draw: Callable[[], Any], out: Any) -> None:
     executor.residual(draw(), out=out)
 
@@ -108,6 +139,7 @@ def main(arguments: list[str] | None = None) -> int:
     given = parser.parse_args(arguments)
     head = ["problem", "residual ms", "ratio", "normal ms", "ratio", "difference"]
     problems: dict[str, Any] = {}
+    fits: dict[str, dict[str, float]] = {}
     table = []
     for case in all_cases(given.data):
         if not isinstance(case, Case):
@@ -124,11 +156,16 @@ def main(arguments: list[str] | None = None) -> int:
                     f"{row['max_diff']:.1e}",
                 ]
             )
+        if (fit := measure_fit(case, given.rounds)) is not None:
+            fits[case.name] = fit
     print_rows(head, table)
+    for name, fit in fits.items():
+        ratio = fit["reading_ms"] / fit["fit_ms"]
+        print(f"{name}, loop of a fit: {fit['fit_ms']:.3f} ms; data always read: {ratio:.2f} ×")
     facts = machine()
     print_machine(facts)
     if given.json:
-        write_json(given.json, {"machine": facts, "problems": problems})
+        write_json(given.json, {"machine": facts, "problems": problems, "fits": fits})
     return 0
 
 

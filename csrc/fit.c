@@ -1,12 +1,13 @@
 /* fit.c: a fit in one call: steps of the solver, and evaluations of its parts, in turn. */
 #include "solver.h"
+#include "span.h"
 
 static int evaluate(pyspec_solver *s, const pyspec_part *parts, int64_t n_parts, pyspec_team *team)
 {
     for (int64_t k = 0; k < n_parts; k++)
         for (int64_t j = 0; j < parts[k].n_theta; j++)
             parts[k].theta[j] = s->trial[parts[k].gather ? parts[k].gather[j] : j];
-    return pyspec_sum_parts(parts, n_parts, s->form, s->n + 1, team, s->answer);
+    return pyspec_sum_in_fit(parts, n_parts, s->form, s->n + 1, team, s->answer);
 }
 
 int pyspec_fit(pyspec_solver *solver, const pyspec_part *parts, int64_t n_parts, pyspec_team *team,
@@ -14,6 +15,8 @@ int pyspec_fit(pyspec_solver *solver, const pyspec_part *parts, int64_t n_parts,
 {
     if (!solver || (n_parts && !parts))
         return -STATUS_NULL_POINTER;
+    for (int64_t k = 0; solver->phase == PYSPEC_PHASE_START && k < n_parts; k++)
+        pyspec_begin_span(&parts[k]);
     if (solver->phase == PYSPEC_PHASE_START && pyspec_fit_step(solver) == PYSPEC_FIT_DONE)
         return PYSPEC_FIT_DONE;
     for (int64_t used = 0; solver->end == PYSPEC_END_RUNNING; used++) {

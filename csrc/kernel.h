@@ -103,6 +103,8 @@ typedef struct strip_data {
     const double *by_x;      /* [n]; NULL: 1                                        */
     double *residuals;       /* [n_rows][BLOCK], scratch                            */
     double *sums;            /* [n_times, in whole tiles][stride]                   */
+    int of_data;             /* sums of the data, not of the residuals              */
+    int alone;               /* of the data, without chi^2: no lines                */
 } strip_data;
 
 /* Some of the columns of J, by their numbers, which rise: lines that are the same in every row. */
@@ -148,6 +150,8 @@ enum { WORD_LINES = 4 };
     B(add_line, (double *out, const double *line, double factor, int64_t n, int store))            \
     B(mix, (double *out, const double *lines, int64_t stride, const double *factors,               \
             int64_t n_lines, int64_t n))                                                           \
+    B(add_lines, (double *out, const double *lines, int64_t stride, const double *factors,         \
+                  int64_t n_lines, int64_t n))                                                     \
     B(strip, (const strip_data *from, double *square, int64_t n))                                  \
     B(words, (const char *bytes, int64_t n_lines, int64_t n_words, uint64_t *columns,              \
               uint64_t *totals, double *square))                                                   \

@@ -256,7 +256,7 @@ typedef struct work_parts {
     double *derivatives; /* [longest program][RPN_CHUNK]                  */
     double *sources;  /* [stack_depth + MAX_ARITY x longest program] int64 */
 
-    double *time_sums;     /* [times][shape_stride], residuals summed over time */
+    double *time_sums;     /* [times][shape_stride], summed over time, and chi^2 */
     double *times;         /* [times][STRIP], each function once          */
     double *time_place;    /* [times] where in them each is, numbers      */
     double *time_gram;     /* [times][times]                              */
@@ -388,7 +388,7 @@ static inline work_parts divide_work(const pyspec_plan *plan, const pyspec_probl
     /* Sums over energies and times apart, from strip to strip. */
     const int64_t n_shapes = count_shapes(plan, slopes), n_times = count_times(plan, slopes);
     const int64_t stride = n_shapes ? shape_stride(problem) : 0;
-    TAKE(time_sums, round_up(n_times, CONTRACT_TILE) * stride);
+    TAKE(time_sums, round_up(n_times, CONTRACT_TILE) * stride + (n_times ? L : 0));
     TAKE(times, round_up(n_times, CONTRACT_TILE) * STRIP);
     TAKE(time_place, n_times);
     TAKE(time_gram, n_times * n_times);

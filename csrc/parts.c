@@ -3,6 +3,7 @@
  * the same for any number of threads and chunks. */
 #include "memory.h"
 #include "separable.h"
+#include "span.h"
 #include "status.h"
 #include "still.h"
 #include "team.h"
@@ -15,22 +16,12 @@ typedef struct parts_job {
     pyspec_team *team;
     int64_t chunk; /* rows of a chunk; chunks begin at multiples of it */
     int whole;     /* no part is summed over shapes and times apart    */
+    int spans;     /* in a fit, which lets parts have their spans      */
 } parts_job;
 
 static int64_t what_for(int64_t form)
 {
     return form == PYSPEC_FORM_VALUE ? 0 : PYSPEC_PREPARE_SLOPES;
-}
-
-/* A call of a part in one of the threads, each of which has a work memory of its own. */
-static pyspec_call call_in(const parts_job *j, const pyspec_part *part, int64_t thread)
-{
-    pyspec_call call = *part->call;
-    if (thread > 0) {
-        call.work = (double *)(void *)((char *)j->team->work + (thread - 1) * j->team->work_size);
-        call.work_size = j->team->work_size;
-    }
-    return call;
 }
 
 static void begin_sums(pyspec_normal *sums, int64_t form, int64_t n_theta)
@@ -40,25 +31,31 @@ static void begin_sums(pyspec_normal *sums, int64_t form, int64_t n_theta)
     sums->n_nodes = 0;
 }
 
-/* Chunks of a part that a window touches. */
-static int64_t count_chunks(const pyspec_part *part, int64_t chunk)
-{
-    const pyspec_problem *q = part->call->problem;
-    return (q->row_end - 1) / chunk - q->row_begin / chunk + 1;
-}
-
-static int64_t count_all_chunks(const parts_job *j, int64_t chunk)
-{
-    int64_t n = 0;
-    for (int64_t k = 0; k < j->n_parts; k++)
-        n += count_chunks(&j->parts[k], chunk);
-    return n;
-}
-
 /* Whether a part is summed over shapes and times apart. */
 static int is_apart(const parts_job *j, const pyspec_part *part)
 {
     return !j->whole && part->normal->separable == 1 && pyspec_is_separable(part->call, j->form);
+}
+
+/* Whether a part is summed by itself, from its span. */
+static int is_spanned(const parts_job *j, const pyspec_part *part)
+{
+    return j->spans && is_apart(j, part) && pyspec_has_span(part, j->form);
+}
+
+/* Chunks of a part that a window touches. */
+static int64_t count_chunks(const parts_job *j, const pyspec_part *part)
+{
+    const pyspec_problem *q = part->call->problem;
+    return is_spanned(j, part) ? 0 : (q->row_end - 1) / j->chunk - q->row_begin / j->chunk + 1;
+}
+
+static int64_t count_all_chunks(const parts_job *j)
+{
+    int64_t n = 0;
+    for (int64_t k = 0; k < j->n_parts; k++)
+        n += count_chunks(j, &j->parts[k]);
+    return n;
 }
 
 int pyspec_prepare(const pyspec_call *call, int64_t what)
@@ -85,8 +82,9 @@ static int prepare_call(const parts_job *j, const pyspec_part *part, const pyspe
 static int prepare_part(void *job, int64_t task, int64_t thread)
 {
     const parts_job *j = job;
-    const pyspec_call call = call_in(j, &j->parts[task], thread);
-    return prepare_call(j, &j->parts[task], &call);
+    const pyspec_part *part = &j->parts[task];
+    const pyspec_call call = pyspec_call_in(j->team, part->call, thread);
+    return is_spanned(j, part) ? STATUS_OK : prepare_call(j, part, &call);
 }
 
 static int sum_range(const parts_job *j, const pyspec_part *part, const pyspec_call *call,
@@ -101,21 +99,15 @@ static int sum_chunk(void *job, int64_t task, int64_t thread)
     const parts_job *j = job;
     const pyspec_part *part = j->parts;
     int64_t index = task;
-    for (; index >= count_chunks(part, j->chunk); part++)
-        index -= count_chunks(part, j->chunk);
+    for (; index >= count_chunks(j, part); part++)
+        index -= count_chunks(j, part);
     const pyspec_problem *q = part->call->problem;
     const int64_t begin = (q->row_begin / j->chunk + index) * j->chunk, end = begin + j->chunk;
-    const pyspec_call call = call_in(j, part, thread);
+    const pyspec_call call = pyspec_call_in(j->team, part->call, thread);
     pyspec_normal *sums = &j->team->sums[task];
     begin_sums(sums, j->form, part->n_theta);
     return sum_range(j, part, &call, sums, begin > q->row_begin ? begin : q->row_begin,
                      end < q->row_end ? end : q->row_end);
-}
-
-/* Whether strips of the rows are whole, but for those that the window cuts. */
-static int is_whole(const pyspec_problem *q, int64_t begin, int64_t end)
-{
-    return (begin % STRIP == 0 || begin == q->row_begin) && (end % STRIP == 0 || end == q->row_end);
 }
 
 int pyspec_accumulate(const pyspec_call *call, pyspec_normal *normal, int64_t row_begin,
@@ -130,7 +122,7 @@ int pyspec_accumulate(const pyspec_call *call, pyspec_normal *normal, int64_t ro
         return status;
     if (!pyspec_has_shapes(call))
         return STATUS_PREPARED;
-    return is_whole(call->problem, row_begin, row_end)
+    return pyspec_is_whole(call->problem, row_begin, row_end)
                ? pyspec_accumulate_shapes(call, normal, row_begin, row_end)
                : STATUS_WINDOW;
 }
@@ -142,6 +134,8 @@ static int sum_alone(const parts_job *j)
     for (int64_t k = 0; !status && k < j->n_parts; k++) {
         const pyspec_part *part = &j->parts[k];
         const pyspec_problem *q = part->call->problem;
+        if (is_spanned(j, part))
+            continue;
         status = prepare_call(j, part, part->call);
         status = status ? status
                         : sum_range(j, part, part->call, part->normal, q->row_begin, q->row_end);
@@ -159,23 +153,33 @@ static int any_apart(const parts_job *j)
 
 static int sum_together(parts_job *j)
 {
-    for (j->chunk = any_apart(j) ? STRIP : 2 * L; count_all_chunks(j, j->chunk) > j->team->n_sums; j->chunk *= 2)
+    for (j->chunk = any_apart(j) ? STRIP : 2 * L; count_all_chunks(j) > j->team->n_sums; j->chunk *= 2)
         if (j->chunk > (int64_t)1 << 40)
             return STATUS_OUTPUT; /* more parts than sums */
     int status = pyspec_share(j->team, prepare_part, j, j->n_parts);
     status = status ? status
-                    : pyspec_share(j->team, sum_chunk, j, count_all_chunks(j, j->chunk));
+                    : pyspec_share(j->team, sum_chunk, j, count_all_chunks(j));
     const pyspec_normal *sums = j->team->sums;
     for (int64_t k = 0; !status && k < j->n_parts; k++)
-        for (int64_t n = count_chunks(&j->parts[k], j->chunk); !status && n > 0; n--)
+        for (int64_t n = count_chunks(j, &j->parts[k]); !status && n > 0; n--)
             status = pyspec_join(j->parts[k].normal, sums++);
     return status;
 }
 
 static int sum_all(parts_job *j)
 {
+    int status = STATUS_OK;
     for (int64_t k = 0; k < j->n_parts; k++)
         begin_sums(j->parts[k].normal, j->form, j->parts[k].n_theta);
+    for (int64_t k = 0; !status && k < j->n_parts; k++) {
+        const pyspec_part *part = &j->parts[k];
+        if (!is_spanned(j, part))
+            continue;
+        status = prepare_call(j, part, part->call);
+        status = status ? status : pyspec_sum_span(part, j->form, j->team);
+    }
+    if (status)
+        return status;
     return j->team ? sum_together(j) : sum_alone(j);
 }
 
@@ -190,10 +194,10 @@ static int all_finite(const parts_job *j)
     return 1;
 }
 
-int pyspec_sum_parts(const pyspec_part *parts, int64_t n_parts, int64_t form, int64_t order,
-                     pyspec_team *team, double *triangle)
+static int sum_into(parts_job *j, int64_t order, double *triangle)
 {
-    parts_job job = {.parts = parts, .n_parts = n_parts, .form = form, .team = team};
+    const pyspec_part *parts = j->parts;
+    const int64_t n_parts = j->n_parts;
     if ((n_parts && !parts) || !triangle)
         return STATUS_NULL_POINTER;
     for (int64_t k = 0; k < n_parts; k++) {
@@ -202,14 +206,28 @@ int pyspec_sum_parts(const pyspec_part *parts, int64_t n_parts, int64_t form, in
     }
     for (int64_t k = 0; k < triangle_size(order); k++)
         triangle[k] = 0.0;
-    int status = sum_all(&job);
-    if (!status && any_apart(&job) && !all_finite(&job)) { /* by the order of operations alone? */
-        job.whole = 1;
-        status = sum_all(&job);
+    int status = sum_all(j);
+    if (!status && any_apart(j) && !all_finite(j)) { /* by the order of operations alone? */
+        j->whole = 1;
+        status = sum_all(j);
     }
     for (int64_t k = 0; !status && k < n_parts; k++)
         status = pyspec_collect(parts[k].normal, parts[k].gather, order, triangle);
     return status;
+}
+
+int pyspec_sum_parts(const pyspec_part *parts, int64_t n_parts, int64_t form, int64_t order,
+                     pyspec_team *team, double *triangle)
+{
+    parts_job job = {.parts = parts, .n_parts = n_parts, .form = form, .team = team};
+    return sum_into(&job, order, triangle);
+}
+
+int pyspec_sum_in_fit(const pyspec_part *parts, int64_t n_parts, int64_t form, int64_t order,
+                      pyspec_team *team, double *triangle)
+{
+    parts_job job = {.parts = parts, .n_parts = n_parts, .form = form, .team = team, .spans = 1};
+    return sum_into(&job, order, triangle);
 }
 
 int pyspec_sum_many(const pyspec_part *parts, int64_t n_parts, int64_t form, double *triangles)

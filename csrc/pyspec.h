@@ -34,7 +34,7 @@ extern "C" {
 #endif
 
 /* Raised whenever a struct, a step or the meaning of a table changes. */
-#define PYSPEC_ABI 5
+#define PYSPEC_ABI 6
 
 #define PYSPEC_LANES 8        /* rows (or abscissae) that a kernel handles side by side */
 #define PYSPEC_LINEAR_MOST 32 /* amplitudes that a group of data may have */
@@ -105,7 +105,8 @@ enum {
     PYSPEC_FORM_VALUE = 0,
     PYSPEC_FORM_GRAM = 1,
     PYSPEC_FORM_FACTOR = 2,
-    PYSPEC_FORM_FISHER = 3
+    PYSPEC_FORM_FISHER = 3,
+    PYSPEC_FORM_DATA = 4 /* no triangle: `order` numbers, see pyspec_read */
 };
 
 /* A chunk of consecutive rows never holds more sums than this. */
@@ -130,22 +131,11 @@ enum {
 };
 
 typedef struct pyspec_node {
-    int32_t step;
-    int32_t op;
-    int32_t flags;
-    int32_t n_params;
-    int64_t params;
-    int64_t guards;
-    int32_t n_guards;
-    int32_t axis;
-    int32_t mask;
-    int32_t n_code;
-    int64_t code;
-    int64_t source;
-    int64_t target;
-    int64_t label;
-    int32_t repeat;
-    int32_t stage;
+    int32_t step, op, flags, n_params;
+    int64_t params, guards;
+    int32_t n_guards, axis, mask, n_code;
+    int64_t code, source, target, label;
+    int32_t repeat, stage;
     int64_t inputs;
 } pyspec_node;
 
@@ -164,9 +154,7 @@ typedef struct pyspec_plan {
     int64_t stack_depth;
     int64_t n_axes;
     int64_t n_masks;
-    int64_t nodes;
-    int64_t words;
-    int64_t n_words;
+    int64_t nodes, words, n_words;
     int64_t n_aux;
     int64_t samples;
     int64_t n_external;
@@ -194,9 +182,7 @@ typedef struct pyspec_problem {
     int64_t weight_row, weight_x;
     const uint8_t *keep;
     int64_t keep_row, keep_x;
-    int64_t n_axes;
-    int64_t n_masks;
-    int64_t n_fixed;
+    int64_t n_axes, n_masks, n_fixed;
     const double *aux;
     const double *aux_weight;
     int64_t n_aux;
@@ -218,32 +204,30 @@ typedef struct pyspec_call {
     double *work;
     int64_t work_size;
     double *out;
-    int64_t n_out;
-    int64_t isa;
+    int64_t n_out, isa;
     double *prepared;
     int64_t prepared_size;
 } pyspec_call;
 
 typedef struct pyspec_fault {
-    int64_t status;
-    int64_t node;
-    int64_t field;
-    int64_t value;
+    int64_t status, node, field, value;
 } pyspec_fault;
 
 /* Sums over consecutive rows, in the fixed tree of a pairwise summation over the row number: what
  * can be merged is merged, so that the bits do not depend on how the rows were divided. */
 typedef struct pyspec_normal {
-    int64_t form;
-    int64_t order;
-    int64_t n_nodes;
-    int64_t capacity;
+    int64_t form, order;
+    int64_t n_nodes, capacity;
     int64_t *places;
-    double *nodes;
-    double *scratch;
-    int64_t n_scratch;
-    int64_t separable;
+    double *nodes, *scratch;
+    int64_t n_scratch, separable;
 } pyspec_normal;
+
+/* What a fit of a separable problem has to read of its data. */
+typedef struct pyspec_reading {
+    const double *functions, *heights, *weights, *shapes, *by_x;
+    int64_t row, n, stride, size, is_due, has_model, n_traces, between;
+} pyspec_reading;
 
 /* One file of a joint fit. */
 typedef struct pyspec_part {
@@ -252,6 +236,8 @@ typedef struct pyspec_part {
     const int64_t *gather;
     pyspec_normal *normal;
     int64_t n_theta;
+    double *span;
+    int64_t span_size;
 } pyspec_part;
 
 /* Threads that share the work of a fit. Every thread but the caller's has one of the work memories,
@@ -331,10 +317,7 @@ typedef struct pyspec_solver {
     double condition;
     double *theta;
     const double *lower;
-    double *trial;
-    double *answer;
-    double *normal;
-    double *work;
+    double *trial, *answer, *normal, *work;
 } pyspec_solver;
 
 /* The ABI number the library was built with, and SHA-256 (hex) over the sources. */
@@ -402,8 +385,8 @@ PYSPEC_API int pyspec_accumulate(const pyspec_call *call, pyspec_normal *normal,
 /* Adds the sums of rows that follow: chunks that were accumulated apart. */
 PYSPEC_API int pyspec_join(pyspec_normal *normal, const pyspec_normal *more);
 
-/* Adds all of it to a triangle of that order (VALUE: to its last number); column k belongs to
- * column gather[k] there (NULL: k). FACTOR: the triangle remains a factor. */
+/* Adds all of it to a triangle of that order (VALUE: to its last number; DATA: to as many numbers); column k
+ * belongs to column gather[k] there (NULL: k). FACTOR: the triangle remains a factor. */
 PYSPEC_API int pyspec_collect(const pyspec_normal *normal, const int64_t *gather, int64_t order,
                               double *triangle);
 
@@ -418,6 +401,25 @@ PYSPEC_API int pyspec_fit_step(pyspec_solver *solver);
  * by itself. Adds to nothing: the triangle is cleared first. team may be NULL. */
 PYSPEC_API int pyspec_sum_parts(const pyspec_part *parts, int64_t n_parts, int64_t form,
                                 int64_t order, pyspec_team *team, double *triangle);
+
+/* Bytes of memory by which a fit of a separable problem need not read its data in every evaluation, all 0 to
+ * begin with; 0 where there is no such way. A fit has the same memory and data from start to end. */
+PYSPEC_API int64_t pyspec_span_size(const pyspec_plan *plan, const pyspec_problem *problem);
+
+/* The sums of a fit of such a problem whose data lie elsewhere, at the theta of a call that is prepared with
+ * SHAPES. While a reading is due, `take` has those of pyspec_read over all rows of the window. Then `answer`
+ * gives the triangle; sums that are not finite may be so by the order of operations alone. */
+PYSPEC_API int pyspec_span_ask(const pyspec_call *call, int64_t form, double *span, int64_t span_size,
+                               pyspec_reading *reading);
+PYSPEC_API int pyspec_span_take(const pyspec_call *call, int64_t form, double *span,
+                                int64_t span_size, const double *sums, pyspec_reading *reading);
+PYSPEC_API int pyspec_span_answer(const pyspec_call *call, int64_t form, double *span,
+                                  int64_t span_size, double *triangle);
+
+/* Adds to `normal` (DATA, order reading->size), as pyspec_accumulate does, the data summed over time with
+ * each function, and behind these chi^2, or 0 if the reading has no model. The call need not be prepared. */
+PYSPEC_API int pyspec_read(const pyspec_call *call, pyspec_normal *normal,
+                           const pyspec_reading *reading, int64_t row_begin, int64_t row_end);
 
 /* Steps and evaluations in turn, `budget` evaluations at most. Returns PYSPEC_FIT_DONE or
  * PYSPEC_FIT_AGAIN, or minus a status of the library. team may be NULL. */
@@ -442,10 +444,9 @@ PYSPEC_API double pyspec_square(const double *values, int64_t n_rows, int64_t n_
 PYSPEC_API int64_t pyspec_word_sums(int64_t isa, const void *bytes, int64_t n_lines, int64_t line,
                                     int64_t most, uint64_t *sums, double *square);
 
-/* Adds the rows of the windows of many problems that share plan, energies, window and the form of
- * their sums, each row to the sums of its part. Rows of several problems stand side by side in the
- * lanes: eight fits of one row cost about as much as eight rows of one fit. Every call must be
- * prepared; the work memory is that of the first. */
+/* Adds the rows of the windows of many problems that share plan, energies, window and the form of their sums,
+ * each row to the sums of its part. Rows of several problems stand side by side in the lanes: eight fits of one
+ * row cost about as much as eight rows of one fit. Every call is prepared; work memory is that of the first. */
 PYSPEC_API int pyspec_accumulate_many(const pyspec_part *parts, int64_t n_parts);
 
 /* Prepares the calls of such problems, adds up their rows and writes a triangle for each, one after
@@ -453,10 +454,9 @@ PYSPEC_API int pyspec_accumulate_many(const pyspec_part *parts, int64_t n_parts)
 PYSPEC_API int pyspec_sum_many(const pyspec_part *parts, int64_t n_parts, int64_t form,
                                double *triangles);
 
-/* Variable projection: the amplitudes of every group at the optimum for these basis functions, and
- * the triangle of [J r] of the projected residual, as PYSPEC_FORM_GRAM. J is that of Kaufman or,
- * with `full`, that of Golub and Pereyra; both have the same J'r. Its work memory has the bytes of
- * pyspec_project_size. */
+/* Variable projection: the amplitudes of every group at the optimum for these basis functions, and the triangle
+ * of [J r] of the projected residual, as PYSPEC_FORM_GRAM. J is that of Kaufman or, with `full`, that of Golub
+ * and Pereyra; both have the same J'r. Its work memory has the bytes of pyspec_project_size. */
 PYSPEC_API int64_t pyspec_project_size(const pyspec_linear *linear);
 PYSPEC_API int pyspec_project(const pyspec_linear *linear);
 

@@ -5,8 +5,12 @@
 #include "sum_tree.h"
 
 /* Whether the sums of a problem can be found from shapes and traces: the plan says so, and weights
- * and mask are the same for all rows or for all abscissae. */
+ * and mask are the same for all rows or for all abscissae; and whether data are there, too. */
+int pyspec_may_separate(const pyspec_call *call, int64_t form);
 int pyspec_is_separable(const pyspec_call *call, int64_t form);
+
+/* Whether strips of the rows are whole, but for those that the window cuts. */
+int pyspec_is_whole(const pyspec_problem *q, int64_t begin, int64_t end);
 
 /* Whether pyspec_prepare has left the shapes behind. */
 int pyspec_has_shapes(const pyspec_call *call);

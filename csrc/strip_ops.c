@@ -18,7 +18,7 @@ enum { ACROSS = 2, MOST_SUMS = 5 };
 enum { AHEAD = 8 };
 
 /* What is done with the residuals; numbers, not variables, so that each way has a loop of its own. */
-enum { BY_X = 1, BY_ROW = 2, KEEPS = 4 };
+enum { BY_X = 1, BY_ROW = 2, KEEPS = 4, OF_DATA = 8, ALONE = 16 };
 
 /* Columns begin ... begin + n_vectors * WIDTH - 1 of a strip, of which the last `beyond` of the last
  * vector do not exist. Vector k of a row is squared into square[k % ACROSS], whatever number of them is
@@ -41,8 +41,8 @@ static ALWAYS_INLINE void take_columns(const strip_data *s, int64_t begin, vecto
         weight[v] = beyond ? load_first(s->by_x + begin, WIDTH - beyond)
                            : load_vector(s->by_x + begin + v * WIDTH);
     for (int64_t j = 0; j < n_rows; j++, data += s->data_row, times++) {
-        const double *line = s->lines + begin;
-        vector r[ACROSS];
+        const double *line = what & ALONE ? NULL : s->lines + begin;
+        vector r[ACROSS], d[ACROSS]; /* d: what is summed over time */
         if (what & BY_ROW && s->by_row[j] == 0.0) {
             for (int v = 0; what & KEEPS && v < n_vectors; v++)
                 put_vector(residuals + j * BLOCK + v * WIDTH, NOTHING, 1);
@@ -50,27 +50,33 @@ static ALWAYS_INLINE void take_columns(const strip_data *s, int64_t begin, vecto
             continue;
         }
         for (int v = 0; v < n_vectors; v++)
-            r[v] = beyond ? load_first(data, WIDTH - beyond) : load_vector(data + v * WIDTH);
+            d[v] = r[v] = beyond ? load_first(data, WIDTH - beyond) : load_vector(data + v * WIDTH);
         for (int v = 0; j + AHEAD < n_rows && v < n_vectors; v++)
             CALL_UP(data + AHEAD * s->data_row + v * WIDTH);
-        for (int64_t k = 0; k < n_lines; k++, heights++, line += stride) {
+        for (int64_t k = 0; !(what & ALONE) && k < n_lines; k++, heights++, line += stride) {
             const vector height = same_in_all(*heights);
             for (int v = 0; v < n_vectors; v++)
                 r[v] = less_product(r[v], height, load_vector(line + v * WIDTH));
         }
-        for (int v = 0; what & BY_X && v < n_vectors; v++)
+        for (int v = 0; what & BY_X && v < n_vectors; v++) {
             r[v] = times_vector(weight[v], r[v]);
-        for (int v = 0; what & BY_ROW && v < n_vectors; v++)
+            d[v] = times_vector(weight[v], d[v]);
+        }
+        for (int v = 0; what & BY_ROW && v < n_vectors; v++) {
             r[v] *= s->by_row[j];
+            d[v] *= s->by_row[j];
+        }
         for (int v = 0; beyond && v < n_vectors; v++)
             r[v] = keep_first(r[v], WIDTH - beyond);
-        for (int v = 0; v < n_vectors; v++)
+        for (int v = 0; !(what & OF_DATA) && v < n_vectors; v++)
+            d[v] = r[v];
+        for (int v = 0; !(what & ALONE) && v < n_vectors; v++)
             own_square[v] = add_product(own_square[v], r[v], r[v]);
         for (int own = 0; own < n_sums; own++)
             for (int v = 0; v < n_vectors; v++)
-                sum[own][v] = add_product(sum[own][v], same_in_all(times[own * STRIP]), r[v]);
+                sum[own][v] = add_product(sum[own][v], same_in_all(times[own * STRIP]), d[v]);
         for (int v = 0; what & KEEPS && v < n_vectors; v++)
-            put_vector(residuals + j * BLOCK + v * WIDTH, r[v], 1);
+            put_vector(residuals + j * BLOCK + v * WIDTH, d[v], 1);
     }
     for (int v = 0; v < n_vectors; v++)
         square[v] = own_square[v];
@@ -104,11 +110,11 @@ static ALWAYS_INLINE void take_weighted(const strip_data *s, int64_t n, vector *
     }
 }
 
-/* More functions of time than registers: the residuals go through memory. */
-static void take_many(const strip_data *s, int64_t n, vector *square)
+/* More functions of time than registers: what is summed goes through memory. */
+static ALWAYS_INLINE void take_many(const strip_data *s, int64_t n, vector *square, const int what)
 {
     const double *times = s->times + CONTRACT_TILE * STRIP;
-    take_weighted(s, n, square, ACROSS, CONTRACT_TILE, KEEPS);
+    take_weighted(s, n, square, ACROSS, CONTRACT_TILE, KEEPS + what);
     for (int64_t k = CONTRACT_TILE; k < s->n_times; k++)
         memset(s->sums + k * s->stride, 0, (size_t)round_up(n, 2 * WIDTH) * sizeof(double));
     for (int64_t j = 0; n < BLOCK && j < s->n_rows; j++)
@@ -117,13 +123,9 @@ static void take_many(const strip_data *s, int64_t n, vector *square)
                        s->n_times - CONTRACT_TILE, s->residuals, s->n_rows, n);
 }
 
-/* With r[j][i] = (data[j][i] - sum of heights[j][k] lines[k][i]) times its weight, 0 where that is:
- * square is the sum of their squares; sums[k][i] = the sum over j of times[k][j] r[j][i], which runs
- * over j in order. Sums behind n, and of functions up to a whole tile, are undefined. */
-void BLOCK_OP(strip)(const strip_data *s, double *square, int64_t n)
+/* Sums of the residuals. */
+static void sum_residuals(const strip_data *s, vector *sum, int64_t n)
 {
-    vector sum[ACROSS] = {NOTHING};
-    double parts[ACROSS * WIDTH];
     switch (s->sums ? s->n_times : 0) {
     case 0: take_weighted(s, n, sum, ACROSS, 0, 0); break;
     case 1:
@@ -136,8 +138,46 @@ void BLOCK_OP(strip)(const strip_data *s, double *square, int64_t n)
     case 7: take_weighted(s, n, sum, 2, 7, 0); break;
     case 8: take_weighted(s, n, sum, 2, 8, 0); break;
 #endif
-    default: take_many(s, n, sum);
+    default: take_many(s, n, sum, 0);
     }
+}
+
+/* Sums of the data. */
+static ALWAYS_INLINE void sum_data(const strip_data *s, vector *sum, int64_t n, const int what)
+{
+    switch (s->n_times) {
+    case 1: take_weighted(s, n, sum, ACROSS, 1, what); break;
+    case 2: take_weighted(s, n, sum, ACROSS, 2, what); break;
+    case 3: take_weighted(s, n, sum, ACROSS, 3, what); break;
+    case 4: take_weighted(s, n, sum, ACROSS, 4, what); break;
+    default: take_many(s, n, sum, what);
+    }
+}
+
+static void sum_data_and_squares(const strip_data *s, vector *sum, int64_t n)
+{
+    sum_data(s, sum, n, OF_DATA);
+}
+
+static void sum_data_alone(const strip_data *s, vector *sum, int64_t n)
+{
+    sum_data(s, sum, n, OF_DATA + ALONE);
+}
+
+/* With r[j][i] = (data[j][i] - sum of heights[j][k] lines[k][i]) times its weight, 0 where that is:
+ * square is the sum of their squares; sums[k][i] = the sum over j of times[k][j] r[j][i], or, if of_data,
+ * of data[j][i] times its weight, which runs over j in order; if alone, these are all. Sums behind n, and of functions up to a
+ * whole tile, are undefined. */
+void BLOCK_OP(strip)(const strip_data *s, double *square, int64_t n)
+{
+    vector sum[ACROSS] = {NOTHING};
+    double parts[ACROSS * WIDTH];
+    if (s->sums && s->alone)
+        sum_data_alone(s, sum, n);
+    else if (s->sums && s->of_data)
+        sum_data_and_squares(s, sum, n);
+    else
+        sum_residuals(s, sum, n);
     memcpy(parts, sum, sizeof parts);
     *square = 0.0;
     for (int i = 0; i < ACROSS * WIDTH; i++)
@@ -178,4 +218,29 @@ void BLOCK_OP(contract)(double *sums, int64_t stride, const double *factors, int
         sums += CONTRACT_TILE * stride;
         factors += CONTRACT_TILE * STRIP;
     }
+}
+
+/* A number of vectors that lie one behind the other, not a variable: they stay in registers. */
+static ALWAYS_INLINE void add_across(double *out, const double *lines, int64_t stride,
+                                     const double *factors, int64_t n_lines, const int n_vectors)
+{
+    vector sum[4];
+    for (int v = 0; v < n_vectors; v++)
+        sum[v] = load_vector(out + v * WIDTH);
+    for (int64_t k = 0; k < n_lines; k++, lines += stride)
+        for (int v = 0; v < n_vectors; v++)
+            sum[v] = add_product(sum[v], same_in_all(factors[k]), load_vector(lines + v * WIDTH));
+    for (int v = 0; v < n_vectors; v++)
+        put_vector(out + v * WIDTH, sum[v], 1);
+}
+
+/* out[i] += the sum of the lines, each times its factor, for n up to a whole multiple of L. */
+void BLOCK_OP(add_lines)(double *out, const double *lines, int64_t stride, const double *factors,
+                         int64_t n_lines, int64_t n)
+{
+    int64_t at = 0;
+    for (; at + 4 * WIDTH <= n; at += 4 * WIDTH)
+        add_across(out + at, lines + at, stride, factors, n_lines, 4);
+    for (; at < n; at += WIDTH)
+        add_across(out + at, lines + at, stride, factors, n_lines, 1);
 }

@@ -2,9 +2,15 @@
  * are there, so that the bits do not depend on how the rows were divided. */
 #include "sum_tree.h"
 
+/* Numbers of a node. */
+static int64_t node_size(const pyspec_normal *s)
+{
+    return s->form == PYSPEC_FORM_DATA ? s->order : triangle_size(s->order);
+}
+
 static double *node_of(const pyspec_normal *s, int64_t k)
 {
-    return s->nodes + k * triangle_size(s->order);
+    return s->nodes + k * node_size(s);
 }
 
 /* Only factors need scratch, to become part of one of that order. */
@@ -42,14 +48,14 @@ void pyspec_merge_sums(const pyspec_normal *s, double *into, const double *from)
         absorb_triangle(s, into, s->order, NULL, from);
         return;
     }
-    for (int64_t k = 0; k < triangle_size(s->order); k++)
+    for (int64_t k = 0; k < node_size(s); k++)
         into[k] += from[k];
 }
 
 /* Appends the sums of the rows index 2^level ... (index + 1) 2^level - 1. */
 int pyspec_push_sums(pyspec_normal *s, int64_t level, int64_t index, const double *triangle)
 {
-    const size_t size = (size_t)triangle_size(s->order) * sizeof(double);
+    const size_t size = (size_t)node_size(s) * sizeof(double);
     if (s->n_nodes) {
         const int64_t *last = s->places + 2 * (s->n_nodes - 1);
         if ((last[1] + 1) << last[0] > index << level)
@@ -102,7 +108,7 @@ static int stays(const pyspec_normal *s, const int64_t *gather, int64_t order)
 static void add_totals(const pyspec_normal *s, double *restrict triangle)
 {
     double sum[64];
-    const int64_t size = triangle_size(s->order);
+    const int64_t size = node_size(s);
     for (int64_t at = 0; at < size; at += 64) {
         const int64_t n = size - at < 64 ? size - at : 64;
         memcpy(sum, node_of(s, s->n_nodes - 1) + at, (size_t)n * sizeof *sum);
@@ -129,7 +135,9 @@ int pyspec_collect(const pyspec_normal *normal, const int64_t *gather, int64_t o
             absorb_triangle(s, triangle, order, gather, node_of(s, k));
         return STATUS_OK;
     }
-    if (stays(s, gather, order)) {
+    if (s->form == PYSPEC_FORM_DATA && order != s->order)
+        return STATUS_ORDER;
+    if (s->form == PYSPEC_FORM_DATA || stays(s, gather, order)) {
         add_totals(s, triangle);
         return STATUS_OK;
     }

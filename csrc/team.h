@@ -13,4 +13,16 @@ typedef int pyspec_task(void *job, int64_t task, int64_t thread);
  * with a status that is not OK if a task failed; tasks after that one may be left out. */
 int pyspec_share(pyspec_team *team, pyspec_task *task, void *job, int64_t n_tasks);
 
+/* A call in one of the threads of a team, each of which has a work memory of its own. */
+static inline pyspec_call pyspec_call_in(const pyspec_team *team, const pyspec_call *call,
+                                         int64_t thread)
+{
+    pyspec_call own = *call;
+    if (thread > 0) {
+        own.work = (double *)(void *)((char *)team->work + (thread - 1) * team->work_size);
+        own.work_size = team->work_size;
+    }
+    return own;
+}
+
 #endif

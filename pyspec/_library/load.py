@@ -12,7 +12,7 @@ from typing import Any
 from pyspec.errors import LibraryError
 
 #: The ABI that this package is written for; pyspec.h holds the library's.
-ABI = 5
+ABI = 6
 
 _I64, _F64, _PTR = ctypes.c_int64, ctypes.c_double, ctypes.c_void_p
 
@@ -37,6 +37,11 @@ SIGNATURES: dict[str, tuple[Any, list[Any]]] = {
     "pyspec_collect": (ctypes.c_int, [_PTR, _PTR, _I64, _PTR]),
     "pyspec_fit_work_size": (_I64, [_I64]),
     "pyspec_fit_step": (ctypes.c_int, [_PTR]),
+    "pyspec_span_size": (_I64, [_PTR, _PTR]),
+    "pyspec_span_ask": (ctypes.c_int, [_PTR, _I64, _PTR, _I64, _PTR]),
+    "pyspec_span_take": (ctypes.c_int, [_PTR, _I64, _PTR, _I64, _PTR, _PTR]),
+    "pyspec_span_answer": (ctypes.c_int, [_PTR, _I64, _PTR, _I64, _PTR]),
+    "pyspec_read": (ctypes.c_int, [_PTR, _PTR, _PTR, _I64, _I64]),
     "pyspec_fit": (ctypes.c_int, [_PTR, _PTR, _I64, _PTR, _I64]),
     "pyspec_certain_size": (_I64, [_I64]),
     "pyspec_certain": (ctypes.c_int, [_I64, _I64, _PTR, _F64, _PTR, _PTR, _PTR]),

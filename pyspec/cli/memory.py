@@ -52,6 +52,8 @@ def memory_text(model: Model) -> str:
     if plan.time is not None and not plan.is_trace and not plan.dyn_time_axes.size:
         each = (prepared_size(CompiledExecutor(_longer(plan))) - prepared) / MORE
         lines.append(f"each further time, scratch of the kernels included: {each:.0f} bytes")
+    if span := span_size(executor):
+        lines.append(f"in a fit, for the span of its functions of time: {span:,} bytes")
     parts = [held, *(f"  {line}" for line in lines), _work_text(executor), _planner_text(model)]
     return "Memory of normal equations in C, besides the data\n" + "\n".join(parts)
 
@@ -106,6 +108,12 @@ def prepared_size(executor: CompiledExecutor) -> int:
     what = CONSTANTS["PREPARE_SLOPES"]
     problem = executor.problem.ctypes.data
     return int(LIBRARY.pyspec_prepared_size(executor.packed.address, problem, what))
+
+
+def span_size(executor: CompiledExecutor) -> int:
+    """Bytes by which a fit need not read the data in every evaluation; 0 where it must."""
+    problem = executor.problem.ctypes.data
+    return int(LIBRARY.pyspec_span_size(executor.packed.address, problem))
 
 
 def _longer(plan: ScheduledPlan) -> ScheduledPlan:

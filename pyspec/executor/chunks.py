@@ -20,6 +20,7 @@ from pyspec.errors import DataError
 from pyspec.executor.nodes import Nodes, all_nodes, collect, join, take
 from pyspec.executor.normal import Sums, prepared
 from pyspec.executor.protocol import Array, Values
+from pyspec.executor.span import Reading
 from pyspec.model.beside import Beside, rows_of
 from pyspec.model.source import whole_of
 from pyspec.plan import check
@@ -81,16 +82,23 @@ def chunk_nodes(
     apart: bool = False,
     isa: str | None = None,
     threads: int = 1,
+    reading: Reading | None = None,
 ) -> Nodes:
     """The same before it is joined to one triangle, of chunks that need not be all of the window.
 
     `apart` sums over shapes and times apart, as a fit in memory does where the plan, weights and
     mask allow it; the chunks are then those of :func:`in_strips`. `isa` is the build of the
     kernels, by default that of this process. `threads` sum chunks side by side; no bit depends on
-    how many.
+    how many. `reading` is what is summed in place of a triangle, apart.
     """
     name, n_free = executor.plan.name, len(executor.opt_param_names)
-    joined = _Joined(n_free, form)
+
+    def sums() -> Sums:
+        if reading is not None:
+            return Sums(reading.size, reading.size, "data")
+        return Sums(n_free, n_free, form, separable=apart)
+
+    joined = _Joined(sums())
     with ExitStack() as stack:
         first, *others = [stack.enter_context(prepared(executor, fixed)) for _ in range(threads)]
         for frame in (first, *others):
@@ -103,16 +111,14 @@ def chunk_nodes(
                 frame.call["isa"] = CONSTANTS[f"ISA_{isa}"]
         if executor.helper is not None:
             first.fill_external(*executor.helper.external(first.theta, fixed))
-        what = 0 if form == "value" else CONSTANTS["PREPARE_SLOPES"]
-        what |= CONSTANTS["PREPARE_SHAPES"] if apart else 0
-        raise_status(LIBRARY.pyspec_prepare(first.address, what), name)
+        if reading is None:
+            what = 0 if form == "value" else CONSTANTS["PREPARE_SLOPES"]
+            what |= CONSTANTS["PREPARE_SHAPES"] if apart else 0
+            raise_status(LIBRARY.pyspec_prepare(first.address, what), name)
         for frame in others:  # what is prepared is only read from here on
             for field in ("prepared", "prepared_size"):
                 frame.call[field] = first.call[field]
-        summers = [
-            _Summer(executor, frame, Sums(n_free, n_free, form, separable=apart))
-            for frame in (first, *others)
-        ]
+        summers = [_Summer(executor, frame, sums(), reading) for frame in (first, *others)]
         for nodes in _side_by_side(summers, chunks):
             joined.add(nodes)
     return joined.nodes()
@@ -121,8 +127,12 @@ def chunk_nodes(
 class _Summer:
     """Sums chunks, one at a time, in memory of its own."""
 
-    def __init__(self, executor: CompiledExecutor, frame: Any, sums: Sums) -> None:
+    def __init__(
+        self, executor: CompiledExecutor, frame: Any, sums: Sums, reading: Reading | None
+    ) -> None:
         self.executor, self.frame, self.sums = executor, frame, sums
+        self._reading = reading
+        self._struct = None if reading is None else reading.struct
 
     def nodes(self, chunk: Chunk) -> _Summed | None:
         """The sums of those rows of a chunk that lie in the window, None where none does."""
@@ -134,7 +144,11 @@ class _Summer:
             return None
         problem["row_begin"], problem["row_end"] = begin, end
         check(executor.packed, executor.plan.name, address(problem))
-        status = LIBRARY.pyspec_accumulate(self.frame.address, self.sums.address, begin, end)
+        given = self.frame.address, self.sums.address
+        if self._struct is None:
+            status = LIBRARY.pyspec_accumulate(*given, begin, end)
+        else:
+            status = LIBRARY.pyspec_read(*given, address(self._struct), begin, end)
         del kept
         raise_status(status, executor.plan.name)
         return _Summed(begin, end, take(self.sums))
@@ -151,8 +165,8 @@ class _Summed(NamedTuple):
 class _Joined:
     """Sums of rows, joined where they follow each other: there is always room for their nodes."""
 
-    def __init__(self, n_free: int, form: str) -> None:
-        self._total = Sums(n_free, n_free, form)
+    def __init__(self, total: Sums) -> None:
+        self._total = total
         self._apart: list[Nodes] = []
         self._due: int | None = None
 

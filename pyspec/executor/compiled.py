@@ -22,7 +22,14 @@ from pyspec.executor.base import PlanExecutor
 from pyspec.executor.frame import Frame
 from pyspec.executor.interpreted import InterpretedExecutor
 from pyspec.executor.normal import FORMS, FitParts, Parts, sum_rows
-from pyspec.executor.protocol import Array, Capabilities, Values, check_out
+from pyspec.executor.protocol import (
+    Array,
+    Capabilities,
+    SumsOfFit,
+    Values,
+    check_out,
+    each_by_itself,
+)
 from pyspec.executor.summed import SumSlopes
 from pyspec.functions.losses import deviance_slope
 from pyspec.model import Measurement
@@ -281,6 +288,10 @@ class CompiledExecutor(PlanExecutor):
         """This executor as the C loop of a fit uses it."""
         n_free = len(self.opt_param_names)
         return FitParts([self], [np.arange(n_free)], n_free, fixed)
+
+    def sums(self, fixed: Values = None) -> AbstractContextManager[SumsOfFit]:
+        """The sums of a fit whose loop runs in Python."""
+        return each_by_itself(self, fixed)
 
     def _residual_slope(self, theta: Values, fixed: Values) -> Array:
         """d residual / d model: -weight; of counts, that of the deviance."""

@@ -7,8 +7,8 @@ one C call; a file that needs another executor slows down no other.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar
@@ -20,7 +20,14 @@ from pyspec._library import LIBRARY, raise_status
 from pyspec.errors import ModelError, PlanError
 from pyspec.executor.compiled import CompiledExecutor
 from pyspec.executor.normal import FitParts, Parts, pack_triangle, unpack
-from pyspec.executor.protocol import Array, Capabilities, Executor, Values, check_out
+from pyspec.executor.protocol import (
+    Array,
+    Capabilities,
+    Executor,
+    SumsOfFit,
+    Values,
+    check_out,
+)
 from pyspec.model import Model, Par
 
 Ints = npt.NDArray[np.int64]
@@ -192,15 +199,31 @@ class JointExecutor:
     def normal(self, theta: Values, fixed: Values = None, form: str = "gram") -> Array:
         """The triangle of all files together; see :meth:`CompiledExecutor.normal`."""
         given = self._theta(theta)
+        pairs = zip(self.executors, self.names.gather, strict=True)
+        return self._joined([_summing(e).normal(given[g], None, form) for e, g in pairs], form)
+
+    def sums(self, fixed: Values = None) -> AbstractContextManager[SumsOfFit]:
+        """The sums of a fit of all files together."""
+        return self._sums()
+
+    @contextmanager
+    def _sums(self) -> Iterator[SumsOfFit]:
+        with ExitStack() as stack:
+            files = [stack.enter_context(_summing(one).sums()) for one in self.executors]
+            pairs = list(zip(files, self.names.gather, strict=True))
+            yield lambda theta, form: self._joined(
+                [sums(theta[g], form) for sums, g in pairs], form
+            )
+
+    def _joined(self, triangles: Sequence[Array], form: str) -> Array:
+        """The triangle of all files, of that of each."""
         if form == "value":
-            pairs = zip(self.executors, self.names.gather, strict=True)
-            parts = [_summing(e).normal(given[g], None, form) for e, g in pairs]
-            return np.asarray(np.sum(parts, axis=0))
-        order, is_factor = given.size + 1, form == "factor"
+            return np.asarray(np.sum(triangles, axis=0))
+        n_free, is_factor = len(self.names.names), form == "factor"
+        order = n_free + 1
         total, rows = np.zeros((order, order)), []
-        for executor, gather in zip(self.executors, self.names.gather, strict=True):
-            places = np.append(gather, given.size)
-            found = _summing(executor).normal(given[gather], None, form)
+        for found, gather in zip(triangles, self.names.gather, strict=True):
+            places = np.append(gather, n_free)
             own = unpack(found, symmetric=not is_factor)
             if is_factor:
                 rows.append(np.zeros((len(own), order)))

@@ -48,6 +48,7 @@ _LEADS_TO = {
     ("pyspec_part", "theta"): "theta",
     ("pyspec_part", "gather"): "gather",
     ("pyspec_part", "normal"): "pyspec_normal",
+    ("pyspec_part", "span"): "span",
 }
 _CAPACITY = CONSTANTS["NORMAL_NODES"]
 
@@ -122,7 +123,9 @@ class FitLayout:
         order, packed = n_theta + 1, executor.packed.address
         work_size, what = executor.derivative_work_size, CONSTANTS["PREPARE_SLOPES"]
         self._of_team = work_size, order, executor.plan.n_time
-        prepared_size = LIBRARY.pyspec_prepared_size(packed, address(executor.problem), what)
+        problem = address(executor.problem)
+        prepared_size = LIBRARY.pyspec_prepared_size(packed, problem, what)
+        span_size = LIBRARY.pyspec_span_size(packed, problem)
         # One piece of memory: these, and behind them work memory and what is prepared.
         sizes = {name: WORDS[name] for name in _STRUCTS}
         sizes |= {"theta": n_theta, "fixed": n_fixed, "gather": n_theta}
@@ -133,7 +136,8 @@ class FitLayout:
         at = dict(zip([*sizes, "end"], ends, strict=True))
         at["work"] = _LINE * -(-at["end"] // _LINE)
         at["prepared"] = at["work"] + _LINE * -(-work_size // ALIGNED)
-        self._n_words = at["prepared"] + -(-prepared_size // 8) + _LINE
+        at["span"] = at["prepared"] + _LINE * -(-prepared_size // ALIGNED)
+        self._n_words = at["span"] + -(-span_size // 8) + _LINE
         self._at_part = 8 * at["pyspec_part"]
         first = at["pyspec_problem"]
         self._at_arrays = [first + _field("pyspec_problem", name) for name in Arrays._fields]
@@ -142,11 +146,13 @@ class FitLayout:
         self._places: list[tuple[int, int]] = []  # word of an address, and what it leads to
         call = {"plan": packed, "isa": CONSTANTS[f"ISA_{ISA}"]}
         call |= {"work_size": work_size, "prepared_size": prepared_size}
-        self._fill(executor, at, call)
+        self._fill(executor, at, call, span_size)
         self._free: list[Laid] = []
         self._teams: list[Team] = []
 
-    def _fill(self, executor: CompiledExecutor, at: dict[str, int], call: dict[str, int]) -> None:
+    def _fill(
+        self, executor: CompiledExecutor, at: dict[str, int], call: dict[str, int], span_size: int
+    ) -> None:
         """Writes the template: what is the same for all, and places from its begin."""
         plan, words = executor.plan, self._template
         n_theta = plan.theta.size
@@ -154,7 +160,8 @@ class FitLayout:
         normal |= {"separable": 1, "n_scratch": (n_theta + 1) ** 2}
         fill("pyspec_call", call, words, at["pyspec_call"])
         fill("pyspec_normal", normal, words, at["pyspec_normal"])
-        fill("pyspec_part", {"n_theta": n_theta}, words, at["pyspec_part"])
+        part = {"n_theta": n_theta, "span_size": span_size}
+        fill("pyspec_part", part, words, at["pyspec_part"])
         words[: WORDS["pyspec_problem"]] = np.frombuffer(executor.problem, np.int64)
         values = words.view(np.float64)
         values[at["theta"] : at["fixed"]] = plan.theta

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from pyspec._library import LIBRARY, raise_status
 from pyspec._library.memory import address, record
-from pyspec.executor.normal import Sums, triangle_size
+from pyspec.executor.normal import Sums, node_size, triangle_size
 from pyspec.executor.protocol import Array
 
 
@@ -22,7 +22,7 @@ class Nodes:
     Attributes
     ----------
     places : (n, 2) level and index of each node; its rows are index · 2^level on, 2^level of them
-    triangles : (n, size) the sums of each
+    triangles : (n, size) the sums of each, be they a triangle or not
     """
 
     places: npt.NDArray[np.int64]
@@ -36,8 +36,8 @@ class Nodes:
 
 def take(sums: Sums) -> Nodes:
     """What has been summed; the sums are then empty again."""
-    n, order = int(sums.struct["n_nodes"][0]), int(sums.struct["order"][0])
-    size = triangle_size(order)
+    n, order, form = (int(sums.struct[name][0]) for name in ("n_nodes", "order", "form"))
+    size = node_size(form, order)
     sums.struct["n_nodes"] = 0
     return Nodes(sums.places[:n].copy(), sums.nodes[: n * size].reshape(n, size).copy())
 
@@ -88,3 +88,12 @@ def collect(
     status = LIBRARY.pyspec_collect(total.address, columns, total_order, address(triangle))
     raise_status(status, "sums")
     return triangle
+
+
+def collect_data(nodes: Nodes) -> Array:
+    """(size,) what nodes of the form "data" add up to; `nodes` are in the order of their rows."""
+    size = nodes.triangles.shape[1]
+    total, found = Sums(size, size, "data"), np.zeros(size)
+    join(total, nodes)
+    raise_status(LIBRARY.pyspec_collect(total.address, None, size, address(found)), "sums")
+    return found

@@ -19,24 +19,32 @@ import numpy.typing as npt
 from pyspec._library import CONSTANTS, LIBRARY, raise_status
 from pyspec._library.memory import WORDS, address, fill, view
 from pyspec.errors import PlanError
-from pyspec.executor.frame import Frame, InC
+from pyspec.executor.frame import Frame, InC, aligned_at
 from pyspec.executor.protocol import Values
 from pyspec.executor.team import Team, choose_threads, size_of, team_of
 
 Array = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 
-#: What may be summed, by name.
+#: Triangles that may be summed, by name.
 FORMS = {
     name.removeprefix("FORM_").lower(): value
     for name, value in CONSTANTS.items()
-    if name.startswith("FORM_")
+    if name.startswith("FORM_") and name != "FORM_DATA"
 }
+
+#: Sums of the data, which are no triangle.
+DATA = CONSTANTS["FORM_DATA"]
 
 
 def triangle_size(order: int) -> int:
     """Numbers in a triangle."""
     return order * (order + 1) // 2
+
+
+def node_size(form: int, order: int) -> int:
+    """Numbers that are summed together: a triangle of an order, or as many as that of the data."""
+    return order if form == DATA else triangle_size(order)
 
 
 def order_of(triangle: Array) -> int:
@@ -67,13 +75,17 @@ def pack_triangle(matrix: Array) -> Array:
 
 
 class Sums:
-    """The memory of one ``pyspec_normal``: partial sums over consecutive rows."""
+    """The memory of one ``pyspec_normal``: partial sums over consecutive rows. Of the form "data"
+    n_free numbers are summed, and there is no triangle."""
 
     def __init__(
         self, n_free: int, n_total: int, form: str = "gram", separable: bool = False
     ) -> None:
-        capacity, n_scratch = CONSTANTS["NORMAL_NODES"], (n_free + 1) * (n_total + 1)
-        n_nodes, begin = capacity * triangle_size(n_free + 1), WORDS["pyspec_normal"]
+        kind = DATA if form == "data" else FORMS[form]
+        order = n_free + (kind != DATA)
+        n_scratch = 0 if kind == DATA else order * (n_total + 1)
+        capacity, begin = CONSTANTS["NORMAL_NODES"], WORDS["pyspec_normal"]
+        n_nodes = capacity * node_size(kind, order)
         # One piece of memory: the structure, the triangles, their places, the scratch.
         places = begin + n_nodes
         scratch = places + 2 * capacity
@@ -81,8 +93,8 @@ class Sums:
         self._parts = begin, places, scratch
         self.address = address(self._memory)
         given = {
-            "form": FORMS[form],
-            "order": 1 if form == "value" else n_free + 1,
+            "form": kind,
+            "order": 1 if form == "value" else order,
             "capacity": capacity,
             "separable": int(separable),
             "nodes": self.address + 8 * begin,
@@ -236,9 +248,20 @@ class Parts:
                 "normal": sums.address,
                 "n_theta": len(gather),
             }
+            if separable:
+                given |= self._span_of(executors[row], frame)
             fill("pyspec_part", given, self._memory, row * WORDS["pyspec_part"])
             end += len(gather)
         self.size = sum(size_of(executor) for executor in executors)
+
+    def _span_of(self, executor: InC, frame: Any) -> dict[str, int]:
+        """Memory by which a fit need not read the data in every evaluation (csrc/span.c)."""
+        size = LIBRARY.pyspec_span_size(executor.packed.address, address(frame.problem))
+        if not size:
+            return {}
+        memory, place = aligned_at(size)
+        self._kept.append(memory)
+        return {"span": place, "span_size": size}
 
     def sum(self, theta: Array, form: str) -> Array:
         """The triangle of all parts together; forms as of `CompiledExecutor.normal`."""

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Protocol, TypeAlias
 
@@ -60,6 +60,10 @@ class PartsOfFit(PartsInMemory, Protocol):
     def sum(self, theta: Array, form: str) -> Array: ...
 
 
+#: (theta, form) → triangle.
+SumsOfFit: TypeAlias = Callable[[Array, str], Array]
+
+
 class Executor(Protocol):
     """Evaluates one model on one measurement, or several of them together.
 
@@ -109,8 +113,17 @@ class Executor(Protocol):
     def parts(self, fixed: Values = None) -> AbstractContextManager[PartsOfFit]:
         """The parts of a fit for the solver in C, valid inside the `with` block."""
 
+    def sums(self, fixed: Values = None) -> AbstractContextManager[SumsOfFit]:
+        """The sums of one fit whose loop runs in Python, as that of an executor without parts does;
+        valid inside the `with` block."""
+
     def rest(self) -> None:
         """Frees work memory, which the next call makes again; for executors that are kept."""
+
+
+def each_by_itself(executor: Executor, fixed: Values) -> AbstractContextManager[SumsOfFit]:
+    """The sums of a fit that keeps nothing from one evaluation to the next."""
+    return nullcontext(lambda theta, form: executor.normal(theta, fixed, form))
 
 
 def check_out(out: Array, size: int) -> None:
@@ -135,6 +148,10 @@ class ValuesOnly:
         raise self._no_derivatives()
 
     def parts(self, fixed: Values = None) -> AbstractContextManager[PartsOfFit]:
+        """Raises :class:`PlanError`."""
+        raise self._no_derivatives()
+
+    def sums(self, fixed: Values = None) -> AbstractContextManager[SumsOfFit]:
         """Raises :class:`PlanError`."""
         raise self._no_derivatives()
 

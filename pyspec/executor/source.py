@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
 from dataclasses import replace
 from typing import Any
 
@@ -13,7 +14,8 @@ from pyspec.errors import DataError, PlanError
 from pyspec.executor.chunks import chunk_nodes, in_strips, weighed
 from pyspec.executor.compiled import CompiledExecutor
 from pyspec.executor.nodes import Nodes, collect
-from pyspec.executor.protocol import Array, Capabilities, Values
+from pyspec.executor.protocol import Array, Capabilities, SumsOfFit, Values
+from pyspec.executor.span import Reading, sums_with_span
 from pyspec.executor.team import choose_threads
 from pyspec.model import Measurement
 from pyspec.model.beside import veiled
@@ -110,17 +112,34 @@ class SourceExecutor(CompiledExecutor):
             raise PlanError(f"sums over data by reference take no {', '.join(options)}")
         nodes = self._nodes(theta, fixed, form, self.is_apart(form))
         if self.is_apart(form) and not nodes.are_finite:  # by the order of operations alone?
-            nodes = self._nodes(theta, fixed, form, False)
+            return self._row_by_row(theta, fixed, form)
         return collect(nodes, len(self.opt_param_names), form)
 
-    def _nodes(self, theta: Values, fixed: Values, form: str, apart: bool) -> Nodes:
+    def sums(self, fixed: Values = None) -> AbstractContextManager[SumsOfFit]:
+        """The sums of a fit, which reads the data where it has to."""
+
+        def read(theta: Array, form: str, reading: Reading) -> Nodes:
+            return self._nodes(theta, fixed, form, True, reading)
+
+        def row_by_row(theta: Array, form: str) -> Array:
+            return self._row_by_row(theta, fixed, form)
+
+        return sums_with_span(self, fixed, read, row_by_row)
+
+    def _row_by_row(self, theta: Values, fixed: Values, form: str) -> Array:
+        return collect(self._nodes(theta, fixed, form, False), len(self.opt_param_names), form)
+
+    def _nodes(
+        self, theta: Values, fixed: Values, form: str, apart: bool, reading: Reading | None = None
+    ) -> Nodes:
         window = self.window
         blocks = self.source.blocks(window.row_begin, window.row_end, self.seen)
         if self.watch is not None:
             blocks = _watched(blocks, window.row_begin, self.watch)
         chunks = weighed(self, in_strips(blocks) if apart else blocks, self.source.step)
         threads = min(choose_threads([self]), THREADS)
-        return chunk_nodes(self, theta, chunks, fixed, form, apart=apart, threads=threads)
+        options: dict[str, Any] = {"apart": apart, "threads": threads, "reading": reading}
+        return chunk_nodes(self, theta, chunks, fixed, form, **options)
 
 
 def _watched(blocks: Blocks, begin: int, watch: Callable[[int], object]) -> Blocks:

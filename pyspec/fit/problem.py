@@ -368,7 +368,8 @@ class FitProblem(Columns):
             with executor.parts(self.fixed) as parts:
                 solver.run_parts(parts, watch, each)
             return
-        with sums_of(self, solver.bounds) as evaluate:
+        sums = executor.sums(self.fixed) if self.in_c else sums_of(self, solver.bounds)
+        with sums as evaluate:
             solver.run(evaluate, watch)
 
     @cached_property

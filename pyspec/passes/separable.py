@@ -2,10 +2,11 @@
 
 Then a fit sums over energies and times apart: JᵀJ is made of overlaps of shapes times overlaps of
 traces, and Jᵀr of shapes times the residual contracted over time with the few traces. The residual
-itself, and so chi², is computed point by point as ever. It holds where only heights of peaks move,
-with any background that stands still and with Shirley backgrounds of all that, and for weights and
-masks that differ along one axis alone. Maps of weights, scattered masks and the loss of counts take
-the general walk.
+itself, and so chi², is computed point by point as ever, until the functions of time lie in the span
+of those before: from then on it follows from what was summed, without the data (csrc/span.c). It
+holds where only heights of peaks move, with any background that stands still and with Shirley
+backgrounds of all that, and for weights and masks that differ along one axis alone. Maps of
+weights, scattered masks and the loss of counts take the general walk.
 """
 
 from __future__ import annotations
@@ -47,8 +48,9 @@ def separable(graph: GraphIR, facts: Facts) -> tuple[GraphIR, Facts, tuple[str, 
         f"spectra are shapes that stand still times {traces}" if heights else "spectra stand still"
     )
     note = (
-        f"{made}: a fit sums over energies and times apart, unless weights or mask differ along "
-        "both axes, or the loss is that of counts"
+        f"{made}: a fit sums over energies and times apart and, once its functions of time settle, "
+        "reads the data no more, unless weights or mask differ along both axes, or the loss is "
+        "that of counts"
     )
     return graph, replace(facts, separable=True), (note,)
 

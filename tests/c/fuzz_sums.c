@@ -1,4 +1,5 @@
 #include "fuzz_sums.h"
+#include "span.h"
 #include "sums.h"
 
 #include <math.h>
@@ -77,9 +78,10 @@ static int hides_nan(const pyspec_plan *plan, const pyspec_problem *q, const dou
     return hidden;
 }
 
-/* As fits sum: over shapes and times apart where the plan allows it. NULL unless the status is OK. */
+/* Over shapes and times apart where the plan allows it; in a fit twice, so that the second sums come from the
+ * span of the times. NULL unless the status is OK. */
 static double *summed_apart(const pyspec_plan *plan, const pyspec_problem *q, const double *theta,
-                            int form)
+                            int form, int in_fit)
 {
     const int64_t what = form == PYSPEC_FORM_VALUE ? 0 : PYSPEC_PREPARE_SLOPES;
     const pyspec_call call = make_call(plan, q, theta, what);
@@ -87,12 +89,19 @@ static double *summed_apart(const pyspec_plan *plan, const pyspec_problem *q, co
     make_sums(&s, form, plan->n_theta, PYSPEC_NORMAL_NODES, plan->n_theta + 1);
     s.separable = 1;
     const int64_t order = s.order;
-    const pyspec_part part = {&call, NULL, NULL, &s, plan->n_theta};
+    const int64_t size = pyspec_span_size(plan, q);
+    const pyspec_part part = {&call, NULL, NULL, &s, plan->n_theta, make_work(size), size};
     double *triangle = doubles(triangle_size(order));
-    if (pyspec_sum_parts(&part, 1, form, order, NULL, triangle)) {
+    pyspec_begin_span(&part);
+    int status = STATUS_OK;
+    for (int k = 0; !status && k <= in_fit; k++)
+        status = in_fit ? pyspec_sum_in_fit(&part, 1, form, order, NULL, triangle)
+                        : pyspec_sum_parts(&part, 1, form, order, NULL, triangle);
+    if (status) {
         free(triangle);
         triangle = NULL;
     }
+    free(part.span);
     free_sums(&s);
     free_call(&call);
     return triangle;
@@ -103,13 +112,15 @@ static int check_apart(const pyspec_plan *plan, const pyspec_problem *q, const d
                        const double *triangle, int compare)
 {
     const int64_t order = form == PYSPEC_FORM_VALUE ? 1 : plan->n_theta + 1;
-    double *apart = summed_apart(plan, q, theta, form);
     int result = 0;
-    if (!apart || (plan->separable < 0 && !all_same(apart, triangle, triangle_size(order))))
-        result = SUMS_FAILED;
-    else if (compare && plan->separable >= 0)
-        result = compare_sums(plan, q, theta, form, apart);
-    free(apart);
+    for (int in_fit = 0; in_fit < 2; in_fit++) {
+        double *apart = summed_apart(plan, q, theta, form, in_fit);
+        if (!apart || (plan->separable < 0 && !all_same(apart, triangle, triangle_size(order))))
+            result |= SUMS_FAILED;
+        else if (compare && plan->separable >= 0)
+            result |= compare_sums(plan, q, theta, form, apart);
+        free(apart);
+    }
     return result;
 }
 
@@ -193,7 +204,8 @@ const char *fuzz_fit(rng *r, const pyspec_plan *plan, const pyspec_problem *prob
     s.normal = doubles(triangle_size(n + 1));
     s.work = doubles(pyspec_fit_work_size(n) / (int64_t)sizeof(double));
     memcpy(s.theta, theta, (size_t)n * sizeof *theta);
-    const pyspec_part part = {&call, own, NULL, &sums, n};
+    const int64_t span_size = pyspec_span_size(plan, q);
+    const pyspec_part part = {&call, own, NULL, &sums, n, make_work(span_size), span_size};
     const int64_t budget = 1 + below(r, 4);
     int answer, calls = 0;
     do
@@ -204,6 +216,7 @@ const char *fuzz_fit(rng *r, const pyspec_plan *plan, const pyspec_problem *prob
                                                      : "the fit has a status";
     free_call(&call);
     free(own);
+    free(part.span);
     free_sums(&sums);
     free(bounds);
     free(s.theta);

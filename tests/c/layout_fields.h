@@ -14,6 +14,7 @@ enum { KIND_i32, KIND_i64, KIND_f64, KIND_ptr };
 #define KEEP_pyspec_call(...)
 #define KEEP_pyspec_normal(...)
 #define KEEP_pyspec_part(...)
+#define KEEP_pyspec_reading(...)
 #define KEEP_pyspec_solver(...)
 #define KEEP_pyspec_team(...)
 #define KEEP_pyspec_fault(...)

@@ -49,6 +49,27 @@ static void lines_are_added(void)
         }
 }
 
+/* Many lines at a time, on top of what is there. */
+static void sums_of_lines_are_added(void)
+{
+    enum { MOST_LINES = 5 };
+    static double lines[MOST_LINES * APART], out[APART], expected[APART];
+    double factors[MOST_LINES];
+    fill_numbers(lines, MOST_LINES * APART);
+    fill_numbers(factors, MOST_LINES);
+    for (int64_t n = 0; n <= BLOCK; n += L)
+        for (int64_t n_lines = 0; n_lines <= MOST_LINES; n_lines++) {
+            fill_numbers(out, APART);
+            for (int64_t i = 0; i < APART; i++) {
+                expected[i] = out[i];
+                for (int64_t k = 0; i < n && k < n_lines; k++)
+                    expected[i] += factors[k] * lines[k * APART + i];
+            }
+            pyspec_block_table[test_isa].add_lines(out, lines, APART, factors, n_lines, n);
+            CHECK(memcmp(out, expected, sizeof out) == 0);
+        }
+}
+
 static void dot_products_are_added(void)
 {
     double a[N], b[MOST][N], sums[MOST];
@@ -179,20 +200,18 @@ enum { ROWS = 11, LINES = 3, TIMES = 9, WHOLE_TIMES = 12 };
 static double data[ROWS * APART], shapes[LINES * APART], heights[ROWS * LINES];
 static double times[WHOLE_TIMES * STRIP], by_row[STRIP], by_x[BLOCK], weighted[ROWS * BLOCK];
 
-/* The residuals of n columns by themselves, and the sum of their squares. */
-static double expect_residuals(int64_t n, const double *of_row, const double *of_x)
+/* The sum of the squares of the residuals of n columns; each of them, or of the data, times its weight. */
+static double expect_residuals(int64_t n, const double *of_row, const double *of_x, int of_data)
 {
     double square = 0.0;
     for (int64_t j = 0; j < ROWS; j++)
         for (int64_t i = 0; i < n; i++) {
-            double r = data[j * APART + i];
+            const double weight = (of_x ? of_x[i] : 1.0) * (of_row ? of_row[j] : 1.0);
+            const double d = weight == 0.0 ? 0.0 : data[j * APART + i] * weight;
+            double r = d;
             for (int64_t k = 0; k < LINES; k++)
-                r -= heights[j * LINES + k] * shapes[k * APART + i];
-            if (of_x)
-                r = of_x[i] == 0.0 ? 0.0 : r * of_x[i];
-            if (of_row)
-                r = of_row[j] == 0.0 ? 0.0 : r * of_row[j];
-            weighted[j * BLOCK + i] = r;
+                r -= heights[j * LINES + k] * shapes[k * APART + i] * weight;
+            weighted[j * BLOCK + i] = of_data ? d : r;
             square += r * r;
         }
     return square;
@@ -210,14 +229,16 @@ static void check_sums(const double *sums, int64_t n_sums, int64_t n, double bef
         }
 }
 
-/* A strip with weights by row (1), by column (2) or both (3), and n_times functions of time. */
+/* A strip with weights by row (1), by column (2) or both (3), and sums, of the data (4), with n_times
+ * functions of time. */
 static strip_data make_strip(int weights, int64_t n_times, double *residuals, double *sums)
 {
     return (strip_data){.data = data, .data_row = APART, .n_rows = ROWS,
                         .lines = shapes, .stride = APART, .n_lines = LINES,
                         .heights = heights, .times = times, .n_times = n_times,
                         .by_row = weights & 1 ? by_row : NULL, .by_x = weights & 2 ? by_x : NULL,
-                        .residuals = residuals, .sums = n_times ? sums : NULL};
+                        .residuals = residuals, .sums = n_times ? sums : NULL,
+                        .of_data = weights & 4};
 }
 
 static void strips_are_summed(void)
@@ -229,7 +250,7 @@ static void strips_are_summed(void)
     fill_numbers(by_row, STRIP);
     fill_numbers(by_x, BLOCK);
     by_row[2] = by_x[0] = by_x[7] = 0.0;
-    for (int weights = 0; weights < 4; weights++)
+    for (int weights = 0; weights < 8; weights++)
         for (int64_t n_times = 0; n_times <= TIMES; n_times++)
             for (int64_t n = 1; n <= BLOCK; n++) {
                 const double *of_row = weights & 1 ? by_row : NULL;
@@ -237,7 +258,7 @@ static void strips_are_summed(void)
                 double square;
                 data[2 * APART + 1] = of_row ? NAN : 1.0; /* nobody looks there */
                 data[3 * APART] = of_x ? NAN : 1.0;
-                const double expected = expect_residuals(n, of_row, of_x);
+                const double expected = expect_residuals(n, of_row, of_x, weights & 4);
                 memset(times, 0, sizeof times);
                 fill_numbers(times, n_times * STRIP);
                 for (int64_t i = 0; i < WHOLE_TIMES * APART; i++)
@@ -259,9 +280,10 @@ static void squares_do_not_depend_on_sums(void)
     fill_numbers(heights, ROWS * LINES);
     fill_numbers(by_row, STRIP);
     fill_numbers(by_x, BLOCK);
+    by_x[0] = 3.0;
     for (int64_t i = 0; i < ROWS * APART; i++)
         data[i] = exp(data[i]) / 3.0;
-    for (int weights = 0; weights < 4; weights++)
+    for (int weights = 0; weights < 8; weights++)
         for (int64_t n = 1; n <= BLOCK; n++) {
             double first = 0.0, square;
             for (int64_t n_times = 0; n_times <= TIMES; n_times++) {
@@ -325,6 +347,7 @@ int main(void)
 {
     RUN_ALL(data_minus_values);
     RUN_ALL(lines_are_added);
+    RUN_ALL(sums_of_lines_are_added);
     RUN_ALL(dot_products_are_added);
     RUN_ALL(columns_are_multiplied);
     RUN_ALL(still_columns_are_multiplied_with_others);

@@ -1,100 +1,18 @@
 /* test_separable.c: sums over energies and times apart against those of the stored derivatives, for
  * weights and masks along either axis, and threads; and where there is no such way. */
+#include "shapes_world.h"
 #include "sums.h"
 #include "unit.h"
-
-#include <stdlib.h>
-
-enum { COMPONENT = PYSPEC_STEP_COMPONENT, LAW = PYSPEC_STEP_LAW };
-enum { STORE = PYSPEC_FLAG_STORE, STATIC = PYSPEC_FLAG_STATIC, SHAPE = PYSPEC_FLAG_SHAPE };
-enum { ROWS = 131, POINTS = 389, ORDER = 9 };
-
-static const double theta[] = {2.0, 9.03, 0.72, 1.3, 0.3, 0.02, 0.4, 19.0};
-
-/* Rows 0..7 are free (A, x0, SD, tau, t0, p, m, second x0); 8 and 9: heights that laws move. Two
- * peaks of moving heights, a still one, a step, and what Shirley makes of all that. */
-static pyspec_plan *shapes_plan(int moves)
-{
-    plan_builder b;
-    start(&b, 2, 8, 0, 10, 2);
-    const int slow[] = {0, 3, 4, -1}, fast[] = {6, 2, 4, -1};
-    const int first[] = {8, 1, 2}, second[] = {9, 7, 2, 6}, still[] = {0, 7, 3}, step[] = {6, 1, 3};
-    const int shirley[] = {5};
-    for (int k = 0; k < 2; k++) {
-        add_call(&b, LAW, OP_expFun, STORE, 8 + k, 4, k ? fast : slow);
-        add_step(&b, PYSPEC_STEP_BASE, 0, k ? 6 : 0, 8 + k);
-    }
-    add_call(&b, COMPONENT, OP_Gauss, STORE | (moves ? SHAPE : STATIC), 1, 3, moves ? first : still);
-    if (moves)
-        add_call(&b, COMPONENT, OP_GLP, SHAPE, 1, 4, second);
-    add_call(&b, COMPONENT, OP_Lorentz, STATIC, 1, 3, still);
-    add_call(&b, COMPONENT, OP_Shirley, STORE, 0, 1, shirley)->source = 1;
-    add_step(&b, PYSPEC_STEP_ADD, 0, 1, 0);
-    add_call(&b, COMPONENT, OP_ErfStep, STATIC, 0, 3, step);
-    add_dependencies(&b);
-    add_moving_heights(&b);
-    return finish(&b);
-}
-
-/* How the points of a problem are weighted and kept. */
-enum { EVEN, BY_ROW, BY_X, BOTH, N_DRESSES };
-
-typedef struct world {
-    pyspec_plan *plan;
-    grid g;
-    double *data, weight[ROWS * POINTS];
-    float narrow[ROWS * POINTS];
-    uint8_t keep[ROWS * POINTS];
-} world;
-
-static world *make_world(int moves, int weights, int masks)
-{
-    world *w = calloc(1, sizeof *w);
-    int status;
-    w->plan = shapes_plan(moves);
-    make_grid(&w->g, w->plan, ROWS, POINTS);
-    pyspec_problem *q = &w->g.problem;
-    w->data = run_entry(RUN_EVALUATE, w->plan, q, theta, &status);
-    CHECK_INT(status, STATUS_OK);
-    for (int64_t i = 0; i < ROWS * POINTS; i++) {
-        const int64_t row = i / POINTS, x = i % POINTS;
-        w->data[i] += 0.1 * sin(0.7 * (double)i);
-        w->narrow[i] = (float)w->data[i];
-        w->weight[i] = (weights & BY_ROW ? 1.0 + 0.01 * (double)(row % 7) : 1.0) *
-                       (weights & BY_X ? 1.0 + 0.02 * (double)(x % 11) : 1.0);
-        w->keep[i] = (!(masks & BY_ROW) || row % 5 != 3) && (!(masks & BY_X) || x % 6 != 2);
-        if (!w->keep[i])
-            w->data[i] = NAN;
-    }
-    q->data = w->data;
-    q->data_row = POINTS * (int64_t)sizeof(double);
-    q->data_x = sizeof(double);
-    q->weight = weights ? w->weight : NULL;
-    q->weight_row = weights & BY_ROW ? POINTS * (int64_t)sizeof(double) : 0;
-    q->weight_x = weights & BY_X ? sizeof(double) : 0;
-    q->keep = masks ? w->keep : NULL;
-    q->keep_row = masks & BY_ROW ? POINTS : 0;
-    q->keep_x = masks & BY_X ? 1 : 0;
-    return w;
-}
-
-static void free_world(world *w)
-{
-    free(w->data);
-    free_grid(&w->g);
-    free(w->plan);
-    free(w);
-}
 
 static double *sum_apart(const world *w, int form, pyspec_team *team)
 {
     const int64_t what = form == PYSPEC_FORM_VALUE ? 0 : PYSPEC_PREPARE_SLOPES;
-    const pyspec_call call = make_call(w->plan, &w->g.problem, theta, what);
+    const pyspec_call call = make_call(w->plan, &w->g.problem, true_theta, what);
     pyspec_normal s;
     make_sums(&s, form, w->plan->n_theta, PYSPEC_NORMAL_NODES, ORDER);
     s.separable = 1;
     const int64_t order = s.order;
-    const pyspec_part part = {&call, NULL, NULL, &s, w->plan->n_theta};
+    const pyspec_part part = {&call, NULL, NULL, &s, w->plan->n_theta, NULL, 0};
     double *triangle = malloc((size_t)triangle_size(order) * sizeof *triangle);
     CHECK_INT(pyspec_sum_parts(&part, 1, form, order, team, triangle), STATUS_OK);
     free_sums(&s);
@@ -107,7 +25,7 @@ static void check_sums(const world *w)
     const pyspec_problem *q = &w->g.problem;
     const int64_t n = (q->row_end - q->row_begin) * (q->x_end - q->x_begin);
     const int64_t size = triangle_size(ORDER);
-    double *columns = explicit_columns(w->plan, q, theta, PYSPEC_FORM_GRAM);
+    double *columns = explicit_columns(w->plan, q, true_theta, PYSPEC_FORM_GRAM);
     double *want = gram_of_columns(columns, ORDER, n);
     double *gram = sum_apart(w, PYSPEC_FORM_GRAM, NULL);
     double *fisher = sum_apart(w, PYSPEC_FORM_FISHER, NULL);
@@ -188,7 +106,7 @@ static void other_sums_take_the_general_walk(void)
     w->g.problem.loss = PYSPEC_LOSS_POISSON;
     w->g.problem.loss_scale = 1.0;
     int status;
-    double *walked = summed(w->plan, &w->g.problem, theta, PYSPEC_FORM_GRAM, &status);
+    double *walked = summed(w->plan, &w->g.problem, true_theta, PYSPEC_FORM_GRAM, &status);
     double *found = sum_apart(w, PYSPEC_FORM_GRAM, NULL);
     CHECK(all_same(walked, found, triangle_size(ORDER)));
     free(walked);
@@ -226,12 +144,12 @@ static void without_data_there_are_no_sums(void)
 {
     world *w = make_world(1, EVEN, EVEN);
     w->g.problem.data = NULL;
-    const pyspec_call call = make_call(w->plan, &w->g.problem, theta, PYSPEC_PREPARE_SLOPES);
+    const pyspec_call call = make_call(w->plan, &w->g.problem, true_theta, PYSPEC_PREPARE_SLOPES);
     pyspec_normal s;
     double triangle[ORDER * (ORDER + 1) / 2];
     make_sums(&s, PYSPEC_FORM_GRAM, w->plan->n_theta, PYSPEC_NORMAL_NODES, ORDER);
     s.separable = 1;
-    const pyspec_part part = {&call, NULL, NULL, &s, w->plan->n_theta};
+    const pyspec_part part = {&call, NULL, NULL, &s, w->plan->n_theta, NULL, 0};
     CHECK_INT(pyspec_sum_parts(&part, 1, PYSPEC_FORM_GRAM, ORDER, NULL, triangle), STATUS_DATA);
     free_sums(&s);
     free_call(&call);

@@ -11,9 +11,11 @@ import pytest
 
 from pyspec._library import DTYPES
 from pyspec.cli import main
+from pyspec.cli.memory import memory_text
 from pyspec.io import read
 from pyspec.ir import parse_graph
 from pyspec.passes import PASSES
+from pyspec.simulate import problem
 
 pytest.importorskip("matplotlib")
 
@@ -235,6 +237,15 @@ def test_explain_the_memory(folder: Path, capsys: pytest.CaptureFixture[str]) ->
     each = re.search(r"each further time, scratch of the kernels included: (\d+) bytes", text)
     assert each is not None
     assert int(each[1]) > sum(int(size) for _, _, size in rows)
+
+
+def test_the_memory_of_a_span() -> None:
+    """A fit of heights that move keeps what it has read of the data; of places it does not."""
+    seeds = {
+        name: memory_text(problem(name).model()) for name in ("seed_amplitude", "seed_position")
+    }
+    assert "in a fit, for the span of its functions of time: " in seeds["seed_amplitude"]
+    assert "for the span" not in seeds["seed_position"]
 
 
 CHIRPED = """

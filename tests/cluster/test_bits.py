@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from support.clusters import assert_same, cluster, long_series
 from support.native_cases import CASES
+from support.separable import measured, settled
 
 from pyspec.executor.cluster import keep_on_workers, survey_on_workers
 from pyspec.fit import fit_joint, fit_model
@@ -112,13 +113,38 @@ def test_no_row_of_a_store_is_read_by_this_process(
 
 @pytest.mark.parametrize("isas", [("AVX2", "BASELINE"), ("AVX2", "", "", "BASELINE")])
 def test_workers_of_different_builds_agree_on_the_narrowest(isas: tuple[str, ...]) -> None:
+    wide = Measurement(measured(301, 330)[0])
     with cluster(isas) as client, cluster(["BASELINE"]) as alone:
-        for name in NAMES:
-            model, measurement = long_series(name)
+        cases = [*(long_series(name) for name in NAMES), (settled(301, 330), wide)]
+        for model, measurement in cases:
             result = fit_model(model, measurement, client=client)
             assert result.spent.isa == "BASELINE"
             assert result.spent.workers == len(isas)
             assert_same(result, alone.submit(fit_model, model, measurement).result())
+
+
+@pytest.mark.parametrize("store", [None, in_dask, in_zarr])
+def test_workers_are_asked_only_where_data_are_read(store: Any, two: Any, tmp_path: Path) -> None:
+    """Of spectra that are shapes times traces; one file, and two with sigma by row."""
+    data, sigma = measured(301, 330)
+    parts = []
+    for k in (1, 2):
+        weight = np.broadcast_to(1.0 / (k * sigma), data.shape)
+        parts.append((settled(301, 330), Measurement(k * data, weight=weight)))
+    held = []
+    for k, (model, measurement) in enumerate(parts):
+        folder = tmp_path / str(k)
+        folder.mkdir()
+        given = np.asarray(measurement.data)
+        own: Any = given if store is None else by_reference(store(given, 31, folder))
+        held.append((model, replace(measurement, data=own)))
+    expected = fit_model(*parts[0])
+    result = fit_model(*held[0], client=two)
+    assert_same(result, expected)
+    assert 1 < result.spent.evaluations < result.nfev - 2
+    joint, again = fit_joint(parts).joint, fit_joint(held, client=two).joint
+    assert_same(again, joint)
+    assert 1 < again.spent.evaluations < again.nfev - 2
 
 
 def test_a_joint_fit_of_a_file_in_memory_and_one_in_zarr(two: Any, tmp_path: Path) -> None:

@@ -198,6 +198,16 @@ def test_a_fit_is_lost_where_chi_squared_is_worse_than_its_noise(ablation: Modul
     assert evaluations.is_lost(before, replace(before, success=False))
 
 
+def test_fits_are_timed_with_and_without_reading_the_data(ablation: ModuleType) -> None:
+    from bench.cases import seed_case
+    from bench.passes import measure_fit
+
+    found = measure_fit(seed_case("seed_amplitude"), 1)
+    assert found is not None
+    assert min(found["fit_ms"], found["reading_ms"]) > 0
+    assert measure_fit(seed_case("seed_position"), 1) is None
+
+
 @pytest.mark.parametrize("name", ["seed_amplitude", "seed_position"])
 def test_seed_fits_are_the_ones_described(ablation: ModuleType, name: str) -> None:
     from bench.cases import seed_task

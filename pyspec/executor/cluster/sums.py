@@ -74,7 +74,8 @@ class Placed:
 
     def submit(self, jobs: Sequence[Job]) -> Any:
         """A future of the sums."""
-        return self.client.submit(sum_share, self.held, jobs, workers=[self.address], pure=False)
+        own = self.share.jobs(jobs)
+        return self.client.submit(sum_share, self.held, own, workers=[self.address], pure=False)
 
     def refuse_lost(self) -> None:
         """Raises :class:`ClusterError` for chunks of dask that nobody can make again; the engine

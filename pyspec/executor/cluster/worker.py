@@ -17,6 +17,7 @@ from pyspec.executor.cluster.client import Agreement, this_build
 from pyspec.executor.compiled import CompiledExecutor
 from pyspec.executor.nodes import Nodes
 from pyspec.executor.protocol import Values
+from pyspec.executor.span import Reading
 from pyspec.model import Measurement
 from pyspec.model.beside import seen_rows, veiled
 from pyspec.model.source import Seen, Source
@@ -139,7 +140,7 @@ class FileShare:
 
     def nodes(self, job: Job, isa: str) -> Nodes:
         """The sums of these rows."""
-        options: dict[str, Any] = {"apart": job.apart, "isa": isa}
+        options: dict[str, Any] = {"apart": job.apart, "isa": isa, "reading": job.reading}
         given = job.theta, self._chunks(job.apart), job.fixed, job.form
         return chunk_nodes(self.executor, *given, **options)
 
@@ -176,13 +177,20 @@ class FileShare:
 
 @dataclass(frozen=True)
 class Job:
-    """What to sum of one file."""
+    """What to sum of one file: a triangle, or what a `reading` says."""
 
     file: int
     theta: Any
     fixed: Values
     form: str
     apart: bool
+    reading: Reading | None = None
+
+    def of_rows(self, begin: int, end: int) -> Job:
+        """The same for a worker that holds some of the rows."""
+        if self.reading is None:
+            return self
+        return replace(self, reading=self.reading.of_rows(begin, end))
 
 
 @dataclass(frozen=True)
@@ -200,6 +208,16 @@ class Share:
 
     terms: Agreement
     files: dict[int, FileShare]
+
+    def jobs(self, jobs: Sequence[Job]) -> list[Job]:
+        """The jobs with what this worker needs for its rows."""
+        found = []
+        for job in jobs:
+            pieces = self.files[job.file].pieces if job.file in self.files else []
+            ends = [(piece.begin, piece.end) for piece in pieces]
+            rows = (min(begin for begin, _ in ends), max(end for _, end in ends)) if ends else None
+            found.append(job if rows is None else job.of_rows(*rows))
+        return found
 
 
 def hold(share: Share, *chunks: Any) -> Share:

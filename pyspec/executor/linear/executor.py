@@ -15,7 +15,14 @@ from pyspec.executor.linear.columns import Make
 from pyspec.executor.linear.design import Design, Designer
 from pyspec.executor.linear.projection import Projected, Projection
 from pyspec.executor.normal import pack_triangle
-from pyspec.executor.protocol import Array, Capabilities, PartsOfFit, Values
+from pyspec.executor.protocol import (
+    Array,
+    Capabilities,
+    PartsOfFit,
+    SumsOfFit,
+    Values,
+    each_by_itself,
+)
 from pyspec.functions.losses import deviance
 from pyspec.model import Measurement, Model
 
@@ -297,6 +304,10 @@ class LinearExecutor:
     def parts(self, fixed: Values = None) -> AbstractContextManager[PartsOfFit]:
         """Raises :class:`PlanError`: the loop of a fit asks for each evaluation."""
         raise PlanError(f"{self.model.name}: free amplitudes are solved for between two steps")
+
+    def sums(self, fixed: Values = None) -> AbstractContextManager[SumsOfFit]:
+        """The sums of a fit whose loop runs in Python."""
+        return each_by_itself(self, fixed)
 
     def rest(self) -> None:
         """Frees work memory."""

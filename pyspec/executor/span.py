@@ -1,0 +1,206 @@
+"""Fits of a separable plan that read their data in some evaluations only, where the data lie
+elsewhere: csrc/span.c keeps what was read of them, and says what is still to be read.
+
+What is read joins in the tree over the row number as all sums do, so that such a fit has the bits
+of one in memory.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from ctypes import c_double
+from dataclasses import dataclass, replace
+from typing import Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from pyspec._library import CONSTANTS, LIBRARY, raise_status
+from pyspec._library.memory import address, record
+from pyspec.executor.frame import Frame, InC, aligned
+from pyspec.executor.nodes import Nodes, collect_data
+from pyspec.executor.normal import FORMS, prepared, triangle_size
+from pyspec.executor.protocol import Array, SumsOfFit, Values
+
+
+class Apart(InC, Protocol):
+    """An executor that knows whether its sums are found over shapes and times apart."""
+
+    def is_apart(self, form: str) -> bool: ...
+    def normal(self, theta: Values, fixed: Values = None, form: str = "gram") -> Array: ...
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What is to be read of the data: their sums over time with each function.
+
+    Attributes
+    ----------
+    row : the first row of what is given by row
+    functions : (n, rows) the functions of time
+    weights : (rows,) the part of the weights that differs along the times
+    by_x : (columns of the window,) the part that differs along the energies
+    heights : (rows, traces) the traces; without a row where chi² is not asked for
+    shapes : (traces, stride) S_k(E) over the window, and zeros behind it
+    size : numbers that are summed
+    """
+
+    row: int
+    functions: Array
+    weights: Array
+    by_x: Array
+    heights: Array
+    shapes: Array
+    size: int
+
+    @property
+    def has_model(self) -> bool:
+        """Whether chi² is found, too."""
+        return len(self.heights) > 0
+
+    def of_rows(self, begin: int, end: int) -> Reading:
+        """The same of some of the rows."""
+        rows = slice(begin - self.row, end - self.row)
+        return replace(
+            self,
+            row=begin,
+            functions=np.ascontiguousarray(self.functions[:, rows]),
+            weights=self.weights[rows].copy(),
+            heights=self.heights[rows].copy(),
+        )
+
+    @property
+    def struct(self) -> npt.NDArray[np.void]:
+        """The ``pyspec_reading``, (1,), valid as long as this lives."""
+        arrays = ("functions", "weights", "by_x", "heights", "shapes")
+        return record(
+            "pyspec_reading",
+            {name: address(getattr(self, name)) for name in arrays}
+            | {
+                "row": self.row,
+                "n": len(self.functions),
+                "stride": self.functions.shape[1],
+                "size": self.size,
+                "is_due": 1,
+                "has_model": int(self.has_model),
+                "n_traces": len(self.shapes),
+                "between": self.shapes.shape[1],
+            },
+        )
+
+
+class Span:
+    """What a fit has read of its data, and the sums that follow from it: :meth:`ask` what is to be
+    read, :meth:`take` that until no more is, and then :meth:`answer`."""
+
+    def __init__(self, executor: InC, frame: Frame, size: int, isa: str | None) -> None:
+        self._frame, self._name = frame, executor.plan.name
+        self._n_free = len(executor.opt_param_names)
+        self._memory = aligned(size)
+        self._memory[:8] = 0.0  # nothing is known
+        self._begin = address(self._memory)
+        self._size, self._form = size, 0
+        self._n_x = executor.window.x_end - executor.window.x_begin
+        if isa is not None:
+            frame.call["isa"] = CONSTANTS[f"ISA_{isa}"]
+
+    def ask(self, theta: Array, form: str) -> Reading | None:
+        """What has to be read for the sums at theta; None where nothing has."""
+        self._frame.theta[:] = theta
+        self._form = FORMS[form]
+        what = CONSTANTS["PREPARE_SHAPES"] | (CONSTANTS["PREPARE_SLOPES"] if self._form else 0)
+        raise_status(LIBRARY.pyspec_prepare(self._frame.address, what), self._name)
+        found = record("pyspec_reading", {})
+        self._call(LIBRARY.pyspec_span_ask, address(found))
+        return self._reading(found)
+
+    def take(self, read: Nodes) -> Reading | None:
+        """Takes what was read over all rows. What has to be read besides; None: nothing."""
+        found = record("pyspec_reading", {})
+        sums = collect_data(read)
+        self._call(LIBRARY.pyspec_span_take, address(sums), address(found))
+        return self._reading(found)
+
+    def answer(self) -> Array:
+        """The triangle at the theta that was asked for."""
+        triangle = np.zeros(triangle_size(self._n_free + 1 if self._form else 1))
+        self._call(LIBRARY.pyspec_span_answer, address(triangle))
+        return triangle
+
+    def _call(self, entry: Callable[..., int], *more: int) -> None:
+        status = entry(self._frame.address, self._form, self._begin, self._size, *more)
+        raise_status(status, self._name)
+
+    def _reading(self, found: npt.NDArray[np.void]) -> Reading | None:
+        given = {name: int(found[name][0]) for name in found.dtype.names or ()}
+        if not given["is_due"]:
+            return None
+        n, stride, between = given["n"], given["stride"], given["between"]
+        shapes = np.zeros((given["n_traces"], between))
+        if given["has_model"]:
+            for k, line in enumerate(shapes):
+                first = given["shapes"] + 8 * k * between
+                line[: self._n_x] = _doubles_at(first, self._n_x)
+        n_rows = stride if given["has_model"] else 0
+        return Reading(
+            row=given["row"],
+            functions=self._of_memory(given["functions"], n, stride),
+            weights=self._of_memory(given["weights"], 1, stride)[0],
+            by_x=_doubles_at(given["by_x"], self._n_x),
+            heights=self._of_memory(given["heights"], n_rows, given["n_traces"]),
+            shapes=shapes,
+            size=given["size"],
+        )
+
+    def _of_memory(self, place: int, n_lines: int, n: int) -> Array:
+        """A part of the memory of the span."""
+        first = (place - self._begin) // 8
+        return self._memory[first : first + n_lines * n].reshape(n_lines, n)
+
+
+def _doubles_at(place: int, n: int) -> Array:
+    """A copy of numbers of the library."""
+    return np.array((c_double * n).from_address(place))
+
+
+@contextmanager
+def span_of(executor: Apart, fixed: Values, isa: str | None = None) -> Iterator[Span | None]:
+    """The span of a fit, inside of the `with` block; None where there is no such way. `isa` is the
+    build of the kernels, by default that of this process."""
+    problem: Any = executor.problem
+    size = 0
+    if executor.is_apart("gram"):
+        size = int(LIBRARY.pyspec_span_size(executor.packed.address, address(problem)))
+    if not size:
+        yield None
+        return
+    with prepared(executor, fixed) as frame:
+        own = frame.call["isa"].copy()
+        try:
+            yield Span(executor, frame, size, isa)
+        finally:
+            frame.call["isa"] = own
+
+
+@contextmanager
+def sums_with_span(
+    executor: Apart,
+    fixed: Values,
+    read: Callable[[Array, str, Reading], Nodes],
+    row_by_row: Callable[[Array, str], Array],
+) -> Iterator[SumsOfFit]:
+    """The sums of a fit of one file: `read` reads its data where it has to. `row_by_row` sums them
+    where sums over shapes and times apart are not finite, by the order of operations alone."""
+    with span_of(executor, fixed) as span:
+
+        def sums(theta: Array, form: str) -> Array:
+            if span is None or not executor.is_apart(form):
+                return executor.normal(theta, fixed, form)
+            reading = span.ask(theta, form)
+            while reading is not None:
+                reading = span.take(read(theta, form, reading))
+            triangle = span.answer()
+            return triangle if np.isfinite(triangle).all() else row_by_row(theta, form)
+
+        yield sums

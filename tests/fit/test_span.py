@@ -1,0 +1,183 @@
+"""Fits of separable models that read their data only while their functions of time are new: by
+reference and in memory they are the same, bit for bit, and ask as seldom."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import pytest
+from support.clusters import assert_same
+from support.separable import measured, off, settled, three
+
+from pyspec.executor import CompiledExecutor, make_plan
+from pyspec.executor import span as spans
+from pyspec.executor.chunks import Chunk, chunk_nodes
+from pyspec.executor.nodes import Nodes
+from pyspec.executor.normal import unpack
+from pyspec.executor.source import SourceExecutor
+from pyspec.executor.span import Reading, sums_with_span
+from pyspec.fit import fit_joint, fit_model
+from pyspec.io import by_reference
+from pyspec.model import Measurement
+from pyspec.model import source as sources
+
+SIZE = 301, 330
+
+WEIGHTS = ["none", "of rows", "of columns", "a mask of rows", "a mask of columns"]
+
+
+class Rows:
+    """A store that counts the rows it is asked for."""
+
+    def __init__(self, array: Any) -> None:
+        self.array, self.shape, self.dtype, self.asked = array, array.shape, array.dtype, 0
+
+    def __getitem__(self, key: slice) -> Any:
+        rows = self.array[key]
+        self.asked += len(rows)
+        return rows
+
+
+def weighted(weights: str) -> Measurement:
+    """Data of the model, of a size that a span pays for, with weights or a mask."""
+    data, sigma = measured(*SIZE)
+    rng = np.random.default_rng(3)
+    given: dict[str, Any] = {}
+    if weights == "of rows":
+        given["weight"] = np.broadcast_to(1.0 / sigma, data.shape)
+    elif weights == "of columns":
+        given["weight"] = np.broadcast_to(rng.uniform(1.0, 2.0, SIZE[0]), data.shape)
+    elif weights.startswith("a mask"):
+        shape: Any = (len(data), 1) if weights.endswith("rows") else (1, SIZE[0])
+        given["keep"] = np.broadcast_to(rng.uniform(size=shape) > 0.1, data.shape)
+    return Measurement(data, **given)
+
+
+@pytest.mark.parametrize("threads", ["1", "3"])
+@pytest.mark.parametrize("weights", WEIGHTS)
+def test_a_fit_by_reference_has_the_bits_of_one_in_memory(
+    weights: str, threads: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PYSPEC_NUM_THREADS", threads)
+    monkeypatch.setattr(sources, "BLOCK", 20_000)
+    given = replace(weighted(weights), rows=(5, 322))
+    expected = fit_model(settled(*SIZE), given)
+    for rows in (None, 7, 64, 150):
+        held: Any = by_reference(Rows(given.data), rows=rows)
+        assert_same(fit_model(settled(*SIZE), replace(given, data=held)), expected)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.uint16])
+def test_so_it_is_for_data_that_are_no_doubles(dtype: Any) -> None:
+    data = (1000 * np.asarray(weighted("none").data)).astype(dtype)
+    given = weighted("a mask of columns")
+    expected = fit_model(settled(*SIZE), replace(given, data=data))
+    held: Any = by_reference(Rows(data))
+    assert_same(fit_model(settled(*SIZE), replace(given, data=held)), expected)
+
+
+@pytest.mark.parametrize("weights", WEIGHTS)
+def test_data_are_read_in_some_evaluations_only(weights: str) -> None:
+    """In one pass to look at them, and then in four or five of nine evaluations."""
+    given = weighted(weights)
+    store = Rows(np.asarray(given.data))
+    held: Any = by_reference(store)
+    result = fit_model(settled(*SIZE), replace(given, data=held))
+    assert result.success
+    assert result.nfev >= 9
+    assert store.asked <= 6 * len(store.array)
+
+
+def test_a_joint_fit_by_reference_has_the_bits_of_one_in_memory() -> None:
+    parts = [(settled(*SIZE), weighted(name)) for name in ("of rows", "of columns")]
+    expected = fit_joint(parts)
+    stores = [Rows(np.asarray(one.data)) for _, one in parts]
+    held: list[Any] = [by_reference(store) for store in stores]
+    again = [(settled(*SIZE), replace(m, data=d)) for (_, m), d in zip(parts, held, strict=True)]
+    found = fit_joint(again)
+    assert_same(found.joint, expected.joint)
+    assert found.joint.nfev > stores[0].asked / len(stores[0].array)
+
+
+def source_executor() -> SourceExecutor:
+    given = weighted("of rows")
+    held: Any = by_reference(Rows(np.asarray(given.data)))
+    return SourceExecutor(make_plan(three(*SIZE)), replace(given, data=held))
+
+
+def test_the_sums_of_a_fit_are_those_of_one_evaluation() -> None:
+    executor = source_executor()
+    theta = off(0.1, *SIZE).theta()
+    truth = three(*SIZE).theta()
+    with executor.sums() as sums:
+        for k in range(8):
+            at = truth + 0.02**k * (theta - truth)
+            for form in ("gram", "value", "factor"):
+                found, expected = sums(at, form), executor.normal(at, None, form)
+                if form == "factor":
+                    np.testing.assert_array_equal(found, expected)
+                    continue
+                scale = np.sqrt(np.diag(unpack(expected)))
+                off_by = np.abs(unpack(found) - unpack(expected)) / np.outer(scale, scale)
+                assert off_by.max() < 1e-11
+                assert found[-1] == pytest.approx(expected[-1], rel=1e-13)
+
+
+def test_a_point_without_a_finite_model_leaves_nothing_behind() -> None:
+    """There all is summed row by row, as in memory; from there on it begins anew."""
+    executor = source_executor()
+    good = three(*SIZE).theta()
+    bad = good.copy()
+    bad[executor.opt_param_names.index("GLP_01_A")] = np.inf
+    with executor.sums() as sums:
+        first = sums(good, "gram")
+        np.testing.assert_array_equal(sums(bad, "gram"), executor._row_by_row(bad, None, "gram"))
+        assert not np.isfinite(sums(bad, "value")).any()
+        np.testing.assert_array_equal(sums(good, "gram"), first)
+
+
+def test_any_chunks_read_the_same() -> None:
+    given = weighted("of columns")
+    executor = CompiledExecutor(make_plan(three(*SIZE)), given)
+    theta = off(0.1, *SIZE).theta()
+    data, weight = np.asarray(given.data), np.asarray(executor.weight)
+    asked: list[Reading] = []
+    found = []
+
+    def in_chunks(edges: list[int], workers: bool) -> Any:
+        def read(at: Any, form: str, reading: Reading) -> Nodes:
+            asked.append(reading)
+            pairs = list(pairwise(edges))
+            own = reading.of_rows(0, edges[-1]) if workers else reading
+            chunks = (Chunk(a, data[a:b], weight[a:b]) for a, b in pairs)
+            return chunk_nodes(executor, at, chunks, None, form, apart=True, reading=own)
+
+        return read
+
+    for edges in ([0, 330], [0, 64, 128, 330], [0, 192, 256, 320, 330]):
+        for workers in (False, True):
+            read = in_chunks(edges, workers)
+            with sums_with_span(executor, None, read, lambda *_: pytest.fail("finite")) as sums:
+                found.append(np.concatenate([sums(theta, "gram"), sums(theta, "value")]))
+    assert len(asked) == 6  # the second evaluation reads nothing
+    for one in found[1:]:
+        np.testing.assert_array_equal(one, found[0])
+
+
+def test_there_is_no_span_for_other_sums() -> None:
+    """Maps of weights, counts, few energies, data that must not be kept."""
+    data, _ = measured(*SIZE)
+    weight = np.random.default_rng(1).uniform(1.0, 2.0, data.shape)
+    few = three(60, SIZE[1])
+    cases = [
+        (three(*SIZE), Measurement(data, weight=weight)),
+        (three(*SIZE), Measurement(np.round(np.abs(data)), loss="poisson")),
+        (few, Measurement(few.evaluate())),
+    ]
+    for model, measurement in cases:
+        executor = CompiledExecutor(make_plan(model), measurement)
+        with spans.span_of(executor, None) as span:
+            assert span is None
