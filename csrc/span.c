@@ -29,9 +29,9 @@ static const double SHIFT = 1e-8;
 /* chi^2 is found point by point again where it is less than this share of that at the last time. */
 static const double LEAST_SHARE = 1.0 / 16.0;
 
-/* A span pays where rows have so many points for each function of time, and takes at most so many bytes;
- * what threads sum in takes fewer. */
-enum { LEAST_POINTS = 16, MOST_BYTES = 3 << 24, MOST_OF_SUMS = 1 << 24 };
+/* A span pays where rows have so many points for each function of time, and there are so many rows; it takes
+ * at most so many bytes, and what threads sum in fewer. */
+enum { LEAST_POINTS = 16, LEAST_ROWS = 64, MOST_BYTES = 3 << 24, MOST_OF_SUMS = 1 << 24 };
 
 static int64_t count_chunks(const pyspec_problem *q, int64_t chunk)
 {
@@ -64,7 +64,7 @@ span pyspec_divide_span(const pyspec_plan *plan, const pyspec_problem *q, double
     const int64_t n_times = count_times(plan, 1), n_rows = q->row_end - q->row_begin;
     const int64_t lines = shape_stride(q);
     int64_t used = 0;
-    if (!n_times || n_rows < 1 || q->x_end - q->x_begin < LEAST_POINTS * n_times)
+    if (!n_times || n_rows < LEAST_ROWS || q->x_end - q->x_begin < LEAST_POINTS * n_times)
         return s;
     s.most = 4 * n_times;
     s.stride = round_up(n_rows, STRIP);

@@ -56,6 +56,10 @@ void random_sizes(rng *r, const pyspec_plan *plan, int small, pyspec_problem *q)
     q->masks = (const uint8_t *)&somewhere;
     q->n_rows = long_rows ? large[below(r, 5)] : n_rows;
     q->n_x = long_rows && n_x > 1 ? 1 + below(r, 3) : n_x;
+    if (!small && plan->separable >= 0 && chance(r, 6)) { /* so many that a fit has a span */
+        q->n_rows = 70 + below(r, 80);
+        q->n_x = 40 + below(r, 150);
+    }
     q->row_begin = chance(r, 50) ? 0 : below(r, q->n_rows);
     q->row_end = chance(r, 50) ? q->n_rows : q->row_begin + 1 + below(r, q->n_rows - q->row_begin);
     q->x_begin = chance(r, 50) ? 0 : below(r, q->n_x);

@@ -315,6 +315,10 @@ static void other_parts_have_none(void)
     q->x_end = q->x_begin + 20; /* few points for each function of time */
     CHECK_INT(pyspec_span_size(f->w->plan, q), 0);
     q->x_end = POINTS;
+    q->row_end = q->row_begin + 63; /* few rows */
+    CHECK_INT(pyspec_span_size(f->w->plan, q), 0);
+    q->row_end++;
+    CHECK(pyspec_span_size(f->w->plan, q) > 0);
     q->row_end = 1 << 21; /* more memory than it may take */
     CHECK_INT(pyspec_span_size(f->w->plan, q), 0);
     q->row_end = ROWS;
