@@ -170,7 +170,8 @@ static int split_functions(const run *r, const span *s, int64_t n_times)
             s->functions[i] = s->times[i] / first;
         s->now->n = 1;
     }
-    s->parts[0] = first;
+    s->parts[0] = s->whole[0] = first;
+    s->beyond[0] = 0.0;
     for (int64_t a = 1; a < n_times; a++) {
         double *own = s->times + a * s->stride, *parts = s->parts + a * s->most;
         s->whole[a] = length(r, s, own);

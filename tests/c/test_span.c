@@ -100,6 +100,24 @@ static void functions_are_new_where_they_would_move_the_optimum(void)
     CHECK(!is_unread(1e-7, 1e-6, PYSPEC_FORM_VALUE)); /* of so little noise that is much */
 }
 
+/* A trace that is 1 at all times is the first function, which is u(t). */
+static void a_trace_may_be_the_first_function(void)
+{
+    fitted *f = make_fitted(EVEN, EVEN);
+    double values[ORDER - 1], triangle[SIZE], again[SIZE];
+    memset(f->part.span, 0xff, (size_t)f->part.span_size);
+    pyspec_begin_span(&f->part);
+    memcpy(values, true_theta, sizeof values);
+    values[0] = 1.0;
+    values[4] = 1e3; /* the onset: nothing moves */
+    sum_at(f, values, PYSPEC_FORM_GRAM, NULL, triangle);
+    check_against_derivatives(f, values, triangle);
+    sum_unread(f, values, PYSPEC_FORM_GRAM, again);
+    CHECK(all_same(triangle, again, SIZE - 1));
+    CHECK(fabs(again[SIZE - 1] - triangle[SIZE - 1]) <= 1e-14 * triangle[SIZE - 1]);
+    free_fitted(f);
+}
+
 /* chi^2 that has become tiny is not the small rest of a large one. */
 static void no_digits_are_lost_on_the_way_to_an_exact_fit(void)
 {
@@ -332,6 +350,7 @@ int main(void)
     RUN_ALL(sums_are_those_of_the_derivatives);
     RUN_ALL(data_are_read_until_times_settle);
     RUN_ALL(functions_are_new_where_they_would_move_the_optimum);
+    RUN_ALL(a_trace_may_be_the_first_function);
     RUN_ALL(no_digits_are_lost_on_the_way_to_an_exact_fit);
     RUN_ALL(huge_models_leave_no_rounding_behind);
     RUN_ALL(a_full_span_begins_anew);
