@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from ctypes import addressof, c_char
+from ctypes import addressof, c_char, c_double
 from struct import Struct
 from typing import Any
 
@@ -31,6 +31,11 @@ def address(array: npt.NDArray[Any]) -> int:
 def address_in(memory: bytearray) -> int:
     """Where a piece of memory of Python's begins."""
     return addressof(_first_byte(memory))
+
+
+def doubles_at(place: int, n: int) -> npt.NDArray[np.float64]:
+    """A copy of n numbers of the library's."""
+    return np.array((c_double * n).from_address(place))
 
 
 def doubles(n: int, what: Callable[[], str]) -> npt.NDArray[np.float64]:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from ctypes import c_double
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
@@ -17,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pyspec._library import CONSTANTS, LIBRARY, raise_status
-from pyspec._library.memory import address, record
+from pyspec._library.memory import address, doubles_at, record
 from pyspec.executor.frame import Frame, InC, aligned
 from pyspec.executor.nodes import Nodes, collect_data
 from pyspec.executor.normal import FORMS, prepared, triangle_size
@@ -141,13 +140,13 @@ class Span:
         if given["has_model"]:
             for k, line in enumerate(shapes):
                 first = given["shapes"] + 8 * k * between
-                line[: self._n_x] = _doubles_at(first, self._n_x)
+                line[: self._n_x] = doubles_at(first, self._n_x)
         n_rows = stride if given["has_model"] else 0
         return Reading(
             row=given["row"],
             functions=self._of_memory(given["functions"], n, stride),
             weights=self._of_memory(given["weights"], 1, stride)[0],
-            by_x=_doubles_at(given["by_x"], self._n_x),
+            by_x=doubles_at(given["by_x"], self._n_x),
             heights=self._of_memory(given["heights"], n_rows, given["n_traces"]),
             shapes=shapes,
             size=given["size"],
@@ -157,11 +156,6 @@ class Span:
         """A part of the memory of the span."""
         first = (place - self._begin) // 8
         return self._memory[first : first + n_lines * n].reshape(n_lines, n)
-
-
-def _doubles_at(place: int, n: int) -> Array:
-    """A copy of numbers of the library."""
-    return np.array((c_double * n).from_address(place))
 
 
 @contextmanager
