@@ -105,8 +105,6 @@ static void a_trace_may_be_the_first_function(void)
 {
     fitted *f = make_fitted(EVEN, EVEN);
     double values[ORDER - 1], triangle[SIZE], again[SIZE];
-    memset(f->part.span, 0xff, (size_t)f->part.span_size);
-    pyspec_begin_span(&f->part);
     memcpy(values, true_theta, sizeof values);
     values[0] = 1.0;
     values[4] = 1e3; /* the onset: nothing moves */
