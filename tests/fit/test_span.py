@@ -168,7 +168,7 @@ def test_any_chunks_read_the_same() -> None:
 
 
 def test_there_is_no_span_for_other_sums() -> None:
-    """Maps of weights, counts, few energies, data that must not be kept."""
+    """Maps of weights, counts, few energies."""
     data, _ = measured(*SIZE)
     weight = np.random.default_rng(1).uniform(1.0, 2.0, data.shape)
     few = three(60, SIZE[1])
