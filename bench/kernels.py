@@ -4,7 +4,8 @@ Nanoseconds a point of one call over 20,000 energies, value alone and value with
 each instruction set that the processor has; the same by the reference in NumPy, which the
 interpreted executor runs, and by numexpr, Numba and JAX where they are installed (value and slopes,
 as `bench.formulas` asks for them). The least processor time of interleaved rounds, all threads of a
-call counted.
+call counted. The steps are equal, where Gauss, GLS and GLP go from each value to the next, or with
+`--uneven` are not.
 
 The machine's own limits come from the same run: fused multiplications and additions a nanosecond
 in a product of matrices (NumPy's BLAS), and bytes a nanosecond read and written by an addition of
@@ -30,7 +31,10 @@ from pyspec._library import OPS, call_function, supported_isas
 from pyspec.functions import reference
 
 N_POINTS = 20_000
-ENERGY = np.linspace(75.0, 93.0, N_POINTS)
+EVEN = np.linspace(75.0, 93.0, N_POINTS)
+
+#: The same, each moved by up to a tenth of a step.
+UNEVEN = EVEN + 0.1 * (EVEN[1] - EVEN[0]) * np.sin(np.arange(N_POINTS))
 
 #: Parameters of functions that have no text, or one of their own.
 MORE: dict[str, list[float]] = {
@@ -57,29 +61,29 @@ def parameters(name: str) -> np.ndarray:
     return np.array(given, dtype=np.float64)[:, np.newaxis]
 
 
-def peers(name: str) -> dict[str, Callable[[], object]]:
+def peers(name: str, energy: np.ndarray) -> dict[str, Callable[[], object]]:
     """Calls of the packages that are installed, where they have the functions of the text."""
     if name not in TEXTS:
         return {}
     values = {key: np.full((1, 1), value) for key, value in TEXTS[name].values.items()}
     built = {
-        peer: build(TEXTS[name].in_one(), {"x": ENERGY, **values}) for peer, build in PEERS.items()
+        peer: build(TEXTS[name].in_one(), {"x": energy, **values}) for peer, build in PEERS.items()
     }
     return {peer: call for peer, call in built.items() if call is not None}
 
 
-def calls(name: str) -> dict[str, Callable[[], object]]:
+def calls(name: str, energy: np.ndarray) -> dict[str, Callable[[], object]]:
     """Everything that is timed for one function."""
     params = parameters(name)
     found: dict[str, Callable[[], object]] = {}
     for isa in supported_isas():
         for what in ("value", "partials"):
             found[f"{isa} {what}"] = partial(
-                call_function, name, ENERGY, params, None, partials=what == "partials", isa=isa
+                call_function, name, energy, params, None, partials=what == "partials", isa=isa
             )
     columns = [row[:, np.newaxis] for row in params]
-    found["NumPy"] = lambda: reference(name)(ENERGY, *columns)
-    return found | peers(name)
+    found["NumPy"] = lambda: reference(name)(energy, *columns)
+    return found | peers(name, energy)
 
 
 def least(jobs: dict[str, Callable[[], object]], rounds: int, repeat: int) -> dict[str, float]:
@@ -122,13 +126,15 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m bench.kernels", description=__doc__)
     parser.add_argument("--rounds", type=int, default=15)
     parser.add_argument("--only", choices=NAMES)
+    parser.add_argument("--uneven", action="store_true", help="energies in unequal steps")
     parser.add_argument("--json", type=Path)
     given = parser.parse_args(arguments)
+    energy = UNEVEN if given.uneven else EVEN
     isas, own = supported_isas(), limits(max(3, given.rounds // 3))
     others = ["NumPy", *PEERS]
     rows, content = [], []
     for name in [given.only] if given.only else NAMES:
-        seconds = least(calls(name), given.rounds, 5)
+        seconds = least(calls(name, energy), given.rounds, 5)
         times = {key: 1e9 * value / N_POINTS for key, value in seconds.items()}
         content.append({"name": name, "ns": times})
         value = times[f"{isas[-1]} value"]

@@ -1,8 +1,7 @@
 /* energy.c: kernels over the energy axis, value and partial derivatives together. The
  * formulas stand in ops.def, the living definitions in pyspec/functions/energy.py. */
-#include "exp_lanes.h"
+#include "bell.h"
 #include "kernel.h"
-#include "tame.h"
 #include "vector.h"
 #include "voigt.h"
 
@@ -14,16 +13,16 @@ static ALWAYS_INLINE double inverse_of(double width)
 }
 
 static ALWAYS_INLINE void gauss_values(const pyspec_block *b, const double *restrict p,
-                                       const double *width, double *restrict y, double *const *d,
-                                       const int across, const int want, const int tame)
+                                       const double *width, const bell_lanes *by, double *restrict y,
+                                       double *const *d, const int across, const int want,
+                                       const int way)
 {
+    const int tame = way == BELL_TAME || way == BELL_EVEN;
+    bell_state now = bell_idle();
     FOR_VECTORS {
         double u[L], e[L];
-        IN_LANES {
-            u[l] = (X - P(1)) * width[l];
-            e[l] = -0.5 * (u[l] * u[l]);
-        }
-        exp_lanes(e, tame);
+        IN_LANES u[l] = (X - P(1)) * width[l];
+        bell_values(by, u, i, across, way, &now, e);
         IN_LANES {
             y[AT] = P(0) * e[l];
             if (want) {
@@ -39,13 +38,13 @@ static ALWAYS_INLINE void gauss_values(const pyspec_block *b, const double *rest
 KERNEL(Gauss)
 {
     const x_range range = range_of(b, across);
-    double width[L], tame[L];
+    double width[L], slope[L], tame[L];
+    bell_lanes by;
     FOR_LANES width[l] = inverse_of(P(2));
+    FOR_LANES slope[l] = -0.5;
     FOR_LANES tame[l] = farthest(range, P(1)) * fabs(width[l]) < 37.0 ? 1.0 : 0.0; /* no denormals */
-    if (all_lanes(tame))
-        gauss_values(b, p, width, y, d, across, want, 1);
-    else
-        gauss_values(b, p, width, y, d, across, want, 0);
+    BY_BELL_WAY(bell_begin(b, width, slope, tame, across, &by), gauss_values, b, p, width, &by, y, d,
+                across, want)
 }
 
 /* A and SD on the left, SD ratio on the right; x0 itself belongs to the right. */
@@ -155,18 +154,17 @@ KERNEL(Lorentz)
     }
 }
 
-KERNEL(GLS)
+static ALWAYS_INLINE void gls_values(const pyspec_block *b, const double *restrict p,
+                                     const double *width, const bell_lanes *by, double *restrict y,
+                                     double *const *d, const int across, const int want,
+                                     const int way)
 {
     const double ln16 = 4.0 * PYSPEC_LN2;
-    double width[L];
-    FOR_LANES width[l] = inverse_of(P(2));
+    bell_state now = bell_idle();
     FOR_VECTORS {
         double from[L], gauss[L];
-        IN_LANES {
-            from[l] = (X - P(1)) * width[l];
-            gauss[l] = -ln16 * (from[l] * from[l]);
-        }
-        exp_lanes(gauss, 0);
+        IN_LANES from[l] = (X - P(1)) * width[l];
+        bell_values(by, from, i, across, way, &now, gauss);
         IN_LANES {
             double u = from[l];
             double lorentz = 1.0 / (1.0 + 4.0 * (u * u));
@@ -185,24 +183,36 @@ KERNEL(GLS)
     }
 }
 
-/* The values of GLP; none of them is near the ends of double where they are `tame`. */
-static ALWAYS_INLINE void glp_values(const pyspec_block *b, const double *restrict p,
-                                     const double *width, const double *slope, const double *tail,
-                                     double *restrict y, double *const *d, const int across,
-                                     const int want, const int tame)
+KERNEL(GLS)
 {
+    const x_range range = range_of(b, across);
+    double width[L], slope[L], tame[L];
+    bell_lanes by;
+    FOR_LANES width[l] = inverse_of(P(2));
+    FOR_LANES slope[l] = -4.0 * PYSPEC_LN2;
+    FOR_LANES tame[l] = farthest(range, P(1)) * fabs(width[l]) < 15.8 ? 1.0 : 0.0; /* no denormals */
+    BY_BELL_WAY(bell_begin(b, width, slope, tame, across, &by), gls_values, b, p, width, &by, y, d,
+                across, want)
+}
+
+static ALWAYS_INLINE void glp_values(const pyspec_block *b, const double *restrict p,
+                                     const double *width, const double *tail, const bell_lanes *by,
+                                     double *restrict y, double *const *d, const int across,
+                                     const int want, const int way)
+{
+    const int tame = way == BELL_TAME || way == BELL_EVEN;
+    bell_state now = bell_idle();
     FOR_VECTORS {
         double u[L], shape[L], inverse[L], by_u[L], scaled[L], by_x0[L];
         IN_LANES u[l] = (X - P(1)) * width[l];
         if (!tame)
             clamp_lanes(u, 1e150); /* 0 times infinity is NaN */
-        IN_LANES shape[l] = slope[l] * (u[l] * u[l]);
-        exp_lanes(shape, tame);
+        bell_values(by, u, i, across, way, &now, shape);
         IN_LANES {
             inverse[l] = 1.0 / (1.0 + tail[l] * (u[l] * u[l]));
             shape[l] *= inverse[l];
             y[AT] = P(0) * shape[l];
-            by_u[l] = slope[l] - tail[l] * inverse[l];
+            by_u[l] = by->slope[l] - tail[l] * inverse[l];
         }
         if (!want)
             continue;
@@ -228,6 +238,7 @@ KERNEL(GLP)
 {
     const x_range range = range_of(b, across);
     double width[L], slope[L], tail[L], tame[L];
+    bell_lanes by;
     FOR_LANES width[l] = inverse_of(P(2));
     FOR_LANES {
         slope[l] = -4.0 * PYSPEC_LN2 * (1.0 - P(3));
@@ -236,10 +247,8 @@ KERNEL(GLP)
         const int is_mixture = (P(3) >= 0.0) & (P(3) <= 1.0);
         tame[l] = is_mixture & (u < 1e100) & (-slope[l] * (u * u) < 700.0) ? 1.0 : 0.0;
     }
-    if (all_lanes(tame))
-        glp_values(b, p, width, slope, tail, y, d, across, want, 1);
-    else
-        glp_values(b, p, width, slope, tail, y, d, across, want, 0);
+    BY_BELL_WAY(bell_begin(b, width, slope, tame, across, &by), glp_values, b, p, width, tail, &by, y,
+                d, across, want)
 }
 
 /* w of L points for y of either sign: w(x - iy) = 2 exp(-z^2) - conj w(x + iy), with z the place

@@ -41,6 +41,25 @@ static ALWAYS_INLINE bits_vector entry_of(const uint64_t *table, bits_vector j)
 #endif
 }
 
+/* exp(r) - 1 for what k ln2 / 8, k in the last bits of z, leaves of x. */
+static ALWAYS_INLINE vector rise_of_rest(vector x, vector z)
+{
+    const vector k = z - ROUNDING_SHIFT;
+    vector r = x - k * 0.08664339756069239;
+    r = r - k * 9.300771387515496e-12;
+    const vector r2 = r * r;
+    const vector high = (0.0416666666175068 + r * 0.008333333327871156) +
+                        r2 * (0.0013889587247893672 + r * 0.0001984204579240919);
+    const vector q = (0.5000000000000051 + r * 0.16666666666666724) + r2 * high;
+    return r + r2 * q;
+}
+
+/* 2^(k/8) where that is a double, and twice that is. */
+static ALWAYS_INLINE vector power_of(vector z)
+{
+    return (vector)(entry_of(bases, (bits_vector)z) + ((bits_vector)z << 49));
+}
+
 /* exp(x) in each lane for -708 <= x <= 709.782, at most 1 ulp; nonsense elsewhere, and NaN for NaN. Where
  * all are `moderate`, x <= 709, in fewer steps to the same bits.
  *
@@ -51,20 +70,21 @@ static ALWAYS_INLINE bits_vector entry_of(const uint64_t *table, bits_vector j)
 static ALWAYS_INLINE vector exp_inside(vector x, const int moderate)
 {
     const vector z = x * 11.541560327111707 + ROUNDING_SHIFT;
-    const vector k = z - ROUNDING_SHIFT;
-    vector r = x - k * 0.08664339756069239;
-    r = r - k * 9.300771387515496e-12;
-    const vector r2 = r * r;
-    const vector high = (0.0416666666175068 + r * 0.008333333327871156) +
-                        r2 * (0.0013889587247893672 + r * 0.0001984204579240919);
-    const vector q = (0.5000000000000051 + r * 0.16666666666666724) + r2 * high;
-    const vector rise = r + r2 * q;
+    const vector rise = rise_of_rest(x, z);
     if (moderate) {
-        const vector power = (vector)(entry_of(bases, (bits_vector)z) + ((bits_vector)z << 49));
+        const vector power = power_of(z);
         return power + power * rise;
     }
     const vector start = (vector)entry_of(eighths, (bits_vector)z);
     return (vector)((bits_vector)(start + start * rise) + (((bits_vector)z >> 3) << 52));
+}
+
+/* exp(x) - 1 where exp_inside is moderate: near 0 as exact as there. */
+static ALWAYS_INLINE vector rise_inside(vector x)
+{
+    const vector z = x * 11.541560327111707 + ROUNDING_SHIFT;
+    const vector power = power_of(z);
+    return (power - 1.0) + power * rise_of_rest(x, z);
 }
 #endif
 

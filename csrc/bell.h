@@ -1,0 +1,181 @@
+/* bell.h: exp(slope u^2), u = (x - x0) width, along evenly spaced abscissae: from each value to the next
+ * by a few sums and products in place of an exponential.
+ *
+ * With d = step width the ratio of neighbours is exp(slope d (2 u + d)) = 1 + rise. From each ratio to the
+ * next the factor is the same, exp(2 slope d^2) = 1 + growth:
+ *
+ *     value' = value + value rise,    rise' = rise + growth + rise growth.
+ *
+ * The rise, not the ratio, is kept: where values are large it is small, and its rounding does not count. Every
+ * BELL_RUN steps value and rise begin anew. Numbers of a file are even but for their rounding: where an
+ * abscissa is off by v / width, its value is times 1 + 2 slope u v.
+ *
+ * Which way a lane goes depends on its own parameters and the abscissae alone. */
+#ifndef PYSPEC_BELL_H
+#define PYSPEC_BELL_H
+
+#include "exp_lanes.h"
+#include "tame.h"
+
+/* Steps from one exponential to the next. */
+enum { BELL_RUN = 8 };
+
+/* How a block goes: by exponentials with the ends of exp; without them; from each to the next; or so in some
+ * lanes, and as the first in the others. */
+enum { BELL_EXACT, BELL_TAME, BELL_EVEN, BELL_MIXED };
+
+/* What stays the same along a block: of each lane the slope, d, factors, and 1 where it goes from each to
+ * the next; and of each abscissa how far it is from where whole steps from the begin of its run lead. */
+typedef struct bell_lanes {
+    double slope[L], pace[L], pull[L], growth[L], even[L];
+    double off[BLOCK * L];
+} bell_lanes;
+
+/* Values, and by what share the next ones are larger. */
+typedef struct bell_state {
+    vector value[L / WIDTH], rise[L / WIDTH];
+} bell_state;
+
+static ALWAYS_INLINE bell_state bell_idle(void)
+{
+    bell_state now;
+    FOR_WIDTHS now.value[at / WIDTH] = now.rise[at / WIDTH] = NOTHING;
+    return now;
+}
+
+/* One of the four ways, each a copy of what follows it. */
+#define BY_BELL_WAY(way, values, ...)                                                              \
+    switch (way) {                                                                                 \
+    case BELL_TAME:                                                                                \
+        values(__VA_ARGS__, BELL_TAME);                                                            \
+        break;                                                                                     \
+    case BELL_EVEN:                                                                                \
+        values(__VA_ARGS__, BELL_EVEN);                                                            \
+        break;                                                                                     \
+    case BELL_MIXED:                                                                               \
+        values(__VA_ARGS__, BELL_MIXED);                                                           \
+        break;                                                                                     \
+    default:                                                                                       \
+        values(__VA_ARGS__, BELL_EXACT);                                                           \
+    }
+
+#if defined(__GNUC__)
+/* Fills `off`; returns the sum of all |off|, NaN where one is. What pads the last vector is not looked at. */
+static ALWAYS_INLINE double find_off(const pyspec_block *b, double step, const int across, double *off)
+{
+    const int64_t width = across ? L : 1, n = across ? b->n_valid : b->n;
+    double sums[WIDTH], sum = 0.0;
+    vector all = NOTHING;
+    for (int64_t begin = 0; begin < b->n; begin += BELL_RUN) {
+        const double *x = b->x + begin * width;
+        const int end = b->n - begin < BELL_RUN ? (int)(b->n - begin) : BELL_RUN;
+        for (int k = 0; !across && k < end; k++)
+            off[begin + k] = (x[k] - x[0]) - (double)k * step;
+        for (int k = 0; across && k < end; k++)
+            IN_LANES off[(begin + k) * L + l] = (x[k * L + l] - x[l]) - (double)k * step;
+    }
+    for (int64_t i = n; i < b->n * width || i % WIDTH; i++)
+        off[i] = 0.0;
+    for (int64_t i = 0; i < n; i += WIDTH) {
+        const vector own = load_vector(off + i);
+        all += greater(own, -own);
+    }
+    put_vector(sums, all, 1);
+    for (int l = 0; l < WIDTH; l++)
+        sum += sums[l];
+    return sum;
+}
+
+/* The first value of a run, and the rise to the next. */
+static ALWAYS_INLINE void bell_restart(const bell_lanes *by, const double *u, bell_state *now)
+{
+    FOR_WIDTHS {
+        const vector slope = load_vector(by->slope + at), pace = load_vector(by->pace + at);
+        const vector own = load_vector(u + at);
+        now->value[at / WIDTH] = exp_inside(slope * (own * own), 1);
+        now->rise[at / WIDTH] = rise_inside(slope * pace * (2.0 * own + pace));
+    }
+}
+
+/* The values at hand, and on to the next ones. */
+static ALWAYS_INLINE void bell_step(const bell_lanes *by, const double *u, int64_t i, const int across,
+                                    bell_state *now, double *to)
+{
+    FOR_WIDTHS {
+        vector *value = now->value + at / WIDTH, *rise = now->rise + at / WIDTH;
+        const vector growth = load_vector(by->growth + at);
+        const vector off = across ? load_vector(by->off + i * L + at) : same_in_all(by->off[i]);
+        const vector shift = load_vector(by->pull + at) * off * load_vector(u + at);
+        put_vector(to + at, add_product(*value, *value, shift), 1);
+        *value = add_product(*value, *value, *rise);
+        *rise = add_product(*rise + growth, *rise, growth);
+    }
+}
+#endif
+
+/* Which way a block goes. `tame`: 1 where no slope u^2 is below -700. In steps larger than a sixth of the
+ * way to 1 / e rounding of the rise would count. */
+static ALWAYS_INLINE int bell_begin(const pyspec_block *b, const double *width, const double *slope,
+                                    const double *tame, const int across, bell_lanes *by)
+{
+    const int other = all_lanes(tame) ? BELL_TAME : BELL_EXACT;
+    FOR_LANES by->slope[l] = slope[l];
+#if defined(__GNUC__)
+    double none[L];
+    if (b->n < BELL_RUN)
+        return other;
+    const double last = b->x[(b->n - 1) * (across ? L : 1)];
+    const double step = (last - b->x[0]) / (double)(b->n - 1);
+    FOR_LANES {
+        by->pace[l] = step * width[l];
+        by->even[l] = -slope[l] * (by->pace[l] * by->pace[l]) <= 0.025 ? tame[l] : 0.0;
+        none[l] = 1.0 - by->even[l];
+    }
+    if (all_lanes(none))
+        return other;
+    const double off = find_off(b, step, across, by->off);
+    FOR_LANES {
+        const double away = off * width[l];
+        by->even[l] = -slope[l] * (away * away) <= 1e-17 ? by->even[l] : 0.0;
+        by->pull[l] = 2.0 * slope[l] * width[l];
+        by->growth[l] = 2.0 * slope[l] * (by->pace[l] * by->pace[l]);
+        none[l] = 1.0 - by->even[l];
+    }
+    if (all_lanes(none))
+        return other;
+    FOR_WIDTHS put_vector(by->growth + at, rise_inside(load_vector(by->growth + at)), 1);
+    return all_lanes(by->even) ? BELL_EVEN : BELL_MIXED;
+#else
+    (void)b, (void)width, (void)across;
+    return other;
+#endif
+}
+
+/* exp(slope u^2) of vector i; each in turn, from the first. */
+static ALWAYS_INLINE void bell_values(const bell_lanes *by, const double *u, int64_t i,
+                                      const int across, const int way, bell_state *now, double *to)
+{
+#if defined(__GNUC__)
+    double stepped[L];
+    if (way == BELL_EVEN || way == BELL_MIXED) {
+        if (i % BELL_RUN == 0)
+            bell_restart(by, u, now);
+        bell_step(by, u, i, across, now, way == BELL_EVEN ? to : stepped);
+    }
+#else
+    (void)i, (void)across, (void)now;
+#endif
+    if (way == BELL_EVEN)
+        return;
+    IN_LANES to[l] = by->slope[l] * (u[l] * u[l]);
+    exp_lanes(to, way == BELL_TAME);
+#if defined(__GNUC__)
+    if (way == BELL_MIXED)
+        FOR_WIDTHS {
+            const vector even = load_vector(by->even + at);
+            put_vector(to + at, choose(even > 0.0, load_vector(stepped + at), load_vector(to + at)), 1);
+        }
+#endif
+}
+
+#endif
