@@ -28,6 +28,9 @@ static void give_program(const request *q, int64_t x0, const double **inputs, py
         inputs[k] = q->inputs + k * q->n_x + x0;
 }
 
+/* Vectors at a time: all partials of a function stand on the stack. */
+enum { PIECE = BLOCK < 80 ? BLOCK : 80 };
+
 /* Row-major values of a tile in lanes; lanes without a row repeat the last. */
 static void load_lanes(const request *q, const double *from, double *to, int64_t row, int64_t x0,
                        int64_t n)
@@ -43,7 +46,7 @@ static void load_lanes(const request *q, const double *from, double *to, int64_t
 static void run_rows(const request *q, int64_t row)
 {
     double params[MAX_PARAMS * L], carry[MAX_SCRATCH * L] = {0};
-    double spectrum[BLOCK * L] = {0}, value[BLOCK * L], partial[MAX_PARAMS][BLOCK * L];
+    double spectrum[PIECE * L] = {0}, value[PIECE * L], partial[MAX_PARAMS][PIECE * L];
     double *partials[MAX_PARAMS];
     const double *inputs[PYSPEC_MAX_INPUTS];
     const int64_t n_lanes = q->n_rows - row < L ? q->n_rows - row : L;
@@ -52,9 +55,9 @@ static void run_rows(const request *q, int64_t row)
         FOR_LANES params[k * L + l] =
             q->params[k * q->n_rows + (row + l < q->n_rows ? row + l : q->n_rows - 1)];
     }
-    const int64_t last = (q->n_x - 1) / BLOCK;
+    const int64_t last = (q->n_x - 1) / PIECE;
     for (int64_t block = last; block >= 0; block--) {
-        int64_t x0 = block * BLOCK, n = q->n_x - x0 < BLOCK ? q->n_x - x0 : BLOCK;
+        int64_t x0 = block * PIECE, n = q->n_x - x0 < PIECE ? q->n_x - x0 : PIECE;
         const int64_t at = row * q->n_x + x0;
         if (q->spectrum)
             load_lanes(q, q->spectrum, spectrum, row, x0, n);
@@ -74,17 +77,17 @@ static void run_rows(const request *q, int64_t row)
 /* One row: the lanes are abscissae. */
 static void run_across(const request *q)
 {
-    double params[MAX_PARAMS * L], carry[MAX_SCRATCH * L] = {0}, x[BLOCK * L];
-    double spectrum[BLOCK * L] = {0}, value[BLOCK * L], partial[MAX_PARAMS][BLOCK * L];
+    double params[MAX_PARAMS * L], carry[MAX_SCRATCH * L] = {0}, x[PIECE * L];
+    double spectrum[PIECE * L] = {0}, value[PIECE * L], partial[MAX_PARAMS][PIECE * L];
     double *partials[MAX_PARAMS];
     const double *inputs[PYSPEC_MAX_INPUTS];
     for (int64_t k = 0; k < q->n_params; k++) {
         partials[k] = partial[k];
         FOR_LANES params[k * L + l] = q->params[k];
     }
-    for (int64_t block = (q->n_x - 1) / (BLOCK * L); block >= 0; block--) {
-        int64_t x0 = block * BLOCK * L;
-        int64_t n = q->n_x - x0 < BLOCK * L ? q->n_x - x0 : BLOCK * L;
+    for (int64_t block = (q->n_x - 1) / (PIECE * L); block >= 0; block--) {
+        int64_t x0 = block * PIECE * L;
+        int64_t n = q->n_x - x0 < PIECE * L ? q->n_x - x0 : PIECE * L;
         size_t bytes = (size_t)n * sizeof(double);
         pyspec_block b = {.n = round_up(n, L) / L, .n_valid = n, .across = 1, .x = x};
         for (int64_t i = 0; i < b.n * L; i++)

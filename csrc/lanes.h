@@ -15,9 +15,13 @@
 
 enum { L = PYSPEC_LANES };
 
-/* Vectors in a block: 80 energies of 8 rows are 5 KB, so that the buffers of a few components stay near
- * and what is done once for each block, whatever its size, does not count. */
-enum { BLOCK = 80 };
+/* Vectors in a block: 208 energies of 8 rows are 13 KB. The buffers of a few components stay in the second
+ * cache; smaller ones would stay in the first, but what is done once for each block would cost more. Tests
+ * make blocks small. */
+#ifndef PYSPEC_BLOCK
+#define PYSPEC_BLOCK 208
+#endif
+enum { BLOCK = PYSPEC_BLOCK };
 
 typedef struct pyspec_block {
     int64_t n;              /* vectors                                                    */

@@ -203,6 +203,9 @@ static ALWAYS_INLINE void add_rows(double *sums, int64_t stride, const double *f
     }
 }
 
+/* Rows of a block, one behind the other, end with a whole pair of vectors. */
+_Static_assert(BLOCK % (2 * WIDTH) == 0, "a block is no whole pairs of vectors");
+
 /* sums[k][i] += the sum over j of factors[k][j] * rows[j][i], for n up to whole pairs of vectors,
  * where rows are 0. Every sum runs over j in order. */
 void BLOCK_OP(contract)(double *sums, int64_t stride, const double *factors, int64_t n_sums,
