@@ -448,3 +448,9 @@ int close_to(const double *a, const double *b, int64_t n, double tolerance)
     }
     return worst <= tolerance * scale;
 }
+
+void make_uneven(grid *g, int64_t n_x)
+{
+    for (int64_t i = 0; i < n_x; i++)
+        g->x[i] += 0.01 * (double)(i % 3);
+}

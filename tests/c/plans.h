@@ -65,6 +65,9 @@ typedef struct grid {
     uint8_t *masks;
 } grid;
 void make_grid(grid *g, const pyspec_plan *plan, int64_t n_rows, int64_t n_x);
+/* Moves abscissae out of their even steps: no line goes from each value to the next (csrc/bell.h), where it
+ * begins anew at other places in a window. */
+void make_uneven(grid *g, int64_t n_x);
 void free_grid(grid *g);
 
 enum { RUN_EVALUATE, RUN_RESIDUAL, RUN_TRACES, RUN_JACOBIAN };

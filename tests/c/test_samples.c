@@ -105,6 +105,7 @@ static void equals_the_naive_reading(void)
                 grid g;
                 make_grid(&g, plan, dimension == 1 ? 1 : rows[size % 5], abscissae[size / 5]);
                 check_naive(plan, &g.problem, theta);
+                make_uneven(&g, abscissae[size / 5]);
                 check_window(plan, &g.problem, theta);
                 free_grid(&g);
             }
