@@ -56,7 +56,7 @@ def in_pieces(
 @pytest.mark.parametrize("axis", EVEN)
 @pytest.mark.parametrize(("name", "isa"), CASES)
 def test_values_and_slopes(name: str, isa: str, axis: str, n_rows: int) -> None:
-    """To the tolerance of the row; what the reference lacks in exactness is below 1."""
+    """To the tolerance of the row, and a unit for the reference."""
     x, rng = EVEN[axis], np.random.default_rng(17)
     allowed, differs = (OPS[name].tolerance + 1) * UNIT, 0
     for _ in range(60 if n_rows == 1 else 20):
