@@ -383,53 +383,84 @@ KERNEL(LinBack)
 }
 
 /* Blocks arrive from high to low index; carry[0] is the sum of what lies above. What the spectrum is
- * added to, where it is, is written to its place. */
-static ALWAYS_INLINE void shirley_rows(const pyspec_block *b, const double *p, double *y, double *slope,
-                                       const int adds, const int want)
+ * added to, where it is, is written to its place. From the first of several spectra on, so many abreast:
+ * each sum waits for the one before. Spectrum 0 is the block's own, with the slope by the factor, NULL where
+ * nobody reads it; the others are `more`. */
+static ALWAYS_INLINE void shirley_rows(const pyspec_block *b, const double *p, int64_t first, double *y,
+                                       double *slope, const int count, const int adds)
 {
-    enum { PARTS = L / WIDTH };
-    vector factor[PARTS], running[PARTS];
-    for (int k = 0; k < PARTS; k++) {
-        factor[k] = load_vector(p + k * WIDTH);
-        running[k] = load_vector(b->carry + k * WIDTH);
-    }
-    for (int64_t i = b->n - 1; i >= 0; i--)
-        for (int k = 0; k < PARTS; k++) {
-            const int64_t at = i * L + k * WIDTH;
-            const vector own = load_vector(b->spectrum + at);
-            running[k] += own;
-            vector value = factor[k] * running[k];
-            IN_REGISTER(value); /* rounded, as where it is added later */
-            put_vector(y + at, adds ? own + value : value, 1);
-            if (want)
-                put_vector(slope + at, running[k], 1);
-        }
+    enum { PARTS = L / WIDTH, MOST = 4 };
+    const double *spectrum[MOST];
+    double *to[MOST], *carry[MOST];
+    vector factor[PARTS], running[MOST][PARTS];
     for (int k = 0; k < PARTS; k++)
-        put_vector(b->carry + k * WIDTH, running[k], 1);
+        factor[k] = load_vector(p + k * WIDTH);
+    for (int c = 0; c < count; c++) {
+        const int64_t other = first + c - 1;
+        spectrum[c] = other < 0 ? b->spectrum : b->more[other];
+        to[c] = other < 0 ? y : b->images[other];
+        carry[c] = other < 0 ? b->carry : b->carries[other];
+        for (int k = 0; k < PARTS; k++)
+            running[c][k] = load_vector(carry[c] + k * WIDTH);
+    }
+    for (int64_t i = b->n - 1; i >= 0; i--) {
+        for (int c = 0; c < count; c++)
+            for (int k = 0; k < PARTS; k++) {
+                const int64_t at = i * L + k * WIDTH;
+                const vector own = load_vector(spectrum[c] + at);
+                running[c][k] += own;
+                vector value = factor[k] * running[c][k];
+                IN_REGISTER(value); /* rounded, as where it is added later */
+                put_vector(to[c] + at, adds ? own + value : value, 1);
+            }
+        for (int k = 0; slope && k < PARTS; k++)
+            put_vector(slope + i * L + k * WIDTH, running[0][k], 1);
+    }
+    for (int c = 0; c < count; c++)
+        for (int k = 0; k < PARTS; k++)
+            put_vector(carry[c] + k * WIDTH, running[c][k], 1);
+}
+
+static ALWAYS_INLINE void shirley_all(const pyspec_block *b, const double *p, double *y, double *slope,
+                                      const int adds)
+{
+    const int64_t n = b->n_more + 1;
+    int64_t k = 0;
+    for (; k + 4 <= n; k += 4)
+        shirley_rows(b, p, k, y, k == 0 ? slope : NULL, 4, adds);
+    for (; k + 2 <= n; k += 2)
+        shirley_rows(b, p, k, y, k == 0 ? slope : NULL, 2, adds);
+    if (k < n)
+        shirley_rows(b, p, k, y, k == 0 ? slope : NULL, 1, adds);
+}
+
+/* One row: the lanes are abscissae. The slope by the factor is the sum itself, NULL where not asked for. */
+static ALWAYS_INLINE void shirley_across(const pyspec_block *b, double factor, const double *spectrum,
+                                         double *carry, double *y, double *slope)
+{
+    double total = carry[0];
+    for (int64_t j = b->n * L - 1; j >= 0; j--) {
+        const double own = j < b->n_valid ? spectrum[j] : 0.0;
+        total += own;
+        double value = factor * total;
+        IN_REGISTER(value);
+        y[j] = b->adds ? own + value : value;
+        if (slope)
+            slope[j] = total;
+    }
+    carry[0] = total;
 }
 
 KERNEL(Shirley)
 {
-    double *slope = want ? d[0] : NULL;
-    if (!across && want && b->adds)
-        shirley_rows(b, p, y, slope, 1, 1);
-    else if (!across && want)
-        shirley_rows(b, p, y, slope, 0, 1);
-    else if (!across && b->adds)
-        shirley_rows(b, p, y, slope, 1, 0);
-    else if (!across)
-        shirley_rows(b, p, y, slope, 0, 0);
-    if (!across)
-        return;
-    double total = b->carry[0];
-    for (int64_t j = b->n * L - 1; j >= 0; j--) {
-        const double own = j < b->n_valid ? b->spectrum[j] : 0.0;
-        total += own;
-        double value = p[0] * total;
-        IN_REGISTER(value);
-        y[j] = b->adds ? own + value : value;
-        if (want)
-            slope[j] = total;
+    double *slope = want && READS(0) ? d[0] : NULL;
+    if (across) {
+        for (int64_t k = 0; k < b->n_more; k++)
+            shirley_across(b, p[0], b->more[k], b->carries[k], b->images[k], NULL);
+        shirley_across(b, p[0], b->spectrum, b->carry, y, slope);
+    } else if (b->adds) {
+        shirley_all(b, p, y, slope, 1);
+    } else {
+        shirley_all(b, p, y, slope, 0);
     }
-    b->carry[0] = total;
 }

@@ -30,15 +30,16 @@ typedef struct pyspec_block {
     const double *x;
     const double *spectrum; /* [n][L], what a spectrum-fed op reads                       */
     double *carry;          /* [scratch][L], kept from block to block, from high index down */
-    int64_t n_more;              /* ROW_FED: more spectra, to which the op is applied too */
+    int64_t n_more;              /* FED ops: more spectra, to which the op is applied too */
     const double *const *more;   /* [n_more], each like spectrum                          */
     double *const *images;       /* [n_more], its change with them, each like the value    */
+    double *const *carries;      /* [n_more], each like carry                              */
     const int64_t *program; /* of a formula, scheme or measured response, checked          */
     double *registers;      /* that it runs over                                          */
     int again;              /* a formula: of the call before only the abscissae are others */
     const double *const *inputs; /* further arrays of a formula, each at the first abscissa  */
     int64_t first;          /* place of the first abscissa among its inputs               */
-    int adds;               /* SPECTRUM_FED: the value is added to the spectrum, which is its place */
+    int adds;               /* SPECTRUM_FED: the value is added to the spectrum, which is its place; so are images */
     unsigned unread;        /* bit k: nobody reads partial k, which need not be written     */
 } pyspec_block;
 

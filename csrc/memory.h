@@ -247,7 +247,7 @@ typedef struct work_parts {
     double *ready;     /* the node whose formula they are ready for at these rows, plus 1 */
     double *partials; /* [most parameters of a node][buffer]              */
     double *record;   /* triangle of order n_theta + 1                    */
-    double *pointers; /* [2 (n_columns + 1)] addresses                    */
+    double *pointers; /* [3 (n_columns + 1)] addresses                    */
     double *list;     /* [n_columns + 1] numbers                          */
     double *chain;    /* [4 n_columns] what each column is by theta       */
 
@@ -373,7 +373,7 @@ static inline work_parts divide_work(const pyspec_plan *plan, const pyspec_probl
     TAKE(ready, 1);
     TAKE(partials, slopes ? needs.n_params * buffer : 0);
     TAKE(record, slopes ? triangle_size(n_theta + 1) : 1);
-    TAKE(pointers, 2 * (n + 1));
+    TAKE(pointers, 3 * (n + 1));
     TAKE(list, n + 1);
     TAKE(chain, 4 * n);
     const int64_t kept = used;

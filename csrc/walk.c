@@ -65,27 +65,20 @@ static int adds_in_place(const pyspec_node *node)
            node->repeat == 1 && node->source == node->target && !(node->flags & PYSPEC_FLAG_STORE);
 }
 
-/* Derivatives through the spectrum that an op reads, at one auxiliary point, into the columns
- * `fed`, or straight to their own. Every point starts from the sums of the block before, `first`. */
+/* Derivatives through the spectrum that an op reads, at one of several auxiliary points, into the
+ * columns `fed`. Every point starts from the sums of the block before, `first`. */
 static void run_fed(const run *r, const pyspec_node *node, const tile *t, double weight,
                     const double *params, unsigned bad)
 {
     const block_ops *ops = &pyspec_block_table[r->call->isa];
     const unsigned char *written = written_at(r, node->source);
     pyspec_block b = t->block;
-    b.adds = adds_in_place(node);
     for (int64_t k = 0; k < r->by.n; k++) {
-        double factor[L], *column = column_at(r, t, node->source, k);
-        double *to = b.adds ? column : r->work.fed + k * r->buffer;
+        double factor[L];
         if (!written[k])
             continue;
         b.carry = column_carry_at(r, node, k);
-        b.spectrum = column;
-        if (node->repeat == 1) {
-            pyspec_run_kernel(r, node, &b, params, to, NULL);
-            pyspec_poison(to, b.n, bad);
-            continue;
-        }
+        b.spectrum = column_at(r, t, node->source, k);
         memcpy(b.carry, r->work.first + k * MAX_SCRATCH * L, MAX_SCRATCH * L * sizeof(double));
         if (is_row_fed(node))
             run_change(r, node, t, params, b.spectrum);
@@ -93,12 +86,12 @@ static void run_fed(const run *r, const pyspec_node *node, const tile *t, double
             pyspec_run_kernel(r, node, &b, params, r->work.value, NULL);
         pyspec_poison(r->work.value, b.n, bad);
         fill(factor, weight, L);
-        ops->scale(to, r->work.value, factor, b.n, t->aux == 0);
+        ops->scale(r->work.fed + k * r->buffer, r->work.value, factor, b.n, t->aux == 0);
     }
 }
 
-/* The columns of what an op reads, which may be its target, before any is added to: `reads` says
- * which of them are not zero. */
+/* The same at all of them, before any column is added to: the op's target may be what it reads.
+ * `reads` says which columns are not zero. */
 static void run_all_fed(const run *r, const pyspec_node *node, const tile *t, unsigned char *reads)
 {
     double params[MAX_PARAMS * L];
@@ -187,22 +180,27 @@ static void run_point(const run *r, const pyspec_node *node, const tile *t, cons
             spread_partial(r, node, p, t, partials[p], weight_of(r, node, t->aux));
 }
 
-/* The same for an op that reads whole rows, at its only auxiliary point: it is applied to the
- * columns in the same sweep as to the spectrum. */
+/* The columns of what an op reads, at its only auxiliary point: it is applied to them in the same
+ * sweep as to the spectrum. Where that is the op's target, each is its own image. */
 static void give_columns(const run *r, const pyspec_node *node, const tile *t,
                          unsigned char *reads, pyspec_block *b)
 {
+    const int64_t most = r->by.n + 1;
     const double **more = (const double **)(void *)r->work.pointers;
-    double **images = (double **)(void *)(r->work.pointers + r->by.n + 1);
+    double **images = (double **)(void *)(r->work.pointers + most);
+    double **carries = (double **)(void *)(r->work.pointers + 2 * most);
     memcpy(reads, written_at(r, node->source), (size_t)r->by.n);
     for (int64_t k = 0; k < r->by.n; k++) {
         if (!reads[k])
             continue;
-        more[b->n_more] = column_at(r, t, node->source, k);
-        images[b->n_more++] = r->work.fed + k * r->buffer;
+        double *column = column_at(r, t, node->source, k);
+        more[b->n_more] = column;
+        carries[b->n_more] = column_carry_at(r, node, k);
+        images[b->n_more++] = b->adds ? column : r->work.fed + k * r->buffer;
     }
     b->more = more;
     b->images = images;
+    b->carries = carries;
 }
 
 /* A component over a block: the weighted mean over the auxiliary points, where it has any. */
@@ -216,7 +214,7 @@ static void run_component(const run *r, const pyspec_node *node, const tile *t, 
     b.carry = carry_at(r, node);
     b.spectrum = node->source >= 0 ? slot_at(r, t, node->source) : zeros_of(r);
     b.adds = adds_in_place(node);
-    if (fed && is_row_fed(node) && node->repeat == 1)
+    if (fed && node->repeat == 1)
         give_columns(r, node, t, reads, &b);
     else if (fed)
         run_all_fed(r, node, t, reads);

@@ -343,6 +343,53 @@ static void a_background_is_added_in_place(void)
         }
 }
 
+/* Other spectra beside the one of the block have the bits of a call of their own, however many they are. */
+static void backgrounds_of_several_spectra(void)
+{
+    static double spectrum[N * L], more[MOST][N * L], alone[N * L], value[N * L], slope[N * L], x[N * L];
+    static double images[MOST][N * L];
+    double factor[L], carry[L], carries[MOST][L], own_carry[L], *d[] = {slope};
+    const double *from[MOST];
+    double *to[MOST], *carried[MOST];
+    pyspec_kernel *kernel = pyspec_op_table[OP_Shirley].kernels[test_isa];
+    for (int64_t n_more = 0; n_more <= MOST; n_more++)
+        for (int k = 0; k < 4; k++) {
+            const int across = k & 1, adds = k >> 1;
+            const int64_t n = across ? N / 2 : N, n_valid = across ? n * L - 3 : n;
+            fill_numbers(spectrum, N * L);
+            fill_numbers(factor, L);
+            fill_numbers(carry, L);
+            for (int64_t c = 0; c < n_more; c++) {
+                fill_numbers(more[c], N * L);
+                memcpy(images[c], more[c], sizeof images[c]);
+                fill_numbers(carries[c], L);
+                from[c] = adds ? images[c] : more[c];
+                to[c] = images[c];
+                carried[c] = carries[c];
+            }
+            double begin[MOST][L];
+            memcpy(begin, carries, sizeof begin);
+            pyspec_block b = {.n = n, .n_valid = n_valid, .across = across, .x = x,
+                              .spectrum = spectrum, .carry = carry};
+            pyspec_block all = b;
+            all.n_more = n_more;
+            all.more = from;
+            all.images = to;
+            all.carries = carried;
+            all.adds = adds;
+            kernel(&all, factor, adds ? spectrum : value, d);
+            for (int64_t c = 0; c < n_more; c++) {
+                b.spectrum = more[c];
+                b.carry = own_carry;
+                memcpy(own_carry, begin[c], sizeof own_carry);
+                kernel(&b, factor, alone, NULL);
+                for (int64_t i = 0; i < (across ? n_valid : n * L); i++)
+                    CHECK(images[c][i] == (adds ? more[c][i] + alone[i] : alone[i]));
+                CHECK(memcmp(own_carry, carries[c], (across ? 1 : L) * sizeof *own_carry) == 0);
+            }
+        }
+}
+
 int main(void)
 {
     RUN_ALL(data_minus_values);
@@ -356,5 +403,6 @@ int main(void)
     RUN_ALL(squares_do_not_depend_on_sums);
     RUN_ALL(rows_are_contracted);
     RUN_ALL(a_background_is_added_in_place);
+    RUN_ALL(backgrounds_of_several_spectra);
     return REPORT;
 }
