@@ -7,7 +7,7 @@
 
 /* Memories that are freed together. */
 typedef struct buffers {
-    void *all[16];
+    void *all[20];
     int n;
 } buffers;
 
