@@ -2,7 +2,9 @@
 
 What is timed is the call that a user waits for: from a loaded model and data to a result with
 standard errors, for trspecfit without intervals. Every round runs every fit once, the quick
-ones several times; times are medians. The first fit of each is not counted; what it took longer
+ones several times, after a collection of garbage, which empties the caches of the processor; times
+are medians. Each quick one is followed by another at once, whose time stands apart: that of a fit
+in a loop. The first fit of each is not counted; what it took longer
 is printed apart (for JAX: the compilation, which trspecfit repeats in every fit).
 
 Every problem also gets a tightly converged optimum, by Gauss-Newton steps from the end of a fit
@@ -165,11 +167,12 @@ def contestants(task: Task, case: Case, method: str, peer: bool) -> dict[str, Pr
     return found
 
 
-def timed(prepare: Prepare) -> tuple[float, float, Outcome]:
+def timed(prepare: Prepare, follows: bool = False) -> tuple[float, float, Outcome]:
     """Milliseconds, those of all threads on a core, and outcome of one fit; what goes before it,
-    and garbage, are not counted."""
+    and garbage, are not counted. One that `follows` another finds the caches as that left them."""
     fit = prepare()
-    gc.collect()
+    if not follows:
+        gc.collect()
     start, start_cpu = time.perf_counter(), time.process_time()
     found = fit()
     wall, cpu = time.perf_counter() - start, time.process_time() - start_cpu
@@ -187,6 +190,7 @@ def measure(task: Task, method: str, rounds: int, peer: bool) -> dict[str, Any]:
     repeat = {name: 1 if first[name] > QUICK else MOST for name in fits}
     times: dict[str, list[float]] = {name: [] for name in fits}
     on_core: dict[str, list[float]] = {name: [] for name in fits}
+    next_times: dict[str, list[float]] = {name: [] for name in fits}
     names = list(fits)
     for number in range(rounds):
         # Everyone follows everyone in turn: threads of one may still spin when the next starts.
@@ -196,6 +200,8 @@ def measure(task: Task, method: str, rounds: int, peer: bool) -> dict[str, Any]:
                 wall, cpu, _ = timed(fits[name])
                 times[name].append(wall)
                 on_core[name].append(cpu)
+                if repeat[name] > 1:
+                    next_times[name].append(timed(fits[name], follows=True)[0])
     medians = {name: statistics.median(values) for name, values in times.items()}
     base = medians.get(method, medians["leastsq"])
     rows = {}
@@ -204,6 +210,7 @@ def measure(task: Task, method: str, rounds: int, peer: bool) -> dict[str, Any]:
         rows[name] = {
             "ms": medians[name],
             "fastest_ms": min(times[name]),
+            "next_ms": statistics.median(next_times[name]) if next_times[name] else None,
             "cpu_ms": statistics.median(on_core[name]),
             "ratio": medians[name] / base,
             "first_extra_ms": max(first[name] - medians[name], 0.0),
@@ -242,12 +249,14 @@ def judge(
         return None
     rival = min(others, key=lambda other: others[other])
     ratio, distance = others[rival] / fits[own]["ms"], fits[own]["distance"]
+    following = fits[own]["next_ms"]
     missing = [] if _SLOW in theirs else [r for r in rivals if r not in theirs and r != _SLOW]
     return {
         "fit": own,
         "rival": rival if rival in fits else f"{rival} on {plain}",
         "missing": missing,
         "ratio": ratio,
+        "next_ratio": others[rival] / following if following else None,
         "bar": least,
         "distance": distance,
         "met": bool(ratio >= least and distance <= NEAR and fits[own]["success"]),
@@ -259,6 +268,7 @@ def table(problems: Mapping[str, Any], base: str) -> None:
     head = [
         "problem, fit",
         "ms",
+        "next, ms",
         "CPU ms",
         f"over {base}",
         "evaluations",
@@ -273,6 +283,7 @@ def table(problems: Mapping[str, Any], base: str) -> None:
                 [
                     f"{problem}, {name}" + ("" if fit["success"] else " (FAILED)"),
                     f"{fit['ms']:.2f}",
+                    f"{fit['next_ms']:.2f}" if fit["next_ms"] else "",
                     f"{fit['cpu_ms']:.2f}",
                     f"{fit['ratio']:.2f}",
                     calls,
@@ -302,6 +313,8 @@ def print_bars(bars: Mapping[str, Any], method: str) -> None:
             f"(bar {bar['bar']:g} ×), {bar['distance']:.1e} s.e. from the optimum "
             f"(bar {NEAR:g}): {'met' if bar['met'] else 'MISSED'}"
         )
+        if bar["next_ratio"]:
+            print(f"    {bar['next_ratio']:.2f} × where a fit follows another at once")
 
 
 def parse(arguments: Sequence[str] | None) -> argparse.Namespace:

@@ -7,7 +7,8 @@ import numpy as np
 from pyspec import MC, File, Project
 
 folder = Path.cwd()
-measured = np.load(folder / "counted.npz")
+with np.load(folder / "counted.npz") as stored:
+    measured = dict(stored)
 project = Project(path=folder, name="sampling")
 file = File(
     parent_project=project,

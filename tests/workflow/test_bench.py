@@ -121,6 +121,7 @@ def test_whole_fits_write_their_keys(
     for fit in row["fits"].values():
         assert fit["success"]
         assert fit["ms"] >= fit["fastest_ms"] > 0
+        assert fit["next_ms"] > 0
         assert fit["distance"] < 1e-2
         assert abs(fit["chisqr_excess"]) < 1e-4
         assert fit["chisqr_differs"] < 1e-12
@@ -130,7 +131,9 @@ def test_whole_fits_write_their_keys(
     assert {bar["bar"] for bar in found["bars"].values()} == {150.0}
     bar = found["bars"]["seed_amplitude_4"]
     assert (bar["rival"], bar["missing"]) == ("interpreted", ["trspecfit jax"])
-    assert bar["ratio"] == row["fits"]["interpreted"]["ms"] / row["fits"]["leastsq"]["ms"]
+    theirs, own = row["fits"]["interpreted"]["ms"], row["fits"]["leastsq"]
+    assert bar["ratio"] == theirs / own["ms"]
+    assert bar["next_ratio"] == theirs / own["next_ms"]
     text = capsys.readouterr().out
     assert "trspecfit is not installed" in text
     assert "data sets 01, 02, 03 are not at hand" in text
@@ -138,7 +141,7 @@ def test_whole_fits_write_their_keys(
 
 def test_a_variant_is_compared_with_fits_of_the_plain_problem(whole_fits: ModuleType) -> None:
     def fit(ms: float) -> dict[str, Any]:
-        return {"ms": ms, "distance": 0.0, "success": True}
+        return {"ms": ms, "next_ms": None, "distance": 0.0, "success": True}
 
     plain = {"fits": {"native": fit(1.0), "interpreted": fit(500.0), "trspecfit jax": fit(300.0)}}
     own = {"fits": {"native": fit(3.0), "interpreted": fit(400.0)}}
@@ -152,7 +155,7 @@ def test_a_variant_is_compared_with_fits_of_the_plain_problem(whole_fits: Module
 
 def test_fits_of_a_moving_line_are_judged_on_two_threads(whole_fits: ModuleType) -> None:
     fits = {
-        name: {"ms": ms, "distance": 0.0, "success": True}
+        name: {"ms": ms, "next_ms": None, "distance": 0.0, "success": True}
         for name, ms in {"native": 4.0, "native, 2 threads": 2.0, "trspecfit jax": 100.0}.items()
     }
     bar = whole_fits.judge("seed_position_4", {"seed_position_4": {"fits": fits}}, "native")
