@@ -24,7 +24,7 @@ from pyspec.fit.parameters import FitParameters
 from pyspec.fit.predict import Prediction, predict
 from pyspec.fit.problem import FitProblem
 from pyspec.fit.slot_names import SlotNames
-from pyspec.fit.statistics import confidence_intervals, goodness
+from pyspec.fit.statistics import confidence_intervals, goodness, state_of
 from pyspec.fit.table import (
     CorrelationTable,
     ParameterRow,
@@ -367,7 +367,7 @@ class FitResult(LmfitNames, SlotNames):
         title = " ".join(part for part in (self.fit_type, "fit of", self.model_name) if part)
         if self.file_name:
             title += f" to {self.file_name}"
-        state = "converged" if self.success else "NOT converged"
+        state = state_of(self.success, self.without_effect)
         origin = f", from {self.started_from}" if self.started_from else ""
         if self.starts:
             agree = sum(one.agrees for one in self.starts)
@@ -386,7 +386,7 @@ class FitResult(LmfitNames, SlotNames):
         return "\n".join([*self._head(), *notes, str(self.table)])
 
     def __repr__(self) -> str:
-        state = "converged" if self.success else "not converged"
+        state = state_of(self.success, self.without_effect).lower()
         return (
             f"<FitResult {self.model_name} {self.fit_type or self.method}: {state}, "
             f"redchi {self.redchi:.6g}, nfev {self.nfev}>"

@@ -109,3 +109,11 @@ def _checked(
             f"are {', '.join(names)}"
         )
     return {**options, "p_names": wanted}
+
+
+def state_of(success: bool, lost: Sequence[str]) -> str:
+    """In two words whether a fit succeeded: it may end at an optimum that leaves parameters `lost`,
+    not determined by the data."""
+    if success:
+        return "converged"
+    return "NOT determined" if lost else "NOT converged"

@@ -26,6 +26,7 @@ from pyspec.fit import (
 )
 from pyspec.fit.predict import Prediction
 from pyspec.fit.slices.cautions import gathered
+from pyspec.fit.statistics import state_of
 from pyspec.formula import parse
 from pyspec.io.addresses import as_given, measured_again
 from pyspec.io.restored import cautions_of, restored_fit, restored_slices
@@ -267,7 +268,7 @@ class StoredFit(Stored):
         return self.to_result().plot(**options)
 
     def _lines(self) -> list[str]:
-        state = "converged" if self.success else "NOT converged"
+        state = state_of(self.success, self.statistics["without_effect"])
         return [
             f"{self.settings['method']} on {self.settings['backend']}: {state}. "
             f"{self.statistics['message']}",

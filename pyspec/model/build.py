@@ -110,6 +110,12 @@ def _op(file: Source, key: Scalar, domain: str) -> OpDef:
             f"{place}: {op.name} is what {irf} makes of {law}; write {irf} above {law}"
         )
     if op is None:
+        kind, _, number = key.text.rpartition("_")
+        if kind in there and number.isdecimal():
+            raise ModelError(
+                f"{place}: components are numbered in the order in which they stand; write {kind} "
+                "for each"
+            )
         named = [row.name for row in there.values() if not row.derived]
         raise ModelError(
             f"{place}: unknown component {key.text!r}{similar(key.text, named)} "

@@ -9,6 +9,7 @@ import numpy as np
 from pyspec.fit import FitResult
 from pyspec.fit.by_reference import masked_points
 from pyspec.fit.coarse import CoarseFit, drawn
+from pyspec.fit.statistics import state_of
 
 
 def heading(result: Any) -> str:
@@ -28,7 +29,7 @@ def caption(result: Any, after_name: str = "  ·  ") -> str:
     masked = f", {n_masked} of them masked" if n_masked else ""
     if isinstance(seen, CoarseFit):
         masked += f", drawn as means of {' × '.join(str(n) for n in seen.points)}"
-    state = "" if result.success else "  ·  NOT converged"
+    state = "" if result.success else f"  ·  {state_of(False, result.without_effect)}"
     return (
         f"{name}{after_name}{' × '.join(str(n) for n in result.data.shape)} points{masked}  ·  "
         f"{result.n_free} free parameters  ·  reduced χ² {result.redchi:.5g}{state}"

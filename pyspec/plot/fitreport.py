@@ -79,7 +79,7 @@ def _summary(result: Any) -> str:
 
 def _warnings(result: Any) -> str:
     lines = []
-    if not result.success:
+    if not result.success and not result.without_effect:
         lines.append(f"The fit did not converge: {result.message}")
     for name, end in result.at_bound.items():
         lines.append(f"{name} ended at its {end}imum and has no standard error.")

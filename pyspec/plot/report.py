@@ -14,6 +14,7 @@ from pyspec.calls import answered
 from pyspec.errors import DataError
 from pyspec.fit import SliceResults
 from pyspec.fit.interrupts import Hold
+from pyspec.fit.statistics import state_of
 from pyspec.io import write_text
 from pyspec.plot.caption import heading
 from pyspec.plot.config import Look, config_of
@@ -99,5 +100,6 @@ def _badge(result: Any) -> str:
         return f'<span class="badge {kind}">{done} of {n} converged</span>'
     if result.success:
         return '<span class="badge good">converged</span>'
-    word = "interrupted" if result.interrupted else "not converged"
+    state = state_of(result.success, result.without_effect).lower()
+    word = "interrupted" if result.interrupted else state
     return f'<span class="badge bad">{word}</span>'

@@ -54,6 +54,9 @@ m:
     assert not result.success
     assert set(result.without_effect) == {"Gauss_01_A", "Gauss_02_A"}
     assert "Gauss_01_A up, Gauss_02_A down" in result.message
+    # Its optimum is found: "NOT converged. Converged: ..." says two things.
+    assert ": NOT determined. Converged: " in str(result)
+    assert ": not determined, " in repr(result)
 
 
 def test_a_height_of_0_at_a_fixed_place_is_determined() -> None:

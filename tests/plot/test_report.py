@@ -146,6 +146,16 @@ def test_what_went_wrong_stands_at_the_top(tmp_path: Path) -> None:
     assert "<title>my title</title>" in text
 
 
+def test_a_parameter_without_effect_is_no_failure_to_converge(tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    result = fit()
+    result.success, result.without_effect = False, ("GLP_01_m",)
+    text = page(report(result, tmp_path / "r.html"))
+    assert "not determined" in text
+    assert "The data do not determine GLP_01_m." in text
+    assert "not converge" not in text
+
+
 def test_slices_and_traces(tmp_path: Path) -> None:
     pytest.importorskip("matplotlib")
     model = load_model(TEXT, "peak")
