@@ -129,15 +129,16 @@ def test_starts_of_any_height(start: tuple[float, float, float], loss: str) -> N
     agree(fit_model(doublet(*start), measurement, linear="eliminate"), known)
 
 
-def test_where_the_ordinary_fit_fails() -> None:
-    """The reason for all of this: it ends elsewhere, or takes many times the evaluations."""
+def test_where_the_ordinary_fit_goes_astray() -> None:
+    """The reason for all of this: it takes many times the evaluations, and may need elimination in
+    the end."""
     measurement = Measurement(data=seen(doublet()))
     known = fit_model(doublet(), measurement)
-    plain = fit_model(doublet(*STARTS[3]), measurement)
-    assert plain.chisqr > 10 * known.chisqr
-    many = fit_model(doublet(0, 1, 1), measurement)
-    few = fit_model(doublet(0, 1, 1), measurement, linear="eliminate")
-    assert few.nfev < 0.5 * many.nfev
+    for start, share in ((STARTS[3], 0.05), ((0, 1, 1), 0.5)):
+        many = fit_model(doublet(*start), measurement)
+        few = fit_model(doublet(*start), measurement, linear="eliminate")
+        assert many.chisqr == pytest.approx(known.chisqr, rel=1e-10)
+        assert few.nfev < share * many.nfev
 
 
 @pytest.mark.parametrize("loss", ["squares", "counts"])

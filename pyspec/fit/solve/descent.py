@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from pyspec.errors import ClusterError
 from pyspec.fit.parameters import FitParameters
-from pyspec.fit.progress import Silent, StopFit
+from pyspec.fit.progress import Silent
 from pyspec.fit.solve.covariance import gauss_newton
-from pyspec.fit.solve.eliminate import Elimination
+from pyspec.fit.solve.eliminate import MOST_POINTS, Elimination
 from pyspec.fit.solve.jumps import frozen, interval, middle, search
 from pyspec.fit.solve.native import MOST_EVALUATIONS, NativeSolver, Watch
 from pyspec.fit.sums import sums_of
@@ -31,6 +30,9 @@ MOST_SINGLE = 4
 
 #: A decrease of chi² by less than this, in units of the variance of a point, is none.
 SLIGHT = 1e-6
+
+#: Ends that may lie in a trap.
+TRAPPED = ("converged", "degenerate", "stalled", "slow")
 
 
 def watch_of(problem: FitProblem) -> Watch:
@@ -64,6 +66,7 @@ class Descent:
         self.best: NativeSolver | None = None
         self.intervals: dict[str, tuple[float, float]] = {}
         self.lost: list[str] = []  # jump parameters that ended where there are no samples
+        self.eliminates = False  # whether linear parameters are eliminated first
 
     def run(self, params: FitParameters, linear: Sequence[int] = ()) -> NativeSolver:
         """Fits from start values, over all intervals where a parameter moves a jump. The parameters
@@ -74,6 +77,7 @@ class Descent:
         places = problem.jumps()
         jumps = {problem.names.index(name): places[name] for name in places} if places else {}
         if linear:
+            self.eliminates = True
             begin = self._eliminated(start, *frozen(start, lower, upper, jumps), linear)
         if not jumps:
             return self.freed(self.fit(begin, lower, upper), start, lower, upper)
@@ -93,16 +97,22 @@ class Descent:
             self.intervals[name] = max(low, lower[index]), min(high, upper[index])
         return found
 
-    def _eliminated(self, start: Array, lower: Array, upper: Array, linear: Sequence[int]) -> Array:
-        """The end of a fit that solves for some parameters."""
+    def _eliminated(
+        self,
+        start: Array,
+        lower: Array,
+        upper: Array,
+        linear: Sequence[int],
+        most: int = MOST_POINTS,
+    ) -> Array:
+        """The end of a fit that solves for some parameters, or its best after `most` points."""
         problem, bounds = self.problem, list(zip(lower.tolist(), upper.tolist(), strict=True))
         with sums_of(problem, bounds) as sums:
             reduced = Elimination(problem, linear, lower, upper, self.n_points, sums)
             try:
-                return reduced.run(start)
-            except (StopFit, KeyboardInterrupt, ClusterError):
-                self.best = reduced.standing(self.tolerance)
-                raise
+                return reduced.run(start, most)
+            finally:
+                self.best = reduced.standing(self.tolerance) or self.best
 
     def _trial(self, start: Array, lower: Array, upper: Array) -> NativeSolver:
         return self.fit(start, lower, upper, TRIAL_EVALUATIONS)
@@ -128,17 +138,46 @@ class Descent:
         """A fit that has come to where the data say nothing of some parameters may sit in a trap: a
         rise as sharp as a step between two samples, a shape at which two parameters mean the same.
         One of them goes back to where it began, the others stay, and the fit goes on from there, to
-        the first that is better."""
-        if found.end not in ("converged", "degenerate") or found.certain is not None:
+        the first that is better. Where none is, or the fit creeps or stalls, heights that began far
+        off may have sent places and widths astray: it begins once more, with heights eliminated."""
+        if found.end not in TRAPPED or found.certain is not None:
             return found
         slight = SLIGHT * found.chisqr / max(self.n_points - start.size, 1)
-        for group in self._ways_out(found, start, lower, upper):
+        has_ended = found.end in ("converged", "degenerate")
+        for group in self._ways_out(found, start, lower, upper) if has_ended else ():
             again = found.theta.copy()
             again[group] = start[group]
             trial = self._trial(again, lower, upper)
             if trial.end != "not_finite" and trial.chisqr < found.chisqr - slight:
-                return trial if trial.end != "limit" else self.fit(trial.theta, lower, upper)
-        return found
+                found = trial if trial.end != "limit" else self.fit(trial.theta, lower, upper)
+                break
+        return self._other_way(found, start, lower, upper)
+
+    def _other_way(
+        self, found: NativeSolver, start: Array, lower: Array, upper: Array
+    ) -> NativeSolver:
+        """The fit that begins with heights eliminated, where what was found is still in doubt and
+        that one is better; after a fit that eliminates them, the one that does not."""
+        linear = self._heights() if found.end in TRAPPED and found.certain is None else []
+        if not linear:
+            return found
+        slight = SLIGHT * found.chisqr / max(self.n_points - start.size, 1)
+        begin = start
+        if not self.eliminates:
+            begin = self._eliminated(start, lower, upper, linear, TRIAL_EVALUATIONS)
+            if not self.problem.evaluations.best < found.chisqr - slight:
+                return found
+        trial = self._trial(begin, lower, upper)
+        if trial.end == "not_finite" or not trial.chisqr < found.chisqr - slight:
+            return found
+        return trial if trial.end != "limit" else self.fit(trial.theta, lower, upper)
+
+    def _heights(self) -> list[int]:
+        """Places of the parameters that the model is linear in, unless it has free amplitudes,
+        which are eliminated in every fit."""
+        problem = self.problem
+        names = () if problem.n_linear else problem.linear_names
+        return [problem.names.index(name) for name in names]
 
     @staticmethod
     def _ways_out(found: NativeSolver, start: Array, lower: Array, upper: Array) -> list[list[int]]:

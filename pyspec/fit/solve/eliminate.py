@@ -87,9 +87,9 @@ class Elimination:
         self._root: Array | None = None
         self._last: tuple[tuple[bytes, str], Array] | None = None
 
-    def run(self, start: Array) -> Array:
+    def run(self, start: Array, most: int = MOST_POINTS) -> Array:
         """Fits from `start`, (n_free,); returns the best point, or `start` where the model is not
-        finite there. Limits and Ctrl-C end it by an exception."""
+        finite there; after `most` points too. Limits and Ctrl-C end it by an exception."""
         account, self._theta = self.problem.evaluations, start.copy()
         before = account.count
         if self.problem.is_poisson:
@@ -107,7 +107,7 @@ class Elimination:
                 self.upper[self.others],
                 self.n_points - self.linear.size,
                 self.problem.data_square,
-                MOST_POINTS,
+                most,
                 NEAR,
             )
             solver.run(self._reduced, _nobody)

@@ -16,7 +16,7 @@ from pyspec.fit.parameters import FitParameters
 from pyspec.fit.problem import FitProblem
 from pyspec.fit.progress import Silent, StopFit
 from pyspec.fit.rows import told_of_rows
-from pyspec.fit.solve.descent import Descent, watch_of
+from pyspec.fit.solve.descent import TRAPPED, Descent, watch_of
 from pyspec.fit.solve.methods import NATIVE, check_linear
 from pyspec.fit.solve.native import MOST_EVALUATIONS, TOLERANCE, NativeSolver, native_options
 from pyspec.fit.solve.outcome import NativeOutcome
@@ -195,7 +195,7 @@ class Run:
         finally:
             ended, theta = solver.ended, solver.theta.copy()
             account.best, account.best_theta = ended[1], theta
-        if solver.certain is None and ended[0] in ("converged", "degenerate"):
+        if ended[0] in TRAPPED and solver.certain is None:
             descent = Descent(problem, n_points, TOLERANCE)
             descent.best = solver
             try:
