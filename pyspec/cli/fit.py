@@ -346,7 +346,6 @@ def _exit_code(results: Sequence[Any], say: Callable[[str], None]) -> int:
         done = bool(np.all(result.success))
         if not done:
             what = result.message if isinstance(result, FitResult) else "not every slice converged"
-            is_lost = isinstance(result, FitResult) and result.without_effect
-            say(what if is_lost else f"The fit did not converge: {what}")
+            say(what if what.startswith("Converged") else f"The fit did not converge: {what}")
             return NOT_CONVERGED
     return 0

@@ -367,7 +367,7 @@ class FitResult(LmfitNames, SlotNames):
         title = " ".join(part for part in (self.fit_type, "fit of", self.model_name) if part)
         if self.file_name:
             title += f" to {self.file_name}"
-        state = state_of(self.success, self.without_effect)
+        state = state_of(self.success, self.without_effect, self.message)
         origin = f", from {self.started_from}" if self.started_from else ""
         if self.starts:
             agree = sum(one.agrees for one in self.starts)
@@ -386,7 +386,7 @@ class FitResult(LmfitNames, SlotNames):
         return "\n".join([*self._head(), *notes, str(self.table)])
 
     def __repr__(self) -> str:
-        state = state_of(self.success, self.without_effect).lower()
+        state = state_of(self.success, self.without_effect, self.message).lower()
         return (
             f"<FitResult {self.model_name} {self.fit_type or self.method}: {state}, "
             f"redchi {self.redchi:.6g}, nfev {self.nfev}>"

@@ -111,9 +111,10 @@ def _checked(
     return {**options, "p_names": wanted}
 
 
-def state_of(success: bool, lost: Sequence[str]) -> str:
-    """In two words whether a fit succeeded: it may end at an optimum that leaves parameters `lost`,
-    not determined by the data."""
+def state_of(success: bool, lost: Sequence[str], message: str) -> str:
+    """In two words whether a fit succeeded: it may end at an optimum, as its message says first,
+    that leaves parameters `lost`, not determined by the data."""
     if success:
         return "converged"
-    return "NOT determined" if lost else "NOT converged"
+    is_optimum = message.startswith(("Converged", "Fit succeeded"))
+    return "NOT determined" if lost and is_optimum else "NOT converged"

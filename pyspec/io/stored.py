@@ -268,10 +268,10 @@ class StoredFit(Stored):
         return self.to_result().plot(**options)
 
     def _lines(self) -> list[str]:
-        state = state_of(self.success, self.statistics["without_effect"])
+        lost, message = self.statistics["without_effect"], self.statistics["message"]
+        state = state_of(self.success, lost, message)
         return [
-            f"{self.settings['method']} on {self.settings['backend']}: {state}. "
-            f"{self.statistics['message']}",
+            f"{self.settings['method']} on {self.settings['backend']}: {state}. {message}",
             f"χ² {self.chisqr:.8g}, reduced χ² {self.redchi:.8g}; "
             f"{self.statistics['n_data']} points, {self.statistics['n_free']} free parameters; "
             f"pyspec {self.versions.get('pyspec')}",

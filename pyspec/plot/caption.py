@@ -29,7 +29,8 @@ def caption(result: Any, after_name: str = "  ·  ") -> str:
     masked = f", {n_masked} of them masked" if n_masked else ""
     if isinstance(seen, CoarseFit):
         masked += f", drawn as means of {' × '.join(str(n) for n in seen.points)}"
-    state = "" if result.success else f"  ·  {state_of(False, result.without_effect)}"
+    words = state_of(result.success, result.without_effect, result.message)
+    state = "" if result.success else f"  ·  {words}"
     return (
         f"{name}{after_name}{' × '.join(str(n) for n in result.data.shape)} points{masked}  ·  "
         f"{result.n_free} free parameters  ·  reduced χ² {result.redchi:.5g}{state}"

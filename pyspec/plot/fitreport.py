@@ -10,6 +10,7 @@ import numpy as np
 
 from pyspec.fit.by_reference import masked_points, range_of, squares_of
 from pyspec.fit.coarse import drawn
+from pyspec.fit.statistics import state_of
 from pyspec.fit.table import format_value
 from pyspec.io import digest
 from pyspec.model.source import source_of
@@ -79,7 +80,7 @@ def _summary(result: Any) -> str:
 
 def _warnings(result: Any) -> str:
     lines = []
-    if not result.success and not result.without_effect:
+    if state_of(result.success, result.without_effect, result.message) == "NOT converged":
         lines.append(f"The fit did not converge: {result.message}")
     for name, end in result.at_bound.items():
         lines.append(f"{name} ended at its {end}imum and has no standard error.")

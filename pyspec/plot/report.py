@@ -100,6 +100,6 @@ def _badge(result: Any) -> str:
         return f'<span class="badge {kind}">{done} of {n} converged</span>'
     if result.success:
         return '<span class="badge good">converged</span>'
-    state = state_of(result.success, result.without_effect).lower()
+    state = state_of(result.success, result.without_effect, result.message).lower()
     word = "interrupted" if result.interrupted else state
     return f'<span class="badge bad">{word}</span>'

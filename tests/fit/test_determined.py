@@ -9,6 +9,7 @@ import pytest
 
 from pyspec.fit import FitResult, fit_model
 from pyspec.fit.solve.determined import Point, described, judge
+from pyspec.fit.statistics import state_of
 from pyspec.model import Measurement, load_model
 
 ENERGY = np.linspace(80.0, 90.0, 201)
@@ -41,6 +42,8 @@ def test_a_line_started_beside_its_data_is_no_success(method: str) -> None:
     assert result.degenerate
     assert {"Gauss_01_x0", "Gauss_01_SD"} <= set(result.without_effect)
     assert "The data do not determine" in result.message
+    stopped = "This is no optimum" in result.message or result.message.startswith("Stopped")
+    assert (": NOT converged. " in str(result)) == stopped
     assert all(result.stderr[name] is None for name in result.without_effect)
 
 
@@ -164,3 +167,18 @@ def test_a_line_whose_variance_no_double_holds_is_lost(x0: float, free: str) -> 
     assert result.without_effect == (f"Gauss_02_{free}",)
     assert result.stderr[f"Gauss_02_{free}"] is None
     assert result.stderr["Gauss_03_A"] == pytest.approx(0.1 * result.stderr["Gauss_01_A"], rel=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("lost", "message", "state"),
+    [
+        ((), "Stalled: no step", "NOT converged"),
+        (("A",), "Converged: the optimum is 1e-9 standard errors away", "NOT determined"),
+        (("A",), "Fit succeeded. The data do not determine A.", "NOT determined"),
+        (("A",), "stopped after max_nfev = 9 evaluations", "NOT converged"),
+        (("A",), "This is no optimum: ... ended with 'Converged'", "NOT converged"),
+    ],
+)
+def test_words_for_a_fit_without_success(lost: tuple[str, ...], message: str, state: str) -> None:
+    assert state_of(False, lost, message) == state
+    assert state_of(True, lost, message) == "converged"
