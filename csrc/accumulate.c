@@ -11,6 +11,11 @@ typedef struct lanes {
     int begin, end;
 } lanes;
 
+static int all_lanes(lanes in)
+{
+    return in.begin == 0 && in.end == L;
+}
+
 /* Whether derivatives count by more or less than 1 in any lane of a tile. */
 static int is_weighted(const tile *t)
 {
@@ -40,7 +45,7 @@ static const double *plain_data(const run *r, const tile *t, lanes in, int64_t *
                      t->x0 * (int64_t)sizeof(double);
     const int64_t size = (int64_t)sizeof(double);
     *stride = q->data_row / size;
-    const int whole = !r->shared && in.begin == 0 && in.end == L && !pyspec_is_weighted(q);
+    const int whole = !r->shared && all_lanes(in) && !pyspec_is_weighted(q);
     const int plain = q->data_type == PYSPEC_TYPE_F64 && q->data_x == size &&
                       q->data_row % size == 0 && (uintptr_t)at % sizeof(double) == 0;
     return whole && plain ? (const double *)(const void *)at : NULL;
@@ -117,7 +122,7 @@ static void add_block(const run *r, const tile *t, lanes in, int64_t n, int form
     const block_ops *ops = &pyspec_block_table[r->call->isa];
     const unsigned char *written = r->by.n ? written_at(r, r->plan->result) : NULL;
     const double **columns = (const double **)(void *)r->work.pointers;
-    int64_t *list = (int64_t *)(void *)r->work.list, count = 0;
+    int64_t *list = (int64_t *)(void *)r->work.list, count = 0, scalar = 1;
     const int64_t n_columns = r->by.n, n_vectors = t->across ? t->block.n : n;
     const int64_t order = r->sums.n + 1;
     const int weighted = n_columns > 0 && is_weighted(t);
@@ -126,6 +131,8 @@ static void add_block(const run *r, const tile *t, lanes in, int64_t n, int form
         residual_across(r, t, n, form, weighted);
     else
         block_residual(r, t, in, n, form, weighted);
+    columns[order - 1] = r->work.residual;
+    list[count++] = order - 1;
     for (int64_t k = 0; k < n_columns; k++) {
         const int64_t own = r->by.among ? r->by.among[k] : k;
         columns[own] = written[k] ? column_at(r, t, r->plan->result, k) : NULL;
@@ -134,19 +141,15 @@ static void add_block(const run *r, const tile *t, lanes in, int64_t n, int form
         if (weighs)
             ops->weigh(column_at(r, t, r->plan->result, k), r->work.weight, n_vectors);
         list[count++] = own;
+        scalar += k < r->by.n_scalar;
     }
-    columns[order - 1] = r->work.residual;
-    list[count++] = order - 1;
     if (form == PYSPEC_FORM_FACTOR) {
         absorb_block(r, n_vectors, t->across ? (lanes){0, L} : in, columns, order, sums);
         return;
     }
     ops->gram(sums, columns, list, count, order, n_vectors);
-    if (!r->by.among)
-        return;
-    still_columns still = pyspec_still_columns(r);
-    still.lines += t->x0;
-    ops->cross(sums, &still, columns, list, count, order, n);
+    if (r->by.among)
+        pyspec_add_still(r, t, columns, list, count, all_lanes(in) ? scalar : 0, n, sums);
 }
 
 /* Sums of a tile begin with those of two still columns. */
@@ -260,7 +263,7 @@ static int push_across(const run *r, pyspec_normal *s, int64_t row, double *sums
 static int push_rows(const run *r, pyspec_normal *s, int64_t row, lanes in, const double *sums)
 {
     int status = STATUS_OK;
-    if (in.begin == 0 && in.end == L && s->form != PYSPEC_FORM_FACTOR) {
+    if (all_lanes(in) && s->form != PYSPEC_FORM_FACTOR) {
         int64_t level = 0;
         while (1 << level < L)
             level++;

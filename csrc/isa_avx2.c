@@ -4,6 +4,7 @@
 #include "kernel.h"
 
 #if PYSPEC_X86
+#include "column_sums.c"
 #include "conv_kernels.c"
 #include "energy.c"
 #include "energy_ds.c"

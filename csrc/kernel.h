@@ -107,14 +107,6 @@ typedef struct strip_data {
     int alone;               /* of the data, without chi^2: no lines                */
 } strip_data;
 
-/* Some of the columns of J, by their numbers, which rise: lines that are the same in every row. */
-typedef struct still_columns {
-    int64_t n;
-    const int64_t *list;
-    const double *lines;
-    int64_t stride; /* doubles from line to line */
-} still_columns;
-
 /* A column of J and the parameters of theta that it stands for: d column / d theta[j] has its lanes at
  * slopes + j * step. */
 typedef struct theta_column {
@@ -127,7 +119,7 @@ typedef struct theta_column {
 /* Lines of words that are summed at a time. */
 enum { WORD_LINES = 4 };
 
-/* vector_ops.c, strip_ops.c and word_lines.c, for each instruction set: result, arguments. */
+/* vector_ops.c, column_sums.c, strip_ops.c and word_lines.c, for each instruction set: arguments. */
 #define BLOCK_OPS(B)                                                                               \
     B(add, (double *target, const double *value, int64_t n, int store))                            \
     B(spread, (double *target, const double *line, int64_t n, int store))                          \
@@ -137,8 +129,9 @@ enum { WORD_LINES = 4 };
     B(weigh, (double *value, const double *factor, int64_t n))                                     \
     B(gram, (double *triangle, const double *const *columns, const int64_t *list, int64_t count,   \
              int64_t order, int64_t n))                                                            \
-    B(cross, (double *triangle, const still_columns *still, const double *const *columns,          \
-              const int64_t *list, int64_t count, int64_t order, int64_t n))                       \
+    B(cross, (double *triangle, const double *const *columns, const int64_t *a, int64_t n_a,       \
+              const int64_t *b, int64_t n_b, int64_t order, int64_t n, int lines))                 \
+    B(fold, (double *line, const double *value, int64_t n))                                        \
     B(chain, (double *out, double *half, const double *sums, const theta_column *columns,          \
               int64_t n, int64_t n_theta))                                                         \
     B(turn, (double *rows, int64_t stride, const double *value, int64_t n, int64_t n_lanes))       \

@@ -143,15 +143,25 @@ typedef struct prepared_parts {
     double *shape_list;    /* [shapes] what each is the derivative of, and by what            */
     double *n_shapes;      /* how many there are                                              */
     double *overlaps;      /* [shapes][shapes]                                                */
-    double *n_still;       /* how many columns of J are the same in every row                 */
-    double *still_list;    /* [columns] their numbers                                         */
-    double *still_lines;   /* [columns][round_up(n_x, L)]                                     */
+    double *counts;        /* [N_COLUMN_COUNTS] numbers, of the columns of J                  */
+    double *still_list;    /* [columns] the numbers of those that are the same in every row   */
+    double *still_lines;   /* [columns][round_up(n_x, L) + L], zeros behind the spectrum      */
     double *still_sums;    /* triangle of order columns + 1: sums over one row of two of them */
     double *moving_list;   /* [columns] the numbers of the others                             */
     double *moving_of_row; /* [n_traces] as in a basis                                        */
     int64_t stride;        /* doubles from row to row of `axis`                               */
     int64_t size;          /* bytes                                                           */
 } prepared_parts;
+
+/* Columns of J: how many are the same in every row; and of those and of the others, how many belong to a
+ * parameter that is, which stand first in their lists. */
+enum { COUNT_STILL, COUNT_STILL_SCALAR, COUNT_MOVING_SCALAR, N_COLUMN_COUNTS };
+
+/* Doubles from line to line of still columns: whole vectors can be read from any abscissa on. */
+static inline int64_t still_stride(const pyspec_problem *problem)
+{
+    return round_up(problem->n_x, L) + L;
+}
 
 static inline prepared_parts divide_prepared(const pyspec_plan *plan, const pyspec_problem *problem,
                                              double *base, int64_t what)
@@ -211,9 +221,9 @@ static inline prepared_parts divide_prepared(const pyspec_plan *plan, const pysp
     const int has_still = slopes && !(what & PYSPEC_PREPARE_SHARED) && plan->columns >= 0;
     const int64_t n_columns = has_still ? plan_words(plan)[plan->columns] : 0;
     if (n_columns > 0) {
-        TAKE(n_still, 1);
+        TAKE(counts, N_COLUMN_COUNTS);
         TAKE(still_list, n_columns);
-        TAKE(still_lines, n_columns * round_up(problem->n_x, L));
+        TAKE(still_lines, n_columns * still_stride(problem));
         TAKE(still_sums, triangle_size(n_columns + 1));
         TAKE(moving_list, n_columns);
         TAKE(moving_of_row, plan->n_traces);
@@ -283,6 +293,7 @@ typedef struct work_parts {
     double *residual; /* [BLOCK][L]                                       */
     double *weight;   /* [BLOCK][L]                                       */
     double *dense;    /* [n_theta + 1][BLOCK]                             */
+    double *folded;   /* [n_columns + 1][BLOCK], columns summed over lanes */
     double *half;     /* [n_columns + 1][n_theta + 1][L]                  */
     double *by_theta; /* [triangle of order n_theta + 1][L]               */
 
@@ -430,6 +441,7 @@ static inline work_parts divide_work(const pyspec_plan *plan, const pyspec_probl
     TAKE(residual, block);
     TAKE(weight, block);
     TAKE(dense, slopes ? (n_theta + 1) * BLOCK : 0);
+    TAKE(folded, slopes ? (n + 1) * BLOCK : 0);
     most = used > most ? used : most;
     end = used > end ? used : end;
     /* last what becomes of the sums. */

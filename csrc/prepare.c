@@ -190,8 +190,8 @@ int pyspec_fill_prepared(run *r, int64_t what)
     if (divide_own(r, what))
         return STATUS_WORK;
     *r->prepared.key = key_of(r, what);
-    if (r->prepared.n_still)
-        *(int64_t *)(void *)r->prepared.n_still = 0;
+    if (r->prepared.counts)
+        memset(r->prepared.counts, 0, N_COLUMN_COUNTS * sizeof *r->prepared.counts);
     place_rows(r);
     point_to_prepared(r);
     load_inputs(r);

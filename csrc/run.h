@@ -11,9 +11,11 @@
 /* What derivatives are taken by: n columns. A trace row that is a column of its own has its number
  * in of_row; one with -1 there stands for the parameters of theta that it depends on. NULL: the
  * columns are theta. rows[k] is the trace row of column k. Of columns that are some among others,
- * `among` says which; the rows are those of all, and rows of the others have NOWHERE. */
+ * `among` says which, and the first n_scalar belong to parameters that are the same in every row; the
+ * rows are those of all, and rows of the others have NOWHERE. */
 typedef struct basis {
     int64_t n;
+    int64_t n_scalar;
     const int64_t *rows;
     const int64_t *of_row;
     const int64_t *among;

@@ -1,25 +1,17 @@
 /* still.c: columns of J that are the same in every row: partials of lines that do not move, and what
  * linear ops with parameters that do not move make of them. They are taken from the first tile; sums of
  * two of them are the same in every row, and those with other columns need one vector of them in place
- * of one for each lane. Sums have the bits that they have without. */
+ * of one for each lane. Where their parameters do not move either, rows are added up first. */
 #include "still.h"
 
-static int64_t *still_count(const run *r)
+static int64_t *column_counts(const run *r)
 {
-    return (int64_t *)(void *)r->prepared.n_still;
+    return (int64_t *)(void *)r->prepared.counts;
 }
 
 int64_t pyspec_count_still(const run *r)
 {
-    return r->prepared.n_still && !r->shared ? *still_count(r) : 0;
-}
-
-still_columns pyspec_still_columns(const run *r)
-{
-    return (still_columns){.n = pyspec_count_still(r),
-                           .list = (const int64_t *)(const void *)r->prepared.still_list,
-                           .lines = r->prepared.still_lines,
-                           .stride = round_up(r->problem->n_x, L)};
+    return r->prepared.counts && !r->shared ? column_counts(r)[COUNT_STILL] : 0;
 }
 
 basis pyspec_moving_basis(const run *r, const basis *all)
@@ -28,9 +20,34 @@ basis pyspec_moving_basis(const run *r, const basis *all)
     if (n == 0)
         return *all;
     return (basis){.n = all->n - n,
+                   .n_scalar = column_counts(r)[COUNT_MOVING_SCALAR],
                    .rows = all->rows,
                    .of_row = (const int64_t *)(const void *)r->prepared.moving_of_row,
                    .among = (const int64_t *)(const void *)r->prepared.moving_list};
+}
+
+/* Products of still columns with those of the list: the first `scalar` of the list and of the still ones
+ * belong to parameters that are the same in every row. Their sums are by theta what they are by column in
+ * each of a tile's rows, so that the rows are added up first. */
+void pyspec_add_still(const run *r, const tile *t, const double **columns, const int64_t *list,
+                      int64_t count, int64_t scalar, int64_t n, double *sums)
+{
+    const block_ops *ops = &pyspec_block_table[r->call->isa];
+    const int64_t *counts = column_counts(r), n_still = counts[COUNT_STILL];
+    const int64_t *still = (const int64_t *)(const void *)r->prepared.still_list;
+    const int64_t order = r->sums.n + 1, n_scalar = scalar ? counts[COUNT_STILL_SCALAR] : n_still;
+    for (int64_t s = 0; s < n_still; s++)
+        columns[still[s]] = r->prepared.still_lines + s * still_stride(r->problem) + t->x0;
+    ops->cross(sums, columns, still, n_still, list + scalar, count - scalar, order, n, 1);
+    if (scalar == 0)
+        return;
+    ops->cross(sums, columns, still + n_scalar, n_still - n_scalar, list, scalar, order, n, 1);
+    for (int64_t k = 0; n_scalar > 0 && k < scalar; k++) {
+        double *line = r->work.folded + k * BLOCK;
+        ops->fold(line, columns[list[k]], n);
+        columns[list[k]] = line;
+    }
+    ops->cross(sums, columns, still, n_scalar, list, scalar, order, round_up(n, L) / L, 0);
 }
 
 /* ---- which they are ---------------------------------------------------------------------- */
@@ -39,7 +56,7 @@ basis pyspec_moving_basis(const run *r, const basis *all)
 static int may_be_still(const run *r)
 {
     const pyspec_plan *plan = r->plan;
-    return r->slopes && r->prepared.n_still && plan->separable < 0 && plan->trace < 0 &&
+    return r->slopes && r->prepared.counts && plan->separable < 0 && plan->trace < 0 &&
            plan->dimension == 2 && r->cut == plan->n_resolve && !pyspec_is_weighted(r->problem);
 }
 
@@ -114,24 +131,38 @@ static void find_moving(const run *r, int64_t *moves)
     }
 }
 
-/* Numbers the moving columns anew, among them any to which nothing is added, and lists both kinds; returns
- * how many are still. */
-static int64_t list_columns(const run *r, const int64_t *moves)
+/* Lists both kinds of columns, of each those of a parameter that is the same in every row or the others,
+ * and numbers the moving ones anew, among them any to which nothing is added. */
+static void list_columns(const run *r, const int64_t *moves, int scalar, int64_t *n_moving,
+                         int64_t *n_still)
 {
     int64_t *of_row = (int64_t *)(void *)r->prepared.moving_of_row;
-    int64_t *moving = (int64_t *)(void *)r->prepared.moving_list, n_moving = 0;
-    int64_t *still = (int64_t *)(void *)r->prepared.still_list, n_still = 0;
+    int64_t *moving = (int64_t *)(void *)r->prepared.moving_list;
+    int64_t *still = (int64_t *)(void *)r->prepared.still_list;
     const unsigned char *written = written_at(r, r->plan->result);
-    memcpy(of_row, r->by.of_row, (size_t)r->plan->n_traces * sizeof *of_row);
     for (int64_t k = 0; k < r->by.n; k++) {
         const int is_moving = moves[k] || !written[k];
-        of_row[r->by.rows[k]] = is_moving ? n_moving : NOWHERE;
+        if (is_scalar(r, r->by.rows[k]) != scalar)
+            continue;
+        of_row[r->by.rows[k]] = is_moving ? *n_moving : NOWHERE;
         if (is_moving)
-            moving[n_moving++] = k;
+            moving[(*n_moving)++] = k;
         else
-            still[n_still++] = k;
+            still[(*n_still)++] = k;
     }
-    return n_still;
+}
+
+/* Both lists begin with the columns of parameters that are the same in every row. */
+static void list_all_columns(const run *r, const int64_t *moves, int64_t *counts)
+{
+    int64_t n_moving = 0, n_still = 0;
+    memcpy(r->prepared.moving_of_row, r->by.of_row,
+           (size_t)r->plan->n_traces * sizeof *r->by.of_row);
+    list_columns(r, moves, 1, &n_moving, &n_still);
+    counts[COUNT_MOVING_SCALAR] = n_moving;
+    counts[COUNT_STILL_SCALAR] = n_still;
+    list_columns(r, moves, 0, &n_moving, &n_still);
+    counts[COUNT_STILL] = n_still;
 }
 
 /* ---- what they are ----------------------------------------------------------------------- */
@@ -141,7 +172,7 @@ static void take_block(const run *r, const tile *t, int64_t n, int64_t n_still)
 {
     const double **columns = (const double **)(void *)r->work.pointers;
     const int64_t *list = (const int64_t *)(const void *)r->prepared.still_list;
-    const int64_t stride = round_up(r->problem->n_x, L);
+    const int64_t stride = still_stride(r->problem);
     for (int64_t s = 0; s < n_still; s++) {
         const double *column = column_at(r, t, r->plan->result, list[s]);
         double *line = r->prepared.still_lines + s * stride + t->x0;
@@ -165,6 +196,7 @@ static void take_columns(run *r, int64_t n_still)
     pyspec_set_tile(&s, &t, 0, 0);
     pyspec_begin_tile(r, &t);
     fill(r->work.triangle, 0.0, size * L);
+    fill(r->prepared.still_lines, 0.0, n_still * still_stride(q));
     for (int64_t k = pyspec_tile_block(r, &t, 0, r->x_end) - 1; k >= 0; k--) {
         pyspec_tile_block(r, &t, k, r->x_end);
         pyspec_walk_block(r, &t);
@@ -178,13 +210,13 @@ static void take_columns(run *r, int64_t n_still)
 
 void pyspec_prepare_still(run *r)
 {
-    int64_t *moves = (int64_t *)(void *)r->work.list;
+    int64_t *moves = (int64_t *)(void *)r->work.list, counts[N_COLUMN_COUNTS];
     if (!may_be_still(r))
         return;
     r->by = all_columns(r);
     find_moving(r, moves);
-    const int64_t n_still = list_columns(r, moves);
-    if (n_still > 0)
-        take_columns(r, n_still);
-    *still_count(r) = n_still;
+    list_all_columns(r, moves, counts);
+    if (counts[COUNT_STILL] > 0)
+        take_columns(r, counts[COUNT_STILL]);
+    memcpy(r->prepared.counts, counts, sizeof counts);
 }

@@ -11,7 +11,10 @@ void pyspec_prepare_still(run *r);
 int64_t pyspec_count_still(const run *r);
 basis pyspec_moving_basis(const run *r, const basis *all);
 
-/* Their numbers, rising, and their lines. */
-still_columns pyspec_still_columns(const run *r);
+/* Adds their products with other columns of a block, n abscissae, to the sums of a tile. The first `scalar`
+ * columns of the list belong to parameters that are the same in every row, the residual among them; 0 where
+ * the rows of the tile must not be added up. */
+void pyspec_add_still(const run *r, const tile *t, const double **columns, const int64_t *list,
+                      int64_t count, int64_t scalar, int64_t n, double *sums);
 
 #endif

@@ -2,6 +2,7 @@
  * the order itself must not change, the numbers are not small integers. */
 #include "kernel.h"
 #include "plans.h"
+#include "run.h"
 #include "unit.h"
 
 enum { N = 37, MOST = 10, ORDER = 14, APART = BLOCK + 5 };
@@ -98,12 +99,18 @@ static void dot_products_are_added(void)
 
 static double columns[ORDER][N * L], lines[MOST][N];
 
-static double product_of(int64_t j, int64_t k, int64_t l, int64_t n)
+/* Columns by other columns, of which some have one value for all lanes. */
+static double cross_product(int64_t j, int64_t k, int64_t l, int64_t n, int of_lines)
 {
     double sum = 0.0;
     for (int64_t i = 0; i < n; i++)
-        sum += columns[j][i * L + l] * columns[k][i * L + l];
+        sum += (of_lines ? lines[j][i] : columns[j][i * L + l]) * columns[k][i * L + l];
     return sum;
+}
+
+static int64_t sum_place(int64_t j, int64_t k)
+{
+    return j < k ? triangle_at(ORDER, j, k) : triangle_at(ORDER, k, j);
 }
 
 static void columns_are_multiplied(void)
@@ -116,47 +123,71 @@ static void columns_are_multiplied(void)
         at[k] = columns[k];
     for (int64_t count = 1; count <= ORDER; count++) {
         for (int64_t k = 0; k < count; k++)
-            list[k] = k + (ORDER - count) * (k + 1 == count); /* with a gap before the last */
+            list[k] = k + (ORDER - count) * (k + 1 == count); /* with a gap before the last, */
+        const int64_t first = list[0];
+        list[0] = list[count - 1]; /* which stands first */
+        list[count - 1] = first;
         for (int64_t i = 0; i < triangle_size(ORDER) * L; i++)
             triangle[i] = 1.0;
         pyspec_block_table[test_isa].gram(triangle, at, list, count, ORDER, N);
         for (int64_t j = 0; j < count; j++)
             for (int64_t k = j; k < count; k++)
                 for (int64_t l = 0; l < L; l++)
-                    CHECK(triangle[triangle_at(ORDER, list[j], list[k]) * L + l] ==
-                          1.0 + product_of(list[j], list[k], l, N));
+                    CHECK(triangle[sum_place(list[j], list[k]) * L + l] ==
+                          1.0 + cross_product(list[j], list[k], l, N, 0));
     }
 }
 
-static void still_columns_are_multiplied_with_others(void)
+static void columns_are_multiplied_with_others(void)
 {
     const double *at[ORDER];
     static double triangle[ORDER * (ORDER + 1) / 2 * L];
     fill_numbers(&columns[0][0], ORDER * N * L);
     fill_numbers(&lines[0][0], MOST * N);
-    for (int64_t k = 0; k < ORDER; k++)
-        at[k] = columns[k];
-    for (int64_t n_still = 1; n_still <= MOST; n_still++) {
-        int64_t own[MOST], list[ORDER], count = 0;
-        for (int64_t k = 0; k < n_still; k++)
-            own[k] = k + (k >= n_still / 2); /* the others stand among them */
-        list[count++] = n_still / 2;
-        for (int64_t k = n_still + 1; k < ORDER; k++)
-            list[count++] = k;
-        const still_columns still = {.n = n_still, .list = own, .lines = &lines[0][0], .stride = N};
-        memset(triangle, 0, sizeof triangle);
-        pyspec_block_table[test_isa].cross(triangle, &still, at, list, count, ORDER, N);
-        for (int64_t j = 0; j < n_still; j++)
-            for (int64_t k = 0; k < count; k++)
-                for (int64_t l = 0; l < L; l++) {
-                    const int64_t a = own[j] < list[k] ? own[j] : list[k];
-                    const int64_t b = own[j] < list[k] ? list[k] : own[j];
-                    double sum = 0.0;
-                    for (int64_t i = 0; i < N; i++)
-                        sum += lines[j][i] * columns[list[k]][i * L + l];
-                    CHECK(triangle[triangle_at(ORDER, a, b) * L + l] == sum);
-                }
+    for (int64_t n_a = 0; n_a <= MOST; n_a++)
+        for (int of_lines = 0; of_lines < 2; of_lines++) {
+            int64_t a[MOST], b[ORDER], n_b = 0;
+            for (int64_t k = 0; k < ORDER; k++)
+                at[k] = columns[k];
+            for (int64_t k = 0; k < n_a; k++)
+                a[k] = k + (k >= n_a / 2); /* the others stand among them */
+            b[n_b++] = n_a / 2;
+            for (int64_t k = n_a + 1; k < ORDER; k++)
+                b[n_b++] = k;
+            for (int64_t k = 0; of_lines && k < n_a; k++)
+                at[a[k]] = lines[a[k] % MOST];
+            memset(triangle, 0, sizeof triangle);
+            pyspec_block_table[test_isa].cross(triangle, at, a, n_a, b, n_b, ORDER, N, of_lines);
+            for (int64_t j = 0; j < n_a; j++)
+                for (int64_t k = 0; k < n_b; k++)
+                    for (int64_t l = 0; l < L; l++)
+                        CHECK(triangle[sum_place(a[j], b[k]) * L + l] ==
+                              cross_product(of_lines ? a[j] % MOST : a[j], b[k], l, N, of_lines));
+        }
+}
+
+/* One sum for each vector, of small integers; then the same bits for every instruction set and place in
+ * the block, of numbers whose sum depends on the order. */
+static void lanes_are_summed(void)
+{
+    double line[N + L], *value = columns[0];
+    for (int64_t n = 0; n <= N; n++) {
+        fill_numbers(value, N * L);
+        fill(line, 99.0, N + L);
+        pyspec_block_table[test_isa].fold(line, value, n);
+        for (int64_t i = 0; i < N + L; i++) {
+            double expected = i < round_up(n, L) ? 0.0 : 99.0;
+            for (int64_t l = 0; i < n && l < L; l++)
+                expected += value[i * L + l];
+            CHECK(line[i] == expected);
+        }
     }
+    for (int64_t i = 0; i < N * L; i++)
+        value[i] = 1.0 / (3.0 + (double)(i % L) * (double)(i % L));
+    pyspec_block_table[test_isa].fold(line, value, N);
+    for (int64_t i = 0; i < N; i++)
+        CHECK(line[i] == ((value[0] + value[4]) + (value[1] + value[5])) +
+                             ((value[2] + value[6]) + (value[3] + value[7])));
 }
 
 /* Three columns by four of theta: the second stands for three of them, one of which is the first. */
@@ -397,7 +428,8 @@ int main(void)
     RUN_ALL(sums_of_lines_are_added);
     RUN_ALL(dot_products_are_added);
     RUN_ALL(columns_are_multiplied);
-    RUN_ALL(still_columns_are_multiplied_with_others);
+    RUN_ALL(columns_are_multiplied_with_others);
+    RUN_ALL(lanes_are_summed);
     RUN_ALL(columns_become_theta);
     RUN_ALL(strips_are_summed);
     RUN_ALL(squares_do_not_depend_on_sums);

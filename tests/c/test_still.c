@@ -1,5 +1,6 @@
-/* test_still.c: which columns are the same in every row, and that sums with them have the bits of sums
- * without. A Fisher matrix of squares is the Gram matrix, summed column by column. */
+/* test_still.c: which columns are the same in every row, and that sums with them are those without: to the
+ * bit, but for tiles of whole rows, which add up rows first. A Fisher matrix of squares is the Gram matrix,
+ * summed column by column. */
 #include "models.h"
 #include "run.h"
 #include "sums.h"
@@ -15,21 +16,22 @@ static int64_t find_still(const model *m, int64_t *list)
     const pyspec_call call = make_call(m->plan, &m->g.problem, m->theta, SLOPES);
     CHECK_INT(pyspec_prepare(&call, SLOPES), STATUS_OK);
     const prepared_parts p = divide_prepared(m->plan, &m->g.problem, call.prepared, SLOPES);
-    const int64_t n = *(const int64_t *)(const void *)p.n_still;
+    const int64_t n = ((const int64_t *)(const void *)p.counts)[COUNT_STILL];
     memcpy(list, p.still_list, (size_t)n * sizeof *list);
     free_call(&call);
     return n;
 }
 
-/* The height of a shape that does not move, and a parameter of lines that do not. */
+/* A parameter of lines that do not move, and the height of a shape that does not, which comes behind as it
+ * moves itself. */
 static void finds_what_does_not_move(void)
 {
     int64_t list[16];
     model m;
     make_model(&m, MODEL_2D, COLUMNS_MIXED, DRESS_WINDOW, 21, 61);
     CHECK_INT(find_still(&m, list), 2);
-    CHECK_INT(list[0], 0);
-    CHECK_INT(list[1], 8);
+    CHECK_INT(list[0], 8);
+    CHECK_INT(list[1], 0);
     free_model(&m);
 }
 
@@ -47,7 +49,13 @@ static void leaves_what_moves(void)
         }
 }
 
-static void changes_no_bits(void)
+/* Whether a window of rows holds a whole tile. */
+static int has_whole_tile(const pyspec_problem *q)
+{
+    return round_up(q->row_begin, L) + L <= q->row_end;
+}
+
+static void changes_nothing(void)
 {
     static const int64_t row_sizes[] = {1, 7, 8, 9, 70}, x_sizes[] = {1, 47, 48, 49, 131};
     for (int kind = MODEL_2D; kind < N_MODELS; kind++)
@@ -59,7 +67,10 @@ static void changes_no_bits(void)
                            row_sizes[i / 5], x_sizes[i % 5]);
                 double *gram = summed(m.plan, &m.g.problem, m.theta, PYSPEC_FORM_GRAM, &status);
                 double *fisher = summed(m.plan, &m.g.problem, m.theta, PYSPEC_FORM_FISHER, &status);
-                CHECK(all_same(gram, fisher, triangle_size(m.plan->n_theta + 1)));
+                if (columns == COLUMNS_MIXED && has_whole_tile(&m.g.problem))
+                    CHECK(gram_close(gram, fisher, m.plan->n_theta + 1, 1e-15));
+                else
+                    CHECK(all_same(gram, fisher, triangle_size(m.plan->n_theta + 1)));
                 free(gram);
                 free(fisher);
                 free_model(&m);
@@ -70,6 +81,6 @@ int main(void)
 {
     RUN_ALL(finds_what_does_not_move);
     RUN(leaves_what_moves);
-    RUN_ALL(changes_no_bits);
+    RUN_ALL(changes_nothing);
     return REPORT;
 }
