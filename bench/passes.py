@@ -127,7 +127,7 @@ def _residual(executor: CompiledExecutor, draw: Callable[[], Any], out: Any) -> 
 
 
 def _normal(executor: CompiledExecutor, draw: Callable[[], Any], form: str) -> None:
-    executor.normal(draw(), form=form, separable=True)  # as fits do
+    executor.normal(draw(), form=form, in_strips=True)  # as fits do
 
 
 def main(arguments: list[str] | None = None) -> int:

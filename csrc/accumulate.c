@@ -6,9 +6,10 @@
 
 /* ---- one tile ---------------------------------------------------------------------------- */
 
-/* Rows of a tile that are asked for: lanes begin ... end - 1. */
+/* Rows of a tile that are asked for: lanes begin ... end - 1. `first`: 1 where rows may be added up before
+ * anything else. */
 typedef struct lanes {
-    int begin, end;
+    int begin, end, first;
 } lanes;
 
 static int all_lanes(lanes in)
@@ -144,12 +145,12 @@ static void add_block(const run *r, const tile *t, lanes in, int64_t n, int form
         scalar += k < r->by.n_scalar;
     }
     if (form == PYSPEC_FORM_FACTOR) {
-        absorb_block(r, n_vectors, t->across ? (lanes){0, L} : in, columns, order, sums);
+        absorb_block(r, n_vectors, t->across ? (lanes){.end = L} : in, columns, order, sums);
         return;
     }
     ops->gram(sums, columns, list, count, order, n_vectors);
     if (r->by.among)
-        pyspec_add_still(r, t, columns, list, count, all_lanes(in) ? scalar : 0, n, sums);
+        pyspec_add_still(r, t, columns, list, count, all_lanes(in) && in.first ? scalar : 0, n, sums);
 }
 
 /* Sums of a tile begin with those of two still columns. */
@@ -341,7 +342,8 @@ int pyspec_accumulate_rows(const pyspec_call *call, pyspec_normal *normal, int64
         pyspec_load_strip(r, &s);
         for (int64_t at = 0; !status && at < s.n; at += L) {
             const lanes in = {.begin = row_begin > row + at ? (int)(row_begin - row - at) : 0,
-                              .end = across ? 1 : s.n - at < L ? (int)(s.n - at) : L};
+                              .end = across ? 1 : s.n - at < L ? (int)(s.n - at) : L,
+                              .first = normal->in_strips == 1};
             status = add_tile(r, &s, at, in);
         }
     }
@@ -442,7 +444,7 @@ int pyspec_accumulate_many(const pyspec_part *parts, int64_t n_parts)
         pyspec_begin_strips(r);
         pyspec_load_strip(r, &s);
         for (int64_t at = 0; !status && at < s.n; at += L)
-            status = add_tile(r, &s, at, (lanes){0, s.n - at < L ? (int)(s.n - at) : L});
+            status = add_tile(r, &s, at, (lanes){.end = s.n - at < L ? (int)(s.n - at) : L});
     }
     return status;
 }

@@ -157,6 +157,12 @@ typedef struct prepared_parts {
  * parameter that is, which stand first in their lists. */
 enum { COUNT_STILL, COUNT_STILL_SCALAR, COUNT_MOVING_SCALAR, N_COLUMN_COUNTS };
 
+/* Whether columns of J may be the same in every row, and be summed so. */
+static inline int may_have_still(const pyspec_plan *plan, int slopes)
+{
+    return slopes && plan->columns >= 0 && plan->separable < 0 && plan->dimension == 2;
+}
+
 /* Doubles from line to line of still columns: whole vectors can be read from any abscissa on. */
 static inline int64_t still_stride(const pyspec_problem *problem)
 {
@@ -218,7 +224,7 @@ static inline prepared_parts divide_prepared(const pyspec_plan *plan, const pysp
         TAKE(by_param, p.conv_params * p.stride);
         TAKE(convolved, p.conv_params ? most * p.stride : 0);
     }
-    const int has_still = slopes && !(what & PYSPEC_PREPARE_SHARED) && plan->columns >= 0;
+    const int has_still = may_have_still(plan, slopes) && !(what & PYSPEC_PREPARE_SHARED);
     const int64_t n_columns = has_still ? plan_words(plan)[plan->columns] : 0;
     if (n_columns > 0) {
         TAKE(counts, N_COLUMN_COUNTS);
@@ -441,7 +447,7 @@ static inline work_parts divide_work(const pyspec_plan *plan, const pyspec_probl
     TAKE(residual, block);
     TAKE(weight, block);
     TAKE(dense, slopes ? (n_theta + 1) * BLOCK : 0);
-    TAKE(folded, slopes ? (n + 1) * BLOCK : 0);
+    TAKE(folded, may_have_still(plan, slopes) ? (n + 1) * BLOCK : 0);
     most = used > most ? used : most;
     end = used > end ? used : end;
     /* last what becomes of the sums. */

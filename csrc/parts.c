@@ -34,7 +34,7 @@ static void begin_sums(pyspec_normal *sums, int64_t form, int64_t n_theta)
 /* Whether a part is summed over shapes and times apart. */
 static int is_apart(const parts_job *j, const pyspec_part *part)
 {
-    return !j->whole && part->normal->separable == 1 && pyspec_is_separable(part->call, j->form);
+    return !j->whole && part->normal->in_strips == 1 && pyspec_is_separable(part->call, j->form);
 }
 
 /* Whether a part is summed by itself, from its span. */
@@ -115,7 +115,7 @@ int pyspec_accumulate(const pyspec_call *call, pyspec_normal *normal, int64_t ro
 {
     if (!call || !call->plan || !call->problem || !normal)
         return STATUS_NULL_POINTER;
-    if (normal->separable != 1 || !pyspec_is_separable(call, normal->form))
+    if (normal->in_strips != 1 || !pyspec_is_separable(call, normal->form))
         return pyspec_accumulate_rows(call, normal, row_begin, row_end);
     const int status = pyspec_check_sums(call, normal, row_begin, row_end);
     if (status)

@@ -220,7 +220,7 @@ typedef struct pyspec_normal {
     int64_t n_nodes, capacity;
     int64_t *places;
     double *nodes, *scratch;
-    int64_t n_scratch, separable;
+    int64_t n_scratch, in_strips;
 } pyspec_normal;
 
 /* What a fit of a separable problem has to read of its data. */
@@ -378,7 +378,7 @@ PYSPEC_API int pyspec_jacobian(const pyspec_call *call);
 /* Adds the sums over the rows row_begin .. row_end - 1 of the window to `normal`, whose rows must
  * all lie before. The call must be prepared, with SLOPES unless the form is VALUE; out is not used;
  * work must hold pyspec_jacobian_work_size bytes, for VALUE pyspec_work_size. The derivatives are
- * never stored beyond a block. If separable: prepared with SHAPES, and whole strips of the window. */
+ * never stored beyond a block. in_strips: whole strips of the window; if separable, prepared with SHAPES. */
 PYSPEC_API int pyspec_accumulate(const pyspec_call *call, pyspec_normal *normal, int64_t row_begin,
                                  int64_t row_end);
 

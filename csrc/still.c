@@ -1,7 +1,7 @@
 /* still.c: columns of J that are the same in every row: partials of lines that do not move, and what
  * linear ops with parameters that do not move make of them. They are taken from the first tile; sums of
  * two of them are the same in every row, and those with other columns need one vector of them in place
- * of one for each lane. Where their parameters do not move either, rows are added up first. */
+ * of one for each lane. In strips, where their parameters do not move either, rows are added up first. */
 #include "still.h"
 
 static int64_t *column_counts(const run *r)
@@ -56,8 +56,8 @@ void pyspec_add_still(const run *r, const tile *t, const double **columns, const
 static int may_be_still(const run *r)
 {
     const pyspec_plan *plan = r->plan;
-    return r->slopes && r->prepared.counts && plan->separable < 0 && plan->trace < 0 &&
-           plan->dimension == 2 && r->cut == plan->n_resolve && !pyspec_is_weighted(r->problem);
+    return r->slopes && r->prepared.counts && plan->trace < 0 && r->cut == plan->n_resolve &&
+           !pyspec_is_weighted(r->problem);
 }
 
 static int is_scalar(const run *r, int64_t row)

@@ -34,7 +34,7 @@ _TYPES = {
     np.dtype(np.uint16): CONSTANTS["TYPE_U16"],
 }
 
-#: Where shapes and times are summed apart, chunks begin at multiples of so many rows.
+#: What is summed in strips comes in chunks that begin at multiples of so many rows.
 STRIP = CONSTANTS["STRIP"]
 
 
@@ -79,15 +79,15 @@ def chunk_nodes(
     fixed: Values = None,
     form: str = "gram",
     *,
-    apart: bool = False,
+    strips: bool = False,
     isa: str | None = None,
     threads: int = 1,
     reading: Reading | None = None,
 ) -> Nodes:
     """The same before it is joined to one triangle, of chunks that need not be all of the window.
 
-    `apart` sums over shapes and times apart, as a fit in memory does where the plan, weights and
-    mask allow it; the chunks are then those of :func:`in_strips`. `isa` is the build of the
+    `strips` sums as a fit in memory does where :meth:`CompiledExecutor.in_strips`; the chunks are
+    then those of :func:`in_strips`. `isa` is the build of the
     kernels, by default that of this process. `threads` sum chunks side by side; no bit depends on
     how many. `reading` is what is summed in place of a triangle, apart.
     """
@@ -96,7 +96,7 @@ def chunk_nodes(
     def sums() -> Sums:
         if reading is not None:
             return Sums(reading.size, reading.size, "data")
-        return Sums(n_free, n_free, form, separable=apart)
+        return Sums(n_free, n_free, form, in_strips=strips)
 
     joined = _Joined(sums())
     with ExitStack() as stack:
@@ -113,7 +113,7 @@ def chunk_nodes(
             first.fill_external(*executor.helper.external(first.theta, fixed))
         if reading is None:
             what = 0 if form == "value" else CONSTANTS["PREPARE_SLOPES"]
-            what |= CONSTANTS["PREPARE_SHAPES"] if apart else 0
+            what |= CONSTANTS["PREPARE_SHAPES"] if strips else 0
             raise_status(LIBRARY.pyspec_prepare(first.address, what), name)
         for frame in others:  # what is prepared is only read from here on
             for field in ("prepared", "prepared_size"):

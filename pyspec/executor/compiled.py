@@ -241,7 +241,7 @@ class CompiledExecutor(PlanExecutor):
         *,
         chunks: Sequence[tuple[int, int]] | None = None,
         threads: int = 1,
-        separable: bool = False,
+        in_strips: bool = False,
     ) -> Array:
         """chi², Jᵀr and JᵀJ at `theta`, summed in C without storing J: a packed triangle.
 
@@ -252,8 +252,8 @@ class CompiledExecutor(PlanExecutor):
             for the Gram matrix with the expected curvature of the loss; "value" for chi² alone
         chunks : ranges of rows that follow each other and make up the window
         threads : threads that share the rows, whatever the chunks; the bits depend on neither
-        separable : whether to sum over energies and times apart where the plan allows it, as fits
-            do; the last digits differ from those of the general walk. Not with chunks
+        in_strips : whether to sum in ways that whole strips of rows allow, as fits do; the last
+            digits differ from those of the general walk. Not with chunks
 
         Returns the rows of an upper triangle of order n_free + 1 (see
         :func:`pyspec.executor.normal.unpack`), or chi² alone, (1,), for "value".
@@ -264,13 +264,20 @@ class CompiledExecutor(PlanExecutor):
             raise PlanError(f"form must be one of {', '.join(FORMS)}, not {form!r}")
         given = self.plan.values(theta, self.opt_param_names, self.plan.theta, "free")
         ranges = None if chunks is None else self._checked(list(chunks))
-        return sum_rows(self, given, fixed, form, ranges, threads, separable)
+        return sum_rows(self, given, fixed, form, ranges, threads, in_strips)
 
     def is_apart(self, form: str) -> bool:
         """Whether a fit in memory sums over shapes and times apart."""
         along = [a is None or 0 in a.strides for a in (self.weight, self.keep)]
         is_plain = self.measurement.loss == "squares" and form != "factor"
         return int(self.packed.header["separable"]) >= 0 and is_plain and all(along)
+
+    def in_strips(self, form: str) -> bool:
+        """Whether a fit in memory sums in a way that whole strips of rows allow: apart, or rows
+        first where columns of J are the same in every row (csrc/still.c)."""
+        is_plain = self.weight is None and self.keep is None and self.measurement.loss == "squares"
+        walks = int(self.packed.header["separable"]) < 0
+        return self.is_apart(form) or (form == "gram" and walks and is_plain)
 
     def _checked(self, chunks: list[tuple[int, int]]) -> list[tuple[int, int]]:
         """Ranges of rows that make up the window. Raises :class:`PlanError` for others."""

@@ -157,7 +157,7 @@ class FitLayout:
         plan, words = executor.plan, self._template
         n_theta = plan.theta.size
         normal = {"form": FORMS["gram"], "order": n_theta + 1, "capacity": _CAPACITY}
-        normal |= {"separable": 1, "n_scratch": (n_theta + 1) ** 2}
+        normal |= {"in_strips": 1, "n_scratch": (n_theta + 1) ** 2}
         fill("pyspec_call", call, words, at["pyspec_call"])
         fill("pyspec_normal", normal, words, at["pyspec_normal"])
         part = {"n_theta": n_theta, "span_size": span_size}

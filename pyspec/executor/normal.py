@@ -79,7 +79,7 @@ class Sums:
     n_free numbers are summed, and there is no triangle."""
 
     def __init__(
-        self, n_free: int, n_total: int, form: str = "gram", separable: bool = False
+        self, n_free: int, n_total: int, form: str = "gram", in_strips: bool = False
     ) -> None:
         kind = DATA if form == "data" else FORMS[form]
         order = n_free + (kind != DATA)
@@ -96,7 +96,7 @@ class Sums:
             "form": kind,
             "order": 1 if form == "value" else order,
             "capacity": capacity,
-            "separable": int(separable),
+            "in_strips": int(in_strips),
             "nodes": self.address + 8 * begin,
             "places": self.address + 8 * places,
             "scratch": self.address + 8 * scratch,
@@ -127,7 +127,7 @@ def sum_rows(
     form: str,
     chunks: Sequence[tuple[int, int]] | None,
     threads: int,
-    separable: bool = False,
+    in_strips: bool = False,
 ) -> Array:
     """The triangle over all rows of the window: by threads, or chunk by chunk; chunks must follow
     each other."""
@@ -141,7 +141,7 @@ def sum_rows(
             frame.fill_external(*executor.helper.external(theta, fixed))
         if team is not None or chunks is None:
             one = [executor], [np.arange(n_free)], n_free, [frame], team
-            parts = Parts(*one, separable=separable)
+            parts = Parts(*one, in_strips=in_strips)
             given = parts.address, parts.n, FORMS[form], order, parts.team, address(triangle)
             raise_status(LIBRARY.pyspec_sum_parts(*given), name)
             return triangle
@@ -224,7 +224,7 @@ class Parts:
         frames: Sequence[Any],
         team: Team | None = None,
         *,
-        separable: bool = False,
+        in_strips: bool = False,
     ) -> None:
         self.n = len(executors)
         self._kept: list[Any] = [executors, frames, team]
@@ -238,7 +238,7 @@ class Parts:
         self._memory = np.empty(end + sum(map(len, gathers)), np.int64)
         self.address = address(self._memory)
         for row, (gather, frame) in enumerate(zip(gathers, frames, strict=True)):
-            sums = Sums(len(gather), n_total, separable=separable)
+            sums = Sums(len(gather), n_total, in_strips=in_strips)
             self.sums.append(sums)
             self._memory[end : end + len(gather)] = gather
             given = {
@@ -248,7 +248,7 @@ class Parts:
                 "normal": sums.address,
                 "n_theta": len(gather),
             }
-            if separable:
+            if in_strips:
                 given |= self._span_of(executors[row], frame)
             fill("pyspec_part", given, self._memory, row * WORDS["pyspec_part"])
             end += len(gather)
@@ -302,7 +302,7 @@ class FitParts(AbstractContextManager[Parts]):
             if n_threads > 1:
                 threads = team_of(executors, n_threads)
                 team, self._team = threads.__enter__(), threads
-            return Parts(executors, *self._given, self._frames, team, separable=True)
+            return Parts(executors, *self._given, self._frames, team, in_strips=True)
         except BaseException as error:
             self.__exit__(type(error), error, error.__traceback__)
             raise

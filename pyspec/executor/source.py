@@ -107,10 +107,10 @@ class SourceExecutor(CompiledExecutor):
     def normal(
         self, theta: Values, fixed: Values = None, form: str = "gram", **options: Any
     ) -> Array:
-        """As of :meth:`CompiledExecutor.normal`, bit for bit, in one pass over the blocks."""
+        """The sums of a fit in memory, bit for bit, in one pass over the blocks."""
         if options:
             raise PlanError(f"sums over data by reference take no {', '.join(options)}")
-        nodes = self._nodes(theta, fixed, form, self.is_apart(form))
+        nodes = self._nodes(theta, fixed, form, self.in_strips(form))
         if self.is_apart(form) and not nodes.are_finite:  # by the order of operations alone?
             return self._row_by_row(theta, fixed, form)
         return collect(nodes, len(self.opt_param_names), form)
@@ -130,15 +130,15 @@ class SourceExecutor(CompiledExecutor):
         return collect(self._nodes(theta, fixed, form, False), len(self.opt_param_names), form)
 
     def _nodes(
-        self, theta: Values, fixed: Values, form: str, apart: bool, reading: Reading | None = None
+        self, theta: Values, fixed: Values, form: str, strips: bool, reading: Reading | None = None
     ) -> Nodes:
         window = self.window
         blocks = self.source.blocks(window.row_begin, window.row_end, self.seen)
         if self.watch is not None:
             blocks = _watched(blocks, window.row_begin, self.watch)
-        chunks = weighed(self, in_strips(blocks) if apart else blocks, self.source.step)
+        chunks = weighed(self, in_strips(blocks) if strips else blocks, self.source.step)
         threads = min(choose_threads([self]), THREADS)
-        options: dict[str, Any] = {"apart": apart, "threads": threads, "reading": reading}
+        options: dict[str, Any] = {"strips": strips, "threads": threads, "reading": reading}
         return chunk_nodes(self, theta, chunks, fixed, form, **options)
 
 

@@ -25,7 +25,7 @@ static inline fitted *make_fitted(int weights, int masks)
     memcpy(f->theta, true_theta, sizeof f->theta);
     f->call = make_call(plan, &f->w->g.problem, f->theta, PYSPEC_PREPARE_SLOPES);
     make_sums(&f->sums, PYSPEC_FORM_GRAM, plan->n_theta, PYSPEC_NORMAL_NODES, ORDER);
-    f->sums.separable = 1;
+    f->sums.in_strips = 1;
     const int64_t size = pyspec_span_size(plan, &f->w->g.problem);
     CHECK(size > 0);
     f->part = (pyspec_part){&f->call, f->theta, NULL, &f->sums, plan->n_theta, make_work(size), size};

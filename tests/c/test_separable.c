@@ -10,7 +10,7 @@ static double *sum_apart(const world *w, int form, pyspec_team *team)
     const pyspec_call call = make_call(w->plan, &w->g.problem, true_theta, what);
     pyspec_normal s;
     make_sums(&s, form, w->plan->n_theta, PYSPEC_NORMAL_NODES, ORDER);
-    s.separable = 1;
+    s.in_strips = 1;
     const int64_t order = s.order;
     const pyspec_part part = {&call, NULL, NULL, &s, w->plan->n_theta, NULL, 0};
     double *triangle = malloc((size_t)triangle_size(order) * sizeof *triangle);
@@ -148,7 +148,7 @@ static void without_data_there_are_no_sums(void)
     pyspec_normal s;
     double triangle[ORDER * (ORDER + 1) / 2];
     make_sums(&s, PYSPEC_FORM_GRAM, w->plan->n_theta, PYSPEC_NORMAL_NODES, ORDER);
-    s.separable = 1;
+    s.in_strips = 1;
     const pyspec_part part = {&call, NULL, NULL, &s, w->plan->n_theta, NULL, 0};
     CHECK_INT(pyspec_sum_parts(&part, 1, PYSPEC_FORM_GRAM, ORDER, NULL, triangle), STATUS_DATA);
     free_sums(&s);

@@ -25,6 +25,7 @@ def test_kept_results_are_small_and_cleared_ones_are_freed() -> None:
     noise = np.random.default_rng(0).normal(0, 0.05, (N, 1000))
     data = [clean + row for row in noise]
     warm = fit_model(model, Measurement(data=data[0]))
+    np.testing.assert_array_equal(warm.fit, warm.fit)  # imports what it needs
     assert warm.fit.shape == (1000,)
     gc.collect()
     tracemalloc.start()

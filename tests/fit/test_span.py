@@ -153,7 +153,7 @@ def test_any_chunks_read_the_same() -> None:
             pairs = list(pairwise(edges))
             own = reading.of_rows(0, edges[-1]) if workers else reading
             chunks = (Chunk(a, data[a:b], weight[a:b]) for a, b in pairs)
-            return chunk_nodes(executor, at, chunks, None, form, apart=True, reading=own)
+            return chunk_nodes(executor, at, chunks, None, form, strips=True, reading=own)
 
         return read
 

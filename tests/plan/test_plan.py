@@ -190,7 +190,7 @@ def test_a_sum_read_twice_is_summed_apart_all_the_same() -> None:
     expected = (2.0 + 1.5 * (time >= 0.3))[:, None] * line
     executor = CompiledExecutor(plan, Measurement(np.cos(np.arange(189.0)).reshape(9, 21)))
     np.testing.assert_allclose(executor.run(theta), expected, rtol=0, atol=1e-13)
-    sums = [executor.normal(theta, separable=apart) for apart in (False, True)]
+    sums = [executor.normal(theta, in_strips=apart) for apart in (False, True)]
     np.testing.assert_allclose(sums[1], sums[0], rtol=1e-10, atol=1e-10 * np.abs(sums[0]).max())
 
 
@@ -265,7 +265,7 @@ def test_traces_of_laws_that_are_0_do_not_sum_apart(name: str) -> None:
     assert pack(make_plan(plain)).header["separable"] >= 0
     assert pack(make_plan(rests)).header["separable"] == -1
     data = Measurement(plain.evaluate() + np.sin(np.arange(21)))
-    sums = [make_executor(one, data).normal(None, separable=True) for one in (plain, rests)]
+    sums = [make_executor(one, data).normal(None, in_strips=True) for one in (plain, rests)]
     np.testing.assert_allclose(sums[1], sums[0], rtol=1e-9, atol=1e-12 * np.abs(sums[0]).max())
 
 
@@ -294,7 +294,7 @@ alone:
     assert pack(plan).header["separable"] == -1
     assert pack(make_plan(still)).header["separable"] >= 0
     data = Measurement(np.ones((7, 21)))
-    sums = [make_executor(one, data).normal(None, separable=True) for one in (model, still)]
+    sums = [make_executor(one, data).normal(None, in_strips=True) for one in (model, still)]
     np.testing.assert_allclose(sums[0], sums[1], rtol=1e-12, atol=1e-12 * np.abs(sums[1]).max())
 
 

@@ -66,12 +66,12 @@ def test_sums_are_those_of_the_general_walk(count: int) -> None:
         n_plans += 1
         for name, measurement, apart in measurements(plan, seed):
             executor = CompiledExecutor(plan, measurement)
-            walked, found = executor.normal(None), executor.normal(None, separable=True)
+            walked, found = executor.normal(None), executor.normal(None, in_strips=True)
             where = f"seed {seed}, {name}"
             assert abs(found[-1] - walked[-1]) <= SAME * walked[-1], where
-            same = executor.normal(None, separable=True, threads=3)
+            same = executor.normal(None, in_strips=True, threads=3)
             assert same.tobytes() == found.tobytes(), where
-            value = executor.normal(None, form="value", separable=True)
+            value = executor.normal(None, form="value", in_strips=True)
             assert value[0] == found[-1], where
             if not apart:  # along one axis alone everything factors
                 same_walk = walked.tobytes() == found.tobytes()

@@ -81,7 +81,7 @@ class ClusterExecutor:
     def job(self, theta: Values, fixed: Values, form: str, reading: Reading | None = None) -> Job:
         """What the workers are asked for."""
         given = self.plan.values(theta, self.opt_param_names, self.plan.theta, "free")
-        return Job(self.file, given, fixed, form, self.local.is_apart(form), reading)
+        return Job(self.file, given, fixed, form, self.local.in_strips(form), reading)
 
     def sums(self, fixed: Values = None) -> AbstractContextManager[SumsOfFit]:
         """The sums of a fit, from all workers where data have to be read."""
@@ -138,11 +138,11 @@ _Pairs = list[tuple[ClusterExecutor, Ints]]
 
 
 def _sum(sums: ClusterSums, jobs: list[Job]) -> list[Nodes]:
-    """The nodes of each job; where sums over shapes and times apart are not finite, which may be so
-    by the order of operations alone, those row by row."""
+    """The nodes of each job; where sums in strips are not finite, which may be so by the order of
+    operations alone, those row by row."""
     found = sums.sum(jobs)
-    if any(job.apart for job in jobs) and not all(nodes.are_finite for nodes in found):
-        return sums.sum([replace(job, apart=False) for job in jobs])
+    if any(job.strips for job in jobs) and not all(nodes.are_finite for nodes in found):
+        return sums.sum([replace(job, strips=False) for job in jobs])
     return found
 
 
@@ -173,7 +173,7 @@ def _sums_of_fit(
             are_finite = all(own.are_finite for own in nodes)
             if any(apart) and not are_finite:  # by the order of operations alone?
                 jobs = [file.job(own, fixed, form) for file, own in zip(files, at, strict=True)]
-                nodes = sums.sum([replace(job, apart=False) for job in jobs])
+                nodes = sums.sum([replace(job, strips=False) for job in jobs])
             return _collected(nodes, pairs, form, theta.size)
 
         yield sums_at

@@ -190,8 +190,7 @@ def chunks_of_dask(
     client: Any, executor: CompiledExecutor, workers: Sequence[str]
 ) -> Iterator[tuple[str, Piece, Any]]:
     """(worker, piece, future of its rows) of the chunks of a dask array, which stay where they are.
-    Where shapes and times are summed apart, strips of rows that two workers
-    hold are put together."""
+    Where rows are summed in strips, those that two workers hold are put together."""
     from distributed import futures_of
 
     assert isinstance(executor, SourceExecutor)
@@ -206,12 +205,12 @@ def chunks_of_dask(
             places = where.get(key) or where.get(str(key)) or [workers[0]]
             found.append((min(places), begin, end, by_key[key]))
     strips: set[int] = set()
-    apart = executor.is_apart("gram")
+    in_strips = executor.in_strips("gram")
     for address, run in groupby(found, key=lambda one: one[0]):
         members = list(run)
         begin = max(members[0][1], window.row_begin)
         end = min(members[-1][2], window.row_end)
-        if apart:
+        if in_strips:
             if begin > window.row_begin and begin % STRIP:
                 strips.add(begin // STRIP * STRIP)
                 begin = min(-(-begin // STRIP) * STRIP, end)

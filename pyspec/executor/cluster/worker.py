@@ -140,12 +140,12 @@ class FileShare:
 
     def nodes(self, job: Job, isa: str) -> Nodes:
         """The sums of these rows."""
-        options: dict[str, Any] = {"apart": job.apart, "isa": isa, "reading": job.reading}
-        given = job.theta, self._chunks(job.apart), job.fixed, job.form
+        options: dict[str, Any] = {"strips": job.strips, "isa": isa, "reading": job.reading}
+        given = job.theta, self._chunks(job.strips), job.fixed, job.form
         return chunk_nodes(self.executor, *given, **options)
 
-    def _chunks(self, apart: bool) -> Iterator[Chunk]:
-        if apart:
+    def _chunks(self, strips: bool) -> Iterator[Chunk]:
+        if strips:
             blocks = (block for piece in self.pieces for block in self._blocks(piece))
             yield from weighed(self.executor, in_strips(blocks))
             return
@@ -183,7 +183,7 @@ class Job:
     theta: Any
     fixed: Values
     form: str
-    apart: bool
+    strips: bool
     reading: Reading | None = None
 
     def of_rows(self, begin: int, end: int) -> Job:
