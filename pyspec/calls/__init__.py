@@ -1,7 +1,17 @@
 """Answers to calls that do not fit: what was perhaps meant, and what to write instead."""
 
 from pyspec.calls.answered import answered
+from pyspec.calls.given import is_whole, real, real_array, row_of
 from pyspec.calls.named import Named, meant
 from pyspec.calls.outside import stack_outside
 
-__all__ = ["Named", "answered", "meant", "stack_outside"]
+__all__ = [
+    "Named",
+    "answered",
+    "is_whole",
+    "meant",
+    "real",
+    "real_array",
+    "row_of",
+    "stack_outside",
+]

@@ -40,8 +40,8 @@ def answered(thing: Thing) -> Thing:
             continue
         if inspect.isfunction(held):
             setattr(thing, name, _function(held, label))
-        elif isinstance(held, classmethod):
-            setattr(thing, name, classmethod(_function(held.__func__, label)))
+        elif isinstance(held, (classmethod, staticmethod)):
+            setattr(thing, name, type(held)(_function(held.__func__, label)))
     if not hasattr(thing, "__getattr__"):
         setattr(thing, "__getattr__", _no_such_name)  # noqa: B010
     if not hasattr(thing, "__getitem__"):

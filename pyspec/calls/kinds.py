@@ -8,13 +8,15 @@ from __future__ import annotations
 
 import inspect
 import os
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence, Set
 from pathlib import PurePath
 from types import NoneType, SimpleNamespace, UnionType
 from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
 import numpy as np
 import numpy.typing as npt
+
+from pyspec.calls.given import LARGEST
 
 #: Of a long list no more items than these are looked at.
 MOST = 100
@@ -55,6 +57,8 @@ def mismatch(
         hint = Any if empty else _resolved(plain, parameter.annotation)
         if value is not parameter.default and not fits(value, hint):
             return f"{name} must be {words(hint)}, not {shown(value)}"
+        if isinstance(value, int) and abs(value) >= LARGEST:
+            return f"{name} is too large: {shown(value)}"
     return None
 
 
@@ -73,7 +77,7 @@ def fits(value: object, hint: Any) -> bool:
         return value is None
     if hint in _NUMBERS:
         whole = isinstance(value, float) and value.is_integer()
-        return isinstance(value, _NUMBERS[hint]) or (hint is int and whole) or _number(value)
+        return isinstance(value, _NUMBERS[hint]) or (hint is int and whole) or _number(value, hint)
     origin, inner = get_origin(hint), get_args(hint)
     if origin in (Union, UnionType):
         if set(inner) >= _ARRAY_LIKE:
@@ -92,7 +96,7 @@ def fits(value: object, hint: Any) -> bool:
 def _holds(value: object, kind: type, inner: tuple[Any, ...]) -> bool:
     """Whether a value is of a class, and its items of theirs."""
     if issubclass(kind, Iterable) and not issubclass(kind, (str, Mapping)):
-        if isinstance(value, str):
+        if isinstance(value, (str, bytes)):
             return not inner  # a text is a list of texts to Python alone
         if isinstance(value, np.ndarray):
             return value.ndim > 0 and all(fits(one, inner[0]) for one in value[:MOST] if inner)
@@ -108,24 +112,27 @@ def _holds(value: object, kind: type, inner: tuple[Any, ...]) -> bool:
         return all(fits(a, inner[0]) and fits(b, inner[1]) for a, b in items)
     if isinstance(value, tuple) and kind is tuple and inner and inner[-1] is not Ellipsis:
         return len(value) == len(inner) and all(map(fits, value, inner))
-    if isinstance(value, (list, tuple, set, frozenset)) and inner:
+    if isinstance(value, (Sequence, Set)) and inner:
         return all(fits(one, inner[0]) for one in list(value)[:MOST])
     return True
 
 
-def _number(value: object) -> bool:
+def _number(value: object, hint: type) -> bool:
     """Whether this is one number as NumPy makes them, in an array without axes."""
-    return isinstance(value, np.ndarray) and value.ndim == 0 and value.dtype.kind in "biuf"
+    kinds = "biu" if hint in (int, bool) else "biuf"
+    return isinstance(value, np.ndarray) and value.ndim == 0 and value.dtype.kind in kinds
 
 
 def _is_array(value: object) -> bool:
-    """Whether numbers can be made of it; what answers `__array__` is believed to hold them."""
+    """Whether real numbers can be made of it; what answers `__array__` is believed to hold them."""
     if value is None or isinstance(value, (str, bytes, Mapping)):
         return False
-    if isinstance(value, np.ndarray) or hasattr(value, "__array__") or hasattr(value, "shape"):
+    if isinstance(value, np.ndarray):
+        return value.dtype.kind in "biufO"
+    if hasattr(value, "__array__") or hasattr(value, "shape"):
         return True
     try:
-        return np.asarray(value).dtype.kind in "biufc"
+        return np.asarray(value).dtype.kind in "biuf"
     except (TypeError, ValueError):
         return False
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from pyspec.calls import row_of
 from pyspec.errors import FitError
 from pyspec.executor import make_executor
 from pyspec.model import Component, Measurement, Model
@@ -122,7 +123,7 @@ def component_curves(model: Model, t_ind: int = 0) -> dict[str, Array]:
     rows = None
     if model.dimension == 2:
         assert model.time is not None
-        row = range(model.time.size)[t_ind]
+        row = row_of("t_ind", t_ind, model.time.size)
         rows = row, row + 1
     found = every_component(model, model.values, Measurement(rows=rows), "compiled")
     return {name: np.ravel(curve) for name, curve in found.items()}

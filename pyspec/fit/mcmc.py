@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pyspec.errors import FitError
+from pyspec.calls import answered, is_whole
+from pyspec.errors import FitError, shortened
 from pyspec.fit.table import need_pandas
 from pyspec.model.handed import handed
 
@@ -31,6 +32,7 @@ START = 0.5
 LEVELS = (1.0, 2.0, 3.0)
 
 
+@answered
 @dataclass(frozen=True, kw_only=True)
 class MC:
     """Settings of :meth:`pyspec.FitResult.sample`, and ``mc_settings=`` of every fit of a File.
@@ -64,15 +66,17 @@ class MC:
     seed: int | None = None
 
     def __post_init__(self) -> None:
-        if self.use_mc not in (0, 1, 2):
-            raise FitError(f"use_mc is 0, 1 or 2, not {self.use_mc!r}")
+        if not (is_whole(self.use_mc, 0) and self.use_mc <= 2):
+            raise FitError(f"use_mc is 0, 1 or 2, not {shortened(self.use_mc)}")
         for name, least in (("steps", 1), ("burn", 0), ("thin", 1), ("workers", 1)):
             value = getattr(self, name)
-            if isinstance(value, bool) or value != int(value) or value < least:
-                raise FitError(f"{name} is a whole number from {least} on, not {value!r}")
+            if not is_whole(value, least):
+                raise FitError(f"{name} is a whole number from {least} on, not {shortened(value)}")
+        if self.seed is not None and not is_whole(self.seed, 0):
+            raise FitError(f"seed is a whole number from 0 on, not {shortened(self.seed)}")
         if self.burn >= self.steps:
             raise FitError(f"burn={self.burn} leaves nothing of steps={self.steps}")
-        if self.ntemps != 1:
+        if not is_whole(self.ntemps, 1) or self.ntemps != 1:
             raise FitError("ntemps is 1: emcee has no temperatures any more")
         given = [s for s in (self.sigma_min, self.sigma_ini, self.sigma_max) if s is not None]
         if any(not (math.isfinite(s) and s > 0) for s in given) or given != sorted(given):

@@ -19,8 +19,8 @@ from concurrent.futures.process import BrokenProcessPool
 from multiprocessing import get_context
 from typing import Any, Generic, Protocol, TypeVar
 
-from pyspec.calls import stack_outside
-from pyspec.errors import FitError
+from pyspec.calls import is_whole, stack_outside
+from pyspec.errors import FitError, shortened
 from pyspec.executor.cluster import Agreement, agree_on_fits, need_client, refuse_other
 from pyspec.fit.interrupts import Hold
 
@@ -157,9 +157,9 @@ def make_pool(
 def check_workers(label: str, client: Any, n_workers: int | None) -> None:
     """Raises :class:`FitError` as of :func:`make_pool`."""
     if n_workers is not None:
-        if isinstance(n_workers, bool) or n_workers != int(n_workers) or n_workers < 1:
+        if not is_whole(n_workers, 1):
             raise FitError(
-                f"n_workers must be a whole number from 1 on, or None, not {n_workers!r}"
+                f"n_workers must be a whole number from 1 on, or None, not {shortened(n_workers)}"
             )
         if client is not None:
             raise FitError(f"{label}: a client has its workers; leave n_workers out")

@@ -9,8 +9,8 @@ from typing import TypeVar
 
 import numpy as np
 
-from pyspec.calls import meant
-from pyspec.errors import FitError
+from pyspec.calls import is_whole, meant
+from pyspec.errors import FitError, shortened
 from pyspec.fit.interrupts import current_hold
 from pyspec.fit.problem import FitProblem
 from pyspec.fit.result import FitResult
@@ -53,10 +53,16 @@ class Start:
     agrees: bool = False
 
 
-def check_starts(n_starts: int) -> None:
-    """Raises :class:`FitError` unless `n_starts` is a whole number from 1 on."""
-    if isinstance(n_starts, bool) or n_starts != int(n_starts) or n_starts < 1:
-        raise FitError(f"n_starts must be a whole number from 1 on, not {n_starts!r}")
+def check_starts(n_starts: int, seed: int) -> None:
+    """Raises :class:`FitError` unless these are whole numbers, from 1 and from 0 on."""
+    check_whole("n_starts", n_starts, 1)
+    check_whole("seed", seed, 0)
+
+
+def check_whole(what: str, given: object, least: int) -> None:
+    """Raises :class:`FitError` unless this is a whole number from `least` on."""
+    if not is_whole(given, least):
+        raise FitError(f"{what} must be a whole number from {least} on, not {shortened(given)}")
 
 
 def check_seeds(model: Model, seeds: Mapping[str, float]) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from pyspec.calls import real
 from pyspec.errors import DataError, ModelError
 from pyspec.functions import reference
 from pyspec.model.tree import Component, Par
@@ -41,7 +42,7 @@ def guess_values(
     """
     if energy is None:
         raise DataError(f"{name} has no energy axis; give it one with set_axes(energy=...) first")
-    given = np.asarray(data, dtype=np.float64)
+    given = real("data", data)
     if given.ndim not in (1, 2) or given.shape[-1] != energy.size or energy.size < 5:
         raise DataError(
             f"data of shape {given.shape} do not fit the energy axis of {energy.size} points; "

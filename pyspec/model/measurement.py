@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from pyspec._library import LIBRARY
 from pyspec._library.memory import address
+from pyspec.calls import is_whole
 from pyspec.errors import DataError, shortened, suggest
 from pyspec.model.beside import both_kept, kept_by, masked_beside, taken_beside
 from pyspec.model.source import Seen, source_of
@@ -187,7 +188,9 @@ class Measurement:
 
         Raises :class:`DataError` for values that are not finite, or for negative counts.
         """
-        source: Any = source_of(self.data)  # none but data by reference are asked for it
+        source: Any = source_of(self.data)
+        if source is None:
+            raise DataError("a survey is of data by reference, not of an array")
         return self.survey_of(survey_rows(source, self.rules(), self.seen))
 
     def survey_of(self, found: Surveyed) -> Survey:
@@ -249,8 +252,8 @@ class Measurement:
 
         Raises :class:`DataError` where a row has fewer than 2 `n` points.
         """
-        if isinstance(n, bool) or n != int(n) or n < 1:
-            raise DataError(f"n is {n!r}; give how many points of each end count, from 1 on")
+        if not is_whole(n, 1):
+            raise DataError(f"n is {shortened(n)}; give how many points count at each end")
         if self.data is None:
             raise DataError("a measurement without data has no ends; give data=")
         values = np.atleast_2d(np.asarray(self.window(self.data), dtype=np.float64))

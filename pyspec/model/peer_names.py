@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pyspec.errors import DataError, ModelError
+from pyspec.calls import row_of
+from pyspec.errors import DataError, ModelError, shortened
 from pyspec.model.handed import handed
 
 Array = npt.NDArray[np.float64]
@@ -69,7 +70,7 @@ class ModelNames:
         """The spectrum of the row `t_ind` into `value_1d`, (n_energy,); with `return_1d` it is
         returned too. `store_1d` puts what each component adds into `component_spectra`."""
         value = np.asarray(self.evaluate())
-        self.value_1d = value[t_ind] if value.ndim == 2 else value
+        self.value_1d = value[row_of("t_ind", t_ind, len(value))] if value.ndim == 2 else value
         if store_1d:
             self.component_spectra = list(self.component_curves(t_ind).values())
         return self.value_1d if return_1d else None
@@ -77,11 +78,13 @@ class ModelNames:
     def create_value_2d(self: Any, t_ind: Sequence[int] | None = None) -> None:
         """The spectra into `value_2d`, (n_time, n_energy); `t_ind` is (begin, end), some rows.
 
-        Raises :class:`DataError` without both axes.
+        Raises :class:`DataError` without both axes, and for a `t_ind` that is no pair.
         """
         if self.dimension != 2:
             raise DataError("a model has times with both axes; set_axes(energy=..., time=...)")
         value = np.asarray(self.evaluate())
+        if t_ind is not None and len(t_ind) != 2:
+            raise DataError(f"t_ind is {shortened(t_ind)}; give (begin, end), or None")
         self.value_2d = value if t_ind is None else value[slice(*t_ind)]
 
     def component_curves(self: Any, t_ind: int = 0) -> dict[str, Array]:

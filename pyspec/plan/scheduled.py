@@ -328,7 +328,10 @@ class ScheduledPlan:
             start = dict(zip(names, default.tolist(), strict=True))
             given = [{**start, **given}[name] for name in names]
         try:
-            values = np.asarray(given, dtype=np.float64)
+            values = np.asarray(given)
+            if values.dtype.kind not in "biuf":
+                raise TypeError("no real numbers")
+            values = values.astype(np.float64, copy=False)
         except (TypeError, ValueError):
             raise PlanError(
                 f"{self.name}: {what} values are {shortened(given)}; give numbers in the order "

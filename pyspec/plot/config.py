@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypedDict
 
 import numpy as np
 
+from pyspec.calls.given import LARGEST
 from pyspec.errors import suggest
 from pyspec.plot.style import PlotError
 
@@ -314,19 +315,28 @@ def _fresh(value: Any) -> Any:
 
 def _number(value: Any) -> bool:
     real = isinstance(value, (int, float, np.integer, np.floating))
-    return real and not isinstance(value, bool) and bool(np.isfinite(value))
+    if not real or isinstance(value, bool):
+        return False
+    return abs(value) < LARGEST if isinstance(value, int) else bool(np.isfinite(value))
+
+
+def _is_list(value: Any) -> bool:
+    return isinstance(value, (tuple, list)) or (isinstance(value, np.ndarray) and value.ndim == 1)
+
+
+def _flag(value: Any) -> bool:
+    return isinstance(value, (bool, np.bool_)) or (_number(value) and value in (0, 1))
 
 
 def _pair(value: Any) -> bool:
-    whole = isinstance(value, (tuple, list, np.ndarray)) and len(value) == 2
-    return whole and all(_number(item) for item in value)
+    return _is_list(value) and len(value) == 2 and all(_number(item) for item in value)
 
 
 def _list_of(check: Callable[[Any], bool]) -> Callable[[Any], bool]:
     def checks(value: Any) -> bool:
         if value is None:
             return True
-        return isinstance(value, (list, tuple, np.ndarray)) and all(check(item) for item in value)
+        return _is_list(value) and all(check(item) for item in value)
 
     return checks
 
@@ -336,7 +346,7 @@ _RULES: dict[str, tuple[Callable[[Any], bool], str]] = {
     "str": (lambda value: isinstance(value, str), "a text"),
     "int": (lambda value: _number(value) and value == int(value), "a whole number"),
     "float": (_number, "a number"),
-    "bool": (lambda value: isinstance(value, (bool, np.bool_)) or value in (0, 1), "true or false"),
+    "bool": (_flag, "true or false"),
     "float | None": (lambda value: value is None or _number(value), "a number, or None"),
     "tuple[float, float]": (_pair, "two numbers"),
     "tuple[float, float] | None": (lambda value: value is None or _pair(value), "two numbers"),

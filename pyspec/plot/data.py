@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import operator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
-from pyspec.calls import answered
+from pyspec.calls import answered, real, real_array
+from pyspec.errors import shortened
 from pyspec.plot.config import PlotConfig, PlotOptions
 from pyspec.plot.figure import Sheet
 from pyspec.plot.labels import opened, unit_of, with_unit
@@ -38,10 +40,10 @@ def plot_data(
     **options: Unpack[PlotOptions],
 ) -> Any:
     """Draws data (n_time, n_energy) as a map, (n_energy,) as a line, or (n_time,) of a trace
-    without energies; returns the Figure.
+    without energies; returns the Figure. Masked values and NaN stay open.
 
     Data of both signs have two-sided colours about zero, and a time axis of very uneven steps
-    is logarithmic far from zero. NaN stays open. With a ``waterfall=`` distance, 2D data become
+    is logarithmic far from zero. With a ``waterfall=`` distance, 2D data become
     lines above each other.
 
     Parameters
@@ -53,8 +55,14 @@ def plot_data(
         `save_path`, `show`
     """
     sheet, look = opened(source, options)
-    marks = {"rows": rows, "columns": columns, "baseline": baseline}
-    return draw_data(np.asarray(data), energy, time, marks, sheet, look)
+    values = np.atleast_1d(real_array("data", data))
+    lengths = {"rows": len(values), "columns": values.shape[-1], "baseline": len(values)}
+    marks: dict[str, tuple[int, int] | None] = {
+        name: _range(name, given, lengths[name])
+        for name, given in (("rows", rows), ("columns", columns), ("baseline", baseline))
+        if given is not None
+    }
+    return draw_data(values, energy, time, marks, sheet, look)
 
 
 def draw_data(
@@ -69,14 +77,14 @@ def draw_data(
     if energy is None:
         if time is None:
             raise PlotError("data need an energy axis, or for a trace a time axis")
-        axis = np.asarray(time, dtype=np.float64)
+        axis = _axis("time", time)
         need_shape("data", data, axis.shape)
         return data_line(data, axis, marks.get("rows"), sheet, config, is_trace=True)
-    energy = np.asarray(energy, dtype=np.float64)
+    energy = _axis("energy", energy)
     if data.ndim != 2 or time is None:
         need_shape("data", data, energy.shape)
         return data_line(data, energy, marks.get("columns"), sheet, config)
-    time = np.asarray(time, dtype=np.float64)
+    time = _axis("time", time)
     need_shape("data", data, (time.size, energy.size))
     if config.waterfall:
         chosen = chosen_rows(len(data), N_CURVES)
@@ -109,26 +117,47 @@ def plot_waterfall(
 
     The distance is `waterfall`, chosen where that is 0, and stands at the axis.
     """
-    curves = np.atleast_2d(np.asarray(data, dtype=np.float64))
+    curves = np.atleast_2d(real("data", data))
+    energy = _axis("energy", energy)
+    time = None if time is None else _axis("time", time)
     sheet, look = opened(source, options)
     need_shape("data", curves, (len(curves) if time is None else len(time), len(energy)))
     chosen = chosen_rows(len(curves), n)
-    times = chosen.tolist() if time is None else np.asarray(time)[chosen].tolist()
+    times = chosen.tolist() if time is None else time[chosen].tolist()
     unit = unit or ("" if time is None else unit_of(source, "time"))
     names = look.legend or [with_unit(text, unit) for text in _written(times)]
     if len(names) < len(chosen):
         raise PlotError(f"legend has {len(names)} names for {len(chosen)} spectra")
-    fits = None if fit is None else np.atleast_2d(np.asarray(fit, dtype=np.float64))
+    fits = None if fit is None else np.atleast_2d(real("fit", fit))
     if fits is not None:
         need_shape("fit", fits, curves.shape)
     return draw_waterfall(
         curves[chosen],
-        np.asarray(energy, dtype=np.float64),
+        energy,
         list(names[: len(chosen)]),
         None if fits is None else fits[chosen],
         sheet,
         look,
     )
+
+
+def _axis(what: str, given: Any) -> Array:
+    """(n,) places along an axis. Raises :class:`PlotError` where they cannot be drawn."""
+    axis = np.ravel(real(what, given))
+    if not np.isfinite(axis).all():
+        raise PlotError(f"{what} has values that are not finite; leave those points out")
+    return axis
+
+
+def _range(what: str, given: Any, n: int) -> tuple[int, int]:
+    """A half-open range of n indices. Raises :class:`PlotError` for anything else."""
+    try:
+        begin, end = (operator.index(one) for one in given)
+    except (TypeError, ValueError):
+        begin = end = -1
+    if not 0 <= begin < end <= n:
+        raise PlotError(f"{what} is {shortened(given)}; give (begin, end) within 0 to {n}")
+    return begin, end
 
 
 def _written(times: list[float]) -> list[str]:

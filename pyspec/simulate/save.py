@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import io
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from pyspec.calls import real
 from pyspec.errors import DataError, suggest
 from pyspec.io import replacing, write_text
 from pyspec.io.optional import need
@@ -32,9 +33,9 @@ def free_path(filepath: str | Path | None, save_format: str, overwrite: bool) ->
     return path
 
 
-def checked(n_data: list[Array], clean: Array) -> list[Array]:
+def checked(n_data: Sequence[Array], clean: Array) -> list[Array]:
     """Noisy data of a caller. Raises :class:`DataError` unless each has the shape of `clean`."""
-    data = [np.asarray(one, dtype=np.float64) for one in n_data]
+    data = [real("n_data", one) for one in n_data]
     if not data:
         raise DataError("n_data is empty; there is nothing to save")
     if data[0].ndim == 1 and clean.ndim == 2:

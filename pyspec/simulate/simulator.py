@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pyspec._version import VERSION
+from pyspec.calls import is_whole, real, row_of
 from pyspec.errors import CallError, DataError, shortened
 from pyspec.fit.progress import Steps
 from pyspec.model import Model
@@ -163,19 +164,15 @@ class Simulator:
             return clean
         if clean.ndim == 1:
             return clean
-        row = self._row(t_ind, len(clean))
-        spectrum: Array = clean[row]
+        spectrum: Array = clean[row_of("t_ind", t_ind, len(clean))]
         return spectrum
 
-    @staticmethod
-    def _row(t_ind: int, n_time: int) -> int:
-        if t_ind != int(t_ind) or not -n_time <= t_ind < n_time:
-            raise DataError(f"t_ind {t_ind!r} is not a row; there are 0 to {n_time - 1}")
-        return int(t_ind)
-
     def add_noise(self, clean_data: npt.ArrayLike, dim: int = 2) -> tuple[Array, Array]:
-        """(noisy, noise) for clean data. Raises :class:`DataError` for counts below zero."""
-        clean = np.asarray(clean_data, dtype=np.float64)
+        """(noisy, noise) for clean data. Raises :class:`DataError` for none, and for counts below
+        zero."""
+        clean = real("clean_data", clean_data)
+        if clean.size == 0 or not np.isfinite(clean).all():
+            raise DataError("clean_data must be finite numbers, such as of generate_clean_data()")
         if self._kind == "none":
             return clean.copy(), np.zeros(clean.shape)
         if self._kind == "gaussian":
@@ -201,8 +198,8 @@ class Simulator:
         self, n: int, *, dim: int = 2, t_ind: int = 0, show_progress: bool = False
     ) -> tuple[Array, list[Array], list[Array]]:
         """(clean, [noisy], [noise]): the same data measured `n` times."""
-        if n != int(n) or n < 1:
-            raise DataError(f"n must be a whole number from 1 on, not {n!r}")
+        if not is_whole(n, 1):
+            raise DataError(f"n must be a whole number from 1 on, not {shortened(n)}")
         clean = self.generate_clean_data(dim, t_ind)
         steps = Steps(show_progress, "simulating")
         noisy, noise = [], []
@@ -330,11 +327,13 @@ class Simulator:
     def _shown(self, dim: int, t_ind: int) -> tuple[Array, Array]:
         """(clean, noisy) of the last simulated data, or of new ones where these have another
         dimension."""
+        if dim not in (1, 2):
+            raise DataError(f"dim must be 1 or 2, not {dim!r}")
         clean, noisy = self.data_clean, self.data_noisy
         if clean is None or noisy is None or clean.ndim < dim:
             clean, noisy, _ = self._simulate(dim, t_ind)
         elif clean.ndim > dim:
-            row = self._row(t_ind, len(clean))
+            row = row_of("t_ind", t_ind, len(clean))
             clean, noisy = clean[row], noisy[row]
         return clean, noisy
 
@@ -356,8 +355,9 @@ class Simulator:
         drawn = self._drawn or self._now(self.clean())
         if n_data is not None and np.shape(n_data[:1])[1:] != drawn.clean.shape:
             drawn = self._now(self.clean())  # of another dimension than the last ones
-        noisy = [self.data_noisy] if n_data is None and self.data_noisy is not None else n_data
-        data = checked(noisy or [], drawn.clean)
+        if n_data is None:
+            n_data = [] if self.data_noisy is None else [self.data_noisy]
+        data = checked(n_data, drawn.clean)
         save_data(path, save_format, drawn.clean, data, self.model, drawn.values, drawn.settings)
         if show_output:
             print(f"Written to {path}")

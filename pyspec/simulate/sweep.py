@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pyspec.errors import DataError, suggest
+from pyspec.calls import is_whole
+from pyspec.errors import DataError, shortened, suggest
 from pyspec.model import Model
 from pyspec.simulate.peer_names import also_named
 
@@ -182,8 +183,8 @@ class ParameterSweep:
 
 
 def _count(name: str, n: int) -> int:
-    if n != int(n) or n < 1:
-        raise DataError(f"{name}: n must be a whole number from 1 on, not {n!r}")
+    if not is_whole(n, 1):
+        raise DataError(f"{name}: n must be a whole number from 1 on, not {shortened(n)}")
     return int(n)
 
 

@@ -12,7 +12,8 @@ import numpy as np
 import numpy.typing as npt
 
 from pyspec._version import VERSION
-from pyspec.errors import DataError
+from pyspec.calls import is_whole
+from pyspec.errors import DataError, shortened
 from pyspec.fit.interrupts import Hold
 from pyspec.fit.progress import Steps
 from pyspec.io.optional import need
@@ -55,8 +56,10 @@ def run_sweep(
     h5py = need("h5py", "a sweep in HDF5")
     path = Path(filepath)
     n = sweep.get_n_configs()
-    if n_realizations != int(n_realizations) or n_realizations < 1:
-        raise DataError(f"n_realizations must be a whole number from 1 on, not {n_realizations!r}")
+    if not is_whole(n_realizations, 1):
+        raise DataError(
+            f"n_realizations must be a whole number from 1 on, not {shortened(n_realizations)}"
+        )
     model = simulator.model
     sweep.check(model)
     before = {name: par.value for name, par in model.parameters.items() if par.formula is None}

@@ -213,7 +213,8 @@ class FileAnswers:
         Raises :class:`FitError` where fits of one type saw different data, or where chi2, AIC or
         BIC are sums of different kinds: squares, squares over declared noise, counts.
         """
-        types = [fit_type] if isinstance(fit_type, str) else list(fit_type or FIT_TYPES)
+        given = () if fit_type is None else fit_type
+        types = ([given] if isinstance(given, str) else list(given)) or list(FIT_TYPES)
         for one in types:
             check_type(one)
         last = {(r.model_name, r.fit_type): r for r in self.results}

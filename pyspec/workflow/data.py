@@ -270,7 +270,7 @@ class FileData:
         opens a picture of the data with the window.
         """
         last = "time" if self.energy is None else "energy"
-        out = excluded(self.need_axis(last), exclude, last) if exclude else None
+        out = excluded(self.need_axis(last), exclude, last) if len(exclude) else None
         columns = rows = None
         if energy_limits is not None or self.energy is not None:
             columns = index_range(self.need_axis("energy"), energy_limits, "energy")

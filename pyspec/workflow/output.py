@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
+from pyspec.calls import row_of
 from pyspec.errors import DataError, FitError, NoSuchKeyError, suggest
 from pyspec.fit import JointResult
 from pyspec.io import save_fit, write_parameters
@@ -283,7 +284,14 @@ class ProjectOutput:
 
     def _chosen(self, given: Any) -> list[HasFits]:
         several = isinstance(given, Sequence) and not isinstance(given, str)
-        return [
-            find_file(self.files, one, self.project.name) if isinstance(one, (int, str)) else one
-            for one in (given if several else [given])
-        ]
+        return [self._file(one) for one in (given if several else [given])]
+
+    def _file(self, given: Any) -> HasFits:
+        if isinstance(given, str):
+            return find_file(self.files, given, self.project.name)
+        if hasattr(given, "results"):
+            file: HasFits = given
+            return file
+        if not self.files:
+            raise DataError(f"project {self.project.name!r} has no files")
+        return self.files[row_of("file", given, len(self.files), "a file")]

@@ -76,7 +76,7 @@ def fit_joint(
     chosen = "compiled" if backend is None else backend_name(backend)
     label = ", ".join(dict.fromkeys(model.name for model, _ in parts))
     check_options(label, options)
-    check_starts(n_starts)
+    check_starts(n_starts, seed)
     check_workers(label, client, n_workers)
     given_data = [measured for _, measured in parts]
     if chunks is not None:

@@ -23,7 +23,7 @@ from pyspec.fit.result import FitResult
 from pyspec.fit.slices.job import Job
 from pyspec.fit.solve.methods import NATIVE, fit_stages, without_intervals
 from pyspec.fit.solve.native import native_options
-from pyspec.fit.starts import check_seeds, check_starts
+from pyspec.fit.starts import check_seeds, check_starts, check_whole
 from pyspec.model import Measurement, Model
 from pyspec.model.free import free_parameters
 from pyspec.model.source import source_of
@@ -110,7 +110,7 @@ def fit_many(
     check_seeds(model, dict.fromkeys(names, 0.0))
     check_options(model.name, options)
     check_limits(max_nfev, max_seconds)
-    check_starts(n_starts)
+    check_starts(n_starts, seed)
     methods = fit_stages(method, stages, fit_alg_1, fit_alg_2)
     own = without_intervals(options)
     chosen = "compiled" if backend is None else backend_name(backend)
@@ -165,8 +165,8 @@ def bootstrap(
             "what fit_model returned"
         )
     problem, label = result.problem, result.model_name
-    if isinstance(n, bool) or n != int(n) or n < 1:
-        raise FitError(f"n must be a whole number from 1 on, not {n!r}")
+    check_whole("n", n, 1)
+    check_whole("seed", seed, 0)
     if kind not in KINDS:
         raise FitError(
             f"kind must be one of {', '.join(KINDS)}, not {kind!r}{suggest(str(kind), list(KINDS))}"

@@ -10,7 +10,7 @@ from typing import Any, overload
 import numpy as np
 import numpy.typing as npt
 
-from pyspec.calls import Named, meant
+from pyspec.calls import Named, meant, row_of
 from pyspec.errors import FitError
 from pyspec.fit.result import FitResult
 from pyspec.fit.slices.results import STATUS, SliceFit
@@ -91,9 +91,9 @@ class ManyFits(Sequence[OneFit]):
     def result(self, index: int) -> FitResult:
         """The whole result of one fit, which is made again here.
 
-        Raises what that fit raised.
+        Raises what that fit raised, :class:`DataError` for an index that is not there.
         """
-        k = range(len(self))[index]
+        k = row_of("index", index, len(self), "a fit")
         found: FitResult = self._job._result(k, k)
         return found
 

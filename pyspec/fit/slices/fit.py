@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from pyspec.calls import answered
+from pyspec.calls import answered, real
 from pyspec.errors import FitError, ModelError, suggest
 from pyspec.fit.backend import make_problem
 from pyspec.fit.evaluations import check_limits
@@ -98,6 +98,11 @@ def fit_slices(
         raise FitError(f"workers must be 'processes' or 'threads', not {workers!r}{hint}")
     check_workers(model.name, client, n_workers)
     rows = list(range(*(series.rows or (0, series.data.shape[0]))))
+    axis = real("times", np.arange(len(rows)) if times is None else times)
+    if axis.shape != (len(rows),):
+        raise FitError(
+            f"times have shape {axis.shape}; give one for each of the {len(rows)} slices"
+        )
     _check_seeds(model, seeds, len(rows))
     check_limits(max_nfev, max_seconds)
     methods = fit_stages(method, stages, fit_alg_1, fit_alg_2)
@@ -108,7 +113,7 @@ def fit_slices(
     first = make_problem(model, row_of(series, rows[0]), backend)
     first.start()  # what is wrong with the model is wrong in every slice
     settings = (first.backend, methods, own, max_nfev, max_seconds, scale_covar)
-    check_starts(n_starts)
+    check_starts(n_starts, seed)
     given = [dict(one) for one in seeds]
     job = Job(model, series, *settings, seeds=given, n_starts=n_starts, seed=seed)
     steps = Steps(progress, f"{model.name}, slices")
@@ -136,7 +141,6 @@ def fit_slices(
             done.get(index) or SliceFit(index, row, "not run", "interrupted before it began", None)
             for index, row in enumerate(rows)
         ]
-        axis = np.arange(len(rows), dtype=np.float64) if times is None else np.asarray(times, float)
         seconds = time.perf_counter() - begin
         return hold.mark(
             SliceResults(

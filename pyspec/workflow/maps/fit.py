@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from pyspec.calls import answered
+from pyspec.calls import answered, is_whole
 from pyspec.errors import DataError, FitError, one_line, shortened, suggest
 from pyspec.executor import make_executor
 from pyspec.fit import fit_slices
@@ -202,8 +202,10 @@ def _with_store(job: MapJob, store: MapStore) -> MapJob:
 
 def _check_numbers(client: Any, n_workers: int | None, block_size: int | None) -> None:
     for what, number in (("n_workers", n_workers), ("block_size", block_size)):
-        if number is not None and (isinstance(number, bool) or number != int(number) or number < 1):
-            raise FitError(f"{what} must be a whole number from 1 on, or None, not {number!r}")
+        if number is not None and not is_whole(number, 1):
+            raise FitError(
+                f"{what} must be a whole number from 1 on, or None, not {shortened(number)}"
+            )
     if client is not None and n_workers is not None:
         raise FitError("a client has its workers; leave n_workers out")
     if client is not None and not (hasattr(client, "compute") and hasattr(client, "nthreads")):

@@ -1,0 +1,56 @@
+"""What a call was given, as numbers or a place in a list."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from pyspec.errors import DataError, shortened
+
+#: No number that is counted with is as large.
+LARGEST = 2**63
+
+Array = npt.NDArray[np.float64]
+
+
+def real(what: str, given: Any) -> Array:
+    """Real numbers as float64, where masked ones are NaN. Raises :class:`DataError` for anything
+    else: of complex numbers NumPy would keep the real part alone."""
+    return np.asarray(real_array(what, given), dtype=np.float64)
+
+
+def real_array(what: str, given: Any) -> npt.NDArray[Any]:
+    """The same in their own type; masked ones, if there are any, as float64."""
+    array: Any = given
+    try:
+        array = given if isinstance(given, np.ma.MaskedArray) else np.asarray(given)
+    except ValueError:  # lists of different lengths
+        raise DataError(f"{what} is {shortened(given)}; give an array of real numbers") from None
+    if array.dtype.kind not in "biuf":
+        raise DataError(
+            f"{what} has type {array.dtype}; give real numbers, such as np.asarray({what}, float)"
+        )
+    if np.ma.is_masked(array):
+        return np.asarray(array.astype(np.float64).filled(np.nan))
+    return np.asarray(array)
+
+
+def is_whole(given: Any, least: int) -> bool:
+    """Whether this is a whole number from `least` on that something can be counted with."""
+    if isinstance(given, (bool, np.bool_)):
+        return False
+    whole = isinstance(given, (int, np.integer)) or (
+        isinstance(given, (float, np.floating)) and float(given).is_integer()
+    )
+    return whole and least <= given < LARGEST
+
+
+def row_of(what: str, given: Any, n: int, of: str = "a row") -> int:
+    """The place of a row, 0 to n - 1; a number from -n on counts from the end. Raises
+    :class:`DataError` for any other."""
+    whole = isinstance(given, (int, np.integer)) and not isinstance(given, bool)
+    if not whole or not -n <= given < n:
+        raise DataError(f"{what} {shortened(given)} is not {of}; there are 0 to {n - 1}")
+    return int(given) % n
