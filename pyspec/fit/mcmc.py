@@ -28,6 +28,9 @@ NOISE_RANGE = 100.0
 #: Walkers start this many standard errors around the fit.
 START = 0.5
 
+#: Settings that are whole numbers, and the least of each.
+_LEAST = {"steps": 1, "nwalkers": 1, "burn": 0, "thin": 1, "workers": 1}
+
 #: Confidence levels of a table, in standard deviations of a Gaussian.
 LEVELS = (1.0, 2.0, 3.0)
 
@@ -68,8 +71,10 @@ class MC:
     def __post_init__(self) -> None:
         if not (is_whole(self.use_mc, 0) and self.use_mc <= 2):
             raise FitError(f"use_mc is 0, 1 or 2, not {shortened(self.use_mc)}")
-        for name, least in (("steps", 1), ("burn", 0), ("thin", 1), ("workers", 1)):
+        for name, least in _LEAST.items():
             value = getattr(self, name)
+            if name == "nwalkers" and value is None:
+                continue
             if not is_whole(value, least):
                 raise FitError(f"{name} is a whole number from {least} on, not {shortened(value)}")
         if self.seed is not None and not is_whole(self.seed, 0):

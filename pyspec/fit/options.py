@@ -7,7 +7,8 @@ from typing import Any, TypedDict
 
 import numpy as np
 
-from pyspec.errors import CallError, FitError, suggest
+from pyspec.calls import is_whole
+from pyspec.errors import CallError, FitError, shortened, suggest
 from pyspec.model import Measurement, Model
 
 
@@ -129,6 +130,15 @@ def check_options(label: str, options: Mapping[str, Any]) -> None:
         hint = _MEANT.get(name) or suggest(name, [*FIT_OPTIONS, "tolerance", "linear"])
         if name not in METHOD_OPTIONS and hint:
             raise FitError(f"{label}: fits have no argument {name!r}{hint}")
+
+
+def check_scale(scale_covar: object) -> None:
+    """Raises :class:`FitError` for a `scale_covar` that is neither None nor a flag."""
+    if scale_covar is None or isinstance(scale_covar, (bool, np.bool_)):
+        return
+    if not is_whole(scale_covar, 0) or scale_covar not in (0, 1):
+        given = shortened(scale_covar)
+        raise FitError(f"scale_covar must be True, False, or None, not {given}")
 
 
 def need_model(call: str, model: object) -> None:

@@ -17,7 +17,7 @@ from pyspec.fit.interrupts import Hold, held
 from pyspec.fit.known import Known, known_of
 from pyspec.fit.linear import problem_of
 from pyspec.fit.on_cluster import give_back, on_workers, shared
-from pyspec.fit.options import MethodOptions, check_options, need_pair
+from pyspec.fit.options import MethodOptions, check_options, check_scale, need_pair
 from pyspec.fit.plain import judged
 from pyspec.fit.pools import check_workers, make_pool, refuse_shared
 from pyspec.fit.problem import FitProblem
@@ -107,10 +107,12 @@ def fit_model(
         need_pair("fit_model", model, measurement)
     if options:
         check_options(model.name, options)
+    if scale_covar is not None:
+        check_scale(scale_covar)
     if max_nfev is not None or max_seconds is not None:
         check_limits(max_nfev, max_seconds)
     methods: tuple[str, ...] = (NATIVE,)
-    if method not in (None, NATIVE) or fit_alg_1 is not None or stages != 1:
+    if method not in (None, NATIVE) or (fit_alg_1, fit_alg_2, stages) != (None, None, 1):
         methods = fit_stages(method, stages, fit_alg_1, fit_alg_2)
     given: dict[str, Any] = without_intervals(options) if options else {}
     if type(n_starts) is not int or n_starts != 1:

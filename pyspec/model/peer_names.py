@@ -22,12 +22,12 @@ Array = npt.NDArray[np.float64]
 RENDERINGS = ("graphviz", "string")
 
 
-def image_path(save_img: int, save_path: str | Path, name: str) -> Path | None:
-    """Where a picture goes that `save_img` asks for: the file `save_path`, or `name` in that
-    folder; None for 0."""
-    if save_img == 0:
+def image_path(save_img: int | None, save_path: str | Path, name: str) -> Path | None:
+    """Where a picture goes: the file `save_path`, or `name` in that folder; None where it is not
+    to be written, with a `save_img` of 0, or without both."""
+    if save_img == 0 or (save_img is None and not save_path):
         return None
-    path = Path(save_path)
+    path = Path(save_path or ".")
     return path if path.suffix else path / f"{name}.png"
 
 
@@ -100,7 +100,7 @@ class ModelNames:
         plot_sum: bool = True,
         x_lim: tuple[float, float] | None = None,
         y_lim: tuple[float, float] | None = None,
-        save_img: int = 0,
+        save_img: int | None = None,
         save_path: str | Path = "",
         config: Any = None,
         **options: Any,
@@ -108,8 +108,9 @@ class ModelNames:
         """Draws the spectrum of the row `t_ind`, or without `plot_sum` its components; returns the
         Figure.
 
-        `x_lim` are energies, `y_lim` intensities. `save_img` other than 0 writes the picture to
-        `save_path`, a file or a folder. Options as of :func:`pyspec.plot.plot_data`.
+        `x_lim` are energies, `y_lim` intensities. The picture is written to `save_path`, a file or
+        a folder; with a `save_img` of 0 it is not, with any other the folder is this one by
+        default. Options as of :func:`pyspec.plot.plot_data`.
         """
         draw = handed("plot_model_1d", "pyspec.plot")
         path = image_path(save_img, save_path, f"{self.name}_1d")
@@ -118,7 +119,7 @@ class ModelNames:
 
     def plot_2d(
         self: Any,
-        save_img: int = 0,
+        save_img: int | None = None,
         save_path: str | Path = "",
         x_lim: tuple[float, float] | None = None,
         y_lim: tuple[float, float] | None = None,
@@ -225,7 +226,7 @@ class ComponentNames:
         plot_traces: bool = True,
         plot_every: int = 1,
         plot_max: int | None = None,
-        save_img: int = 0,
+        save_img: int | None = None,
         save_path: str | Path = "",
         config: Any = None,
         plot_kwargs: Mapping[str, Any] | None = None,

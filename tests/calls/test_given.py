@@ -35,6 +35,10 @@ def result() -> Any:
     return fit_model(peak(moves=False), Measurement(data=data()[0]))
 
 
+def fitted(**options: Any) -> Any:
+    return fit_model(peak(), Measurement(data=data()), **options)
+
+
 def plot(**options: Any) -> Any:
     return pyspec.plot_data(**{"data": data(), "energy": ENERGY, "time": TIME, **options})
 
@@ -54,6 +58,13 @@ CALLS: dict[str, tuple[Callable[[], Any], str]] = {
     "bytes for names": (
         lambda: fit_model(peak(), Measurement(data=data()), jacobian_without=b"dynamics"),  # type: ignore[arg-type]
         "jacobian_without must be",
+    ),
+    "a second method of one stage": (lambda: fitted(fit_alg_2="nelder"), "give stages=2 too"),
+    "a scale in words": (lambda: fitted(scale_covar="no"), "scale_covar must be True, False, or"),
+    "too few walkers": (lambda: MC(nwalkers=0), "nwalkers is a whole number from 1 on, not 0"),
+    "a name for two files": (
+        lambda: pyspec.fit_joint([(peak(), Measurement(data=data()))] * 2, names="ab"),
+        "names are 'ab'; give a list with one for each of 2 files",
     ),
     "times of some slices": (
         lambda: pyspec.fit_slices(peak(moves=False), Measurement(data=data()), times=[1, 2]),

@@ -71,6 +71,10 @@ def test_pictures_of_a_model(tmp_path: Path) -> None:
     assert figure.axes[0].get_ylim() == (0, 12)
     model.plot_2d(save_img=1, save_path=tmp_path / "map.png")
     assert (tmp_path / "map.png").exists()
+    model.plot_1d(4, save_img=0, save_path=tmp_path / "not.png")
+    assert not (tmp_path / "not.png").exists()
+    model.plot_1d(4, save_path=tmp_path / "alone.png")
+    assert (tmp_path / "alone.png").exists()
 
 
 def test_a_component_is_drawn_with_the_values_of_its_model() -> None:

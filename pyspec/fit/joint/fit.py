@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pyspec.calls import answered
+from pyspec.errors import FitError
 from pyspec.executor import backend_name
 from pyspec.fit.caution import warn
 from pyspec.fit.evaluations import check_limits
@@ -19,7 +20,7 @@ from pyspec.fit.interrupts import Hold, held
 from pyspec.fit.joint.problem import JointProblem
 from pyspec.fit.joint.result import JointFit, JointResult
 from pyspec.fit.on_cluster import on_workers, shared
-from pyspec.fit.options import MethodOptions, check_options, need_pairs
+from pyspec.fit.options import MethodOptions, check_options, check_scale, need_pairs
 from pyspec.fit.parameters import FitParameters
 from pyspec.fit.pools import check_workers, make_pool, refuse_shared
 from pyspec.fit.problem import FitProblem
@@ -71,12 +72,15 @@ def fit_joint(
     """
     need_pairs(parts)
     check_limits(max_nfev, max_seconds)
+    check_scale(scale_covar)
     methods = fit_stages(method, stages, fit_alg_1, fit_alg_2)
     given = without_intervals(options)
     chosen = "compiled" if backend is None else backend_name(backend)
     label = ", ".join(dict.fromkeys(model.name for model, _ in parts))
     check_options(label, options)
     check_starts(n_starts, seed)
+    if isinstance(names, str) or len(names) not in (0, len(parts)):
+        raise FitError(f"names are {names!r}; give a list with one for each of {len(parts)} files")
     check_workers(label, client, n_workers)
     given_data = [measured for _, measured in parts]
     if chunks is not None:

@@ -16,7 +16,7 @@ from pyspec.fit.evaluations import check_limits
 from pyspec.fit.interrupts import Hold, held
 from pyspec.fit.many.cases import Case, Cases, Drawn, Given
 from pyspec.fit.many.results import ManyFits, OneFit
-from pyspec.fit.options import MethodOptions, check_options, need_pair
+from pyspec.fit.options import MethodOptions, check_options, check_scale, need_pair
 from pyspec.fit.pools import Interrupted, Pool, make_pool, parts_of, run_parts, warn_lost
 from pyspec.fit.progress import Steps
 from pyspec.fit.result import FitResult
@@ -110,6 +110,7 @@ def fit_many(
     check_seeds(model, dict.fromkeys(names, 0.0))
     check_options(model.name, options)
     check_limits(max_nfev, max_seconds)
+    check_scale(scale_covar)
     check_starts(n_starts, seed)
     methods = fit_stages(method, stages, fit_alg_1, fit_alg_2)
     own = without_intervals(options)

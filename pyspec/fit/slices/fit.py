@@ -15,7 +15,7 @@ from pyspec.errors import FitError, ModelError, suggest
 from pyspec.fit.backend import make_problem
 from pyspec.fit.evaluations import check_limits
 from pyspec.fit.interrupts import Hold, held
-from pyspec.fit.options import MethodOptions, check_options, need_pair
+from pyspec.fit.options import MethodOptions, check_options, check_scale, need_pair
 from pyspec.fit.pools import Interrupted, check_workers, make_pool
 from pyspec.fit.progress import Steps
 from pyspec.fit.slices.job import Job
@@ -105,6 +105,7 @@ def fit_slices(
         )
     _check_seeds(model, seeds, len(rows))
     check_limits(max_nfev, max_seconds)
+    check_scale(scale_covar)
     methods = fit_stages(method, stages, fit_alg_1, fit_alg_2)
     check_linear(model.name, methods, own)
     if methods[-1] == NATIVE:

@@ -75,6 +75,8 @@ def fit_stages(
         raise FitError(f"stages must be 1, or 2 for fit_alg_1 then fit_alg_2; not {stages!r}")
     if method is not None and first is not None and method != first:
         raise FitError(f"method {method!r} and fit_alg_1 {first!r} contradict; give one of them")
+    if stages == 1 and second is not None:
+        raise FitError(f"fit_alg_2={second!r} is the method of a second stage; give stages=2 too")
     chosen = method or first or NATIVE
     if stages == 1:
         return (NATIVE,) if chosen == NATIVE else (canonical_method(chosen),)
