@@ -32,6 +32,7 @@ from pyspec.model import Measurement, Model, Par
 from pyspec.model.digest import checksum_and_square, checksum_of, count_kept
 from pyspec.model.measurement import square_of
 from pyspec.model.outline import Outline, outline_of
+from pyspec.model.source import source_of
 from pyspec.passes import linear_parameters
 from pyspec.plan import ScheduledPlan
 
@@ -213,8 +214,9 @@ class FitProblem(Columns):
     @property
     def n_points(self) -> int:
         """Points of the window that count."""
-        if self.measurement.keep is not None:
-            return count_kept(self.measurement)
+        given = self.measurement
+        if given.keep is not None or source_of(given.weight) is not None:
+            return count_kept(given)
         return self.n_residuals if self._layout is None else self._layout[0].n_points
 
     #: Amplitudes that are solved for beside the parameters, see :mod:`pyspec.fit.linear`.

@@ -17,15 +17,21 @@ from pyspec.errors import DataError, shortened, suggest
 from pyspec.model.beside import both_kept, kept_by, masked_beside, taken_beside
 from pyspec.model.source import Seen, source_of
 from pyspec.model.survey import Rules, Survey, Surveyed, survey_rows
+from pyspec.model.taken import (
+    check_weight,
+    counted,
+    low_of,
+    real_of,
+    refuse_negative,
+    texts_of,
+    window_of,
+)
 
 #: How residuals are made.
 LOSSES = ("squares", "poisson")
 
 #: Other names of these; case does not matter.
 LOSS_NAMES = {"gaussian": "squares", "least_squares": "squares", "counts": "poisson"}
-
-#: What `labels` and `units` may name.
-QUANTITIES = ("energy", "time", "data")
 
 #: Expected counts are taken to be at least this, as the deviance does.
 COUNTS_FLOOR = 1e-3
@@ -41,7 +47,8 @@ class Measurement:
         :func:`pyspec.io.by_reference` stays where it is
     rows : (begin, end) of the time window, end excluded; None for all
     columns : (begin, end) of the energy window
-    weight : factor of data - model, 1 / sigma; broadcasts to the data
+    weight : factor of data - model, 1 / sigma; broadcasts to the data. A point of weight 0 is left
+        out, as a masked one
     mask : True where a point is left out, of the shape of the data or (n_energy,), as of
         :class:`pyspec.File`. Where data are by reference, `weight` and `mask` may be, too
     keep : the opposite, False where a point is masked; given both, both must let a point count
@@ -96,22 +103,18 @@ class Measurement:
         return None if self.keep is None else ~self.keep
 
     def _check(self) -> None:
+        low = np.inf
         for what in ("labels", "units"):
-            object.__setattr__(self, what, _texts(getattr(self, what), what))
+            object.__setattr__(self, what, texts_of(getattr(self, what), what))
         for what in ("rows", "columns"):
-            object.__setattr__(self, what, _window(getattr(self, what), what))
+            object.__setattr__(self, what, window_of(getattr(self, what), what))
         if source_of(self.weight) is not None or source_of(self.keep) is not None:
             weight, keep = taken_beside(self.data, self.weight, self.keep)
             object.__setattr__(self, "weight", weight)
             object.__setattr__(self, "keep", keep)
         if self.weight is not None and source_of(self.weight) is None:
-            weight = _real(self.weight, "weight").astype(np.float64, copy=False)
-            if not np.isfinite(weight).all():
-                raise DataError("weight is not finite everywhere; mask such points with mask=")
-            if (weight < 0).any():
-                raise DataError(
-                    f"weight is negative ({weight.min():g}); give 1 / sigma, or 0 for no weight"
-                )
+            weight = real_of(self.weight, "weight").astype(np.float64, copy=False)
+            low = low_of(weight)
             object.__setattr__(self, "weight", weight)
         if self.keep is not None and source_of(self.keep) is None:
             keep = np.asarray(self.keep)
@@ -119,8 +122,10 @@ class Measurement:
                 raise DataError(f"keep has type {keep.dtype}; give booleans, False where masked")
             object.__setattr__(self, "keep", keep)
         if self.data is not None:
-            object.__setattr__(self, "data", _real(self.data, "data"))
+            object.__setattr__(self, "data", real_of(self.data, "data"))
             self._check_shapes()
+            if low == 0.0 and self.weight is not None:
+                object.__setattr__(self, "keep", counted(self.keep, self.weight, self.data.shape))
             self._check_values()
         self._check_loss()
 
@@ -139,7 +144,7 @@ class Measurement:
                 return  # the survey looks
             window = self.window(self.data)
             kept = slice(None) if self.keep is None else self.window(self.keep)
-            _refuse_negative(np.min(window[kept], initial=0.0))
+            refuse_negative(np.min(window[kept], initial=0.0))
 
     def _check_shapes(self) -> None:
         assert self.data is not None
@@ -153,7 +158,7 @@ class Measurement:
                 "its True or False"
             )
         if self.weight is not None:
-            _check_weight(self.weight.shape, self.data.shape)
+            check_weight(self.weight.shape, self.data.shape)
         for what, window, size in zip(
             ("columns", "rows"), (self.columns, self.rows), self.data.shape[::-1], strict=False
         ):
@@ -197,7 +202,7 @@ class Measurement:
         """What is known of all rows of the window, kept as :attr:`survey`."""
         survey = found.survey()
         if self.loss == "poisson":
-            _refuse_negative(survey.low)
+            refuse_negative(survey.low)
         self.seen.update(found.seen)
         for what, seen in self.rules().beside().items():
             seen.update(found.beside.get(what, {}))
@@ -330,71 +335,3 @@ def row_of(series: Measurement, row: int) -> Measurement:
 
 
 _FIELDS = tuple([one.name for one in fields(Measurement)])
-
-
-def _refuse_negative(low: float) -> None:
-    if low < 0:
-        raise DataError(
-            f"counts cannot be negative, but the data reach {low:g}; subtract no "
-            'background from counts, or use loss="squares" with weights'
-        )
-
-
-def _check_weight(shape: tuple[int, ...], data: tuple[int, ...]) -> None:
-    try:
-        fits = np.broadcast_shapes(shape, data) == data
-    except ValueError:
-        fits = False
-    if not fits:
-        axes = " (times, energies)" if len(data) == 2 else ""
-        raise DataError(
-            f"weight has shape {shape}, which does not broadcast to {data}{axes}; give a number, "
-            "one for each energy, or one for each point"
-        )
-
-
-def _window(given: Any, what: str) -> tuple[int, int] | None:
-    if given is None:
-        return None
-    try:
-        begin, end = (int(limit) for limit in given)
-        whole = (begin, end) == tuple(given)
-    except (TypeError, ValueError):
-        whole = False
-    if not whole:
-        raise DataError(
-            f"{what} is {shortened(given)}; give (begin, end) as whole numbers, or None; axes "
-            "belong to the model, limits on them to File.set_fit_limits"
-        )
-    if not 0 <= begin < end:
-        raise DataError(f"the window's {what} ({begin}, {end}) are empty; begin must be below end")
-    return begin, end
-
-
-def _texts(given: Any, what: str) -> dict[str, str]:
-    """Labels or units by name; empty ones are left out."""
-    if not isinstance(given, Mapping):
-        raise DataError(f'{what} is {given!r}; give texts by name, such as {{"energy": "eV"}}')
-    for name, text in given.items():
-        if name not in QUANTITIES:
-            raise DataError(
-                f"{what} names {name!r}{suggest(str(name), list(QUANTITIES))}; it may name "
-                f"{', '.join(QUANTITIES)}"
-            )
-        if not isinstance(text, str):
-            raise DataError(f"{what}[{name!r}] is {text!r}; give a text")
-    return {name: text.strip() for name, text in given.items() if text.strip()}
-
-
-def _real(values: Any, what: str) -> Any:
-    if np.ma.is_masked(values):
-        raise DataError(
-            f"{what} is a masked array, whose mask would be lost; give its values and "
-            "mask=np.ma.getmaskarray(data)"
-        )
-    array: Any = values if source_of(values) is not None else np.asarray(values)
-    if array.dtype.kind not in "fiu":
-        raise DataError(
-            f"{what} has type {array.dtype}; give real numbers, such as np.asarray({what}, float)"
-        )
-    return array

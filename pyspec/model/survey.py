@@ -61,6 +61,7 @@ class Rules:
     begin, end : rows that these rules are of
     weight, keep : of these rows, or the same along an axis, as of a Measurement
     loss_scale : that of counts, None for squares
+    counted : False where weights by reference are 0, None where they are not by reference
     """
 
     columns: slice
@@ -69,6 +70,7 @@ class Rules:
     weight: npt.NDArray[Any] | None = None
     keep: npt.NDArray[np.bool_] | None = None
     loss_scale: float | None = None
+    counted: npt.NDArray[np.bool_] | None = None
 
     def beside(self) -> dict[str, Seen]:
         """Checksums of weights and mask as they were read, where these are by reference."""
@@ -96,7 +98,8 @@ class Rules:
         if isinstance(given, Weights):
             kept = None if keep is None else keep[..., self.columns]
             given.refuse(self.begin, weight[:, self.columns], kept, self.columns.start or 0)
-        return replace(self, weight=weight, keep=keep)
+        counted = weight > 0 if isinstance(given, Weights) else None
+        return replace(self, weight=weight, keep=keep, counted=counted)
 
 
 def _of_rows(array: npt.NDArray[Any] | None, rows: slice, n_rows: int) -> Any:
@@ -194,6 +197,9 @@ class Surveyed:
         if rules.keep is not None:
             kept = np.broadcast_to(rules.keep, block.shape)[:, rules.columns]
         _refuse_nonfinite(source, first, rules.columns.start or 0, values, kept)
+        if rules.counted is not None:
+            own = rules.counted[:, rules.columns]
+            kept = own if kept is None else kept & own
         counts: Any = 1.0
         if kept is not None:
             values, counts = np.where(kept, values, 0.0), kept
