@@ -28,11 +28,13 @@ from pyspec.cli.spoken import for_fields
 from pyspec.errors import DataError, PyspecError, suggest
 from pyspec.executor import backend_name
 from pyspec.fit import FitResult, SliceResults, canonical_method, fit_model, fit_slices
+from pyspec.fit.backend import make_problem
 from pyspec.fit.interrupts import Hold
 from pyspec.fit.solve.methods import checked_linear
 from pyspec.io import Dataset, save_fit, write_parameters, write_text
 from pyspec.io.parameters import plain_result, result_json
-from pyspec.model import Measurement
+from pyspec.model import Measurement, Model
+from pyspec.model.measurement import row_of
 from pyspec.plot import PlotConfig, PlotError, plot_fit, report
 from pyspec.workflow.fits import BASELINE
 from pyspec.workflow.windows import index_range, nearest_row
@@ -71,6 +73,7 @@ def run_fit(path: Path, given: Overrides, facts: Facts) -> int:
     if given.check:
         model = load_the_model(job, dataset, kind == "2d")
         model.check()
+        _try(job, dataset, where, kind, model)
         facts.update(data=data_facts(dataset, for_fields), type=kind, **model_facts(model))
         said(f"\n{model.describe()}\n\n{path}: all is well; without --check this is fitted")
         return 0
@@ -154,6 +157,25 @@ def _check_sharing(job: Job, given: Overrides, kind: str) -> None:
         raise FlagError(f"{flag} is for fits of type 2d{others}; this one is of type {kind}")
 
 
+def _try(job: Job, dataset: Dataset, where: Windows, kind: str, model: Model) -> None:
+    """All of a fit but its steps: raises what keeps it from being begun."""
+    if job.baseline is not None and where.baseline is not None:
+        mean_spectrum(job, dataset, where, where.baseline)
+    if kind == "baseline":
+        return
+    measurement = _measured(job, dataset, where, kind)
+    if kind == "slices":
+        measurement = row_of(measurement, (where.rows or (0, 0))[0])
+    make_problem(model, measurement, "compiled").start()
+
+
+def _measured(job: Job, dataset: Dataset, where: Windows, kind: str) -> Measurement:
+    """What a fit of this kind is of; its baseline aside."""
+    if kind == "spectrum":
+        return _spectrum(job, dataset, where)
+    return series(job, dataset, where)
+
+
 def _fits(
     job: Job, dataset: Dataset, where: Windows, kind: str, hold: Hold, client: Any
 ) -> list[Any]:
@@ -183,9 +205,10 @@ def _fit_main(
 ) -> Any:
     if kind == "slices":
         return _fit_slices(job, dataset, where, seeds)
+    measurement = _measured(job, dataset, where, kind)
     if kind == "2d":
-        return _fit_one(job, dataset, series(job, dataset, where), "2d", seeds, client)
-    return _fit_one(job, dataset, _spectrum(job, dataset, where), "spectrum", {})
+        return _fit_one(job, dataset, measurement, "2d", seeds, client)
+    return _fit_one(job, dataset, measurement, "spectrum", {})
 
 
 def _spectrum(job: Job, dataset: Dataset, where: Windows) -> Measurement:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, get_type_hints
@@ -13,8 +15,10 @@ from pyspec.calls.kinds import fits, shown, words
 from pyspec.cli.fields import Fields, Limits, open_job
 from pyspec.executor import backend_name
 from pyspec.fit import canonical_method
+from pyspec.fit.evaluations import check_limits
 from pyspec.fit.options import StagedOptions, check_options
 from pyspec.fit.solve.methods import checked_linear
+from pyspec.fit.starts import check_whole
 from pyspec.io import READERS
 from pyspec.model.reader import Scalar
 from pyspec.plot import PlotConfig
@@ -272,9 +276,11 @@ def _noise(top: Fields, home: Path) -> Noise | None:
     sigma: Any = own.plain("sigma")
     scale = own.number("scale", 1.0)
     own.done()
-    if isinstance(sigma, str):
+    if isinstance(sigma, str) and sigma.strip():
         sigma = home / sigma
-    elif sigma is not None and not (isinstance(sigma, (int, float)) and sigma > 0):
+    elif sigma is not None and (
+        isinstance(sigma, bool) or not (isinstance(sigma, (int, float)) and 0 < sigma < math.inf)
+    ):
         raise own.wrong("sigma", "give a positive number, or the path of a file of that shape")
     if kind == "gaussian" and sigma is None:
         raise top.wrong("noise", "gaussian noise needs 'sigma:', its standard deviation")
@@ -324,7 +330,19 @@ def _option(inner: Fields, key: str) -> object:
             checked_linear(value)
     if value is not None and not fits(value, hint):
         raise inner.wrong(key, f"must be {words(hint)}, not {shown(value)}")
+    if value is not None and key in _CHECKS:
+        with inner.blame(key):
+            _CHECKS[key](value)
     return value
+
+
+#: What a fit would refuse once the data are read.
+_CHECKS: dict[str, Callable[[Any], None]] = {
+    "n_starts": lambda given: check_whole("n_starts", given, 1),
+    "seed": lambda given: check_whole("seed", given, 0),
+    "max_nfev": lambda given: check_limits(given, None),
+    "max_seconds": lambda given: check_limits(None, given),
+}
 
 
 def _output(top: Fields, home: Path) -> tuple[Path, bool]:

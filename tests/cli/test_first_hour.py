@@ -102,13 +102,23 @@ JOB = "data: {path: data.csv}\nmodels: models.yaml\nmodel: doublet\n"
         (JOB.replace("models.yaml", "model.yaml"), "there is no file 'model.yaml'; did you mean "
          "'models.yaml'?"),
         (JOB.replace("data.csv}", "data.csv, to: nm}"), "say units: {energy: eV} or another of"),
+        (JOB + "fit: {options: {n_starts: 0}}", "t.yaml:4: fit.options.n_starts: n_starts must be "
+         "a whole number from 1 on, not 0"),
+        (JOB + "fit: {options: {seed: -1}}", "t.yaml:4: fit.options.seed: seed must be a whole "
+         "number from 0 on"),
+        (JOB + "fit: {options: {max_seconds: -1}}", "t.yaml:4: fit.options.max_seconds: "),
+        (JOB + "noise: {sigma: true}", "t.yaml:4: noise.sigma: give a positive number, or"),
+        (JOB + "noise: {sigma: .inf}", "t.yaml:4: noise.sigma: give a positive number, or"),
+        (JOB + "noise: {sigma: ''}", "t.yaml:4: noise.sigma: give a positive number, or"),
+        (JOB + "noise: {sigma: errors.csv}", "errors.csv"),
     ],
 )  # fmt: skip
 def test_what_is_wrong_in_a_job(
     folder: Path, capsys: pytest.CaptureFixture[str], job: str, says: str
 ) -> None:
     Path("t.yaml").write_text(job + "\n")
-    assert says in answer(capsys, "fit", "t.yaml", "-q")
+    for check in ([], ["--check"]):
+        assert says in answer(capsys, "fit", "t.yaml", "-q", *check)
 
 
 @pytest.mark.parametrize(
