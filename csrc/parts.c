@@ -106,6 +106,7 @@ static int sum_chunk(void *job, int64_t task, int64_t thread)
     const pyspec_call call = pyspec_call_in(j->team, part->call, thread);
     pyspec_normal *sums = &j->team->sums[task];
     begin_sums(sums, j->form, part->n_theta);
+    sums->in_strips = part->normal->in_strips;
     return sum_range(j, part, &call, sums, begin > q->row_begin ? begin : q->row_begin,
                      end < q->row_end ? end : q->row_end);
 }

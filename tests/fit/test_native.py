@@ -152,6 +152,11 @@ def test_the_bits_depend_neither_on_threads_nor_on_chunks(name: str, form: str) 
     expected = executor.normal(theta, None, form).tobytes()
     for threads in (1, 2, 3, 8):
         assert executor.normal(theta, None, form, threads=threads).tobytes() == expected, threads
+    if not executor.is_apart(form):
+        of_fit = executor.normal(theta, None, form, in_strips=True).tobytes()
+        for threads in (2, 3, 8):
+            found = executor.normal(theta, None, form, in_strips=True, threads=threads)
+            assert found.tobytes() == of_fit, threads
     begin, end = executor.window.row_begin, executor.window.row_end
     for _ in range(6 if end - begin > 1 else 0):
         size = int(rng.integers(0, min(end - begin, 12)))
