@@ -166,7 +166,7 @@ def _try(job: Job, dataset: Dataset, where: Windows, kind: str, model: Model) ->
     measurement = _measured(job, dataset, where, kind)
     if kind == "slices":
         measurement = row_of(measurement, (where.rows or (0, 0))[0])
-    make_problem(model, measurement, "compiled").start()
+    make_problem(model, measurement, job.fit.options.get("backend") or "compiled").start()
 
 
 def _measured(job: Job, dataset: Dataset, where: Windows, kind: str) -> Measurement:
