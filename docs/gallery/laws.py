@@ -17,9 +17,10 @@ VALUES = {"A": 1.0, "t0": 0.0, "tau": 4.0, "f": 0.15, "phi": 0.6, "m": 0.15, "SD
 
 time = np.linspace(-3, 10, 521)
 laws = [op for op in OPS.values() if op.kind == "DYNAMICS" and op.params]
-figure, axes = plt.subplots(2, -(-len(laws) // 2), figsize=(9, 4), sharex=True)
-for axis in axes.flat[len(laws) :]:
-    axis.set_visible(False)
+figure, axes = plt.subplots(-(-len(laws) // 4), 4, figsize=(9, 5.6), sharex=True)
+for k, axis in enumerate(axes.flat):
+    axis.set_visible(k < len(laws))
+    axis.tick_params(labelsize=8, labelbottom=k + 4 >= len(laws))  # the last one of each column
 for axis, op in zip(axes.flat, laws, strict=False):
     for row, width in ((op, 0.8), (OPS.get(f"{op.name}_gaussIRF"), 2.2)):
         if row is None:
@@ -28,7 +29,7 @@ for axis, op in zip(axes.flat, laws, strict=False):
         value = reference(row.name)(time, *(VALUES.get(name, 0.8) for name in names))
         axis.plot(time, value, color="tab:blue", lw=width)
     axis.set_title(f"{op.name}({', '.join(op.params[: op.n_required])})", fontsize=8)
-    axis.tick_params(labelsize=8)
 figure.supxlabel("t - t0", fontsize=9)
 figure.tight_layout()
-figure.savefig(f"{FOLDER}/laws.png", dpi=110)
+shown = {"Description": ", ".join(op.name for op in laws)}
+figure.savefig(f"{FOLDER}/laws.png", dpi=110, metadata=shown)

@@ -1,7 +1,7 @@
 """Sub-cycles: two laws that take turns.
 
-A sample is pumped 0.05 times per unit of time. In the first half of each cycle the height
-decays, in the second half it recovers.
+A sample is pumped every 20 ps, from time 0 on. At the beginning of each cycle the height drops,
+and recovers exponentially during the first half; in the second half it grows along a straight line.
 """
 
 import sys

@@ -1,7 +1,7 @@
 """A tied doublet on a Shirley background.
 
-Distance, ratio and widths of the second peak follow the first; the area is a derived quantity
-with a standard error.
+Position, height, width and mixing of the second peak follow the first. The height of the first
+peak over the background is a derived quantity with a standard error.
 """
 
 import sys

@@ -122,6 +122,18 @@ def test_gallery(script: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     assert (tmp_path / f"{script.stem}.png").stat().st_size < MAX_PICTURE
     committed = DOCS / "images" / f"{script.stem}.png"
     assert committed.stat().st_size < MAX_PICTURE
+    shown, new = (picture_facts(folder / committed.name) for folder in (committed.parent, tmp_path))
+    remedy = f"run `python -m docs.build --pictures {script.stem}`"
+    assert shown.get("Description") == new.get("Description"), remedy
+    assert np.abs(np.subtract(shown["size"], new["size"])).max() <= 12, remedy
+
+
+def picture_facts(path: Path) -> dict[str, Any]:
+    """The size of a picture, and the names of what it shows where its script has written them. A
+    picture of the laws stayed as it was when the table had got four laws more."""
+    image = pytest.importorskip("PIL.Image")
+    with image.open(path) as picture:
+        return {**picture.info, "size": picture.size}
 
 
 def test_citation_follows_the_format() -> None:
