@@ -35,7 +35,10 @@ FAMILIES = (
         "kernels",
         "Kernels and the exact Gaussian response",
         "Written in a dynamics model above the laws that they act on: a kernel convolves what "
-        "stands below it. `gaussCONV` and its kind are sums over the samples of the time axis, "
+        "stands below it: its value at a time t is the mean of the laws at t - d, weighted with "
+        "the kernel at d. `d` is thus the time that has passed since, in units of the time axis: "
+        "d > 0 carries a signal to later times, d < 0 to earlier ones. "
+        "`gaussCONV` and its kind are sums over the samples of the time axis, "
         "normalised with exact masses at its ends; `gaussIRF` is the closed form, which sees an "
         "onset between two samples. Several `gaussIRF` directly after one another are one "
         "instrument, the sum of Gaussians.",
@@ -198,7 +201,8 @@ def _function(op: OpDef) -> list[str]:
             for g in op.guards
             if g.param == index
         ]
-        text = ", ".join(part for part in meanings.get(param, "").split(", ") if ">" not in part)
+        # The bound has a column of its own: "eV, SD > 0; the full ..." is "eV; the full ...".
+        text = re.sub(rf", {param} >=? \w+", "", meanings.get(param, ""))
         extra = "may be left out" if index >= op.n_required else ""
         rows.append(f"| `{param}` | {text} | {' '.join(bounds) or extra} |")
     if rows:

@@ -42,7 +42,7 @@ def gaussCONV(d: Array, SD: Value) -> Array:
     Parameters
     ----------
     d : (n,) time differences
-    SD : standard deviation, in units of d, SD > 0
+    SD : standard deviation, in units of the time axis, SD > 0
     """
     return np.asarray(np.exp(-((d / SD) ** 2) / 2))
 
@@ -54,7 +54,7 @@ def expSymCONV(d: Array, tau: Value) -> Array:
     Parameters
     ----------
     d : (n,) time differences
-    tau : decay time, in units of d, tau > 0
+    tau : decay time, in units of the time axis, tau > 0
     """
     return np.asarray(np.exp(-np.abs(d) / tau))
 
@@ -63,10 +63,12 @@ def expSymCONV(d: Array, tau: Value) -> Array:
 def expDecayCONV(d: Array, tau: Value) -> Array:
     """Exponential decay: ``exp(-d / tau)`` for d >= 0, else 0.
 
+    It smears a signal to later times: nothing is seen before it happens.
+
     Parameters
     ----------
     d : (n,) time differences
-    tau : decay time, in units of d, tau > 0
+    tau : decay time, in units of the time axis, tau > 0
     """
     return np.where(d < 0, 0.0, np.exp(-np.where(d < 0, 0.0, d) / tau))
 
@@ -75,10 +77,12 @@ def expDecayCONV(d: Array, tau: Value) -> Array:
 def expRiseCONV(d: Array, tau: Value) -> Array:
     """Exponential rise: ``exp(d / tau)`` for d <= 0, else 0.
 
+    It smears a signal to earlier times: a step begins to rise before it happens.
+
     Parameters
     ----------
     d : (n,) time differences
-    tau : rise time, in units of d, tau > 0
+    tau : rise time, in units of the time axis, tau > 0
     """
     return np.where(d > 0, 0.0, np.exp(np.where(d > 0, 0.0, d) / tau))
 
@@ -90,6 +94,6 @@ def boxCONV(d: Array, width: Value) -> Array:
     Parameters
     ----------
     d : (n,) time differences
-    width : full width, in units of d, width > 0
+    width : full width, in units of the time axis, width > 0
     """
     return np.where(np.abs(d) <= 0.5 * width, 1.0, 0.0)

@@ -50,7 +50,7 @@ def GaussAsym(x: Array, A: Value, x0: Value, SD: Value, ratio: Value) -> Array:
     A : height, in units of the data
     x0 : centre, eV
     SD : standard deviation of the left side, eV, SD > 0
-    ratio : right width over left width, 1, ratio > 0
+    ratio : right width over left width, ratio > 0
 
     Source: two-piece normal distribution (G. T. Fechner, 1897), scaled to its height.
     """
@@ -124,7 +124,8 @@ def SkewGauss(x: Array, A: Value, x0: Value, w: Value, b: Value) -> Array:
 
     0 where ``1 + 2 b u <= 0``; b = 0 gives its limit, the Gaussian ``A exp(-4 ln2 u^2)``. The
     values at half the height lie at ``x0 + w (exp(b) - 1) / (2 b)`` and
-    ``x0 - w (1 - exp(-b)) / (2 b)``, ``w sinh(b) / b`` apart.
+    ``x0 - w (1 - exp(-b)) / (2 b)``, ``w sinh(b) / b`` apart. For b > 0 the tail points to energies
+    above x0, for b < 0 to those below; each side of an axis can so be had.
 
     Parameters
     ----------
@@ -132,7 +133,7 @@ def SkewGauss(x: Array, A: Value, x0: Value, w: Value, b: Value) -> Array:
     A : height, in units of the data
     x0 : position of the maximum, as x
     w : width, as x, w > 0; the full width at half maximum for b = 0
-    b : skewness, 1; for b > 0 the side above x0 is the wide one
+    b : skewness; for b > 0 the side above x0 is the wide one
 
     Source: log-normal line shape of electronic bands (R. D. B. Fraser & E. Suzuki, Anal. Chem.
     41, 37 (1969)).
@@ -166,6 +167,9 @@ def DS(x: Array, A: Value, x0: Value, F: Value, alpha: Value) -> Array:
     ``A cos(pi alpha / 2 + (1 - alpha) atan(d / F)) / (F^2 + d^2)^((1 - alpha) / 2)`` with
     ``d = x - x0``. A is no height: alpha = 0 gives ``A F / (F^2 + d^2)``, of height A / F. Below
     a `resolution` in the model file it is convolved with a Gaussian, the usual line of a metal.
+    For alpha > 0 the tail lies below x0, where kinetic energies of electrons that lost some are;
+    no value of alpha mirrors the line. With binding energies fit over kinetic ones, or over their
+    negatives: ``File(..., energy=-binding)``, where x0 is negative too.
 
     Parameters
     ----------
@@ -187,7 +191,9 @@ def GLSAsym(x: Array, A: Value, x0: Value, F: Value, m: Value, a: Value) -> Arra
     """Pseudo-Voigt line whose width changes along a sigmoid.
 
     ``A [(1 - m) exp(-4 ln2 u^2) + m / (1 + 4 u^2)]`` with ``u = (x - x0) / w(x)`` and
-    ``w(x) = 2 F / (1 + exp(a (x - x0)))``. The maximum A stands at x0; a = 0 gives GLS.
+    ``w(x) = 2 F / (1 + exp(a (x - x0)))``. The maximum A stands at x0; a = 0 gives GLS. For a > 0
+    the tail lies below x0, as on an axis of kinetic energies; on one of binding energies give
+    a < 0, and it lies above.
 
     Parameters
     ----------
@@ -212,7 +218,9 @@ def LA(x: Array, A: Value, x0: Value, W: Value, alpha: Value, beta: Value) -> Ar
     ``p = alpha`` for x <= x0, and ``p = beta`` above. It is the line LA of CasaXPS without its
     convolution with a Gaussian, which a `resolution` above it in the model file adds, of one width
     for all lines below. The full width at half maximum is
-    ``W / 2 [sqrt(2^(1 / alpha) - 1) + sqrt(2^(1 / beta) - 1)]``.
+    ``W / 2 [sqrt(2^(1 / alpha) - 1) + sqrt(2^(1 / beta) - 1)]``. The smaller of both exponents is
+    that of the tail: alpha on an axis of kinetic energies, where losses lie below x0, and beta on
+    one of binding energies.
 
     Parameters
     ----------
@@ -220,7 +228,8 @@ def LA(x: Array, A: Value, x0: Value, W: Value, alpha: Value, beta: Value) -> Ar
     A : height, in units of the data
     x0 : position of the maximum, eV
     W : full width at half maximum for alpha = beta = 1, eV, W > 0
-    alpha, beta : exponents of the sides below and above x0, > 0; below 1 a side has more tail
+    alpha : exponent of the side below x0, alpha > 0; below 1 this side has more tail
+    beta : exponent of the side above x0, beta > 0; below 1 this side has more tail
 
     Source: N. Fairley et al., Appl. Surf. Sci. Adv. 5, 100112 (2021), and the manual of CasaXPS.
     """
@@ -233,10 +242,10 @@ def LF(x: Array, A: Value, x0: Value, W: Value, alpha: Value, beta: Value, w: Va
     """The line LA with damped tails: ``A / (1 + 4 (d / W)^2)^(p + (d / w)^2)``, ``d = x - x0``.
 
     ``p = alpha`` for x <= x0, and ``p = beta`` above, as of `LA`. At a distance w the exponent has
-    grown by 1, and so on with the square: the smaller w, the sooner a tail is gone. A wide w gives
-    LA. CasaXPS describes its LF(alpha, beta, w, m) as LA with tails that w forces to the
-    background, but does not print the function that does so: numbers of w there mean something
-    else, those of alpha and beta the same.
+    grown by 1, and so on with the square: the smaller w, the sooner a tail is gone. The tail is on
+    the side of the smaller exponent. A wide w gives LA. CasaXPS describes its LF(alpha, beta, w, m)
+    as LA with tails that w forces to the background, but does not print the function that does so:
+    numbers of w there mean something else, those of alpha and beta the same.
 
     Parameters
     ----------
@@ -244,7 +253,8 @@ def LF(x: Array, A: Value, x0: Value, W: Value, alpha: Value, beta: Value, w: Va
     A : height, in units of the data
     x0 : position of the maximum, eV
     W : full width at half maximum for alpha = beta = 1 and a wide w, eV, W > 0
-    alpha, beta : exponents of the sides below and above x0 at the maximum, > 0
+    alpha : exponent of the side below x0, at the maximum, alpha > 0
+    beta : exponent of the side above x0, at the maximum, beta > 0
     w : distance over which the exponent grows by 1, eV, w > 0
 
     Source: the manual of CasaXPS, line shape LF; LA as in N. Fairley et al., Appl. Surf. Sci. Adv.
@@ -257,9 +267,13 @@ def LF(x: Array, A: Value, x0: Value, W: Value, alpha: Value, beta: Value, w: Va
 
 
 def Offset(x: Array, y0: Value, spectrum: object = None) -> Array:
-    """Constant background ``y0``, in units of the data, on the axis `x` (n_energy,).
+    """Constant background ``y0``.
 
-    A `spectrum` is taken, so that scripts may call all backgrounds alike, and not read.
+    Parameters
+    ----------
+    x : (n_energy,) energies, eV
+    y0 : the value at all energies, in units of the data
+    spectrum : taken, so that scripts may call all backgrounds alike, and not read
     """
     return np.asarray(np.zeros_like(x) + y0)
 
@@ -277,7 +291,8 @@ def LinBack(
     x : (n_energy,) energies, eV
     m : slope, units of the data per eV
     b : value at and below xStart, in units of the data
-    xStart, xStop : ends of the line, eV, xStop > xStart
+    xStart : energy where the line begins, eV
+    xStop : energy where the line ends, eV, xStop > xStart
     spectrum : taken, so that scripts may call all backgrounds alike, and not read
     """
     inside = np.where(x < xStart, xStart, np.where(x > xStop, xStop, x))
@@ -328,7 +343,9 @@ def PolyBack(x: Array, c1: Value, c2: Value, c3: Value, x0: Value) -> Array:
     Parameters
     ----------
     x : (n_energy,) energies, eV
-    c1, c2, c3 : coefficients, units of the data per eV, eV^2 and eV^3
+    c1 : coefficient of d, units of the data per eV
+    c2 : coefficient of d^2, units of the data per eV^2
+    c3 : coefficient of d^3, units of the data per eV^3
     x0 : where the polynomial is 0, eV
     """
     d = x - x0
@@ -380,7 +397,7 @@ def Shirley(x: Array, pShirley: Value, spectrum: Array) -> Array:
     Parameters
     ----------
     x : (n_energy,) energies; only their order counts
-    pShirley : fraction per point, 1
+    pShirley : fraction per point
     spectrum : (n_energy,) or (n_time, n_energy), the spectrum summed before
 
     Source: D. A. Shirley, Phys. Rev. B 5, 4709 (1972), in its one-pass form.

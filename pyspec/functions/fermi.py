@@ -40,7 +40,8 @@ def FermiEdge(
     T : temperature, K, T > 0
     SD : standard deviation of the resolution, eV, SD >= 0; its full width at half maximum is
         2.3548 SD
-    mBelow, mAbove : slopes of the lines below and above x0, units of the data per eV
+    mBelow : slope of the line below x0, units of the data per eV
+    mAbove : slope of the line above x0, units of the data per eV
 
     Source: Fermi-Dirac distribution; as a measure of resolution S. Hüfner, Photoelectron
     Spectroscopy, 3rd ed., Springer 2003.

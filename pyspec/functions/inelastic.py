@@ -78,7 +78,8 @@ def StaticShirley(x: Array, left: Value, right: Value, spectrum: Array) -> Array
     Parameters
     ----------
     x : (n_energy,) energies, eV, in order
-    left, right : intensity at the first and at the last energy, in units of the data
+    left : the background at the first energy, in units of the data
+    right : the background at the last energy, in units of the data
     spectrum : (n_energy,) or (n_time, n_energy), the spectrum summed before
 
     Source: D. A. Shirley, Phys. Rev. B 5, 4709 (1972); A. Proctor & P. M. A. Sherwood, Anal. Chem.

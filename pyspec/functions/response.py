@@ -48,7 +48,7 @@ def gaussIRF(d: Array, SD: Value, share: Value = 0.0, shift: Value = 0.0) -> Arr
     ----------
     d : (n,) time differences
     SD : standard deviation, in units of the time axis, SD > 0
-    share : of the whole instrument; each further Gaussian needs one
+    share : part of the whole instrument that a further Gaussian has; each of them needs one
     shift : centre of a further Gaussian behind that of the first, in units of the time axis
     """
     return density(d - shift, SD)
