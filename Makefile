@@ -127,7 +127,8 @@ clean:
 	rm -rf build dist .venv *.egg-info pyspec/_library/libpyspec.*
 
 .venv/%.stamp: $(BUILD_INPUTS) | .venv/bin/python
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[$*]'
+	@echo "Installing pyspec with the extra '$*' into .venv: once, it takes a minute or more ..."
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[$*]'
 	@mkdir -p build && touch $@
 
 .venv/bin/python:

@@ -30,7 +30,8 @@ start here:
   pyspec fit my_fit/job.yaml fit it; look at my_fit/results/report.html
   pyspec show my_data.csv    what does pyspec see in my file?
 
-exit codes: 0 all well, 1 an error, 2 wrong arguments, 3 the fit did not converge, 130 Ctrl-C
+exit codes: 0 all well, 1 an error or a damaged archive, 2 wrong arguments, 3 the fit did not
+converge, 130 Ctrl-C, 143 SIGTERM
 'pyspec COMMAND --help' has examples for each command
 """
 

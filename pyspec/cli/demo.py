@@ -16,6 +16,7 @@ from pyspec.errors import FitError, PyspecError
 from pyspec.executor import backend_name
 from pyspec.fit import FitResult
 from pyspec.fit.table import text_table
+from pyspec.io import write_text
 from pyspec.io.parameters import plain_result
 from pyspec.model.show import html_table
 from pyspec.simulate import Problem, problem
@@ -23,6 +24,9 @@ from pyspec.workflow import File, Project
 
 #: A fit further from the truth than this, in standard errors, is a failed demo.
 MAX_PULL = 5.0
+
+#: What the last column of the table means.
+PULL = "pull: (fit - truth) / standard error; of good errors two thirds lie between -1 and +1"
 
 
 @dataclass(frozen=True)
@@ -81,8 +85,8 @@ def run_demo(
         f"({1e3 * result.seconds / max(result.nfev, 1):.2f} ms each).\n"
         f"Reduced χ² {result.redchi:.5f}; the noise put in has a variance of {task.noise_sd**2:g}."
     )
-    print(f"\n{table}\n\n{summary}")
-    write_text(output / "report.txt", f"{table}\n\n{summary}\n\n{result.correlations}\n")
+    print(f"\n{table}\n{PULL}\n\n{summary}")
+    write_text(output / "report.txt", f"{table}\n{PULL}\n\n{summary}\n\n{result.correlations}\n")
     picture = draw(file, output / "demo.png")
     write_text(output / "report.html", report(lines, summary, picture))
     written = ["demo.png"] * (picture is not None) + ["report.html", "report.txt", "models.yaml"]
@@ -92,7 +96,9 @@ def run_demo(
         facts["truth"] = [{**asdict(line), "pull": line.pull} for line in lines]
     if result.interrupted:
         raise KeyboardInterrupt
-    return verdict(lines, result)
+    code = verdict(lines, result)
+    print(f"Open {output / 'report.html'} in a browser to see all of it on one page.")
+    return code
 
 
 def load(task: Problem, output: Path, backend: str, seed: int | None) -> File:
@@ -172,6 +178,7 @@ _PAGE = """<!doctype html>
 <p>{summary}</p>
 {picture}
 {table}
+<p>{pull}</p>
 </body></html>
 """
 
@@ -183,12 +190,8 @@ def report(lines: list[Line], summary: str, picture: bytes | None) -> str:
         encoded = base64.b64encode(picture).decode()
         image = f'<p><img alt="data, fit and residual" src="data:image/png;base64,{encoded}"></p>'
     return _PAGE.format(
-        summary=escape(summary).replace("\n", "<br>"), picture=image, table=html_table(cells(lines))
+        summary=escape(summary).replace("\n", "<br>"),
+        picture=image,
+        table=html_table(cells(lines)),
+        pull=escape(PULL),
     )
-
-
-def write_text(path: Path, text: str) -> None:
-    """Writes a file completely or not at all."""
-    partial = path.with_name(f".{path.name}.{os.getpid()}")
-    partial.write_text(text, encoding="utf-8")
-    os.replace(partial, path)

@@ -88,6 +88,8 @@ def test_demo(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     shown = capsys.readouterr()
     assert "evaluations" in shown.err
     assert "Every parameter lies within" in shown.out
+    assert "pull: (fit - truth) / standard error" in shown.out
+    assert shown.out.splitlines()[-1].startswith(f"Open {output / 'report.html'}")
     names = {path.name for path in output.iterdir()}
     assert names == {"demo.png", "report.html", "report.txt", "models.yaml", "models_time.yaml"}
     page = (output / "report.html").read_text(encoding="utf-8")
