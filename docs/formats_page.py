@@ -12,6 +12,8 @@ scan = read("scan.csv")
 print(scan)  # what was found, and how to say it otherwise
 ```
 
+No `scan.csv` at hand? [This makes one](fit_2d.md#no-file-at-hand).
+
 `read` looks at the content, not at the name, and returns a Dataset: `data`, `errors` (or None),
 `axes`, and `units`, `labels` and `meta` as far as the file has them.
 

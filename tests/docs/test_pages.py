@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from scipy.special import erfc
 
 import pyspec
 from pyspec import load_dynamics, load_models
@@ -65,17 +64,10 @@ def test_models_of_the_pages_are_valid(page: Path) -> None:
                     assert load(text, name, "GLP_01_x0").components
 
 
-def series() -> dict[str, np.ndarray]:
-    """What the pages call energy, time and data: a doublet that loses height after time 0, seen by
-    an instrument of 0.8."""
-    energy, time = np.linspace(80, 92, 121), np.linspace(-5, 20, 26)
-    late = erfc((0.8 / 6 - time / 0.8) / np.sqrt(2))
-    height = 20 - 8 * 0.5 * np.exp(0.8**2 / (2 * 6**2) - time / 6) * late
-    shape = np.exp(-(((energy - 84) / 0.5) ** 2) / 2) + 0.5 * np.exp(
-        -(((energy - 87.67) / 0.5) ** 2) / 2
-    )
-    noise = np.random.default_rng(8).normal(0, 0.3, (26, 121))
-    return {"energy": energy, "time": time, "data": 3 + height[:, None] * shape + noise}
+def scan_maker() -> str:
+    """The script of a page that makes the scan.csv which the other pages read."""
+    (made,) = (text for _, text in blocks(DOCS / "howto" / "fit_2d.md") if "savetxt" in text)
+    return made
 
 
 #: Pages whose scripts take seconds: sampling, schemes, many slices.
@@ -96,9 +88,7 @@ def test_scripts_of_the_pages_run(
     if page.stem == "cluster":
         pytest.importorskip("distributed")
     monkeypatch.chdir(tmp_path)
-    names = series()
-    table = np.block([[np.zeros((1, 1)), names["energy"]], [names["time"][:, None], names["data"]]])
-    np.savetxt("scan.csv", table, delimiter=",")
+    exec(compile(scan_maker(), "fit_2d.md", "exec"), {})
     Path("models.yaml").write_text("".join(t for lang, t in blocks(page) if lang == "yaml"))
     defined: dict[str, Any] = {"__name__": "__main__"}  # pages used names they never defined
     for language, text in blocks(page):
