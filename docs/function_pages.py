@@ -80,6 +80,40 @@ KINDS = {
 }
 
 
+#: What each instruction of an expression gives, by its name in the table.
+WORDS = {
+    "ADD": "sum",
+    "SUB": "difference",
+    "MUL": "product",
+    "DIV": "quotient",
+    "NEG": "the negative",
+    "POW": "a to the power b",
+    "EXP": "e to the power a",
+    "LOG": "natural logarithm",
+    "SQRT": "square root",
+    "SIN": "sine, a in radians",
+    "COS": "cosine, a in radians",
+    "TAN": "tangent, a in radians",
+    "ABS": "absolute value",
+    "MIN": "the smaller of both",
+    "MAX": "the larger of both",
+    "ATAN": "arctangent, in radians",
+    "ERF": "error function",
+    "ERFC": "1 - erf(a), exact where that is small",
+    "ERFCX": "exp(a ** 2) * erfc(a), which does not overflow where a is large",
+    "LT": "1 if a is less than b, else 0",
+    "LE": "1 if a is at most b, else 0",
+    "GT": "1 if a is greater than b, else 0",
+    "GE": "1 if a is at least b, else 0",
+    "EQ": "1 if both are equal, else 0",
+    "NE": "1 if they differ, else 0",
+    "WHERE": "b if a is not 0, else c",
+    "W_RE": "real part of the Faddeeva function w(a + i b)",
+    "W_IM": "imaginary part of w(a + i b)",
+    "W_REX": "derivative of the real part by a",
+    "W_REY": "derivative of the real part by b",
+}
+
 EXPRESSIONS = """
 # Expressions
 
@@ -110,10 +144,9 @@ TABLE
   `-2 ** 2` is -4.
 - A comparison is 1 or 0 and binds last. `where(a, b, c)` is b where a is not 0, so that
   `where(x < 2, 0, x - 2)` selects; `(a < b) * (b < c)` is both, `max(a < b, b < c)` either.
-  `lesser(a, b)` in the table is a where it is less than b, else b; so is `greater(a, b)`, where a
-  is greater.
-- `wofz_real` and `wofz_imag` are the Faddeeva function w(a + i b), the others the derivatives of
-  its real part. NumPy's names `power`, `minimum` and `maximum` are known too.
+- The square root or logarithm of a negative value, or a fractional power of one, is not a number,
+  nor is `min` or `max` of it; `where` passes over what it does not select.
+- NumPy's names `power`, `minimum` and `maximum` are known too.
 - There is no `^`, `//` or `%`.
 - An expression that refers to a moving parameter moves with it. Parameters of a time law must
   not move.
@@ -298,10 +331,11 @@ def _expressions() -> str:
     table = ["| written | value |", "|---|---|"]
     for row in operators:
         table.append(
-            f"| `{'a ' if row.arity == 2 else ''}{row.symbol}{_right(row.arity)}` | `{row.value}` |"
+            f"| `{'a ' if row.arity == 2 else ''}{row.symbol}{_right(row.arity)}` "
+            f"| {WORDS[row.name]} |"
         )
     for row in functions:
-        table.append(f"| `{row.symbol}({', '.join('abc'[: row.arity])})` | {_code(row.value)} |")
+        table.append(f"| `{row.symbol}({', '.join('abc'[: row.arity])})` | {WORDS[row.name]} |")
     table += [f"| `{name}` | {value!r} |" for name, value in CONSTANTS.items()]
     return EXPRESSIONS.replace("TABLE", "\n".join(table))
 

@@ -161,7 +161,7 @@ def _nodes(model: Model) -> list[str]:
         "## What C sees\n\n`pyspec explain --nodes`: the plan as one block of memory, an array "
         "of nodes (`struct pyspec_node` in `csrc/pyspec.h`), each with the places of its rows, "
         "parameters and programs, some of which are shown. "
-        "`csrc/check.c` looks at every field once; the loop in `csrc/execute.c` then trusts it.",
+        "`csrc/check.c` looks at every field once; the loop in `csrc/walk.c` then trusts it.",
         _block(text_table(rows, ">" * len(rows[0]))),
         "An expression is a program for a stack machine (`csrc/rpn.c`), here the first:",
         _block(program),

@@ -52,6 +52,20 @@ def test_links_lead_somewhere(page: Path) -> None:
             assert (page.parent / target).exists(), target
 
 
+@pytest.mark.parametrize("page", [*PAGES, *ROOT.glob("*.md")], ids=lambda page: page.name)
+def test_files_that_pages_name_exist(page: Path) -> None:
+    """A page named csrc/execute.c long after that had become walk.c."""
+    text = page.read_text(encoding="utf-8")
+    named = re.findall(r"(?<![\w/.])(?:csrc|pyspec)/[\w/.]*\w", text)
+    to_write = {"pyspec/io/readers/NAME.py"}
+    assert [name for name in named if name not in to_write and not (ROOT / name).exists()] == []
+
+
+def test_the_first_page_names_every_how_to() -> None:
+    text = (DOCS / "index.md").read_text(encoding="utf-8")
+    assert [path.name for path in (DOCS / "howto").glob("*.md") if path.name not in text] == []
+
+
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(DOCS)))
 def test_models_of_the_pages_are_valid(page: Path) -> None:
     for language, text in blocks(page):
