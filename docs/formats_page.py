@@ -21,7 +21,8 @@ No `scan.csv` at hand? [This makes one](fit_2d.md#no-file-at-hand).
 """
 
 AFTER_FORMATS = """
-Formats that need a library beyond NumPy and SciPy come with `pip install 'pyspec[io]'`. Keywords
+Formats that need a library beyond NumPy and SciPy come with
+`pip install '.[io]'`, in the folder of the clone. Keywords
 that a format does not take are refused with those that it takes. Spreadsheets (`.xlsx`), pictures
 and pickles are recognised and refused: export the table as CSV. Nothing in a file is ever
 executed.
