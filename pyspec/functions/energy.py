@@ -124,8 +124,8 @@ def SkewGauss(x: Array, A: Value, x0: Value, w: Value, b: Value) -> Array:
 
     0 where ``1 + 2 b u <= 0``; b = 0 gives its limit, the Gaussian ``A exp(-4 ln2 u^2)``. The
     values at half the height lie at ``x0 + w (exp(b) - 1) / (2 b)`` and
-    ``x0 - w (1 - exp(-b)) / (2 b)``, ``w sinh(b) / b`` apart. For b > 0 the tail points to energies
-    above x0, for b < 0 to those below; each side of an axis can so be had.
+    ``x0 - w (1 - exp(-b)) / (2 b)``, ``w sinh(b) / b`` apart. For b > 0 the tail lies above x0, as
+    losses do on an axis of binding energies, for b < 0 below.
 
     Parameters
     ----------
@@ -135,8 +135,7 @@ def SkewGauss(x: Array, A: Value, x0: Value, w: Value, b: Value) -> Array:
     w : width, as x, w > 0; the full width at half maximum for b = 0
     b : skewness; for b > 0 the side above x0 is the wide one
 
-    Source: log-normal line shape of electronic bands (R. D. B. Fraser & E. Suzuki, Anal. Chem.
-    41, 37 (1969)).
+    Source: log-normal bands (R. D. B. Fraser & E. Suzuki, Anal. Chem. 41, 37 (1969)).
     """
     u = np.clip((x - x0) / w, -1e150, 1e150)  # infinity over infinity is NaN
     z = 2 * b * u
@@ -167,9 +166,8 @@ def DS(x: Array, A: Value, x0: Value, F: Value, alpha: Value) -> Array:
     ``A cos(pi alpha / 2 + (1 - alpha) atan(d / F)) / (F^2 + d^2)^((1 - alpha) / 2)`` with
     ``d = x - x0``. A is no height: alpha = 0 gives ``A F / (F^2 + d^2)``, of height A / F. Below
     a `resolution` in the model file it is convolved with a Gaussian, the usual line of a metal.
-    For alpha > 0 the tail lies below x0, where kinetic energies of electrons that lost some are;
-    no value of alpha mirrors the line. With binding energies fit over kinetic ones, or over their
-    negatives: ``File(..., energy=-binding)``, where x0 is negative too.
+    For alpha > 0 the tail lies below x0, as losses of kinetic energy do, and no alpha mirrors it.
+    With binding energies fit over ``energy=-binding``, where x0 is negative too.
 
     Parameters
     ----------
@@ -192,8 +190,7 @@ def GLSAsym(x: Array, A: Value, x0: Value, F: Value, m: Value, a: Value) -> Arra
 
     ``A [(1 - m) exp(-4 ln2 u^2) + m / (1 + 4 u^2)]`` with ``u = (x - x0) / w(x)`` and
     ``w(x) = 2 F / (1 + exp(a (x - x0)))``. The maximum A stands at x0; a = 0 gives GLS. For a > 0
-    the tail lies below x0, as on an axis of kinetic energies; on one of binding energies give
-    a < 0, and it lies above.
+    the tail lies below x0, as losses of kinetic energy do; for binding energies give a < 0.
 
     Parameters
     ----------
@@ -218,9 +215,8 @@ def LA(x: Array, A: Value, x0: Value, W: Value, alpha: Value, beta: Value) -> Ar
     ``p = alpha`` for x <= x0, and ``p = beta`` above. It is the line LA of CasaXPS without its
     convolution with a Gaussian, which a `resolution` above it in the model file adds, of one width
     for all lines below. The full width at half maximum is
-    ``W / 2 [sqrt(2^(1 / alpha) - 1) + sqrt(2^(1 / beta) - 1)]``. The smaller of both exponents is
-    that of the tail: alpha on an axis of kinetic energies, where losses lie below x0, and beta on
-    one of binding energies.
+    ``W / 2 [sqrt(2^(1 / alpha) - 1) + sqrt(2^(1 / beta) - 1)]``. The smaller exponent makes the
+    tail: alpha for kinetic energies, where losses lie below x0, beta for binding energies.
 
     Parameters
     ----------
@@ -241,11 +237,11 @@ def LA(x: Array, A: Value, x0: Value, W: Value, alpha: Value, beta: Value) -> Ar
 def LF(x: Array, A: Value, x0: Value, W: Value, alpha: Value, beta: Value, w: Value) -> Array:
     """The line LA with damped tails: ``A / (1 + 4 (d / W)^2)^(p + (d / w)^2)``, ``d = x - x0``.
 
-    ``p = alpha`` for x <= x0, and ``p = beta`` above, as of `LA`. At a distance w the exponent has
-    grown by 1, and so on with the square: the smaller w, the sooner a tail is gone. The tail is on
-    the side of the smaller exponent. A wide w gives LA. CasaXPS describes its LF(alpha, beta, w, m)
-    as LA with tails that w forces to the background, but does not print the function that does so:
-    numbers of w there mean something else, those of alpha and beta the same.
+    ``p = alpha`` for x <= x0, and ``p = beta`` above, so that the side of the tail is that of `LA`.
+    At a distance w the exponent has grown by 1, and so on with the square: the smaller w, the
+    sooner a tail is gone. A wide w gives LA. CasaXPS describes its LF(alpha, beta, w, m) as LA with
+    tails that w forces to the background, but does not print the function that does so: numbers of
+    w there mean something else, those of alpha and beta the same.
 
     Parameters
     ----------
@@ -271,7 +267,6 @@ def Offset(x: Array, y0: Value, spectrum: object = None) -> Array:
 
     Parameters
     ----------
-    x : (n_energy,) energies, eV
     y0 : the value at all energies, in units of the data
     spectrum : taken, so that scripts may call all backgrounds alike, and not read
     """
@@ -283,8 +278,7 @@ def LinBack(
 ) -> Array:
     """Straight line between two energies, constant outside: ``b + m (clip(x) - xStart)``.
 
-    ``clip`` limits x to xStart ... xStop. These are energies, not indices, so the line is the
-    same on an ascending and on a descending axis.
+    ``clip`` limits x to xStart ... xStop, which are energies: the axis may rise or fall.
 
     Parameters
     ----------
@@ -328,8 +322,7 @@ def AtanStep(x: Array, A: Value, x0: Value, W: Value) -> Array:
     x0 : middle of the step, eV
     W : full width at half maximum of the Lorentzian that is its derivative, eV, W > 0
 
-    Source: absorption edge of F. K. Richtmyer, S. W. Barnes & E. Ramberg, Phys. Rev. 46, 843
-    (1934).
+    Source: absorption edge of F. K. Richtmyer et al., Phys. Rev. 46, 843 (1934).
     """
     return np.asarray(A * (0.5 + np.arctan(2 * (x - x0) / W) / np.pi))
 
