@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import Any, Protocol
 
@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from pyspec.errors import FitError
 from pyspec.fit.components import every_component
+from pyspec.fit.likelihood import confidence_intervals
 from pyspec.fit.linear import Amplitudes, LinearProblem
 from pyspec.fit.linear.parts import linear_components
 from pyspec.fit.mcmc import MC, MCMCResult, sample
@@ -99,6 +100,41 @@ class LmfitNames:
         if self._minimizer is None and not self._of_many:
             self._minimizer = minimizer_of(self.problem, self.params, self._scale_covar)
         return self._minimizer
+
+    def conf_interval(
+        self: Any,
+        p_names: str | Sequence[str] | None = None,
+        sigmas: Any = (1, 2, 3),
+        *,
+        trace: bool = False,
+        progress: bool | Callable[[int, int], object] | None = None,
+    ) -> Any:
+        """Intervals by profile likelihood: how far a parameter may go, the others fitted again at
+        every value, until chi² has risen as much as the probability asks for.
+
+        That is z² for z standard deviations where the noise is known (weights, counts), else what
+        Fisher's distribution says of chi² / (n - k); `scale_covar` decides, as for standard errors.
+
+        Parameters
+        ----------
+        p_names : a free parameter or several; all if None
+        sigmas : standard deviations, or probabilities below 1
+        trace : also return the points that were tried
+        progress : True for a bar, or a function (parameters done, all)
+
+        Returns
+        -------
+        dict
+            name → [(probability, value), ...] from the far lower end over (0.0, best value) to the
+            far upper end, as of :func:`lmfit.conf_interval`. An end at a bound is the bound; it is
+            infinite where chi² never rises so much. With `trace` also name → {parameter: values,
+            "prob": probabilities}.
+
+        Raises :class:`FitError` for one file of a joint fit and where a better optimum turns up,
+        :class:`CallError` for a name that is not free."""
+        if self._of_many:
+            raise FitError("this is one file of a joint fit; ask the joint result for intervals")
+        return confidence_intervals(self, self.problem.names, p_names, sigmas, trace, progress)
 
     #: The samples of :meth:`sample`; None before.
     mcmc: MCMCResult | None = None

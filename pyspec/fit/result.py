@@ -24,7 +24,7 @@ from pyspec.fit.parameters import FitParameters
 from pyspec.fit.predict import Prediction, predict
 from pyspec.fit.problem import FitProblem
 from pyspec.fit.slot_names import SlotNames
-from pyspec.fit.statistics import confidence_intervals, goodness, state_of
+from pyspec.fit.statistics import goodness, state_of
 from pyspec.fit.table import (
     CorrelationTable,
     ParameterRow,
@@ -325,15 +325,6 @@ class FitResult(LmfitNames, SlotNames):
         ``r2``, ``aic``, ``bic``. See :func:`pyspec.fit.statistics.goodness`."""
         found = self.n_data, *squares_of(self), self.chisqr, self.redchi, self.n_free
         return goodness(*found, weighted=self.problem.is_weighted)
-
-    def conf_interval(self, **options: Any) -> Any:
-        """Intervals by profile likelihood: :func:`lmfit.conf_interval` with its options, of all
-        free parameters or those of `p_names`. Takes many fits.
-
-        Raises :class:`FitError` where lmfit cannot find them, :class:`CallError` for what it does
-        not take."""
-        names = self.problem.names
-        return confidence_intervals(self.minimizer, self.lmfit, names, self.model_name, options)
 
     def to_dataset(self) -> Any:
         """An ``xarray.Dataset``: data, fit, residual on the axes of the window; value, stderr,

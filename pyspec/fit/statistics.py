@@ -1,20 +1,12 @@
-"""How good a fit is, and intervals by profile likelihood."""
+"""How good a fit is."""
 
 from __future__ import annotations
 
-import inspect
-import warnings
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 import numpy as np
-import numpy.typing as npt
 
 from pyspec.calls import Named
-from pyspec.errors import CallError, FitError, suggest
-from pyspec.fit.interrupts import Hold
-
-Array = npt.NDArray[np.float64]
 
 
 class Statistics(Named[float]):
@@ -51,64 +43,6 @@ def goodness(
         "bic": minus_two_log + k * float(np.log(n)),
     }
     return Statistics(numbers)
-
-
-def confidence_intervals(
-    minimizer: Any, outcome: Any, names: Sequence[str], label: str, options: Mapping[str, Any]
-) -> Any:
-    """:func:`lmfit.conf_interval` of a fit with the free parameters `names`; `options` are those of
-    lmfit, `p_names` may be one name.
-
-    Raises :class:`FitError` for a fit without minimizer (one file of a joint fit), one with a
-    single free parameter, and where lmfit finds no interval; :class:`CallError` for an option or a
-    name that there is not.
-    """
-    import lmfit
-
-    if minimizer is None:
-        raise FitError("this is one file of a joint fit; ask the joint result for intervals")
-    options = _checked(options, inspect.signature(lmfit.conf_interval), names)
-    if len(names) < 2:
-        raise FitError(
-            "a profile likelihood needs two free parameters; with one, use its standard error"
-        )
-    account = minimizer.userfcn.evaluations
-    try:
-        with Hold() as hold, np.errstate(all="ignore"), warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            account.limit(None, None, hold)  # Ctrl-C ends it between two evaluations
-            return lmfit.conf_interval(minimizer, outcome, **options)
-    except (lmfit.MinimizerException, ValueError, KeyError) as error:
-        raise FitError(
-            f"{label}: no confidence intervals: {error}; they need a converged fit "
-            "whose free parameters all have standard errors"
-        ) from error
-    finally:
-        account.limit(None, None)
-
-
-def _checked(
-    options: Mapping[str, Any], signature: inspect.Signature, names: Sequence[str]
-) -> dict[str, Any]:
-    """Options as lmfit takes them. Raises :class:`CallError`."""
-    known = [name for name in signature.parameters if name not in ("minimizer", "result")]
-    unknown = next((name for name in options if name not in known), None)
-    if unknown is not None:
-        raise CallError(
-            f"conf_interval has no argument {unknown!r}{suggest(unknown, known)}; there are "
-            f"{', '.join(known)}"
-        )
-    wanted = options.get("p_names")
-    if wanted is None:
-        return dict(options)
-    wanted = [wanted] if isinstance(wanted, str) else list(wanted)
-    lost = next((name for name in wanted if name not in names), None)
-    if lost is not None:
-        raise CallError(
-            f"conf_interval: {lost!r} is no free parameter{suggest(str(lost), list(names))}; there "
-            f"are {', '.join(names)}"
-        )
-    return {**options, "p_names": wanted}
 
 
 def state_of(success: bool, lost: Sequence[str], message: str) -> str:

@@ -133,7 +133,7 @@ class JointResult(Sequence[FitResult]):
         return self.joint.correlations
 
     def conf_interval(self, **options: Any) -> Any:
-        """Intervals by profile likelihood, of all free parameters."""
+        """Intervals by profile likelihood, as of :meth:`pyspec.FitResult.conf_interval`."""
         return self.joint.conf_interval(**options)
 
     def __str__(self) -> str:

@@ -1,0 +1,268 @@
+"""Intervals by profile likelihood: how far a parameter may go while the others follow.
+
+The profile of a parameter is the smallest chi² that the others allow at a value of it. An interval
+ends where it has risen by as much as the probability asks for:
+
+- by z² where the noise is known, with z the number of standard deviations that hold that
+  probability: chi², or twice a log-likelihood of counts, has one degree of freedom there [1];
+- by ``F · chi²_best / (n - k)`` where the noise is the scatter about the fit, with F the quantile
+  of Fisher's distribution with 1 and n - k degrees of freedom [2].
+
+Each value takes a fit of the other parameters, by the solver of ordinary fits with exact
+derivatives, from where the last one ended. The root of chi²'s rise is nearly a straight line in
+the value, which makes the search for the end short.
+
+[1] S. S. Wilks, Ann. Math. Stat. 9, 60 (1938). [2] As :func:`lmfit.conf_interval` has it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy.optimize import brentq
+from scipy.special import erf, erfinv, fdtr, fdtri
+
+from pyspec.calls.given import real_array
+from pyspec.errors import CallError, FitError, shortened, suggest
+from pyspec.fit.evaluations import Evaluations
+from pyspec.fit.interrupts import Hold
+from pyspec.fit.progress import Steps
+from pyspec.fit.solve.descent import Descent
+from pyspec.fit.solve.jumps import frozen
+from pyspec.fit.solve.native import TOLERANCE
+
+Array = npt.NDArray[np.float64]
+
+#: An end is known to this part of its distance from the best value.
+NEAR = 1e-6
+
+#: Steps outwards, each up to four times as far as the last one, before a side counts as open.
+MOST_STEPS = 40
+
+#: Where chi² falls below that of the fit by more than this part of the variance of a point, the
+#: fit was not at its optimum.
+BELOW = 1e-3
+
+#: (probability, value) from the far lower end over the best value, of probability 0, to the far
+#: upper one.
+Pairs = list[tuple[float, float]]
+
+
+def probabilities(sigmas: Any) -> list[float]:
+    """Probabilities, rising: of a number below 1 itself, of others that of so many standard
+    deviations of a normal distribution. Raises :class:`CallError`."""
+    levels = np.atleast_1d(real_array("sigmas", sigmas)).astype(np.float64)
+    if levels.ndim != 1 or not levels.size or not (np.isfinite(levels) & (levels > 0)).all():
+        raise CallError(
+            f"sigmas is {shortened(sigmas)}; give standard deviations such as [1, 2, 3], or "
+            "probabilities below 1 such as [0.9]"
+        )
+    return sorted({float(erf(z / np.sqrt(2))) if z >= 1 else float(z) for z in levels})
+
+
+class ProfileLikelihood:
+    """The profile of chi² of one fit.
+
+    Parameters
+    ----------
+    result : the fit: its problem, best point, bounds, standard errors and chi²
+    scaled : whether the noise is the scatter about the fit; else chi² is taken as it is
+    """
+
+    def __init__(self, result: Any, scaled: bool) -> None:
+        self.problem = problem = result.problem
+        self.names: tuple[str, ...] = problem.names
+        self.best = np.array(result.theta, np.float64)
+        self.chisqr = float(result.chisqr)
+        self.n_points, self.n_rest = result.n_data, result.n_data - result.n_free
+        self.scaled = scaled
+        self.label = result.model_name
+        lower, upper = problem.bounds_of(result._params)
+        places = problem.jumps()
+        jumps = {self.names.index(name): places[name] for name in places} if places else {}
+        self.lower, self.upper = lower, upper
+        self.frozen = frozen(self.best, lower, upper, jumps)
+        self.sizes = [self._size(result, k) for k in range(self.best.size)]
+        #: Of each value that was tried: the parameters, and the probability that it is beyond.
+        self.tried: list[tuple[Array, float]] = []
+        if scaled and not (self.n_rest > 0 and self.chisqr > 0):
+            raise FitError(
+                f"{self.label}: no confidence intervals: the fit leaves no scatter to take the "
+                "noise from; declare the noise (weights or sigma)"
+            )
+        self.unit = self.chisqr / self.n_rest if scaled else 1.0
+
+    def _size(self, result: Any, k: int) -> float:
+        """A first step: the standard error, half of a jump's interval, a tenth of the value."""
+        error = result.stderr.get(self.names[k])
+        if error:
+            return float(error)
+        low, high = result.intervals.get(self.names[k], (0.0, 0.0))
+        width = 0.5 * (high - low)
+        return float(width) if 0 < width < np.inf else 0.1 * abs(float(self.best[k])) or 1.0
+
+    def rise(self, probability: float) -> float:
+        """By what chi² rises at the end of an interval that holds with this probability."""
+        if self.scaled:
+            return self.unit * float(fdtri(1, self.n_rest, probability))
+        return 2.0 * float(erfinv(probability)) ** 2
+
+    def probability(self, rise: float) -> float:
+        """The probability of an interval at whose end chi² has risen so much."""
+        if self.scaled:
+            return float(fdtr(1, self.n_rest, max(rise, 0.0) / self.unit))
+        return float(erf(np.sqrt(max(rise, 0.0) / 2)))
+
+    def interval(self, name: str, levels: Sequence[float]) -> Pairs:
+        """The ends for all probabilities, which rise."""
+        k = self.names.index(name)
+        low, high = (self._ends(k, side, levels) for side in (-1.0, 1.0))
+        below = list(zip(levels, low, strict=True))[::-1]
+        return [*below, (0.0, float(self.best[k])), *zip(levels, high, strict=True)]
+
+    def _ends(self, k: int, side: float, levels: Sequence[float]) -> list[float]:
+        """The ends on one side."""
+        bound = float((self.lower if side < 0 else self.upper)[k])
+        side_of = _Side(self, k, side, abs(bound - float(self.best[k])))
+        found = []
+        for level in levels:
+            away = side_of.end(float(np.sqrt(self.rise(level))))
+            found.append(bound if away >= side_of.room else float(self.best[k]) + side * away)
+        return found
+
+    def fit_at(self, k: int, value: float, start: Array) -> tuple[float, Array]:
+        """The least chi² where parameter `k` is held at a value, and the point; inf where the model
+        is not a number."""
+        low, high = (bound.copy() for bound in self.frozen)
+        begin = np.clip(start, low, high)
+        begin[k] = low[k] = high[k] = value
+        descent = Descent(self.problem, self.n_points, TOLERANCE)
+        solver = descent.fit(begin, low, high)
+        if solver.end == "not_finite":
+            return np.inf, begin
+        chisqr, theta = float(solver.chisqr), solver.theta.copy()
+        rise = chisqr - self.chisqr
+        least = BELOW * self.chisqr / self.n_rest if self.scaled else BELOW
+        if rise < -max(least, 1e-9 * self.chisqr):
+            raise FitError(
+                f"{self.label}: no confidence intervals: at {self.names[k]} = {value:.10g} chi² is "
+                f"{chisqr:.10g}, below the {self.chisqr:.10g} of the fit, which is not at its best "
+                "optimum, or whose data were changed; fit again, from there: "
+                + ", ".join(f"{n} = {v:.6g}" for n, v in zip(self.names, theta, strict=True))
+            )
+        self.tried.append((theta, self.probability(rise)))
+        return chisqr, theta
+
+
+class _Side:
+    """The search for ends on one side of the best value of one parameter."""
+
+    def __init__(self, profile: ProfileLikelihood, k: int, side: float, room: float) -> None:
+        self.profile, self.k, self.side, self.room = profile, k, side, room
+        self.last: tuple[float, Array] = (0.0, profile.best)
+        #: Distances whose root of the rise is known.
+        self.known: dict[float, float] = {0.0: 0.0}
+
+    def root(self, away: float) -> float:
+        """The root of chi²'s rise so far away. The others begin where a straight line through the
+        best point and the last one leads."""
+        if away in self.known:
+            return self.known[away]
+        best, (distance, theta) = self.profile.best, self.last
+        start = best + (theta - best) * (away / distance if distance else 0.0)
+        value = float(best[self.k]) + self.side * away
+        chisqr, found = self.profile.fit_at(self.k, value, start)
+        if np.isfinite(chisqr):
+            self.last = away, found
+        root = float(np.sqrt(max(chisqr - self.profile.chisqr, 0.0)))
+        self.known[away] = root
+        return root
+
+    def end(self, wanted: float) -> float:
+        """How far away the root of the rise is `wanted`: `room` where the bound comes before, inf
+        where no step outwards finds it."""
+        low, high = self._bracket(wanted)
+        if high is None:
+            return low
+        most = 1e3 * wanted  # in place of inf, where the model is no number
+        return float(
+            brentq(
+                lambda away: min(self.root(away), most) - wanted,
+                low,
+                high,
+                xtol=NEAR * high,
+                rtol=8 * np.finfo(float).eps,
+            )
+        )
+
+    def _bracket(self, wanted: float) -> tuple[float, float | None]:
+        """The nearest known distances below and beyond; (room or inf, None) without the latter."""
+        away = max(d for d, root in self.known.items() if root < wanted)
+        beyond = [d for d, root in self.known.items() if root >= wanted]
+        if beyond:
+            return away, min(beyond)
+        step = self.profile.sizes[self.k] * wanted / np.sqrt(self.profile.unit)
+        for _ in range(MOST_STEPS):
+            root = self.known[away]
+            further = away * min(4.0, max(1.05, wanted / root)) if away * root > 0 else step
+            further = min(max(further, 1.05 * away), self.room)
+            if self.root(further) >= wanted:
+                return away, further
+            if further >= self.room:
+                return self.room, None
+            away, step = further, 4.0 * further
+        return np.inf, None
+
+
+def confidence_intervals(
+    result: Any,
+    names: Sequence[str],
+    p_names: str | Sequence[str] | None,
+    sigmas: Any,
+    trace: bool,
+    progress: bool | Callable[[int, int], object] | None,
+) -> Any:
+    """What :meth:`pyspec.fit.FitResult.conf_interval` returns."""
+    wanted, levels = _wanted(p_names, names), probabilities(sigmas)
+    problem, account = result.problem, result.problem.evaluations
+    steps = Steps(progress, "intervals, parameters")
+    found: dict[str, Pairs] = {}
+    traces: dict[str, dict[str, Array]] = {}
+    problem.evaluations = Evaluations(len(problem.names))
+    try:
+        with Hold() as hold, np.errstate(all="ignore"):
+            problem.evaluations.limit(None, None, hold)  # Ctrl-C ends it between two evaluations
+            profile = ProfileLikelihood(result, result._scale_covar)
+            for n, name in enumerate(wanted):
+                profile.tried.clear()
+                found[name] = profile.interval(name, levels)
+                traces[name] = _trace(profile)
+                steps.update(n + 1, len(wanted))
+    finally:
+        problem.evaluations = account
+        problem.rest()
+        steps.close()
+    return (found, traces) if trace else found
+
+
+def _wanted(p_names: str | Sequence[str] | None, names: Sequence[str]) -> list[str]:
+    """The parameters asked for. Raises :class:`CallError` for one that is not free."""
+    wanted = list(names) if p_names is None else p_names
+    wanted = [wanted] if isinstance(wanted, str) else list(wanted)
+    lost = next((name for name in wanted if name not in names), None)
+    if lost is not None:
+        raise CallError(
+            f"conf_interval: {lost!r} is no free parameter{suggest(str(lost), list(names))}; there "
+            f"are {', '.join(names)}"
+        )
+    return wanted
+
+
+def _trace(profile: ProfileLikelihood) -> dict[str, Array]:
+    """The points that were tried, by parameter, and the probability of each."""
+    points = np.array([theta for theta, _ in profile.tried]).reshape(-1, len(profile.names))
+    columns: Mapping[str, Array] = dict(zip(profile.names, points.T, strict=True))
+    return {**columns, "prob": np.array([probability for _, probability in profile.tried])}

@@ -1,0 +1,215 @@
+"""Intervals by profile likelihood: their ends are where chi² has risen by what was asked for."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.special import erf, fdtri
+
+from pyspec import Measurement, Model, fit_joint, fit_model, load_model, load_time_model
+from pyspec.errors import CallError, FitError
+
+LEVELS = erf(np.array([1.0, 2.0, 3.0]) / np.sqrt(2))
+
+
+def model_at(place: float = 0.0, size: float = 1.0, vary: str = "true", **limits: float) -> Model:
+    """A line on an offset; `limits` are those of the offset."""
+    low, high = limits.get("low", -100 * size), limits.get("high", 100 * size)
+    return load_model(
+        f"""
+m:
+  Offset: {{y0: [{3 * size}, {vary}, {low}, {high}]}}
+  Gauss:
+    A: [{9 * size}, {vary}]
+    x0: [{place + 0.05}, {vary}]
+    SD: [0.5, {vary}, 0.1, 2]
+""",
+        "m",
+    )
+
+
+def spectrum(place: float = 0.0, size: float = 1.0, noise: float = 0.5) -> tuple[Any, Any]:
+    energy = place + np.linspace(-5, 5, 201)
+    clean = 3 + 10 * np.exp(-(((energy - place) / 0.6) ** 2) / 2)
+    return energy, size * (clean + noise * np.random.default_rng(8).normal(size=201))
+
+
+def fitted(place: float = 0.0, size: float = 1.0, sigma: float | None = None, **limits: Any) -> Any:
+    model = model_at(place, size, **limits)
+    energy, data = spectrum(place, size)
+    model.set_axes(energy=energy)
+    if sigma is None:
+        return fit_model(model, Measurement(data))
+    return fit_model(model, Measurement(data, weight=1 / sigma), scale_covar=False)
+
+
+def held(result: Any, name: str, value: float) -> float:
+    """The least chi² with a parameter held, by an ordinary fit of the others."""
+    model = result.model.copy()
+    model.set_values(result.values)
+    model.set(name, value=value, vary=False)
+    return float(fit_model(model, result.problem.measurement).chisqr)
+
+
+@pytest.mark.parametrize("sigma", [None, 0.5, 1.5])
+def test_chi2_has_risen_at_every_end_by_what_the_level_asks(sigma: float | None) -> None:
+    result = fitted(sigma=sigma)
+    intervals = result.conf_interval()
+    assert list(intervals) == list(result.free_names)
+    rest = result.n_data - result.n_free
+    for name, pairs in intervals.items():
+        assert [p for p, _ in pairs] == pytest.approx([*LEVELS[::-1], 0, *LEVELS])
+        assert pairs[3][1] == result.values[name]
+        assert np.all(np.diff([value for _, value in pairs]) > 0)
+        for probability, value in pairs:
+            if sigma is None:
+                rise = fdtri(1, rest, probability) * result.chisqr / rest
+            else:
+                rise = {0: 0.0, 1: 1.0, 2: 4.0, 3: 9.0}[
+                    0 if not probability else int(np.argmin(abs(LEVELS - probability))) + 1
+                ]
+            assert held(result, name, value) - result.chisqr == pytest.approx(
+                rise, rel=1e-4, abs=1e-7 * result.chisqr
+            )
+
+
+def test_declared_noise_decides_over_the_width() -> None:
+    """The scatter about the fit used to, whatever noise was declared."""
+    widths = {}
+    for sigma in (0.5, 1.5):
+        pairs = fitted(sigma=sigma).conf_interval("Gauss_01_A", sigmas=1)["Gauss_01_A"]
+        widths[sigma] = pairs[2][1] - pairs[0][1]
+    assert widths[1.5] / widths[0.5] == pytest.approx(3, rel=5e-3)
+
+
+@pytest.mark.parametrize(("place", "size"), [(1486.6, 1.0), (84.2, 1e-12), (7112.0, 1e6)])
+def test_places_far_from_zero_and_other_units_have_the_same_intervals(
+    place: float, size: float
+) -> None:
+    """An end used to be found to a part of the value: 1486.6 ± 1e-4 was never refined."""
+    near = fitted(sigma=0.5).conf_interval()
+    far = fitted(place, size, sigma=0.5 * size).conf_interval()
+    for name, pairs in near.items():
+        scale, shift = (size, 0.0) if name.endswith(("_A", "y0")) else (1.0, 0.0)
+        shift = place if name.endswith("x0") else shift
+        best, ends = pairs[3][1], np.array([value for _, value in pairs])
+        found = (np.array([value for _, value in far[name]]) - shift) / scale
+        width = ends[4] - ends[2]
+        assert found - found[3] == pytest.approx(ends - best, abs=1e-4 * width + 1e-15 * place)
+
+
+def test_an_end_at_a_bound_is_the_bound() -> None:
+    free = fitted(sigma=0.5).conf_interval("Offset_y0")["Offset_y0"]
+    between = 0.5 * (free[5][1] + free[6][1])
+    bounded = fitted(sigma=0.5, high=between).conf_interval("Offset_y0")["Offset_y0"]
+    assert bounded[6] == (pytest.approx(LEVELS[2]), between)
+    assert [v for _, v in bounded[:6]] == pytest.approx([v for _, v in free[:6]], abs=1e-6)
+
+
+def test_a_side_on_which_chi2_never_rises_so_much_is_infinite() -> None:
+    """A decay that is barely there: beyond some time constant all are alike."""
+    model = load_time_model(
+        "d: {expFun: {A: [1, true], tau: [3, true, 0.01, .inf], t0: [0, false], y0: [0, false]}}",
+        "d",
+    )
+    time = np.linspace(0.01, 1, 40)
+    model.set_axes(time=time)
+    data = np.exp(-time / 5) + 0.2 * np.random.default_rng(1).normal(size=40)
+    result = fit_model(model, Measurement(data, weight=5.0), scale_covar=False)
+    (tau,) = (name for name in result.free_names if name.endswith("tau"))
+    pairs = result.conf_interval(tau, sigmas=[1, 3])[tau]
+    assert pairs[-1][1] == np.inf
+    assert 0.01 < pairs[0][1] < pairs[1][1] < result.values[tau]
+
+
+def test_counts_rise_by_twice_the_log_likelihood() -> None:
+    model = model_at(low=0.0)
+    energy, _ = spectrum()
+    model.set_axes(energy=energy)
+    mean = 0.3 + 3 * np.exp(-((energy / 0.6) ** 2) / 2)
+    counts = np.random.default_rng(3).poisson(mean).astype(float)
+    model.set("Offset_y0", value=0.3)
+    result = fit_model(model, Measurement(counts, loss="poisson"))
+    pairs = result.conf_interval("Gauss_01_A", sigmas=[1, 2])["Gauss_01_A"]
+    for z, (_, value) in zip((2, 1, 0, 1, 2), pairs, strict=True):
+        assert held(result, "Gauss_01_A", value) - result.chisqr == pytest.approx(z**2, abs=1e-4)
+
+
+def test_a_single_parameter_has_an_interval() -> None:
+    model = load_model("m:\n  Offset: {y0: [1, true]}\n", "m")
+    model.set_axes(energy=np.arange(25.0))
+    data = np.random.default_rng(0).normal(size=25)
+    result = fit_model(model, Measurement(data, weight=1.0), scale_covar=False)
+    pairs = result.conf_interval()["Offset_y0"]
+    assert [value for _, value in pairs] == pytest.approx(
+        data.mean() + np.array([-3, -2, -1, 0, 1, 2, 3]) / 5
+    )
+
+
+def test_files_fitted_together_have_common_intervals() -> None:
+    """Two halves of one spectrum, all shared: as the whole spectrum."""
+    energy, data = spectrum()
+    halves = []
+    for part in (slice(None, 100), slice(100, None)):
+        model = model_at(vary="project")
+        model.set_axes(energy=energy[part])
+        halves.append((model, Measurement(data[part], weight=2.0)))
+    joint = fit_joint(halves, scale_covar=False)
+    found = joint.conf_interval(sigmas=[1, 2])
+    whole = fitted(sigma=0.5).conf_interval(sigmas=[1, 2])
+    assert list(found) == list(whole)
+    for name, pairs in whole.items():
+        assert [v for _, v in found[name]] == pytest.approx([v for _, v in pairs], rel=1e-5)
+    with pytest.raises(FitError, match="ask the joint result"):
+        joint[0].conf_interval()
+
+
+def test_the_trace_has_the_points_that_were_tried() -> None:
+    result = fitted(sigma=0.5)
+    intervals, traces = result.conf_interval("Gauss_01_x0", [2], trace=True)
+    trace = traces["Gauss_01_x0"]
+    assert set(trace) == {*result.free_names, "prob"}
+    values, probabilities = trace["Gauss_01_x0"], trace["prob"]
+    for probability, value in (intervals["Gauss_01_x0"][0], intervals["Gauss_01_x0"][-1]):
+        nearest = int(np.argmin(abs(values - value)))
+        assert probabilities[nearest] == pytest.approx(probability, abs=1e-4)
+
+
+def test_a_fit_away_from_its_optimum_says_where_a_better_one_is() -> None:
+    model = model_at()
+    energy, data = spectrum()
+    model.set_axes(energy=energy)
+    stopped = fit_model(model, Measurement(data), max_nfev=1)
+    with pytest.raises(
+        FitError, match=r"not at its best optimum.*fit again, from there: Offset_y0"
+    ):
+        stopped.conf_interval()
+
+
+def test_the_fit_stays_as_it_is() -> None:
+    result = fitted(sigma=0.5)
+    before = result.to_dict(), result.fit.copy(), result.problem.evaluations.count
+    result.conf_interval(progress=lambda done, total: None)
+    assert result.to_dict() == before[0]
+    assert np.array_equal(result.fit, before[1])
+    assert result.problem.evaluations.count == before[2]
+
+
+@pytest.mark.parametrize("sigmas", [[], [0], [-1], [np.nan], "two", [[1, 2]]])
+def test_levels_that_are_none_are_refused(sigmas: Any) -> None:
+    with pytest.raises((CallError, FitError, ValueError), match="sigmas"):
+        fitted().conf_interval(sigmas=sigmas)
+
+
+def test_a_level_below_one_is_a_probability() -> None:
+    pairs = fitted().conf_interval("Gauss_01_A", [0.9])["Gauss_01_A"]
+    assert [p for p, _ in pairs] == [0.9, 0.0, 0.9]
+
+
+def test_data_without_scatter_need_a_declared_noise() -> None:
+    model = load_model("m:\n  Offset: {y0: [1, true]}\n", "m")
+    model.set_axes(energy=np.arange(5.0))
+    with pytest.raises(FitError, match="declare the noise"):
+        fit_model(model, Measurement(np.ones(5))).conf_interval()
