@@ -213,3 +213,27 @@ def test_data_without_scatter_need_a_declared_noise() -> None:
     model.set_axes(energy=np.arange(5.0))
     with pytest.raises(FitError, match="declare the noise"):
         fit_model(model, Measurement(np.ones(5))).conf_interval()
+
+
+@pytest.mark.parametrize("backend", ["compiled", "interpreted", "tree"])
+def test_an_onset_without_an_instrument_has_its_interval(backend: str) -> None:
+    """Where derivatives are differences, a parameter held in place used to have the slope 0 / 0,
+    and all ends were the best value. Anywhere in its interval the onset fits alike."""
+    model = load_time_model(
+        "d: {expFun: {A: [1, true], tau: [3, true, 0.01, 100], t0: [0.2, true], y0: [0, true]}}",
+        "d",
+    )
+    time = np.linspace(-3, 12, 60)
+    model.set_axes(time=time)
+    data = np.where(time > 0.13, 2 * np.exp(-(time - 0.13) / 2.5), 0)
+    data = data + 0.1 * np.random.default_rng(0).normal(size=60)
+    measurement = Measurement(data, weight=10.0)
+    result = fit_model(model, measurement, scale_covar=False, backend=backend)
+    before, after = time[time < 0.13][-1], time[time > 0.13][0]
+    best = result.values["expFun_01_t0"]
+    assert before < best <= after
+    intervals = result.conf_interval(sigmas=[1, 2])
+    onset = [value for _, value in intervals["expFun_01_t0"]]
+    assert onset == pytest.approx([before, before, best, after, after], abs=1e-6)
+    tau = [value for _, value in intervals["expFun_01_tau"]]
+    assert (tau[3] - tau[1]) / 2 == pytest.approx(result.stderr["expFun_01_tau"], rel=0.1)

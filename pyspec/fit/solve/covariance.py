@@ -23,7 +23,8 @@ def jacobian(
 
     Central differences, one-sided where a bound is nearer than the step. The step,
     eps^(1/3) of the value, balances rounding and curvature; where the value is next to nothing
-    beside its size, `sizes`, the step is that of a thousandth of the size.
+    beside its size, `sizes`, the step is that of a thousandth of the size. A parameter that its
+    bounds hold in place has the slope 0.
     """
     slopes = []
     for index in columns:
@@ -33,8 +34,9 @@ def jacobian(
         high, low = theta.copy(), theta.copy()
         high[index] = min(theta[index] + step, bounds[index][1])
         low[index] = max(theta[index] - step, bounds[index][0])
+        room = float(high[index] - low[index])
         rise = residual(high) - residual(low)
-        slopes.append(rise / (high[index] - low[index]))
+        slopes.append(rise / room if room > 0 else np.zeros_like(rise))
     return np.stack(slopes, axis=1)
 
 
