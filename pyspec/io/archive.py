@@ -101,7 +101,7 @@ def _check(path: Path, copy: Path | None = None) -> None:
     if found.version != header.VERSION:
         raise DataError(
             f"{path}: has version {found.version} of the format; this is pyspec {VERSION}, which "
-            f"knows the versions 1 to {header.VERSION}; update it: pip install -U pyspec"
+            f"knows the versions 1 to {header.VERSION}; install a newer pyspec"
         )
 
 

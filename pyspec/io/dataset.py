@@ -111,7 +111,7 @@ class Dataset:
 
     @property
     def finite(self) -> npt.NDArray[np.bool_]:
-        """True where the data are numbers, False at NaN and inf: a mask for fits."""
+        """True where the data are numbers, False at NaN and inf; ``~finite`` is a mask."""
         return np.asarray(np.isfinite(self.data))
 
     @property

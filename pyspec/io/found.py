@@ -82,8 +82,8 @@ def assemble(
             )
     if bad:
         found.notes.append(
-            f"{bad} of {found.data.size} values are NaN or infinite and are kept; mask them "
-            "(.finite is the mask) or cut them away before a fit"
+            f"{bad} of {found.data.size} values are NaN or infinite; File.from_dataset leaves them "
+            "out of fits (elsewhere: mask=~dataset.finite)"
         )
     dims = tuple(str(dim) for dim in found.dims)
     dataset = Dataset(
@@ -230,7 +230,7 @@ def _order(found: Found, what: str, sort: bool, source: str) -> None:
         found.notes.append(f"the {what} axis fell; it was turned round, with the data")
         return
     if not sort:
-        raise DataError(_disorder(axis, what, source))
+        raise DataError(_disorder(axis, what, source, found.hint))
     _sort(found, what, place, axis)
 
 
@@ -283,7 +283,8 @@ def _monotonic(axis: Array) -> bool:
     return bool((step > 0).all() or (step < 0).all())
 
 
-def _disorder(axis: Array, what: str, source: str) -> str:
+def _disorder(axis: Array, what: str, source: str, hint: str) -> str:
+    """What is wrong with the order of an axis, and what to do; first the `hint` of the reader."""
     parts = runs(axis)
     if len(parts) > 1:
         sizes = ", ".join(str(stop - start) for start, stop in parts[:12])
@@ -304,7 +305,8 @@ def _disorder(axis: Array, what: str, source: str) -> str:
         if axis[at] == axis[at + 1]
         else f"is not sorted: {pair}"
     )
+    otherwise = f"{hint}; otherwise " if hint else ""
     return (
-        f"{source}: the {what} axis {trouble}; read(..., sort=True) sorts it with the data and "
-        "averages points with equal values"
+        f"{source}: the {what} axis {trouble}; {otherwise}read(..., sort=True) sorts it with the "
+        "data and averages points with equal values"
     )

@@ -1,4 +1,4 @@
-"""What a table of numbers means: a matrix with its axes, columns x, y, or data alone."""
+"""What a table of numbers means: a matrix with its axes, columns, points, or data alone."""
 
 from __future__ import annotations
 
@@ -11,10 +11,11 @@ import numpy as np
 
 from pyspec.errors import DataError, suggest
 from pyspec.io.found import Found
+from pyspec.io.points import from_points, is_grid
 from pyspec.io.text import NAMES, Table, number
 from pyspec.io.units import guess_kind, is_unit, show_unit, split_unit
 
-LAYOUTS = ("matrix", "columns", "data")
+LAYOUTS = ("matrix", "columns", "points", "data")
 #: A first row that rises or falls all the way over so many columns is no accident.
 _SURE = 6
 
@@ -36,9 +37,11 @@ def read_layout(
     layout: str | None,
     columns: Sequence[int | str] | None,
     sizes: Mapping[str, int | None],
+    errors: int | None = None,
 ) -> Found:
     """A Found from a table: `layout` as given, or as its shape and header say.
 
+    `errors` is the column of standard errors, which is no data; of "points" they are read here.
     `sizes` has the number of points of the axes that are given otherwise: "energy", "time";
     None where any number fits.
     """
@@ -50,10 +53,16 @@ def read_layout(
     head = _head(table)
     if columns is not None:
         layout = layout or "columns"
-    chosen = layout or _guess(table, head, sizes)
-    maker = {"matrix": _matrix, "columns": _columns, "data": _data}[chosen]
+    chosen = layout or _guess(table, head, sizes, errors)
+    if errors is not None and columns is None and chosen != "points":
+        columns = [k for k in range(table.values.shape[1]) if k != errors]
+        chosen = layout or "columns"
     beside = _beside(table, sizes) if layout is None and chosen == "data" else None
-    found = beside or maker(table, head, columns)
+    if chosen == "points":
+        found = _points(table, head, columns, errors)
+    else:
+        maker = {"matrix": _matrix, "columns": _columns, "data": _data}[chosen]
+        found = beside or maker(table, head, columns)
     sign = "comma" if table.decimal == "," else "point"
     found.notes.insert(
         0,
@@ -142,7 +151,7 @@ def _comment_names(table: Table, width: int) -> list[str]:
     return []
 
 
-def _guess(table: Table, head: _Head, sizes: Mapping[str, int | None]) -> str:
+def _guess(table: Table, head: _Head, sizes: Mapping[str, int | None], errors: int | None) -> str:
     n_rows, width = table.values.shape
     has_energy, has_time = "energy" in sizes, "time" in sizes
     if head.axis is not None and width > 2:
@@ -153,6 +162,8 @@ def _guess(table: Table, head: _Head, sizes: Mapping[str, int | None]) -> str:
         return "data" if width > 2 else "columns"
     if width == 1:
         return "data"
+    if width in (3, 4) and _has_points(table, head, errors):
+        return "points"
     if head.names and width > 1 and _monotonic(table.values[:, 0]):
         return "columns"
     inner = table.values[0, 1:]
@@ -161,6 +172,37 @@ def _guess(table: Table, head: _Head, sizes: Mapping[str, int | None]) -> str:
     if width == 2 or _monotonic(table.values[:, 0]):
         return "columns"
     return "data"
+
+
+def _has_points(table: Table, head: _Head, errors: int | None) -> bool:
+    """Whether three columns, or four with standard errors, are time, energy and value of points:
+    the first two are a grid, or their names say so and values come again."""
+    if table.values.shape[1] == 4 and _errors_of_points(table, errors) is None:
+        return False
+    first, second = table.values[:, 0], table.values[:, 1]
+    if is_grid(first, second):
+        return True
+    kinds = {guess_kind(name) for name in _names(table, head)[:2]}
+    again = all(np.unique(column).size < column.size for column in (first, second))
+    return kinds == {"energy", "time"} and again
+
+
+def _errors_of_points(table: Table, errors: int | None) -> int | None:
+    """The column of standard errors: that one, or the fourth of four, by its name."""
+    names = _names(table, _head(table))
+    return 3 if errors is None and len(names) == 4 and _holds_errors(names[3]) else errors
+
+
+def _points(
+    table: Table, head: _Head, columns: Sequence[int | str] | None, errors: int | None
+) -> Found:
+    names = _names(table, head)
+    if columns is not None:
+        picked = _pick(table, names, columns)
+    else:
+        errors = _errors_of_points(table, errors)
+        picked = [k for k in range(len(names)) if k != errors]
+    return from_points(table, names, head.units, picked, errors, bool(head.names))
 
 
 def _beside(table: Table, sizes: Mapping[str, int | None]) -> Found | None:
@@ -247,6 +289,11 @@ def _columns(table: Table, head: _Head, columns: Sequence[int | str] | None) -> 
         row = int(np.argmax(np.isnan(axis)))
         raise DataError(f"{table.at(row)}: the {kind} is missing; complete it or remove the line")
     found = Found(table.values[:, ys].T, ["column", kind], {kind: axis})
+    others = [] if _monotonic(axis) else [k for k in ys if _monotonic(table.values[:, k])]
+    if others:
+        other = f"{names[others[0]]!r}" if head.names else str(others[0])
+        first = f"{names[x]!r}" if head.names else str(x)
+        found.hint = f"if column {other} is the axis, say columns=({other}, {first})"
     found.axes["column"] = np.array(ys, dtype=np.float64)
     found.units[kind] = unit
     if head.names:
@@ -295,9 +342,12 @@ def _called(name: object, names: list[str]) -> list[int]:
 def errors_column(table: Table) -> int | None:
     """The third of three columns, where its name says that it holds standard errors."""
     names = _names(table, _head(table))
-    if len(names) != 3 or split_unit(names[2])[0].strip().lower() not in ERRORS:
-        return None
-    return 2
+    return 2 if len(names) == 3 and _holds_errors(names[2]) else None
+
+
+def _holds_errors(name: str) -> bool:
+    """Whether a column of that name holds standard errors."""
+    return split_unit(name)[0].strip().lower() in ERRORS
 
 
 def _data(table: Table, head: _Head, columns: Any) -> Found:

@@ -73,8 +73,8 @@ def read(
     data : the name of the data inside: npz, hdf5, netcdf, nexus, matlab
     columns : text: x and the y, by name or number from 0, or one y; others: the quantity
     errors : the standard errors: a column of a table, or their name inside a file of named arrays
-    layout : text: "matrix" (axes in the first row and column), "columns" (x, y, y2…) or "data"
-        (numbers alone)
+    layout : text: "matrix" (axes in the first row and column), "columns" (x, y, y2…), "points" (a
+        row for each point: time, energy, value) or "data" (numbers alone)
     delimiter, decimal : text: what separates values, and "." or ","
     block : files of several spectra: number from 0, or the name of a block, region or wave
     transpose : exchange time and energy
@@ -173,7 +173,7 @@ def _dataset(
             found.name = file.stem if not found.name else f"{file.stem}: {found.name}"
             if not found.hint:
                 known = np.empty((0, 2)) if lazy else np.asarray(found.data)
-                found.hint = _beside(file, known)
+                found.hint = _beside(file, known) or _as_points(reader, known)
             return assemble(found, str(file), **outside, **rest)
     except PyspecError:
         raise
@@ -323,6 +323,13 @@ def _beside(file: Path, data: npt.NDArray[Any]) -> str:
         return ""
     names = " and ".join(near.name for near in known.values() if near is not None)
     return f"Beside it: {names}; say read({str(file)!r}, {say})"
+
+
+def _as_points(reader: Reader, data: npt.NDArray[Any]) -> str:
+    """What to say of a table of three or four columns that is no grid."""
+    if "layout" not in reader.keywords or data.ndim != 2 or data.shape[1] not in (3, 4):
+        return ""
+    return "If each row is one point, say layout='points', columns=(time, energy, value)"
 
 
 def _neighbour(file: Path, stem: str) -> Path | None:

@@ -130,8 +130,8 @@ def check_root(file: Any, path: Path) -> int:
         by = writer.decode(errors="replace") if isinstance(writer, bytes) else str(writer)
         raise DataError(
             f"{path}: has schema {cut(str(schema), 100)}, written by pyspec {by[:40]}; this is "
-            f"pyspec {VERSION}, which knows schemas 1 to {header.VERSION}; update it: pip install "
-            "-U pyspec"
+            f"pyspec {VERSION}, which knows schemas 1 to {header.VERSION}; install a "
+            "newer pyspec"
         )
     return int(schema)
 

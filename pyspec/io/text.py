@@ -161,7 +161,7 @@ def read_table(
     the numbers.
     """
     every = list(enumerate(text.splitlines(), 1))
-    kept = [(at, line) for at, line in every if not is_comment(line)]
+    kept = [(at, _without_remark(line)) for at, line in every if not is_comment(line)]
     if not kept:
         raise DataError(f"{path}: holds comments only, no numbers; check how it was exported")
     sep, sign, width = style_of(path, [line for _, line in kept], separator, decimal)
@@ -182,6 +182,16 @@ def read_table(
         if at < start and is_comment(line) and line.strip()
     ]
     return Table(path, values, [at for at, _ in body], header, comments, sep, sign)
+
+
+#: A line of numbers, and a remark behind it.
+_REMARK = re.compile(r"^([\d\s.,;+eEdD-]*\d[\d\s.,;]*)#")
+
+
+def _without_remark(line: str) -> str:
+    """A line without the remark behind its numbers: "84.5 120 # spike"."""
+    found = _REMARK.match(line) if "#" in line else None
+    return found[1].rstrip() if found else line
 
 
 def _row(path: Path, at: int, row: list[str], width: int, n_rows: int) -> list[float]:

@@ -211,7 +211,9 @@ def test_other_ways_to_say_it(tmp_path: Path) -> None:
     assert read(table, layout="data", energy="index", time="index").shape == (3, 3)
     assert read(table, units={"energy": "eV"}, name="mine").units["energy"] == "eV"
     assert read(table, name="mine").name == "mine"
-    with pytest.raises(DataError, match=r"layout is one of matrix, columns, data.*mean 'matrix'"):
+    with pytest.raises(
+        DataError, match=r"layout is one of matrix, columns, points, data.*mean 'matrix'"
+    ):
         read(table, layout="matrx")
     with pytest.raises(DataError, match=r"data= is for npz, .*; this file is read as text, which"):
         read(table, data="counts")

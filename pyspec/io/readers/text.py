@@ -33,17 +33,14 @@ def read(request: Request) -> Found:
 def found_in(table: Table, request: Request, *, layout: str | None) -> Found:
     """Data and axes of a table, with the errors of a column if they are asked for."""
     columns = as_list(request.columns)
-    errors = at = None
+    at = None
     if request.errors is not None:
         at = column_number(table, request.errors)
     elif columns is None and layout in (None, "columns") and not request.sizes:
         at = errors_column(table)
-    if at is not None:
+    found = read_layout(table, layout=layout, columns=columns, sizes=request.sizes, errors=at)
+    if at is not None and found.errors is None:
         errors = table.values[:, at]
-        if columns is None:
-            columns = [k for k in range(table.values.shape[1]) if k != at]
-    found = read_layout(table, layout=layout, columns=columns, sizes=request.sizes)
-    if errors is not None:
         if found.data.shape != errors.shape:
             raise DataError(
                 f"{table.path}: errors= belongs to one column of data; choose it with "
