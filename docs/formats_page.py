@@ -36,6 +36,14 @@ or waves. Where all have the same axes they are stacked; where not, the error li
 A table whose axis starts again holds blocks too: `read("scans.txt", block=1)`. Such data are
 separate spectra; they are never sorted or averaged into each other.
 
+## One row for each point
+
+A table of time, energy and value, in any order of its rows, is seen where the first two columns
+are a grid, or where their names say what they are; a fourth column called err, sigma or std holds
+standard errors. Elsewhere say `layout="points"`, and which columns with
+`columns=("delay", "energy", "counts")`. Pairs of time and energy without a row are left out of
+fits.
+
 ## Units, and binding or kinetic energies
 
 - `units={"energy": "nm", "time": "ps"}`: units that the file does not have.
@@ -52,9 +60,10 @@ they are not yet what `energy_scale=` asks for.
 
 ## When it guesses wrong
 
-`layout="matrix"` (or `"columns"`, `"data"`) says what a table is, `columns=["energy", "counts"]`
-which columns, `errors="sigma"` which one holds standard errors (a third column called err, sigma or
-std is taken for them), `decimal=","` how numbers are written. `energy="energy.txt"` takes an axis
+`layout="matrix"` (or `"columns"`, `"points"`, `"data"`) says what a table is,
+`columns=["energy", "counts"]` which columns, `errors="sigma"` which one holds standard errors (a
+third column called err, sigma or std is taken for them), `decimal=","` how numbers are written.
+`energy="energy.txt"` takes an axis
 from another file, `transpose=True` exchanges time and energy, `sort=True` sorts the axes with the
 data and averages points with equal values.
 

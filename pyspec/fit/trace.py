@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pyspec.calls import answered
-from pyspec.errors import DataError, FitError
+from pyspec.errors import CallError, DataError, FitError
 from pyspec.fit.interrupts import Hold, held
 from pyspec.fit.options import StagedOptions
 from pyspec.fit.result import FitResult
@@ -50,20 +50,26 @@ def fit_trace(
     target : what the values are, for tables and pictures
     inputs : further arrays (n,) that laws by formula read, by name
     time_limits : fit only these times, both ends included
-    measurement : weights, mask and window beyond these, with the values as its data
+    measurement : mask, window, and weights or counts in place of sigma; its data are `values`
     options : as of :func:`pyspec.fit.fit_model`
 
     Returns a :class:`FitResult` with `fit_type` "trace".
     """
-    chosen = time_model(model_yaml, model)
+    chosen = time_model(model_yaml, model).copy()
     chosen.set_axes(time=time, inputs=inputs)
     assert chosen.time is not None
     data = np.asarray(values)
     if data.shape != chosen.time.shape:
         raise DataError(f"values have shape {data.shape}, the time axis {chosen.time.shape}")
-    if measurement is None:
-        weight = None if sigma is None else weights_of(sigma, data.shape)
-        measurement = Measurement(data=data, weight=weight)
+    own = measurement or Measurement()
+    if sigma is None:
+        measurement = replace(own, data=data)
+    elif own.weight is not None or own.loss != "squares":
+        raise CallError(
+            "fit_trace: sigma= and the measurement both say what the noise is; give one of them"
+        )
+    else:
+        measurement = replace(own, data=data, weight=weights_of(sigma, data.shape))
     if time_limits is not None:
         low, high = sorted(float(limit) for limit in time_limits)
         inside = np.flatnonzero((chosen.time >= low) & (chosen.time <= high))

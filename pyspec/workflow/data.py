@@ -134,8 +134,8 @@ class FileData:
         Parameters
         ----------
         noise_type : "gaussian", "poisson" (counts) or "unknown"
-        sigma : for "gaussian" one standard deviation: a number, one a spectrum (n_time,), or one
-            a point
+        sigma : for "gaussian" one standard deviation: a number, one a spectrum (n_time,), one an
+            energy (n_energy,), or one a point
         scale : for "poisson" the counts for each unit of the data, 1 by default
 
         With known noise standard errors are not scaled by the reduced chi². In a mean of n
@@ -342,7 +342,7 @@ class FileData:
         n_rows = rows[1] - rows[0]
         if self.keep is None:
             mean = np.asarray(part.mean(axis=0, dtype=np.float64))
-            keep, counts = None, np.full(mean.shape, float(n_rows))
+            keep, kept = None, None
         else:
             kept = np.asarray(self.keep[slice(*rows)])
             counts = kept.sum(axis=0, dtype=np.float64)
@@ -350,7 +350,7 @@ class FileData:
             mean = total / np.maximum(counts, 1.0)
             # Counts of a mean are those of all its spectra: one that lacks some is left out.
             keep = counts == n_rows if self.noise.kind == "poisson" else counts > 0
-        noise = self.noise.of_mean(rows, data.shape, counts)
+        noise = self.noise.of_mean(rows, data.shape, kept)
         return Measurement(mean, None, self.columns, keep=keep, **self.names, **noise)
 
     def row(self, row: int) -> Measurement:

@@ -25,8 +25,8 @@ class Noise:
     Attributes
     ----------
     kind : "unknown", "gaussian" or "poisson"
-    sigma : for "gaussian" a number, (n_time, 1), (n_energy,) or (n_time, n_energy); or their
-        inverse by reference
+    sigma : for "gaussian" a number, (n_energy,) of one spectrum, else (n_time, 1), (1, n_energy) or
+        (n_time, n_energy); or their inverse by reference
     scale : for "poisson" counts for each unit of the data
     """
 
@@ -61,15 +61,18 @@ class Noise:
         return self._arguments(sigma, self.scale)
 
     def of_mean(
-        self, rows: tuple[int, int], shape: tuple[int, ...], counts: Array
+        self, rows: tuple[int, int], shape: tuple[int, ...], kept: npt.NDArray[np.bool_] | None
     ) -> dict[str, Any]:
-        """What a Measurement of the mean over `rows` takes, (n_energy,) with `counts` points.
+        """What a Measurement of the mean over `rows` takes, (n_energy,). `kept` is where a point of
+        these rows counts, (n_rows, n_energy); None: all do.
 
-        Standard deviations become ``sqrt(sum s²) / n``, which is ``sigma / sqrt(n)`` where they
-        are equal; n times the counts stand behind a unit of the mean.
+        Standard deviations become ``sqrt(sum s²) / n`` over the n points that count, which
+        is ``sigma / sqrt(n)`` where they are equal; n times the counts stand behind a unit of the
+        mean.
         """
+        n_rows = rows[1] - rows[0]
         if self.kind == "poisson":
-            return self._arguments(None, self.scale * (rows[1] - rows[0]))
+            return self._arguments(None, self.scale * n_rows)
         if self.kind != "gaussian":
             return {}
         assert self.sigma is not None
@@ -77,11 +80,11 @@ class Noise:
             part = np.asarray(self.sigma.given[slice(*rows)], np.float64)
         else:
             part = np.broadcast_to(self.sigma, shape)[slice(*rows)]
-        total = (part**2).sum(axis=0)
-        # Masked points add nothing: the mean over those that count is taken as equally noisy.
-        n_rows = rows[1] - rows[0]
-        kept = np.maximum(counts, 1.0)
-        return self._arguments(np.sqrt(total * kept / n_rows) / kept, self.scale)
+        counts = np.full(shape[1:], n_rows) if kept is None else kept.sum(axis=0)
+        total = (part**2 if kept is None else np.where(kept, part**2, 0.0)).sum(axis=0)
+        # An energy without a point that counts is masked: its sigma is only to be a number.
+        sigma = np.sqrt(np.where(counts > 0, total, 1.0)) / np.maximum(counts, 1)
+        return self._arguments(sigma, self.scale)
 
     def _arguments(self, sigma: float | Array | Weights | None, scale: float) -> dict[str, Any]:
         if self.kind == "poisson":
@@ -102,9 +105,12 @@ def taken_sigma(sigma: Any, data: Any) -> Any:
 
 
 def check_sigma(given: Any, shape: tuple[int, ...], keep: Any = None) -> float | Array:
-    """A number, or an array that broadcasts to the data: one value a spectrum (n_time,), or one
-    a point. Raises :class:`DataError` unless all are finite and above 0; those of points that
-    are masked, where `keep` is False, do not count."""
+    """A number, or an array that broadcasts to the data: one value a spectrum, (n_time,) or
+    (n_time, 1), one an energy, (n_energy,) or (1, n_energy), or one a point. Where there are as
+    many times as energies one axis alone does not say which is meant.
+
+    Raises :class:`DataError` for another shape, and unless all are finite and above 0; those of
+    points that are masked, where `keep` is False, do not count."""
     array = np.asarray(given)
     if array.dtype.kind not in "fiu":
         raise DataError(f"sigma has type {array.dtype}; give one standard deviation or an array")
@@ -123,13 +129,28 @@ def check_sigma(given: Any, shape: tuple[int, ...], keep: Any = None) -> float |
         return float(sigma)
     if sigma.shape == shape:
         return sigma
-    if len(shape) == 2 and sigma.shape == shape[:1]:
-        return sigma[:, np.newaxis]
+    if len(shape) == 2 and (line := _as_line(sigma, shape)) is not None:
+        return line
     raise DataError(
         f"sigma has shape {sigma.shape}, the data {shape}; give a number, "
-        + ("one value a spectrum (n_time,), " if len(shape) == 2 else "")
+        + ("one value a spectrum (n_time,), one an energy (n_energy,), " if len(shape) == 2 else "")
         + "or one a point"
     )
+
+
+def _as_line(sigma: Array, shape: tuple[int, ...]) -> Array | None:
+    """(n_time, 1) or (1, n_energy); None for another shape."""
+    n_time, n_energy = shape
+    if sigma.shape in ((n_time, 1), (1, n_energy)):
+        return sigma
+    if sigma.ndim != 1 or sigma.size not in shape:
+        return None
+    if n_time == n_energy:
+        raise DataError(
+            f"sigma has {sigma.size} values, as many as there are times and energies; say "
+            "sigma[:, np.newaxis] for one a time, sigma[np.newaxis, :] for one an energy"
+        )
+    return sigma[:, np.newaxis] if sigma.size == n_time else sigma[np.newaxis, :]
 
 
 def make_noise(
@@ -160,7 +181,8 @@ def make_noise(
     if wanted == "gaussian":
         if sigma is None:
             raise DataError(
-                "noise_type='gaussian' needs sigma=: a number, one a spectrum, or one a point"
+                "noise_type='gaussian' needs sigma=: a number, one a spectrum, one an energy, or "
+                "one a point"
             )
         if isinstance(sigma, Weights):  # looked at with the data
             return Noise("gaussian", sigma)

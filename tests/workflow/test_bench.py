@@ -288,3 +288,13 @@ def test_ten_starts_find_the_best_optimum_of_twenty(monkeypatch: pytest.MonkeyPa
     for row in rows:
         told = f"{row['agree']} of 10 starts agree on this optimum" in " ".join(row["says"])
         assert told == (row["agree"] < 10)
+
+
+def test_intervals_are_those_of_the_fit() -> None:
+    from bench.cases import seed_task
+    from bench.intervals import compare
+
+    found = compare(seed_task("seed_amplitude", 14), 1)
+    assert found["free"] == 14
+    assert found["lmfit"] is None  # it would take long
+    assert 0 < found["fit"] < found["intervals"]

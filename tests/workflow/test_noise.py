@@ -52,9 +52,9 @@ def test_a_static_model_on_a_series_is_that_of_its_mean(project: Project) -> Non
     assert mean.redchi == pytest.approx(1.0, abs=0.5)
 
 
-@pytest.mark.parametrize("kind", ["number", "spectrum", "point"])
-def test_sigma_of_any_shape(project: Project, kind: str) -> None:
-    sigma = {"number": 0.5, "spectrum": np.full(8, 0.5), "point": np.full((8, 61), 0.5)}[kind]
+@pytest.mark.parametrize("shape", [(), (8,), (8, 1), (61,), (1, 61), (8, 61)])
+def test_sigma_of_any_shape(project: Project, shape: tuple[int, ...]) -> None:
+    sigma = np.full(shape, 0.5)
     file = make(project)
     assert (file.noise_type, file.sigma_type, file.noise_scale) == ("unknown", "none", None)
     file.set_noise("gaussian", sigma=sigma)
@@ -86,6 +86,39 @@ def test_unequal_sigmas_of_a_mean(project: Project) -> None:
     measurement = file.fit_baseline("peak").problem.measurement
     wanted = np.sqrt((sigma[2:6] ** 2).sum(axis=0)) / 4
     np.testing.assert_allclose(1.0 / measurement.weight, wanted)
+
+
+@pytest.mark.parametrize("unit", [1e-4, 1.0, 1e4])
+def test_a_map_of_sigma_and_masked_points_in_a_mean(project: Project, unit: float) -> None:
+    """Masked points used to add a sigma of 1, in whatever units the data are."""
+    mask = np.zeros((8, 61), bool)
+    mask[0, :25] = True
+    mask[:4, 60] = True
+    found = []
+    for sigma in (0.5 * unit, np.full((8, 61), 0.5 * unit)):
+        file = make(project, GAUSSIAN * unit, mask=mask)
+        file.set_noise("gaussian", sigma=sigma)
+        file.define_baseline(0, 3)
+        found.append(np.broadcast_to(file.fit_baseline("peak").problem.measurement.weight, (61,)))
+    wanted = np.where(np.arange(61) < 25, 3, 4) ** 0.5 / (0.5 * unit)
+    np.testing.assert_allclose(found[0][:60], wanted[:60])
+    np.testing.assert_allclose(found[1][:60], wanted[:60])
+
+
+def test_which_axis_a_line_of_sigmas_belongs_to(project: Project) -> None:
+    """One value an energy used to be refused, or taken for one a time where both are as many."""
+    per_energy = np.linspace(0.3, 0.9, 61)
+    file = make(project)
+    file.set_noise("gaussian", sigma=per_energy)
+    file.define_baseline(0, 3)
+    weight = file.fit_baseline("peak").problem.measurement.weight
+    np.testing.assert_allclose(weight, 2 / per_energy)
+    square = File(project, data=np.ones((8, 8)), energy=ENERGY[:8], time=TIME)
+    with pytest.raises(DataError, match=r"sigma\[:, np.newaxis\] for one a time"):
+        square.set_noise("gaussian", sigma=per_energy[:8])
+    square.set_noise("gaussian", sigma=per_energy[np.newaxis, :8])
+    with pytest.raises(DataError, match=r"one an energy \(n_energy,\)"):
+        file.set_noise("gaussian", sigma=per_energy[:9])
 
 
 def test_counts(project: Project) -> None:

@@ -1,0 +1,90 @@
+"""Intervals by profile likelihood: ``python -m bench.intervals --json FILE``.
+
+The intervals of all free parameters, at one, two and three standard deviations, of the whole fits
+of :mod:`bench.whole_fits`; beside them :func:`lmfit.conf_interval` on the same fit, which calls the
+same residual in C, for up to `MOST` parameters. It finds ends to a part of the parameter's value:
+the largest difference of an end is given in standard errors. Medians of interleaved rounds.
+"""
+
+from __future__ import annotations
+
+import argparse
+import statistics
+import time
+import warnings
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import lmfit
+
+from bench.cases import Task, all_tasks
+from bench.measure import machine, print_machine, print_rows, write_json
+from pyspec.fit import fit_model
+
+#: lmfit takes tens of seconds for more parameters.
+MOST = 5
+
+
+def timed(call: Callable[[], Any]) -> tuple[float, Any]:
+    """Milliseconds, and what the call returns."""
+    begin = time.perf_counter()
+    found = call()
+    return 1e3 * (time.perf_counter() - begin), found
+
+
+def compare(task: Task, rounds: int) -> dict[str, Any]:
+    """One problem: milliseconds of the fit and of its intervals, and how far lmfit's ends are."""
+    case = task.case()
+    fits, own, other = [], [], []
+    worst = 0.0
+    for _ in range(rounds):
+        taken, result = timed(partial(fit_model, case.model, case.measurement))
+        fits.append(taken)
+        taken, found = timed(result.conf_interval)
+        own.append(taken)
+        if len(found) > MOST:
+            continue
+        taken, theirs = timed(partial(lmfit.conf_interval, result.minimizer, result.lmfit))
+        other.append(taken)
+        for name, pairs in found.items():
+            error = result.stderr[name]
+            if error:
+                ends = zip(pairs, theirs[name], strict=True)
+                worst = max(worst, *(abs(a[1] - b[1]) / error for a, b in ends))
+    return {
+        "name": task.name,
+        "free": len(found),
+        "fit": statistics.median(fits),
+        "intervals": statistics.median(own),
+        "lmfit": statistics.median(other) if other else None,
+        "apart": worst if other else None,
+    }
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--data", type=Path, metavar="FOLDER", help="the reference data")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write the numbers here")
+    given = parser.parse_args()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        found = [compare(task, given.rounds) for task in all_tasks(given.data)]
+    head = ["problem", "free", "fit, ms", "intervals, ms", "lmfit, ms", "apart / s.e."]
+    rows = []
+    for one in found:
+        known = one["lmfit"] is not None
+        beside = [f"{one['lmfit']:.0f}", f"{one['apart']:.2f}"] if known else ["–", "–"]
+        own = f"{one['fit']:.2f}", f"{one['intervals']:.1f}"
+        rows.append([one["name"], str(one["free"]), *own, *beside])
+    print_rows(head, rows)
+    facts = machine()
+    print_machine(facts)
+    if given.json:
+        write_json(given.json, {"machine": facts, "intervals": found})
+
+
+if __name__ == "__main__":
+    main()
