@@ -94,6 +94,15 @@ def test_reduced_chisqr_far_from_1_with_declared_noise(sigma: float, word: str) 
     assert fit(LINE % 84, line_data()).cautions == ()
 
 
+def test_counts_for_each_unit_that_were_not_said() -> None:
+    """Counts per second, taken for counts, scatter less than counts do."""
+    counts = np.random.default_rng(0).poisson(line_data() - line_data().min() + 100.0)
+    rates = counts / 50.0
+    result = fit(LINE % 84, rates, loss="poisson")
+    assert any("several counts, which scale= says" in text for text in result.cautions)
+    assert fit(LINE % 84, rates, loss="poisson", loss_scale=50.0).cautions == ()
+
+
 def test_a_method_that_stops_early_is_no_success() -> None:
     model = load_model(LINE % 84.2, "m")
     model.set_axes(energy=ENERGY)

@@ -238,6 +238,8 @@ class _Assessment:
             if redchi > 1.0
             else "the noise of the data is smaller than declared"
         )
+        if redchi < 1.0 and self.problem.is_poisson:
+            what += "; a unit of the data may stand for several counts, which scale= says"
         self.cautions.append(f"reduced χ² is {redchi:.3g}, though 1 is expected: {what}")
 
     def _doubt(self, bound: dict[str, str]) -> None:
