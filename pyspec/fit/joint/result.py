@@ -132,9 +132,11 @@ class JointResult(Sequence[FitResult]):
         """Correlations of the free parameters."""
         return self.joint.correlations
 
-    def conf_interval(self, **options: Any) -> Any:
+    def conf_interval(
+        self, p_names: str | Sequence[str] | None = None, sigmas: Any = (1, 2, 3), **options: Any
+    ) -> Any:
         """Intervals by profile likelihood, as of :meth:`pyspec.FitResult.conf_interval`."""
-        return self.joint.conf_interval(**options)
+        return self.joint.conf_interval(p_names, sigmas, **options)
 
     def __str__(self) -> str:
         head, _, rest = str(self.joint).partition("\n")
