@@ -12,6 +12,7 @@ from pyspec.io.read import FORMATS, read
 from pyspec.io.readers import READERS
 from pyspec.io.source import by_reference
 from pyspec.io.stored import StoredFit, StoredSlices
+from pyspec.io.together import refit_joint
 from pyspec.io.verify import Verification, verify_archive
 from pyspec.model.digest import digest
 
@@ -32,6 +33,7 @@ __all__ = [
     "parameters_csv",
     "parameters_json",
     "read",
+    "refit_joint",
     "replacing",
     "save_archive",
     "save_fit",

@@ -139,7 +139,7 @@ class Stored(ABC):
         match the axes."""
         return measured_again(self, data)
 
-    def _arguments(self, options: Mapping[str, Any]) -> dict[str, Any]:
+    def refit_options(self, options: Mapping[str, Any]) -> dict[str, Any]:
         """The settings of then as arguments of a fit, and `options` over them."""
         given: dict[str, Any] = {
             "backend": self.settings["backend"],
@@ -238,7 +238,7 @@ class StoredFit(Stored):
     ) -> FitResult:
         """Fits again, with the settings of then unless `options` (of fit_model) say otherwise;
         from the best values, or with ``start="initial"`` from the start values of then."""
-        given = self._arguments(options)
+        given = self.refit_options(options)
         result = fit_model(self.model(start), self.measurement(data), **given)
         result.fit_type, result.file_name = self.fit_type, self.file_name
         result.started_from = REFIT_FROM[start]
@@ -364,7 +364,7 @@ class StoredSlices(Stored):
                 if self.table[name].expr is None and np.isfinite(moved[name][k]):
                     seed[name] = float(moved[name][k])
             seeds.append(seed)
-        given = {"seeds": seeds, "times": self.time, **self._arguments(options)}
+        given = {"seeds": seeds, "times": self.time, **self.refit_options(options)}
         result = fit_slices(model, self.measurement(data), **given)
         result.file_name, result.started_from = self.file_name, REFIT_FROM[start]
         return result

@@ -1,0 +1,71 @@
+"""A joint fit from an archive: the fits of its files, put together again."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from pyspec.calls import answered
+from pyspec.errors import CallError, DataError, shortened
+from pyspec.fit import JointResult, fit_joint
+from pyspec.io.stored import REFIT_FROM, StoredFit
+
+#: Values that moved by more than this, in standard errors, were not fitted to these files alone.
+MOVED = 0.01
+
+
+@answered
+def refit_joint(fits: Sequence[StoredFit], *, start: str = "best", **options: Any) -> JointResult:
+    """Fits the files of a joint fit together again, from what an archive holds of each.
+
+    From the best values that takes an evaluation or two, and gives back what the parts do not have:
+    the covariance across files, curves, and spectra that several files share.
+
+    Parameters
+    ----------
+    fits : of all its files, as :func:`pyspec.load_fits` returns them, with their data
+    start : "best", or "initial" for the start values of then
+    options : of :func:`pyspec.fit_joint`, over the settings of then
+
+    Returns a :class:`JointResult`. Where values moved, since other files took part then, it says so
+    in its cautions.
+
+    Raises :class:`DataError` for fewer than two fits and for fits without data.
+    """
+    parts = [fits] if isinstance(fits, StoredFit) else list(fits)
+    other = next((one for one in parts if not isinstance(one, StoredFit)), None)
+    if other is not None:
+        raise CallError(
+            f"refit_joint takes the fits of load_fits(path), not {shortened(other)}; slices and "
+            "paths have no part in a joint fit"
+        )
+    if len(parts) < 2:
+        raise DataError(
+            f"refit_joint got {len(parts)} fit; give those of all files that were fitted together"
+        )
+    given = parts[0].refit_options(options)
+    names = [one.file_name or f"file{k:02d}" for k, one in enumerate(parts)]
+    joint = fit_joint(
+        [(one.model(start), one.measurement()) for one in parts],
+        names=given.pop("names", names),
+        **given,
+    )
+    joint.joint.started_from = REFIT_FROM[start]
+    moved = sorted(set().union(*map(_moved, parts, joint)))
+    if moved:
+        joint.joint.cautions = (
+            *joint.joint.cautions,
+            f"{', '.join(moved)} ended elsewhere than in the archive: were these all the files of "
+            "the joint fit, and its settings?",
+        )
+    return joint
+
+
+def _moved(stored: StoredFit, part: Any) -> set[str]:
+    """The free parameters of one file that are not where they were."""
+    found = set()
+    for name in part.free_names:
+        error, before = stored.stderr.get(name), stored.values[name]
+        if error and abs(part.values[name] - before) > MOVED * error:
+            found.add(name)
+    return found

@@ -1,0 +1,81 @@
+"""A joint fit from an archive: its files put together again."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from pyspec import File, JointResult, Project, load_fits, refit_joint
+from pyspec.errors import CallError, DataError
+
+ENERGY = np.linspace(1.5, 3.0, 20)
+PLAIN = """
+m:
+  Offset: {y0: [0, true]}
+  Gauss: {A: [1, true], x0: [2.1, project], SD: [0.2, project, 0.01, 2]}
+"""
+SPECTRA = """
+m:
+  expFun: {A: {free: energy, vary: project}, tau: [1.5, project, 0.1, 100], t0: [0, false]}
+"""
+
+
+def fitted(folder: Path, text: str) -> JointResult:
+    """Three files fitted together, and saved to "joint.h5"."""
+    rng = np.random.default_rng(1)
+    (folder / "m.yaml").write_text(text)
+    project = Project(folder, show_output=False)
+    line = np.exp(-(((ENERGY - 2) / 0.3) ** 2))
+    for k in range(3):
+        time = np.linspace(0.1, 5 + k, 30)
+        decay = np.exp(-time / 2) if text is SPECTRA else np.full(30, 1.0 + k)
+        data = np.outer(decay, line)
+        noisy = data + 0.05 * rng.normal(size=data.shape)
+        file = File(project, name="abc"[k], data=noisy, energy=ENERGY, time=time)
+        file.load_model("m.yaml", "m")
+    joint = project.fit_2d(model_name="m")
+    project.save_fits("joint.h5")
+    return joint
+
+
+@pytest.mark.parametrize("text", [PLAIN, SPECTRA], ids=["plain", "spectra"])
+def test_the_joint_fit_comes_back(tmp_path: Path, text: str) -> None:
+    """A part alone has no covariance across files, and no spectra that files share."""
+    joint = fitted(tmp_path, text)
+    again = refit_joint(load_fits(tmp_path / "joint.h5"))
+    assert list(again.names) == ["a", "b", "c"]
+    assert again.success
+    assert again.nfev <= 2
+    assert again.cautions == joint.cautions
+    for name, value in joint.values.items():
+        assert again.values[name] == pytest.approx(value, rel=1e-6)
+    for name, error in joint.stderr.items():
+        assert again.stderr[name] == (error and pytest.approx(error, rel=1e-5))
+    np.testing.assert_allclose(again[1].fit, joint[1].fit, atol=1e-6)
+    if text is SPECTRA:
+        amplitudes = [one.linear["expFun_01_A"] for one in (again[0], joint[0])]
+        np.testing.assert_allclose(*amplitudes, atol=1e-6)
+
+
+def test_a_file_that_lacks_is_told_of(tmp_path: Path) -> None:
+    fitted(tmp_path, PLAIN)
+    parts = load_fits(tmp_path / "joint.h5")
+    assert any("were these all the files" in text for text in refit_joint(parts[:2]).cautions)
+
+
+def test_from_the_start_values(tmp_path: Path) -> None:
+    joint = fitted(tmp_path, PLAIN)
+    again = refit_joint(load_fits(tmp_path / "joint.h5"), start="initial")
+    assert again.nfev > 2
+    assert again.chisqr == pytest.approx(joint.chisqr, rel=1e-9)
+
+
+def test_what_is_no_joint_fit(tmp_path: Path) -> None:
+    fitted(tmp_path, PLAIN)
+    parts = load_fits(tmp_path / "joint.h5")
+    with pytest.raises(DataError, match="those of all files"):
+        refit_joint(parts[:1])
+    with pytest.raises(CallError, match="takes the fits of load_fits"):
+        refit_joint([parts[0], tmp_path])  # type: ignore[list-item]
