@@ -337,7 +337,7 @@ def _option(inner: Fields, key: str) -> object:
 
 
 #: What a fit would refuse once the data are read.
-_CHECKS: dict[str, Callable[[Any], None]] = {
+_CHECKS: dict[str, Callable[[Any], object]] = {
     "n_starts": lambda given: check_whole("n_starts", given, 1),
     "seed": lambda given: check_whole("seed", given, 0),
     "max_nfev": lambda given: check_limits(given, None),

@@ -71,14 +71,13 @@ class MC:
     def __post_init__(self) -> None:
         if not (is_whole(self.use_mc, 0) and self.use_mc <= 2):
             raise FitError(f"use_mc is 0, 1 or 2, not {shortened(self.use_mc)}")
-        for name, least in _LEAST.items():
+        for name, least in {**_LEAST, "seed": 0}.items():
             value = getattr(self, name)
-            if name == "nwalkers" and value is None:
+            if name in ("nwalkers", "seed") and value is None:
                 continue
             if not is_whole(value, least):
                 raise FitError(f"{name} is a whole number from {least} on, not {shortened(value)}")
-        if self.seed is not None and not is_whole(self.seed, 0):
-            raise FitError(f"seed is a whole number from 0 on, not {shortened(self.seed)}")
+            object.__setattr__(self, name, int(value))  # 3 of 3.0
         if self.burn >= self.steps:
             raise FitError(f"burn={self.burn} leaves nothing of steps={self.steps}")
         if not is_whole(self.ntemps, 1) or self.ntemps != 1:
@@ -224,7 +223,7 @@ def resolved(settings: MC, result: Any, weighted: bool) -> MC:
         raise FitError(
             "is_weighted=True needs the noise of the data: file.set_noise('gaussian', sigma=...)"
         )
-    n_names = result.n_free + (0 if weighted else 1)
+    n_names = len(result.problem.names) + (0 if weighted else 1)  # free spectra are solved for
     walkers = max(20, 2 * n_names) if settings.nwalkers is None else settings.nwalkers
     if walkers < 2 * n_names:
         raise FitError(

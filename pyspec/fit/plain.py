@@ -83,6 +83,8 @@ def plain_result(run: Run, settings: dict[str, Any]) -> FitResult | None:
     if followers is not NONE:
         _follow(followers, params, spread)
     cautions, warned = problem.said_of(params.value, chisqr)
+    theta = outcome.theta.copy()
+    theta.flags.writeable = False
     result = FitResult.__new__(FitResult)
     # As FitResult.__init__ has them, each of which takes a look-up there.
     result.__dict__.update(
@@ -121,7 +123,7 @@ def plain_result(run: Run, settings: dict[str, Any]) -> FitResult | None:
             "file_name": "",
             "starts": (),
             "spent": None,
-            "theta": outcome.theta.copy(),
+            "theta": theta,
             "_names": tuple(problem.parameters),
             "_fit": None,
         }

@@ -77,7 +77,7 @@ class FitProblem(Columns):
         self.without = checked_classes(without) if without else frozenset()
         self._known = known
         if known is not None:
-            self.outline, self._shares_model = known.outline, True
+            self.outline = known.outline
             self._executors = known.executors
             self._layout = None if self.without else known.layout_of(measurement)
             like = known
@@ -131,19 +131,12 @@ class FitProblem(Columns):
 
     # what is fitted
 
-    #: Whether other fits have the same model, and what makes executors of this one.
-    _shares_model = False
+    #: What makes executors of a model that other fits have too.
     _executors: Executors | None = None
 
     #: How the structures of C are laid out, where an earlier fit has shown that, and the arrays
     #: that they lead to: the loop then needs no executor.
     _layout: tuple[FitLayout, Arrays] | None = None
-
-    def own_model(self) -> Model:
-        """The model, to be handed out: a copy of its own from then on."""
-        if self._shares_model:
-            self.model, self._shares_model = self.model.copy(), False
-        return self.model
 
     @property
     def label(self) -> str:

@@ -119,11 +119,12 @@ class FitResult(LmfitNames, SlotNames):
         self.starts: tuple[Any, ...] = ()
         self.spent: Any = None
         self.theta: Array = problem.theta_of(self._params.value)
+        self.theta.flags.writeable = False
         self._names: tuple[str, ...] = tuple(problem.parameters)
         self._fit: Array | None = None
 
     def __getstate__(self) -> dict[str, Any]:
-        kept = {name: one for name, one in self.__dict__.items() if name != "linear"}
+        kept = {name: one for name, one in self.__dict__.items() if name not in ("linear", "model")}
         return {**kept, "_fit": None}
 
     # arrays of the window
@@ -131,7 +132,7 @@ class FitResult(LmfitNames, SlotNames):
     @property
     def is_trace(self) -> bool:
         """Whether values against time were fitted: then there is no energy axis."""
-        return self.model.is_time_model and not isinstance(self.problem, LinearProblem)
+        return self.problem.model.is_time_model and not isinstance(self.problem, LinearProblem)
 
     @property
     def energy(self) -> Array:
@@ -248,10 +249,10 @@ class FitResult(LmfitNames, SlotNames):
 
     # what was fitted
 
-    @property
+    @cached_property
     def model(self) -> Model:
-        """The model with its axes."""
-        return self.problem.own_model()
+        """The model with its axes, a copy: changing it changes no number of the fit."""
+        return self.problem.model.copy()
 
     @property
     def measurement(self) -> Measurement:
@@ -324,7 +325,8 @@ class FitResult(LmfitNames, SlotNames):
         ``chi2_red_raw``, ``chi2`` and ``chi2_red`` (weighted; NaN where no noise is known),
         ``r2``, ``aic``, ``bic``. See :func:`pyspec.fit.statistics.goodness`."""
         found = self.n_data, *squares_of(self), self.chisqr, self.redchi, self.n_free
-        return goodness(*found, weighted=self.problem.is_weighted)
+        weighted = self.problem.is_weighted
+        return goodness(*found, weighted=weighted, known=weighted and not self._scale_covar)
 
     def to_dataset(self) -> Any:
         """An ``xarray.Dataset``: data, fit, residual on the axes of the window; value, stderr,

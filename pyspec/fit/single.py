@@ -116,7 +116,7 @@ def fit_model(
         methods = fit_stages(method, stages, fit_alg_1, fit_alg_2)
     given: dict[str, Any] = without_intervals(options) if options else {}
     if type(n_starts) is not int or n_starts != 1:
-        check_starts(n_starts, seed)
+        n_starts, seed = check_starts(n_starts, seed)
     if n_workers is not None:
         check_workers(model.name, client, n_workers)
     if seeds:

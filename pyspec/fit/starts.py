@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -53,16 +53,18 @@ class Start:
     agrees: bool = False
 
 
-def check_starts(n_starts: int, seed: int) -> None:
-    """Raises :class:`FitError` unless these are whole numbers, from 1 and from 0 on."""
-    check_whole("n_starts", n_starts, 1)
-    check_whole("seed", seed, 0)
+def check_starts(n_starts: int, seed: int) -> tuple[int, int]:
+    """Both as they are counted with. Raises :class:`FitError` unless these are whole numbers, from
+    1 and from 0 on."""
+    return check_whole("n_starts", n_starts, 1), check_whole("seed", seed, 0)
 
 
-def check_whole(what: str, given: object, least: int) -> None:
-    """Raises :class:`FitError` unless this is a whole number from `least` on."""
+def check_whole(what: str, given: Any, least: int) -> int:
+    """The number: 3 of 3.0, too. Raises :class:`FitError` unless this is a whole number from
+    `least` on."""
     if not is_whole(given, least):
         raise FitError(f"{what} must be a whole number from {least} on, not {shortened(given)}")
+    return int(given)
 
 
 def check_seeds(model: Model, seeds: Mapping[str, float]) -> None:

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import numpy as np
-
 from pyspec.calls import Named
+from pyspec.fit.solve.outcome import information_criteria
 
 
 class Statistics(Named[float]):
@@ -16,7 +15,15 @@ class Statistics(Named[float]):
 
 
 def goodness(
-    n: int, raw: float, total: float, chisqr: float, redchi: float, n_free: int, *, weighted: bool
+    n: int,
+    raw: float,
+    total: float,
+    chisqr: float,
+    redchi: float,
+    n_free: int,
+    *,
+    weighted: bool,
+    known: bool,
 ) -> dict[str, float]:
     """The numbers of :attr:`pyspec.fit.FitResult.statistics`.
 
@@ -26,21 +33,22 @@ def goodness(
     raw : sum of the squares of the residual, in the units of the data
     total : sum of the squares of the data minus their mean
     chisqr, redchi : of the (weighted) residual that was fitted
-    weighted : whether the noise of the data is known
+    weighted : whether points have weights, or counts the noise of counts
+    known : whether these are taken as they are, so that errors are not scaled
 
-    Without known noise AIC is ``n ln(chi2_raw / n) + 2 k``, with it ``chi2 + 2 k``; BIC has
-    ``k ln n`` in place of ``2 k``.
+    AIC and BIC are those of :func:`pyspec.fit.solve.outcome.information_criteria`: of chi², or
+    where the noise is not known of n ln(chi² / n).
     """
     k = n_free
-    minus_two_log = chisqr if weighted else n * float(np.log(max(raw, 1e-250 * n) / n))
+    aic, bic = information_criteria(chisqr, n, k, known)
     numbers = {
         "chi2_raw": raw,
         "chi2_red_raw": raw / max(n - k, 1),
         "chi2": chisqr if weighted else float("nan"),
         "chi2_red": redchi if weighted else float("nan"),
         "r2": 1.0 - raw / total if total > 0 else float("nan"),
-        "aic": minus_two_log + 2.0 * k,
-        "bic": minus_two_log + k * float(np.log(n)),
+        "aic": aic,
+        "bic": bic,
     }
     return Statistics(numbers)
 

@@ -150,10 +150,15 @@ class CorrelationTable:
         self.matrix = matrix
 
     def __getitem__(self, pair: tuple[str, str]) -> float:
+        if not isinstance(pair, tuple) or len(pair) != 2:
+            raise NoSuchKeyError(
+                f"a correlation is that of two parameters, not {pair!r}; write table['a', 'b'], or "
+                "take table.matrix"
+            )
         for name in pair:
             if name not in self.names:
-                hint = suggest(name, list(self.names))
-                raise KeyError(f"{name!r} has no correlations{hint}")
+                hint = suggest(str(name), list(self.names))
+                raise NoSuchKeyError(f"{name!r} has no correlations{hint}")
         return float(self.matrix[self.names.index(pair[0]), self.names.index(pair[1])])
 
     def __len__(self) -> int:

@@ -58,6 +58,7 @@ def restored_fit(
         "interrupted": bool(statistics["interrupted"]),
         "at_bound": {row.name: row.at_bound for row in table if row.at_bound},
         "without_effect": tuple(statistics["without_effect"]),
+        "degenerate": bool(len(statistics["without_effect"])),
         "settings": _settings(settings),
         "expressions": {row.name: row.expr for row in table if row.expr is not None},
         "start": {row.name: row.init for row in table if row.init is not None},
@@ -89,6 +90,37 @@ def _check_shared(problem: FitProblem, table: ParameterTable, chisqr: float) -> 
             "this is one; values and errors are in the archive, fit the files together again for "
             "spectra and curves"
         )
+
+
+#: Values that moved by more than this, in standard errors, were fitted to other data.
+MOVED = 0.01
+
+
+def moved(
+    values: Mapping[str, float], stderr: Mapping[str, float | None], again: FitResult
+) -> list[str]:
+    """The free parameters of a fit that ended elsewhere than those that were stored."""
+    found = []
+    for name in again.free_names:
+        error = stderr.get(name)
+        if error and abs(again.values[name] - values[name]) > MOVED * error:
+            found.append(name)
+    return found
+
+
+def said_of_shared(
+    values: Mapping[str, float], stderr: Mapping[str, float | None], again: FitResult
+) -> tuple[str, ...]:
+    """A caution where parameters that files of a project share moved as one file was fitted again,
+    since the others took part then."""
+    parameters = again.problem.parameters
+    shared = [one for one in moved(values, stderr, again) if parameters[one].scope == "project"]
+    if not shared:
+        return ()
+    return (
+        f"{', '.join(shared)}, shared by the files of a project, ended elsewhere than in the "
+        "archive: other files took part then; refit_joint(load_fits(path)) fits all together",
+    )
 
 
 def cautions_of(facts: Mapping[str, Any]) -> tuple[str, ...]:

@@ -29,7 +29,7 @@ from pyspec.fit.slices.cautions import gathered
 from pyspec.fit.statistics import state_of
 from pyspec.formula import parse
 from pyspec.io.addresses import as_given, measured_again
-from pyspec.io.restored import cautions_of, restored_fit, restored_slices
+from pyspec.io.restored import cautions_of, restored_fit, restored_slices, said_of_shared
 from pyspec.model import (
     Measurement,
     Model,
@@ -242,6 +242,7 @@ class StoredFit(Stored):
         result = fit_model(self.model(start), self.measurement(data), **given)
         result.fit_type, result.file_name = self.fit_type, self.file_name
         result.started_from = REFIT_FROM[start]
+        result.cautions += said_of_shared(self.values, self.stderr, result)
         return result
 
     def to_result(self, data: npt.NDArray[Any] | None = None) -> FitResult:

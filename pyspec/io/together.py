@@ -8,10 +8,8 @@ from typing import Any
 from pyspec.calls import answered
 from pyspec.errors import CallError, DataError, shortened
 from pyspec.fit import JointResult, fit_joint
+from pyspec.io.restored import moved
 from pyspec.io.stored import REFIT_FROM, StoredFit
-
-#: Values that moved by more than this, in standard errors, were not fitted to these files alone.
-MOVED = 0.01
 
 
 @answered
@@ -51,21 +49,15 @@ def refit_joint(fits: Sequence[StoredFit], *, start: str = "best", **options: An
         **given,
     )
     joint.joint.started_from = REFIT_FROM[start]
-    moved = sorted(set().union(*map(_moved, parts, joint)))
-    if moved:
+    gone = {
+        name
+        for one, part in zip(parts, joint, strict=True)
+        for name in moved(one.values, one.stderr, part)
+    }
+    if gone:
         joint.joint.cautions = (
             *joint.joint.cautions,
-            f"{', '.join(moved)} ended elsewhere than in the archive: were these all the files of "
-            "the joint fit, and its settings?",
+            f"{', '.join(sorted(gone))} ended elsewhere than in the archive: were these all the "
+            "files of the joint fit, and its settings?",
         )
     return joint
-
-
-def _moved(stored: StoredFit, part: Any) -> set[str]:
-    """The free parameters of one file that are not where they were."""
-    found = set()
-    for name in part.free_names:
-        error, before = stored.stderr.get(name), stored.values[name]
-        if error and abs(part.values[name] - before) > MOVED * error:
-            found.add(name)
-    return found

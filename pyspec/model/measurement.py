@@ -14,6 +14,7 @@ from pyspec._library import LIBRARY
 from pyspec._library.memory import address
 from pyspec.calls import is_whole
 from pyspec.errors import DataError, shortened, suggest
+from pyspec.functions.losses import FLOOR
 from pyspec.model.beside import both_kept, kept_by, masked_beside, taken_beside
 from pyspec.model.source import Seen, source_of
 from pyspec.model.survey import Rules, Survey, Surveyed, survey_rows
@@ -32,9 +33,6 @@ LOSSES = ("squares", "poisson")
 
 #: Other names of these; case does not matter.
 LOSS_NAMES = {"gaussian": "squares", "least_squares": "squares", "counts": "poisson"}
-
-#: Expected counts are taken to be at least this, as the deviance does.
-COUNTS_FLOOR = 1e-3
 
 
 @dataclass(frozen=True, eq=False, init=False)
@@ -242,7 +240,7 @@ class Measurement:
             return None
         found = np.ones(np.shape(expected))
         if self.loss == "poisson":
-            counts = np.maximum(np.asarray(expected) * self.loss_scale, COUNTS_FLOOR)
+            counts = np.maximum(np.asarray(expected) * self.loss_scale, FLOOR)
             found = np.sqrt(counts) / self.loss_scale
         if self.weight is not None:
             if self.data is None:

@@ -266,6 +266,8 @@ class Copier:
     def whole(self, model: M) -> M:
         """A model with copies of its parts; axes, which are read-only, are shared."""
         new = _shallow(model)
+        for name in ("labels", "units", "inputs"):
+            new.__dict__[name] = dict(model.__dict__[name])
         new.components = self.components(model.components)
         new.quantities = tuple([self.par(par) for par in model.quantities])
         for component in new.components:

@@ -37,12 +37,14 @@ def one_of(what: str, given: str, known: tuple[str, ...]) -> None:
         raise DataError(f"{what} must be one of {', '.join(known)}, not {given!r}{hint}")
 
 
-def check_seed(seed: int | None, what: str = "seed") -> None:
-    """Raises :class:`DataError` unless this is None or a whole number from 0 on."""
+def check_seed(seed: int | None, what: str = "seed") -> int | None:
+    """The seed as Python's own number, or None. Raises :class:`DataError` unless it is None or a
+    whole number from 0 on."""
     if seed is None and what == "seed":
-        return
+        return None
     if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or seed < 0:
         raise DataError(f"{what} must be a whole number from 0 on, not {shortened(seed)}")
+    return int(seed)
 
 
 def positive(what: str, value: float) -> float:

@@ -100,8 +100,9 @@ class Simulator:
 
     def set_noise_type(self, noise_type: str) -> None:
         """Sets the noise of analog detection: "poisson", "gaussian" or "none"."""
-        self.noise_type = str(noise_type).lower()
-        one_of("noise_type", self.noise_type, NOISE_TYPES)
+        kind = str(noise_type).lower()
+        one_of("noise_type", kind, NOISE_TYPES)
+        self.noise_type = kind
 
     def set_noise_level(self, noise_level: float) -> None:
         """Sets the noise level; finite and not negative."""
@@ -125,8 +126,7 @@ class Simulator:
 
     def set_seed(self, seed: int | None) -> None:
         """Starts the random numbers again."""
-        check_seed(seed)
-        self.seed = seed
+        self.seed = check_seed(seed)
         self._generator = np.random.default_rng(seed)
 
     def start_stream(self, index: int) -> None:

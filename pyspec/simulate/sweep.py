@@ -14,6 +14,7 @@ import numpy.typing as npt
 from pyspec.calls import is_whole
 from pyspec.errors import DataError, shortened, suggest
 from pyspec.model import Model
+from pyspec.simulate.drawn import check_seed
 from pyspec.simulate.peer_names import also_named
 
 Array = npt.NDArray[np.float64]
@@ -42,7 +43,7 @@ class ParameterSweep:
                 f"strategy must be one of {', '.join(STRATEGIES)}, not {strategy!r}{hint}"
             )
         self.strategy = strategy
-        self.seed = seed
+        self.seed = check_seed(seed)
         self._values: dict[str, Array] = {}
         #: What was asked for: type and numbers of every parameter, as the file of a sweep says it.
         self.space: dict[str, dict[str, Any]] = {}
@@ -51,7 +52,7 @@ class ParameterSweep:
     @also_named(par_name="name")
     def add_range(self, name: str, values: npt.ArrayLike) -> ParameterSweep:
         """These values, in this order. `par_name` is another name of `name`, here and below."""
-        array = np.asarray(values, dtype=np.float64)
+        array = np.array(values, dtype=np.float64)
         return self._add(name, array, {"type": "range", "values": array.tolist()})
 
     @also_named(par_name="name", min_val="low", max_val="high", n_samples="n")

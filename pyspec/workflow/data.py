@@ -237,11 +237,7 @@ class FileData:
                 "it as 'gaussian' with the sigma of each point first"
             )
         if self.noise.sigma is not None and calibration is not self.calibration:
-            old = 1.0 if self.calibration is None else self.calibration
-            sigma = np.asarray(
-                np.asarray(self.sigma_data) * old / (1.0 if calibration is None else calibration)
-            )
-            self.noise = Noise("gaussian", float(sigma) if sigma.ndim == 0 else sigma)
+            self.noise = self.noise.calibrated(self.calibration, calibration)
         self.dark, self.calibration = dark, calibration
         if dark is None and calibration is None:
             self.data = self.raw

@@ -28,11 +28,24 @@ class Noise:
     sigma : for "gaussian" a number, (n_energy,) of one spectrum, else (n_time, 1), (1, n_energy) or
         (n_time, n_energy); or their inverse by reference
     scale : for "poisson" counts for each unit of the data
+    origin : where sigma was divided by a calibration: the noise as declared, and the calibration
+        of then
     """
 
     kind: str = "unknown"
     sigma: float | Array | Weights | None = None
     scale: float = 1.0
+    origin: tuple[Noise, Array | None] | None = None
+
+    def calibrated(self, before: Array | None, after: Array | None) -> Noise:
+        """The noise of data that are divided by another calibration, None for none: sigma is
+        divided too. Back at the calibration of then it is as it was declared."""
+        noise, then = self.origin or (self, before)
+        if after is then:
+            return noise
+        old, new = (1.0 if one is None else one for one in (then, after))
+        sigma = np.asarray(np.asarray(noise.given) * old / new)
+        return Noise("gaussian", float(sigma) if sigma.ndim == 0 else sigma, origin=(noise, then))
 
     @property
     def is_known(self) -> bool:

@@ -9,6 +9,7 @@ import pytest
 
 from pyspec import File, JointResult, Project, load_fits, refit_joint
 from pyspec.errors import CallError, DataError
+from pyspec.io import StoredFit
 
 ENERGY = np.linspace(1.5, 3.0, 20)
 PLAIN = """
@@ -79,3 +80,27 @@ def test_what_is_no_joint_fit(tmp_path: Path) -> None:
         refit_joint(parts[:1])
     with pytest.raises(CallError, match="takes the fits of load_fits"):
         refit_joint([parts[0], tmp_path])  # type: ignore[list-item]
+
+
+def test_one_file_fitted_again_says_that_others_took_part(tmp_path: Path) -> None:
+    """Its shared parameters used to become others without a word."""
+    fitted(tmp_path, PLAIN)
+    again = load_fits(tmp_path / "joint.h5")[0].refit()
+    (told,) = [text for text in again.cautions if "refit_joint" in text]
+    assert "Gauss_01_x0" in told
+    alone = fitted_alone(tmp_path)
+    assert not any("refit_joint" in text for text in alone.refit().cautions)
+
+
+def fitted_alone(folder: Path) -> StoredFit:
+    """One file with the same model, saved and loaded."""
+    project = Project(folder, show_output=False)
+    rng = np.random.default_rng(2)
+    data = np.exp(-(((ENERGY - 2) / 0.3) ** 2)) + 0.05 * rng.normal(size=(30, 20))
+    file = File(project, name="alone", data=data, energy=ENERGY, time=np.arange(30.0))
+    file.load_model("m.yaml", "m")
+    file.fit_2d("m")
+    file.save_fit("alone.h5")
+    (stored,) = load_fits(folder / "alone.h5")
+    assert isinstance(stored, StoredFit)
+    return stored

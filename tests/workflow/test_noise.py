@@ -105,6 +105,21 @@ def test_a_map_of_sigma_and_masked_points_in_a_mean(project: Project, unit: floa
     np.testing.assert_allclose(found[1][:60], wanted[:60])
 
 
+def test_sigma_comes_back_as_it_was_declared(project: Project) -> None:
+    """It used to become a map, and to gather rounding."""
+    file = make(project)
+    file.set_noise("gaussian", sigma=0.3)
+    for _ in range(2):
+        file.calibrate_data(np.linspace(0.7, 1.9, 61))
+        assert file.sigma_type == "array"
+    file.reset_calibration()
+    assert (file.sigma_type, file.sigma_data) == ("constant", 0.3)
+    file.calibrate_data(np.linspace(0.7, 1.9, 61))
+    file.set_noise("gaussian", sigma=0.5)  # of the calibrated data
+    file.reset_calibration()
+    np.testing.assert_allclose(np.ravel(file.sigma_data), 0.5 * np.linspace(0.7, 1.9, 61))
+
+
 def test_which_axis_a_line_of_sigmas_belongs_to(project: Project) -> None:
     """One value an energy used to be refused, or taken for one a time where both are as many."""
     per_energy = np.linspace(0.3, 0.9, 61)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
+from threading import RLock
 from typing import Any, ClassVar
 
 import numpy as np
@@ -23,11 +24,8 @@ from pyspec.executor.protocol import (
     Values,
     each_by_itself,
 )
-from pyspec.functions.losses import deviance
+from pyspec.functions.losses import FLOOR, deviance
 from pyspec.model import Measurement, Model
-
-#: Counts are expected to be at least this, as the deviance does.
-COUNTS_FLOOR = 1e-3
 
 #: Rounds of weights for counts, and the change of the deviance at which they rest.
 MOST_ROUNDS, REST = 60, 1e-13
@@ -81,6 +79,8 @@ class LinearExecutor:
         self.shape = self._shape()
         self._data, self._weight = self._weighted()
         self._projection = self._make_projection()
+        #: Held while the arrays of the design are in use: all evaluations share them.
+        self.lock = RLock()
         #: What the last call of `solve` was for, and its answer.
         self._last: tuple[object, Solved] | None = None
         #: Where files share amplitudes: who solves for those of all, and which file this is.
@@ -191,9 +191,16 @@ class LinearExecutor:
         self, theta: Values, fixed: Values = None, what: str = "gram", full: bool = False
     ) -> Solved:
         """The amplitudes at theta, with the triangle of [J r] or, ``what="rows"``, residual and
-        derivatives too. Raises :class:`DataError` without data."""
+        derivatives too. The design is that of this call as long as :attr:`lock` is held, which
+        whoever reads it takes. Raises :class:`DataError` without data."""
         if self._projection is None:
             raise DataError("free amplitudes need data; give the measurement some")
+        with self.lock:
+            return self._solved(self._projection, theta, fixed, what, full)
+
+    def _solved(
+        self, projection: Projection, theta: Values, fixed: Values, what: str, full: bool
+    ) -> Solved:
         given, values = self._theta(theta), self._fixed(fixed)
         if self.of_stack is not None:
             stack, index = self.of_stack
@@ -206,7 +213,7 @@ class LinearExecutor:
         if self.measurement.loss == "poisson":
             projected = self._count(design, given.size, what, full)
         else:
-            projected = self._projection.at(design, given.size, what, full)
+            projected = projection.at(design, given.size, what, full)
         solved = Solved(given, design, projected)
         if what == "gram":
             self._last = question, solved
@@ -221,7 +228,7 @@ class LinearExecutor:
         given = np.ones(data.shape) if self._weight is None else self._weight
         model, last = np.maximum(data, 1.0 / scale), np.inf
         for _ in range(MOST_ROUNDS):
-            weight = given * np.sqrt(scale / np.maximum(model, COUNTS_FLOOR / scale))
+            weight = given * np.sqrt(scale / np.maximum(model, FLOOR / scale))
             projection.weigh(weight * data, weight)
             found = projection.at(design, n_theta)
             model = Solved(np.empty(0), design, found).model
@@ -260,15 +267,15 @@ class LinearExecutor:
 
     def run(self, theta: Values, fixed: Values = None) -> Array:
         """The model over the window, (n_rows, n_columns)."""
-        if self._projection is None:
+        with self.lock:
+            if self._projection is not None:
+                return self.groups_of(self.solve(theta, fixed).model)
             design = self.designer.at(self._theta(theta), self._fixed(fixed))
-            n_groups = self.designer.along.size
-            ones = np.ones((n_groups, len(design.basis)))
+            ones = np.ones((self.designer.along.size, len(design.basis)))
             if self.designer.allowed is not None:
                 ones *= self.designer.allowed
             found = Projected(ones, ones > 0, np.empty(0), None, None)
             return self.groups_of(Solved(np.empty(0), design, found).model)
-        return self.groups_of(self.solve(theta, fixed).model)
 
     def residual(self, theta: Values, fixed: Values = None, out: Array | None = None) -> Array:
         """(data - model) * weight over the window, flattened; 0 where masked."""
@@ -311,9 +318,10 @@ class LinearExecutor:
 
     def rest(self) -> None:
         """Frees work memory."""
-        self._last = None
-        if self._projection is not None:
-            self._projection.rest()
+        with self.lock:
+            self._last = None
+            if self._projection is not None:
+                self._projection.rest()
 
     def _theta(self, theta: Values) -> Array:
         names = self.opt_param_names

@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
+from threading import RLock
 
 import numpy as np
 import numpy.typing as npt
@@ -176,8 +177,9 @@ class Stack(LinearExecutor):
         self._data, self._weight = self._join()
         self._projection = self._make_projection()
         self._last, self.of_stack = None, None
+        self.lock = RLock()
         for index, member in enumerate(members):
-            member.of_stack = self, index
+            member.of_stack, member.lock = (self, index), self.lock
 
     def _join(self) -> tuple[Array | None, Array | None]:
         """(n_groups, n_x) data and weights of all files."""
@@ -253,12 +255,13 @@ class StackedExecutor(JointExecutor):
     @contextmanager
     def settled(self, theta: Array) -> Iterator[None]:
         """The same inside of a block."""
-        before = self.stack.theta
-        self.settle(theta)
-        try:
-            yield
-        finally:
-            self.stack.theta = before
+        with self.stack.lock:
+            before = self.stack.theta
+            self.settle(theta)
+            try:
+                yield
+            finally:
+                self.stack.theta = before
 
     def run_files(self, theta: Values) -> list[Array]:
         with self.settled(self._theta(theta)):

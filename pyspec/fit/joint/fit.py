@@ -78,7 +78,7 @@ def fit_joint(
     chosen = "compiled" if backend is None else backend_name(backend)
     label = ", ".join(dict.fromkeys(model.name for model, _ in parts))
     check_options(label, options)
-    check_starts(n_starts, seed)
+    n_starts, seed = check_starts(n_starts, seed)
     if isinstance(names, str) or len(names) not in (0, len(parts)):
         raise FitError(f"names are {names!r}; give a list with one for each of {len(parts)} files")
     check_workers(label, client, n_workers)
@@ -178,6 +178,7 @@ def _file_result(joint: FitResult, problem: JointProblem, index: int) -> FitResu
         message=joint.message,
         at_bound={back[k]: side for k, side in joint.at_bound.items() if k in back},
         degenerate=joint.degenerate,
+        intervals={back[k]: ends for k, ends in joint.intervals.items() if k in back},
         cautions=joint.cautions,
         without_effect=tuple(back[k] for k in joint.without_effect if k in back),
         expressions={back[k]: text for k, text in joint.expressions.items() if k in back},

@@ -19,10 +19,11 @@ import numpy as np
 import numpy.typing as npt
 
 from pyspec.errors import FitError, suggest
-from pyspec.executor.linear.executor import COUNTS_FLOOR, Solved
+from pyspec.executor.linear.executor import Solved
 from pyspec.fit.export import need_xarray
 from pyspec.fit.linear.species import Associated, Kinetics
 from pyspec.formula import scheme_of
+from pyspec.functions.losses import FLOOR
 from pyspec.model.kinetics import scheme_name, state_name, states_of
 
 if TYPE_CHECKING:
@@ -151,7 +152,14 @@ def amplitudes_of(
     `covariance` is that of theta, (n_theta, n_theta), with zeros for parameters that are taken to
     be known. `variance` is s².
     """
-    executor, covariance = problem.linear, problem.spread(covariance)
+    with problem.linear.lock:
+        return _amplitudes_of(problem, theta, problem.spread(covariance), variance)
+
+
+def _amplitudes_of(
+    problem: LinearProblem, theta: Array, covariance: Array, variance: float
+) -> Amplitudes:
+    executor = problem.linear
     solved = executor.solve(theta, problem.fixed)
     found, determined = solved.projected.amplitudes, solved.projected.determined
     followed = follow(problem, solved, variance)
@@ -166,7 +174,7 @@ def amplitudes_of(
         {name: errors[:, k] for k, name in enumerate(names)},
         spread,
         {name: determined[:, k] for k, name in enumerate(names)},
-        {n: basis[k, 0] if basis.shape[1] == 1 else basis[k] for k, n in enumerate(names)},
+        {n: np.array(basis[k, 0] if len(basis[k]) == 1 else basis[k]) for k, n in enumerate(names)},
         executor.designer.x,
         _kinetics(problem, solved, theta, covariance, spread, followed),
     )
@@ -235,7 +243,7 @@ def weights_at(problem: LinearProblem, solved: Solved) -> Array | None:
     weight = executor.weight
     if measured.loss != "poisson":
         return weight
-    counts = np.maximum(solved.model * measured.loss_scale, COUNTS_FLOOR)
+    counts = np.maximum(solved.model * measured.loss_scale, FLOOR)
     own = measured.loss_scale / np.sqrt(counts)
     return own if weight is None else own * weight
 

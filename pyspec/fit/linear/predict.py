@@ -40,7 +40,19 @@ def predict_linear(
             f"{problem.label}: amplitudes are free along {axis} and known where the data are; "
             f"leave {axis}= out"
         )
-    covariance = problem.spread(covariance)
+    with executor.lock:
+        return _predicted(problem, theta, problem.spread(covariance), variance, given)
+
+
+def _predicted(
+    problem: LinearProblem,
+    theta: Array,
+    covariance: Array,
+    variance: float,
+    given: npt.ArrayLike | None,
+) -> Prediction:
+    executor = problem.linear
+    axis = executor.designer.axis
     solved = executor.solve(theta, problem.fixed)
     followed = follow(problem, solved, variance)
     design, x = (

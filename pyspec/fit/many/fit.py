@@ -111,7 +111,7 @@ def fit_many(
     check_options(model.name, options)
     check_limits(max_nfev, max_seconds)
     check_scale(scale_covar)
-    check_starts(n_starts, seed)
+    n_starts, seed = check_starts(n_starts, seed)
     methods = fit_stages(method, stages, fit_alg_1, fit_alg_2)
     own = without_intervals(options)
     chosen = "compiled" if backend is None else backend_name(backend)
@@ -262,7 +262,8 @@ def _parts(
             hold.check()
             yield part, _fits(job, part)
         return
-    calls = [(_fits, (replace(job, cases=job.cases.part(p)), range(len(p)))) for p in parts]
+    jobs = [replace(job, cases=job.cases.part(part), numbers=part) for part in parts]
+    calls = [(_fits, (one, range(len(one.numbers)))) for one in jobs]
     lost = []
     for k, fits in run_parts(pool, calls, hold):
         if fits is None:

@@ -186,10 +186,8 @@ class ManyFits(Sequence[OneFit]):
     def _head(self) -> str:
         counts = Counter(self.status)
         states = ", ".join(f"{counts[status]} {status}" for status in STATUS if counts[status])
-        return (
-            f"{len(self)} fits of {self.model_name}: {states}; {self.seconds:.3g} s on "
-            f"{self.backend}"
-        )
+        taken = f"{self.seconds:.3g} s " if np.isfinite(self.seconds) else ""
+        return f"{len(self)} fits of {self.model_name}: {states}; {taken}on {self.backend}"
 
     def __str__(self) -> str:
         if np.count_nonzero(self.success) < 2:

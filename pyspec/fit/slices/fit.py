@@ -114,7 +114,7 @@ def fit_slices(
     first = make_problem(model, row_of(series, rows[0]), backend)
     first.start()  # what is wrong with the model is wrong in every slice
     settings = (first.backend, methods, own, max_nfev, max_seconds, scale_covar)
-    check_starts(n_starts, seed)
+    n_starts, seed = check_starts(n_starts, seed)
     given = [dict(one) for one in seeds]
     job = Job(model, series, *settings, seeds=given, n_starts=n_starts, seed=seed)
     steps = Steps(progress, f"{model.name}, slices")

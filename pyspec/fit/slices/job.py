@@ -56,6 +56,8 @@ class Job:
     seeds: Sequence[Mapping[str, float]]
     n_starts: int = 1
     seed: int = 0
+    #: Of a part of a job: the numbers of its fits among all, on which random starts depend.
+    numbers: Sequence[int] = ()
     stop: Any = field(default=None, repr=False)
 
     #: What results are called.
@@ -102,7 +104,8 @@ class Job:
         def fit(start: Mapping[str, float] | None) -> FitResult:
             return self._fit(FitProblem(*described, like=problem, outline=known), start)
 
-        return best_of(fit, problem, free, self.n_starts, self.seed + index)
+        number = self.numbers[index] if self.numbers else index
+        return best_of(fit, problem, free, self.n_starts, self.seed + number)
 
     def _fit(self, problem: FitProblem, start: Mapping[str, float] | None) -> FitResult:
         run, moved = run_fit(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from html import escape
 from pathlib import Path
 from typing import Any, overload
@@ -81,7 +82,7 @@ class SliceResults(Sequence[SliceFit], SlotNames):
         data_checksum: int = 0,
     ) -> None:
         self.fits = tuple(fits)
-        self.model = model
+        self._model = model
         self.series = series
         self.time = time
         self.backend = backend
@@ -94,6 +95,11 @@ class SliceResults(Sequence[SliceFit], SlotNames):
         #: Where the start values come from; "" where not known.
         self.started_from = ""
         self.fit_type = "sbs"
+
+    @cached_property
+    def model(self) -> Model:
+        """The model of one spectrum, a copy: changing it changes no number of the fits."""
+        return self._model.copy()
 
     @overload
     def __getitem__(self, key: int) -> SliceFit: ...
@@ -110,12 +116,12 @@ class SliceResults(Sequence[SliceFit], SlotNames):
     @property
     def names(self) -> tuple[str, ...]:
         """All parameters, in the order of the model."""
-        return tuple(self.model.parameters)
+        return tuple(self._model.parameters)
 
     @property
     def free_names(self) -> tuple[str, ...]:
         """The parameters that were fitted."""
-        return self.model.opt_param_names
+        return self._model.opt_param_names
 
     @property
     def rows(self) -> npt.NDArray[np.int64]:
@@ -192,8 +198,8 @@ class SliceResults(Sequence[SliceFit], SlotNames):
     @property
     def energy(self) -> Array:
         """(n_energy,) energies of the window."""
-        assert self.model.energy is not None
-        return self.model.energy[slice(*(self.series.columns or (None, None)))]
+        assert self._model.energy is not None
+        return self._model.energy[slice(*(self.series.columns or (None, None)))]
 
     @property
     def data(self) -> npt.NDArray[Any]:
@@ -206,7 +212,7 @@ class SliceResults(Sequence[SliceFit], SlotNames):
         """(n, n_energy) the fitted spectra, NaN for slices without a fit."""
         from pyspec.executor import make_executor
 
-        executor = make_executor(self.model, Measurement(columns=self.series.columns))
+        executor = make_executor(self._model, Measurement(columns=self.series.columns))
         fit = np.full(self.data.shape, np.nan)
         for one in self.fits:
             if one.result is not None:
@@ -341,11 +347,9 @@ class SliceResults(Sequence[SliceFit], SlotNames):
     def _head(self) -> str:
         counts = Counter(self.status)
         states = ", ".join(f"{counts[status]} {status}" for status in STATUS if counts[status])
+        taken = f"{self.seconds:.3g} s " if np.isfinite(self.seconds) else ""
         where = f" to {self.file_name}" if self.file_name else ""
-        return (
-            f"{len(self)} slices of {self.model_name}{where}: {states}; {self.seconds:.3g} s on "
-            f"{self.backend}"
-        )
+        return f"{len(self)} slices of {self.model_name}{where}: {states}; {taken}on {self.backend}"
 
     def _cells(self, limit: int = 20) -> list[list[str]]:
         head = ["time", *self.free_names, "redchi", "status"]

@@ -82,7 +82,8 @@ def _part(job: Job, places: list[tuple[int, int]]) -> tuple[Job, list[tuple[int,
     series = replace(series, data=data, rows=None, weight=weight, keep=keep)
     first = places[0][0]
     seeds = job.seeds[first : first + len(places)]
-    return replace(job, series=series, seeds=seeds), places
+    numbers = [job.numbers[k] if job.numbers else k for k, _ in places]
+    return replace(job, series=series, seeds=seeds, numbers=numbers), places
 
 
 def _chunk_of_worker(job: Job, places: list[tuple[int, int]]) -> list[SliceFit]:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 import numpy.typing as npt
 
+from pyspec.functions.losses import FLOOR
 from pyspec.model import Measurement
 
 Array = npt.NDArray[np.float64]
@@ -40,14 +41,14 @@ def jacobian(
     return np.stack(slopes, axis=1)
 
 
-#: Expected counts are taken to be at least this, as the deviance does.
-POISSON_FLOOR = 1e-3
-
-
 def fisher_weight(measurement: Measurement, expected: Array) -> Array:
-    """1 / sqrt(variance) of counts that are `expected`, 0 where a point of the window is masked."""
+    """1 / sqrt(variance) of counts that are `expected`, times the weights of the points of the
+    window; 0 where one is masked."""
     scale = measurement.loss_scale
-    weight: Array = np.sqrt(scale / np.maximum(expected, POISSON_FLOOR / scale))
+    weight: Array = np.sqrt(scale / np.maximum(expected, FLOOR / scale))
+    if measurement.weight is not None and measurement.data is not None:
+        given = np.broadcast_to(measurement.weight, measurement.data.shape)
+        weight = weight * measurement.window(given)
     if measurement.keep is not None:
         weight[~measurement.window(measurement.keep)] = 0.0
     return weight
