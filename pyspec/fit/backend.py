@@ -8,7 +8,6 @@ from collections.abc import Collection
 from pyspec.calls import stack_outside
 from pyspec.errors import BackendError, FitError, PlanError
 from pyspec.executor import backend_name
-from pyspec.fit.known import Known
 from pyspec.fit.linear import problem_of
 from pyspec.fit.problem import FitProblem
 from pyspec.model import Measurement, Model
@@ -22,10 +21,8 @@ def make_problem(
     measurement: Measurement,
     backend: str | None,
     without: Collection[str] = (),
-    known: Known | None = None,
 ) -> FitProblem:
-    """The problem on the backend asked for; without one, on the first that can run it. `known` is
-    what is known of the model, for the compiled one."""
+    """The problem on the backend asked for; without one, on the first that can run it."""
     if not isinstance(measurement, Measurement):
         raise FitError(
             f"{model.name}: a fit needs a Measurement, not {type(measurement).__name__}; give "
@@ -35,8 +32,6 @@ def make_problem(
         raise FitError(
             f"{model.name}: a fit needs data, the measurement has none; give Measurement(data=...)"
         )
-    if known is not None:
-        return FitProblem(model, measurement, "compiled", without=without, known=known)
     if backend is not None:
         return problem_of(model, measurement, backend_name(backend), without=without)
     reasons: list[str] = []

@@ -14,7 +14,7 @@ from pyspec.fit.backend import make_problem
 from pyspec.fit.caution import warn
 from pyspec.fit.evaluations import check_limits
 from pyspec.fit.interrupts import Hold, held
-from pyspec.fit.known import Known, known_of
+from pyspec.fit.known import known_of
 from pyspec.fit.linear import problem_of
 from pyspec.fit.on_cluster import give_back, on_workers, shared
 from pyspec.fit.options import MethodOptions, check_options, check_scale, need_pair
@@ -158,7 +158,7 @@ def fit_model(
     def best() -> FitResult:
         """The best of several."""
         limits = max_nfev, scale_covar, max_seconds
-        fits = _Fits(methods, given, *limits, own, measurement, backend, jacobian_without, known)
+        fits = _Fits(methods, given, *limits, own, measurement, backend, jacobian_without)
         fits.problem = problem
         pool = make_pool(model.name, client, n_workers) if apart else None
         if pool is not None:
@@ -190,11 +190,9 @@ class _Fits(FromStarts):
     measurement: Measurement
     backend: str | None
     without: Collection[str]
-    known: Known | None
 
     def first_problem(self) -> FitProblem:
-        given = self.model, self.measurement, self.backend, self.without
-        return make_problem(*given, self.known)
+        return make_problem(self.model, self.measurement, self.backend, self.without)
 
     def next_problem(self) -> FitProblem:
         first = self.problem

@@ -171,7 +171,7 @@ class _Encoder:
     def _emit_points(self, numbers: list[int]) -> int:
         """Instructions over chunks, and how many of them the value needs."""
         program, n_value = self.program, 0
-        output_of = self._outputs_of(numbers)
+        output_of = self._outputs_of()
         made = points(self.values, numbers, self.group_of, output_of, self.first)
         memory = plan_memory(made.steps, made.kept(self.outputs), self.choice)
         begin = program.n_vectors
@@ -192,7 +192,7 @@ class _Encoder:
             n_value = len(program.code) if number in self.first else n_value
         return n_value
 
-    def _outputs_of(self, points: list[int]) -> dict[int, int]:
+    def _outputs_of(self) -> dict[int, int]:
         """Which output a value is written to straight away."""
         found: dict[int, int] = {}
         for k, number in enumerate(self.outputs):

@@ -262,8 +262,8 @@ def fault_of(own: Kernel, params: Sequence[float]) -> str:
         return (
             f"the integral of {name} is {total:g}; a kernel is normalised by it: make it positive"
         )
-    for side, there in enumerate(sides):
-        said = _declared(own, side, params, there, total)
+    for side in range(len(sides)):
+        said = _declared(own, side, params, total)
         if said:
             return said
     return ""
@@ -282,7 +282,7 @@ def _along(own: Kernel, sign: float, params: Sequence[float], unit: float) -> fl
     return float(beyond(lambda d: own(sign * d, *params), np.array([0.0, unit]))[0])
 
 
-def _declared(own: Kernel, side: int, params: Sequence[float], there: float, total: float) -> str:
+def _declared(own: Kernel, side: int, params: Sequence[float], total: float) -> str:
     """What a declared reach or tail contradicts."""
     sign = 1.0 if side == 0 else -1.0
     reach = reaches(own, params)[side]

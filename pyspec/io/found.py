@@ -52,7 +52,7 @@ def assemble(
 ) -> Dataset:
     """Names the dimensions, adds the axes given, orders and checks: the last step of `read`."""
     if source_of(found.data) is not None:
-        _refuse_turned(found, source, transpose, sort)
+        _refuse_turned(source, transpose, sort)
     else:
         found.data = _real(found.data, source)
     if found.errors is not None and source_of(found.errors) is None:
@@ -61,7 +61,7 @@ def assemble(
         _transpose(found)
     given = {"energy": energy, "time": time}
     outside = {what: axis for what, axis in given.items() if axis is not None}
-    _place(found, outside, source)
+    _place(found, outside)
     for what, axis in outside.items():
         values = _given_axis(axis, what, found, source)
         found.axes[what] = values
@@ -101,7 +101,7 @@ def assemble(
     return dataset._ordered()
 
 
-def _refuse_turned(found: Found, source: str, transpose: bool, sort: bool) -> None:
+def _refuse_turned(source: str, transpose: bool, sort: bool) -> None:
     """Raises :class:`DataError` where data would have to be put in another order."""
     if transpose or sort:
         word = "transpose" if transpose else "sort"
@@ -147,7 +147,7 @@ def _transpose(found: Found) -> None:
     found.notes.append("transpose=True: time and energy are exchanged")
 
 
-def _place(found: Found, outside: dict[str, Any], source: str) -> None:
+def _place(found: Found, outside: dict[str, Any]) -> None:
     """Names the dimensions without a name: energy last, time before it, then axis_0, axis_1…"""
     free = [k for k, dim in enumerate(found.dims) if dim is None]
     if not free:

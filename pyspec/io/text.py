@@ -172,7 +172,7 @@ def read_table(
     body = rows[first:]
     values = np.empty((len(body), width))
     for k, (at, row) in enumerate(body):
-        values[k] = _row(path, at, row, width, len(body))
+        values[k] = _row(path, at, row, width)
     if sep is not None and width > 1 and all(not row[-1] for _, row in body):
         values = values[:, :-1]
     start = body[0][0]
@@ -194,7 +194,7 @@ def _without_remark(line: str) -> str:
     return found[1].rstrip() if found else line
 
 
-def _row(path: Path, at: int, row: list[str], width: int, n_rows: int) -> list[float]:
+def _row(path: Path, at: int, row: list[str], width: int) -> list[float]:
     if len(row) != width:
         raise DataError(
             f"{path}:{at}: the row has {len(row)} values, the others have {width}; complete it, "

@@ -58,7 +58,7 @@ def guess_values(
             f"{name} has {len(peaks)} peaks, and guess reads one to {MAX_PEAKS}; set the start "
             "values with set(name, value)"
         )
-    found, ground = _background(components, values, energy, spectrum)
+    found, ground = _background(components, energy, spectrum)
     axis, above = energy[order], (spectrum - ground)[order]
     places = _peaks(axis, above, len(peaks))
     ranked = sorted(peaks, key=lambda one: values[f"{one.name}_x0"])
@@ -81,7 +81,7 @@ def _within(par: Par, value: float) -> float:
 
 
 def _background(
-    components: Sequence[Component], values: Mapping[str, float], energy: Array, spectrum: Array
+    components: Sequence[Component], energy: Array, spectrum: Array
 ) -> tuple[dict[str, float], Array]:
     """Values of the backgrounds and their sum, (n_energy,)."""
     edge = max(2, energy.size // 20)

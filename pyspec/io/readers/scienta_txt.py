@@ -20,7 +20,6 @@ Array = npt.NDArray[np.float64]
 
 _HEAD = re.compile(r"^\[(Region|Info|Data|Run Mode Information|User Interface Information)\s*"
                    r"(\d+)(?::(\d+))?\]$")  # fmt: skip
-_DIMENSION = re.compile(r"^Dimension (\d) (name|size|scale)$")
 
 
 @dataclass

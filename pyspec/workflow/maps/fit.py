@@ -126,8 +126,8 @@ def fit_map(
     with Hold() as hold:
         runner = make_runner(client, n_workers)
         try:
-            blocks, left = _begin(job, given, block_size, n_workers, runner, hold)
-            _fit(job, given, left, len(blocks), runner, steps, hold)
+            left = _begin(job, given, block_size, runner, hold)
+            _fit(job, given, left, runner, steps, hold)
             check_size(data, energy, array, path)
         except KeyboardInterrupt:
             raise KeyboardInterrupt(
@@ -230,11 +230,10 @@ def _begin(
     job: MapJob,
     given: MapData,
     block_size: int | None,
-    n_workers: int | None,
     runner: Runner,
     hold: Hold,
-) -> tuple[list[Block], list[Block]]:
-    """All blocks, and those that are not written yet; makes the store or checks it."""
+) -> list[Block]:
+    """The blocks that are not written yet; makes the store or checks it."""
     store, now = job.store, identity(job, given)
     if store.path.exists():
         check_identity(store.identity(), now, store.path)
@@ -261,14 +260,13 @@ def _begin(
                 f"{store.path} holds a map of other data: those at {given.named(place)} were "
                 "different when it was begun; give another store="
             )
-    return blocks, [one for one in blocks if found[one[0]] is None]
+    return [one for one in blocks if found[one[0]] is None]
 
 
 def _fit(
     job: MapJob,
     given: MapData,
     left: list[Block],
-    n_blocks: int,
     runner: Runner,
     steps: Steps,
     hold: Hold,
