@@ -123,11 +123,12 @@ def explain(
         and not (one.kind in _BY_POSITION and index < len(args))
     ]
     takes = f"it takes {', '.join(named)}" if named else "leave them out"
-    if unknown and (missing or not rest):
-        name = unknown[0]
-        known = missing if rest else list(named)
-        hint = instead.get(name) or suggest(name, known).removeprefix("; ")
-        return f"{label} has no argument {name!r}; {hint or takes}"
+    for name in unknown:
+        # With **options a name that is not in the signature is wrong only if it is a missing one
+        # misspelled.
+        hint = instead.get(name) or suggest(name, missing if rest else list(named))
+        if hint or not rest:
+            return f"{label} has no argument {name!r}; {hint.removeprefix('; ') or takes}"
     if len(args) > len(places):
         by_name = [name for name, one in named.items() if one.kind is one.KEYWORD_ONLY]
         were = "1 value was" if len(args) == 1 else f"{len(args)} values were"

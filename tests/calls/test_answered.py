@@ -53,6 +53,11 @@ def pandas_like() -> Any:
 
 
 @answered
+def painted(data: float, energy: float, time: float | None = None, **options: float) -> float:
+    return data * energy + len(options)
+
+
+@answered
 class Box:
     def __init__(self, side: float) -> None:
         self.side = side
@@ -83,6 +88,10 @@ def test_a_call_that_fits_is_the_call() -> None:
          "; give others by name: unit"),
         (lambda: area(1, width=2), "area: width is given by position and by name; leave one of "
          "them out"),
+        # This used to say "painted has no argument 'save_path'", which is one of its options.
+        (lambda: painted(1, save_path=2), "painted needs energy; it takes data, energy, time"),
+        (lambda: painted(1, save_path=2, enrgy=3), "painted has no argument 'enrgy'; did you mean "
+         "'energy'?"),
         (lambda: Box(1).volume(2), "Box.volume: 1 value was given by position, it takes none; "
          "leave them out"),
     ],
