@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from pyspec.fit.by_reference import masked_points, range_of, squares_of
-from pyspec.fit.coarse import drawn
 from pyspec.fit.statistics import state_of
 from pyspec.fit.table import format_value
 from pyspec.io import digest
@@ -95,7 +94,7 @@ def _pictures(result: Any, config: PlotConfig) -> list[tuple[str, str, str]]:
     try:
         found = [("Data and fit", image(plot_fit(result, config=config), "data and fit"), "")]
         if result.data.ndim == 2:
-            seen = drawn(result)
+            seen = view_of(result, plain.copy(full_range=False, show_init=False))
             figure = plot_waterfall(
                 seen.data, seen.energy, seen.time, fit=seen.fit, n=7, source=result,
                 config=plain.copy(title="some spectra with their fits"),

@@ -36,10 +36,11 @@ def plot_traces(
     `energies` are taken at the nearest point of the axis; without them `n` are drawn at which the
     data change most, apart from one another. A time axis of very uneven steps is linear about zero
     and logarithmic outside; ``y_type="lin"`` turns that off. Within the fit window; masked points
-    are left out. Options as of :func:`pyspec.plot.plot_fit`.
+    are left out, and the legend says where all points of an energy are. Options as of
+    :func:`pyspec.plot.plot_fit`.
 
-    Raises :class:`PlotError` for a fit to one spectrum or trace, for `n` below 1, and for an energy
-    outside of the fit window.
+    Raises :class:`PlotError` for a fit to one spectrum or trace, for `n` below 1, for an energy
+    outside of the fit window, and where neither data nor fit are known at any of the energies.
     """
     sheet, look = opened(result, options)
     seen = view_of(result, look.copy(show_init=False, full_range=False))
@@ -48,6 +49,7 @@ def plot_traces(
     if n < 1:
         raise PlotError(f"n is {n}; give how many traces to draw, 1 or more")
     columns = _most_changed(seen, n) if energies is None else _nearest(seen.energy, energies)
+    _check_known(seen, columns)
     residual = residual_of(seen, result, look)
     with sheet.style():
         figure = sheet.panels(figsize or (6.4, 4.6), look)
@@ -55,6 +57,8 @@ def plot_traces(
         for k, column in enumerate(columns):
             colour = COLOURS[k % len(COLOURS)]
             label = f"{seen.energy[column]:.5g}"
+            if not np.isfinite(seen.data[:, column]).any():
+                label += " (masked)"
             style = {"mfc": "white", "mec": colour, "mew": 0.7, "ms": 3.0}
             above.plot(seen.time, seen.data[:, column], "o", **style)
             above.plot(seen.time, seen.fit[:, column], color=colour, lw=1.5, label=label)
@@ -77,12 +81,21 @@ def _most_changed(seen: View, n: int) -> list[int]:
     mean = np.where(known, seen.data, 0.0).sum(axis=0) / np.maximum(known.sum(axis=0), 1)
     change = (np.where(known, seen.data - mean, 0.0) ** 2).sum(axis=0)
     apart = np.ptp(seen.energy) / (2 * n)
-    left = np.ones(seen.energy.size, dtype=bool)
+    left = known.any(axis=0)
     found: list[int] = []
     while left.any() and len(found) < n:
         found.append(int(np.argmax(np.where(left, change, -1.0))))
         left &= np.abs(seen.energy - seen.energy[found[-1]]) > apart
     return sorted(found, key=lambda column: float(seen.energy[column]))
+
+
+def _check_known(seen: View, columns: list[int]) -> None:
+    """Raises :class:`PlotError` where no trace has a point."""
+    shown = np.isfinite(seen.data[:, columns]) | np.isfinite(seen.fit[:, columns])
+    if not shown.any():
+        names = ", ".join(f"{seen.energy[column]:.5g}" for column in columns)
+        which = f"at {names}" if names else "at all energies"
+        raise PlotError(f"all points {which} are masked: there are no data, and no fit to them")
 
 
 def _nearest(axis: Array, energies: Sequence[float] | float) -> list[int]:

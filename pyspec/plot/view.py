@@ -12,6 +12,7 @@ from pyspec.fit import FitResult
 from pyspec.fit.coarse import CoarseFit, drawn
 from pyspec.plot.axes import rms
 from pyspec.plot.config import PlotConfig
+from pyspec.plot.gaps import open_fit
 from pyspec.plot.labels import unit_of
 from pyspec.plot.style import PlotError
 
@@ -22,7 +23,8 @@ Array = npt.NDArray[np.float64]
 class View:
     """Arrays of one picture: (n_time, n_energy), or (n,) of one spectrum or trace.
 
-    `data` is NaN where a point is masked, `masked` holds the data there and NaN elsewhere.
+    `data` is NaN where a point is masked, `masked` holds the data there and NaN elsewhere. `fit` is
+    NaN where free amplitudes have no data.
     `sigma` is the declared standard deviation of each point, or None. `rows` and `columns` are
     the fit window within the arrays, half-open; `begin` is the place of their first column on
     the model's energy axis; `time` is None for one spectrum and for a trace.
@@ -130,7 +132,7 @@ def view_of(result: Any, config: PlotConfig) -> View:
 def _window(result: Any) -> View:
     is_trace = isinstance(result, FitResult) and result.is_trace
     time = None if is_trace else result.time
-    data, fit, axis = result.data, result.fit, result.axis
+    data, fit, axis = result.data, open_fit(result, result.fit), result.axis
     known, masked = _parted(data, result.keep)
     n_rows = 1 if time is None else time.size
     begin = (result.measurement.columns or (0, 0))[0]
@@ -148,6 +150,7 @@ def _whole(result: Any) -> View:
     n_rows = 1 if model.time is None else model.time.size
     rows = measurement.rows or (0, n_rows)
     columns = measurement.columns or (0, model.energy.size)
+    fit = open_fit(result, fit, rows, columns)
     return View(model.energy, model.time, known, masked, fit, sigma, rows, columns)
 
 
