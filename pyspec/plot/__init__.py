@@ -8,10 +8,11 @@ panel) or ``fig=`` (a Figure or SubFigure), or a figure of their own, and return
 from __future__ import annotations
 
 from pyspec.fit import register_plotter
+from pyspec.plot.amplitudes import plot_amplitudes, plot_species
 from pyspec.plot.chain import plot_chain
 from pyspec.plot.config import PlotConfig
 from pyspec.plot.data import plot_data, plot_waterfall
-from pyspec.plot.decomposed import plot_species, plot_svd
+from pyspec.plot.decomposed import plot_svd
 from pyspec.plot.fits import plot_components, plot_evolution, plot_fit, plot_moving
 from pyspec.plot.model import plot_model_1d, plot_model_2d
 from pyspec.plot.overview import plot_overview
@@ -23,6 +24,7 @@ from pyspec.plot.traces import plot_traces
 __all__ = [
     "PlotConfig",
     "PlotError",
+    "plot_amplitudes",
     "plot_chain",
     "plot_components",
     "plot_data",

@@ -1,48 +1,182 @@
-"""Spectra that were free at each energy, or traces free at each time, with error bands."""
+"""Spectra that were free at each energy, or traces free at each time, with error bands: those of
+the model, and those of the states and decays of a kinetic scheme."""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import numpy.typing as npt
 
+from pyspec.calls import answered
+from pyspec.errors import FitError, suggest
 from pyspec.fit import FitResult
-from pyspec.plot.axes import bare, set_time, set_x
-from pyspec.plot.config import PlotConfig
+from pyspec.plot.axes import bare, curve_look, set_time, set_x
+from pyspec.plot.config import PlotConfig, PlotOptions
+from pyspec.plot.drawn import fit_of
 from pyspec.plot.figure import Sheet
 from pyspec.plot.gaps import unknown
-from pyspec.plot.labels import labelled
-from pyspec.plot.style import COLOURS, MUTED, PlotError
+from pyspec.plot.labels import opened, unit_of, with_unit
+from pyspec.plot.spectra import curve_legend
+from pyspec.plot.style import MUTED, PlotError
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+Array = npt.NDArray[np.float64]
+Flags = npt.NDArray[np.bool_]
 
 
-def draw_amplitudes(result: FitResult, config: PlotConfig) -> Any:
-    """One line for each free amplitude over its axis, with a band of one standard error; returns
-    the Figure. Where an amplitude is held at 0 there is no band, where it is not known a gap.
+@answered
+def plot_amplitudes(
+    result: Any,
+    *,
+    names: Sequence[str] | None = None,
+    figsize: tuple[float, float] | None = None,
+    **options: Unpack[PlotOptions],
+) -> Any:
+    """Draws the spectra of a fit that were free at each energy, or the traces that were free at
+    each time, with bands of one standard error; returns the Figure.
 
-    Raises :class:`PlotError` for a fit without free amplitudes.
+    For parallel decays these are the decay-associated spectra; the legend has their time constants.
+    `names` are some of ``result.linear``, all by default. Where an amplitude is held at 0 there is
+    no band. Where it is not known, since all points are masked or do not determine it, the line has
+    a gap. Options as of :func:`pyspec.plot.plot_fit`.
+
+    Raises :class:`PlotError` for a fit without free amplitudes, and for other names.
     """
-    linear = result.linear
-    if linear is None:
-        raise PlotError(f"{result.model_name} has no free amplitudes to draw")
-    config, gaps = labelled(result, config), unknown(result)
-    sheet = Sheet(None, None, None, False)
+    fit = fit_of(result, "plot_amplitudes")
+    linear = fit.linear if isinstance(fit, FitResult) else None
+    if linear is None or not isinstance(fit, FitResult):
+        raise PlotError(
+            f"{fit.model_name} has no free amplitudes to draw; write {{free: energy}} as the "
+            "amplitude of a law in time, {free: time} as that of a line"
+        )
+    for name in names or ():
+        if name not in linear.values:
+            hint = suggest(str(name), list(linear)) or f"; there are {', '.join(linear)}"
+            raise PlotError(f"no amplitude {name!r} is free{hint}")
+    place = opened(fit, options)
+    return _draw_amplitudes(fit, list(linear if names is None else names), figsize, *place)
+
+
+def _draw_amplitudes(
+    fit: FitResult,
+    names: list[str],
+    figsize: tuple[float, float] | None,
+    sheet: Sheet,
+    look: PlotConfig,
+) -> Any:
+    linear, gaps, unit = fit.linear, unknown(fit), unit_of(fit, "time")
+    assert linear is not None
     with sheet.style():
-        ax = sheet.panel((7.4, 3.4), config)
+        ax = sheet.panel(figsize or (7.4, 3.4), look)
         ax.axhline(0.0, color=MUTED, lw=0.7)
-        for k, name in enumerate(linear):
-            colour = COLOURS[k % len(COLOURS)]
+        for k, name in enumerate(names):
             value = np.where(gaps[name], np.nan, linear[name])
-            error = np.nan_to_num(linear.stderr[name])
-            ax.fill_between(
-                linear.along, value - error, value + error, color=colour, alpha=0.25, lw=0
-            )
-            ax.plot(linear.along, value, color=colour, lw=1.4, label=name)
+            _band(ax, linear.along, value, linear.stderr[name], k, _label(fit, name, unit), look)
         if linear.axis == "time":
-            set_time(ax, linear.along, config, "x")
+            set_time(ax, linear.along, look, "x")
         else:
-            set_x(ax, linear.along, config)
-        ax.set_xlabel(config.x_label if linear.axis == "energy" else config.y_label)
-        ax.set_ylabel(config.z_label)
-        ax.legend(loc="best", fontsize=8.5)
-        bare(ax)
-        return sheet.finish(config)
+            set_x(ax, linear.along, look)
+        ax.set_xlabel(look.x_label if linear.axis == "energy" else look.y_label)
+        ax.set_ylabel(look.z_label)
+        return _finished(ax, sheet, look)
+
+
+def _label(fit: FitResult, name: str, unit: str) -> str:
+    """An amplitude with the time constant of its law: "expFun_01_A, τ = 1.4 ps"."""
+    for component in fit.model.components:
+        pars = {par.argument: par.name for par in component.parameters}
+        if name in pars.values() and name != pars.get("y0"):
+            tau = fit.values.get(pars.get("tau", ""))
+            return name if tau is None else with_unit(f"{name}, τ = {tau:.4g}", unit)
+    return name
+
+
+@answered
+def plot_species(
+    result: Any,
+    *,
+    scheme: str = "",
+    figsize: tuple[float, float] | None = None,
+    **options: Unpack[PlotOptions],
+) -> Any:
+    """Draws the spectra of the states of a kinetic scheme (SAS), of its decays (DAS) and of its
+    evolution (EAS) beside each other, with bands of one standard error; returns the Figure.
+
+    Where two rates coincide there are no DAS and EAS, and the picture has the SAS alone. `scheme`
+    names the scheme of a model that has several. Energies at which they are not known, since all
+    points there are masked, are gaps. For a model without a scheme the free spectra themselves are
+    drawn, as :func:`plot_amplitudes` does. Options as of :func:`pyspec.plot.plot_fit`.
+
+    Raises :class:`PlotError` for a fit without free spectra.
+    """
+    fit = fit_of(result, "plot_species")
+    linear = fit.linear if isinstance(fit, FitResult) else None
+    if linear is None or linear.axis != "energy" or not isinstance(fit, FitResult):
+        raise PlotError(
+            f"{fit.model_name} has no free spectra; write {{free: energy}} as the amplitude of "
+            "each law in time, or {spectra: {free: energy}} at a kinetic scheme"
+        )
+    if not linear.kinetics and not scheme:
+        return _draw_amplitudes(fit, list(linear), figsize, *opened(fit, options))
+    sheet, look = opened(fit, options)
+    found = [linear.sas(scheme), *_of_decays(linear, scheme)]
+    states = linear.kinetics[scheme or next(iter(linear.kinetics))].amplitudes
+    gaps = unknown(fit)
+    gap = np.any([gaps[name] for name in states.values()], axis=0)
+    with sheet.style():
+        figure = sheet.panels(figsize or (3.7 * len(found) + 0.4, 3.2), look)
+        axes = figure.subplots(1, len(found), squeeze=False)[0]
+        for ax, own in zip(axes, found, strict=True):
+            _spectra(ax, own, look, unit_of(fit, "time"), gap)
+        axes[0].set_ylabel(look.z_label)
+        if look.title:
+            sheet.title(look.title)
+        return sheet.finish(look)
+
+
+def _of_decays(linear: Any, scheme: str) -> list[Any]:
+    try:
+        return [linear.das(scheme), linear.eas(scheme)]
+    except FitError:
+        return []
+
+
+def _spectra(ax: Any, own: Any, look: PlotConfig, unit: str, gap: Flags) -> None:
+    """Lines with bands, open at `gap`; a decay is named by its time constant, in the unit of the
+    time axis."""
+    ax.axhline(0.0, color=MUTED, lw=0.7)
+    for k, (name, rate) in enumerate(zip(own.names, own.rates, strict=True)):
+        label = name if np.isnan(rate) else "constant" if rate == 0 else ""
+        label = label or with_unit(f"τ = {1 / rate:.4g}", unit)
+        value = np.where(gap, np.nan, own.values[k])
+        _band(ax, own.along, value, own.stderr[k], k, label, look)
+    set_x(ax, own.along, look)
+    ax.set_title(own.kind, fontsize=9.5)
+    ax.set_xlabel(look.x_label)
+    ax.legend(loc="best", fontsize=8.0)
+    bare(ax)
+
+
+def _band(
+    ax: Any, along: Array, value: Array, stderr: Array, k: int, label: str, look: PlotConfig
+) -> None:
+    """One line with a band of one standard error, where there is one."""
+    own, error = curve_look(look, k), np.nan_to_num(stderr)
+    if look.linewidths is None:
+        own["lw"] = 1.4
+    if look.legend:
+        label = look.legend[k] if k < len(look.legend) else label
+    ax.fill_between(along, value - error, value + error, color=own["color"], alpha=0.25, lw=0)
+    ax.plot(along, value, **own, label=label)
+
+
+def _finished(ax: Any, sheet: Sheet, look: PlotConfig) -> Any:
+    if look.title:
+        ax.set_title(look.title)
+    curve_legend(ax)
+    bare(ax)
+    return sheet.finish(look)

@@ -220,12 +220,14 @@ def turn(given: list[Any] | None, index: int, default: Any) -> Any:
 
 
 def curve_look(config: PlotConfig, index: int, colour: Any = None) -> dict[str, Any]:
-    """Colour, line and marker of the index-th of several curves."""
+    """Colour, line and marker of the index-th of several curves; of those beyond the last colour
+    other lines."""
+    own_line = ("-", "--", ":")[index // len(COLOURS) % 3]
     return {
         "color": turn(
             config.colors, index, COLOURS[index % len(COLOURS)] if colour is None else colour
         ),
-        "ls": turn(config.linestyles, index, "-"),
+        "ls": turn(config.linestyles, index, "-" if colour is not None else own_line),
         "lw": turn(config.linewidths, index, 1.1),
         "marker": turn(config.markers, index, ""),
         "ms": turn(config.markersizes, index, 3.0),

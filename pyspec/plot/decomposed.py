@@ -1,4 +1,4 @@
-"""Singular vectors of data and residual, and the spectra of a kinetic scheme."""
+"""Singular vectors of data and residual."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ import numpy.typing as npt
 
 from pyspec.calls import answered
 from pyspec.plot.axes import bare, set_time, set_x
-from pyspec.plot.config import PlotConfig, PlotOptions
-from pyspec.plot.gaps import unknown
-from pyspec.plot.labels import opened, unit_of, with_unit
+from pyspec.plot.config import PlotOptions
+from pyspec.plot.drawn import fit_of
+from pyspec.plot.labels import opened
 from pyspec.plot.style import COLOURS, MUTED, PlotError
 from pyspec.plot.view import view_of
 
@@ -46,8 +46,9 @@ def plot_svd(
     Raises :class:`PlotError` for a fit to one spectrum or trace, for `n` below 1, and where all
     points are masked.
     """
-    sheet, look = opened(result, options)
-    seen = view_of(result, look.copy(show_init=False, full_range=False))
+    fit = fit_of(result, "plot_svd")
+    sheet, look = opened(fit, options)
+    seen = view_of(fit, look.copy(show_init=False, full_range=False))
     if seen.time is None:
         raise PlotError("singular vectors are those of a time series; this fit has one spectrum")
     if n < 1:
@@ -124,64 +125,3 @@ def _decomposed(
         bare(ax)
     for ax in axes[1:]:
         ax.axhline(0.0, color=MUTED, lw=0.7)
-
-
-@answered
-def plot_species(
-    result: Any,
-    *,
-    scheme: str = "",
-    figsize: tuple[float, float] | None = None,
-    **options: Unpack[PlotOptions],
-) -> Any:
-    """Draws the spectra of the states of a kinetic scheme (SAS), of its decays (DAS) and of its
-    evolution (EAS) beside each other, with bands of one standard error; returns the Figure.
-
-    Where two rates coincide there are no DAS and EAS, and the picture has the SAS alone. `scheme`
-    names the scheme of a model that has several. Energies at which they are not known, since all
-    points there are masked, stay open. Options as of :func:`pyspec.plot.plot_fit`.
-
-    Raises :class:`PlotError` for a fit without free spectra of a scheme.
-    """
-    linear = getattr(result, "linear", None)
-    if linear is None or not linear.kinetics:
-        raise PlotError("no kinetic scheme of this fit has free spectra")
-    sheet, look = opened(result, options)
-    found = [linear.sas(scheme), *_of_decays(linear, scheme)]
-    own = linear.kinetics[scheme or next(iter(linear.kinetics))]
-    missing = unknown(result)
-    gap = np.any([missing[name] for name in own.amplitudes.values()], axis=0)
-    with sheet.style():
-        figure = sheet.panels(figsize or (3.7 * len(found) + 0.4, 3.2), look)
-        axes = figure.subplots(1, len(found), squeeze=False)[0]
-        for ax, own in zip(axes, found, strict=True):
-            _spectra(ax, own, look, unit_of(result, "time"), gap)
-        axes[0].set_ylabel(look.z_label)
-        return sheet.finish(look)
-
-
-def _of_decays(linear: Any, scheme: str) -> list[Any]:
-    from pyspec.errors import FitError
-
-    try:
-        return [linear.das(scheme), linear.eas(scheme)]
-    except FitError:
-        return []
-
-
-def _spectra(ax: Any, own: Any, look: PlotConfig, unit: str, gap: Flags) -> None:
-    """Lines with bands, open at `gap`; a decay is named by its time constant, in the unit of the
-    time axis."""
-    ax.axhline(0.0, color=MUTED, lw=0.7)
-    for k, (name, rate) in enumerate(zip(own.names, own.rates, strict=True)):
-        colour, value = COLOURS[k % len(COLOURS)], np.where(gap, np.nan, own.values[k])
-        error = np.nan_to_num(own.stderr[k])
-        label = name if np.isnan(rate) else "constant" if rate == 0 else ""
-        label = label or with_unit(f"τ = {1 / rate:.4g}", unit)
-        ax.fill_between(own.along, value - error, value + error, color=colour, alpha=0.25, lw=0)
-        ax.plot(own.along, value, color=colour, lw=1.3, label=label)
-    set_x(ax, own.along, look)
-    ax.set_title(own.kind, fontsize=9.5)
-    ax.set_xlabel(look.x_label)
-    ax.legend(loc="best", fontsize=8.0)
-    bare(ax)

@@ -13,10 +13,10 @@ from pyspec.fit.statistics import state_of
 from pyspec.fit.table import format_value
 from pyspec.io import digest
 from pyspec.model.source import source_of
-from pyspec.plot.amplitudes import draw_amplitudes
+from pyspec.plot.amplitudes import plot_amplitudes, plot_species
 from pyspec.plot.config import PlotConfig
 from pyspec.plot.data import plot_waterfall
-from pyspec.plot.decomposed import plot_species, plot_svd
+from pyspec.plot.decomposed import plot_svd
 from pyspec.plot.figure import Sheet
 from pyspec.plot.fits import plot_fit, plot_moving
 from pyspec.plot.html import (
@@ -119,7 +119,7 @@ def _of_free_amplitudes(result: Any, config: PlotConfig) -> list[tuple[str, str,
     """Pictures of what was free, of the states of kinetic schemes, and of what is left."""
     linear = result.linear
     word = {"energy": "spectra", "time": "traces"}[linear.axis]
-    shown = image(draw_amplitudes(result, config), "free amplitudes")
+    shown = image(plot_amplitudes(result, config=config), "free amplitudes")
     found = [(f"Free {word}, with one standard error", shown, "")]
     for scheme in linear.kinetics:
         figure = plot_species(result, scheme=scheme, config=config)

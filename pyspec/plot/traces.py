@@ -11,6 +11,7 @@ import numpy.typing as npt
 from pyspec.calls import answered
 from pyspec.plot.axes import bare, set_time
 from pyspec.plot.config import PlotOptions
+from pyspec.plot.drawn import fit_of
 from pyspec.plot.labels import opened
 from pyspec.plot.style import COLOURS, MUTED, PlotError
 from pyspec.plot.view import View, residual_of, view_of
@@ -42,6 +43,7 @@ def plot_traces(
     Raises :class:`PlotError` for a fit to one spectrum or trace, for `n` below 1, for an energy
     outside of the fit window, and where neither data nor fit are known at any of the energies.
     """
+    result = fit_of(result, "plot_traces")
     sheet, look = opened(result, options)
     seen = view_of(result, look.copy(show_init=False, full_range=False))
     if seen.time is None:
@@ -71,6 +73,8 @@ def plot_traces(
         above.legend(loc="best", fontsize=8.0, title=look.x_label, title_fontsize=8.0)
         below.set_ylabel(residual.label)
         below.set_xlabel(look.y_label)
+        if look.title:
+            above.set_title(look.title)
         figure.align_ylabels([above, below])
         return sheet.finish(look)
 

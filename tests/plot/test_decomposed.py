@@ -1,4 +1,4 @@
-"""Pictures of singular vectors, and of the spectra of a kinetic scheme."""
+"""Pictures of singular vectors, and of free spectra with and without a kinetic scheme."""
 
 from pathlib import Path
 
@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from pyspec import File, Project
+from pyspec.errors import FitError
 from pyspec.functions.kinetics import populations
-from pyspec.plot import PlotConfig, PlotError, plot_species, plot_svd
-from pyspec.plot.amplitudes import draw_amplitudes
+from pyspec.plot import PlotConfig, PlotError, plot_amplitudes, plot_species, plot_svd
 
 MODELS = """
 kinetics:
@@ -21,6 +21,13 @@ chained:
 equal:
   gaussIRF: {SD: [0.15, False]}
   chain: {k1: [0.7, False], k2: [0.7, False], t0: [0.1, True], spectra: {free: energy}}
+parallel:
+  gaussIRF: {SD: [0.2, True, 0.01, 2]}
+  expFun: {A: {free: energy}, tau: [0.5, True, 0.01, 100], t0: [0, True]}
+  expFun: {A: {free: energy}, tau: [5, True, 0.01, 100], t0: ["expFun_01_t0"]}
+  stepFun: {A: {free: energy}, t0: ["expFun_01_t0"]}
+line:
+  Gauss: {A: {free: time}, x0: [1.9, True, 1.5, 3], SD: [0.3, True, 0.05, 1]}
 lone:
   Offset: {y0: [1, True]}
 """
@@ -35,7 +42,8 @@ def file(tmp_path: Path) -> File:
     spectra = np.array([np.exp(-(((ENERGY - at) / 0.3) ** 2)) for at in (1.9, 2.5)])
     data = populations(TIME - 0.1, K, np.array([1.0, 0]), 0.15) @ spectra
     data += np.random.default_rng(1).normal(0, 0.01, data.shape)
-    return File(Project(tmp_path, show_output=False), data=data, energy=ENERGY, time=TIME)
+    project, units = Project(tmp_path, show_output=False), {"time": "ps"}
+    return File(project, data=data, energy=ENERGY, time=TIME, units=units)
 
 
 def _fit(file: File, name: str):
@@ -76,9 +84,47 @@ def test_spectra_of_states_decays_and_evolution(file: File) -> None:
 def test_free_spectra_end_where_the_data_do_and_run_their_way(file: File) -> None:
     result = _fit(file, "chained")
     config = PlotConfig(x_dir="rev")
-    figure = draw_amplitudes(result, config)
+    figure = plot_amplitudes(result, config=config)
     assert figure.axes[0].get_xlim() == (3.0, 1.5)
     plt.close(figure)
+
+
+def test_free_spectra_of_parallel_decays_have_time_constants(file: File, tmp_path: Path) -> None:
+    # plot_species refused them; they were drawn in the report alone.
+    result = _fit(file, "parallel")
+    tau = [result.values[f"expFun_0{k}_tau"] for k in (1, 2)]
+    for draw in (plot_species, plot_amplitudes):
+        figure = draw(result, save_path=tmp_path / "spectra.png")
+        (ax,) = figure.axes
+        names = ["expFun_01_A", "expFun_02_A", "stepFun_01_A"]
+        lines = [one for one in ax.lines if len(one.get_xdata()) == ENERGY.size]
+        for line, name in zip(lines, names, strict=True):
+            np.testing.assert_array_equal(line.get_ydata(), result.linear[name])
+        assert len(ax.collections) == 3
+        assert [one.get_text() for one in ax.get_legend().get_texts()] == [
+            f"expFun_01_A, τ = {tau[0]:.4g} ps", f"expFun_02_A, τ = {tau[1]:.4g} ps",
+            "stepFun_01_A",
+        ]  # fmt: skip
+        plt.close(figure)
+    figure = plt.figure()
+    plot_amplitudes(result, names=["stepFun_01_A"], ax=figure.add_subplot(), title="what stays")
+    assert figure.axes[0].get_title(loc="left") == "what stays"
+    assert len(figure.axes[0].get_legend().get_texts()) == 1
+    plt.close(figure)
+    with pytest.raises(PlotError, match="did you mean 'stepFun_01_A'"):
+        plot_amplitudes(result, names=["stepFun_1_A"])
+    with pytest.raises(FitError, match="no kinetic scheme"):
+        plot_species(result, scheme="chain")
+
+
+def test_traces_that_are_free(file: File) -> None:
+    result = _fit(file, "line")
+    figure = plot_amplitudes(result)
+    assert figure.axes[0].get_xlabel() == "time (ps)"
+    assert figure.axes[0].get_xscale() == "symlog"
+    plt.close(figure)
+    with pytest.raises(PlotError, match="line has no free spectra"):
+        plot_species(result)
 
 
 def test_equal_rates_show_the_states_alone(file: File) -> None:
@@ -89,7 +135,9 @@ def test_equal_rates_show_the_states_alone(file: File) -> None:
 
 def test_what_has_no_such_picture(file: File) -> None:
     result = _fit(file, "lone")
-    with pytest.raises(PlotError, match="no kinetic scheme"):
+    with pytest.raises(PlotError, match="lone has no free spectra"):
         plot_species(result)
+    with pytest.raises(PlotError, match="lone has no free amplitudes"):
+        plot_amplitudes(result)
     with pytest.raises(PlotError, match="1 or more"):
         plot_svd(result, n=0)

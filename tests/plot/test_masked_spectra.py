@@ -11,13 +11,13 @@ from pyspec.functions.kinetics import populations
 from pyspec.plot import (
     PlotConfig,
     PlotError,
+    plot_amplitudes,
     plot_fit,
     plot_species,
     plot_svd,
     plot_traces,
     report,
 )
-from pyspec.plot.amplitudes import draw_amplitudes
 from pyspec.plot.view import view_of
 
 MODELS = """
@@ -72,7 +72,7 @@ def long_lines(ax) -> list:
 def test_free_spectra_are_open_at_masked_energies(file: File, name: str) -> None:
     # They fell to 0 there.
     result = fit(file, name)
-    figures = [draw_amplitudes(result, PlotConfig())]
+    figures = [plot_amplitudes(result)]
     if name == "chained":
         figures.append(plot_species(result))
     for ax in [ax for figure in figures for ax in figure.axes]:
@@ -86,7 +86,7 @@ def test_free_spectra_are_open_at_masked_energies(file: File, name: str) -> None
 
 def test_what_is_held_at_0_is_drawn_there(file: File) -> None:
     result = fit(file, "decays")
-    figure = draw_amplitudes(result, PlotConfig())
+    figure = plot_amplitudes(result)
     assert np.all(long_lines(figure.axes[0])[1].get_ydata()[ENERGY > 2.6] == 0.0)
     plt.close(figure)
 
