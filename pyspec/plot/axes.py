@@ -177,6 +177,18 @@ def enclose(ax: Any, config: PlotConfig, *, bottom: float | None = None) -> None
     ax.set_ylim(low - 0.04 * span if bottom is None else bottom, high + 0.08 * span)
 
 
+def hold(ax: Any, values: Any) -> None:
+    """Ends a linear intensity axis one span beyond these values: what a curve does between the
+    samples does not flatten the picture."""
+    finite = finite_of(values)
+    if not finite.size or ax.get_yscale() != "linear":
+        return
+    least, most = float(finite.min()), float(finite.max())
+    span = most - least or abs(most) or 1.0
+    low, high = ax.get_ylim()
+    ax.set_ylim(max(low, least - span), min(high, most + span))
+
+
 def _set_log(ax: Any) -> None:
     """A logarithmic intensity axis with ticks written as numbers, between decades too."""
     from matplotlib.ticker import LogFormatter

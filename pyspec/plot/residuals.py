@@ -9,6 +9,7 @@ import numpy as np
 
 from pyspec.calls import answered
 from pyspec.plot.axes import bare, reference_lines, set_x
+from pyspec.plot.between import curves_of
 from pyspec.plot.colours import add_bar
 from pyspec.plot.config import PlotConfig, PlotOptions
 from pyspec.plot.figure import Sheet
@@ -67,7 +68,8 @@ def _spectra(
     for k, (view, residual, result) in enumerate(zip(seen, found, results, strict=True)):
         above, below = axes[:, k]
         above.plot(view.energy, view.data, "o", mfc="white", mec=DATA, mew=0.7, ms=2.6)
-        above.plot(view.energy, view.fit, color=FIT, lw=1.5)
+        curve = curves_of(result, view)
+        above.plot(curve.x, curve.fit, color=FIT, lw=1.5)
         above.set_title(_title(result), fontsize=9.5)
         below.plot(view.energy, residual.values, color=DATA, lw=0.9)
         below.axhline(0.0, color=MUTED, lw=0.7)

@@ -13,12 +13,14 @@ from pyspec.plot.axes import (
     curve_look,
     enclose,
     finite_of,
+    hold,
     mark_beyond,
     reference_lines,
     set_time,
     set_x,
     turn,
 )
+from pyspec.plot.between import Curves, curves_of
 from pyspec.plot.caption import caption
 from pyspec.plot.config import PlotConfig
 from pyspec.plot.figure import Sheet
@@ -68,9 +70,10 @@ def fit_components(result: Any, sheet: Sheet, config: PlotConfig) -> Any:
         seen = view_of(result, config.copy(show_init=False))
         width, height = config.panel_size
         ax = sheet.panel((1.55 * width, 1.35 * height), config)
-        ground = draw_components(ax, result, seen, config)
-        ax.plot(seen.energy, seen.fit, color=FIT, lw=1.6, label="sum", zorder=4)
-        _finish_values(ax, seen, ground, config)
+        curves = curves_of(result, seen)
+        ground = draw_components(ax, curves, config)
+        ax.plot(curves.x, curves.fit, color=FIT, lw=1.6, label="sum", zorder=4)
+        _finish_values(ax, seen, curves, ground, config)
         ax.set_title(config.title or f"components of {result.model_name}", fontweight="bold")
         shade_outside(ax, seen)
         reference_lines(ax, config)
@@ -90,20 +93,21 @@ def set_last_axis(ax: Any, result: Any, seen: View, config: PlotConfig) -> None:
 
 
 def _draw_fit(ax: Any, result: Any, seen: View, config: PlotConfig) -> None:
-    ground = draw_components(ax, result, seen, config)
+    curves = curves_of(result, seen)
+    ground = draw_components(ax, curves, config)
     data = np.where(seen.data > 0, seen.data, np.nan) if config.z_type == "log" else seen.data
     ax.plot(seen.energy, data, "o", mfc="white", mec=DATA, mew=0.7, ms=3.1, label="data", zorder=3)
-    ax.plot(seen.energy, seen.fit, color=FIT, lw=1.6, label="fit", zorder=4)
-    _draw_start(ax, seen)
-    _finish_values(ax, seen, ground, config)
+    ax.plot(curves.x, curves.fit, color=FIT, lw=1.6, label="fit", zorder=4)
+    _draw_start(ax, seen, curves)
+    _finish_values(ax, seen, curves, ground, config)
 
 
-def _draw_start(ax: Any, seen: View) -> None:
+def _draw_start(ax: Any, seen: View, curves: Curves) -> None:
     """The model at the start values; one that is far off is named, not drawn."""
-    if seen.start is None:
+    if curves.start is None:
         return
-    values = finite_of([*seen.data[seen.inside], *seen.fit])
-    start = finite_of(seen.start)
+    values = finite_of([*seen.data[seen.inside], *curves.fit])
+    start = finite_of(curves.start)
     if not start.size or not values.size:
         return
     span = float(np.ptp(values)) or 1.0
@@ -112,19 +116,23 @@ def _draw_start(ax: Any, seen: View) -> None:
     if far > FAR_START:
         ax.plot([], [], label="start (far outside)", **look)
     else:
-        ax.plot(seen.energy, seen.start, label="start", **look)
+        ax.plot(curves.x, curves.start, label="start", **look)
 
 
-def _finish_values(ax: Any, seen: View, ground: Array | None, config: PlotConfig) -> None:
+def _finish_values(
+    ax: Any, seen: View, curves: Curves, ground: Array | None, config: PlotConfig
+) -> None:
     """Limits that hold everything, masked points, label and legend of the intensity axis."""
     bottom = None
     if config.z_type == "log":
-        positive = finite_of([*seen.data, *seen.fit])
+        positive = finite_of([*seen.data, *curves.fit])
         positive = positive[positive > 0]
         bottom = float(positive.min()) if positive.size else None
     enclose(ax, config, bottom=bottom)
+    if config.z_lim is None:
+        hold(ax, [*seen.data, *curves.samples])
     if ground is not None:
-        _fill_ground(ax, seen, ground, config)
+        _fill_ground(ax, curves.x, ground, config)
     if config.z_type == "log":  # counts of zero have no place on it
         zero = seen.data <= 0
         mark_beyond(ax, seen.energy[zero], seen.data[zero], DATA, "0 or below")
@@ -133,7 +141,7 @@ def _finish_values(ax: Any, seen: View, ground: Array | None, config: PlotConfig
     curve_legend(ax)
 
 
-def _fill_ground(ax: Any, seen: View, ground: Array, config: PlotConfig) -> None:
+def _fill_ground(ax: Any, x: Array, ground: Array, config: PlotConfig) -> None:
     """The background, filled from zero where that is near, else from the lower edge."""
     low, high = ax.get_ylim()
     given = config.z_lim is not None or config.z_type == "log"
@@ -142,9 +150,7 @@ def _fill_ground(ax: Any, seen: View, ground: Array, config: PlotConfig) -> None
         ground = np.clip(ground, low, high)
     if low > 0.0 == floor:
         ax.set_ylim(0.0, high)
-    ax.fill_between(
-        seen.energy, floor, ground, color=BAND, alpha=0.4, lw=0, zorder=1, label="background"
-    )
+    ax.fill_between(x, floor, ground, color=BAND, alpha=0.4, lw=0, zorder=1, label="background")
     ax.set_ylim(floor if floor == low or low > 0.0 else low, high)
 
 
@@ -229,23 +235,18 @@ def draw_residual(ax: Any, seen: View, found: Residual, config: PlotConfig) -> N
     ax.set_title(f"residual,  {found.note}", fontsize=8.5, color=MUTED)
 
 
-def draw_components(ax: Any, result: Any, seen: View, config: PlotConfig) -> Array | None:
+def draw_components(ax: Any, curves: Curves, config: PlotConfig) -> Array | None:
     """Peaks as filled curves that stand on the sum of all backgrounds; that sum, or None."""
-    if isinstance(result, FitResult) and result.is_trace:
-        return None
-    window = slice(seen.begin, seen.begin + seen.energy.size)
-    peaks, grounds = result.components(whole=True)
-    ground = sum((curve[window] for curve in grounds.values()), np.zeros(seen.energy.size))
+    x, grounds = curves.x, curves.grounds
+    ground = sum(grounds.values(), np.zeros(x.size))
     if grounds:
-        ax.plot(seen.energy, ground, color="#7c8793", lw=1.1, zorder=2.2)
-    for index, (name, curve) in enumerate(peaks.items()):
+        ax.plot(x, ground, color="#7c8793", lw=1.1, zorder=2.2)
+    for index, (name, curve) in enumerate(curves.peaks.items()):
         colour = turn(config.colors, index, COLOURS[index % len(COLOURS)])
-        top = ground + curve[window]
+        top = ground + curve
         label = turn(config.legend, index, name) if config.legend else name
-        ax.fill_between(
-            seen.energy, ground, top, color=colour, alpha=0.3, lw=0, zorder=1.5, label=label
-        )
-        ax.plot(seen.energy, top, color=colour, lw=1.1, zorder=2)
+        ax.fill_between(x, ground, top, color=colour, alpha=0.3, lw=0, zorder=1.5, label=label)
+        ax.plot(x, top, color=colour, lw=1.1, zorder=2)
     return np.asarray(ground) if grounds else None
 
 

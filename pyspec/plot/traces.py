@@ -9,7 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from pyspec.calls import answered
-from pyspec.plot.axes import bare, set_time
+from pyspec.plot.axes import bare, hold, set_time
+from pyspec.plot.between import traces_of
 from pyspec.plot.config import PlotOptions
 from pyspec.plot.drawn import fit_of
 from pyspec.plot.labels import opened
@@ -53,6 +54,7 @@ def plot_traces(
     columns = _most_changed(seen, n) if energies is None else _nearest(seen.energy, energies)
     _check_known(seen, columns)
     residual = residual_of(seen, result, look)
+    times, curves = traces_of(result, seen, columns)
     with sheet.style():
         figure = sheet.panels(figsize or (6.4, 4.6), look)
         above, below = figure.subplots(2, 1, sharex=True, height_ratios=[2.6, 1])
@@ -63,8 +65,9 @@ def plot_traces(
                 label += " (masked)"
             style = {"mfc": "white", "mec": colour, "mew": 0.7, "ms": 3.0}
             above.plot(seen.time, seen.data[:, column], "o", **style)
-            above.plot(seen.time, seen.fit[:, column], color=colour, lw=1.5, label=label)
+            above.plot(times, curves[:, k], color=colour, lw=1.5, label=label)
             below.plot(seen.time, residual.values[:, column], color=colour, lw=0.9)
+        hold(above, [seen.data[:, columns], seen.fit[:, columns]])
         for ax in (above, below):
             ax.axhline(0.0, color=MUTED, lw=0.7, zorder=0)
             set_time(ax, seen.time, look, "x")

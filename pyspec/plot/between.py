@@ -1,0 +1,204 @@
+"""The curve of a fit between the samples: on an axis with points between those of the data.
+
+On a coarse or uneven axis a line through the values at the samples cuts corners. What a model sums
+over the samples (a Shirley, a kernel such as gaussCONV), and inputs that are arrays, are known at
+the samples alone, with straight lines between them, as in :meth:`pyspec.FitResult.predict`. Curves
+that do not agree with the fit at the samples, or cannot be evaluated elsewhere, are drawn through
+the samples. Residuals are always those at the samples.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from pyspec.errors import PyspecError
+from pyspec.fit import FitResult
+from pyspec.fit.coarse import drawn
+from pyspec.fit.components import spectrum_components
+from pyspec.fit.linear import LinearProblem
+from pyspec.fit.predict import predict
+from pyspec.model.sampling import terms
+from pyspec.plot.view import View
+
+Array = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+Parts = tuple[dict[str, Array], dict[str, Array]]
+Found = TypeVar("Found")
+
+#: Points along the whole axis at least, and steps between two samples at least.
+POINTS, STEPS = 600, 4
+
+#: An axis of more samples is fine enough.
+FINE = 1500
+
+#: The largest map that is evaluated for the sake of its traces.
+MOST = 2_000_000
+
+#: A curve agrees with the fit to this part of its span at the samples.
+AGREES = 1e-6
+
+#: What functions of a user may raise on an axis that is not that of the data.
+_RAISED = (PyspecError, ArithmeticError, LookupError, TypeError, ValueError, AttributeError)
+
+
+@dataclass(frozen=True)
+class Curves:
+    """The curves of one spectrum or trace on a common axis `x`: fit, start or None, and the
+    components by name; `samples` are the values of all that is drawn at the samples of the data."""
+
+    x: Array
+    fit: Array
+    start: Array | None
+    peaks: dict[str, Array]
+    grounds: dict[str, Array]
+    samples: Array
+
+
+def between(axis: Array) -> tuple[Array, Ints] | None:
+    """(an axis with points between those of `axis`, the places of these on it); None where they
+    are close enough, or one alone."""
+    if not 1 < axis.size <= FINE:
+        return None
+    lengths = np.abs(np.diff(axis))
+    share = np.ceil(POINTS * lengths / lengths.sum())
+    steps = np.maximum(share, max(STEPS, -(-POINTS // (2 * lengths.size)))).astype(np.int64)
+    parts = [_interval(a, b, n) for a, b, n in zip(axis[:-1], axis[1:], steps, strict=True)]
+    places = np.cumsum([0, *(part.size for part in parts)])
+    return np.concatenate([*parts, axis[-1:]]), places
+
+
+def _interval(begin: float, end: float, steps: int) -> Array:
+    """Points from `begin` on, before `end`; over decades some that are even on a logarithmic axis
+    too."""
+    points = np.linspace(begin, end, steps, endpoint=False)
+    if begin * end > 0 and not 1 / 3 < begin / end < 3:
+        points = np.union1d(points, np.geomspace(begin, end, steps, endpoint=False)[1:])
+        points = points if begin < end else points[::-1]
+        points = points[(points - begin) * (points - end) < 0]
+        points = np.concatenate([[begin], points])
+    return np.asarray(points)
+
+
+def curves_of(result: Any, seen: View) -> Curves:
+    """The curves of the fit of one spectrum or trace."""
+    window = slice(seen.begin, seen.begin + seen.energy.size)
+    parts: Parts = ({}, {}) if result.is_trace else result.components(whole=True)
+    peaks, grounds = ({name: one[window] for name, one in part.items()} for part in parts)
+    ground = sum(grounds.values(), np.zeros(seen.energy.size))
+    samples = np.concatenate([seen.fit, ground, *(ground + one for one in peaks.values())])
+    own = Curves(seen.energy, seen.fit, seen.start, peaks, grounds, samples)
+    finer = between(seen.energy)
+    if finer is None:
+        return own
+    x, places = finer
+    found = _tried(lambda: _curves_at(result, seen, x, parts, samples))
+    if found is None:
+        return own
+    pairs = [(found.fit, own.fit), *_pairs(found.peaks, peaks), *_pairs(found.grounds, grounds)]
+    if found.start is not None and own.start is not None:
+        pairs.append((found.start, own.start))
+    return found if all(_agree(one[places], other) for one, other in pairs) else own
+
+
+def _curves_at(result: FitResult, seen: View, x: Array, known: Parts, samples: Array) -> Curves:
+    start = None
+    if seen.start is not None:
+        start = _at(result, x, [result.start[name] for name in result.problem.names])
+    parts: Parts = ({}, {}) if result.is_trace else _components_at(result, x, known)
+    return Curves(x, _at(result, x, result.theta), start, *parts, samples)
+
+
+def _at(result: FitResult, x: Array, theta: Any) -> Array:
+    axes = (None, x) if result.is_trace else (x, None)
+    return predict(result.problem, np.asarray(theta, np.float64), {}, {}, *axes).value
+
+
+def _components_at(result: FitResult, x: Array, whole: Parts) -> Parts:
+    """Peaks and backgrounds; those that read the samples are interpolated, `whole` are all of them
+    on the axis of the model."""
+    model, values = result.problem.model, result.values
+    assert model.energy is not None
+    first = terms(model, x, None)[0]
+    exact: Parts = ({}, {})
+    if first.energy is None:
+        exact = spectrum_components(first.model, values, None)
+    order = slice(None, None, -1) if model.energy[-1] < model.energy[0] else slice(None)
+    found: Parts = ({}, {})
+    for own, known, into in zip(whole, exact, found, strict=True):
+        for name, curve in own.items():
+            line = known.get(name)
+            into[name] = np.interp(x, model.energy[order], curve[order]) if line is None else line
+    return found
+
+
+def traces_of(result: Any, seen: View, columns: list[int]) -> tuple[Array, Array]:
+    """(times, (n_times, n_columns)) the fit at some energies over time."""
+    assert seen.time is not None
+    own = seen.time, seen.fit[:, columns]
+    finer = between(seen.time)
+    if finer is None or not isinstance(result, FitResult) or drawn(result) is not result:
+        return own
+    x, places = finer
+    free = isinstance(result.problem, LinearProblem)
+    at = _free_traces_at if free else _traces_at
+    found = _tried(lambda: at(result, seen, columns, x))
+    if found is None:
+        return own
+    found = np.where(np.isnan(own[1]).all(axis=0), np.nan, found)
+    return (x, found) if _agree(found[places], own[1]) else own
+
+
+def _traces_at(result: FitResult, seen: View, columns: list[int], x: Array) -> Array | None:
+    model = result.problem.model
+    assert model.energy is not None
+    if model.energy.size * x.size > MOST:
+        return None
+    chosen, back = np.unique(columns, return_inverse=True)
+    energy = seen.energy[chosen]
+    return predict(result.problem, result.theta, {}, {}, energy, x).value[:, back]
+
+
+def _free_traces_at(result: FitResult, seen: View, columns: list[int], x: Array) -> Array | None:
+    problem = result.problem
+    assert isinstance(problem, LinearProblem)
+    executor = problem.linear
+    if not executor.by_energy or executor.designer.along.size * x.size > MOST:
+        return None
+    amplitudes = executor.solve(result.theta, problem.fixed).projected.amplitudes
+    design, _ = executor.elsewhere(result.theta, problem.fixed, x)
+    first = (result.measurement.columns or (0, 0))[0]
+    groups = np.asarray(columns) + seen.begin - first
+    own = groups if design.basis.shape[1] > 1 else np.zeros_like(groups)
+    value = np.einsum("gk,kgx->xg", amplitudes[groups], design.basis[:, own])
+    if design.offset is not None:
+        value = value + design.offset[groups if len(design.offset) > 1 else own].T
+    return np.asarray(value)
+
+
+def _tried(make: Callable[[], Found]) -> Found | None:
+    """What `make` returns; None where a model cannot be evaluated."""
+    try:
+        with np.errstate(all="ignore"), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return make()
+    except _RAISED:
+        return None
+
+
+def _pairs(found: dict[str, Array], own: dict[str, Array]) -> list[tuple[Array, Array]]:
+    return [(found[name], own[name]) for name in own]
+
+
+def _agree(found: Array, own: Array) -> bool:
+    """Whether two curves are the same, open at the same places."""
+    finite = own[np.isfinite(own)]
+    if not finite.size:
+        return bool(np.isnan(found).all())
+    slack = AGREES * float(np.ptp(finite)) + 1e-10 * float(np.abs(finite).max())
+    return bool(np.allclose(found, own, rtol=0.0, atol=slack, equal_nan=True))
