@@ -28,7 +28,8 @@ MAX_DECADES = 5
 def edges(axis: Array) -> Array:
     """(n + 1,) borders of the cells around the points of an axis."""
     if axis.size == 1:
-        return np.array([axis[0] - 0.5, axis[0] + 0.5])
+        half = 0.5 * min(1.0, abs(axis[0])) or 0.5
+        return np.array([axis[0] - half, axis[0] + half])
     middle = 0.5 * (axis[1:] + axis[:-1])
     first, last = 1.5 * axis[0] - 0.5 * axis[1], 1.5 * axis[-1] - 0.5 * axis[-2]
     return np.concatenate([[first], middle, [last]])
@@ -79,8 +80,8 @@ def spans_decades(axis: Array) -> bool:
 
 def set_x(ax: Any, axis: Array, config: PlotConfig) -> None:
     """Scale, limits and direction of the energy axis."""
-    if config.x_type == "log":
-        ax.set_xscale("log")
+    if config.x_type == "log" and (axis > 0).any():
+        _set_log(ax, "x")
     _limit(ax, "x", axis, config.x_lim, log=config.x_type == "log")
     if falls(axis, config.x_dir) != ax.xaxis_inverted():
         ax.invert_xaxis()
@@ -96,7 +97,7 @@ def set_time(ax: Any, axis: Array, config: PlotConfig, which: str) -> None:
     if kind == "symlog":
         _set_symlog(ax, axis, which)
     elif kind == "log":
-        getattr(ax, f"set_{which}scale")("log")
+        _set_log(ax, which)
     _limit(ax, which, axis, config.y_lim, log=kind == "log")
     if falls(axis, config.y_dir) != getattr(ax, f"{which}axis_inverted")():
         getattr(ax, f"invert_{which}axis")()
@@ -159,9 +160,9 @@ def enclose(ax: Any, config: PlotConfig, *, bottom: float | None = None) -> None
     Without this the first limit that is set by hand ends matplotlib's own search, and what is
     drawn later is cut off. `bottom` is the lower edge, where fills shall reach it.
     """
-    log = config.z_type == "log"
+    log = config.z_type == "log" and bool(np.isfinite(ax.dataLim.minposy))
     if log:
-        _set_log(ax)
+        _set_log(ax, "y")
     if config.z_lim is not None:
         ax.set_ylim(*sorted(config.z_lim))
         return
@@ -170,7 +171,7 @@ def enclose(ax: Any, config: PlotConfig, *, bottom: float | None = None) -> None
         return
     if log:
         low = float(ax.dataLim.minposy)
-        if np.isfinite(low) and high > low:
+        if high > low:
             ax.set_ylim(low / 1.3, high * 1.3)
         return
     span = high - low or abs(high) or 1.0
@@ -189,13 +190,27 @@ def hold(ax: Any, values: Any) -> None:
     ax.set_ylim(max(low, least - span), min(high, most + span))
 
 
-def _set_log(ax: Any) -> None:
-    """A logarithmic intensity axis with ticks written as numbers, between decades too."""
+def _set_log(ax: Any, which: str) -> None:
+    """A logarithmic axis with ticks written as numbers, between decades too."""
     from matplotlib.ticker import LogFormatter
 
-    ax.set_yscale("log")
-    ax.yaxis.set_major_formatter(LogFormatter())
-    ax.yaxis.set_minor_formatter(LogFormatter(minor_thresholds=(2.0, 0.4)))
+    class Numbers(LogFormatter):  # it writes 0.2 as 2e-01
+        def __call__(self, x: float, pos: int | None = None) -> str:
+            return f"{x:g}" if super().__call__(x, pos) else ""
+
+    getattr(ax, f"set_{which}scale")("log")
+    own = getattr(ax, f"{which}axis")
+    own.set_major_formatter(Numbers())
+    own.set_minor_formatter(Numbers(minor_thresholds=(2.0, 0.4)))
+
+
+def line(ax: Any, x: Array, y: Array, **look: Any) -> Any:
+    """A line with gaps where y is not finite; a value alone between two gaps is a point."""
+    finite = np.concatenate([[False], np.isfinite(y), [False]])
+    alone = np.flatnonzero(finite[1:-1] & ~finite[:-2] & ~finite[2:])
+    if alone.size and not look.get("marker"):
+        look |= {"marker": "o", "ms": 3.0, "markevery": alone.tolist()}
+    return ax.plot(x, y, **look)[0]
 
 
 def mark_beyond(ax: Any, x: Array, y: Array, colour: str, label: str = "") -> None:

@@ -12,6 +12,11 @@ from pyspec.fit.coarse import CoarseFit, drawn
 from pyspec.fit.statistics import state_of
 
 
+def literal(name: str) -> str:
+    """A name whose dollars are no formula."""
+    return name.replace("$", r"\$")
+
+
 def heading(result: Any) -> str:
     """ "doublet fitted to scan 7"."""
     what = (isinstance(result, FitResult) and result.target) or result.file_name
@@ -20,7 +25,7 @@ def heading(result: Any) -> str:
 
 def caption(result: Any, after_name: str = "  ·  ") -> str:
     """One line under which a fit can be found again."""
-    name = heading(result)
+    name = literal(heading(result))
     if result.fit_type == "sbs":
         done = int(np.count_nonzero(result.success))
         return f"{name}{after_name}{len(result)} slices one by one, {done} converged"

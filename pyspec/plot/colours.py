@@ -44,7 +44,7 @@ def data_colours(values: Any, config: PlotConfig) -> dict[str, Any]:
     """Range, scale and colour map of data, for `pcolormesh`."""
     auto = config.z_colormap == "auto"
     name = "viridis" if auto else config.z_colormap
-    if config.z_type == "log":
+    if config.z_type == "log" and (finite_of(values) > 0).any():
         return _log_colours(values, config, name)
     if config.z_lim is not None:
         low, high = sorted(config.z_lim)
@@ -66,7 +66,7 @@ def _log_colours(values: Any, config: PlotConfig, name: str) -> dict[str, Any]:
     positive = finite[finite > 0]
     low, high = colour_range(values) if config.z_lim is None else sorted(config.z_lim)
     if low <= 0:
-        low = float(np.quantile(positive, 0.01)) if positive.size else 1.0
+        low = float(np.quantile(positive, 0.01))
     colours = mpl.colormaps[name]
     cmap = colours.with_extremes(bad=colours(0.0))
     return {"cmap": cmap, "norm": LogNorm(low, max(high, low * 1.001))}

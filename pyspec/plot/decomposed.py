@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pyspec.calls import answered
-from pyspec.plot.axes import bare, set_time, set_x
+from pyspec.plot.axes import bare, line, set_time, set_x
 from pyspec.plot.config import PlotOptions
 from pyspec.plot.drawn import fit_of
 from pyspec.plot.labels import opened
@@ -62,11 +62,11 @@ def plot_svd(
     with sheet.style():
         figure = sheet.panels(figsize or (9.6, 5.0), look)
         axes = figure.subplots(2, 3, width_ratios=[1, 1.5, 1.5])
-        for (what, values), line in zip(rows.items(), axes, strict=True):
-            _decomposed(np.nan_to_num(values), what, n, line, (seen.time, seen.energy), kept)
-        for line in axes:
-            set_time(line[1], seen.time, look, "x")
-            set_x(line[2], seen.energy, look)
+        for (what, values), row in zip(rows.items(), axes, strict=True):
+            _decomposed(np.nan_to_num(values), what, n, row, (seen.time, seen.energy), kept)
+        for row in axes:
+            set_time(row[1], seen.time, look, "x")
+            set_x(row[2], seen.energy, look)
         axes[1, 0].set_xlabel("component")
         axes[1, 1].set_xlabel(look.y_label)
         axes[1, 2].set_xlabel(look.x_label)
@@ -118,7 +118,7 @@ def _decomposed(
         ):
             whole = np.full(axis.size, np.nan)
             whole[own] = sign * vector
-            ax.plot(axis, whole, color=colour, lw=1.1)
+            line(ax, axis, whole, color=colour, lw=1.1)
     axes[1].set_title("left vectors", fontsize=9.5)
     axes[2].set_title("right vectors", fontsize=9.5)
     for ax in axes:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pyspec.plot.axes import bare, finite_of, mark_beyond, set_time, turn
+from pyspec.plot.axes import bare, finite_of, line, mark_beyond, set_time, turn
 from pyspec.plot.config import PlotConfig
 from pyspec.plot.figure import Sheet
 from pyspec.plot.style import COLOURS, INK
@@ -89,7 +89,7 @@ def _same_ticks(first: Any, other: Any) -> None:
 def _line(ax: Any, time: Array, trace: Array, error: Array | None, colour: str) -> None:
     if error is not None:
         ax.fill_between(time, trace - error, trace + error, color=colour, alpha=0.25, lw=0)
-    ax.plot(time, trace, color=colour, lw=1.5)
+    line(ax, time, trace, color=colour, lw=1.5)
     drawn = [*finite_of(trace)]
     if error is not None:
         drawn += [*finite_of(trace - error), *finite_of(trace + error)]

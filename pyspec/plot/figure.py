@@ -83,6 +83,7 @@ class Sheet:
 
     def finish(self, config: PlotConfig) -> Any:
         """Writes the file, completely or not at all; shows if asked for; returns the figure."""
+        _as_written(self.figure)
         if config.ticksize is not None:
             for ax in [self.ax] if self.ax is not None else self.figure.axes:
                 ax.tick_params(labelsize=config.ticksize)
@@ -92,6 +93,24 @@ class Sheet:
         if self.show:
             _show(root)
         return self.figure
+
+
+def _as_written(figure: Any) -> None:
+    """Text with dollars that is no formula is drawn as it is written."""
+    from matplotlib.cbook import is_math_text
+    from matplotlib.mathtext import MathTextParser
+    from matplotlib.text import Text
+
+    parser: Any = MathTextParser("path")
+    for text in figure.findobj(Text):
+        lines = [one for one in text.get_text().split("\n") if is_math_text(one)]
+        if not lines or not text.get_parse_math():
+            continue
+        try:
+            for one in lines:
+                parser.parse(one)
+        except ValueError:
+            text.set_parse_math(False)
 
 
 def _check_colours(config: PlotConfig) -> None:

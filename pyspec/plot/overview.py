@@ -10,6 +10,7 @@ import numpy.typing as npt
 from pyspec.calls import answered
 from pyspec.calls.kinds import shown
 from pyspec.plot.axes import bare, edges, enclose, reference_lines, set_x
+from pyspec.plot.caption import literal
 from pyspec.plot.colours import add_bar, data_colours
 from pyspec.plot.config import PlotConfig, PlotOptions
 from pyspec.plot.data import draw_data
@@ -41,7 +42,7 @@ def plot_overview(
         )
     sheet, look = opened(dataset, options)
     if not look.title:
-        look = look.copy(title=dataset.name)
+        look = look.copy(title=literal(dataset.name))
     if dataset.extra and dataset.energy is not None:
         return _places(dataset, look, sheet)
     data = np.where(dataset.finite, dataset.data, np.nan)

@@ -43,6 +43,8 @@ def fit_spectrum(result: Any, sheet: Sheet, config: PlotConfig) -> Any:
     """Data, fit and components above, residual below; with `ax=` the upper panel alone."""
     with sheet.style():
         seen = view_of(result, config)
+        if not any((finite_of(one) > 0).any() for one in (seen.data, seen.fit)):
+            config = config.copy(z_type="lin")  # a logarithmic axis has no place for them
         width, height = config.panel_size
         if sheet.ax is not None:
             above, below = sheet.panel((width, height), config), None
@@ -50,7 +52,8 @@ def fit_spectrum(result: Any, sheet: Sheet, config: PlotConfig) -> Any:
             figure = sheet.panels((1.55 * width, 1.6 * height), config)
             above, below = figure.subplots(2, 1, sharex=True, height_ratios=[3.6, 1])
         _draw_fit(above, result, seen, config)
-        above.set_title(config.title or caption(result, "\n"), fontsize=9.0, color=MUTED)
+        text = config.title or caption(result, "\n")
+        above.set_title(text, fontsize=9.0, color=MUTED, wrap=True)
         panels = [above]
         if below is not None:
             draw_residual(below, seen, residual_of(seen, result, config), config)
@@ -245,7 +248,10 @@ def draw_components(ax: Any, curves: Curves, config: PlotConfig) -> Array | None
         colour = turn(config.colors, index, COLOURS[index % len(COLOURS)])
         top = ground + curve
         label = turn(config.legend, index, name) if config.legend else name
-        ax.fill_between(x, ground, top, color=colour, alpha=0.3, lw=0, zorder=1.5, label=label)
+        fill = {"color": colour, "alpha": 0.3, "lw": 0, "zorder": 1.5, "label": label}
+        if index >= len(COLOURS):  # the colours come again
+            fill["hatch"] = "////"
+        ax.fill_between(x, ground, top, **fill)
         ax.plot(x, top, color=colour, lw=1.1, zorder=2)
     return np.asarray(ground) if grounds else None
 

@@ -20,7 +20,9 @@ STYLE = {
     "axes.edgecolor": "#777777",
     "axes.linewidth": 0.7,
     "axes.labelcolor": INK,
-    "axes.formatter.useoffset": False,
+    # Only where ticks would have seven digits in common: a small peak on counts of 1e9.
+    "axes.formatter.useoffset": True,
+    "axes.formatter.offset_threshold": 7,
     "text.color": INK,
     "xtick.color": "#555555",
     "ytick.color": "#555555",

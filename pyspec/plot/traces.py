@@ -9,12 +9,13 @@ import numpy as np
 import numpy.typing as npt
 
 from pyspec.calls import answered
-from pyspec.plot.axes import bare, hold, set_time
+from pyspec.plot.axes import bare, curve_look, hold, line, set_time
 from pyspec.plot.between import traces_of
 from pyspec.plot.config import PlotOptions
 from pyspec.plot.drawn import fit_of
 from pyspec.plot.labels import opened
-from pyspec.plot.style import COLOURS, MUTED, PlotError
+from pyspec.plot.spectra import MAX_INSIDE
+from pyspec.plot.style import MUTED, PlotError
 from pyspec.plot.view import View, residual_of, view_of
 
 if TYPE_CHECKING:
@@ -59,21 +60,26 @@ def plot_traces(
         figure = sheet.panels(figsize or (6.4, 4.6), look)
         above, below = figure.subplots(2, 1, sharex=True, height_ratios=[2.6, 1])
         for k, column in enumerate(columns):
-            colour = COLOURS[k % len(COLOURS)]
+            own = {**curve_look(look, k), "marker": ""}
+            own["lw"] = 1.5 if look.linewidths is None else own["lw"]
             label = f"{seen.energy[column]:.5g}"
             if not np.isfinite(seen.data[:, column]).any():
                 label += " (masked)"
-            style = {"mfc": "white", "mec": colour, "mew": 0.7, "ms": 3.0}
+            style = {"mfc": "white", "mec": own["color"], "mew": 0.7, "ms": 3.0}
             above.plot(seen.time, seen.data[:, column], "o", **style)
-            above.plot(times, curves[:, k], color=colour, lw=1.5, label=label)
-            below.plot(seen.time, residual.values[:, column], color=colour, lw=0.9)
+            line(above, times, curves[:, k], **own, label=label)
+            line(below, seen.time, residual.values[:, column], **{**own, "lw": 0.9})
         hold(above, [seen.data[:, columns], seen.fit[:, columns]])
+        if look.z_lim is not None:
+            above.set_ylim(*sorted(look.z_lim))
         for ax in (above, below):
             ax.axhline(0.0, color=MUTED, lw=0.7, zorder=0)
             set_time(ax, seen.time, look, "x")
             bare(ax)
         above.set_ylabel(look.z_label)
-        above.legend(loc="best", fontsize=8.0, title=look.x_label, title_fontsize=8.0)
+        beside = {"loc": "upper left", "bbox_to_anchor": (1.0, 1.0)}
+        place = beside if len(columns) > MAX_INSIDE else {"loc": "best"}
+        above.legend(fontsize=8.0, title=look.x_label, title_fontsize=8.0, **place)
         below.set_ylabel(residual.label)
         below.set_xlabel(look.y_label)
         if look.title:

@@ -48,7 +48,9 @@ def draw_waterfall(
             if fits is not None:
                 ax.plot(energy, fits[index] + offset, color=FIT, lw=1.1, zorder=LINES + 0.5)
                 drawn = np.concatenate([drawn, fits[index] + offset])
-            drawn = drawn[np.isfinite(drawn)]
+            drawn = np.append(
+                drawn[np.isfinite(drawn)], [] if np.isfinite(curves).any() else offset
+            )
             if drawn.size:
                 low, high = min(low, float(drawn.min())), max(high, float(drawn.max()))
         set_x(ax, energy, config)

@@ -1,0 +1,156 @@
+"""Pictures of what is rare: single points, units of 1e-12, large offsets, names with dollars."""
+
+from pathlib import Path
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pytest
+
+from pyspec import File, Project
+from pyspec.plot import (
+    plot_amplitudes,
+    plot_data,
+    plot_fit,
+    plot_svd,
+    plot_traces,
+    plot_waterfall,
+)
+from pyspec.plot.axes import edges
+
+MODELS = """
+peak:
+  Offset: {y0: [3, True]}
+  GLP: {A: [18, True, 0, 1000], x0: [84, True, 82, 86], F: [1, True, 0.1, 5], m: [0.3, False]}
+lines:
+  Gauss: {A: {free: time}, x0: [84.2, True, 82, 86], SD: [0.5, True, 0.05, 5]}
+"""
+ENERGY = np.linspace(80, 90, 41)
+TIME = np.linspace(-1, 5, 13)
+DATA = 3 + 18 * np.exp(-((ENERGY - 84.2) ** 2)) * np.linspace(1, 2, 13)[:, None]
+
+
+def file(tmp_path: Path, data: np.ndarray, **options) -> File:
+    (tmp_path / "models.yaml").write_text(MODELS)
+    return File(Project(tmp_path, show_output=False), data=data, energy=ENERGY, **options)
+
+
+def test_a_value_between_two_gaps_is_a_point(tmp_path: Path) -> None:
+    # A line through one point is nothing: it could not be seen.
+    mask = np.zeros(DATA.shape, bool)
+    mask[[4, 6]] = True
+    one = file(tmp_path, DATA, time=TIME, mask=mask)
+    one.load_model("models.yaml", "lines")
+    result = one.fit_2d("lines")
+    figure = plot_amplitudes(result)
+    line = next(line for line in figure.axes[0].lines if len(line.get_xdata()) == TIME.size)
+    assert (line.get_marker(), line.get_markevery()) == ("o", [5])
+    plt.close(figure)
+
+
+def test_one_time(tmp_path: Path) -> None:
+    one = file(tmp_path, DATA[:1], time=TIME[:1])
+    one.load_model("models.yaml", "lines")
+    result = one.fit_2d("lines")
+    for figure in (plot_amplitudes(result), plot_traces(result), plot_svd(result)):
+        panel = figure.axes[1 if len(figure.axes) == 6 else 0]
+        assert any(line.get_markevery() == [0] for line in panel.lines)
+        plt.close(figure)
+
+
+@pytest.mark.parametrize("at", [0.0, 84.0, -2e-12])
+def test_the_cell_of_one_point(at: float) -> None:
+    low, high = edges(np.array([at]))
+    assert low < at < high
+    assert high - low == pytest.approx(abs(at) if 0 < abs(at) < 1 else 1.0)
+
+
+def test_ticks_of_a_large_offset_share_it(tmp_path: Path) -> None:
+    # They were written 1.0000000200.
+    figure = plot_data(DATA[0] + 1e9, ENERGY, save_path=tmp_path / "offset.png")
+    assert max(len(one.get_text()) for one in figure.axes[0].get_yticklabels()) < 6
+    assert figure.axes[0].yaxis.get_offset_text().get_text() == "+1e9"
+    figure = plot_data(DATA[0], ENERGY / 1e3 + 1486.6, save_path=tmp_path / "energy.png")
+    assert figure.axes[0].xaxis.get_offset_text().get_text() == ""
+
+
+def test_many_traces_have_their_legend_beside_the_picture(tmp_path: Path) -> None:
+    one = file(tmp_path, DATA, time=TIME)
+    one.load_model("models.yaml", "lines")
+    figure = plot_traces(one.fit_2d("lines"), energies=ENERGY[::4], title="many", z_lim=(0, 9))
+    figure.draw_without_rendering()
+    ax = figure.axes[0]
+    legend = ax.get_legend()
+    assert legend is not None
+    assert legend.get_window_extent().x0 > ax.get_window_extent().x1 - 1
+    assert len({(line.get_color(), line.get_linestyle()) for line in legend.get_lines()}) == 11
+    assert ax.get_ylim() == (0, 9)
+    plt.close(figure)
+
+
+def test_components_beyond_the_last_colour_are_hatched(tmp_path: Path) -> None:
+    lines = "".join(
+        f"  Gauss: {{A: [2, True, 0, 50], x0: [{81 + k}, False], SD: [0.4, False]}}\n"
+        for k in range(9)
+    )
+    one = file(tmp_path, DATA[0])
+    (tmp_path / "many.yaml").write_text("many:\n" + lines)
+    one.load_model("many.yaml", "many")
+    figure = plot_fit(one.fit_spectrum("many"))
+    fills = figure.axes[0].collections
+    assert [bool(fill.get_hatch()) for fill in fills] == [False] * 8 + [True]
+    plt.close(figure)
+
+
+@pytest.mark.parametrize("name", ["run_$5_a$", "50$ \\foo{ 3$"])
+def test_dollars_of_a_name_are_no_formula(tmp_path: Path, name: str) -> None:
+    one = file(tmp_path, DATA[0], name=name)
+    one.load_model("models.yaml", "peak")
+    figure = plot_fit(one.fit_spectrum("peak"), save_path=tmp_path / "fit.png")
+    title = next(text for text in figure.axes[0].get_children() if "fitted" in str(text))
+    assert title.get_text().startswith("peak fitted to " + name.replace("$", r"\$"))
+    figure = plot_data(DATA[0], ENERGY, title=name, save_path=tmp_path / "data.png")
+    title = figure.axes[0].title if figure.axes[0].title.get_text() else figure.axes[0]._left_title
+    assert title.get_parse_math() == name.startswith("run")  # a title of the user may be a formula
+
+
+def test_a_long_caption_is_wrapped(tmp_path: Path) -> None:
+    # Its end, whether the fit has converged, was cut off.
+    one = file(tmp_path, DATA[0], name="a long name of a file that somebody gave " * 4)
+    one.load_model("models.yaml", "peak")
+    figure = plot_fit(one.fit_spectrum("peak"))
+    figure.draw_without_rendering()
+    title = next(text for text in figure.axes[0].get_children() if "fitted" in str(text))
+    assert title.get_window_extent().x1 <= figure.bbox.x1
+    assert title.get_window_extent().y1 <= figure.bbox.y1
+    plt.close(figure)
+
+
+def test_nothing_positive_on_a_logarithmic_axis(tmp_path: Path) -> None:
+    # matplotlib warned, or the picture was of one colour.
+    figure = plot_data(DATA[0] - 100, ENERGY, z_type="log", save_path=tmp_path / "line.png")
+    assert figure.axes[0].get_yscale() == "linear"
+    figure = plot_data(DATA - 100, ENERGY, TIME, z_type="log")
+    assert figure.axes[0].collections[0].get_clim()[0] < -90
+    one = file(tmp_path, -DATA[0])
+    one.load_model("models.yaml", "peak")
+    one.models["peak"].parameters["GLP_01_A"].min = -1000
+    figure = plot_fit(one.fit_spectrum("peak"), z_type="log", save_path=tmp_path / "fit.png")
+    assert figure.axes[0].get_yscale() == "linear"
+    figure = plot_data(DATA, ENERGY - 100, TIME, x_type="log", save_path=tmp_path / "map.png")
+    assert figure.axes[0].get_xscale() == "linear"
+
+
+def test_ticks_of_a_logarithmic_axis_are_numbers(tmp_path: Path) -> None:
+    figure = plot_data(DATA, ENERGY, TIME, y_type="log", save_path=tmp_path / "map.png")
+    axis = figure.axes[0].yaxis
+    labels = {one.get_text() for one in [*axis.get_ticklabels(), *axis.get_ticklabels(minor=True)]}
+    assert {"1", "2"} <= labels
+    assert not any("e" in one or "$" in one for one in labels)
+
+
+def test_a_waterfall_without_values(tmp_path: Path) -> None:
+    # Its names stood so far outside that the layout gave up with a warning.
+    figure = plot_waterfall(np.full((9, 41), np.nan), ENERGY, save_path=tmp_path / "none.png")
+    low, high = figure.axes[0].get_ylim()
+    assert low <= 0
+    assert high >= 4.8
