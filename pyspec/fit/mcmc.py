@@ -194,7 +194,13 @@ class Posterior:
 def sample(result: Any, settings: MC | None = None, progress: bool = False) -> MCMCResult:
     """Samples the posterior of a finished fit; see :meth:`pyspec.FitResult.sample`."""
     problem = result.problem
-    weighted = bool(problem.is_weighted)
+    if result._of_many:
+        raise FitError(
+            f"{result.model_name}: this is one file of a joint fit, and its posterior that of all "
+            "files; sample the joint result"
+        )
+    # Where errors are scaled, weights say how points compare, and the size of the noise is sampled.
+    weighted = bool(problem.is_poisson or (problem.is_weighted and not result._scale_covar))
     mc = resolved(settings or MC(), result, weighted)
     names = [*problem.names, *([] if weighted else [LNSIGMA])]
     bounds = [

@@ -10,6 +10,7 @@ import numpy as np
 
 from pyspec.errors import FitError, suggest
 from pyspec.fit.table import need_pandas
+from pyspec.model.source import source_of
 from pyspec.workflow.identity import SHORT, handle_of, is_slices, selection_of, sigma_of
 
 METRICS = ("chi2", "chi2_red", "chi2_raw", "chi2_red_raw", "r2", "aic", "bic", "sigma_eff")
@@ -160,3 +161,45 @@ def refuse_what_differs(fits: Sequence[Any], metrics: Sequence[str]) -> None:
                 f"{selection_of(fit)}, so their metrics cannot be compared; name models that were "
                 "fitted to the same data"
             )
+        other = _other_data(first, fit, judged=bool(told))
+        if other:
+            raise FitError(
+                f"the {fit.fit_type} fits of {first.model_name} and {fit.model_name} to "
+                f"{fit.file_name} saw {other}, so their metrics cannot be compared; fit both again "
+                "to the same data, mask and noise"
+            )
+
+
+def _other_data(first: Any, fit: Any, *, judged: bool) -> str:
+    """In what the data of two fits of one window differ, "" where they do not. What is known of
+    the noise counts where sums that it makes are `judged`."""
+    if None not in (pair := [_values_of(one) for one in (first, fit)]) and len({*pair}) > 1:
+        return "different values of the data (other rows or corrections)"
+    points = [_points_of(one) for one in (first, fit)]
+    if None not in points and points[0] != points[1]:
+        return f"{points[0]} and {points[1]} points (other masks)"
+    measured = [one.measurement() if callable(one.measurement) else one.measurement
+                for one in (first, fit)]  # fmt: skip
+    if not judged or any(source_of(one.weight) is not None for one in measured):
+        return ""
+    if measured[0].loss_scale != measured[1].loss_scale:
+        return "different counts for each unit of the data"
+    weights = [np.ones(()) if one.weight is None else np.asarray(one.weight) for one in measured]
+    one, other = np.broadcast_arrays(*weights)
+    return "" if np.array_equal(one, other) else "different sigma"
+
+
+def _values_of(fit: Any) -> Any:
+    """A checksum of the data of a fit in memory; None of one from an archive."""
+    if is_slices(fit):
+        return vars(fit).get("data_checksum")
+    problem = vars(fit).get("problem")
+    return None if problem is None else problem.data_checksum
+
+
+def _points_of(fit: Any) -> int | None:
+    """How many points a fit of one spectrum or series saw."""
+    if is_slices(fit):
+        return None
+    found = vars(fit).get("n_data", getattr(fit, "statistics", {}).get("n_data"))
+    return None if found is None else int(found)

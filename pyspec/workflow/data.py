@@ -335,7 +335,6 @@ class FileData:
         """The mean spectrum over rows, with its noise."""
         data = self.need_data(2)
         part = np.asarray(data[slice(*rows)])
-        n_rows = rows[1] - rows[0]
         if self.keep is None:
             mean = np.asarray(part.mean(axis=0, dtype=np.float64))
             keep, kept = None, None
@@ -344,8 +343,14 @@ class FileData:
             counts = kept.sum(axis=0, dtype=np.float64)
             total = np.where(kept, part, 0.0).sum(axis=0, dtype=np.float64)
             mean = total / np.maximum(counts, 1.0)
-            # Counts of a mean are those of all its spectra: one that lacks some is left out.
-            keep = counts == n_rows if self.noise.kind == "poisson" else counts > 0
+            # Counts of a mean are those of all its spectra: an energy that lacks some is left out.
+            n_counted = np.count_nonzero(kept.any(axis=1))
+            keep = counts == n_counted if self.noise.kind == "poisson" else counts > 0
+            if n_counted and not keep.any():
+                raise DataError(
+                    "counts of a mean are those of all its spectra, and every energy is masked in "
+                    "one of them; fit the series, fit_2d, or mask whole spectra"
+                )
         noise = self.noise.of_mean(rows, data.shape, kept)
         return Measurement(mean, None, self.columns, keep=keep, **self.names, **noise)
 

@@ -85,7 +85,8 @@ class Noise:
         """
         n_rows = rows[1] - rows[0]
         if self.kind == "poisson":
-            return self._arguments(None, self.scale * n_rows)
+            n_counted = n_rows if kept is None else np.count_nonzero(kept.any(axis=1))
+            return self._arguments(None, self.scale * max(n_counted, 1))
         if self.kind != "gaussian":
             return {}
         assert self.sigma is not None

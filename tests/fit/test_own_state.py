@@ -14,12 +14,13 @@ from pyspec import (
     Model,
     ParameterSweep,
     bootstrap,
+    fit_joint,
     fit_many,
     fit_model,
     fit_slices,
     load_model,
 )
-from pyspec.errors import DataError, NoSuchKeyError
+from pyspec.errors import DataError, FitError, NoSuchKeyError
 from pyspec.simulate import Simulator
 
 ENERGY = np.linspace(80.0, 90.0, 101)
@@ -179,3 +180,33 @@ def test_a_correlation_is_of_two() -> None:
         table["Gauss_01_A"]  # type: ignore[index]
     with pytest.raises(NoSuchKeyError, match="no correlations"):
         table["Gauss_01_A", "nope"]
+
+
+@pytest.mark.parametrize("weight", [1 / 3, 1 / 300])
+def test_weights_that_only_compare_points_do_so_everywhere(weight: float) -> None:
+    """Errors are scaled by the scatter; draws and samples took the weights for the noise."""
+    result = fit_model(model(), Measurement(noisy(), weight=weight))
+    error = result.stderr["Gauss_01_A"]
+    drawn = bootstrap(result, 200, seed=0).spread("Gauss_01_A")
+    assert drawn == pytest.approx(error, rel=0.2)
+    pytest.importorskip("emcee")
+    samples = result.sample(steps=600, burn=200, seed=0)
+    assert samples.stderr["Gauss_01_A"] == pytest.approx(error, rel=0.3)
+
+
+def test_a_part_of_a_joint_fit_is_not_drawn_or_sampled() -> None:
+    """Its errors are those of all files; ten times too large ones came without a word."""
+    text = TEXT.replace("x0: [84, true", "x0: [84, project")
+    parts = []
+    for seed in range(2):
+        one = load_model(text, "m")
+        one.set_axes(energy=ENERGY)
+        noise = np.random.default_rng(seed).normal(size=ENERGY.size)
+        parts.append((one, Measurement(one.evaluate() + noise)))
+    joint = fit_joint(parts, names=["a", "b"])
+    with pytest.raises(FitError, match="bootstrap takes the fit of one file alone"):
+        bootstrap(joint["a"], 5)
+    with pytest.raises(FitError, match="sample the joint result"):
+        joint["a"].sample(steps=5)
+    with pytest.raises(FitError, match="two files are called 'a'"):
+        fit_joint(parts, names=["a", "a"])

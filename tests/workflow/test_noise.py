@@ -262,3 +262,20 @@ def test_declared_noise_is_that_of_fit_model(project: Project) -> None:
     plain = fit_model(model, result.problem.measurement, scale_covar=False)
     assert plain.values == result.values
     assert plain.stderr == result.stderr
+
+
+def test_a_dead_spectrum_in_a_mean_of_counts(project: Project) -> None:
+    """One spectrum without data used to leave no energy of the mean."""
+    counts = np.random.default_rng(4).poisson(CLEAN, (8, 61)).astype(float)
+    gap = counts.copy()
+    gap[3] = np.nan
+    file = make(project, gap, nan_policy="omit")
+    file.set_noise("poisson")
+    measured = file.fit_spectrum("peak", time_range=(2, 5)).problem.measurement
+    assert measured.loss_scale == 3.0
+    np.testing.assert_allclose(measured.data, counts[[2, 4, 5]].mean(axis=0))
+    gap[2, ::2], gap[4, 1::2] = np.nan, np.nan
+    torn = make(project, gap, nan_policy="omit")
+    torn.set_noise("poisson")
+    with pytest.raises(DataError, match="every energy is masked in one of them"):
+        torn.fit_spectrum("peak", time_range=(2, 5))

@@ -81,6 +81,9 @@ def fit_joint(
     n_starts, seed = check_starts(n_starts, seed)
     if isinstance(names, str) or len(names) not in (0, len(parts)):
         raise FitError(f"names are {names!r}; give a list with one for each of {len(parts)} files")
+    twice = next((name for name in names if list(names).count(name) > 1), None)
+    if twice is not None:
+        raise FitError(f"two files are called {twice!r}; give each a name of its own")
     check_workers(label, client, n_workers)
     given_data = [measured for _, measured in parts]
     if chunks is not None:

@@ -172,8 +172,11 @@ def bootstrap(
         raise FitError(
             f"kind must be one of {', '.join(KINDS)}, not {kind!r}{suggest(str(kind), list(KINDS))}"
         )
-    if hasattr(problem, "problems"):
-        raise FitError(f"{label}: bootstrap takes the fit of one file; fit files on their own")
+    if hasattr(problem, "problems") or result._of_many:
+        raise FitError(
+            f"{label}: bootstrap takes the fit of one file alone, not a joint fit or its part of a "
+            "file; conf_interval() of the joint result has intervals"
+        )
     if problem.is_poisson and kind == "residuals":
         raise FitError(
             f"{label}: residuals of counts do not belong to other counts; leave kind= out"
@@ -183,6 +186,8 @@ def bootstrap(
     sigma = measurement.sigma(expected)
     if sigma is None:
         sigma = np.full(expected.shape, np.sqrt(result.redchi))
+    elif result._scale_covar and not problem.is_poisson:  # weights say how points compare
+        sigma = sigma * np.sqrt(result.redchi)
     sigma = np.where(np.isfinite(sigma), sigma, 0.0)  # a weight of 0: any value is as good
     residuals = None
     if kind == "residuals":

@@ -1,0 +1,73 @@
+"""Models are compared where they were fitted to the same data, masks and noise."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from pyspec import File, Project
+from pyspec.errors import FitError
+
+ENERGY, TIME = np.linspace(280.0, 292.0, 121), np.arange(6.0)
+MODELS = """
+one:
+  Offset: {y0: [20, true]}
+  Gauss: {A: [300, true], x0: [285, true, 283, 287], SD: [0.5, true, 0.05, 3]}
+two:
+  Offset: {y0: [20, true]}
+  Gauss: {A: [300, true], x0: [285, true, 283, 287], SD: [0.5, true, 0.05, 3]}
+  Gauss: {A: [30, true, 0, 500], x0: [288, true, 287, 289], SD: [0.5, true, 0.05, 3]}
+"""
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> File:
+    pytest.importorskip("pandas")
+    (tmp_path / "m.yaml").write_text(MODELS)
+    clean = 300 * np.exp(-(((ENERGY - 285.2) / 0.6) ** 2) / 2)
+    clean = 20 + clean + 45 * np.exp(-(((ENERGY - 288.2) / 0.6) ** 2) / 2)
+    data = clean * np.exp(-TIME / 4)[:, None] + np.random.default_rng(0).normal(0, 3, (6, 121))
+    found = File(Project(tmp_path, show_output=False), data=data, energy=ENERGY, time=TIME)
+    found.load_model("m.yaml", "one")
+    found.load_model("m.yaml", "two")
+    found.set_noise("gaussian", sigma=3.0)
+    return found
+
+
+def test_the_same_data(file: File) -> None:
+    for name in ("one", "two"):
+        file.fit_spectrum(name, time_point=0)
+    table = file.compare_models("one", "two")
+    assert table["aic"].idxmin() == table.index[table["model"] == "two"][0]
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (lambda file: file.set_noise("gaussian", sigma=30.0), "different sigma"),
+        (lambda file: file.subtract_dark(np.ones(121)), "different values"),
+        (
+            lambda file: file.set_fit_limits([280, 292], exclude=[(287, 289)]),
+            "other masks|different windows",
+        ),
+    ],
+    ids=["sigma", "dark", "mask"],
+)
+def test_other_data(file: File, change: Any, said: str) -> None:
+    """All of these used to be ranked by AIC, and the wrong model won."""
+    file.set_fit_limits([280, 292])
+    file.fit_spectrum("one", time_point=0)
+    change(file)
+    file.fit_spectrum("two", time_point=0)
+    with pytest.raises(FitError, match=said):
+        file.compare_models("one", "two")
+
+
+def test_other_rows(file: File) -> None:
+    file.fit_spectrum("one", time_point=0)
+    file.fit_spectrum("two", time_point=4)
+    with pytest.raises(FitError, match="other rows"):
+        file.compare_models("one", "two")
