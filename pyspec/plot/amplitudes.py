@@ -12,7 +12,7 @@ import numpy.typing as npt
 from pyspec.calls import answered
 from pyspec.errors import FitError, suggest
 from pyspec.fit import FitResult
-from pyspec.plot.axes import bare, curve_look, line, set_time, set_x
+from pyspec.plot.axes import alone, bare, curve_look, line, set_time, set_x
 from pyspec.plot.config import PlotConfig, PlotOptions
 from pyspec.plot.drawn import fit_of
 from pyspec.plot.figure import Sheet
@@ -171,6 +171,9 @@ def _band(
     if look.legend:
         label = look.legend[k] if k < len(look.legend) else label
     ax.fill_between(along, value - error, value + error, color=own["color"], alpha=0.25, lw=0)
+    for at in alone(value):  # where a band has no width
+        ends = value[at] - error[at], value[at] + error[at]
+        ax.vlines(along[at], *ends, color=own["color"], alpha=0.5, lw=0.8)
     line(ax, along, value, **own, label=label)
 
 

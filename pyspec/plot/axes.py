@@ -204,12 +204,17 @@ def _set_log(ax: Any, which: str) -> None:
     own.set_minor_formatter(Numbers(minor_thresholds=(2.0, 0.4)))
 
 
+def alone(y: Array) -> npt.NDArray[np.intp]:
+    """The places of finite values between two that are not."""
+    finite = np.concatenate([[False], np.isfinite(y), [False]])
+    return np.flatnonzero(finite[1:-1] & ~finite[:-2] & ~finite[2:])
+
+
 def line(ax: Any, x: Array, y: Array, **look: Any) -> Any:
     """A line with gaps where y is not finite; a value alone between two gaps is a point."""
-    finite = np.concatenate([[False], np.isfinite(y), [False]])
-    alone = np.flatnonzero(finite[1:-1] & ~finite[:-2] & ~finite[2:])
-    if alone.size and not look.get("marker"):
-        look |= {"marker": "o", "ms": 3.0, "markevery": alone.tolist()}
+    single = alone(y)
+    if single.size and not look.get("marker"):
+        look |= {"marker": "o", "ms": 3.0, "markevery": single.tolist()}
     return ax.plot(x, y, **look)[0]
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pyspec.plot.axes import curve_look, falls, reference_lines, set_x, turn
+from pyspec.plot.axes import curve_look, falls, line, reference_lines, set_x, turn
 from pyspec.plot.colours import is_signed
 from pyspec.plot.config import PlotConfig
 from pyspec.plot.figure import Sheet, matplotlib
@@ -106,7 +106,7 @@ def _curve(
     ax.fill_between(energy, bottom, curve + offset, color=look["color"], alpha=0.12, **under)
     if signed:
         ax.plot(energy[[0, -1]], [bottom, bottom], color=MUTED, lw=0.5, zorder=-index)
-    ax.plot(energy, curve + offset, **look, zorder=LINES)
+    line(ax, energy, curve + offset, **look, zorder=LINES)
     return np.asarray(np.append(curve + offset, bottom))
 
 

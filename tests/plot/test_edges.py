@@ -44,6 +44,7 @@ def test_a_value_between_two_gaps_is_a_point(tmp_path: Path) -> None:
     figure = plot_amplitudes(result)
     line = next(line for line in figure.axes[0].lines if len(line.get_xdata()) == TIME.size)
     assert (line.get_marker(), line.get_markevery()) == ("o", [5])
+    assert len(figure.axes[0].collections) == 2  # the band, and the error of this point
     plt.close(figure)
 
 
