@@ -85,7 +85,8 @@ def change_another_result(model: Model, measurement: Measurement, other: FitResu
     other.expressions.clear()
     other.values.clear()
     other.stderr.clear()
-    other.theta[:] = 0.0
+    with pytest.raises(ValueError, match="read-only"):
+        other.theta[:] = 0.0
     other.model.set("Gauss_01_x0", 82.0, min=81.0, max=83.0)
 
 
