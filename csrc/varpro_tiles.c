@@ -98,21 +98,25 @@ static void solve_amplitudes(const pyspec_linear *q, const linear_work *w, int64
     }
 }
 
-/* Whether an amplitude that must not be negative is so. */
-static int breaks_bounds(const pyspec_linear *q, const linear_work *w)
+/* The lanes in which an amplitude that must not be negative is so. */
+static unsigned breaks_bounds(const pyspec_linear *q, const linear_work *w)
 {
-    int breaks = 0;
+    unsigned breaks = 0;
     for (int64_t k = 0; q->bounded && k < q->n_basis; k++)
-        FOR_LANES breaks |= q->bounded[k] && w->c[k * L + l] < 0.0;
+        FOR_LANES breaks |= (unsigned)(q->bounded[k] && w->c[k * L + l] < 0.0) << l;
     return breaks;
 }
 
-static void choose_active(const pyspec_linear *q, const linear_work *w)
+/* Which basis functions take part in these lanes. The others keep theirs: what a group gets must not
+ * depend on its neighbours. */
+static void choose_active(const pyspec_linear *q, const linear_work *w, unsigned lanes)
 {
     const int64_t n_basis = q->n_basis;
     double r[PYSPEC_LINEAR_MOST * PYSPEC_LINEAR_MOST], b[PYSPEC_LINEAR_MOST],
         on[PYSPEC_LINEAR_MOST];
     FOR_LANES {
+        if (!(lanes >> l & 1u))
+            continue;
         for (int64_t k = 0; k < n_basis; k++) {
             b[k] = w->b[k * L + l];
             on[k] = w->on[k * L + l];
@@ -135,11 +139,15 @@ static void find_amplitudes(const pyspec_linear *q, const linear_work *w, int64_
         }
     factorize(q, w, tile);
     solve_amplitudes(q, w, tile);
-    if (breaks_bounds(q, w)) {
-        choose_active(q, w);
+    const unsigned breaks = breaks_bounds(q, w);
+    if (breaks) {
+        choose_active(q, w, breaks);
         factorize(q, w, tile);
         solve_amplitudes(q, w, tile);
     }
+    /* The second solution is rounded otherwise than that which chose: 0 may be a little less there. */
+    for (int64_t k = 0; q->bounded && k < n_basis; k++)
+        FOR_LANES w->c[k * L + l] = q->bounded[k] && w->c[k * L + l] < 0.0 ? 0.0 : w->c[k * L + l];
     for (int64_t l = 0; l < L && tile * L + l <= last; l++)
         for (int64_t k = 0; k < n_basis; k++) {
             const int64_t at = (tile * L + l) * n_basis + k;

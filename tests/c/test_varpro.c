@@ -239,6 +239,41 @@ static void amplitudes_are_held_at_zero(void)
     free_world(w);
 }
 
+/* A neighbour whose amplitude is held at zero changes nothing of the other groups: neither an amplitude's
+ * bits, nor whether it is determined where there is nothing to fit. */
+static void neighbours_that_are_held_change_no_group(void)
+{
+    world *w = make_world(1, 0);
+    double amplitudes[2][BASIS];
+    uint8_t determined[2][BASIS];
+    w->q.offset = NULL;
+    memset(w->bounded, 1, sizeof w->bounded);
+    w->q.bounded = w->bounded;
+    for (int held = 0; held < 2; held++) {
+        for (int64_t g = 0; g < GROUPS; g++)
+            for (int64_t i = 0; i < POINTS; i++) {
+                double sum = g == 2 ? 0.0 : 3.0 * w->basis[0][g][i];
+                for (int64_t k = 1; k < BASIS && g != 2; k++)
+                    sum += (g < 2 ? (double)g : held ? -1.0 : 1.0) * w->basis[k][g][i];
+                w->data[g / L][i][g % L] = sum;
+            }
+        CHECK_INT(pyspec_project(&w->q), STATUS_OK);
+        CHECK_INT(w->determined[GROUPS - 1][1] && w->determined[GROUPS - 1][2], !held);
+        for (int64_t k = 0; k < BASIS; k++) {
+            CHECK_INT(w->determined[2][k], 1);
+            for (int64_t g = 0; g < GROUPS; g++)
+                CHECK(w->amplitudes[g][k] >= 0.0);
+        }
+        if (held) {
+            CHECK(memcmp(amplitudes, w->amplitudes[1], sizeof amplitudes) == 0);
+            CHECK(memcmp(determined, w->determined[1], sizeof determined) == 0);
+        }
+        memcpy(amplitudes, w->amplitudes[1], sizeof amplitudes);
+        memcpy(determined, w->determined[1], sizeof determined);
+    }
+    free_world(w);
+}
+
 static void combinations_are_switched_off_and_nan_is_not_hidden(void)
 {
     world *w = make_world(0, 0);
@@ -338,6 +373,7 @@ int main(void)
     RUN_ALL(what_is_said_twice_changes_no_sums);
     RUN_ALL(slopes_are_those_of_the_projected_residual);
     RUN_ALL(amplitudes_are_held_at_zero);
+    RUN_ALL(neighbours_that_are_held_change_no_group);
     RUN_ALL(combinations_are_switched_off_and_nan_is_not_hidden);
     RUN_ALL(combinations_are_switched_off_for_all_groups);
     RUN_ALL(nothing_has_to_move);
