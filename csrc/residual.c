@@ -24,6 +24,41 @@ static double datum(const pyspec_problem *q, int64_t row, int64_t i)
     }
 }
 
+/* Up to this x = m / d - 1 the deviance is summed as a series: of d ln(d / m) - d + m, a difference of like
+ * numbers, half of the digits would be lost. From COUNTS_NONE on d counts for less than rounding. */
+#define COUNTS_NEAR 0.1
+#define COUNTS_NONE 1e20
+
+/* 2 (x - ln(1 + x)) / x^2 for |x| < COUNTS_NEAR, by the series of the logarithm. */
+static double near_shape(double x)
+{
+    double shape = 0.0;
+    for (int k = 15; k >= 0; k--)
+        shape = 2.0 / (k + 2) - x * shape;
+    return shape;
+}
+
+/* sign(d - m) sqrt(2 scale (d ln(d / m) - d + m)), m > 0; NaN for d < 0. */
+static double signed_root(double d, double m, double scale)
+{
+    const double x = (m - d) / d;
+    if (fabs(x) < COUNTS_NEAR)
+        return -x * sqrt(scale * d * near_shape(x));
+    if (d >= 0.0 && !(x < COUNTS_NONE))
+        return -sqrt(2.0 * scale * m);
+    const double root = sqrt(2.0 * scale * ((m - d) + d * log(d / m)));
+    return d < m ? -root : root;
+}
+
+/* Minus its derivative by m. */
+static double root_fall(double d, double m, double scale)
+{
+    const double x = (m - d) / d;
+    if (fabs(x) < COUNTS_NEAR)
+        return sqrt(scale / d) / (m / d * sqrt(near_shape(x)));
+    return scale * (d / m - 1.0) / signed_root(d, m, scale);
+}
+
 /* Signed root of the Poisson deviance. Below the floor it goes on along its tangent there, so
  * that a model that turns negative still pulls back. Without counts, d = 0, it needs no floor:
  * -sqrt(2 scale m), and 0 for m < 0. NaN for d < 0. */
@@ -31,28 +66,19 @@ static double deviance(double d, double m, double scale)
 {
     if (d == 0.0)
         return 0.0 >= m ? 0.0 : -sqrt(2.0 * scale * m);
-    const double floor = 1e-3 / scale, at = m > floor ? m : floor;
-    const double term = d * log(d / at) - d + at;
-    const double root = sqrt(2.0 * scale * (term < 0.0 ? 0.0 : term));
-    const double value = d < at ? -root : root;
+    const double floor = 1e-3 / scale;
     if (m > floor)
-        return value;
-    return value + (m - floor) * (root > 0.0 ? scale * (1.0 - d / at) / value : -sqrt(scale / at));
+        return signed_root(d, m, scale);
+    return signed_root(d, floor, scale) - (m - floor) * root_fall(d, floor, scale);
 }
 
-/* -d deviance / dm: with x = m / d - 1, sqrt(scale / d) / ((1 + x) sqrt(2 (x - ln(1 + x)) / x^2)).
- * Near x = 0, where the deviance itself has lost its digits, by the series of the logarithm. */
+/* -d deviance / dm. */
 static double deviance_fall(double d, double m, double scale)
 {
     if (d == 0.0)
         return 0.0 >= m ? 0.0 : sqrt(0.5 * scale) / sqrt(m);
-    const double floor = 1e-3 / scale, at = m > floor ? m : floor, x = (at - d) / d;
-    double shape = 0.0;
-    for (int k = 15; k >= 0; k--)
-        shape = 2.0 / (k + 2) - x * shape;
-    if (fabs(x) >= 0.1)
-        shape = 2.0 * ((x - log(at / d)) / x) / x;
-    return sqrt(scale / d) / (at / d * sqrt(shape));
+    const double floor = 1e-3 / scale;
+    return root_fall(d, m > floor ? m : floor, scale);
 }
 
 int pyspec_is_weighted(const pyspec_problem *q)

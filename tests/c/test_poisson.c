@@ -16,13 +16,27 @@ static const reference_row references[] = {
     {0.0, -1.0, 0.0, 0.0},
     {1.0, 0.0, 3.7282652256988396, 15.381094433402508},
     {2.0, 2.0, 0.0, 0.0},
-    {5.0, 5.0000001, -4.2146848510894035e-08, -1.4901161193847656e-07},
+    {5.0, 5.0000001, -4.47213593772661e-08, -1.5811388239772726e-07},
     {5.0, 4.0, 0.48107745025317605, 1.7008656367497739},
     {5.0, 1e-06, 9.246280250353843, 37.17306809873555},
     {7.0, -3.0, 2013.5636880683053, 77033.74575931317},
     {100.0, 90.0, 1.0354241312453834, 3.6607771230390016},
 };
 enum { N_REFERENCES = sizeof references / sizeof *references };
+
+/* The same, found with 60 digits: like numbers, whose difference has lost its digits, and unlike ones. */
+static const reference_row wide_references[] = {
+    {1e8, 100000001.0, -9.999999966666667e-05, -0.0003535533894147625},
+    {1e8, 99999999.0, 0.00010000000033333334, 0.0003535533917717851},
+    {1e12, 1000000000000.125, -1.2499999999999478e-07, -4.419417382415738e-07},
+    {3.0, 3.3, -0.16774659809978504, -0.5930737851866622},
+    {3.0, 3.299, -0.16720460080390107, -0.5911575353701405},
+    {7.0, 6.301, 0.2735419041674019, 0.9671166768772529},
+    {1e-300, 1e10, -141421.35623730952, -500000.0},
+    {1e-5, 1e15, -44721359.549995795, -158113883.00841898},
+    {1e15, 0.5, 261655970.9827797, 925093557.0993702},
+};
+enum { N_WIDE = sizeof wide_references / sizeof *wide_references };
 
 /* An Offset over n abscissae, or a trace over n rows. */
 static pyspec_plan *constant_plan(int as_trace)
@@ -77,6 +91,17 @@ static void equals_the_reference_numbers(void)
                 CHECK(near(deviance_of(as_trace, type, r->d, r->m, 1.0), r->scale_1));
                 CHECK(near(deviance_of(as_trace, type, r->d, r->m, 12.5), r->scale_12_5));
             }
+}
+
+static void keeps_its_digits(void)
+{
+    for (int k = 0; k < N_WIDE; k++) {
+        const reference_row *r = &wide_references[k];
+        const double one = deviance_of(0, PYSPEC_TYPE_F64, r->d, r->m, 1.0);
+        const double more = deviance_of(0, PYSPEC_TYPE_F64, r->d, r->m, 12.5);
+        CHECK(fabs(one - r->scale_1) <= 1e-14 * fabs(r->scale_1));
+        CHECK(fabs(more - r->scale_12_5) <= 1e-14 * fabs(r->scale_12_5));
+    }
 }
 
 /* In terms of counts: scale times data and model gives the same residual. */
@@ -175,6 +200,7 @@ static void takes_weights_and_masks(void)
 int main(void)
 {
     RUN_ALL(equals_the_reference_numbers);
+    RUN(keeps_its_digits);
     RUN(a_scale_is_counts_for_each_unit);
     RUN(goes_on_along_its_tangent_below_the_floor);
     RUN(no_counts_need_no_floor);

@@ -228,8 +228,7 @@ def _columns(total: Slopes, case: Case, executor: CompiledExecutor) -> None:
     theta = np.array(executor.plan.theta)
     value, slope = residual_and_slope(executor, theta)
     official, known = executor.residual(theta), np.isfinite(value)
-    # A root of a difference, as the deviance is computed, keeps half of the digits.
-    if not np.allclose(value[known], official[known], rtol=1e-6, atol=1e-6 * _size(official)):
+    if not np.allclose(value[known], official[known], rtol=1e-9, atol=1e-9 * _size(official)):
         total.failures.append(f"seed {case.seed}: the residual is another one")
     columns, boxes = executor.jacobian(theta), box_widths(executor, theta)
     for index, name in enumerate(executor.plan.opt_param_names):
