@@ -96,8 +96,8 @@ static ALWAYS_INLINE void fermi_steep(const fermi_row *row, const double *z, int
             double growth = row->growth[k < 0 ? -k : k][l];
             double at = k < 0 ? e[l] * growth : e[l] / growth;
             double f = 1.0 / (1.0 + at), share = at * f * f;
-            to->f[l] += weight * f;
-            to->d1[l] -= weight * share;
+            to->f[l] = v_product_plus(weight, f, to->f[l]);
+            to->d1[l] = v_product_plus(-weight, share, to->d1[l]);
             if (want) {
                 to->d2[l] += weight * share * (1.0 - 2.0 * f);
                 to->d3[l] -= weight * share * (1.0 - 6.0 * share);
@@ -120,17 +120,17 @@ static ALWAYS_INLINE void fermi_mixed(const fermi_row *row, const double *z, int
         gauss[l] = density * (4.0 * PYSPEC_SQRT_PI * PYSPEC_SQRT1_2) / row->mixed[l];
         v_sincos(4.0 * PYSPEC_PI * x[l], &S[l], &C[l]);
         v_sincos(2.0 * x[l] * row->first_pole[l], &s[l], &c[l]);
-        turn_c[l] = c[l] * c[l] - s[l] * s[l];
+        turn_c[l] = v_sum_of_products(c[l], c[l], -s[l], s[l]);
         turn_s[l] = 2.0 * c[l] * s[l];
     }
     for (int k = -FERMI_NODES; k <= FERMI_NODES; k++) {
         double weight = fermi_weight[k < 0 ? -k : k], u = k * PYSPEC_SQRT1_2;
         FOR_LANES {
             double growth = row->growth[k < 0 ? -k : k][l];
-            double at = k < 0 ? e[l] * growth : e[l] / growth;
-            double share = weight / (1.0 + at);
+            double below = v_product_plus(e[l], growth, 1.0), above = 1.0 + e[l] / growth;
+            double share = weight / (k < 0 ? below : above);
             to->f[l] += share;
-            to->d1[l] -= share * u;
+            to->d1[l] = v_product_plus(-share, u, to->d1[l]);
             if (want) {
                 to->d2[l] += share * (u * u - 1.0);
                 to->d3[l] -= share * (u * (u * u - 3.0));
@@ -141,20 +141,20 @@ static ALWAYS_INLINE void fermi_mixed(const fermi_row *row, const double *z, int
         FOR_LANES {
             double b = row->decay[n][l];
             double size = gauss[l] * row->amplitude[n][l] / (1.0 + b * (b - 2.0 * C[l]));
-            double re = size * (c[l] * (C[l] - b) + s[l] * S[l]);
-            double im = size * (c[l] * S[l] - s[l] * (C[l] - b));
+            double re = size * v_sum_of_products(c[l], C[l] - b, s[l], S[l]);
+            double im = size * v_sum_of_products(c[l], S[l], -s[l], C[l] - b);
             double a = 2.0 * PYSPEC_SQRT1_2 * x[l];
             double y = 2.0 * PYSPEC_SQRT1_2 * (row->first_pole[l] * (2 * n + 1));
             to->f[l] += im;
-            to->d1[l] -= a * im + y * re;
+            to->d1[l] -= v_sum_of_products(a, im, y, re);
             if (want) {
                 double r2 = a * a - y * y - 1.0, i2 = 2.0 * a * y;
                 double r3 = a * (r2 - 2.0) - y * i2, i3 = a * i2 + y * (r2 - 2.0);
                 to->d2[l] += r2 * im + i2 * re;
                 to->d3[l] -= r3 * im + i3 * re;
             }
-            double next = c[l] * turn_c[l] - s[l] * turn_s[l];
-            s[l] = s[l] * turn_c[l] + c[l] * turn_s[l];
+            double next = v_sum_of_products(c[l], turn_c[l], -s[l], turn_s[l]);
+            s[l] = v_sum_of_products(s[l], turn_c[l], c[l], turn_s[l]);
             c[l] = next;
         }
 }
@@ -169,17 +169,17 @@ static ALWAYS_INLINE void fermi_smooth(const fermi_row *row, const double *z, in
     FOR_LANES {
         at[l] = v_clamp(z[l], 40.0);
         odd[l] = at[l];                    /* He_1 */
-        even[l] = at[l] * at[l] - 1.0;     /* He_2 */
+        even[l] = v_product_plus(at[l], at[l], -1.0); /* He_2 */
         power[l] = 1.0;
     }
     for (int k = 1; k <= FERMI_TERMS; k++)
         FOR_LANES {
             power[l] *= row->shrink[l];
             double factor = fermi_series[k - 1] * power[l];
-            double next_odd = at[l] * even[l] - 2 * k * odd[l];
-            double next_even = at[l] * next_odd - (2 * k + 1) * even[l];
-            to->f[l] += factor * odd[l];
-            to->d1[l] += factor * even[l];
+            double next_odd = v_sum_of_products(at[l], even[l], -2 * k, odd[l]);
+            double next_even = v_sum_of_products(at[l], next_odd, -(2 * k + 1), even[l]);
+            to->f[l] = v_product_plus(factor, odd[l], to->f[l]);
+            to->d1[l] = v_product_plus(factor, even[l], to->d1[l]);
             if (want) {
                 to->d2[l] += factor * next_odd;
                 to->d3[l] += factor * next_even;
@@ -191,7 +191,7 @@ static ALWAYS_INLINE void fermi_smooth(const fermi_row *row, const double *z, in
         }
     FOR_LANES {
         double density = v_exp(-0.5 * (at[l] * at[l])) * (PYSPEC_SQRT1_2 / PYSPEC_SQRT_PI);
-        to->f[l] = 0.5 * v_erfc(z[l] * PYSPEC_SQRT1_2) + density * to->f[l];
+        to->f[l] = v_product_plus(density, to->f[l], 0.5 * v_erfc(z[l] * PYSPEC_SQRT1_2));
         to->d1[l] = -density * (1.0 + to->d1[l]);
         if (want) {
             to->d2[l] = density * (at[l] + to->d2[l]);
@@ -260,11 +260,11 @@ KERNEL(FermiEdge)
         FOR_LANES {
             uint64_t low = mask_of(run[l] < 0.0);
             double s = row.blur[l], unit = row.unit[l];
-            double rest = unit * (z[l] * F.f[l] + s * s * F.d1[l]);
+            double rest = unit * v_sum_of_products(z[l], F.f[l], s * s, F.d1[l]);
             double filled = pick(low, F.f[l], 1.0 - F.f[l]);
             double below = pick(low, rest, run[l] + rest);
             double above = pick(low, run[l] - rest, -rest);
-            y[AT] = P(0) * filled + (P(4) * below + P(5) * above);
+            y[AT] = v_product_plus(P(0), filled, v_sum_of_products(P(4), below, P(5), above));
             if (want) {
                 double sign = run[l] < 0.0 ? -1.0 : 1.0, kink = P(5) - P(4);
                 double inverse = row.inverse[l];

@@ -65,8 +65,8 @@ KERNEL(linFun_gaussIRF)
 {
     FOR_VALUES {
         double u = X - P(1), s = step(u, P(2)), n = density(u, P(2));
-        double ramp = u * s + P(2) * (P(2) * n);
-        y[AT] = P(0) * ramp + P(3) * s;
+        double ramp = v_sum_of_products(u, s, P(2), P(2) * n);
+        y[AT] = v_sum_of_products(P(0), ramp, P(3), s);
         if (want) {
             d[0][AT] = ramp;
             d[1][AT] = -sum_of(P(0) * s, P(3) * n);
@@ -100,12 +100,13 @@ KERNEL(expFun_gaussIRF)
         double u = X - P(2), z = (width * rate - u / width) * PYSPEC_SQRT1_2;
         double late = z <= 0.0 ? 1.0 : 0.0;
         double shift = width * rate;
-        double decay = v_exp(late * (0.5 * shift * shift - u * rate)) * v_erfc(late * z);
+        double decay =
+            v_exp(late * v_sum_of_products(0.5 * shift, shift, -u, rate)) * v_erfc(late * z);
         double early = v_exp(-0.5 * (u / width) * (u / width));
         double rise = early * v_erfcx((1.0 - late) * z);
         double e = 0.5 * (late > 0.0 ? decay : rise);
         double s = step(u, width);
-        y[AT] = P(0) * e + P(4) * s;
+        y[AT] = v_sum_of_products(P(0), e, P(4), s);
         if (want) {
             double v = ratio_of(u, width), n = density(u, width), span = width * n;
             double rest = PYSPEC_SQRT1_2 * early * erfcx_rest(late > 0.0 ? 0.0 : z);
@@ -140,14 +141,14 @@ static ALWAYS_INLINE double w_imaginary(double x, double y, double v, double dx,
                                     0.08597174606442000563};
     double re = terms[7], im = 0.0, cx = v_clamp(x, 1.0), cy = v_clamp(y, 1.0);
     for (int k = 6; k >= 0; k--) { /* times iz = -y + ix */
-        double next = terms[k] - (re * cy + im * cx);
-        im = re * cx - im * cy;
+        double next = terms[k] - v_sum_of_products(re, cy, im, cx);
+        im = v_sum_of_products(re, cx, -im, cy);
         re = next;
     }
-    double by_dy = (0.5 * dy + 1.0 / PYSPEC_SQRT_PI - y * v) / x;
-    double by_dx = (0.5 * dx + x * v) / y;
+    double by_dy = v_product_plus(-y, v, 0.5 * dy + 1.0 / PYSPEC_SQRT_PI) / x;
+    double by_dx = v_product_plus(x, v, 0.5 * dx) / y;
     double far = fabs(x) > y ? by_dy : by_dx;
-    return cx * cx + cy * cy < 1e-4 ? im : far;
+    return v_square_sum(cx, cy) < 1e-4 ? im : far;
 }
 
 /* Response h of exp(i omega u), u >= 0: with z = (omega SD + i |u| / SD) / sqrt2 = x + iy and
@@ -175,11 +176,13 @@ KERNEL(sinFun_gaussIRF)
             double damp = u > 0.0 ? v_exp(-(x[l] * x[l])) : 0.0;
             double phase = u > 0.0 ? omega * u : 0.0;
             double dr = damp * cos(phase), di = damp * sin(phase);
-            double hr = dr + after * (0.5 * early * w.v[l]), hi = di + 0.5 * early * im;
+            double hr = v_product_plus(after * (0.5 * early), w.v[l], dr);
+            double hi = v_product_plus(0.5 * early, im, di);
             double c = cos(P(2)), s = sin(P(2));
             double onset = step(u, width);
-            double turned_im = s * hr + c * hi, turned_re = c * hr - s * hi;
-            y[AT] = P(0) * turned_im + P(5) * onset;
+            double turned_im = v_sum_of_products(s, hr, c, hi);
+            double turned_re = v_sum_of_products(c, hr, -s, hi);
+            y[AT] = v_sum_of_products(P(0), turned_im, P(5), onset);
             if (want) {
                 double n = density(u, width), a = x[l], height = yy[l];
                 double qr = height * w.v[l] - 0.5 * w.dy[l], qi = height * im - 0.5 * w.dx[l];
@@ -361,7 +364,7 @@ KERNEL(sinDivX_gaussIRF)
         double u = X - P(2), s = step(u, P(3));
         integrand f = {.u = u, .width = P(3), .omega = PYSPEC_TWO_PI * P(1)};
         moments m = integrate(&f);
-        y[AT] = P(0) * m.value + P(4) * s;
+        y[AT] = v_sum_of_products(P(0), m.value, P(4), s);
         if (want) {
             double n = density(u, P(3));
             d[0][AT] = m.value;

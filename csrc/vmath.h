@@ -66,6 +66,12 @@ static ALWAYS_INLINE double v_sum_of_products(double a, double b, double c, doub
 #endif
 }
 
+/* a b + c, likewise: with an FMA rounded once, also where c is a product itself. */
+static ALWAYS_INLINE double v_product_plus(double a, double b, double c)
+{
+    return v_sum_of_products(a, b, c, 1.0);
+}
+
 static ALWAYS_INLINE double v_square_sum(double x, double y)
 {
     return v_sum_of_products(x, x, y, y);
@@ -138,7 +144,8 @@ static ALWAYS_INLINE double v_log_inside(double x)
     double odd = 0.40000000000000885 + q2 * (0.22222222392581045 +
                  q2 * (0.15386244737621665 + q2 * 0.13088034850927555));
     double half = 0.5 * f * f;
-    double rest = s * (half + q * (even + q * odd)) + k * 1.90821492927058770002e-10;
+    double square = v_product_plus(q, even + q * odd, half);
+    double rest = v_sum_of_products(s, square, k, 1.90821492927058770002e-10);
     return k * 6.93147180369123816490e-01 - ((half - rest) - f);
 }
 
@@ -264,7 +271,7 @@ static ALWAYS_INLINE double v_atan_behind(double base, double t)
     double odd = 0.199999999999998 + q2 * (0.11111111105106705 +
                  q2 * (0.0769229630497447 + q2 * (0.058789145444006215 +
                  q2 * (0.04551108126325172 + q2 * 0.01627194475162406))));
-    return base + (t + (t * q * (even + q * odd) + base * 3.89817183251937547e-17));
+    return base + (t + v_sum_of_products(t * q, even + q * odd, base, 3.89817183251937547e-17));
 }
 
 static ALWAYS_INLINE double v_atan_of(double y, double x)
@@ -312,7 +319,7 @@ static ALWAYS_INLINE double v_erfcx_positive(double a)
     odd = odd * q + 0.027751546929182483;
     odd = odd * q + 0.007249679551209165;
     odd = odd * q + -0.21901405471390567;
-    return (0.783130036418581 + (t * odd + q * even)) / (1.0 + 1.125 * a);
+    return (0.783130036418581 + v_sum_of_products(t, odd, q, even)) / (1.0 + 1.125 * a);
 }
 
 /* exp(x^2) erfc(x), at most 4 ulp; inf below -26.6. */
@@ -346,7 +353,7 @@ static ALWAYS_INLINE double v_erf(double x)
     p = p * q + -0.026866170645076792;
     p = p * q + 0.11283791670954879;
     p = p * q + -0.3761263890318375;
-    double near = a + (0.12837916709551257 * a + a * q * p);
+    double near = a + v_sum_of_products(a * q, p, 0.12837916709551257, a);
     double far = 1.0 - v_exp_square(a, -1.0) * v_erfcx_positive(a);
     return copysign(a < 1.0 ? near : far, x);
 }
