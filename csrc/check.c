@@ -57,23 +57,6 @@ static int check_header(const checker *c, int64_t plan_size)
     return STATUS_OK;
 }
 
-/* Whether the axis stage reads external traces. */
-static int axis_reads_external(const pyspec_plan *p)
-{
-    const int64_t *words = plan_words(p);
-    int found = 0;
-    for (int64_t k = 0; k < p->n_resolve; k++) {
-        const pyspec_node *n = &plan_nodes(p)[k];
-        if (n->stage != PYSPEC_STAGE_AXIS)
-            continue;
-        found |= n->step == PYSPEC_STEP_BASE && is_external(p, n->source);
-        for (int i = 0; n->step == PYSPEC_STEP_EXPRESSION && i < n->n_code; i++)
-            found |= words[n->code + 2 * i] == RPN_PARAM &&
-                     is_external(p, words[n->code + 2 * i + 1]);
-    }
-    return found;
-}
-
 static int check_problem(const checker *c, const pyspec_problem *q)
 {
 #define REQUIRE_PROBLEM(condition, status, field, value)                                           \

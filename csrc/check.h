@@ -50,11 +50,6 @@ static inline int64_t n_inputs(const pyspec_plan *plan)
     return plan->n_theta + plan->n_fixed + plan->n_external;
 }
 
-static inline int is_external(const pyspec_plan *plan, int64_t row)
-{
-    return in_range(row, plan->n_theta + plan->n_fixed, n_inputs(plan));
-}
-
 /* The first row of the block of n_aux rows that a row belongs to; itself outside of blocks. */
 static inline int64_t block_of(const pyspec_plan *plan, int64_t row)
 {

@@ -15,6 +15,29 @@ static inline const int64_t *plan_words(const pyspec_plan *plan)
     return (const int64_t *)((const char *)plan + plan->words);
 }
 
+static inline int is_external(const pyspec_plan *plan, int64_t row)
+{
+    const int64_t first = plan->n_theta + plan->n_fixed;
+    return row >= first && row < first + plan->n_external;
+}
+
+/* Whether the axis stage reads external traces. */
+static inline int axis_reads_external(const pyspec_plan *plan)
+{
+    const int64_t *words = plan_words(plan);
+    int found = 0;
+    for (int64_t k = 0; plan->n_external && k < plan->n_resolve; k++) {
+        const pyspec_node *n = &plan_nodes(plan)[k];
+        if (n->stage != PYSPEC_STAGE_AXIS)
+            continue;
+        found |= n->step == PYSPEC_STEP_BASE && is_external(plan, n->source);
+        for (int i = 0; n->step == PYSPEC_STEP_EXPRESSION && i < n->n_code; i++)
+            found |= words[n->code + 2 * i] == RPN_PARAM &&
+                     is_external(plan, words[n->code + 2 * i + 1]);
+    }
+    return found;
+}
+
 /* Whether a node reads the whole row of the spectrum below it. Such a node cuts the walk: what it
  * reads is there over all energies before it runs. */
 static inline int is_row_fed(const pyspec_node *node)
@@ -111,11 +134,12 @@ enum { PLACE_SCALAR = -1, PLACE_ROW = -2 };
  * then begins a spectrum if this one would have. */
 enum { LINE_STAYS, LINE_JOINS, LINE_BEGINS };
 
-/* What the prepared memory was filled for. */
+/* What the prepared memory was filled for. External traces count where the axis stage reads them: of the
+ * others each chunk of rows has its own. */
 typedef struct prepared_key {
     const pyspec_plan *plan;
     const double *x, *time, *axes, *aux, *aux_weight;
-    const double *x_inputs, *row_inputs, *aux_inputs;
+    const double *x_inputs, *row_inputs, *aux_inputs, *external;
     const uint8_t *masks;
     int64_t what, isa, n_rows, n_x, x_begin, x_end;
 } prepared_key;

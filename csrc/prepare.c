@@ -35,10 +35,23 @@ int pyspec_begin_run(run *r, const pyspec_call *call, int64_t n_out, int slopes)
 static prepared_key key_of(const run *r, int64_t what)
 {
     const pyspec_problem *q = r->problem;
-    return (prepared_key){r->plan,       q->x,        q->time,       q->axes,       q->aux,
-                          q->aux_weight, q->x_inputs, q->row_inputs, q->aux_inputs, q->masks,
-                          what,          r->call->isa, q->n_rows,    q->n_x,        q->x_begin,
-                          r->x_end};
+    return (prepared_key){.plan = r->plan,
+                          .x = q->x,
+                          .time = q->time,
+                          .axes = q->axes,
+                          .aux = q->aux,
+                          .aux_weight = q->aux_weight,
+                          .x_inputs = q->x_inputs,
+                          .row_inputs = q->row_inputs,
+                          .aux_inputs = q->aux_inputs,
+                          .external = axis_reads_external(r->plan) ? q->external : NULL,
+                          .masks = q->masks,
+                          .what = what,
+                          .isa = r->call->isa,
+                          .n_rows = q->n_rows,
+                          .n_x = q->n_x,
+                          .x_begin = q->x_begin,
+                          .x_end = r->x_end};
 }
 
 /* Parts are taken from the prepared memory once it is known to be large enough. */
@@ -60,12 +73,6 @@ static void give_place(const run *r, int64_t row, int64_t *n_rows, int64_t *n_sl
     p->place[row] = (*n_rows)++;
     p->slope_place[row] = *n_slopes;
     *n_slopes += r->slopes ? count_row_slopes(r->plan, row) : 0;
-}
-
-static int is_external(const pyspec_plan *plan, int64_t row)
-{
-    const int64_t first = plan->n_theta + plan->n_fixed;
-    return row >= first && row < first + plan->n_external;
 }
 
 /* The rows of the axis stage are what its nodes write, and external traces that they read. */
@@ -218,6 +225,9 @@ int pyspec_use_prepared(run *r)
         return STATUS_PREPARED;
     if (divide_own(r, found->what))
         return STATUS_WORK;
+    const int64_t *counts = (const int64_t *)(const void *)r->prepared.counts;
+    if (counts && !r->shared && counts[COUNT_STILL] > 0 && pyspec_is_weighted(r->problem))
+        return STATUS_PREPARED; /* still columns were summed without weights */
     for (int64_t k = 0; k < r->plan->n_theta; k++)
         if (memcmp(r->prepared.scalars + k * L, r->call->theta + k, sizeof(double)))
             return STATUS_PREPARED;

@@ -32,6 +32,18 @@ int pyspec_has_shapes(const pyspec_call *call)
            (found->what & PYSPEC_PREPARE_SHAPES) != 0;
 }
 
+int pyspec_use_shapes(run *r)
+{
+    const int status = pyspec_use_prepared(r);
+    const int64_t n = r->problem->x_end - r->problem->x_begin;
+    for (int64_t i = 0; !status && i < n; i++) {
+        const double own = weight_of_x(r->problem, i);
+        if (memcmp(&own, r->prepared.shape_weight + i, sizeof own))
+            return STATUS_PREPARED;
+    }
+    return status;
+}
+
 /* ---- times ------------------------------------------------------------------------------- */
 
 int64_t pyspec_time_of(const run *r, int64_t k)
@@ -233,7 +245,7 @@ int pyspec_accumulate_shapes(const pyspec_call *call, pyspec_normal *normal, int
 {
     run state, *r = &state;
     int status = pyspec_begin_run(r, call, 0, normal->form != PYSPEC_FORM_VALUE);
-    status = status ? status : pyspec_use_prepared(r);
+    status = status ? status : pyspec_use_shapes(r);
     if (status)
         return status;
     const int64_t size = triangle_size(normal->order);

@@ -136,8 +136,6 @@ static void weigh_shapes(const run *r)
 {
     const pyspec_problem *q = r->problem;
     const int64_t n_shapes = *(int64_t *)(void *)r->prepared.n_shapes, n = q->x_end - q->x_begin;
-    for (int64_t i = 0; i < n; i++)
-        r->prepared.shape_weight[i] = weight_of(q, 0, q->first_row, q->x_begin + i);
     for (int64_t s = 0; s < n_shapes; s++) {
         const double *line = r->prepared.shapes + s * shape_stride(q) + q->x_begin;
         memcpy(shape_at(r, 0, s), line, (size_t)n * sizeof *line);
@@ -151,6 +149,8 @@ static void find_overlaps(const run *r)
     const int64_t n_shapes = *(int64_t *)(void *)r->prepared.n_shapes;
     const int64_t n = r->problem->x_end - r->problem->x_begin;
     double *overlaps = r->prepared.overlaps;
+    for (int64_t i = 0; i < n; i++)
+        r->prepared.shape_weight[i] = weight_of_x(r->problem, i);
     if (is_weighted_along(r->problem, 0))
         weigh_shapes(r);
     for (int64_t a = 0; r->slopes && a < n_shapes; a++)

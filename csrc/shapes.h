@@ -109,4 +109,14 @@ static inline double weight_of(const pyspec_problem *q, int by_row, int64_t row,
     return weight;
 }
 
+/* v(E) of abscissa i of the window. */
+static inline double weight_of_x(const pyspec_problem *q, int64_t i)
+{
+    return is_weighted_along(q, 0) ? weight_of(q, 0, q->first_row, q->x_begin + i) : 1.0;
+}
+
+/* pyspec_use_prepared, where shapes must have been prepared with the weights v(E) that a problem has: the
+ * numbers count, not their place, which chunks of rows may have anew. */
+int pyspec_use_shapes(run *r);
+
 #endif

@@ -366,7 +366,7 @@ static int begin_asked(run *r, const pyspec_call *call, int64_t form, double *me
         return STATUS_PREPARED;
     *s = pyspec_divide_span(call->plan, call->problem, memory);
     const int status = pyspec_begin_run(r, call, 0, form != PYSPEC_FORM_VALUE);
-    return status ? status : pyspec_use_prepared(r);
+    return status ? status : pyspec_use_shapes(r);
 }
 
 /* The same behind what was asked. */

@@ -125,10 +125,138 @@ static void shapes_refuse_it_too(void)
     free(plan);
 }
 
+/* Sums of shapes that were prepared with weights along the energies: other numbers are refused, be it in the
+ * same place; the same elsewhere, which each chunk of rows may have of its own, are not. */
+static void shapes_refuse_other_weights(void)
+{
+    double theta[] = {2.0, 0.3, 0.2, 1.3, 0.3}, data[ROWS * POINTS] = {0};
+    double weight[POINTS], elsewhere[POINTS];
+    uint8_t keep[POINTS];
+    pyspec_plan *plan = separable_plan();
+    pyspec_normal s;
+    grid g;
+    make_grid(&g, plan, ROWS, POINTS);
+    g.problem.data = data;
+    g.problem.data_row = POINTS * (int64_t)sizeof *data;
+    g.problem.data_x = sizeof *data;
+    for (int i = 0; i < POINTS; i++) {
+        weight[i] = elsewhere[i] = 1.0 + i;
+        keep[i] = 1;
+    }
+    make_sums(&s, PYSPEC_FORM_GRAM, plan->n_theta, PYSPEC_NORMAL_NODES, plan->n_theta + 1);
+    s.in_strips = 1;
+    const pyspec_call call = make_call(plan, &g.problem, theta, SLOPES);
+#define SUMS(status)                                                                               \
+    do {                                                                                           \
+        s.n_nodes = 0;                                                                             \
+        CHECK_INT(pyspec_accumulate(&call, &s, 0, ROWS), status);                                  \
+    } while (0)
+    CHECK_INT(pyspec_prepare(&call, SLOPES | PYSPEC_PREPARE_SHAPES), STATUS_OK);
+    SUMS(STATUS_OK);
+    g.problem.keep = keep;
+    g.problem.keep_x = 1;
+    SUMS(STATUS_OK);
+    keep[2] = 0;
+    SUMS(STATUS_PREPARED);
+    g.problem.keep = NULL;
+    g.problem.weight = weight;
+    g.problem.weight_x = sizeof *weight;
+    SUMS(STATUS_PREPARED);
+    CHECK_INT(pyspec_prepare(&call, SLOPES | PYSPEC_PREPARE_SHAPES), STATUS_OK);
+    SUMS(STATUS_OK);
+    g.problem.weight = elsewhere;
+    SUMS(STATUS_OK);
+    elsewhere[3] *= 1.5;
+    SUMS(STATUS_PREPARED);
+    g.problem.weight = NULL;
+    SUMS(STATUS_PREPARED);
+#undef SUMS
+    free_call(&call);
+    free_sums(&s);
+    free_grid(&g);
+    free(plan);
+}
+
+/* A kernel convolves an external trace: of another one nothing is prepared. Where each row reads its own
+ * there is nothing to prepare. */
+static void external_traces_count_where_a_kernel_reads_them(void)
+{
+    const int width[] = {0}, own[] = {0, 1, 0}, convolved[] = {3, 1, 0};
+    const int64_t external[] = {RPN_PARAM, 2};
+    double theta[] = {0.5, 1.0}, data[ROWS * POINTS] = {0}, other[ROWS] = {0};
+    for (int reads = 0; reads < 2; reads++) {
+        plan_builder b;
+        pyspec_normal s;
+        grid g;
+        start(&b, 2, 2, 0, 4, 1);
+        b.head.n_external = 1;
+        add_expression(&b, 0, 3, 1, external);
+        if (reads)
+            add_call(&b, PYSPEC_STEP_CONVOLVE, OP_gaussCONV, 0, 3, 1, width);
+        add_call(&b, PYSPEC_STEP_COMPONENT, OP_Gauss, PYSPEC_FLAG_STORE, 0, 3, reads ? convolved : own);
+        add_dependencies(&b);
+        pyspec_plan *plan = finish(&b);
+        make_grid(&g, plan, ROWS, POINTS);
+        g.problem.data = data;
+        g.problem.data_row = POINTS * (int64_t)sizeof *data;
+        g.problem.data_x = sizeof *data;
+        CHECK_INT(pyspec_check(plan, plan->size, &g.problem, NULL), STATUS_OK);
+        make_sums(&s, PYSPEC_FORM_GRAM, plan->n_theta, PYSPEC_NORMAL_NODES, plan->n_theta + 1);
+        const pyspec_call call = make_call(plan, &g.problem, theta, SLOPES);
+        CHECK_INT(pyspec_prepare(&call, SLOPES), STATUS_OK);
+        CHECK_INT(pyspec_accumulate(&call, &s, 0, ROWS), STATUS_OK);
+        g.problem.external = other;
+        s.n_nodes = 0;
+        CHECK_INT(pyspec_accumulate(&call, &s, 0, ROWS), reads ? STATUS_PREPARED : STATUS_OK);
+        free_call(&call);
+        free_sums(&s);
+        free_grid(&g);
+        free(plan);
+    }
+}
+
+/* Columns that are the same in every row were summed once, without weights. */
+static void still_columns_refuse_weights(void)
+{
+    const int store = PYSPEC_FLAG_STORE, peak[] = {0, 1, 2}, step[] = {3, 1, 2};
+    const int law[] = {0, 1, 2, -1}, columns[] = {0, 1, 2, 3};
+    double theta[] = {1.0, 0.2, 0.7}, data[ROWS * POINTS] = {0}, weight[POINTS] = {0};
+    plan_builder b;
+    pyspec_normal s;
+    grid g;
+    start(&b, 2, 3, 0, 4, 1);
+    add_call(&b, PYSPEC_STEP_LAW, OP_expFun, store, 3, 4, law);
+    add_call(&b, PYSPEC_STEP_COMPONENT, OP_Gauss, store | PYSPEC_FLAG_STATIC, 0, 3, peak);
+    add_call(&b, PYSPEC_STEP_COMPONENT, OP_ErfStep, 0, 0, 3, step);
+    add_dependencies(&b);
+    add_columns(&b, 4, columns);
+    pyspec_plan *plan = finish(&b);
+    make_grid(&g, plan, ROWS, POINTS);
+    g.problem.data = data;
+    g.problem.data_row = POINTS * (int64_t)sizeof *data;
+    g.problem.data_x = sizeof *data;
+    CHECK_INT(pyspec_check(plan, plan->size, &g.problem, NULL), STATUS_OK);
+    make_sums(&s, PYSPEC_FORM_GRAM, plan->n_theta, PYSPEC_NORMAL_NODES, plan->n_theta + 1);
+    const pyspec_call call = make_call(plan, &g.problem, theta, SLOPES);
+    CHECK_INT(pyspec_prepare(&call, SLOPES), STATUS_OK);
+    CHECK_INT(pyspec_accumulate(&call, &s, 0, ROWS), STATUS_OK);
+    g.problem.weight = weight;
+    g.problem.weight_x = sizeof *weight;
+    s.n_nodes = 0;
+    CHECK_INT(pyspec_accumulate(&call, &s, 0, ROWS), STATUS_PREPARED);
+    free_call(&call);
+    free_sums(&s);
+    free_grid(&g);
+    free(plan);
+}
+
 int main(void)
 {
     RUN_ALL(sums_refuse_what_was_prepared_for_another_call);
     RUN(derivatives_need_room_to_prepare);
     RUN(shapes_refuse_it_too);
+    RUN(shapes_refuse_other_weights);
+    RUN(external_traces_count_where_a_kernel_reads_them);
+    RUN(still_columns_refuse_weights);
     return REPORT;
 }
