@@ -39,11 +39,6 @@ int pyspec_fail(const checker *c, int status, int64_t field, int64_t value);
 #define REQUIRE_PLAN(condition, status, field)                                                     \
     REQUIRE(condition, status, pyspec_plan, field, c->plan->field)
 
-static inline int in_range(int64_t value, int64_t begin, int64_t end)
-{
-    return value >= begin && value < end;
-}
-
 /* Trace rows that are given: theta, fixed values, external traces. */
 static inline int64_t n_inputs(const pyspec_plan *plan)
 {

@@ -7,6 +7,7 @@
  * and how far it reaches comes from the op table or from a formula: a side on which
  * g(a + b) = g(a) g(b) runs in one sweep, any other over the band of samples within its reach. */
 #include "convolution.h"
+#include "vector.h"
 #include "vmath.h"
 
 static double *row(const convolution *c, int64_t which)
@@ -79,14 +80,6 @@ static void trapezoid_weights(const convolution *c, double *w)
         w[j] = ((j + 1 < n ? t[j + 1] : t[j]) - (j > 0 ? t[j - 1] : t[j])) / 2.0;
 }
 
-static int has_nan(const double *y, int64_t n)
-{
-    int found = 0;
-    for (int64_t i = 0; i < n; i++)
-        found |= y[i] != y[i];
-    return found;
-}
-
 /* The samples begin ... end - 1 within reach of sample i, from those of the sample before. */
 static void widen(const convolution *c, int64_t i, int64_t *begin, int64_t *end)
 {
@@ -104,7 +97,10 @@ typedef struct band {
     int64_t apart;
 } band;
 
-/* Room for one that is computed. */
+/* Room for one that is computed: a block of time differences of a row of the op table, with the slope by its
+ * parameter, or CONV_LAGS of a kernel by formula, with the slopes by all it may have. */
+_Static_assert(CONV_LAGS <= BLOCK * L, "time differences of a kernel by formula fit a block");
+_Static_assert(BLOCK * L <= MAX_PARAMS * CONV_LAGS, "a slope of a whole block fits those of a formula");
 typedef struct band_room {
     double lag[BLOCK * L], g[BLOCK * L], slopes[MAX_PARAMS * CONV_LAGS];
 } band_room;

@@ -84,18 +84,6 @@ static ALWAYS_INLINE void look_up(const formula *f, double *const *at, const int
 
 /* ---- blocks ------------------------------------------------------------------------------ */
 
-static int has_nan(const double *numbers, int64_t n)
-{
-    marks seen = {0};
-    int found = 0;
-    int64_t i = 0;
-    for (; i + WIDTH <= n; i += WIDTH)
-        seen |= load_vector(numbers + i) != load_vector(numbers + i);
-    for (; i < n; i++)
-        found |= numbers[i] != numbers[i];
-    return found || any_of(seen);
-}
-
 /* Each of n numbers in all lanes. */
 static void spread(double *restrict to, const double *restrict numbers, int64_t n)
 {

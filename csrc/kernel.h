@@ -19,6 +19,11 @@ enum {
 };
 enum { DOMAIN_ENERGY, DOMAIN_TIME, DOMAIN_AUX };
 
+static inline int in_range(int64_t value, int64_t begin, int64_t end)
+{
+    return value >= begin && value < end;
+}
+
 /* Most parameters that an op may have. */
 enum { MAX_PARAMS = PYSPEC_MAX_PARAMS };
 

@@ -5,16 +5,11 @@
 #include <float.h>
 #include <math.h>
 
-static int in(int64_t value, int64_t begin, int64_t end)
-{
-    return value >= begin && value < end;
-}
-
 static int check_head(const measured *m, int64_t room, int64_t n_params)
 {
     const int64_t rest = m->n_words - MEASURED_HEAD - 2 * m->n_samples;
-    return in(m->n_words, MEASURED_HEAD, room + 1) && in(m->law, 0, N_MEASURED) &&
-           m->n_params == n_params && in(m->n_samples, 2, MAX_SAMPLES + 1) &&
+    return in_range(m->n_words, MEASURED_HEAD, room + 1) && in_range(m->law, 0, N_MEASURED) &&
+           m->n_params == n_params && in_range(m->n_samples, 2, MAX_SAMPLES + 1) &&
            (m->law == LAW_STATE ? rest >= SCHEME_HEAD
                                 : rest == 0 && n_params == measured_params(m->law));
 }

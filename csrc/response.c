@@ -6,6 +6,7 @@
  * G obeys dG/dSD = SD d2G/du2 (the heat equation), which gives all derivatives by the width. */
 #include "faddeeva.h"
 #include "kernel.h"
+#include "legendre.h"
 
 #define SQRT1_2PI 0.39894228040143267794
 
@@ -227,14 +228,6 @@ KERNEL(erfFun_gaussIRF)
     }
 }
 
-/* Gauss-Legendre nodes and weights on [-1, 1], the positive half of 16. */
-static const double NODES[8] = {0.09501250983763744, 0.28160355077925891, 0.45801677765722739,
-                                0.61787624440264375, 0.75540440835500303, 0.86563120238783174,
-                                0.94457502307323258, 0.98940093499164993};
-static const double WEIGHTS[8] = {0.18945061045506850, 0.18260341504492359, 0.16915651939500254,
-                                  0.14959598881657673, 0.12462897125553387, 0.09515851168249278,
-                                  0.06225352393864789, 0.02715245941175409};
-
 /* Beyond this many widths a Gaussian is below 1e-16 of its peak. */
 #define REACH 8.6
 
@@ -350,9 +343,9 @@ static moments integrate(integrand *f)
     high = f->near ? sqrt(high + z) : high;
     for (int k = 0; k < panels; k++) {
         double half = (high - low) / panels / 2.0, middle = low + (2 * k + 1) * half;
-        for (int q = 0; q < 8; q++) {
-            sample(f, middle - half * NODES[q], half * WEIGHTS[q], &sum);
-            sample(f, middle + half * NODES[q], half * WEIGHTS[q], &sum);
+        for (int q = 0; q < LEGENDRE_HALF; q++) {
+            sample(f, middle - half * legendre_point[q], half * legendre_weight[q], &sum);
+            sample(f, middle + half * legendre_point[q], half * legendre_weight[q], &sum);
         }
     }
     return sum;

@@ -1,15 +1,10 @@
 /* scheme_rates.c: the rate matrix of a kinetic scheme at its parameters, and what it starts from. */
+#include "legendre.h"
 #include "scheme.h"
 
 #include <string.h>
 
-/* Halves of the points and weights of Gauss-Legendre on [-1, 1] (Abramowitz and Stegun, 25.4.29). */
-static const double legendre_point[POINTS / 2] = {
-    0.0950125098376374402, 0.2816035507792589132, 0.4580167776572273863, 0.6178762444026437484,
-    0.7554044083550030339, 0.8656312023878317439, 0.9445750230732325761, 0.9894009349916499326};
-static const double legendre_weight[POINTS / 2] = {
-    0.1894506104550684963, 0.1826034150449235889, 0.1691565193950025382, 0.1495959888165767321,
-    0.1246289712555338721, 0.0951585116824927848, 0.0622535239386478929, 0.0271524594117540949};
+_Static_assert(POINTS == 2 * LEGENDRE_HALF, "the rule has as many points as a panel");
 
 static int block_of_state(const int64_t *program, int64_t state)
 {

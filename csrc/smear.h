@@ -14,9 +14,10 @@
 #define PYSPEC_SMEAR_H
 
 #include "kernel.h"
+#include "legendre.h"
 #include "vmath.h"
 
-enum { SMEAR_NODES = 16, SMEAR_EVEN = 3, SMEAR_HERMITE = 8, SMEAR_PARAMS = 6 };
+enum { SMEAR_NODES = 2 * LEGENDRE_HALF, SMEAR_EVEN = 3, SMEAR_HERMITE = 8, SMEAR_PARAMS = 6 };
 
 /* In standard deviations: the widest panel, and how far the Gaussian reaches (e^-36). */
 #define SMEAR_WIDEST 3.5
@@ -36,17 +37,6 @@ typedef struct smear_line {
 typedef struct smear_side {
     double first[L], wide[L], grow[L], log_grow[L], growing[L], length[L];
 } smear_side;
-
-static const double smear_legendre[SMEAR_NODES / 2][2] = {
-    {0.09501250983763744, 0.18945061045506864},
-    {0.2816035507792589, 0.18260341504492364},
-    {0.45801677765722737, 0.16915651939500265},
-    {0.6178762444026438, 0.1495959888165767},
-    {0.755404408355003, 0.12462897125553407},
-    {0.8656312023878318, 0.0951585116824926},
-    {0.9445750230732326, 0.062253523938647456},
-    {0.9894009349916499, 0.027152459411754176},
-};
 
 static const double smear_hermite[SMEAR_HERMITE / 2][2] = {
     {0.5390798113513751, 0.37301225767907736},
@@ -90,7 +80,8 @@ static ALWAYS_INLINE double smear_edge(const smear_side *s, int l, double k)
     double even = smear_within(k, 0.0, SMEAR_EVEN);
     double growing = smear_within(k - SMEAR_EVEN, 0.0, s->growing[l]);
     double wide = smear_within(k - SMEAR_EVEN - s->growing[l], 0.0, 1e15);
-    return even * s->first[l] + smear_grown(s, l, growing) + wide * s->wide[l];
+    double near = v_product_plus(even, s->first[l], smear_grown(s, l, growing));
+    return v_product_plus(wide, s->wide[l], near);
 }
 
 /* The panel at a distance from the centre; at an edge one beside it. */
@@ -117,10 +108,10 @@ static ALWAYS_INLINE void smear_nodes(const smear_side *sides, int64_t k, double
         double begin = smear_edge(s, l, from), end = smear_edge(s, l, from + 1.0);
         double middle = 0.5 * (begin + end), half = 0.5 * (end - begin);
         for (int q = 0; q < SMEAR_NODES; q++) {
-            const double *node = smear_legendre[q < 8 ? 7 - q : q - 8];
-            double at = q < 8 ? -node[0] : node[0];
-            place[q * L + l] = sign * (middle + half * at);
-            weight[q * L + l] = half * node[1];
+            const int node = q < LEGENDRE_HALF ? LEGENDRE_HALF - 1 - q : q - LEGENDRE_HALF;
+            double at = q < LEGENDRE_HALF ? -legendre_point[node] : legendre_point[node];
+            place[q * L + l] = sign * v_product_plus(half, at, middle);
+            weight[q * L + l] = half * legendre_weight[node];
         }
     }
 }
@@ -164,7 +155,7 @@ static inline void smear_around(const smear_line *line, const double *p, const d
     double place[SMEAR_HERMITE * L], found[(SMEAR_PARAMS + 1) * SMEAR_HERMITE * L];
     for (int q = 0; q < SMEAR_HERMITE; q++) {
         const double *node = smear_hermite[q < 4 ? 3 - q : q - 4];
-        FOR_LANES place[q * L + l] = at->away[l] + (q < 4 ? -node[0] : node[0]) * R[l];
+        FOR_LANES place[q * L + l] = v_product_plus(q < 4 ? -node[0] : node[0], R[l], at->away[l]);
     }
     smear_evaluate(line, p, place, SMEAR_HERMITE, want, found);
     for (int k = 0; k <= (want ? line->n_params + 1 : 0); k++) {

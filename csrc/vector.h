@@ -218,4 +218,17 @@ typedef int marks;
 
 #define FOR_WIDTHS for (int at = 0; at < L; at += WIDTH)
 
+/* Whether any of n numbers is NaN. */
+static inline int has_nan(const double *numbers, int64_t n)
+{
+    marks seen = {0};
+    int found = 0;
+    int64_t i = 0;
+    for (; i + WIDTH <= n; i += WIDTH)
+        seen |= load_vector(numbers + i) != load_vector(numbers + i);
+    for (; i < n; i++)
+        found |= numbers[i] != numbers[i];
+    return found || any_of(seen);
+}
+
 #endif

@@ -25,6 +25,15 @@ static void set_axis(int axis, int64_t n, double *t)
     }
 }
 
+/* Room for slopes is that of one by whole blocks (csrc/convolution.c). */
+static void kernels_of_the_table_have_one_parameter(void)
+{
+    for (int k = 0; k < n_kernels; k++) {
+        int n_required;
+        CHECK_INT(pyspec_count_params(&pyspec_op_table[kernels[k]], &n_required), 1);
+    }
+}
+
 /* The only row that moves is an external trace, copied by an expression and convolved. */
 enum { WIDTH, SIGNAL, RESULT };
 static pyspec_plan *convolution_plan(int kernel)
@@ -251,6 +260,7 @@ int main(void)
     for (int op = 0; op < N_OPS; op++)
         if (pyspec_op_table[op].kind == KIND_KERNEL)
             kernels[n_kernels++] = op;
+    RUN(kernels_of_the_table_have_one_parameter);
     RUN_ALL(equals_the_double_sum);
     RUN_ALL(keeps_a_constant);
     RUN_ALL(a_narrow_kernel_changes_nothing);
