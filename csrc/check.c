@@ -3,8 +3,6 @@
 
 #include <float.h>
 
-/* Bounds that keep every product of counts far from overflow. */
-enum { MAX_COUNT = 1 << 20, MAX_NODES = 1 << 14 };
 static const int64_t MAX_AXIS = (int64_t)1 << 28;
 
 int pyspec_fail(const checker *c, int status, int64_t field, int64_t value)
@@ -55,6 +53,17 @@ static int check_header(const checker *c, int64_t plan_size)
     REQUIRE_PLAN(fits(p, p->nodes, p->n_nodes, (int64_t)sizeof(pyspec_node)), OFFSET, nodes);
     REQUIRE_PLAN(fits(p, p->words, p->n_words, (int64_t)sizeof(int64_t)), OFFSET, words);
     return STATUS_OK;
+}
+
+/* Whether the largest parts of memory for a plan and its problem have sizes that can be counted in bytes.
+ * In doubles, which do not overflow: nobody has room for what is refused here. */
+static int can_be_counted(const pyspec_plan *p, const pyspec_problem *q)
+{
+    const double most = 0x1p58 / sizeof(double), n_slots = 1.0 + (double)p->n_slots;
+    const double columns = (double)most_columns(p) * (double)buffer_size(p, q);
+    const double shapes = (double)count_shapes(p, p->depends >= 0) * (double)shape_stride(q);
+    const double of_axis = (double)p->n_resolve * (double)p->n_theta * ((double)q->n_rows + 2.0 * L);
+    return n_slots * columns < most && n_slots * shapes < most && of_axis < most;
 }
 
 static int check_problem(const checker *c, const pyspec_problem *q)
@@ -110,6 +119,7 @@ static int check_problem(const checker *c, const pyspec_problem *q)
     REQUIRE_PROBLEM(in_range(q->x_end, q->x_begin + 1, q->n_x + 1), WINDOW, x_end, q->x_end);
     REQUIRE_PROBLEM(in_range(q->data_type, PYSPEC_TYPE_F64, PYSPEC_TYPE_U16 + 1), DATA, data_type,
                     q->data_type);
+    REQUIRE_PROBLEM(can_be_counted(p, q), SIZE, n_x, q->n_x);
 #undef REQUIRE_PROBLEM
     return STATUS_OK;
 }
@@ -117,7 +127,8 @@ static int check_problem(const checker *c, const pyspec_problem *q)
 int pyspec_check(const void *plan, int64_t plan_size, const pyspec_problem *problem,
                  pyspec_fault *fault)
 {
-    checker state = {plan, NULL, -1, fault}, *c = &state;
+    uint16_t writers[MAX_NODES];
+    checker state = {plan, NULL, -1, fault, writers}, *c = &state;
     if (fault)
         *fault = (pyspec_fault){STATUS_OK, -1, -1, 0};
     if (!plan)
@@ -126,6 +137,8 @@ int pyspec_check(const void *plan, int64_t plan_size, const pyspec_problem *prob
         return pyspec_fail(c, STATUS_SIZE, FIELD_pyspec_plan_size, plan_size);
     int status = check_header(c, plan_size);
     const pyspec_node *nodes = status ? NULL : plan_nodes(c->plan);
+    if (!status)
+        pyspec_find_writers(c->plan, writers);
     for (int64_t k = 0; !status && k < c->plan->n_nodes; k++) {
         c->index = k;
         c->node = &nodes[k];

@@ -7,6 +7,9 @@
 #include "scheme.h"
 #include "status.h"
 
+/* Bounds that keep products of counts far from overflow. */
+enum { MAX_COUNT = 1 << 20, MAX_NODES = 1 << 14 };
+
 /* Position of a field among all rows of layout.def: FIELD_<struct>_<field>. */
 enum {
 #define CONSTANT(name, value)
@@ -24,6 +27,7 @@ typedef struct checker {
     const pyspec_node *node;
     int64_t index;
     pyspec_fault *fault;
+    const uint16_t *writers; /* nodes by their targets: those of traces, then those of spectra */
 } checker;
 
 /* check.c: fills in the fault, and returns the status. */
@@ -53,6 +57,7 @@ static inline int64_t block_of(const pyspec_plan *plan, int64_t row)
 
 /* check_nodes.c: whether a trace row or a slot may be read by the node at hand, in which stage a row
  * is written, and the nodes themselves. */
+void pyspec_find_writers(const pyspec_plan *plan, uint16_t *writers);
 int pyspec_is_resolved(const checker *c, int64_t row, int64_t repeat);
 int pyspec_is_written(const checker *c, int64_t slot, int64_t end);
 int pyspec_stage_of(const checker *c, int64_t row);

@@ -1,23 +1,79 @@
 /* check_nodes.c: verifies the nodes of a plan one by one: what they read is there in time. */
 #include "check.h"
 
+/* ---- who writes a row or a slot ---------------------------------------------------------- */
+
+/* Whether node a comes behind node b in the order of targets; those of one target as they run. */
+static int comes_behind(const pyspec_node *nodes, int a, int b)
+{
+    return nodes[a].target != nodes[b].target ? nodes[a].target > nodes[b].target : a > b;
+}
+
+static void sift_down(const pyspec_node *nodes, uint16_t *order, int64_t top, int64_t n)
+{
+    const uint16_t own = order[top];
+    for (int64_t next = 2 * top + 1; next < n; next = 2 * top + 1) {
+        if (next + 1 < n && comes_behind(nodes, order[next + 1], order[next]))
+            next++;
+        if (!comes_behind(nodes, order[next], own))
+            break;
+        order[top] = order[next];
+        top = next;
+    }
+    order[top] = own;
+}
+
+/* A heap sort: n log n steps and no memory of its own, whatever the plan holds. */
+static void sort_by_target(const pyspec_node *nodes, uint16_t *order, int64_t begin, int64_t end)
+{
+    const int64_t n = end - begin;
+    order += begin;
+    for (int64_t k = 0; k < n; k++)
+        order[k] = (uint16_t)(begin + k);
+    for (int64_t top = n / 2 - 1; top >= 0; top--)
+        sift_down(nodes, order, top, n);
+    for (int64_t last = n - 1; last > 0; last--) {
+        const uint16_t largest = order[0];
+        order[0] = order[last];
+        order[last] = largest;
+        sift_down(nodes, order, 0, last);
+    }
+}
+
+void pyspec_find_writers(const pyspec_plan *plan, uint16_t *writers)
+{
+    sort_by_target(plan_nodes(plan), writers, 0, plan->n_resolve);
+    sort_by_target(plan_nodes(plan), writers, plan->n_resolve, plan->n_nodes);
+}
+
+/* The first of nodes begin ... end - 1, all of one kind, with that target; `end` where there is none. */
+static int64_t first_writer(const checker *c, int64_t begin, int64_t end, int64_t target)
+{
+    const pyspec_node *nodes = plan_nodes(c->plan);
+    const int64_t behind = end;
+    for (int64_t n = end - begin; n > 0; n = end - begin) {
+        const int64_t middle = begin + n / 2;
+        if (nodes[c->writers[middle]].target < target)
+            begin = middle + 1;
+        else
+            end = middle;
+    }
+    return begin < behind && nodes[c->writers[begin]].target == target ? c->writers[begin] : behind;
+}
+
 /* A trace row may be read once it is an input or the target of an earlier node. A row of a
  * block is named by the block's first row, and only by nodes that run over the block. */
 int pyspec_is_resolved(const checker *c, int64_t row, int64_t repeat)
 {
     const pyspec_plan *p = c->plan;
-    const pyspec_node *nodes = plan_nodes(p);
     if (in_range(row, 0, n_inputs(p)))
         return 1;
     if (!in_range(row, 0, p->n_traces) || block_of(p, row) != row)
         return 0;
     if (row >= p->samples && repeat != p->n_aux)
         return 0;
-    int64_t end = c->index < p->n_resolve ? c->index : p->n_resolve;
-    for (int64_t k = 0; k < end; k++)
-        if (nodes[k].target == row)
-            return 1;
-    return 0;
+    const int64_t end = c->index < p->n_resolve ? c->index : p->n_resolve;
+    return first_writer(c, 0, p->n_resolve, row) < end;
 }
 
 /* ---- stages ------------------------------------------------------------------------------ */
@@ -29,10 +85,8 @@ int pyspec_stage_of(const checker *c, int64_t row)
     const pyspec_node *nodes = plan_nodes(c->plan);
     if (row < n_inputs(c->plan))
         return is_external(c->plan, row) ? PYSPEC_STAGE_ROW : PYSPEC_STAGE_PROBLEM;
-    for (int64_t k = 0; k < c->plan->n_resolve; k++)
-        if (nodes[k].target == row)
-            return nodes[k].stage;
-    return PYSPEC_STAGE_ROW;
+    const int64_t k = first_writer(c, 0, c->plan->n_resolve, row);
+    return k < c->plan->n_resolve ? nodes[k].stage : PYSPEC_STAGE_ROW;
 }
 
 /* Whether a node may read a row: not its own, and in time. */
@@ -75,13 +129,10 @@ static int check_still(const checker *c, int first)
 /* A spectrum slot may be read once an earlier node has written it. */
 int pyspec_is_written(const checker *c, int64_t slot, int64_t end)
 {
-    const pyspec_node *nodes = plan_nodes(c->plan);
     if (!in_range(slot, 0, c->plan->n_slots))
         return 0;
-    for (int64_t k = c->plan->n_resolve; k < end; k++)
-        if (nodes[k].target == slot)
-            return 1;
-    return 0;
+    const int64_t k = first_writer(c, c->plan->n_resolve, c->plan->n_nodes, slot);
+    return k < end && k < c->plan->n_nodes;
 }
 
 /* Whether an op is a law or response with a program of its own. */

@@ -97,6 +97,29 @@ static int check_apart(const checker *c, const int64_t *rows, int64_t n)
     return STATUS_OK;
 }
 
+/* Shapes and functions of time, which memory is counted by the squares of. */
+static int check_shape_counts(const checker *c)
+{
+    const pyspec_plan *p = c->plan;
+    const int64_t *words = plan_words(p), *moving = words + p->separable;
+    const int64_t n_traces = 1 + moving[0];
+    int64_t n_times = n_traces, n_shapes = n_traces;
+    REQUIRE(n_traces <= MAX_COUNT, SIZE, pyspec_plan, separable, moving[0]);
+    for (int64_t k = 1; k < n_traces; k++) {
+        n_times += count_row_slopes(p, moving[k]);
+        REQUIRE(n_times <= MAX_COUNT, SIZE, pyspec_plan, separable, n_times);
+    }
+    for (int64_t k = p->n_resolve; k < p->n_nodes; k++) {
+        const pyspec_node *node = &plan_nodes(p)[k];
+        for (int i = 0; node->step == PYSPEC_STEP_COMPONENT && i < node->n_params; i++) {
+            const int64_t row = words[node->params + i];
+            n_shapes += row < 0 ? 0 : count_row_slopes(p, row) * (op_is_fed(node->op) ? n_traces : 1);
+            REQUIRE(n_shapes <= MAX_COUNT, SIZE, pyspec_plan, separable, n_shapes);
+        }
+    }
+    return STATUS_OK;
+}
+
 /* The rows of a separable plan that move; every component is one of them times a shape. */
 int pyspec_check_separable(checker *c)
 {
@@ -117,5 +140,6 @@ int pyspec_check_separable(checker *c)
         c->node = &plan_nodes(p)[c->index];
         status = check_apart(c, words + 1, words[0]);
     }
-    return status;
+    c->index = -1;
+    return status ? status : check_shape_counts(c);
 }

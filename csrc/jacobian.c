@@ -45,6 +45,9 @@ int pyspec_jacobian(const pyspec_call *call)
         return STATUS_NULL_POINTER;
     const pyspec_problem *q = call->problem;
     const int64_t size = (q->row_end - q->row_begin) * (q->x_end - q->x_begin);
+    /* The product of three large counts may be beyond an int64; as much as that nobody has room for. */
+    if (call->plan->n_theta && size > INT64_MAX / (int64_t)sizeof(double) / call->plan->n_theta)
+        return STATUS_OUTPUT;
     int status = pyspec_begin_run(r, call, call->plan->n_theta * size, 1);
     status = status ? status : pyspec_fill_prepared(r, PYSPEC_PREPARE_SLOPES);
     if (status)

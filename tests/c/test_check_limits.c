@@ -107,6 +107,113 @@ static void what_a_step_does_not_read(void)
     free(p);
 }
 
+/* Rows are written in any order; each node may read what one before it has written, and no other. */
+static void rows_in_any_order(void)
+{
+    enum { N = 40 };
+    for (int reads = 1; reads < N; reads++)
+        for (int behind = 0; behind < 2; behind++) {
+            plan_builder b;
+            int64_t code[N][2];
+            start(&b, 1, 1, 0, N + 1, 1);
+            for (int k = 0; k < N; k++) {
+                const int of = k == reads ? (behind ? (k + 7) % N : k - 1) : -1;
+                code[k][0] = RPN_PARAM;
+                code[k][1] = of < 0 ? 0 : 1 + 17 * of % N;
+                add_expression(&b, 0, 1 + 17 * k % N, 1, code[k]);
+            }
+            pyspec_plan *plan = finish(&b);
+            pyspec_fault fault;
+            const int is_late = behind && (reads + 7) % N > reads;
+            CHECK_INT(pyspec_check(plan, plan->size, NULL, &fault), is_late ? STATUS_ROW : STATUS_OK);
+            CHECK_INT(fault.node, is_late ? reads : -1);
+            free(plan);
+        }
+}
+
+/* A separable plan of one trace that depends on `n_theta` parameters, and lists it `n_listed` times. */
+static pyspec_plan *listed_plan(int64_t n_theta, int64_t n_listed)
+{
+    const int64_t n_words = 3 + (n_theta + 2) + 2 * n_theta + 1 + n_listed;
+    const int64_t nodes = sizeof(pyspec_plan);
+    const int64_t words = nodes + 2 * (int64_t)sizeof(pyspec_node), size = words + 8 * n_words;
+    pyspec_plan *p = calloc(1, (size_t)size);
+    pyspec_node *n = (pyspec_node *)((char *)p + nodes);
+    int64_t *w = (int64_t *)((char *)p + words), at = 3;
+    *p = (pyspec_plan){.abi = PYSPEC_ABI, .size = size, .dimension = 2, .n_theta = n_theta};
+    p->n_traces = p->samples = n_theta + 1;
+    p->n_nodes = 2;
+    p->n_resolve = p->n_slots = p->stack_depth = 1;
+    p->trace = p->columns = -1;
+    p->nodes = nodes;
+    p->words = words;
+    p->n_words = n_words;
+    w[0] = RPN_PARAM;
+    w[2] = n_theta;
+    n[0] = (pyspec_node){.step = PYSPEC_STEP_EXPRESSION, .op = -1, .mask = -1, .n_code = 1};
+    n[0].target = n_theta;
+    n[0].repeat = n[1].repeat = 1;
+    n[1] = (pyspec_node){.step = PYSPEC_STEP_COMPONENT, .op = OP_Offset, .mask = -1, .n_params = 1};
+    n[1].flags = PYSPEC_FLAG_STORE | PYSPEC_FLAG_STATIC;
+    n[1].params = 2;
+    n[1].source = -1;
+    n[1].repeat = 1;
+    p->depends = at;
+    for (int64_t k = 0; k <= n_theta; k++)
+        w[at++] = k;
+    w[at++] = 2 * n_theta;
+    for (int64_t k = 0; k < 2 * n_theta; k++)
+        w[at++] = k % n_theta;
+    p->separable = at;
+    w[at++] = n_listed;
+    for (int64_t k = 0; k < n_listed; k++)
+        w[at++] = n_theta;
+    return p;
+}
+
+/* Sizes that would be beyond an int64 are refused, where a plan of some megabytes asks for them. */
+static void counts_whose_products_overflow(void)
+{
+    double x[1] = {0.0};
+    pyspec_fault fault;
+    for (int many = 0; many < 2; many++) {
+        pyspec_plan *p = listed_plan(1 << 15, many ? 1 << 11 : 8);
+        CHECK_INT(pyspec_check(p, p->size, NULL, &fault), many ? STATUS_SIZE : STATUS_OK);
+        CHECK_INT(fault.field, many ? FIELD_pyspec_plan_separable : -1);
+        pyspec_problem q = {.x = x, .n_x = ((int64_t)1 << 28) - 1, .n_rows = 1};
+        q.row_end = q.chunk_rows = 1;
+        q.x_end = q.n_x;
+        p->separable = -1;
+        CHECK_INT(pyspec_check(p, p->size, &q, NULL), STATUS_OK);
+        CHECK(pyspec_jacobian_work_size(p, &q) > 0);
+        q.n_rows = q.chunk_rows = q.row_end = ((int64_t)1 << 28) - 1;
+        p->n_resolve = 1;
+        CHECK_INT(pyspec_check(p, p->size, &q, NULL), STATUS_OK);
+        p->n_slots = (1 << 14) - 1; /* of spectra apart, each as long as the axis */
+        p->separable = many ? -1 : p->n_words - 9;
+        CHECK_INT(pyspec_check(p, p->size, &q, &fault), many ? STATUS_OK : STATUS_SIZE);
+        CHECK_INT(fault.field, many ? -1 : FIELD_pyspec_problem_n_x);
+        free(p);
+    }
+}
+
+/* Three counts that a plan and a problem may have, and whose product no int64 holds. */
+static void derivatives_that_nobody_has_room_for(void)
+{
+    pyspec_plan *p = listed_plan(1 << 9, 1);
+    double *x = calloc(1, sizeof *x), theta[1 << 9] = {0.0}, out[8];
+    const int64_t n = (int64_t)1 << 27;
+    pyspec_problem q = {.x = x, .n_x = n, .n_rows = n, .row_end = n, .x_end = n, .chunk_rows = n};
+    p->separable = -1;
+    CHECK_INT(pyspec_check(p, p->size, &q, NULL), STATUS_OK);
+    pyspec_call call = {.plan = p, .problem = &q, .theta = theta, .out = out, .n_out = 8};
+    call.work = call.prepared = out; /* neither is touched */
+    call.work_size = call.prepared_size = INT64_MAX;
+    CHECK_INT(pyspec_jacobian(&call), STATUS_OUTPUT);
+    free(x);
+    free(p);
+}
+
 int main(void)
 {
     RUN(what_a_step_does_not_read);
@@ -114,5 +221,8 @@ int main(void)
     RUN(what_stands_still);
     RUN(what_needs_the_whole_axis);
     RUN(largest_numbers);
+    RUN(rows_in_any_order);
+    RUN(counts_whose_products_overflow);
+    RUN(derivatives_that_nobody_has_room_for);
     return REPORT;
 }
