@@ -68,6 +68,10 @@ int pyspec_certain(int64_t n, int64_t is_factor, const double *triangle, double 
                    double *covariance, double *decrease, double *work)
 {
     const int64_t order = n + 1;
+    if (n < 0)
+        return -STATUS_SIZE;
+    if (!triangle || (!covariance && n) || !decrease || !work)
+        return -STATUS_NULL_POINTER;
     double *length = work, *u = work + order;
     if (!find_lengths(triangle, n, is_factor != 0, length) ||
         !find_factor(triangle, n, is_factor != 0, length, u))

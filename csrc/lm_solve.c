@@ -328,6 +328,8 @@ static int start(pyspec_solver *s)
 
 int pyspec_fit_step(pyspec_solver *s)
 {
+    if (!s)
+        return -STATUS_NULL_POINTER;
     if (s->end != PYSPEC_END_RUNNING)
         return PYSPEC_FIT_DONE;
     if (s->phase == PYSPEC_PHASE_START)

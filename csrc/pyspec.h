@@ -393,7 +393,7 @@ PYSPEC_API int pyspec_collect(const pyspec_normal *normal, const int64_t *gather
 /* Levenberg-Marquardt as a state machine. A solver begins with n, n_points, max_nfev, tolerance,
  * data_square and the pointers set and all else 0. Each step uses the answer to the question
  * before, and asks the next one or is done; it evaluates nothing itself. Its work memory has the
- * bytes of pyspec_fit_work_size for n parameters. */
+ * bytes of pyspec_fit_work_size for n parameters. Returns PYSPEC_FIT_*, or minus a status. */
 PYSPEC_API int64_t pyspec_fit_work_size(int64_t n);
 PYSPEC_API int pyspec_fit_step(pyspec_solver *solver);
 
@@ -429,18 +429,18 @@ PYSPEC_API int pyspec_fit(pyspec_solver *solver, const pyspec_part *parts, int64
 /* What a triangle of order n + 1 determines, of [J r] as a fit ends with it (is_factor: the form FACTOR).
  * 1 where all singular values of J, columns scaled to length 1, are certain to be more than `least` times
  * the largest: then covariance (n, n) is the inverse of JtJ, and decrease what chi^2 would fall by at the
- * end of the undamped step. 0 where that is not certain: both are undefined. work: pyspec_certain_size. */
+ * end of the undamped step. 0 where that is not certain: both are undefined. Or minus a status. */
 PYSPEC_API int64_t pyspec_certain_size(int64_t n);
 PYSPEC_API int pyspec_certain(int64_t n, int64_t is_factor, const double *triangle, double least,
                               double *covariance, double *decrease, double *work);
 
 /* The sum of the squares of values (n_rows, n_columns) times weight where keep is not 0. Either may be NULL;
- * steps are in bytes, 0 along an axis on which all are the same. */
+ * steps are in bytes, 0 along an axis on which all are the same. NaN if values are NULL. */
 PYSPEC_API double pyspec_square(const double *values, int64_t n_rows, int64_t n_columns, int64_t row,
                                 const double *weight, int64_t weight_row, int64_t weight_x,
                                 const uint8_t *keep, int64_t keep_row, int64_t keep_x);
 /* Sums of words of 8 bytes modulo 2^64 in n_lines lines of `line` words: of each block of at most `most` lines
- * those of its lines, then of its columns. square: of the words as doubles, or NULL. How many, or -STATUS_ISA. */
+ * those of its lines, then of its columns. square: of the words as doubles, or NULL. How many, or minus a status. */
 PYSPEC_API int64_t pyspec_word_sums(int64_t isa, const void *bytes, int64_t n_lines, int64_t line,
                                     int64_t most, uint64_t *sums, double *square);
 

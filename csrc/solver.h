@@ -81,7 +81,8 @@ static inline double variance(const pyspec_solver *s)
 /* What rounding may do to chi^2. */
 static inline double rounding(const pyspec_solver *s)
 {
-    return 8.0 * DBL_EPSILON * (s->chisqr + sqrt(s->chisqr * s->data_square));
+    /* Two roots: a product of two squares may be beyond the range. */
+    return 8.0 * DBL_EPSILON * (s->chisqr + sqrt(s->chisqr) * sqrt(s->data_square));
 }
 
 /* lm_step.c: solves (JtJ + damping) step = Jtr over the parameters that are free, by Cholesky's method

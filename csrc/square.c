@@ -1,6 +1,9 @@
 /* square.c: the sum of the squares of measured data, which rounding of chi^2 is measured by. */
 #include "lanes.h"
 
+#include <math.h>
+#include <string.h>
+
 /* Value i of a line times one weight or one for each value; 0 where it is not kept. */
 static ALWAYS_INLINE double weighted(double x, int64_t i, const double *weight, const int each,
                                      const uint8_t *keep)
@@ -25,6 +28,19 @@ static ALWAYS_INLINE void add_line(const double *x, int64_t n, const double *wei
     }
 }
 
+/* The same where numbers lie further apart, in bytes. */
+static void add_apart(const double *x, int64_t n, const double *weight, int64_t weight_x,
+                      const uint8_t *keep, int64_t keep_x, double *lanes)
+{
+    for (int64_t i = 0; i < n; i++) {
+        double one = 1.0;
+        if (weight)
+            memcpy(&one, (const char *)weight + i * weight_x, sizeof one);
+        const double value = keep && !keep[i * keep_x] ? 0.0 : weight ? x[i] * one : x[i];
+        lanes[i % L] += value * value;
+    }
+}
+
 static const void *behind(const void *place, int64_t bytes)
 {
     return place ? (const char *)place + bytes : NULL;
@@ -34,7 +50,11 @@ double pyspec_square(const double *values, int64_t n_rows, int64_t n_columns, in
                      const double *weight, int64_t weight_row, int64_t weight_x, const uint8_t *keep,
                      int64_t keep_row, int64_t keep_x)
 {
+    const int apart = (weight && weight_x != 0 && weight_x != (int64_t)sizeof *weight) ||
+                      (keep && keep_x != 0 && keep_x != 1);
     double lanes[L] = {0.0}, sum = 0.0;
+    if (!values && n_rows > 0 && n_columns > 0)
+        return NAN;
     for (int64_t j = 0; j < n_rows; j++) {
         const double *x = behind(values, j * row), *w = behind(weight, j * weight_row);
         const uint8_t *kept = behind(keep, j * keep_row);
@@ -43,7 +63,9 @@ double pyspec_square(const double *values, int64_t n_rows, int64_t n_columns, in
                 continue;
             kept = NULL;
         }
-        if (!w && !kept)
+        if (apart)
+            add_apart(x, n_columns, w, weight_x, kept, keep_x, lanes);
+        else if (!w && !kept)
             add_line(x, n_columns, NULL, 0, NULL, lanes);
         else if (!kept && weight_x == 0)
             add_line(x, n_columns, w, 0, NULL, lanes);

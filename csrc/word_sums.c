@@ -7,6 +7,10 @@ int64_t pyspec_word_sums(int64_t isa, const void *bytes, int64_t n_lines, int64_
 {
     if (!pyspec_isa_supported(isa))
         return -STATUS_ISA;
+    if (n_lines < 0 || line < 0 || most < 1)
+        return -STATUS_SIZE;
+    if ((!bytes || !sums) && n_lines)
+        return -STATUS_NULL_POINTER;
     const int64_t apart = line * (int64_t)sizeof(uint64_t);
     const char *next = bytes;
     uint64_t *end = sums;

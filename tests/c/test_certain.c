@@ -136,10 +136,34 @@ static void doubt_is_a_no(void)
     }
 }
 
+static void what_is_missing_is_refused(void)
+{
+    double triangle[3] = {1.0, 0.5, 1.0}, covariance[1], decrease, work[4];
+    CHECK_INT(pyspec_certain(1, 0, triangle, 1e-4, covariance, &decrease, work), 1);
+    CHECK_INT(pyspec_certain(-1, 0, triangle, 1e-4, covariance, &decrease, work), -STATUS_SIZE);
+    CHECK_INT(pyspec_certain(1, 0, NULL, 1e-4, covariance, &decrease, work), -STATUS_NULL_POINTER);
+    CHECK_INT(pyspec_certain(1, 0, triangle, 1e-4, NULL, &decrease, work), -STATUS_NULL_POINTER);
+    CHECK_INT(pyspec_certain(1, 0, triangle, 1e-4, covariance, NULL, work), -STATUS_NULL_POINTER);
+    CHECK_INT(pyspec_certain(1, 0, triangle, 1e-4, covariance, &decrease, NULL), -STATUS_NULL_POINTER);
+    CHECK_INT(pyspec_fit_step(NULL), -STATUS_NULL_POINTER);
+}
+
+/* What rounding may do to chi^2 of data of any size: the product of two squares was infinite, or 0. */
+static void rounding_of_any_size(void)
+{
+    for (int power = -300; power <= 300; power += 50) {
+        const double size = pow(10.0, power);
+        const pyspec_solver s = {.chisqr = size, .data_square = 4.0 * size};
+        CHECK(fabs(rounding(&s) / (24.0 * DBL_EPSILON * size) - 1.0) < 1e-12);
+    }
+}
+
 int main(void)
 {
     RUN(the_covariance_is_an_inverse);
     RUN(the_decrease_is_that_of_the_step);
     RUN(doubt_is_a_no);
+    RUN(what_is_missing_is_refused);
+    RUN(rounding_of_any_size);
     return REPORT;
 }

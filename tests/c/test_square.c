@@ -52,6 +52,19 @@ static void weights_and_masks_count(void)
         }
 }
 
+/* Steps are bytes, also where they are not those of neighbours. */
+static void steps_may_be_any(void)
+{
+    const double values[] = {1.0, 2.0, 3.0, 4.0}, weight[] = {1.0, 9.0, 2.0, 9.0, 1.0, 9.0, 3.0, 9.0};
+    const uint8_t keep[] = {1, 0, 0, 0, 1, 0, 1, 0};
+    CHECK(pyspec_square(values, 1, 4, 32, weight, 0, 16, NULL, 0, 0) == 1.0 + 16.0 + 9.0 + 144.0);
+    CHECK(pyspec_square(values, 1, 4, 32, NULL, 0, 0, keep, 0, 2) == 1.0 + 9.0 + 16.0);
+    CHECK(pyspec_square(values, 1, 4, 32, weight, 0, 16, keep, 0, 2) == 1.0 + 9.0 + 144.0);
+    CHECK(pyspec_square(values, 2, 2, 16, weight, 32, 16, keep, 4, 2) == 1.0 + 9.0 + 144.0);
+    CHECK(isnan(pyspec_square(NULL, 1, 4, 32, NULL, 0, 0, NULL, 0, 0)));
+    CHECK(pyspec_square(NULL, 0, 4, 32, NULL, 0, 0, NULL, 0, 0) == 0.0);
+}
+
 static void what_is_not_finite_stays_so(void)
 {
     const double values[] = {1.0, (double)NAN, 2.0}, large[] = {1e300, 1.0};
@@ -63,6 +76,7 @@ int main(void)
 {
     RUN(it_is_the_sum_of_squares);
     RUN(weights_and_masks_count);
+    RUN(steps_may_be_any);
     RUN(what_is_not_finite_stays_so);
     return REPORT;
 }

@@ -75,9 +75,24 @@ static void an_unknown_instruction_set_is_refused(void)
     CHECK(sums[0] == 5);
 }
 
+/* Blocks of no line never come to an end. */
+static void what_makes_no_sense_is_refused(void)
+{
+    uint64_t sums[2] = {5, 5};
+    CHECK_INT(pyspec_word_sums(0, "12345678", 1, 1, 0, sums, NULL), -STATUS_SIZE);
+    CHECK_INT(pyspec_word_sums(0, "12345678", 1, 1, -1, sums, NULL), -STATUS_SIZE);
+    CHECK_INT(pyspec_word_sums(0, "12345678", -1, 1, 1, sums, NULL), -STATUS_SIZE);
+    CHECK_INT(pyspec_word_sums(0, "12345678", 1, -1, 1, sums, NULL), -STATUS_SIZE);
+    CHECK_INT(pyspec_word_sums(0, NULL, 1, 1, 1, sums, NULL), -STATUS_NULL_POINTER);
+    CHECK_INT(pyspec_word_sums(0, "12345678", 1, 1, 1, NULL, NULL), -STATUS_NULL_POINTER);
+    CHECK_INT(pyspec_word_sums(0, NULL, 0, 1, 1, NULL, NULL), 0);
+    CHECK(sums[0] == 5);
+}
+
 int main(void)
 {
     RUN_ALL(each_block_has_its_lines_and_columns);
     RUN(an_unknown_instruction_set_is_refused);
+    RUN(what_makes_no_sense_is_refused);
     return REPORT;
 }
