@@ -256,7 +256,11 @@ EXPRESSIONS: dict[str, tuple[str, Any, list[tuple[float, float]]]] = {
     "MIN": ("min(a, b)", lambda a, b: min(a, b), SMOOTH),
     "MAX": ("max(a, b)", lambda a, b: max(a, b), SMOOTH),
     "ATAN": ("arctan(a)", lambda a, b: mp.atan(a), SMOOTH),
-    "ERFCX": ("erfcx(a)", lambda a, b: mp.exp(a * a) * mp.erfc(a), [(0.7, 1.0), (-2.6, 1.0)]),
+    "ERFCX": (
+        "erfcx(a)",
+        lambda a, b: mp.exp(a * a) * mp.erfc(a),
+        [(0.7, 1.0), (-2.6, 1.0), (11.9, 1.0), (12.0, 1.0), (40.0, 1.0), (3000.0, 1.0)],
+    ),
     "WHERE": ("where(a > 0, a * b, a - b)", lambda a, b: a * b if a > 0 else a - b, SMOOTH),
 }
 
