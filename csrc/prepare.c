@@ -225,9 +225,6 @@ int pyspec_use_prepared(run *r)
         return STATUS_PREPARED;
     if (divide_own(r, found->what))
         return STATUS_WORK;
-    const int64_t *counts = (const int64_t *)(const void *)r->prepared.counts;
-    if (counts && !r->shared && counts[COUNT_STILL] > 0 && pyspec_is_weighted(r->problem))
-        return STATUS_PREPARED; /* still columns were summed without weights */
     for (int64_t k = 0; k < r->plan->n_theta; k++)
         if (memcmp(r->prepared.scalars + k * L, r->call->theta + k, sizeof(double)))
             return STATUS_PREPARED;

@@ -215,15 +215,18 @@ static void external_traces_count_where_a_kernel_reads_them(void)
     }
 }
 
-/* Columns that are the same in every row were summed once, without weights. */
-static void still_columns_refuse_weights(void)
+/* Columns that are the same in every row are summed once, without weights; with weights, which a chunk may
+ * have of its own, they are summed as the others. */
+static void still_columns_take_weights(void)
 {
     const int store = PYSPEC_FLAG_STORE, peak[] = {0, 1, 2}, step[] = {3, 1, 2};
     const int law[] = {0, 1, 2, -1}, columns[] = {0, 1, 2, 3};
-    double theta[] = {1.0, 0.2, 0.7}, data[ROWS * POINTS] = {0}, weight[POINTS] = {0};
+    double theta[] = {1.0, 0.2, 0.7}, data[ROWS * POINTS] = {0}, weight[POINTS], sums[2][10] = {{0.0}};
     plan_builder b;
     pyspec_normal s;
     grid g;
+    for (int i = 0; i < POINTS; i++)
+        weight[i] = 1.0 + i;
     start(&b, 2, 3, 0, 4, 1);
     add_call(&b, PYSPEC_STEP_LAW, OP_expFun, store, 3, 4, law);
     add_call(&b, PYSPEC_STEP_COMPONENT, OP_Gauss, store | PYSPEC_FLAG_STATIC, 0, 3, peak);
@@ -238,12 +241,17 @@ static void still_columns_refuse_weights(void)
     CHECK_INT(pyspec_check(plan, plan->size, &g.problem, NULL), STATUS_OK);
     make_sums(&s, PYSPEC_FORM_GRAM, plan->n_theta, PYSPEC_NORMAL_NODES, plan->n_theta + 1);
     const pyspec_call call = make_call(plan, &g.problem, theta, SLOPES);
-    CHECK_INT(pyspec_prepare(&call, SLOPES), STATUS_OK);
-    CHECK_INT(pyspec_accumulate(&call, &s, 0, ROWS), STATUS_OK);
-    g.problem.weight = weight;
-    g.problem.weight_x = sizeof *weight;
-    s.n_nodes = 0;
-    CHECK_INT(pyspec_accumulate(&call, &s, 0, ROWS), STATUS_PREPARED);
+    for (int first = 0; first < 2; first++) { /* prepared before there were weights, and behind */
+        g.problem.weight = first ? weight : NULL;
+        g.problem.weight_x = sizeof *weight;
+        CHECK_INT(pyspec_prepare(&call, SLOPES), STATUS_OK);
+        g.problem.weight = weight;
+        s.n_nodes = 0;
+        CHECK_INT(pyspec_accumulate(&call, &s, 0, ROWS), STATUS_OK);
+        CHECK_INT(pyspec_collect(&s, NULL, plan->n_theta + 1, sums[first]), STATUS_OK);
+    }
+    CHECK(memcmp(sums[0], sums[1], sizeof sums[0]) == 0);
+    CHECK(sums[0][0] > 0.0);
     free_call(&call);
     free_sums(&s);
     free_grid(&g);
@@ -257,6 +265,6 @@ int main(void)
     RUN(shapes_refuse_it_too);
     RUN(shapes_refuse_other_weights);
     RUN(external_traces_count_where_a_kernel_reads_them);
-    RUN(still_columns_refuse_weights);
+    RUN(still_columns_take_weights);
     return REPORT;
 }

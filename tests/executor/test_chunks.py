@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -48,6 +49,18 @@ def test_chunks_change_no_bits(name: str, form: str) -> None:
             sum_chunks(executor, theta, cut(measurement, sizes), None, form).tobytes() == expected
         )
     assert executor.normal(theta, None, form).tobytes() == expected
+
+
+@pytest.mark.parametrize("name", ["a series", "a window", "two oscillating peaks"])
+def test_chunks_may_have_weights_that_the_executor_lacks(name: str) -> None:
+    model, measurement = CASES[name]()[0]
+    data, theta = np.asarray(measurement.data), model.theta() * 1.01
+    weighted = replace(measurement, weight=1.0 + np.arange(data.size).reshape(data.shape) % 7)
+    expected = make_executor(model, weighted).normal(theta, None, "gram")
+    executor: Any = make_executor(model, measurement)
+    for sizes in ((7,), (1000,)):
+        found = sum_chunks(executor, theta, cut(weighted, sizes), None, "gram")
+        assert found.tobytes() == expected.tobytes()
 
 
 @pytest.mark.parametrize("form", FORMS)
