@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from importlib import import_module
+from math import isfinite
 from typing import Any, Protocol
 
 import numpy as np
@@ -88,7 +89,7 @@ def plain_fit(result: Any) -> dict[str, Any]:
         "interrupted": result.interrupted,
         "message": result.message,
         "nfev": result.nfev,
-        "seconds": result.seconds,
+        "seconds": result.seconds if isfinite(result.seconds) else None,
         "statistics": json_row(result.statistics),
         "n_data": result.n_data,
         "n_free": result.n_free,
@@ -97,6 +98,7 @@ def plain_fit(result: Any) -> dict[str, Any]:
         "degenerate": result.degenerate,
         "cautions": list(result.cautions),
         "at_bound": dict(result.at_bound),
+        "intervals": {name: list(ends) for name, ends in result.intervals.items()},
         "without_effect": list(result.without_effect),
         "parameters": [json_row(row) for row in result.table.to_dict()],
         "correlations": result.correl,

@@ -27,7 +27,7 @@ from pyspec.fit.problem import FitProblem
 from pyspec.fit.progress import Callback, make_progress
 from pyspec.fit.result import FitResult
 from pyspec.fit.solve.methods import fit_stages, without_intervals
-from pyspec.fit.solve.outcome import NativeOutcome
+from pyspec.fit.solve.outcome import NativeOutcome, information_criteria
 from pyspec.fit.start_pool import FromStarts, best_of_pool, result_of
 from pyspec.fit.starts import best_of, check_starts
 from pyspec.model import Measurement, Model
@@ -114,7 +114,8 @@ def fit_joint(
             joint = fit(None) if n_starts == 1 else best_of(fit, problem, None, n_starts, seed)
         problem = joint.problem
         problem.settle(joint.theta, joint._spread()[0])
-        joint.model_name, joint.fit_type = label, "2d"
+        kinds = {_fit_type(one) for one in problem.problems}
+        joint.model_name, joint.fit_type = label, kinds.pop() if len(kinds) == 1 else ""
         files = [_file_result(joint, problem, index) for index in range(len(parts))]
         for result, name in zip(files, names, strict=False):
             result.file_name = name
@@ -169,7 +170,7 @@ def _file_result(joint: FitResult, problem: JointProblem, index: int) -> FitResu
         own,
         None,
         _file_outcome(joint._outcome, own, params, theta, full),
-        of_many=True,
+        of_many=len(problem.problems) > 1,
         params=params,
         scale_covar=joint._scale_covar,
         backend=joint.backend,
@@ -184,13 +185,22 @@ def _file_result(joint: FitResult, problem: JointProblem, index: int) -> FitResu
         intervals={back[k]: ends for k, ends in joint.intervals.items() if k in back},
         cautions=joint.cautions,
         without_effect=tuple(back[k] for k in joint.without_effect if k in back),
+        intervals={back[k]: ends for k, ends in joint.intervals.items() if k in back},
         expressions={back[k]: text for k, text in joint.expressions.items() if k in back},
         start={back[k]: value for k, value in joint.start.items() if k in back},
         settings=joint.settings,
         variance=joint.redchi,
     )
-    result.fit_type = "2d"
+    result.fit_type = _fit_type(own)
     return result
+
+
+def _fit_type(problem: FitProblem) -> str:
+    """What the fit of one file is called."""
+    if problem.model.is_time_model and not problem.n_linear:
+        return "trace"
+    data = problem.measurement.data
+    return "2d" if data is not None and data.ndim == 2 else "spectrum"
 
 
 def _file_outcome(
@@ -215,4 +225,9 @@ def _file_outcome(
     outcome.ndata, outcome.nvarys = own.n_points, len(own.names)
     outcome.nfree = max(outcome.ndata - outcome.nvarys - own.n_linear, 1)
     outcome.redchi = outcome.chisqr / outcome.nfree
+    counted = outcome.chisqr, outcome.ndata, outcome.nvarys + own.n_linear, own.is_weighted
+    if isinstance(outcome, NativeOutcome):
+        outcome.counted = counted
+    else:
+        outcome.aic, outcome.bic = information_criteria(*counted)
     return outcome

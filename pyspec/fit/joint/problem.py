@@ -228,10 +228,29 @@ class JointProblem(FitProblem):
         return _FollowersOfFiles(list(zip(own, self.shared.full, strict=True)))
 
     def cautions(self, values: Mapping[str, float]) -> list[str]:
-        found: list[str] = []
+        found = self._apart()
         for index, problem in enumerate(self.problems):
             found += problem.cautions(self.local(index, values))
         return list(dict.fromkeys(found))
+
+    def _apart(self) -> list[str]:
+        """Sentences about parameters that some files share and that others have for themselves."""
+        shared: dict[str, int] = {}
+        for index, problem in enumerate(self.problems):
+            for name, par in problem.parameters.items():
+                if par.scope == "project":
+                    shared.setdefault(name, index)
+        found = []
+        for index, problem in enumerate(self.problems):
+            for name, par in problem.parameters.items():
+                if name in shared and par.scope != "project" and par.formula is None:
+                    own = "free" if par.vary else "fixed"
+                    found.append(
+                        f"file {shared[name]} shares {name} with the project, but in file {index} "
+                        f"it is {own} for this file alone; write 'project' in both models to fit "
+                        "one value, or in neither"
+                    )
+        return found
 
     def doubts(
         self, theta: Array, values: Mapping[str, float], sides: Any, chisqr: float | None = None

@@ -1,0 +1,108 @@
+"""What a joint fit says of each of its files."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pytest
+
+from pyspec import Measurement, Model, ModelWarning, fit_joint, load_dynamics, load_model
+from pyspec.components import Gauss, Offset
+
+ENERGY, TIME = np.linspace(80, 90, 41), np.linspace(-5, 20, 60)
+DECAY = """
+decay:
+  expFun: {A: [5, True, 0, 50], tau: [4, True, 0.5, 20], t0: [0.1, True, -3, 3]}
+"""
+LINE = """
+m:
+  Offset: {y0: [1, True, 0, 5]}
+  Gauss: {A: [8, True, 0, 20], x0: [84, ENTRY], SD: [1, True, 0.1, 3]}
+"""
+
+
+def spectrum() -> Model:
+    model = Model("au", [Offset(10), Gauss(A=20, x0=(84, 82, 86), SD=(1.0, 0.2, 3))])
+    model.set_axes(energy=ENERGY)
+    return model
+
+
+def series() -> Model:
+    model = spectrum()
+    model.set_axes(energy=ENERGY, time=TIME)
+    model.add_dynamics("Gauss_01_A", load_dynamics(DECAY, "decay", "Gauss_01_A"))
+    return model
+
+
+def measured(model: Model, seed: int) -> Measurement:
+    clean = model.evaluate()
+    return Measurement(data=clean + np.random.default_rng(seed).normal(0, 0.5, clean.shape))
+
+
+def test_intervals_are_those_of_the_joint_fit() -> None:
+    """The files had none, and said of the onset only that it has no error."""
+    joint = fit_joint([(series(), measured(series(), seed)) for seed in (0, 1)])
+    name = "Gauss_01_A_expFun_01_t0"
+    assert len(joint.intervals) == 2
+    for index, file in enumerate(joint):
+        assert file.intervals == {name: joint.intervals[f"file{index:02d}_{name}"]}
+        assert file.to_dict()["intervals"] == {name: list(file.intervals[name])}
+    assert [joint.fit_type, *(file.fit_type for file in joint)] == ["2d"] * 3
+
+
+def test_a_joint_fit_of_spectra_is_called_so() -> None:
+    """It was called 2d."""
+    parts = [(spectrum(), measured(spectrum(), seed)) for seed in (0, 1)]
+    joint = fit_joint(parts)
+    assert [joint.fit_type, *(file.fit_type for file in joint)] == ["spectrum"] * 3
+    both = fit_joint([parts[0], (series(), measured(series(), 2))])
+    assert [both.fit_type, *(file.fit_type for file in both)] == ["", "spectrum", "2d"]
+
+
+@pytest.mark.parametrize("method", ["native", "leastsq"])
+def test_a_file_has_one_aic(method: str) -> None:
+    """result.lmfit had that of all files."""
+    parts = [(spectrum(), measured(spectrum(), seed)) for seed in (0, 1)]
+    for file in fit_joint(parts, method=method):
+        assert file.lmfit.aic == pytest.approx(file.statistics["aic"], rel=1e-12)
+        assert file.lmfit.bic == pytest.approx(file.statistics["bic"], rel=1e-12)
+
+
+def shared(entry: str) -> tuple[Model, Measurement]:
+    model = load_model(LINE.replace("ENTRY", entry), "m")
+    model.set_axes(energy=ENERGY)
+    return model, measured(model, len(entry))
+
+
+@pytest.mark.parametrize(
+    ("entry", "says"),
+    [("True, 82, 86", "in file 1 it is free for"), ("False", "in file 1 it is fixed for")],
+)
+def test_a_parameter_that_one_file_alone_shares_is_named(entry: str, says: str) -> None:
+    """Nothing was said, and each file had a value of its own."""
+    parts = [shared("project, 82, 86"), shared(entry)]
+    with pytest.warns(
+        ModelWarning, match=f"file 0 shares Gauss_01_x0 with the project, but {says}"
+    ):
+        joint = fit_joint(parts)
+    assert [says in text for text in joint.cautions] == [True]
+
+
+def test_what_files_share_or_do_not_have_is_not_named() -> None:
+    other = spectrum()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        joint = fit_joint([shared("project, 82, 86"), shared("project, 82, 86")])
+        offset = Model("o", [Offset(10)])
+        offset.set_axes(energy=ENERGY)
+        fit_joint([shared("project, 82, 86"), (offset, measured(other, 0))])
+        fit_joint([shared("project, 82, 86"), followed('"Gauss_01_SD * 84"')])
+    assert not joint.cautions
+
+
+def followed(expression: str) -> tuple[Model, Measurement]:
+    text = LINE.replace("[84, ENTRY]", f"[{expression}]")
+    model = load_model(text, "m")
+    model.set_axes(energy=ENERGY)
+    return model, measured(model, 3)
