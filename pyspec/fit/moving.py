@@ -11,6 +11,7 @@ import numpy.typing as npt
 from pyspec.errors import BackendError, FitError, PlanError
 from pyspec.executor import CompiledExecutor, make_plan
 from pyspec.fit.problem import FitProblem
+from pyspec.fit.spread import covariance_of, known_errors
 
 Array = npt.NDArray[np.float64]
 
@@ -88,22 +89,17 @@ def _errors(
     correl: Mapping[str, Mapping[str, float]],
 ) -> Array | None:
     """(n_traces, n_time) standard errors; None where no parameter has one."""
-    spread = {k: error for k, name in enumerate(names) if (error := stderr.get(name)) is not None}
-    known = [k for k, error in spread.items() if np.isfinite(error)]
+    known = known_errors(names, stderr)
     if not known or len(names) > MAX_FREE:
         return None
-    matrix = np.eye(len(known))
-    for i, a in enumerate(known):
-        for j, b in enumerate(known):
-            if i != j:
-                matrix[i, j] = correl.get(names[a], {}).get(names[b], 0.0)
+    covariance = covariance_of([*known], known, correl)
     slopes = []
-    for k in known:
-        step = STEP * spread[k] or 1e-8
+    for name, error in known.items():
+        k, step = names.index(name), STEP * error or 1e-8
         up, down = theta.copy(), theta.copy()
         up[k] += step
         down[k] -= step
-        slopes.append((traces(up) - traces(down)) / (2.0 * step) * spread[k])
+        slopes.append((traces(up) - traces(down)) / (2.0 * step))
     jacobian = np.array(slopes)
-    variance = np.einsum("ipt,ij,jpt->pt", jacobian, matrix, jacobian)
+    variance = np.einsum("ipt,ij,jpt->pt", jacobian, covariance, jacobian)
     return np.asarray(np.sqrt(np.maximum(variance, 0.0)))

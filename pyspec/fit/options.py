@@ -11,6 +11,10 @@ from pyspec.calls import is_whole
 from pyspec.errors import CallError, FitError, shortened, suggest
 from pyspec.model import Measurement, Model
 
+#: Arguments of intervals and samples, which scripts of trspecfit give to a fit: no part of it, see
+#: :func:`pyspec.fit.solve.methods.without_intervals`.
+OF_INTERVALS = ("try_ci", "ci_sigmas", "mc_settings", "jac_fun")
+
 
 class MethodOptions(TypedDict, total=False):
     """What methods take: `tolerance` and `linear` the native one, the others those of lmfit that
@@ -60,7 +64,7 @@ class MethodOptions(TypedDict, total=False):
     float_behavior: str
     is_weighted: bool
     run_mcmc_kwargs: dict[str, Any]
-    # what scripts of trspecfit switch off, see :func:`pyspec.fit.solve.methods.without_intervals`
+    # :data:`OF_INTERVALS`
     try_ci: Any
     ci_sigmas: Any
     mc_settings: Any

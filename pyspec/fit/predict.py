@@ -12,6 +12,7 @@ from pyspec.errors import FitError
 from pyspec.executor import Executor, make_executor
 from pyspec.fit.problem import FitProblem
 from pyspec.fit.solve.covariance import jacobian
+from pyspec.fit.spread import covariance_of, known_errors
 from pyspec.model import Model
 from pyspec.model.sampling import Term, terms
 
@@ -69,11 +70,7 @@ def predict(
     :func:`pyspec.model.sampling.terms` does.
     """
     names = problem.names
-    spread = {
-        name: float(error)
-        for name in names
-        if (error := stderr.get(name)) is not None and np.isfinite(error)
-    }
+    spread = known_errors(names, stderr)
     value: Array | None = None
     slopes: dict[str, Array] = {}
     parts = terms(problem.model, energy, time)
@@ -151,9 +148,9 @@ def _errors(
     shape: tuple[int, ...],
 ) -> Array:
     """sqrt(diag(J C Jᵀ)) from the slopes by each parameter."""
-    scaled = {name: slopes[name] * spread[name] for name in slopes}
+    covariance = covariance_of([*slopes], spread, correl)
     variance = np.zeros(shape)
-    for a, first in scaled.items():
-        for b, second in scaled.items():
-            variance += (1.0 if a == b else correl.get(a, {}).get(b, 0.0)) * first * second
+    for own, first in zip(covariance, slopes.values(), strict=True):
+        for share, second in zip(own, slopes.values(), strict=True):
+            variance += share * first * second
     return np.asarray(np.sqrt(np.maximum(variance, 0.0)))

@@ -16,7 +16,7 @@ from pyspec.fit.by_reference import fit_of, residual_of, squares_of
 from pyspec.fit.components import spectrum_components
 from pyspec.fit.export import dataset_of, plain_fit
 from pyspec.fit.linear import Amplitudes, LinearProblem
-from pyspec.fit.linear.amplitudes import amplitudes_of, covariance_of
+from pyspec.fit.linear.amplitudes import amplitudes_of
 from pyspec.fit.linear.predict import predict_linear
 from pyspec.fit.lmfit_names import LmfitNames
 from pyspec.fit.moving import Moving, moving_parameters
@@ -24,13 +24,9 @@ from pyspec.fit.parameters import FitParameters
 from pyspec.fit.predict import Prediction, predict
 from pyspec.fit.problem import FitProblem
 from pyspec.fit.slot_names import SlotNames
+from pyspec.fit.spread import covariance_of
 from pyspec.fit.statistics import goodness, state_of
-from pyspec.fit.table import (
-    CorrelationTable,
-    ParameterRow,
-    ParameterTable,
-    correlation_matrix,
-)
+from pyspec.fit.table import CorrelationTable, ParameterRow, ParameterTable, correlation_matrix
 from pyspec.model import Measurement, Model
 from pyspec.model.show import html_table
 

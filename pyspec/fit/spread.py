@@ -95,3 +95,28 @@ def scaled(covariance: Array, variance: float) -> Array:
         return covariance * variance
     with np.errstate(invalid="ignore"):  # 0 for data that the model meets to rounding
         return covariance * variance
+
+
+def known_errors(names: Sequence[str], stderr: Mapping[str, float | None]) -> dict[str, float]:
+    """The standard errors that there are; who has none is taken to be known."""
+    return {
+        name: float(error)
+        for name in names
+        if (error := stderr.get(name)) is not None and math.isfinite(error)
+    }
+
+
+def covariance_of(
+    names: Sequence[str],
+    stderr: Mapping[str, float | None],
+    correl: Mapping[str, Mapping[str, float]],
+) -> Array:
+    """(n, n) covariance from standard errors and correlations; 0 where there is no error."""
+    known = known_errors(names, stderr)
+    size = np.array([known.get(name, 0.0) for name in names])
+    ratio = np.eye(len(names))
+    for i, first in enumerate(names):
+        for j, second in enumerate(names):
+            if i != j:
+                ratio[i, j] = correl.get(first, {}).get(second, 0.0)
+    return np.asarray(size[:, None] * ratio * size)

@@ -18,6 +18,7 @@ from pyspec.fit import (
 )
 from pyspec.fit.interrupts import Hold, held
 from pyspec.fit.options import FitOptions, SharedOptions, StagedOptions
+from pyspec.fit.solve.methods import without_intervals
 from pyspec.fit.trace import time_model
 from pyspec.model import Measurement, Model
 from pyspec.model.inputs import own_inputs, refuse_misspelt
@@ -44,14 +45,6 @@ def check_source(given: str | None, known: Sequence[str]) -> None:
     if given is not None and given not in known:
         hint = suggest(str(given), list(known))
         raise FitError(f"seed_source must be {' or '.join(map(repr, known))}, not {given!r}{hint}")
-
-
-def without_intervals(options: Mapping[str, Any]) -> dict[str, Any]:
-    """Options of a fit without those that ask for intervals: these are found when
-    :meth:`pyspec.File.get_confidence_intervals` is called, so a fit cannot be lost to them.
-    Samples (`mc_settings`) are drawn when the fit is kept."""
-    asked = ("try_ci", "ci_sigmas", "jac_fun", "mc_settings")
-    return {key: value for key, value in options.items() if key not in asked}
 
 
 class FileFits:
@@ -289,7 +282,7 @@ class FileFits:
         given = {"backend": self.project.backend, "progress": self.project.show_output}
         if self.data.noise.is_known:
             given["scale_covar"] = False
-        return {**given, **without_intervals(options)}
+        return {**given, **without_intervals(options, are_kept=True)}
 
     def _fit(
         self,
@@ -379,7 +372,7 @@ def fit_together(
         given["scale_covar"] = False
     asks = settings_of(options) is not None
     with Hold(until_return=not asks) as hold:
-        given |= without_intervals(options)
+        given |= without_intervals(options, are_kept=True)
         joint = fit_joint(parts, stages=stages, names=names, **given)
         origins = [origin for _, _, origin in prepared]
         joint.joint.started_from = ", ".join(dict.fromkeys(origins))

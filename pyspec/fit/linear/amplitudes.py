@@ -11,7 +11,7 @@ the block of the inverse of the whole normal matrix (G. H. Golub and V. Pereyra,
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -220,21 +220,6 @@ def _kinetics(
             covariance,
         )
     return found
-
-
-def covariance_of(
-    names: Sequence[str],
-    stderr: Mapping[str, float | None],
-    correl: Mapping[str, Mapping[str, float]],
-) -> Array:
-    """(n, n) covariance from standard errors and correlations; 0 where there is no error."""
-    size = np.array([stderr[name] or 0.0 for name in names])
-    ratio = np.eye(len(names))
-    for i, first in enumerate(names):
-        for j, second in enumerate(names):
-            if i != j:
-                ratio[i, j] = correl.get(first, {}).get(second, 0.0)
-    return np.asarray(np.where(np.isfinite(size), size, 0.0)[:, None] * ratio * size)
 
 
 def weights_at(problem: LinearProblem, solved: Solved) -> Array | None:

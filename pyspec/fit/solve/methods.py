@@ -6,6 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from pyspec.errors import FitError, suggest
+from pyspec.fit.options import OF_INTERVALS
 
 #: Levenberg-Marquardt in C, with exact derivatives and bounds as an active set.
 NATIVE = "native"
@@ -113,17 +114,16 @@ def check_linear(label: str, methods: Sequence[str], options: Mapping[str, Any])
         )
 
 
-def without_intervals(options: Mapping[str, Any]) -> dict[str, Any]:
+def without_intervals(options: Mapping[str, Any], *, are_kept: bool = False) -> dict[str, Any]:
     """Options without those of intervals, which are no part of a fit; scripts that switch them off
     are welcome. ``linear=None`` is no option either. Raises :class:`FitError` where intervals are
-    asked for."""
-    if options.get("try_ci", False):
+    asked for, unless the fit is kept and has them later."""
+    if options.get("try_ci", False) and not are_kept:
         raise FitError(
             "try_ci: a fit computes no intervals; take them from its result: "
             "result.conf_interval(), or lmfit.conf_interval(result.minimizer, result.lmfit)"
         )
-    other = ("try_ci", "ci_sigmas", "mc_settings", "jac_fun")
-    found = {name: value for name, value in options.items() if name not in other}
+    found = {name: value for name, value in options.items() if name not in OF_INTERVALS}
     if found.get("linear", ELIMINATE) is None:
         del found["linear"]
     return found
