@@ -358,13 +358,14 @@ class FitResult(LmfitNames, SlotNames):
             title += f" to {self.file_name}"
         state = state_of(self.success, self.without_effect, self.message)
         origin = f", from {self.started_from}" if self.started_from else ""
+        time = f" in {self.seconds:.3g} s" if np.isfinite(self.seconds) else ""  # a stored slice
         if self.starts:
             agree = sum(one.agrees for one in self.starts)
             origin += f"; {agree} of {len(self.starts)} starts agree"
         return [
             title,
             f"{self.method} on {self.backend}: {state}. {self.message}",
-            f"{self.nfev} evaluations in {self.seconds:.3g} s{origin}; {self.n_data} points, "
+            f"{self.nfev} evaluations{time}{origin}; {self.n_data} points, "
             f"{self.n_free} free parameters",
             f"χ² {self.chisqr:.8g}, reduced χ² {self.redchi:.8g}",
         ]

@@ -21,6 +21,7 @@ from pyspec.fit import (
     SliceResults,
 )
 from pyspec.io.addresses import is_left_out
+from pyspec.io.ends import ends_contents, intervals_text
 from pyspec.model import Measurement, Model
 from pyspec.model.inputs import own_inputs
 from pyspec.model.source import source_of
@@ -42,6 +43,8 @@ def fit_contents(result: FitResult) -> dict[str, Any]:
         "statistics": _statistics(result),
         "settings": _settings(result),
         "samples": _samples(result.mcmc),
+        "intervals": intervals_text(result.intervals),
+        "of_joint": result._of_many,
         **_common(result.problem.model, measurement),
     }
 
@@ -74,6 +77,7 @@ def slices_contents(slices: SliceResults) -> dict[str, Any]:
         "message": [text.replace("\x00", "") for text in slices.message],
         "cautions": [_lines(() if one.result is None else one.result.cautions) for one in slices],
         "started_from": slices.started_from,
+        **ends_contents([one.result for one in slices]),
         "settings": _settings(done[0]) if done else {**none, "backend": slices.backend},
         **common,
     }
@@ -175,7 +179,7 @@ def _statistics(result: FitResult) -> dict[str, Any]:
         for name in ("chisqr", "redchi", "nfev", "n_data", "n_free", "success", "interrupted")
     }
     facts |= {"message": result.message.replace("\x00", ""), "seconds": result.seconds}
-    facts["without_effect"] = list(result.without_effect)
+    facts |= {"without_effect": list(result.without_effect), "degenerate": result.degenerate}
     facts |= {"cautions": _lines(result.cautions), "started_from": result.started_from}
     return {**dict(getattr(result, "statistics", {})), **facts}
 

@@ -17,6 +17,7 @@ from pyspec.fit import FitResult, SliceResults
 from pyspec.io.addresses import references_of
 from pyspec.io.archive import load_archive, save_archive
 from pyspec.io.contents import fit_contents, samples_of, slices_contents, table_of
+from pyspec.io.ends import ends_of, intervals_of
 from pyspec.io.stored import StoredFit, StoredSlices
 from pyspec.model import Measurement
 from pyspec.model.checksum import checksum
@@ -188,6 +189,8 @@ def _stored(
             covariance=contents.get("covariance"),
             statistics=contents["statistics"],
             mcmc=samples_of(contents.get("samples")),
+            intervals=intervals_of(contents.get("intervals", "")),
+            of_joint=bool(contents.get("of_joint", False)),
         )
     names = common["table"].names
     for what in ("values", "stderr", "start"):
@@ -199,5 +202,6 @@ def _stored(
         status=tuple(contents["status"]),
         message=tuple(contents["message"]),
         warned=tuple(contents.get("cautions", ())),
+        ends=ends_of(contents, len(contents["status"])),
         started_from=str(contents.get("started_from", "")),
     )

@@ -13,6 +13,8 @@ from pyspec.fit import FitResult, ParameterTable, SliceFit, SliceResults
 from pyspec.fit.linear import problem_of
 from pyspec.fit.parameters import FitParameters
 from pyspec.fit.problem import FitProblem
+from pyspec.fit.solve.outcome import information_criteria
+from pyspec.io.ends import Ends
 from pyspec.model import Measurement, Model
 from pyspec.model.free import free_parameters
 from pyspec.model.measurement import row_of
@@ -30,11 +32,15 @@ def restored_fit(
     covariance: Array | None,
     statistics: Mapping[str, Any],
     settings: Mapping[str, Any],
+    intervals: Mapping[str, tuple[float, float]],
+    *,
+    of_joint: bool,
 ) -> FitResult:
     """The FitResult of a stored fit. Values, errors and statistics are those that were stored;
     curves are evaluated when they are asked for.
 
-    `covariance` is that of the free parameters, (n_free, n_free), NaN where there is none.
+    `covariance` is that of the free parameters, (n_free, n_free), NaN where there is none;
+    `of_joint` says whether other files had part in the fit.
     """
     import lmfit
 
@@ -42,12 +48,15 @@ def restored_fit(
 
     problem = problem_of(model, measurement, str(settings["backend"]))
     params = _params(table, problem.names, covariance)
-    outcome = _outcome(params, problem.names, statistics, covariance)
+    known = problem.is_weighted
+    outcome = _outcome(params, problem.names, statistics, covariance, is_known=known)
     _check_shared(problem, table, float(statistics["chisqr"]))
     minimizer = lmfit.Minimizer(
         problem, params, scale_covar=bool(settings["scale_covar"]), nan_policy="propagate"
     )
+    lost = tuple(statistics["without_effect"])
     facts = {
+        "of_many": of_joint,
         "params": FitParameters.of(from_lmfit(params)),
         "scale_covar": bool(settings["scale_covar"]),
         "backend": str(settings["backend"]),
@@ -57,15 +66,16 @@ def restored_fit(
         "success": bool(statistics["success"]),
         "interrupted": bool(statistics["interrupted"]),
         "at_bound": {row.name: row.at_bound for row in table if row.at_bound},
-        "without_effect": tuple(statistics["without_effect"]),
-        "degenerate": bool(len(statistics["without_effect"])),
+        "without_effect": lost,
+        "degenerate": bool(statistics.get("degenerate", lost)),
+        "intervals": dict(intervals),
         "settings": _settings(settings),
         "expressions": {row.name: row.expr for row in table if row.expr is not None},
         "start": {row.name: row.init for row in table if row.init is not None},
         "nfev": int(statistics["nfev"]),
         "cautions": cautions_of(statistics),
     }
-    result = FitResult(problem, minimizer, outcome, **facts)
+    result = FitResult(problem, None if of_joint else minimizer, outcome, **facts)
     result.started_from = str(statistics.get("started_from", ""))
     return result
 
@@ -108,21 +118,6 @@ def moved(
     return found
 
 
-def said_of_shared(
-    values: Mapping[str, float], stderr: Mapping[str, float | None], again: FitResult
-) -> tuple[str, ...]:
-    """A caution where parameters that files of a project share moved as one file was fitted again,
-    since the others took part then."""
-    parameters = again.problem.parameters
-    shared = [one for one in moved(values, stderr, again) if parameters[one].scope == "project"]
-    if not shared:
-        return ()
-    return (
-        f"{', '.join(shared)}, shared by the files of a project, ended elsewhere than in the "
-        "archive: other files took part then; refit_joint(load_fits(path)) fits all together",
-    )
-
-
 def cautions_of(facts: Mapping[str, Any]) -> tuple[str, ...]:
     """The cautions of a fit; archives did not hold them at first."""
     return tuple(str(facts.get("cautions", "")).splitlines())
@@ -136,9 +131,10 @@ def restored_slices(
     tables: Sequence[ParameterTable],
     statistics: Sequence[Mapping[str, Any]],
     settings: Mapping[str, Any],
+    ends: Sequence[Ends],
 ) -> SliceResults:
-    """The SliceResults of a stored fit slice by slice. `tables` and `statistics` have one entry
-    a slice, with its status and message."""
+    """The SliceResults of a stored fit slice by slice. `tables`, `statistics` and `ends` have one
+    entry a slice, statistics with its status and message."""
     import lmfit
 
     from pyspec.fit.units import from_lmfit
@@ -146,7 +142,8 @@ def restored_slices(
     backend = str(settings["backend"])
     shared: Any = None
     fits = []
-    for index, (row, table, facts) in enumerate(zip(rows, tables, statistics, strict=True)):
+    given = zip(rows, tables, statistics, ends, strict=True)
+    for index, (row, table, facts, end) in enumerate(given):
         status, message = str(facts["status"]), str(facts["message"])
         if not np.isfinite(table["value"]).all():
             fits.append(SliceFit(index, int(row), status, message, None))
@@ -159,7 +156,7 @@ def restored_slices(
         problem.use(None)
         params = _params(table, problem.names, None)
         done = {**facts, "n_data": problem.n_points, "n_free": len(problem.names)}
-        outcome = _outcome(params, problem.names, done, None)
+        outcome = _outcome(params, problem.names, done, None, is_known=problem.is_weighted)
         result = FitResult(
             problem,
             lmfit.Minimizer(problem, params, scale_covar=bool(settings["scale_covar"])),
@@ -172,8 +169,10 @@ def restored_slices(
             message=message,
             success=status == "converged",
             interrupted=status == "interrupted",
-            at_bound={},
-            without_effect=(),
+            at_bound=dict(end.at_bound),
+            without_effect=end.without_effect,
+            degenerate=bool(end.without_effect),
+            intervals=dict(end.intervals),
             settings=_settings(settings),
             expressions={one.name: one.expr for one in table if one.expr is not None},
             start={one.name: one.init for one in table if one.init is not None},
@@ -224,8 +223,10 @@ def _outcome(
     free: Sequence[str],
     statistics: Mapping[str, Any],
     covariance: Array | None,
+    *,
+    is_known: bool,
 ) -> Any:
-    """A MinimizerResult with the stored numbers."""
+    """A MinimizerResult with the stored numbers; `is_known` says whether the noise is."""
     import lmfit
 
     outcome = lmfit.minimizer.MinimizerResult()
@@ -237,6 +238,8 @@ def _outcome(
         setattr(outcome, name, statistics[name])
     outcome.ndata, outcome.nvarys = int(statistics["n_data"]), len(free)
     outcome.nfree = max(outcome.ndata - int(statistics["n_free"]), 1)
+    counted = outcome.chisqr, outcome.ndata, int(statistics["n_free"]), is_known
+    outcome.aic, outcome.bic = information_criteria(*counted)
     outcome.message = str(statistics["message"])
     outcome.success = bool(statistics.get("success", True))
     if covariance is not None:

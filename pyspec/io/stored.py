@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from html import escape
 from typing import Any
 
@@ -29,7 +29,9 @@ from pyspec.fit.slices.cautions import gathered
 from pyspec.fit.statistics import state_of
 from pyspec.formula import parse
 from pyspec.io.addresses import as_given, measured_again
-from pyspec.io.restored import cautions_of, restored_fit, restored_slices, said_of_shared
+from pyspec.io.again import caution_alone, slice_seeds
+from pyspec.io.ends import Ends
+from pyspec.io.restored import cautions_of, restored_fit, restored_slices
 from pyspec.model import (
     Measurement,
     Model,
@@ -184,12 +186,16 @@ class StoredFit(Stored):
     covariance : (n_free, n_free), NaN where there is none; or None
     statistics : chisqr, redchi, nfev, n_data, n_free, success, message, …
     mcmc : samples of the posterior, an :class:`MCMCResult`; None where none were made
+    intervals : of parameters that move a jump, see :class:`pyspec.FitResult`
+    of_joint : whether other files were fitted together with this one
     """
 
     free_names: tuple[str, ...]
     covariance: Array | None
     statistics: Mapping[str, Any]
     mcmc: MCMCResult | None = None
+    intervals: Mapping[str, tuple[float, float]] = field(default_factory=dict)
+    of_joint: bool = False
 
     @property
     def values(self) -> dict[str, float]:
@@ -237,20 +243,21 @@ class StoredFit(Stored):
         self, data: npt.NDArray[Any] | None = None, *, start: str = "best", **options: Any
     ) -> FitResult:
         """Fits again, with the settings of then unless `options` (of fit_model) say otherwise;
-        from the best values, or with ``start="initial"`` from the start values of then."""
+        from the best values, or with ``start="initial"`` from the start values of then. Of one file
+        of a joint fit it warns of the parameters that files share: they are those of this file."""
         given = self.refit_options(options)
         result = fit_model(self.model(start), self.measurement(data), **given)
         result.fit_type, result.file_name = self.fit_type, self.file_name
         result.started_from = REFIT_FROM[start]
-        result.cautions += said_of_shared(self.values, self.stderr, result)
+        caution_alone(self, result)
         return result
 
     def to_result(self, data: npt.NDArray[Any] | None = None) -> FitResult:
         """The fit as a FitResult, without fitting: for pictures, reports and predictions.
         `data` are needed where the archive has none."""
         measurement, model = self.measurement(data), self.model()
-        numbers, covariance = self.statistics, self.covariance
-        result = restored_fit(model, measurement, self.table, covariance, numbers, self.settings)
+        given = self.table, self.covariance, self.statistics, self.settings, self.intervals
+        result = restored_fit(model, measurement, *given, of_joint=self.of_joint)
         result.mcmc = self.mcmc
         result.fit_type, result.file_name = self.fit_type, self.file_name
         return result
@@ -294,6 +301,7 @@ class StoredSlices(Stored):
     redchi, chisqr, nfev : (n,)
     status, message : how each slice ended
     warned : what each slice cautioned about, a line for each
+    ends : bounds, intervals and what has no effect in each slice
     """
 
     rows: npt.NDArray[np.int64]
@@ -306,6 +314,7 @@ class StoredSlices(Stored):
     status: tuple[str, ...]
     message: tuple[str, ...]
     warned: tuple[str, ...] = ()
+    ends: tuple[Ends, ...] = ()
     started_from: str = ""
 
     def __len__(self) -> int:
@@ -346,6 +355,7 @@ class StoredSlices(Stored):
                     max=row.max,
                     expr=row.expr,
                     init=init,
+                    at_bound=self.ends[index].at_bound.get(row.name, "") if self.ends else "",
                 )
             )
         return ParameterTable(rows, f"slice {index}: {self.status[index]}")
@@ -355,16 +365,7 @@ class StoredSlices(Stored):
     ) -> SliceResults:
         """Fits all slices again, with the settings of then unless `options` (of fit_slices) say
         otherwise; from the start values of then, or with ``start="best"`` from the best."""
-        model = self.model(start)
-        fixed = {row.name for row in self.table if not row.vary}
-        seeds = []
-        for k in range(len(self)):
-            seed = {}
-            for name, column in (self.start if start == "initial" else self.values).items():
-                moved = self.values if name in fixed else {name: column}
-                if self.table[name].expr is None and np.isfinite(moved[name][k]):
-                    seed[name] = float(moved[name][k])
-            seeds.append(seed)
+        model, seeds = self.model(start), slice_seeds(self, start)
         given = {"seeds": seeds, "times": self.time, **self.refit_options(options)}
         result = fit_slices(model, self.measurement(data), **given)
         result.file_name, result.started_from = self.file_name, REFIT_FROM[start]
@@ -379,8 +380,9 @@ class StoredSlices(Stored):
         facts = [dict(zip(names, row, strict=True)) for row in zip(*columns, strict=True)]
         tables = [self.at(k) for k in range(len(self))]
         measurement, model = self.measurement(data), self.model()
-        time = np.asarray(self.time)
-        result = restored_slices(model, measurement, time, self.rows, tables, facts, self.settings)
+        time, ends = np.asarray(self.time), self.ends or (Ends(),) * len(self)
+        given = time, self.rows, tables, facts, self.settings, ends
+        result = restored_slices(model, measurement, *given)
         result.file_name, result.started_from = self.file_name, self.started_from
         return result
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from pyspec import File, JointResult, Project, load_fits, refit_joint
-from pyspec.errors import CallError, DataError
+from pyspec.errors import CallError, DataError, ModelWarning
 from pyspec.io import StoredFit
 
 ENERGY = np.linspace(1.5, 3.0, 20)
@@ -85,7 +85,8 @@ def test_what_is_no_joint_fit(tmp_path: Path) -> None:
 def test_one_file_fitted_again_says_that_others_took_part(tmp_path: Path) -> None:
     """Its shared parameters used to become others without a word."""
     fitted(tmp_path, PLAIN)
-    again = load_fits(tmp_path / "joint.h5")[0].refit()
+    with pytest.warns(ModelWarning, match="refit_joint"):
+        again = load_fits(tmp_path / "joint.h5")[0].refit()
     (told,) = [text for text in again.cautions if "refit_joint" in text]
     assert "Gauss_01_x0" in told
     alone = fitted_alone(tmp_path)

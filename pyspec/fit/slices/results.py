@@ -301,7 +301,7 @@ class SliceResults(Sequence[SliceFit], SlotNames):
             "fit_type": self.fit_type,
             "file": self.file_name,
             "backend": self.backend,
-            "seconds": self.seconds,
+            "seconds": self.seconds if np.isfinite(self.seconds) else None,
             "interrupted": self.interrupted,
             "time": self.time.tolist(),
             "rows": self.rows.tolist(),

@@ -1,0 +1,166 @@
+"""How fits ended comes back from an archive, and what is not known of an older one is left out."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from pyspec import (
+    FitError,
+    Measurement,
+    Model,
+    ModelWarning,
+    fit_joint,
+    fit_model,
+    fit_slices,
+    load_dynamics,
+    load_fit,
+    load_fits,
+    load_model,
+    save_fit,
+)
+from pyspec.components import Gauss, Offset
+from pyspec.fit import FitResult, SliceResults
+from pyspec.io import load_archive, save_archive
+
+ENERGY, TIME = np.linspace(80, 90, 41), np.linspace(-5, 20, 60)
+DECAY = """
+decay:
+  expFun: {A: [5, True, 0, 50], tau: [4, True, 0.5, 20], t0: [0.1, True, -3, 3]}
+"""
+SHARED = """
+m:
+  Offset: {y0: [1, True, 0, 5]}
+  Gauss: {A: [8, True, 0, 20], x0: [84, project, 82, 86], SD: [1, True, 0.1, 3]}
+"""
+
+
+def spectrum() -> Model:
+    model = Model("au", [Offset(10), Gauss(A=20, x0=(84, 82, 86), SD=(1.0, 0.2, 3))])
+    model.set_axes(energy=ENERGY)
+    return model
+
+
+def with_noise(clean: np.ndarray, seed: int = 0) -> Measurement:
+    return Measurement(data=clean + np.random.default_rng(seed).normal(0, 0.5, clean.shape))
+
+
+def with_onset() -> FitResult:
+    model = spectrum()
+    model.set_axes(energy=ENERGY, time=TIME)
+    model.add_dynamics("Gauss_01_A", load_dynamics(DECAY, "decay", "Gauss_01_A"))
+    return fit_model(model, with_noise(model.evaluate()))
+
+
+def twice() -> Model:
+    """Two offsets: the data do not determine either."""
+    model = Model("twice", [Offset(10), Offset(3)])
+    model.set_axes(energy=ENERGY)
+    return model
+
+
+def flat(n: int) -> Measurement:
+    return with_noise(np.full((n, ENERGY.size), 13.0))
+
+
+def at_a_bound() -> SliceResults:
+    model = spectrum()
+    series = with_noise(np.array([model.evaluate()] * 3))
+    model.set("Gauss_01_A", 5, min=0, max=10)
+    return fit_slices(model, series)
+
+
+def ends(result: Any) -> tuple[Any, ...]:
+    return result.at_bound, result.without_effect, result.degenerate, result.intervals
+
+
+def again(path: Path, fit: Any) -> Any:
+    save_fit(path, [fit], mode="replace")
+    return load_fit(path).to_result()
+
+
+def test_ends_of_a_fit_come_back(tmp_path: Path) -> None:
+    """Intervals and degenerate were lost."""
+    onset = with_onset()
+    assert onset.intervals
+    lost = fit_model(twice(), Measurement(data=flat(1).data[0]))
+    assert lost.degenerate
+    for result in (onset, lost):
+        found = again(tmp_path / "fit.h5", result)
+        assert ends(found) == ends(result)
+        assert ends(again(tmp_path / "fit.h5", found)) == ends(result)
+        assert found.lmfit.aic == pytest.approx(result.statistics["aic"])
+
+
+@pytest.mark.parametrize("kind", ["at a bound", "not determined"])
+def test_ends_of_slices_come_back(tmp_path: Path, kind: str) -> None:
+    """Nothing was at a bound, and all had an effect."""
+    slices = at_a_bound() if kind == "at a bound" else fit_slices(twice(), flat(2))
+    found = again(tmp_path / "fit.h5", slices)
+    some = [ends(one.result) for one in slices]
+    assert some != [({}, (), False, {})] * len(slices)
+    assert [ends(one.result) for one in found] == some
+    table = load_fit(tmp_path / "fit.h5").at(-1)
+    assert [row.at_bound for row in table] == [row.at_bound for row in slices[-1].result.table]
+
+
+def test_an_archive_that_holds_no_ends_is_read(tmp_path: Path) -> None:
+    """As of the versions before; and these leave what they do not know aside."""
+    path, older = tmp_path / "new.h5", tmp_path / "old.h5"
+    save_fit(path, [with_onset(), at_a_bound()])
+    contents, arrays, _ = load_archive(path)
+    for one in contents:
+        for name in ("at_bound", "without_effect", "intervals", "of_joint"):
+            one.pop(name, None)
+        one.get("statistics", {}).pop("degenerate", None)
+    save_archive(older, contents, arrays=arrays)
+    fit, slices = load_fits(older)
+    assert ends(fit.to_result()) == ({}, (), False, {})
+    assert ends(slices.to_result()[0].result) == ({}, (), False, {})
+    fit.refit()
+
+
+def test_a_time_that_is_not_known_is_left_out(tmp_path: Path) -> None:
+    """It was "nan s"."""
+    found = again(tmp_path / "fit.h5", at_a_bound())
+    for one in (found, found[0].result):
+        assert "nan" not in str(one).split("\n")[0] + str(one).split("\n")[2]
+        assert one.to_dict()["seconds"] is None
+    assert "evaluations;" in str(found[0].result)
+
+
+def members() -> list[tuple[Model, Measurement]]:
+    found = []
+    for seed, x0 in enumerate((84.0, 84.3)):
+        model = load_model(SHARED, "m")
+        model.set_axes(energy=ENERGY)
+        model.set("Gauss_01_x0", x0)
+        found.append((model, with_noise(model.evaluate(), seed)))
+    return found
+
+
+def test_a_file_of_a_joint_fit_says_that_it_is_fitted_alone(tmp_path: Path) -> None:
+    """It silently had other values of what files share."""
+    joint = fit_joint(members())
+    save_fit(tmp_path / "fits.h5", joint.files)
+    stored = load_fits(tmp_path / "fits.h5")
+    with pytest.warns(ModelWarning, match="fitted together with other files, and now alone: Gauss"):
+        alone = stored[0].refit()
+    assert "refit_joint(load_fits(path))" in alone.cautions[-1]
+    assert (
+        f"{joint.values['Gauss_01_x0']:.6g} → {alone.values['Gauss_01_x0']:.6g}"
+        in alone.cautions[-1]
+    )
+    together = fit_joint([(one.model(), one.measurement()) for one in stored])
+    assert together.values["Gauss_01_x0"] == pytest.approx(joint.values["Gauss_01_x0"], rel=1e-6)
+    with pytest.raises(FitError, match="one file of a joint fit"):
+        stored[0].to_result().conf_interval()
+
+
+def test_a_file_that_was_fitted_alone_says_nothing(tmp_path: Path) -> None:
+    model, measurement = members()[0]
+    save_fit(tmp_path / "fit.h5", fit_model(model, measurement))
+    assert not load_fit(tmp_path / "fit.h5").refit().cautions
