@@ -34,6 +34,6 @@ for name, values in heights.items():
     bins, label = np.linspace(2.5, 9, 27).tolist(), f"{name}: mean {np.mean(values):.2f}"
     axis.hist(values, bins=bins, alpha=0.6, label=label)
 axis.axvline(5, color="black", lw=1, label="truth: 5")
-axis.legend(title="Gauss_01_A", fontsize=8)
+axis.legend(loc="upper right", title="Gauss_01_A", fontsize=8)
 figure.tight_layout()
 figure.savefig(f"{FOLDER}/counts.png", dpi=110)

@@ -26,6 +26,6 @@ for axis, onset in zip(axes, (-0.4, 0.0, 0.4), strict=True):
     axis.axvline(onset, color="0.6", lw=0.8)
     axis.set_title(f"t0 = {onset:g}", fontsize=9)
     axis.set_xlabel("t")
-axes[0].legend(fontsize=8)
+axes[0].legend(loc="upper left", fontsize=8)
 figure.tight_layout()
 figure.savefig(f"{FOLDER}/onset.png", dpi=110)
