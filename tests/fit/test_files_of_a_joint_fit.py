@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -60,11 +61,13 @@ def test_a_joint_fit_of_spectra_is_called_so() -> None:
     assert [both.fit_type, *(file.fit_type for file in both)] == ["", "spectrum", "2d"]
 
 
+@pytest.mark.parametrize("scaled", [None, False])
+@pytest.mark.parametrize("weight", [None, 2.0])
 @pytest.mark.parametrize("method", ["native", "leastsq"])
-def test_a_file_has_one_aic(method: str) -> None:
+def test_a_file_has_one_aic(method: str, weight: float | None, scaled: bool | None) -> None:
     """result.lmfit had that of all files."""
-    parts = [(spectrum(), measured(spectrum(), seed)) for seed in (0, 1)]
-    for file in fit_joint(parts, method=method):
+    parts = [(spectrum(), replace(measured(spectrum(), seed), weight=weight)) for seed in (0, 1)]
+    for file in fit_joint(parts, method=method, scale_covar=scaled):
         assert file.lmfit.aic == pytest.approx(file.statistics["aic"], rel=1e-12)
         assert file.lmfit.bic == pytest.approx(file.statistics["bic"], rel=1e-12)
 

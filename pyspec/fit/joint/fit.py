@@ -169,7 +169,7 @@ def _file_result(joint: FitResult, problem: JointProblem, index: int) -> FitResu
     result = FitResult(
         own,
         None,
-        _file_outcome(joint._outcome, own, params, theta, full),
+        _file_outcome(joint._outcome, own, params, theta, full, joint._scale_covar),
         of_many=len(problem.problems) > 1,
         params=params,
         scale_covar=joint._scale_covar,
@@ -203,10 +203,15 @@ def _fit_type(problem: FitProblem) -> str:
 
 
 def _file_outcome(
-    joint: Any, own: FitProblem, params: FitParameters, theta: Array, full: Mapping[str, str]
+    joint: Any,
+    own: FitProblem,
+    params: FitParameters,
+    theta: Array,
+    full: Mapping[str, str],
+    scaled: bool,
 ) -> Any:
-    """The outcome of a joint fit for one file, `full` are the names that its parameters have
-    there: its own residual, and its part of the covariance."""
+    """The outcome of a joint fit for one file, whose errors are `scaled` or not; `full` are the
+    names that its parameters have there: its own residual, and its part of the covariance."""
     outcome = copy.copy(joint)
     outcome.var_names = list(own.names)
     if getattr(joint, "covar", None) is not None:
@@ -224,7 +229,8 @@ def _file_outcome(
     outcome.ndata, outcome.nvarys = own.n_points, len(own.names)
     outcome.nfree = max(outcome.ndata - outcome.nvarys - own.n_linear, 1)
     outcome.redchi = outcome.chisqr / outcome.nfree
-    counted = outcome.chisqr, outcome.ndata, outcome.nvarys + own.n_linear, own.is_weighted
+    is_known = own.is_weighted and not scaled
+    counted = outcome.chisqr, outcome.ndata, outcome.nvarys + own.n_linear, is_known
     if isinstance(outcome, NativeOutcome):
         outcome.counted = counted
     else:
