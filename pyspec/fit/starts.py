@@ -53,7 +53,7 @@ class Start:
     agrees: bool = False
 
 
-def check_starts(n_starts: int, seed: int) -> tuple[int, int]:
+def check_starts(n_starts: Any, seed: Any) -> tuple[int, int]:
     """Both as they are counted with. Raises :class:`FitError` unless these are whole numbers, from
     1 and from 0 on."""
     return check_whole("n_starts", n_starts, 1), check_whole("seed", seed, 0)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
-from pyspec import FitError, fit_joint, fit_model, load_model
-from pyspec.fit import fit_slices
+from pyspec import FitError, fit_joint, fit_many, fit_model, load_model
+from pyspec.fit import FitResult, fit_slices
 from pyspec.model import Measurement, Model
 
 X = np.linspace(0.0, 10.0, 101)
@@ -91,3 +93,46 @@ def test_what_is_no_number_of_starts() -> None:
     for wrong in (0, 1.5, True):
         with pytest.raises(FitError, match="n_starts must be a whole number from 1 on"):
             fit_model(model(), Measurement(spectrum()), n_starts=wrong)  # type: ignore[arg-type]
+
+
+def test_a_number_of_starts_may_come_from_a_calculation() -> None:
+    """3.0 was let through and raised a TypeError of Python."""
+    measured = Measurement(spectrum())
+    result = fit_model(model(), measured, n_starts=3.0, seed=np.int64(2))  # type: ignore[arg-type]
+    assert len(result.starts) == 3
+    same = fit_model(model(), measured, n_starts=3, seed=2.0)  # type: ignore[arg-type]
+    assert [one.start for one in same.starts] == [one.start for one in result.starts]
+
+
+@pytest.mark.parametrize("workers", ["processes", "threads"])
+def test_workers_begin_at_the_same_starts(workers: str) -> None:
+    """The random starts were those of the place within a part, not within the series."""
+    series = Measurement(np.stack([spectrum(k) for k in range(8)]))
+    here = fit_slices(model(), series, n_starts=3, seed=2)
+    there = fit_slices(model(), series, n_starts=3, seed=2, n_workers=2, workers=workers)
+    assert [starts(one.result) for one in there] == [starts(one.result) for one in here]
+    for name, values in here.values.items():
+        np.testing.assert_array_equal(there.values[name], values)
+    one = fit_slices(model(), replace(series, rows=(5, 6)), n_starts=3, seed=7)
+    assert starts(one[0].result) == starts(here[5].result)
+    given = fit_slices(model(), replace(series, rows=(5, 7)), n_starts=3, seed=[7, 2])
+    assert starts(given[0].result) == starts(here[5].result)
+    assert starts(given[1].result) != starts(here[6].result)
+    with pytest.raises(FitError, match="2 seeds for 8 slices; give one a slice"):
+        fit_slices(model(), series, n_starts=3, seed=[7, 8])
+
+
+def starts(result: FitResult | None) -> list[dict[str, float]]:
+    assert result is not None
+    return [dict(one.start) for one in result.starts]
+
+
+def test_many_fits_begin_at_the_same_starts_wherever_they_are() -> None:
+    measurements = [Measurement(spectrum(k)) for k in range(8)]
+    here = fit_many(model(), measurements, n_starts=3, seed=2)
+    there = fit_many(model(), measurements, n_starts=3, seed=2, n_workers=2)
+    assert list(there) == list(here)
+    assert dict(there.result(7).values) == dict(there[7].values)
+    assert starts(there.result(7)) == starts(
+        fit_model(model(), measurements[7], n_starts=3, seed=9)
+    )

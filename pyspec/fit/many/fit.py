@@ -118,8 +118,9 @@ def fit_many(
     limits = max_nfev, max_seconds, scale_covar
     job = ManyJob(
         model.copy(), given[0], chosen, methods, own, *limits, seeds=(), n_starts=n_starts,
-        seed=seed, cases=Given(given, starts),
+        cases=Given(given, starts),
     )  # fmt: skip
+    job.start_seeds = range(seed, seed + len(job.cases))
     return _run(job, progress, client, n_workers)
 
 
@@ -267,8 +268,7 @@ def _parts(
             hold.check()
             yield part, _fits(job, part)
         return
-    jobs = [replace(job, cases=job.cases.part(part), numbers=part) for part in parts]
-    calls = [(_fits, (one, range(len(one.numbers)))) for one in jobs]
+    calls = [(_fits, (_part(job, part), range(len(part)))) for part in parts]
     lost = []
     for k, fits in run_parts(pool, calls, hold):
         if fits is None:
@@ -279,6 +279,12 @@ def _parts(
         left = sorted(k for part in lost for k in part)
         warn_lost(job.model.name, len(left), "fits")
         yield from _parts(job, [[k] for k in left], None, hold)
+
+
+def _part(job: ManyJob, numbers: Sequence[int]) -> ManyJob:
+    """The job of some of its fits alone."""
+    seeds = [job.start_seeds[k] for k in numbers] if job.start_seeds else ()
+    return replace(job, cases=job.cases.part(numbers), start_seeds=seeds)
 
 
 def _fits(job: ManyJob, numbers: Sequence[int]) -> list[OneFit]:

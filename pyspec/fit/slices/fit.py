@@ -55,7 +55,7 @@ def fit_slices(
     times: npt.ArrayLike | None = None,
     max_seconds: float | None = None,
     n_starts: int = 1,
-    seed: int = 0,
+    seed: int | Sequence[int] = 0,
     client: Any = None,
     **options: Unpack[MethodOptions],
 ) -> SliceResults:
@@ -74,7 +74,8 @@ def fit_slices(
         bits of one after the other
     times : (n_rows,) the times of the window, for the results
     max_nfev, max_seconds : limits of each slice
-    n_starts, seed : starts of each slice, as of :func:`pyspec.fit.fit_model`
+    n_starts : starts of each slice, as of :func:`pyspec.fit.fit_model`
+    seed : of their random numbers, to which the number of the slice is added; or one for each slice
     others : as of :func:`pyspec.fit.fit_model`; `progress` may be a function (done, total)
 
     A slice that fails has the status "failed" and its message; Ctrl-C keeps the slices that are
@@ -114,9 +115,9 @@ def fit_slices(
     first = make_problem(model, row_of(series, rows[0]), backend)
     first.start()  # what is wrong with the model is wrong in every slice
     settings = (first.backend, methods, own, max_nfev, max_seconds, scale_covar)
-    n_starts, seed = check_starts(n_starts, seed)
+    n_starts, start_seeds = _start_seeds(model.name, n_starts, seed, len(rows))
     given = [dict(one) for one in seeds]
-    job = Job(model, series, *settings, seeds=given, n_starts=n_starts, seed=seed)
+    job = Job(model, series, *settings, seeds=given, n_starts=n_starts, start_seeds=start_seeds)
     steps = Steps(progress, f"{model.name}, slices")
     data_checksum = checksum(series.data)
     begin = time.perf_counter()
@@ -148,6 +149,19 @@ def fit_slices(
                 fits, model, series, axis, first.backend, seconds, interrupted, data_checksum
             )
         )
+
+
+def _start_seeds(
+    label: str, n_starts: int, seed: int | Sequence[int], n_rows: int
+) -> tuple[int, Sequence[int]]:
+    """The number of starts, and the seed of each slice."""
+    if np.ndim(seed) == 0:
+        n_starts, first = check_starts(n_starts, seed)
+        return n_starts, range(first, first + n_rows)
+    found = [check_starts(n_starts, one) for one in seed]  # type: ignore[union-attr]
+    if len(found) != n_rows:
+        raise FitError(f"{label}: {len(found)} seeds for {n_rows} slices; give one a slice")
+    return check_starts(n_starts, 0)[0], [own for _, own in found]
 
 
 def _check_seeds(model: Model, seeds: Sequence[Mapping[str, float]], n_rows: int) -> None:

@@ -55,9 +55,8 @@ class Job:
     scale_covar: bool | None
     seeds: Sequence[Mapping[str, float]]
     n_starts: int = 1
-    seed: int = 0
-    #: Of a part of a job: the numbers of its fits among all, on which random starts depend.
-    numbers: Sequence[int] = ()
+    #: Of the random starts of each fit: the same ones wherever it is fitted.
+    start_seeds: Sequence[int] = ()
     stop: Any = field(default=None, repr=False)
 
     #: What results are called.
@@ -104,8 +103,7 @@ class Job:
         def fit(start: Mapping[str, float] | None) -> FitResult:
             return self._fit(FitProblem(*described, like=problem, outline=known), start)
 
-        number = self.numbers[index] if self.numbers else index
-        return best_of(fit, problem, free, self.n_starts, self.seed + number)
+        return best_of(fit, problem, free, self.n_starts, self.start_seeds[index])
 
     def _fit(self, problem: FitProblem, start: Mapping[str, float] | None) -> FitResult:
         run, moved = run_fit(

@@ -81,9 +81,9 @@ def _part(job: Job, places: list[tuple[int, int]]) -> tuple[Job, list[tuple[int,
     data = series.data[begin:end]
     series = replace(series, data=data, rows=None, weight=weight, keep=keep)
     first = places[0][0]
-    seeds = job.seeds[first : first + len(places)]
-    numbers = [job.numbers[k] if job.numbers else k for k, _ in places]
-    return replace(job, series=series, seeds=seeds, numbers=numbers), places
+    own = slice(first, first + len(places))
+    starts = job.start_seeds[own]
+    return replace(job, series=series, seeds=job.seeds[own], start_seeds=starts), places
 
 
 def _chunk_of_worker(job: Job, places: list[tuple[int, int]]) -> list[SliceFit]:

@@ -30,7 +30,8 @@ STATUS, MESSAGE = 12, 200
 class MapJob:
     """What all blocks share: the model with its energies, the window, the options of the fits.
 
-    `noise` are arguments of a Measurement that are the same for all spectra.
+    `noise` are arguments of a Measurement that are the same for all spectra, `shape` is that of the
+    leading axes of the map.
     """
 
     model: Model
@@ -39,6 +40,7 @@ class MapJob:
     seed_adapt: str | None
     options: Mapping[str, Any]
     store: MapStore
+    shape: tuple[int, ...] = ()
 
     def names(self) -> tuple[str, ...]:
         """The variables of the results."""
@@ -87,10 +89,20 @@ def fit_block(
     given = {name: np.asarray(array) for name, array in given.items()}
     shape = given["data"].shape[:-1]
     rows = {name: array.reshape(-1, *array.shape[len(shape) :]) for name, array in given.items()}
+    if int(job.options.get("n_starts", 1)) > 1:
+        rows["seed"] = start_seeds(job, place)
     found = fit_rows(job, rows)
     table = {name: array.reshape(shape) for name, array in found.items()}
     job.store.write(number, place, table, inputs_checksum(given))
     return Counter(found["status"].tolist())
+
+
+def start_seeds(job: MapJob, place: Place) -> Array:
+    """(n,) seeds of the random starts of the spectra of a block, by their numbers in the map: the
+    same ones in blocks of any size."""
+    along = [np.arange(one.start, one.stop) for one in place]
+    numbers = np.ravel_multi_index(np.ix_(*along), job.shape)
+    return np.asarray(numbers.ravel() + int(job.options.get("seed", 0)))
 
 
 def inputs_checksum(given: Mapping[str, Any]) -> int:
@@ -144,7 +156,10 @@ def _fit(job: MapJob, rows: Mapping[str, Array], which: Array, found: _Found) ->
         # Far from the model's own maximum, which is that of no other spectrum.
         start = make_executor(job.model).run(np.array(job.model.theta(), dtype=np.float64))
         shift_seeds(job.model, series, seeds, np.asarray(start)[slice(*job.columns)])
-    slices = fit_slices(job.model, series, seeds=seeds, progress=False, **job.options)
+    options: Any = dict(job.options)
+    if "seed" in part:
+        options["seed"] = part["seed"].tolist()
+    slices = fit_slices(job.model, series, seeds=seeds, progress=False, **options)
     if slices.interrupted:
         raise KeyboardInterrupt
     found.take(which, slices)

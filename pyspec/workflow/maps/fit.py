@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from pyspec.fit import fit_slices
 from pyspec.fit.interrupts import Hold
 from pyspec.fit.options import FIT_OPTIONS, METHOD_OPTIONS, need_model
 from pyspec.fit.progress import Steps
+from pyspec.fit.starts import check_starts
 from pyspec.io.atomic import plain_path
 from pyspec.io.optional import need
 from pyspec.model import Measurement, Model
@@ -108,6 +110,7 @@ def fit_map(
     for library in ("xarray", "dask", "zarr"):
         need(library, "a map", "zarr")
     _check_numbers(client, n_workers, block_size)
+    check_starts(options.get("n_starts", 1), options.get("seed", 0))
     for name in options:
         hint = "" if name in (*METHOD_OPTIONS, *FIT_OPTIONS) else suggest(name, list(_OWN))
         if hint:
@@ -120,7 +123,7 @@ def fit_map(
         model, array, energy_limits, sigma, counts, mask, seed_values, seed_adapt, options
     )
     path = plain_path(store)
-    job = _with_store(job, MapStore(path, job.names()))
+    job = replace(job, store=MapStore(path, job.names()))
     _rehearse(job, given)
     steps = Steps(progress, f"{model.name}, map")
     with Hold() as hold:
@@ -192,12 +195,8 @@ def _described(
     if known:
         options = {"scale_covar": False, **options}
     adapt = None if seed_values is not None else seed_adapt
-    job = MapJob(model, columns, noise, adapt, options, MapStore(Path(), ()))
+    job = MapJob(model, columns, noise, adapt, options, MapStore(Path(), ()), data.shape[:-1])
     return job, MapData(parts)
-
-
-def _with_store(job: MapJob, store: MapStore) -> MapJob:
-    return MapJob(job.model, job.columns, job.noise, job.seed_adapt, job.options, store)
 
 
 def _check_numbers(client: Any, n_workers: int | None, block_size: int | None) -> None:
