@@ -429,7 +429,7 @@ PYSPEC_API int pyspec_fit(pyspec_solver *solver, const pyspec_part *parts, int64
 /* What a triangle of order n + 1 determines, of [J r] as a fit ends with it (is_factor: the form FACTOR).
  * 1 where all singular values of J, columns scaled to length 1, are certain to be more than `least` times
  * the largest: then covariance (n, n) is the inverse of JtJ, and decrease what chi^2 would fall by at the
- * end of the undamped step. 0 where that is not certain: both are undefined. Or minus a status. */
+ * end of the undamped step. 0 where that is not certain: both are undefined. Else -status. work: pyspec_certain_size. */
 PYSPEC_API int64_t pyspec_certain_size(int64_t n);
 PYSPEC_API int pyspec_certain(int64_t n, int64_t is_factor, const double *triangle, double least,
                               double *covariance, double *decrease, double *work);

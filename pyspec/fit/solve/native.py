@@ -241,7 +241,7 @@ class NativeSolver:
             is_factor, at = _READ(memory)[_NEEDS_FACTOR] == 2, begin + 8 * judged
             arrays = at, at + 8 * n * n, at + 8 * (n * n + 1)
             known = LIBRARY.pyspec_certain(n, is_factor, begin + 8 * normal, WEAK, *arrays)
-            self._certain = Certain(memory, 8 * judged, n) if known else None
+            self._certain = Certain(memory, 8 * judged, n) if known > 0 else None
         return self._certain  # type: ignore[return-value]
 
     def information(self, columns: Sequence[int]) -> tuple[Array | None, list[int]]:
@@ -290,7 +290,7 @@ def certain(triangle: Array, is_factor: bool, least: float) -> Certain | None:
     at = address_in(memory)
     arrays = at, at + 8 * n * n, at + 8 * (n * n + 1)
     known = LIBRARY.pyspec_certain(n, is_factor, address(triangle), least, *arrays)
-    return Certain(memory, 0, n) if known else None
+    return Certain(memory, 0, n) if known > 0 else None
 
 
 @lru_cache(maxsize=64)
