@@ -1,5 +1,5 @@
-/* energy_ds.c: Doniach and Sunjic's line, value and partial derivatives. The formula stands in ops.def,
- * the living definition in pyspec/functions/energy.py. */
+/* energy_ds.c: Doniach and Sunjic's line for kinetic and for binding energies, value and partial
+ * derivatives. The formulas stand in ops.def, the living definitions in pyspec/functions/energy.py. */
 #include "exp_lanes.h"
 #include "kernel.h"
 #include "tame.h"
@@ -14,15 +14,15 @@ typedef double staged[DS_TOGETHER * L];
 #define FOR_STAGE for (int64_t i = begin; i < end; i++)
 #define HERE ((i - begin) * L + l)
 
-/* log r and angle of x - x0 + i F, with r^2; the differences themselves. */
+/* The differences d from x0, x - x0 or mirrored x0 - x; log r and angle of d + i F, with r^2. */
 static ALWAYS_INLINE void ds_places(const pyspec_block *b, const double *restrict p, int64_t begin,
-                                    int64_t end, const int across, const int tame, double *restrict run,
-                                    double *restrict square, double *restrict log_r,
-                                    double *restrict angle)
+                                    int64_t end, const int across, const int mirrored, const int tame,
+                                    double *restrict run, double *restrict square,
+                                    double *restrict log_r, double *restrict angle)
 {
     FOR_STAGE {
         double from[L], sum[L];
-        IN_LANES from[l] = X - P(1);
+        IN_LANES from[l] = mirrored ? P(1) - X : X - P(1);
         if (!tame)
             clamp_lanes(from, 1e150);
         IN_LANES {
@@ -62,17 +62,17 @@ static ALWAYS_INLINE void ds_turns(const double *restrict p, int64_t n, const do
     }
 }
 
-/* With r^2 = F^2 + (x - x0)^2 and a = 1 - alpha: A cos(phase) r^-a. */
+/* With r^2 = F^2 + d^2 and a = 1 - alpha: A cos(phase) r^-a. */
 static ALWAYS_INLINE void ds_values(const pyspec_block *b, const double *restrict p,
                                     double *restrict y, double *const *d, const int across,
-                                    const int want, const int tame)
+                                    const int want, const int mirrored, const int tame)
 {
     staged run, square, log_r, angle, power, sine, cosine;
     double width[L];
     FOR_LANES width[l] = v_clamp(P(2), 1e150);
     for (int64_t begin = 0; begin < b->n; begin += DS_TOGETHER) {
         const int64_t end = begin + DS_TOGETHER < b->n ? begin + DS_TOGETHER : b->n;
-        ds_places(b, p, begin, end, across, tame, run, square, log_r, angle);
+        ds_places(b, p, begin, end, across, mirrored, tame, run, square, log_r, angle);
         ds_turns(p, end - begin, log_r, angle, tame, want, square, power, sine, cosine);
         FOR_STAGE IN_LANES y[AT] = P(0) * (cosine[HERE] * power[HERE]);
         if (!want)
@@ -88,7 +88,8 @@ static ALWAYS_INLINE void ds_values(const pyspec_block *b, const double *restric
         if (READS(1))
             FOR_STAGE IN_LANES {
                 double by_x0 = v_sum_of_products(width[l], sine[HERE], run[HERE], cosine[HERE]);
-                d[1][AT] = (1.0 - P(3)) * (P(0) * power[HERE]) * (square[HERE] * by_x0);
+                double slope = (1.0 - P(3)) * (P(0) * power[HERE]) * (square[HERE] * by_x0);
+                d[1][AT] = mirrored ? -slope : slope;
             }
         if (READS(2))
             FOR_STAGE IN_LANES {
@@ -98,7 +99,9 @@ static ALWAYS_INLINE void ds_values(const pyspec_block *b, const double *restric
     }
 }
 
-KERNEL(DS)
+static ALWAYS_INLINE void ds_line(const pyspec_block *b, const double *restrict p,
+                                  double *restrict y, double *const *d, const int across,
+                                  const int want, const int mirrored)
 {
     const x_range range = range_of(b, across);
     double tame[L];
@@ -107,7 +110,17 @@ KERNEL(DS)
         tame[l] = is_wide & is_near & (fabs(P(3)) <= 1.0) ? 1.0 : 0.0;
     }
     if (all_lanes(tame))
-        ds_values(b, p, y, d, across, want, 1);
+        ds_values(b, p, y, d, across, want, mirrored, 1);
     else
-        ds_values(b, p, y, d, across, want, 0);
+        ds_values(b, p, y, d, across, want, mirrored, 0);
+}
+
+KERNEL(DS)
+{
+    ds_line(b, p, y, d, across, want, 0);
+}
+
+KERNEL(DSBinding)
+{
+    ds_line(b, p, y, d, across, want, 1);
 }

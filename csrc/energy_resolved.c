@@ -403,13 +403,25 @@ KERNEL(LF_resolution)
     smear(b, p, y, d, &line);
 }
 
-KERNEL(DS_resolution)
+static ALWAYS_INLINE void smear_ds(const pyspec_block *b, const double *restrict p,
+                                   double *restrict y, double *const *d, pyspec_kernel *kernel)
 {
     smear_line line;
-    (void)across, (void)want;
-    smear_alike(&line, BUILD_OF(DS), 4);
+    smear_alike(&line, kernel, 4);
     FOR_LANES line.left[l] = line.right[l] = 2.0 * P(2);
     smear(b, p, y, d, &line);
+}
+
+KERNEL(DS_resolution)
+{
+    (void)across, (void)want;
+    smear_ds(b, p, y, d, BUILD_OF(DS));
+}
+
+KERNEL(DSBinding_resolution)
+{
+    (void)across, (void)want;
+    smear_ds(b, p, y, d, BUILD_OF(DSBinding));
 }
 
 KERNEL(AtanStep_resolution)

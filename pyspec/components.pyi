@@ -70,6 +70,9 @@ class GLP(Component):
 class DS(Component):
     def __init__(self, A: Value, x0: Value, F: Value, alpha: Value) -> None: ...
 
+class DSBinding(Component):
+    def __init__(self, A: Value, x0: Value, F: Value, alpha: Value) -> None: ...
+
 class GLSAsym(Component):
     def __init__(self, A: Value, x0: Value, F: Value, m: Value, a: Value) -> None: ...
 

@@ -17,7 +17,9 @@ VALUES = {"A": 1.0, "x0": 0.0, "ratio": 2.0, "m": 0.4, "alpha": 0.2, "b": 0.35, 
 
 energy = np.linspace(-4, 4, 401)
 peaks = [op for op in OPS.values() if op.kind == "PEAK"]
-figure, axes = plt.subplots(2, -(-len(peaks) // 2), figsize=(9, 4), sharex=True, sharey=True)
+COLUMNS = 5
+n_rows = -(-len(peaks) // COLUMNS)
+figure, axes = plt.subplots(n_rows, COLUMNS, figsize=(9, 1.9 * n_rows), sharex=True, sharey=True)
 for k, axis in enumerate(axes.flat):
     axis.set_visible(k < len(peaks))
     axis.tick_params(labelsize=8, labelbottom=k + axes.shape[1] >= len(peaks))

@@ -13,6 +13,8 @@ import numpy as np
 import numpy.typing as npt
 
 from pyspec.functions import special
+from pyspec.functions.doniach import DS as DS
+from pyspec.functions.doniach import DSBinding as DSBinding
 from pyspec.functions.fermi import FermiEdge as FermiEdge
 from pyspec.functions.inelastic import StaticShirley as StaticShirley
 from pyspec.functions.inelastic import Tougaard as Tougaard
@@ -158,31 +160,6 @@ def Lorentz(x: Array, A: Value, x0: Value, W: Value) -> Array:
     Source: Lorentz (Cauchy) distribution, scaled to its height.
     """
     return np.asarray(A / (1 + 4 * ((x - x0) / W) ** 2))
-
-
-def DS(x: Array, A: Value, x0: Value, F: Value, alpha: Value) -> Array:
-    """Asymmetric line of a metal, after Doniach and Sunjic.
-
-    ``A cos(pi alpha / 2 + (1 - alpha) atan(d / F)) / (F^2 + d^2)^((1 - alpha) / 2)`` with
-    ``d = x - x0``. A is no height: alpha = 0 gives ``A F / (F^2 + d^2)``, of height A / F. Below
-    a `resolution` in the model file it is convolved with a Gaussian, the usual line of a metal.
-    For alpha > 0 the tail lies below x0, as losses of kinetic energy do, and no alpha mirrors it.
-    With binding energies fit over ``energy=-binding``, where x0 is negative too.
-
-    Parameters
-    ----------
-    x : (n_energy,) energies, eV
-    A : amplitude, units of the data times eV^(1 - alpha)
-    x0 : position of the singularity, eV; the maximum lies beside it for alpha > 0
-    F : half width at half maximum for alpha = 0, eV, F > 0
-    alpha : asymmetry, 0 (Lorentzian) to 1
-
-    Source: S. Doniach & M. Sunjic, J. Phys. C 3, 285 (1970).
-    """
-    d = x - x0
-    phase = np.clip(np.pi * alpha / 2 + (1 - alpha) * np.arctan(d / F), -1e15, 1e15)
-    square = np.clip(F**2 + d**2, 1e-300, 1e300)  # F and d beyond 1e±150 change nothing more
-    return np.asarray(A * np.cos(phase) / square ** ((1 - alpha) / 2))
 
 
 def GLSAsym(x: Array, A: Value, x0: Value, F: Value, m: Value, a: Value) -> Array:

@@ -183,6 +183,11 @@ def DS_resolution(x: Array, A: Value, x0: Value, F: Value, alpha: Value, R: Valu
     return _smeared(lambda at: energy.DS(at, A, 0.0, F, alpha), x - x0, R, F)
 
 
+def DSBinding_resolution(x: Array, A: Value, x0: Value, F: Value, alpha: Value, R: Value) -> Array:
+    """``int DSBinding(x', A, x0, F, alpha) N(x - x'; R) dx'``, in panels."""
+    return DS_resolution(-x, A, -x0, F, alpha, R)
+
+
 def AtanStep_resolution(x: Array, A: Value, x0: Value, W: Value, R: Value) -> Array:
     """``int AtanStep(x', A, x0, W) N(x - x'; R) dx'``, in panels."""
     return _smeared(lambda at: energy.AtanStep(at, A, 0.0, W), x - x0, R, 0.5 * W)

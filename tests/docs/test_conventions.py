@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from pyspec import File, Measurement, Project, fit_model, fit_trace, load_model, read
+from pyspec import File, FitResult, Measurement, Project, fit_model, fit_trace, load_model, read
 from pyspec.functions import reference
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "conventions.md"
@@ -16,6 +16,7 @@ PAGE = Path(__file__).resolve().parents[2] / "docs" / "conventions.md"
 #: Other parameters than A and x0 of each line, with its tail at lower energies, then at higher.
 SIDES: dict[str, tuple[tuple[float, ...], ...]] = {
     "DS": ((0.5, 0.2),),
+    "DSBinding": ((), (0.5, 0.2)),
     "Mahan": ((0.3, 0.2, 4.0), (0.3, 0.2, -4.0)),
     "GLSAsym": ((1.0, 0.5, 0.3), (1.0, 0.5, -0.3)),
     "SkewGauss": ((1.0, -0.3), (1.0, 0.3)),
@@ -35,6 +36,8 @@ peak:
 def test_side_of_the_tail(line: str) -> None:
     x = np.linspace(-8, 8, 1601)
     for given, sign in zip(SIDES[line], (-1, 1), strict=False):
+        if not given:
+            continue
         value = reference(line)(x, 1.0, 0.0, *given)
         top = x[value.argmax()]
         tail, other = (value[abs(x - top - side * 1.5).argmin()] for side in (sign, -sign))
@@ -42,20 +45,32 @@ def test_side_of_the_tail(line: str) -> None:
 
 
 def test_the_page_names_these_lines() -> None:
-    rows = re.findall(r"^\| (`.*`) \| \w+ [<>] \S+ \| .* \|$", PAGE.read_text("utf-8"), flags=re.M)
-    assert set(re.findall(r"`(\w+)`", " ".join(rows))) == set(SIDES)
+    table = PAGE.read_text("utf-8").split("| line | tail at lower energies |")[1].split("\n\n")[0]
+    assert set(re.findall(r"`(\w+)`", table)) == set(SIDES)
 
 
-def test_a_line_without_the_other_side_over_the_negative_axis() -> None:
-    """A DS of binding energies that fall, fitted over -energy, where the tail is at lower ones."""
-    binding = np.linspace(94, 78, 161)
-    text = "m:\n  DS: {A: [8, True], x0: [-84.3, True], F: [0.4, True], alpha: [0.1, True]}\n"
-    data = reference("DS")(-binding, 10.0, -84.0, 0.5, 0.15)
-    assert data[binding > 86].sum() > 2 * data[binding < 82].sum()  # losses: higher binding energy
-    model = load_model(text, "m")
-    model.set_axes(energy=-binding)
-    result = fit_model(model, Measurement(data))
-    assert result.values["DS_01_alpha"] == pytest.approx(0.15, abs=1e-6)
+@pytest.mark.parametrize("resolution", ["", "  resolution: {SD: [0.3, True]}\n"])
+def test_binding_energies_and_kinetic_ones_give_the_same_line(resolution: str) -> None:
+    """Over 1486.6 eV - E a DSBinding has the A, F and alpha of a DS over E, with their errors."""
+    kinetic = np.linspace(1392.6, 1408.6, 321)
+    data = 50 * reference("DS")(kinetic, 10.0, 1402.6, 0.5, 0.15)
+    data += 0.5 * np.random.default_rng(1).normal(size=data.size)
+
+    def fit(line: str, x0: float, energy: np.ndarray) -> FitResult:
+        text = f"m:\n{resolution}  {line}: {{A: [400, True], x0: [{x0}, True], F: [0.4, True], "
+        model = load_model(text + "alpha: [0.1, True, 0, 1]}\n", "m")
+        model.set_axes(energy=energy)
+        return fit_model(model, Measurement(data))
+
+    one, other = fit("DS", 1402.9, kinetic), fit("DSBinding", 83.7, 1486.6 - kinetic)
+    assert other.chisqr == pytest.approx(one.chisqr, rel=1e-10)
+    for name in ("A", "F", "alpha"):
+        error = one.stderr[f"DS_01_{name}"]
+        assert other.stderr[f"DSBinding_01_{name}"] == pytest.approx(error, rel=1e-5)
+        away = other.values[f"DSBinding_01_{name}"] - one.values[f"DS_01_{name}"]
+        assert abs(away) < 1e-4 * error
+    away = 1486.6 - other.values["DSBinding_01_x0"] - one.values["DS_01_x0"]
+    assert abs(away) < 1e-4 * one.stderr["DS_01_x0"]
 
 
 def test_width_of_a_glp() -> None:

@@ -11,7 +11,15 @@ from pyspec.model import load_model
 
 #: Widths that a fit without bounds can come to, and lines that they are of.
 EXTREME = (1e-320, 1e-308, 1e-160, 1e-151, 1e151, 1e160, 1e300)
-LINES = [("DS", "F"), ("DS", "alpha"), ("Voigt", "SD"), ("Voigt", "W"), ("SkewGauss", "w")]
+LINES = [
+    ("DS", "F"),
+    ("DS", "alpha"),
+    ("DSBinding", "F"),
+    ("DSBinding", "alpha"),
+    ("Voigt", "SD"),
+    ("Voigt", "W"),
+    ("SkewGauss", "w"),
+]
 
 
 @pytest.mark.parametrize(("name", "argument"), LINES)

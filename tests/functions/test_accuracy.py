@@ -125,7 +125,7 @@ def test_neighbours_do_not_change_bits(name: str, isa: str) -> None:
 
 
 @pytest.mark.parametrize("isa", supported_isas())
-@pytest.mark.parametrize("name", ["DS", "ErfStep", "AtanStep", "Mahan"])
+@pytest.mark.parametrize("name", ["DS", "DSBinding", "ErfStep", "AtanStep", "Mahan"])
 def test_no_point_of_many_changes_its_bits(name: str, isa: str) -> None:
     """A logarithm built in two ways by the compiler had another last digit in 1 of 8,000 points."""
     op, x = OPS[name], np.linspace(-9.0, 9.0, 3001)

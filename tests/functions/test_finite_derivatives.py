@@ -24,7 +24,13 @@ BOUND = 1e-9
 SPECIAL = (0.0, -0.0, 1.0, -1.0, 0.5, 2.0)
 ENDS = (1e-300, 1e300, 1e-160, 1e160, 1e-154, 1e154)
 #: Mixings and asymmetries: beyond 10 they mean nothing, and their power is beyond any range.
-SHAPES = {("GLS", "m"), ("GLP", "m"), ("DS", "alpha"), ("SkewGauss", "b")}
+SHAPES = {
+    ("GLS", "m"),
+    ("GLP", "m"),
+    ("DS", "alpha"),
+    ("DSBinding", "alpha"),
+    ("SkewGauss", "b"),
+}
 
 
 def draw(op: OpDef, rng: np.random.Generator, decades: float, n_rows: int = 300) -> np.ndarray:

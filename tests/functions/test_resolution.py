@@ -47,6 +47,7 @@ SETS: dict[str, list[tuple[float, ...]]] = {
         (2.0, 0.2, 0.4, 0.0, 0.01),
         (2.0, 0.2, 0.5, 0.9, 0.6),
     ],
+    "DSBinding": [(2.0, 0.2, 0.3, 0.12, 0.3), (2.0, 0.2, 0.02, 0.4, 0.25)],
     "GLSAsym": [(2.0, 0.2, 0.8, 0.3, 0.7, 0.3), (2.0, 0.2, 0.8, 0.6, -2.0, 0.3)],
     "LA": [
         (2.0, 0.2, 0.8, 1.2, 2.4, 0.3),
@@ -113,6 +114,9 @@ def raw(name: str) -> Callable[..., Any]:
         "DS": lambda x, A, x0, F, alpha: (
             A * mp.re(mp.expjpi(alpha / 2) * mp.mpc(F, x0 - x) ** (alpha - 1))
         ),
+        "DSBinding": lambda x, A, x0, F, alpha: (
+            A * mp.re(mp.expjpi(alpha / 2) * mp.mpc(F, x - x0) ** (alpha - 1))
+        ),
         "Mahan": mahan,
         "Offset": lambda x, y0: y0,
         "LinBack": lambda x, m, b, low, high: b + m * (min(max(x, low), high) - low),
@@ -133,7 +137,18 @@ def bends(name: str, p: tuple[float, ...]) -> list[float]:
         grown = [p[2] / (2 * abs(p[3])) * np.exp(p[3] * k) for k in range(-6, 7, 2)]
         return [end, p[1], *(end + np.sign(p[3]) * distance for distance in grown)]
     centre = 0.2
-    narrow = ("GLP", "GLS", "GLSAsym", "LA", "DS", "Mahan", "AtanStep", "Lorentz", "Gauss")
+    narrow = (
+        "GLP",
+        "GLS",
+        "GLSAsym",
+        "LA",
+        "DS",
+        "DSBinding",
+        "Mahan",
+        "AtanStep",
+        "Lorentz",
+        "Gauss",
+    )
     width = min(p[2], p[5]) if name == "LF" else p[2] if name in narrow else 0.4
     if name == "GaussAsym":
         return [centre, *(centre + s * k for k in (1, 4, 9) for s in (-p[2], p[2] * p[3]))]

@@ -46,6 +46,10 @@ def wofz(z: Any) -> SimpleNamespace:
     return SimpleNamespace(real=real(w), imag=imag(w))
 
 
+#: Modules that packages take references from.
+HOMES = {"doniach"}
+
+
 class Exact:
     """A module whose elementary functions are mpmath's, element by element."""
 
@@ -69,7 +73,7 @@ def exact_functions(digits: int = 50) -> Iterator[Callable[..., Any]]:
     """``exact(op, x, params, spectrum)``: the reference in so many digits, an object array; of a
     function whose reference is a sum of limited accuracy, a sum without such a limit."""
     patches = []
-    for package in {op.package for op in OPS.values()}:
+    for package in {op.package for op in OPS.values()} | HOMES:
         module = import_module(f"pyspec.functions.{package}")
         for name in ("np", "special"):
             if hasattr(module, name):

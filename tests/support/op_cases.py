@@ -43,6 +43,12 @@ class Case:
 _PEAK = [(1.7, 0.3), (-2.0, 84.2), (3e-5, -1e-7), (1.0, 0.0)]
 _M = (0.0, 1.0, 0.3, 1e-12, 1.0 - 1e-12, -0.05, 1.2)
 
+_DS = Case(
+    [(*p, f, a) for p in _PEAK for f in (0.4, 1e-3) for a in (0.0, 1e-12, 0.1, 0.5, 0.999, 1.0)],
+    "x0",
+    "F",
+)
+
 CASES: dict[str, Case] = {
     "Gauss": Case([(*p, s) for p in _PEAK for s in (1.0, 1e-3, 1e4)], "x0", "SD"),
     "GaussAsym": Case(
@@ -92,16 +98,8 @@ CASES: dict[str, Case] = {
     "GLP": Case(
         [(*p, f, m) for p in _PEAK for f in (1.1, 1e-3) for m in _M if 0 <= m <= 1], "x0", "F"
     ),
-    "DS": Case(
-        [
-            (*p, f, a)
-            for p in _PEAK
-            for f in (0.4, 1e-3)
-            for a in (0.0, 1e-12, 0.1, 0.5, 0.999, 1.0)
-        ],
-        "x0",
-        "F",
-    ),
+    "DS": _DS,
+    "DSBinding": _DS,
     "Offset": Case([(0.0,), (-3.0,), (1e9,)]),
     "LinBack": Case(
         [(0.3, 1.0, -1.3, 1.9), (-0.2, 0.0, -0.62, 0.4), (0.0, 2.0, -1e-3, 1e-6), (1e-4, 0.1, 0, 9)]

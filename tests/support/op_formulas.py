@@ -142,6 +142,7 @@ FORMULAS: dict[str, Callable[..., Any]] = {
     "GLS": gls,
     "GLP": glp,
     "DS": ds,
+    "DSBinding": lambda x, A, x0, F, alpha: ds(-x, A, -x0, F, alpha),
     "Offset": lambda x, y0: y0,
     "LinBack": lin_back,
     "none": no_law,
