@@ -205,8 +205,8 @@ class FileFits:
 
         Parameters
         ----------
-        n_workers : None runs one after the other, at 1 to 3 ms a slice; several workers pay from
-            some thousands of slices on
+        n_workers : None runs one after the other, mostly in less than 1 ms a slice; workers take
+            seconds to start, and pay where this takes longer
         seed_source : "baseline" (default where one was fitted), "model", or "explicit" with
             `seed_values`: name → number or (n_slices,), a DataFrame of such columns, or a list of
             dicts
