@@ -11,7 +11,6 @@ import numpy.typing as npt
 
 from pyspec.errors import FitError
 from pyspec.fit.components import every_component
-from pyspec.fit.likelihood import confidence_intervals
 from pyspec.fit.linear import Amplitudes, LinearProblem
 from pyspec.fit.linear.parts import linear_components
 from pyspec.fit.mcmc import MC, MCMCResult, sample
@@ -134,6 +133,8 @@ class LmfitNames:
         :class:`CallError` for a name that is not free."""
         if self._of_many:
             raise FitError("this is one file of a joint fit; ask the joint result for intervals")
+        from pyspec.fit.likelihood import confidence_intervals  # it needs SciPy, which takes long
+
         return confidence_intervals(self, self.problem.names, p_names, sigmas, trace, progress)
 
     #: The samples of :meth:`sample`; None before.
