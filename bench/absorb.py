@@ -52,9 +52,10 @@ def both(name: str) -> tuple[tuple[KernelCall, KernelCall], tuple[Array, Array]]
     op = as_formula(name)
     values = np.array(list(TEXTS[name].values.values()))
     params = np.ascontiguousarray(values[:, np.newaxis] * np.linspace(0.98, 1.02, ROWS))
+    x = TIME + TEXTS[name].values.get("x0", 0.0)  # a line lies within
     found = [np.empty((1 + values.size, ROWS, TIME.size)) for _ in range(2)]
     calls = [
-        KernelCall(one, TIME, params, to[0], to[1:])
+        KernelCall(one, x, params, to[0], to[1:])
         for one, to in zip((op, without(op)), found, strict=True)
     ]
     return (calls[0], calls[1]), (found[0], found[1])

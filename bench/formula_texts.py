@@ -65,6 +65,12 @@ TEXTS: dict[str, Text] = {
         {**_PEAK, "F": 0.6, "alpha": 0.1},
         (("d", "x - x0"),),
     ),
+    "DSBinding": Text(
+        "A * cos(pi * alpha / 2 + (1 - alpha) * arctan(d / F)) / (F ** 2 + d ** 2)"
+        " ** ((1 - alpha) / 2)",
+        {**_PEAK, "F": 0.6, "alpha": 0.1},
+        (("d", "x0 - x"),),
+    ),
     "GLSAsym": Text(
         f"A * ((1 - m) * {_GAUSS} + m / (1 + 4 * u ** 2))",
         {**_PEAK, "F": 1.2, "m": 0.3, "a": 0.2},

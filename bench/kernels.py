@@ -40,7 +40,6 @@ UNEVEN = EVEN + 0.1 * (EVEN[1] - EVEN[0]) * np.sin(np.arange(N_POINTS))
 MORE: dict[str, list[float]] = {
     "GaussAsym": [9, 84, 1.2, 0.6],
     "SkewGauss": [9, 84, 1.2, 0.2],
-    "DSBinding": [9, 84, 0.6, 0.1],
     "GLSAsym": [9, 84, 1.2, 0.3, 0.1],
     "LA": [9, 84, 1.2, 1.1, 0.9],
     "LF": [9, 84, 1.2, 1.1, 0.9, 5],
