@@ -32,8 +32,8 @@ ROUNDING = 4.0 * 2.0**-52
 STEEP = 0.1
 #: Halvings of the step, which begins at half the parameter, and extrapolations.
 LEVELS, ORDERS = 14, 5
-#: The steps of a second look at a column are so much finer.
-NEAR = 64.0
+#: The steps of a second look at a column, in those of the first: finer, and others of that size.
+AGAIN = (1 / 64, 0.7)
 
 
 @dataclass
@@ -253,7 +253,8 @@ def _columns(total: Slopes, case: Case, executor: CompiledExecutor) -> None:
             continue
         worst = _size((found - expected)[good]) / scale if scale else 0.0
         if not worst <= BOUND:
-            worst = min(worst, _at_a_kink(executor, index, step, slope, found, scale))
+            looks = [_looked(executor, index, k * step, slope, found, scale) for k in AGAIN]
+            worst = min(worst, *looks)
         if not worst <= BOUND:
             with np.errstate(all="ignore"):
                 by_model = found / slope
@@ -270,7 +271,7 @@ def _columns(total: Slopes, case: Case, executor: CompiledExecutor) -> None:
             total.worst, total.worst_of = worst, f"seed {case.seed}, {name}"
 
 
-def _at_a_kink(
+def _looked(
     executor: CompiledExecutor,
     index: int,
     step: float,
@@ -278,11 +279,11 @@ def _at_a_kink(
     found: Array,
     scale: float,
 ) -> float:
-    """The disagreement with differences of finer steps, infinite where these do not know the column
-    as well: an expression may bend within the larger steps, as where one of max() overtakes the
-    other, and those steps may agree on a slope that is none."""
+    """The disagreement with differences of such steps, infinite where these do not know the column
+    as well. An expression may bend within larger ones, as where one of max() overtakes the other,
+    and those may agree on a slope that is none; three entries of a table may agree by chance."""
     theta = np.array(executor.plan.theta)
-    expected, error = differences(executor, theta, index, step / NEAR)
+    expected, error = differences(executor, theta, index, step)
     expected, error = slope * expected, np.abs(slope) * error
     known = np.isfinite(found) & np.isfinite(expected)
     good = known & (error <= KNOWN * scale)
