@@ -179,3 +179,46 @@ def test_what_cannot_run_says_so() -> None:
         fits.values["nothing"]
     with pytest.raises(FitError, match="0 of 1 fits converged"):
         fit_many(model, [Measurement(clean[:-1])]).spread("Gauss_01_A")
+
+
+def test_residuals_that_are_drawn_are_as_large_as_the_noise() -> None:
+    """They were drawn as the fit left them, smaller than the noise: errors of eight points and two
+    parameters were too small by sqrt(6 / 8)."""
+    text = "flat:\n  Offset: {y0: [1, True]}\n  LinBack: {m: [0.1, True], b: [0, False]"
+    model = load_model(text + ", xStart: [80, False], xStop: [90, False]}", "flat")
+    energy = np.linspace(80.0, 90.0, 8)
+    model.set_axes(energy=energy)
+    data = 2.0 + 0.3 * (energy - 80.0) + np.random.default_rng(2).normal(0, 0.3, 8)
+    result = fit_model(model, Measurement(data))
+    drawn = bootstrap(result, 2000, kind="residuals", seed=1)
+    for name in result.free_names:
+        assert drawn.spread(name) == pytest.approx(result.stderr[name], rel=0.05)
+        middle = float(np.mean(drawn.values[name]))
+        assert middle == pytest.approx(result.values[name], abs=0.1 * result.stderr[name])
+
+
+def test_residuals_that_are_drawn_have_no_mean() -> None:
+    """A model without a background leaves a mean, which moved every draw the same way."""
+    text = "line:\n  Gauss: {A: [20, True, 0, 500], x0: [85, False], SD: [0.8, False]}"
+    model = load_model(text, "line")
+    model.set_axes(energy=np.linspace(80.0, 90.0, 40))
+    data = model.evaluate() + 1.0 + np.random.default_rng(1).normal(0, 0.3, 40)
+    result = fit_model(model, Measurement(data))
+    drawn = bootstrap(result, 500, kind="residuals", seed=1).values["Gauss_01_A"]
+    error = result.stderr["Gauss_01_A"]
+    assert np.mean(drawn) == pytest.approx(result.values["Gauss_01_A"], abs=0.15 * error)
+
+
+def test_followers_are_in_the_table_of_draws() -> None:
+    model = load_model(
+        'parameters: {area: ["2.5 * Gauss_01_A * Gauss_01_SD"], two: ["2 * Offset_y0"]}' + LINE,
+        "line",
+    )
+    model.set("Offset_y0", 2.0, vary=False)
+    model.set_axes(energy=np.linspace(80.0, 90.0, 90))
+    data = np.random.default_rng(1).normal(model.evaluate(), 0.4)
+    result = fit_model(model, Measurement(data, weight=2.5), scale_covar=False)
+    drawn = bootstrap(result, 100, seed=1)
+    assert drawn.spread("area") == pytest.approx(result.stderr["area"], rel=0.25)
+    rows = [line.split()[0] for line in str(drawn).splitlines()[3:]]
+    assert rows == ["Gauss_01_A", "Gauss_01_x0", "Gauss_01_SD", "area"]

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
+import numpy.typing as npt
 
 from pyspec.calls import answered
 from pyspec.errors import CallError, FitError, suggest
@@ -30,6 +31,8 @@ from pyspec.model.source import source_of
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
+
+Array = npt.NDArray[np.float64]
 
 #: What :func:`bootstrap` may draw.
 KINDS = ("noise", "residuals")
@@ -146,7 +149,8 @@ def bootstrap(
     n : number of fits
     kind : "noise" adds noise to the model: of the declared sigma, of counts, or, where no noise was
         declared, of the scatter about the fit; "residuals" adds residuals of the fit, in units
-        of sigma, drawn with replacement, and needs no normal distribution
+        of sigma, drawn with replacement, and needs no normal distribution; their mean is taken
+        off, and they are made larger by sqrt(n / (n - k)), as k free parameters made them smaller
     seed : of the random numbers; fit k has the same data wherever it runs
     progress, client, n_workers : as of :func:`fit_many`
 
@@ -163,8 +167,8 @@ def bootstrap(
     """
     if not isinstance(result, FitResult):
         raise CallError(
-            f"bootstrap: the first argument is a FitResult, not {type(result).__name__}; give "
-            "what fit_model returned"
+            "bootstrap: the first argument is a FitResult of one file, not "
+            f"{type(result).__name__}; give what fit_model returned"
         )
     problem, label = result.problem, result.model_name
     check_whole("n", n, 1)
@@ -193,7 +197,7 @@ def bootstrap(
     residuals = None
     if kind == "residuals":
         counts = result.keep & (sigma > 0)
-        residuals = np.asarray(result.residual)[counts] / sigma[counts]
+        residuals = _as_noise(np.asarray(result.residual)[counts] / sigma[counts], result.n_free)
     drawn = Drawn(
         measurement,
         expected,
@@ -210,6 +214,17 @@ def bootstrap(
         cases=drawn,
     )  # fmt: skip
     return _run(job, progress, client, n_workers)
+
+
+def _as_noise(residuals: Array, n_free: int) -> Array:
+    """Residuals with the mean and the variance of the noise: `n_free` parameters that were fitted
+    have taken their share of both [1].
+
+    [1] D. A. Freedman, Ann. Stat. 9, 1218 (1981).
+    """
+    n = residuals.size
+    larger = np.sqrt(n / (n - n_free)) if n > n_free else 1.0
+    return np.asarray((residuals - residuals.mean()) * larger)
 
 
 def _run(job: ManyJob, progress: Any, client: Any, n_workers: int | None) -> ManyFits:

@@ -71,6 +71,8 @@ class ManyFits(Sequence[OneFit]):
         self._job = job
         self.names: tuple[str, ...] = tuple(job.model.parameters)
         self.free_names: tuple[str, ...] = tuple(job.model.opt_param_names)
+        parameters = job.model.parameters.items()
+        self._followers = [name for name, one in parameters if one.formula is not None]
         self.model_name: str = job.model.name
         self.backend: str = job.backend
         self.seconds, self.interrupted = seconds, interrupted
@@ -193,8 +195,10 @@ class ManyFits(Sequence[OneFit]):
         if np.count_nonzero(self.success) < 2:
             return self._head()
         rows = [["parameter", "median", "spread", "68 % low", "68 % high"]]
-        for name in self.free_names:
+        for name in (*self.free_names, *self._followers):
             spread, ends = self.spread(name), self.interval(name)
+            if spread == 0.0 and name in self._followers:
+                continue  # of fixed parameters alone
             middle = format_value(float(np.median(self.of_converged(name))), spread)
             rows.append([name, *middle, *(f"{end:.6g}" for end in ends)])
         return "\n".join([self._head(), text_table(rows, "<>>>>")])
