@@ -53,14 +53,21 @@ Pairs = list[tuple[float, float]]
 
 def probabilities(sigmas: Any) -> list[float]:
     """Probabilities, rising: of a number below 1 itself, of others that of so many standard
-    deviations of a normal distribution. Raises :class:`CallError`."""
+    deviations of a normal distribution. Raises :class:`CallError`, also for those beyond which so
+    little is left that the probability rounds to 1."""
     levels = np.atleast_1d(real_array("sigmas", sigmas)).astype(np.float64)
     if levels.ndim != 1 or not levels.size or not (np.isfinite(levels) & (levels > 0)).all():
         raise CallError(
             f"sigmas is {shortened(sigmas)}; give standard deviations such as [1, 2, 3], or "
             "probabilities below 1 such as [0.9]"
         )
-    return sorted({float(erf(z / np.sqrt(2))) if z >= 1 else float(z) for z in levels})
+    found = sorted({float(erf(z / np.sqrt(2))) if z >= 1 else float(z) for z in levels})
+    if found[-1] == 1.0:
+        raise CallError(
+            f"sigmas is {shortened(sigmas)}, and the probability of {float(levels.max()):g} "
+            "standard deviations rounds to 1; give 8 at most"
+        )
+    return found
 
 
 class ProfileLikelihood:

@@ -197,7 +197,7 @@ def test_the_fit_stays_as_it_is() -> None:
     assert result.problem.evaluations.count == before[2]
 
 
-@pytest.mark.parametrize("sigmas", [[], [0], [-1], [np.nan], "two", [[1, 2]]])
+@pytest.mark.parametrize("sigmas", [[], [0], [-1], [np.nan], "two", [[1, 2]], [1, 9]])
 def test_levels_that_are_none_are_refused(sigmas: Any) -> None:
     with pytest.raises((CallError, FitError, ValueError), match="sigmas"):
         fitted().conf_interval(sigmas=sigmas)
