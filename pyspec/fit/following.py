@@ -8,7 +8,7 @@ import operator
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Protocol, TypeAlias
+from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -28,6 +28,10 @@ class Followers(Protocol):
 
     def values(self, known: Mapping[str, float]) -> dict[str, float]:
         """Name → value."""
+
+    def columns(self, known: Mapping[str, float | Array]) -> dict[str, Any]:
+        """Name → values where some of `known` are arrays of one shape; a number of those that
+        depend on none of them."""
 
     def gradients(self, known: Mapping[str, float]) -> dict[str, dict[str, float]]:
         """Name → derivatives by the free and fixed parameters that its expressions end in."""
@@ -79,6 +83,12 @@ class Following:
             except ZeroDivisionError:  # where NumPy has inf, or NaN
                 done[name] = self._by_numpy(name, done)
         return dict(zip(self.names, map(done.__getitem__, self.names), strict=True))
+
+    def columns(self, known: Mapping[str, float | Array]) -> dict[str, Any]:
+        done = dict(known)
+        for name, formula in self.formulas.items():
+            done[name] = formula.evaluate(done)
+        return {name: done[name] for name in self.names}
 
     def _by_numpy(self, name: str, known: Mapping[str, float]) -> float:
         return float(self.formulas[name].evaluate(known))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import cached_property
 from typing import Any, Protocol
 
@@ -141,16 +142,24 @@ class LmfitNames:
     mcmc: MCMCResult | None = None
 
     def sample(
-        self: Any, settings: MC | None = None, *, progress: bool = False, **options: Any
+        self: Any,
+        settings: MC | None = None,
+        *,
+        progress: bool | Callable[[int, int], object] | None = None,
+        **options: Any,
     ) -> MCMCResult:
         """Samples the posterior around this fit by Markov chains (emcee), and keeps the samples
         in `mcmc`; the fit stays as it is.
 
         The posterior is flat within the bounds. Noise that was declared is taken as it is; else
-        it is sampled too. Options are the fields of :class:`pyspec.MC`:
-        ``result.sample(steps=2000, seed=1)``. Raises :class:`FitError` without emcee.
+        it is sampled too. Options are the fields of :class:`pyspec.MC`, and stand above those of
+        `settings`: ``result.sample(steps=2000, seed=1)``. `progress` is True for a bar, or a
+        function (steps done, all). A chain shorter than 50 autocorrelation times is a
+        :class:`ModelWarning`, kept in ``samples.cautions``. Raises :class:`FitError` without
+        emcee.
         """
-        samples = sample(self, settings or MC(use_mc=1, **options), progress)
+        given = MC(use_mc=1, **options) if settings is None else replace(settings, **options)
+        samples = sample(self, given, progress)
         self.mcmc = samples
         return samples
 

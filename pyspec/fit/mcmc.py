@@ -3,21 +3,28 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from importlib import import_module
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
-from pyspec.calls import answered, is_whole
-from pyspec.errors import FitError, shortened
+from pyspec.calls import Named, answered, is_whole, meant
+from pyspec.calls.given import real_array
+from pyspec.errors import CallError, FitError, shortened
+from pyspec.fit.autocorrelation import autocorrelation_times, too_short
+from pyspec.fit.caution import warn
+from pyspec.fit.progress import Steps
 from pyspec.fit.table import need_pandas
 from pyspec.model.handed import handed
 
 Array = npt.NDArray[np.float64]
+
+#: A bar, or a function (steps done, all).
+Progress: TypeAlias = bool | Callable[[int, int], object] | None
 
 #: The parameter that stands for the logarithm of the noise where this is not declared.
 LNSIGMA = "__lnsigma"
@@ -80,6 +87,11 @@ class MC:
             object.__setattr__(self, name, int(value))  # 3 of 3.0
         if self.burn >= self.steps:
             raise FitError(f"burn={self.burn} leaves nothing of steps={self.steps}")
+        left = self.steps - self.burn
+        if self.thin > left:
+            raise FitError(
+                f"thin={self.thin} leaves nothing of the {left} steps after burn; give at most that"
+            )
         if not is_whole(self.ntemps, 1) or self.ntemps != 1:
             raise FitError("ntemps is 1: emcee has no temperatures any more")
         given = [s for s in (self.sigma_min, self.sigma_ini, self.sigma_max) if s is not None]
@@ -95,56 +107,117 @@ class MCMCResult:
     names : what was sampled: the free parameters, and ``__lnsigma``, the logarithm of the noise,
         where none was declared
     chain : (n_steps, n_walkers, n_names) after burn and thin
+    followers : the parameters with an expression that depend on these, such as an area; `values`,
+        `stderr`, `table` and `flatchain` have them after those of `names`
+    derived : (n_steps, n_walkers, n_followers) their values at each sample
     acceptance_fraction : (n_walkers,) shares of accepted steps; 0.2 to 0.5 is healthy
     settings : the :class:`MC` that ran
     """
 
-    def __init__(self, names: Sequence[str], chain: Array, acceptance: Array, settings: MC) -> None:
+    def __init__(
+        self,
+        names: Sequence[str],
+        chain: Array,
+        acceptance: Array,
+        settings: MC,
+        followers: Sequence[str] = (),
+        derived: Array | None = None,
+    ) -> None:
         self.names = tuple(names)
         self.chain = chain
         self.acceptance_fraction = acceptance
         self.settings = settings
+        self.followers = tuple(followers)
+        self.derived = np.zeros((*chain.shape[:2], 0)) if derived is None else derived
 
     @cached_property
     def flat(self) -> Array:
         """(n_samples, n_names) the samples of all walkers."""
         return self.chain.reshape(-1, len(self.names))
 
+    def of(self, name: str) -> Array:
+        """(n_samples,) the samples of one parameter or follower.
+
+        Raises :class:`CallError` for a name that was not sampled.
+        """
+        for names, chain in ((self.names, self.chain), (self.followers, self.derived)):
+            if name in names:
+                return chain[..., names.index(name)].ravel()
+        raise CallError(f"{name!r} was not sampled{meant(name, self._all_names)}")
+
+    @property
+    def _all_names(self) -> tuple[str, ...]:
+        return self.names + self.followers
+
+    def _all(self) -> Array:
+        """(n_samples, n) what was sampled, then followers."""
+        both = np.concatenate([self.chain, self.derived], axis=2)
+        return both.reshape(-1, both.shape[2])
+
+    def _quantiles(self, *levels: float) -> Array:
+        """(n_levels, n) of the same."""
+        found = np.quantile(self._all(), [_quantile(level) for level in levels], axis=0)
+        return np.asarray(found)
+
+    def _named(self, values: Array) -> dict[str, float]:
+        return Named(dict(zip(self._all_names, values.tolist(), strict=True)))
+
     @property
     def values(self) -> dict[str, float]:
         """Name → median."""
-        return dict(zip(self.names, np.median(self.flat, axis=0).tolist(), strict=True))
+        return self._named(self._quantiles(0.0)[0])
 
     @property
     def stderr(self) -> dict[str, float]:
         """Name → half the distance of the quantiles at -1 and +1 standard deviations."""
-        low, high = np.quantile(self.flat, [_quantile(-1.0), _quantile(1.0)], axis=0)
-        return dict(zip(self.names, (0.5 * (high - low)).tolist(), strict=True))
+        low, high = self._quantiles(-1.0, 1.0)
+        return self._named(0.5 * (high - low))
 
     @property
     def lnsigma(self) -> float | None:
         """The median of the logarithm of the noise; None where it was declared."""
-        return self.values.get(LNSIGMA)
+        return self.values[LNSIGMA] if LNSIGMA in self.names else None
 
     @property
     def flatchain(self) -> Any:
         """The samples as a pandas DataFrame, one column a parameter."""
-        return need_pandas().DataFrame(self.flat, columns=list(self.names))
+        return need_pandas().DataFrame(self._all(), columns=list(self._all_names))
 
     @property
     def table(self) -> Any:
         """Medians ("best fit") and quantiles as a pandas DataFrame, one row a parameter."""
         return self.quantiles()
 
-    def quantiles(self, levels: Sequence[float] = LEVELS) -> Any:
-        """The same for levels of one's own, in standard deviations."""
-        columns: dict[str, Any] = {"par[v]/sigma[>]": list(self.names)}
-        for level in sorted(levels, reverse=True):
-            columns[f"-{level:g}"] = np.quantile(self.flat, _quantile(-level), axis=0)
-        columns["best fit"] = np.median(self.flat, axis=0)
-        for level in sorted(levels):
-            columns[f"+{level:g}"] = np.quantile(self.flat, _quantile(level), axis=0)
+    def quantiles(self, levels: float | Sequence[float] = LEVELS) -> Any:
+        """The same for levels of one's own, in standard deviations.
+
+        Raises :class:`CallError` for levels that are not positive.
+        """
+        given = np.atleast_1d(real_array("levels", levels)).astype(np.float64)
+        if given.ndim != 1 or not given.size or not (np.isfinite(given) & (given > 0)).all():
+            raise CallError(
+                f"levels is {shortened(levels)}; give standard deviations such as [1, 2, 3]"
+            )
+        rising = sorted(set(given.tolist()))
+        every = [*(-level for level in reversed(rising)), 0.0, *rising]
+        columns: dict[str, Any] = {"par[v]/sigma[>]": list(self._all_names)}
+        for level, values in zip(every, self._quantiles(*every), strict=True):
+            columns[f"{level:+g}" if level else "best fit"] = values
         return need_pandas().DataFrame(columns)
+
+    @cached_property
+    def autocorr_time(self) -> dict[str, float]:
+        """Name → the integrated autocorrelation time in steps: samples so far apart are nearly
+        independent. It is too small where the chain is shorter than some 50 of it; NaN where no
+        walker moved."""
+        times = self.settings.thin * autocorrelation_times(self.chain)
+        return Named(dict(zip(self.names, times.tolist(), strict=True)))
+
+    @cached_property
+    def cautions(self) -> tuple[str, ...]:
+        """What to know before these samples are used: a chain shorter than 50 autocorrelation
+        times, walkers that did not move."""
+        return too_short(self.chain, self.autocorr_time, self.settings)
 
     def plot(self, **options: Any) -> Any:
         """The distribution of every parameter and of every pair; returns the Figure. Options as of
@@ -153,9 +226,10 @@ class MCMCResult:
 
     def __repr__(self) -> str:
         share = float(np.mean(self.acceptance_fraction))
+        notes = "".join(f". Caution: {text}" for text in self.cautions)
         return (
             f"<MCMCResult: {len(self.flat)} samples of {', '.join(self.names)}; {share:.0%} of the "
-            "steps accepted>"
+            f"steps accepted{notes}>"
         )
 
 
@@ -167,7 +241,9 @@ class Posterior:
     """The logarithm of the posterior, up to a constant: flat within the bounds, zero outside.
 
     With declared noise it is -χ²/2 (for counts half of the deviance). Without, the standard
-    deviation σ of all points is unknown too, flat in ln σ: -χ²/(2σ²) - n ln σ.
+    deviation σ of all points is unknown too, flat in ln σ: -χ²/(2σ²) - n ln σ. Amplitudes that are
+    free along an axis are solved for at every step, and each takes one point off n, so that σ is
+    that of the fit.
     """
 
     def __init__(self, problem: Any, low: Array, high: Array, *, is_weighted: bool) -> None:
@@ -188,10 +264,11 @@ class Posterior:
         if self.is_weighted:
             return -0.5 * chisqr
         lnsigma = float(theta[-1])
-        return -0.5 * chisqr * math.exp(-2.0 * lnsigma) - float(problem.n_points) * lnsigma
+        n_left = float(problem.n_points - problem.n_linear)
+        return -0.5 * chisqr * math.exp(-2.0 * lnsigma) - n_left * lnsigma
 
 
-def sample(result: Any, settings: MC | None = None, progress: bool = False) -> MCMCResult:
+def sample(result: Any, settings: MC | None = None, progress: Progress = None) -> MCMCResult:
     """Samples the posterior of a finished fit; see :meth:`pyspec.FitResult.sample`."""
     problem = result.problem
     if result._of_many:
@@ -215,7 +292,18 @@ def sample(result: Any, settings: MC | None = None, progress: bool = False) -> M
     places = _places(result, mc, low, high)
     posterior = Posterior(problem, low, high, is_weighted=weighted)
     chain, acceptance = _run(posterior, places, mc, progress)
-    return MCMCResult(names, chain, acceptance, mc)
+    found = MCMCResult(names, chain, acceptance, mc, *_followers(result, chain))
+    warn(result.model_name, found.cautions)
+    return found
+
+
+def _followers(result: Any, chain: Array) -> tuple[list[str], Array]:
+    """The followers that depend on what was sampled, and their values, (n_steps, n_walkers, n)."""
+    problem, shape = result.problem, chain.shape[:2]
+    sampled = dict(zip(problem.names, np.moveaxis(chain, 2, 0), strict=False))
+    found = problem.followers.columns({**result._params.value, **sampled})
+    kept = {name: column for name, column in found.items() if np.shape(column) == shape}
+    return list(kept), np.stack([*kept.values()], axis=2) if kept else np.zeros((*shape, 0))
 
 
 def resolved(settings: MC, result: Any, weighted: bool) -> MC:
@@ -269,25 +357,36 @@ def _places(result: Any, mc: MC, low: Array, high: Array) -> Array:
     return np.asarray(np.clip(places, low, high))
 
 
-def _run(posterior: Posterior, places: Array, mc: MC, progress: bool) -> tuple[Array, Array]:
+def _run(posterior: Posterior, places: Array, mc: MC, progress: Progress) -> tuple[Array, Array]:
     emcee = need_emcee()
-    random = np.random.RandomState(mc.seed).get_state()
+    steps = Steps(progress, f"{posterior.problem.label}, samples", "steps")
 
     def run(pool: Any) -> Any:
         sampler = emcee.EnsembleSampler(*places.shape, posterior, pool=pool)
-        state = emcee.State(places, random_state=random)
-        sampler.run_mcmc(state, mc.steps, progress=progress)
+        state = emcee.State(places, random_state=_random(mc.seed).get_state())
+        for done, _ in enumerate(sampler.sample(state, iterations=mc.steps), 1):
+            steps.update(done, mc.steps)
         return sampler
 
-    if mc.workers == 1:
-        sampler = run(None)
-    else:
-        from multiprocessing import get_context
+    try:
+        if mc.workers == 1:
+            sampler = run(None)
+        else:
+            from multiprocessing import get_context
 
-        with get_context("spawn").Pool(mc.workers) as pool:
-            sampler = run(pool)
+            with get_context("spawn").Pool(mc.workers) as pool:
+                sampler = run(pool)
+    finally:
+        steps.close()
     chain = np.asarray(sampler.get_chain(discard=mc.burn, thin=mc.thin))
     return chain, np.asarray(sampler.acceptance_fraction)
+
+
+def _random(seed: int | None) -> np.random.RandomState:
+    """The random numbers of emcee. Their generator takes seeds below 2³² as they are."""
+    if seed is None or seed < 2**32:
+        return np.random.RandomState(seed)
+    return np.random.RandomState(np.random.MT19937(np.random.SeedSequence(seed)))
 
 
 def need_emcee() -> Any:

@@ -121,9 +121,16 @@ def rows_text(done: int, total: int) -> str:
 
 
 class Steps:
-    """Counts finished parts of a job: a tqdm bar, a line, or a function (done, total)."""
+    """Counts finished parts of a job, its `unit`: a tqdm bar, a line, or a function (done,
+    total)."""
 
-    def __init__(self, progress: bool | Callable[[int, int], object] | None, label: str) -> None:
+    def __init__(
+        self,
+        progress: bool | Callable[[int, int], object] | None,
+        label: str,
+        unit: str = "fits",
+    ) -> None:
+        self.unit = unit
         self.callback = progress if callable(progress) else None
         self.show = progress is True
         self.label = label
@@ -136,7 +143,7 @@ class Steps:
         if not self.show:
             return
         if self.line is None:
-            self.line = _steps(self.label, total)
+            self.line = _steps(self.label, total, self.unit)
         self.line.step(done, total)
 
     def close(self) -> None:
@@ -159,8 +166,8 @@ class StepLine(Line):
 class StepBar(Silent):
     """The tqdm bar of :class:`Steps`."""
 
-    def __init__(self, label: str, total: int, tqdm: Any) -> None:
-        self.bar = tqdm(desc=label, total=total, unit=" fits", leave=True, file=sys.stderr)
+    def __init__(self, label: str, total: int, unit: str, tqdm: Any) -> None:
+        self.bar = tqdm(desc=label, total=total, unit=f" {unit}", leave=True, file=sys.stderr)
 
     def step(self, done: int, total: int) -> None:
         self.bar.update(done - self.bar.n)
@@ -169,9 +176,9 @@ class StepBar(Silent):
         self.bar.close()
 
 
-def _steps(label: str, total: int) -> StepLine | StepBar:
+def _steps(label: str, total: int, unit: str) -> StepLine | StepBar:
     tqdm = _tqdm()
-    return StepLine(label) if tqdm is None else StepBar(label, total, tqdm)
+    return StepLine(label) if tqdm is None else StepBar(label, total, unit, tqdm)
 
 
 def _tqdm() -> Any:

@@ -157,6 +157,8 @@ def _samples(samples: MCMCResult | None) -> dict[str, Any] | None:
         "chain": np.asarray(samples.chain, dtype=np.float64),
         "acceptance": np.asarray(samples.acceptance_fraction, dtype=np.float64),
         "settings": asdict(samples.settings),
+        "followers": list(samples.followers),
+        "derived": np.asarray(samples.derived, dtype=np.float64),
     }
 
 
@@ -168,9 +170,13 @@ def samples_of(contents: Mapping[str, Any] | None) -> MCMCResult | None:
     acceptance = np.asarray(contents["acceptance"], np.float64)
     if chain.ndim != 3 or chain.shape[2] != len(names) or acceptance.shape != chain.shape[1:2]:
         raise ValueError(f"{len(names)} names and {acceptance.shape} walkers for {chain.shape}")
+    followers = tuple(contents.get("followers", ()))  # archives did not hold them at first
+    derived = np.asarray(contents.get("derived", np.zeros((*chain.shape[:2], 0))), np.float64)
+    if derived.shape != (*chain.shape[:2], len(followers)):
+        raise ValueError(f"{len(followers)} followers for {derived.shape}")
     known = {field.name for field in fields(MC)}
     settings = {key: value for key, value in contents["settings"].items() if key in known}
-    return MCMCResult(names, chain, acceptance, MC(**settings))
+    return MCMCResult(names, chain, acceptance, MC(**settings), followers, derived)
 
 
 def _statistics(result: FitResult) -> dict[str, Any]:

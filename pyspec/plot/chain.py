@@ -31,7 +31,7 @@ SHARES = (0.3935, 0.8647)
 def plot_chain(
     samples: MCMCResult,
     *,
-    params: Sequence[str] | None = None,
+    params: str | Sequence[str] | None = None,
     best: Mapping[str, float] | None = None,
     source: Any = None,
     **options: Unpack[PlotOptions],
@@ -40,14 +40,19 @@ def plot_chain(
 
     On the diagonal is the distribution of each parameter with its median and the quantiles at one
     standard deviation, below it that of each pair with contours that hold 39 % and 86 % of the
-    samples. `params` chooses parameters; `best` marks values by name, such as those of the fit;
-    `source`, that fit, has the units of the parameters. Options as of :func:`pyspec.plot.plot_fit`.
+    samples. `params` chooses parameters, followers too (by default none of them); `best` marks
+    values by name, such as those of the fit; `source`, that fit, has the units of the parameters.
+    Options as of :func:`pyspec.plot.plot_fit`.
     """
-    names = list(samples.names if params is None else params)
+    chosen = samples.names if params is None else params
+    names = [chosen] if isinstance(chosen, str) else list(chosen)
+    known = [*samples.names, *samples.followers]
     for name in names:
-        if name not in samples.names:
-            raise PlotError(f"{name!r} was not sampled{suggest(name, list(samples.names))}")
-    flat = samples.flat[:, [samples.names.index(name) for name in names]]
+        if name not in known:
+            raise PlotError(f"{name!r} was not sampled{suggest(str(name), known)}")
+    if not names:
+        raise PlotError(f"params is empty; give some of {', '.join(known)}, or None for all")
+    flat = np.stack([samples.of(name) for name in names], axis=1)
     spans = [np.unique(np.quantile(column, SPAN)) for column in flat.T]
     edges = [
         np.linspace(s[0], s[-1], BINS + 1)

@@ -167,6 +167,11 @@ def test_whole_numbers_of_any_type() -> None:
     assert [type(settings.steps), type(settings.seed)] == [int, int]
 
 
+#: What follows looks at other things than the quantiles of a chain.
+SHORT = pytest.mark.filterwarnings("ignore:.*steps:pyspec.errors.ModelWarning")
+
+
+@SHORT
 def test_free_spectra_are_not_sampled() -> None:
     pytest.importorskip("emcee")
     samples = free_fit().sample(steps=10, burn=2, nwalkers=20, seed=1)
@@ -182,6 +187,7 @@ def test_a_correlation_is_of_two() -> None:
         table["Gauss_01_A", "nope"]
 
 
+@SHORT
 @pytest.mark.parametrize("weight", [1 / 3, 1 / 300])
 def test_weights_that_only_compare_points_do_so_everywhere(weight: float) -> None:
     """Errors are scaled by the scatter; draws and samples took the weights for the noise."""

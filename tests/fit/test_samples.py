@@ -15,16 +15,25 @@ from pyspec import (
     FitError,
     Measurement,
     Project,
+    fit_joint,
     fit_model,
     load_fit,
     load_model,
     save_fit,
 )
+from pyspec.errors import CallError, ModelWarning, NoSuchKeyError
+from pyspec.fit.autocorrelation import autocorrelation_times
 
-pytest.importorskip("emcee")
+emcee = pytest.importorskip("emcee")
+
+#: Tests of other things than quantiles have short chains.
+SHORT = pytest.mark.filterwarnings("ignore:.*steps:pyspec.errors.ModelWarning")
 
 ENERGY = np.linspace(80.0, 90.0, 51)
 TEXT = """
+parameters:
+  end: ["Offset_y0 + 10 * LinBack_m"]
+  start_of_it: ["LinBack_xStart"]
 line:
   Offset: {y0: [1.0, True, -10, 10]}
   LinBack: {m: [0.1, True, -5, 5], b: [0, False], xStart: [80, False], xStop: [90, False]}
@@ -42,11 +51,11 @@ def straight(sigma: float | None) -> object:
 
 def test_a_gaussian_posterior_is_that_of_the_fit() -> None:
     result = straight(0.2)
-    samples = result.sample(steps=1500, burn=100, seed=1)
+    samples = result.sample(steps=2500, burn=100, seed=1)
     assert result.mcmc is samples
     assert samples.names == ("Offset_y0", "LinBack_m")
     assert samples.lnsigma is None
-    assert samples.chain.shape == (1400, 20, 2)
+    assert samples.chain.shape == (2400, 20, 2)
     for name in samples.names:
         error = result.stderr[name]
         assert samples.values[name] == pytest.approx(result.values[name], abs=0.1 * error)
@@ -58,7 +67,7 @@ def test_a_gaussian_posterior_is_that_of_the_fit() -> None:
 
 def test_noise_that_was_not_declared_is_sampled_too() -> None:
     result = straight(None)
-    samples = result.sample(steps=1500, burn=100, seed=1)
+    samples = result.sample(steps=2500, burn=100, seed=1)
     assert samples.names[-1] == "__lnsigma"
     # With a flat prior of ln σ the posterior of a parameter is a t distribution of n - 2 degrees
     # of freedom, as wide as the scaled standard error of the fit.
@@ -68,6 +77,7 @@ def test_noise_that_was_not_declared_is_sampled_too() -> None:
     assert samples.lnsigma == pytest.approx(rms, abs=0.05)
 
 
+@SHORT
 def test_bounds_cut_the_posterior_and_seeds_repeat_it() -> None:
     result = straight(0.2)
     result.problem.parameters["Offset_y0"].max = result.values["Offset_y0"]
@@ -77,6 +87,7 @@ def test_bounds_cut_the_posterior_and_seeds_repeat_it() -> None:
     assert pickle.loads(pickle.dumps(result)).mcmc.names == first.names
 
 
+@SHORT
 def test_tables_and_picture(tmp_path: Path) -> None:
     pytest.importorskip("pandas")
     pytest.importorskip("matplotlib")
@@ -88,7 +99,7 @@ def test_tables_and_picture(tmp_path: Path) -> None:
         "par[v]/sigma[>]", "-3", "-2", "-1", "best fit", "+1", "+2", "+3",
     ]  # fmt: skip
     assert (np.diff(table.iloc[:, 1:].to_numpy(), axis=1) > 0).all()
-    assert list(samples.flatchain.columns) == list(samples.names)
+    assert list(samples.flatchain.columns) == [*samples.names, "end"]
     figure = samples.plot(save_path=tmp_path / "chain.png")
     assert len(figure.axes) == 4
 
@@ -100,6 +111,7 @@ def test_tables_and_picture(tmp_path: Path) -> None:
         ({"steps": 0}, "steps is a whole number from 1 on"),
         ({"burn": 200, "steps": 100}, "leaves nothing of steps"),
         ({"ntemps": 2}, "ntemps is 1"),
+        ({"steps": 100, "burn": 90, "thin": 11}, "thin=11 leaves nothing of the 10 steps after"),
         ({"sigma_ini": 2.0, "sigma_min": 3.0}, "positive and in this order"),
     ],
 )
@@ -118,6 +130,7 @@ def test_settings_that_contradict_the_fit() -> None:
         weighted.sample(nwalkers=3)
 
 
+@SHORT
 def test_a_fit_of_a_file_with_mc_settings(tmp_path: Path) -> None:
     (tmp_path / "models.yaml").write_text(TEXT)
     data = 2 + 0.3 * (ENERGY - 80) + np.random.default_rng(3).normal(0, 0.2, 51)
@@ -138,6 +151,7 @@ def test_a_fit_of_a_file_with_mc_settings(tmp_path: Path) -> None:
         file.fit_spectrum("line", mc_settings="yes")
 
 
+@SHORT
 def test_samples_survive_an_archive(tmp_path: Path) -> None:
     """Chain, shares and settings, in the stored fit and in the result that it becomes."""
     result = straight(None)
@@ -152,6 +166,147 @@ def test_samples_survive_an_archive(tmp_path: Path) -> None:
         assert found.settings == samples.settings
         np.testing.assert_array_equal(found.chain, samples.chain)
         np.testing.assert_array_equal(found.acceptance_fraction, samples.acceptance_fraction)
+        assert found.followers == samples.followers == ("end",)
+        np.testing.assert_array_equal(found.of("end"), samples.of("end"))
         assert found.values == samples.values
     loaded = Project(tmp_path).results.load(path)
     assert loaded.get_mcmc(model="line").values == samples.values
+
+
+def test_followers_have_samples_too() -> None:
+    """An area or a tied height was not among them."""
+    result = straight(0.2)
+    samples = result.sample(steps=2500, burn=100, seed=1)
+    assert samples.names == ("Offset_y0", "LinBack_m")
+    assert samples.followers == ("end",)  # what follows fixed parameters alone is not sampled
+    assert samples.derived.shape == (2400, 20, 1)
+    end = samples.of("Offset_y0") + 10 * samples.of("LinBack_m")
+    np.testing.assert_array_equal(samples.of("end"), end)
+    assert samples.values["end"] == pytest.approx(np.median(end))
+    assert samples.values["end"] == pytest.approx(result.values["end"], abs=0.01)
+    assert samples.stderr["end"] == pytest.approx(result.stderr["end"], rel=0.08)
+    assert list(samples.flatchain.columns) == ["Offset_y0", "LinBack_m", "end"]
+    row = samples.table.iloc[-1]
+    assert row.iloc[0] == "end"
+    assert (row["+1"] - row["-1"]) / 2 == pytest.approx(samples.stderr["end"])
+    with pytest.raises(NoSuchKeyError, match="no parameter 'ends'; did you mean 'end'"):
+        samples.values["ends"]
+    with pytest.raises(CallError, match="'ends' was not sampled; did you mean 'end'"):
+        samples.of("ends")
+
+
+@SHORT
+def test_followers_of_a_joint_fit() -> None:
+    text = TEXT.replace("m: [0.1, True", "m: [0.1, project")
+    parts = []
+    for seed in range(2):
+        model = load_model(text, "line")
+        model.set_axes(energy=ENERGY)
+        noise = np.random.default_rng(seed).normal(0, 0.2, 51)
+        parts.append((model, Measurement(model.evaluate() + noise, weight=5.0)))
+    samples = fit_joint(parts, scale_covar=False).sample(steps=40, seed=1)
+    assert samples.followers == ("file00_end", "file01_end")
+    for one in ("file00", "file01"):
+        end = samples.of(f"{one}_Offset_y0") + 10 * samples.of("LinBack_m")
+        np.testing.assert_array_equal(samples.of(f"{one}_end"), end)
+
+
+def test_a_chain_that_is_too_short_says_so() -> None:
+    """It used to be taken as it was."""
+    result = straight(0.2)
+    with pytest.warns(ModelWarning, match="line: the chain of 250 steps after burn is") as seen:
+        samples = result.sample(steps=300, burn=50, seed=1)
+    assert seen[0].filename == __file__
+    (text,) = samples.cautions
+    worst = max(samples.autocorr_time, key=samples.autocorr_time.__getitem__)
+    assert f"{worst}: τ = {samples.autocorr_time[worst]:.3g} steps" in text
+    assert text.endswith("50 are enough: sample with steps=1000 or more")
+    assert text in repr(samples)
+    enough = result.sample(steps=2500, burn=100, seed=1)
+    assert enough.cautions == ()
+    assert max(enough.autocorr_time.values()) < 2400 / 50
+    with pytest.warns(ModelWarning, match="a chain of one step has no errors"):
+        result.sample(steps=1, seed=1)
+    with pytest.warns(ModelWarning, match="4 of 20 walkers did not move in 2 steps"):
+        moved = result.sample(steps=2, seed=3)
+    assert np.isfinite(list(moved.autocorr_time.values())).all()
+
+
+@pytest.mark.parametrize("thin", [1, 3])
+def test_autocorrelation_times_are_those_of_emcee(thin: int) -> None:
+    samples = straight(0.2).sample(steps=2500, thin=thin, seed=1)
+    times = emcee.autocorr.integrated_time(samples.chain, tol=0)
+    np.testing.assert_allclose(autocorrelation_times(samples.chain), times, rtol=1e-9)
+    np.testing.assert_allclose([*samples.autocorr_time.values()], thin * times, rtol=1e-9)
+    still = np.array(samples.chain)
+    still[:, 0] = still[0, 0]  # of a walker that does not move emcee has NaN
+    known = autocorrelation_times(still)
+    np.testing.assert_allclose(known, autocorrelation_times(still[:, 1:]), rtol=1e-9)
+    assert np.isnan(autocorrelation_times(still[:, :1])).all()
+
+
+@SHORT
+def test_options_beside_settings_count() -> None:
+    """They were ignored without a word."""
+    samples = straight(0.2).sample(MC(steps=30, seed=1), steps=40, burn=4)
+    assert samples.chain.shape[0] == 36
+    assert samples.settings.seed == 1
+
+
+@SHORT
+def test_seeds_of_any_size() -> None:
+    """From 2³² on NumPy's old generator raised."""
+    result = straight(0.2)
+    first, again = (result.sample(steps=20, seed=2**40) for _ in range(2))
+    assert np.array_equal(first.chain, again.chain)
+    assert not np.array_equal(first.chain, result.sample(steps=20, seed=2**40 + 1).chain)
+
+
+@SHORT
+def test_progress_of_samples(capsys: pytest.CaptureFixture[str]) -> None:
+    """A function was taken for True, and without tqdm there was no progress."""
+    result, seen = straight(0.2), []
+    result.sample(steps=5, seed=1, progress=lambda *at: seen.append(at))
+    assert seen == [(k, 5) for k in range(1, 6)]
+    capsys.readouterr()
+    result.sample(steps=5, seed=1, progress=True)
+    said = capsys.readouterr().err
+    assert "line, samples" in said
+    assert "install" not in said
+
+
+@pytest.mark.parametrize("levels", [0, [1, -1], [np.nan], []])
+@SHORT
+def test_levels_that_are_refused(levels: object) -> None:
+    samples = straight(0.2).sample(steps=20, seed=1)
+    with pytest.raises(CallError, match=r"levels is .*give standard deviations such as"):
+        samples.quantiles(levels)
+    assert list(samples.quantiles(2).columns)[1:] == ["-2", "best fit", "+2"]
+
+
+@SHORT
+def test_pictures_of_chosen_parameters() -> None:
+    pytest.importorskip("matplotlib")
+    from pyspec.plot import PlotError
+
+    samples = straight(0.2).sample(steps=50, seed=1)
+    assert len(samples.plot(params=["LinBack_m", "end"]).axes) == 4
+    assert len(samples.plot(params="end").axes) == 1
+    with pytest.raises(PlotError, match="params is empty; give some of Offset_y0"):
+        samples.plot(params=[])
+
+
+def test_unknown_noise_beside_free_spectra() -> None:
+    """Amplitudes that are free took no points from the noise: σ, and with it every error, was too
+    small by sqrt(1 - amplitudes / points)."""
+    text = "decay:\n  expFun: {A: {free: energy}, tau: [3, True, 0.1, 100], t0: [0, False]}"
+    model = load_model(text, "decay")
+    time = np.array([0.0, 1.0, 4.0])
+    model.set_axes(energy=ENERGY, time=time)
+    spectrum = np.exp(-(((ENERGY - 85) / 2) ** 2))
+    data = np.exp(-time / 3.0)[:, None] * spectrum
+    data += np.random.default_rng(1).normal(0, 0.05, data.shape)
+    result = fit_model(model, Measurement(data))
+    samples = result.sample(steps=2500, burn=100, seed=1)
+    assert samples.stderr["expFun_01_tau"] == pytest.approx(result.stderr["expFun_01_tau"], rel=0.1)
+    assert math.exp(samples.lnsigma) == pytest.approx(math.sqrt(result.redchi), rel=0.02)

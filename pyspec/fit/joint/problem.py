@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -28,8 +28,11 @@ from pyspec.passes.eliminate import choose, joined, slopes_of
 
 Array = npt.NDArray[np.float64]
 
+#: A number, or many.
+Value = TypeVar("Value")
 
-def _local(values: Mapping[str, float], full: Mapping[str, str]) -> dict[str, float]:
+
+def _local(values: Mapping[str, Value], full: Mapping[str, str]) -> dict[str, Value]:
     """Values under the names of one file; `full` has those of the project."""
     return {name: values[full[name]] for name in full if full[name] in values}
 
@@ -45,6 +48,13 @@ class _FollowersOfFiles:
         for own, full in self.files:
             values = own.values(_local(known, full))
             found |= {full[name]: value for name, value in values.items()}
+        return found
+
+    def columns(self, known: Mapping[str, float | Array]) -> dict[str, Any]:
+        found: dict[str, Any] = {}
+        for own, full in self.files:
+            columns = own.columns(_local(known, full))
+            found |= {full[name]: column for name, column in columns.items()}
         return found
 
     def gradients(self, known: Mapping[str, float]) -> dict[str, dict[str, float]]:

@@ -1,0 +1,90 @@
+"""How long a Markov chain remembers where it was, and whether it is long enough for that.
+
+The integrated autocorrelation time τ of a chain is the number of steps that are worth one
+independent sample: the error of a mean over N steps is that of N / τ independent ones. It is
+estimated as emcee does it [1]: the autocorrelation functions of all walkers are averaged and summed
+up to the first lag beyond five times the sum [2].
+
+[1] D. Foreman-Mackey et al., Publ. Astron. Soc. Pac. 125, 306 (2013). [2] A. Sokal, Monte Carlo
+Methods in Statistical Mechanics (1997).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+Array = npt.NDArray[np.float64]
+
+#: The sum ends at the first lag beyond so many autocorrelation times.
+WINDOW = 5.0
+
+#: A chain of fewer autocorrelation times is too short to trust its errors, or the time itself.
+ENOUGH = 50.0
+
+#: The fewest steps to advise: what a chain shorter than that says of its time is too small.
+LEAST = 1000
+
+
+def autocorrelation_times(chain: Array) -> Array:
+    """(n_names,) integrated autocorrelation times of a chain, (n_steps, n_walkers, n_names), in its
+    steps; NaN where no walker moved."""
+    return np.array([_time(chain[..., k]) for k in range(chain.shape[2])])
+
+
+def _time(walkers: Array) -> float:
+    """Of one parameter, (n_steps, n_walkers)."""
+    moved = walkers[:, _moved(walkers)]
+    if not moved.shape[1]:
+        return math.nan
+    n = len(moved)
+    size = 2 ** math.ceil(math.log2(2 * n))
+    mean = np.zeros(n)
+    for walker in moved.T:
+        image = np.fft.rfft(walker - walker.mean(), size)
+        one = np.fft.irfft(image * image.conj(), size)[:n]
+        mean += one / one[0]
+    sums = 2.0 * np.cumsum(mean / moved.shape[1]) - 1.0
+    beyond = np.flatnonzero(np.arange(n) >= WINDOW * sums)
+    return float(sums[beyond[0]] if beyond.size else sums[-1])
+
+
+def _moved(walkers: Array) -> npt.NDArray[np.bool_]:
+    return np.asarray((walkers != walkers[:1]).any(axis=0))
+
+
+def too_short(chain: Array, times: Mapping[str, float], settings: Any) -> tuple[str, ...]:
+    """Sentences about walkers that did not move and a chain shorter than 50 autocorrelation times;
+    `times` are in steps, `settings` are those it was made by."""
+    n_steps, n_walkers, _ = chain.shape
+    span, found = n_steps * settings.thin, []
+    stuck = n_walkers - int(np.count_nonzero(_moved(chain[..., 0])))
+    if n_steps > 1 and stuck:
+        found.append(
+            f"{stuck} of {n_walkers} walkers did not move in {span} steps, so the samples are not "
+            f"those of the posterior; give more steps, such as steps={_round_up(10 * span)}"
+        )
+    known = {name: time for name, time in times.items() if not math.isnan(time)}
+    if n_steps == 1:
+        found.append("a chain of one step has no errors; give some thousand, steps=5000")
+    elif known:
+        name = max(known, key=known.__getitem__)
+        if span < ENOUGH * known[name]:
+            enough = _round_up(settings.burn + ENOUGH * known[name])
+            found.append(
+                f"the chain of {span} steps after burn is {span / known[name]:.3g} autocorrelation "
+                f"times long ({name}: τ = {known[name]:.3g} steps), so its quantiles are rough; "
+                f"{ENOUGH:g} are enough: sample with steps={enough} or more"
+            )
+    return tuple(found)
+
+
+def _round_up(steps: float) -> int:
+    """The next number of two digits and zeros, from 1000 on."""
+    most = max(steps, LEAST)
+    unit: int = 10 ** (math.floor(math.log10(most)) - 1)
+    return math.ceil(most / unit) * unit
