@@ -26,6 +26,9 @@ END, RISE = 0.05, 0.02
 #: Parameters of a line that say how high and where it is; the others make its shape.
 PLACE = ("A", "x0")
 
+#: The unit that models may be in, a thousand times that of the axis, which may have none.
+THOUSANDFOLD = {"": "eV", "meV": "eV", "eV": "keV"}
+
 
 def refuse_idle(model: Model, parameters: Mapping[str, Par]) -> None:
     """Raises :class:`ModelError` for a component that reads what stands below it, where nothing
@@ -108,7 +111,8 @@ def doubts(
         _, low, high = ends
         for component, place in outline.lines:
             if not low <= values[place] <= high:
-                found.append(_outside(component, place, values[place], low, high))
+                unit = measurement.units.get("energy", "")
+                found.append(_outside(component, place, values[place], (low, high), unit))
         for name in outline.fed:
             if values[name] < 0.0 or sides.get(name) == "min":
                 found += _backwards(model, outline, values, measurement, sides)
@@ -116,10 +120,17 @@ def doubts(
     return found + _counts(measurement, parameters, chisqr)
 
 
-def _outside(component: str, place: str, value: float, low: float, high: float) -> str:
+def _outside(component: str, place: str, value: float, ends: tuple[float, float], unit: str) -> str:
+    low, high = ends
+    remedy = "check its start, or give it bounds"
+    if unit in THOUSANDFOLD and low <= 1e3 * value <= high:
+        model, axis = THOUSANDFOLD[unit], unit or "meV"
+        seems = f"the axis is in {axis}" if unit else "the axis seems to be in meV"
+        given = "" if unit else f"units={{'energy': '{axis}'}}, "
+        remedy = f"{seems} and the model in {model}: read(..., {given}to='{model}') turns the axis"
     return (
         f"{component} lies outside of the energy axis: {place} = {value:.6g} is not in "
-        f"[{low:g}, {high:g}]; check its start, or give it bounds"
+        f"[{low:g}, {high:g}]; {remedy}"
     )
 
 

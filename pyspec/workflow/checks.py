@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -228,6 +229,18 @@ def refuse_nonfinite(data: npt.NDArray[Any]) -> None:
         f"data holds {count} values that are {kinds}, first at {place}; leave these points "
         "out, nan_policy='omit' of a File or mask=, or replace them"
     )
+
+
+def refuse_spectra(files: Mapping[str, npt.NDArray[Any] | None]) -> None:
+    """Raises :class:`DataError` for files (name → data) of a project that hold one spectrum or one
+    trace, which it does not fit together."""
+    single = [name for name, data in files.items() if data is not None and data.ndim == 1]
+    if single:
+        raise DataError(
+            f"file {single[0]!r} holds one spectrum or trace, and a project fits data of shape "
+            "(time, energy) together; fit those of one axis by fit_joint([(model, "
+            "Measurement(data)), ...], names=[...])"
+        )
 
 
 def held(n_dim: int, has_energy: bool) -> str:

@@ -22,6 +22,7 @@ from pyspec.fit.solve.methods import without_intervals
 from pyspec.fit.trace import time_model
 from pyspec.model import Measurement, Model
 from pyspec.model.inputs import own_inputs, refuse_misspelt
+from pyspec.workflow.checks import refuse_spectra
 from pyspec.workflow.data import FileData
 from pyspec.workflow.identity import stamp
 from pyspec.workflow.models import FileModels
@@ -360,6 +361,7 @@ def fit_together(
     the whole. See :meth:`pyspec.Project.fit_2d`."""
     names = [file.data.name for file in files]
     refuse_twins(names)
+    refuse_spectra({file.data.name: file.data.data for file in files})
     prepared = [file.prepared_2d(model_name, seed_source) for file in files]
     parts = [(model, measurement) for model, measurement, _ in prepared]
     if "project" not in {par.scope for model, _ in parts for par in model.parameters.values()}:

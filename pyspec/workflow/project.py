@@ -290,7 +290,8 @@ class Project(Workspace):
         Parameters whose entry says "project" are the same in all files and occur once; the others
         are free in each file and called ``file00_GLP_01_A``. Every file has its own grid, window
         and noise; all of them, or none, have declared noise. Seeds and options as of
-        :meth:`File.fit_2d`. Each file keeps its part as a result.
+        :meth:`File.fit_2d`. Each file keeps its part as a result. Single spectra, or traces, are
+        fitted together by :func:`pyspec.fit_joint`.
         """
         parts = [file._fits for file in self._need_files()]
         return fit_together(

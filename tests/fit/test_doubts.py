@@ -158,3 +158,21 @@ def test_a_bound_whose_column_is_that_of_another_parameter_gains_nothing() -> No
         found += result.values["GLP_01_m"] == 0.0
         assert not [one for one in result.cautions if "a wider one would lower" in one]
     assert found > 2
+
+
+@pytest.mark.parametrize(
+    ("unit", "says"),
+    [
+        ("meV", "the axis is in meV and the model in eV: read(..., to='eV') turns the axis"),
+        ("", "seems to be in meV and the model in eV: read(..., units={'energy': 'meV'}, to='eV')"),
+        ("eV", "the axis is in eV and the model in keV: read(..., to='keV')"),
+        ("nm", "check its start, or give it bounds"),
+    ],
+)
+def test_an_axis_in_another_unit_than_the_model(unit: str, says: str) -> None:
+    """It was told to check its start."""
+    model = load_model("m:\n" + FLAT + PEAK, "m")
+    model.set_axes(energy=1e3 * X)
+    units = {"energy": unit} if unit else {}
+    result = fit_model(model, Measurement(line(), units=units))
+    assert says in said(result)

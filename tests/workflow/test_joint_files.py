@@ -264,3 +264,13 @@ def test_xarray_in_and_out(tmp_path: Path) -> None:
     assert dict(dataset.sizes) == {"time": 30, "energy": 60, "parameter": 4}
     assert float(dataset["value"].sel(parameter="Gauss_01_A")) == result.values["Gauss_01_A"]
     np.testing.assert_allclose(dataset["fit"], result.fit)
+
+
+def test_spectra_are_fitted_together_by_fit_joint(tmp_path: Path) -> None:
+    """The error named fit_spectrum, which fits each on its own."""
+    project = Project(folder(tmp_path), show_output=False)
+    for name in "ab":
+        File(project, name=name, data=np.ones(30), energy=np.arange(30.0))
+    project.load_models(model_yaml="m.yaml", model_info="peak")
+    with pytest.raises(DataError, match=r"file 'a' holds one spectrum .* by fit_joint\(\[\(model"):
+        project.fit_2d(model_name="peak")
