@@ -17,7 +17,7 @@ the value, which makes the search for the end short.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -233,9 +233,9 @@ def confidence_intervals(
     progress: bool | Callable[[int, int], object] | None,
 ) -> Any:
     """What :meth:`pyspec.fit.FitResult.conf_interval` returns."""
-    wanted, levels = _wanted(p_names, names), probabilities(sigmas)
+    wanted, levels = _wanted(p_names, names, result.expressions), probabilities(sigmas)
     problem, account = result.problem, result.problem.evaluations
-    steps = Steps(progress, "intervals, parameters")
+    steps = Steps(progress, f"{result.model_name}, intervals", "parameters")
     found: dict[str, Pairs] = {}
     traces: dict[str, dict[str, Array]] = {}
     problem.evaluations = Evaluations(len(problem.names))
@@ -255,11 +255,18 @@ def confidence_intervals(
     return (found, traces) if trace else found
 
 
-def _wanted(p_names: str | Sequence[str] | None, names: Sequence[str]) -> list[str]:
+def _wanted(
+    p_names: str | Sequence[str] | None, names: Sequence[str], followers: Container[str]
+) -> list[str]:
     """The parameters asked for. Raises :class:`CallError` for one that is not free."""
     wanted = list(names) if p_names is None else p_names
     wanted = [wanted] if isinstance(wanted, str) else list(wanted)
     lost = next((name for name in wanted if name not in names), None)
+    if lost is not None and lost in followers:
+        raise CallError(
+            f"conf_interval: {lost!r} follows an expression and has no profile; result.stderr, "
+            f"bootstrap(result).interval({lost!r}) and result.sample() have errors of it"
+        )
     if lost is not None:
         raise CallError(
             f"conf_interval: {lost!r} is no free parameter{suggest(str(lost), list(names))}; there "

@@ -276,8 +276,9 @@ def sample(result: Any, settings: MC | None = None, progress: Progress = None) -
             f"{result.model_name}: this is one file of a joint fit, and its posterior that of all "
             "files; sample the joint result"
         )
-    # Where errors are scaled, weights say how points compare, and the size of the noise is sampled.
-    weighted = bool(problem.is_poisson or (problem.is_weighted and not result._scale_covar))
+    # Where errors are scaled, weights say how points compare, and the size of the noise is sampled;
+    # of counts that of their scatter beside the roots of what is expected.
+    weighted = bool(problem.is_weighted and not result._scale_covar)
     mc = resolved(settings or MC(), result, weighted)
     names = [*problem.names, *([] if weighted else [LNSIGMA])]
     bounds = [

@@ -237,3 +237,12 @@ def test_an_onset_without_an_instrument_has_its_interval(backend: str) -> None:
     assert onset == pytest.approx([before, before, best, after, after], abs=1e-6)
     tau = [value for _, value in intervals["expFun_01_tau"]]
     assert (tau[3] - tau[1]) / 2 == pytest.approx(result.stderr["expFun_01_tau"], rel=0.1)
+
+
+def test_a_follower_has_no_profile() -> None:
+    """It was said to be no free parameter, and no word of where its errors are."""
+    model = load_model('parameters: {twice: ["2 * Offset_y0"]}\nm:\n  Offset: {y0: [1, true]}', "m")
+    model.set_axes(energy=np.arange(9.0))
+    result = fit_model(model, Measurement(np.random.default_rng(1).normal(size=9)))
+    with pytest.raises(CallError, match=r"'twice' follows an expression .* bootstrap\(result\)"):
+        result.conf_interval("twice")

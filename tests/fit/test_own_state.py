@@ -200,6 +200,25 @@ def test_weights_that_only_compare_points_do_so_everywhere(weight: float) -> Non
     assert samples.stderr["Gauss_01_A"] == pytest.approx(error, rel=0.3)
 
 
+@SHORT
+def test_counts_whose_errors_were_scaled() -> None:
+    """Samples and draws took the roots of the counts for their noise all the same: their errors
+    were half of the standard errors here."""
+    one = model()
+    one.set("Offset_y0", 60.0)
+    counts = 4.0 * np.random.default_rng(1).poisson(one.evaluate() / 4.0)
+    result = fit_model(one, Measurement(counts, loss="poisson"), scale_covar=True)
+    assert result.redchi == pytest.approx(4.0, rel=0.4)
+    samples = result.sample(steps=1200, burn=200, seed=0)
+    error = result.stderr["Gauss_01_A"]
+    assert samples.stderr["Gauss_01_A"] == pytest.approx(error, rel=0.3)
+    with pytest.raises(FitError, match="errors of these counts were scaled by their scatter"):
+        bootstrap(result, 5)
+    known = fit_model(one, Measurement(counts, loss="poisson"))
+    assert known.sample(steps=20, seed=0).lnsigma is None
+    assert bootstrap(known, 5).success.all()
+
+
 def test_a_part_of_a_joint_fit_is_not_drawn_or_sampled() -> None:
     """Its errors are those of all files; ten times too large ones came without a word."""
     text = TEXT.replace("x0: [84, true", "x0: [84, project")

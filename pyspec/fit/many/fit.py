@@ -161,14 +161,15 @@ def bootstrap(
         68 %.
 
     Raises :class:`FitError` for a joint fit, amplitudes that are free along an axis, data by
-    reference, or residuals of counts.
+    reference, residuals of counts, or counts whose errors were scaled.
 
     Source: B. Efron & R. J. Tibshirani, An Introduction to the Bootstrap (1993).
     """
     if not isinstance(result, FitResult):
         raise CallError(
             "bootstrap: the first argument is a FitResult of one file, not "
-            f"{type(result).__name__}; give what fit_model returned"
+            f"{type(result).__name__}; give what fit_model returned, stored.to_result() of an "
+            "archive, or slices[0].result"
         )
     problem, label = result.problem, result.model_name
     check_whole("n", n, 1)
@@ -185,6 +186,11 @@ def bootstrap(
     if problem.is_poisson and kind == "residuals":
         raise FitError(
             f"{label}: residuals of counts do not belong to other counts; leave kind= out"
+        )
+    if problem.is_poisson and result._scale_covar:
+        raise FitError(
+            f"{label}: the errors of these counts were scaled by their scatter, scale_covar=True, "
+            "which counts that are drawn do not have; fit without it, or ask conf_interval()"
         )
     measurement = problem.measurement
     expected = np.asarray(result.fit)
