@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -57,11 +56,12 @@ def _moved(walkers: Array) -> npt.NDArray[np.bool_]:
     return np.asarray((walkers != walkers[:1]).any(axis=0))
 
 
-def too_short(chain: Array, times: Mapping[str, float], settings: Any) -> tuple[str, ...]:
+def too_short(chain: Array, times: Mapping[str, float], burn: int, thin: int) -> tuple[str, ...]:
     """Sentences about walkers that did not move and a chain shorter than 50 autocorrelation times;
-    `times` are in steps, `settings` are those it was made by."""
+    `times` are in steps, `burn` of which were left out before, and of the others all but every
+    thin-th."""
     n_steps, n_walkers, _ = chain.shape
-    span, found = n_steps * settings.thin, []
+    span, found = n_steps * thin, []
     stuck = n_walkers - int(np.count_nonzero(_moved(chain[..., 0])))
     if n_steps > 1 and stuck:
         found.append(
@@ -74,11 +74,11 @@ def too_short(chain: Array, times: Mapping[str, float], settings: Any) -> tuple[
     elif known:
         name = max(known, key=known.__getitem__)
         if span < ENOUGH * known[name]:
-            enough = _round_up(settings.burn + ENOUGH * known[name])
+            enough = _round_up(burn + ENOUGH * known[name])
             found.append(
-                f"the chain of {span} steps after burn is {span / known[name]:.3g} autocorrelation "
-                f"times long ({name}: τ = {known[name]:.3g} steps), so its quantiles are rough; "
-                f"{ENOUGH:g} are enough: sample with steps={enough} or more"
+                f"the chain of {span} steps after burn is shorter than {ENOUGH:g} autocorrelation "
+                f"times: {span / known[name]:.3g} of {name}, τ = {known[name]:.3g} steps; so its "
+                f"quantiles are rough; sample with steps={enough} or more"
             )
     return tuple(found)
 

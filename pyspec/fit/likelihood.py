@@ -264,8 +264,8 @@ def _wanted(
     lost = next((name for name in wanted if name not in names), None)
     if lost is not None and lost in followers:
         raise CallError(
-            f"conf_interval: {lost!r} follows an expression and has no profile; result.stderr, "
-            f"bootstrap(result).interval({lost!r}) and result.sample() have errors of it"
+            f"conf_interval: {lost!r} follows an expression and has no profile; result.stderr and "
+            "result.sample() have errors of it, of one file bootstrap(result) too"
         )
     if lost is not None:
         raise CallError(

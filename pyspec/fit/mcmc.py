@@ -217,7 +217,7 @@ class MCMCResult:
     def cautions(self) -> tuple[str, ...]:
         """What to know before these samples are used: a chain shorter than 50 autocorrelation
         times, walkers that did not move."""
-        return too_short(self.chain, self.autocorr_time, self.settings)
+        return too_short(self.chain, self.autocorr_time, self.settings.burn, self.settings.thin)
 
     def plot(self, **options: Any) -> Any:
         """The distribution of every parameter and of every pair; returns the Figure. Options as of

@@ -49,6 +49,11 @@ def _has_intervals(result: FitResult) -> bool:
 def samples_of(result: Any) -> MCMCResult:
     """The samples of a fit. Raises :class:`FitError` where there are none."""
     found: MCMCResult | None = getattr(result, "mcmc", None)
+    if found is None and getattr(result, "_of_many", False):
+        raise FitError(
+            f"{result.file_name} is one file of a joint fit of {result.model_name}, whose samples "
+            "are those of all files: project.results.get_joint().mcmc, plot_joint_mcmc()"
+        )
     if found is None:
         raise FitError(
             f"the {result.fit_type} fit of {result.model_name} has no samples; fit with "

@@ -244,5 +244,5 @@ def test_a_follower_has_no_profile() -> None:
     model = load_model('parameters: {twice: ["2 * Offset_y0"]}\nm:\n  Offset: {y0: [1, true]}', "m")
     model.set_axes(energy=np.arange(9.0))
     result = fit_model(model, Measurement(np.random.default_rng(1).normal(size=9)))
-    with pytest.raises(CallError, match=r"'twice' follows an expression .* bootstrap\(result\)"):
+    with pytest.raises(CallError, match=r"'twice' follows an expression .*bootstrap\(result\)"):
         result.conf_interval("twice")

@@ -214,13 +214,15 @@ def test_followers_of_a_joint_fit() -> None:
 def test_a_chain_that_is_too_short_says_so() -> None:
     """It used to be taken as it was."""
     result = straight(0.2)
-    with pytest.warns(ModelWarning, match="line: the chain of 250 steps after burn is") as seen:
+    with pytest.warns(
+        ModelWarning, match="line: the chain of 250 steps after burn is shorter"
+    ) as seen:
         samples = result.sample(steps=300, burn=50, seed=1)
     assert seen[0].filename == __file__
     (text,) = samples.cautions
     worst = max(samples.autocorr_time, key=samples.autocorr_time.__getitem__)
-    assert f"{worst}: τ = {samples.autocorr_time[worst]:.3g} steps" in text
-    assert text.endswith("50 are enough: sample with steps=1000 or more")
+    assert f"of {worst}, τ = {samples.autocorr_time[worst]:.3g} steps" in text
+    assert text.endswith("so its quantiles are rough; sample with steps=1000 or more")
     assert text in repr(samples)
     enough = result.sample(steps=2500, burn=100, seed=1)
     assert enough.cautions == ()
@@ -310,3 +312,30 @@ def test_unknown_noise_beside_free_spectra() -> None:
     samples = result.sample(steps=2500, burn=100, seed=1)
     assert samples.stderr["expFun_01_tau"] == pytest.approx(result.stderr["expFun_01_tau"], rel=0.1)
     assert math.exp(samples.lnsigma) == pytest.approx(math.sqrt(result.redchi), rel=0.02)
+
+
+@SHORT
+def test_samples_of_a_joint_fit_are_not_those_of_a_file(tmp_path: Path) -> None:
+    """The file said to fit with mc_settings, which the joint fit had."""
+    (tmp_path / "models.yaml").write_text(TEXT.replace("m: [0.1, True", "m: [0.1, project"))
+    project = Project(tmp_path, show_output=0)
+    for k, name in enumerate("ab"):
+        data = 2 + np.random.default_rng(k).normal(0, 0.2, (3, 51))
+        File(project, name=name, data=data, energy=ENERGY, time=np.arange(3.0))
+    project.load_models(model_yaml="models.yaml", model_info="line")
+    project.fit_2d(model_name="line", mc_settings=MC(use_mc=1, steps=20, seed=1))
+    assert project.results.get_joint().mcmc.followers == ("file00_end", "file01_end")
+    with pytest.raises(FitError, match="a is one file of a joint fit of line, whose samples are"):
+        project["a"].get_mcmc()
+
+
+def test_the_method_emcee_says_how_short_its_chain_is() -> None:
+    """It said to raise steps=, and not to what."""
+    result = straight(0.2)
+    again = fit_model(
+        result.model, result.measurement, scale_covar=False, method="emcee", steps=60, burn=10,
+        thin=2, nwalkers=20, seed=1,
+    )  # fmt: skip
+    (text,) = [one for one in again.cautions if "chain" in one]
+    assert text.startswith("the chain of 50 steps after burn is ")
+    assert text.endswith("so its quantiles are rough; sample with steps=1000 or more")

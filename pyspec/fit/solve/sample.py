@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pyspec.errors import FitError
+from pyspec.fit.autocorrelation import autocorrelation_times, too_short
 from pyspec.fit.problem import FitProblem
 
 SAMPLER = "emcee"
@@ -36,8 +37,7 @@ def sample(minimizer: Any, problem: FitProblem, options: dict[str, Any]) -> tupl
     given = {"nwalkers": WALKERS, "seed": 0, "progress": False, **options}
     if given.get("pos") is None:
         given["pos"] = walkers(problem, minimizer.params, given["nwalkers"], given["seed"])
-    said = io.StringIO()
-    with redirect_stdout(said):  # lmfit prints what emcee says of a chain that is too short
+    with redirect_stdout(io.StringIO()):  # lmfit prints what emcee says of a chain too short
         outcome = minimizer.minimize(method=SAMPLER, **given)
     flat = np.asarray(outcome.chain).reshape(-1, len(outcome.var_names))
     outcome.covar = np.atleast_2d(np.cov(flat.T))
@@ -46,13 +46,10 @@ def sample(minimizer: Any, problem: FitProblem, options: dict[str, Any]) -> tupl
         f"Sampled: {flat.shape[0]} points of {given['nwalkers']} walkers, {share:.0%} of the steps "
         "taken; values are medians, errors those of the samples"
     )
-    cautions = []
-    if said.getvalue().strip():
-        cautions.append(
-            "the chain is shorter than 50 autocorrelation times, so its errors are rough; raise "
-            "steps="
-        )
-    return outcome, cautions
+    thin = int(given.get("thin", 1))
+    times = (thin * autocorrelation_times(np.asarray(outcome.chain))).tolist()
+    named = dict(zip(outcome.var_names, times, strict=True))
+    return outcome, [*too_short(outcome.chain, named, int(given.get("burn", 0)), thin)]
 
 
 def walkers(problem: FitProblem, params: Any, n: int, seed: Any) -> npt.NDArray[np.float64]:
