@@ -22,6 +22,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from pyspec.calls import answered, stack_outside
 from pyspec.errors import DataError, ModelError, ModelWarning, suggest
 from pyspec.executor import make_executor
 from pyspec.fit.components import every_component
@@ -39,6 +40,7 @@ SINGULAR, TOUCHED = 1e-12, 1e-5
 EMPTY = 1e-14
 
 
+@answered
 def fisher_matrix(
     model: Model,
     counts: float,
@@ -98,6 +100,7 @@ def fisher_matrix(
     return info, names, meta
 
 
+@answered
 def crb(
     model: Model,
     counts: float,
@@ -121,6 +124,7 @@ def crb(
     return {name: found[name] for name in wanted}
 
 
+@answered
 def counts_required(
     model: Model,
     par_name: str,
@@ -139,6 +143,7 @@ def counts_required(
     return float(counts_ref * (bound / target_sigma) ** 2)
 
 
+@answered
 def sensitivity_report(
     model: Model,
     counts: float,
@@ -237,6 +242,6 @@ def _marginal(info: Array, names: Sequence[str]) -> Array:
             f"{', '.join(unknown)}: no number of counts on these axes determines them together; "
             "fix one of them, or change the axes",
             ModelWarning,
-            stacklevel=3,
+            stacklevel=stack_outside(),
         )
     return bounds

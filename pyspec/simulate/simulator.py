@@ -94,6 +94,11 @@ class Simulator:
             raise DataError(
                 "photon counting needs counts_per_delay, or count_rate and integration_time"
             )
+        if detection == "analog" and self.counts_per_delay is not None:
+            raise DataError(
+                "counts are those of detection='photon_counting'; with 'analog', the default, the "
+                "noise is that of noise_type and noise_level"
+            )
         self.set_seed(seed)
 
     # settings
@@ -106,7 +111,7 @@ class Simulator:
 
     def set_noise_level(self, noise_level: float) -> None:
         """Sets the noise level; finite and not negative."""
-        if not (np.isfinite(noise_level) and noise_level >= 0):
+        if isinstance(noise_level, bool) or not (np.isfinite(noise_level) and noise_level >= 0):
             raise DataError(f"noise_level must be finite and not negative, not {noise_level!r}")
         self.noise_level = float(noise_level)
 

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from pyspec import (
+    CallError,
     DataError,
     Measurement,
     Model,
@@ -84,8 +85,9 @@ def test_what_no_counts_determine_is_infinite_and_named() -> None:
     lines.insert(2, lines.pop())  # a peak comes last
     model = load_model("\n".join([*lines, ""]), "line")
     model.set_axes(energy=ENERGY)
-    with pytest.warns(ModelWarning, match="Offset_02_y0: no number of counts"):
+    with pytest.warns(ModelWarning, match="Offset_02_y0: no number of counts") as seen:
         bounds = sensitivity.crb(model, 1e4)
+    assert seen[0].filename == __file__
     assert np.isinf(bounds["Offset_y0"])
     assert np.isinf(bounds["Offset_02_y0"])
     assert bounds["Gauss_01_x0"] == pytest.approx(
@@ -103,6 +105,10 @@ def test_mistakes() -> None:
         sensitivity.crb(model, 1e4, ["Offset_y0"])
     with pytest.raises(ModelError, match=r"give a list of parameters, \['Gauss_01_x0'\]"):
         sensitivity.crb(model, 1e4, fixed="Gauss_01_x0")
+    with pytest.raises(CallError, match="counts must be a number, not '1e4'"):
+        sensitivity.crb(model, "1e4")  # type: ignore[arg-type]
+    with pytest.raises(CallError, match="par_name must be a text"):
+        sensitivity.counts_required(model, ["Gauss_01_x0"], 0.1)  # type: ignore[arg-type]
     model.set_values({"Offset_y0": -5.0})
     with pytest.raises(DataError, match="the model falls to -5, and counts cannot be negative"):
         sensitivity.fisher_matrix(model, 1e4)

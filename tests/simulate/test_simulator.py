@@ -116,6 +116,9 @@ def test_mistakes() -> None:
         ({"counts_per_delay": 0}, "counts_per_delay must be finite and positive"),
         ({"counts_per_delay": 5, "count_rate": 5}, "give counts_per_delay, or"),
         ({"integration_time": 5}, "needs a count_rate"),
+        ({"counts_per_delay": 1e4}, "counts are those of detection='photon_counting'"),
+        ({"count_rate": 1e4}, "counts are those of detection='photon_counting'"),
+        ({"noise_level": True}, "noise_level"),
     ):
         with pytest.raises(DataError, match=message):
             Simulator(model(), **options)  # type: ignore[arg-type]
