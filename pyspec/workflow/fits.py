@@ -273,11 +273,13 @@ class FileFits:
         given = {**self._options(options), "measurement": self.data.whole()}
         given["inputs"] = own_inputs(chosen, self.data.inputs) or None
         refuse_misspelt(chosen, self.data.inputs)
-        with Hold() as hold:
+        asks = settings_of(options) is not None
+        with Hold(until_return=not asks) as hold:
             result = fit_trace(chosen, None, self.data.need_axis("time"), data, **given)
             result.file_name = self.data.name
             self._keep(result)
-            return hold.mark(result)
+            hold.mark(result)
+        return sampled(result, options, self.project.show_output) if asks else result
 
     def _options(self, options: Mapping[str, Any]) -> dict[str, Any]:
         given = {"backend": self.project.backend, "progress": self.project.show_output}

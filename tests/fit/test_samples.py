@@ -339,3 +339,21 @@ def test_the_method_emcee_says_how_short_its_chain_is() -> None:
     (text,) = [one for one in again.cautions if "chain" in one]
     assert text.startswith("the chain of 50 steps after burn is ")
     assert text.endswith("so its quantiles are rough; sample with steps=1000 or more")
+
+
+@SHORT
+def test_every_fit_of_a_file_takes_samples_and_others_refuse(tmp_path: Path) -> None:
+    """`mc_settings` of a trace, and of fits without a File, was ignored without a word."""
+    time = np.linspace(-1, 10, 45)
+    data = 5 * np.exp(-time / 3) * (time >= 0) + np.random.default_rng(1).normal(0, 0.2, 45)
+    law = "decay: {expFun: {A: [5, True], tau: [3, True, 0.1, 50], t0: [0, False]}}"
+    (tmp_path / "laws.yaml").write_text(law)
+    file = File(Project(tmp_path, show_output=0), "a", data=data, time=time)
+    result = file.fit_trace("laws.yaml", "decay", mc_settings=MC(use_mc=1, steps=20, seed=1))
+    assert result.mcmc.names == ("expFun_01_A", "expFun_01_tau", "__lnsigma")
+    assert file.get_mcmc() is result.mcmc
+    model = load_model(TEXT, "line")
+    model.set_axes(energy=ENERGY)
+    with pytest.raises(FitError, match=r"mc_settings: this fit takes no samples.*result\.sample"):
+        fit_model(model, Measurement(np.ones(51)), mc_settings=MC(use_mc=1))
+    assert fit_model(model, Measurement(ENERGY / 80), mc_settings=MC()).mcmc is None

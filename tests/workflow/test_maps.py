@@ -229,6 +229,7 @@ def test_wrong_calls(peak: Model, scan: Any, tmp_path: Path) -> None:
     refused("cannot be opened as a map", DataError, peak, tmp_path / "none.nc")
     refused("no point of the energy axis", energy_limits=[10, 20])
     refused("not both", sigma=1.0, counts=True)
+    refused("counts is 0; give True, or the counts", counts=0)
     refused("give positive numbers", sigma=np.zeros(60))
     refused("does not have the axes of the map", sigma=scan[:3])
     refused("the axis 'energy', which the map lacks", seed_values={"GLP_01_A": scan})

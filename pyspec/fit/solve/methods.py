@@ -115,13 +115,18 @@ def check_linear(label: str, methods: Sequence[str], options: Mapping[str, Any])
 
 
 def without_intervals(options: Mapping[str, Any], *, are_kept: bool = False) -> dict[str, Any]:
-    """Options without those of intervals, which are no part of a fit; scripts that switch them off
-    are welcome. ``linear=None`` is no option either. Raises :class:`FitError` where intervals are
-    asked for, unless the fit is kept and has them later."""
+    """Options without those of intervals and samples, which are no part of a fit; scripts that
+    switch them off are welcome. ``linear=None`` is no option either. Raises :class:`FitError` where
+    they are asked for, unless the fit is kept and has them later."""
     if options.get("try_ci", False) and not are_kept:
         raise FitError(
             "try_ci: a fit computes no intervals; take them from its result: "
             "result.conf_interval(), or lmfit.conf_interval(result.minimizer, result.lmfit)"
+        )
+    if getattr(options.get("mc_settings"), "use_mc", 0) and not are_kept:
+        raise FitError(
+            "mc_settings: this fit takes no samples, those of a File do; take them from its "
+            "result: result.sample(steps=5000)"
         )
     found = {name: value for name, value in options.items() if name not in OF_INTERVALS}
     if found.get("linear", ELIMINATE) is None:

@@ -180,6 +180,10 @@ def _described(
             )
         noise["weight"] = 1.0 / values
     if counts is not False:
+        if not (counts is True or 0.0 < counts < np.inf):
+            raise DataError(
+                f"counts is {counts!r}; give True, or the counts for each unit of the data, > 0"
+            )
         noise |= {"loss": "poisson", "loss_scale": 1.0 if counts is True else float(counts)}
     if mask is not None:
         given = mask if hasattr(mask, "dims") else np.asarray(mask)
