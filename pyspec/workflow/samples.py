@@ -15,7 +15,7 @@ def sampled(result: FitResult, options: Mapping[str, Any], progress: bool) -> Fi
     settings = settings_of(options)
     if settings is None or settings.use_mc == 0 or result.interrupted:
         return result
-    if settings.use_mc == 2 and _has_intervals(result):
+    if settings.use_mc == 2 and _has_intervals(result, progress):
         return result
     result.sample(settings, progress=progress)
     return result
@@ -38,9 +38,9 @@ def refuse_samples(options: Mapping[str, Any]) -> None:
         )
 
 
-def _has_intervals(result: FitResult) -> bool:
+def _has_intervals(result: FitResult, progress: bool) -> bool:
     try:
-        result.conf_interval()
+        result.conf_interval(progress=progress)
     except FitError:
         return False
     return True

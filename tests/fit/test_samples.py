@@ -23,6 +23,7 @@ from pyspec import (
 )
 from pyspec.errors import CallError, ModelWarning, NoSuchKeyError
 from pyspec.fit.autocorrelation import autocorrelation_times
+from pyspec.io.contents import samples_of
 
 emcee = pytest.importorskip("emcee")
 
@@ -171,6 +172,11 @@ def test_samples_survive_an_archive(tmp_path: Path) -> None:
         assert found.values == samples.values
     loaded = Project(tmp_path).results.load(path)
     assert loaded.get_mcmc(model="line").values == samples.values
+    contents = {"names": ["a"], "chain": np.ones((3, 2, 1)), "acceptance": [1.0, 1.0]}
+    older = samples_of({**contents, "settings": {"steps": 3}})  # without followers
+    assert older.values == {"a": 1.0}
+    with pytest.raises(ValueError, match="1 followers for"):
+        samples_of({**contents, "settings": {}, "followers": ["b"]})
 
 
 def test_followers_have_samples_too() -> None:
