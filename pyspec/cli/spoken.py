@@ -68,6 +68,6 @@ def for_fields(text: str) -> str:
         text = text.replace(python, fields)
     for name in FIELDS:
         text = re.sub(rf"(?<![\w-]){name}=True\b", f"{name}: true", text)
-        text = re.sub(rf"(?<![\w-]){name}=(?=[\w'\".(])", f"{name}: ", text)
+        text = re.sub(rf"(?<![\w-]){name}=(?=[\w'\".({{])", f"{name}: ", text)
         text = re.sub(rf"(?<![\w-]){name}=(?!=)", f"{name}:", text)
     return text

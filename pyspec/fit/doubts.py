@@ -127,7 +127,9 @@ def _outside(component: str, place: str, value: float, ends: tuple[float, float]
         model, axis = THOUSANDFOLD[unit], unit or "meV"
         seems = f"the axis is in {axis}" if unit else "the axis seems to be in meV"
         given = "" if unit else f"units={{'energy': '{axis}'}}, "
-        remedy = f"{seems} and the model in {model}: read(..., {given}to='{model}') turns the axis"
+        remedy = (
+            f"{seems} and the model in {model}: read(..., {given}to='{model}') converts the axis"
+        )
     return (
         f"{component} lies outside of the energy axis: {place} = {value:.6g} is not in "
         f"[{low:g}, {high:g}]; {remedy}"

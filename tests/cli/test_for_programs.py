@@ -134,6 +134,8 @@ def test_hints_are_flags_on_the_command_line(
         ("say read('a.csv', energy='e.csv')", "say --energy 'e.csv'",
          "say energy: 'e.csv' below 'data:'"),
         ("chi2 == 3, x=4", "chi2 == 3, x=4", "chi2 == 3, x=4"),
+        ("read(..., units={'energy': 'meV'}, to='eV')", "units={'energy': 'meV'} --to 'eV'",
+         "units: {'energy': 'meV'}, to: 'eV' below 'data:'"),
     ],
 )  # fmt: skip
 def test_hints(python: str, flags: str, fields: str) -> None:

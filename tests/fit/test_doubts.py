@@ -163,7 +163,7 @@ def test_a_bound_whose_column_is_that_of_another_parameter_gains_nothing() -> No
 @pytest.mark.parametrize(
     ("unit", "says"),
     [
-        ("meV", "the axis is in meV and the model in eV: read(..., to='eV') turns the axis"),
+        ("meV", "the axis is in meV and the model in eV: read(..., to='eV') converts the axis"),
         ("", "seems to be in meV and the model in eV: read(..., units={'energy': 'meV'}, to='eV')"),
         ("eV", "the axis is in eV and the model in keV: read(..., to='keV')"),
         ("nm", "check its start, or give it bounds"),
