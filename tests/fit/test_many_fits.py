@@ -13,7 +13,15 @@ import numpy as np
 import pytest
 from support.native_cases import CASES
 
-from pyspec import ParameterSweep, bootstrap, fit_joint, fit_many, fit_model, load_model
+from pyspec import (
+    ParameterSweep,
+    bootstrap,
+    fit_joint,
+    fit_many,
+    fit_model,
+    load_dynamics,
+    load_model,
+)
 from pyspec.errors import CallError, FitError, NoSuchNameError
 from pyspec.io import by_reference
 from pyspec.model import Measurement
@@ -222,3 +230,20 @@ def test_followers_are_in_the_table_of_draws() -> None:
     assert drawn.spread("area") == pytest.approx(result.stderr["area"], rel=0.25)
     rows = [line.split()[0] for line in str(drawn).splitlines()[3:]]
     assert rows == ["Gauss_01_A", "Gauss_01_x0", "Gauss_01_SD", "area"]
+
+
+def test_a_spread_of_0_is_not_left_to_be_taken_for_an_error() -> None:
+    """An onset without an instrument ends between the same two samples in every draw: the table
+    gave it an error of 0."""
+    text = LINE + "step:\n  expFun: {A: [30, True, 0, 99], tau: [4, True, 0.1, 50], "
+    text += "t0: [0.3, True, -2, 2]}\n"
+    model = load_model(text, "line")
+    model.add_dynamics("Gauss_01_A", load_dynamics(text, "step", "Gauss_01_A"))
+    model.set_axes(energy=np.linspace(80.0, 90.0, 40), time=np.arange(-4.0, 12.0))
+    data = np.random.default_rng(1).normal(model.evaluate(), 0.3)
+    result = fit_model(model, Measurement(data))
+    assert "Gauss_01_A_expFun_01_t0" in result.intervals
+    drawn = bootstrap(result, 20, seed=1)
+    assert drawn.spread("Gauss_01_A_expFun_01_t0") == 0.0
+    note = str(drawn).splitlines()[-1]
+    assert note.startswith("Gauss_01_A_expFun_01_t0: the same in every fit")

@@ -195,13 +195,22 @@ class ManyFits(Sequence[OneFit]):
         if np.count_nonzero(self.success) < 2:
             return self._head()
         rows = [["parameter", "median", "spread", "68 % low", "68 % high"]]
+        still = []
         for name in (*self.free_names, *self._followers):
             spread, ends = self.spread(name), self.interval(name)
             if spread == 0.0 and name in self._followers:
                 continue  # of fixed parameters alone
+            if spread == 0.0:
+                still.append(name)
             middle = format_value(float(np.median(self.of_converged(name))), spread)
             rows.append([name, *middle, *(f"{end:.6g}" for end in ends)])
-        return "\n".join([self._head(), text_table(rows, "<>>>>")])
+        lines = [self._head(), text_table(rows, "<>>>>")]
+        if still:
+            lines.append(
+                f"{', '.join(still)}: the same in every fit, at a bound or between two samples of "
+                "an onset that jumps; a spread of 0 is no error, see intervals of the result"
+            )
+        return "\n".join(lines)
 
     def __repr__(self) -> str:
         return f"<ManyFits: {self._head()}>"
