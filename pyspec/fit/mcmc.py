@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from pyspec.calls import Named, answered, is_whole, meant
 from pyspec.calls.given import real_array
-from pyspec.errors import CallError, FitError, shortened
+from pyspec.errors import CallError, FitError, TooLargeError, shortened
 from pyspec.fit.autocorrelation import autocorrelation_times, too_short
 from pyspec.fit.caution import warn
 from pyspec.fit.progress import Steps
@@ -290,9 +290,15 @@ def sample(result: Any, settings: MC | None = None, progress: Progress = None) -
         bounds.append((math.log(mc.sigma_min), math.log(mc.sigma_max)))
     low, high = np.array(bounds, dtype=np.float64).T
     assert mc.nwalkers is not None
-    places = _places(result, mc, low, high)
     posterior = Posterior(problem, low, high, is_weighted=weighted)
-    chain, acceptance = _run(posterior, places, mc, progress)
+    try:
+        chain, acceptance = _run(posterior, _places(result, mc, low, high), mc, progress)
+    except MemoryError as error:
+        size = 8 * mc.steps * mc.nwalkers * len(names) / 2**30
+        raise TooLargeError(
+            f"{result.model_name}: {mc.steps} steps of {mc.nwalkers} walkers would take "
+            f"{size:.3g} GiB, more memory than there is; give fewer steps= or nwalkers="
+        ) from error
     found = MCMCResult(names, chain, acceptance, mc, *_followers(result, chain))
     warn(result.model_name, found.cautions)
     return found

@@ -21,7 +21,7 @@ from pyspec import (
     load_model,
     save_fit,
 )
-from pyspec.errors import CallError, ModelWarning, NoSuchKeyError
+from pyspec.errors import CallError, ModelWarning, NoSuchKeyError, TooLargeError
 from pyspec.fit.autocorrelation import autocorrelation_times
 from pyspec.io.contents import samples_of
 
@@ -363,3 +363,9 @@ def test_every_fit_of_a_file_takes_samples_and_others_refuse(tmp_path: Path) -> 
     with pytest.raises(FitError, match=r"mc_settings: this fit takes no samples.*result\.sample"):
         fit_model(model, Measurement(np.ones(51)), mc_settings=MC(use_mc=1))
     assert fit_model(model, Measurement(ENERGY / 80), mc_settings=MC()).mcmc is None
+
+
+def test_a_chain_larger_than_memory() -> None:
+    """An error of NumPy's came from within emcee."""
+    with pytest.raises(TooLargeError, match="10000000000000 steps of 20 walkers would take"):
+        straight(0.2).sample(steps=10**13)
