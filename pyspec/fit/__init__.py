@@ -6,8 +6,8 @@ from pyspec.fit.joint.result import JointResult
 from pyspec.fit.lmfit_names import register_plotter
 from pyspec.fit.many.fit import bootstrap, fit_many
 from pyspec.fit.many.results import ManyFits, OneFit
-from pyspec.fit.mcmc import MC, MCMCResult
 from pyspec.fit.result import FitResult
+from pyspec.fit.samples import MC, MCMCResult
 from pyspec.fit.single import fit_model
 from pyspec.fit.slices.fit import fit_slices
 from pyspec.fit.slices.results import SliceFit, SliceResults

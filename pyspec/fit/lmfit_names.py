@@ -14,8 +14,9 @@ from pyspec.errors import FitError
 from pyspec.fit.components import every_component
 from pyspec.fit.linear import Amplitudes, LinearProblem
 from pyspec.fit.linear.parts import linear_components
-from pyspec.fit.mcmc import MC, MCMCResult, sample
+from pyspec.fit.mcmc import sample
 from pyspec.fit.problem import FitProblem
+from pyspec.fit.samples import MC, MCMCResult
 from pyspec.fit.solve.outcome import Ended, NativeOutcome
 from pyspec.fit.solve.stages import minimizer_of
 from pyspec.model import Measurement, Model

@@ -1,0 +1,225 @@
+"""Samples of a posterior, and the settings they are made by."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from pyspec.calls import Named, answered, is_whole, meant
+from pyspec.calls.given import real_array
+from pyspec.errors import CallError, FitError, shortened
+from pyspec.fit.autocorrelation import autocorrelation_times, too_short
+from pyspec.fit.table import need_pandas
+from pyspec.model.handed import handed
+
+Array = npt.NDArray[np.float64]
+
+#: The parameter that stands for the logarithm of the noise where this is not declared.
+LNSIGMA = "__lnsigma"
+
+#: Settings that are whole numbers, and the least of each.
+_LEAST = {"steps": 1, "nwalkers": 1, "burn": 0, "thin": 1, "workers": 1}
+
+#: Confidence levels of a table, in standard deviations of a Gaussian.
+LEVELS = (1.0, 2.0, 3.0)
+
+
+@answered
+@dataclass(frozen=True, kw_only=True)
+class MC:
+    """Settings of :meth:`pyspec.FitResult.sample`, and ``mc_settings=`` of every fit of a File.
+
+    Parameters
+    ----------
+    use_mc : 0 samples nothing, 1 samples after the fit, 2 only where
+        ``result.conf_interval()`` finds no intervals
+    steps, nwalkers : steps of each walker; walkers, by default twice the free parameters, at
+        least 20
+    burn, thin : steps left out at the beginning; every thin-th step is kept
+    workers : processes that evaluate; a script then needs ``if __name__ == "__main__":``
+    sigma_ini, sigma_min, sigma_max : the noise that is sampled where none was declared; by default
+        the rms of the residual, and 1/100 to 100 times as much
+    seed : of the random numbers; the same seed gives the same chain
+    is_weighted : whether the noise is declared; for the sake of scripts, the fit knows it
+    ntemps : 1; emcee has no temperatures any more
+    """
+
+    use_mc: int = 0
+    steps: int = 5000
+    nwalkers: int | None = None
+    burn: int = 0
+    thin: int = 1
+    ntemps: int = 1
+    workers: int = 1
+    is_weighted: bool = False
+    sigma_ini: float | None = None
+    sigma_min: float | None = None
+    sigma_max: float | None = None
+    seed: int | None = None
+
+    def __post_init__(self) -> None:
+        if not (is_whole(self.use_mc, 0) and self.use_mc <= 2):
+            raise FitError(f"use_mc is 0, 1 or 2, not {shortened(self.use_mc)}")
+        for name, least in {**_LEAST, "seed": 0}.items():
+            value = getattr(self, name)
+            if name in ("nwalkers", "seed") and value is None:
+                continue
+            if not is_whole(value, least):
+                raise FitError(f"{name} is a whole number from {least} on, not {shortened(value)}")
+            object.__setattr__(self, name, int(value))  # 3 of 3.0
+        if self.burn >= self.steps:
+            raise FitError(f"burn={self.burn} leaves nothing of steps={self.steps}")
+        left = self.steps - self.burn
+        if self.thin > left:
+            raise FitError(
+                f"thin={self.thin} leaves nothing of the {left} steps after burn; give at most that"
+            )
+        if not is_whole(self.ntemps, 1) or self.ntemps != 1:
+            raise FitError("ntemps is 1: emcee has no temperatures any more")
+        given = [s for s in (self.sigma_min, self.sigma_ini, self.sigma_max) if s is not None]
+        if any(not (math.isfinite(s) and s > 0) for s in given) or given != sorted(given):
+            raise FitError("sigma_min, sigma_ini and sigma_max are positive and in this order")
+
+
+class MCMCResult:
+    """Samples of the posterior.
+
+    Attributes
+    ----------
+    names : what was sampled: the free parameters, and ``__lnsigma``, the logarithm of the noise,
+        where none was declared
+    chain : (n_steps, n_walkers, n_names) after burn and thin
+    followers : the parameters with an expression that depend on these, such as an area; `values`,
+        `stderr`, `table` and `flatchain` have them after those of `names`
+    derived : (n_steps, n_walkers, n_followers) their values at each sample
+    acceptance_fraction : (n_walkers,) shares of accepted steps; 0.2 to 0.5 is healthy
+    settings : the :class:`MC` that ran
+    """
+
+    def __init__(
+        self,
+        names: Sequence[str],
+        chain: Array,
+        acceptance: Array,
+        settings: MC,
+        followers: Sequence[str] = (),
+        derived: Array | None = None,
+    ) -> None:
+        self.names = tuple(names)
+        self.chain = chain
+        self.acceptance_fraction = acceptance
+        self.settings = settings
+        self.followers = tuple(followers)
+        self.derived = np.zeros((*chain.shape[:2], 0)) if derived is None else derived
+
+    @cached_property
+    def flat(self) -> Array:
+        """(n_samples, n_names) the samples of all walkers."""
+        return self.chain.reshape(-1, len(self.names))
+
+    def of(self, name: str) -> Array:
+        """(n_samples,) the samples of one parameter or follower.
+
+        Raises :class:`CallError` for a name that was not sampled.
+        """
+        for names, chain in ((self.names, self.chain), (self.followers, self.derived)):
+            if name in names:
+                return chain[..., names.index(name)].ravel()
+        raise CallError(f"{name!r} was not sampled{meant(name, self._all_names)}")
+
+    @property
+    def _all_names(self) -> tuple[str, ...]:
+        return self.names + self.followers
+
+    def _all(self) -> Array:
+        """(n_samples, n) what was sampled, then followers."""
+        both = np.concatenate([self.chain, self.derived], axis=2)
+        return both.reshape(-1, both.shape[2])
+
+    def _quantiles(self, *levels: float) -> Array:
+        """(n_levels, n) of the same."""
+        found = np.quantile(self._all(), [_quantile(level) for level in levels], axis=0)
+        return np.asarray(found)
+
+    def _named(self, values: Array) -> dict[str, float]:
+        return Named(dict(zip(self._all_names, values.tolist(), strict=True)))
+
+    @property
+    def values(self) -> dict[str, float]:
+        """Name → median."""
+        return self._named(self._quantiles(0.0)[0])
+
+    @property
+    def stderr(self) -> dict[str, float]:
+        """Name → half the distance of the quantiles at -1 and +1 standard deviations."""
+        low, high = self._quantiles(-1.0, 1.0)
+        return self._named(0.5 * (high - low))
+
+    @property
+    def lnsigma(self) -> float | None:
+        """The median of the logarithm of the noise; None where it was declared."""
+        return self.values[LNSIGMA] if LNSIGMA in self.names else None
+
+    @property
+    def flatchain(self) -> Any:
+        """The samples as a pandas DataFrame, one column a parameter."""
+        return need_pandas().DataFrame(self._all(), columns=list(self._all_names))
+
+    @property
+    def table(self) -> Any:
+        """Medians ("best fit") and quantiles as a pandas DataFrame, one row a parameter."""
+        return self.quantiles()
+
+    def quantiles(self, levels: float | Sequence[float] = LEVELS) -> Any:
+        """The same for levels of one's own, in standard deviations.
+
+        Raises :class:`CallError` for levels that are not positive.
+        """
+        given = np.atleast_1d(real_array("levels", levels)).astype(np.float64)
+        if given.ndim != 1 or not given.size or not (np.isfinite(given) & (given > 0)).all():
+            raise CallError(
+                f"levels is {shortened(levels)}; give standard deviations such as [1, 2, 3]"
+            )
+        rising = sorted(set(given.tolist()))
+        every = [*(-level for level in reversed(rising)), 0.0, *rising]
+        columns: dict[str, Any] = {"par[v]/sigma[>]": list(self._all_names)}
+        for level, values in zip(every, self._quantiles(*every), strict=True):
+            columns[f"{level:+g}" if level else "best fit"] = values
+        return need_pandas().DataFrame(columns)
+
+    @cached_property
+    def autocorr_time(self) -> dict[str, float]:
+        """Name → the integrated autocorrelation time in steps: samples so far apart are nearly
+        independent. It is too small where the chain is shorter than some 50 of it; NaN where no
+        walker moved."""
+        times = self.settings.thin * autocorrelation_times(self.chain)
+        return Named(dict(zip(self.names, times.tolist(), strict=True)))
+
+    @cached_property
+    def cautions(self) -> tuple[str, ...]:
+        """What to know before these samples are used: a chain shorter than 50 autocorrelation
+        times, walkers that did not move."""
+        return too_short(self.chain, self.autocorr_time, self.settings.burn, self.settings.thin)
+
+    def plot(self, **options: Any) -> Any:
+        """The distribution of every parameter and of every pair; returns the Figure. Options as of
+        :func:`pyspec.plot.plot_chain`."""
+        return handed("plot_chain", "pyspec.plot")(self, **options)
+
+    def __repr__(self) -> str:
+        share = float(np.mean(self.acceptance_fraction))
+        notes = "".join(f". Caution: {text}" for text in self.cautions)
+        return (
+            f"<MCMCResult: {len(self.flat)} samples of {', '.join(self.names)}; {share:.0%} of the "
+            f"steps accepted{notes}>"
+        )
+
+
+def _quantile(level: float) -> float:
+    return 0.5 * (1.0 + math.erf(level / math.sqrt(2.0)))
