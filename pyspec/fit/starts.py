@@ -75,8 +75,9 @@ def check_seeds(model: Model, seeds: Mapping[str, float]) -> None:
     if not seeds:
         return
     known = [par.name for par in model.parameters.values() if par.formula is None]
+    idle = [par.name for par in model.quantities if par.formula is None]
     for name in seeds:
-        if name not in known and name not in [par.name for par in model.quantities]:
+        if name not in known and name not in idle:
             raise FitError(
                 f"{model.name}: seeds name {name!r}, which is no free or fixed parameter"
                 f"{meant(name, known)}"

@@ -247,3 +247,18 @@ def test_a_spread_of_0_is_not_left_to_be_taken_for_an_error() -> None:
     assert drawn.spread("Gauss_01_A_expFun_01_t0") == 0.0
     note = str(drawn).splitlines()[-1]
     assert note.startswith("Gauss_01_A_expFun_01_t0: the same in every fit")
+    same = fit_many(model, [Measurement(data)] * 3)
+    assert "is no error" not in str(same)
+
+
+def test_a_start_value_of_a_derived_quantity_is_refused() -> None:
+    """It was ignored without a word where the quantity has a name of its own."""
+    model = load_model('parameters: {area: ["2.5 * Gauss_01_A * Gauss_01_SD"]}' + LINE, "line")
+    model.set_axes(energy=np.linspace(80.0, 90.0, 90))
+    measured = Measurement(model.evaluate() + np.random.default_rng(1).normal(0, 0.1, 90))
+    for fit in (
+        lambda: fit_model(model, measured, seeds={"area": 5.0}),
+        lambda: fit_many(model, measured, [{"area": 5.0}]),
+    ):
+        with pytest.raises(FitError, match="seeds name 'area', which is no free or fixed"):
+            fit()

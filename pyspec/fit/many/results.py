@@ -198,17 +198,17 @@ class ManyFits(Sequence[OneFit]):
         still = []
         for name in (*self.free_names, *self._followers):
             spread, ends = self.spread(name), self.interval(name)
-            if spread == 0.0 and name in self._followers:
-                continue  # of fixed parameters alone
-            if spread == 0.0:
+            if np.ptp(self.of_converged(name)) == 0.0:
+                if name in self._followers:
+                    continue  # of fixed parameters alone
                 still.append(name)
             middle = format_value(float(np.median(self.of_converged(name))), spread)
             rows.append([name, *middle, *(f"{end:.6g}" for end in ends)])
         lines = [self._head(), text_table(rows, "<>>>>")]
-        if still:
+        if 0 < len(still) < len(self.free_names):  # all of them: the same data each time
             lines.append(
-                f"{', '.join(still)}: the same in every fit, at a bound or between two samples of "
-                "an onset that jumps; a spread of 0 is no error, see intervals of the result"
+                f"{', '.join(still)}: the same in every fit, at a bound or, as an onset that "
+                "jumps, between two samples; a spread of 0 is no error"
             )
         return "\n".join(lines)
 
