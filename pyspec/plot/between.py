@@ -9,6 +9,7 @@ the samples. Residuals are always those at the samples.
 
 from __future__ import annotations
 
+import copy
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -18,11 +19,13 @@ import numpy as np
 import numpy.typing as npt
 
 from pyspec.errors import PyspecError
-from pyspec.fit import FitResult
+from pyspec.fit import FitResult, SliceResults
 from pyspec.fit.coarse import drawn
 from pyspec.fit.components import spectrum_components
 from pyspec.fit.linear import LinearProblem
+from pyspec.fit.moving import Moving, moving_parameters
 from pyspec.fit.predict import predict
+from pyspec.model import Measurement
 from pyspec.model.sampling import terms
 from pyspec.plot.view import View
 
@@ -179,6 +182,94 @@ def _free_traces_at(result: FitResult, seen: View, columns: list[int], x: Array)
     if design.offset is not None:
         value = value + design.offset[groups if len(design.offset) > 1 else own].T
     return np.asarray(value)
+
+
+def spectra_of(result: Any, seen: View, rows: Ints) -> tuple[Array, Array]:
+    """(energies, (n_rows, n_energies)) the fit of some spectra of a series."""
+    assert seen.time is not None
+    own = seen.energy, seen.fit[rows]
+    finer = between(seen.energy)
+    if finer is None or (isinstance(result, FitResult) and drawn(result) is not result):
+        return own
+    x, places = finer
+    if isinstance(result, SliceResults):
+        return _slices_at(result, seen, rows, x, places) or own
+    free = isinstance(result.problem, LinearProblem)
+    at = _free_spectra_at if free else _spectra_at
+    times = seen.time[rows]
+    found = _tried(lambda: at(result, times, x))
+    if found is None:
+        return own
+    found = np.where(np.isnan(own[1]).all(axis=1, keepdims=True), np.nan, found)
+    return (x, found) if _agree(found[:, places], own[1]) else own
+
+
+def _spectra_at(result: FitResult, times: Array, x: Array) -> Array | None:
+    time = result.problem.model.time
+    assert time is not None
+    if time.size * x.size > MOST:
+        return None
+    return predict(result.problem, result.theta, {}, {}, x, times).value
+
+
+def _free_spectra_at(result: FitResult, times: Array, x: Array) -> Array | None:
+    problem = result.problem
+    assert isinstance(problem, LinearProblem)
+    executor = problem.linear
+    if executor.by_energy or executor.designer.along.size * x.size > MOST:
+        return None
+    amplitudes = executor.solve(result.theta, problem.fixed).projected.amplitudes
+    design, _ = executor.elsewhere(result.theta, problem.fixed, x)
+    groups = np.searchsorted(executor.designer.along, times)
+    own = groups if design.basis.shape[1] > 1 else np.zeros_like(groups)
+    value = np.einsum("gk,kgx->gx", amplitudes[groups], design.basis[:, own])
+    if design.offset is not None:
+        value = value + design.offset[groups if len(design.offset) > 1 else own]
+    return np.asarray(value)
+
+
+def _slices_at(
+    result: SliceResults, seen: View, rows: Ints, x: Array, places: Ints
+) -> tuple[Array, Array] | None:
+    """The fits of slices; None where one of them is known at the samples alone."""
+    assert seen.time is not None
+    found = np.full((len(rows), x.size), np.nan)
+    for into, row in zip(found, rows, strict=True):
+        one = result[int(np.argmin(np.abs(result.time - seen.time[row])))].result
+        if one is None:
+            continue
+        fit = one
+        curve = _tried(lambda fit=fit: _at(fit, x, fit.theta))  # type: ignore[misc]
+        if curve is None or not _agree(curve[places], seen.fit[row]):
+            return None
+        into[:] = curve
+    return x, found
+
+
+def moving_of(result: FitResult) -> tuple[Moving | None, Moving | None]:
+    """(the parameters that move at the samples, those between them too); the same twice where they
+    are known at the samples alone."""
+    own = drawn(result).moving()
+    if own is None or not own.values or drawn(result) is not result:
+        return own, own
+    finer = between(own.time)
+    if finer is None:
+        return own, own
+    x, places = finer
+    found = _tried(lambda: _moving_at(result, x))
+    if found is None:
+        return own, own
+    pairs = [(found.values[name][places], trace) for name, trace in own.values.items()]
+    return own, found if all(_agree(one, other) for one, other in pairs) else own
+
+
+def _moving_at(result: FitResult, x: Array) -> Moving | None:
+    parts = terms(result.problem.model, None, x)
+    if len(parts) > 1 or parts[0].time is not None:
+        return None
+    problem = copy.copy(result.problem)
+    problem.model, problem.measurement = parts[0].model, Measurement()
+    return moving_parameters(problem, result.theta, result.stderr, result.correl)
 
 
 def _tried(make: Callable[[], Found]) -> Found | None:

@@ -16,14 +16,28 @@ SIGNED = 0.15
 #: Values further out than this many times the range of nearly all others are spikes.
 SPIKE = 4.0
 
+#: Among fewer values than these none is taken for a spike.
+MANY = 50
+
 
 def is_signed(values: Any) -> bool:
     """Whether data are differences, of both signs, beyond what noise about zero explains."""
     finite = finite_of(values)
     if not finite.size:
         return False
-    low, high = np.quantile(finite, [0.002, 0.998])
+    low, high = _inner(finite, 0.002)
     return bool(low < 0.0 < high and -low > SIGNED * high) or bool(low < 0.0 and high <= 0.0)
+
+
+def _inner(finite: Any, share: float) -> tuple[float, float]:
+    """The range without this share of the values at each end, of MANY without one at least."""
+    if finite.size < MANY:
+        low, high = np.quantile(finite, [share, 1.0 - share])
+        return float(low), float(high)
+    return (
+        float(np.quantile(finite, share, method="higher")),
+        float(np.quantile(finite, 1.0 - share, method="lower")),
+    )
 
 
 def colour_range(values: Any) -> tuple[float, float]:
@@ -32,7 +46,7 @@ def colour_range(values: Any) -> tuple[float, float]:
     finite = finite_of(values)
     if not finite.size:
         return 0.0, 1.0
-    low, high = (float(q) for q in np.quantile(finite, [0.001, 0.999]))
+    low, high = _inner(finite, 0.001)
     least, most = float(finite.min()), float(finite.max())
     span = high - low
     low = least if low - least <= SPIKE * span else low

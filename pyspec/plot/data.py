@@ -11,6 +11,7 @@ import numpy.typing as npt
 from pyspec.calls import answered, real, real_array
 from pyspec.errors import shortened
 from pyspec.plot.config import PlotConfig, PlotOptions
+from pyspec.plot.cut import cut_of, within
 from pyspec.plot.figure import Sheet
 from pyspec.plot.labels import opened, unit_of, with_unit
 from pyspec.plot.maps import data_map
@@ -77,21 +78,48 @@ def draw_data(
     if energy is None:
         if time is None:
             raise PlotError("data need an energy axis, or for a trace a time axis")
-        axis = _axis("time", time)
-        need_shape("data", data, axis.shape)
-        return data_line(data, axis, marks.get("rows"), sheet, config, is_trace=True)
+        return _line(data, _axis("time", time), marks.get("rows"), sheet, config, is_trace=True)
     energy = _axis("energy", energy)
     if data.ndim != 2 or time is None:
-        need_shape("data", data, energy.shape)
-        return data_line(data, energy, marks.get("columns"), sheet, config)
+        return _line(data, energy, marks.get("columns"), sheet, config)
     time = _axis("time", time)
     need_shape("data", data, (time.size, energy.size))
+    cut = cut_of(config, data.shape)
+    if cut is not None:
+        data, time, energy, marks = data[cut], time[cut[0]], energy[cut[1]], _moved(marks, cut)
     if config.waterfall:
         chosen = chosen_rows(len(data), N_CURVES)
         names = config.legend or [f"{value:.4g}" for value in time[chosen]]
         curves = np.asarray(data[chosen], dtype=np.float64)
         return draw_waterfall(curves, energy, names, None, sheet, config)
     return data_map(data, energy, time, marks, sheet, config)
+
+
+def _line(
+    data: Any,
+    axis: Array,
+    window: tuple[int, int] | None,
+    sheet: Sheet,
+    config: PlotConfig,
+    *,
+    is_trace: bool = False,
+) -> Any:
+    """One spectrum or trace, or the part of it that is asked for."""
+    need_shape("data", data, axis.shape)
+    cut = cut_of(config, data.shape)
+    if cut is not None:
+        data, axis, window = data[cut], axis[cut], within(window, cut[0])
+    return data_line(data, axis, window, sheet, config, is_trace=is_trace)
+
+
+def _moved(
+    marks: dict[str, tuple[int, int] | None], cut: tuple[slice, ...]
+) -> dict[str, tuple[int, int] | None]:
+    """The marked ranges within a part of the data; a window that lies outside of it is left out."""
+    found = {name: within(given, cut[name == "columns"]) for name, given in marks.items() if given}
+    if any(name in found and found[name] is None for name in ("rows", "columns")):
+        found |= {"rows": None, "columns": None}
+    return found
 
 
 @answered
@@ -122,23 +150,28 @@ def plot_waterfall(
     time = None if time is None else _axis("time", time)
     sheet, look = opened(source, options)
     need_shape("data", curves, (len(curves) if time is None else len(time), len(energy)))
-    chosen = chosen_rows(len(curves), n)
-    times = chosen.tolist() if time is None else time[chosen].tolist()
-    unit = unit or ("" if time is None else unit_of(source, "time"))
-    names = look.legend or [with_unit(text, unit) for text in _written(times)]
-    if len(names) < len(chosen):
-        raise PlotError(f"legend has {len(names)} names for {len(chosen)} spectra")
     fits = None if fit is None else np.atleast_2d(real("fit", fit))
     if fits is not None:
         need_shape("fit", fits, curves.shape)
-    return draw_waterfall(
-        curves[chosen],
-        energy,
-        list(names[: len(chosen)]),
-        None if fits is None else fits[chosen],
-        sheet,
-        look,
-    )
+    times = np.arange(len(curves)) if time is None else time
+    cut = cut_of(look, curves.shape)
+    if cut is not None:
+        curves, times, energy = curves[cut], times[cut[0]], energy[cut[1]]
+        fits = None if fits is None else fits[cut]
+    chosen = chosen_rows(len(curves), n)
+    unit = unit or ("" if time is None else unit_of(source, "time"))
+    names = names_of(times[chosen].tolist(), unit, look)
+    fits = None if fits is None else fits[chosen]
+    return draw_waterfall(curves[chosen], energy, names, fits, sheet, look)
+
+
+def names_of(times: list[float], unit: str, config: PlotConfig) -> list[str]:
+    """What stands at the spectra of these times. Raises :class:`PlotError` where `legend` has not
+    as many."""
+    names = config.legend or [with_unit(text, unit) for text in _written(times)]
+    if len(names) < len(times):
+        raise PlotError(f"legend has {len(names)} names for {len(times)} spectra")
+    return list(names[: len(times)])
 
 
 def _axis(what: str, given: Any) -> Array:

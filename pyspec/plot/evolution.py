@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from pyspec.fit.moving import Moving
 from pyspec.plot.axes import bare, finite_of, line, mark_beyond, set_time, turn
 from pyspec.plot.config import PlotConfig
 from pyspec.plot.figure import Sheet
@@ -30,11 +31,11 @@ def draw_evolution(
     sheet: Sheet,
     config: PlotConfig,
     *,
-    lines: bool,
     labels: Mapping[str, str],
+    traces: Moving | None = None,
 ) -> Any:
-    """One panel for each parameter over a common time axis; `lines` for traces of a fit, points
-    otherwise; `labels` stand above the panels."""
+    """One panel for each parameter over a common time axis: points, or `traces` of a fit, lines
+    that may have times between those; `labels` stand above the panels."""
     n_columns = 1 if len(values) <= ONE_COLUMN else 2
     n_rows = -(-len(values) // n_columns)
     width, height = config.panel_size
@@ -48,8 +49,12 @@ def draw_evolution(
         for k, (name, trace) in enumerate(values.items()):
             ax = axes[k // n_columns, k % n_columns]
             colour = turn(config.colors, k, COLOURS[k % len(COLOURS)])
-            draw = _line if lines else _points
-            draw(ax, time, trace, stderr.get(name), colour)
+            if traces is None:
+                _points(ax, time, trace, stderr.get(name), colour)
+            else:
+                _line(ax, traces.time, traces.values[name], traces.stderr[name],
+                      stderr.get(name), colour)  # fmt: skip
+                _limits(ax, _reached(trace, stderr.get(name), traces.values[name]))
             ax.set_title(labels[name], fontsize=9.5)
             for place in config.hlines or ():
                 ax.axvline(place, color=config.refline_color, ls=config.refline_style, lw=0.9)
@@ -86,14 +91,22 @@ def _same_ticks(first: Any, other: Any) -> None:
     other.xaxis.set_major_formatter(first.xaxis.get_major_formatter())
 
 
-def _line(ax: Any, time: Array, trace: Array, error: Array | None, colour: str) -> None:
-    if error is not None:
+def _line(
+    ax: Any, time: Array, trace: Array, error: Array | None, known: Array | None, colour: str
+) -> None:
+    """A line with its band; `known` is the error at the samples."""
+    if error is not None and known is not None:
+        # At a jump the slope by its time has no bound: the value there lies on one side of it.
+        jump = float(np.ptp(finite_of(trace))) if finite_of(trace).size else 0.0
+        error = np.minimum(error, finite_of(known).max(initial=0.0) + jump)
         ax.fill_between(time, trace - error, trace + error, color=colour, alpha=0.25, lw=0)
     line(ax, time, trace, color=colour, lw=1.5)
-    drawn = [*finite_of(trace)]
-    if error is not None:
-        drawn += [*finite_of(trace - error), *finite_of(trace + error)]
-    _limits(ax, np.array(drawn))
+
+
+def _reached(trace: Array, error: Array | None, fine: Array) -> Array:
+    """What is to be seen: the trace, with the band at the samples."""
+    bands = [] if error is None else [finite_of(trace - error), finite_of(trace + error)]
+    return np.concatenate([finite_of(trace), finite_of(fine), *bands])
 
 
 def _points(ax: Any, time: Array, trace: Array, error: Array | None, colour: str) -> None:

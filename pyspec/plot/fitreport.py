@@ -15,7 +15,6 @@ from pyspec.io import digest
 from pyspec.model.source import source_of
 from pyspec.plot.amplitudes import plot_amplitudes, plot_species
 from pyspec.plot.config import PlotConfig
-from pyspec.plot.data import plot_waterfall
 from pyspec.plot.decomposed import plot_svd
 from pyspec.plot.figure import Sheet
 from pyspec.plot.fits import plot_fit, plot_moving
@@ -31,6 +30,7 @@ from pyspec.plot.html import (
 )
 from pyspec.plot.labels import named, unit_of, with_unit
 from pyspec.plot.made import model_texts, versions
+from pyspec.plot.stack import plot_stack
 from pyspec.plot.style import FIT, INK, MUTED, PlotError
 from pyspec.plot.traces import plot_traces
 from pyspec.plot.view import Residual, residual_of, view_of
@@ -94,11 +94,8 @@ def _pictures(result: Any, config: PlotConfig) -> list[tuple[str, str, str]]:
     try:
         found = [("Data and fit", image(plot_fit(result, config=config), "data and fit"), "")]
         if result.data.ndim == 2:
-            seen = view_of(result, plain.copy(full_range=False, show_init=False))
-            figure = plot_waterfall(
-                seen.data, seen.energy, seen.time, fit=seen.fit, n=7, source=result,
-                config=plain.copy(title="some spectra with their fits"),
-            )  # fmt: skip
+            titled = plain.copy(title="some spectra with their fits")
+            figure = plot_stack(result, n=7, config=titled)
             found.append(("Spectra", image(figure, "some spectra with their fits"), "half"))
             figure = plot_traces(result, config=plain)
             found.append(("Traces", image(figure, "some traces with their fits"), "half"))

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from pyspec.calls import answered
 from pyspec.errors import suggest
 from pyspec.fit import FitResult
-from pyspec.fit.coarse import drawn
+from pyspec.plot.between import moving_of
 from pyspec.plot.config import PlotOptions
 from pyspec.plot.data import need_shape
 from pyspec.plot.drawn import fit_of
@@ -80,15 +80,15 @@ def plot_moving(
     **options: Unpack[PlotOptions],
 ) -> Any:
     """Draws how the parameters of a 2D fit move, each in its unit, with a band of one standard
-    error; returns the Figure. `params` names some of them; one can be drawn into `ax`. Raises
-    PlotError where none moves."""
+    error; returns the Figure. Lines are drawn between the times of the data too. `params` names
+    some; one can be drawn into `ax`. Raises PlotError where none moves."""
     fit = fit_of(result, "plot_moving")
-    moving = drawn(fit).moving() if isinstance(fit, FitResult) else None
-    if moving is None:
+    moving, traces = moving_of(fit) if isinstance(fit, FitResult) else (None, None)
+    if moving is None or traces is None:
         raise PlotError("no parameter moves in the fit of one spectrum")
     chosen = _chosen(moving.values, params)
     place, labels = opened(fit, options), named(chosen, fit)
-    return draw_evolution(moving.time, chosen, moving.stderr, *place, lines=True, labels=labels)
+    return draw_evolution(moving.time, chosen, moving.stderr, *place, labels=labels, traces=traces)
 
 
 @answered
@@ -121,7 +121,7 @@ def plot_evolution(
             need_shape(f"stderr of {name}", errors[name], axis.shape)
     chosen = _chosen(traces, params)
     labels = named(chosen, source)
-    return draw_evolution(axis, chosen, errors, *place, lines=False, labels=labels)
+    return draw_evolution(axis, chosen, errors, *place, labels=labels)
 
 
 def _chosen(values: Mapping[str, Any], params: Sequence[str] | None) -> dict[str, Any]:

@@ -92,15 +92,41 @@ def opened(source: Any, options: PlotOptions) -> tuple[Sheet, PlotConfig]:
 
 
 def labelled(source: Any, config: PlotConfig) -> PlotConfig:
-    """`config` with the labels that it leaves empty, and binding energies from high to low."""
+    """`config` with the labels that it leaves empty, and binding energies from high to low.
+
+    What the energies are is known from the data; the label of the picture says it only where the
+    data say nothing.
+    """
     look = config.copy(
         x_label=config.x_label or axis_label(source, "energy"),
         y_label=config.y_label or axis_label(source, "time"),
         z_label=config.z_label or axis_label(source, "data"),
     )
-    if look.x_dir == "def" and look.x_label.lower().startswith("binding"):
+    if look.x_dir == "def" and _is_binding(_energies(source) or look.x_label):
         look.x_dir = "rev"
     return look
+
+
+def labels_with(source: Any, config: PlotConfig) -> dict[str, str]:
+    """The labels of data with those that a project gives, which go first. Only the label of data
+    that says whether energies are binding energies stays: their direction hangs on it."""
+    given = {"energy": config.x_label, "time": config.y_label, "data": config.z_label}
+    found = {dim: label for dim, label in given.items() if label}
+    own = _energies(source)
+    if own and _is_binding(own) != _is_binding(found.get("energy", own)):
+        del found["energy"]
+    return {**(getattr(source, "labels", None) or {}), **found}
+
+
+def _energies(source: Any) -> str:
+    """What data say of their energies; "" where that is no more than their unit or "energy"."""
+    own, unit = _text(source, "labels", "energy"), unit_of(source, "energy")
+    return "" if own.lower() in ("energy", unit.lower()) else own
+
+
+def _is_binding(label: str) -> bool:
+    """Whether a label is that of binding energies, which are drawn from high to low."""
+    return _WORDS.get(label.lower(), label).lower().startswith("binding")
 
 
 def _text(source: Any, what: str, dim: str) -> str:

@@ -13,6 +13,7 @@ from pyspec.plot.axes import bare, edges, enclose, reference_lines, set_x
 from pyspec.plot.caption import literal
 from pyspec.plot.colours import add_bar, data_colours
 from pyspec.plot.config import PlotConfig, PlotOptions
+from pyspec.plot.cut import cut_of
 from pyspec.plot.data import draw_data
 from pyspec.plot.figure import Sheet
 from pyspec.plot.labels import axis_label, opened
@@ -44,6 +45,7 @@ def plot_overview(
     if not look.title:
         look = look.copy(title=literal(dataset.name))
     if dataset.extra and dataset.energy is not None:
+        cut_of(look, dataset.data.shape)  # which says that it cuts no such data
         return _places(dataset, look, sheet)
     data = np.where(dataset.finite, dataset.data, np.nan)
     return draw_data(data, dataset.energy, dataset.time, {}, sheet, look)

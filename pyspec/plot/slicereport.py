@@ -10,7 +10,6 @@ import numpy as np
 
 from pyspec.io import digest
 from pyspec.plot.config import PlotConfig
-from pyspec.plot.data import plot_waterfall
 from pyspec.plot.fitreport import axis_words
 from pyspec.plot.fits import plot_evolution, plot_fit
 from pyspec.plot.html import (
@@ -25,6 +24,7 @@ from pyspec.plot.html import (
 )
 from pyspec.plot.labels import named, unit_of
 from pyspec.plot.made import model_texts, versions
+from pyspec.plot.stack import plot_stack
 from pyspec.plot.style import PlotError
 
 #: So many slices that did not converge are named.
@@ -78,10 +78,8 @@ def _pictures(slices: Any, config: PlotConfig) -> list[tuple[str, str, str]]:
         )  # fmt: skip
         found = [("Parameters over time", image(figure, "parameters over time"), "")]
         found.append(("Data and fit", image(plot_fit(slices, config=config), "data and fit"), ""))
-        figure = plot_waterfall(
-            slices.data, slices.energy, slices.time, fit=slices.fit, n=7, source=slices,
-            config=plain.copy(title="some spectra with their fits"),
-        )  # fmt: skip
+        titled = plain.copy(title="some spectra with their fits")
+        figure = plot_stack(slices, n=7, config=titled)
         found.append(("Spectra", image(figure, "some spectra with their fits"), "half"))
     except PlotError as error:
         return [("Data and fit", f"<p>No pictures: {escape(str(error))}</p>", "")]

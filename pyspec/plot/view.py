@@ -12,6 +12,7 @@ from pyspec.fit import FitResult
 from pyspec.fit.coarse import CoarseFit, drawn
 from pyspec.plot.axes import rms
 from pyspec.plot.config import PlotConfig
+from pyspec.plot.cut import cut_of
 from pyspec.plot.gaps import open_fit
 from pyspec.plot.labels import unit_of
 from pyspec.plot.style import PlotError
@@ -167,20 +168,11 @@ def _parted(data: Any, keep: Any) -> tuple[Array, Array]:
 
 def _sliced(seen: View, config: PlotConfig) -> View:
     """Only what `data_slice` names."""
-    if config.data_slice is None:
+    index = cut_of(config, seen.data.shape)
+    if index is None:
         return seen
-    ranges = config.data_slice
-    if len(ranges) != seen.data.ndim:
-        wanted = "[[row, end], [column, end]]" if seen.data.ndim == 2 else "[[first, end]]"
-        raise PlotError(f"data_slice is {ranges!r}; give {wanted}")
-    limits = [
-        slice(int(r[0]), int(r[1])).indices(n) for r, n in zip(ranges, seen.data.shape, strict=True)
-    ]
-    if any(end <= begin for begin, end, _ in limits):
-        raise PlotError(f"data_slice {ranges!r} is empty; the data have {seen.data.shape}")
-    index = tuple(slice(begin, end) for begin, end, _ in limits)
-    c0, c1 = limits[-1][0], limits[-1][1]
-    r0, r1 = (limits[0][0], limits[0][1]) if seen.data.ndim == 2 else (0, 1)
+    c0, c1 = index[-1].start, index[-1].stop
+    r0, r1 = (index[0].start, index[0].stop) if seen.data.ndim == 2 else (0, 1)
     return View(
         seen.energy[index[-1]],
         None if seen.time is None else seen.time[index[0]],

@@ -7,8 +7,17 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pyspec.plot.axes import curve_look, falls, line, reference_lines, set_x, turn
-from pyspec.plot.colours import is_signed
+from pyspec.plot.axes import (
+    curve_look,
+    falls,
+    finite_of,
+    line,
+    mark_beyond,
+    reference_lines,
+    set_x,
+    turn,
+)
+from pyspec.plot.colours import SPIKE, is_signed
 from pyspec.plot.config import PlotConfig
 from pyspec.plot.figure import Sheet, matplotlib
 from pyspec.plot.style import FIT, MUTED
@@ -31,11 +40,15 @@ def draw_waterfall(
     fits: Array | None,
     sheet: Sheet,
     config: PlotConfig,
+    along: Array | None = None,
 ) -> Any:
-    """Several spectra above each other; see :func:`pyspec.plot.plot_waterfall`."""
+    """Several spectra above each other; see :func:`pyspec.plot.plot_waterfall`. `along` are the
+    energies of the fits, if not those of the data."""
     with sheet.style():
         curves, fits = _scaled(curves, fits, config)
-        step = config.waterfall or _step(curves)
+        along = energy if along is None else along
+        spans = usual_ranges(curves)
+        step = config.waterfall or _step(spans)
         width, height = config.panel_size
         tall = min(1.3 * height + 0.16 * height * len(curves), 4.0 * height)
         ax = sheet.panel((1.35 * width, tall), config)
@@ -44,19 +57,22 @@ def draw_waterfall(
         low, high = np.inf, -np.inf
         for index in reversed(range(len(curves))):
             offset = index * step
-            drawn = _curve(ax, energy, curves[index], offset, signed, index, colours, config)
+            drawn = _curve(ax, energy, curves[index], spans[index], offset, signed, index, colours,
+                           config)  # fmt: skip
             if fits is not None:
-                ax.plot(energy, fits[index] + offset, color=FIT, lw=1.1, zorder=LINES + 0.5)
-                drawn = np.concatenate([drawn, fits[index] + offset])
-            drawn = np.append(
-                drawn[np.isfinite(drawn)], [] if np.isfinite(curves).any() else offset
-            )
+                ax.plot(along, fits[index] + offset, color=FIT, lw=1.1, zorder=LINES + 0.5)
+                drawn = np.append(drawn, _near(fits[index], spans[index]) + offset)
+            if not np.isfinite(curves).any():
+                drawn = np.append(drawn, offset)
             if drawn.size:
                 low, high = min(low, float(drawn.min())), max(high, float(drawn.max()))
         set_x(ax, energy, config)
         if np.isfinite(low) and np.isfinite(high):
             span = high - low or 1.0
             ax.set_ylim(low - 0.02 * span, high + 0.03 * span)
+        for index in range(len(curves)):
+            colour = curve_look(config, index, colours[index])["color"]
+            mark_beyond(ax, energy, curves[index] + index * step, colour)
         _name_curves(ax, curves, energy, names, step, config)
         ax.set_xlabel(config.x_label)
         ax.set_ylabel(_value_label(len(curves), step, config))
@@ -77,29 +93,60 @@ def _value_label(n_curves: int, step: float, config: PlotConfig) -> str:
     return f"{config.z_label}, shifted by {step:.3g} each"
 
 
-def _step(curves: Array) -> float:
+def usual_ranges(curves: Array) -> Array:
+    """(n, 2) lowest and highest value of each curve, without spikes; NaN of a curve without values.
+
+    A spike is among the outermost 1 % of a curve, further out than SPIKE times the range of all
+    other values, and than that of most curves: a narrow line is in several of them.
+    """
+    found = np.full((len(curves), 2), np.nan)
+    inner = found.copy()
+    for index, curve in enumerate(curves):
+        ordered = np.sort(finite_of(curve))
+        if ordered.size:
+            left_out = -(-ordered.size // 100) if ordered.size > 4 else 0
+            found[index] = ordered[0], ordered[-1]
+            inner[index] = ordered[left_out], ordered[-1 - left_out]
+    whole = np.ptp(found, axis=1)
+    known = np.sort(whole[np.isfinite(whole)])
+    if not known.size:
+        return found
+    far = SPIKE * np.maximum(np.ptp(inner, axis=1), known[(known.size - 1) // 2])
+    usual = np.where(np.abs(found - inner) > far[:, None], inner, found)
+    return usual if np.nanmax(np.ptp(usual, axis=1)) > 0 else found
+
+
+def _step(ranges: Array) -> float:
     """A distance that keeps neighbours apart: 0.6 of the largest span."""
-    spans = [
-        float(np.ptp(curve[np.isfinite(curve)])) for curve in curves if np.isfinite(curve).any()
-    ]
-    return 0.6 * max(spans, default=1.0) or 1.0
+    spans = finite_of(np.ptp(ranges, axis=1))
+    return 0.6 * float(spans.max(initial=0.0)) or 1.0
+
+
+def _near(values: Array, spans: Array) -> Array:
+    """The finite values, none further than one span outside of a range."""
+    finite = finite_of(values)
+    least, most = spans
+    span = most - least
+    return np.clip(finite, least - span, most + span) if np.isfinite(span) and span else finite
 
 
 def _curve(
     ax: Any,
     energy: Array,
     curve: Array,
+    spans: Array,
     offset: float,
     signed: bool,
     index: int,
     colours: Any,
     config: PlotConfig,
 ) -> Array:
-    """One curve over its base, which is zero for data of both signs; what it spans."""
+    """One curve over its base, which is zero for data of both signs; what it spans, without
+    spikes."""
     look = curve_look(config, index, colours[index])
     if not np.isfinite(curve).any():
         return np.empty(0)
-    bottom = (0.0 if signed else float(np.nanmin(curve))) + offset
+    bottom = (0.0 if signed else float(spans[0])) + offset
     under = {"lw": 0, "zorder": -index}
     if not signed:
         ax.fill_between(energy, bottom, curve + offset, color="white", **under)
@@ -107,7 +154,7 @@ def _curve(
     if signed:
         ax.plot(energy[[0, -1]], [bottom, bottom], color=MUTED, lw=0.5, zorder=-index)
     line(ax, energy, curve + offset, **look, zorder=LINES)
-    return np.asarray(np.append(curve + offset, bottom))
+    return np.append(spans + offset, bottom)
 
 
 def _name_curves(

@@ -375,10 +375,9 @@ class FileData:
     def names(self) -> dict[str, Any]:
         """Labels and units of axes and data; a label that the project gives goes first, as it does
         in pictures."""
-        look = self.project.plot_config
-        given = {"energy": look.x_label, "time": look.y_label, "data": look.z_label}
-        own = {dim: label for dim, label in given.items() if label}
-        return {"labels": self.labels | own, "units": self.units}
+        from pyspec.plot.labels import labels_with
+
+        return {"labels": labels_with(self, self.project.plot_config), "units": self.units}
 
     # what must be there
 

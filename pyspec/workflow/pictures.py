@@ -52,16 +52,10 @@ def draw_slices(
 ) -> Any:
     """Spectra of slices with their fits, above each other. Options as of
     :func:`pyspec.plot.plot_waterfall`."""
-    from pyspec.plot import plot_waterfall
+    from pyspec.plot.stack import plot_stack
 
-    given = _given(options, config)
-    given.pop("show_init", None)  # many spectra with their starts would hide each other
-    chosen = slice(None) if slices is None else list(slices)
-    if slices is not None:
-        given.setdefault("n", len(slices))
-    parts = found.data[chosen], found.energy, found.time[chosen]
-    drawn = {"fit": found.fit[chosen], "source": found, "show": show}
-    return plot_waterfall(*parts, **{**drawn, **given})
+    given = {"rows": slices, "show": show, **_given(options, config)}
+    return plot_stack(found, **given)
 
 
 def draw_residuals(
@@ -152,8 +146,8 @@ class FilePictures:
         **options: Any,
     ) -> Any:
         """Spectra of the last slice-by-slice fit (those numbers of its window, or some) with
-        their fits, above each other; returns the Figure. Options as of
-        :func:`pyspec.plot.plot_waterfall`."""
+        their fits, above each other; returns the Figure. `data_slice` cuts energies, and times
+        where `slices` does not name them. Options as of :func:`pyspec.plot.plot_waterfall`."""
         found = self.answers.get_result(model=model, fit_type="sbs", handle=handle)
         given = {"config": config, **options}
         return draw_slices(found, self.project.plot_config, slices, given, show or show_plot)

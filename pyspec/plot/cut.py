@@ -1,0 +1,40 @@
+"""Which part of the data a picture shows: what `data_slice` names."""
+
+from __future__ import annotations
+
+from pyspec.plot.config import PlotConfig
+from pyspec.plot.style import PlotError
+
+#: A half-open range of indices, or None.
+Range = tuple[int, int] | None
+
+
+def cut_of(config: PlotConfig, shape: tuple[int, ...]) -> tuple[slice, ...] | None:
+    """The part of data of this shape that `data_slice` names; None for all of them.
+
+    Raises :class:`PlotError` where it names none, or does not have one range for each axis.
+    """
+    ranges = config.data_slice
+    if ranges is None:
+        return None
+    if len(ranges) != len(shape):
+        known = {1: "[[first, end]]", 2: "[[row, end], [column, end]]"}
+        wanted = known.get(len(shape))
+        raise PlotError(
+            f"data_slice is {ranges!r}; give {wanted}"
+            if wanted
+            else f"data_slice cuts a spectrum or a series, no data of {len(shape)} axes; cut these "
+            "before they are drawn"
+        )
+    limits = [slice(int(r[0]), int(r[1])).indices(n) for r, n in zip(ranges, shape, strict=True)]
+    if any(end <= begin for begin, end, _ in limits):
+        raise PlotError(f"data_slice {ranges!r} is empty; the data have {shape}")
+    return tuple(slice(begin, end) for begin, end, _ in limits)
+
+
+def within(given: Range, cut: slice) -> Range:
+    """The part of a range that lies in `cut`, counted from its begin; None where none does."""
+    if given is None:
+        return None
+    begin, end = (min(max(at, cut.start), cut.stop) - cut.start for at in given)
+    return (begin, end) if end > begin else None
