@@ -82,9 +82,21 @@ def set_x(ax: Any, axis: Array, config: PlotConfig) -> None:
     """Scale, limits and direction of the energy axis."""
     if config.x_type == "log" and (axis > 0).any():
         _set_log(ax, "x")
+    else:
+        space_ticks(ax)
     _limit(ax, "x", axis, config.x_lim, log=config.x_type == "log")
     if falls(axis, config.x_dir) != ax.xaxis_inverted():
         ax.invert_xaxis()
+
+
+def space_ticks(ax: Any) -> None:
+    """Room between the labels of the horizontal axis, where nobody has placed its ticks."""
+    from matplotlib.ticker import AutoLocator
+
+    from pyspec.plot.ticks import Spaced
+
+    if isinstance(ax.xaxis.get_major_locator(), AutoLocator):
+        ax.xaxis.set_major_locator(Spaced())
 
 
 def set_time(ax: Any, axis: Array, config: PlotConfig, which: str) -> None:
@@ -98,6 +110,8 @@ def set_time(ax: Any, axis: Array, config: PlotConfig, which: str) -> None:
         _set_symlog(ax, axis, which)
     elif kind == "log":
         _set_log(ax, which)
+    elif which == "x":
+        space_ticks(ax)
     _limit(ax, which, axis, config.y_lim, log=kind == "log")
     if falls(axis, config.y_dir) != getattr(ax, f"{which}axis_inverted")():
         getattr(ax, f"invert_{which}axis")()

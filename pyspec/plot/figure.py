@@ -9,6 +9,7 @@ from typing import Any
 
 from pyspec.calls import stack_outside
 from pyspec.errors import suggest
+from pyspec.plot import dark
 from pyspec.plot.config import PlotConfig
 from pyspec.plot.style import INK, STYLE, PlotError
 
@@ -51,8 +52,14 @@ class Sheet:
         self.figure: Any = None
 
     def style(self) -> Any:
-        """The style of all pictures, for a with statement."""
-        return matplotlib().rc_context(STYLE)
+        """The style of all pictures, for a with statement; on a dark background with light ink."""
+        return matplotlib().rc_context({**STYLE, **(dark.STYLE if self._is_dark() else {})})
+
+    def _is_dark(self) -> bool:
+        place = self.fig if self.ax is None else self.ax.get_figure()
+        if place is None:
+            return dark.is_dark(matplotlib().rcParams["figure.facecolor"])
+        return dark.is_dark(_root(place).get_facecolor())
 
     def panel(self, size: tuple[float, float], config: PlotConfig) -> Any:
         """The Axes of a picture with one panel of `size` inches."""
@@ -87,6 +94,8 @@ class Sheet:
         if config.ticksize is not None:
             for ax in [self.ax] if self.ax is not None else self.figure.axes:
                 ax.tick_params(labelsize=config.ticksize)
+        if self._is_dark():
+            dark.lighten((self.figure if self.ax is None else self.ax).findobj())
         root = _root(self.figure)
         if self.save_path is not None:
             _save(root, Path(self.save_path), config.dpi_save)

@@ -20,6 +20,10 @@ Array = npt.NDArray[np.float64]
 #: The colours of a residual span this many standard deviations.
 SPAN = 4.0
 
+#: In a narrower figure, in inches, what the residual is does not fit beside its heading, and labels
+#: of neighbours touch.
+NARROW = 7.5
+
 
 def draw_map(
     ax: Any, energy: Array, time: Array, values: Any, config: PlotConfig, **options: Any
@@ -76,14 +80,18 @@ def fit_maps(result: Any, sheet: Sheet, config: PlotConfig) -> Any:
         limit = residual_limit(found, seen, config)
         two_sided = {"vmin": -limit, "vmax": limit, "cmap": config.z_colormap_res}
         last = draw_map(axes[2], seen.energy, seen.time, found.values, config, **two_sided)
+        label, is_narrow = found.label, figure.bbox.width / figure.dpi < NARROW
         for ax, name in zip(axes, ("data", "fit", "residual"), strict=True):
             ax.set_title(name, fontweight="bold")
-            ax.set_xlabel(config.x_label)
-        axes[2].set_title(found.note, loc="right", fontsize=8.5, color=MUTED)
+            ax.set_xlabel(config.x_label, **({"fontsize": 7.5} if is_narrow else {}))
+        if is_narrow:
+            label = f"{label},  {found.note}"
+        else:
+            axes[2].set_title(found.note, loc="right", fontsize=8.5, color=MUTED)
         axes[0].set_ylabel(config.y_label)
         _marks(axes, seen)
         add_bar(figure, first, list(axes[:2]), config.z_label, config)
-        add_bar(figure, last, axes[2], found.label, config)
+        add_bar(figure, last, axes[2], label, config)
         sheet.title(config.title or caption(result), fontsize=9.5, color=MUTED)
         return sheet.finish(config)
 

@@ -24,7 +24,7 @@ from pyspec.plot.between import Curves, curves_of
 from pyspec.plot.caption import caption
 from pyspec.plot.config import PlotConfig
 from pyspec.plot.figure import Sheet
-from pyspec.plot.style import BAND, COLOURS, DATA, FIT, INK, MUTED
+from pyspec.plot.style import BAND, COLOURS, DATA, FIT, INK, MUTED, OUTSIDE
 from pyspec.plot.view import Residual, View, residual_of, view_of
 
 Array = npt.NDArray[np.float64]
@@ -35,8 +35,8 @@ MAX_INSIDE = 7
 #: A start further out than this many times the span of data and fit would flatten the picture.
 FAR_START = 1.0
 
-#: Colours of what lies outside of the fit window, and of masked points.
-OUTSIDE, MASKED = "#eeeeee", "#b0417a"
+#: The colour of masked points.
+MASKED = "#b0417a"
 
 
 def fit_spectrum(result: Any, sheet: Sheet, config: PlotConfig) -> Any:

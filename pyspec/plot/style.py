@@ -10,6 +10,9 @@ INK, DATA, FIT, BAND, MUTED = "#222222", "#3c4650", "#d55e00", "#c3c9d2", "#5f68
 #: Okabe and Ito's colours in an order that keeps neighbours apart: told apart by everybody.
 COLOURS = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#8c6bb1", "#a6761d", "#444444")
 
+#: What lies outside of the fit window of a spectrum.
+OUTSIDE = "#eeeeee"
+
 #: Where a map has no value, and the hatch that tells it from any colour of a map.
 EMPTY, HATCH = "#e8e8e8", "#a9a9a9"
 

@@ -19,6 +19,7 @@ from pyspec.plot.axes import (
 )
 from pyspec.plot.colours import SPIKE, is_signed
 from pyspec.plot.config import PlotConfig
+from pyspec.plot.dark import is_dark
 from pyspec.plot.figure import Sheet, matplotlib
 from pyspec.plot.style import FIT, MUTED
 
@@ -52,7 +53,8 @@ def draw_waterfall(
         width, height = config.panel_size
         tall = min(1.3 * height + 0.16 * height * len(curves), 4.0 * height)
         ax = sheet.panel((1.35 * width, tall), config)
-        colours = matplotlib().colormaps["viridis"](np.linspace(0.0, 0.78, len(curves)))
+        ends = (0.3, 1.0) if is_dark(ax.get_facecolor()) else (0.0, 0.78)
+        colours = matplotlib().colormaps["viridis"](np.linspace(*ends, len(curves)))
         signed = is_signed(curves)
         low, high = np.inf, -np.inf
         for index in reversed(range(len(curves))):
@@ -143,13 +145,16 @@ def _curve(
 ) -> Array:
     """One curve over its base, which is zero for data of both signs; what it spans, without
     spikes."""
+    from matplotlib.colors import to_hex
+
     look = curve_look(config, index, colours[index])
     if not np.isfinite(curve).any():
         return np.empty(0)
     bottom = (0.0 if signed else float(spans[0])) + offset
     under = {"lw": 0, "zorder": -index}
     if not signed:
-        ax.fill_between(energy, bottom, curve + offset, color="white", **under)
+        behind = to_hex(ax.get_facecolor())
+        ax.fill_between(energy, bottom, curve + offset, color=behind, **under)
     ax.fill_between(energy, bottom, curve + offset, color=look["color"], alpha=0.12, **under)
     if signed:
         ax.plot(energy[[0, -1]], [bottom, bottom], color=MUTED, lw=0.5, zorder=-index)

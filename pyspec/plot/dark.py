@@ -1,0 +1,58 @@
+"""Pictures on a dark background: what is dark ink on a light one is light there."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pyspec.plot.style import DATA, INK, MUTED, OUTSIDE
+
+#: Ink and what stands for it on a dark background.
+LIGHT = {INK: "#e8e8e8", DATA: "#c4ccd4", MUTED: "#a4adb6", OUTSIDE: "#2b2b2b"}
+
+#: The style of pictures there.
+STYLE = {
+    "text.color": LIGHT[INK],
+    "axes.labelcolor": LIGHT[INK],
+    "axes.edgecolor": "#999999",
+    "xtick.color": "#bbbbbb",
+    "ytick.color": "#bbbbbb",
+    "legend.facecolor": "#101010",
+}
+
+
+def is_dark(colour: Any) -> bool:
+    """Whether a background is dark; a transparent one is taken for light."""
+    from matplotlib.colors import to_rgba
+
+    red, green, blue, alpha = to_rgba(colour)
+    return bool(alpha > 0.0 and 0.299 * red + 0.587 * green + 0.114 * blue < 0.5)
+
+
+def lighten(artists: list[Any]) -> None:
+    """Gives artists in dark ink their light colours; those in maps, and in frames that are light
+    themselves, keep theirs."""
+    from matplotlib.axes import Axes
+    from matplotlib.collections import QuadMesh
+    from matplotlib.colors import to_hex
+    from matplotlib.legend import Legend
+
+    kept: set[int] = set()
+    for one in artists:
+        frame = isinstance(one, Legend) and one.get_frame_on()
+        if frame and not is_dark(one.get_frame().get_facecolor()):
+            kept |= {id(part) for part in one.findobj()}
+        elif isinstance(one, Axes) and any(isinstance(part, QuadMesh) for part in one.collections):
+            kept |= {id(part) for part in one.lines}
+    for one in artists:
+        if id(one) in kept:
+            continue
+        for what in ("color", "facecolor", "edgecolor", "markeredgecolor"):
+            get, put = getattr(one, f"get_{what}", None), getattr(one, f"set_{what}", None)
+            if get is None or put is None:
+                continue
+            try:
+                own = LIGHT.get(to_hex(get()))
+            except (TypeError, ValueError):  # several colours, or none
+                continue
+            if own is not None:
+                put(own)

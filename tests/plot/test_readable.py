@@ -1,0 +1,114 @@
+"""Labels that do not touch, and pictures on dark backgrounds."""
+
+from itertools import pairwise
+from pathlib import Path
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pytest
+from matplotlib.colors import to_hex, to_rgba
+
+from pyspec import File, Project
+from pyspec.plot import plot_components, plot_data, plot_fit, plot_residuals, plot_waterfall
+
+ENERGY, TIME = np.linspace(1486, 1487, 41), np.arange(8.0)
+MODEL = """
+peak:
+  Offset: {y0: [3, True]}
+  Gauss: {A: [18, True, 0, 100], x0: [1486.4, True], SD: [0.1, True, 0.01, 5]}
+"""
+
+
+@pytest.fixture
+def file(tmp_path: Path):
+    (tmp_path / "models.yaml").write_text(MODEL)
+    peak = np.exp(-(((ENERGY - 1486.4) / 0.1) ** 2) / 2)
+    data = 3 + 18 * peak * np.linspace(1, 2, 8)[:, None]
+    data = data + np.random.default_rng(0).normal(0, 0.1, data.shape)
+    project = Project(tmp_path, show_output=False)
+    file = File(project, data=data, energy=ENERGY, time=TIME, labels={"energy": "binding energy"})
+    file.load_model("models.yaml", "peak")
+    yield file
+    plt.close("all")
+
+
+def labels(ax) -> list:
+    """The extents of the numbers at the lower axis, from left to right."""
+    texts = [one for one in ax.get_xticklabels() if one.get_text() and one.get_visible()]
+    return sorted((one.get_window_extent() for one in texts), key=lambda box: box.x0)
+
+
+@pytest.mark.parametrize("options", [{}, {"z_colorbar": "hor"}, {"ticksize": 12.0}])
+@pytest.mark.parametrize("shift", [0.0, 8513.25])
+def test_numbers_at_the_energy_axis_do_not_touch(file: File, options, shift: float) -> None:
+    # Those of three maps ran into each other: 1486.01486.21486.4.
+    file.define_baseline(0, 2)
+    one, slices = file.fit_baseline("peak"), file.fit_slice_by_slice("peak")
+    parts = plt.figure(figsize=(12, 4)).subfigures(1, 2)
+    figures = [
+        plot_fit(slices, **options),
+        plot_fit(slices, fig=parts[0], **options),
+        plot_fit(one, **options),
+        plot_residuals([one] * 3, **options),
+        plot_residuals([slices] * 3, **options),
+        plot_data(file.data, ENERGY + shift, TIME, panel_size=(2.0, 3.0), **options),
+    ]
+    for figure in figures:
+        (parts[0].figure if figure is parts[0] else figure).draw_without_rendering()
+        found = [labels(ax) for ax in figure.axes if ax.get_label() != "<colorbar>"]
+        assert all(len(own) > 1 for own in found if own)
+        for own in found:
+            assert all(one.x1 < other.x0 for one, other in pairwise(own))
+        rows = sorted((box for own in found for box in own), key=lambda box: (box.y0, box.x0))
+        for one, other in pairwise(rows):
+            assert abs(one.y0 - other.y0) > 1 or one.x1 <= other.x0
+
+
+def test_what_the_residual_is_fits_a_narrow_figure(file: File) -> None:
+    # It was written over the heading of its panel.
+    slices = file.fit_slice_by_slice("peak")
+    parts = plt.figure(figsize=(12, 4)).subfigures(1, 2)
+    axes = plot_fit(slices, fig=parts[0]).axes
+    assert axes[2].get_title(loc="right") == ""
+    assert "rms = " in axes[-1].get_ylabel()
+    assert "rms = " in plot_fit(slices).axes[2].get_title(loc="right")
+
+
+def contrast(colour, behind) -> float:
+    weights = np.array([0.299, 0.587, 0.114])
+    return abs(float(np.dot(np.subtract(to_rgba(colour), to_rgba(behind))[:3], weights)))
+
+
+@pytest.mark.parametrize("given", [False, True])
+@pytest.mark.parametrize("style", ["dark_background", "default"])
+def test_text_is_read_on_any_background(file: File, style: str, given: bool) -> None:
+    # Labels, titles and legends were as dark as a dark background.
+    file.set_fit_limits([1486.9, 1486.1])
+    one = file.fit_spectrum("peak", time_point=2)
+    slices = file.fit_slice_by_slice("peak")
+    with plt.style.context(style):
+        axes = plt.subplots(1, 4)[1] if given else [None] * 4
+    with plt.style.context("default" if given else style):
+        figures = [
+            plot_fit(one, full_range=True, ax=axes[0]),
+            plot_components(one, ax=axes[1]),
+            plot_data(file.data, ENERGY, TIME, rows=(1, 4), ax=axes[2]),
+            plot_waterfall(file.data, ENERGY, TIME, ax=axes[3]),
+            *([] if given else [plot_fit(slices), file.plot_param_evolution()]),
+        ]
+    for figure in figures:
+        figure.draw_without_rendering()
+        behind = figure.get_facecolor()
+        assert to_hex(behind) == ("#000000" if style == "dark_background" else "#ffffff")
+        for ax in figure.axes:
+            frame = ax.get_legend().get_frame() if ax.get_legend() else None
+            inside = ax.get_legend().get_texts() if frame else []
+            for text in inside:
+                own = frame.get_facecolor() if frame.get_visible() else behind
+                assert contrast(text.get_color(), own) > 0.4
+            titles = [ax.title, ax._left_title, ax._right_title]
+            for text in [*titles, ax.xaxis.label, ax.yaxis.label, *ax.get_xticklabels()]:
+                if text.get_text():
+                    assert contrast(text.get_color(), behind) > 0.4
+        lines = [one for ax in figure.axes if not ax.collections for one in ax.lines]
+        assert all(contrast(one.get_color(), behind) > 0.15 for one in lines)
