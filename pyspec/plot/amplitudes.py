@@ -12,7 +12,16 @@ import numpy.typing as npt
 from pyspec.calls import answered
 from pyspec.errors import FitError, suggest
 from pyspec.fit import FitResult
-from pyspec.plot.axes import alone, bare, curve_look, line, set_time, set_x
+from pyspec.plot.axes import (
+    alone,
+    bare,
+    curve_look,
+    line,
+    reference_lines,
+    set_time,
+    set_x,
+    time_lines,
+)
 from pyspec.plot.config import PlotConfig, PlotOptions
 from pyspec.plot.drawn import fit_of
 from pyspec.plot.figure import Sheet
@@ -76,10 +85,14 @@ def _draw_amplitudes(
         for k, name in enumerate(names):
             value = np.where(gaps[name], np.nan, linear[name])
             _band(ax, linear.along, value, linear.stderr[name], k, _label(fit, name, unit), look)
+        if look.z_lim is not None:
+            ax.set_ylim(*sorted(look.z_lim))
         if linear.axis == "time":
             set_time(ax, linear.along, look, "x")
+            time_lines(ax, look)
         else:
             set_x(ax, linear.along, look)
+            reference_lines(ax, look, horizontal=False)
         ax.set_xlabel(look.x_label if linear.axis == "energy" else look.y_label)
         ax.set_ylabel(look.z_label)
         return _finished(ax, sheet, look)
@@ -154,7 +167,10 @@ def _spectra(ax: Any, own: Any, look: PlotConfig, unit: str, gap: Flags) -> None
         label = label or with_unit(f"τ = {1 / rate:.4g}", unit)
         value = np.where(gap, np.nan, own.values[k])
         _band(ax, own.along, value, own.stderr[k], k, label, look)
+    if look.z_lim is not None:
+        ax.set_ylim(*sorted(look.z_lim))
     set_x(ax, own.along, look)
+    reference_lines(ax, look, horizontal=False)
     ax.set_title(own.kind, fontsize=9.5)
     ax.set_xlabel(look.x_label)
     ax.legend(loc="best", fontsize=8.0)

@@ -255,6 +255,12 @@ def reference_lines(ax: Any, config: PlotConfig, *, horizontal: bool = True) -> 
         ax.axhline(place, **look)
 
 
+def time_lines(ax: Any, config: PlotConfig) -> None:
+    """The lines that the user asked for at times, `hlines` of maps, where times lie along x."""
+    for place in config.hlines or ():
+        ax.axvline(place, color=config.refline_color, ls=config.refline_style, lw=0.9, zorder=5)
+
+
 def bare(ax: Any) -> None:
     """No frame above and to the right."""
     ax.spines[["top", "right"]].set_visible(False)

@@ -13,6 +13,7 @@ from pyspec.model import Model
 from pyspec.model.handed import hand_in
 from pyspec.plot.axes import bare, curve_look, enclose, reference_lines, set_x
 from pyspec.plot.config import PlotOptions
+from pyspec.plot.cut import cut_of
 from pyspec.plot.data import plot_data
 from pyspec.plot.labels import opened
 
@@ -83,14 +84,16 @@ def _draw(model: Model, curves: dict[str, Array], title: str, options: PlotOptio
     if model.energy is None:
         raise DataError(f"{model.name} has no energy axis; set_axes(energy=...)")
     sheet, look = opened(model, options)
+    cut = (cut_of(look, model.energy.shape) or (slice(None),))[0]
+    energy = model.energy[cut]
     with sheet.style():
         width, height = look.panel_size
         ax = sheet.panel((1.55 * width, 1.25 * height), look)
         for k, (name, curve) in enumerate(curves.items()):
             shown = look.legend[k] if look.legend and k < len(look.legend) else name
-            ax.plot(model.energy, curve, **{"lw": 1.5, **curve_look(look, k), "label": shown})
+            ax.plot(energy, curve[cut], **{"lw": 1.5, **curve_look(look, k), "label": shown})
         enclose(ax, look)
-        set_x(ax, model.energy, look)
+        set_x(ax, energy, look)
         ax.set_xlabel(look.x_label)
         ax.set_ylabel(look.z_label)
         ax.set_title(look.title or title, fontsize=9.5)

@@ -49,6 +49,8 @@ def plot_residuals(
         seen = [view_of(result, look) for result in results]
         found = [residual_of(v, r, look) for v, r in zip(seen, results, strict=True)]
         draw(results, seen, found, sheet, look, figsize)
+        if look.title:
+            sheet.title(look.title)
         return sheet.finish(look)
 
 
@@ -78,6 +80,8 @@ def _spectra(
             reference_lines(ax, look, horizontal=False)
             bare(ax)
         set_last_axis(below, result, view, look)
+    if look.z_lim is not None:
+        axes[0, 0].set_ylim(*sorted(look.z_lim))
     axes[0, 0].set_ylabel(look.z_label)
     axes[1, 0].set_ylabel(found[0].label)
     figure.align_ylabels(axes[:, 0])

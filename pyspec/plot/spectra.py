@@ -14,6 +14,7 @@ from pyspec.plot.axes import (
     enclose,
     finite_of,
     hold,
+    line,
     mark_beyond,
     reference_lines,
     set_time,
@@ -273,13 +274,18 @@ def data_line(
         look["lw"] = look["lw"] if config.linewidths else 0.8
         look["ms"] = look["ms"] if config.markersizes else 2.2
         look["marker"] = look["marker"] if config.markers else "o"
-        ax.plot(axis, data, **look)
+        is_log = config.z_type == "log" and bool((finite_of(data) > 0).any())
+        line(ax, axis, np.where(data > 0, data, np.nan) if is_log else data, **look)
         enclose(ax, config)
+        if is_log:  # what has no place on it
+            low = data <= 0
+            mark_beyond(ax, axis[low], data[low], look["color"], "0 or below")
         if columns is not None:
             limits = ax.get_ylim()
             ends = axis[columns[0]], axis[columns[1] - 1]
             ax.axvspan(*ends, color="#56b4e9", alpha=0.18, lw=0, label="fit window")
             ax.set_ylim(*limits)
+        if ax.get_legend_handles_labels()[1]:
             ax.legend(loc="best")
         if is_trace:
             set_time(ax, axis, config, "x")

@@ -9,7 +9,16 @@ import numpy as np
 import numpy.typing as npt
 
 from pyspec.calls import answered
-from pyspec.plot.axes import bare, curve_look, hold, line, set_time
+from pyspec.plot.axes import (
+    bare,
+    curve_look,
+    enclose,
+    hold,
+    line,
+    mark_beyond,
+    set_time,
+    time_lines,
+)
 from pyspec.plot.between import traces_of
 from pyspec.plot.config import PlotOptions
 from pyspec.plot.drawn import fit_of
@@ -39,7 +48,8 @@ def plot_traces(
     `energies` are taken at the nearest point of the axis; without them `n` are drawn at which the
     data change most, apart from one another. A time axis of very uneven steps is linear about zero
     and logarithmic outside; ``y_type="lin"`` turns that off. Within the fit window; masked points
-    are left out, and the legend says where all points of an energy are. Options as of
+    are left out, and the legend says where all points of an energy are. `hlines` are times, as in
+    a map. Options as of
     :func:`pyspec.plot.plot_fit`.
 
     Raises :class:`PlotError` for a fit to one spectrum or trace, for `n` below 1, for an energy
@@ -63,18 +73,29 @@ def plot_traces(
             own = {**curve_look(look, k), "marker": ""}
             own["lw"] = 1.5 if look.linewidths is None else own["lw"]
             label = f"{seen.energy[column]:.5g}"
+            if look.legend is not None and k < len(look.legend):
+                label = look.legend[k]
             if not np.isfinite(seen.data[:, column]).any():
                 label += " (masked)"
             style = {"mfc": "white", "mec": own["color"], "mew": 0.7, "ms": 3.0}
             above.plot(seen.time, seen.data[:, column], "o", **style)
             line(above, times, curves[:, k], **own, label=label)
             line(below, seen.time, residual.values[:, column], **{**own, "lw": 0.9})
+        if look.z_type == "log":
+            enclose(above, look)
+            for k, column in enumerate(columns):
+                low = seen.data[:, column] <= 0  # that has no place on it
+                mark_beyond(
+                    above, seen.time[low], seen.data[low, column], curve_look(look, k)["color"]
+                )
         hold(above, [seen.data[:, columns], seen.fit[:, columns]])
         if look.z_lim is not None:
             above.set_ylim(*sorted(look.z_lim))
         for ax in (above, below):
-            ax.axhline(0.0, color=MUTED, lw=0.7, zorder=0)
+            if ax.get_yscale() == "linear":
+                ax.axhline(0.0, color=MUTED, lw=0.7, zorder=0)
             set_time(ax, seen.time, look, "x")
+            time_lines(ax, look)
             bare(ax)
         above.set_ylabel(look.z_label)
         beside = {"loc": "upper left", "bbox_to_anchor": (1.0, 1.0)}

@@ -9,7 +9,6 @@ import numpy.typing as npt
 
 from pyspec.plot.axes import (
     curve_look,
-    falls,
     finite_of,
     line,
     mark_beyond,
@@ -75,7 +74,12 @@ def draw_waterfall(
         for index in range(len(curves)):
             colour = curve_look(config, index, colours[index])["color"]
             mark_beyond(ax, energy, curves[index] + index * step, colour)
-        _name_curves(ax, curves, energy, names, step, config)
+        levels = np.array([_level(ax, energy, curve) for curve in curves])
+        if fits is not None:
+            of_fits = np.array([_level(ax, along, fit) for fit in fits])
+            levels = np.where(np.isfinite(levels), levels, of_fits)
+        low_of, high_of = (np.where(np.isnan(end), levels, end) for end in spans.T)
+        _name_curves(ax, np.clip(levels, low_of, high_of), names, step)
         ax.set_xlabel(config.x_label)
         ax.set_ylabel(_value_label(len(curves), step, config))
         ax.set_title(config.title or "spectra", fontweight="bold")
@@ -162,18 +166,24 @@ def _curve(
     return np.append(spans + offset, bottom)
 
 
-def _name_curves(
-    ax: Any, curves: Array, energy: Array, names: list[str], step: float, config: PlotConfig
-) -> None:
-    """The name of each curve to the right of its end."""
-    right = ax.get_xlim()[1]
-    last = -1 if falls(energy, "def") == falls(energy, config.x_dir) else 0
+def _level(ax: Any, x: Array, curve: Array) -> float:
+    """The value of a curve where it leaves the picture to the right; NaN of one without values."""
+    first, right = ax.get_xlim()
+    shown = np.isfinite(curve) & (x >= min(first, right)) & (x <= max(first, right))
+    shown = shown if shown.any() else np.isfinite(curve)
+    if not shown.any():
+        return np.nan
+    return float(curve[shown][np.argmin(np.abs(x[shown] - right))])
+
+
+def _name_curves(ax: Any, levels: Array, names: list[str], step: float) -> None:
+    """The name of each curve at its level; one without values stands as the others do."""
+    known = levels[np.isfinite(levels)]
+    levels = np.where(np.isfinite(levels), levels, np.median(known) if known.size else 0.0)
     for index, name in enumerate(names):
-        good = np.flatnonzero(np.isfinite(curves[index]))
-        level = float(curves[index][good[last]]) if good.size else 0.0
         ax.annotate(
-            name, (right, level + index * step), (5, 0), textcoords="offset points", va="center",
-            fontsize=8.0, annotation_clip=False,
+            name, (ax.get_xlim()[1], levels[index] + index * step), (5, 0),
+            textcoords="offset points", va="center", fontsize=8.0, annotation_clip=False,
         )  # fmt: skip
 
 
@@ -181,7 +191,7 @@ def _scaled(curves: Array, fits: Array | None, config: PlotConfig) -> tuple[Arra
     """Curves by `y_norm` and `y_scale`; fits by the same factors."""
     factors = np.ones(len(curves))
     if config.y_norm:
-        largest = np.nanmax(np.abs(curves), axis=1)
+        largest = np.array([np.abs(finite_of(curve)).max(initial=0.0) for curve in curves])
         factors = 1.0 / np.where(largest > 0, largest, 1.0)
     if config.y_scale:
         factors = factors * [turn(config.y_scale, k, 1.0) for k in range(len(curves))]
