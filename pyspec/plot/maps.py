@@ -7,9 +7,17 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pyspec.plot.axes import coarse, edges, reference_lines, set_time, set_x
+from pyspec.plot.axes import (
+    coarse,
+    edges,
+    finite_of,
+    reference_lines,
+    rms,
+    set_time,
+    set_x,
+)
 from pyspec.plot.caption import caption
-from pyspec.plot.colours import add_bar, data_colours
+from pyspec.plot.colours import add_bar, colour_range, data_colours
 from pyspec.plot.config import PlotConfig
 from pyspec.plot.figure import Sheet
 from pyspec.plot.style import EMPTY, HATCH, INK, MUTED
@@ -55,14 +63,15 @@ def residual_limit(found: Residual, seen: View, config: PlotConfig) -> float:
     """How far the colours of a residual reach on both sides of zero."""
     if found.is_scaled:
         return SPAN
-    inside = np.abs(found.values[seen.inside])
-    data = seen.data[seen.inside]
-    if not np.isfinite(inside).any():
+    inside = finite_of(found.values[seen.inside])
+    if not inside.size:
         return 1.0
-    span = float(np.nanmax(data) - np.nanmin(data))
-    reach = min(span / (2.0 * config.res_mult), float(np.nanmax(inside)))
+    low, high = colour_range(seen.data[seen.inside])
+    least, most = colour_range(inside)  # one spike does not hide the structure of all others
+    usual = inside[(inside >= least) & (inside <= most)]
+    reach = min((high - low) / (2.0 * config.res_mult), float(np.abs(usual).max(initial=0.0)))
     # Rounding errors of a perfect fit are no structure: never below 1e-6 of the data's span.
-    return max(reach, SPAN * found.spread, 1e-6 * span) or 1.0
+    return max(reach, SPAN * rms(usual), 1e-6 * (high - low)) or 1.0
 
 
 def fit_maps(result: Any, sheet: Sheet, config: PlotConfig) -> Any:

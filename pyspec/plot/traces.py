@@ -13,6 +13,7 @@ from pyspec.plot.axes import (
     bare,
     curve_look,
     enclose,
+    finite_of,
     hold,
     line,
     mark_beyond,
@@ -26,6 +27,7 @@ from pyspec.plot.labels import opened
 from pyspec.plot.spectra import MAX_INSIDE
 from pyspec.plot.style import MUTED, PlotError
 from pyspec.plot.view import View, residual_of, view_of
+from pyspec.plot.waterfall import usual_ranges
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -81,16 +83,17 @@ def plot_traces(
             above.plot(seen.time, seen.data[:, column], "o", **style)
             line(above, times, curves[:, k], **own, label=label)
             line(below, seen.time, residual.values[:, column], **{**own, "lw": 0.9})
+        shown = seen.data[:, columns], residual.values[:, columns]
         if look.z_type == "log":
             enclose(above, look)
-            for k, column in enumerate(columns):
-                low = seen.data[:, column] <= 0  # that has no place on it
-                mark_beyond(
-                    above, seen.time[low], seen.data[low, column], curve_look(look, k)["color"]
-                )
-        hold(above, [seen.data[:, columns], seen.fit[:, columns]])
+        else:
+            _limit(above, shown[0], seen.fit[:, columns])
+        _limit(below, shown[1], shown[1][:0])
         if look.z_lim is not None:
             above.set_ylim(*sorted(look.z_lim))
+        for ax, values in ((above, shown[0]), (below, shown[1])):
+            for k, trace in enumerate(values.T):
+                mark_beyond(ax, seen.time, trace, curve_look(look, k)["color"])
         for ax in (above, below):
             if ax.get_yscale() == "linear":
                 ax.axhline(0.0, color=MUTED, lw=0.7, zorder=0)
@@ -107,6 +110,19 @@ def plot_traces(
             above.set_title(look.title)
         figure.align_ylabels([above, below])
         return sheet.finish(look)
+
+
+def _limit(ax: Any, data: Array, fit: Array) -> None:
+    """Ends the axis one span beyond data and fit; at once where the data have spikes, which do not
+    set it."""
+    usual = usual_ranges(data.T)
+    known = finite_of([*usual.ravel(), *fit.ravel()])
+    every = finite_of(data)
+    if not every.size or (every.min() >= known.min() and every.max() <= known.max()):
+        hold(ax, [data, fit] if fit.size else data)
+        return
+    span = float(np.ptp(known)) or 1.0
+    ax.set_ylim(float(known.min()) - 0.06 * span, float(known.max()) + 0.06 * span)
 
 
 def _most_changed(seen: View, n: int) -> list[int]:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pyspec.fit import FitResult
+from pyspec.fit import FitResult, SliceResults
 from pyspec.fit.coarse import CoarseFit, drawn
 from pyspec.plot.axes import rms
 from pyspec.plot.config import PlotConfig
@@ -117,12 +117,14 @@ def is_counts(result: Any) -> bool:
 
 
 def view_of(result: Any, config: PlotConfig) -> View:
-    """The arrays of a fit that `config` wants to see; of slices and traces their window, of many
-    points by reference means over it."""
+    """The arrays of a fit that `config` wants to see; of many points by reference means over its
+    window. The whole of slices are all energies at the times of the window."""
     result = drawn(result) if isinstance(result, FitResult) else result
-    has_more = isinstance(result, FitResult) and not isinstance(result, CoarseFit)
-    whole = config.full_range and has_more and not result.is_trace
-    seen = _whole(result) if whole else _window(result)
+    whole = config.full_range and not isinstance(result, CoarseFit)
+    if whole:
+        seen = _whole(result) if isinstance(result, FitResult) else _whole_slices(result)
+    else:
+        seen = _window(result)
     starts = isinstance(result, FitResult) and result.has_start
     if config.show_init and seen.time is None and starts:
         with np.errstate(all="ignore"):
@@ -148,11 +150,29 @@ def _whole(result: Any) -> View:
     everything = replace(measurement, rows=None, columns=None, keep=_finite(measurement.data))
     sigma = everything.sigma(fit)
     model = result.model
-    n_rows = 1 if model.time is None else model.time.size
-    rows = measurement.rows or (0, n_rows)
-    columns = measurement.columns or (0, model.energy.size)
+    time = None if result.is_trace else model.time
+    axis = model.time if result.is_trace else model.energy
+    rows = measurement.rows or (0, 1 if time is None else time.size)
+    columns = measurement.columns or (0, axis.size)
     fit = open_fit(result, fit, rows, columns)
-    return View(model.energy, model.time, known, masked, fit, sigma, rows, columns)
+    return View(axis, time, known, masked, fit, sigma, rows, columns)
+
+
+def _whole_slices(result: SliceResults) -> View:
+    """All energies at the times of the window; the other times are not known to fits of slices."""
+    series, energy = result.series, result.model.energy
+    assert energy is not None
+    assert series.data is not None
+    everything = replace(series, columns=None)
+    keep = None if series.keep is None else everything.window(series.keep)
+    known, masked = _parted(everything.window(series.data), keep)
+    fit = np.full(known.shape, np.nan)
+    for one in result:
+        if one.result is not None:
+            fit[one.index] = one.result.curve(whole=True)
+    columns = series.columns or (0, energy.size)
+    sigma = everything.sigma(fit)
+    return View(energy, result.time, known, masked, fit, sigma, (0, len(fit)), columns)
 
 
 def _finite(data: Any) -> npt.NDArray[np.bool_]:

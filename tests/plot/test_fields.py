@@ -10,6 +10,7 @@ from pyspec import File, Project
 from pyspec.plot import (
     plot_amplitudes,
     plot_data,
+    plot_fit,
     plot_residuals,
     plot_species,
     plot_traces,
@@ -26,6 +27,8 @@ lines:
 spectra:
   gaussIRF: {SD: [0.1, True, 0.01, 1]}
   expFun: {A: {free: energy}, tau: [4, True, 0.1, 100], t0: [0, True, -1, 1]}
+height:
+  Gauss: {A: [18, True, 0, 100], x0: [84.2, False], SD: [0.7, False]}
 kinetics:
   chain: {A -> B: k1, B: k2}
 chained:
@@ -126,3 +129,64 @@ def test_names_of_spectra_stand_where_the_picture_ends() -> None:
     for fields, level in (({"x_lim": (80, 85)}, 50), ({"x_lim": (80, 85), "x_dir": "rev"}, 0)):
         (ax,) = plot_waterfall(data, ENERGY, waterfall=7, **fields).axes
         assert [text.xy[1] for text in ax.texts] == [level, level + 7, level + 14]
+
+
+@pytest.mark.parametrize("name", ["decay", "none"])
+def test_the_full_range_of_traces_and_slices(tmp_path: Path, name: str) -> None:
+    # It had no effect on them.
+    (tmp_path / "models.yaml").write_text(MODELS)
+    project = Project(tmp_path, show_output=False)
+    if name == "decay":
+        file = File(project, data=DATA[:, 16], time=TIME)
+        file.set_fit_limits(time_limits=[-0.5, 5])
+        (tmp_path / "law.yaml").write_text(
+            "decay:\n  expFun: {A: [18, True], tau: [4, True, 0.1, 99], t0: [0.2, False]}\n"
+        )
+        result = file.fit_trace("law.yaml", "decay")
+        above, below = file.plot_fit(full_range=True).axes
+        drawn = {one.get_label(): one for one in above.lines}
+        np.testing.assert_array_equal(drawn["data"].get_ydata(), DATA[:, 16])
+        x, y = drawn["fit"].get_data()
+        np.testing.assert_allclose(y, result.predict(time=x).value, atol=1e-12)
+        assert (x[0], x[-1]) == (TIME[0], TIME[-1])
+        points = next(one for one in below.lines if one.get_marker() == "o").get_ydata()
+        assert np.isfinite(points).sum() == result.time.size
+        return
+    sigma = np.full(DATA.shape, 0.2)
+    mask = np.zeros(DATA.shape, bool)
+    mask[5, 12] = True
+    file = File(project, data=DATA, energy=ENERGY, time=TIME, mask=mask)
+    file.set_noise("gaussian", sigma=sigma)
+    file.load_model("models.yaml", "peak")
+    file.set_fit_limits([82, 87], time_limits=[0.5, 5])
+    slices = file.fit_slice_by_slice("peak")
+    axes = file.plot_fit(full_range=True).axes
+    data, fit, residual = (ax.collections[0].get_array() for ax in axes[:3])
+    rows = np.searchsorted(TIME, slices.time)
+    expected = np.where(mask, np.nan, DATA)[rows]
+    np.testing.assert_array_equal(np.ma.filled(data, np.nan), expected)
+    columns = (ENERGY >= 82) & (ENERGY <= 87)
+    np.testing.assert_allclose(fit[:, columns], slices.fit, rtol=1e-12)
+    assert np.isfinite(fit).all()
+    np.testing.assert_allclose(
+        np.ma.filled(residual, np.nan), (expected - np.asarray(fit)) / 0.2, rtol=1e-9
+    )
+    assert [text.get_text() for text in axes[0].get_legend().texts] == ["fit window", "masked"]
+
+
+def test_a_spike_does_not_hide_residuals_and_traces(tmp_path: Path) -> None:
+    # One point of 2000 washed out the map of the residual, and made flat lines of all traces.
+    (tmp_path / "models.yaml").write_text(MODELS)
+    found = []
+    for spike in (0, 2000):
+        data = DATA.copy()
+        data[3, 30] += spike
+        file = File(Project(tmp_path, show_output=False), data=data, energy=ENERGY, time=TIME)
+        file.load_model("models.yaml", "height")
+        result = file.fit_2d("height")
+        limit = plot_fit(result).axes[2].collections[0].get_clim()[1]
+        above, below = plot_traces(result, energies=[84, 85, 87.5]).axes
+        found.append((limit, *above.get_ylim(), *below.get_ylim()))
+        marks = [one for one in (*above.lines, *below.lines) if one.get_marker() == "^"]
+        assert len(marks) == 2 * bool(spike)
+    np.testing.assert_allclose(found[1], found[0], rtol=0.5)
