@@ -12,6 +12,7 @@ from pyspec.errors import suggest
 from pyspec.plot import dark
 from pyspec.plot.config import PlotConfig
 from pyspec.plot.style import INK, STYLE, PlotError
+from pyspec.plot.wrap import wrap_labels
 
 
 def matplotlib() -> Any:
@@ -94,6 +95,7 @@ class Sheet:
         if config.ticksize is not None:
             for ax in [self.ax] if self.ax is not None else self.figure.axes:
                 ax.tick_params(labelsize=config.ticksize)
+        wrap_labels([self.ax] if self.ax is not None else self.figure.axes)
         if self._is_dark():
             dark.lighten((self.figure if self.ax is None else self.ax).findobj())
         root = _root(self.figure)

@@ -28,8 +28,7 @@ Array = npt.NDArray[np.float64]
 #: The colours of a residual span this many standard deviations.
 SPAN = 4.0
 
-#: In a narrower figure, in inches, what the residual is does not fit beside its heading, and labels
-#: of neighbours touch.
+#: In a narrower figure, in inches, what the residual is does not fit beside its heading.
 NARROW = 7.5
 
 
@@ -92,7 +91,7 @@ def fit_maps(result: Any, sheet: Sheet, config: PlotConfig) -> Any:
         label, is_narrow = found.label, figure.bbox.width / figure.dpi < NARROW
         for ax, name in zip(axes, ("data", "fit", "residual"), strict=True):
             ax.set_title(name, fontweight="bold")
-            ax.set_xlabel(config.x_label, **({"fontsize": 7.5} if is_narrow else {}))
+            ax.set_xlabel(config.x_label)
         if is_narrow:
             label = f"{label},  {found.note}"
         else:

@@ -74,6 +74,44 @@ def test_what_the_residual_is_fits_a_narrow_figure(file: File) -> None:
     assert "rms = " in plot_fit(slices).axes[2].get_title(loc="right")
 
 
+def test_long_labels_are_neither_cut_off_nor_drawn_over_others(file: File, tmp_path: Path) -> None:
+    # The label of the intensities left the figure, and ran into that of the residual.
+    text = "photoelectron yield per laser shot (arb. units)"
+    project = Project(tmp_path, show_output=False)
+    units = {"data": "arb. units", "energy": "eV"}
+    made = File(project, data=file.data, energy=ENERGY, time=TIME, units=units)
+    made.load_model("models.yaml", "peak")
+    one, slices = made.fit_spectrum("peak", time_point=2), made.fit_slice_by_slice("peak")
+    parts = plt.figure(figsize=(12, 4)).subfigures(1, 2)
+    parts[1].subplots()
+    figures = [
+        plot_fit(one, z_label=text),
+        plot_fit(slices, z_label=text, x_label="binding energy (eV)", fig=parts[0]),
+        plot_waterfall(file.data, ENERGY, TIME, z_label=text),
+        plot_components(one, z_label=text, panel_size=(2.0, 1.5)),
+    ]
+    for figure in figures:
+        root = figure.figure if figure is parts[0] else figure
+        root.draw_without_rendering()
+        shown = [
+            label.get_window_extent()
+            for ax in figure.axes
+            for label in (ax.xaxis.label, ax.yaxis.label)
+            if label.get_text()
+        ]
+        for k, box in enumerate(shown):
+            assert box.x0 >= 0
+            assert box.y0 >= 0
+            assert box.x1 <= root.bbox.x1
+            assert box.y1 <= root.bbox.y1
+            assert not any(box.overlaps(other) for other in shown[k + 1 :])
+    upper = figures[0].axes[0].get_ylabel()
+    assert upper.replace("\n", " ") == text
+    formula = plot_data(file.data[0], ENERGY, z_label="$A_{a b} + B_{long name}$ " + text * 2)
+    assert formula.axes[0].get_ylabel().split("\n")[0].count("$") in (0, 2)
+    assert plot_fit(one).axes[0].get_ylabel() == "intensity (arb. units)"
+
+
 def contrast(colour, behind) -> float:
     weights = np.array([0.299, 0.587, 0.114])
     return abs(float(np.dot(np.subtract(to_rgba(colour), to_rgba(behind))[:3], weights)))
