@@ -16,6 +16,7 @@ from pyspec.plot.axes import (
     alone,
     bare,
     curve_look,
+    hold,
     line,
     reference_lines,
     set_time,
@@ -85,8 +86,7 @@ def _draw_amplitudes(
         for k, name in enumerate(names):
             value = np.where(gaps[name], np.nan, linear[name])
             _band(ax, linear.along, value, linear.stderr[name], k, _label(fit, name, unit), look)
-        if look.z_lim is not None:
-            ax.set_ylim(*sorted(look.z_lim))
+        _limit(ax, [np.where(gaps[name], np.nan, linear[name]) for name in names], look)
         if linear.axis == "time":
             set_time(ax, linear.along, look, "x")
             time_lines(ax, look)
@@ -167,8 +167,7 @@ def _spectra(ax: Any, own: Any, look: PlotConfig, unit: str, gap: Flags) -> None
         label = label or with_unit(f"τ = {1 / rate:.4g}", unit)
         value = np.where(gap, np.nan, own.values[k])
         _band(ax, own.along, value, own.stderr[k], k, label, look)
-    if look.z_lim is not None:
-        ax.set_ylim(*sorted(look.z_lim))
+    _limit(ax, np.where(gap, np.nan, own.values), look)
     set_x(ax, own.along, look)
     reference_lines(ax, look, horizontal=False)
     ax.set_title(own.kind, fontsize=9.5)
@@ -191,6 +190,13 @@ def _band(
         ends = value[at] - error[at], value[at] + error[at]
         ax.vlines(along[at], *ends, color=own["color"], alpha=0.5, lw=0.8)
     line(ax, along, value, **own, label=label)
+
+
+def _limit(ax: Any, values: Any, look: PlotConfig) -> None:
+    """Limits as asked for, or such that bands of huge errors do not make flat lines of spectra."""
+    hold(ax, values)
+    if look.z_lim is not None:
+        ax.set_ylim(*sorted(look.z_lim))
 
 
 def _finished(ax: Any, sheet: Sheet, look: PlotConfig) -> Any:

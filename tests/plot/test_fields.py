@@ -190,3 +190,20 @@ def test_a_spike_does_not_hide_residuals_and_traces(tmp_path: Path) -> None:
         marks = [one for one in (*above.lines, *below.lines) if one.get_marker() == "^"]
         assert len(marks) == 2 * bool(spike)
     np.testing.assert_allclose(found[1], found[0], rtol=0.5)
+
+
+def test_huge_errors_do_not_flatten_free_spectra(tmp_path: Path, monkeypatch) -> None:
+    # Bands of a fit that is not determined reached to 1e11, its spectra were lines at 0.
+    from pyspec.plot import amplitudes
+
+    band = amplitudes._band
+    monkeypatch.setattr(
+        amplitudes,
+        "_band",
+        lambda ax, along, value, stderr, *others: band(ax, along, value, 1e11 + stderr, *others),
+    )
+    for draw, name in ((plot_amplitudes, "spectra"), (plot_species, "chained")):
+        result = fitted(tmp_path, name)
+        largest = max(np.abs(result.linear[one]).max() for one in result.linear)
+        for ax in draw(result).axes:
+            assert max(np.abs(ax.get_ylim())) < 4 * largest
