@@ -123,7 +123,11 @@ def _limit(ax: Any, which: str, axis: Array, limits: Any, *, log: bool) -> None:
         if seen.size == 0 or seen.min() == seen.max():
             return
         limits = float(seen.min()), float(seen.max())
-    getattr(ax, f"set_{which}lim")(*sorted(limits))
+    low, high = sorted(limits)
+    if log and low <= 0.0 < high:  # that has no place on the axis
+        low = float(axis[axis > 0].min())
+        low = low if low < high else high / 10.0
+    getattr(ax, f"set_{which}lim")(low, high)
 
 
 def _set_symlog(ax: Any, axis: Array, which: str) -> None:
@@ -178,7 +182,10 @@ def enclose(ax: Any, config: PlotConfig, *, bottom: float | None = None) -> None
     if log:
         _set_log(ax, "y")
     if config.z_lim is not None:
-        ax.set_ylim(*sorted(config.z_lim))
+        low, high = sorted(config.z_lim)
+        if log and low <= 0.0 < high:  # that has no place on the axis
+            low = min(float(ax.dataLim.minposy) / 1.3, high / 10.0)
+        ax.set_ylim(low, high)
         return
     low, high = float(ax.dataLim.y0), float(ax.dataLim.y1)
     if not (np.isfinite(low) and np.isfinite(high)):

@@ -209,6 +209,12 @@ class PlotConfig:
                 )
         if min(self.panel_size) <= 0 or self.dpi_plot <= 0 or self.dpi_save <= 0:
             raise PlotError("PlotConfig: panel_size, dpi_plot and dpi_save must be positive")
+        if self.ticksize is not None and self.ticksize <= 0:
+            raise PlotError(f"PlotConfig: ticksize is {self.ticksize:g}; give a size above 0")
+        for name in ("x_lim", "y_lim", "z_lim"):
+            ends = getattr(self, name)
+            if ends is not None and ends[0] == ends[1]:
+                raise PlotError(f"PlotConfig: {name} is {ends!r}; give two ends that differ")
 
 
 class Look(TypedDict, total=False):
@@ -332,6 +338,10 @@ def _pair(value: Any) -> bool:
     return _is_list(value) and len(value) == 2 and all(_number(item) for item in value)
 
 
+def _range(value: Any) -> bool:
+    return _pair(value) and all(float(item).is_integer() for item in value)
+
+
 def _list_of(check: Callable[[Any], bool]) -> Callable[[Any], bool]:
     def checks(value: Any) -> bool:
         if value is None:
@@ -352,7 +362,11 @@ _RULES: dict[str, tuple[Callable[[Any], bool], str]] = {
     "tuple[float, float] | None": (lambda value: value is None or _pair(value), "two numbers"),
     "list[str] | None": (_list_of(lambda item: isinstance(item, str)), "a list of texts"),
     "list[float] | None": (_list_of(_number), "a list of numbers"),
-    "list[list[int]] | None": (_list_of(_pair), "a list of [begin, end]"),
+    "list[list[int]] | None": (
+        _list_of(_range),
+        "a list of [begin, end], which are numbers of points; x_lim and y_lim are energies and "
+        "times",
+    ),
 }
 
 

@@ -137,8 +137,27 @@ def _check_colours(config: PlotConfig) -> None:
     for word in [*(config.colors or ()), config.refline_color]:
         if not is_color_like(word):
             raise PlotError(f"{word!r} is no colour; write one such as 'red', 'C0' or '#1f77b4'")
+    _check_lines(config)
     if any(not 0.0 <= alpha <= 1.0 for alpha in config.alphas or ()):
         raise PlotError(f"alphas: give numbers from 0 to 1, not {list(config.alphas or ())}")
+
+
+def _check_lines(config: PlotConfig) -> None:
+    """Raises :class:`PlotError` for lines and markers that matplotlib does not know."""
+    from matplotlib.lines import Line2D
+
+    styles, markers = [*Line2D.lineStyles], [one for one in Line2D.markers if isinstance(one, str)]
+    names = {"solid": "-", "dashed": "--", "dashdot": "-.", "dotted": ":"}
+    for field, given, known in (
+        ("linestyles", config.linestyles or (), [*styles, *names]),
+        ("refline_style", (config.refline_style,), [*styles, *names]),
+        ("markers", config.markers or (), markers),
+    ):
+        for word in given:
+            formula = field == "markers" and len(word) > 2 and word[0] == word[-1] == "$"
+            if word not in known and not formula:
+                example = "'o', 's' or '^'" if field == "markers" else "'-', '--' or ':'"
+                raise PlotError(f"{field}: matplotlib does not know {word!r}; write {example}")
 
 
 def check_suffix(path: str | Path) -> None:

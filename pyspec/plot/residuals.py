@@ -12,6 +12,7 @@ from pyspec.plot.axes import bare, reference_lines, set_x
 from pyspec.plot.between import curves_of
 from pyspec.plot.colours import add_bar
 from pyspec.plot.config import PlotConfig, PlotOptions
+from pyspec.plot.drawn import fit_of
 from pyspec.plot.figure import Sheet
 from pyspec.plot.labels import opened
 from pyspec.plot.maps import draw_map, residual_limit
@@ -40,6 +41,7 @@ def plot_residuals(
     """
     if not results:
         raise PlotError("there is no fit to draw; fit first")
+    results = [fit_of(result, "plot_residuals") for result in results]
     if len({np.ndim(result.data) for result in results}) > 1:
         raise PlotError("residuals of spectra and of time series have no scale in common")
     sheet, look = opened(results[0], options)

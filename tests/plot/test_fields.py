@@ -7,7 +7,10 @@ import numpy as np
 import pytest
 
 from pyspec import File, Project
+from pyspec.errors import CallError
+from pyspec.io import load_fit, save_fit
 from pyspec.plot import (
+    PlotError,
     plot_amplitudes,
     plot_data,
     plot_fit,
@@ -207,3 +210,41 @@ def test_huge_errors_do_not_flatten_free_spectra(tmp_path: Path, monkeypatch) ->
         largest = max(np.abs(result.linear[one]).max() for one in result.linear)
         for ax in draw(result).axes:
             assert max(np.abs(ax.get_ylim())) < 4 * largest
+
+
+@pytest.mark.parametrize(
+    ("fields", "message"),
+    [
+        ({"linestyles": ["zz"]}, "linestyles: matplotlib does not know 'zz'; write '-', '--'"),
+        ({"refline_style": "zz"}, "refline_style: matplotlib does not know 'zz'"),
+        ({"markers": ["zz"]}, "markers: matplotlib does not know 'zz'; write 'o'"),
+    ],
+)
+def test_lines_and_markers_that_there_are_not(fields, message: str) -> None:
+    # They ended in errors of matplotlib.
+    with pytest.raises(PlotError, match=message):
+        plot_data(DATA[0], ENERGY, **fields)
+    plot_data(DATA[0], ENERGY, linestyles=["dashed"], markers=["$a$"], vlines=[84])
+
+
+def test_limits_of_logarithmic_axes_may_begin_at_zero(tmp_path: Path) -> None:
+    # matplotlib warned and left the limits out.
+    figure = plot_fit(fitted(tmp_path, "peak"), z_type="log", z_lim=(0, 50))
+    low, high = figure.axes[0].get_ylim()
+    assert 0 < low < 5
+    assert high == 50
+    ax = plot_data(DATA, ENERGY, TIME, y_type="log", y_lim=(-1, 5)).axes[0]
+    assert 0 < ax.get_ylim()[0] < 0.5
+    assert ax.get_ylim()[1] == 5
+
+
+def test_residuals_of_stored_fits(tmp_path: Path) -> None:
+    # They had no 'fit'; a text among the fits ended in an AttributeError.
+    pytest.importorskip("h5py")
+    result = fitted(tmp_path, "peak")
+    save_fit(tmp_path / "a.h5", [result])
+    stored = load_fit(tmp_path / "a.h5")
+    axes = plot_residuals([stored, result]).axes
+    np.testing.assert_array_equal(axes[2].lines[0].get_ydata(), axes[3].lines[0].get_ydata())
+    with pytest.raises(CallError, match="plot_residuals takes a fit, not 'x'"):
+        plot_residuals([result, "x"])
