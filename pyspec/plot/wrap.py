@@ -10,7 +10,7 @@ from typing import Any
 LETTER = 0.56
 
 #: How far a label may reach beyond the ends of its axis in all, in points.
-BEYOND_X, BEYOND_Y = 6.0, 30.0
+BEYOND_X, BEYOND_Y = 6.0, 45.0
 
 #: Letters do not get smaller than this, in points.
 LEAST = 6.5
