@@ -63,7 +63,7 @@ def plot_data(
         for name, given in (("rows", rows), ("columns", columns), ("baseline", baseline))
         if given is not None
     }
-    return draw_data(values, energy, time, marks, sheet, look)
+    return draw_data(values, energy, time, marks, sheet, look, unit_of(source, "time"))
 
 
 def draw_data(
@@ -73,8 +73,10 @@ def draw_data(
     marks: dict[str, tuple[int, int] | None],
     sheet: Sheet,
     config: PlotConfig,
+    unit: str = "",
 ) -> Any:
-    """The picture that suits the shape of the data; labels are in `config`."""
+    """The picture that suits the shape of the data; labels are in `config`, `unit` is that of the
+    times."""
     if energy is None:
         if time is None:
             raise PlotError("data need an energy axis, or for a trace a time axis")
@@ -89,7 +91,7 @@ def draw_data(
         data, time, energy, marks = data[cut], time[cut[0]], energy[cut[1]], _moved(marks, cut)
     if config.waterfall:
         chosen = chosen_rows(len(data), N_CURVES)
-        names = config.legend or [f"{value:.4g}" for value in time[chosen]]
+        names = names_of(time[chosen].tolist(), unit, config)
         curves = np.asarray(data[chosen], dtype=np.float64)
         return draw_waterfall(curves, energy, names, None, sheet, config)
     return data_map(data, energy, time, marks, sheet, config)

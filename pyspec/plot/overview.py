@@ -16,7 +16,7 @@ from pyspec.plot.config import PlotConfig, PlotOptions
 from pyspec.plot.cut import cut_of
 from pyspec.plot.data import draw_data
 from pyspec.plot.figure import Sheet
-from pyspec.plot.labels import axis_label, opened
+from pyspec.plot.labels import axis_label, opened, unit_of
 from pyspec.plot.style import BAND, COLOURS, MUTED, PlotError
 
 if TYPE_CHECKING:
@@ -48,7 +48,8 @@ def plot_overview(
         cut_of(look, dataset.data.shape)  # which says that it cuts no such data
         return _places(dataset, look, sheet)
     data = np.where(dataset.finite, dataset.data, np.nan)
-    return draw_data(data, dataset.energy, dataset.time, {}, sheet, look)
+    unit = unit_of(dataset, "time")
+    return draw_data(data, dataset.energy, dataset.time, {}, sheet, look, unit)
 
 
 def _places(dataset: Any, look: PlotConfig, sheet: Sheet) -> Any:

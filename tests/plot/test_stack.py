@@ -98,6 +98,16 @@ def test_narrow_lines_and_a_large_spectrum_are_no_spikes() -> None:
     assert "shifted by 1.2 each" in ax.get_ylabel()
 
 
+def test_spectra_of_data_have_times_with_their_unit(tmp_path: Path) -> None:
+    # They were "2" and "-2", where those of fits are "2 ps" and "−2 ps"; a short legend was taken.
+    file = made(tmp_path, units={"time": "ps"})
+    names = [text.get_text() for text in file.plot_data(waterfall=5).axes[0].texts]
+    assert names[0] == "−2 ps"
+    assert names[-1] == "50 ps"
+    with pytest.raises(PlotError, match="legend has 1 names for 12 spectra"):
+        file.plot_data(waterfall=5, legend=["one"])
+
+
 @pytest.mark.parametrize(("law", "name"), [("decay", "peak"), ("sampled", "peak"), ("", "lines")])
 def test_spectra_of_a_series_are_drawn_between_the_samples(tmp_path: Path, law, name) -> None:
     # The report drew straight lines from sample to sample, which cut off the tops of peaks.
