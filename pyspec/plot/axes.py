@@ -51,6 +51,22 @@ def coarse(borders: Array, values: Any, axis: int) -> tuple[Array, Any]:
     return np.append(borders[begins], borders[-1]), mean
 
 
+def above_zero(borders: Array, points: Array, values: Any, axis: int) -> tuple[Array, Any]:
+    """The cells of points above zero, for a logarithmic axis; the lowest begins above zero too."""
+    if points.size != borders.size - 1:  # averaged
+        points = 0.5 * (borders[1:] + borders[:-1])
+    kept = np.flatnonzero(points > 0)
+    if not kept.size:
+        return borders, values
+    first, last = int(kept[0]), int(kept[-1])
+    inside = np.array(borders[first : last + 2])
+    values = values[(*(slice(None),) * axis, slice(first, last + 1))]
+    end, inner, point = (0, 1, first) if inside[0] < inside[-1] else (-1, -2, last)
+    if inside[end] <= 0:
+        inside[end] = points[point] ** 2 / inside[inner]
+    return inside, values
+
+
 def rms(values: Any) -> float:
     """Root mean square of the finite values, without overflow; 0 of none."""
     finite = finite_of(values)

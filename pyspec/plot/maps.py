@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pyspec.plot.axes import (
+    above_zero,
     coarse,
     edges,
     finite_of,
@@ -38,9 +39,10 @@ def draw_map(
     """One map with its axes; cells without a value are hatched."""
     across, values = coarse(edges(energy), values, 1)
     along, values = coarse(edges(time), values, 0)
-    if config.y_type == "log" and (along > 0).any():
-        first = int(np.argmax(along > 0))
-        along, values = along[first:], values[first:]
+    if config.y_type == "log":
+        along, values = above_zero(along, time, values, 0)
+    if config.x_type == "log":
+        across, values = above_zero(across, energy, values, 1)
     mesh = ax.pcolormesh(across, along, values, rasterized=True, **options)
     ax.set_facecolor(EMPTY)
     if not np.isfinite(np.asarray(values, dtype=np.float64)).all():

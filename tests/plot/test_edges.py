@@ -155,3 +155,17 @@ def test_a_waterfall_without_values(tmp_path: Path) -> None:
     low, high = figure.axes[0].get_ylim()
     assert low <= 0
     assert high >= 4.8
+
+
+@pytest.mark.parametrize("turn", [slice(None), slice(None, None, -1)])
+def test_no_cell_is_lost_on_a_logarithmic_axis(turn: slice) -> None:
+    # The row at 0.1, whose cell begins below zero, was left out.
+    time, energy = np.array([-1, 0, 0.1, 1, 10])[turn], np.array([0, 1, 2, 4.0])[turn]
+    data = np.arange(20.0).reshape(5, 4)
+    ax = plot_data(data, energy, time, y_type="log", x_type="log").axes[0]
+    mesh = ax.collections[0]
+    np.testing.assert_array_equal(mesh.get_array(), data[time > 0][:, energy > 0])
+    assert (np.asarray(mesh.get_coordinates()) > 0).all()
+    for at, low, high in ((0.1, *ax.get_ylim()), (1.0, *ax.get_xlim())):
+        assert min(low, high) < at
+    plt.close(ax.figure)
