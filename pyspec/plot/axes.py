@@ -233,7 +233,13 @@ def _set_log(ax: Any, which: str) -> None:
 
     class Numbers(LogFormatter):  # it writes 0.2 as 2e-01
         def __call__(self, x: float, pos: int | None = None) -> str:
-            return f"{x:g}" if super().__call__(x, pos) else ""
+            low, high = sorted(ax.get_xlim()) if which == "x" else (1.0, 1.0)
+            decades = float(np.log10(high / low)) if 0 < low < high else 0.0
+            if decades <= 1 or x <= 0:
+                return f"{x:g}" if super().__call__(x, pos) else ""
+            # Beside each other there is no room for 3 and 4.
+            first = f"{x:e}"[0] if np.isclose(x, float(f"{x:.0e}")) else ""
+            return f"{x:g}" if first and first in ("125" if decades <= 3 else "1") else ""
 
     getattr(ax, f"set_{which}scale")("log")
     own = getattr(ax, f"{which}axis")

@@ -1,5 +1,6 @@
 """Pictures of what is rare: single points, units of 1e-12, large offsets, names with dollars."""
 
+from itertools import pairwise
 from pathlib import Path
 
 import matplotlib.pyplot as plt
@@ -169,3 +170,18 @@ def test_no_cell_is_lost_on_a_logarithmic_axis(turn: slice) -> None:
     for at, low, high in ((0.1, *ax.get_ylim()), (1.0, *ax.get_xlim())):
         assert min(low, high) < at
     plt.close(ax.figure)
+
+
+@pytest.mark.parametrize("low", [0.5, 0.05, 1e-4])
+def test_ticks_beside_each_other_on_a_logarithmic_axis(low: float) -> None:
+    # 0.6, 0.4 and 0.3 ran into each other.
+    energy = np.geomspace(low, 6, 41)
+    figure = plot_data(DATA, energy, TIME, x_type="log", panel_size=(3.0, 3.0))
+    figure.draw_without_rendering()
+    axis = figure.axes[0].xaxis
+    texts = [*axis.get_ticklabels(), *axis.get_ticklabels(minor=True)]
+    boxes = [one.get_window_extent() for one in texts if one.get_text() and one.get_visible()]
+    shown = sorted((box.x0, box.x1) for box in boxes if box.x0 > figure.axes[0].bbox.x0 - 20)
+    assert len(shown) > 3
+    assert all(one[1] + 2 <= other[0] for one, other in pairwise(shown))
+    plt.close(figure)
