@@ -24,6 +24,7 @@ from pyspec.plot.axes import (
     time_lines,
 )
 from pyspec.plot.config import PlotConfig, PlotOptions
+from pyspec.plot.cut import cut_of
 from pyspec.plot.drawn import fit_of
 from pyspec.plot.figure import Sheet
 from pyspec.plot.gaps import unknown
@@ -80,22 +81,31 @@ def _draw_amplitudes(
 ) -> Any:
     linear, gaps, unit = fit.linear, unknown(fit), unit_of(fit, "time")
     assert linear is not None
+    part = _part(fit, linear.axis, look)
+    along = linear.along[part]
+    shown = {name: np.where(gaps[name], np.nan, linear[name])[part] for name in names}
     with sheet.style():
         ax = sheet.panel(figsize or (7.4, 3.4), look)
         ax.axhline(0.0, color=MUTED, lw=0.7)
-        for k, name in enumerate(names):
-            value = np.where(gaps[name], np.nan, linear[name])
-            _band(ax, linear.along, value, linear.stderr[name], k, _label(fit, name, unit), look)
-        _limit(ax, [np.where(gaps[name], np.nan, linear[name]) for name in names], look)
+        for k, (name, value) in enumerate(shown.items()):
+            error = linear.stderr[name][part]
+            _band(ax, along, value, error, k, _label(fit, name, unit), look)
+        _limit(ax, list(shown.values()), look)
         if linear.axis == "time":
-            set_time(ax, linear.along, look, "x")
+            set_time(ax, along, look, "x")
             time_lines(ax, look)
         else:
-            set_x(ax, linear.along, look)
+            set_x(ax, along, look)
             reference_lines(ax, look, horizontal=False)
         ax.set_xlabel(look.x_label if linear.axis == "energy" else look.y_label)
         ax.set_ylabel(look.z_label)
         return _finished(ax, sheet, look)
+
+
+def _part(fit: FitResult, axis: str, look: PlotConfig) -> slice:
+    """What `data_slice` leaves of the axis of the amplitudes."""
+    cut = cut_of(look, fit.data.shape)
+    return slice(None) if cut is None else cut[axis == "energy"]
 
 
 def _label(fit: FitResult, name: str, unit: str) -> str:
@@ -140,11 +150,12 @@ def plot_species(
     states = linear.kinetics[scheme or next(iter(linear.kinetics))].amplitudes
     gaps = unknown(fit)
     gap = np.any([gaps[name] for name in states.values()], axis=0)
+    part = _part(fit, "energy", look)
     with sheet.style():
         figure = sheet.panels(figsize or (3.7 * len(found) + 0.4, 3.2), look)
         axes = figure.subplots(1, len(found), squeeze=False)[0]
         for ax, own in zip(axes, found, strict=True):
-            _spectra(ax, own, look, unit_of(fit, "time"), gap)
+            _spectra(ax, own, look, unit_of(fit, "time"), gap, part)
         axes[0].set_ylabel(look.z_label)
         if look.title:
             sheet.title(look.title)
@@ -158,17 +169,17 @@ def _of_decays(linear: Any, scheme: str) -> list[Any]:
         return []
 
 
-def _spectra(ax: Any, own: Any, look: PlotConfig, unit: str, gap: Flags) -> None:
+def _spectra(ax: Any, own: Any, look: PlotConfig, unit: str, gap: Flags, part: slice) -> None:
     """Lines with bands, open at `gap`; a decay is named by its time constant, in the unit of the
     time axis."""
     ax.axhline(0.0, color=MUTED, lw=0.7)
     for k, (name, rate) in enumerate(zip(own.names, own.rates, strict=True)):
         label = name if np.isnan(rate) else "constant" if rate == 0 else ""
         label = label or with_unit(f"τ = {1 / rate:.4g}", unit)
-        value = np.where(gap, np.nan, own.values[k])
-        _band(ax, own.along, value, own.stderr[k], k, label, look)
-    _limit(ax, np.where(gap, np.nan, own.values), look)
-    set_x(ax, own.along, look)
+        value = np.where(gap, np.nan, own.values[k])[part]
+        _band(ax, own.along[part], value, own.stderr[k][part], k, label, look)
+    _limit(ax, np.where(gap, np.nan, own.values)[:, part], look)
+    set_x(ax, own.along[part], look)
     reference_lines(ax, look, horizontal=False)
     ax.set_title(own.kind, fontsize=9.5)
     ax.set_xlabel(look.x_label)

@@ -73,6 +73,22 @@ def test_lines_and_limits_of_amplitudes(tmp_path: Path) -> None:
             assert ax.get_ylim() == (-4, 7)
 
 
+def test_data_slice_cuts_amplitudes(tmp_path: Path) -> None:
+    # It had no effect on them.
+    cut = [[2, 12], [5, 20]]
+    for draw, name, along in (
+        (plot_amplitudes, "spectra", ENERGY[5:20]),
+        (plot_amplitudes, "lines", TIME[2:12]),
+        (plot_species, "chained", ENERGY[5:20]),
+        (plot_species, "spectra", ENERGY[5:20]),
+    ):
+        for ax in draw(fitted(tmp_path, name), data_slice=cut).axes:
+            assert ax.get_xlim() == (along[0], along[-1])
+            drawn = [one for one in ax.lines if len(one.get_xdata()) > 2]
+            for line in drawn:
+                np.testing.assert_array_equal(line.get_xdata(), along)
+
+
 def test_lines_names_and_scale_of_traces(tmp_path: Path) -> None:
     figure = plot_traces(
         fitted(tmp_path, "spectra"), energies=[84, 88], hlines=[2.5], legend=["top"], z_type="log"
