@@ -60,7 +60,7 @@ class Sheet:
         place = self.fig if self.ax is None else self.ax.get_figure()
         if place is None:
             return dark.is_dark(matplotlib().rcParams["figure.facecolor"])
-        return dark.is_dark(_root(place).get_facecolor())
+        return dark.is_dark(figure_root(place).get_facecolor())
 
     def panel(self, size: tuple[float, float], config: PlotConfig) -> Any:
         """The Axes of a picture with one panel of `size` inches."""
@@ -79,7 +79,7 @@ class Sheet:
             self.figure = _new_figure(size, config.dpi_plot, self.show)
         else:
             self.figure = self.fig
-            root = _root(self.fig)
+            root = figure_root(self.fig)
             if root.get_layout_engine() is None:
                 root.set_layout_engine("constrained")
         return self.figure
@@ -98,7 +98,7 @@ class Sheet:
         wrap_labels([self.ax] if self.ax is not None else self.figure.axes)
         if self._is_dark():
             dark.lighten((self.figure if self.ax is None else self.ax).findobj())
-        root = _root(self.figure)
+        root = figure_root(self.figure)
         if self.save_path is not None:
             _save(root, Path(self.save_path), config.dpi_save)
         if self.show:
@@ -206,7 +206,7 @@ def _check_place(ax: Any, fig: Any) -> None:
         )
 
 
-def _root(figure: Any) -> Any:
+def figure_root(figure: Any) -> Any:
     """The Figure that a SubFigure is a part of."""
     while getattr(figure, "figure", figure) is not figure and figure.figure is not None:
         figure = figure.figure

@@ -24,7 +24,7 @@ from pyspec.plot.axes import (
 from pyspec.plot.between import Curves, curves_of
 from pyspec.plot.caption import caption
 from pyspec.plot.config import PlotConfig
-from pyspec.plot.figure import Sheet
+from pyspec.plot.figure import Sheet, figure_root
 from pyspec.plot.style import BAND, COLOURS, DATA, FIT, INK, MUTED, OUTSIDE
 from pyspec.plot.view import Residual, View, residual_of, view_of
 
@@ -179,13 +179,18 @@ def draw_masked(ax: Any, seen: View) -> None:
 
 
 def curve_legend(ax: Any) -> None:
-    """Data and fit first, then the components; beside the picture where they are many."""
+    """Data and fit first, then the components; beside the picture where they are many and it has
+    room."""
     handles, labels = ax.get_legend_handles_labels()
     known = ("data", "fit", "sum", "start", "start (far outside)", "background")
     first = [name for name in known if name in labels]
     order = [*first, *(name for name in labels if name not in first and name)]
-    beside = len(order) > MAX_INSIDE
-    place = {"loc": "upper left", "bbox_to_anchor": (1.0, 1.0)} if beside else {"loc": "best"}
+    place: dict[str, Any] = {"loc": "best"}
+    if len(order) > MAX_INSIDE:
+        if figure_root(ax.get_figure()).get_layout_engine() is not None:
+            place = {"loc": "upper left", "bbox_to_anchor": (1.0, 1.0)}
+        else:  # nothing makes room beside the axes of the caller
+            place |= {"ncols": 2, "fontsize": 7.0, "columnspacing": 1.0}
     ax.legend(
         [handles[labels.index(name)] for name in order], order, frameon=True, framealpha=0.75,
         edgecolor="none", **place,

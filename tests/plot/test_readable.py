@@ -150,3 +150,24 @@ def test_text_is_read_on_any_background(file: File, style: str, given: bool) -> 
                     assert contrast(text.get_color(), behind) > 0.4
         lines = [one for ax in figure.axes if not ax.collections for one in ax.lines]
         assert all(contrast(one.get_color(), behind) > 0.15 for one in lines)
+
+
+@pytest.mark.parametrize("layout", ["none", "constrained"])
+def test_a_long_legend_does_not_cover_the_next_panel(tmp_path: Path, layout: str) -> None:
+    # In axes of a figure without a layout it lay over the panel beside it.
+    lines = "".join(
+        f"  Gauss: {{A: [2, True, 0, 50], x0: [{1486.1 + k / 10}, False], SD: [0.1, False]}}\n"
+        for k in range(9)
+    )
+    (tmp_path / "many.yaml").write_text("many:\n" + lines)
+    data = 3 + np.random.default_rng(0).normal(0, 0.1, ENERGY.size)
+    file = File(Project(tmp_path, show_output=False), data=data, energy=ENERGY)
+    file.load_model("many.yaml", "many")
+    figure, axes = plt.subplots(1, 2, figsize=(9, 4), layout=layout)
+    plot_fit(file.fit_spectrum("many"), ax=axes[0])
+    figure.draw_without_rendering()
+    legend = axes[0].get_legend().get_window_extent()
+    assert not legend.overlaps(axes[1].get_window_extent())
+    assert legend.x1 <= figure.bbox.x1
+    assert (legend.x0 > axes[0].get_window_extent().x1 - 1) == (layout == "constrained")
+    plt.close(figure)
