@@ -175,7 +175,7 @@ def _show(given: Any) -> int:
     from pyspec.cli.show import show_data
 
     names = ("format", "energy", "time", "data", "columns", "layout", "energy_scale", "transpose")
-    more = ("sort", "photon_energy", "to", "delimiter", "decimal")
+    more = ("sort", "photon_energy", "to", "delimiter", "decimal", "errors")
     options = {name: getattr(given, name) for name in (*names, *more)}
     block = given.block
     options["block"] = int(block) if block is not None and block.isdigit() else block

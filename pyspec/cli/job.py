@@ -118,8 +118,8 @@ def read_job(path: str | Path) -> Job:
     home = file.parent
     name = top.text("name", file.stem)
     data = _data(top, home)
+    model = top.text("model", None)  # first: no misspelt 'models'
     models = home / top.need("models", "the YAML file of the models")
-    model = top.text("model", None)
     dynamics = [_law(entry, home, True) for entry in top.several("dynamics")]
     profiles = [_law(entry, home, False) for entry in top.several("profiles")]
     auxiliary = _auxiliary(top)
@@ -312,6 +312,9 @@ def _fit(top: Fields) -> FitSpec:
         assert inner is not None
         options[key] = _option(inner, key)
     workers, progress = own.whole("workers", None, 1), own.flag("progress", True)
+    for key in own.nodes:
+        if key not in own.known and key in get_type_hints(StagedOptions):
+            raise own.wrong(key, f"is an option: write 'options: {{{key}: …}}' below 'fit:'")
     own.done()
     given = {key: value for key, value in options.items() if value is not None}
     return FitSpec(kind, spectrum, given, workers, progress)

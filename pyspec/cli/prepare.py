@@ -77,8 +77,17 @@ def select(
 
 def _what_is_left(dataset: Dataset) -> str:
     if dataset.energy is None:
-        return "has no energy axis; write 'rename: {time: energy}' below 'data:' if time is one"
+        return (
+            "has no energy axis; write 'rename: {time: energy}' below 'data:' if time is one; jobs "
+            "fit no traces over time: that is fit_trace in Python"
+        )
     names = ", ".join(dataset.extra)
+    if dataset.extra == ("column",):
+        return (
+            f"has more than one column beside the axis, {dataset.labels.get('column', names)}; "
+            "write 'columns: [x, y]' below 'data:', by name or number from 0, and 'errors: name' if "
+            "one holds standard errors; or 'rename: {column: time}' if each is a time"
+        )
     middle = ", ".join(f"{dim}: {dataset.axes[dim].size // 2}" for dim in dataset.extra)
     return (
         f"has the axes {', '.join(dataset.dims)}, a fit needs energy, or time and energy; write "

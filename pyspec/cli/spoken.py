@@ -7,15 +7,16 @@ import re
 #: Keywords of reading that ``pyspec show`` has as flags of the same name, and jobs as fields.
 READING = (
     "format", "energy", "time", "data", "columns", "layout", "block", "energy_scale",
-    "photon_energy", "to", "transpose", "sort", "delimiter", "decimal",
+    "photon_energy", "to", "transpose", "sort", "delimiter", "decimal", "errors",
 )  # fmt: skip
 
 #: Those that only jobs have.
-FIELDS = (*READING, "errors", "work_function", "units")
+FIELDS = (*READING, "work_function", "units")
 
 #: What has another form altogether: Python, flags, fields.
 PHRASES = (
     ("say units={'energy': 'eV'}", "say --units energy=eV", "say units: {energy: eV}"),
+    ("units={...}", "--units energy=... --units time=...", "units: {energy: ..., time: ...}"),
     ("an array, the path", "the path", "the path"),
     ("an array, a path", "a path", "a path"),
     ("select(", "--select ", "select: {"),
@@ -44,12 +45,15 @@ _WHOLE = r"(?<![\w-])(?<!--at )(?<!--units )(?<!--select )"
 
 _TURNS = re.compile(r"such as \['none', '([^']*)'\], or leave frequency out")
 
+_COLUMNS = re.compile(r"columns=\(([^()]+)\)")
+
 _CALL = re.compile(r"read\((?:\.\.\.|'[^']*'), ([^()]*)\)")
 
 
 def for_flags(text: str) -> str:
     """The text with flags in place of keywords: ``--time ...`` for ``time=...``."""
     text = _CALL.sub(r"\1", text)
+    text = _COLUMNS.sub(lambda found: f"--columns {found[1].replace(',', '')}", text)
     for python, flags, _ in PHRASES:
         text = text.replace(python, flags)
     for name in READING:
@@ -64,6 +68,7 @@ def for_flags(text: str) -> str:
 def for_fields(text: str) -> str:
     """The text with fields of a job in place of keywords: ``time: ...`` for ``time=...``."""
     text = _CALL.sub(r"\1 below 'data:'", text)
+    text = _COLUMNS.sub(r"columns: [\1]", text)
     for python, _, fields in PHRASES:
         text = text.replace(python, fields)
     for name in FIELDS:

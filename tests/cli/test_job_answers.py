@@ -1,0 +1,62 @@
+"""What jobs answer to the mistakes of the first day."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from pyspec.cli import main
+
+MODEL = "line: {Offset: {y0: [1, True]}}\n"
+TABLE = "energy,s1,s2\n1,5,0.5\n2,6,0.6\n3,7,0.7\n"
+TRACE = "delay (ps),s1\n1,5\n2,6\n3,7\n"
+
+
+@pytest.mark.parametrize(
+    ("table", "job", "answer"),
+    [
+        # It said that a job has no field 'model'.
+        (TABLE, "data: {path: t.csv}\nmodel: m.yaml\n", "job.yaml:1: 'models:' is missing; give"),
+        (
+            TABLE,
+            "data: {path: t.csv}\nmodles: m.yaml\n",
+            "no field 'modles'; did you mean 'models'",
+        ),
+        # It gave 'at: {column: 1}', which is the column of the errors.
+        (
+            TABLE,
+            "data: {path: t.csv}\nmodels: m.yaml\n",
+            "data.path: has more than one column beside the axis, s1, s2; write 'columns: [x, y]'",
+        ),
+        # It listed the fields of 'fit:' and left out that it is an option.
+        (
+            TABLE,
+            "data: {path: t.csv, columns: [energy, s1]}\nmodels: m.yaml\nfit: {n_starts: 3}\n",
+            "job.yaml:3: fit.n_starts: is an option: write 'options: {n_starts: …}' below 'fit:'",
+        ),
+        (TRACE, "data: {path: t.csv}\nmodels: m.yaml\n", "that is fit_trace in Python"),
+        (
+            "s1,energy\n5,1\n2,2\n4,3\n",
+            "data: {path: t.csv}\nmodels: m.yaml\n",
+            "if column 'energy' is the axis, say columns: ['energy', 's1']",
+        ),
+    ],
+)
+def test_the_answer_says_what_to_write(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], table: str, job: str, answer: str
+) -> None:
+    (tmp_path / "t.csv").write_text(table)
+    (tmp_path / "m.yaml").write_text(MODEL)
+    (tmp_path / "job.yaml").write_text(job)
+    assert main(["fit", str(tmp_path / "job.yaml"), "-q"]) == 1
+    assert answer in capsys.readouterr().err
+
+
+def test_a_job_reads_points(tmp_path: Path) -> None:
+    rows = "".join(f"{t},{e},{t + e}\n" for t in (0, 1) for e in (80, 81, 82))
+    (tmp_path / "t.csv").write_text("a,b,c\n" + rows)
+    (tmp_path / "m.yaml").write_text(MODEL)
+    job = "data: {path: t.csv, layout: points, columns: [0, 1, 2]}\nmodels: m.yaml\n"
+    (tmp_path / "job.yaml").write_text(job)
+    assert main(["fit", str(tmp_path / "job.yaml"), "--check", "-q"]) == 0
