@@ -62,10 +62,11 @@ they are not yet what `energy_scale=` asks for.
 
 `layout="matrix"` (or `"columns"`, `"points"`, `"data"`) says what a table is,
 `columns=["energy", "counts"]` which columns, `errors="sigma"` which one holds standard errors (a
-third column called err, sigma or std is taken for them), `decimal=","` how numbers are written.
-`energy="energy.txt"` takes an axis
-from another file, `transpose=True` exchanges time and energy, `sort=True` sorts the axes with the
-data and averages points with equal values.
+third column called err, sigma or std, or counts_err beside counts, is taken for them),
+`decimal=","` how numbers are written. `energy="energy.txt"` takes an axis from another file,
+`transpose=True` exchanges time and energy, `sort=True` sorts the axes with the data and averages
+points with equal values; energies that fall in the file but for a few fall then too. Signs between
+thousands, 1.050,5 or 1,050.5, are refused: export the table without them.
 
 ```python
 from pyspec import File, Project
@@ -77,6 +78,10 @@ file.describe()
 `File.from_xarray(array)` takes a labelled array. Standard errors that were read weight the fits of
 the file, but with `from_dataset(scan, errors=False)`. NaN are left out of fits.
 `pyspec show scan.csv` says and draws the same from the command line.
+
+A trace, delays and one signal, has no energy axis. It is `File(Project("."), data=trace.data,
+time=trace.time, labels=trace.labels, units=trace.units)`, and
+[fit_trace](transient_absorption.md) fits it.
 
 Anything else: make arrays yourself. `data` is `(n_time, n_energy)` or `(n_energy,)`; `energy` and
 `time` are lines of numbers. `float64`, `float32` and `uint16` are used where they lie.

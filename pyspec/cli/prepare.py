@@ -85,8 +85,8 @@ def _what_is_left(dataset: Dataset) -> str:
     if dataset.extra == ("column",):
         return (
             f"has more than one column beside the axis, {dataset.labels.get('column', names)}; "
-            "write 'columns: [x, y]' below 'data:', by name or number from 0, and 'errors: name' if "
-            "one holds standard errors; or 'rename: {column: time}' if each is a time"
+            "write 'columns: [x, y]' below 'data:', by name or number from 0, and 'errors: name' "
+            "if one holds standard errors; or 'rename: {column: time}' if each is a time"
         )
     middle = ", ".join(f"{dim}: {dataset.axes[dim].size // 2}" for dim in dataset.extra)
     return (

@@ -213,7 +213,8 @@ class Dataset:
             )
         if self.energy is None:
             raise DataError(
-                f"{self.name}: has a time axis only; if it is an energy, rename(time='energy')"
+                f"{self.name}: has a time axis only; if it is an energy, rename(time='energy'); a "
+                "trace over time is File(project, data=trace.data, time=trace.time) and fit_trace"
             )
         return {
             "path": self.source or self.name,

@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pyspec.errors import DataError
+from pyspec.errors import DataError, suggest
 from pyspec.io.dataset import Dataset
+from pyspec.io.units import guess_kind
 from pyspec.model.source import source_of
 
 Array = npt.NDArray[np.float64]
@@ -70,6 +71,7 @@ def assemble(
         if what in found.dims:
             _order(found, what, sort, source)
     if units:
+        _refuse_units(found, units, source)
         found.units.update(units)
     lazy = source_of(found.data)
     bad = 0 if lazy is not None else int(np.count_nonzero(~np.isfinite(found.data)))
@@ -99,6 +101,19 @@ def assemble(
         meta=found.meta,
     )
     return dataset._ordered()
+
+
+def _refuse_units(found: Found, units: dict[str, str], source: str) -> None:
+    """Raises :class:`DataError` for the unit of an axis that the data have not."""
+    known = [str(dim) for dim in found.dims]
+    for name in units:
+        if name not in (*known, "energy", "time", "data"):
+            kind = guess_kind(str(name))
+            hint = f"; did you mean {kind!r}?" if kind in known else suggest(str(name), known)
+            raise DataError(
+                f"{source}: the unit of {name!r} is given, but the axes are called "
+                f"{', '.join(known)}{hint}"
+            )
 
 
 def _refuse_turned(source: str, transpose: bool, sort: bool) -> None:
@@ -236,6 +251,11 @@ def _order(found: Found, what: str, sort: bool, source: str) -> None:
 
 def _sort(found: Found, what: str, place: int, axis: Array) -> None:
     """Sorts the axis with the data; points with equal values become their mean."""
+    step = np.diff(axis)
+    if what == "energy" and 3 * np.count_nonzero(step < 0) > 2 * step.size:
+        _sort(found, what, place, -axis)  # they fall in the file but for a few: they still fall
+        found.axes[what] = -found.axes[what]
+        return
     values, inverse, count = np.unique(axis, return_inverse=True, return_counts=True)
 
     def summed(array: npt.NDArray[Any], power: int) -> npt.NDArray[Any]:
@@ -301,7 +321,7 @@ def _disorder(axis: Array, what: str, source: str, hint: str) -> str:
     pair = f"{axis[at]:.10g} and {axis[at + 1]:.10g} at positions {at} and {at + 1}"
     repeated = int(axis.size - np.unique(axis).size)
     trouble = (
-        f"has {repeated} duplicate values, such as {pair}"
+        f"has {repeated} duplicate value{'s' * (repeated > 1)}: {pair}"
         if axis[at] == axis[at + 1]
         else f"is not sorted: {pair}"
     )

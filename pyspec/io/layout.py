@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -167,8 +167,10 @@ def _guess(table: Table, head: _Head, sizes: Mapping[str, int | None], errors: i
     if head.names and width > 1 and _monotonic(table.values[:, 0]):
         return "columns"
     inner = table.values[0, 1:]
-    if width > _SURE and n_rows > 2 and _monotonic(inner) and _monotonic(table.values[1:, 0]):
-        return "matrix"
+    if width > _SURE and n_rows > 2 and _monotonic(inner):
+        blank = np.isnan(table.values[0, 0])  # an empty corner: the axis is one in any order
+        if blank or _monotonic(table.values[1:, 0]):
+            return "matrix"
     if width == 2 or _monotonic(table.values[:, 0]):
         return "columns"
     return "data"
@@ -190,7 +192,8 @@ def _has_points(table: Table, head: _Head, errors: int | None) -> bool:
 def _errors_of_points(table: Table, errors: int | None) -> int | None:
     """The column of standard errors: that one, or the fourth of four, by its name."""
     names = _names(table, _head(table))
-    return 3 if errors is None and len(names) == 4 and _holds_errors(names[3]) else errors
+    is_told = errors is None and len(names) == 4 and _holds_errors(names[3], names[2])
+    return 3 if is_told else errors
 
 
 def _points(
@@ -324,6 +327,8 @@ def _pick(table: Table, names: list[str], columns: Sequence[int | str] | None) -
             picked += bare
         elif isinstance(one, int) and not isinstance(one, bool) and 0 <= one < len(names):
             picked.append(one)
+        elif isinstance(one, str) and one.isdecimal() and int(one) < len(names):
+            picked.append(int(one))  # a number from the command line
         else:
             known = ", ".join(f"{k}: {name[:40]}" for k, name in enumerate(names[:30]))
             raise DataError(
@@ -342,12 +347,30 @@ def _called(name: object, names: list[str]) -> list[int]:
 def errors_column(table: Table) -> int | None:
     """The third of three columns, where its name says that it holds standard errors."""
     names = _names(table, _head(table))
-    return 2 if len(names) == 3 and _holds_errors(names[2]) else None
+    return 2 if len(names) == 3 and _holds_errors(names[2], names[1]) else None
 
 
-def _holds_errors(name: str) -> bool:
-    """Whether a column of that name holds standard errors."""
-    return split_unit(name)[0].strip().lower() in ERRORS
+def _holds_errors(name: str, value: str) -> bool:
+    """Whether a column of that name holds standard errors of the column `value`: "sigma", or
+    "counts_err" beside "counts"."""
+    name, value = ((split_unit(one)[0] or one).strip().lower() for one in (name, value))
+    beside = (name.removeprefix(value), name.removesuffix(value))
+    return any(word.strip(" _-.") in ERRORS for word in (name, *beside))
+
+
+def without_index(table: Table) -> Table:
+    """The table without a first column that only numbers the rows, as pandas writes it: it has no
+    name, and the column behind it that of an axis."""
+    n_rows, width = table.values.shape
+    names = _head(table).names
+    if len(names) != width or width < 3 or guess_kind(names[1]) is None:
+        return table
+    is_count = np.array_equal(table.values[:, 0], np.arange(n_rows))
+    if names[0].lower() not in ("", "index", "unnamed: 0") or not is_count or n_rows < 2:
+        return table
+    header = [(at, row[1:] if len(row) == width else row) for at, row in table.header]
+    notes = [*table.notes, "the first column numbers the rows and is left out"]
+    return replace(table, values=table.values[:, 1:], header=header, notes=notes)
 
 
 def _data(table: Table, head: _Head, columns: Any) -> Found:

@@ -29,9 +29,14 @@ STYLES: tuple[tuple[str | None, str], ...] = (
     ("\t", ","),
     (";", ","),
     (None, ","),
+    (",", ","),
 )
 NAMES = {"\t": "tab", ";": "semicolon", ",": "comma", None: "white space"}
+#: A comma that is a decimal sign.
+_COMMA = re.compile(r"(?<=\d),(?=\d)|(?<=\d),(?=[eE\s;]|$)")
 _FORTRAN = re.compile(r"^([+-]?[\d.]+)[dD]([+-]?\d+)$")
+#: The minus sign of Unicode, which spreadsheets and plot programs write.
+_MINUS = "\N{MINUS SIGN}"
 #: So many lines from either end of a file decide on the separator.
 _SAMPLE = 40
 
@@ -94,8 +99,10 @@ def number(cell: str) -> float | None:
 
 def cells(line: str, separator: str | None, decimal: str) -> list[str]:
     """The cells of a line, without quotes."""
+    if separator == decimal == ",":  # decimal commas stand in quotes: "295,00",31
+        return [_COMMA.sub(".", cell) for cell in cells(line, separator, ".")]
     if decimal == ",":
-        line = re.sub(r"(?<=\d),(?=\d)|(?<=\d),(?=[eE\s;]|$)", ".", line)
+        line = _COMMA.sub(".", line)
     if separator is None:
         return line.split()
     if '"' in line:
@@ -160,7 +167,7 @@ def read_table(
     Raises :class:`DataError` with file and line for rows of unequal length and for words among
     the numbers.
     """
-    every = list(enumerate(text.splitlines(), 1))
+    every = list(enumerate(text.replace(_MINUS, "-").splitlines(), 1))
     kept = [(at, _without_remark(line)) for at, line in every if not is_comment(line)]
     if not kept:
         raise DataError(f"{path}: holds comments only, no numbers; check how it was exported")
@@ -173,8 +180,12 @@ def read_table(
     values = np.empty((len(body), width))
     for k, (at, row) in enumerate(body):
         values[k] = _row(path, at, row, width)
-    if sep is not None and width > 1 and all(not row[-1] for _, row in body):
-        values = values[:, :-1]
+    if sign == ",":
+        _refuse_thousands(path, kept[first:], sep)
+    for side, rest in ((-1, slice(None, -1)), (0, slice(1, None))):  # separators at the ends
+        if sep is not None and values.shape[1] > 1 and not any(row[side] for _, row in body):
+            header = [(at, row[rest] if len(row) == width else row) for at, row in header]
+            values, width = values[:, rest], width - 1
     start = body[0][0]
     comments = [
         line.strip().lstrip("#%/!").strip()
@@ -182,6 +193,25 @@ def read_table(
         if at < start and is_comment(line) and line.strip()
     ]
     return Table(path, values, [at for at, _ in body], header, comments, sep, sign)
+
+
+def _refuse_thousands(path: Path, lines: list[tuple[int, str]], separator: str | None) -> None:
+    """Where commas are decimal signs, 1.050 is no 1.05; nor is 1,050 where points are.
+
+    Raises :class:`DataError` with file and line where numbers have points and commas.
+    """
+    pointed = next(((at, line) for at, line in lines if "." in line), None)
+    with_comma = next((line for _, line in lines if _COMMA.search(line)), None)
+    if pointed is None or with_comma is None:
+        return
+    at, line = pointed
+    cut = re.escape(separator) if separator not in (None, ",") else r"\s+"
+    point = next(word for word in re.split(cut, line) if "." in word)
+    comma = next(word for word in re.split(cut, with_comma) if _COMMA.search(word))
+    raise DataError(
+        f"{path}:{at}: {point.strip()[:40]!r} has a point, and {comma.strip()[:40]!r} a comma: "
+        "only one of them is a decimal sign; export it without signs between thousands"
+    )
 
 
 #: A line of numbers, and a remark behind it.

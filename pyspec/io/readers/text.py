@@ -8,7 +8,7 @@ import numpy as np
 
 from pyspec.errors import DataError
 from pyspec.io.found import Found, runs
-from pyspec.io.layout import column_number, errors_column, read_layout
+from pyspec.io.layout import column_number, errors_column, read_layout, without_index
 from pyspec.io.reader import Reader, Request, Start
 from pyspec.io.text import Table, read_table, read_text
 
@@ -33,6 +33,8 @@ def read(request: Request) -> Found:
 def found_in(table: Table, request: Request, *, layout: str | None) -> Found:
     """Data and axes of a table, with the errors of a column if they are asked for."""
     columns = as_list(request.columns)
+    if columns is None and not isinstance(request.errors, int) and layout not in ("matrix", "data"):
+        table = without_index(table)
     at = None
     if request.errors is not None:
         at = column_number(table, request.errors)
@@ -50,6 +52,7 @@ def found_in(table: Table, request: Request, *, layout: str | None) -> Found:
         said = "the third column, by its name; columns=(x, y) leaves them out"
         told = f"column {request.errors!r}"
         found.notes.append(f"standard errors from {said if request.errors is None else told}")
+    found.notes += table.notes
     found.meta = _meta(table.comments)
     return found
 

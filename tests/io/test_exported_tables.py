@@ -1,0 +1,185 @@
+"""Tables as spreadsheets, pandas and plot programs write them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from pyspec import File, Project
+from pyspec.cli import main
+from pyspec.errors import DataError
+from pyspec.io import read
+
+
+def write(folder: Path, text: str, name: str = "table.csv") -> Path:
+    path = folder / name
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("E;I\n284,70;950\n284,60;1.050\n", r":3: '1.050' has a point, and '284,70' a comma: only"),
+        ("E\tI\n284.7\t1,050\n284.6\t950\n", r":2: '284.7' has a point, and '1,050' a comma: only"),
+        ("284,70 950\n284,60 1.050\n", r":2: '1.050' has a point"),
+        ('"284,7",950\n"284,6","1.050"\n', r":2: .*1.050.* has a point, and '\"284,7\",950'"),
+    ],
+)
+def test_signs_between_thousands_are_refused(tmp_path: Path, text: str, message: str) -> None:
+    """1.050 counts beside energies with decimal commas were read as 1.05."""
+    with pytest.raises(DataError, match=message):
+        read(write(tmp_path, text))
+
+
+def test_a_decimal_comma_given_for_numbers_with_points_alone(tmp_path: Path) -> None:
+    found = read(write(tmp_path, "1.5;2.5\n2.5;3.5\n"), decimal=",")
+    np.testing.assert_array_equal(found.data, [2.5, 3.5])
+
+
+def test_the_minus_sign_of_unicode(tmp_path: Path) -> None:
+    """Rows before time zero were taken for lines of a header, and left out."""
+    found = read(write(tmp_path, "delay (ps),signal\n−2.0,1.5\n−1.0,2.5\n0.0,3.5\n1.0,−4.5\n"))
+    np.testing.assert_array_equal(found.time, [-2, -1, 0, 1])
+    np.testing.assert_array_equal(found.data, [1.5, 2.5, 3.5, -4.5])
+
+
+@pytest.mark.parametrize("options", [{}, {"delimiter": ",", "decimal": ","}])
+def test_decimal_commas_in_quotes_between_commas(tmp_path: Path, options: dict[str, str]) -> None:
+    """The third line was read as two values, 284.1 and 4, where it was read at all."""
+    text = 'E (eV),I,K\n"284,7",31,32\n"284,6",41,33\n284,1,4\n'
+    found = read(write(tmp_path, text), **options)  # type: ignore[arg-type]
+    np.testing.assert_array_equal(found.energy, [284.7, 284.6, 284])
+    np.testing.assert_array_equal(found.data, [[31, 41, 1], [32, 33, 4]])
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Energy;Counts;\n285,0;1;\n284,5;2;\n",
+        "\tEnergy\tCounts\n\t285\t1\n\t284.5\t2\n",
+        "Energy,Counts,remark\n285,1,\n284.5,2,\n",
+        ";Energy;Counts;\n;285;1;\n;284.5;2;\n",
+    ],
+)
+def test_separators_at_the_ends_of_lines(tmp_path: Path, text: str) -> None:
+    """Names were lost with a separator at the end; with one in front there was no axis."""
+    found = read(write(tmp_path, text))
+    np.testing.assert_array_equal(found.energy, [285, 284.5])
+    np.testing.assert_array_equal(found.data, [1, 2])
+    assert (found.labels["energy"], found.labels["data"]) == ("Energy", "Counts")
+
+
+def test_the_index_of_pandas_is_no_axis(tmp_path: Path) -> None:
+    """df.to_csv() without index=False: the row numbers were the energies."""
+    path = write(tmp_path, ",energy,counts\n0,85.0,3\n1,84.5,4\n2,84.0,5\n")
+    found = read(path)
+    np.testing.assert_array_equal(found.energy, [85, 84.5, 84])
+    np.testing.assert_array_equal(found.data, [3, 4, 5])
+    assert any("numbers the rows and is left out" in note for note in found.notes)
+    np.testing.assert_array_equal(read(path, columns=(1, 2)).energy, [85, 84.5, 84])
+    points = ",delay,energy,counts\n" + "".join(
+        f"{k},{k // 3},{80 + k % 3},{k}\n" for k in range(6)
+    )
+    series = read(write(tmp_path, points))
+    assert series.dims == ("time", "energy")
+    np.testing.assert_array_equal(series.data, [[0, 1, 2], [3, 4, 5]])
+
+
+@pytest.mark.parametrize("head", [",counts,bkg", "step,energy,counts", "energy,counts,bkg"])
+def test_row_numbers_that_may_be_an_axis_stay(tmp_path: Path, head: str) -> None:
+    found = read(write(tmp_path, head + "\n0,85.0,3\n1,84.5,4\n2,84.0,5\n"))
+    np.testing.assert_array_equal(found.energy, [0, 1, 2])
+    assert found.data.shape == (2, 3)
+
+
+@pytest.mark.parametrize(
+    ("name", "has_errors"),
+    [
+        ("counts_err", True), ("counts (std)", False), ("sigma_counts", True),
+        ("Counts error", True), ("err", True), ("bkg_err", False), ("counts_2", False),
+    ],
+)  # fmt: skip
+def test_errors_that_are_named_after_their_column(
+    tmp_path: Path, name: str, has_errors: bool
+) -> None:
+    """A column counts_err beside counts was a second spectrum."""
+    found = read(write(tmp_path, f"energy,counts,{name}\n1,5,0.1\n2,6,0.2\n"))
+    if has_errors:
+        np.testing.assert_array_equal(found.errors, [0.1, 0.2])
+    else:
+        assert found.errors is None
+
+
+@pytest.mark.parametrize("corner", ["", "NaN"])
+def test_a_matrix_whose_times_are_in_no_order(tmp_path: Path, corner: str) -> None:
+    """The answer was that there is no axis, with sort=True too."""
+    wide = [400, 410, 420, 430, 440, 450, 460]
+    rows = [f"{t}\t" + "\t".join(str(t + x) for x in wide) for t in (3, 1, 2)]
+    text = "\n".join(["\t".join([corner, *map(str, wide)]), *rows]) + "\n"
+    path = write(tmp_path, text)
+    with pytest.raises(DataError, match=r"the time axis is not sorted: 3 and 1 .*sort=True"):
+        read(path)
+    found = read(path, sort=True)
+    np.testing.assert_array_equal(found.time, [1, 2, 3])
+    np.testing.assert_array_equal(found.data, np.add.outer([1, 2, 3], wide))
+
+
+@pytest.mark.parametrize(
+    ("energies", "sorted_so"),
+    [
+        ([86, 85, 85, 84, 83], [86, 85, 84, 83]),  # a Shirley needs the loss side first
+        ([83, 84, 84, 85, 86], [83, 84, 85, 86]),
+        ([85, 83, 86, 84], [83, 84, 85, 86]),
+    ],
+)
+def test_energies_that_fall_but_for_a_few_still_fall_when_sorted(
+    tmp_path: Path, energies: list[float], sorted_so: list[float]
+) -> None:
+    """They rose, which turns the background of Shirley round."""
+    path = write(tmp_path, "BE,I,sigma\n" + "".join(f"{x},{x / 2},{x / 4}\n" for x in energies))
+    found = read(path, sort=True)
+    np.testing.assert_array_equal(found.energy, sorted_so)
+    np.testing.assert_array_equal(found.data, np.array(sorted_so) / 2)
+    assert found.errors is not None
+    assert found.errors[0] == sorted_so[0] / 4
+
+
+def test_a_single_duplicate(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match="has 1 duplicate value: 85 and 85 at positions 1 and 2"):
+        read(write(tmp_path, "BE,I\n86,1\n85,1\n85,2\n84,3\n"))
+
+
+def test_the_unit_of_an_axis_that_the_data_have_not(tmp_path: Path) -> None:
+    """units={"wavelength": "nm"} was taken and had no effect."""
+    path = write(tmp_path, "a,b\n400,1\n410,2\n")
+    with pytest.raises(DataError, match=r"unit of 'wavelength' .* called energy; did you mean 'en"):
+        read(path, units={"wavelength": "nm"})
+    assert read(path, units={"energy": "nm", "time": "ps", "data": "mOD"}).units["energy"] == "nm"
+
+
+def test_a_trace_over_time_says_what_to_do(tmp_path: Path) -> None:
+    trace = read(write(tmp_path, "delay (ps),dA\n0,1\n1,2\n2,3\n"))
+    with pytest.raises(DataError, match=r"time=trace.time\) and fit_trace"):
+        File.from_dataset(trace, Project(tmp_path))
+    assert File(Project(tmp_path), data=trace.data, time=trace.time).time is not None
+
+
+@pytest.mark.parametrize(
+    ("flags", "answer"),
+    [
+        (["--columns", "0", "2"], "called 's2'"),
+        (["--columns", "energy", "s1"], "choose others with --columns x y"),
+        (["--columns", "0", "1", "--errors", "2"], "standard errors from column '2'"),
+        (["--errors", "s2"], "standard errors from column 's2'"),
+    ],
+)
+def test_columns_by_number_on_the_command_line(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], flags: list[str], answer: str
+) -> None:
+    """Numbers were taken for names, and there was no --errors."""
+    path = write(tmp_path, "energy,s1,s2\n1,5,6\n2,6,7\n")
+    assert main(["show", str(path), "--no-picture", *flags]) == 0
+    assert answer in capsys.readouterr().out
