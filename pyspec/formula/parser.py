@@ -69,7 +69,11 @@ _REMEDIES = {
     "!": "'!' is not an operator; write != to compare, or 1 - condition",
     "&": "'&' is not an operator; write condition * condition",
     "|": "'|' is not an operator; write max(condition, condition)",
-    "\u2212": "this minus sign is not ASCII; write -",
+    **dict.fromkeys("\u2212\u2013\u2014", "this minus sign is not ASCII; write -"),
+    **dict.fromkeys(
+        "\u201c\u201d\u201e\u2018\u2019\u00ab\u00bb",
+        'this quote is not ASCII; a model file has " around the whole expression',
+    ),
     "\u00d7": "this sign is not ASCII; write *",
     "\u00b7": "this sign is not ASCII; write *",
 }

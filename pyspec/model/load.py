@@ -34,7 +34,7 @@ from pyspec.model.measured_irf import reads_file
 from pyspec.model.model import Model
 from pyspec.model.motion import Entry, build_dynamics, build_profile
 from pyspec.model.own import FUNCTIONS, INCLUDE, dict_of, functions_text, read_functions
-from pyspec.model.reader import Mapping, Scalar, Source, end_line, open_source, read
+from pyspec.model.reader import Mapping, Scalar, Sequence, Source, end_line, open_source, read
 from pyspec.model.scalars import is_null
 from pyspec.model.to_yaml import model_text
 from pyspec.model.tree import ENERGY, Component, Dynamics, Par, Profile
@@ -271,10 +271,24 @@ def _entries(file: Source) -> tuple[Source, dict[str, Entry]]:
             raise ModelError(
                 f"{place}: a model holds components by function name, such as {_EXAMPLE}"
             )
+        _refuse_component(file, key, body, place)
         entries[key.text] = key, body
     if not entries:
         raise ModelError(f"{file.at(1)}: there is no model; write 'model_name:' and its components")
     return file, entries
+
+
+def _refuse_component(file: Source, key: Scalar, body: Mapping, place: str) -> None:
+    """A component that is not indented stands where models do: its model would lack it.
+
+    Raises :class:`ModelError` for a function with the lists of its parameters.
+    """
+    is_function = key.text in file.functions or key.text in file.schemes or key.text in rows()
+    if is_function and any(isinstance(node, Sequence) for _, node in body.items):
+        raise ModelError(
+            f"{place}: stands where models do, but is a component; indent it, and its parameters "
+            "further, below the name of its model"
+        )
 
 
 _EXAMPLE = "'Offset: {y0: [1.0, True]}'"

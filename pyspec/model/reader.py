@@ -17,7 +17,7 @@ from typing import Any, TypeAlias
 import yaml
 
 from pyspec._library import OpDef
-from pyspec.errors import ModelError
+from pyspec.errors import ModelError, suggest
 from pyspec.formula import Scheme
 
 #: A model file nests four levels; flow style may add some.
@@ -92,8 +92,17 @@ def open_source(source: str | Path) -> Source:
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
         raise ModelError(
-            f"{source}: cannot read the model file: {reason}; check the path"
+            f"{source}: cannot read the model file: {reason}; check the path{_beside(Path(source))}"
         ) from None
+
+
+def _beside(path: Path) -> str:
+    """The model file in the same folder whose name is nearest."""
+    try:
+        names = [] if path.exists() else [one.name for one in sorted(path.parent.glob("*.y*ml"))]
+    except (OSError, ValueError):
+        return ""
+    return suggest(path.name, names)
 
 
 def read(source: Source) -> Node | None:

@@ -14,6 +14,9 @@ _INFINITE = re.compile(r"[-+]?\.(?:inf|Inf|INF)")
 _NULLS = ("", "~", "null", "Null", "NULL")
 _TRUE, _FALSE = ("true", "True"), ("false", "False")
 
+#: Signs that stand for a minus in texts.
+_DASHES = dict.fromkeys(map(ord, "\u2212\u2013\u2014"), "-")
+
 #: What a vary flag may say: (vary, scope).
 _SCOPES = {"file": (True, "file"), "project": (True, "project"), "static": (False, "static")}
 
@@ -73,9 +76,11 @@ def vary_of(node: Node, place: str) -> tuple[bool, str]:
             return _SCOPES["static"]
         if node.text in _SCOPES:
             return _SCOPES[node.text]
+    comma = read_number(node) not in (None, 0, 1)
     raise ModelError(
         f"{place}: the second entry says whether the parameter varies; write True, False, "
         f"project, file or static, not {_shown(node)}"
+        + ("; a decimal point is written ., not a comma" if comma else "")
     )
 
 
@@ -96,6 +101,13 @@ def _not_a_number(node: Node, what: str) -> str:
             return f"the {what} is not a number ({shown}); give a finite number"
         if not node.plain and read_number(Scalar(node.text, True, node.line)) is not None:
             return f"the {what} is text, {shown}; remove the quotes"
+        plain = node.text.translate(_DASHES)
+        for other, sign in (
+            (plain, "minus sign is -"),
+            (plain.replace(",", "."), "decimal sign is ."),
+        ):
+            if other != node.text and _DECIMAL.fullmatch(other):
+                return f"the {what} must be a number, not {shown}: the {sign}; write {other}"
     return (
         f"the {what} must be a number such as 1.5e3, not {shown}; an expression stands alone, "
         'in quotes: ["expression"]'
