@@ -120,6 +120,8 @@ def write_fit(fit: Any, folder: Folder, pictures: bool) -> None:
         _write_map(fit, folder)
     else:
         write_curves(fit, folder)
+    if getattr(fit, "linear", None) is not None:
+        _write_amplitudes(fit.linear, folder)
     if pictures:
         _draw(fit, folder)
 
@@ -157,6 +159,15 @@ def _write_slices(fit: Any, folder: Folder) -> None:
         if one.result is not None
     ]
     folder.table("metrics_per_slice.csv", ["slice", *METRICS], rows)
+
+
+def _write_amplitudes(linear: Any, folder: Folder) -> None:
+    """Spectra or traces that were free, with their errors: empty where they are held at 0 or not
+    determined."""
+    columns = {linear.axis: linear.along}
+    for name in linear.names:
+        columns |= {name: linear.values[name], f"{name}_stderr": linear.stderr[name]}
+    folder.columns("amplitudes.csv", columns)
 
 
 def write_curves(fit: Any, folder: Folder) -> None:
