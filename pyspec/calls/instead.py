@@ -27,6 +27,7 @@ _LOAD = (
     "give the file and the model in it: load_model('models.yaml', 'peak'); a Model made in "
     "Python joins by add_model(model)"
 )
+_TABLES = "file.export_fit() writes tables and pictures, filepath='fit.csv' the parameters alone"
 _SAVE = "save_fit(path, fits): save_fit('fits.h5', [result])"
 _PICTURE = "what the picture is written to is save_path='fit.png'"
 
@@ -191,6 +192,8 @@ NAMES: dict[str, dict[str, str]] = {
         "covariance": "it is result.lmfit.covar; correlations are result.correlations",
         "save": "write an archive with save_fit('fits.h5', [result])",
         "plot_fit": "did you mean 'plot'?",
+        "to_csv": _TABLES,
+        "export": _TABLES,
         "report": "write a page with pyspec.report(result, 'report.html'); text is str(result)",
         "x": "the axes are result.energy and result.time",
         "y": "what was fitted is result.data",

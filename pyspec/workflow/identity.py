@@ -86,7 +86,9 @@ def find_fit(fits: Sequence[Any], ref: str) -> Any:
     shown = ", ".join(described(fit) for fit in (found.values() if found else fits)) or "none"
     if found:
         raise FitError(f"{ref!r} is the beginning of several handles: {shown}; give more digits")
-    raise FitError(f"no fit {ref!r}; there are: {shown}")
+    is_path = any(sign in ref for sign in ("/", "\\", ".csv", ".json"))
+    hint = f"; where it is written is filepath={ref!r}" if is_path else ""
+    raise FitError(f"no fit {ref!r}; there are: {shown}{hint}")
 
 
 def described(fit: Any) -> str:

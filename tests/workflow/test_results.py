@@ -333,3 +333,9 @@ def test_free_spectra_are_exported_with_their_errors(tmp_path: Path) -> None:
     errors = [float(row[2]) for row in rows[:-1]]
     np.testing.assert_allclose(errors, spectra.stderr["expFun_01_A"][:-1], rtol=1e-8)
     assert rows[-1][2] == ""  # held at 0
+
+
+@pytest.mark.parametrize("path", ["fit.csv", "out/fit"])
+def test_a_path_in_the_place_of_a_fit(project: Project, path: str) -> None:
+    with pytest.raises(FitError, match=f"no fit '{path}'.*written is filepath='{path}'"):
+        project[0].export_fit(path)
