@@ -24,7 +24,7 @@ def need_project(given: object, path: object) -> None:
     """Raises :class:`CallError` where the first arguments of a File are no project and no label;
     says how to write what was perhaps meant."""
     named = "name data and axes: File(data=data, energy=energy, time=time)"
-    if isinstance(given, Dataset):
+    if isinstance(given, Dataset) or isinstance(path, Dataset):
         raise CallError("File: a Dataset becomes a file by File.from_dataset(dataset)")
     if isinstance(given, (str, Path)):
         raise CallError(
@@ -77,10 +77,26 @@ def check_nan_policy(nan_policy: str) -> None:
         raise DataError(f"nan_policy must be 'raise' or 'omit', not {nan_policy!r}{hint}")
 
 
+def need_dataset(given: Any) -> None:
+    """Raises :class:`CallError` where what should be a Dataset is something else."""
+    if isinstance(given, Dataset):
+        return
+    say = f"this is of type {type(given).__name__}; write from_dataset(dataset, project)"
+    if isinstance(given, (str, Path)):
+        say = f"read the file first: from_dataset(read({str(given)!r}), project)"
+    elif hasattr(given, "dims") and hasattr(given, "coords"):
+        say = "an xarray is taken by File.from_xarray(array, project)"
+    raise CallError(f"File.from_dataset takes what read() returned; {say}")
+
+
 def no_axes(data: Any) -> DataError:
     """The answer to data without axes: where a table or an array with labels keeps its own."""
     where = ""
-    if hasattr(data, "dims") and hasattr(data, "coords"):
+    if isinstance(data, Dataset):
+        where = "; a Dataset with its axes: File.from_dataset(dataset, project)"
+    elif isinstance(data, (str, Path)):
+        where = f"; a file is read first: File.from_dataset(read({str(data)!r}), project)"
+    elif hasattr(data, "dims") and hasattr(data, "coords"):
         where = "; an xarray with its axes: File.from_xarray(array)"
     elif hasattr(data, "columns") and hasattr(data, "index"):
         where = "; those of a DataFrame: energy=frame.columns, time=frame.index"

@@ -16,7 +16,7 @@ from pyspec.fit.options import SharedOptions
 from pyspec.io import Dataset, from_xarray
 from pyspec.model.source import source_of
 from pyspec.workflow.answers import FileAnswers
-from pyspec.workflow.checks import need_project
+from pyspec.workflow.checks import need_dataset, need_project
 from pyspec.workflow.data import FileData
 from pyspec.workflow.facts import FileFacts
 from pyspec.workflow.fits import FileFits, fit_baselines, fit_together
@@ -107,6 +107,7 @@ class File(FileFacts, PeerNames):
         ``nan_policy="raise"``, but of data by reference refused. Standard errors that were read
         are the noise of the data, unless the project declares another, or with ``errors=False``.
         """
+        need_dataset(dataset)
         policy = "omit" if source_of(dataset.data) is None else "raise"
         given = {"nan_policy": policy, **dataset.for_file(), **options}
         file = cls(parent_project, **given)
