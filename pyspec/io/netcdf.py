@@ -22,18 +22,19 @@ def from_xarray(
     energy: str | None = None,
     time: str | None = None,
     data: str | None = None,
+    errors: str | None = None,
     name: str | None = None,
     sort: bool = False,
 ) -> Dataset:
     """A Dataset from an xarray.DataArray, or from a variable of an xarray.Dataset.
 
-    `energy` and `time` name dimensions; without them they are recognised by name and unit (eV,
-    nm, cm-1; s, ps, fs…). `data` names the variable of an xarray.Dataset. All other dimensions
-    stay, under their names.
+    `energy` and `time` name dimensions, or coordinates along one; without them they are recognised
+    by name and unit (eV, nm, cm-1; s, ps, fs…). `data` names the variable of an xarray.Dataset,
+    `errors` the one with its standard errors. All other dimensions stay, under their names.
 
     Raises :class:`DataError` for unknown names and for axes that are not usable.
     """
-    found = found_in(array, "xarray", data=data, energy=energy, time=time)
+    found = found_in(array, "xarray", data=data, errors=errors, energy=energy, time=time)
     return assemble(found, "xarray", sort=sort, name=name)
 
 
@@ -63,23 +64,31 @@ def found_in(
     data: str | None,
     energy: str | None,
     time: str | None,
+    errors: str | None = None,
     lazy: bool = False,
 ) -> Found:
     """A Found from a DataArray or Dataset of xarray; a time axis of dates counts in seconds. `lazy`
     leaves the data where they are."""
     notes: list[str] = []
+    beside: Any = {}
     if hasattr(array, "data_vars"):
-        array = _variable(array, where, data, notes)
+        beside, array = array, _variable(array, where, data, errors, notes)
     if not hasattr(array, "dims") or not hasattr(array, "coords"):
         raise DataError(
             f"{where}: from_xarray takes an xarray.DataArray or Dataset, not {type(array).__name__}"
         )
+    spread = None if errors is None else _errors(array, beside, where, str(errors))
+    array = _along(array, beside, (energy, time), notes)
     dims = [str(dim) for dim in array.dims]
     kinds = _kinds(array, dims, where, {"energy": energy, "time": time})
     held: Any = by_reference(array) if lazy else np.asarray(array.values)
     found = Found(held, [kinds.get(dim, dim) for dim in dims], notes=notes)
     plain = str(array.name or "")
     found.name = "" if plain.startswith("__") else plain
+    if spread is not None:
+        kept: Any = by_reference(spread) if lazy else np.asarray(spread.values)
+        found.errors = kept
+        found.notes.append(f"standard errors from {errors!r}")
     found.units["data"] = show_unit(str(array.attrs.get("units", "")))
     found.labels["data"] = str(array.attrs.get("long_name", ""))
     for dim in dims:
@@ -87,7 +96,7 @@ def found_in(
         found.labels[new] = dim
         if dim not in array.coords:
             if new in ("energy", "time"):
-                found.hint = f"the dimension {dim!r} has no coordinate"
+                found.hint = f"The dimension {dim!r} has no coordinate"
                 continue
             found.axes[new] = np.arange(array.sizes[dim], dtype=np.float64)
             continue
@@ -110,8 +119,43 @@ def _unit_of_name(dim: str) -> str:
     return shown if guess_kind("", shown) and len(dim) > 1 else ""
 
 
-def _variable(dataset: Any, where: str, data: str | None, notes: list[str]) -> Any:
-    names = [str(name) for name in dataset.data_vars]
+def _along(array: Any, beside: Any, given: tuple[str | None, ...], notes: list[str]) -> Any:
+    """The array with its axes as coordinates of its dimensions: those that are `given`, and where a
+    dimension has none, the only line along it, as of energies along pixels."""
+    lines = {str(name): line for name, line in {**array.coords, **beside}.items() if line.ndim == 1}
+    for dim in map(str, array.dims):
+        along = [name for name, line in lines.items() if line.dims == (dim,) and name != dim]
+        named = [name for name in along if name in given]
+        known = [name for name in along if name in array.coords or guess_kind(name) is not None]
+        chosen = named or ([] if dim in array.coords or dim in given else known)
+        if len(chosen) == 1:
+            line = lines[chosen[0]]
+            array = array.assign_coords({chosen[0]: (dim, line.values, line.attrs)})
+            array = array.swap_dims({dim: chosen[0]})
+            notes.append(f"{chosen[0]} lies along the dimension {dim}")
+    return array
+
+
+def _errors(array: Any, beside: Any, where: str, errors: str) -> Any:
+    """The variable with the standard errors, its dimensions in the order of the data."""
+    names = [str(name) for name in beside]
+    if errors not in names:
+        say = f"it has {', '.join(names)}{suggest(errors, names)}" if names else "give a Dataset"
+        raise DataError(f"{where}: errors={errors!r} is no variable; {say}")
+    spread = beside[errors]
+    if set(spread.dims) != set(array.dims):
+        own, those = (", ".join(map(str, one.dims)) for one in (spread, array))
+        raise DataError(
+            f"{where}: errors={errors!r} has the dimensions {own}, the data {those}; give one "
+            "error for each value"
+        )
+    return spread.transpose(*array.dims)
+
+
+def _variable(
+    dataset: Any, where: str, data: str | None, errors: str | None, notes: list[str]
+) -> Any:
+    names = [str(name) for name in dataset.data_vars if name != errors]
     if data is not None:
         if data not in names:
             raise DataError(
@@ -124,8 +168,8 @@ def _variable(dataset: Any, where: str, data: str | None, notes: list[str]) -> A
     if len(pool) != 1:
         listed = ", ".join(f"{name} ({' × '.join(map(str, dataset[name].dims))})" for name in names)
         raise DataError(
-            f"{where}: which variable holds the data? Name it with data=; there is "
-            f"{listed or 'none'}"
+            f"{where}: which variable holds the data? Name it with data=, and with errors= that of "
+            f"its standard errors; there is {listed or 'none'}"
         )
     others = [name for name in names if name != pool[0]]
     if others:

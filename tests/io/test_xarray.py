@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from pyspec import File, Project
 from pyspec.errors import DataError
 from pyspec.io import from_xarray, read, to_xarray
 
@@ -128,3 +129,55 @@ def test_netcdf_of_both_kinds(tmp_path: Path, engine: str) -> None:
     path.write_bytes(path.read_bytes()[:700])
     with pytest.raises(DataError, match=r"cannot be opened as (NetCDF|HDF5)"):
         read(path)
+
+
+def test_standard_errors_are_a_variable_too(tmp_path: Path) -> None:
+    """NetCDF was the one format of arrays whose errors could not be read."""
+    spread = np.abs(DATA[0]) + 1
+    both = {"counts": (("time", "energy"), DATA[0]), "sigma": (("energy", "time"), spread.T)}
+    dataset = xr.Dataset({**both, "flux": ("time", T)}, coords={"time": T, "energy": E})
+    with pytest.raises(DataError, match="Name it with data=, and with errors= that of its"):
+        from_xarray(dataset)
+    with pytest.raises(DataError, match=r"errors='sigm' is no variable; .*did you mean 'sigma'"):
+        from_xarray(dataset, data="counts", errors="sigm")
+    with pytest.raises(DataError, match="'flux' has the dimensions time, the data time, energy"):
+        from_xarray(dataset, data="counts", errors="flux")
+    with pytest.raises(DataError, match="errors='sigma' is no variable; give a Dataset"):
+        from_xarray(dataset["counts"], errors="sigma")
+    pytest.importorskip("h5netcdf")
+    dataset.to_netcdf(tmp_path / "a.nc", engine="h5netcdf")
+    for found in (from_xarray(dataset, errors="sigma"), read(tmp_path / "a.nc", errors="sigma")):
+        np.testing.assert_array_equal(found.data, DATA[0])
+        np.testing.assert_array_equal(found.errors, spread)
+    file = File.from_xarray(dataset, Project(tmp_path), errors="sigma")
+    np.testing.assert_array_equal(file.noise.sigma, spread)
+
+
+@pytest.mark.parametrize("options", [{}, {"energy": "wavelength"}, {"time": "time"}])
+@pytest.mark.parametrize("as_variable", [False, True])
+def test_axes_along_a_dimension_of_another_name(options: dict[str, str], as_variable: bool) -> None:
+    """Energies along pixels: the answer was that there is no axis, or that it is no dimension."""
+    line = ("pixel", E, {"units": "nm"})
+    dataset = xr.Dataset({"S": (("time", "pixel"), DATA[0])}, coords={"time": T})
+    dataset = (
+        dataset.assign(wavelength=line) if as_variable else dataset.assign_coords(wavelength=line)
+    )
+    found = from_xarray(dataset, **options)  # type: ignore[arg-type]
+    np.testing.assert_array_equal(found.energy, E)
+    assert (found.units["energy"], found.labels["energy"]) == ("nm", "wavelength")
+    assert "wavelength lies along the dimension pixel" in found.notes
+
+
+def test_lines_that_are_no_axes_stay_where_they_are() -> None:
+    dataset = xr.Dataset(
+        {"S": (("time", "energy"), DATA[0]), "flux": ("time", T), "energy_error": ("energy", E)},
+        coords={"time": T, "energy": E},
+    )
+    assert from_xarray(dataset).dims == ("time", "energy")
+    two = xr.Dataset(
+        {"S": (("time", "pixel"), DATA[0])},
+        coords={"time": T, "wavelength": ("pixel", E), "eV": ("pixel", 1 / E)},
+    )
+    with pytest.raises(DataError, match=r"no energy axis.*The dimension 'pixel' has no coordinate"):
+        from_xarray(two)
+    np.testing.assert_array_equal(from_xarray(two, energy="eV").energy, 1 / E)

@@ -36,6 +36,7 @@ def read(request: Request) -> Found:
 def found_netcdf(dataset: Any, request: Request, lazy: bool = False) -> Found:
     """What a request asks of an open file; `lazy` data stay there."""
     names: dict[str, Any] = {"data": request.data, "energy": request.energy, "time": request.time}
+    names["errors"] = request.errors
     found = found_in(dataset, str(request.path), lazy=lazy, **names)
     found.notes.insert(0, "NetCDF, read with xarray")
     return found
@@ -74,8 +75,8 @@ READER = Reader(
     endings=_ENDINGS,
     sniff=sniff,
     read=read,
-    keywords=("data",),
-    example='read("map.nc", data="counts", energy="eV")',
+    keywords=("data", "errors"),
+    example='read("map.nc", data="counts", errors="sigma", energy="eV")',
     checked="a measured file",
     libraries=("xarray", "h5netcdf"),
 )
