@@ -11,6 +11,7 @@ import numpy.typing as npt
 from pyspec._version import VERSION
 from pyspec.calls import is_whole, real, row_of
 from pyspec.errors import CallError, DataError, shortened
+from pyspec.fit.diagnose import explain_nonfinite
 from pyspec.fit.progress import Steps
 from pyspec.model import Model
 from pyspec.simulate.drawn import Drawn, check_seed, one_of, positive
@@ -227,6 +228,10 @@ class Simulator:
 
     def _simulate(self, dim: int, t_ind: int) -> tuple[Array, Array, Array]:
         clean = self.generate_clean_data(dim, t_ind)
+        if not np.isfinite(clean).all():
+            raise DataError(
+                f"{self.model.name}: {explain_nonfinite(self.model, self.model.theta())}"
+            )
         noisy, noise = self.add_noise(clean, dim)
         self._keep(clean, noisy, noise)
         return clean, noisy, noise

@@ -147,6 +147,8 @@ def test_simulate(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
         ([*common, "--noise", "white:3"], "write gaussian:0.02"),
         ([*common, "--noise", "poisson:0"], "counts must be above 0"),
         ([*common, "--set", "GLP_01_A"], "write PARAMETER=VALUE"),
+        # It spoke of clean_data and generate_clean_data().
+        ([*common, "--set", "GLP_01_F=-1"], "GLP_01_F = -1, but F > 0 is needed"),
         ([*common, "-o", "x.xls"], "choose one of them"),
         (["simulate", str(folder / "job.yaml"), "--model", "a"], "is a job"),
     ):
