@@ -302,10 +302,9 @@ def write_results(
         written.append("fit.png")
     except PlotError as error:
         say(f"No picture: {error}")
-    fits = [result for result in results if isinstance(result, FitResult)]
-    if job.archive and fits:
+    if job.archive:
         try:
-            save_fit(folder / "fits.h5", fits, mode="replace")
+            save_fit(folder / "fits.h5", results, mode="replace")
             written.append("fits.h5")
         except PyspecError as error:
             say(f"No archive: {error}")

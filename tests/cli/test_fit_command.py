@@ -14,7 +14,7 @@ import pytest
 
 from pyspec.cli import main
 from pyspec.cli.new import JOB, MODELS, TRUTH, example_data
-from pyspec.io import load_fit
+from pyspec.io import load_fit, load_fits
 
 pytest.importorskip("matplotlib")
 
@@ -109,6 +109,19 @@ def test_kinds_of_fits(
     assert "<img" in (folder / "results" / "report.html").read_text(encoding="utf-8")
     archived = (folder / "results" / "fits.h5").exists()
     assert archived == (HAS_H5PY and "archive" not in str(pairs))
+
+
+@pytest.mark.skipif(not HAS_H5PY, reason="archives need h5py")
+@pytest.mark.parametrize("pairs", [(), (ALONE,)])
+def test_slices_are_archived_as_other_fits(
+    folder: Path, pairs: tuple[tuple[str, str], ...]
+) -> None:
+    """The archive held the baseline alone, and without one there was none, in silence."""
+    job = change(folder, ("type: 2d", "type: slices"), *pairs)
+    assert main(["fit", job, "-q"]) == 0
+    stored = load_fits(folder / "results" / "fits.h5")
+    assert [one.fit_type for one in stored][-1] == "sbs"
+    assert len(stored) == 1 + (not pairs)
 
 
 def test_free_amplitudes_are_written_with_their_errors(folder: Path) -> None:
