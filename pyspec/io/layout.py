@@ -146,6 +146,12 @@ def _comment_names(table: Table, width: int) -> list[str]:
     line = table.comments[-1]
     words = line.split(table.separator) if table.separator else line.split()
     words = [word.strip() for word in words]
+    names = " ".join(words[:width])  # "delay = 5 ps" says what was measured
+    numbers = len(words) != width or width == 2
+    if re.search("[=:]", names) or (
+        numbers and any(number(one) is not None for one in names.split())
+    ):
+        return []
     if len(words) == width or (len(words) > width > 1 and guess_kind(words[0]) is not None):
         return words[:width]
     return []

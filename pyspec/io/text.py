@@ -6,7 +6,7 @@ import csv
 import math
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -153,10 +153,24 @@ def style_of(
         )
     if best is None:
         raise DataError(
-            f"{path}: no line holds numbers only; if they are there, name their separator and "
-            "decimal sign: read(..., delimiter=';', decimal=',')"
+            f"{path}: no line holds numbers only{_nearest(sample, styles)}; if they are there, "
+            "name their separator and decimal sign: read(..., delimiter=';', decimal=',')"
         )
     return best[1]
+
+
+def _nearest(lines: Sequence[str], styles: Iterable[tuple[str | None, str]]) -> str:
+    """What stands among the numbers of the line that has most of them."""
+    most, said = (0, -1), ""
+    for line in lines:
+        for separator, decimal in styles:
+            row = [cell for cell in cells(line, separator, decimal) if cell]
+            words = [cell for cell in row if number(cell) is None]
+            found = len(row) - len(words), -max(map(len, words), default=0)
+            if words and found[0] and found > most:
+                most = found
+                said = f": {words[0][:40]!r} is no number, in {line.strip()[:60]!r}"
+    return said
 
 
 def read_table(
@@ -174,7 +188,7 @@ def read_table(
     sep, sign, width = style_of(path, [line for _, line in kept], separator, decimal)
     rows = [(at, cells(line, sep, sign)) for at, line in kept]
     first = next(k for k, (_, row) in enumerate(rows) if len(row) == width and _numeric(row))
-    header = rows[:first]
+    header = rows[:first] if sep is not None else [_spaced(*kept[k], width) for k in range(first)]
     _check_header(path, header, width)
     body = rows[first:]
     values = np.empty((len(body), width))
@@ -212,6 +226,12 @@ def _refuse_thousands(path: Path, lines: list[tuple[int, str]], separator: str |
         f"{path}:{at}: {point.strip()[:40]!r} has a point, and {comma.strip()[:40]!r} a comma: "
         "only one of them is a decimal sign; export it without signs between thousands"
     )
+
+
+def _spaced(at: int, line: str, width: int) -> tuple[int, list[str]]:
+    """A line above columns between white space: names with a space in them stand two apart."""
+    wide = re.split(r"\s{2,}|\t", line.strip())
+    return at, wide if len(wide) == width else line.split()
 
 
 #: A line of numbers, and a remark behind it.

@@ -183,3 +183,45 @@ def test_columns_by_number_on_the_command_line(
     path = write(tmp_path, "energy,s1,s2\n1,5,6\n2,6,7\n")
     assert main(["show", str(path), "--no-picture", *flags]) == 0
     assert answer in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("E,I,sample\n284.0,52,Au\n284.1,53,Au\n", "'Au' is no number, in '284.0,52,Au'"),
+        ("E;T\n284;52%\n", "'52%' is no number, in '284;52%'"),
+        ("E;I\n284,0;1'052\n", '"1\'052" is no number'),
+    ],
+)
+def test_what_stands_among_the_numbers_is_named(tmp_path: Path, text: str, said: str) -> None:
+    """The answer advised another separator, whatever the trouble was."""
+    with pytest.raises(DataError, match=f"no line holds numbers only: {said}"):
+        read(write(tmp_path, text))
+
+
+@pytest.mark.parametrize(
+    ("line", "labels"),
+    [
+        ("# delay = 5 ps", {}),
+        ("# delay 5 ps", {}),
+        ("# time: 12 s", {}),
+        ("# delay 5", {}),
+        ("# Energy Intensity", {"energy": "Energy", "data": "Intensity"}),
+        ("# Energy Intensity (arb. units)", {"energy": "Energy", "data": "Intensity"}),
+    ],
+)
+def test_a_comment_of_one_value_is_no_line_of_names(
+    tmp_path: Path, line: str, labels: dict[str, str]
+) -> None:
+    """Energies below "# delay = 5 ps" were times."""
+    found = read(write(tmp_path, f"{line}\n84 10\n85 12\n86 9\n", "spectrum.txt"))
+    assert found.dims == ("energy",)
+    assert {key: found.labels.get(key) for key in labels} == labels
+
+
+def test_names_with_spaces_above_columns_between_spaces(tmp_path: Path) -> None:
+    """They and the unit were lost."""
+    text = "Kinetic Energy (eV)   Intensity (counts)\n84.0   10\n84.1   12\n"
+    found = read(write(tmp_path, text, "spectrum.txt"))
+    assert (found.labels["energy"], found.units["energy"]) == ("Kinetic Energy", "eV")
+    assert (found.labels["data"], found.units["data"]) == ("Intensity", "counts")
