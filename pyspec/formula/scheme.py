@@ -328,7 +328,8 @@ def check_scheme(scheme: Scheme, place: str) -> None:
         raise ModelError(f"{place}: has no step; write one, such as 'A -> B: k1'")
     for word in (*scheme.states, *scheme.parameters):
         if not word.isascii() or not word.isidentifier():
-            raise ModelError(f"{place}: {word!r} cannot be a name; use letters and digits")
+            step = "; a step is 'A -> B: k1'" if set(word) & set(">=\u2192") else ""
+            raise ModelError(f"{place}: {word!r} cannot be a name; use letters and digits{step}")
         if word in _TAKEN or word in NUMBERS or word in FUNCTIONS:
             what = _TAKEN.get(word, "has a meaning in formulas")
             raise ModelError(f"{place}: {word!r} {what}; choose another name")

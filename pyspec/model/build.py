@@ -116,6 +116,11 @@ def _op(file: Source, key: Scalar, domain: str) -> OpDef:
                 f"{place}: components are numbered in the order in which they stand; write {kind} "
                 "for each"
             )
+        if key.text in ("parameters", "functions", "kinetics"):
+            raise ModelError(
+                f"{place}: the section {key.text!r} stands beside the models, not in one; indent "
+                "it as the name of the model"
+            )
         named = [row.name for row in there.values() if not row.derived]
         raise ModelError(
             f"{place}: unknown component {key.text!r}{similar(key.text, named)} "

@@ -294,11 +294,16 @@ def _refuse_component(file: Source, key: Scalar, body: Mapping, place: str) -> N
 _EXAMPLE = "'Offset: {y0: [1.0, True]}'"
 
 
+def _write_none(name: str) -> str:
+    """What to write for laws that do nothing, as the first of sub-cycles."""
+    return "; write one of laws that do nothing, 'none: {none: {}}'" if name == "none" else ""
+
+
 def _find(file: Source, entries: dict[str, Entry], name: str) -> Entry:
     if name not in entries:
         raise ModelError(
             f"{file.name}: there is no model {name!r}; it has {', '.join(entries)}"
-            f"{similar(name, list(entries))}"
+            f"{_write_none(name) or similar(name, list(entries))}"
         )
     return entries[name]
 
