@@ -117,6 +117,7 @@ def _override(job: Job, given: Overrides) -> None:
             hint = suggest(given.type, list(FIT_TYPES))
             raise FlagError(f"--type must be one of {known}, not {given.type!r}{hint}")
         job.fit.type = given.type
+        job.fit.spectrum = job.fit.spectrum if given.type == "spectrum" else None
     job.fit.progress &= not given.quiet
 
 
@@ -139,6 +140,10 @@ def _kind(job: Job, dataset: Dataset) -> str:
     if kind == "spectrum" and not one and job.fit.spectrum is None:
         raise job.fields.wrong(
             "fit", "which spectrum? write 'spectrum: 3.0' (a time) or 'spectrum: [1.0, 5.0]'"
+        )
+    if kind != "spectrum" and job.fit.spectrum is not None:
+        raise job.fields.wrong(
+            "fit", f"'spectrum:' belongs to 'type: spectrum', not to type {kind}; leave one out"
         )
     if one and job.fit.spectrum is not None:
         raise job.fields.wrong("fit", "the data are one spectrum; leave 'spectrum:' out")

@@ -286,6 +286,10 @@ def _noise(top: Fields, home: Path) -> Noise | None:
         raise top.wrong("noise", "gaussian noise needs 'sigma:', its standard deviation")
     if kind == "poisson" and sigma is not None:
         raise own.wrong("sigma", "counts have no sigma of their own; 'scale:' is counts per unit")
+    if kind == "none" and sigma is not None:
+        raise own.wrong("sigma", "is of no use with 'type: none'; leave it out, or the type")
+    if kind != "poisson" and "scale" in own.nodes:
+        raise own.wrong("scale", "belongs to 'type: poisson': counts for each unit of the data")
     if not scale > 0:
         raise own.wrong("scale", "must be positive: counts for each unit of the data")
     return Noise(kind, None if kind == "none" else sigma, scale)

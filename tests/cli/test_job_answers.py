@@ -10,6 +10,7 @@ from pyspec.cli import main
 
 MODEL = "line: {Offset: {y0: [1, True]}}\n"
 TABLE = "energy,s1,s2\n1,5,0.5\n2,6,0.6\n3,7,0.7\n"
+START = "data: {path: t.csv, columns: [energy, s1]}\nmodels: m.yaml\n"
 TRACE = "delay (ps),s1\n1,5\n2,6\n3,7\n"
 
 
@@ -34,6 +35,14 @@ TRACE = "delay (ps),s1\n1,5\n2,6\n3,7\n"
             TABLE,
             "data: {path: t.csv, columns: [energy, s1]}\nmodels: m.yaml\nfit: {n_starts: 3}\n",
             "job.yaml:3: fit.n_starts: is an option: write 'options: {n_starts: …}' below 'fit:'",
+        ),
+        # These three were taken and had no effect.
+        (TABLE, START + "noise: {type: gaussian, sigma: 5, scale: 3}\n", "noise.scale: belongs to"),
+        (TABLE, START + "noise: {type: none, sigma: 5}\n", "noise.sigma: is of no use with"),
+        (
+            "time,80,81,82\n1,5,6,7\n2,5,6,7\n",
+            "data: {path: t.csv}\nmodels: m.yaml\nfit: {type: 2d, spectrum: 1}\n",
+            "fit: 'spectrum:' belongs to 'type: spectrum', not to type 2d",
         ),
         (TRACE, "data: {path: t.csv}\nmodels: m.yaml\n", "that is fit_trace in Python"),
         (
