@@ -207,6 +207,8 @@ NAMES: dict[str, dict[str, str]] = {
     "Dataset": {
         "fit": "make a file of it: File.from_dataset(dataset), and fit that",
         "plot": "draw it with plot_overview(dataset)",
+        "to_xarray": "write pyspec.io.to_xarray(dataset)",
+        "values": "the values are dataset.data",
         "x": "the axes are dataset.energy and dataset.time",
         "y": "the values are dataset.data",
     },

@@ -145,6 +145,13 @@ class Dataset:
     def __getitem__(self, index: int | tuple[int, ...]) -> Dataset:
         """``dataset[25, 20]``: positions on the first axes, in order of `dims`."""
         numbers = index if isinstance(index, tuple) else (index,)
+        if any(isinstance(number, slice) for number in numbers):
+            dim = self.dims[-1]
+            low, high = sorted((self.axes[dim][0], self.axes[dim][-1]))
+            raise DataError(
+                f"{self.name}: takes positions, no slices; a range is select({dim}=({low:g}, "
+                f"{high:g})), by values"
+            )
         if len(numbers) >= len(self.dims):
             raise DataError(
                 f"{self.name}: {len(numbers)} positions leave no spectrum; it has the axes "
