@@ -144,12 +144,12 @@ typedef struct prepared_scheme {
      * times weights; from there on, what has been fed goes on by itself. */
     double width, late;
     int n_points;
-    int has_circle, has_pairs;
+    int by_stretches, has_pairs;
     union {
         struct {
             double at[MAX_PANELS * POINTS], seen[MAX_PANELS * POINTS];
             double change[MAX_PARAMS][MAX_PANELS * POINTS];
-            scheme_circle circle; /* has_circle: in place of eigenvalues and coefficients   */
+            scheme_circle circle; /* by_stretches: in place of eigenvalues and coefficients */
         };
         scheme_flow flow; /* has_pairs: in place of all but the width                       */
     };
@@ -160,6 +160,10 @@ typedef struct prepared_scheme {
 void pyspec_prepare_scheme(prepared_scheme *p, const int64_t *program, const double *params,
                            int64_t stride, int slopes);
 
+/* The same by Newton's interpolation, whatever exchanges; for schemes without circles and pairs. */
+void pyspec_interpolate_scheme(prepared_scheme *p, const int64_t *program, const double *params,
+                               int64_t stride, int slopes);
+
 /* Where the integral over an instrument begins and ends, in widths: exp(-REACH^2 / 2) is 3e-20. */
 #define SCHEME_REACH 9.5
 
@@ -169,9 +173,10 @@ void pyspec_load_rates(scheme_rates *r, const int64_t *program, const double *pa
 void pyspec_start_change(const int64_t *program, int param, double *out);
 void pyspec_scheme_shifted(const scheme_rates *r, double x, const double *v, double *out);
 
-/* scheme_circle.c: whether a scheme has a circle; it without an instrument; what an instrument sees at
- * p->at, with so much weight; and the scheme left to itself, from `s` = 0 on. */
+/* scheme_circle.c: whether a scheme has a circle, and whether it goes this way; it without an instrument;
+ * what an instrument sees at p->at, with so much weight; and the scheme left to itself, from `s` = 0 on. */
 int pyspec_has_circle(const int64_t *program);
+int pyspec_goes_by_stretches(const int64_t *program);
 void pyspec_prepare_circle(prepared_scheme *p, const scheme_rates *r);
 void pyspec_see_circle(prepared_scheme *p, const double *weight);
 void pyspec_circle_go_on(prepared_scheme *p, const double *s, double (*out)[L]);

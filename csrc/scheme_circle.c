@@ -1,5 +1,8 @@
 /* scheme_circle.c: schemes with a circle, A -> B -> C -> A, whose populations may oscillate. Their
- * eigenvalues may be complex and coincide, and no interpolation at real ones serves.
+ * eigenvalues may be complex and coincide, and no interpolation at real ones serves. All schemes but
+ * the simplest go the same way: where several steps or starts lead to a state, or three states exchange,
+ * interpolation has terms that cancel, the more the further rates are apart, and derivatives by rates that
+ * differ by 1e4 had no digit.
  *
  * exp(K s) is a product of stretches: one for each binary digit of s in units of the fastest state, each
  * the square of the one before, and one for the rest. With the state out of sight K loses nothing, so
@@ -55,6 +58,30 @@ int pyspec_has_circle(const int64_t *program)
             return 1;
     }
     return 0;
+}
+
+/* Whether interpolation has terms that cancel: it has none on one way from one start, where each block is
+ * entered once, and one of two states may stand on it. */
+int pyspec_goes_by_stretches(const int64_t *program)
+{
+    const scheme *s = scheme_head(program);
+    const int64_t *step = scheme_steps(program), *start = scheme_starts(program);
+    int first[MAX_STATES], is_tied[MAX_STATES][MAX_STATES] = {{0}}, n_ways[MAX_STATES] = {0};
+    int n_tied = 0, is_entered_twice = 0;
+    find_blocks(program, first);
+    for (int64_t k = 0; k < s->n_steps; k++, step += 3) {
+        if (step[1] < 0 || is_tied[step[0]][step[1]])
+            continue;
+        is_tied[step[0]][step[1]] = 1;
+        n_ways[first[step[1]]] += first[step[0]] != first[step[1]];
+    }
+    for (int64_t k = 0; k < s->n_starts; k++, start += 3)
+        n_ways[first[start[0]]]++;
+    for (int i = 0; i < s->n_states; i++) {
+        n_tied += first[i] != i;
+        is_entered_twice |= n_ways[i] > 1;
+    }
+    return n_tied > 1 || is_entered_twice || pyspec_has_circle(program);
 }
 
 /* ---- stretches ---------------------------------------------------------------------------------- */

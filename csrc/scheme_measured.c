@@ -215,7 +215,7 @@ void pyspec_measure_state(const measured_rows *r)
         end = first + 1;
         while (end < r->n_rows && is_alike(r, first, end))
             end++;
-        pyspec_prepare_scheme(&p, measured_scheme(r->program), r->params + first, r->stride,
+        pyspec_interpolate_scheme(&p, measured_scheme(r->program), r->params + first, r->stride,
                               r->partials != NULL);
         run_alike(&p, r, first, end);
     }

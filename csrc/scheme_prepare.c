@@ -206,7 +206,7 @@ static void newton_term(const prepared_scheme *p, const scheme_rates *r, const s
 static int lay_points(const prepared_scheme *p, double *weight, double *at)
 {
     const double longest = 4.0 * p->width, end = 2.0 * SCHEME_REACH * p->width;
-    const double growth = p->has_circle ? 2.0 : 4.0;
+    const double growth = p->by_stretches && pyspec_has_circle(p->program) ? 2.0 : 4.0;
     int n = 0;
     double length = longest < 10.0 ? longest : 10.0;
     /* As many panels as there may be. */
@@ -335,48 +335,62 @@ static void prepare_slopes(prepared_scheme *p, const scheme_rates *r, const doub
     }
 }
 
-void pyspec_prepare_scheme(prepared_scheme *p, const int64_t *program, const double *params,
-                           int64_t stride, int slopes)
+static void begin_scheme(prepared_scheme *p, const int64_t *program, int slopes)
+{
+    p->program = program;
+    p->n = (int)scheme_head(program)->n_states;
+    p->n_params = (int)scheme_head(program)->n_params;
+    p->slopes = slopes;
+    p->width = p->late = 0.0;
+    p->n_points = p->n_terms = p->by_stretches = 0;
+    p->has_pairs = pyspec_has_pairs(program);
+}
+
+void pyspec_interpolate_scheme(prepared_scheme *p, const int64_t *program, const double *params,
+                               int64_t stride, int slopes)
 {
     const scheme *s = scheme_head(program);
     double weight[MAX_PANELS * POINTS], start[MAX_STATES];
     scheme_rates r;
-    p->program = program;
-    p->n = (int)s->n_states;
-    p->n_params = (int)s->n_params;
-    p->slopes = slopes;
-    p->width = p->late = 0.0;
-    p->n_points = p->n_terms = 0;
-    p->has_pairs = pyspec_has_pairs(program);
-    if (p->has_pairs) {
-        pyspec_prepare_flow(p, params, stride);
-        if (s->under)
-            p->width = params[(s->n_params - 1) * stride] * p->fastest;
-        return;
-    }
+    begin_scheme(p, program, slopes);
     pyspec_load_rates(&r, program, params, stride, &p->fastest);
-    p->has_circle = pyspec_has_circle(program);
-    if (p->has_circle) {
-        pyspec_prepare_circle(p, &r);
-    } else {
-        find_reach(program, p->reach);
-        find_eigenvalues(p, &r);
-    }
+    find_reach(program, p->reach);
+    find_eigenvalues(p, &r);
     memcpy(start, r.start, sizeof start);
     if (s->under) {
         p->width = params[(s->n_params - 1) * stride] * p->fastest;
         p->late = SCHEME_REACH * p->width;
         p->n_points = lay_points(p, weight, p->at);
-        if (p->has_circle)
-            pyspec_see_circle(p, weight);
-    }
-    if (p->has_circle)
-        return;
-    if (s->under) {
         memset(p->seen, 0, sizeof p->seen);
         see_states(p, &r, r.start, weight, p->seen, start);
     }
     prepare_value(p, &r, start);
     if (slopes)
         prepare_slopes(p, &r, start, weight);
+}
+
+void pyspec_prepare_scheme(prepared_scheme *p, const int64_t *program, const double *params,
+                           int64_t stride, int slopes)
+{
+    const scheme *s = scheme_head(program);
+    double weight[MAX_PANELS * POINTS];
+    scheme_rates r;
+    begin_scheme(p, program, slopes);
+    p->by_stretches = !p->has_pairs && pyspec_goes_by_stretches(program);
+    if (p->has_pairs) {
+        pyspec_prepare_flow(p, params, stride);
+        if (s->under)
+            p->width = params[(s->n_params - 1) * stride] * p->fastest;
+    } else if (p->by_stretches) {
+        pyspec_load_rates(&r, program, params, stride, &p->fastest);
+        pyspec_prepare_circle(p, &r);
+        if (!s->under)
+            return;
+        p->width = params[(s->n_params - 1) * stride] * p->fastest;
+        p->late = SCHEME_REACH * p->width;
+        p->n_points = lay_points(p, weight, p->at);
+        pyspec_see_circle(p, weight);
+    } else {
+        pyspec_interpolate_scheme(p, program, params, stride, slopes);
+    }
 }

@@ -14,7 +14,7 @@ static void mix(const double *coefficients, int n, double (*differences)[L], dou
  * height, the first, is the value at height 1. */
 static void go_on(prepared_scheme *p, const double *s, double (*out)[L])
 {
-    if (p->has_circle) {
+    if (p->by_stretches) {
         pyspec_circle_go_on(p, s, out);
         return;
     }

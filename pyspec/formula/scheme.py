@@ -207,8 +207,18 @@ class State:
         width = params[-1] if self.under else None
         if self.scheme.has_pairs:
             return params[0] * self._reacting(x, params, width)
-        found = populations(*self.parts(x, params), width)
+        found = populations(*self.parts(x, params), width, self._lost(params))
         return params[0] * self.chosen(found)
+
+    def _lost(self, params: Sequence[Any]) -> Array:
+        """The rates at which the states that lead to this one become what does not."""
+        states = self.scheme.before(self.state)
+        values = dict(zip(self.params, params, strict=True))
+        rates = [
+            sum(values[rate] for a, b, rate in self.scheme.steps if a == state and b not in states)
+            for state in states
+        ]
+        return np.array(rates, np.float64)
 
     def _reacting(self, x: Any, params: Sequence[Any], width: float | None) -> Array:
         values = dict(zip(self.params, params, strict=True))

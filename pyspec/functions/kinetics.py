@@ -27,7 +27,9 @@ Array: TypeAlias = npt.NDArray[np.float64]
 _REACH, _POINTS = 9.0, 20
 
 
-def populations(u: Array, K: Array, start: Array, SD: float | None) -> Array:
+def populations(
+    u: Array, K: Array, start: Array, SD: float | None, lost: Array | None = None
+) -> Array:
     """The populations (..., n_states) at times u since the onset.
 
     Parameters
@@ -36,18 +38,56 @@ def populations(u: Array, K: Array, start: Array, SD: float | None) -> Array:
     K : (n_states, n_states) rate matrix
     start : (n_states,) populations at the onset
     SD : width of the instrument, in units of u, SD > 0; None for none
+    lost : (n_states,) rates out of sight; None for what the columns of K miss. A slow one beside a
+        fast rate of the same state has more digits here than in K
     """
+    flows = _flows(K, lost)
     if SD is None:
-        free = exponential(np.maximum(u, 0.0)[..., None, None] * K) @ start
+        free = _moved(flows, np.maximum(u, 0.0)) @ start
         return np.where(u[..., None] < 0.0, 0.0, free)
     point, weight = _points(K, SD)
-    fed = (exponential(point[:, None, None] * K) @ start) * weight[:, None]
+    fed = (_moved(flows, point) @ start) * weight[:, None]
     end = _REACH * SD
     early = np.minimum(u, end)
     away = (early[..., None] - point) / SD
     seen = np.exp(-(away**2) / 2) / (SD * np.sqrt(2 * np.pi)) @ fed
     later = np.maximum(u - end, 0.0)
-    return np.asarray(np.einsum("...ij,...j->...i", exponential(later[..., None, None] * K), seen))
+    return np.asarray(np.einsum("...ij,...j->...i", _moved(flows, later), seen))
+
+
+def _flows(K: Array, lost: Array | None) -> Array:
+    """(n + 1, n + 1) the rates from state to state, out of sight in the last row; 0 on the
+    diagonal."""
+    n = len(K)
+    if lost is None:
+        missing = -K.sum(axis=0)
+        lost = np.where(missing > 4 * n * np.finfo(float).eps * -np.diag(K), missing, 0.0)
+    flows = np.zeros((n + 1, n + 1))
+    flows[:n, :n], flows[n, :n] = K * (1 - np.eye(n)), lost
+    return flows
+
+
+def _moved(flows: Array, times: Array) -> Array:
+    """exp(K t) (..., n, n) at each of the times: by Taylor's series and squaring of matrices
+    without a negative number, whose columns sum to 1 with what is out of sight, and are held there.
+    Without that each squaring doubles what rounding has added."""
+    n, out = len(flows) - 1, flows.sum(axis=0)
+    fastest = float(np.max(out, initial=0.0))
+    longest = fastest * float(np.max(times, initial=0.0))
+    if not np.isfinite(longest):
+        return np.full((*np.shape(times), n, n), np.nan)
+    halvings = max(int(np.ceil(np.log2(max(longest, 1e-300)))), 0)
+    short = (np.asarray(times, np.float64) / 2.0**halvings)[..., None, None]
+    step = short * (flows + np.diag(fastest - out))
+    term = total = np.broadcast_to(np.eye(n + 1), step.shape)
+    for k in range(1, 23):
+        term = step @ term / k
+        total = total + term
+    total = total / total.sum(axis=-2, keepdims=True)
+    for _ in range(halvings):
+        total = total @ total
+        total = total / total.sum(axis=-2, keepdims=True)
+    return np.asarray(total[..., :n, :n])
 
 
 def exponential(matrices: Array) -> Array:

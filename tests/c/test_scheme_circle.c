@@ -53,6 +53,7 @@ static void test_blocks_that_are_none(void)
             sizes[1] = sizes[2] = 1;
             CHECK(pyspec_scheme_is_sound(p.words, p.words[0], 6, &at));
             CHECK_INT(pyspec_has_circle(p.words), first == 1);
+            CHECK(pyspec_goes_by_stretches(p.words));
             CHECK_INT(run_program(&p, p.words[0], times, value, NULL), STATUS_OK);
             check_populations(&p, times, value);
         }
