@@ -146,6 +146,7 @@ static void short_stretch(const scheme_circle *c, int n, int slopes, double leng
                 if (slopes && i < OUT)
                     out->x[i][j] += power * c->powers[k].x[i][j];
             }
+    sum_columns_to_one(n, out->e);
 }
 
 /* Twice the length. */
@@ -172,12 +173,10 @@ static void need_level(scheme_circle *c, int n, int slopes, int level)
 {
     for (; c->n_levels <= level; c->n_levels++) {
         scheme_stretch *own = &c->levels[c->n_levels];
-        if (c->n_levels) {
+        if (c->n_levels)
             double_stretch(c, n, slopes, own - 1, own);
-        } else {
+        else
             short_stretch(c, n, slopes, 1.0, own);
-            sum_columns_to_one(n, own->e);
-        }
     }
 }
 
