@@ -20,7 +20,7 @@ from pyspec.executor import CompiledExecutor, Executor, Executors
 from pyspec.executor.laid import Arrays, FitLayout, arrays_of, layout_key
 from pyspec.fit.following import Following
 from pyspec.fit.parameters import Columns, FitParameters, start_parameters
-from pyspec.fit.solve.jumps import jump_places
+from pyspec.fit.solve.places import Places, jump_places
 from pyspec.fit.unchanged import Unchanged
 from pyspec.model import Measurement, Model, Par
 from pyspec.model.kept import Kept
@@ -72,12 +72,9 @@ class Known:
         return lower, upper
 
     @cached_property
-    def jumps(self) -> Mapping[str, npt.NDArray[np.float64]]:
+    def jumps(self) -> Mapping[str, Places]:
         """Free parameters that move a jump over the samples → the values where they do."""
-        found = jumps_of(self.executors.plan, self.model, self.outline)
-        for places in found.values():
-            places.flags.writeable = False
-        return found
+        return jumps_of(self.executors.plan, self.model, self.outline)
 
     def executor(self, measurement: Measurement) -> Executor:
         """An executor on a measurement. The next fit to one like it will find how the structures of
@@ -120,11 +117,11 @@ class Known:
 
 
 def jumps_of(
-    plan: ScheduledPlan, model: Model, outline: Outline
-) -> dict[str, npt.NDArray[np.float64]]:
+    plan: ScheduledPlan, model: Model, outline: Outline, fixed: Mapping[str, float] | None = None
+) -> dict[str, Places]:
     """Free parameters of a model that move a jump over the samples → the values where they do;
-    plan and outline are those of the model."""
-    found = jump_places(plan)
+    plan and outline are those of the model, `fixed` has values that differ from its own."""
+    found = jump_places(plan, fixed)
     if not found:
         return {}
     certain = lower(model, outline=outline).jump_parameters(model)

@@ -26,6 +26,7 @@ from pyspec.fit.progress import Silent
 from pyspec.fit.solve.buffers import BufferPool
 from pyspec.fit.solve.methods import checked_classes
 from pyspec.fit.solve.native import NativeSolver, Watch
+from pyspec.fit.solve.places import Places
 from pyspec.fit.sums import sums_of
 from pyspec.ir import build_graph
 from pyspec.model import Measurement, Model, Par
@@ -34,7 +35,7 @@ from pyspec.model.measurement import square_of
 from pyspec.model.outline import Outline, outline_of
 from pyspec.model.source import source_of
 from pyspec.passes import linear_parameters
-from pyspec.plan import ScheduledPlan
+from pyspec.plan import ScheduledPlan, lower
 
 Array = npt.NDArray[np.float64]
 
@@ -330,11 +331,15 @@ class FitProblem(Columns):
             residual = self.plain_residual(theta)
             return float(np.einsum("i,i", residual, residual))
 
-    def jumps(self) -> Mapping[str, Array]:
+    def jumps(self) -> Mapping[str, Places]:
         """Free parameters that move a jump over the samples → the values where they do."""
         if self._known is not None:
             return self._known.jumps
-        return jumps_of(self.plan, self.model, self.outline)
+        return jumps_of(self.plan, self.model, self.outline, self.fixed)
+
+    def jump_parameters(self) -> Collection[str]:
+        """All free parameters that move a jump, directly or through expressions."""
+        return lower(self.model, outline=self.outline).jump_parameters(self.model)
 
     @property
     def plan(self) -> ScheduledPlan:

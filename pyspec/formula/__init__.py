@@ -12,6 +12,7 @@ from pyspec.formula.definition import (
     sums_over_energies,
     write,
 )
+from pyspec.formula.edges import Edges, edges_of
 from pyspec.formula.formula import Formula, parse, parse_given
 from pyspec.formula.inputs import AXES
 from pyspec.formula.kernel import KERNEL, PARTS, SIDES, fault_of, width_of
@@ -41,6 +42,7 @@ __all__ = [
     "SIDES",
     "Apply",
     "Definition",
+    "Edges",
     "Formula",
     "Measured",
     "Name",
@@ -51,6 +53,7 @@ __all__ = [
     "chain_product",
     "define",
     "disassemble",
+    "edges_of",
     "fault_of",
     "find_op",
     "free_names",

@@ -19,8 +19,7 @@ import numpy.typing as npt
 from pyspec._library import CONSTANTS, Guard
 from pyspec.errors import ModelError
 from pyspec.formula.formula import Formula
-from pyspec.formula.rules import UFUNCS
-from pyspec.formula.values import COMPARISONS, Values
+from pyspec.formula.values import COMPARISONS, Values, evaluated
 from pyspec.functions.domain import holds
 from pyspec.functions.integrals import beyond
 
@@ -173,7 +172,7 @@ def _place(name: str, factors: list[float]) -> str:
 
 def _edges(own: Kernel, number: int, name: str, guards: tuple[Guard, ...]) -> Iterator[float]:
     """The parameter over the distance of each jump where a comparison changes, for some values."""
-    truth_at = _evaluated(own.values[0], number)
+    truth_at = evaluated(own.values[0], number)
     for params in _examples(own, guards):
         env = dict(zip(own.params, params, strict=True))
         largest = -1.0  # of g, where there is an edge
@@ -222,26 +221,6 @@ def _section(truth: Callable[[Array], Array], a: float, b: float) -> float:
             break
         a, b = float(points[k - 1]), float(points[k])
     return b
-
-
-def _evaluated(values: Values, root: int) -> Callable[[Mapping[str, Any]], Any]:
-    """A value of a table in NumPy, as a function of what its inputs are."""
-    order = [(number, values[number]) for number in sorted(values.reachable([root]))]
-
-    def value_at(env: Mapping[str, Any]) -> Any:
-        found: dict[int, Any] = {}
-        with np.errstate(all="ignore"):
-            for number, value in order:
-                if value.instruction == "INPUT":
-                    found[number] = np.asarray(env[value.name], np.float64)[()]
-                elif value.instruction == "CONST":
-                    found[number] = np.float64(value.number)
-                else:
-                    operands = (found[k] for k in value.operands)
-                    found[number] = UFUNCS[value.instruction](*operands)
-        return found[root]
-
-    return value_at
 
 
 # ---- what is wrong with one ---------------------------------------------------------------------

@@ -27,7 +27,7 @@ def find_traits(
 ) -> Traits:
     """The traits of the value `root` of the parameters `params` along `axis`; `inputs` have a value
     at each of its points."""
-    table = _copy(values)
+    table = copy_of(values)
     numbers = [table.input(name) for name in params]
     slopes = differentiate(table, root, numbers)
     read = {
@@ -52,7 +52,7 @@ def _compared(table: Values, root: int) -> set[int]:
     return table.reachable(n for n in used if table[n].instruction in COMPARISONS)
 
 
-def _copy(values: Values) -> Values:
+def copy_of(values: Values) -> Values:
     """A table of its own: derivatives that are only looked at stay out of the program."""
     table = Values()
     table.table = list(values.table)

@@ -6,8 +6,8 @@ NumPy reference, and small whole powers become products. Operands stand before w
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import NamedTuple
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -250,3 +250,23 @@ class Values:
             if not found.isdisjoint(value.operands):
                 found.add(number)
         return found
+
+
+def evaluated(values: Values, root: int) -> Callable[[Mapping[str, Any]], Any]:
+    """A value of a table in NumPy, as a function of what its inputs are."""
+    order = [(number, values[number]) for number in sorted(values.reachable([root]))]
+
+    def value_at(env: Mapping[str, Any]) -> Any:
+        found: dict[int, Any] = {}
+        with np.errstate(all="ignore"):
+            for number, value in order:
+                if value.instruction == "INPUT":
+                    found[number] = np.asarray(env[value.name], np.float64)[()]
+                elif value.instruction == "CONST":
+                    found[number] = np.float64(value.number)
+                else:
+                    operands = (found[k] for k in value.operands)
+                    found[number] = UFUNCS[value.instruction](*operands)
+        return found[root]
+
+    return value_at

@@ -111,13 +111,16 @@ def is_there(graph: GraphIR, place: Place, given: Mapping[str, float] | None = N
 
 
 def _value(graph: GraphIR, number: int, scale: float, given: Mapping[str, float] | None) -> float:
-    """A parameter of a law where every free one is about `scale` times its start value."""
+    """A parameter of a function where every free one is about `scale` times its start value; NaN
+    where it has no single value."""
     node = graph.nodes[number]
     if node.kind is NodeKind.EXPRESSION:
         formula = node.formula
         edges = graph.inputs(number, EdgeKind.EXPR_REF)
         sources = [_value(graph, edge.source, scale, given) for edge in edges]
         return float(formula.evaluate(dict(zip(formula.names, sources, strict=True))))
+    if node.kind not in (NodeKind.OPT_PARAM, NodeKind.STATIC_PARAM):
+        return float("nan")  # it moves in time or along the auxiliary axis
     value = node.value if given is None else given[node.name]
     assert value is not None
     if node.kind is NodeKind.STATIC_PARAM:

@@ -19,7 +19,8 @@ import numpy.typing as npt
 from pyspec._library import OPS, OpDef
 from pyspec.errors import DataError, PlanError, shortened, suggest
 from pyspec.formula import op_of
-from pyspec.model.inputs import ALONG, check_input, inputs_of, missing_input, thresholds_of
+from pyspec.model.inputs import ALONG, check_input, inputs_of, missing_input
+from pyspec.plan.jumping import Jump, jumps_in
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -183,22 +184,9 @@ class ScheduledPlan:
         return new
 
     @cached_property
-    def jumps(self) -> tuple[tuple[int, int, str, str], ...]:
-        """What may jump where a free parameter says: (substep, free parameter, where, as the op
-        table has it, and the input of a formula that it is compared with, "" for the axis). Values
-        have no part in it."""
-        found = []
-        n_free = len(self.opt_param_names)
-        for sub, code in enumerate(self.dyn_sub_func_id.tolist()):
-            if self.dyn_sub_external[sub] >= 0 or self.time is None:
-                continue
-            op, where = self.op(code), dict(self.op(code).jumps)
-            rows = self.dyn_sub_param_rows[sub, : self.dyn_sub_n_params[sub]].tolist()
-            for argument, row in zip(op.params, rows, strict=False):
-                if 0 <= row < n_free and argument in where:
-                    level = thresholds_of(op).get(argument, "")
-                    found.append((sub, row, where[argument], level))
-        return tuple(found)
+    def jumps(self) -> tuple[Jump, ...]:
+        """What may jump where a free parameter says. Values have no part in it."""
+        return jumps_in(self)
 
     def with_values_of(self, inputs: Mapping[str, npt.ArrayLike] | None) -> Self:
         """The same plan with these inputs, by name; itself for None.

@@ -7,7 +7,7 @@ import pytest
 
 from pyspec import Measurement, fit_model
 from pyspec.executor import make_plan
-from pyspec.fit.solve.jumps import differences, interval, jump_places
+from pyspec.fit.solve.places import differences, interval, jump_places
 from pyspec.model import Model, load_dynamics, load_model
 
 SPECTRUM = """
@@ -94,8 +94,9 @@ def test_width_of_a_box() -> None:
 
 
 def test_places_and_intervals() -> None:
-    places = jump_places(make_plan(model("step")))
-    np.testing.assert_array_equal(places["GLP_01_x0_stepFun_01_t0"], TIME)
+    plan = make_plan(model("step"))
+    places = jump_places(plan)["GLP_01_x0_stepFun_01_t0"]
+    np.testing.assert_array_equal(places.at(plan.theta), TIME)
     grid = np.array([0.0, 1.0, 2.0])
     assert interval(grid, 1.0) == (0.0, 1.0)
     assert interval(grid, 1.5) == (1.0, 2.0)

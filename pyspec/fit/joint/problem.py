@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -22,6 +22,7 @@ from pyspec.fit.on_cluster import give_back
 from pyspec.fit.parameters import FitParameters, Limits
 from pyspec.fit.problem import FitProblem
 from pyspec.fit.solve.native import NativeSolver, Watch
+from pyspec.fit.solve.places import Places
 from pyspec.ir import build_graph
 from pyspec.model import Measurement, Model, Par
 from pyspec.passes.eliminate import choose, joined, slopes_of
@@ -298,12 +299,20 @@ class JointProblem(FitProblem):
         self.evaluations.count += 2 * len(free)
         return np.concatenate(blocks)
 
-    def jumps(self) -> dict[str, Array]:
-        found: dict[str, list[Array]] = {}
-        for problem, full in zip(self.problems, self.shared.full, strict=True):
-            for name, places in problem.jumps().items():
-                found.setdefault(full[name], []).append(places)
-        return {name: np.unique(np.concatenate(places)) for name, places in found.items()}
+    def jumps(self) -> dict[str, Places]:
+        found: dict[str, Places] = {}
+        for problem, full, gather in zip(
+            self.problems, self.shared.full, self.shared.gather, strict=True
+        ):
+            for name, own in problem.jumps().items():
+                places = own.of_file(gather.tolist())
+                before = found.get(full[name])
+                found[full[name]] = places if before is None else before.joined(places)
+        return found
+
+    def jump_parameters(self) -> Collection[str]:
+        files = zip(self.problems, self.shared.full, strict=True)
+        return {full[name] for problem, full in files for name in problem.jump_parameters()}
 
     def explain(self, theta: Array) -> str:
         for index, (problem, gather) in enumerate(

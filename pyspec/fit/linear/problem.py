@@ -18,6 +18,7 @@ from pyspec.executor import Executor, LinearExecutor, make_executor
 from pyspec.fit.doubts import check_registered
 from pyspec.fit.problem import FitProblem
 from pyspec.fit.solve.native import NativeSolver, Watch
+from pyspec.fit.solve.places import Places
 from pyspec.model import Measurement, Model, Par
 from pyspec.model.free import dispersed, single_valued
 from pyspec.model.outline import outline_of
@@ -68,13 +69,19 @@ class LinearProblem(FitProblem):
         """Parameters that differ from energy to energy: they have no single value."""
         return dispersed(self.model.parameters)
 
-    def jumps(self) -> Mapping[str, Array]:
+    def jumps(self) -> Mapping[str, Places]:
         if self.dispersed:
             return {}
         try:
             return super().jumps()
         except PlanError:
             return {}
+
+    def jump_parameters(self) -> Collection[str]:
+        try:
+            return super().jump_parameters()
+        except PlanError:
+            return ()
 
     def solve(self, solver: NativeSolver, watch: Watch) -> None:
         """Runs the solver of C with sums from the executor, one evaluation after the other."""

@@ -12,6 +12,7 @@ from pyspec.fit.following import NONE, FollowerErrors
 from pyspec.fit.parameters import at_bound
 from pyspec.fit.solve.covariance import gain_beyond, gauss_newton
 from pyspec.fit.solve.determined import Point, Verdict, described, judge
+from pyspec.fit.solve.jumps import not_searched
 from pyspec.fit.solve.methods import NATIVE
 from pyspec.fit.solve.outcome import Ended, NativeOutcome, information_criteria
 from pyspec.fit.solve.sample import SAMPLER
@@ -359,8 +360,7 @@ class _Assessment:
     def _succeeded(self) -> bool:
         """Whether the method ended by itself, at a finite chi²."""
         outcome = self.outcome
-        ended = bool(outcome.success) and not self.run.stopped
-        return ended and math.isfinite(outcome.chisqr)
+        return bool(outcome.success) and not self.run.stopped and math.isfinite(outcome.chisqr)
 
     def _message(
         self,
@@ -388,9 +388,12 @@ class _Assessment:
             parts.append(f"{name} moves a jump: it lies above {low:.6g}, up to {high:.6g}")
         if not math.isfinite(outcome.chisqr):
             parts.append("chi² is too large for a double; scale the data")
-        if empty:
-            parts.append("The data do not determine " + ", ".join(empty))
+        left = [name for name in empty if name not in self.intervals]
+        moving = not_searched(self.problem, left, run.methods[-1]) if left else {}
+        if lost := [name for name in empty if name not in moving]:
+            parts.append("The data do not determine " + ", ".join(lost))
             parts.append(described(verdict, self.problem.names))
+        parts += [f"{name} {what}" for name, what in moving.items()]
         if moved:
             parts.append("Started inside its bound: " + ", ".join(moved))
         return ". ".join(part.rstrip(".") for part in parts if part) + "."

@@ -12,8 +12,9 @@ from pyspec.fit.parameters import FitParameters
 from pyspec.fit.progress import Silent
 from pyspec.fit.solve.covariance import gauss_newton
 from pyspec.fit.solve.eliminate import MOST_POINTS, Elimination
-from pyspec.fit.solve.jumps import frozen, interval, middle, search
+from pyspec.fit.solve.jumps import frozen, middle, reach, search
 from pyspec.fit.solve.native import MOST_EVALUATIONS, NativeSolver, Watch
+from pyspec.fit.solve.places import Places
 from pyspec.fit.sums import sums_of
 
 if TYPE_CHECKING:
@@ -65,7 +66,8 @@ class Descent:
         self.data_square = problem.data_square
         self.best: NativeSolver | None = None
         self.intervals: dict[str, tuple[float, float]] = {}
-        self.lost: list[str] = []  # jump parameters that ended where there are no samples
+        #: Jump parameters that ended where there are no samples, or whose jumps are not known.
+        self.lost: list[str] = []
         self.eliminates = False  # whether linear parameters are eliminated first
 
     def run(self, params: FitParameters, linear: Sequence[int] = ()) -> NativeSolver:
@@ -78,10 +80,12 @@ class Descent:
         jumps = {problem.names.index(name): places[name] for name in places} if places else {}
         if linear:
             self.eliminates = True
-            begin = self._eliminated(start, *frozen(start, lower, upper, jumps), linear)
+            within = frozen(start, lower, upper, jumps)
+            begin = self._eliminated(np.clip(start, *within), *within, linear)
         if not jumps:
             return self.freed(self.fit(begin, lower, upper), start, lower, upper)
-        first = self._trial(begin, *frozen(begin, lower, upper, jumps))
+        within = frozen(begin, lower, upper, jumps)
+        first = self._trial(np.clip(begin, *within), *within)
         if first.end == "not_finite":
             return first
         first = self.freed(first, start, *frozen(first.theta, lower, upper, jumps))
@@ -89,9 +93,12 @@ class Descent:
         found = search(first, self._trial, lower, upper, jumps, noise)
         assert isinstance(found, NativeSolver)
         found = self._settle(found, lower, upper, jumps)
-        for index, values in jumps.items():
-            low, high = interval(values, float(found.theta[index]))
+        for index, jump in jumps.items():
             name = problem.names[index]
+            if jump.is_rough:
+                self.lost.append(name)
+                continue
+            low, high = reach(found, index, jump, lower, upper, problem.chisqr_at, noise)
             if not (np.isfinite(low) and np.isfinite(high)):
                 self.lost.append(name)
             self.intervals[name] = max(low, lower[index]), min(high, upper[index])
@@ -118,12 +125,18 @@ class Descent:
         return self.fit(start, lower, upper, TRIAL_EVALUATIONS)
 
     def _settle(
-        self, found: NativeSolver, lower: Array, upper: Array, jumps: dict[int, Array]
+        self, found: NativeSolver, lower: Array, upper: Array, jumps: dict[int, Places]
     ) -> NativeSolver:
         """The end of a search, to the tolerance. Where the data do not say where in its interval a
         parameter lies, as those of an onset and a height do not, it lies in the middle."""
         start = found.theta.copy()
         undetermined = self._undetermined(start)
+        for index, jump in jumps.items():
+            if jump.pinned:
+                places = jump.at(start)
+                k = int(np.searchsorted(places, start[index], side="left"))
+                ends = jump.inside(places, k, float(lower[index]), float(upper[index]))
+                start[index] = middle(*ends, start[index])
         low, high = frozen(start, lower, upper, jumps)
         for index in set(jumps).intersection(undetermined):
             start[index] = low[index] = high[index] = middle(low[index], high[index], start[index])

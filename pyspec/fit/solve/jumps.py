@@ -1,65 +1,41 @@
-"""Parameters that move a jump over the samples: an onset without an instrument, a box's width.
+"""Parameters that move a jump over the samples: an onset without an instrument, an edge, a width.
 
 Between two samples chi² is smooth in such a parameter, or does not depend on it at all; from one
 interval between samples to the next it jumps, and no derivative says so. Hence the intervals are
 tried: neighbours first, then ever farther, each with a whole fit inside of it. What the data say
 of the parameter is the interval, not a Gaussian error.
+
+The samples may be energies, times or auxiliary points. Of a formula the places of its jumps follow
+from its comparisons; where these depend on other free parameters, they are worked out again as
+those change.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from typing import Protocol
+from collections.abc import Callable, Collection, Iterator, Mapping
+from itertools import product
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
-from pyspec.plan import ScheduledPlan
+from pyspec.fit.solve.methods import NATIVE
+from pyspec.fit.solve.places import Places, interval
+
+if TYPE_CHECKING:
+    from pyspec.fit.problem import FitProblem
 
 Array = npt.NDArray[np.float64]
 
-#: Differences of samples nearer than this, in units of the largest, are one.
-SAME = 1e-12
 
-#: Samples of which all differences are formed.
-MOST_SAMPLES = 1500
+#: What to do about a jump that cannot be searched.
+ELSEWHERE = "fit from several starts (n_starts=10) or fix it at several values, and compare χ²"
 
+#: Pairs of intervals are tried so many intervals away.
+NEARBY = (1, -1, 2, -2, 3, -3)
 
-def jump_places(plan: ScheduledPlan) -> dict[str, Array]:
-    """Where a plan's model may jump: free parameter → the values, rising, at which it does.
-
-    Only parameters that are themselves an onset or a width; laws that start without a jump are
-    not told apart here, see :func:`pyspec.passes.jump_parameters`.
-    """
-    found: dict[str, list[Array]] = {}
-    for sub, row, jump, level in plan.jumps:
-        axis = int(plan.dyn_sub_axis[sub])
-        times = plan.time if axis == 0 else plan.dyn_time_axes[axis - 1]
-        assert times is not None
-        if plan.op(int(plan.dyn_sub_func_id[sub])).kind == "DYNAMICS":
-            found.setdefault(plan.opt_param_names[row], []).append(
-                plan.inputs_along(1)[level] if level else times
-            )
-        elif times.size <= MOST_SAMPLES and _is_number(jump):
-            places = float(jump) * differences(times)
-            found.setdefault(plan.opt_param_names[row], []).append(places)
-    return {name: np.unique(np.concatenate(places)) for name, places in found.items()}
-
-
-def _is_number(text: str) -> bool:
-    """Whether a jump of a kernel lies where the width says: not so for some formulas."""
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
-
-
-def differences(times: Array) -> Array:
-    """The distances between any two samples, rising, equal ones once."""
-    all_of_them = np.sort(np.abs(times[:, None] - times).ravel())
-    kept = np.diff(all_of_them, prepend=-np.inf) > SAME * all_of_them[-1]
-    return np.asarray(all_of_them[kept])
+#: Where the first of a pair lies in its interval.
+SHARES = (0.5, 0.25, 0.75)
 
 
 class Solved(Protocol):
@@ -75,14 +51,6 @@ class Solved(Protocol):
 Fit = Callable[[Array, Array, Array], Solved]
 
 
-def interval(places: Array, value: float) -> tuple[float, float]:
-    """The interval (low, high] of a value between places; open ends are infinite."""
-    k = int(np.searchsorted(places, value, side="left"))
-    low = float(places[k - 1]) if k > 0 else -np.inf
-    high = float(places[k]) if k < places.size else np.inf
-    return low, high
-
-
 def _candidates(places: Array, at: int, low: float, high: float) -> Iterator[int]:
     """Intervals near number `at`, then farther, that meet the bounds."""
     offset, step = 1, 1
@@ -96,19 +64,12 @@ def _candidates(places: Array, at: int, low: float, high: float) -> Iterator[int
         offset, step = offset + step, max(step, offset // 2)
 
 
-def _inside(places: Array, k: int, low: float, high: float) -> tuple[float, float]:
-    """Bounds within interval number k: it is open below and closed above."""
-    begin = np.nextafter(places[k - 1], np.inf) if k > 0 else -np.inf
-    end = places[k] if k < places.size else np.inf
-    return max(low, float(begin)), min(high, float(end))
-
-
 def search(
     first: Solved,
     fit: Fit,
     lower: Array,
     upper: Array,
-    jumps: Mapping[int, Array],
+    jumps: Mapping[int, Places],
     noise: float,
 ) -> Solved:
     """The best fit over the intervals of every jump parameter, begun from a fit.
@@ -119,11 +80,79 @@ def search(
     best, changed = first, True
     while changed:
         changed = False
-        for index, places in jumps.items():
-            better = _search_one(best, fit, lower, upper, index, places, jumps, noise)
+        for index in jumps:
+            better = _search_one(best, fit, lower, upper, index, jumps, noise)
             changed |= better is not best and len(jumps) > 1
             best = better
+        if not changed:
+            better = _search_pairs(best, fit, lower, upper, jumps, noise)
+            changed, best = better is not best, better
     return best
+
+
+def _search_pairs(
+    best: Solved,
+    fit: Fit,
+    lower: Array,
+    upper: Array,
+    jumps: Mapping[int, Places],
+    noise: float,
+) -> Solved:
+    """Two parameters that place the same jumps move together, as the middle and the width of a box
+    do where one of its edges moves: into near intervals, and on in the same direction."""
+
+    def tried(theta: Array) -> Solved | None:
+        low, high = frozen(theta, lower, upper, jumps)
+        if not np.all((lower <= theta) & (theta <= upper)):
+            return None
+        trial = fit(np.clip(theta, low, high), low, high)
+        return trial if trial.chisqr < best.chisqr - noise else None
+
+    for theta in _pairs(best.theta, lower, upper, jumps):
+        better = tried(theta)
+        step = theta - best.theta
+        while better is not None:
+            best, step = better, 2.0 * step
+            theta = best.theta.copy()
+            theta[step != 0.0] += step[step != 0.0]
+            again = tried(theta)
+            if again is None:
+                return best
+            better = again
+    return best
+
+
+def _pairs(
+    theta: Array, lower: Array, upper: Array, jumps: Mapping[int, Places]
+) -> Iterator[Array]:
+    """Points at which two pinned parameters lie in intervals nearby. Those of the second depend on
+    where in its interval the first one lies."""
+
+    def into(point: Array, index: int, away: int, share: float) -> Array | None:
+        jump, moved = jumps[index], point.copy()
+        places = jump.at(point)
+        k = int(np.searchsorted(places, point[index], side="left")) + away
+        if not 0 <= k <= places.size:
+            return None
+        low, high = jump.inside(places, k, float(lower[index]), float(upper[index]))
+        moved[index] = middle(low, high, float(point[index]))
+        if np.isfinite(high - low):
+            moved[index] += (share - 0.5) * (high - low)
+        return moved if low <= high else None
+
+    pairs = [
+        (index, other)
+        for index, jump in jumps.items()
+        for other in sorted(jump.reads.intersection(jumps) if jump.pinned else ())
+        if other > index
+    ]
+    for (index, other), away, share in product(pairs, (0, *NEARBY[:4]), SHARES):
+        first = into(theta, index, away, share)
+        for beside in NEARBY if first is not None else ():
+            assert first is not None
+            both = into(first, other, beside, 0.5)
+            if both is not None:
+                yield both
 
 
 def _search_one(
@@ -132,17 +161,17 @@ def _search_one(
     lower: Array,
     upper: Array,
     index: int,
-    places: Array,
-    jumps: Mapping[int, Array],
+    jumps: Mapping[int, Places],
     noise: float,
 ) -> Solved:
     again = True
     while again:
-        again = False
+        again, places = False, jumps[index].at(best.theta)
         at = int(np.searchsorted(places, best.theta[index], side="left"))
         for k in _candidates(places, at, float(lower[index]), float(upper[index])):
             low, high = frozen(best.theta, lower, upper, jumps)
-            low[index], high[index] = _inside(places, k, lower[index], upper[index])
+            limits = float(lower[index]), float(upper[index])
+            low[index], high[index] = jumps[index].inside(places, k, *limits)
             if not low[index] <= high[index]:
                 continue
             start = best.theta.copy()
@@ -155,14 +184,51 @@ def _search_one(
 
 
 def frozen(
-    theta: Array, lower: Array, upper: Array, jumps: Mapping[int, Array]
+    theta: Array, lower: Array, upper: Array, jumps: Mapping[int, Places]
 ) -> tuple[Array, Array]:
-    """The bounds, with every jump parameter kept in the interval that it is in."""
+    """The bounds, with every jump parameter kept in the interval that it is in; where others decide
+    where that lies, at its value."""
     low, high = lower.copy(), upper.copy()
-    for index, places in jumps.items():
+    for index, jump in jumps.items():
+        if jump.pinned:
+            low[index] = high[index] = min(max(theta[index], lower[index]), upper[index])
+            continue
+        places = jump.at(theta)
         k = int(np.searchsorted(places, theta[index], side="left"))
-        low[index], high[index] = _inside(places, k, lower[index], upper[index])
+        low[index], high[index] = jump.inside(places, k, float(lower[index]), float(upper[index]))
     return low, high
+
+
+def reach(
+    found: Solved,
+    index: int,
+    jump: Places,
+    lower: Array,
+    upper: Array,
+    chisqr_at: Callable[[Array], float],
+    noise: float,
+) -> tuple[float, float]:
+    """The interval (low, high] that a jump parameter ended in, together with the next ones that
+    change nothing, such as those at samples that are masked or outside of the window."""
+    theta = found.theta.copy()
+    places, value = jump.at(theta), float(theta[index])
+    first = last = int(np.searchsorted(places, value, side="left"))
+    ends = interval(places, value)
+
+    def same(k: int) -> bool:
+        low, high = jump.inside(places, k, float(lower[index]), float(upper[index]))
+        if not low <= high:
+            return False
+        theta[index] = middle(low, high, value)
+        return abs(chisqr_at(theta) - found.chisqr) <= noise
+
+    while first > 0 and same(first - 1):
+        first -= 1
+        ends = interval(places, float(theta[index]))[0], ends[1]
+    while last < places.size and same(last + 1):
+        last += 1
+        ends = ends[0], interval(places, float(theta[index]))[1]
+    return ends
 
 
 def middle(low: float, high: float, value: float) -> float:
@@ -170,3 +236,18 @@ def middle(low: float, high: float, value: float) -> float:
     if np.isfinite(low) and np.isfinite(high):
         return 0.5 * (low + high)
     return float(min(max(value, low), high))
+
+
+def not_searched(problem: FitProblem, names: Collection[str], method: str) -> dict[str, str]:
+    """What to say of those of some parameters without slopes that move a jump."""
+    moving = problem.jump_parameters()
+    if not moving:
+        return {}
+    places = problem.jumps() if method != NATIVE else {}
+    found = {}
+    for name in names:
+        if name in moving:
+            known = name in places and not places[name].is_rough
+            remedy = f"method='{NATIVE}' searches it" if known else ELSEWHERE
+            found[name] = f"moves a jump over the samples that was not searched: {remedy}"
+    return found

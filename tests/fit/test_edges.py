@@ -1,0 +1,206 @@
+"""Jumps of formulas: an edge over the energies, places that follow from comparisons, boxes."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from pyspec import FitResult, Measurement, fit_joint, fit_model, fit_trace
+from pyspec.model import Model, load_dynamics, load_model, load_time_model
+
+MODELS = """
+functions:
+  Edge:
+    parameters: a, b, x0
+    formula: where(x > x0, a, b)
+  Box:
+    parameters: A, x0, w > 0
+    formula: where(abs(x - x0) <= w / 2, A, 0)
+  Cut:
+    parameters: A, x0, s, w
+    formula: where(abs(x - x0) <= w, A * exp(-((x - x0) / s) ** 2), 0)
+  Square:
+    parameters: A, x0
+    formula: where(x ** 2 > x0 ** 2, A, 0)
+  Above:
+    parameters: A, level
+    inputs: flux
+    formula: where(flux > level, A, 0)
+edge:
+  Edge: {a: [5, true, 0, 100], b: [1, true, 0, 100], x0: [START, true, 0, 10]}
+box:
+  Box: {A: [3, true, 0, 100], x0: [4.5, true, 0, 10], w: [2.0, true, 0.01, 10]}
+  Offset: {y0: [1, true]}
+cut:
+  Cut: {A: [3, true, 0, 99], x0: [4.5, true, 0, 10], s: [1, true, 0.1, 3], w: [1.7, true, 0.1, 9]}
+  Offset: {y0: [1, true]}
+square:
+  Square: {A: [3, true, 0, 100], x0: [4.5, true, 0, 10]}
+  Offset: {y0: [1, true]}
+above:
+  Above: {A: [5, true, 0, 100], level: [0.2, true, 0, 1]}
+  Offset: {y0: [1, true]}
+decay:
+  expFun: {A: [1, true, 0, 100], tau: [3, true, 0.1, 100], t0: [0.4, true, -5, 5]}
+"""
+ENERGY = np.linspace(0.0, 10.0, 101)
+EDGE = np.where(ENERGY > 6.234, 5.0, 1.0)
+
+
+def model(name: str, start: float = 5.0, **inputs: np.ndarray) -> Model:
+    made = load_model(MODELS.replace("START", str(start)), name)
+    made.set_axes(energy=ENERGY, inputs=inputs or None)
+    return made
+
+
+def noisy(data: np.ndarray, seed: int = 0) -> Measurement:
+    return Measurement(data=data + np.random.default_rng(seed).normal(0.0, 0.1, data.shape))
+
+
+def has(result: FitResult, name: str, low: float, high: float) -> None:
+    assert result.success, result.message
+    assert result.intervals[name] == pytest.approx((low, high))
+    assert low < result.values[name] < high
+    assert result.stderr[name] is None
+    assert result.redchi == pytest.approx(0.01, rel=0.5)
+
+
+@pytest.mark.parametrize("start", [5.0, 6.2, 6.25, 2.0, 9.9])
+def test_an_edge_is_found_from_afar(start: float) -> None:
+    """It stayed where it began, and the message said that the data do not determine it."""
+    result = fit_model(model("edge", start), noisy(EDGE))
+    has(result, "Edge_01_x0", 6.2, 6.3)
+    assert "Edge_01_x0 moves a jump: it lies above 6.2, up to 6.3" in result.message
+    assert result.values["Edge_01_a"] == pytest.approx(5.0, abs=5 * result.stderr["Edge_01_a"])
+
+
+@pytest.mark.parametrize("n", [101, 201, 333])
+def test_a_box_of_unknown_place_and_width(n: int) -> None:
+    """Where one edge is wrong, place and width have to move together."""
+    energy = np.linspace(0.0, 10.0, n)
+    made = model("box")
+    made.set_axes(energy=energy)
+    result = fit_model(made, noisy(np.where(abs(energy - 5.11) <= 1.55, 5.0, 0.0) + 1.0))
+    assert result.success, result.message
+    assert result.redchi == pytest.approx(0.01, rel=0.4)
+    assert set(result.intervals) == {"Box_01_x0", "Box_01_w"}
+    found = abs(energy - result.values["Box_01_x0"]) <= result.values["Box_01_w"] / 2
+    np.testing.assert_array_equal(found, abs(energy - 5.11) <= 1.55)
+
+
+def test_a_line_that_is_cut_keeps_the_error_of_its_place() -> None:
+    energy = np.linspace(0.0, 10.0, 201)
+    made = model("cut")
+    made.set_axes(energy=energy)
+    shape = 5.0 * np.exp(-(((energy - 5.11) / 1.3) ** 2))
+    result = fit_model(made, noisy(np.where(abs(energy - 5.11) <= 1.5, shape, 0.0) + 1.0))
+    assert result.success, result.message
+    assert list(result.intervals) == ["Cut_01_w"]
+    assert result.values["Cut_01_w"] == pytest.approx(1.5, abs=0.05)
+    error = result.stderr["Cut_01_x0"]
+    assert error is not None
+    assert result.values["Cut_01_x0"] == pytest.approx(5.11, abs=5 * error)
+
+
+def test_a_jump_that_is_not_searched_is_not_blamed_on_the_data() -> None:
+    result = fit_model(model("square"), noisy(EDGE))
+    assert not result.success
+    assert result.without_effect == ("Square_01_x0",)
+    assert "do not determine" not in result.message
+    assert "Square_01_x0 moves a jump over the samples that was not searched" in result.message
+    assert "n_starts=10" in result.message
+
+
+def test_other_methods_name_the_one_that_searches() -> None:
+    result = fit_model(model("edge"), noisy(EDGE), method="leastsq")
+    assert not result.success
+    assert "do not determine" not in result.message
+    assert "Edge_01_x0 moves a jump over the samples that was not searched" in result.message
+    assert "method='native' searches it" in result.message
+
+
+def test_a_level_of_an_input_along_the_energies() -> None:
+    flux = np.random.default_rng(3).uniform(0.0, 1.0, ENERGY.size)
+    result = fit_model(model("above", flux=flux), noisy(np.where(flux > 0.613, 4.0, 0.0) + 1.0))
+    levels = np.sort(flux)
+    k = int(np.searchsorted(levels, 0.613))
+    has(result, "Above_01_level", levels[k - 1], levels[k])
+
+
+def test_samples_that_are_masked_widen_the_interval() -> None:
+    measurement = noisy(EDGE)
+    keep = np.abs(ENERGY - 6.25) > 0.2
+    result = fit_model(model("edge"), Measurement(data=measurement.data, keep=keep))
+    has(result, "Edge_01_x0", 6.0, 6.5)
+
+
+def test_an_edge_outside_of_the_window_is_not_determined() -> None:
+    measurement = Measurement(data=np.full(ENERGY.size, 5.0), columns=(70, 101))
+    made = model("edge")
+    made.parameters["Edge_01_b"].vary = False
+    result = fit_model(made, measurement)
+    assert not result.success
+    assert "do not determine Edge_01_x0" in result.message
+
+
+def test_files_that_share_an_edge() -> None:
+    """Their samples lie elsewhere: together they tell more."""
+    energy = ENERGY + 0.05
+    models = []
+    for axis in (ENERGY, energy):
+        one = load_model(MODELS.replace("[START, true, 0, 10]", "[3, project, 0, 10]"), "edge")
+        one.set_axes(energy=axis)
+        models.append(one)
+    data = [noisy(EDGE), noisy(np.where(energy > 6.234, 5.0, 1.0), 1)]
+    result = fit_joint(list(zip(models, data, strict=True)))
+    assert result.success, result.message
+    assert result.intervals["Edge_01_x0"] == pytest.approx((6.2, 6.25))
+
+
+def test_an_edge_beside_a_law_that_jumps() -> None:
+    """The height of the edge moves in time: a KeyError named a row of the plan."""
+    time = np.linspace(-5.0, 15.0, 41)
+    made = load_model(MODELS.replace("START", "5"), "edge")
+    made.add_dynamics("Edge_01_a", load_dynamics(MODELS, ["decay"], "Edge_01_a", -1))
+    made.set_axes(energy=ENERGY, time=time)
+    law = np.where(time >= 1.1, 3.0 * np.exp(-(time - 1.1) / 4.0), 0.0)
+    result = fit_model(made, noisy(np.where(ENERGY > 6.234, 5.0 + law[:, None], 1.0)))
+    has(result, "Edge_01_x0", 6.2, 6.3)
+    has(result, "Edge_01_a_expFun_01_t0", 1.0, 1.5)
+
+
+TIME = np.linspace(0.0, 10.0, 101)
+LAW = """
+functions:
+  Step:
+    domain: time
+    parameters: a, b, t0, d
+    formula: FORMULA
+step:
+  Step: {a: [5, true, 0, 99], b: [1, true, 0, 99], t0: [START, true, 0, 10], d: [0.37, false]}
+"""
+
+
+@pytest.mark.parametrize("start", [5.0, 6.2, 6.25])
+@pytest.mark.parametrize(
+    ("formula", "low", "high"),
+    [
+        ("where(t > t0, a, b) + d", 6.2, 6.3),
+        ("where(t >= t0, a, b) + d", 6.2, 6.3),
+        ("where(t >= t0 + d, a, b)", 6.23, 6.33),
+        ("where(abs(t - t0) <= d, a, b)", 6.23, 6.27),
+        ("where(2 * t >= t0, a, b) + d", 6.2, 6.4),
+        ("where(t ** 2 >= t0, a, b) + d", 5.76, 6.25),
+    ],
+)
+def test_the_interval_of_a_law_by_formula(
+    formula: str, low: float, high: float, start: float
+) -> None:
+    """They were taken for intervals between times whatever the formula compared, and from a start
+    on a sample the search could end beside the optimum."""
+    text = LAW.replace("FORMULA", formula).replace("START", str(start))
+    truth = load_time_model(text.replace(f"t0: [{start}", "t0: [6.234"), "step")
+    truth.set_axes(time=TIME)
+    values = np.asarray(truth.evaluate("tree", None))
+    noise = np.random.default_rng(0).normal(0.0, 0.1, TIME.size)
+    has(fit_trace(text, "step", TIME, values + noise), "Step_01_t0", low, high)
