@@ -74,6 +74,7 @@ class LmfitNames:
     _of_many: bool
     _scale_covar: bool
     _message: str | Ended
+    nfev: int
 
     @cached_property
     def message(self) -> str:
@@ -86,7 +87,7 @@ class LmfitNames:
         if isinstance(self._outcome, NativeOutcome):
             from pyspec.fit.solve.native_result import NativeResult
 
-            self._outcome = NativeResult(self._outcome)
+            self._outcome = NativeResult(self._outcome, self.nfev)
         return self._outcome
 
     @property

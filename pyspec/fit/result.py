@@ -40,7 +40,8 @@ class FitResult(LmfitNames, SlotNames):
     ----------
     params : lmfit.Parameters
         free and fixed parameters, then the followers (expression parameters) with value and
-        propagated standard error; the text of an expression is in ``user_data``
+        propagated standard error; ``expr`` and ``user_data`` have the text of an expression, which
+        lmfit does not evaluate
     chisqr, redchi : float
         sum of the squared (weighted) residuals; the same over the degrees of freedom
     nfev : int

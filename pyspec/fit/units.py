@@ -76,6 +76,30 @@ def _inverse(distance: float) -> float:
     return math.sqrt(distance * (distance + 2.0))
 
 
+class Follower(lmfit.Parameter):  # type: ignore[misc]
+    """A parameter that follows others: for lmfit its value is fixed, and reports of lmfit show the
+    expression, which is pyspec's and lmfit does not evaluate. `user_data` is its text."""
+
+    @property
+    def expr(self) -> Any:
+        """The expression."""
+        return self.user_data if self._expr is None and not self._vary else self._expr
+
+    @expr.setter
+    def expr(self, text: Any) -> None:
+        lmfit.Parameter.expr.fset(self, text)
+
+    def __getstate__(self) -> tuple[Any, ...]:
+        state = super().__getstate__()
+        return (*state[:3], self._expr, *state[4:])
+
+    def __repr__(self) -> str:
+        if self._expr is not None or self._vary:
+            return str(super().__repr__())
+        error = "" if self.stderr is None else f" +/- {self.stderr:.3g}"
+        return f"<Parameter '{self.name}', value={self.value!r}{error}, expr='{self.expr}'>"
+
+
 class UnitParameters(lmfit.Parameters):  # type: ignore[misc]
     """lmfit.Parameters whose copies keep the units."""
 
@@ -87,6 +111,16 @@ class UnitParameters(lmfit.Parameters):  # type: ignore[misc]
         copied.add_many(*(copy.deepcopy(par) for par in self.values()))
         return copied
 
+    def dumps(self, **options: Any) -> str:
+        """JSON that any ``lmfit.Parameters`` loads; the units stay behind."""
+        plain = lmfit.Parameters()
+        for par in self.values():
+            state = par.__getstate__()
+            own = lmfit.Parameter(par.name)
+            own.__setstate__(state[1:] if isinstance(par, UnitParameter) else state)
+            plain.add(own)
+        return str(plain.dumps(**options))
+
 
 def lmfit_parameters(params: Mapping[str, FitParameter]) -> UnitParameters:
     """The same parameters as objects of lmfit. Fixed ones have no bounds there: lmfit would clip a
@@ -96,7 +130,9 @@ def lmfit_parameters(params: Mapping[str, FitParameter]) -> UnitParameters:
         own = (
             UnitParameter(par.name, par.value, par.unit, min=par.min, max=par.max)
             if par.vary
-            else lmfit.Parameter(par.name, par.value, vary=False, user_data=par.expr)
+            else (lmfit.Parameter if par.expr is None else Follower)(
+                par.name, par.value, vary=False, user_data=par.expr
+            )
         )
         own.init_value = par.init_value
         own.stderr = par.stderr
@@ -124,10 +160,12 @@ def from_lmfit(params: Mapping[str, Any]) -> dict[str, FitParameter]:
     }
 
 
-def complete(params: Any, known: Mapping[str, FitParameter]) -> None:
-    """Writes what is `known` into the parameters that a method of lmfit gave: errors, correlations,
-    and the parameters that follow others."""
+def complete(outcome: Any, known: Mapping[str, FitParameter], nfev: int) -> None:
+    """Writes what is `known` into the outcome of a method of lmfit: all evaluations of the fit, and
+    of its parameters errors, correlations, and those that follow others."""
+    outcome.nfev, params = nfev, outcome.params
     missing = lmfit_parameters({n: par for n, par in known.items() if n not in params})
     for name, par in params.items():
-        par.stderr, par.correl = known[name].stderr, known[name].correl
+        own = known[name]
+        par.stderr, par.correl = own.stderr, None if own.correl is None else dict(own.correl)
     params.add_many(*missing.values())

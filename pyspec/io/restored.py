@@ -48,8 +48,7 @@ def restored_fit(
 
     problem = problem_of(model, measurement, str(settings["backend"]))
     params = _params(table, problem.names, covariance)
-    known = problem.is_weighted
-    outcome = _outcome(params, problem.names, statistics, covariance, is_known=known)
+    outcome = _outcome(params, problem, statistics, covariance, settings)
     _check_shared(problem, table, float(statistics["chisqr"]))
     minimizer = lmfit.Minimizer(
         problem, params, scale_covar=bool(settings["scale_covar"]), nan_policy="propagate"
@@ -156,7 +155,7 @@ def restored_slices(
         problem.use(None)
         params = _params(table, problem.names, None)
         done = {**facts, "n_data": problem.n_points, "n_free": len(problem.names)}
-        outcome = _outcome(params, problem.names, done, None, is_known=problem.is_weighted)
+        outcome = _outcome(params, problem, done, None, settings)
         result = FitResult(
             problem,
             lmfit.Minimizer(problem, params, scale_covar=bool(settings["scale_covar"])),
@@ -195,10 +194,13 @@ def _params(
     """lmfit.Parameters with stored values, errors and correlations."""
     import lmfit
 
-    params = lmfit.Parameters()
+    from pyspec.fit.units import Follower, UnitParameters
+
+    params = UnitParameters()
     for row in table:
         low, high = (row.min, row.max) if row.kind == "free" else (-np.inf, np.inf)
-        par = lmfit.Parameter(row.name, row.value, vary=row.kind == "free", min=low, max=high)
+        kind = lmfit.Parameter if row.expr is None else Follower
+        par = kind(row.name, row.value, vary=row.kind == "free", min=low, max=high)
         par.stderr = row.stderr
         if row.init is not None:
             par.init_value = row.init
@@ -220,16 +222,17 @@ def _params(
 
 def _outcome(
     params: lmfit.Parameters,
-    free: Sequence[str],
+    problem: FitProblem,
     statistics: Mapping[str, Any],
     covariance: Array | None,
-    *,
-    is_known: bool,
+    settings: Mapping[str, Any],
 ) -> Any:
-    """A MinimizerResult with the stored numbers; `is_known` says whether the noise is."""
+    """A MinimizerResult with the stored numbers."""
     import lmfit
 
+    free, is_known = problem.names, problem.is_weighted and not settings["scale_covar"]
     outcome = lmfit.minimizer.MinimizerResult()
+    outcome.method = str(settings["method"]).rsplit(" then ", 1)[-1]
     outcome.params = params
     outcome.var_names = list(free)
     outcome.init_vals = [params[name].init_value for name in free]

@@ -101,7 +101,7 @@ def test_followers_have_value_and_propagated_error() -> None:
     assert errors["GLP_02_A"] == pytest.approx(0.75 * errors["GLP_01_A"], rel=1e-12)
     assert errors["GLP_02_m"] is None  # follows a fixed parameter
     follower = result.params["GLP_02_A"]
-    assert follower.expr is None
+    assert follower.expr == "3/4 * GLP_01_A"
     assert follower.user_data == "3/4 * GLP_01_A"
     assert not follower.vary
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
 import subprocess
 import sys
 from typing import Any
@@ -210,3 +212,29 @@ def test_objects_of_lmfit_say_what_the_result_says(method: str) -> None:
     values = result.values
     result.params["Offset_y0"].value = 7.0
     assert result.values == values
+
+
+@pytest.mark.parametrize("method", ["native", "leastsq"])
+def test_reports_of_lmfit_show_what_follows_with_its_error(method: str) -> None:
+    """Followers were "(fixed)", without an error, and the evaluations "unknown" or those of lmfit's
+    own count; copies keep all of it, and JSON of the parameters can be loaded."""
+    result = fitted(moves=False, method=method)
+    assert result.expressions
+    for one in (result, copy.deepcopy(result), pickle.loads(pickle.dumps(result))):
+        report = one.fit_report()
+        assert f"# function evals   = {result.nfev}\n" in report
+        for name, text in result.expressions.items():
+            line = next(line for line in report.splitlines() if line.strip().startswith(name))
+            assert line.endswith(f"== '{text}'"), line
+            assert "+/-" in line
+            par = copy.deepcopy(one.params)[name]
+            assert (par.expr, par.vary, par.value) == (text, False, result.values[name])
+            assert repr(par).endswith(f"+/- {result.stderr[name]:.3g}, expr='{text}'>")
+    loaded = lmfit.Parameters().loads(result.params.dumps())
+    assert loaded.valuesdict() == result.values
+    assert [par.stderr for par in loaded.values()] == [result.stderr[name] for name in loaded]
+    par = result.params[next(iter(result.expressions))]
+    par.set(vary=True)
+    assert par.expr is None
+    par.set(expr="1 + 1")
+    assert (par.expr, par.value) == ("1 + 1", 2)

@@ -164,3 +164,19 @@ def test_a_file_that_was_fitted_alone_says_nothing(tmp_path: Path) -> None:
     model, measurement = members()[0]
     save_fit(tmp_path / "fit.h5", fit_model(model, measurement))
     assert not load_fit(tmp_path / "fit.h5").refit().cautions
+
+
+@pytest.mark.parametrize("scale_covar", [True, False])
+@pytest.mark.parametrize("method", ["native", "leastsq"])
+def test_what_lmfit_says_comes_back(tmp_path: Path, method: str, scale_covar: bool) -> None:
+    """With weights its AIC and BIC were others, unlike those of `statistics`, and the report of a
+    restored fit was an AttributeError."""
+    model, measurement = members()[0]
+    weighted = Measurement(data=measurement.data, weight=np.full(ENERGY.size, 7.0))
+    fit = fit_model(model, weighted, method=method, scale_covar=scale_covar)
+    save_fit(tmp_path / "fit.h5", fit)
+    restored = load_fit(tmp_path / "fit.h5").to_result()
+    for one in (fit, restored):
+        assert one.lmfit.aic == pytest.approx(one.statistics["aic"], rel=1e-12)
+        assert one.lmfit.bic == pytest.approx(one.statistics["bic"], rel=1e-12)
+    assert restored.fit_report() == fit.fit_report()

@@ -78,7 +78,7 @@ class _Assessment:
         if not isinstance(self.outcome, NativeOutcome):
             from pyspec.fit.units import complete
 
-            complete(self.outcome.params, self.params.objects)
+            complete(self.outcome, self.params.objects, self.nfev)
         return {
             "backend": problem.backend,
             "method": " then ".join(run.methods),

@@ -23,12 +23,12 @@ _SAME = (
 class NativeResult(MinimizerResult):  # type: ignore[misc]
     """An lmfit.MinimizerResult whose residual is computed when it is asked for."""
 
-    def __init__(self, outcome: NativeOutcome) -> None:
+    def __init__(self, outcome: NativeOutcome, nfev: int) -> None:
         super().__init__()
         self._residual: Array | None = None
         self._problem = outcome.problem
         self._theta = outcome.theta
-        self.method = "native"
+        self.method, self.nfev = "native", nfev
         self.params = lmfit_parameters(outcome.params.objects)
         self.init_vals = [outcome.params.began[name] for name in outcome.var_names]
         self.init_values = dict(zip(outcome.var_names, self.init_vals, strict=True))
