@@ -13,11 +13,12 @@ from operator import le, lt
 from typing import Any
 
 from pyspec.calls import Named
+from pyspec.fit.counts import is_expected
 from pyspec.fit.following import NONE, FollowerErrors, Following
 from pyspec.fit.parameters import Columns, FitParameters
 from pyspec.fit.problem import FitProblem
 from pyspec.fit.result import FitResult
-from pyspec.fit.solve.assess import NEAR, ROUNDING, assess, is_expected
+from pyspec.fit.solve.assess import NEAR, ROUNDING, assess
 from pyspec.fit.solve.methods import NATIVE
 from pyspec.fit.solve.stages import Run
 from pyspec.fit.spread import Spread

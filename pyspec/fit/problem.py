@@ -16,6 +16,7 @@ from pyspec.executor.laid import Arrays, FitLayout
 from pyspec.executor.team import threads_for
 from pyspec.fit.caution import cautions
 from pyspec.fit.columns import Columns
+from pyspec.fit.counts import negative
 from pyspec.fit.diagnose import explain_nonfinite, refusal
 from pyspec.fit.doubts import at_the_bound, check_registered, doubts, refuse_idle
 from pyspec.fit.evaluations import Evaluations
@@ -247,7 +248,8 @@ class FitProblem(Columns):
         `chisqr` that of the fit, if it is known."""
         found = self.chisqr_at if chisqr is None else lambda at: chisqr
         known = self.model, self.outline, self.parameters
-        return doubts(*known, values, self.measurement, lambda: found(theta), sides)
+        said = doubts(*known, values, self.measurement, lambda: found(theta), sides)
+        return said + negative(self, theta)
 
     def said_of(
         self, values: Mapping[str, float], chisqr: float

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from pyspec.fit.counts import far_from_expected
 from pyspec.fit.following import NONE, FollowerErrors
 from pyspec.fit.parameters import at_bound
 from pyspec.fit.solve.covariance import gain_beyond, gauss_newton
@@ -28,15 +29,6 @@ EXACT_DERIVATIVES = (NATIVE, "leastsq")
 
 #: Below this share of the data, squared, a residual is rounding and has no standard deviation.
 ROUNDING = 1e-16
-
-#: With known noise, a reduced chi² outside of this range that chance does not explain is a caution.
-LEAST_REDCHI, MOST_REDCHI, CHANCE = 0.5, 2.0, 5.0
-
-
-def is_expected(redchi: float, n_free: int) -> bool:
-    """Whether a reduced chi² with known noise is near 1, or may be off so far by chance."""
-    by_chance = abs(redchi - 1.0) <= CHANCE * math.sqrt(2.0 / n_free)
-    return by_chance or LEAST_REDCHI <= redchi <= MOST_REDCHI
 
 
 def assess(run: Run, moved: tuple[str, ...]) -> dict[str, Any]:
@@ -72,8 +64,9 @@ class _Assessment:
         self._drop_errors(empty)
         is_optimum = verdict.distance <= self._near()
         expressions = self._add_followers()
-        if self.is_weighted:
-            self._judge_redchi()
+        if self.is_weighted and not run.stopped and math.isfinite(self.outcome.redchi):
+            values = float(self.outcome.redchi), self.outcome.nfree
+            self.cautions += far_from_expected(problem, self.params.value, *values)
         self._doubt(bound)
         if not isinstance(self.outcome, NativeOutcome):
             from pyspec.fit.units import complete
@@ -226,22 +219,6 @@ class _Assessment:
                     f"interval of its bounds, [{low:g}, {high:g}]"
                 )
                 del errors[name]
-
-    def _judge_redchi(self) -> None:
-        """With declared noise chi² has an expected value."""
-        redchi, n_free = float(self.outcome.redchi), self.outcome.nfree
-        if self.run.stopped or not math.isfinite(redchi):
-            return
-        if is_expected(redchi, n_free):
-            return
-        what = (
-            "the model misses what the data show, or their noise is larger than declared"
-            if redchi > 1.0
-            else "the noise of the data is smaller than declared"
-        )
-        if redchi < 1.0 and self.problem.is_poisson:
-            what += "; a unit of the data may stand for several counts, which scale= says"
-        self.cautions.append(f"reduced χ² is {redchi:.3g}, though 1 is expected: {what}")
 
     def _doubt(self, bound: dict[str, str]) -> None:
         """What a wider bound would gain, and what else to doubt."""

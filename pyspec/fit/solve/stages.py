@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pyspec.errors import ClusterError, FitError, PyspecError
+from pyspec.fit.counts import refuse_nothing
 from pyspec.fit.interrupts import Hold, current_hold
 from pyspec.fit.parameters import FitParameters
 from pyspec.fit.problem import FitProblem
@@ -290,6 +291,7 @@ def run_fit(
             f"{problem.label}: {n_points} points cannot determine {n_fitted} "
             "free parameters; widen the window, unmask points, or fix some parameters"
         )
+    refuse_nothing(problem)
     if scale_covar is None:
         scale_covar = not problem.is_poisson
     run = Run(problem, params, methods, scale_covar, n_points)

@@ -1,0 +1,173 @@
+"""What declared noise says of a finished fit beside its values: which χ² is expected, of counts
+above all, and where a model of counts is negative."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from contextlib import nullcontext
+from functools import cache
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+from scipy.special import gammaln, xlogy
+
+from pyspec.errors import FitError
+from pyspec.model.source import source_of
+
+Array = npt.NDArray[np.float64]
+
+#: A :class:`~pyspec.fit.problem.FitProblem`, which asks this module itself.
+FitProblem = Any
+
+#: Of more counts than these the deviance is as good as χ²; of fewer than these it is tabulated.
+MANY, FEW = 50.0, 1e-8
+
+#: Below so many counts a model is negative; nearer to 0 it is rounding.
+BELOW = -1e-3
+
+
+#: With known noise, a reduced χ² outside of this range, in units of the expected one, that chance
+#: does not explain is a caution.
+LEAST_REDCHI, MOST_REDCHI, CHANCE = 0.5, 2.0, 5.0
+
+
+def is_expected(redchi: float, n_free: float) -> bool:
+    """Whether a reduced χ² with known noise is near 1, or may be off so far by chance."""
+    by_chance = abs(redchi - 1.0) <= CHANCE * math.sqrt(2.0 / n_free)
+    return by_chance or LEAST_REDCHI <= redchi <= MOST_REDCHI
+
+
+def far_from_expected(
+    problem: FitProblem, values: Mapping[str, float], redchi: float, n_free: float
+) -> list[str]:
+    """A sentence where the reduced χ² of declared noise is not what is expected."""
+    mean = 1.0
+    if problem.is_poisson:
+        found = expected_of(problem, problem.theta_of(values))
+        if found is not None:
+            mean = found.mean / found.n_points
+            if redchi > mean:  # of few counts single ones make it large, and nothing makes it small
+                n_free = 2.0 * found.mean**2 / found.variance
+    if is_expected(redchi / mean, n_free):
+        return []
+    what = (
+        "the model misses what the data show, or their noise is larger than declared"
+        if redchi > mean
+        else "the noise of the data is smaller than declared"
+    )
+    if redchi < mean and problem.is_poisson:
+        what += "; a unit of the data may stand for several counts, which scale= says"
+    return [f"reduced χ² is {redchi:.3g}, though {mean:.3g} is expected: {what}"]
+
+
+class Expected(NamedTuple):
+    """Mean and variance of χ² where the model is right, and how many points that is."""
+
+    mean: float
+    variance: float
+    n_points: int
+
+
+def refuse_nothing(problem: FitProblem) -> None:
+    """Raises :class:`FitError` for counts that are all 0."""
+    if problem.is_poisson and problem.data_square == 0.0:
+        raise FitError(
+            f"{problem.label}: there is not a single count among {problem.n_points} points: no "
+            "parameter can be determined from them; widen the window, or leave these data out"
+        )
+
+
+def expected_of(problem: FitProblem, theta: Array) -> Expected | None:
+    """What is expected of χ² of counts, or of other data with known noise; None for data by
+    reference, and where the model expects no counts at all."""
+    mean = variance = 0.0
+    n_points = 0
+    for part, at in _parts(problem, theta):
+        model = _model(part, at)
+        if model is None:
+            return None
+        n_points += model.size
+        if not part.is_poisson:
+            mean, variance = mean + model.size, variance + 2.0 * model.size
+            continue
+        moments = deviance_moments(model * part.measurement.loss_scale)
+        weights = _weights(part)
+        mean += float(np.sum(weights**2 * moments[0]))
+        variance += float(np.sum(weights**4 * moments[1]))
+    return Expected(mean, variance, n_points) if mean > 0.0 else None
+
+
+def negative(problem: FitProblem, theta: Array) -> list[str]:
+    """A sentence where a model of counts is negative."""
+    model = _model(problem, theta) if problem.is_poisson else None
+    if model is None:
+        return []
+    count = int(np.count_nonzero(model * problem.measurement.loss_scale < BELOW))
+    if not count:
+        return []
+    return [
+        f"the model is negative at {count} of {model.size} points, which counts are not: where "
+        "there are none, nothing holds it at 0; give heights and backgrounds a bound, min 0"
+    ]
+
+
+def deviance_moments(counts: Array) -> tuple[Array, Array]:
+    """Mean and variance of the deviance of one point where so many counts are expected."""
+    at, means, variances = _table()
+    inside = np.log(np.clip(counts, FEW, MANY))
+    many = np.maximum(counts, MANY)
+    mean = np.where(counts < MANY, np.interp(inside, at, means), 1.0 + 1.0 / (6.0 * many))
+    variance = np.where(counts < MANY, np.interp(inside, at, variances), 2.0 + 4.0 / (3.0 * many))
+    return np.where(counts > 0.0, mean, 0.0), np.where(counts > 0.0, variance, 0.0)
+
+
+@cache
+def _table() -> tuple[Array, Array, Array]:
+    """Logarithms of expected counts, means and variances of the deviance."""
+    at = np.linspace(np.log(FEW), np.log(MANY), 2000)
+    expected = np.exp(at)[:, None]
+    counts = np.arange(int(MANY + 12.0 * np.sqrt(MANY)) + 20, dtype=np.float64)
+    chance = np.exp(counts * at[:, None] - expected - gammaln(counts + 1.0))
+    deviance = 2.0 * (xlogy(counts, counts / expected) - (counts - expected))
+    mean = np.sum(chance * deviance, axis=1)
+    return at, mean, np.sum(chance * (deviance - mean[:, None]) ** 2, axis=1)
+
+
+def _parts(problem: FitProblem, theta: Array) -> Iterator[tuple[FitProblem, Array]]:
+    """The problems of the files of a joint fit, each with its part of theta; else the only one."""
+    files: Any = getattr(problem, "problems", None)
+    if files is None:
+        yield problem, theta
+        return
+    joint: Any = problem
+    for part, gather in zip(files, joint.shared.gather, strict=True):
+        with joint._at(theta) if hasattr(joint, "_at") else nullcontext():
+            yield part, theta[gather]
+
+
+def _model(problem: FitProblem, theta: Array) -> Array | None:
+    """The model at the points that count, flat; None for data by reference."""
+    given = problem.measurement
+    if any(source_of(one) is not None for one in (given.data, given.weight, given.keep)):
+        return None
+    model = np.asarray(problem.run(theta), dtype=np.float64)
+    return model.ravel() if given.keep is None else model[_kept(problem)]
+
+
+def _kept(problem: FitProblem) -> npt.NDArray[np.bool_]:
+    given = problem.measurement
+    assert given.keep is not None
+    assert given.data is not None
+    return np.asarray(given.window(np.broadcast_to(given.keep, given.data.shape)))
+
+
+def _weights(problem: FitProblem) -> Array:
+    """The weights of these points."""
+    given = problem.measurement
+    if given.weight is None:
+        return np.ones(1)
+    assert given.data is not None
+    weights = given.window(np.broadcast_to(given.weight, given.data.shape))
+    return np.asarray(weights.ravel() if given.keep is None else weights[_kept(problem)])

@@ -1,0 +1,106 @@
+"""Fits of few counts: none at all, a reduced χ² that is not 1, a model that turns negative."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from pyspec import FitError, FitResult, Measurement, fit_joint, fit_model, fit_slices, load_model
+from pyspec.fit.counts import deviance_moments
+from pyspec.model import Model
+
+MODELS = """
+line:
+  Offset: {y0: [5, True, 0, 100]}
+  Gauss: {A: [5, True, 0, 100], x0: [4.5, True, 0, 10], SD: [1.1, True, 0.1, 5]}
+flat:
+  Offset: {y0: [5, True, 0, 100]}
+loose:
+  Offset: {y0: [5, True]}
+  Gauss: {A: [5, True], x0: [4.5, True], SD: [1.1, True]}
+"""
+ENERGY = np.linspace(0.0, 10.0, 101)
+LINE = 3.0 + 20.0 * np.exp(-((ENERGY - 4.5) ** 2) / 2.0)
+
+
+def model(name: str) -> Model:
+    made = load_model(MODELS, name)
+    made.set_axes(energy=ENERGY)
+    return made
+
+
+def counts(data: np.ndarray, **given: object) -> Measurement:
+    return Measurement(data=data, loss="poisson", **given)
+
+
+def fitted(name: str, data: np.ndarray, **given: object) -> FitResult:
+    return fit_model(model(name), counts(data, **given))
+
+
+@pytest.mark.parametrize("name", ["line", "flat", "loose"])
+@pytest.mark.parametrize("method", ["native", "leastsq"])
+def test_no_counts_at_all_are_refused(name: str, method: str) -> None:
+    """The native method took 5000 evaluations; without bounds success was claimed."""
+    with pytest.raises(FitError, match=f"{name}: there is not a single count among 101 points"):
+        fit_model(model(name), counts(np.zeros(101)), method=method)
+
+
+def test_counts_outside_of_the_window_do_not_count() -> None:
+    data = np.zeros(101)
+    data[:10] = 4.0
+    with pytest.raises(FitError, match="not a single count among 81 points"):
+        fitted("line", data, columns=(20, 101))
+    with pytest.raises(FitError, match="not a single count among 91 points"):
+        fitted("line", data, keep=data == 0.0)
+
+
+def test_a_slice_without_counts_fails_and_the_others_do_not() -> None:
+    data = np.random.default_rng(0).poisson(np.array([LINE, 0.0 * LINE, LINE])).astype(float)
+    found = fit_slices(model("line"), counts(data))
+    assert [one.status for one in found.fits] == ["converged", "failed", "converged"]
+    assert "not a single count" in found.fits[1].message
+    joint = fit_joint([(model("line"), counts(row)) for row in data[[0, 2]]])
+    assert joint.success, joint.message
+
+
+@pytest.mark.parametrize("expected", [1e-6, 0.01, 0.3, 1.0, 4.0, 30.0, 49.9, 51.0, 400.0])
+def test_moments_of_the_deviance(expected: float) -> None:
+    """Against sums over all counts."""
+    n = np.arange(0.0, 1200.0)
+    logs = np.concatenate([[0.0], np.cumsum(np.log(n[1:]))])
+    chance = np.exp(n * np.log(expected) - expected - logs)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        deviance = 2.0 * (np.where(n > 0, n * np.log(n / expected), 0.0) - (n - expected))
+    mean = float(chance @ deviance)
+    variance = float(chance @ (deviance - mean) ** 2)
+    found = deviance_moments(np.array([expected, 0.0, -1.0]))
+    assert found[0] == pytest.approx([mean, 0.0, 0.0], rel=1e-3)
+    assert found[1] == pytest.approx([variance, 0.0, 0.0], rel=2e-2)
+
+
+@pytest.mark.parametrize("level", [0.01, 0.1, 0.4, 3.0, 60.0])
+def test_few_counts_are_no_reason_for_a_caution(level: float) -> None:
+    """Of 0.1 counts at each point a reduced χ² of 0.43 is expected, not 1."""
+    for seed in range(5):
+        data = np.random.default_rng(seed).poisson(np.full(101, level)).astype(float)
+        if data.any():
+            assert not fitted("flat", data).cautions
+
+
+def test_noise_that_is_not_that_of_counts_is_told() -> None:
+    data = np.random.default_rng(0).poisson(np.full(101, 20.0)) / 1000.0
+    (said,) = fitted("flat", data).cautions
+    assert "is expected: the noise of the data is smaller than declared" in said
+    (said,) = fitted("flat", np.tile([0.0, 6.0], 51)[:101]).cautions
+    assert "the model misses what the data show" in said
+
+
+def test_a_model_of_counts_that_is_negative_is_told() -> None:
+    """One count at one point: χ² 0, by an offset of -30 and a narrow line of 31."""
+    data = np.zeros(101)
+    data[44] = 1.0
+    result = fitted("loose", data)
+    (said,) = [text for text in result.cautions if "negative" in text]
+    assert "negative at 100 of 101 points" in said
+    assert "min 0" in said
+    assert not [text for text in fitted("line", data).cautions if "negative" in text]
