@@ -128,7 +128,12 @@ def differences(one: Path, other: Path) -> list[str]:
     first, second = xarray.open_zarr(one).load(), xarray.open_zarr(other).load()
     found = [str(name) for name in first if not first[name].identical(second[name])]
     states = set(np.unique(second["status"]))
-    if first.attrs != second.attrs or not states <= {"converged", "stopped", "failed"}:
+    if first.attrs != second.attrs or not states <= {
+        "converged",
+        "undetermined",
+        "stopped",
+        "failed",
+    }:
         found.append(f"attributes, or states {states}")
     failed = int((second["status"] == "failed").sum())
     print(f"  {second['status'].size} spectra, {failed} failed, each with a message", flush=True)

@@ -7,6 +7,7 @@ import signal
 import threading
 import time
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -19,11 +20,12 @@ from pyspec import (
     fit_joint,
     fit_many,
     fit_model,
+    fit_slices,
     load_dynamics,
     load_model,
 )
 from pyspec.errors import CallError, FitError, NoSuchNameError
-from pyspec.io import by_reference
+from pyspec.io import by_reference, load_fit, save_fit
 from pyspec.model import Measurement
 
 LINE = """
@@ -71,6 +73,26 @@ def test_a_fit_that_fails_ends_no_other() -> None:
     assert not fits.success[1:3].any()
     with pytest.raises(Exception, match="shape"):
         fits.result(2)
+
+
+def test_a_status_says_what_the_message_says(tmp_path: Path) -> None:
+    """A fit that converged and left a parameter open was "stopped"."""
+    model, clean = line()
+    flat = Measurement(np.full(90, 2.0) + np.random.default_rng(0).normal(0.0, 0.01, 90))
+    model.set("Gauss_01_A", 0.0, vary=False)
+    (one,) = fit_many(model, [flat])
+    assert (one.status, one.success) == ("undetermined", False)
+    assert one.message.startswith("Converged")
+    assert "do not determine Gauss_01_x0, Gauss_01_SD" in one.message
+    slices = fit_slices(model, Measurement(np.array([flat.data, flat.data])))
+    assert slices.status == ("undetermined",) * 2
+    assert "2 undetermined" in str(slices)
+    save_fit(tmp_path / "fit.h5", slices)
+    assert load_fit(tmp_path / "fit.h5").to_result().status == slices.status
+    model.set("Gauss_01_A", 1.0, vary=True)
+    (one,) = fit_many(model, [Measurement(clean)], max_nfev=3)
+    assert one.status == "stopped"
+    assert one.message.startswith("stopped after max_nfev = 3")
 
 
 def test_a_sweep_of_values() -> None:

@@ -26,8 +26,8 @@ class OneFit:
     Attributes
     ----------
     index : which of them
-    status : "converged", "stopped" (not converged), "interrupted" (Ctrl-C), "failed" (an error,
-        in `message`) or "not run"
+    status : "converged", "undetermined" (the data leave parameters open), "stopped" (not at an
+        optimum), "interrupted" (Ctrl-C), "failed" (an error, in `message`) or "not run"
     values, stderr : name → value and standard error; empty where there are none
     chisqr, redchi, nfev : of the fit; NaN and 0 where there is none
     """

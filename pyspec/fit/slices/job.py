@@ -20,6 +20,7 @@ from pyspec.fit.result import FitResult
 from pyspec.fit.slices.results import SliceFit
 from pyspec.fit.solve.stages import run_fit
 from pyspec.fit.starts import best_of
+from pyspec.fit.statistics import state_of
 from pyspec.model import Measurement, Model
 from pyspec.model.measurement import row_of
 
@@ -80,7 +81,8 @@ class Job:
             result = self._result(index, row)
         except (PyspecError, ArithmeticError, np.linalg.LinAlgError) as error:
             return SliceFit(index, row, "failed", str(error), None)
-        status = "converged" if result.success else "stopped"
+        said = state_of(result.success, result.without_effect, result.message)
+        status = {"converged": "converged", "NOT determined": "undetermined"}.get(said, "stopped")
         if result.interrupted:
             status = "interrupted"
         return SliceFit(index, row, status, result.message, result)

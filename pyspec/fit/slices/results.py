@@ -26,16 +26,16 @@ from pyspec.model.show import html_table
 
 Array = npt.NDArray[np.float64]
 
-STATUS = ("converged", "stopped", "interrupted", "failed", "not run")
+STATUS = ("converged", "undetermined", "stopped", "interrupted", "failed", "not run")
 
 
 @dataclass(frozen=True)
 class SliceFit:
     """One slice: its place in the window and in the data, how it ended, its result.
 
-    `status` is "converged"; "stopped" (not converged: max_nfev, no information, a bound);
-    "interrupted" (Ctrl-C); "failed" (an error, in `message`); or "not run". `result` is None for
-    the last two.
+    `status` is "converged"; "undetermined" (at an optimum, but the data leave parameters open);
+    "stopped" (not at an optimum: max_nfev, no way on); "interrupted" (Ctrl-C); "failed" (an error,
+    in `message`); or "not run". `result` is None for the last two.
     """
 
     index: int

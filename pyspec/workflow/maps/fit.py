@@ -98,7 +98,8 @@ def fit_map(
     -------
     xarray.Dataset
         of the store, over the leading axes of the map with their coordinates: each parameter, its
-        ``_stderr``, chisqr, redchi, nfev, status ("converged", "stopped", "failed"), message.
+        ``_stderr``, chisqr, redchi, nfev, message, and status: "converged", "undetermined",
+        "stopped" or "failed".
 
     A spectrum that cannot be fitted has the status "failed" and its message. Ctrl-C raises
     KeyboardInterrupt and keeps what is written. Raises :class:`DataError` for a store of another
