@@ -99,22 +99,29 @@ class Amplitudes:
     def sas(self, scheme: str = "") -> Associated:
         """The spectra of the states of a kinetic scheme, with errors. The name may be left out
         where there is one scheme. Raises :class:`FitError` without."""
-        return self._scheme(scheme).sas()
+        return self._scheme(scheme, "sas").sas()
 
     def das(self, scheme: str = "") -> Associated:
         """Decay-associated spectra of a kinetic scheme: of each exponential, the fastest first.
         Errors include those of the rates. Raises :class:`FitError` where two rates coincide."""
-        return self._scheme(scheme).das()
+        return self._scheme(scheme, "das").das()
 
     def eas(self, scheme: str = "") -> Associated:
         """Evolution-associated spectra: of the states of a sequence with the same decays, the
         fastest first. As :meth:`das`."""
-        return self._scheme(scheme).eas()
+        return self._scheme(scheme, "eas").eas()
 
-    def _scheme(self, name: str) -> Kinetics:
+    def _scheme(self, name: str, asked: str) -> Kinetics:
         known = list(self.kinetics)
         if not known:
-            raise FitError("no kinetic scheme has free spectra; write one in the section kinetics")
+            of_decays = (
+                "of independent decays the free amplitudes are the decay-associated spectra, "
+                f"result.linear[{self.names[0]!r}]; for states "
+            )
+            raise FitError(
+                f"no kinetic scheme has free spectra, which {asked}() needs; "
+                f"{of_decays if self.axis == 'energy' else ''}write one in the section kinetics"
+            )
         if not name and len(known) > 1:
             raise FitError(f"there are the schemes {', '.join(known)}; say which")
         if name and name not in known:
