@@ -1,5 +1,5 @@
 """Plain fits: those that ended well, within all bounds, of data that say something of every
-parameter and scatter as much as was declared.
+parameter, and scatter about the fit as much as was declared.
 
 Most fits are plain. What :mod:`pyspec.fit.solve.assess` says of any fit comes here from one look at
 each parameter: after the loop in C nothing of Python is left in the caches, and each function that
@@ -53,6 +53,8 @@ def plain_result(run: Run, settings: dict[str, Any]) -> FitResult | None:
             return None
         columns = Columns(params.began, params.limits)
     n_points, n_names = run.n_points, len(names)
+    if n_points == n_names and run.scale_covar:
+        return None
     n_free = max(n_points - n_names, 1)
     redchi = chisqr / n_free
     is_weighted = measurement.weight is not None
@@ -60,12 +62,11 @@ def plain_result(run: Run, settings: dict[str, Any]) -> FitResult | None:
         return None
     scale = redchi if run.scale_covar else 1.0
     rounding = ROUNDING * problem.data_square
-    if chisqr > rounding:
-        variance = max(scale, rounding / max(n_points, 1))
-        if variance > 0.0:
-            share = certain.decrease / variance
-            if not (share >= 0.0 and math.sqrt(share) <= max(NEAR, run.tolerance)):
-                return None
+    if not chisqr > rounding:
+        return None
+    share = certain.decrease / max(scale, rounding / max(n_points, 1))
+    if not (share >= 0.0 and math.sqrt(share) <= max(NEAR, run.tolerance)):
+        return None
     variances, values = certain.variances(scale), run.values
     if not (chisqr < math.inf and min(variances) >= 0.0 and max(variances) < math.inf):
         return None

@@ -64,7 +64,6 @@ PLAIN: dict[str, tuple[Model, Measurement]] = {
     "counts": (line(), counted(line())),
     "weights": (pair(), Measurement(noisy(pair()).data, weight=10.0)),
     "a mask": (pair(), Measurement(noisy(pair()).data, mask=ENERGY > 88.0)),
-    "exact": (line(), Measurement(np.asarray(line().evaluate()).ravel())),
 }
 
 
@@ -79,6 +78,8 @@ OTHERS: dict[str, tuple[Model, Measurement, dict[str, Any]]] = {
     "stopped": (pair(), noisy(pair()), {"max_nfev": 3}),
     "counting statistics": (pair(), Measurement(counted(pair()).data, loss="poisson"), {}),
     "too much noise": (pair(), Measurement(noisy(pair()).data, weight=100.0), {}),
+    "exact": (line(), Measurement(np.asarray(line().evaluate()).ravel()), {}),
+    "as many as points": (line(), Measurement(measured(line()).data, columns=(18, 22)), {}),
     "another method": (pair(), noisy(pair()), {"method": "leastsq"}),
 }
 

@@ -12,7 +12,7 @@ from pyspec.fit.counts import far_from_expected
 from pyspec.fit.following import NONE, FollowerErrors
 from pyspec.fit.parameters import at_bound
 from pyspec.fit.solve.covariance import gain_beyond, gauss_newton
-from pyspec.fit.solve.determined import Point, Verdict, described, judge
+from pyspec.fit.solve.determined import Point, Verdict, described, judge, without_trace
 from pyspec.fit.solve.jumps import not_searched
 from pyspec.fit.solve.methods import NATIVE
 from pyspec.fit.solve.outcome import Ended, NativeOutcome, information_criteria
@@ -90,6 +90,7 @@ class _Assessment:
             "start": run.start,
             "params": self.params,
             "scale_covar": run.scale_covar,
+            "variance": math.nan if self._is_saturated() else float(self.outcome.redchi),
         }
 
     def _sides(self) -> dict[str, str]:
@@ -141,7 +142,8 @@ class _Assessment:
         chisqr = float(outcome.chisqr)
         if self.run.stopped or self.run.methods[-1] == SAMPLER or not math.isfinite(chisqr):
             return Verdict(0.0)
-        if self.certain is not None and not bound and not self.intervals:
+        is_exact = self._is_exact()
+        if self.certain is not None and not (bound or self.intervals or is_exact):
             return Verdict(self._distance(self.certain.decrease))
         bounds = np.array(self._bounds())
         theta = problem.theta_of(self.params.value)
@@ -162,9 +164,10 @@ class _Assessment:
         )
         apart = [problem.names.index(name) for name in self.intervals]
         verdict = judge(point, problem.chisqr_at, apart)
-        if self._is_exact():
-            return Verdict(0.0, verdict.lost, verdict.combinations)
-        return verdict
+        if not is_exact:
+            return verdict
+        lost = {*verdict.lost, *without_trace(point, problem.data_square)}
+        return Verdict(0.0, tuple(sorted(lost)), verdict.combinations)
 
     def _is_exact(self) -> bool:
         """Whether the residual is rounding."""
@@ -227,6 +230,11 @@ class _Assessment:
         self.warned = problem.cautions(values)
         if run.stopped or not math.isfinite(outcome.chisqr):
             return
+        if self._is_saturated():
+            self.cautions.append(
+                f"no standard errors: {self.n_points} points and as many free parameters leave no "
+                "scatter to take the noise from; declare it (weights or sigma, scale_covar=False)"
+            )
         if self.information is not None:
             for name, side in bound.items():
                 gain = gain_beyond(
@@ -254,8 +262,8 @@ class _Assessment:
         covar = getattr(outcome, "covar", None)
         empty: list[str] = []
         held = {**bound, **self.intervals}
-        if self.run.stopped:
-            covar = None
+        if self.run.stopped or self._is_saturated():
+            covar = outcome.covar = None
         elif self.certain is not None and not held and tuple(names) == problem.names:
             found = Spread(names, self.certain.covariance, self._scale())
             if len(found.names) == len(names):
@@ -284,6 +292,12 @@ class _Assessment:
     def _spread_of(self, found: Spread) -> None:
         self.params.spread, self.params.stderr = found, found.errors()
         self.outcome.errorbars = True
+
+    def _is_saturated(self) -> bool:
+        """Whether the noise is to be taken from a scatter that is 0 whatever the data are: there
+        are as many parameters as points."""
+        n_fitted = len(self.problem.names) + self.problem.n_linear
+        return self.scale_covar and self.n_points <= n_fitted
 
     def _scale(self) -> float:
         """What the covariance of unit noise is multiplied by."""

@@ -32,6 +32,9 @@ RISE = 1e-2
 #: A parameter takes part in a lost direction where its share of it is larger than this.
 SHARE_LOST, SHARE_WEAK = 1e-5, 1e-2
 
+#: An effect of 64 last digits of the data is rounding.
+TRACE = 64 * float(np.finfo(float).eps)
+
 #: A slope of chi² at a bound below so many standard errors neither holds a parameter nor frees it.
 NEUTRAL = 1e-3
 
@@ -102,9 +105,7 @@ def judge(point: Point, chisqr: Callable[[Array], float], apart: Collection[int]
     if missing > 0:
         _, _, vt = np.linalg.svd(scaled, full_matrices=True)
         singular = np.concatenate([singular, np.zeros(missing)])
-    sound = singular > LOST * singular[0]
-    steps = (vt[sound] @ (point.downhill[free] / size[free])) / singular[sound]
-    distance = float(np.linalg.norm(steps) / spread) if spread > 0.0 else 0.0
+    distance = _distance(point, free, size) / spread if spread > 0.0 else 0.0
     lost, combinations = set(empty), []
     for index in np.flatnonzero(singular <= WEAK * singular[0]).tolist():
         value, direction = singular[index], vt[index]
@@ -123,6 +124,21 @@ def judge(point: Point, chisqr: Callable[[Array], float], apart: Collection[int]
                 tuple((int(free[k]), float(v)) for k, v in zip(members, unit, strict=True))
             )
     return Verdict(distance, tuple(sorted(lost)), tuple(combinations))
+
+
+def _distance(point: Point, free: npt.NDArray[np.intp], size: Array) -> float:
+    """The length of the undamped step, in units of the residual. Parameters at a bound that it
+    would push beyond stay where they are, and the others step without them."""
+    while free.size:
+        _, singular, vt = np.linalg.svd(point.root[:, free] / size[free], full_matrices=False)
+        sound = singular > LOST * singular[0]
+        steps = (vt[sound] @ (point.downhill[free] / size[free])) / singular[sound]
+        step = vt[sound].T @ (steps / singular[sound])
+        inside = step * point.sides[free] <= 0.0
+        if inside.all():
+            return float(np.linalg.norm(steps))
+        free = free[inside]
+    return 0.0
 
 
 def _is_flat(
@@ -155,6 +171,13 @@ def _is_flat(
         if not chisqr(theta) - point.chisqr < RISE * point.variance:
             return False
     return True
+
+
+def without_trace(point: Point, data_square: float) -> list[int]:
+    """Where the model meets the data to rounding: the places of the parameters whose whole size
+    changes it by less than that, as the place of a line of height 1e-17 does."""
+    effect = point.sizes * np.sqrt(np.einsum("ij,ij->j", point.root, point.root))
+    return [int(k) for k in np.flatnonzero(effect <= TRACE * np.sqrt(data_square))]
 
 
 def described(verdict: Verdict, names: Sequence[str]) -> str:

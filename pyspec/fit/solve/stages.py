@@ -35,6 +35,13 @@ def _is_tight(options: dict[str, Any]) -> bool:
     return any(value is not None and float(value) < TIGHT for value in given)
 
 
+def _message(outcome: Any, method: str) -> str:
+    """How a method of lmfit ended: some say it in a list, under another name, or not at all."""
+    said = getattr(outcome, "message", None) or getattr(outcome, "ampgo_msg", None)
+    lines = said if isinstance(said, (list, tuple)) else [said or f"{method} ended"]
+    return "; ".join(map(str, lines))
+
+
 def minimizer_of(problem: FitProblem, params: Any, scale_covar: bool) -> Any:
     """An lmfit.Minimizer that begins with these lmfit.Parameters."""
     import lmfit
@@ -161,6 +168,7 @@ class Run:
             remedy = f"; options given: {', '.join(given)}" if given else ""
             raise FitError(f"{self.problem.label}: {method}: {error}{remedy}") from error
         self._take_over(self.outcome.params)
+        self.outcome.message = _message(self.outcome, method)
         self.outcome.residual = np.array(self.outcome.residual, dtype=np.float64)
 
     def _native(self, options: dict[str, Any]) -> None:

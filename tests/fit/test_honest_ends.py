@@ -1,0 +1,116 @@
+"""What a fit says at its limits: at a bound, without scatter, with a line of no height."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.optimize import least_squares
+
+from pyspec import FitResult, Measurement, fit_model, load_model
+
+X = np.linspace(0.0, 10.0, 101)
+ONE = """
+m:
+  Offset: {y0: [1, True]}
+  Gauss: {A: [5, True], x0: [4.6, True], SD: [1.7, True]}
+"""
+TWO = """
+m:
+  Offset: {y0: [1, True]}
+  Gauss: {A: [5, True, 0, 50], x0: [4.6, True, 0, 10], SD: [1.7, True, 0.1, 5]}
+  Gauss: {A: [4, True, 0, 50], x0: [4.6, True, 0, 10], SD: [1.7, True, 0.1, 5]}
+"""
+
+
+def line(height: float, at: float, width: float, x: np.ndarray = X) -> np.ndarray:
+    return np.asarray(height * np.exp(-((x - at) ** 2) / 2 / width**2))
+
+
+def noisy(seed: int = 0) -> np.ndarray:
+    return 1.0 + line(6.0, 4.2, 1.3) + np.random.default_rng(seed).normal(0.0, 0.1, X.size)
+
+
+def fit(text: str, data: np.ndarray, x: np.ndarray = X, **options: object) -> FitResult:
+    model = load_model(text, "m")
+    model.set_axes(energy=x)
+    weight = options.pop("weight", None)
+    return fit_model(model, Measurement(data=data, weight=weight), **options)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_an_optimum_at_a_bound_that_others_depend_on_is_one(seed: int) -> None:
+    """Two lines where the data have one: at a bound that chi² hardly pushes against, the fit said
+    "This is no optimum". SciPy cannot lower its chi² within the bounds."""
+    data = noisy(seed)
+    result = fit(TWO, data)
+
+    def residual(p: np.ndarray) -> np.ndarray:
+        return p[0] + line(*p[1:4]) + line(*p[4:7]) - data
+
+    low, high = [-np.inf, 0, 0, 0.1, 0, 0, 0.1], [np.inf, 50, 10, 5, 50, 10, 5]
+    best = least_squares(
+        residual,
+        np.clip(result.theta, np.nextafter(low, np.inf), np.nextafter(high, -np.inf)),
+        bounds=(low, high),
+        x_scale="jac",
+        xtol=1e-15,
+        ftol=1e-15,
+        gtol=1e-15,
+        max_nfev=400,
+    )
+    variance = result.redchi
+    if result.success:
+        assert 2 * best.cost > result.chisqr - 1e-6 * variance
+    assert result.success == (2 * best.cost > result.chisqr - 1e-5 * variance), result.message
+
+
+@pytest.mark.parametrize("method", ["native", "leastsq"])
+def test_as_many_parameters_as_points_leave_no_errors(method: str) -> None:
+    """The scatter about such a fit is 0: errors of 1e-15 came of it."""
+    places = [20, 36, 48, 60]
+    x, data = X[places], noisy()[places]
+    result = fit(ONE, data, x, method=method)
+    assert result.stderr == dict.fromkeys(result.values)
+    assert "no standard errors: 4 points and as many free parameters" in " ".join(result.cautions)
+    assert result.lmfit.covar is None
+    known = fit(ONE, data, x, method=method, weight=np.full(4, 10.0), scale_covar=False)
+    assert all(known.stderr[name] > 1e-3 for name in known.values)
+    assert not [text for text in known.cautions if "standard errors" in text]
+    five = fit(ONE, noisy()[[20, 36, 48, 60, 70]], X[[20, 36, 48, 60, 70]], method=method)
+    assert all(five.stderr[name] > 0 for name in five.values)
+
+
+def test_without_noise_a_line_of_no_height_has_no_place() -> None:
+    """Its place was 4.63 with an error of 0, and success."""
+    result = fit(ONE, np.full(X.size, 3.0))
+    assert not result.success
+    assert result.without_effect == ("Gauss_01_x0", "Gauss_01_SD")
+    assert "meets the data to rounding. The data do not determine Gauss_01_x0" in result.message
+    assert result.stderr["Gauss_01_x0"] is None
+    assert result.values["Offset_y0"] == pytest.approx(3.0, rel=1e-14)
+    whole = fit(ONE, 1.0 + line(6.0, 4.2, 1.3))
+    assert whole.success
+    small = fit(ONE, 1.0 + line(1e-9, 4.2, 1.3))
+    assert small.values["Gauss_01_x0"] == pytest.approx(4.2, abs=1e-4)
+    assert small.success
+
+
+@pytest.mark.parametrize(
+    ("method", "options", "said"),
+    [
+        ("brute", {"Ns": 3}, "brute ended"),
+        ("ampgo", {"totaliter": 1}, "Maximum number of global iterations"),
+        ("basinhopping", {"niter": 1}, "requested number of basinhopping iterations completed"),
+    ],
+)
+def test_methods_that_do_not_say_how_they_ended(
+    method: str, options: dict[str, int], said: str
+) -> None:
+    """`brute` and `ampgo` were an AttributeError of lmfit's result; others said it in a list."""
+    data = np.random.default_rng(0).normal(1.0 + line(6.0, 4.2, 1.3), 0.1)
+    text = TWO.split("  Gauss: {A: [4")[0].replace("y0: [1, True]", "y0: [1, True, 0, 3]")
+    result = fit(text, data, method=method, **options)
+    assert said in result.message
+    assert "[" not in result.message
+    assert said in str(result)
+    assert result.success == (method != "brute"), result.message
