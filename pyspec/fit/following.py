@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Protocol, TypeAlias
@@ -162,7 +162,7 @@ def _run(program: Program, known: Mapping[str, float]) -> float:
 class FollowerErrors:
     """Standard errors of followers: sqrt(g C gᵀ), g the derivatives by the parameters `names`,
     whose covariance C is known, or their spread. `known` are the values of free and fixed
-    parameters."""
+    parameters, `lost` those without an error that are not held: what follows one has none."""
 
     def __init__(
         self,
@@ -170,11 +170,14 @@ class FollowerErrors:
         known: Mapping[str, float],
         names: Sequence[str],
         covar: Array | Spread,
+        lost: Collection[str] = (),
     ) -> None:
         self._given = followers, known, names, covar
+        self._lost = frozenset(lost)
 
     def __getitem__(self, name: str) -> float | None:
-        """That of one follower; None where it depends on none of these parameters."""
+        """That of one follower; None where it depends on none of these parameters, or on one
+        that is lost."""
         return self._errors[name]
 
     @cached_property
@@ -182,7 +185,12 @@ class FollowerErrors:
         followers, known, names, given = self._given
         covar = given.covariance() if isinstance(given, Spread) else given
         found = followers.gradients(known).items()
-        return {name: _propagated(gradient, names, covar) for name, gradient in found}
+        return {
+            name: _propagated(gradient, names, covar)
+            if not any(gradient.get(one, 0.0) for one in self._lost)
+            else None
+            for name, gradient in found
+        }
 
 
 def _propagated(gradient: Mapping[str, float], names: Sequence[str], covar: Array) -> float | None:

@@ -169,6 +169,24 @@ def test_an_edge_beside_a_law_that_jumps() -> None:
     has(result, "Edge_01_a_expFun_01_t0", 1.0, 1.5)
 
 
+def test_an_edge_in_noise_may_lie_further() -> None:
+    """The interval of the best fit was all that was said, however low the edge."""
+    made = model("edge", 6.0)
+    for seed in range(4):
+        low = noisy(np.where(ENERGY > 6.234, 1.05, 1.0), seed)
+        result = fit_model(made, low)
+        (said,) = [text for text in result.cautions if "Edge_01_x0 may as well lie" in text]
+        ends = [float(one.strip(",:")) for one in said.split() if one[0].isdigit()]
+        interval = result.intervals["Edge_01_x0"]
+        assert ends[0] <= interval[0] + 1e-6 < interval[1] - 1e-6 <= ends[1]
+        assert ends[1] - ends[0] > 1.5 * (interval[1] - interval[0])
+        for end in ends[0] + 0.05, ends[1] - 0.05:
+            theta = result.theta.copy()
+            theta[result.free_names.index("Edge_01_x0")] = end
+            assert result.problem.chisqr_at(theta) < result.chisqr + result.redchi
+    assert not fit_model(made, noisy(EDGE)).cautions
+
+
 TIME = np.linspace(0.0, 10.0, 101)
 LAW = """
 functions:

@@ -114,3 +114,54 @@ def test_methods_that_do_not_say_how_they_ended(
     assert "[" not in result.message
     assert said in str(result)
     assert result.success == (method != "brute"), result.message
+
+
+def test_what_follows_a_parameter_without_an_error_has_none() -> None:
+    """Its error was that of the other parameters in the expression alone. At a bound a parameter is
+    held, and what follows it has the error that is left."""
+    text = """
+m:
+  Offset: {y0: [1, True]}
+  Offset: {y0: [0, True]}
+  Gauss: {A: [3, True, 0, 4], x0: [4.6, True], SD: [1.7, True]}
+parameters:
+  mixed: ["Gauss_01_SD + Offset_02_y0"]
+  none_of_it: ["Gauss_01_SD + 0 * Offset_02_y0"]
+  held: ["Gauss_01_SD * Gauss_01_A"]
+"""
+    result = fit(text, noisy())
+    assert set(result.without_effect) == {"Offset_y0", "Offset_02_y0"}
+    assert result.at_bound == {"Gauss_01_A": "max"}
+    assert result.stderr["mixed"] is None
+    error = result.stderr["Gauss_01_SD"]
+    assert error is not None
+    assert result.stderr["none_of_it"] == pytest.approx(error)
+    assert result.stderr["held"] == pytest.approx(4.0 * error)
+
+
+@pytest.mark.parametrize("seed", [7, 9, 11])
+@pytest.mark.parametrize("start", [0.1, 0.5])
+def test_next_to_a_bound_is_at_it(seed: int, start: float) -> None:
+    """The transformations of lmfit never reach a bound: at m = 2e-6, which the data push to 0, the
+    fit was no optimum, and without an error m took those of the others with it."""
+    text = f"""
+m:
+  Offset: {{y0: [1, True, -50, 50]}}
+  GLP:
+    A: [5, True, 0, 50]
+    x0: [4.6, True, 0, 10]
+    F: [1.7, True, 0.05, 5]
+    m: [{start}, True, 0, 1]
+"""
+    model = load_model(text, "m")
+    model.set_axes(energy=X)
+    model.set("GLP_01_m", 0.001)
+    noise = np.random.default_rng(seed).normal(0.0, 0.5, X.size)
+    data = np.asarray(model.evaluate()).ravel() + noise
+    native, other = (fit(text, data, method=method) for method in ("native", "leastsq"))
+    for result in (native, other):
+        assert result.success, result.message
+        assert result.at_bound == {"GLP_01_m": "min"}
+        assert result.stderr["GLP_01_m"] is None
+    for name in ("Offset_y0", "GLP_01_A", "GLP_01_x0", "GLP_01_F"):
+        assert other.stderr[name] == pytest.approx(native.stderr[name], rel=0.02)

@@ -13,7 +13,7 @@ from pyspec.fit.following import NONE, FollowerErrors
 from pyspec.fit.parameters import at_bound
 from pyspec.fit.solve.covariance import gain_beyond, gauss_newton
 from pyspec.fit.solve.determined import Point, Verdict, described, judge, without_trace
-from pyspec.fit.solve.jumps import not_searched
+from pyspec.fit.solve.jumps import beyond, not_searched
 from pyspec.fit.solve.methods import NATIVE
 from pyspec.fit.solve.outcome import Ended, NativeOutcome, information_criteria
 from pyspec.fit.solve.sample import SAMPLER
@@ -59,11 +59,13 @@ class _Assessment:
         self._statistics()
         bound = self._sides()
         verdict = self._verdict(bound)
+        for k, side in verdict.next_to:
+            bound[problem.names[k]] = "min" if side < 0 else "max"
         lost = map(problem.names.__getitem__, verdict.lost)
         empty = dict.fromkeys([*self._covariance(bound), *lost, *run.lost])
         self._drop_errors(empty)
         is_optimum = verdict.distance <= self._near()
-        expressions = self._add_followers()
+        expressions = self._add_followers(bound)
         if self.is_weighted and not run.stopped and math.isfinite(self.outcome.redchi):
             values = float(self.outcome.redchi), self.outcome.nfree
             self.cautions += far_from_expected(problem, self.params.value, *values)
@@ -247,6 +249,11 @@ class _Assessment:
                     self.cautions.append(
                         problem.at_the_bound(name, side, limit, gain, chisqr, self._scale())
                     )
+        if self.solver is not None:
+            for name, ends in self.intervals.items():
+                if name not in run.lost:
+                    known = problem.bounds_of(self.params), ends, self._scale()
+                    self.cautions += beyond(problem, self.solver, name, *known)
         theta = problem.theta_of(values) if self.solver is None else self.solver.theta
         self.cautions += problem.doubts(theta, values, bound, float(outcome.chisqr)) + self.warned
 
@@ -326,7 +333,7 @@ class _Assessment:
         covar[np.ix_(places, places)] = inner
         return covar, [interior[k] for k in empty]
 
-    def _add_followers(self) -> dict[str, str]:
+    def _add_followers(self, bound: dict[str, str]) -> dict[str, str]:
         """Appends the expression parameters with their values; their standard errors are propagated
         when the first of them is asked for."""
         params, followers = self.params, self.problem.followers
@@ -343,7 +350,8 @@ class _Assessment:
             if len(interior) < len(names):
                 places = [names.index(name) for name in interior]
                 covar = covar[np.ix_(places, places)]
-            params.errors = FollowerErrors(followers, known, interior, covar)
+            lost = [name for name in names if name not in params.stderr and name not in bound]
+            params.errors = FollowerErrors(followers, known, interior, covar, lost)
         params.value |= values
         params.expressions = self.problem.expressions(values)
         return dict(params.expressions)

@@ -75,11 +75,14 @@ class Verdict:
     lost : places of the parameters that the data do not determine
     combinations : for each lost direction of two or more parameters, their places and how they
         move together, the largest change being 1 in units of each parameter's column
+    next_to : places of parameters so near to a bound that to reach it changes nothing, and which
+        the data push beyond it; and -1 for the lower bound, 1 for the upper
     """
 
     distance: float
     lost: tuple[int, ...] = ()
     combinations: tuple[tuple[tuple[int, float], ...], ...] = ()
+    next_to: tuple[tuple[int, int], ...] = ()
 
 
 def judge(point: Point, chisqr: Callable[[Array], float], apart: Collection[int] = ()) -> Verdict:
@@ -105,7 +108,10 @@ def judge(point: Point, chisqr: Callable[[Array], float], apart: Collection[int]
     if missing > 0:
         _, _, vt = np.linalg.svd(scaled, full_matrices=True)
         singular = np.concatenate([singular, np.zeros(missing)])
-    distance = _distance(point, free, size) / spread if spread > 0.0 else 0.0
+    distance, next_to = 0.0, list[tuple[int, int]]()
+    if spread > 0.0:
+        length, next_to = _distance(point, free, size)
+        distance = length / spread
     lost, combinations = set(empty), []
     for index in np.flatnonzero(singular <= WEAK * singular[0]).tolist():
         value, direction = singular[index], vt[index]
@@ -123,22 +129,32 @@ def judge(point: Point, chisqr: Callable[[Array], float], apart: Collection[int]
             combinations.append(
                 tuple((int(free[k]), float(v)) for k, v in zip(members, unit, strict=True))
             )
-    return Verdict(distance, tuple(sorted(lost)), tuple(combinations))
+    return Verdict(distance, tuple(sorted(lost)), tuple(combinations), tuple(next_to))
 
 
-def _distance(point: Point, free: npt.NDArray[np.intp], size: Array) -> float:
-    """The length of the undamped step, in units of the residual. Parameters at a bound that it
-    would push beyond stay where they are, and the others step without them."""
+def _distance(
+    point: Point, free: npt.NDArray[np.intp], size: Array
+) -> tuple[float, list[tuple[int, int]]]:
+    """The length of the undamped step, in units of the residual. Parameters that it would push
+    beyond a bound which they are at, or next to, stay where they are, and the others step without
+    them; those that are next to one, and to which."""
+    spread, next_to = np.sqrt(point.variance), list[tuple[int, int]]()
     while free.size:
         _, singular, vt = np.linalg.svd(point.root[:, free] / size[free], full_matrices=False)
         sound = singular > LOST * singular[0]
         steps = (vt[sound] @ (point.downhill[free] / size[free])) / singular[sound]
         step = vt[sound].T @ (steps / singular[sound])
-        inside = step * point.sides[free] <= 0.0
+        wall = np.where(step > 0.0, point.upper[free] - point.theta[free], 0.0)
+        wall = np.where(step < 0.0, point.theta[free] - point.lower[free], wall) * size[free]
+        inside = (step * point.sides[free] <= 0.0) & (
+            (np.abs(step) <= wall) | (wall > NEUTRAL * spread)
+        )
         if inside.all():
-            return float(np.linalg.norm(steps))
+            return float(np.linalg.norm(steps)), next_to
+        for k in np.flatnonzero(~inside & (point.sides[free] == 0)).tolist():
+            next_to.append((int(free[k]), int(np.sign(step[k]))))
         free = free[inside]
-    return 0.0
+    return 0.0, next_to
 
 
 def _is_flat(

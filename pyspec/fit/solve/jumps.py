@@ -34,6 +34,9 @@ ELSEWHERE = "fit from several starts (n_starts=10) or fix it at several values, 
 #: Pairs of intervals are tried so many intervals away.
 NEARBY = (1, -1, 2, -2, 3, -3)
 
+#: So many intervals on either side of the best one are looked at for others that fit as well.
+FURTHER = 40
+
 #: Where the first of a pair lies in its interval.
 SHARES = (0.5, 0.25, 0.75)
 
@@ -207,9 +210,11 @@ def reach(
     upper: Array,
     chisqr_at: Callable[[Array], float],
     noise: float,
+    over: int = 0,
 ) -> tuple[float, float]:
     """The interval (low, high] that a jump parameter ended in, together with the next ones that
-    change nothing, such as those at samples that are masked or outside of the window."""
+    change χ² by no more than `noise`, such as those at samples that are masked or outside of the
+    window; up to `over` others may lie between."""
     theta = found.theta.copy()
     places, value = jump.at(theta), float(theta[index])
     first = last = int(np.searchsorted(places, value, side="left"))
@@ -222,13 +227,38 @@ def reach(
         theta[index] = middle(low, high, value)
         return abs(chisqr_at(theta) - found.chisqr) <= noise
 
-    while first > 0 and same(first - 1):
-        first -= 1
-        ends = interval(places, float(theta[index]))[0], ends[1]
-    while last < places.size and same(last + 1):
-        last += 1
-        ends = ends[0], interval(places, float(theta[index]))[1]
+    for k in range(first - 1, -1, -1):
+        if same(k):
+            ends = interval(places, float(theta[index]))[0], ends[1]
+        elif first - k > over:
+            break
+    for k in range(last + 1, places.size + 1):
+        if same(k):
+            ends = ends[0], interval(places, float(theta[index]))[1]
+        elif k - last > over:
+            break
     return ends
+
+
+def beyond(
+    problem: FitProblem,
+    found: Solved,
+    name: str,
+    bounds: tuple[Array, Array],
+    ends: tuple[float, float],
+    variance: float,
+) -> list[str]:
+    """A sentence where the intervals beside that of a jump parameter fit about as well: where χ²
+    rises by less than the `variance` of a point, the others being where they are."""
+    index, jump = problem.names.index(name), problem.jumps()[name]
+    low, high = reach(found, index, jump, *bounds, problem.chisqr_at, variance, FURTHER)
+    low, high = max(low, bounds[0][index]), min(high, bounds[1][index])
+    if low >= ends[0] and high <= ends[1]:
+        return []
+    return [
+        f"{name} may as well lie above {low:.6g}, up to {high:.6g}: at these ends χ² is larger by "
+        f"less than the variance of a point; see also result.conf_interval({name!r})"
+    ]
 
 
 def middle(low: float, high: float, value: float) -> float:
