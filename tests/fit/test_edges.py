@@ -74,6 +74,13 @@ def test_an_edge_is_found_from_afar(start: float) -> None:
     assert result.values["Edge_01_a"] == pytest.approx(5.0, abs=5 * result.stderr["Edge_01_a"])
 
 
+def test_an_edge_without_noise_is_determined() -> None:
+    result = fit_model(model("edge"), Measurement(data=EDGE))
+    assert result.success, result.message
+    assert result.intervals["Edge_01_x0"] == pytest.approx((6.2, 6.3))
+    assert result.without_effect == ()
+
+
 @pytest.mark.parametrize("n", [101, 201, 333])
 def test_a_box_of_unknown_place_and_width(n: int) -> None:
     """Where one edge is wrong, place and width have to move together."""

@@ -168,7 +168,7 @@ class _Assessment:
         verdict = judge(point, problem.chisqr_at, apart)
         if not is_exact:
             return verdict
-        lost = {*verdict.lost, *without_trace(point, problem.data_square)}
+        lost = {*verdict.lost, *without_trace(point, problem.data_square, apart)}
         return Verdict(0.0, tuple(sorted(lost)), verdict.combinations)
 
     def _is_exact(self) -> bool:

@@ -189,11 +189,13 @@ def _is_flat(
     return True
 
 
-def without_trace(point: Point, data_square: float) -> list[int]:
+def without_trace(point: Point, data_square: float, apart: Collection[int] = ()) -> list[int]:
     """Where the model meets the data to rounding: the places of the parameters whose whole size
-    changes it by less than that, as the place of a line of height 1e-17 does."""
+    changes it by less than that, as the place of a line of height 1e-17 does; without those that
+    are judged in another way."""
     effect = point.sizes * np.sqrt(np.einsum("ij,ij->j", point.root, point.root))
-    return [int(k) for k in np.flatnonzero(effect <= TRACE * np.sqrt(data_square))]
+    faint = np.flatnonzero(effect <= TRACE * np.sqrt(data_square)).tolist()
+    return [k for k in faint if k not in apart]
 
 
 def described(verdict: Verdict, names: Sequence[str]) -> str:

@@ -34,8 +34,9 @@ ELSEWHERE = "fit from several starts (n_starts=10) or fix it at several values, 
 #: Pairs of intervals are tried so many intervals away.
 NEARBY = (1, -1, 2, -2, 3, -3)
 
-#: So many intervals on either side of the best one are looked at for others that fit as well.
-FURTHER = 40
+#: So many intervals on either side of the best one are looked at for others that fit as well; of
+#: more points than these only the next ones, until one does not.
+FURTHER, MANY_POINTS = 40, 1_000_000
 
 #: Where the first of a pair lies in its interval.
 SHARES = (0.5, 0.25, 0.75)
@@ -251,7 +252,8 @@ def beyond(
     """A sentence where the intervals beside that of a jump parameter fit about as well: where χ²
     rises by less than the `variance` of a point, the others being where they are."""
     index, jump = problem.names.index(name), problem.jumps()[name]
-    low, high = reach(found, index, jump, *bounds, problem.chisqr_at, variance, FURTHER)
+    over = FURTHER if problem.n_points <= MANY_POINTS else 0
+    low, high = reach(found, index, jump, *bounds, problem.chisqr_at, variance, over)
     low, high = max(low, bounds[0][index]), min(high, bounds[1][index])
     if low >= ends[0] and high <= ends[1]:
         return []
