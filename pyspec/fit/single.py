@@ -27,7 +27,7 @@ from pyspec.fit.solve.methods import NATIVE, fit_stages, without_intervals
 from pyspec.fit.solve.sample import SAMPLER
 from pyspec.fit.solve.stages import run_fit
 from pyspec.fit.start_pool import FromStarts, best_of_pool, result_of
-from pyspec.fit.starts import best_of, check_seeds, check_starts
+from pyspec.fit.starts import best_of, check_seeds, check_starts, with_fixed
 from pyspec.model import Measurement, Model
 from pyspec.model.cut import in_chunks
 from pyspec.model.source import source_of
@@ -78,7 +78,8 @@ def fit_model(
     stages : 1, or 2 for `fit_alg_1` ("nelder") followed by `fit_alg_2` ("native")
     scale_covar : whether standard errors are scaled by sqrt(redchi); by default they are, but
         with counting statistics they are not
-    seeds : start values by name, in place of those of the model
+    seeds : values by name in place of those of the model: starts of free parameters, and the values
+        that fixed ones have in this fit
     jacobian_without : classes of Jacobian columns to switch off, for comparison: "constant",
         "structured" or both; columns of these classes are finite differences at every step
         (see ``pyspec explain --jacobian``)
@@ -121,6 +122,7 @@ def fit_model(
         check_workers(model.name, client, n_workers)
     if seeds:
         check_seeds(model, seeds)
+        model = with_fixed(model, seeds)
     if methods[-1] == SAMPLER:
         given = {"seed": seed, **given}
     given_data = measurement

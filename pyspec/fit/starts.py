@@ -84,6 +84,26 @@ def check_seeds(model: Model, seeds: Mapping[str, float]) -> None:
             )
 
 
+def with_fixed(model: Model, seeds: Mapping[str, float]) -> Model:
+    """The model, or a copy where `seeds` name fixed parameters: these are fixed at other values."""
+    parameters = model.parameters
+    fixed = {
+        name: float(value)
+        for name, value in seeds.items()
+        if name in parameters
+        and not parameters[name].vary
+        and parameters[name].free is None
+        and parameters[name].value != value
+    }
+    if not fixed:
+        return model
+    copied = model.copy()
+    parameters = copied.parameters
+    for name, value in fixed.items():
+        parameters[name].value = value
+    return copied
+
+
 def drawn_starts(
     problem: FitProblem, seeds: Mapping[str, float] | None, n_starts: int, seed: int
 ) -> Iterator[dict[str, float]]:

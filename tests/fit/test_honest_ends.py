@@ -165,3 +165,23 @@ m:
         assert result.stderr["GLP_01_m"] is None
     for name in ("Offset_y0", "GLP_01_A", "GLP_01_x0", "GLP_01_F"):
         assert other.stderr[name] == pytest.approx(native.stderr[name], rel=0.02)
+
+
+@pytest.mark.parametrize("options", [{}, {"method": "leastsq"}, {"n_starts": 3}])
+@pytest.mark.parametrize("backend", ["compiled", "tree"])
+def test_seeds_of_fixed_parameters_are_what_is_fitted(
+    backend: str, options: dict[str, object]
+) -> None:
+    """The value was reported, and that of the model was fitted."""
+    text = ONE.replace("SD: [1.7, True]", "SD: [1.7, False]")
+    data = noisy()
+    result = fit(text, data, backend=backend, seeds={"Gauss_01_SD": 1.29}, **options)
+    expected = fit(text.replace("[1.7, False]", "[1.29, False]"), data, backend=backend, **options)
+    assert result.values == expected.values
+    assert result.stderr == expected.stderr
+    assert result.chisqr == expected.chisqr
+    values = result.values
+    model = values["Offset_y0"] + line(*(values[f"Gauss_01_{n}"] for n in ("A", "x0", "SD")))
+    np.testing.assert_allclose(result.fit, model, rtol=1e-12)
+    assert result.model.values["Gauss_01_SD"] == 1.29
+    assert fit(text, data, backend=backend, **options).values["Gauss_01_SD"] == 1.7
