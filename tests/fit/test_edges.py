@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from pyspec import FitResult, Measurement, fit_joint, fit_model, fit_trace
-from pyspec.model import Model, load_dynamics, load_model, load_time_model
+from pyspec.model import Model, load_dynamics, load_model, load_profile, load_time_model
 
 MODELS = """
 functions:
@@ -174,6 +174,34 @@ def test_an_edge_beside_a_law_that_jumps() -> None:
     result = fit_model(made, noisy(np.where(ENERGY > 6.234, 5.0 + law[:, None], 1.0)))
     has(result, "Edge_01_x0", 6.2, 6.3)
     has(result, "Edge_01_a_expFun_01_t0", 1.0, 1.5)
+
+
+def test_a_jump_that_other_parameters_make_up_for_has_a_wide_interval() -> None:
+    """The mean over the auxiliary points tells the product of height and share alone: one interval
+    was named, whichever the start was in."""
+    text = """
+functions:
+  Deep:
+    domain: profile
+    parameters: a, z0
+    formula: where(x > z0, a, 0)
+line:
+  Gauss: {A: [5, true], x0: [4.5, true, 0, 10], SD: [1, true, 0.1, 4]}
+deep:
+  Deep: {a: [4, false], z0: [START, true, 0, 4]}
+"""
+    found = []
+    for free, start in (("true", "1.0"), ("true", "3.3"), ("false", "1.0"), ("false", "3.3")):
+        changed = text.replace("START", start).replace("a: [4, false]", f"a: [4, {free}]")
+        made = load_model(changed.replace("A: [5, true]", "A: [5, false]"), "line")
+        made.add_profile("Gauss_01_A", load_profile(changed, "deep", "Gauss_01_A"))
+        made.set_axes(energy=ENERGY, aux=np.linspace(0.0, 4.0, 21))
+        data = (5.0 + 4.0 * 8 / 21) * np.exp(-((ENERGY - 4.5) ** 2) / 2)
+        found.append(fit_model(made, noisy(data)).intervals["Gauss_01_A_Deep_01_z0"])
+    for low, high in found[:2]:
+        assert low < 1.0
+        assert high > 3.2
+    assert found[2] == found[3] == pytest.approx((2.4, 2.6))
 
 
 def test_an_edge_in_noise_may_lie_further() -> None:

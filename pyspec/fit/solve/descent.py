@@ -14,7 +14,7 @@ from pyspec.fit.solve.covariance import gauss_newton
 from pyspec.fit.solve.eliminate import MOST_POINTS, Elimination
 from pyspec.fit.solve.jumps import frozen, middle, reach, search
 from pyspec.fit.solve.native import MOST_EVALUATIONS, NativeSolver, Watch
-from pyspec.fit.solve.places import Places
+from pyspec.fit.solve.places import Places, interval
 from pyspec.fit.sums import sums_of
 
 if TYPE_CHECKING:
@@ -90,7 +90,9 @@ class Descent:
             return first
         first = self.freed(first, start, *frozen(first.theta, lower, upper, jumps))
         noise = 1e-12 * first.chisqr + np.finfo(float).eps ** 2 * self.data_square
-        found = search(first, self._trial, lower, upper, jumps, noise)
+        slight = SLIGHT / max(self.n_points - start.size, 1)
+        ties: dict[int, list[float]] = {}
+        found = search(first, self._trial, lower, upper, jumps, noise, ties, slight)
         assert isinstance(found, NativeSolver)
         found = self._settle(found, lower, upper, jumps)
         for index, jump in jumps.items():
@@ -99,9 +101,13 @@ class Descent:
                 self.lost.append(name)
                 continue
             low, high = reach(found, index, jump, lower, upper, problem.chisqr_at, noise)
+            for value in ties.get(index, ()) if not jump.pinned else ():
+                also = interval(jump.at(found.theta), value)
+                low, high = min(low, also[0]), max(high, also[1])
             if not (np.isfinite(low) and np.isfinite(high)):
                 self.lost.append(name)
-            self.intervals[name] = max(low, lower[index]), min(high, upper[index])
+            ends = max(low, lower[index]), min(high, upper[index])
+            self.intervals[name] = float(ends[0]), float(ends[1])
         return found
 
     def _eliminated(

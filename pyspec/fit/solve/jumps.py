@@ -75,17 +75,23 @@ def search(
     upper: Array,
     jumps: Mapping[int, Places],
     noise: float,
+    ties: dict[int, list[float]] | None = None,
+    slight: float = 0.0,
 ) -> Solved:
     """The best fit over the intervals of every jump parameter, begun from a fit.
 
     `jumps` holds the places by the number of the parameter. A fit is better if it lowers chi² by
-    more than `noise`.
+    more than `noise`. `ties` takes values in other intervals where fits are as good, but for a
+    share `slight` of chi², since other parameters make up for the jump.
     """
+    ties = {} if ties is None else ties
     best, changed = first, True
     while changed:
         changed = False
         for index in jumps:
-            better = _search_one(best, fit, lower, upper, index, jumps, noise)
+            ties[index] = []
+            also = ties[index], slight
+            better = _search_one(best, fit, lower, upper, index, jumps, noise, *also)
             changed |= better is not best and len(jumps) > 1
             best = better
         if not changed:
@@ -167,10 +173,13 @@ def _search_one(
     index: int,
     jumps: Mapping[int, Places],
     noise: float,
+    ties: list[float],
+    slight: float,
 ) -> Solved:
     again = True
     while again:
         again, places = False, jumps[index].at(best.theta)
+        ties.clear()
         at = int(np.searchsorted(places, best.theta[index], side="left"))
         for k in _candidates(places, at, float(lower[index]), float(upper[index])):
             low, high = frozen(best.theta, lower, upper, jumps)
@@ -184,6 +193,8 @@ def _search_one(
             if trial.chisqr < best.chisqr - noise:
                 best, again = trial, True
                 break
+            if trial.chisqr <= (1.0 + slight) * best.chisqr + noise:
+                ties.append(float(trial.theta[index]))
     return best
 
 
