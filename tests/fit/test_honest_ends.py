@@ -160,7 +160,7 @@ m:
     data = np.asarray(model.evaluate()).ravel() + noise
     native, other = (fit(text, data, method=method) for method in ("native", "leastsq"))
     for result in (native, other):
-        assert result.success, result.message
+        assert result.success is True, result.message
         assert result.at_bound == {"GLP_01_m": "min"}
         assert result.stderr["GLP_01_m"] is None
     for name in ("Offset_y0", "GLP_01_A", "GLP_01_x0", "GLP_01_F"):

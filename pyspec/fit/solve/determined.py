@@ -111,7 +111,7 @@ def judge(point: Point, chisqr: Callable[[Array], float], apart: Collection[int]
     distance, next_to = 0.0, list[tuple[int, int]]()
     if spread > 0.0:
         length, next_to = _distance(point, free, size)
-        distance = length / spread
+        distance = float(length / spread)
     lost, combinations = set(empty), []
     for index in np.flatnonzero(singular <= WEAK * singular[0]).tolist():
         value, direction = singular[index], vt[index]
