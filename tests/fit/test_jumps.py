@@ -69,6 +69,15 @@ def test_a_place_that_the_data_do_not_tell_is_the_middle() -> None:
     assert a == pytest.approx(b, rel=1e-8)
 
 
+def test_errors_beside_a_jump_are_said_to_hold_it() -> None:
+    """The height of a decay goes with its onset: its interval is far wider than its error."""
+    result = fit_model(model("decay", 1.0), Measurement(data=data_of(model("decay", 1.63))))
+    name = "GLP_01_x0_expFun_01_A"
+    assert "Standard errors of others hold it fixed, conf_interval does not" in result.message
+    low, _, high = (value for _, value in result.conf_interval([name], sigmas=[1])[name])
+    assert high - low > 1.2 * 2 * result.stderr[name]
+
+
 def test_a_place_that_the_data_tell_is_found() -> None:
     """With its height known, a decay tells its onset between two samples."""
     data = data_of(model("decay", 1.63, free="false"))

@@ -385,6 +385,8 @@ class _Assessment:
             parts.append("At a bound: " + ", ".join(f"{n} ({s})" for n, s in bound.items()))
         for name, (low, high) in self.intervals.items():
             parts.append(f"{name} moves a jump: it lies above {low:.6g}, up to {high:.6g}")
+        if self.intervals and len(self.problem.names) > len(self.intervals):
+            parts.append("Standard errors of others hold it fixed, conf_interval does not")
         if not math.isfinite(outcome.chisqr):
             parts.append("chi² is too large for a double; scale the data")
         left = [name for name in empty if name not in self.intervals]
