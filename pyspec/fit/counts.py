@@ -11,9 +11,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import gammaln, xlogy
 
 from pyspec.errors import FitError
+from pyspec.functions import special
 from pyspec.model.source import source_of
 
 Array = npt.NDArray[np.float64]
@@ -129,8 +129,8 @@ def _table() -> tuple[Array, Array, Array]:
     at = np.linspace(np.log(FEW), np.log(MANY), 2000)
     expected = np.exp(at)[:, None]
     counts = np.arange(int(MANY + 12.0 * np.sqrt(MANY)) + 20, dtype=np.float64)
-    chance = np.exp(counts * at[:, None] - expected - gammaln(counts + 1.0))
-    deviance = 2.0 * (xlogy(counts, counts / expected) - (counts - expected))
+    chance = np.exp(counts * at[:, None] - expected - special.gammaln(counts + 1.0))
+    deviance = 2.0 * (special.xlogy(counts, counts / expected) - (counts - expected))
     mean = np.sum(chance * deviance, axis=1)
     return at, mean, np.sum(chance * (deviance - mean[:, None]) ** 2, axis=1)
 

@@ -214,11 +214,8 @@ class State:
         """The rates at which the states that lead to this one become what does not."""
         states = self.scheme.before(self.state)
         values = dict(zip(self.params, params, strict=True))
-        rates = [
-            sum(values[rate] for a, b, rate in self.scheme.steps if a == state and b not in states)
-            for state in states
-        ]
-        return np.array(rates, np.float64)
+        out = [(a, r) for a, b, r in self.scheme.steps if a in states and b not in states]
+        return np.array([sum(values[r] for a, r in out if a == state) for state in states], float)
 
     def _reacting(self, x: Any, params: Sequence[Any], width: float | None) -> Array:
         values = dict(zip(self.params, params, strict=True))
