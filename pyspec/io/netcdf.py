@@ -78,7 +78,8 @@ def found_in(
             f"{where}: from_xarray takes an xarray.DataArray or Dataset, not {type(array).__name__}"
         )
     spread = None if errors is None else _errors(array, beside, where, str(errors))
-    array = _along(array, beside, (energy, time), notes)
+    lines = {name: one for name, one in beside.items() if name != errors}
+    array = _along(array, lines, (energy, time), notes)
     dims = [str(dim) for dim in array.dims]
     kinds = _kinds(array, dims, where, {"energy": energy, "time": time})
     held: Any = by_reference(array) if lazy else np.asarray(array.values)
@@ -122,18 +123,30 @@ def _unit_of_name(dim: str) -> str:
 def _along(array: Any, beside: Any, given: tuple[str | None, ...], notes: list[str]) -> Any:
     """The array with its axes as coordinates of its dimensions: those that are `given`, and where a
     dimension has none, the only line along it, as of energies along pixels."""
-    lines = {str(name): line for name, line in {**array.coords, **beside}.items() if line.ndim == 1}
+    every = {str(name): line for name, line in {**array.coords, **beside}.items()}
+    lines = {name: line for name, line in every.items() if line.ndim == 1 and name != array.name}
     for dim in map(str, array.dims):
         along = [name for name, line in lines.items() if line.dims == (dim,) and name != dim]
         named = [name for name in along if name in given]
-        known = [name for name in along if name in array.coords or guess_kind(name) is not None]
-        chosen = named or ([] if dim in array.coords or dim in given else known)
+        free = dim not in array.coords and dim not in given
+        chosen = named or [name for name in along if free and _serves(array, dim, lines[name])]
         if len(chosen) == 1:
             line = lines[chosen[0]]
             array = array.assign_coords({chosen[0]: (dim, line.values, line.attrs)})
             array = array.swap_dims({dim: chosen[0]})
             notes.append(f"{chosen[0]} lies along the dimension {dim}")
     return array
+
+
+def _serves(array: Any, dim: str, line: Any) -> bool:
+    """Whether a line may be the axis of the dimension it lies along. A variable beside the data is
+    one only if its name is that of the axis that is missing: "e_shift" along the times is none."""
+    name = str(line.name)
+    kind = guess_kind(name)
+    if name in array.coords:
+        return kind is not None or len(set(line.values.tolist())) == line.size
+    others = {_kind(array, str(other)) for other in array.dims if other != dim}
+    return kind is not None and kind not in others and _kind(array, dim) in (None, kind)
 
 
 def _errors(array: Any, beside: Any, where: str, errors: str) -> Any:

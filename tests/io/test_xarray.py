@@ -181,3 +181,17 @@ def test_lines_that_are_no_axes_stay_where_they_are() -> None:
     with pytest.raises(DataError, match=r"no energy axis.*The dimension 'pixel' has no coordinate"):
         from_xarray(two)
     np.testing.assert_array_equal(from_xarray(two, energy="eV").energy, 1 / E)
+
+
+def test_variables_that_are_no_axes_stay_where_they_are() -> None:
+    """The values of the data were their energies; a shift along the times was a second energy."""
+    alone = xr.Dataset({"spectral_weight": ("energy", DATA[0][0])})
+    with pytest.raises(DataError, match="The dimension 'energy' has no coordinate"):
+        from_xarray(alone)
+    shifted = xr.Dataset(
+        {"S": (("scan", "energy"), DATA[0]), "energy_shift": ("scan", T)},
+        coords={"energy": E, "is_good": ("scan", T[1] < T)},
+    )
+    assert from_xarray(shifted).dims == ("scan", "energy")
+    with pytest.raises(DataError, match=r"no time axis.*The dimension 'time' has no coordinate"):
+        from_xarray(shifted.rename(scan="time"))
