@@ -321,7 +321,9 @@ def _disorder(axis: Array, what: str, source: str, hint: str) -> str:
     pair = f"{axis[at]:.10g} and {axis[at + 1]:.10g} at positions {at} and {at + 1}"
     repeated = int(axis.size - np.unique(axis).size)
     trouble = (
-        f"has {repeated} duplicate value{'s' * (repeated > 1)}: {pair}"
+        f"has {repeated} duplicate values, such as {pair}"
+        if axis[at] == axis[at + 1] and repeated > 1
+        else f"has 1 duplicate value: {pair}"
         if axis[at] == axis[at + 1]
         else f"is not sorted: {pair}"
     )

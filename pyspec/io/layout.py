@@ -146,15 +146,20 @@ def _comment_names(table: Table, width: int) -> list[str]:
     line = table.comments[-1]
     words = line.split(table.separator) if table.separator else line.split()
     words = [word.strip() for word in words]
-    names = " ".join(words[:width])  # "delay = 5 ps" says what was measured
-    numbers = len(words) != width or width == 2
-    if re.search("[=:]", names) or (
-        numbers and any(number(one) is not None for one in names.split())
-    ):
+    if _says_a_value(words[:width], table.separator, may_be_two=len(words) != width or width == 2):
         return []
     if len(words) == width or (len(words) > width > 1 and guess_kind(words[0]) is not None):
         return words[:width]
     return []
+
+
+def _says_a_value(names: list[str], separator: str | None, *, may_be_two: bool) -> bool:
+    """Whether a comment says what was measured: "delay = 5 ps", or "delay 5" above two columns."""
+    first = names[0] if names and separator else " ".join(names)
+    if re.search("[=:]", first):
+        return True
+    values = [number(word) for word in [*first.split(), *names[1:]]]
+    return may_be_two and any(value is not None and value == value for value in values)
 
 
 def _guess(table: Table, head: _Head, sizes: Mapping[str, int | None], errors: int | None) -> str:

@@ -34,6 +34,8 @@ STYLES: tuple[tuple[str | None, str], ...] = (
 NAMES = {"\t": "tab", ";": "semicolon", ",": "comma", None: "white space"}
 #: A comma that is a decimal sign.
 _COMMA = re.compile(r"(?<=\d),(?=\d)|(?<=\d),(?=[eE\s;]|$)")
+#: A number that may have a sign between thousands.
+_THOUSANDS = re.compile(r"(?<![\d.,])\d{1,3}[.,]\d{3}(?![\d.,])")
 _FORTRAN = re.compile(r"^([+-]?[\d.]+)[dD]([+-]?\d+)$")
 #: The minus sign of Unicode, which spreadsheets and plot programs write.
 _MINUS = "\N{MINUS SIGN}"
@@ -131,8 +133,9 @@ def style_of(
     sample = lines if len(lines) <= 2 * _SAMPLE else [*lines[:_SAMPLE], *lines[-_SAMPLE:]]
     best: tuple[int, tuple[str | None, str, int]] | None = None
     styles = STYLES if separator is None else ((separator, "."), (separator, ","))
+    has_quotes = any('"' in line for line in sample)
     for sep, sign in styles:
-        if decimal not in (None, sign):
+        if decimal not in (None, sign) or (sep == sign and not has_quotes):
             continue
         sep = None if sep is not None and not sep.strip(" ") else sep
         counts = Counter(len(row) for line in sample if _numeric(row := cells(line, sep, sign)))
@@ -212,26 +215,32 @@ def read_table(
 def _refuse_thousands(path: Path, lines: list[tuple[int, str]], separator: str | None) -> None:
     """Where commas are decimal signs, 1.050 is no 1.05; nor is 1,050 where points are.
 
-    Raises :class:`DataError` with file and line where numbers have points and commas.
+    Raises :class:`DataError` with file and line where numbers have points and commas, and one may
+    be a sign between thousands.
     """
-    pointed = next(((at, line) for at, line in lines if "." in line), None)
-    with_comma = next((line for _, line in lines if _COMMA.search(line)), None)
-    if pointed is None or with_comma is None:
+    if not any("." in line for _, line in lines):
         return
-    at, line = pointed
-    cut = re.escape(separator) if separator not in (None, ",") else r"\s+"
-    point = next(word for word in re.split(cut, line) if "." in word)
-    comma = next(word for word in re.split(cut, with_comma) if _COMMA.search(word))
+    words = [(at, word) for at, line in lines for word in cells(line, separator, ".")]
+    pointed = [(at, word) for at, word in words if "." in word]
+    with_comma = [(at, word) for at, word in words if _COMMA.search(word)]
+    if not pointed or not with_comma:
+        return
+    if not any(_THOUSANDS.search(word) for _, word in (*pointed, *with_comma)):
+        return
+    at, point = min(pointed, key=lambda one: not _THOUSANDS.search(one[1]))
+    comma = with_comma[0][1]
     raise DataError(
-        f"{path}:{at}: {point.strip()[:40]!r} has a point, and {comma.strip()[:40]!r} a comma: "
+        f"{path}:{at}: {point[:40]!r} has a point, and {comma[:40]!r} a comma: "
         "only one of them is a decimal sign; export it without signs between thousands"
     )
 
 
 def _spaced(at: int, line: str, width: int) -> tuple[int, list[str]]:
-    """A line above columns between white space: names with a space in them stand two apart."""
+    """A line above columns between white space: names with a space in them stand two apart, but
+    "12  points in all" and "delay = 5 ps  sample 3" are no names."""
     wide = re.split(r"\s{2,}|\t", line.strip())
-    return at, wide if len(wide) == width else line.split()
+    is_value = re.match(r"[-+]?[\d.]", wide[0]) or re.search("[=:]", wide[0])
+    return at, line.split() if is_value or len(wide) != width else wide
 
 
 #: A line of numbers, and a remark behind it.

@@ -25,7 +25,7 @@ def write(folder: Path, text: str, name: str = "table.csv") -> Path:
         ("E;I\n284,70;950\n284,60;1.050\n", r":3: '1.050' has a point, and '284,70' a comma: only"),
         ("E\tI\n284.7\t1,050\n284.6\t950\n", r":2: '284.7' has a point, and '1,050' a comma: only"),
         ("284,70 950\n284,60 1.050\n", r":2: '1.050' has a point"),
-        ('"284,7",950\n"284,6","1.050"\n', r":2: .*1.050.* has a point, and '\"284,7\",950'"),
+        ('"284,7",950\n"284,6","1.050"\n', r":2: '1.050' has a point, and '284,7' a comma"),
     ],
 )
 def test_signs_between_thousands_are_refused(tmp_path: Path, text: str, message: str) -> None:
@@ -225,3 +225,47 @@ def test_names_with_spaces_above_columns_between_spaces(tmp_path: Path) -> None:
     found = read(write(tmp_path, text, "spectrum.txt"))
     assert (found.labels["energy"], found.units["energy"]) == ("Kinetic Energy", "eV")
     assert (found.labels["data"], found.units["data"]) == ("Intensity", "counts")
+
+
+@pytest.mark.parametrize("line", ["2  points in all", "2024\tMay scan", "delay = 5 ps  sample 3"])
+def test_lines_above_columns_that_are_no_names(tmp_path: Path, line: str) -> None:
+    """The answer was that "points in all" is not a number."""
+    found = read(write(tmp_path, f"{line}\n84.0 10\n84.1 12\n", "spectrum.txt"))
+    assert found.dims == ("energy",)
+    assert found.labels.get("energy", "") == ""
+    np.testing.assert_array_equal(found.data, [10, 12])
+
+
+@pytest.mark.parametrize(
+    ("line", "dim", "label"),
+    [
+        ("# Time (ps), Int. at 285 eV", "time", "Int. at 285 eV"),
+        ("# Time (ps), Na 1s", "time", "Na 1s"),
+        ("# Energy - eV, Counts", "energy", "Counts"),
+        ("# Wavelength (nm), T = 5 ps", "energy", "T = 5 ps"),
+        ("# delay = 5 ps, T = 300 K", "energy", ""),
+        ("# delay 5 ps, scan 3", "energy", ""),
+        ("# delay,5", "energy", ""),
+    ],
+)
+def test_names_between_separators_may_hold_numbers(
+    tmp_path: Path, line: str, dim: str, label: str
+) -> None:
+    """Times below "# Time (ps), Int. at 285 eV" were energies."""
+    found = read(write(tmp_path, f"{line}\n84.0,10\n84.1,12\n"))
+    assert found.dims == (dim,)
+    assert found.labels.get("data", "") == label
+
+
+def test_columns_with_another_decimal_sign_each(tmp_path: Path) -> None:
+    """They were refused for signs between thousands, which there are none of."""
+    found = read(write(tmp_path, "284,7;95.0\n284,6;1.e3\n"))
+    np.testing.assert_array_equal(found.energy, [284.7, 284.6])
+    np.testing.assert_array_equal(found.data, [95, 1000])
+
+
+def test_one_column_with_decimal_commas(tmp_path: Path) -> None:
+    """It was read as two columns, 284 and 7."""
+    path = write(tmp_path, "10,7\n11,6\n12,5\n")
+    found = read(path, decimal=",", energy=[1.0, 2.0, 3.0])
+    np.testing.assert_array_equal(found.data, [10.7, 11.6, 12.5])
