@@ -96,11 +96,12 @@ def spans_decades(axis: Array) -> bool:
 
 def set_x(ax: Any, axis: Array, config: PlotConfig) -> None:
     """Scale, limits and direction of the energy axis."""
-    if config.x_type == "log" and (axis > 0).any():
+    log = config.x_type == "log" and bool((axis > 0).any())
+    if log:
         _set_log(ax, "x")
     else:
         space_ticks(ax)
-    _limit(ax, "x", axis, config.x_lim, log=config.x_type == "log")
+    _limit(ax, "x", axis, config.x_lim, log=log)
     if falls(axis, config.x_dir) != ax.xaxis_inverted():
         ax.invert_xaxis()
 

@@ -140,6 +140,9 @@ def test_nothing_positive_on_a_logarithmic_axis(tmp_path: Path) -> None:
     assert figure.axes[0].get_yscale() == "linear"
     figure = plot_data(DATA, ENERGY - 100, TIME, x_type="log", save_path=tmp_path / "map.png")
     assert figure.axes[0].get_xscale() == "linear"
+    # Limits ended in an error of NumPy.
+    ax = plot_data(DATA[0], ENERGY - 100, x_type="log", x_lim=(-20, 1)).axes[0]
+    assert sorted(ax.get_xlim()) == [-20, 1]
 
 
 def test_ticks_of_a_logarithmic_axis_are_numbers(tmp_path: Path) -> None:
