@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pyspec.calls import answered
+from pyspec.calls import answered, is_whole
 from pyspec.plot.between import spectra_of
 from pyspec.plot.config import PlotOptions
 from pyspec.plot.cut import cut_of
@@ -59,10 +59,9 @@ def plot_stack(
 
 
 def _checked(rows: Sequence[int], count: int) -> list[int]:
-    found = [int(row) for row in rows]
-    if not found:
+    if not len(rows):
         raise PlotError(f"no spectrum is named; give numbers from 0 to {count - 1}")
-    for row in found:
-        if not -count <= row < count:
+    for row in rows:
+        if not is_whole(row, -count) or row >= count:
             raise PlotError(f"there is no spectrum {row}; the fit has 0 to {count - 1}")
-    return found
+    return [int(row) for row in rows]

@@ -47,7 +47,7 @@ def draw_waterfall(
     with sheet.style():
         curves, fits = _scaled(curves, fits, config)
         along = energy if along is None else along
-        spans = usual_ranges(curves)
+        spans = usual_ranges(curves, fits)
         step = config.waterfall or _step(spans)
         width, height = config.panel_size
         tall = min(1.3 * height + 0.16 * height * len(curves), 4.0 * height)
@@ -99,11 +99,11 @@ def _value_label(n_curves: int, step: float, config: PlotConfig) -> str:
     return f"{config.z_label}, shifted by {step:.3g} each"
 
 
-def usual_ranges(curves: Array) -> Array:
+def usual_ranges(curves: Array, fits: Array | None = None) -> Array:
     """(n, 2) lowest and highest value of each curve, without spikes; NaN of a curve without values.
 
-    A spike is among the outermost 1 % of a curve, further out than SPIKE times the range of all
-    other values, and than that of most curves: a narrow line is in several of them.
+    A spike is further out than SPIKE times the range of a curve without its outermost 1 %, and than
+    that of most curves. What is there in another curve too, or in the fit, is a narrow line.
     """
     found = np.full((len(curves), 2), np.nan)
     inner = found.copy()
@@ -118,8 +118,20 @@ def usual_ranges(curves: Array) -> Array:
     if not known.size:
         return found
     far = SPIKE * np.maximum(np.ptp(inner, axis=1), known[(known.size - 1) // 2])
-    usual = np.where(np.abs(found - inner) > far[:, None], inner, found)
+    spikes = np.maximum(curves - inner[:, 1:], inner[:, :1] - curves) > far[:, None]
+    spikes &= np.count_nonzero(spikes, axis=0) == 1
+    usual = np.array([_range(curve[~spike]) for curve, spike in zip(curves, spikes, strict=True)])
+    if fits is not None:
+        for own, whole, fit in zip(usual, found, fits, strict=True):
+            ends = np.clip(_range(fit), *whole)
+            own[:] = np.fmin(own[0], ends[0]), np.fmax(own[1], ends[1])
     return usual if np.nanmax(np.ptp(usual, axis=1)) > 0 else found
+
+
+def _range(values: Array) -> tuple[float, float]:
+    """Lowest and highest finite value; NaN where there is none."""
+    finite = finite_of(values)
+    return (float(finite.min()), float(finite.max())) if finite.size else (np.nan, np.nan)
 
 
 def _step(ranges: Array) -> float:

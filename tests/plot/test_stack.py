@@ -192,3 +192,24 @@ def test_parameters_move_between_the_samples(tmp_path: Path, law: str) -> None:
     assert ax.lines[0].get_xdata().size == fine.time.size
     low, high = ax.get_ylim()
     assert high - low < 2 * np.ptp(fine.values[name])  # the band at the jump does not set it
+
+
+def test_a_narrow_line_of_some_spectra_is_no_spike() -> None:
+    """A line of four points that was in three spectra of seven, or in the fit, was cut off."""
+    x = np.arange(1000) * 0.01
+    line = 20 * np.exp(-0.5 * ((x - 5) / 0.017) ** 2)
+    data = np.random.default_rng(0).normal(1, 0.1, (7, x.size))
+    data[4:] += line
+    assert plot_waterfall(data, x, np.arange(7.0)).axes[0].get_ylim()[1] > 6 * 12 + 20
+    two = data[3:5]
+    assert plot_waterfall(two, x, np.arange(2.0)).axes[0].get_ylim()[1] < 10
+    fit = 1 + np.array([0 * x, line])
+    assert plot_waterfall(two, x, np.arange(2.0), fit=fit).axes[0].get_ylim()[1] > 12 + 20
+
+
+@pytest.mark.parametrize("row", [1.5, True])
+def test_rows_are_whole_numbers(tmp_path: Path, row: float) -> None:
+    """A time such as 1.5 was taken for spectrum 1."""
+    result = made(tmp_path, law="").fit_slice_by_slice("peak")
+    with pytest.raises(PlotError, match=f"there is no spectrum {row}; the fit has 0 to 15"):
+        plot_stack(result, rows=[row])
