@@ -269,3 +269,12 @@ def test_one_column_with_decimal_commas(tmp_path: Path) -> None:
     path = write(tmp_path, "10,7\n11,6\n12,5\n")
     found = read(path, decimal=",", energy=[1.0, 2.0, 3.0])
     np.testing.assert_array_equal(found.data, [10.7, 11.6, 12.5])
+
+
+@pytest.mark.parametrize("errors", [3, "3", "spread"])
+def test_errors_beside_the_index_of_pandas(tmp_path: Path, errors: int | str) -> None:
+    """A number was refused, and on the command line it was that of the next column."""
+    path = write(tmp_path, ",energy,counts,spread\n0,85.0,3,0.1\n1,84.5,4,0.2\n2,84.0,5,0.3\n")
+    found = read(path, errors=errors)
+    np.testing.assert_array_equal(found.energy, [85, 84.5, 84])
+    np.testing.assert_array_equal(found.errors, [0.1, 0.2, 0.3])

@@ -33,12 +33,16 @@ def read(request: Request) -> Found:
 def found_in(table: Table, request: Request, *, layout: str | None) -> Found:
     """Data and axes of a table, with the errors of a column if they are asked for."""
     columns = as_list(request.columns)
-    if columns is None and not isinstance(request.errors, int) and layout not in ("matrix", "data"):
-        table = without_index(table)
-    at = None
-    if request.errors is not None:
-        at = column_number(table, request.errors)
-    elif columns is None and layout in (None, "columns") and not request.sizes:
+    at = None if request.errors is None else column_number(table, request.errors)
+    if columns is None and at != 0 and layout not in ("matrix", "data"):
+        whole, table = table, without_index(table)
+        at = at if at is None or table is whole else at - 1  # numbers are those of the file
+    if (
+        request.errors is None
+        and columns is None
+        and layout in (None, "columns")
+        and not request.sizes
+    ):
         at = errors_column(table)
     found = read_layout(table, layout=layout, columns=columns, sizes=request.sizes, errors=at)
     if at is not None and found.errors is None:
