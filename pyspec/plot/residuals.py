@@ -39,6 +39,8 @@ def plot_residuals(
 
     Raises :class:`PlotError` for no fit, and for spectra among time series.
     """
+    if hasattr(results, "residual"):
+        raise PlotError("plot_residuals takes a list of fits; write plot_residuals([result])")
     if not results:
         raise PlotError("there is no fit to draw; fit first")
     results = [fit_of(result, "plot_residuals") for result in results]

@@ -264,3 +264,5 @@ def test_residuals_of_stored_fits(tmp_path: Path) -> None:
     np.testing.assert_array_equal(axes[2].lines[0].get_ydata(), axes[3].lines[0].get_ydata())
     with pytest.raises(CallError, match="plot_residuals takes a fit, not 'x'"):
         plot_residuals([result, "x"])
+    with pytest.raises(PlotError, match=r"list of fits; write plot_residuals\(\[result\]\)"):
+        plot_residuals(result)  # "FitResult holds no items; write result.values[0]"
