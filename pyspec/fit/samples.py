@@ -143,8 +143,9 @@ class MCMCResult:
         return both.reshape(-1, both.shape[2])
 
     def _quantiles(self, *levels: float) -> Array:
-        """(n_levels, n) of the same."""
-        found = np.quantile(self._all(), [_quantile(level) for level in levels], axis=0)
+        """(n_levels, n) of the same; NaN for a follower that has no value at some samples."""
+        with np.errstate(invalid="ignore"):  # between two that are infinite
+            found = np.quantile(self._all(), [_quantile(level) for level in levels], axis=0)
         return np.asarray(found)
 
     def _named(self, values: Array) -> dict[str, float]:
@@ -204,8 +205,15 @@ class MCMCResult:
     @cached_property
     def cautions(self) -> tuple[str, ...]:
         """What to know before these samples are used: a chain shorter than 50 autocorrelation
-        times, walkers that did not move."""
-        return too_short(self.chain, self.autocorr_time, self.settings.burn, self.settings.thin)
+        times, walkers that did not move, followers that are not finite at some samples."""
+        short = too_short(self.chain, self.autocorr_time, self.settings.burn, self.settings.thin)
+        bad = {name: int(np.sum(~np.isfinite(self.of(name)))) for name in self.followers}
+        return short + tuple(
+            f"{name} is not finite in {count} of {len(self.flat)} samples, so its quantiles may be "
+            "nan; give bounds that keep its expression defined"
+            for name, count in bad.items()
+            if count
+        )
 
     def plot(self, **options: Any) -> Any:
         """The distribution of every parameter and of every pair; returns the Figure. Options as of

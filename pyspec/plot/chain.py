@@ -53,6 +53,9 @@ def plot_chain(
     if not names:
         raise PlotError(f"params is empty; give some of {', '.join(known)}, or None for all")
     flat = np.stack([samples.of(name) for name in names], axis=1)
+    for name, column in zip(names, flat.T, strict=True):
+        if not np.isfinite(column).all():
+            raise PlotError(f"{name!r} is not finite in all samples; leave it out of params")
     spans = [np.unique(np.quantile(column, SPAN)) for column in flat.T]
     edges = [
         np.linspace(s[0], s[-1], BINS + 1)

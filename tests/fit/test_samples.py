@@ -15,6 +15,7 @@ from pyspec import (
     FitError,
     Measurement,
     Project,
+    bootstrap,
     fit_joint,
     fit_model,
     load_fit,
@@ -369,3 +370,29 @@ def test_a_chain_larger_than_memory() -> None:
     """An error of NumPy's came from within emcee."""
     with pytest.raises(TooLargeError, match="10000000000000 steps of 20 walkers would take"):
         straight(0.2).sample(steps=10**13)
+
+
+@SHORT
+def test_followers_without_a_value_at_some_samples() -> None:
+    """The table of quantiles and that of draws warned from within NumPy, a picture raised from
+    within matplotlib, and nothing said where the nan came from."""
+    text = 'parameters: {root: ["sqrt(Offset_y0)"], ratio: ["1 / max(Offset_y0, 0)"]}\n'
+    model = load_model(text + "m:\n  Offset: {y0: [0.1, True]}", "m")
+    model.set_axes(energy=ENERGY)
+    data = 0.02 + np.random.default_rng(2).normal(0, 0.2, 51)
+    result = fit_model(model, Measurement(data, weight=5.0), scale_covar=False)
+    with (
+        pytest.warns(ModelWarning, match=r"m: root is not finite in \d+ of 6000 samples"),
+        pytest.warns(ModelWarning, match=r"m: ratio is not finite in \d+ of 6000 samples"),
+    ):
+        samples = result.sample(steps=300, seed=1)
+    assert math.isnan(samples.values["root"])
+    assert samples.values["ratio"] > 0
+    assert samples.table.shape == (3, 8)
+    assert "root is not finite in" in "".join(samples.cautions)
+    assert "ratio" in str(bootstrap(result, 40, seed=1))
+    pytest.importorskip("matplotlib")
+    from pyspec.plot import PlotError
+
+    with pytest.raises(PlotError, match="'root' is not finite in all samples; leave it out of"):
+        samples.plot(params=["Offset_y0", "root"])

@@ -194,6 +194,11 @@ class ManyFits(Sequence[OneFit]):
     def __str__(self) -> str:
         if np.count_nonzero(self.success) < 2:
             return self._head()
+        with np.errstate(invalid="ignore"):  # followers may be infinite
+            return "\n".join([self._head(), *self._table()])
+
+    def _table(self) -> list[str]:
+        """The table of spreads, and a note on those that are 0."""
         rows = [["parameter", "median", "spread", "68 % low", "68 % high"]]
         still = []
         for name in (*self.free_names, *self._followers):
@@ -204,13 +209,13 @@ class ManyFits(Sequence[OneFit]):
                 still.append(name)
             middle = format_value(float(np.median(self.of_converged(name))), spread)
             rows.append([name, *middle, *(f"{end:.6g}" for end in ends)])
-        lines = [self._head(), text_table(rows, "<>>>>")]
+        lines = [text_table(rows, "<>>>>")]
         if 0 < len(still) < len(self.free_names):  # all of them: the same data each time
             lines.append(
                 f"{', '.join(still)}: the same in every fit, at a bound or, as an onset that "
                 "jumps, between two samples; a spread of 0 is no error"
             )
-        return "\n".join(lines)
+        return lines
 
     def __repr__(self) -> str:
         return f"<ManyFits: {self._head()}>"
