@@ -16,6 +16,7 @@ import numpy.typing as npt
 from pyspec.errors import FitError, PlanError
 from pyspec.executor import Executor, LinearExecutor, make_executor
 from pyspec.fit.doubts import check_registered
+from pyspec.fit.linear.coincide import coinciding
 from pyspec.fit.problem import FitProblem
 from pyspec.fit.solve.native import NativeSolver, Watch
 from pyspec.fit.solve.places import Places
@@ -112,6 +113,7 @@ class LinearProblem(FitProblem):
         found = super().doubts(theta, values, sides, chisqr)
         with np.errstate(all="ignore"):
             lost = self.linear.undetermined(theta, self.fixed)
+            found += coinciding(self.linear.designer, theta, self.fixed)
         axis = {"energy": "energies", "time": "times"}[self.linear.designer.axis]
         return found + [
             f"{name} is not determined at {count} {axis}: the data cannot tell what it is "
