@@ -13,7 +13,7 @@ from pyspec.plot.config import PlotOptions
 from pyspec.plot.drawn import fit_of
 from pyspec.plot.labels import opened
 from pyspec.plot.style import COLOURS, MUTED, PlotError
-from pyspec.plot.view import view_of
+from pyspec.plot.view import residual_of, view_of
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -38,13 +38,14 @@ def plot_svd(
 
     One row each: singular values, the first `n` left vectors over time and right vectors over
     energy. What a model leaves shows up in the row of the residual, as vectors with a shape and
-    singular values above the others. Within the fit window. Times and energies without a point that
-    counts are left out, and open in the vectors; at other masked points the data are taken to be
-    as the fit, the residual 0. The heading says how many. Options as of
-    :func:`pyspec.plot.plot_fit`.
+    singular values above the others. With declared noise the residual is divided by σ, so that
+    noisy energies do not hide what is left at others; ``residual_unit="data"`` leaves it as it is.
+    Within the fit window. Times and energies without a point that counts are left out, and open in
+    the vectors; at other masked points the data are taken to be as the fit, the residual 0. The
+    heading says how many. Options as of :func:`pyspec.plot.plot_fit`.
 
-    Raises :class:`PlotError` for a fit to one spectrum or trace, for `n` below 1, and where all
-    points are masked.
+    Raises :class:`PlotError` for a fit to one spectrum or trace, for `n` below 1, where all
+    points are masked, and for ``residual_unit="sigma"`` without declared noise.
     """
     fit = fit_of(result, "plot_svd")
     sheet, look = opened(fit, options)
@@ -58,7 +59,9 @@ def plot_svd(
         raise PlotError("all points are masked; there is nothing to decompose")
     kept = np.asarray(known.any(axis=1)), np.asarray(known.any(axis=0))
     filled = np.where(known, seen.data, seen.fit)
-    rows = {"data": filled, "residual": filled - seen.fit}
+    left = residual_of(seen, fit, look)
+    what = left.label.replace("(data − fit)", "residual") if left.is_scaled else "residual"
+    rows = {"data": filled, what: left.values}
     with sheet.style():
         figure = sheet.panels(figsize or (9.6, 5.0), look)
         axes = figure.subplots(2, 3, width_ratios=[1, 1.5, 1.5])

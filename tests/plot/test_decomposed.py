@@ -69,6 +69,28 @@ def test_singular_vectors_of_data_and_residual(file: File) -> None:
     plt.close(figure)
 
 
+def test_the_residual_is_in_units_of_declared_noise(file: File) -> None:
+    """Noisy energies would be its vectors, whatever is left at the others."""
+    sigma = np.where(ENERGY < 2, 1.0, 0.01)
+    noise = np.random.default_rng(2).normal(0, 1, file.data.shape) * sigma
+    file = File(file.p, name="noisy", data=file.data + noise, energy=ENERGY, time=TIME)
+    plain = _fit(file, "chained")
+    with pytest.raises(PlotError, match="noise of these data was not declared"):
+        plot_svd(plain, residual_unit="sigma")
+    file.set_noise("gaussian", sigma=sigma)
+    result = file.fit_2d("chained")
+    for unit, values, label in (
+        ("auto", (result.data - result.fit) / sigma, "residual / σ: singular value"),
+        ("data", result.data - result.fit, "residual: singular value"),
+    ):
+        figure = plot_svd(result, residual_unit=unit)
+        drawn = figure.axes[3].lines[0].get_ydata()
+        singular = np.linalg.svd(values, compute_uv=False)
+        np.testing.assert_allclose(drawn, singular[: drawn.size], rtol=1e-9)
+        assert figure.axes[3].get_ylabel() == label
+        plt.close(figure)
+
+
 def test_spectra_of_states_decays_and_evolution(file: File) -> None:
     result = _fit(file, "chained")
     figure = plot_species(result)
