@@ -227,7 +227,8 @@ class FitResult(LmfitNames, SlotNames):
         gaussCONV) is interpolated between the points of the data; :class:`DataError` outside. With
         spectra that are free only times may differ from those of the data, with traces energies."""
         if isinstance(self.problem, LinearProblem):
-            return predict_linear(self.problem, self.theta, *self._spread(), energy, time)
+            lost = () if self._of_many else self._lost()
+            return predict_linear(self.problem, self.theta, *self._spread(), energy, time, lost)
         return predict(self.problem, self.theta, self.stderr, self.correl, energy, time)
 
     @cached_property
@@ -237,7 +238,12 @@ class FitResult(LmfitNames, SlotNames):
         problem = self.problem
         if not isinstance(problem, LinearProblem):
             return None
-        return amplitudes_of(problem, self.theta, *self._spread())
+        given = problem, self.theta, *self._spread(), self._lost()
+        return amplitudes_of(*given, of_many=self._of_many)
+
+    def _lost(self) -> list[int]:
+        """The places of the parameters that the data do not determine."""
+        return [k for k, name in enumerate(self.problem.names) if name in self.without_effect]
 
     def _spread(self) -> tuple[Array, float]:
         """The covariance of the parameters, and the variance of a point of weight 1."""

@@ -53,7 +53,8 @@ def plot_amplitudes(
     For parallel decays these are the decay-associated spectra; the legend has their time constants.
     `names` are some of ``result.linear``, all by default. Where an amplitude is held at 0 there is
     no band. Where it is not known, since all points are masked or do not determine it, the line has
-    a gap. Options as of :func:`pyspec.plot.plot_fit`.
+    a gap; the legend says of one that changes with parameters which the data do not determine that
+    it is not determined. Options as of :func:`pyspec.plot.plot_fit`.
 
     Raises :class:`PlotError` for a fit without free amplitudes, and for other names.
     """
@@ -192,6 +193,8 @@ def _band(
 ) -> None:
     """One line with a band of one standard error, where there is one."""
     own, error = curve_look(look, k), np.nan_to_num(stderr)
+    if np.any(np.nan_to_num(value)) and not np.any(np.isfinite(stderr)):
+        label += " (not determined)"
     if look.linewidths is None:
         own["lw"] = 1.4
     if look.legend:

@@ -11,7 +11,7 @@ the block of the inverse of the whole normal matrix (G. H. Golub and V. Pereyra,
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +21,8 @@ import numpy.typing as npt
 from pyspec.errors import FitError, suggest
 from pyspec.executor.linear.executor import Solved
 from pyspec.fit.export import need_xarray
+from pyspec.fit.linear.followed import Followed
+from pyspec.fit.linear.lost import lost_directions, moved
 from pyspec.fit.linear.species import Associated, Kinetics
 from pyspec.formula import scheme_of
 from pyspec.functions.losses import FLOOR
@@ -43,7 +45,8 @@ class Amplitudes:
     axis : "energy" or "time"
     along : (n,) that axis within the window of the fit
     values : name → (n,); 0 where it is held at 0
-    stderr : name → (n,) one standard error; NaN where the amplitude is held at 0 or not determined
+    stderr : name → (n,) one standard error; NaN where the amplitude is held at 0 or not determined,
+        and of one that changes with parameters which the data do not determine
     covariance : (n, n_amplitudes, n_amplitudes) of the amplitudes at one energy, or time; NaN as in
         `stderr`
     determined : name → (n,) False where an amplitude is held at 0 or the data do not determine it
@@ -152,38 +155,60 @@ class Amplitudes:
 
 
 def amplitudes_of(
-    problem: LinearProblem, theta: Array, covariance: Array, variance: float
+    problem: LinearProblem,
+    theta: Array,
+    covariance: Array,
+    variance: float,
+    lost: Sequence[int] = (),
+    *,
+    of_many: bool = False,
 ) -> Amplitudes:
     """The amplitudes at `theta`.
 
     `covariance` is that of theta, (n_theta, n_theta), with zeros for parameters that are taken to
-    be known. `variance` is s².
+    be known. `variance` is s². `lost` are the places of parameters that the data, `of_many` files,
+    do not determine.
     """
     with problem.linear.lock:
-        return _amplitudes_of(problem, theta, problem.spread(covariance), variance)
+        return _amplitudes_of(
+            problem, theta, problem.spread(covariance), variance, lost, of_many=of_many
+        )
 
 
 def _amplitudes_of(
-    problem: LinearProblem, theta: Array, covariance: Array, variance: float
+    problem: LinearProblem,
+    theta: Array,
+    covariance: Array,
+    variance: float,
+    lost: Sequence[int],
+    *,
+    of_many: bool,
 ) -> Amplitudes:
     executor = problem.linear
     solved = executor.solve(theta, problem.fixed)
     found, determined = solved.projected.amplitudes, solved.projected.determined
     followed = follow(problem, solved, variance)
-    spread = _covariances(followed, found.shape[1], covariance)
-    errors = np.sqrt(np.einsum("gkk->gk", spread))
     names = list(executor.designer.free)
+    hidden = np.zeros(len(names), np.bool_)
+    if lost and problem.of_joint is None:
+        # One of many files does not know what the others determine of the parameters.
+        own = np.zeros_like(covariance) if of_many else covariance
+        own, away = lost_directions(followed, own, lost, variance)
+        covariance, hidden = covariance if of_many else own, moved(followed, away, len(names))
+    spread = _covariances(followed, found.shape[1], covariance)
+    shown = np.where(hidden[:, None] | hidden, np.nan, spread)
+    errors = np.sqrt(np.einsum("gkk->gk", shown))
     basis = solved.design.basis
     return Amplitudes(
         executor.designer.axis,
         executor.designer.along,
         {name: found[:, k] for k, name in enumerate(names)},
         {name: errors[:, k] for k, name in enumerate(names)},
-        spread,
+        shown,
         {name: determined[:, k] for k, name in enumerate(names)},
         {n: np.array(basis[k, 0] if len(basis[k]) == 1 else basis[k]) for k, n in enumerate(names)},
         executor.designer.x,
-        _kinetics(problem, solved, theta, covariance, spread, followed),
+        _kinetics(problem, solved, theta, covariance, spread, followed, hidden),
     )
 
 
@@ -194,6 +219,7 @@ def _kinetics(
     covariance: Array,
     spread: Array,
     followed: list[Followed],
+    hidden: npt.NDArray[np.bool_],
 ) -> dict[str, Kinetics]:
     """The schemes whose states have free spectra, by the name of their first parameters."""
     designer, gather = problem.linear.designer, problem.linear.gather
@@ -225,6 +251,7 @@ def _kinetics(
             spread[:, place][:, :, place],
             mixed[:, place],
             covariance,
+            hidden[place],
         )
     return found
 
@@ -238,16 +265,6 @@ def weights_at(problem: LinearProblem, solved: Solved) -> Array | None:
     counts = np.maximum(solved.model * measured.loss_scale, FLOOR)
     own = measured.loss_scale / np.sqrt(counts)
     return own if weight is None else own * weight
-
-
-@dataclass(frozen=True, eq=False)
-class Followed:
-    """How the amplitudes of one group follow: those that are determined (`kept`), their covariance
-    at known theta, s² (BᵀB)⁻¹, and Z, the decrease of each by each parameter of theta."""
-
-    kept: npt.NDArray[np.intp]
-    inverse: Array
-    slopes: Array
 
 
 def follow(problem: LinearProblem, solved: Solved, variance: float) -> list[Followed]:
@@ -273,7 +290,8 @@ def _of_file(own: Followed, places: npt.NDArray[np.int64]) -> Followed:
     at = {k: position for position, k in enumerate(own.kept.tolist())}
     mine = [k for k, place in enumerate(places.tolist()) if place in at]
     rows = [at[int(places[k])] for k in mine]
-    return Followed(np.array(mine, np.intp), own.inverse[np.ix_(rows, rows)], own.slopes[rows])
+    inverse = own.inverse[np.ix_(rows, rows)]
+    return Followed(np.array(mine, np.intp), inverse, own.slopes[rows], own.information)
 
 
 def _follow(solved: Solved, weight: Array | None, variance: float) -> list[Followed]:
@@ -286,13 +304,14 @@ def _follow(solved: Solved, weight: Array | None, variance: float) -> list[Follo
     for group in range(len(found)):
         kept = np.flatnonzero(on[group])
         own = design.basis[kept, group % design.basis.shape[1]].T
-        side = np.array([change[group] for change in changes]).reshape(len(changes), -1).T
+        side = np.array([change[group] for change in changes]).reshape(len(changes), len(own)).T
         if weight is not None:
             own, side = own * weight[group][:, None], side * weight[group][:, None]
         if inverse is None or not same:
             inverse = np.linalg.pinv(own) if kept.size else np.zeros((0, len(own)))
         slopes = inverse @ side if changes else np.zeros((kept.size, 0))
-        result.append(Followed(kept, variance * (inverse @ inverse.T), slopes))
+        left = side - own @ slopes
+        result.append(Followed(kept, variance * (inverse @ inverse.T), slopes, left.T @ left))
     return result
 
 

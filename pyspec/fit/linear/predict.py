@@ -7,12 +7,16 @@ derivatives there by theta and by the amplitudes of a group, and Z, (B'B)^-1 tho
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import numpy.typing as npt
 
 from pyspec.errors import DataError
 from pyspec.executor.linear.design import Design
-from pyspec.fit.linear.amplitudes import Followed, follow
+from pyspec.fit.linear.amplitudes import follow
+from pyspec.fit.linear.followed import Followed
+from pyspec.fit.linear.lost import lost_directions
 from pyspec.fit.linear.problem import LinearProblem
 from pyspec.fit.predict import Prediction
 
@@ -26,8 +30,10 @@ def predict_linear(
     variance: float,
     energy: npt.ArrayLike | None,
     time: npt.ArrayLike | None,
+    lost: Sequence[int] = (),
 ) -> Prediction:
-    """The prediction on the energies or times given, within the window along the other axis.
+    """The prediction on the energies or times given, within the window along the other axis; `lost`
+    are the places of parameters that the data do not determine.
 
     Raises :class:`DataError` for values along the axis on which amplitudes are free, and where the
     model sums over the samples of an axis that is to change.
@@ -41,7 +47,7 @@ def predict_linear(
             f"leave {axis}= out"
         )
     with executor.lock:
-        return _predicted(problem, theta, problem.spread(covariance), variance, given)
+        return _predicted(problem, theta, problem.spread(covariance), variance, given, lost)
 
 
 def _predicted(
@@ -50,11 +56,14 @@ def _predicted(
     covariance: Array,
     variance: float,
     given: npt.ArrayLike | None,
+    lost: Sequence[int],
 ) -> Prediction:
     executor = problem.linear
     axis = executor.designer.axis
     solved = executor.solve(theta, problem.fixed)
     followed = follow(problem, solved, variance)
+    if lost and problem.of_joint is None:
+        covariance, _ = lost_directions(followed, covariance, lost, variance)
     design, x = (
         (solved.design, executor.designer.x)
         if given is None

@@ -92,6 +92,7 @@ class Kinetics:
     spectra : (n, n_states) of these states; `covariance` (n, n_states, n_states), and `mixed` (n,
         n_states, n_theta) with theta
     theta : (n_theta, n_theta) covariance of theta
+    hidden : (n_states,) whether the spectrum of a state changes with what is not determined
     """
 
     scheme: Scheme
@@ -103,11 +104,14 @@ class Kinetics:
     covariance: Array
     mixed: Array
     theta: Array
+    hidden: npt.NDArray[np.bool_]
 
     def sas(self) -> Associated:
-        """The spectra of the states."""
+        """The spectra of the states. One that changes with rates which the data do not determine
+        has no error."""
         names = tuple(self.amplitudes)
         error = np.sqrt(np.einsum("gkk->kg", self.covariance))
+        error[self.hidden] = np.nan
         rates = np.full(len(names), np.nan)
         return Associated("SAS", names, rates, self.along, self.spectra.T, error)
 
