@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pyspec._version import VERSION
-from pyspec.errors import DataError
+from pyspec.errors import DataError, FitError
 from pyspec.fit import FitResult
 from pyspec.io.atomic import file_name
 from pyspec.workflow.frames import COLUMNS
@@ -163,11 +163,26 @@ def _write_slices(fit: Any, folder: Folder) -> None:
 
 def _write_amplitudes(linear: Any, folder: Folder) -> None:
     """Spectra or traces that were free, with their errors: empty where they are held at 0 or not
-    determined."""
+    determined; what they are multiplied with, where that is the same for all; and of schemes decay-
+    and evolution-associated spectra, where there are any."""
     columns = {linear.axis: linear.along}
     for name in linear.names:
         columns |= {name: linear.values[name], f"{name}_stderr": linear.stderr[name]}
     folder.columns("amplitudes.csv", columns)
+    if all(np.ndim(basis) == 1 for basis in linear.basis.values()):
+        other = "time" if linear.axis == "energy" else "energy"
+        folder.columns("basis.csv", {other: linear.x, **linear.basis})
+    for name in linear.kinetics:
+        own = f"_{name}" if len(linear.kinetics) > 1 else ""
+        for kind in ("das", "eas"):
+            try:
+                found = getattr(linear, kind)(name)
+            except FitError:
+                continue
+            columns = {linear.axis: linear.along}
+            for label, value, error in zip(found.names, found.values, found.stderr, strict=True):
+                columns |= {label: value, f"{label}_stderr": error}
+            folder.columns(file_name(f"{kind}{own}.csv"), columns)
 
 
 def write_curves(fit: Any, folder: Folder) -> None:

@@ -76,8 +76,10 @@ class FileOutput:
         The folder holds ``params.csv``, ``metrics.csv``, ``correl.csv``, ``fit_info.csv``; data,
         fit, residual and components of one spectrum in ``fit_1d.csv``; of a time series
         ``fit_2d.csv``, ``observed_2d.csv``, ``energy.csv`` and ``time.csv``; where spectra or
-        traces are free, these with their errors in ``amplitudes.csv``; of slices ``fit_pars.csv``
-        and ``metrics_per_slice.csv``.
+        traces are free, these with their errors in ``amplitudes.csv``, the populations or laws that
+        they are multiplied with in ``basis.csv`` unless these differ along the spectrum, and of a
+        kinetic scheme ``das.csv`` and ``eas.csv``; of slices ``fit_pars.csv`` and
+        ``metrics_per_slice.csv``.
         """
         result = self.answers.by_reference(ref)
         path = self.project.output(filepath, "")

@@ -92,6 +92,8 @@ def test_equal_rates_have_no_decays_of_their_own(tmp_path: Path) -> None:
     assert np.all(np.isfinite(result.linear.sas().values))
     with pytest.raises(FitError, match="two decays have the same rate"):
         result.linear.das()
+    with pytest.raises(FitError, match="EAS: two decays have the same rate"):
+        result.linear.eas()  # and no warning of a division by their difference
     with pytest.raises(FitError, match="chian"):
         result.linear.sas("chian")
 

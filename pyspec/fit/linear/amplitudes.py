@@ -134,12 +134,16 @@ class Amplitudes:
         return self.kinetics[name or known[0]]
 
     def to_dataset(self) -> Any:
-        """An ``xarray.Dataset``: value and stderr along (amplitude, energy or time). Raises
-        :class:`FitError` without xarray."""
+        """An ``xarray.Dataset``: value and stderr along (amplitude, energy or time), and what each
+        amplitude is multiplied with, `basis`, such as the populations of states behind the
+        instrument. Raises :class:`FitError` without xarray."""
         xarray = need_xarray()
         dims = ("amplitude", self.axis)
-        coords = {"amplitude": list(self.names), self.axis: self.along}
+        other = "time" if self.axis == "energy" else "energy"
+        coords = {"amplitude": list(self.names), self.axis: self.along, other: self.x}
+        basis = np.array(list(self.basis.values()))
         variables = {
+            "basis": (("amplitude", *([self.axis] if basis.ndim == 3 else []), other), basis),
             "value": (dims, np.array(list(self.values.values()))),
             "stderr": (dims, np.array(list(self.stderr.values()))),
         }

@@ -132,8 +132,9 @@ class Kinetics:
                 "sum of exponentials; the spectra of the states are there: sas()"
             )
         _refuse_oscillations(np.linalg.eigvals(self.scheme.matrix(self.values)), kind)
-        rates, now = self._rates(self.values), weights(self.values)
-        _refuse_equal(rates, kind)
+        rates = self._rates(self.values)
+        _refuse_equal(rates, kind)  # before weights that divide by their difference
+        now = weights(self.values)
         turned = np.zeros((self.along.size, len(now), self.theta.shape[0]))
         for name, value in self.values.items():
             step = STEP * max(abs(value), 1e-3 * float(np.max(rates)))
