@@ -7,6 +7,7 @@ from pathlib import Path
 
 import matplotlib.pyplot as plt
 import numpy as np
+import pytest
 
 from pyspec import Measurement, fit_joint, fit_model, load_fit, load_model, save_fit
 from pyspec.fit import FitResult
@@ -75,10 +76,12 @@ def test_a_spectrum_that_changes_with_them_has_no_error(tmp_path: Path) -> None:
     plt.close(figure)
 
 
-def test_a_joint_fit_says_the_same() -> None:
+@pytest.mark.parametrize("spectra", ["{free: energy}", "{free: energy, vary: project}"])
+def test_a_joint_fit_says_the_same(spectra: str) -> None:
     parts = []
+    text = MODELS.replace("True, 0", "project, 0").replace("{free: energy}", spectra)
     for _ in range(2):
-        model = load_model(MODELS.replace("True, 0", "project, 0"), "reversible")
+        model = load_model(text, "reversible")
         model.set_axes(energy=ENERGY, time=TIME)
         parts.append((model, Measurement(_data())))
     linear = fit_joint(parts, names=["one", "two"])["one"].linear

@@ -194,8 +194,11 @@ def _amplitudes_of(
     followed = follow(problem, solved, variance)
     names = list(executor.designer.free)
     hidden = np.zeros(len(names), np.bool_)
-    if lost and problem.of_joint is None:
-        # One of many files does not know what the others determine of the parameters.
+    if lost:
+        # One of many files does not know what the others determine of the parameters; files that
+        # share amplitudes solve for them together, with theta of all.
+        of_many &= problem.of_joint is None
+        lost = executor.gather[np.array(lost)].tolist()
         own = np.zeros_like(covariance) if of_many else covariance
         own, away = lost_directions(followed, own, lost, variance)
         covariance, hidden = covariance if of_many else own, moved(followed, away, len(names))
