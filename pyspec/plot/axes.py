@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pyspec.plot.config import PlotConfig
+from pyspec.plot.many import shown
 from pyspec.plot.style import COLOURS
 
 Array = npt.NDArray[np.float64]
@@ -254,8 +255,11 @@ def alone(y: Array) -> npt.NDArray[np.intp]:
     return np.flatnonzero(finite[1:-1] & ~finite[:-2] & ~finite[2:])
 
 
-def line(ax: Any, x: Array, y: Array, **look: Any) -> Any:
-    """A line with gaps where y is not finite; a value alone between two gaps is a point."""
+def line(ax: Any, x: Array, y: Array, limits: Any = None, **look: Any) -> Any:
+    """A line with gaps where y is not finite; a value alone between two gaps is a point. Of many
+    points in sight, within `limits` of x, the range of each stretch is drawn."""
+    where = shown(x, y, limits=limits)
+    x, y = x[where], y[where]
     single = alone(y)
     if single.size and not look.get("marker"):
         look |= {"marker": "o", "ms": 3.0, "markevery": single.tolist()}
@@ -271,8 +275,11 @@ def mark_beyond(ax: Any, x: Array, y: Array, colour: str, label: str = "") -> No
         under, over = low + 0.025 * (high - low), high - 0.025 * (high - low)
     for beyond, marker, place in ((y > high, "^", over), (y < low, "v", under)):
         if beyond.any():
-            where = np.full(int(beyond.sum()), place)
-            ax.plot(x[beyond], where, marker, color=colour, ms=4.0, zorder=6, label=label)
+            out = x[beyond]
+            out = out[shown(out, np.zeros(out.size))]
+            ax.plot(
+                out, np.full(out.size, place), marker, color=colour, ms=4.0, zorder=6, label=label
+            )
             label = ""
 
 

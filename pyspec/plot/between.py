@@ -27,6 +27,7 @@ from pyspec.fit.moving import Moving, moving_parameters
 from pyspec.fit.predict import predict
 from pyspec.model import Measurement
 from pyspec.model.sampling import terms
+from pyspec.plot.many import shown
 from pyspec.plot.view import View
 
 Array = npt.NDArray[np.float64]
@@ -88,8 +89,9 @@ def _interval(begin: float, end: float, steps: int) -> Array:
     return np.asarray(points)
 
 
-def curves_of(result: Any, seen: View) -> Curves:
-    """The curves of the fit of one spectrum or trace."""
+def curves_of(result: Any, seen: View, limits: Any = None) -> Curves:
+    """The curves of the fit of one spectrum or trace; those of many points in sight, within
+    `limits` of the axis, with their lowest and highest of each stretch alone."""
     window = slice(seen.begin, seen.begin + seen.energy.size)
     parts: Parts = ({}, {}) if result.is_trace else result.components(whole=True)
     peaks, grounds = ({name: one[window] for name, one in part.items()} for part in parts)
@@ -98,7 +100,7 @@ def curves_of(result: Any, seen: View) -> Curves:
     own = Curves(seen.energy, seen.fit, seen.start, peaks, grounds, samples)
     finer = between(seen.energy)
     if finer is None:
-        return own
+        return _thinned(own, limits)
     x, places = finer
     found = _tried(lambda: _curves_at(result, seen, x, parts, samples))
     if found is None:
@@ -107,6 +109,18 @@ def curves_of(result: Any, seen: View) -> Curves:
     if found.start is not None and own.start is not None:
         pairs.append((found.start, own.start))
     return found if all(_agree(one[places], other) for one, other in pairs) else own
+
+
+def _thinned(own: Curves, limits: Any) -> Curves:
+    ground = sum(own.grounds.values(), np.zeros(own.x.size))
+    start = [] if own.start is None else [own.start]
+    tops = [ground + one for one in own.peaks.values()]
+    where = shown(own.x, own.fit, ground, *start, *tops, limits=limits)
+    peaks, grounds = (
+        {name: one[where] for name, one in part.items()} for part in (own.peaks, own.grounds)
+    )
+    start_there = None if own.start is None else own.start[where]
+    return Curves(own.x[where], own.fit[where], start_there, peaks, grounds, own.samples)
 
 
 def _curves_at(result: FitResult, seen: View, x: Array, known: Parts, samples: Array) -> Curves:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pyspec.calls import answered
-from pyspec.plot.axes import bare, reference_lines, set_x
+from pyspec.plot.axes import bare, line, reference_lines, set_x
 from pyspec.plot.between import curves_of
 from pyspec.plot.colours import add_bar
 from pyspec.plot.config import PlotConfig, PlotOptions
@@ -16,7 +16,7 @@ from pyspec.plot.drawn import fit_of
 from pyspec.plot.figure import Sheet
 from pyspec.plot.labels import opened
 from pyspec.plot.maps import draw_map, residual_limit
-from pyspec.plot.spectra import set_last_axis
+from pyspec.plot.spectra import draw_data, limits_of, set_last_axis
 from pyspec.plot.style import DATA, FIT, MUTED, PlotError
 from pyspec.plot.view import Residual, View, residual_of, view_of
 
@@ -73,11 +73,12 @@ def _spectra(
     )
     for k, (view, residual, result) in enumerate(zip(seen, found, results, strict=True)):
         above, below = axes[:, k]
-        above.plot(view.energy, view.data, "o", mfc="white", mec=DATA, mew=0.7, ms=2.6)
-        curve = curves_of(result, view)
-        above.plot(curve.x, curve.fit, color=FIT, lw=1.5)
+        limits = limits_of(result, look)
+        draw_data(above, view.energy, view.data, limits, 2.6)
+        curve = curves_of(result, view, limits)
+        above.plot(curve.x, curve.fit, color=FIT, lw=1.5, zorder=4)
         above.set_title(_title(result), fontsize=9.5)
-        below.plot(view.energy, residual.values, color=DATA, lw=0.9)
+        line(below, view.energy, residual.values, limits, color=DATA, lw=0.9)
         below.axhline(0.0, color=MUTED, lw=0.7)
         below.set_title(residual.note, loc="right", fontsize=8.0, color=MUTED)
         for ax in (above, below):

@@ -25,6 +25,7 @@ from pyspec.plot.between import Curves, curves_of
 from pyspec.plot.caption import caption
 from pyspec.plot.config import PlotConfig
 from pyspec.plot.figure import Sheet, figure_root
+from pyspec.plot.many import are_many, shown
 from pyspec.plot.style import BAND, COLOURS, DATA, FIT, INK, MUTED, OUTSIDE
 from pyspec.plot.view import Residual, View, residual_of, view_of
 
@@ -35,6 +36,9 @@ MAX_INSIDE = 7
 
 #: A start further out than this many times the span of data and fit would flatten the picture.
 FAR_START = 1.0
+
+#: How the legend names points that are drawn by the range of each stretch of them.
+RANGE = "data (lowest to highest of "
 
 #: The colour of masked points.
 MASKED = "#b0417a"
@@ -57,7 +61,8 @@ def fit_spectrum(result: Any, sheet: Sheet, config: PlotConfig) -> Any:
         above.set_title(text, fontsize=9.0, color=MUTED, wrap=True)
         panels = [above]
         if below is not None:
-            draw_residual(below, seen, residual_of(seen, result, config), config)
+            found = residual_of(seen, result, config)
+            draw_residual(below, seen, found, config, limits_of(result, config))
             figure.align_ylabels([above, below])
             panels.append(below)
         for ax in panels:
@@ -74,7 +79,7 @@ def fit_components(result: Any, sheet: Sheet, config: PlotConfig) -> Any:
         seen = view_of(result, config.copy(show_init=False))
         width, height = config.panel_size
         ax = sheet.panel((1.55 * width, 1.35 * height), config)
-        curves = curves_of(result, seen)
+        curves = curves_of(result, seen, limits_of(result, config))
         ground = draw_components(ax, curves, config)
         ax.plot(curves.x, curves.fit, color=FIT, lw=1.6, label="sum", zorder=4)
         _finish_values(ax, seen, curves, ground, config)
@@ -97,13 +102,36 @@ def set_last_axis(ax: Any, result: Any, seen: View, config: PlotConfig) -> None:
 
 
 def _draw_fit(ax: Any, result: Any, seen: View, config: PlotConfig) -> None:
-    curves = curves_of(result, seen)
+    limits = limits_of(result, config)
+    curves = curves_of(result, seen, limits)
     ground = draw_components(ax, curves, config)
     data = np.where(seen.data > 0, seen.data, np.nan) if config.z_type == "log" else seen.data
-    ax.plot(seen.energy, data, "o", mfc="white", mec=DATA, mew=0.7, ms=3.1, label="data", zorder=3)
+    draw_data(ax, seen.energy, data, limits, 3.1, label="data")
     ax.plot(curves.x, curves.fit, color=FIT, lw=1.6, label="fit", zorder=4)
     _draw_start(ax, seen, curves)
     _finish_values(ax, seen, curves, ground, config)
+
+
+def limits_of(result: Any, config: PlotConfig) -> Any:
+    """The limits that were asked for of the axis below; None without."""
+    is_trace = isinstance(result, FitResult) and result.is_trace
+    return config.y_lim if is_trace else config.x_lim
+
+
+def draw_data(ax: Any, x: Array, y: Array, limits: Any, size: float, label: str = "") -> None:
+    """Measured points; of many in sight the range of each stretch, as the legend says."""
+    if are_many(x, limits):
+        label = many_label(y.size) if label else ""
+        line(ax, x, y, limits, color=DATA, lw=0.6, label=label, zorder=3)
+        return
+    where = shown(x, y, limits=limits)
+    look = {"mfc": "white", "mec": DATA, "mew": 0.7, "ms": size, "zorder": 3}
+    ax.plot(x[where], y[where], "o", label=label, **look)
+
+
+def many_label(size: int) -> str:
+    """What the legend says of points that are drawn by the range of each stretch."""
+    return f"{RANGE}{size} points)"
 
 
 def _draw_start(ax: Any, seen: View, curves: Curves) -> None:
@@ -174,7 +202,8 @@ def draw_masked(ax: Any, seen: View) -> None:
         low = least - margin if least < low else low
         high = most + margin if most > high else high
         ax.set_ylim(low, high)
-        ax.plot(x[near], y[near], "x", color=MASKED, ms=4.0, mew=0.9, label="masked", zorder=3)
+        where = np.flatnonzero(near)[shown(x[near], y[near])]
+        ax.plot(x[where], y[where], "x", color=MASKED, ms=4.0, mew=0.9, label="masked", zorder=3)
     mark_beyond(ax, x, y, MASKED, "" if near.any() else "masked, off the axis")
 
 
@@ -183,7 +212,8 @@ def curve_legend(ax: Any) -> None:
     room."""
     handles, labels = ax.get_legend_handles_labels()
     known = ("data", "fit", "sum", "start", "start (far outside)", "background")
-    first = [name for name in known if name in labels]
+    many = [name for name in labels if name.startswith(RANGE)]
+    first = [*many, *(name for name in known if name in labels)]
     order = [*first, *(name for name in labels if name not in first and name)]
     place: dict[str, Any] = {"loc": "best"}
     if len(order) > MAX_INSIDE:
@@ -221,16 +251,22 @@ def stretches(flags: Any) -> list[tuple[int, int]]:
     return [(int(a), int(b)) for a, b in zip(turns[::2], turns[1::2], strict=True)]
 
 
-def draw_residual(ax: Any, seen: View, found: Residual, config: PlotConfig) -> None:
+def draw_residual(
+    ax: Any, seen: View, found: Residual, config: PlotConfig, limits: Any = None
+) -> None:
     """The residual of the fit window with a band of one standard deviation."""
-    shown = np.full(seen.energy.size, np.nan)
-    shown[seen.inside] = found.values[seen.inside]
+    values = np.full(seen.energy.size, np.nan)
+    values[seen.inside] = found.values[seen.inside]
     band = 1.0 if found.is_scaled else found.spread
     ax.axhspan(-band, band, color=BAND, alpha=0.5, lw=0, zorder=1)
     ax.axhline(0.0, color=INK, lw=0.7, zorder=2)
-    ax.plot(seen.energy, shown, "-", color=DATA, lw=0.5, alpha=0.5, zorder=2)
-    ax.plot(seen.energy, shown, "o", color=DATA, ms=2.2, zorder=3)
-    finite = np.abs(finite_of(shown))
+    x, few = seen.energy, shown(seen.energy, values, limits=limits)
+    if are_many(x, limits):
+        ax.plot(x[few], values[few], "-", color=DATA, lw=0.6, zorder=3)
+    else:
+        ax.plot(x[few], values[few], "-", color=DATA, lw=0.5, alpha=0.5, zorder=2)
+        ax.plot(x[few], values[few], "o", color=DATA, ms=2.2, zorder=3)
+    finite = np.abs(finite_of(values))
     limit = 1.15 * float(finite.max()) if finite.size else 1.0
     if found.is_scaled:
         limit = max(limit, 2.0)
@@ -278,9 +314,13 @@ def data_line(
         look = curve_look(config, 0, DATA)
         look["lw"] = look["lw"] if config.linewidths else 0.8
         look["ms"] = look["ms"] if config.markersizes else 2.2
-        look["marker"] = look["marker"] if config.markers else "o"
+        limits = config.y_lim if is_trace else config.x_lim
+        if not config.markers:
+            look["marker"] = "" if are_many(axis, limits) else "o"
+        if are_many(axis, limits):
+            look["label"] = many_label(axis.size)
         is_log = config.z_type == "log" and bool((finite_of(data) > 0).any())
-        line(ax, axis, np.where(data > 0, data, np.nan) if is_log else data, **look)
+        line(ax, axis, np.where(data > 0, data, np.nan) if is_log else data, limits, **look)
         enclose(ax, config)
         if is_log:  # what has no place on it
             low = data <= 0

@@ -24,6 +24,7 @@ from pyspec.plot.between import traces_of
 from pyspec.plot.config import PlotOptions
 from pyspec.plot.drawn import fit_of
 from pyspec.plot.labels import opened
+from pyspec.plot.many import are_many, shown
 from pyspec.plot.spectra import MAX_INSIDE
 from pyspec.plot.style import MUTED, PlotError
 from pyspec.plot.view import View, residual_of, view_of
@@ -80,18 +81,23 @@ def plot_traces(
             if not np.isfinite(seen.data[:, column]).any():
                 label += " (masked)"
             style = {"mfc": "white", "mec": own["color"], "mew": 0.7, "ms": 3.0}
-            above.plot(seen.time, seen.data[:, column], "o", **style)
-            line(above, times, curves[:, k], **own, label=label)
-            line(below, seen.time, residual.values[:, column], **{**own, "lw": 0.9})
-        shown = seen.data[:, columns], residual.values[:, columns]
+            data = seen.data[:, column]
+            if are_many(seen.time, look.y_lim):  # the range of each stretch, behind the fit
+                line(above, seen.time, data, look.y_lim, color=own["color"], lw=0.6, alpha=0.4)
+            else:
+                few = shown(seen.time, data, limits=look.y_lim)
+                above.plot(seen.time[few], data[few], "o", **style)
+            line(above, times, curves[:, k], look.y_lim, **own, label=label)
+            line(below, seen.time, residual.values[:, column], look.y_lim, **{**own, "lw": 0.9})
+        every = seen.data[:, columns], residual.values[:, columns]
         if look.z_type == "log":
             enclose(above, look)
         else:
-            _limit(above, shown[0], seen.fit[:, columns])
-        _limit(below, shown[1], shown[1][:0])
+            _limit(above, every[0], seen.fit[:, columns])
+        _limit(below, every[1], every[1][:0])
         if look.z_lim is not None:
             above.set_ylim(*sorted(look.z_lim))
-        for ax, values in ((above, shown[0]), (below, shown[1])):
+        for ax, values in ((above, every[0]), (below, every[1])):
             for k, trace in enumerate(values.T):
                 mark_beyond(ax, seen.time, trace, curve_look(look, k)["color"])
         for ax in (above, below):
