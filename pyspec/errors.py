@@ -80,7 +80,7 @@ class TooLargeError(PyspecError, MemoryError):
 
 
 class ArchiveWarning(UserWarning):
-    """Parts of an archive are damaged and were left out."""
+    """Parts of an archive are damaged and were left out, or it cannot hold all of a fit."""
 
 
 class ModelWarning(UserWarning):

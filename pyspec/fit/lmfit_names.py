@@ -143,6 +143,9 @@ class LmfitNames:
     #: The samples of :meth:`sample`; None before.
     mcmc: MCMCResult | None = None
 
+    #: What a joint fit and those of its files know together: "sampled" once it was.
+    _shared_marks: set[str] | None = None
+
     def sample(
         self: Any,
         settings: MC | None = None,
@@ -163,6 +166,8 @@ class LmfitNames:
         given = MC(use_mc=1, **options) if settings is None else replace(settings, **options)
         samples = sample(self, given, progress)
         self.mcmc = samples
+        if self._shared_marks is not None:
+            self._shared_marks.add("sampled")
         return samples
 
     @property

@@ -11,6 +11,7 @@ import pytest
 
 from pyspec import (
     MC,
+    ArchiveWarning,
     File,
     FitError,
     Measurement,
@@ -334,6 +335,15 @@ def test_samples_of_a_joint_fit_are_not_those_of_a_file(tmp_path: Path) -> None:
     assert project.results.get_joint().mcmc.followers == ("file00_end", "file01_end")
     with pytest.raises(FitError, match="a is one file of a joint fit of line, whose samples are"):
         project["a"].get_mcmc()
+    # An archive holds one fit a file: the samples were lost without a word.
+    with pytest.warns(ArchiveWarning, match="samples of the joint fit of line are those of all"):
+        project.save_fits("fits.h5")
+    assert [fit.mcmc for fit in project.load_fits("fits.h5")] == [None, None]
+    joint = pickle.loads(pickle.dumps(project.results.get_joint()))
+    with pytest.warns(ArchiveWarning, match=r"keep them as a table: joint\.mcmc\.flatchain"):
+        save_fit(tmp_path / "joint.h5", joint)
+    project.fit_2d(model_name="line")
+    save_fit(tmp_path / "other.h5", project.results[-1])  # without samples, without a warning
 
 
 def test_the_method_emcee_says_how_short_its_chain_is() -> None:

@@ -86,6 +86,9 @@ class JointResult(Sequence[FitResult]):
     def __init__(self, joint: FitResult, files: Sequence[FitResult]) -> None:
         self.joint = joint
         self.files = tuple(files)
+        marks: set[str] = set() if joint.mcmc is None else {"sampled"}
+        for result in (joint, *self.files):
+            result._shared_marks = marks
 
     @property
     def names(self) -> tuple[str, ...]:
