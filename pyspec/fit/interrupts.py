@@ -17,7 +17,7 @@ from threading import get_ident
 from types import FrameType, TracebackType
 from typing import Any, Protocol, TypeVar
 
-__all__ = ["Hold", "current_hold", "held"]
+__all__ = ["Hold", "current_hold", "held", "ignore_interrupts"]
 
 
 #: What is held, with the handlers that Python starts with.
@@ -221,6 +221,11 @@ def held(function: Function) -> Function:
     """
     function.surrounded_by = UntilReturn  # type: ignore[attr-defined]
     return function
+
+
+def ignore_interrupts() -> None:
+    """In a worker process: Ctrl-C reaches it too, and its parent says when to end."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
 def current_hold() -> Hold:

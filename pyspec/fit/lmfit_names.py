@@ -160,8 +160,9 @@ class LmfitNames:
         it is sampled too. Options are the fields of :class:`pyspec.MC`, and stand above those of
         `settings`: ``result.sample(steps=2000, seed=1)``. `progress` is True for a bar, or a
         function (steps done, all). A chain shorter than 50 autocorrelation times is a
-        :class:`ModelWarning`, kept in ``samples.cautions``. Raises :class:`FitError` without
-        emcee.
+        :class:`ModelWarning`, kept in ``samples.cautions``, and so are a fit that did not converge
+        and Ctrl-C, which keeps the steps so far (``samples.interrupted``). Raises
+        :class:`FitError` without emcee.
         """
         given = MC(use_mc=1, **options) if settings is None else replace(settings, **options)
         samples = sample(self, given, progress)

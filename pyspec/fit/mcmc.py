@@ -13,8 +13,10 @@ import numpy.typing as npt
 
 from pyspec.errors import FitError, TooLargeError
 from pyspec.fit.caution import warn
+from pyspec.fit.interrupts import Hold, ignore_interrupts
 from pyspec.fit.progress import Steps
 from pyspec.fit.samples import LNSIGMA, MC, MCMCResult
+from pyspec.fit.statistics import not_converged
 
 Array = npt.NDArray[np.float64]
 
@@ -83,15 +85,33 @@ def sample(result: Any, settings: MC | None = None, progress: Progress = None) -
     assert mc.nwalkers is not None
     posterior = Posterior(problem, low, high, is_weighted=weighted)
     try:
-        chain, acceptance = _run(posterior, _places(result, mc, low, high), mc, progress)
+        with Hold() as hold:
+            places = _places(result, mc, low, high)
+            chain, acceptance, done = _run(posterior, places, mc, progress, hold)
+            notes = _notes(result, done, mc.steps)
+            found = hold.mark(
+                MCMCResult(names, chain, acceptance, mc, *_followers(result, chain), notes=notes)
+            )
     except MemoryError as error:
         size = 8 * mc.steps * mc.nwalkers * len(names) / 2**30
         raise TooLargeError(
             f"{result.model_name}: {mc.steps} steps of {mc.nwalkers} walkers would take "
             f"{size:.3g} GiB, more memory than there is; give fewer steps= or nwalkers="
         ) from error
-    found = MCMCResult(names, chain, acceptance, mc, *_followers(result, chain))
     warn(result.model_name, found.cautions)
+    return found
+
+
+def _notes(result: Any, done: int, steps: int) -> list[str]:
+    """What the samples are to be taken with care for, beside the length of their chain."""
+    found = []
+    if ended := not_converged(result):
+        found.append(
+            f"the walkers began at a fit that did not converge ({ended}); fit again from its "
+            "values and sample that, or give burn= so that their way to the optimum is left out"
+        )
+    if done < steps:
+        found.append(f"sampling was interrupted after {done} of {steps} steps")
     return found
 
 
@@ -155,7 +175,11 @@ def _places(result: Any, mc: MC, low: Array, high: Array) -> Array:
     return np.asarray(np.clip(places, low, high))
 
 
-def _run(posterior: Posterior, places: Array, mc: MC, progress: Progress) -> tuple[Array, Array]:
+def _run(
+    posterior: Posterior, places: Array, mc: MC, progress: Progress, hold: Hold
+) -> tuple[Array, Array, int]:
+    """The chain, the share of steps that each walker took, and how many steps are done: fewer
+    where a signal came. Raises KeyboardInterrupt where it came before the first step to be kept."""
     emcee = need_emcee()
     steps = Steps(progress, f"{posterior.problem.label}, samples", "steps")
 
@@ -164,6 +188,10 @@ def _run(posterior: Posterior, places: Array, mc: MC, progress: Progress) -> tup
         state = emcee.State(places, random_state=_random(mc.seed).get_state())
         for done, _ in enumerate(sampler.sample(state, iterations=mc.steps), 1):
             steps.update(done, mc.steps)
+            if hold.arrived:
+                if done < mc.burn + mc.thin:
+                    hold.check()
+                break
         return sampler
 
     try:
@@ -172,12 +200,12 @@ def _run(posterior: Posterior, places: Array, mc: MC, progress: Progress) -> tup
         else:
             from multiprocessing import get_context
 
-            with get_context("spawn").Pool(mc.workers) as pool:
+            with get_context("spawn").Pool(mc.workers, ignore_interrupts) as pool:
                 sampler = run(pool)
     finally:
         steps.close()
     chain = np.asarray(sampler.get_chain(discard=mc.burn, thin=mc.thin))
-    return chain, np.asarray(sampler.acceptance_fraction)
+    return chain, np.asarray(sampler.acceptance_fraction), int(sampler.iteration)
 
 
 def _random(seed: int | None) -> np.random.RandomState:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import signal
 import threading
 import time
 import warnings
@@ -22,7 +21,7 @@ from typing import Any, Generic, Protocol, TypeVar
 from pyspec.calls import is_whole, stack_outside
 from pyspec.errors import FitError, shortened
 from pyspec.executor.cluster import Agreement, agree_on_fits, need_client, refuse_other
-from pyspec.fit.interrupts import Hold
+from pyspec.fit.interrupts import Hold, ignore_interrupts
 
 Part = TypeVar("Part")
 Found = TypeVar("Found")
@@ -77,7 +76,7 @@ class LocalPool:
             self._pool = ThreadPoolExecutor(n_workers)
         else:
             # The workers get nothing large when they start: one that dies then would block us.
-            self._pool = ProcessPoolExecutor(n_workers, get_context("spawn"), _start_worker)
+            self._pool = ProcessPoolExecutor(n_workers, get_context("spawn"), ignore_interrupts)
 
     def start(self, function: Callable[..., Any], *args: Any) -> Future[Any]:
         """Submits the call."""
@@ -222,10 +221,6 @@ def warn_lost(label: str, n: int, what: str) -> None:
 
 def _has_result(future: Any) -> bool:
     return future.done() and not future.cancelled() and future.exception() is None
-
-
-def _start_worker() -> None:
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent hears Ctrl-C, and says when to end
 
 
 def as_agreed(terms: Agreement, function: Callable[..., Found], *args: Any) -> Found:

@@ -98,6 +98,7 @@ class MCMCResult:
     followers : the parameters with an expression that depend on these, such as an area; `values`,
         `stderr`, `table` and `flatchain` have them after those of `names`
     derived : (n_steps, n_walkers, n_followers) their values at each sample
+    interrupted : True if Ctrl-C or SIGTERM came: the chain holds the steps until then
     acceptance_fraction : (n_walkers,) shares of accepted steps; 0.2 to 0.5 is healthy
     settings : the :class:`MC` that ran
     """
@@ -110,12 +111,17 @@ class MCMCResult:
         settings: MC,
         followers: Sequence[str] = (),
         derived: Array | None = None,
+        *,
+        interrupted: bool = False,
+        notes: Sequence[str] = (),
     ) -> None:
         self.names = tuple(names)
         self.chain = chain
         self.acceptance_fraction = acceptance
         self.settings = settings
         self.followers = tuple(followers)
+        self.interrupted = interrupted
+        self._notes = tuple(notes)
         self.derived = np.zeros((*chain.shape[:2], 0)) if derived is None else derived
 
     @cached_property
@@ -204,15 +210,21 @@ class MCMCResult:
 
     @cached_property
     def cautions(self) -> tuple[str, ...]:
-        """What to know before these samples are used: a chain shorter than 50 autocorrelation
-        times, walkers that did not move, followers that are not finite at some samples."""
-        short = too_short(self.chain, self.autocorr_time, self.settings.burn, self.settings.thin)
+        """What to know before these samples are used: a chain that was interrupted, or is shorter
+        than 50 autocorrelation times, walkers that did not move, a fit that did not converge,
+        followers that are not finite at some samples."""
+        mc = self.settings
+        short = too_short(self.chain, self.autocorr_time, mc.burn, mc.thin)
         bad = {name: int(np.sum(~np.isfinite(self.of(name)))) for name in self.followers}
-        return short + tuple(
-            f"{name} is not finite in {count} of {len(self.flat)} samples, so its quantiles may be "
-            "nan; give bounds that keep its expression defined"
-            for name, count in bad.items()
-            if count
+        return (
+            *self._notes,
+            *short,
+            *(
+                f"{name} is not finite in {count} of {len(self.flat)} samples, so its quantiles may "
+                "be nan; give bounds that keep its expression defined"
+                for name, count in bad.items()
+                if count
+            ),
         )
 
     def plot(self, **options: Any) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from pyspec.calls import Named
 from pyspec.fit.solve.outcome import information_criteria
@@ -51,6 +52,13 @@ def goodness(
         "bic": bic,
     }
     return Statistics(numbers)
+
+
+def not_converged(result: Any) -> str:
+    """How a fit ended that did not converge, on one line; "" of one that did."""
+    if state_of(result.success, result.without_effect, result.message) != "NOT converged":
+        return ""
+    return " ".join(str(result.message).split()).rstrip(".")
 
 
 def state_of(success: bool, lost: Sequence[str], message: str) -> str:

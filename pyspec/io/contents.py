@@ -159,6 +159,8 @@ def _samples(samples: MCMCResult | None) -> dict[str, Any] | None:
         "settings": asdict(samples.settings),
         "followers": list(samples.followers),
         "derived": np.asarray(samples.derived, dtype=np.float64),
+        "interrupted": samples.interrupted,
+        "notes": _lines(samples._notes),
     }
 
 
@@ -176,7 +178,11 @@ def samples_of(contents: Mapping[str, Any] | None) -> MCMCResult | None:
         raise ValueError(f"{len(followers)} followers for {derived.shape}")
     known = {field.name for field in fields(MC)}
     settings = {key: value for key, value in contents["settings"].items() if key in known}
-    return MCMCResult(names, chain, acceptance, MC(**settings), followers, derived)
+    return MCMCResult(
+        names, chain, acceptance, MC(**settings), followers, derived,
+        interrupted=bool(contents.get("interrupted", False)),
+        notes=str(contents.get("notes", "")).splitlines(),
+    )  # fmt: skip
 
 
 def _statistics(result: FitResult) -> dict[str, Any]:

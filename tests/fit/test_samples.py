@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 import pickle
+import signal
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -406,3 +408,62 @@ def test_followers_without_a_value_at_some_samples() -> None:
 
     with pytest.raises(PlotError, match="'root' is not finite in all samples; leave it out of"):
         samples.plot(params=["Offset_y0", "root"])
+
+
+def press(at: int) -> object:
+    """Progress that presses Ctrl-C after so many steps."""
+
+    def progress(done: int, steps: int) -> None:
+        if done == at:
+            signal.raise_signal(signal.SIGINT)
+
+    return progress
+
+
+@SHORT
+@pytest.mark.parametrize("workers", [1, 2])
+def test_ctrl_c_keeps_the_steps_so_far(tmp_path: Path, workers: int) -> None:
+    """They were lost."""
+    result = straight(0.2)
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    whole = result.sample(steps=30, burn=5, seed=1)
+    try:
+        with pytest.warns(ModelWarning, match="sampling was interrupted after 30 of 5000 steps"):
+            samples = result.sample(burn=5, seed=1, progress=press(30), workers=workers)
+        assert result.mcmc is samples
+        assert samples.interrupted
+        assert not whole.interrupted
+        np.testing.assert_array_equal(samples.chain, whole.chain)
+        np.testing.assert_array_equal(samples.acceptance_fraction, whole.acceptance_fraction)
+        assert samples.derived.shape[0] == 25
+        assert samples.cautions[0] == "sampling was interrupted after 30 of 5000 steps"
+        with pytest.raises(KeyboardInterrupt):  # nothing is left after burn
+            result.sample(burn=40, seed=1, progress=press(30))
+        assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert result.mcmc is samples
+    save_fit(tmp_path / "a.h5", result)
+    stored = load_fit(tmp_path / "a.h5").mcmc
+    assert stored.interrupted
+    assert stored.cautions == samples.cautions
+
+
+def test_a_fit_that_was_stopped_is_no_centre() -> None:
+    """Samples around it came without a caution, and the bootstrap was four times too wide."""
+    model = load_model(TEXT, "line")
+    model.set_axes(energy=ENERGY)
+    data = 2.0 + 0.3 * (ENERGY - 80.0) + np.random.default_rng(3).normal(0, 0.2, 51)
+    stopped = fit_model(model, Measurement(data), max_nfev=1)
+    assert not stopped.success
+    with warnings.catch_warnings(record=True) as seen:
+        warnings.simplefilter("always")
+        samples = stopped.sample(steps=20, seed=1)
+    words = "the walkers began at a fit that did not converge (stopped after max_nfev = 1"
+    assert samples.cautions[0].startswith(words)
+    assert any(words in str(one.message) for one in seen)
+    with pytest.raises(
+        FitError, match=r"did not converge \(stopped after max_nfev = 1 eval.*fit a"
+    ):
+        bootstrap(stopped, 4)
+    assert bootstrap(straight(None), 4).success.all()

@@ -25,6 +25,7 @@ from pyspec.fit.slices.job import Job
 from pyspec.fit.solve.methods import NATIVE, fit_stages, without_intervals
 from pyspec.fit.solve.native import native_options
 from pyspec.fit.starts import check_seeds, check_starts, check_whole
+from pyspec.fit.statistics import not_converged
 from pyspec.model import Measurement, Model
 from pyspec.model.free import free_parameters
 from pyspec.model.source import source_of
@@ -160,8 +161,8 @@ def bootstrap(
         ``fits.spread(name)`` is the standard deviation, ``fits.interval(name)`` the interval of
         68 %.
 
-    Raises :class:`FitError` for a joint fit, amplitudes that are free along an axis, data by
-    reference, residuals of counts, or counts whose errors were scaled.
+    Raises :class:`FitError` for a fit that did not converge, a joint fit, amplitudes that are free
+    along an axis, data by reference, residuals of counts, or counts whose errors were scaled.
 
     Source: B. Efron & R. J. Tibshirani, An Introduction to the Bootstrap (1993).
     """
@@ -182,6 +183,11 @@ def bootstrap(
         raise FitError(
             f"{label}: bootstrap takes the fit of one file alone, not a joint fit or its part of a "
             "file; conf_interval() of the joint result has intervals"
+        )
+    if ended := not_converged(result):
+        raise FitError(
+            f"{label}: bootstrap draws data around the optimum, and this fit did not converge "
+            f"({ended}); fit again from its values first"
         )
     if problem.is_poisson and kind == "residuals":
         raise FitError(
