@@ -26,6 +26,8 @@ _PER_EV = {"eV": 1.0, "meV": 1e3, "keV": 1e-3, "cm⁻¹": 1e7 / HC, "THz": _E / 
 _PER_NM = {"nm": 1.0, "µm": 1e-3, "Å": 10.0}
 #: What the axis is called after a change between energy, wavelength and wavenumber.
 _LABELS = {"nm": "wavelength", "µm": "wavelength", "Å": "wavelength", "cm⁻¹": "wavenumber"}
+#: An axis without a unit within these ends may be one of wavelengths in nm.
+LEAST_NM, MOST_NM = 200.0, 2000.0
 _SCALES = ("binding", "kinetic")
 _WORDS = {
     "binding": ("binding", "be", "ebin", "eb"),
@@ -53,9 +55,13 @@ def in_unit(dataset: Dataset, to: str, *, jacobian: bool = False) -> Dataset:
         )
     if old not in known:
         has = f"the unit {old!r}" if old else "no unit"
+        low, high = float(np.min(axis)), float(np.max(axis))
+        in_nm = ""
+        if not old and new not in _PER_NM and low >= LEAST_NM and high <= MOST_NM:
+            in_nm = f", 'nm' if {low:g} to {high:g} are wavelengths,"
         raise DataError(
             f"{where}: the energy axis has {has}, so it cannot be turned into {new}; say "
-            "units={'energy': 'eV'} or another of " + ", ".join(known)
+            f"units={{'energy': 'eV'}}{in_nm} or another of {', '.join(known)}"
         )
     reciprocal = (old in _PER_NM) != (new in _PER_NM)
     scale = scale_of(dataset)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import numpy as np
@@ -152,3 +153,19 @@ def test_a_dataset_keeps_what_it_knows_when_it_is_cut_and_pickled(tmp_path: Path
     np.testing.assert_allclose(again.errors, 0.1 * again.data)
     with pytest.raises(ValueError, match="read-only"):
         again.errors[0] = 1.0  # type: ignore[index]
+
+
+@pytest.mark.parametrize(("ends", "to", "said"), [
+    ((200, 900), "eV", "'eV'}, 'nm' if 200 to 900 are wavelengths, or another of eV, meV"),
+    ((1.5, 4), "eV", "'eV'} or another of"),
+    ((200, 900), "nm", "'eV'} or another of"),
+])  # fmt: skip
+def test_an_axis_without_a_unit_that_may_be_in_nm(
+    tmp_path: Path, ends: tuple[float, float], to: str, said: str
+) -> None:
+    """Wavelengths without a unit were advised to be called eV."""
+    path = tmp_path / "a.csv"
+    lines = [f"{x:g},{k}" for k, x in enumerate(np.linspace(*ends, 20))]
+    path.write_text("\n".join(["x,counts", *lines]))
+    with pytest.raises(DataError, match=re.escape(said)):
+        read(path, to=to)
