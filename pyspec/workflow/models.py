@@ -9,11 +9,12 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from pyspec.calls import Named, meant, stack_outside
-from pyspec.errors import CallError, ModelError, ModelWarning, shortened, suggest
+from pyspec.errors import CallError, DataError, ModelError, ModelWarning, shortened, suggest
 from pyspec.model import Model, load_dynamics, load_model, load_profile
 from pyspec.model.free import free_parameters
 from pyspec.model.inputs import own_inputs, refuse_misspelt
 from pyspec.workflow.data import FileData
+from pyspec.workflow.printed import printed
 from pyspec.workflow.seeds import name_list, one_name
 from pyspec.workflow.workspace import Workspace
 
@@ -164,13 +165,24 @@ class FileModels:
 
         A list of models makes sub-cycles: the first acts at all times, the others take turns at
         `frequency`, whole cycles in reciprocal units of the time axis.
+
+        Raises :class:`DataError` where the data of the file are one spectrum.
         """
         model = self._with_parameter(target_model, target_parameter)
+        self.refuse_one_spectrum()
         source = self.project.resolve(dynamics_yaml)
         names = name_list(dynamics_model)
         dynamics = load_dynamics(source, names, model.parameters[target_parameter], frequency)
         model.add_dynamics(target_parameter, dynamics)
         self._complete(model)
+
+    def refuse_one_spectrum(self) -> None:
+        """Raises :class:`DataError` where the data have no times in which something could move."""
+        if self.data.data is not None and self.data.time is None:
+            raise DataError(
+                f"file {self.data.name!r} holds one spectrum, in which nothing moves in time; "
+                "leave add_time_dependence out, or give data of shape (time, energy) with time="
+            )
 
     def add_par_profile(
         self,
@@ -252,8 +264,7 @@ class FileModels:
         text = model.describe()
         if detail:
             text = f"{text}\n\n{model.text}"
-        print(text)
-        return text
+        return printed(text)
 
     @staticmethod
     def model_list_to_name(model_list: Sequence[str]) -> str:

@@ -16,6 +16,7 @@ from pyspec.workflow.answers import FileAnswers, export_slices, select_fits
 from pyspec.workflow.data import FileData
 from pyspec.workflow.export import export, export_joint, save_spectrum
 from pyspec.workflow.identity import SHORT, find_fit, handle_of, label_of
+from pyspec.workflow.printed import printed
 from pyspec.workflow.results import FitResults
 from pyspec.workflow.workspace import Workspace
 
@@ -281,9 +282,7 @@ class ProjectOutput:
             if detail:
                 lines += [f"    {model!r}" for model in file.models.values()]
                 lines += [f"    {result!r}" for result in file.results]
-        text = "\n".join(lines)
-        print(text)
-        return text
+        return printed("\n".join(lines))
 
     def _chosen(self, given: Any) -> list[HasFits]:
         several = isinstance(given, Sequence) and not isinstance(given, str)

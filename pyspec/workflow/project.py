@@ -25,6 +25,7 @@ from pyspec.workflow.models import FileModels
 from pyspec.workflow.output import FileOutput, ProjectOutput, find_file
 from pyspec.workflow.peer_names import PeerNames
 from pyspec.workflow.pictures import FilePictures
+from pyspec.workflow.printed import printed
 from pyspec.workflow.results import FitResults
 from pyspec.workflow.summary import file_html, file_text
 from pyspec.workflow.workspace import Workspace
@@ -182,8 +183,7 @@ class File(FileFacts, PeerNames):
     def describe(self, *, waterfall: float | None = None) -> str:
         """Prints and returns what the file holds; with `waterfall`, a distance in units of the
         data, shows the spectra above each other too."""
-        text = file_text(repr(self), self._data, self.models, self.results)
-        print(text)
+        text = printed(file_text(repr(self), self._data, self.models, self.results))
         if waterfall is not None:
             self.plot_data(show=True, waterfall=waterfall)
         return text
@@ -246,8 +246,11 @@ class Project(Workspace):
         dynamics_model: str | Sequence[str],
         frequency: float = -1,
     ) -> None:
-        """:meth:`File.add_time_dependence` for every file."""
+        """:meth:`File.add_time_dependence` for every file; for none where one holds one
+        spectrum."""
         where = target_model, target_parameter, dynamics_yaml, dynamics_model
+        for file in self._need_files():
+            file._models.refuse_one_spectrum()
         for file in self._need_files():
             file.add_time_dependence(*where, frequency=frequency)
 

@@ -53,13 +53,25 @@ PICTURES = (
     "plot_fit(two, show=True)",
     "ax = plt.subplots()[1]\nplot_components(one, ax=ax)\nNone",
 )
+#: What prints and returns a text.
+TEXTS = ("file.describe()", "file.describe_model()", "file.project.describe()")
 TABLES = ("model", "file", "one", "slices", "one.table", "one.correlations")
 
 
 @pytest.fixture(scope="module")
 def notebook() -> Any:
     asked = ("'matplotlib.pyplot' in sys.modules", "plt.get_fignums()")
-    codes = [PREPARE, *PICTURES[:12], asked[0], *PICTURES[12:], asked[1], *TABLES]
+    texts = [*TEXTS, "kept = file.describe()", "kept"]
+    codes = [
+        PREPARE,
+        "file.add_model(model)",
+        *texts,
+        *PICTURES[:12],
+        asked[0],
+        *PICTURES[12:],
+        asked[1],
+        *TABLES,
+    ]
     cells = [nbformat.v4.new_code_cell(code) for code in codes]
     book = nbformat.v4.new_notebook(cells=cells)
     with warnings.catch_warnings(), pytest.MonkeyPatch.context() as patch:
@@ -90,3 +102,11 @@ def test_tables_are_html(notebook: Any, name: str) -> None:
     html = notebook[name][0]["data"]["text/html"]
     assert html.count("<table>") == html.count("</table>") == 1
     assert {"model": "Gauss_01_A", "file": "eV"}.get(name, "Gauss_01") in html
+
+
+@pytest.mark.parametrize("code", [*TEXTS, "kept = file.describe()", "kept"])
+def test_a_text_that_is_printed_is_shown_once(notebook: Any, code: str) -> None:
+    """It came a second time, as one line with \\n in it; in a later cell it is to be seen."""
+    (output,) = notebook[code]
+    assert output["output_type"] == "stream"
+    assert len(output["text"].splitlines()) > (0 if code.startswith("file.project") else 3)

@@ -196,3 +196,27 @@ def test_limits_may_be_open_and_ranges_excluded(project: Project) -> None:
         file.set_fit_limits([82, np.inf])
     file.define_baseline(None, -1)
     assert file.baseline_rows == (0, 9)
+
+
+def test_nothing_moves_in_a_file_of_one_spectrum(tmp_path: Path) -> None:
+    """A time dependence was accepted there and had no effect."""
+    (tmp_path / "m.yaml").write_text(TEXT)
+    project = Project(tmp_path, show_output=0)
+    series = File(project, "series", data=spectra(), energy=ENERGY, time=TIME)
+    single = File(project, "single", data=spectra()[0], energy=ENERGY)
+    for file in (series, single):
+        file.load_model("m.yaml", "peak")
+    before = list(series.models["peak"].parameters)
+    with pytest.raises(DataError, match="file 'single' holds one spectrum, in which nothing moves"):
+        single.add_time_dependence("peak", "GLP_01_A", "m.yaml", "loss")
+    with pytest.raises(DataError, match="file 'single' holds one spectrum"):
+        project.add_time_dependences(
+            target_model="peak", target_parameter="GLP_01_A", dynamics_yaml="m.yaml",
+            dynamics_model="loss",
+        )  # fmt: skip
+    assert list(series.models["peak"].parameters) == before
+    assert single.fit_spectrum("peak").success
+    empty = File(Project(tmp_path), "no data yet", energy=ENERGY, time=TIME)
+    empty.load_model("m.yaml", "peak")
+    empty.add_time_dependence("peak", "GLP_01_A", "m.yaml", "loss")
+    assert empty.models["peak"].evaluate().shape == (TIME.size, ENERGY.size)

@@ -1,0 +1,32 @@
+"""Text that was printed and is returned: a notebook shows it once."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+
+class Printed(str):
+    """A text that was printed. As the last line of the notebook cell that printed it, it is not
+    shown again; in a later cell it is."""
+
+    _cell: int | None = None
+
+    def _ipython_display_(self) -> None:
+        if self._cell is None or self._cell != _cell_now():
+            print(self)
+
+
+def printed(text: str) -> str:
+    """Prints a text; returns it."""
+    print(text)
+    found = Printed(text)
+    found._cell = _cell_now()
+    return found
+
+
+def _cell_now() -> int | None:
+    """The number of the notebook cell that runs; None outside of IPython."""
+    module: Any = sys.modules.get("IPython")
+    shell = None if module is None else module.get_ipython()
+    return None if shell is None else int(shell.execution_count)
