@@ -46,6 +46,16 @@ def shown(x: Array, *curves: Any, limits: Sequence[float] | None = None) -> Plac
     return np.unique(np.concatenate(found))
 
 
+def is_seen(x: Array, first: int, last: int, limits: Sequence[float] | None = None) -> bool:
+    """Whether what reaches from one point to another can be seen: of many points, whether it is as
+    wide as a stretch and in sight."""
+    if x.size <= MANY:
+        return True
+    low, high = sorted((float(x[0]), float(x[-1])) if limits is None else limits)
+    begin, end = sorted((float(x[first]), float(x[last])))
+    return end - begin >= (high - low) / STRETCHES and end >= low and begin <= high
+
+
 def _in_sight(x: Array, limits: Sequence[float] | None) -> npt.NDArray[np.bool_]:
     if limits is None:
         return np.isfinite(x)

@@ -25,7 +25,7 @@ from pyspec.plot.between import Curves, curves_of
 from pyspec.plot.caption import caption
 from pyspec.plot.config import PlotConfig
 from pyspec.plot.figure import Sheet, figure_root
-from pyspec.plot.many import are_many, shown
+from pyspec.plot.many import are_many, is_seen, shown
 from pyspec.plot.style import BAND, COLOURS, DATA, FIT, INK, MUTED, OUTSIDE
 from pyspec.plot.view import Residual, View, residual_of, view_of
 
@@ -66,7 +66,7 @@ def fit_spectrum(result: Any, sheet: Sheet, config: PlotConfig) -> Any:
             figure.align_ylabels([above, below])
             panels.append(below)
         for ax in panels:
-            shade_outside(ax, seen)
+            shade_outside(ax, seen, limits_of(result, config))
             reference_lines(ax, config, horizontal=ax is above)
             bare(ax)
         set_last_axis(panels[-1], result, seen, config)
@@ -84,7 +84,7 @@ def fit_components(result: Any, sheet: Sheet, config: PlotConfig) -> Any:
         ax.plot(curves.x, curves.fit, color=FIT, lw=1.6, label="sum", zorder=4)
         _finish_values(ax, seen, curves, ground, config)
         ax.set_title(config.title or f"components of {result.model_name}", fontweight="bold")
-        shade_outside(ax, seen)
+        shade_outside(ax, seen, limits_of(result, config))
         reference_lines(ax, config)
         bare(ax)
         set_last_axis(ax, result, seen, config)
@@ -227,21 +227,22 @@ def curve_legend(ax: Any) -> None:
     )  # fmt: skip
 
 
-def shade_outside(ax: Any, seen: View) -> None:
-    """Grey where the fit did not look: outside of the window, and over masked stretches."""
+def shade_outside(ax: Any, seen: View, limits: Any = None) -> None:
+    """Grey where the fit did not look: outside of the window, and over masked stretches that are
+    wide enough to be seen."""
     if seen.time is not None:
         return
     energy = seen.energy
-    limits = ax.get_ylim()
+    kept = ax.get_ylim()
     if seen.cropped and seen.columns[1] > seen.columns[0]:
         ends = energy[seen.columns[0]], energy[seen.columns[1] - 1]
         for outer, inner in ((energy.min(), min(ends)), (max(ends), energy.max())):
             if inner > outer:
                 ax.axvspan(outer, inner, color=OUTSIDE, lw=0, zorder=0)
     for begin, end in stretches(np.isnan(seen.data)):
-        if end - begin > 1:
+        if end - begin > 1 and is_seen(energy, begin, end - 1, limits):
             ax.axvspan(energy[begin], energy[end - 1], color=MASKED, alpha=0.1, lw=0, zorder=0)
-    ax.set_ylim(*limits)
+    ax.set_ylim(*kept)
 
 
 def stretches(flags: Any) -> list[tuple[int, int]]:

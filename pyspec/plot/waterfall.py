@@ -20,6 +20,7 @@ from pyspec.plot.colours import SPIKE, is_signed
 from pyspec.plot.config import PlotConfig
 from pyspec.plot.dark import is_dark
 from pyspec.plot.figure import Sheet, matplotlib
+from pyspec.plot.many import shown
 from pyspec.plot.style import FIT, MUTED
 
 Array = npt.NDArray[np.float64]
@@ -61,7 +62,9 @@ def draw_waterfall(
             drawn = _curve(ax, energy, curves[index], spans[index], offset, signed, index, colours,
                            config)  # fmt: skip
             if fits is not None:
-                ax.plot(along, fits[index] + offset, color=FIT, lw=1.1, zorder=LINES + 0.5)
+                fit = shown(along, fits[index], limits=config.x_lim)
+                look = {"color": FIT, "lw": 1.1, "zorder": LINES + 0.5}
+                ax.plot(along[fit], fits[index][fit] + offset, **look)
                 drawn = np.append(drawn, _near(fits[index], spans[index]) + offset)
             if not np.isfinite(curves).any():
                 drawn = np.append(drawn, offset)
@@ -166,6 +169,8 @@ def _curve(
     look = curve_look(config, index, colours[index])
     if not np.isfinite(curve).any():
         return np.empty(0)
+    few = shown(energy, curve, limits=config.x_lim)
+    energy, curve = energy[few], curve[few]
     bottom = (0.0 if signed else float(spans[0])) + offset
     under = {"lw": 0, "zorder": -index}
     if not signed:
