@@ -82,7 +82,7 @@ def fit_components(result: Any, sheet: Sheet, config: PlotConfig) -> Any:
         curves = curves_of(result, seen, limits_of(result, config))
         ground = draw_components(ax, curves, config)
         ax.plot(curves.x, curves.fit, color=FIT, lw=1.6, label="sum", zorder=4)
-        _finish_values(ax, seen, curves, ground, config)
+        _finish_values(ax, seen, curves, ground, config, limits_of(result, config))
         ax.set_title(config.title or f"components of {result.model_name}", fontweight="bold")
         shade_outside(ax, seen, limits_of(result, config))
         reference_lines(ax, config)
@@ -109,7 +109,7 @@ def _draw_fit(ax: Any, result: Any, seen: View, config: PlotConfig) -> None:
     draw_data(ax, seen.energy, data, limits, 3.1, label="data")
     ax.plot(curves.x, curves.fit, color=FIT, lw=1.6, label="fit", zorder=4)
     _draw_start(ax, seen, curves)
-    _finish_values(ax, seen, curves, ground, config)
+    _finish_values(ax, seen, curves, ground, config, limits)
 
 
 def limits_of(result: Any, config: PlotConfig) -> Any:
@@ -152,7 +152,7 @@ def _draw_start(ax: Any, seen: View, curves: Curves) -> None:
 
 
 def _finish_values(
-    ax: Any, seen: View, curves: Curves, ground: Array | None, config: PlotConfig
+    ax: Any, seen: View, curves: Curves, ground: Array | None, config: PlotConfig, limits: Any
 ) -> None:
     """Limits that hold everything, masked points, label and legend of the intensity axis."""
     bottom = None
@@ -168,7 +168,7 @@ def _finish_values(
     if config.z_type == "log":  # counts of zero have no place on it
         zero = seen.data <= 0
         mark_beyond(ax, seen.energy[zero], seen.data[zero], DATA, "0 or below")
-    draw_masked(ax, seen)
+    draw_masked(ax, seen, limits)
     ax.set_ylabel(config.z_label)
     curve_legend(ax)
 
@@ -186,7 +186,7 @@ def _fill_ground(ax: Any, x: Array, ground: Array, config: PlotConfig) -> None:
     ax.set_ylim(floor if floor == low or low > 0.0 else low, high)
 
 
-def draw_masked(ax: Any, seen: View) -> None:
+def draw_masked(ax: Any, seen: View, limits: Any = None) -> None:
     """Crosses where points do not count; the axis grows for those near it, others are triangles
     at its edge."""
     where = np.isfinite(seen.masked)
@@ -202,7 +202,7 @@ def draw_masked(ax: Any, seen: View) -> None:
         low = least - margin if least < low else low
         high = most + margin if most > high else high
         ax.set_ylim(low, high)
-        where = np.flatnonzero(near)[shown(x[near], y[near])]
+        where = np.flatnonzero(near)[shown(x[near], y[near], limits=limits)]
         ax.plot(x[where], y[where], "x", color=MASKED, ms=4.0, mew=0.9, label="masked", zorder=3)
     mark_beyond(ax, x, y, MASKED, "" if near.any() else "masked, off the axis")
 

@@ -113,6 +113,17 @@ def test_few_points_in_sight_are_markers_all_of_them() -> None:
     np.testing.assert_array_equal(x[(x >= low) & (x <= high)], AXIS[seen])
 
 
+def test_few_masked_points_in_sight_are_crosses_all_of_them() -> None:
+    result = fitted()
+    keep = np.ones(N, dtype=bool)
+    keep[1::3] = False  # not the point far off, which is a triangle at the edge
+    result = fit_model(result.model, replace(result.measurement, keep=keep))
+    ax = plot_fit(result, x_lim=(83.0, 84.0)).axes[0]
+    crosses = next(one for one in ax.lines if one.get_label() == "masked").get_xdata()
+    seen = ~keep & (AXIS >= 83.0) & (AXIS <= 84.0)
+    np.testing.assert_array_equal(crosses[(crosses >= 83.0) & (crosses <= 84.0)], AXIS[seen])
+
+
 def test_traces_of_many_times() -> None:
     text = "peak: {Gauss: {A: [3, True], x0: [5, True], SD: [1, True, 0.1, 9]}}"
     model = load_model(text, "peak")
