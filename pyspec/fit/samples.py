@@ -220,8 +220,8 @@ class MCMCResult:
             *self._notes,
             *short,
             *(
-                f"{name} is not finite in {count} of {len(self.flat)} samples, so its quantiles may "
-                "be nan; give bounds that keep its expression defined"
+                f"{name} is not finite in {count} of {len(self.flat)} samples, so its quantiles "
+                "may be nan; give bounds that keep its expression defined"
                 for name, count in bad.items()
                 if count
             ),

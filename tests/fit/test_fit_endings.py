@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
-import numpy as np
 import pytest
 from support.fit_cases import (
     TRUE_1D,
@@ -17,7 +15,7 @@ from support.fit_cases import (
 from pyspec.errors import PlanError
 from pyspec.executor import CompiledExecutor
 from pyspec.fit import fit_model
-from pyspec.model import Measurement, load_model
+from pyspec.model import Measurement
 
 
 def test_parameter_at_a_bound_is_named_and_has_no_error() -> None:
@@ -110,28 +108,3 @@ def test_fallback_says_why(monkeypatch: pytest.MonkeyPatch) -> None:
     assert result.backend == "interpreted"
     with pytest.raises(PlanError, match="cannot compile this"):
         fit_model(spectrum(), measurement, backend="compiled")
-
-
-@pytest.mark.parametrize(
-    ("method", "options", "words"),
-    [
-        ("brute", {"Ns": 5}, r"ended with 'brute has ended'\.$"),
-        ("ampgo", {}, r"^Maximum number of global iterations"),
-        ("basinhopping", {"niter": 3, "seed": 1}, "^requested number of basinhopping iterations"),
-    ],
-)
-def test_methods_that_say_nothing_of_their_end_or_say_it_in_a_list(
-    method: str, options: dict[str, Any], words: str
-) -> None:
-    """brute and ampgo ended in an AttributeError; of others the message was a list in brackets."""
-    model = load_model(
-        "m: {Gauss: {A: [9, True, 0, 50], x0: [5.3, True, 2, 8], SD: [1, False]}}", "m"
-    )
-    energy = np.linspace(0, 10, 51)
-    model.set_axes(energy=energy)
-    noise = np.random.default_rng(0).normal(0, 0.1, 51)
-    data = 10 * np.exp(-((energy - 5) ** 2) / 2) + noise
-    result = fit_model(model, Measurement(data), method=method, **options)
-    assert re.search(words, result.message)
-    assert result.success == (method != "brute")
-    assert str(result).count(result.message) == 1

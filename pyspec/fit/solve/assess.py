@@ -15,7 +15,7 @@ from pyspec.fit.solve.covariance import gain_beyond, gauss_newton
 from pyspec.fit.solve.determined import Point, Verdict, described, judge, without_trace
 from pyspec.fit.solve.jumps import beyond, not_searched
 from pyspec.fit.solve.methods import NATIVE
-from pyspec.fit.solve.outcome import Ended, NativeOutcome, information_criteria, said
+from pyspec.fit.solve.outcome import Ended, NativeOutcome, information_criteria
 from pyspec.fit.solve.sample import SAMPLER
 from pyspec.fit.solve.stages import Run
 from pyspec.fit.spread import Spread, scaled
@@ -373,7 +373,7 @@ class _Assessment:
         is_plain = is_optimum and not (bound or self.intervals or empty or moved or run.stopped)
         if is_plain and isinstance(outcome, NativeOutcome) and math.isfinite(outcome.chisqr):
             return outcome.ended
-        ended = run.stopped or said(outcome, run.methods[-1])
+        ended = run.stopped or str(outcome.message).strip()
         parts = [ended]
         if not is_optimum:
             seems = f"This is no optimum: it seems {verdict.distance:.2g} standard errors away"

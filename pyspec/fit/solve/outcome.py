@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -36,13 +36,6 @@ def information_criteria(
     if not is_known:
         log_likelihood = n * float(np.log(max(chisqr, 1e-250 * n) / n))
     return log_likelihood + 2 * n_fitted, log_likelihood + float(np.log(n)) * n_fitted
-
-
-def said(outcome: Any, method: str) -> str:
-    """What a method of lmfit says of its end; some say it in a list, brute and ampgo nothing."""
-    given = getattr(outcome, "message", None) or getattr(outcome, "ampgo_msg", None)
-    lines = given if isinstance(given, (list, tuple)) else [given or f"{method} has ended"]
-    return ", ".join(str(line).strip() for line in lines)
 
 
 class Ended(NamedTuple):
