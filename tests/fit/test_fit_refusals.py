@@ -53,6 +53,27 @@ def test_method_names() -> None:
         assert canonical_method(name) == name
 
 
+@pytest.mark.parametrize("method", [name for name in known_methods() if name != "emcee"])
+def test_every_method_that_is_known_runs(method: str) -> None:
+    """Five of SciPy's wanted a gradient, and ended in its error."""
+    text = "m: {Gauss: {A: [9, True, 5, 15], x0: [5.2, True, 4, 6], SD: [1, True, 0.5, 2]}}"
+    model, x = load_model(text, "m"), np.linspace(0.0, 10.0, 41)
+    model.set_axes(energy=x)
+    noise = np.random.default_rng(0).normal(0.0, 0.1, x.size)
+    measurement = Measurement(data=10.0 * np.exp(-0.5 * (x - 5.0) ** 2) + noise)
+    best = fit_model(model, measurement)
+    options = {"Ns": 5} if method == "brute" else {}
+    found = fit_model(model, measurement, method=method, **options)
+    assert found.values["Gauss_01_x0"] == pytest.approx(5.0, abs=0.02)
+    if method != "brute":
+        assert found.chisqr == pytest.approx(best.chisqr, rel=1e-3)
+
+
+def test_a_method_that_wants_a_gradient_is_refused() -> None:
+    with pytest.raises(FitError, match="'Newton-CG' wants a gradient, which lmfit does not hand"):
+        fit_model(spectrum(), Measurement(data=data_1d()), method="Newton-CG")
+
+
 def test_unknown_backend() -> None:
     with pytest.raises(BackendError, match="did you mean"):
         fit_model(spectrum(), Measurement(data=data_1d()), backend="compild")

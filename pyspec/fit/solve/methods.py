@@ -24,6 +24,8 @@ OWN = (
     "dual_annealing",
 )
 
+#: Methods of SciPy that want a gradient, which lmfit does not hand over from a residual.
+WANT_GRADIENT = ("newton", "dogleg", "trust-ncg", "trust-exact", "trust-krylov")
 
 #: Classes of Jacobian columns that may be switched off.
 CLASSES = ("constant", "structured")
@@ -43,10 +45,11 @@ def checked_classes(without: Collection[str]) -> frozenset[str]:
 
 
 def known_methods() -> tuple[str, ...]:
-    """All method names, as lmfit spells them, the own one first."""
+    """The names of all methods that run here, as lmfit spells them, the own one first."""
     from lmfit.minimizer import SCALAR_METHODS
 
-    return tuple(dict.fromkeys([NATIVE, *OWN, *SCALAR_METHODS]))
+    scalar = [name for name in SCALAR_METHODS if name not in WANT_GRADIENT]
+    return tuple(dict.fromkeys([NATIVE, *OWN, *scalar]))
 
 
 def canonical_method(method: str) -> str:
@@ -64,6 +67,11 @@ def canonical_method(method: str) -> str:
     for name in known_methods():
         if wanted in (name, SCALAR_METHODS.get(name, name).lower()):
             return name
+    if wanted in (*WANT_GRADIENT, "newton-cg"):
+        raise FitError(
+            f"method {method!r} wants a gradient, which lmfit does not hand to it; take 'native', "
+            "which has exact derivatives, or 'trust-constr'"
+        )
     hint = suggest(wanted, list(known_methods()))
     raise FitError(f"unknown fit method {method!r}{hint}; known: {', '.join(known_methods())}")
 
