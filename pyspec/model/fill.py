@@ -41,7 +41,9 @@ def fill(par: Par, spec: Node, low: float, high: float) -> None:
         _fill_expression(par, items[0])
         return
     if len(items) not in (2, 4):
-        hint = "give both bounds or none" if len(items) == 3 else "check the commas"
+        hint = (
+            "give both bounds or none; .inf is no bound" if len(items) == 3 else "check the commas"
+        )
         numbers = [read_number(item) is not None for item in items]
         if len(items) in (3, 5) and numbers[:3] == [True, True, False]:
             hint = "a decimal point is written ., not a comma"
