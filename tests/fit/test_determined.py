@@ -155,6 +155,48 @@ def test_a_weak_direction_is_walked() -> None:
     assert judge(point(root, np.zeros(2)), lambda at: np.nan).lost == ()
 
 
+GAUSSIANS = """
+m:
+  Offset: {y0: [3, True]}
+  GLP: {A: [20, True, 0, 99], x0: [84, True, 82, 86], F: [1.2, True, 0.1, 5], m: [0.2, True, 0, 1]}
+  GLP: {A: [15, True, 0, 99], x0: [88, True, 86, 90], F: [1.4, True, 0.1, 5], m: [0.1, True, 0, 1]}
+"""  # fmt: skip
+
+
+@pytest.mark.parametrize("noise", [0.0, 0.3])
+@pytest.mark.parametrize("seed", [4, 5, 11, 18, 23])
+def test_shapes_of_several_lines_at_a_bound_are_determined(noise: float, seed: int) -> None:
+    """At m = 0 the width of a GLP has the slope of m. Of two such lines the directions came mixed,
+    m of one up and of the other down: no way led out of the bounds, and m and F of both were said
+    not to be determined."""
+
+    def line(height: float, place: float, width: float) -> np.ndarray:
+        return np.asarray(height * np.exp(-4 * np.log(2) * ((ENERGY - place) / width) ** 2))
+
+    clean = 3.0 + line(20.0, 84.0, 1.2) + line(15.0, 88.0, 1.4)
+    rng = np.random.default_rng(seed)
+    result = fit(GAUSSIANS, clean + noise * rng.standard_normal(clean.size))
+    assert result.success, result.message
+    assert result.without_effect == ()
+    if noise and result.at_bound:
+        assert 0.003 < result.stderr["GLP_01_F"] < 0.03
+
+
+def test_of_directions_that_are_lost_each_parameter_at_a_bound_has_one() -> None:
+    """The second pair is lost, the first is held by chi², which rises along it."""
+    root = np.array([[1.0, 1.0, 0.0, 0.0], [0.0, 0.0, 1.0, 1.0]])
+    zero, top = np.zeros(4), np.full(4, 9.0)
+    point = Point(zero, np.array([0.0, -9, 0, -9]), top, root, np.zeros(2) @ root,
+                  np.array([-1, 0, -1, 0]), np.ones(4), 1.0, 0.0)  # fmt: skip
+
+    def chisqr(theta: np.ndarray) -> float:
+        return float((theta[0] + theta[1]) ** 2 + (theta[2] + theta[3]) ** 2 + theta[0] ** 2)
+
+    verdict = judge(point, chisqr)
+    assert verdict.lost == (2, 3)
+    assert [sorted(k for k, _ in members) for members in verdict.combinations] == [[2, 3]]
+
+
 def test_a_column_of_zeros_is_lost_even_at_a_bound() -> None:
     root = np.array([[1.0, 0.0], [0.0, 0.0]])
     at_bound = point(root, np.zeros(2), lower=np.zeros(2), sides=np.array([0, -1]))

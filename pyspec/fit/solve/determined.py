@@ -14,7 +14,7 @@ the data say nothing of that combination of parameters.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -31,6 +31,9 @@ RISE = 1e-2
 
 #: A parameter takes part in a lost direction where its share of it is larger than this.
 SHARE_LOST, SHARE_WEAK = 1e-5, 1e-2
+
+#: A bound nearer than this share of a step along a weak direction is in its way.
+BLOCKED = 1e-2
 
 #: An effect of 64 last digits of the data is rounding.
 TRACE = 64 * float(np.finfo(float).eps)
@@ -113,8 +116,7 @@ def judge(point: Point, chisqr: Callable[[Array], float], apart: Collection[int]
         length, next_to = _distance(point, free, size)
         distance = float(length / spread)
     lost, combinations = set(empty), []
-    for index in np.flatnonzero(singular <= WEAK * singular[0]).tolist():
-        value, direction = singular[index], vt[index]
+    for value, direction in _weak(point, free, size, singular, vt):
         is_sound = value > LOST * singular[0]
         at_bound = np.abs(direction[point.sides[free] != 0]).max(initial=0.0) > SHARE_LOST
         if (is_sound or at_bound) and not _is_flat(
@@ -130,6 +132,47 @@ def judge(point: Point, chisqr: Callable[[Array], float], apart: Collection[int]
                 tuple((int(free[k]), float(v)) for k, v in zip(members, unit, strict=True))
             )
     return Verdict(distance, tuple(sorted(lost)), tuple(combinations), tuple(next_to))
+
+
+def _weak(
+    point: Point, free: npt.NDArray[np.intp], size: Array, singular: Array, vt: Array
+) -> Iterator[tuple[float, Array]]:
+    """The directions that are to be judged, with their singular values. Of several lost ones any
+    mixture is lost, too, and one of two parameters at bounds may go neither way where each of them
+    may: those at a bound, or near one, get a direction each."""
+    room = np.minimum(point.theta - point.lower, point.upper - point.theta)[free] * size[free]
+    is_lost = singular <= LOST * singular[0]
+    for group in (is_lost, ~is_lost & (singular <= WEAK * singular[0])):
+        if not group.any():
+            continue
+        values, rows = singular[group], vt[group]
+        longest = np.sqrt(point.variance) / np.where(is_lost[group], np.inf, values)
+        is_near = np.any(room < BLOCKED * longest[:, None] * np.abs(rows), axis=0)
+        columns = np.flatnonzero(is_near | (point.sides[free] != 0)).tolist()
+        shares = _one_each(rows, columns)
+        rows = shares @ rows
+        length = np.linalg.norm(rows, axis=1)
+        rows /= length[:, None]
+        rows[np.abs(rows) < LOST] = 0.0  # rounding, which at a bound would stop the walk
+        sizes = np.linalg.norm(shares * values, axis=1) / length
+        yield from zip(sizes.tolist(), rows, strict=True)
+
+
+def _one_each(rows: Array, columns: list[int]) -> Array:
+    """(n, n) shares of n directions in others that span the same: of some columns each new one has
+    but one, and the last have none, as far as that goes."""
+    shares, rows, left = np.eye(len(rows)), rows.copy(), list(range(len(rows)))
+    while len(rows) > 1 and left and columns:
+        sizes = np.abs(rows[np.ix_(left, columns)])
+        i, j = np.unravel_index(int(np.argmax(sizes)), sizes.shape)
+        if not sizes[i, j] > SHARE_LOST:
+            break
+        row, column = left.pop(int(i)), columns.pop(int(j))
+        factor = rows[:, column] / rows[row, column]
+        factor[row] = 0.0
+        rows -= factor[:, None] * rows[row]
+        shares -= factor[:, None] * shares[row]
+    return shares
 
 
 def _distance(
