@@ -257,3 +257,56 @@ def test_the_interval_of_a_law_by_formula(
     values = np.asarray(truth.evaluate("tree", None))
     noise = np.random.default_rng(0).normal(0.0, 0.1, TIME.size)
     has(fit_trace(text, "step", TIME, values + noise), "Step_01_t0", low, high)
+
+
+HEIGHTS = """
+functions:
+  Two:
+    parameters: A, B, x0, s
+    formula: where(x < x0, A, B) * exp(-((x - x0) / s) ** 2)
+two:
+  Offset: {y0: [1, true]}
+  Two:
+    A: [8, true, 0, 99]
+    B: [8.1, true, 0, 99]
+    x0: [4.8, true, 2, 8]
+    s: [1, true, 0.1, 5]
+"""
+
+
+def two_heights(noise: float, seed: int) -> FitResult:
+    made = load_model(HEIGHTS, "two")
+    made.set_axes(energy=ENERGY)
+    line = np.where(ENERGY < 5.03, 10.0, 10.5) * np.exp(-(((ENERGY - 5.03) / 1.5) ** 2))
+    scatter = np.random.default_rng(seed).normal(0.0, noise, ENERGY.size)
+    return fit_model(made, Measurement(data=1.0 + line + scatter))
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_a_place_that_slopes_tell_better_than_a_jump_keeps_its_error(seed: int) -> None:
+    """Its interval between two samples was all that was said: twenty times too wide, and errors of
+    the heights held the place."""
+    result = two_heights(0.1, seed)
+    assert result.success, result.message
+    assert result.intervals == {}
+    error = result.stderr["Two_01_x0"]
+    assert 0.003 < error < 0.01
+    assert result.values["Two_01_x0"] == pytest.approx(5.03, abs=4 * error)
+
+
+def test_an_interval_is_not_narrower_than_what_slopes_tell() -> None:
+    """In noise that hides the jump the truth was outside of every other interval."""
+    near, wide = 0, 0
+    for seed in range(40):
+        result = two_heights(1.0, seed)
+        assert result.success, result.message
+        error = result.stderr["Two_01_x0"]
+        if error:
+            assert 0.03 < error < 0.2
+            near += abs(result.values["Two_01_x0"] - 5.03) < 2 * error
+        else:
+            low, high = result.intervals["Two_01_x0"]
+            wide += high - low > 0.1 + 1e-6
+            near += low - (high - low) / 2 < 5.03 <= high + (high - low) / 2
+    assert near > 34
+    assert wide > 8

@@ -54,6 +54,11 @@ def watch_of(problem: FitProblem) -> Watch:
     return watch
 
 
+#: Chi² above that of the best interval, in units of the variance of a point, at which the next ones
+#: are far from it.
+FAR = 4.0
+
+
 class Descent:
     """Fits of one problem by the native solver; `best` is the best of them, `intervals` what is
     known of jump parameters. Limits and Ctrl-C end a fit by an exception: `best` is there then,
@@ -101,6 +106,12 @@ class Descent:
                 self.lost.append(name)
                 continue
             low, high = reach(found, index, jump, lower, upper, problem.chisqr_at, noise)
+            error, is_inside = self._by_slopes(found, index, lower, upper, jumps)
+            if error and is_inside:
+                continue
+            if error:
+                at = float(found.theta[index])
+                low, high = min(low, at - error), max(high, at + error)
             for value in ties.get(index, ()) if not jump.pinned else ():
                 also = interval(jump.at(found.theta), value)
                 low, high = min(low, also[0]), max(high, also[1])
@@ -109,6 +120,43 @@ class Descent:
             ends = max(low, lower[index]), min(high, upper[index])
             self.intervals[name] = float(ends[0]), float(ends[1])
         return found
+
+    def _by_slopes(
+        self,
+        found: NativeSolver,
+        index: int,
+        lower: Array,
+        upper: Array,
+        jumps: dict[int, Places],
+    ) -> tuple[float, bool]:
+        """The standard error of a jump parameter where it says more than the interval, and whether
+        the fit ended inside of that; 0 where it does not.
+
+        Slopes tell the place of a line with two heights, and the jump does: the error holds where
+        it is short beside the interval, or where the next intervals fit nearly as well."""
+        jump, n = jumps[index], found.theta.size
+        covariance, empty = found.information(range(n)) if jump.is_smooth else (None, [])
+        if covariance is None or index in empty:
+            return 0.0, False
+        variance = found.chisqr / max(self.n_points - n, 1)
+        error = float(np.sqrt(variance * covariance[index, index]))
+        places, at = jump.at(found.theta), float(found.theta[index])
+        k = int(np.searchsorted(places, at, side="left"))
+        limits = float(lower[index]), float(upper[index])
+        low, high = jump.inside(places, k, *limits)
+        if not error < limits[1] - limits[0]:
+            return 0.0, False
+        if low < at < high and error <= 0.5 * (high - low):
+            return error, True
+        for beside in (k - 1, k + 1):
+            begin, end = frozen(found.theta, lower, upper, jumps)
+            if 0 <= beside <= places.size:
+                begin[index], end[index] = jump.inside(places, beside, *limits)
+                if begin[index] <= end[index]:
+                    trial = self._trial(np.clip(found.theta, begin, end), begin, end)
+                    if trial.chisqr < found.chisqr + FAR * variance:
+                        return error, low < at < high
+        return 0.0, False
 
     def _eliminated(
         self,

@@ -37,6 +37,8 @@ class Places:
     pinned : the model depends on this parameter and on those by its jumps alone
     is_open : an interval may belong to either of its ends, or these are known to rounding
     is_rough : nothing better is known than the samples themselves
+    is_smooth : between jumps the model depends on the parameter along energies or auxiliary points,
+        as on the place of a line with two heights
     """
 
     parts: tuple[Callable[[Array], Array], ...]
@@ -44,6 +46,7 @@ class Places:
     pinned: bool = False
     is_open: bool = False
     is_rough: bool = False
+    is_smooth: bool = False
     _known: list[Array] = field(default_factory=list, repr=False, compare=False)
 
     def at(self, theta: Array) -> Array:
@@ -80,6 +83,7 @@ class Places:
             self.pinned and other.pinned,
             self.is_open or other.is_open,
             self.is_rough or other.is_rough,
+            self.is_smooth or other.is_smooth,
         )
 
     def of_file(self, gather: Sequence[int]) -> Places:
@@ -171,7 +175,8 @@ def _of_formula(
         return None  # smooth for the most part: its slopes say more than a search
     pinned = pure and bool(free) and all(_is_pure(plan, own, *one) for one in free.items())
     part = _part(edges, known, free)
-    return Places((part,), frozenset(free.values()), pinned, is_open=True)
+    is_smooth = not (is_law or pure)
+    return Places((part,), frozenset(free.values()), pinned, is_open=True, is_smooth=is_smooth)
 
 
 def _part(
