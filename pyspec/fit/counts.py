@@ -119,7 +119,7 @@ def deviance_moments(counts: Array) -> tuple[Array, Array]:
     inside = np.log(np.clip(counts, FEW, MANY))
     many = np.maximum(counts, MANY)
     mean = np.where(counts < MANY, np.interp(inside, at, means), 1.0 + 1.0 / (6.0 * many))
-    variance = np.where(counts < MANY, np.interp(inside, at, variances), 2.0 + 4.0 / (3.0 * many))
+    variance = np.where(counts < MANY, np.interp(inside, at, variances), 2.0 + 2.0 / (3.0 * many))
     return np.where(counts > 0.0, mean, 0.0), np.where(counts > 0.0, variance, 0.0)
 
 

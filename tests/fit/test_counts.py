@@ -65,7 +65,7 @@ def test_a_slice_without_counts_fails_and_the_others_do_not() -> None:
 
 @pytest.mark.parametrize("expected", [1e-6, 0.01, 0.3, 1.0, 4.0, 30.0, 49.9, 51.0, 400.0])
 def test_moments_of_the_deviance(expected: float) -> None:
-    """Against sums over all counts."""
+    """Against sums over all counts; above 50 the variance was 2 + 4/3n, twice as far from 2."""
     n = np.arange(0.0, 1200.0)
     logs = np.concatenate([[0.0], np.cumsum(np.log(n[1:]))])
     chance = np.exp(n * np.log(expected) - expected - logs)
@@ -75,7 +75,7 @@ def test_moments_of_the_deviance(expected: float) -> None:
     variance = float(chance @ (deviance - mean) ** 2)
     found = deviance_moments(np.array([expected, 0.0, -1.0]))
     assert found[0] == pytest.approx([mean, 0.0, 0.0], rel=1e-3)
-    assert found[1] == pytest.approx([variance, 0.0, 0.0], rel=2e-2)
+    assert found[1] == pytest.approx([variance, 0.0, 0.0], rel=1e-3)
 
 
 @pytest.mark.parametrize("level", [0.01, 0.1, 0.4, 3.0, 60.0])
