@@ -13,7 +13,6 @@ import numpy as np
 import numpy.typing as npt
 
 from pyspec.errors import FitError
-from pyspec.functions import special
 from pyspec.model.source import source_of
 
 Array = npt.NDArray[np.float64]
@@ -115,9 +114,11 @@ def negative(problem: FitProblem, theta: Array) -> list[str]:
 
 def deviance_moments(counts: Array) -> tuple[Array, Array]:
     """Mean and variance of the deviance of one point where so many counts are expected."""
+    many = np.maximum(counts, MANY)
+    if np.min(counts, initial=MANY) >= MANY:  # no table is needed, which takes longer
+        return 1.0 + 1.0 / (6.0 * many), 2.0 + 2.0 / (3.0 * many)
     at, means, variances = _table()
     inside = np.log(np.clip(counts, FEW, MANY))
-    many = np.maximum(counts, MANY)
     mean = np.where(counts < MANY, np.interp(inside, at, means), 1.0 + 1.0 / (6.0 * many))
     variance = np.where(counts < MANY, np.interp(inside, at, variances), 2.0 + 2.0 / (3.0 * many))
     return np.where(counts > 0.0, mean, 0.0), np.where(counts > 0.0, variance, 0.0)
@@ -129,8 +130,10 @@ def _table() -> tuple[Array, Array, Array]:
     at = np.linspace(np.log(FEW), np.log(MANY), 2000)
     expected = np.exp(at)[:, None]
     counts = np.arange(int(MANY + 12.0 * np.sqrt(MANY)) + 20, dtype=np.float64)
-    chance = np.exp(counts * at[:, None] - expected - special.gammaln(counts + 1.0))
-    deviance = 2.0 * (special.xlogy(counts, counts / expected) - (counts - expected))
+    log_factorial = np.array([math.lgamma(count + 1.0) for count in counts])
+    chance = np.exp(counts * at[:, None] - expected - log_factorial)
+    log_counts = np.log(np.maximum(counts, 1.0))  # 0 log 0 is 0
+    deviance = 2.0 * (counts * (log_counts - at[:, None]) - (counts - expected))
     mean = np.sum(chance * deviance, axis=1)
     return at, mean, np.sum(chance * (deviance - mean[:, None]) ** 2, axis=1)
 
