@@ -36,7 +36,7 @@ from pyspec.io.parameters import plain_result, result_json
 from pyspec.model import Measurement, Model
 from pyspec.model.measurement import row_of
 from pyspec.plot import PlotConfig, PlotError, plot_fit, report
-from pyspec.workflow.fits import BASELINE
+from pyspec.workflow.seeds import BASELINE
 from pyspec.workflow.windows import index_range, nearest_row
 
 #: Exit codes beside 0: the fit did not converge, Ctrl-C. A signal ends with 128 and its number.

@@ -18,12 +18,14 @@ from pyspec.plot.model import plot_model_1d, plot_model_2d
 from pyspec.plot.overview import plot_overview
 from pyspec.plot.report import report
 from pyspec.plot.residuals import plot_residuals
+from pyspec.plot.sliders import Sliders, plot_sliders
 from pyspec.plot.style import PlotError
 from pyspec.plot.traces import plot_traces
 
 __all__ = [
     "PlotConfig",
     "PlotError",
+    "Sliders",
     "plot_amplitudes",
     "plot_chain",
     "plot_components",
@@ -35,6 +37,7 @@ __all__ = [
     "plot_moving",
     "plot_overview",
     "plot_residuals",
+    "plot_sliders",
     "plot_species",
     "plot_svd",
     "plot_traces",

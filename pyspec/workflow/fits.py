@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pyspec.errors import DataError, FitError, suggest
+from pyspec.errors import DataError, FitError
 from pyspec.fit import (
     FitResult,
     JointResult,
@@ -27,25 +27,20 @@ from pyspec.workflow.data import FileData
 from pyspec.workflow.identity import stamp
 from pyspec.workflow.models import FileModels
 from pyspec.workflow.samples import refuse_samples, sampled, settings_of
-from pyspec.workflow.seeds import seed_from, slice_seeds
-from pyspec.workflow.windows import forward_range, nearest_row, row_range
+from pyspec.workflow.seeds import (
+    BASELINE,
+    MODEL_VALUES,
+    SOURCES,
+    STILL_SOURCES,
+    check_source,
+    seed_from,
+    slice_seeds,
+)
+from pyspec.workflow.windows import spectrum_rows
 from pyspec.workflow.workspace import Workspace
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
-
-#: Where the start values of a 2D fit, and of one spectrum, may come from.
-SOURCES, STILL_SOURCES = ("baseline", "model"), ("model",)
-
-#: How a result says so.
-MODEL_VALUES, BASELINE = "the model's values", "the baseline fit"
-
-
-def check_source(given: str | None, known: Sequence[str]) -> None:
-    """Raises :class:`FitError` for a source of start values that is none."""
-    if given is not None and given not in known:
-        hint = suggest(str(given), list(known))
-        raise FitError(f"seed_source must be {' or '.join(map(repr, known))}, not {given!r}{hint}")
 
 
 class FileFits:
@@ -78,7 +73,7 @@ class FileFits:
         """
         measurement = self.data.mean(self.data.need_baseline())
         model, origin = self._still(model_name, seed_source)
-        return self._fit(model, measurement, "baseline", stages, options, origin)
+        return self.fitted(model, measurement, "baseline", origin, stages, options)
 
     def _still(self, model_name: str, seed_source: str | None) -> tuple[Model, str]:
         """A model of one spectrum with its start values, and where these come from."""
@@ -106,15 +101,9 @@ class FileFits:
         """Fits one spectrum: the row nearest to `time_point`, the mean over `time_range`
         (start, stop), both included, or 1D data as they are. `seed_source` and options as of
         :meth:`fit_baseline`."""
-        rows = self._rows_of(time_point, time_range, time_type)
-        if rows is None:
-            measurement = self.data.whole()
-        elif time_point is not None:
-            measurement = self.data.row(rows[0])
-        else:
-            measurement = self.data.mean(rows)
-        model, origin = self._still(model_name, seed_source)
-        result = self._fit(model, measurement, "spectrum", stages, options, origin)
+        when = time_point, time_range, time_type
+        model, measurement, origin, rows = self.prepared_spectrum(model_name, *when, seed_source)
+        result = self.fitted(model, measurement, "spectrum", origin, stages, options)
         self.spectrum_rows = rows
         if show_plot:
             from pyspec.plot import plot_fit
@@ -122,22 +111,25 @@ class FileFits:
             plot_fit(result, show=True)
         return result
 
-    def _rows_of(
-        self, time_point: float | None, time_range: Any, time_type: str
-    ) -> tuple[int, int] | None:
-        """The rows of the spectrum that is meant; None for data that are one spectrum."""
-        if self.data.need_data().ndim == 1:
-            if time_point is not None or time_range is not None:
-                raise DataError("the data are one spectrum; leave time_point and time_range out")
-            return None
-        if (time_point is None) == (time_range is None):
-            raise DataError("give either time_point or time_range=(start, stop)")
-        time = self.data.need_axis("time")
-        if time_point is not None:
-            row = nearest_row(time, time_point, time_type)
-            return row, row + 1
-        start, stop = forward_range(time_range, time_type)
-        return row_range(time, start, stop, time_type)
+    def prepared_spectrum(
+        self,
+        model_name: str,
+        time_point: float | None,
+        time_range: Any,
+        time_type: str,
+        seed_source: str | None = None,
+    ) -> tuple[Model, Measurement, str, tuple[int, int] | None]:
+        """The model with its start values, the spectrum, where the start values come from, and the
+        rows of the spectrum; for :meth:`fit_spectrum`."""
+        rows = spectrum_rows(self.data, time_point, time_range, time_type)
+        if rows is None:
+            measurement = self.data.whole()
+        elif time_point is not None:
+            measurement = self.data.row(rows[0])
+        else:
+            measurement = self.data.mean(rows)
+        model, origin = self._still(model_name, seed_source)
+        return model, measurement, origin, rows
 
     @held
     def fit_2d(
@@ -159,7 +151,7 @@ class FileFits:
         as of :func:`pyspec.fit_model`.
         """
         model, measurement, origin = self.prepared_2d(model_name, seed_source)
-        return self._fit(model, measurement, "2d", stages, options, origin)
+        return self.fitted(model, measurement, "2d", origin, stages, options)
 
     def prepared_2d(
         self, model_name: str, seed_source: str | None
@@ -287,15 +279,17 @@ class FileFits:
             given["scale_covar"] = False
         return {**given, **without_intervals(options, are_kept=True)}
 
-    def _fit(
+    def fitted(
         self,
         model: Model,
         measurement: Measurement,
         fit_type: str,
+        origin: str,
         stages: int,
         options: Mapping[str, Any],
-        origin: str,
     ) -> FitResult:
+        """Fits, and keeps the result and its values; `origin` is where the values that it starts
+        from come from."""
         asks = settings_of(options) is not None
         with Hold(until_return=not asks) as hold:
             result = fit_model(model, measurement, stages=stages, **self._options(options))

@@ -27,6 +27,7 @@ from pyspec.workflow.peer_names import PeerNames
 from pyspec.workflow.pictures import FilePictures
 from pyspec.workflow.printed import printed
 from pyspec.workflow.results import FitResults
+from pyspec.workflow.sliders import FileSliders
 from pyspec.workflow.summary import file_html, file_text
 from pyspec.workflow.workspace import Workspace
 
@@ -92,6 +93,7 @@ class File(FileFacts, PeerNames):
         self._fits = FileFits(project, self._data, self._models)
         self._answers = FileAnswers(self._fits.results)
         self._pictures = FilePictures(project, self._answers)
+        self._sliders = FileSliders(project, self._fits)
         self._output = FileOutput(project, self._data, self._answers)
         project.files.append(self)
 
@@ -172,6 +174,7 @@ class File(FileFacts, PeerNames):
     plot_param_evolution = forward("_pictures", FilePictures.plot_param_evolution)
     plot_sbs_slices = forward("_pictures", FilePictures.plot_sbs_slices)
     plot_mcmc = forward("_pictures", FilePictures.plot_mcmc)
+    plot_sliders = forward("_sliders", FileSliders.plot_sliders)
 
     save_fit = forward("_output", FileOutput.save_fit)
     export_fit = forward("_output", FileOutput.export_fit)

@@ -16,6 +16,19 @@ from pyspec.model.tree import Par
 
 Array = npt.NDArray[np.float64]
 
+#: Where the start values of a 2D fit, and of one spectrum, may come from.
+SOURCES, STILL_SOURCES = ("baseline", "model"), ("model",)
+
+#: How a result says so.
+MODEL_VALUES, BASELINE = "the model's values", "the baseline fit"
+
+
+def check_source(given: str | None, known: Sequence[str]) -> None:
+    """Raises :class:`FitError` for a source of start values that is none."""
+    if given is not None and given not in known:
+        hint = suggest(str(given), list(known))
+        raise FitError(f"seed_source must be {' or '.join(map(repr, known))}, not {given!r}{hint}")
+
 
 def one_name(given: str | Sequence[str], what: str) -> str:
     """The one name in a name or a list of names."""

@@ -1,0 +1,116 @@
+"""plot_sliders: a model beside its data, with a slider for each parameter."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy.typing as npt
+
+from pyspec.calls import answered, real_array
+from pyspec.errors import CallError
+from pyspec.model import Measurement, Model
+from pyspec.model.source import source_of
+from pyspec.plot.config import Look, PlotConfig, config_of
+from pyspec.plot.figure import matplotlib
+from pyspec.plot.labels import labelled
+from pyspec.plot.sliders.state import Moved, Sliders
+from pyspec.plot.style import STYLE, PlotError
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+__all__ = ["Moved", "Sliders", "opened_sliders", "plot_sliders"]
+
+
+@answered
+def plot_sliders(
+    model: Model,
+    measurement: Measurement | npt.ArrayLike | None = None,
+    *,
+    names: Sequence[str] | None = None,
+    show: bool = True,
+    **options: Unpack[Look],
+) -> Sliders:
+    """Opens a window, or in a notebook a box under the cell, with data, model and one slider for
+    each free parameter: to find start values, and to see what a parameter does.
+
+    The curves follow the sliders, and `model` takes their values: a fit afterwards starts there.
+    *fit* fits from where the sliders are, *reset* moves them back. A series shows one spectrum and
+    one trace, whose places have sliders of their own. In a script the call returns when the window
+    is closed.
+
+    Parameters
+    ----------
+    model : on its axes
+    measurement : data, window, weights, or an array of data; None draws the model alone
+    names : the parameters that get sliders, fixed ones too; None: the free ones
+    show : whether to show it; without, `sliders.figure` can be shown or saved later
+    options : fields of :class:`pyspec.plot.PlotConfig` by name, such as `x_label`
+
+    Raises
+    ------
+    PlotError
+        without matplotlib; in a notebook without ipywidgets; where no window can be opened; for a
+        model with free spectra, data by reference, or an unknown name
+    """
+    given: object = model
+    if not isinstance(given, Model):
+        raise CallError(f"plot_sliders takes a model, not {type(given).__name__}")
+    if measurement is not None and not isinstance(measurement, Measurement):
+        measurement = Measurement(real_array("data", measurement))
+    moved = Moved(model.copy(), measurement, (model,))
+    return opened_sliders(moved, names, show, options)
+
+
+def opened_sliders(moved: Moved, names: Sequence[str] | None, show: bool, options: Look) -> Sliders:
+    """The sliders of what is given, in a window or a notebook; see :func:`plot_sliders`."""
+    model, measurement = moved.model, moved.measurement
+    if model.energy is None and model.time is None:
+        raise PlotError(f"{model.name} has no axes; model.set_axes(energy=..., time=...)")
+    if measurement is not None and source_of(measurement.data) is not None:
+        raise PlotError(
+            "sliders need the data in memory; give a part of them, np.asarray(data[...])"
+        )
+    for what in {"ax", "fig", "save_path"} & set(options):
+        raise PlotError(f"sliders have a figure of their own; leave {what}= out")
+    look = labelled(measurement, config_of(options))
+    sliders = Sliders(moved, names, look)
+    _open(sliders, look, show)
+    return sliders
+
+
+def _open(sliders: Sliders, look: PlotConfig, show: bool) -> None:
+    """Draws them where this session can show them."""
+    with matplotlib().rc_context(STYLE):
+        from pyspec.plot.canvas import kernel
+        from pyspec.plot.sliders.notebook import Notebook
+        from pyspec.plot.sliders.window import Window
+
+        if kernel() is not None:
+            from matplotlib.figure import Figure
+
+            sliders.figure = Figure(layout="constrained", dpi=look.dpi_plot)
+            sliders.face = Notebook(sliders, sliders.figure)
+        else:
+            import matplotlib.pyplot as plt
+
+            sliders.figure = plt.figure(layout="constrained", dpi=look.dpi_plot)
+            sliders.face = Window(sliders, sliders.figure)
+    if show:
+        _show(sliders)
+
+
+def _show(sliders: Sliders) -> None:
+    if sliders.box is not None:
+        sliders._ipython_display_()
+        return
+    import matplotlib.pyplot as plt
+
+    if sliders.figure.canvas.required_interactive_framework is None:
+        plt.close(sliders.figure)
+        raise PlotError(
+            "no window can be opened here: matplotlib has no display or a backend that only "
+            "writes files; sliders work in a notebook, or where matplotlib.use('QtAgg') does"
+        )
+    plt.show()
