@@ -121,7 +121,8 @@ class FileFits:
     ) -> tuple[Model, Measurement, str, tuple[int, int] | None]:
         """The model with its start values, the spectrum, where the start values come from, and the
         rows of the spectrum; for :meth:`fit_spectrum`."""
-        rows = spectrum_rows(self.data, time_point, time_range, time_type)
+        time = None if self.data.need_data().ndim == 1 else self.data.need_axis("time")
+        rows = spectrum_rows(time, time_point, time_range, time_type)
         if rows is None:
             measurement = self.data.whole()
         elif time_point is not None:

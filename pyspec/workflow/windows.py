@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from pyspec.errors import DataError
-
-if TYPE_CHECKING:
-    from pyspec.workflow.data import FileData
 
 Array = npt.NDArray[np.float64]
 
@@ -85,16 +82,15 @@ def forward_range(given: Any, kind: str) -> tuple[float | None, float | None]:
 
 
 def spectrum_rows(
-    data: FileData, time_point: float | None, time_range: Any, time_type: str
+    time: Array | None, time_point: float | None, time_range: Any, time_type: str
 ) -> tuple[int, int] | None:
-    """The rows of the spectrum that is meant; None for data that are one spectrum."""
-    if data.need_data().ndim == 1:
+    """The rows of the spectrum that is meant; None for data that are one, without times."""
+    if time is None:
         if time_point is not None or time_range is not None:
             raise DataError("the data are one spectrum; leave time_point and time_range out")
         return None
     if (time_point is None) == (time_range is None):
         raise DataError("give either time_point or time_range=(start, stop)")
-    time = data.need_axis("time")
     if time_point is not None:
         row = nearest_row(time, time_point, time_type)
         return row, row + 1

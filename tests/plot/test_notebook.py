@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from importlib.util import find_spec
 from typing import Any
 
 import pytest
@@ -53,6 +54,8 @@ PICTURES = (
     "plot_fit(two, show=True)",
     "ax = plt.subplots()[1]\nplot_components(one, ax=ax)\nNone",
 )
+#: Sliders that show themselves, and those that are shown as the last line of another cell.
+SLIDERS = ("plot_sliders(model, two.data)", "hidden = plot_sliders(model, show=False)", "hidden")
 #: What prints and returns a text.
 TEXTS = ("file.describe()", "file.describe_model()", "file.project.describe()")
 TABLES = ("model", "file", "one", "slices", "one.table", "one.correlations")
@@ -67,6 +70,7 @@ def notebook() -> Any:
         "file.add_model(model)",
         *texts,
         *PICTURES[:12],
+        *(SLIDERS if find_spec("ipywidgets") else ()),
         asked[0],
         *PICTURES[12:],
         asked[1],
@@ -95,6 +99,12 @@ def test_every_picture_is_there_exactly_once(notebook: Any) -> None:
 def test_pyplot_is_neither_needed_nor_filled(notebook: Any) -> None:
     assert notebook["'matplotlib.pyplot' in sys.modules"][0]["data"]["text/plain"] == "False"
     assert notebook["plt.get_fignums()"][0]["data"]["text/plain"] == "[]"
+
+
+def test_sliders_are_a_box_once(notebook: Any) -> None:
+    pytest.importorskip("ipywidgets", reason="needs ipywidgets: pip install 'pyspec[test]'")
+    view = "application/vnd.jupyter.widget-view+json"
+    assert [kinds(notebook[code], view) for code in SLIDERS] == [1, 0, 1]
 
 
 @pytest.mark.parametrize("name", TABLES)
