@@ -240,6 +240,26 @@ def test_one_spectrum_of_a_file() -> None:
     assert found.values == file.fit_spectrum("peak", time_point=4.0, seed_source="model").values
 
 
+def test_titles_are_not_written_twice() -> None:
+    """Later titles stood in the middle, beside the first one on the left."""
+    sliders = plot_sliders(two(), noisy(two()), show=False)
+    sliders.look_at(row=2)
+    panel = sliders.figure.axes[0]
+    assert panel.get_title(loc="left") == "spectrum at -1"
+    assert panel.get_title(loc="center") == ""
+
+
+def test_a_backend_without_a_display_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    from matplotlib import pyplot
+
+    def refuse(**look: Any) -> None:
+        raise ImportError("Cannot load backend 'QtAgg'")
+
+    monkeypatch.setattr(pyplot, "figure", refuse)
+    with pytest.raises(PlotError, match=r"no window can be opened here; .*QtAgg"):
+        plot_sliders(one())
+
+
 # what is refused
 
 

@@ -22,6 +22,12 @@ if TYPE_CHECKING:
 
 __all__ = ["Moved", "Sliders", "opened_sliders", "plot_sliders"]
 
+#: What a person reads where there is no display.
+NO_WINDOW = (
+    "no window can be opened here; sliders work in a notebook, and where matplotlib opens windows "
+    "(with PyQt6, PySide6 or Tk installed)"
+)
+
 
 @answered
 def plot_sliders(
@@ -95,7 +101,10 @@ def _open(sliders: Sliders, look: PlotConfig, show: bool) -> None:
         else:
             import matplotlib.pyplot as plt
 
-            sliders.figure = plt.figure(layout="constrained", dpi=look.dpi_plot)
+            try:
+                sliders.figure = plt.figure(layout="constrained", dpi=look.dpi_plot)
+            except ImportError as error:  # a backend that finds no display, or not its package
+                raise PlotError(f"{NO_WINDOW}: {error}") from None
             sliders.face = Window(sliders, sliders.figure)
     if show:
         _show(sliders)
@@ -109,8 +118,5 @@ def _show(sliders: Sliders) -> None:
 
     if sliders.figure.canvas.required_interactive_framework is None:
         plt.close(sliders.figure)
-        raise PlotError(
-            "no window can be opened here: matplotlib has no display or a backend that only "
-            "writes files; sliders work in a notebook, or where matplotlib.use('QtAgg') does"
-        )
+        raise PlotError(f"{NO_WINDOW}: the backend of matplotlib only writes files")
     plt.show()

@@ -65,7 +65,7 @@ class Panel:
         self, title: str, data: Array | None, model: Array, parts: Mapping[str, Array]
     ) -> None:
         """Shows these curves (n,) in place of the last ones; `parts` are the components by name."""
-        self._above.set_title(title, fontsize=9.0, color=MUTED)
+        self._above.set_title(title, fontsize=9.0, color=MUTED, loc="left")
         if self._data is None and data is not None:
             look = {"mfc": "white", "mec": DATA, "mew": 0.7, "ms": 3.1, "zorder": 3}
             (self._data,) = self._above.plot([], [], "o", label="data", **look)
