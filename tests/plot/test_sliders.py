@@ -165,6 +165,25 @@ def test_a_slider_reaches_what_a_fit_found() -> None:
     assert sliders.face.of_names["Offset_y0"].val == 77.0
 
 
+def test_free_spectra_are_solved_for_at_each_place_of_the_sliders() -> None:
+    text = "m:\n  expFun: {A: {free: energy}, tau: [3, True, 0.1, 50], t0: [0, False]}\n"
+    model = load_model(text, "m")
+    model.set_axes(energy=ENERGY, time=TIME)
+    spectrum = np.exp(-((ENERGY - 84.0) ** 2))
+    data = np.outer(np.where(TIME >= 0, np.exp(-TIME / 5.0), 0.0), spectrum)
+    data += np.random.default_rng(0).normal(0.0, 0.01, data.shape)
+    sliders = plot_sliders(model, data, show=False)
+    assert sliders.names == ("expFun_01_tau",)
+    sliders.set_values({"expFun_01_tau": 4.0})
+    law = np.where(TIME >= 0, np.exp(-TIME / 4.0), 0.0)
+    best = law @ data / (law @ law)
+    np.testing.assert_allclose(drawn(sliders)[1], law[sliders.row] * best, rtol=1e-9, atol=1e-12)
+    assert sliders.fit().success
+    assert model.parameters["expFun_01_tau"].value == pytest.approx(5.0, rel=0.05)
+    with pytest.raises(PlotError, match="solved for by data"):
+        plot_sliders(model, show=False)
+
+
 # how far they go
 
 
@@ -290,13 +309,6 @@ def test_a_value_beyond_its_bounds_moves_nothing() -> None:
     assert sliders.values == before
     with pytest.raises(PlotError, match="one spectrum"):
         sliders.look_at(row=1)
-
-
-def test_free_spectra_have_no_sliders() -> None:
-    model = load_model("m:\n  expFun: {A: {free: energy}, tau: [3, True], t0: [0, False]}\n", "m")
-    model.set_axes(energy=ENERGY, time=TIME)
-    with pytest.raises(PlotError, match="free at each energy"):
-        plot_sliders(model, show=False)
 
 
 # in a notebook

@@ -43,8 +43,8 @@ def plot_sliders(
 
     The curves follow the sliders, and `model` takes their values: a fit afterwards starts there.
     *fit* fits from where the sliders are, *reset* moves them back. A series shows one spectrum and
-    one trace, whose places have sliders of their own. In a script the call returns when the window
-    is closed.
+    one trace, whose places have sliders of their own. Free spectra are the best ones for
+    the present values of the others. In a script the call returns when the window is closed.
 
     Parameters
     ----------
@@ -57,8 +57,8 @@ def plot_sliders(
     Raises
     ------
     PlotError
-        without matplotlib; in a notebook without ipywidgets; where no window can be opened; for a
-        model with free spectra, data by reference, or an unknown name
+        without matplotlib; in a notebook without ipywidgets; where no window can be opened; for
+        data by reference, an unknown name, or free spectra without data
     """
     given: object = model
     if not isinstance(given, Model):

@@ -11,10 +11,10 @@ import numpy.typing as npt
 
 from pyspec.calls import answered, real
 from pyspec.errors import suggest
-from pyspec.executor import make_executor
 from pyspec.fit import FitResult, fit_model
 from pyspec.fit.backend import make_problem
 from pyspec.fit.components import component_curves
+from pyspec.fit.problem import FitProblem
 from pyspec.model import Measurement, Model, Par
 from pyspec.plot.config import PlotConfig
 from pyspec.plot.labels import unit_of, with_unit
@@ -56,11 +56,7 @@ class Sliders:
         data = None if moved.measurement is None else moved.measurement.data
         self._data = None if data is None else _shown(moved.measurement)
         self.reaches = reaches(moved.model, self._names, self._data)
-        self._problem = None
-        if moved.measurement is not None:
-            self._problem = make_problem(moved.model, moved.measurement, None)
-        backend = "compiled" if self._problem is None else self._problem.backend
-        self._executor = make_executor(moved.model, None, backend)
+        self._problem = _problem_of(moved)
         self.result: FitResult | None = None
         self.figure: Any = None
         self.face: Any = None
@@ -200,10 +196,15 @@ class Sliders:
     def refresh(self) -> None:
         """Draws the curves at the values of the model."""
         model = self._moved.model
-        theta, fixed = self._point()
+        theta = self._point()
         with np.errstate(all="ignore"):
-            whole = np.asarray(self._executor.run(theta, fixed))
-            parts = {} if model.energy is None else component_curves(model, self.row)
+            if self._problem is None:
+                whole = np.asarray(model.evaluate())
+            else:
+                whole = self._problem.run(theta, whole=True)
+            is_solved = any(par.free is not None for par in model.parameters.values())
+            apart = model.energy is not None and not is_solved
+            parts = component_curves(model, self.row) if apart else {}
         if len(parts) < 2:
             parts = {}
         assert self._spectrum is not None
@@ -218,7 +219,7 @@ class Sliders:
 
     def text(self) -> str:
         """What stands above: how well the curves fit, or what went wrong."""
-        return self._said or self._text(self._point()[0])
+        return self._said or self._text(self._point())
 
     def _write(self) -> None:
         for face in self._faces:
@@ -242,18 +243,18 @@ class Sliders:
         n_free = max(problem.n_points - len(problem.names), 1)
         return f"χ² = {chisqr:.6g},  χ² / (n − k) = {chisqr / n_free:.4g}"
 
-    def _point(self) -> tuple[Array, dict[str, float]]:
-        """Free values in the order of the plan, and the fixed ones."""
-        parameters = self._moved.model.parameters
-        names = tuple(self._executor.opt_param_names)
-        fixed = {
+    def _point(self) -> Array:
+        """Free values in the order of the plan; the problem takes the fixed ones."""
+        problem = self._problem
+        if problem is None:
+            return np.empty(0)
+        values = {
             name: par.value
-            for name, par in parameters.items()
-            if name not in names and par.formula is None
+            for name, par in self._moved.model.parameters.items()
+            if par.formula is None and par.free is None
         }
-        if self._problem is not None:
-            self._problem.fixed = fixed
-        return np.array([parameters[name].value for name in names]), fixed
+        problem.fixed = {name: values[name] for name in values if name not in problem.names}
+        return problem.theta_of(values)
 
     def _shape(self) -> tuple[int, int]:
         model = self._moved.model
@@ -262,14 +263,21 @@ class Sliders:
         return model.time.size, model.energy.size
 
 
+def _problem_of(moved: Moved) -> FitProblem | None:
+    """What says how the model fits; None without data."""
+    if moved.measurement is not None:
+        return make_problem(moved.model, moved.measurement, None)
+    if any(par.free is not None for par in moved.model.parameters.values()):
+        raise PlotError(
+            f"{moved.model.name} has amplitudes that are free at each energy or time, which are "
+            "solved for by data; give plot_sliders(model, measurement)"
+        )
+    return None
+
+
 def _chosen(model: Model, names: Sequence[str] | None) -> tuple[str, ...]:
     """The parameters that get sliders: the free ones, or those that are named."""
-    parameters = model.parameters
-    if any(par.free is not None for par in parameters.values()):
-        raise PlotError(
-            f"{model.name} has amplitudes that are free at each energy or time, which a fit solves "
-            "for; sliders move models whose values are all numbers"
-        )
+    parameters = {name: par for name, par in model.parameters.items() if par.free is None}
     if names is None:
         chosen = tuple(name for name, par in parameters.items() if par.vary and par.formula is None)
         if not chosen:
