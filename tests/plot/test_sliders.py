@@ -85,6 +85,16 @@ def test_a_series_shows_a_spectrum_and_a_trace_of_its_own_places() -> None:
     assert model.parameters["Gauss_01_A_expFun_01_tau"].value == 7.0
 
 
+def test_masked_columns_do_not_disturb() -> None:
+    model = two()
+    data = noisy(model)
+    mask = np.zeros(data.shape, dtype=bool)
+    mask[:, :7] = True
+    sliders = plot_sliders(model, Measurement(data, mask=mask), show=False)
+    assert sliders.column >= 7
+    assert np.isnan(drawn(sliders, "data")[1][:7]).all()
+
+
 def test_chi_squared_is_that_of_a_fit_there() -> None:
     model = one()
     given = Measurement(noisy(model), columns=(10, 50), weight=np.array([2.0]))

@@ -240,7 +240,7 @@ class Sliders:
         if problem is None:
             return ""
         chisqr = problem.chisqr_at(theta)
-        n_free = max(problem.n_points - len(problem.names), 1)
+        n_free = max(problem.n_points - len(problem.names) - problem.n_linear, 1)
         return f"χ² = {chisqr:.6g},  χ² / (n − k) = {chisqr / n_free:.4g}"
 
     def _point(self) -> Array:
@@ -307,9 +307,8 @@ def _places(data: Array | None, measurement: Measurement | None) -> tuple[int, i
         return 0, 0
     rows, columns = slice(*(measurement.rows or (None,))), slice(*(measurement.columns or (None,)))
     part = data[rows, columns]
-    if not np.isfinite(part).any():
-        return rows.start or 0, columns.start or 0
-    change = np.abs(np.nan_to_num(part - np.nanmean(part)))
-    by_time = np.abs(np.nan_to_num(part - np.nanmedian(part, axis=0)))
+    finite = np.isfinite(part)
+    part = np.where(finite, part, part[finite].mean() if finite.any() else 0.0)
+    change, by_time = np.abs(part - part.mean()), np.abs(part - np.median(part, axis=0))
     row, column = int(np.argmax(change.sum(axis=1))), int(np.argmax(by_time.sum(axis=0)))
     return row + (rows.start or 0), column + (columns.start or 0)
