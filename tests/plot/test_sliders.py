@@ -203,12 +203,22 @@ def test_sliders_go_along_the_axis_and_end_at_bounds() -> None:
     model.set_axes(energy=ENERGY)
     reach = plot_sliders(model, noisy(model), show=False).reaches
     assert reach["Gauss_01_x0"] == (78.0, 90.0)
-    assert reach["Gauss_01_SD"] == (0.1, 4.0)
+    assert reach["Gauss_01_SD"] == (0.1, 5.0)
     assert reach["Gauss_01_A"][0] == 0.0
     assert 36.0 <= reach["Gauss_01_A"][1] <= 100.0
     assert reach["Offset_y0"][0] == 0.0
     assert reach["Offset_y0"][1] <= 100.0
     assert plot_sliders(one(), show=False).reaches["Gauss_01_x0"] == (82.0, 86.0)
+
+
+def test_a_shift_goes_to_both_sides_and_a_phase_around() -> None:
+    law = "w:\n  sinFun: {A: [-1, True, -5, 5], f: [0.2, True], phi: [0.3, True], t0: [0, False]}\n"
+    model = load_model(TEXT, "peak")
+    model.add_dynamics("Gauss_01_x0", load_dynamics(law, "w", "Gauss_01_x0"))
+    model.set_axes(energy=ENERGY, time=TIME)
+    reach = plot_sliders(model, show=False).reaches
+    assert reach["Gauss_01_x0_sinFun_01_A"] == (-5.0, 5.0)
+    assert reach["Gauss_01_x0_sinFun_01_phi"] == (-np.pi, np.pi)
 
 
 @pytest.mark.parametrize("value", [0.0, -5.0, 5.0, 1e9, 1e-9])

@@ -16,6 +16,9 @@ Array = npt.NDArray[np.float64]
 #: Stand for the units of data whose own are not known: what a parameter is measured in.
 _SCALES = {"energy": "energy", "time": "time", "data": "data", "aux": "aux"}
 
+#: Bounds that are further apart than so many times what a slider would reach do not set its ends.
+WIDE = 5.0
+
 
 def reaches(
     model: Model, names: tuple[str, ...], data: Array | None
@@ -23,8 +26,8 @@ def reaches(
     """(lowest, highest) value of the slider of each parameter.
 
     A place goes along its axis, a height to 1.5 times the largest value of the data, any other
-    parameter to four times its value, or to ±1 from 0. Bounds end a slider earlier; the value is
-    always on it.
+    parameter to four times its value, or to ±1 from 0. Bounds end a slider earlier, and where they
+    are not much wider they are its ends; the value is always on it.
     """
     kinds = parameter_units(model, _SCALES)
     axes = {"energy": model.energy, "time": model.time, "aux": model.aux}
@@ -47,6 +50,10 @@ def _reach(
             low, high = -reach, reach
     elif kind == "data" and top:
         low, high = min(low, -0.5 * top if value <= 0.0 else 0.0), max(high, 1.5 * top)
+    elif kind == "rad":
+        low, high = min(low, -math.pi), max(high, math.pi)
+    if par.max - par.min <= WIDE * (high - low):
+        low, high = par.min, par.max
     low, high = max(low, par.min), min(high, par.max)
     if not low < high:  # the bounds lie beside all that
         low, high = par.min, par.max
