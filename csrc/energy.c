@@ -211,17 +211,15 @@ static ALWAYS_INLINE void glp_values(const pyspec_block *b, const double *restri
         IN_LANES {
             inverse[l] = 1.0 / (1.0 + tail[l] * (u[l] * u[l]));
             shape[l] *= inverse[l];
-            y[AT] = P(0) * shape[l];
+            scaled[l] = tame ? P(0) * shape[l] : v_scaled(P(0), shape[l]);
+            y[AT] = scaled[l];
             by_u[l] = by->slope[l] - tail[l] * inverse[l];
         }
         if (!want)
             continue;
         if (!tame)
             clamp_lanes(by_u, 1e150);
-        IN_LANES {
-            scaled[l] = P(0) * shape[l];
-            by_x0[l] = scaled[l] * (by_u[l] * u[l]) * (-2.0 * width[l]);
-        }
+        IN_LANES by_x0[l] = scaled[l] * (by_u[l] * u[l]) * (-2.0 * width[l]);
         if (READS(0))
             IN_LANES d[0][AT] = shape[l];
         if (READS(1))

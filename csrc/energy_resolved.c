@@ -281,12 +281,13 @@ KERNEL(ExpBack_resolution)
     FOR_VALUES {
         double run = v_clamp(X - P(1), 1e300), spread = v_clamp(P(2) * P(3), 1e150);
         double shape = v_exp(-P(2) * run + 0.5 * (spread * spread));
-        y[AT] = P(0) * shape;
+        double height = v_scaled(P(0), shape);
+        y[AT] = height;
         if (want) {
             d[0][AT] = shape;
-            d[1][AT] = P(0) * shape * P(2);
-            d[2][AT] = P(0) * shape * v_sum_of_products(spread, P(3), -1.0, run);
-            d[3][AT] = P(0) * shape * (spread * P(2));
+            d[1][AT] = height * P(2);
+            d[2][AT] = height * v_sum_of_products(spread, P(3), -1.0, run);
+            d[3][AT] = height * (spread * P(2));
         }
     }
 }

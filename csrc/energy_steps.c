@@ -66,11 +66,12 @@ KERNEL(ExpBack)
     FOR_VALUES {
         double run = X - P(1);
         double shape = v_exp(-P(2) * run);
-        y[AT] = P(0) * shape;
+        double height = v_scaled(P(0), shape);
+        y[AT] = height;
         if (want) {
             d[0][AT] = shape;
-            d[1][AT] = P(0) * shape * P(2);
-            d[2][AT] = -(P(0) * shape * run);
+            d[1][AT] = height * P(2);
+            d[2][AT] = -(height * run);
         }
     }
 }
@@ -85,10 +86,11 @@ KERNEL(PowerBack)
         double log_ratio = v_log(ratio);
         double shape = v_exp(-P(2) * log_ratio);
         shape = is_inside ? shape : 0.0;
-        y[AT] = P(0) * shape;
+        double height = v_scaled(P(0), shape);
+        y[AT] = height;
         if (want) {
-            double by_x0 = v_clamp(P(0) * shape * P(2) / P(1), 1e300); /* x0 may be 1e-300 */
-            double by_r = -(P(0) * shape * log_ratio);
+            double by_x0 = v_clamp(height * P(2) / P(1), 1e300); /* x0 may be 1e-300 */
+            double by_r = -(height * log_ratio);
             d[0][AT] = shape;
             d[1][AT] = is_inside ? by_x0 : 0.0; /* of any r, NaN too */
             d[2][AT] = is_inside ? by_r : 0.0;

@@ -8,10 +8,11 @@ KERNEL(pExpDecay)
     FOR_VALUES {
         double u = -X / P(1);
         double e = v_exp(u);
-        y[AT] = P(0) * e;
+        double height = v_scaled(P(0), e);
+        y[AT] = height;
         if (want) {
             d[0][AT] = e;
-            d[1][AT] = -(P(0) * e * v_clamp(u, 1e300)) / P(1);
+            d[1][AT] = -(height * v_clamp(u, 1e300)) / P(1);
         }
     }
 }

@@ -84,6 +84,14 @@ static ALWAYS_INLINE double v_clamp(double x, double limit)
     return -limit > x ? -limit : x;
 }
 
+/* height times a shape that may grow without end: 0 where the height is 0, also where the shape is
+ * infinite; NaN stays NaN. */
+static ALWAYS_INLINE double v_scaled(double height, double shape)
+{
+    const double finite = 1e300 < shape ? 1e300 : shape;
+    return height * (height == 0.0 ? finite : shape);
+}
+
 /* exp(x) for -708 <= x <= 709.782, at most 1 ulp; nonsense elsewhere.
  *
  * x = k ln2 + r, |r| <= ln2 / 2, with ln2 split so that k ln2_hi is exact (Cody & Waite,

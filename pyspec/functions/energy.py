@@ -16,6 +16,7 @@ from pyspec.functions import special
 from pyspec.functions.doniach import DS as DS
 from pyspec.functions.doniach import DSBinding as DSBinding
 from pyspec.functions.fermi import FermiEdge as FermiEdge
+from pyspec.functions.heights import scaled
 from pyspec.functions.inelastic import StaticShirley as StaticShirley
 from pyspec.functions.inelastic import Tougaard as Tougaard
 from pyspec.functions.inelastic import Tougaard3 as Tougaard3
@@ -118,7 +119,7 @@ def GLP(x: Array, A: Value, x0: Value, F: Value, m: Value) -> Array:
     Source: the GLP line shape of photoelectron spectroscopy.
     """
     u2 = ((x - x0) / F) ** 2
-    return np.asarray(A * np.exp(-4 * np.log(2) * (1 - m) * u2) / (1 + 4 * m * u2))
+    return scaled(A, np.exp(-4 * np.log(2) * (1 - m) * u2) / (1 + 4 * m * u2))
 
 
 def SkewGauss(x: Array, A: Value, x0: Value, w: Value, b: Value) -> Array:
@@ -334,7 +335,7 @@ def ExpBack(x: Array, A: Value, x0: Value, k: Value) -> Array:
     x0 : reference energy, eV
     k : rate, 1/eV; it falls towards higher x for k > 0, and rises for k < 0
     """
-    return np.asarray(A * np.exp(-k * (x - x0)))
+    return scaled(A, np.exp(-k * (x - x0)))
 
 
 def PowerBack(x: Array, A: Value, x0: Value, r: Value) -> Array:
@@ -354,7 +355,7 @@ def PowerBack(x: Array, A: Value, x0: Value, r: Value) -> Array:
     """
     inside = ~(x <= 0)  # true for NaN, which stays NaN
     ratio = np.where(inside, x, x0) / x0
-    return np.asarray(A * np.where(inside, np.exp(-r * np.log(ratio)), 0.0))
+    return scaled(A, np.where(inside, np.exp(-r * np.log(ratio)), 0.0))
 
 
 def Shirley(x: Array, pShirley: Value, spectrum: Array) -> Array:

@@ -10,6 +10,8 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from pyspec.functions.heights import scaled
+
 Array: TypeAlias = npt.NDArray[np.float64]
 Value: TypeAlias = float | Array
 
@@ -23,7 +25,7 @@ def pExpDecay(x: Array, A: Value, tau: Value) -> Array:
     A : value at x = 0, in units of the parameter concerned
     tau : decay length, in units of x, tau > 0
     """
-    return np.asarray(A * np.exp(-x / tau))
+    return scaled(A, np.exp(-x / tau))
 
 
 def pLinear(x: Array, m: Value, b: Value) -> Array:

@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pyspec.functions import energy, special
+from pyspec.functions.heights import scaled
 
 Array: TypeAlias = npt.NDArray[np.float64]
 Value: TypeAlias = float | Array
@@ -128,7 +129,7 @@ def PolyBack_resolution(x: Array, c1: Value, c2: Value, c3: Value, x0: Value, R:
 
 def ExpBack_resolution(x: Array, A: Value, x0: Value, k: Value, R: Value) -> Array:
     """A higher exponential: ``A exp(-k (x - x0) + (k R)^2 / 2)``."""
-    return np.asarray(A * np.exp(-k * (x - x0) + (k * R) ** 2 / 2))
+    return scaled(A, np.exp(-k * (x - x0) + (k * R) ** 2 / 2))
 
 
 def GaussAsym_resolution(x: Array, A: Value, x0: Value, SD: Value, ratio: Value, R: Value) -> Array:
