@@ -22,6 +22,11 @@ enum {
     N_FIELDS
 };
 
+/* A set of trace rows: a bit for each. */
+typedef struct row_set {
+    uint64_t bits[MAX_COUNT / 64];
+} row_set;
+
 typedef struct checker {
     const pyspec_plan *plan;
     const pyspec_node *node;

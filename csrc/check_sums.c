@@ -2,6 +2,25 @@
  * columns J^T J is summed, and whether spectra are shapes times traces. */
 #include "check.h"
 
+#include <string.h>
+
+/* Rows of a hostile plan are many, and so are the nodes that read them: sets keep a check from looking at
+ * each row for each node. */
+static void make_empty(row_set *set, const pyspec_plan *p)
+{
+    memset(set->bits, 0, (size_t)(p->n_traces / 64 + 1) * sizeof *set->bits);
+}
+
+static int contains(const row_set *set, int64_t row)
+{
+    return (int)(set->bits[row / 64] >> (row % 64) & 1u);
+}
+
+static void include(row_set *set, int64_t row)
+{
+    set->bits[row / 64] |= (uint64_t)1 << (row % 64);
+}
+
 /* For each trace row the parameters of theta that it depends on, rising: the words that say so
  * must lie in the plan, and the rows of theta depend on themselves. */
 int pyspec_check_depends(const checker *c)
@@ -28,16 +47,19 @@ int pyspec_check_depends(const checker *c)
     return STATUS_OK;
 }
 
-/* A trace row is a column of its own, or all that it depends on are. */
-static int has_columns(const checker *c, int64_t row)
+/* A trace row, or each row of a block that begins with it, is a column of its own, or all that it depends
+ * on are. */
+static int has_columns(const checker *c, int64_t first)
 {
     const pyspec_plan *p = c->plan;
     const int64_t *words = plan_words(p), *ends = words + p->depends;
     const int64_t *of_row = words + p->columns + 1 + words[p->columns];
     const int64_t *list = ends + p->n_traces + 1;
-    for (int64_t k = ends[row]; of_row[row] < 0 && k < ends[row + 1]; k++)
-        if (of_row[list[k]] < 0)
-            return 0;
+    const int64_t end = first + (first < p->samples ? 1 : p->n_aux);
+    for (int64_t row = first; row < end; row++)
+        for (int64_t k = ends[row]; of_row[row] < 0 && k < ends[row + 1]; k++)
+            if (of_row[list[k]] < 0)
+                return 0;
     return 1;
 }
 
@@ -58,15 +80,19 @@ int pyspec_check_columns(checker *c)
     for (int64_t k = 0; k < n; k++)
         REQUIRE(in_range(rows[k], 0, p->samples) && of_row[rows[k]] == k, ROW, pyspec_plan, columns,
                 rows[k]);
+    row_set known;
+    make_empty(&known, p);
     for (int64_t row = 0; row < p->n_traces; row++)
         REQUIRE(of_row[row] == -1 || (in_range(of_row[row], 0, n) && rows[of_row[row]] == row), ROW,
                 pyspec_plan, columns, of_row[row]);
     for (c->index = p->n_resolve; c->index < p->n_nodes; c->index++) {
         c->node = &plan_nodes(p)[c->index];
         for (int k = 0; c->node->step == PYSPEC_STEP_COMPONENT && k < c->node->n_params; k++) {
-            int64_t row = words[c->node->params + k];
-            for (int64_t j = 0; row >= 0 && j < (row < p->samples ? 1 : p->n_aux); j++)
-                REQUIRE(has_columns(c, row + j), ROW, pyspec_node, params, row);
+            const int64_t row = words[c->node->params + k];
+            if (row < 0 || contains(&known, row))
+                continue;
+            REQUIRE(has_columns(c, row), ROW, pyspec_node, params, row);
+            include(&known, row);
         }
     }
     return STATUS_OK;
@@ -74,10 +100,9 @@ int pyspec_check_columns(checker *c)
 
 /* A component of a separable plan stands still but for its height, or passes on each shape that it
  * reads, with parameters that stand still. */
-static int check_apart(const checker *c, const int64_t *rows, int64_t n)
+static int check_apart(const checker *c, const row_set *moving)
 {
     const pyspec_node *node = c->node;
-    int found = !(node->flags & PYSPEC_FLAG_SHAPE);
     if (node->step == PYSPEC_STEP_ADD)
         return STATUS_OK;
     REQUIRE_NODE(node->step == PYSPEC_STEP_COMPONENT, STEP, step);
@@ -91,9 +116,7 @@ static int check_apart(const checker *c, const int64_t *rows, int64_t n)
         return STATUS_OK;
     }
     REQUIRE_NODE(node->flags & (PYSPEC_FLAG_STATIC | PYSPEC_FLAG_SHAPE), STAGE, flags);
-    for (int64_t k = 0; !found && k < n; k++)
-        found = rows[k] == params[0];
-    REQUIRE_NODE(found, ROW, params);
+    REQUIRE_NODE(!(node->flags & PYSPEC_FLAG_SHAPE) || contains(moving, params[0]), ROW, params);
     return STATUS_OK;
 }
 
@@ -134,11 +157,15 @@ int pyspec_check_separable(checker *c)
     REQUIRE_PLAN(p->n_nodes > p->n_resolve, SIZE, separable);
     REQUIRE(in_range(words[0], 0, p->n_words - p->separable), SIZE, pyspec_plan, separable,
             words[0]);
-    for (int64_t k = 1; k <= words[0]; k++)
+    row_set moving;
+    make_empty(&moving, p);
+    for (int64_t k = 1; k <= words[0]; k++) {
         REQUIRE(in_range(words[k], 0, p->samples), ROW, pyspec_plan, separable, words[k]);
+        include(&moving, words[k]);
+    }
     for (c->index = p->n_resolve; !status && c->index < p->n_nodes; c->index++) {
         c->node = &plan_nodes(p)[c->index];
-        status = check_apart(c, words + 1, words[0]);
+        status = check_apart(c, &moving);
     }
     c->index = -1;
     return status ? status : check_shape_counts(c);
