@@ -159,11 +159,12 @@ static void load_inputs(const run *r)
     }
 }
 
-/* Whether node k adds a line to a spectrum that is the same in every row. */
+/* Whether node k adds a line to a spectrum that is the same in every row, with slopes as without: a mean
+ * over auxiliary points has none with slopes, and the order of additions must not depend on them. */
 static int adds_line(const run *r, int64_t k)
 {
     const pyspec_node *node = &r->nodes[k];
-    return node->step == PYSPEC_STEP_COMPONENT && !(node->flags & PYSPEC_FLAG_SHAPE) &&
+    return node->step == PYSPEC_STEP_COMPONENT && !(node->flags & PYSPEC_FLAG_SHAPE) && node->repeat == 1 &&
            r->prepared.line_place[k - r->plan->n_resolve] >= 0;
 }
 
