@@ -33,7 +33,7 @@ METHODS: dict[str, tuple[str, dict[str, Any]]] = {
     "native": ("native", {}),
     "native, eliminated": ("native", {"linear": "eliminate"}),
     "leastsq": ("leastsq", {}),
-    "leastsq, tight": ("leastsq", {"ftol": 1e-14, "xtol": 1e-14, "gtol": 1e-14}),
+    "leastsq, as lmfit has it": ("leastsq", {"ftol": 1.5e-8, "xtol": 1.5e-8}),
 }
 
 #: Where a fit ends that does not end by itself.

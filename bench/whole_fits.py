@@ -66,6 +66,9 @@ NEAR = 1e-6
 
 TIGHT = {"ftol": 1e-14, "xtol": 1e-14, "gtol": 1e-14}
 
+#: Those of lmfit, which the others have too: pyspec's own are tighter.
+USUAL = {"ftol": 1.5e-8, "xtol": 1.5e-8}
+
 #: A fit below this many milliseconds is repeated within a round, up to `MOST` times.
 QUICK, MOST = 50.0, 5
 
@@ -132,7 +135,7 @@ def by_pyspec(case: Case, backend: str, method: str, threads: int = 1) -> Prepar
     """Fits by pyspec, which leaves the model as it was."""
 
     def fit() -> Outcome:
-        result = case.fit(backend, method)
+        result = case.fit(backend, method, **(USUAL if method == "leastsq" else {}))
         return {
             "values": {name: result.values[name] for name in result.free_names},
             "chisqr": result.chisqr,

@@ -18,8 +18,9 @@ from pyspec.fit.following import NONE, FollowerErrors, Following
 from pyspec.fit.parameters import Columns, FitParameters
 from pyspec.fit.problem import FitProblem
 from pyspec.fit.result import FitResult
-from pyspec.fit.solve.assess import NEAR, ROUNDING, assess
+from pyspec.fit.solve.assess import ROUNDING, assess
 from pyspec.fit.solve.methods import NATIVE
+from pyspec.fit.solve.near import NEAR
 from pyspec.fit.solve.stages import Run
 from pyspec.fit.spread import Spread
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import lmfit
 import numpy as np
 import pytest
 from scipy.optimize import least_squares
@@ -185,3 +186,47 @@ def test_seeds_of_fixed_parameters_are_what_is_fitted(
     np.testing.assert_allclose(result.fit, model, rtol=1e-12)
     assert result.model.values["Gauss_01_SD"] == 1.29
     assert fit(text, data, backend=backend, **options).values["Gauss_01_SD"] == 1.7
+
+
+@pytest.mark.parametrize("seed", [0, 3, 5, 6])
+def test_leastsq_ends_at_the_optimum(seed: int) -> None:
+    """With lmfit's own tolerances it stopped more than 0.001 standard errors before, and the fit
+    said that it was no optimum."""
+    x = X + 1e6
+    data = np.random.default_rng(seed).normal(1.0 + line(6.0, 1e6 + 4.2, 1.3, x), 1.0)
+    text = ONE.replace("x0: [4.6, True]", "x0: [1000004.6, True]")
+    assert not fit(text, data, x, method="leastsq", ftol=1.5e-8, xtol=1.5e-8).success
+    best, result = fit(text, data, x), fit(text, data, x, method="leastsq")
+    assert result.success, result.message
+    for name in best.free_names:
+        assert abs(result.values[name] - best.values[name]) < 1e-5 * best.stderr[name], name
+
+
+def test_leastsq_takes_tolerances_of_the_caller() -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        given: dict[str, float] = {}
+
+        def leastsq(self: lmfit.Minimizer, **options: float) -> object:
+            given.update(options)
+            return lmfit.Minimizer(self.userfcn, self.params).least_squares()
+
+        patch.setattr(lmfit.Minimizer, "leastsq", leastsq)
+        fit(ONE, noisy(), method="leastsq", ftol=1e-6)
+    assert given["ftol"] == 1e-6
+    assert given["xtol"] == 1e-14
+
+
+@pytest.mark.parametrize("method", ["bfgs", "cg"])
+def test_a_method_in_doubt_of_an_optimum_has_found_it(method: str) -> None:
+    """Both end with "precision loss", a ten-thousandth of a standard error from the optimum that
+    exact derivatives know: the fit called that a failure."""
+    data = 1e3 * noisy()
+    text = ONE.replace("[1, True]", "[1000, True]").replace("[5, True]", "[5000, True]")
+    best, result = fit(text, data), fit(text, data, method=method)
+    assert not result.lmfit.success
+    for name in best.free_names:
+        assert abs(result.values[name] - best.values[name]) < 1e-3 * best.stderr[name], name
+    assert result.success
+    assert "The optimum is" in result.message
+    assert "'Desired error not necessarily achieved due to precision loss'" in result.message
+    assert not fit(text, data, method=method, max_nfev=40).success

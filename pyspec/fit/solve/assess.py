@@ -14,18 +14,13 @@ from pyspec.fit.parameters import at_bound
 from pyspec.fit.solve.covariance import gain_beyond, gauss_newton
 from pyspec.fit.solve.determined import Point, Verdict, described, judge, without_trace
 from pyspec.fit.solve.jumps import beyond, not_searched
-from pyspec.fit.solve.methods import NATIVE
+from pyspec.fit.solve.near import is_found, needed, said_at
 from pyspec.fit.solve.outcome import Ended, NativeOutcome, information_criteria
 from pyspec.fit.solve.sample import SAMPLER
 from pyspec.fit.solve.stages import Run
 from pyspec.fit.spread import Spread, scaled
 
 Array = npt.NDArray[np.float64]
-
-#: How near the optimum a success must be, in standard errors: for methods with exact derivatives,
-#: and for the others.
-NEAR, NEAR_WITHOUT_DERIVATIVES = 1e-3, 0.1
-EXACT_DERIVATIVES = (NATIVE, "leastsq")
 
 #: Below this share of the data, squared, a residual is rounding and has no standard deviation.
 ROUNDING = 1e-16
@@ -64,7 +59,8 @@ class _Assessment:
         lost = map(problem.names.__getitem__, verdict.lost)
         empty = dict.fromkeys([*self._covariance(bound), *lost, *run.lost])
         self._drop_errors(empty)
-        is_optimum = verdict.distance <= self._near()
+        is_optimum = verdict.distance <= needed(run)
+        self.is_found = is_found(run, verdict.distance)
         expressions = self._add_followers(bound)
         if self.is_weighted and not run.stopped and math.isfinite(self.outcome.redchi):
             values = float(self.outcome.redchi), self.outcome.nfree
@@ -187,12 +183,6 @@ class _Assessment:
         if not variance > 0.0:
             return 0.0
         return math.sqrt(decrease / variance)
-
-    def _near(self) -> float:
-        """How near the optimum a success must be; a tolerance that was asked for may be wider."""
-        if self.run.methods[-1] not in EXACT_DERIVATIVES:
-            return NEAR_WITHOUT_DERIVATIVES
-        return max(NEAR, self.run.tolerance)
 
     def _information(self, theta: Array, bounds: list[list[float]]) -> tuple[Array, Array]:
         """(m, n) root of the information and (n,) Jᵀr at the end; the native solver has them."""
@@ -358,8 +348,8 @@ class _Assessment:
 
     def _succeeded(self) -> bool:
         """Whether the method ended by itself, at a finite chi²."""
-        outcome = self.outcome
-        return bool(outcome.success) and not self.run.stopped and math.isfinite(outcome.chisqr)
+        ended = bool(self.outcome.success) or self.is_found
+        return ended and not self.run.stopped and math.isfinite(self.outcome.chisqr)
 
     def _message(
         self,
@@ -374,13 +364,10 @@ class _Assessment:
         if is_plain and isinstance(outcome, NativeOutcome) and math.isfinite(outcome.chisqr):
             return outcome.ended
         ended = run.stopped or str(outcome.message).strip()
-        parts = [ended]
-        if not is_optimum:
-            seems = f"This is no optimum: it seems {verdict.distance:.2g} standard errors away"
-            if self._succeeded():  # what it says of itself is no longer true
-                parts = [f"{seems}, where the method ended with '{ended.rstrip('.')}'"]
-            else:
-                parts.append(seems)
+        if is_optimum and (empty or not self.is_found):
+            parts = [ended]
+        else:
+            parts = said_at(ended, verdict.distance, is_optimum, believed=self._succeeded())
         if bound:
             parts.append("At a bound: " + ", ".join(f"{n} ({s})" for n, s in bound.items()))
         for name, (low, high) in self.intervals.items():
