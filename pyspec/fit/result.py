@@ -23,6 +23,7 @@ from pyspec.fit.moving import Moving, moving_parameters
 from pyspec.fit.parameters import FitParameters
 from pyspec.fit.predict import Prediction, predict
 from pyspec.fit.problem import FitProblem
+from pyspec.fit.same_data import data_of, need_same
 from pyspec.fit.slot_names import SlotNames
 from pyspec.fit.spread import covariance_of
 from pyspec.fit.statistics import goodness, state_of
@@ -163,10 +164,9 @@ class FitResult(LmfitNames, SlotNames):
 
     @property
     def data(self) -> npt.NDArray[Any]:
-        """The data of the fit window, as given (not weighted): (n_rows, n_columns)."""
-        measurement = self.problem.measurement
-        assert measurement.data is not None
-        return measurement.window(measurement.data)
+        """The data of the fit window, as given (not weighted): (n_rows, n_columns). Raises
+        :class:`DataError` where the array was changed since it was fitted."""
+        return data_of(self.problem)
 
     @property
     def fit(self) -> Array:
@@ -227,6 +227,7 @@ class FitResult(LmfitNames, SlotNames):
         gaussCONV) is interpolated between the points of the data; :class:`DataError` outside. With
         spectra that are free only times may differ from those of the data, with traces energies."""
         if isinstance(self.problem, LinearProblem):
+            need_same(self.problem)
             lost = () if self._of_many else self._lost()
             return predict_linear(self.problem, self.theta, *self._spread(), energy, time, lost)
         return predict(self.problem, self.theta, self.stderr, self.correl, energy, time)
@@ -238,6 +239,7 @@ class FitResult(LmfitNames, SlotNames):
         problem = self.problem
         if not isinstance(problem, LinearProblem):
             return None
+        need_same(problem)
         given = problem, self.theta, *self._spread(), self._lost()
         return amplitudes_of(*given, of_many=self._of_many)
 
@@ -327,7 +329,10 @@ class FitResult(LmfitNames, SlotNames):
         """How good the fit is: ``chi2_raw`` (sum of squares in the units of the data) and
         ``chi2_red_raw``, ``chi2`` and ``chi2_red`` (weighted; NaN where no noise is known),
         ``r2``, ``aic``, ``bic``. See :func:`pyspec.fit.statistics.goodness`."""
-        found = self.n_data, *squares_of(self), self.chisqr, self.redchi, self.n_free
+        return self._goodness(*squares_of(self))
+
+    def _goodness(self, raw: float, total: float) -> dict[str, float]:
+        found = self.n_data, raw, total, self.chisqr, self.redchi, self.n_free
         weighted = self.problem.is_weighted
         return goodness(*found, weighted=weighted, known=weighted and not self._scale_covar)
 

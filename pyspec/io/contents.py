@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import platform
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, fields
@@ -12,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pyspec._version import VERSION
+from pyspec.errors import DataError
 from pyspec.fit import (
     MC,
     FitResult,
@@ -193,7 +195,15 @@ def _statistics(result: FitResult) -> dict[str, Any]:
     facts |= {"message": result.message.replace("\x00", ""), "seconds": result.seconds}
     facts |= {"without_effect": list(result.without_effect), "degenerate": result.degenerate}
     facts |= {"cautions": _lines(result.cautions), "started_from": result.started_from}
-    return {**dict(getattr(result, "statistics", {})), **facts}
+    return {**_goodness(result), **facts}
+
+
+def _goodness(result: FitResult) -> dict[str, float]:
+    """Its statistics; what they take from the data is NaN where these were changed."""
+    try:
+        return dict(result.statistics)
+    except DataError:
+        return dict(result._goodness(math.nan, math.nan))
 
 
 def _texts(model: Model) -> dict[str, Any]:

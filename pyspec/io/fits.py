@@ -14,6 +14,7 @@ import numpy.typing as npt
 from pyspec.calls import answered, stack_outside
 from pyspec.errors import ArchiveWarning, CallError, DataError, FitError, one_line, shortened
 from pyspec.fit import FitResult, SliceResults
+from pyspec.fit.same_data import changed
 from pyspec.io.addresses import references_of
 from pyspec.io.archive import load_archive, save_archive
 from pyspec.io.contents import fit_contents, samples_of, slices_contents, table_of
@@ -100,12 +101,8 @@ def _checksum_now(fit: FitResult | SliceResults, data: Any) -> int:
 
 def _refuse_changed(fit: FitResult | SliceResults) -> NoReturn:
     name = " ".join(word for word in (fit.fit_type, "fit of", fit.model_name) if word)
-    raise DataError(
-        f"the {name}: its data were changed after it was fitted (their checksum differs), so they "
-        "cannot be saved with it; fit a copy where an acquisition uses its buffer again: "
-        "File(data=data.copy(), ...). save_fit(path, fit, with_data=False) of pyspec.io saves the "
-        "fit without data"
-    )
+    remedy = ". save_fit(path, fit, with_data=False) of pyspec.io saves the fit without data"
+    raise DataError(f"{changed(name, 'they cannot be saved with it')}{remedy}")
 
 
 @answered

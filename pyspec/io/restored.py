@@ -16,6 +16,7 @@ from pyspec.fit.problem import FitProblem
 from pyspec.fit.solve.outcome import information_criteria
 from pyspec.io.ends import Ends
 from pyspec.model import Measurement, Model
+from pyspec.model.digest import checksum_of
 from pyspec.model.free import free_parameters
 from pyspec.model.measurement import row_of
 
@@ -180,7 +181,8 @@ def restored_slices(
         )
         fits.append(SliceFit(index, int(row), status, message, result))
     stopped = any(fit.status == "interrupted" for fit in fits)
-    return SliceResults(fits, model, series, time, backend, float("nan"), stopped)
+    then = checksum_of(series)
+    return SliceResults(fits, model, series, time, backend, float("nan"), stopped, then)
 
 
 def _settings(settings: Mapping[str, Any]) -> dict[str, Any]:

@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from pyspec.fit import FitResult, SliceResults
 from pyspec.fit.coarse import CoarseFit, drawn
+from pyspec.fit.same_data import need_checksum, need_same
 from pyspec.plot.axes import rms
 from pyspec.plot.config import PlotConfig
 from pyspec.plot.cut import cut_of
@@ -145,6 +146,7 @@ def _window(result: Any) -> View:
 
 
 def _whole(result: Any) -> View:
+    need_same(result.problem)
     measurement, fit = result.measurement, result.curve(whole=True)
     known, masked = _parted(measurement.data, measurement.keep)
     everything = replace(measurement, rows=None, columns=None, keep=_finite(measurement.data))
@@ -165,6 +167,7 @@ def _whole_slices(result: SliceResults) -> View:
     assert series.data is not None
     everything = replace(series, columns=None)
     keep = None if series.keep is None else everything.window(series.keep)
+    need_checksum(series.data, result.data_checksum, f"slices of {result.model_name}")
     known, masked = _parted(everything.window(series.data), keep)
     fit = np.full(known.shape, np.nan)
     for one in result:

@@ -12,6 +12,7 @@ import numpy.typing as npt
 from pyspec.errors import FitError, suggest
 from pyspec.fit.joint.problem import JointProblem
 from pyspec.fit.result import FitResult
+from pyspec.fit.same_data import data_of
 from pyspec.fit.table import CorrelationTable, ParameterTable
 
 Array = npt.NDArray[np.float64]
@@ -32,8 +33,7 @@ class JointFit(FitResult):
     @property
     def data(self) -> npt.NDArray[Any]:
         """(n,) the data of the fit windows of all files."""
-        measurements = [problem.measurement for problem in self.problem.problems]
-        return self._of_files(m.window(m.data) for m in measurements if m.data is not None)
+        return self._of_files(map(data_of, self.problem.problems))
 
     @property
     def keep(self) -> npt.NDArray[np.bool_]:

@@ -18,6 +18,7 @@ from pyspec.executor import Executor, LinearExecutor, make_executor
 from pyspec.fit.doubts import check_registered
 from pyspec.fit.linear.coincide import coinciding
 from pyspec.fit.problem import FitProblem
+from pyspec.fit.same_data import need_same
 from pyspec.fit.solve.native import NativeSolver, Watch
 from pyspec.fit.solve.places import Places
 from pyspec.model import Measurement, Model, Par
@@ -96,6 +97,7 @@ class LinearProblem(FitProblem):
     def run(self, theta: Array, *, whole: bool = False) -> Array:
         """The model over the window. Over the whole axes it is NaN where there are no data to
         solve for amplitudes: outside of the window, along the axis of these."""
+        need_same(self)  # which the amplitudes are solved from
         found = np.asarray(self.executor.run(theta, self.fixed))
         if not whole:
             return found

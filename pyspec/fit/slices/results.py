@@ -17,6 +17,7 @@ from pyspec.calls import Named, meant
 from pyspec.errors import FitError
 from pyspec.fit.export import need_xarray
 from pyspec.fit.result import FitResult
+from pyspec.fit.same_data import need_checksum
 from pyspec.fit.slices.cautions import gathered
 from pyspec.fit.slot_names import SlotNames
 from pyspec.fit.table import format_value, need_pandas, text_table
@@ -203,8 +204,10 @@ class SliceResults(Sequence[SliceFit], SlotNames):
 
     @property
     def data(self) -> npt.NDArray[Any]:
-        """(n, n_energy) the data of the window."""
+        """(n, n_energy) the data of the window. Raises :class:`DataError` where the array was
+        changed since it was fitted."""
         assert self.series.data is not None
+        need_checksum(self.series.data, self.data_checksum, f"slices of {self.model_name}")
         return self.series.window(self.series.data)
 
     @property

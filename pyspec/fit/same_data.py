@@ -1,0 +1,49 @@
+"""Whether the data of a fit are still those that were fitted: they are kept by reference, and
+whoever owns the array may write into it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from pyspec.errors import DataError
+from pyspec.model.checksum import checksum
+
+#: What would come of other data.
+_OTHERS = (
+    "its residual, statistics, pictures, intervals and samples would be those of other data "
+    "(values and standard errors are those of the fit still)"
+)
+
+
+def changed(name: str, so: str = _OTHERS) -> DataError:
+    """What is said of a fit of that name whose data were changed, and what follows from it."""
+    return DataError(
+        f"the {name}: its data were changed after it was fitted (their checksum differs), so {so}; "
+        "fit a copy where an acquisition uses its buffer again: File(data=data.copy(), ...)"
+    )
+
+
+def need_same(problem: Any) -> None:
+    """Raises :class:`DataError` where the data of a problem, or of any of the files of a joint fit,
+    changed after they were fitted. Data by reference are not read for it."""
+    joint = getattr(problem, "of_joint", None)  # the files of which share amplitudes
+    whole = problem if joint is None else joint[0]
+    for one in getattr(whole, "problems", (whole,)):
+        need_checksum(one.measurement.data, one.data_checksum, f"fit of {problem.label}")
+
+
+def need_checksum(data: Any, then: int, name: str) -> None:
+    """The same of one array, by one pass over it at the speed of memory."""
+    if isinstance(data, np.ndarray) and checksum(data) != then:
+        raise changed(name)
+
+
+def data_of(problem: Any) -> npt.NDArray[Any]:
+    """The data of the window of a problem. Raises :class:`DataError` where they were changed."""
+    need_same(problem)
+    measurement = problem.measurement
+    found: npt.NDArray[Any] = measurement.window(measurement.data)
+    return found

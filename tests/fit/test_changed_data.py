@@ -1,0 +1,137 @@
+"""Data are kept by reference: what an acquisition that uses its buffer again writes there is not
+what was fitted. Residuals, pictures, intervals and samples of a fit were those of the new data."""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pytest
+from support.fit_cases import data_2d, spectrum
+
+from pyspec import (
+    DataError,
+    FitResult,
+    Measurement,
+    fit_joint,
+    fit_model,
+    load_fit,
+    load_model,
+    save_fit,
+)
+from pyspec.fit import bootstrap, fit_slices
+
+ASKED: dict[str, Callable[[Any], object]] = {
+    "data": lambda fit: fit.data,
+    "residual": lambda fit: fit.residual,
+    "weighted_residual": lambda fit: fit.weighted_residual,
+    "statistics": lambda fit: fit.statistics,
+    "to_dict": lambda fit: fit.to_dict(),
+    "to_dataset": lambda fit: fit.to_dataset(),
+    "plot": lambda fit: fit.plot(),
+    "plot of all": lambda fit: fit.plot(full_range=True),
+    "conf_interval": lambda fit: fit.conf_interval("GLP_01_A"),
+    "sample": lambda fit: fit.sample(steps=20),
+    "minimizer": lambda fit: fit.minimizer,
+    "bootstrap": lambda fit: bootstrap(fit, 2, kind="residuals"),
+}
+SAID = r"its data were changed after it was fitted.*would be those of other data.*fit a copy"
+
+
+@pytest.fixture
+def buffer() -> np.ndarray:
+    return data_2d().copy()
+
+
+def series_fit(buffer: np.ndarray) -> FitResult:
+    return fit_model(spectrum(), Measurement(data=buffer[4], columns=(5, 70)))
+
+
+@pytest.mark.parametrize("asked", ASKED)
+def test_what_needs_the_data_is_refused(buffer: np.ndarray, asked: str) -> None:
+    result = series_fit(buffer)
+    shown, fit = str(result), result.fit.copy()
+    buffer[...] = buffer[::-1] * 2.0
+    with pytest.raises(DataError, match=SAID):
+        ASKED[asked](result)
+    assert str(result) == shown, "values, standard errors and χ² are those of the fit"
+    np.testing.assert_array_equal(result.fit, fit)
+
+
+def test_the_same_values_again_are_the_same_data(buffer: np.ndarray) -> None:
+    result = series_fit(buffer)
+    before, kept = result.residual, buffer.copy()
+    buffer[...] = 0.0
+    buffer[...] = kept
+    np.testing.assert_array_equal(result.residual, before)
+    again = pickle.loads(pickle.dumps(result))
+    buffer[...] = 0.0
+    np.testing.assert_array_equal(again.residual, before)
+    assert again.plot()
+    plt.close("all")
+
+
+def test_slices_and_joint_fits(buffer: np.ndarray, tmp_path: Path) -> None:
+    other = data_2d().copy()
+    slices = fit_slices(spectrum(), Measurement(data=buffer, rows=(0, 3)))
+    parts = [(spectrum(), Measurement(data=one[2])) for one in (other, buffer)]
+    joint = fit_joint(parts)
+    save_fit(tmp_path / "fits.h5", slices)
+    restored = load_fit(tmp_path / "fits.h5").to_result()
+    np.testing.assert_array_equal(restored.residual, slices.residual)
+    save_fit(tmp_path / "again.h5", restored)
+    first = joint[0].residual
+    buffer[2, 3] += 1.0
+    for asked in ("residual", "to_dataset"):
+        with pytest.raises(DataError, match=f"the slices of spectrum: {SAID}"):
+            ASKED[asked](slices)
+    for asked in ("residual", "conf_interval", "sample"):
+        with pytest.raises(DataError, match=SAID):
+            ASKED[asked](joint.joint)
+    with pytest.raises(DataError, match=SAID):
+        joint[1].residual  # noqa: B018
+    np.testing.assert_array_equal(joint[0].residual, first)
+
+
+FREE = """
+decay:
+  gaussIRF: {SD: [0.25, False]}
+  expFun: {A: {free: energy}, tau: [1.3, True, 0.1, 10], t0: [0.1, False]}
+"""
+
+
+def test_free_spectra_are_not_solved_for_from_other_data() -> None:
+    """They are worked out where they are asked for: they were those of the new data."""
+    model = load_model(FREE, "decay")
+    time, energy = np.linspace(-1.0, 8.0, 40), np.linspace(1.0, 3.0, 9)
+    model.set_axes(energy=energy, time=time)
+    decay = np.where(time > 0, np.exp(-time / 2.0), 0.0)
+    data = np.outer(decay, energy) + 1e-3 * np.random.default_rng(0).normal(size=(40, 9))
+    asked: list[Callable[[FitResult], object]] = [
+        lambda fit: fit.linear,
+        lambda fit: fit.fit,
+        lambda fit: fit.predict(time=[1.0]),
+        lambda fit: fit.curve("start"),
+    ]
+    for one in asked:
+        given = data.copy()
+        result = fit_model(model, Measurement(data=given))
+        given *= 3.0
+        with pytest.raises(DataError, match=SAID):
+            one(result)
+
+
+def test_an_archive_holds_no_statistics_of_other_data(buffer: np.ndarray, tmp_path: Path) -> None:
+    """Saved without data, which is allowed, a fit had the sums of squares of the new ones."""
+    result = series_fit(buffer)
+    before = result.statistics
+    buffer *= 2.0
+    save_fit(tmp_path / "a.h5", result, with_data=False)
+    found = load_fit(tmp_path / "a.h5").statistics
+    assert np.isnan([found[name] for name in ("chi2_raw", "chi2_red_raw", "r2")]).all()
+    assert found["aic"] == before["aic"]
+    assert found["chisqr"] == result.chisqr
