@@ -228,8 +228,8 @@ class FitResult(LmfitNames, SlotNames):
         spectra that are free only times may differ from those of the data, with traces energies."""
         if isinstance(self.problem, LinearProblem):
             need_same(self.problem)
-            lost = () if self._of_many else self._lost()
-            return predict_linear(self.problem, self.theta, *self._spread(), energy, time, lost)
+            known = self.theta, *self._spread()
+            return predict_linear(self.problem, *known, energy, time, self._lost())
         return predict(self.problem, self.theta, self.stderr, self.correl, energy, time)
 
     @cached_property
@@ -241,7 +241,7 @@ class FitResult(LmfitNames, SlotNames):
             return None
         need_same(problem)
         given = problem, self.theta, *self._spread(), self._lost()
-        return amplitudes_of(*given, of_many=self._of_many)
+        return amplitudes_of(*given)
 
     def _lost(self) -> list[int]:
         """The places of the parameters that the data do not determine."""

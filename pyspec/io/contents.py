@@ -30,6 +30,9 @@ from pyspec.model.source import source_of
 
 Array = npt.NDArray[np.float64]
 
+#: The parts of :attr:`LinearProblem.left`.
+_LEFT = ("covariance", "directions")
+
 
 def fit_contents(result: FitResult) -> dict[str, Any]:
     """One fit, all but its data; see :func:`pyspec.io.save_archive`."""
@@ -47,6 +50,7 @@ def fit_contents(result: FitResult) -> dict[str, Any]:
         "samples": _samples(result.mcmc),
         "intervals": intervals_text(result.intervals),
         "of_joint": result._of_many,
+        "left": _left(result),
         **_common(result.problem.model, measurement),
     }
 
@@ -150,6 +154,20 @@ def _covariance(result: FitResult) -> Array | None:
     return np.array(covar, dtype=np.float64)[np.ix_(order, order)]
 
 
+def _left(result: FitResult) -> dict[str, Array] | None:
+    """What a joint fit leaves undetermined of this file, where free amplitudes need it."""
+    left = getattr(result.problem, "left", None)
+    return None if left is None else dict(zip(_LEFT, left, strict=True))
+
+
+def left_of(contents: Mapping[str, Array] | None) -> tuple[Array, Array] | None:
+    """The same, read back."""
+    if not contents:
+        return None
+    covariance, directions = (np.asarray(contents[name], np.float64) for name in _LEFT)
+    return covariance, directions
+
+
 def _samples(samples: MCMCResult | None) -> dict[str, Any] | None:
     """Samples of the posterior, where there are some."""
     if samples is None:
@@ -195,6 +213,8 @@ def _statistics(result: FitResult) -> dict[str, Any]:
     facts |= {"message": result.message.replace("\x00", ""), "seconds": result.seconds}
     facts |= {"without_effect": list(result.without_effect), "degenerate": result.degenerate}
     facts |= {"cautions": _lines(result.cautions), "started_from": result.started_from}
+    if result._of_many:
+        facts["variance"] = result._variance
     return {**_goodness(result), **facts}
 
 

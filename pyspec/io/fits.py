@@ -17,7 +17,7 @@ from pyspec.fit import FitResult, SliceResults
 from pyspec.fit.same_data import changed
 from pyspec.io.addresses import references_of
 from pyspec.io.archive import load_archive, save_archive
-from pyspec.io.contents import fit_contents, samples_of, slices_contents, table_of
+from pyspec.io.contents import fit_contents, left_of, samples_of, slices_contents, table_of
 from pyspec.io.ends import ends_of, intervals_of
 from pyspec.io.stored import StoredFit, StoredSlices
 from pyspec.model import Measurement
@@ -201,6 +201,7 @@ def _stored(
             mcmc=samples_of(contents.get("samples")),
             intervals=intervals_of(contents.get("intervals", "")),
             of_joint=bool(contents.get("of_joint", False)),
+            left=left_of(contents.get("left")),
         )
     names = common["table"].names
     for what in ("values", "stderr", "start"):

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from pyspec.errors import FitError
 from pyspec.fit import FitResult, ParameterTable, SliceFit, SliceResults
-from pyspec.fit.linear import problem_of
+from pyspec.fit.linear import LinearProblem, problem_of
 from pyspec.fit.parameters import FitParameters
 from pyspec.fit.problem import FitProblem
 from pyspec.fit.solve.outcome import information_criteria
@@ -34,14 +34,15 @@ def restored_fit(
     statistics: Mapping[str, Any],
     settings: Mapping[str, Any],
     intervals: Mapping[str, tuple[float, float]],
-    *,
     of_joint: bool,
+    left: tuple[Array, Array] | None,
 ) -> FitResult:
     """The FitResult of a stored fit. Values, errors and statistics are those that were stored;
     curves are evaluated when they are asked for.
 
     `covariance` is that of the free parameters, (n_free, n_free), NaN where there is none;
-    `of_joint` says whether other files had part in the fit.
+    `of_joint` says whether other files had part in the fit, and `left` what all of them leave
+    undetermined: archives did not hold it at first, and free amplitudes have no errors then.
     """
     import lmfit
 
@@ -55,8 +56,12 @@ def restored_fit(
         problem, params, scale_covar=bool(settings["scale_covar"]), nan_policy="propagate"
     )
     lost = tuple(statistics["without_effect"])
+    if of_joint and lost and isinstance(problem, LinearProblem):
+        n = len(problem.names)
+        problem.left = left or (np.full((n, n), np.nan), np.zeros((n, 0)))
     facts = {
         "of_many": of_joint,
+        "variance": float(statistics.get("variance", statistics["redchi"])),
         "params": FitParameters.of(from_lmfit(params)),
         "scale_covar": bool(settings["scale_covar"]),
         "backend": str(settings["backend"]),

@@ -188,6 +188,7 @@ class StoredFit(Stored):
     mcmc : samples of the posterior, an :class:`MCMCResult`; None where none were made
     intervals : of parameters that move a jump, see :class:`pyspec.FitResult`
     of_joint : whether other files were fitted together with this one
+    left : what all files leave undetermined, as :attr:`LinearProblem.left` has it; or None
     """
 
     free_names: tuple[str, ...]
@@ -196,6 +197,7 @@ class StoredFit(Stored):
     mcmc: MCMCResult | None = None
     intervals: Mapping[str, tuple[float, float]] = field(default_factory=dict)
     of_joint: bool = False
+    left: tuple[Array, Array] | None = None
 
     @property
     def values(self) -> dict[str, float]:
@@ -257,7 +259,7 @@ class StoredFit(Stored):
         `data` are needed where the archive has none."""
         measurement, model = self.measurement(data), self.model()
         given = self.table, self.covariance, self.statistics, self.settings, self.intervals
-        result = restored_fit(model, measurement, *given, of_joint=self.of_joint)
+        result = restored_fit(model, measurement, *given, self.of_joint, self.left)
         result.mcmc = self.mcmc
         result.fit_type, result.file_name = self.fit_type, self.file_name
         return result

@@ -113,7 +113,7 @@ def fit_joint(
         else:
             joint = fit(None) if n_starts == 1 else best_of(fit, problem, None, n_starts, seed)
         problem = joint.problem
-        problem.settle(joint.theta, joint._spread()[0])
+        problem.settle(joint.theta, *joint._spread(), joint._lost())
         kinds = {_fit_type(one) for one in problem.problems}
         joint.model_name, joint.fit_type = label, kinds.pop() if len(kinds) == 1 else ""
         files = [_file_result(joint, problem, index) for index in range(len(parts))]

@@ -17,6 +17,7 @@ from pyspec.executor.joint import join_names
 from pyspec.executor.linear.stacked import StackedExecutor
 from pyspec.fit.doubts import check_registered
 from pyspec.fit.following import Followers
+from pyspec.fit.joint.left import left_in
 from pyspec.fit.linear import LinearProblem, problem_of
 from pyspec.fit.on_cluster import give_back
 from pyspec.fit.parameters import FitParameters, Limits
@@ -127,12 +128,15 @@ class JointProblem(FitProblem):
             self.parts = [(m, one) for (m, _), one in zip(self.parts, measurements, strict=True)]
             self.use(None)
 
-    def settle(self, theta: Array, covariance: Array) -> None:
+    def settle(self, theta: Array, covariance: Array, variance: float, lost: Sequence[int]) -> None:
         """The end of the fit: where files share amplitudes each of them needs theta of all, and its
-        covariance."""
+        covariance. Files with free amplitudes are told what all data leave undetermined, where
+        these do not determine the parameters at the places `lost`."""
         self.settled, self.covariance = np.array(theta, np.float64), covariance
         if isinstance(self.executor, StackedExecutor):
             self.executor.settle(theta)
+        if lost and self.n_linear:
+            left_in(self, theta, covariance, variance, lost)
 
     def _at(self, theta: Array) -> AbstractContextManager[None]:
         """Inside of this block each file knows the theta of the others."""

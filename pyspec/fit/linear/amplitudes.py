@@ -22,7 +22,7 @@ from pyspec.errors import FitError, suggest
 from pyspec.executor.linear.executor import Solved
 from pyspec.fit.export import need_xarray
 from pyspec.fit.linear.followed import Followed
-from pyspec.fit.linear.lost import lost_directions, moved
+from pyspec.fit.linear.lost import information_of, lost_directions, moved
 from pyspec.fit.linear.species import Associated, Kinetics
 from pyspec.formula import scheme_of
 from pyspec.functions.losses import FLOOR
@@ -164,19 +164,14 @@ def amplitudes_of(
     covariance: Array,
     variance: float,
     lost: Sequence[int] = (),
-    *,
-    of_many: bool = False,
 ) -> Amplitudes:
     """The amplitudes at `theta`.
 
     `covariance` is that of theta, (n_theta, n_theta), with zeros for parameters that are taken to
-    be known. `variance` is s². `lost` are the places of parameters that the data, `of_many` files,
-    do not determine.
+    be known. `variance` is s². `lost` are the places of parameters that the data do not determine.
     """
     with problem.linear.lock:
-        return _amplitudes_of(
-            problem, theta, problem.spread(covariance), variance, lost, of_many=of_many
-        )
+        return _amplitudes_of(problem, theta, problem.spread(covariance), variance, lost)
 
 
 def _amplitudes_of(
@@ -185,23 +180,14 @@ def _amplitudes_of(
     covariance: Array,
     variance: float,
     lost: Sequence[int],
-    *,
-    of_many: bool,
 ) -> Amplitudes:
     executor = problem.linear
     solved = executor.solve(theta, problem.fixed)
     found, determined = solved.projected.amplitudes, solved.projected.determined
     followed = follow(problem, solved, variance)
     names = list(executor.designer.free)
-    hidden = np.zeros(len(names), np.bool_)
-    if lost:
-        # One of many files does not know what the others determine of the parameters; files that
-        # share amplitudes solve for them together, with theta of all.
-        of_many &= problem.of_joint is None
-        lost = executor.gather[np.array(lost)].tolist()
-        own = np.zeros_like(covariance) if of_many else covariance
-        own, away = lost_directions(followed, own, lost, variance)
-        covariance, hidden = covariance if of_many else own, moved(followed, away, len(names))
+    covariance, away = known_of(problem, followed, covariance, lost, variance)
+    hidden = moved(followed, away, len(names))
     spread = _covariances(followed, found.shape[1], covariance)
     shown = np.where(hidden[:, None] | hidden, np.nan, spread)
     errors = np.sqrt(np.einsum("gkk->gk", shown))
@@ -217,6 +203,24 @@ def _amplitudes_of(
         executor.designer.x,
         _kinetics(problem, solved, theta, covariance, spread, followed, hidden),
     )
+
+
+def known_of(
+    problem: LinearProblem,
+    followed: Sequence[Followed],
+    covariance: Array,
+    lost: Sequence[int],
+    variance: float,
+) -> tuple[Array, Array]:
+    """The covariance of theta and the directions in which it is not determined, (n_theta, n_lost):
+    of a file of a joint fit those that all files leave, which it was told."""
+    if problem.left is not None:
+        return problem.left
+    if not lost:
+        return covariance, np.zeros((len(covariance), 0))
+    lost = problem.linear.gather[np.array(lost)].tolist()
+    information = information_of(followed, len(covariance))
+    return lost_directions(information, covariance, lost, variance)
 
 
 def _kinetics(

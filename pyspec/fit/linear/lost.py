@@ -23,16 +23,22 @@ Array = npt.NDArray[np.float64]
 MOVED = 1e-3
 
 
+def information_of(followed: Sequence[Followed], n: int) -> Array:
+    """(n, n) what all groups know of theta."""
+    every = np.array([own.information for own in followed]).reshape(-1, n, n)
+    return np.asarray(every.sum(axis=0))
+
+
 def lost_directions(
-    followed: Sequence[Followed], covariance: Array, lost: Sequence[int], variance: float
+    root: Array, covariance: Array, lost: Sequence[int], variance: float
 ) -> tuple[Array, Array]:
-    """The covariance of theta without the lost directions, and these, (n_theta, n_lost).
+    """The covariance of theta without the lost directions, and these, (n_theta, n_lost), from the
+    information of all data, `root`.
 
     `covariance` has zeros for parameters that are known or `lost`: those that the data do not
     determine, by their places.
     """
     n = len(covariance)
-    root = np.array([own.information for own in followed]).reshape(-1, n, n).sum(axis=0)
     free = np.union1d(np.flatnonzero(np.diag(covariance) > 0), np.array(lost, np.intp))
     size = np.sqrt(np.diag(root)[free])
     free, size = free[size > 0], size[size > 0]

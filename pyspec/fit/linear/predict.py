@@ -14,9 +14,8 @@ import numpy.typing as npt
 
 from pyspec.errors import DataError
 from pyspec.executor.linear.design import Design
-from pyspec.fit.linear.amplitudes import follow
+from pyspec.fit.linear.amplitudes import follow, known_of
 from pyspec.fit.linear.followed import Followed
-from pyspec.fit.linear.lost import lost_directions
 from pyspec.fit.linear.problem import LinearProblem
 from pyspec.fit.predict import Prediction
 
@@ -62,8 +61,7 @@ def _predicted(
     axis = executor.designer.axis
     solved = executor.solve(theta, problem.fixed)
     followed = follow(problem, solved, variance)
-    if lost and problem.of_joint is None:
-        covariance, _ = lost_directions(followed, covariance, lost, variance)
+    covariance, _ = known_of(problem, followed, covariance, lost, variance)
     design, x = (
         (solved.design, executor.designer.x)
         if given is None

@@ -36,6 +36,10 @@ class LinearProblem(FitProblem):
 
     of_joint: tuple[Any, int] | None = None
 
+    #: Of a joint fit that does not determine all parameters: the covariance of theta without the
+    #: directions in which it is not determined, and these, (n_theta, n_lost).
+    left: tuple[Array, Array] | None = None
+
     def make_executor(self) -> Executor:
         """Of one of several files that share amplitudes it is that of their joint fit."""
         if self.of_joint is None:
