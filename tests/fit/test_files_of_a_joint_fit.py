@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from pyspec import Measurement, Model, ModelWarning, fit_joint, load_dynamics, load_model
+from pyspec import FitError, Measurement, Model, ModelWarning, fit_joint, load_dynamics, load_model
 from pyspec.components import Gauss, Offset
 
 ENERGY, TIME = np.linspace(80, 90, 41), np.linspace(-5, 20, 60)
@@ -109,3 +109,12 @@ def followed(expression: str) -> tuple[Model, Measurement]:
     model = load_model(text, "m")
     model.set_axes(energy=ENERGY)
     return model, measured(model, 3)
+
+
+def test_a_joint_fit_refuses_what_belongs_to_one_file() -> None:
+    """predict() was a KeyError of a parameter, moving() and linear were None."""
+    joint = fit_joint([shared("project, 82, 86"), shared("project, 82, 86")])
+    for ask in ("predict", "moving", "components", "eval_components"):
+        with pytest.raises(FitError, match=rf"belong to one file; ask it: joint\[0\]\.{ask}"):
+            getattr(joint, ask)()
+    assert joint.linear is None

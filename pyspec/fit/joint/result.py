@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from pyspec.errors import FitError, suggest
 from pyspec.fit.joint.problem import JointProblem
+from pyspec.fit.linear import LinearProblem
 from pyspec.fit.result import FitResult
 from pyspec.fit.same_data import data_of
 from pyspec.fit.table import CorrelationTable, ParameterTable
@@ -68,7 +69,29 @@ class JointFit(FitResult):
 
     def components(self, *, whole: bool = False) -> Any:
         """Each file has its own. Raises :class:`FitError`."""
-        raise FitError("components belong to one file; ask it: joint[0].components()")
+        raise _asked_of_all("components", "components()")
+
+    def eval_components(self) -> Any:
+        """Each file has its own. Raises :class:`FitError`."""
+        raise _asked_of_all("components", "eval_components()")
+
+    def predict(self, energy: Any = None, time: Any = None) -> Any:
+        """Each file has its own. Raises :class:`FitError`."""
+        raise _asked_of_all("predictions", "predict()")
+
+    def moving(self) -> Any:
+        """Each file has its own. Raises :class:`FitError`."""
+        raise _asked_of_all("parameters that move", "moving()")
+
+    @property
+    def linear(self) -> None:
+        """None where no file has free amplitudes. Raises :class:`FitError` where one has."""
+        if any(isinstance(problem, LinearProblem) for problem in self.problem.problems):
+            raise _asked_of_all("free amplitudes", "linear")
+
+
+def _asked_of_all(what: str, call: str) -> FitError:
+    return FitError(f"{what} belong to one file; ask it: joint[0].{call}")
 
 
 class JointResult(Sequence[FitResult]):
