@@ -146,9 +146,6 @@ class LmfitNames:
     #: The samples of :meth:`sample`; None before.
     mcmc: MCMCResult | None = None
 
-    #: What a joint fit and those of its files know together: "sampled" once it was.
-    _shared_marks: set[str] | None = None
-
     def sample(
         self: Any,
         settings: MC | None = None,
@@ -171,8 +168,6 @@ class LmfitNames:
         need_same(self.problem)
         samples = sample(self, given, progress)
         self.mcmc = samples
-        if self._shared_marks is not None:
-            self._shared_marks.add("sampled")
         return samples
 
     @property

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -123,6 +123,20 @@ class MCMCResult:
         self.interrupted = interrupted
         self._notes = tuple(notes)
         self.derived = np.zeros((*chain.shape[:2], 0)) if derived is None else derived
+
+    def renamed(self, names: Mapping[str, str]) -> MCMCResult:
+        """The samples of some parameters alone, whose names here are the values of `names`, under
+        other names, its keys; and of the noise."""
+        here = {**names, LNSIGMA: LNSIGMA}
+        kept, followers = (
+            {name: one.index(full) for name, full in here.items() if full in one}
+            for one in (self.names, self.followers)
+        )
+        return MCMCResult(
+            [*kept], self.chain[..., [*kept.values()]], self.acceptance_fraction, self.settings,
+            [*followers], self.derived[..., [*followers.values()]],
+            interrupted=self.interrupted, notes=self._notes,
+        )  # fmt: skip
 
     @cached_property
     def flat(self) -> Array:

@@ -39,8 +39,8 @@ def save_fit(
     Data that several fits share are stored once; without them (`with_data=False`, or data by
     reference beyond 256 MiB) only their digest is, and :meth:`StoredFit.refit` asks for them.
 
-    The archive holds one fit a file; samples of a joint fit are those of all its files together and
-    not in it, an :class:`ArchiveWarning`.
+    The archive holds one fit a file, of a joint fit that was sampled with the samples of its own
+    parameters.
 
     Raises :class:`DataError` where data were changed after they were fitted.
     """
@@ -77,16 +77,6 @@ def save_fit(
                 _refuse_changed(fit)
             arrays[sha256] = np.asarray(data)
     save_archive(path, contents, arrays=arrays, mode=mode)
-    parts = [fit for fit in fits if isinstance(fit, FitResult) and fit._of_many]
-    sampled = [fit for fit in parts if "sampled" in (fit._shared_marks or ())]
-    for model in dict.fromkeys(fit.model_name for fit in sampled):
-        warnings.warn(
-            f"{path}: the samples of the joint fit of {model} are those of all its files together "
-            "and are not in the archive, which holds one fit a file; keep them as a table: "
-            "joint.mcmc.flatchain.to_csv('samples.csv')",
-            ArchiveWarning,
-            stack_outside(),
-        )
 
 
 def _measured(fit: FitResult | SliceResults) -> Measurement:

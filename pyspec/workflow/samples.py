@@ -51,8 +51,9 @@ def samples_of(result: Any) -> MCMCResult:
     found: MCMCResult | None = getattr(result, "mcmc", None)
     if found is None and getattr(result, "_of_many", False):
         raise FitError(
-            f"{result.file_name} is one file of a joint fit of {result.model_name}, whose samples "
-            "are those of all files: project.results.get_joint().mcmc, plot_joint_mcmc()"
+            f"{result.file_name} is one file of a joint fit of {result.model_name}, which has no "
+            "samples; fit with mc_settings=MC(use_mc=1), or call "
+            "project.results.get_joint().sample()"
         )
     if found is None:
         raise FitError(

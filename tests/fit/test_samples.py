@@ -13,7 +13,6 @@ import pytest
 
 from pyspec import (
     MC,
-    ArchiveWarning,
     File,
     FitError,
     Measurement,
@@ -22,6 +21,7 @@ from pyspec import (
     fit_joint,
     fit_model,
     load_fit,
+    load_fits,
     load_model,
     save_fit,
 )
@@ -325,27 +325,38 @@ def test_unknown_noise_beside_free_spectra() -> None:
 
 
 @SHORT
-def test_samples_of_a_joint_fit_are_not_those_of_a_file(tmp_path: Path) -> None:
-    """The file said to fit with mc_settings, which the joint fit had."""
+def test_files_have_the_samples_of_their_parameters(tmp_path: Path) -> None:
+    """The file said to fit with mc_settings, which the joint fit had, and archives had none."""
     (tmp_path / "models.yaml").write_text(TEXT.replace("m: [0.1, True", "m: [0.1, project"))
     project = Project(tmp_path, show_output=0)
     for k, name in enumerate("ab"):
         data = 2 + np.random.default_rng(k).normal(0, 0.2, (3, 51))
         File(project, name=name, data=data, energy=ENERGY, time=np.arange(3.0))
     project.load_models(model_yaml="models.yaml", model_info="line")
-    project.fit_2d(model_name="line", mc_settings=MC(use_mc=1, steps=20, seed=1))
-    assert project.results.get_joint().mcmc.followers == ("file00_end", "file01_end")
-    with pytest.raises(FitError, match="a is one file of a joint fit of line, whose samples are"):
-        project["a"].get_mcmc()
-    # An archive holds one fit a file: the samples were lost without a word.
-    with pytest.warns(ArchiveWarning, match="samples of the joint fit of line are those of all"):
-        project.save_fits("fits.h5")
-    assert [fit.mcmc for fit in project.load_fits("fits.h5")] == [None, None]
-    joint = pickle.loads(pickle.dumps(project.results.get_joint()))
-    with pytest.warns(ArchiveWarning, match=r"keep them as a table: joint\.mcmc\.flatchain"):
-        save_fit(tmp_path / "joint.h5", joint)
     project.fit_2d(model_name="line")
-    save_fit(tmp_path / "other.h5", project.results[-1])  # without samples, without a warning
+    with pytest.raises(FitError, match="a is one file of a joint fit of line, which has no samp"):
+        project["a"].get_mcmc()
+    project.fit_2d(model_name="line", mc_settings=MC(use_mc=1, steps=20, seed=1))
+    joint = project.results.find_joint()[-1]
+    assert joint.mcmc.followers == ("file00_end", "file01_end")
+    project.save_fits("fits.h5")
+    save_fit(tmp_path / "joint.h5", pickle.loads(pickle.dumps(joint)))
+    stored = [*project.load_fits("fits.h5"), *load_fits(tmp_path / "joint.h5")]
+    for k, file in enumerate("ab"):
+        kept = [one.mcmc for one in stored if one.file_name == file and one.mcmc is not None]
+        assert len(kept) == 2
+        for one in (joint[k].mcmc, project[file].get_mcmc(), *kept):
+            assert one.names == ("Offset_y0", "LinBack_m", "__lnsigma")
+            assert one.followers == ("end",)
+            for name, full in {
+                "LinBack_m": "LinBack_m",
+                "Offset_y0": f"file0{k}_Offset_y0",
+                "end": f"file0{k}_end",
+                "__lnsigma": "__lnsigma",
+            }.items():
+                np.testing.assert_array_equal(one.of(name), joint.mcmc.of(full))
+    project.fit_2d(model_name="line")
+    assert project.results[-1].mcmc is None
 
 
 def test_the_method_emcee_says_how_short_its_chain_is() -> None:

@@ -14,6 +14,7 @@ from pyspec.fit.joint.problem import JointProblem
 from pyspec.fit.linear import LinearProblem
 from pyspec.fit.result import FitResult
 from pyspec.fit.same_data import data_of
+from pyspec.fit.samples import MC, MCMCResult
 from pyspec.fit.table import CorrelationTable, ParameterTable
 
 Array = npt.NDArray[np.float64]
@@ -27,6 +28,22 @@ class JointFit(FitResult):
     """The fit of all files as one: arrays are those of the files, flat, one after the other."""
 
     problem: JointProblem
+
+    #: Those of the files, which have their part of the samples.
+    files: tuple[FitResult, ...] = ()
+
+    def sample(self, settings: MC | None = None, **options: Any) -> MCMCResult:
+        """Samples the posterior of all files together, as of :meth:`pyspec.FitResult.sample`;
+        ``joint[0].mcmc`` are the samples of the parameters of one of them, under its names."""
+        samples = super().sample(settings, **options)
+        self.share_samples()
+        return samples
+
+    def share_samples(self) -> None:
+        """Gives each file its part of the samples, where there are some."""
+        if self.mcmc is not None:
+            for file, full in zip(self.files, self.problem.shared.full, strict=False):
+                file.mcmc = self.mcmc.renamed(full)
 
     def _of_files(self, arrays: Iterable[npt.NDArray[Any]]) -> npt.NDArray[Any]:
         return np.concatenate([np.ravel(array) for array in arrays])
@@ -109,9 +126,9 @@ class JointResult(Sequence[FitResult]):
     def __init__(self, joint: FitResult, files: Sequence[FitResult]) -> None:
         self.joint = joint
         self.files = tuple(files)
-        marks: set[str] = set() if joint.mcmc is None else {"sampled"}
-        for result in (joint, *self.files):
-            result._shared_marks = marks
+        if isinstance(joint, JointFit):
+            joint.files = self.files
+            joint.share_samples()
 
     @property
     def names(self) -> tuple[str, ...]:
