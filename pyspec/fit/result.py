@@ -25,7 +25,7 @@ from pyspec.fit.predict import Prediction, predict
 from pyspec.fit.problem import FitProblem
 from pyspec.fit.same_data import data_of, need_same
 from pyspec.fit.slot_names import SlotNames
-from pyspec.fit.spread import covariance_of
+from pyspec.fit.spread import Correlated, covariance_of
 from pyspec.fit.statistics import goodness, state_of
 from pyspec.fit.table import CorrelationTable, ParameterRow, ParameterTable, correlation_matrix
 from pyspec.model import Measurement, Model
@@ -316,7 +316,7 @@ class FitResult(LmfitNames, SlotNames):
     def correl(self) -> Mapping[str, Mapping[str, float]]:
         """Correlations of the free parameters: ``correl[a][b]``."""
         objects = self._params.objects
-        return Named({name: Named(objects[name].correl or {}) for name in self.problem.names})
+        return Named({one: Correlated(one, objects[one].correl) for one in self.problem.names})
 
     @property
     def correlations(self) -> CorrelationTable:

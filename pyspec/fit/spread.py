@@ -9,7 +9,24 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
+from pyspec.calls import Named
+from pyspec.errors import NoSuchKeyError
+
 Array = npt.NDArray[np.float64]
+
+
+class Correlated(Named[float]):
+    """Correlations of the parameter `name` with others, by their names; as lmfit has them, that
+    with itself is not among them."""
+
+    def __init__(self, name: str, found: Mapping[str, float] | None) -> None:
+        super().__init__(found or {})
+        self.name = name
+
+    def __missing__(self, key: object) -> float:
+        if key == self.name:
+            raise NoSuchKeyError(f"{key} is correlated with itself by 1; ask for another parameter")
+        return super().__missing__(key)
 
 
 class Spread:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from numbers import Real
 from typing import Any, TypeVar
 
 import numpy as np
@@ -69,7 +70,8 @@ def check_whole(what: str, given: Any, least: int) -> int:
 
 def check_seeds(model: Model, seeds: Mapping[str, float]) -> None:
     """Raises :class:`FitError` for a start value of a parameter that the model does not have, or
-    that follows an expression. One of a quantity that takes no part yet is welcome."""
+    that follows an expression, or one that is no number. One of a quantity that takes no part yet
+    is welcome."""
     if not isinstance(seeds, Mapping):
         raise FitError(f"{model.name}: seeds are values by name, {{'GLP_01_A': 20}}, not {seeds!r}")
     if not seeds:
@@ -81,6 +83,19 @@ def check_seeds(model: Model, seeds: Mapping[str, float]) -> None:
             raise FitError(
                 f"{model.name}: seeds name {name!r}, which is no free or fixed parameter"
                 f"{meant(name, known)}"
+            )
+    check_numbers(model.name, seeds)
+
+
+def check_numbers(label: str, seeds: Mapping[str, Any]) -> None:
+    """Raises :class:`FitError` for a start value that is no number: a text, a flag, an array."""
+    for name, value in seeds.items():
+        if isinstance(value, (bool, np.bool_)) or not isinstance(value, Real):
+            if np.ndim(value) == 0 and getattr(value, "dtype", np.dtype("O")).kind in "iuf":
+                continue  # an array of no dimensions
+            raise FitError(
+                f"{label}: seeds[{name!r}] is {shortened(value)}, not a number; give the value "
+                "that the fit begins with"
             )
 
 

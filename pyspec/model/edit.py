@@ -95,7 +95,7 @@ def _entry(
 
 def _word(par: Par, what: str, number: object) -> str:
     try:
-        found = math.nan if isinstance(number, (bool, str)) else float(number)  # type: ignore[arg-type]
+        found = math.nan if isinstance(number, (bool, str, bytes)) else float(number)  # type: ignore[arg-type]
     except (TypeError, ValueError):
         found = math.nan
     if math.isnan(found):

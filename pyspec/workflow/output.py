@@ -6,8 +6,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
+import numpy as np
+
 from pyspec.calls import row_of
-from pyspec.errors import DataError, FitError, NoSuchKeyError, suggest
+from pyspec.calls.named import LISTED
+from pyspec.errors import CallError, DataError, FitError, NoSuchKeyError, shortened, suggest
 from pyspec.fit import JointResult
 from pyspec.io import save_fit, write_parameters
 from pyspec.io.atomic import file_name
@@ -135,9 +138,17 @@ FileT = TypeVar("FileT", bound=HasFits)
 
 
 def find_file(files: Sequence[FileT], key: int | str, project: str) -> FileT:
-    """A file by its number or name. Raises :class:`NoSuchKeyError` for a name that is not there."""
-    if isinstance(key, int):
+    """A file by its number or name. Raises :class:`NoSuchKeyError` for a name that is not there,
+    IndexError for a number, at which a loop over the files ends."""
+    if isinstance(key, (int, np.integer)):
+        if not -len(files) <= key < len(files):
+            named = ", ".join(file.name for file in files[:LISTED])
+            more = ", …" if len(files) > LISTED else ""
+            held = f"the files {named}{more}, counted from 0" if files else "no file yet"
+            raise IndexError(f"no file {key} in project {project!r}: it has {held}")
         return files[key]
+    if not isinstance(key, str):
+        raise CallError(f"project[{shortened(key)}]: give the name of a file, or its number")
     for file in files:
         if file.name == key:
             return file

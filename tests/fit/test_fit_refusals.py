@@ -17,7 +17,7 @@ from support.fit_cases import (
 )
 
 from pyspec.errors import BackendError, CallError, FitError
-from pyspec.fit import canonical_method, fit_model, known_methods
+from pyspec.fit import canonical_method, fit_many, fit_model, fit_slices, known_methods
 from pyspec.model import Measurement, load_dynamics, load_model
 
 
@@ -157,3 +157,26 @@ def test_intervals_of_what_there_is_not() -> None:
         result.conf_interval(p_names=["GLP_01_x"])
     interval = result.conf_interval(p_names="GLP_01_x0", sigmas=[1])
     assert list(interval) == ["GLP_01_x0"]
+
+
+@pytest.mark.parametrize("value", ["1.2", b"1.2", True, None, [1.2], 1 + 0j])
+def test_a_start_that_is_no_number(value: object) -> None:
+    """A text was taken for the number in it; None was "seeds must be a dict, not a dict"."""
+    model = spectrum()
+    with pytest.raises(FitError, match=r"seeds\['Offset_y0'\] is .*, not a number"):
+        fit_model(model, Measurement(data=data_1d()), seeds={"Offset_y0": value})
+    with pytest.raises(FitError, match=r"seeds\['Offset_y0'\] is .*, not a number"):
+        fit_many(model, [Measurement(data=data_1d())], seeds=[{"Offset_y0": value}])
+    with pytest.raises(FitError, match=r"seeds\['Offset_y0'\] is .*, not a number"):
+        fit_slices(model, Measurement(data=data_2d()[:1]), seeds=[{"Offset_y0": value}])
+    for number in (np.float32(4), np.array(4.0), np.int64(4)):
+        fit = fit_model(model, Measurement(data=data_1d()), seeds={"Offset_y0": number})
+        assert fit.start["Offset_y0"] == 4.0
+
+
+def test_what_is_correlated_with_itself() -> None:
+    """It was no parameter at all."""
+    fit = fit_model(spectrum(), Measurement(data=data_1d()))
+    with pytest.raises(KeyError, match="GLP_01_A is correlated with itself by 1"):
+        fit.correl["GLP_01_A"]["GLP_01_A"]
+    assert fit.correl["GLP_01_A"]["Offset_y0"] == fit.correl["Offset_y0"]["GLP_01_A"]

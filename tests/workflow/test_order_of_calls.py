@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pyspec import DataError, File, FitError, ModelError, Project, load_model
+from pyspec import CallError, DataError, File, FitError, ModelError, Project, load_model
 
 TEXT = """
 parameters:
@@ -220,3 +220,16 @@ def test_nothing_moves_in_a_file_of_one_spectrum(tmp_path: Path) -> None:
     empty.load_model("m.yaml", "peak")
     empty.add_time_dependence("peak", "GLP_01_A", "m.yaml", "loss")
     assert empty.models["peak"].evaluate().shape == (TIME.size, ENERGY.size)
+
+
+def test_a_file_that_is_not_there(project: Project) -> None:
+    """project[7] was "list index out of range", project[1.5] had "no len()"."""
+    with pytest.raises(IndexError, match=r"^no file 0 in project '.*': it has no file yet"):
+        project[0]
+    scan(project)
+    with pytest.raises(IndexError, match=r"^no file 7 in .*has the files scan, counted from 0"):
+        project[7]
+    with pytest.raises(CallError, match=r"project\[1\.5\]: give the name of a file, or its number"):
+        project[1.5]  # type: ignore[index]
+    assert project[np.int64(-1)] is project["scan"]  # type: ignore[index]
+    assert [file.name for file in project] == ["scan"]

@@ -24,7 +24,7 @@ from pyspec.fit.result import FitResult
 from pyspec.fit.slices.job import Job
 from pyspec.fit.solve.methods import NATIVE, fit_stages, without_intervals
 from pyspec.fit.solve.native import native_options
-from pyspec.fit.starts import check_seeds, check_starts, check_whole
+from pyspec.fit.starts import check_numbers, check_seeds, check_starts, check_whole
 from pyspec.fit.statistics import not_converged
 from pyspec.model import Measurement, Model
 from pyspec.model.free import free_parameters
@@ -112,6 +112,8 @@ def fit_many(
         )
     names = dict.fromkeys(name for one in starts for name in one)
     check_seeds(model, dict.fromkeys(names, 0.0))
+    for one_start in starts:
+        check_numbers(model.name, one_start)
     check_options(model.name, options)
     check_limits(max_nfev, max_seconds)
     check_scale(scale_covar)
@@ -219,7 +221,7 @@ def bootstrap(
         int(seed),
         range(int(n)),
     )
-    settings = dict(result.settings)
+    settings = {key: value for key, value in result.settings.items() if key != "seed"}
     methods, covar = tuple(settings.pop("methods")), settings.pop("scale_covar")
     job = ManyJob(
         problem.model, measurement, problem.backend, methods, settings, None, None, covar, seeds=(),

@@ -23,7 +23,7 @@ from pyspec.fit.slices.results import SliceFit, SliceResults
 from pyspec.fit.slices.workers import run_job
 from pyspec.fit.solve.methods import NATIVE, check_linear, fit_stages, without_intervals
 from pyspec.fit.solve.native import native_options
-from pyspec.fit.starts import check_starts
+from pyspec.fit.starts import check_numbers, check_starts
 from pyspec.model import Measurement, Model
 from pyspec.model.checksum import checksum
 from pyspec.model.free import free_parameters
@@ -177,3 +177,5 @@ def _check_seeds(model: Model, seeds: Sequence[Mapping[str, float]], n_rows: int
                 f"{model.name}: seed values for {name!r}, which is no free or fixed parameter"
                 f"{suggest(name, known)}; there are {', '.join(known)}"
             )
+    for seed in seeds:
+        check_numbers(model.name, seed)
