@@ -23,8 +23,7 @@ from pyspec.fit.pools import check_workers, make_pool, refuse_shared
 from pyspec.fit.problem import FitProblem
 from pyspec.fit.progress import Callback, Silent, make_progress
 from pyspec.fit.result import FitResult
-from pyspec.fit.solve.methods import NATIVE, fit_stages, without_intervals
-from pyspec.fit.solve.sample import SAMPLER
+from pyspec.fit.solve.methods import NATIVE, RANDOM, fit_stages, without_intervals
 from pyspec.fit.solve.stages import run_fit
 from pyspec.fit.start_pool import FromStarts, best_of_pool, result_of
 from pyspec.fit.starts import best_of, check_seeds, check_starts, with_fixed
@@ -86,7 +85,8 @@ def fit_model(
     n_starts : fits from so many starts, the given one and random ones, and returns the best;
         `result.starts` lists them, and `result.cautions` says where they disagree. Limits are those
         of each fit
-    seed : of the random starts; the same one gives the same starts
+    seed : of the random starts, and of methods that draw random numbers (differential_evolution,
+        basinhopping, dual_annealing, emcee): the same one gives the same fit
     client : a ``dask.distributed.Client`` whose workers share the rows of a series, or with
         `n_starts`, and data in memory, its fits: the same bits as here; see docs/howto/cluster.md
     n_workers : so many processes of this machine share the fits of `n_starts`; a script then needs
@@ -123,7 +123,7 @@ def fit_model(
     if seeds:
         check_seeds(model, seeds)
         model = with_fixed(model, seeds)
-    if methods[-1] == SAMPLER:
+    if any(method in RANDOM for method in methods):
         given = {"seed": seed, **given}
     given_data = measurement
     if chunks is not None:

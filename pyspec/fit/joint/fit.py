@@ -26,7 +26,7 @@ from pyspec.fit.pools import check_workers, make_pool, refuse_shared
 from pyspec.fit.problem import FitProblem
 from pyspec.fit.progress import Callback, make_progress
 from pyspec.fit.result import FitResult
-from pyspec.fit.solve.methods import fit_stages, without_intervals
+from pyspec.fit.solve.methods import RANDOM, fit_stages, without_intervals
 from pyspec.fit.solve.outcome import NativeOutcome, information_criteria
 from pyspec.fit.start_pool import FromStarts, best_of_pool, result_of
 from pyspec.fit.starts import best_of, check_starts
@@ -79,6 +79,8 @@ def fit_joint(
     label = ", ".join(dict.fromkeys(model.name for model, _ in parts))
     check_options(label, options)
     n_starts, seed = check_starts(n_starts, seed)
+    if any(one in RANDOM for one in methods):
+        given = {"seed": seed, **given}
     if isinstance(names, str) or len(names) not in (0, len(parts)):
         raise FitError(f"names are {names!r}; give a list with one for each of {len(parts)} files")
     twice = next((name for name in names if list(names).count(name) > 1), None)

@@ -24,6 +24,9 @@ OWN = (
     "dual_annealing",
 )
 
+#: Those that draw random numbers, and take the seed of these.
+RANDOM = ("differential_evolution", "basinhopping", "dual_annealing", "emcee")
+
 #: Methods of SciPy that want a gradient, which lmfit does not hand over from a residual.
 WANT_GRADIENT = ("newton", "dogleg", "trust-ncg", "trust-exact", "trust-krylov")
 

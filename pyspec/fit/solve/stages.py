@@ -18,7 +18,7 @@ from pyspec.fit.problem import FitProblem
 from pyspec.fit.progress import Silent, StopFit
 from pyspec.fit.rows import told_of_rows
 from pyspec.fit.solve.descent import TRAPPED, Descent, watch_of
-from pyspec.fit.solve.methods import NATIVE, check_linear
+from pyspec.fit.solve.methods import NATIVE, RANDOM, check_linear
 from pyspec.fit.solve.native import MOST_EVALUATIONS, TOLERANCE, NativeSolver, native_options
 from pyspec.fit.solve.outcome import NativeOutcome
 from pyspec.fit.solve.sample import SAMPLER, sample
@@ -142,9 +142,12 @@ class Run:
         """All stages, the last one with the options."""
         rows = told_of_rows(self.problem.executor, progress, hold) or nullcontext()
         # lmfit changes NumPy's error state for a while; an exception must not leave it so.
+        seed, options = options.get("seed", 0), {k: v for k, v in options.items() if k != "seed"}
         with np.errstate(all="ignore"), rows:
             for index, method in enumerate(self.methods):
                 given = options if index == len(self.methods) - 1 else {}
+                if method in RANDOM:
+                    given = {**given, "seed": seed}
                 if method == NATIVE:
                     self._native(given)
                 else:
