@@ -195,8 +195,16 @@ class FileModels:
 
         ``p(aux) = p + P(aux)``; spectra are averaged over the axis, with `aux_weights`. The new
         parameters are called as in ``GLP_01_A_pExpDecay_01_tau``; they may move in time too.
+
+        Raises :class:`DataError` where the file has no such axis.
         """
         model = self._with_parameter(target_model, target_parameter)
+        if self.data.data is not None and self.data.aux_axis is None and model.aux is None:
+            raise DataError(
+                f"file {self.data.name!r} has no auxiliary axis, along which {target_parameter} "
+                "could differ; give it one, such as a depth: File(..., aux_axis=depth, "
+                "aux_weights=weights)"
+            )
         source = self.project.resolve(profile_yaml)
         name = one_name(profile_model, "profile_model")
         model.add_profile(target_parameter, load_profile(source, name, target_parameter))
