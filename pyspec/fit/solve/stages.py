@@ -158,7 +158,7 @@ class Run:
         self.problem.reuse_buffer(method == "leastsq")
         from pyspec.fit.units import lmfit_parameters
 
-        self.solver, given = None, tuple(options)
+        self.solver, given = None, [name for name in options if name != "seed"]
         if method == "leastsq":
             options = {**OF_MINPACK, **options}
         params = lmfit_parameters(self.params.made())
