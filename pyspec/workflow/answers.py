@@ -19,6 +19,7 @@ from pyspec.workflow.compare import (
     comparison,
     default_metrics,
     metric,
+    refuse_missing,
     refuse_what_differs,
 )
 from pyspec.workflow.frames import correlation_answer, parameter_answer
@@ -32,6 +33,7 @@ from pyspec.workflow.identity import (
 )
 from pyspec.workflow.intervals import interval_frame
 from pyspec.workflow.samples import samples_of
+from pyspec.workflow.seeds import name_list
 
 
 def select_fits(
@@ -196,7 +198,7 @@ class FileAnswers:
 
     def compare_models(
         self,
-        *models: str,
+        *models: str | Sequence[str],
         fit_type: str | Sequence[str] | None = None,
         metrics: Sequence[str] | None = None,
         sbs_aggregation: str = "median",
@@ -210,25 +212,22 @@ class FileAnswers:
         slices are aggregated: "median", "mean", "sum", or "long" for one row a slice, with its
         `slice_index`. ``project.results.compare_models()`` has all fits, not the last ones only.
 
-        Raises :class:`FitError` where fits of one type saw different data, or where chi2, AIC or
-        BIC are sums of different kinds: squares, squares over declared noise, counts.
+        Raises :class:`FitError` for a model without such a fit, where fits of one type saw
+        different data, or where chi2, AIC or BIC are sums of different kinds: squares, squares over
+        declared noise, counts.
         """
         given = () if fit_type is None else fit_type
         types = ([given] if isinstance(given, str) else list(given)) or list(FIT_TYPES)
         for one in types:
             check_type(one)
+        names = [name for one in models for name in name_list(one)]
         last = {(r.model_name, r.fit_type): r for r in self.results}
         fits = [
             result
             for (name, kind), result in last.items()
-            if (not models or name in models) and kind in types
+            if (not names or name in names) and kind in types
         ]
-        if not fits:
-            done = ", ".join(f"{kind} of {name}" for name, kind in last) or "none"
-            known = [name for name, _ in last]
-            wrong = next((name for name in models if name not in known), "")
-            hint = f" of {wrong!r}{suggest(str(wrong), known)}" if wrong else ""
-            raise FitError(f"no fits to compare{hint}; fits so far: {done}")
+        refuse_missing(names, fits, list(last.values()))
         chosen = default_metrics(fits) if metrics is None else check_metrics(metrics)
         refuse_what_differs(fits, chosen)
         frame = comparison(fits, chosen, sbs_aggregation)

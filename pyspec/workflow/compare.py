@@ -139,6 +139,20 @@ def _noise_of(fit: Any) -> str:
     return "squares of unknown noise" if measured.weight is None else "squares over declared noise"
 
 
+def refuse_missing(names: Sequence[str], chosen: Sequence[Any], made: Sequence[Any]) -> None:
+    """Raises :class:`FitError` where none of the fits that were `chosen` among those that were
+    `made` is of a model that was named, or there is none at all."""
+    missing = [name for name in names if all(fit.model_name != name for fit in chosen)]
+    if chosen and not missing:
+        return
+    done = ", ".join(dict.fromkeys(f"{fit.fit_type} of {fit.model_name}" for fit in made)) or "none"
+    known = list(dict.fromkeys(fit.model_name for fit in made))
+    wrong = next((name for name in missing if name not in known), "")
+    hint = "".join(f" of {name!r}" for name in missing[:1])
+    hint = f" of {wrong!r}{suggest(str(wrong), known)}" if wrong else hint
+    raise FitError(f"no fits to compare{hint}; fits so far: {done}")
+
+
 def refuse_what_differs(fits: Sequence[Any], metrics: Sequence[str]) -> None:
     """Raises :class:`FitError` where fits of one type and file saw different data, or are judged
     by different sums: their metrics say nothing about which model is better."""

@@ -17,6 +17,7 @@ from pyspec.workflow.compare import (
     check_metrics,
     comparison,
     default_metrics,
+    refuse_missing,
     refuse_what_differs,
 )
 from pyspec.workflow.frames import correlation_answer, parameter_answer
@@ -225,8 +226,9 @@ class FitResults(list[Any]):
 
         Without `metrics` those that are known: chi2_red_raw, r2, aic, bic, and with declared noise
         sigma_eff and chi2_red. Slices are aggregated ("median", "mean", "sum"), or with "long"
-        have a row each, with their `slice_index`. Raises :class:`FitError` where fits of one type
-        saw different data, or where chi2, AIC or BIC are sums of different kinds.
+        have a row each, with their `slice_index`. Raises :class:`FitError` where only some of
+        the models named have such fits, fits of one type saw different data, or chi2, AIC or BIC
+        are sums of different kinds.
         """
         types, names = names_of(fit_type), names_of(models)
         for one in types or ():
@@ -237,6 +239,8 @@ class FitResults(list[Any]):
             if (names is None or fit.model_name in names)
             and (types is None or fit.fit_type in types)
         ]
+        if names and chosen:
+            refuse_missing(sorted(map(str, names)), chosen, self.find(file=file))
         wanted = default_metrics(chosen) if metrics is None else check_metrics(metrics)
         refuse_what_differs(chosen, wanted)
         return comparison(chosen, wanted, sbs_aggregation)

@@ -10,6 +10,7 @@ import pytest
 
 from pyspec import File, Project
 from pyspec.errors import FitError
+from pyspec.workflow.results import FitResults
 
 ENERGY, TIME = np.linspace(280.0, 292.0, 121), np.arange(6.0)
 MODELS = """
@@ -71,3 +72,21 @@ def test_other_rows(file: File) -> None:
     file.fit_spectrum("two", time_point=4)
     with pytest.raises(FitError, match="other rows"):
         file.compare_models("one", "two")
+
+
+def test_a_model_that_is_named_is_compared(file: File) -> None:
+    """One with a misspelt name, or without such a fit, was left out of the table without a word,
+    and a list of names was one name."""
+    for name in ("one", "two"):
+        file.fit_spectrum(name, time_point=0)
+    assert len(file.compare_models(["one", "two"])) == len(file.compare_models("one", "two")) == 2
+    results = FitResults(file.results)
+    with pytest.raises(FitError, match=r"no fits to compare of 'tow'; did you mean 'two'\?"):
+        file.compare_models("one", "tow")
+    with pytest.raises(FitError, match=r"no fits to compare of 'tow'; did you mean 'two'\?"):
+        results.compare_models(models=["one", "tow"])
+    file.fit_2d("one")
+    with pytest.raises(
+        FitError, match="no fits to compare of 'two'; fits so far: spectrum of one, "
+    ):
+        file.compare_models("one", "two", fit_type="2d")
