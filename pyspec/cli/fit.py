@@ -331,9 +331,9 @@ def _write_parameters(result: Any, folder: Path) -> list[str]:
 
 
 def amplitudes_csv(linear: Any) -> str:
-    """One line for each energy, or time: every free amplitude and its standard error, empty where
-    it is held at 0 or not determined."""
-    head, columns = _with_errors(linear.names, linear.values, linear.stderr)
+    """One line for each energy, or time: every free amplitude, empty where it is not known, and its
+    standard error, empty where it is held at 0, too."""
+    head, columns = _with_errors(linear.names, linear.known, linear.stderr)
     return _csv_text([linear.axis, *head], [linear.along, *columns])
 
 

@@ -22,7 +22,7 @@ class LinearPart(Protocol):
     @property
     def axis(self) -> str: ...
     @property
-    def values(self) -> Mapping[str, Array]: ...
+    def known(self) -> Mapping[str, Array]: ...
     @property
     def stderr(self) -> Mapping[str, Array]: ...
     @property
@@ -64,7 +64,7 @@ def dataset_of(
     coords = {**axes, "parameter": list(table.names)}
     if linear is not None:
         coords["amplitude"] = list(linear.names)
-        for name, values in (("linear", linear.values), ("linear_stderr", linear.stderr)):
+        for name, values in (("linear", linear.known), ("linear_stderr", linear.stderr)):
             variables[name] = (("amplitude", linear.axis), np.array(list(values.values())))
     return xarray.Dataset(variables, coords=coords, attrs=dict(facts))
 

@@ -17,6 +17,7 @@ from pyspec.fit.components import spectrum_components
 from pyspec.fit.export import dataset_of, plain_fit
 from pyspec.fit.linear import Amplitudes, LinearProblem
 from pyspec.fit.linear.amplitudes import amplitudes_of
+from pyspec.fit.linear.gaps import open_fit
 from pyspec.fit.linear.predict import predict_linear
 from pyspec.fit.lmfit_names import LmfitNames
 from pyspec.fit.moving import Moving, moving_parameters
@@ -352,7 +353,8 @@ class FitResult(LmfitNames, SlotNames):
             "redchi": self.redchi,
             "model_text": self.problem.model.text,
         }
-        arrays = {"data": np.array(self.data), "fit": np.array(self.fit), "residual": self.residual}
+        arrays = {"data": np.array(self.data), "fit": open_fit(self, np.array(self.fit))}
+        arrays["residual"] = self.residual
         energy = None if self.is_trace else self.energy
         return dataset_of(arrays, self.time, energy, self.table, facts, self.linear)
 

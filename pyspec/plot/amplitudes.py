@@ -27,7 +27,6 @@ from pyspec.plot.config import PlotConfig, PlotOptions
 from pyspec.plot.cut import cut_of
 from pyspec.plot.drawn import fit_of
 from pyspec.plot.figure import Sheet
-from pyspec.plot.gaps import unknown
 from pyspec.plot.labels import opened, unit_of, with_unit
 from pyspec.plot.spectra import curve_legend
 from pyspec.plot.style import MUTED, PlotError
@@ -36,7 +35,6 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
 
 Array = npt.NDArray[np.float64]
-Flags = npt.NDArray[np.bool_]
 
 
 @answered
@@ -80,11 +78,11 @@ def _draw_amplitudes(
     sheet: Sheet,
     look: PlotConfig,
 ) -> Any:
-    linear, gaps, unit = fit.linear, unknown(fit), unit_of(fit, "time")
+    linear, unit = fit.linear, unit_of(fit, "time")
     assert linear is not None
     part = _part(fit, linear.axis, look)
     along = linear.along[part]
-    shown = {name: np.where(gaps[name], np.nan, linear[name])[part] for name in names}
+    shown = {name: linear.known[name][part] for name in names}
     with sheet.style():
         ax = sheet.panel(figsize or (7.4, 3.4), look)
         ax.axhline(0.0, color=MUTED, lw=0.7)
@@ -148,15 +146,12 @@ def plot_species(
         return _draw_amplitudes(fit, list(linear), figsize, *opened(fit, options))
     sheet, look = opened(fit, options)
     found = [linear.sas(scheme), *_of_decays(linear, scheme)]
-    states = linear.kinetics[scheme or next(iter(linear.kinetics))].amplitudes
-    gaps = unknown(fit)
-    gap = np.any([gaps[name] for name in states.values()], axis=0)
     part = _part(fit, "energy", look)
     with sheet.style():
         figure = sheet.panels(figsize or (3.7 * len(found) + 0.4, 3.2), look)
         axes = figure.subplots(1, len(found), squeeze=False)[0]
         for ax, own in zip(axes, found, strict=True):
-            _spectra(ax, own, look, unit_of(fit, "time"), gap, part)
+            _spectra(ax, own, look, unit_of(fit, "time"), part)
         axes[0].set_ylabel(look.z_label)
         if look.title:
             sheet.title(look.title)
@@ -170,16 +165,15 @@ def _of_decays(linear: Any, scheme: str) -> list[Any]:
         return []
 
 
-def _spectra(ax: Any, own: Any, look: PlotConfig, unit: str, gap: Flags, part: slice) -> None:
-    """Lines with bands, open at `gap`; a decay is named by its time constant, in the unit of the
-    time axis."""
+def _spectra(ax: Any, own: Any, look: PlotConfig, unit: str, part: slice) -> None:
+    """Lines with bands, open where they are not known; a decay is named by its time constant, in
+    the unit of the time axis."""
     ax.axhline(0.0, color=MUTED, lw=0.7)
     for k, (name, rate) in enumerate(zip(own.names, own.rates, strict=True)):
         label = name if np.isnan(rate) else "constant" if rate == 0 else ""
         label = label or with_unit(f"τ = {1 / rate:.4g}", unit)
-        value = np.where(gap, np.nan, own.values[k])[part]
-        _band(ax, own.along[part], value, own.stderr[k][part], k, label, look)
-    _limit(ax, np.where(gap, np.nan, own.values)[:, part], look)
+        _band(ax, own.along[part], own.known[k][part], own.stderr[k][part], k, label, look)
+    _limit(ax, own.known[:, part], look)
     set_x(ax, own.along[part], look)
     reference_lines(ax, look, horizontal=False)
     ax.set_title(own.kind, fontsize=9.5)

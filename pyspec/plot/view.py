@@ -10,11 +10,11 @@ import numpy.typing as npt
 
 from pyspec.fit import FitResult, SliceResults
 from pyspec.fit.coarse import CoarseFit, drawn
+from pyspec.fit.linear.gaps import open_fit
 from pyspec.fit.same_data import need_checksum, need_same
 from pyspec.plot.axes import rms
 from pyspec.plot.config import PlotConfig
 from pyspec.plot.cut import cut_of
-from pyspec.plot.gaps import open_fit
 from pyspec.plot.labels import unit_of
 from pyspec.plot.style import PlotError
 

@@ -16,6 +16,7 @@ import numpy.typing as npt
 from pyspec._version import VERSION
 from pyspec.errors import DataError, FitError
 from pyspec.fit import FitResult
+from pyspec.fit.linear.gaps import open_fit
 from pyspec.io.atomic import file_name
 from pyspec.workflow.frames import COLUMNS
 from pyspec.workflow.identity import SHORT, handle_of, is_slices, label_of, stamp_of
@@ -162,12 +163,12 @@ def _write_slices(fit: Any, folder: Folder) -> None:
 
 
 def _write_amplitudes(linear: Any, folder: Folder) -> None:
-    """Spectra or traces that were free, with their errors: empty where they are held at 0 or not
-    determined; what they are multiplied with, where that is the same for all; and of schemes decay-
-    and evolution-associated spectra, where there are any."""
+    """Spectra or traces that were free, empty where they are not known, with their errors, empty
+    where they are held at 0, too; what they are multiplied with, where that is the same for all;
+    and of schemes decay- and evolution-associated spectra, where there are any."""
     columns = {linear.axis: linear.along}
     for name in linear.names:
-        columns |= {name: linear.values[name], f"{name}_stderr": linear.stderr[name]}
+        columns |= {name: linear.known[name], f"{name}_stderr": linear.stderr[name]}
     folder.columns("amplitudes.csv", columns)
     if all(np.ndim(basis) == 1 for basis in linear.basis.values()):
         other = "time" if linear.axis == "energy" else "energy"
@@ -180,7 +181,7 @@ def _write_amplitudes(linear: Any, folder: Folder) -> None:
             except FitError:
                 continue
             columns = {linear.axis: linear.along}
-            for label, value, error in zip(found.names, found.values, found.stderr, strict=True):
+            for label, value, error in zip(found.names, found.known, found.stderr, strict=True):
                 columns |= {label: value, f"{label}_stderr": error}
             folder.columns(file_name(f"{kind}{own}.csv"), columns)
 
@@ -203,7 +204,7 @@ def components_of(fit: Any, *, whole: bool = False) -> dict[str, Array]:
 
 
 def _write_map(fit: Any, folder: Folder) -> None:
-    for name, values in (("fit_2d.csv", fit.fit), ("observed_2d.csv", fit.data)):
+    for name, values in (("fit_2d.csv", open_fit(fit, fit.fit)), ("observed_2d.csv", fit.data)):
         folder.table(name, (), np.asarray(values, dtype=np.float64))
     folder.table("energy.csv", (), fit.energy[:, None])
     folder.table("time.csv", (), fit.time[:, None])

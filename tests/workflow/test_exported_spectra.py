@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from pyspec import File, Project
+from pyspec.cli.fit import amplitudes_csv
 from pyspec.functions.kinetics import populations
 
 MODELS = """
@@ -46,7 +47,8 @@ def file(tmp_path: Path) -> File:
 def _columns(path: Path) -> dict[str, np.ndarray]:
     with path.open() as stream:
         head, *rows = csv.reader(stream)
-    return dict(zip(head, np.array(rows, dtype=float).T, strict=True))
+    cells = [[one or "nan" for one in row] for row in rows]
+    return dict(zip(head, np.array(cells, dtype=float).T, strict=True))
 
 
 def test_tables_of_a_scheme(file: File) -> None:
@@ -87,3 +89,37 @@ def test_equal_rates_have_no_decay_spectra(file: File) -> None:
     folder = file.export_fit(pictures=False)
     assert (folder / "basis.csv").exists()
     assert not (folder / "das.csv").exists()
+
+
+@pytest.mark.parametrize("name", ["chained", "chirped"])
+def test_where_all_points_are_masked_tables_and_datasets_are_open(file: File, name: str) -> None:
+    # Spectra and fit were 0 there, which other programs draw as a dip.
+    gap = np.isin(np.arange(ENERGY.size), [7, 8])
+    data = np.array(file.data)
+    data[:, gap] = np.nan
+    masked = File(file.project, "masked", data=data, energy=ENERGY, time=TIME, nan_policy="omit")
+    masked.load_model(MODELS, name)
+    result = masked.fit_2d(name)
+    folder = masked.export_fit(pictures=False)
+    tables = [_columns(folder / f"{one}.csv") for one in ("amplitudes", "das", "eas")]
+    for column in [values for own in tables for key, values in own.items() if key != "energy"]:
+        assert np.array_equal(np.isnan(column), gap)
+    with (folder / "fit_2d.csv").open() as stream:
+        cells = np.array(list(csv.reader(stream)))
+    assert np.array_equal((cells == "").all(axis=0), gap)
+    linear = result.linear
+    assert linear is not None
+    assert np.array_equal(np.isnan(linear.known["chain_A_A"]), gap)
+    assert np.all(linear["chain_A_A"][gap] == 0.0)
+    assert cells_of(amplitudes_csv(linear), "chain_B_A") == gap.tolist()
+    pytest.importorskip("xarray")
+    for found in (linear.to_dataset(), linear.sas().to_dataset(), linear.das().to_dataset()):
+        assert np.array_equal(np.isnan(found["value"].values).all(axis=0), gap)
+    found = result.to_dataset()
+    assert np.array_equal(np.isnan(found["fit"].values).all(axis=0), gap)
+    assert np.array_equal(np.isnan(found["linear"].values).all(axis=0), gap)
+
+
+def cells_of(text: str, name: str) -> list[bool]:
+    """Whether each cell of a column is empty."""
+    return [row[name] == "" for row in csv.DictReader(text.splitlines())]

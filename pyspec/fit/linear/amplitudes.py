@@ -22,6 +22,7 @@ from pyspec.errors import FitError, suggest
 from pyspec.executor.linear.executor import Solved
 from pyspec.fit.export import need_xarray
 from pyspec.fit.linear.followed import Followed
+from pyspec.fit.linear.gaps import unknown
 from pyspec.fit.linear.lost import information_of, lost_directions, moved
 from pyspec.fit.linear.species import Associated, Kinetics
 from pyspec.formula import scheme_of
@@ -50,6 +51,8 @@ class Amplitudes:
     covariance : (n, n_amplitudes, n_amplitudes) of the amplitudes at one energy, or time; NaN as in
         `stderr`
     determined : name → (n,) False where an amplitude is held at 0 or the data do not determine it
+    unknown : name → (n,) True where there are no data, or they do not determine it: pictures,
+        tables and Datasets have no value there
     basis : name → what each is multiplied with, (n_x,), or (n, n_x) where it differs along `axis`
     x : (n_x,) the other axis within the window
     kinetics : name → the kinetic schemes whose states have free spectra
@@ -61,6 +64,7 @@ class Amplitudes:
     stderr: Mapping[str, Array]
     covariance: Array
     determined: Mapping[str, npt.NDArray[np.bool_]]
+    unknown: Mapping[str, npt.NDArray[np.bool_]]
     basis: Mapping[str, Array]
     x: Array
     kinetics: Mapping[str, Kinetics] = field(default_factory=dict)
@@ -69,6 +73,11 @@ class Amplitudes:
     def names(self) -> tuple[str, ...]:
         """The amplitudes, in the order of the model."""
         return tuple(self.values)
+
+    @property
+    def known(self) -> dict[str, Array]:
+        """Name → (n,) the values, NaN where they are not known."""
+        return {n: np.where(self.unknown[n], np.nan, one) for n, one in self.values.items()}
 
     def __getitem__(self, name: str) -> Array:
         if name not in self.values:
@@ -144,7 +153,7 @@ class Amplitudes:
         basis = np.array(list(self.basis.values()))
         variables = {
             "basis": (("amplitude", *([self.axis] if basis.ndim == 3 else []), other), basis),
-            "value": (dims, np.array(list(self.values.values()))),
+            "value": (dims, np.array(list(self.known.values()))),
             "stderr": (dims, np.array(list(self.stderr.values()))),
         }
         return xarray.Dataset(variables, coords=coords)
@@ -191,7 +200,7 @@ def _amplitudes_of(
     spread = _covariances(followed, found.shape[1], covariance)
     shown = np.where(hidden[:, None] | hidden, np.nan, spread)
     errors = np.sqrt(np.einsum("gkk->gk", shown))
-    basis = solved.design.basis
+    basis, gaps = solved.design.basis, unknown(problem, determined)
     return Amplitudes(
         executor.designer.axis,
         executor.designer.along,
@@ -199,9 +208,10 @@ def _amplitudes_of(
         {name: errors[:, k] for k, name in enumerate(names)},
         shown,
         {name: determined[:, k] for k, name in enumerate(names)},
+        {name: gaps[:, k] for k, name in enumerate(names)},
         {n: np.array(basis[k, 0] if len(basis[k]) == 1 else basis[k]) for k, n in enumerate(names)},
         executor.designer.x,
-        _kinetics(problem, solved, theta, covariance, spread, followed, hidden),
+        _kinetics(problem, solved, theta, covariance, spread, followed, hidden, gaps),
     )
 
 
@@ -231,6 +241,7 @@ def _kinetics(
     spread: Array,
     followed: list[Followed],
     hidden: npt.NDArray[np.bool_],
+    gaps: npt.NDArray[np.bool_],
 ) -> dict[str, Kinetics]:
     """The schemes whose states have free spectra, by the name of their first parameters."""
     designer, gather = problem.linear.designer, problem.linear.gather
@@ -263,6 +274,7 @@ def _kinetics(
             mixed[:, place],
             covariance,
             hidden[place],
+            np.any(gaps[:, place], axis=1),
         )
     return found
 

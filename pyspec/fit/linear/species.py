@@ -48,6 +48,7 @@ class Associated:
     along : (n,) the energies within the window of the fit
     values : (n_spectra, n)
     stderr : (n_spectra, n) one standard error, the errors of the rates included
+    unknown : (n,) True where the spectra of the states are not known: 0 there, and NaN in Datasets
     """
 
     kind: str
@@ -56,6 +57,12 @@ class Associated:
     along: Array
     values: Array
     stderr: Array
+    unknown: npt.NDArray[np.bool_]
+
+    @property
+    def known(self) -> Array:
+        """(n_spectra, n) the values, NaN where they are not known."""
+        return np.where(self.unknown, np.nan, self.values)
 
     def __getitem__(self, name: str) -> Array:
         if name not in self.names:
@@ -67,7 +74,7 @@ class Associated:
         decay. Raises :class:`FitError` without xarray."""
         xarray = need_xarray()
         dims = ("spectrum", "energy")
-        variables = {"value": (dims, self.values), "stderr": (dims, self.stderr)}
+        variables = {"value": (dims, self.known), "stderr": (dims, self.stderr)}
         coords: dict[str, Any] = {"spectrum": list(self.names), "energy": self.along}
         if np.all(np.isfinite(self.rates)):
             coords |= {"rate": ("spectrum", self.rates)}
@@ -93,6 +100,7 @@ class Kinetics:
         n_states, n_theta) with theta
     theta : (n_theta, n_theta) covariance of theta
     hidden : (n_states,) whether the spectrum of a state changes with what is not determined
+    unknown : (n,) where the spectrum of a state is not known
     """
 
     scheme: Scheme
@@ -105,6 +113,7 @@ class Kinetics:
     mixed: Array
     theta: Array
     hidden: npt.NDArray[np.bool_]
+    unknown: npt.NDArray[np.bool_]
 
     def sas(self) -> Associated:
         """The spectra of the states. One that changes with rates which the data do not determine
@@ -113,7 +122,7 @@ class Kinetics:
         error = np.sqrt(np.einsum("gkk->kg", self.covariance))
         error[self.hidden] = np.nan
         rates = np.full(len(names), np.nan)
-        return Associated("SAS", names, rates, self.along, self.spectra.T, error)
+        return Associated("SAS", names, rates, self.along, self.spectra.T, error, self.unknown)
 
     def das(self) -> Associated:
         """The spectra of the decays, the fastest first. Raises :class:`FitError` where two
@@ -148,7 +157,8 @@ class Kinetics:
         spread += np.einsum("gkp,pq,glq->gkl", turned, self.theta, turned)
         error = np.sqrt(np.maximum(np.einsum("gkk->kg", spread), 0.0))
         names = tuple(f"k = {rate:.6g}" for rate in rates)
-        return Associated(kind, names, rates, self.along, now @ self.spectra.T, error)
+        values = now @ self.spectra.T
+        return Associated(kind, names, rates, self.along, values, error, self.unknown)
 
     def _modes(self, values: Mapping[str, float]) -> tuple[Array, Array, Array]:
         """Rates, the fastest first, eigenvectors, and the weights of the start."""

@@ -1,0 +1,58 @@
+"""Where free amplitudes are not known: pictures and tables leave them open there.
+
+At an energy, or a time, without any point that counts there is nothing to solve an amplitude from;
+a fit holds it at 0 then, which is no value to be drawn or written.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from pyspec.fit.linear.problem import LinearProblem
+from pyspec.model.free import allowed
+
+Array = npt.NDArray[np.float64]
+Flags = npt.NDArray[np.bool_]
+
+
+def without_data(problem: LinearProblem) -> Flags:
+    """(n,) where no point counts, along the axis of the free amplitudes."""
+    weight = problem.linear.weight
+    if weight is None:
+        return np.zeros(problem.linear.designer.along.size, np.bool_)
+    return np.asarray(~np.any(weight > 0, axis=1))
+
+
+def unknown(problem: LinearProblem, determined: Flags) -> Flags:
+    """(n, n_amplitudes) where an amplitude is not known: there are no data, or they do not
+    determine it. One that a range or a bound holds at 0 is known where there are data."""
+    designer, empty = problem.linear.designer, without_data(problem)
+    found = np.empty_like(determined)
+    for k, name in enumerate(designer.free):
+        free = problem.model.parameters[name].free
+        assert free is not None
+        held = ~allowed(free, designer.along) | free.positive
+        found[:, k] = ~determined[:, k] & (empty | ~held)
+    return found
+
+
+def open_fit(
+    result: Any,
+    fit: Any,
+    rows: tuple[int, int] | None = None,
+    columns: tuple[int, int] | None = None,
+) -> Any:
+    """A fit, NaN at energies, or times, where an amplitude has no data; `rows` and `columns` are
+    the fit window within it."""
+    problem = getattr(result, "problem", None)
+    if not isinstance(problem, LinearProblem) or not np.any(empty := without_data(problem)):
+        return fit
+    linear = result.linear
+    gap = empty & np.any(list(linear.unknown.values()), axis=0)
+    opened = np.array(fit)
+    inside = opened[slice(*(rows or (None, None))), slice(*(columns or (None, None)))]
+    inside[(slice(None), gap) if linear.axis == "energy" else gap] = np.nan
+    return opened
