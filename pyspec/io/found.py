@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from pyspec.errors import DataError, suggest
 from pyspec.io.dataset import Dataset
-from pyspec.io.units import guess_kind
+from pyspec.io.units import WAVELENGTHS, guess_kind, show_unit
 from pyspec.model.source import source_of
 
 Array = npt.NDArray[np.float64]
@@ -73,6 +73,7 @@ def assemble(
     if units:
         _refuse_units(found, units, source)
         found.units.update(units)
+        _refuse_wavelengths(found, units.get("energy", ""), source)
     lazy = source_of(found.data)
     bad = 0 if lazy is not None else int(np.count_nonzero(~np.isfinite(found.data)))
     if lazy is not None:
@@ -101,6 +102,17 @@ def assemble(
         meta=found.meta,
     )
     return dataset._ordered()
+
+
+def _refuse_wavelengths(found: Found, unit: str, source: str) -> None:
+    """Raises :class:`DataError` for wavelengths that are negative: times, as a rule."""
+    low, high = (f(found.axes.get("energy", 0.0)) for f in (np.min, np.max))
+    if show_unit(unit) in WAVELENGTHS and low < 0.0:
+        raise DataError(
+            f"{source}: the energy axis is {low:g} to {high:g}, and no wavelength is negative; if "
+            f"time and energy are exchanged say transpose=True, if they are not in {unit} leave "
+            "the unit out"
+        )
 
 
 def _refuse_units(found: Found, units: dict[str, str], source: str) -> None:

@@ -22,6 +22,8 @@ ENERGY_UNITS = {
     "1/cm": "cm⁻¹",
     "thz": "THz",
 }
+#: Units of wavelengths, as shown.
+WAVELENGTHS = ("nm", "µm", "Å")
 TIME_UNITS = {
     "as": "as",
     "fs": "fs",

@@ -169,3 +169,21 @@ def test_an_axis_without_a_unit_that_may_be_in_nm(
     path.write_text("\n".join(["x,counts", *lines]))
     with pytest.raises(DataError, match=re.escape(said)):
         read(path, to=to)
+
+
+@pytest.mark.parametrize("to", [None, "eV"])
+def test_delays_along_the_first_row_are_no_wavelengths(tmp_path: Path, to: str | None) -> None:
+    # Programs of transient absorption write wavelengths downwards. Their delays were read as
+    # energies of -1 to 500 nm, with nothing but a note that axes may be exchanged.
+    delays = [-1.0, -0.5, 0.0, 0.5, 2.0, 50.0, 500.0]
+    rows = [[0.0, *delays], *([at, *np.sqrt(range(7))] for at in (420.0, 500.0, 640.0))]
+    path = tmp_path / "surface.csv"
+    path.write_text("\n".join(",".join(map(str, row)) for row in rows) + "\n")
+    units = {"energy": "nm", "time": "ps"}
+    said = r"-1 to 500, and no wavelength is negative.*transpose=True"
+    with pytest.raises(DataError, match=said):
+        read(path, units=units, to=to)
+    scan = read(path, units=units, transpose=True)
+    assert list(scan.axes["time"]) == delays
+    assert list(scan.axes["energy"]) == [420.0, 500.0, 640.0]
+    assert read(path, units={"time": "ps"}).axes["energy"][0] == -1.0  # of energies it may be
