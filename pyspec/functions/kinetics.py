@@ -68,14 +68,22 @@ def _flows(K: Array, lost: Array | None) -> Array:
 
 
 def _moved(flows: Array, times: Array) -> Array:
-    """exp(K t) (..., n, n) at each of the times: by Taylor's series and squaring of matrices
-    without a negative number, whose columns sum to 1 with what is out of sight, and are held there.
-    Without that each squaring doubles what rounding has added."""
+    """exp(K t) (..., n, n) at each of the times."""
+    total, halvings = _shortly(flows, times)
+    for _ in range(halvings):
+        total = _twice(total)
+    return total[..., :-1, :-1]
+
+
+def _shortly(flows: Array, times: Array) -> tuple[Array, int]:
+    """exp(K t / 2^m) (..., n + 1, n + 1) by Taylor's series, and m: so often that the fastest state
+    hardly empties. NaN where there is no such m. No number is negative, and columns sum to 1 with
+    what is out of sight."""
     n, out = len(flows) - 1, flows.sum(axis=0)
     fastest = float(np.max(out, initial=0.0))
     longest = fastest * float(np.max(times, initial=0.0))
     if not np.isfinite(longest):
-        return np.full((*np.shape(times), n, n), np.nan)
+        return np.full((*np.shape(times), n + 1, n + 1), np.nan), 0
     halvings = max(int(np.ceil(np.log2(max(longest, 1e-300)))), 0)
     short = (np.asarray(times, np.float64) / 2.0**halvings)[..., None, None]
     step = short * (flows + np.diag(fastest - out))
@@ -83,26 +91,43 @@ def _moved(flows: Array, times: Array) -> Array:
     for k in range(1, 23):
         term = step @ term / k
         total = total + term
-    total = total / total.sum(axis=-2, keepdims=True)
-    for _ in range(halvings):
-        total = total @ total
-        total = total / total.sum(axis=-2, keepdims=True)
-    return np.asarray(total[..., :n, :n])
+    return total / total.sum(axis=-2, keepdims=True), halvings
 
 
-def exponential(matrices: Array) -> Array:
-    """exp of matrices (..., n, n), by Taylor's series and squaring (scipy.linalg.expm loses half of
-    the digits where eigenvalues of a triangular matrix nearly coincide)."""
-    size = np.max(np.abs(matrices), initial=1e-300)
-    halvings = max(int(np.ceil(np.log2(size))) + 3, 0)
-    small = matrices / 2.0**halvings
-    term = total = np.broadcast_to(np.eye(matrices.shape[-1]), matrices.shape)
-    for k in range(1, 19):
-        term = term @ small / k
-        total = total + term
+def _twice(moved: Array) -> Array:
+    """Over a time twice as long. Columns are held at 1: without that each squaring doubles what
+    rounding has added."""
+    total = moved @ moved
+    return np.asarray(total / total.sum(axis=-2, keepdims=True))
+
+
+def brought_in(K: Array, start: Array, times: Array) -> tuple[Array, Array, Array, Array]:
+    """exp(K t) (..., n, n) at each of the times, and what an inflow of the start brings in until
+    then, (..., n) each: one of 1, one that rises as the time, and one that falls as the time that
+    is left,
+
+        integral exp(K s) f(s) start ds over s from 0 to t,   f = 1, t - s, s.
+
+    By series over a time as short as the fastest state, and doubling of that time, which adds only
+    what is positive.
+    """
+    moved, halvings = _shortly(_flows(K, None), times)
+    h = (np.asarray(times, np.float64) / 2.0**halvings)[..., None]
+    term = h * start
+    level, rising = term, h * term / 2
+    for k in range(2, 24):
+        term = h * (term @ K.T) / k
+        level, rising = level + term, rising + h * term / (k + 1)
+    falling = h * level - rising
+
+    def later(what: Array) -> Array:
+        return (moved[..., :-1, :-1] @ what[..., None])[..., 0]
+
     for _ in range(halvings):
-        total = total @ total
-    return total
+        falling, rising = falling + later(h * level + falling), rising + h * level + later(rising)
+        level = level + later(level)
+        h, moved = 2 * h, _twice(moved)
+    return moved[..., :-1, :-1], level, rising, falling
 
 
 def _points(K: Array, SD: float) -> tuple[Array, Array]:

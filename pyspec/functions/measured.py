@@ -20,7 +20,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from pyspec.functions.kinetics import exponential
+from pyspec.functions.kinetics import brought_in
 
 Array: TypeAlias = npt.NDArray[np.float64]
 Value: TypeAlias = float | Array
@@ -75,26 +75,33 @@ def populations(u: Array, s: Array, r: Array, K: Array, start: Array) -> Array:
     """Populations (n, n_states) of a kinetic scheme as the instrument sees them: those that obey
     ``dc/du = K c + r(u) start``, as the response brings the start in bit by bit.
 
-    Where r is a straight line, c, r and its slope together obey an equation with constant
-    coefficients, which is solved by an exponential from sample to sample and to each time.
+    Where r is a straight line, c follows from the populations at the sample before and from what
+    r has brought in since (:func:`pyspec.functions.kinetics.brought_in`). Where r falls, it is
+    counted from its end, so that all is a sum of positive terms: fast rates lose no digits.
 
     Parameters
     ----------
     u, s, r : as of :func:`seen`
     K, start : rate matrix and start, as of :func:`pyspec.functions.kinetics.populations`
     """
-    n = len(start)
-    whole = np.zeros((n + 2, n + 2))
-    whole[:n, :n], whole[:n, n], whole[n, n + 1] = K, start, 1.0
-    at = np.zeros((s.size, n + 2))
-    at[:, n], at[:-1, n + 1] = r, np.diff(r) / np.diff(s)
-    at[-1, n] = 0.0
+    slope = np.append(np.diff(r) / np.diff(s), 0.0)
+    first = np.append(r[:-1], 0.0)
+
+    def later(place: Any, since: Array, at: Array) -> Array:
+        """The populations so long after the samples at `place`, from those there."""
+        moved, level, rising, falling = brought_in(K, start, since)
+        a, m = first[place][..., None], slope[place][..., None]
+        b = a + m * since[..., None]
+        return (moved @ at[..., None])[..., 0] + np.where(
+            m < 0, b * level - m * falling, a * level + m * rising
+        )
+
+    at = np.zeros((s.size, len(start)))
     for k, length in enumerate(np.diff(s)):
-        at[k + 1, :n] = (exponential(length * whole) @ at[k])[:n]
+        at[k + 1] = later(k, np.asarray(length), at[k])
     sample = np.clip(np.searchsorted(s, u, side="right") - 1, 0, None)
-    since = np.maximum(u - s[sample], 0.0)
-    seen = exponential(since[..., None, None] * whole) @ at[sample][..., None]
-    return np.where((u < s[0])[..., None], 0.0, seen[..., :n, 0])
+    seen = later(sample, np.maximum(u - s[sample], 0.0), at[sample])
+    return np.where((u < s[0])[..., None], 0.0, seen)
 
 
 def area(u: Array, s: Array, r: Array) -> Array:
