@@ -124,12 +124,19 @@ def check_sigma(given: Any, shape: tuple[int, ...], keep: Any = None) -> float |
     many times as energies one axis alone does not say which is meant.
 
     Raises :class:`DataError` for another shape, and unless all are finite and above 0; those of
-    points that are masked, where `keep` is False, do not count."""
+    points that are masked, where `keep` is False, do not count, nor those of spectra or energies
+    whose points all are."""
     array = np.asarray(given)
     if array.dtype.kind not in "fiu":
         raise DataError(f"sigma has type {array.dtype}; give one standard deviation or an array")
     sigma = array.astype(np.float64)
-    if keep is not None and sigma.shape == shape:
+    if sigma.ndim and sigma.shape != shape and len(shape) == 2:
+        line = _as_line(sigma, shape)
+        sigma = sigma if line is None else line
+    fits = sigma.shape == shape or (len(shape) == 2 and sigma.shape in _lines(shape))
+    if fits and isinstance(keep, np.ndarray):
+        for axis in (k for k, n in enumerate(sigma.shape) if n != shape[k]):
+            keep = keep.any(axis=axis, keepdims=True)
         sigma = np.where(keep, sigma, 1.0)
     bad = ~(np.isfinite(sigma) & (sigma > 0))
     if bad.any():
@@ -141,10 +148,8 @@ def check_sigma(given: Any, shape: tuple[int, ...], keep: Any = None) -> float |
         )
     if sigma.ndim == 0:
         return float(sigma)
-    if sigma.shape == shape:
+    if fits:
         return sigma
-    if len(shape) == 2 and (line := _as_line(sigma, shape)) is not None:
-        return line
     raise DataError(
         f"sigma has shape {sigma.shape}, the data {shape}; give a number, "
         + ("one value a spectrum (n_time,), one an energy (n_energy,), " if len(shape) == 2 else "")
@@ -152,10 +157,14 @@ def check_sigma(given: Any, shape: tuple[int, ...], keep: Any = None) -> float |
     )
 
 
+def _lines(shape: tuple[int, ...]) -> tuple[tuple[int, int], tuple[int, int]]:
+    return (shape[0], 1), (1, shape[1])
+
+
 def _as_line(sigma: Array, shape: tuple[int, ...]) -> Array | None:
     """(n_time, 1) or (1, n_energy); None for another shape."""
     n_time, n_energy = shape
-    if sigma.shape in ((n_time, 1), (1, n_energy)):
+    if sigma.shape in _lines(shape):
         return sigma
     if sigma.ndim != 1 or sigma.size not in shape:
         return None

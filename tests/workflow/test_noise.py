@@ -279,3 +279,24 @@ def test_a_dead_spectrum_in_a_mean_of_counts(project: Project) -> None:
     torn.set_noise("poisson")
     with pytest.raises(DataError, match="every energy is masked in one of them"):
         torn.fit_spectrum("peak", time_range=(2, 5))
+
+
+@pytest.mark.parametrize("along", ["energy", "time"])
+def test_what_is_masked_needs_no_sigma(project: Project, along: str) -> None:
+    # The scatter of each energy before time zero is NaN where the light of the pump is cut out:
+    # such a line of sigmas was refused, although a sigma for each point was not.
+    data = GAUSSIAN.copy()
+    gap = (slice(None), slice(20, 24)) if along == "energy" else (slice(3, 5), slice(None))
+    data[gap] = np.nan
+    sigma = np.full(61, 0.5) if along == "energy" else np.full(8, 0.5)
+    sigma[gap[1] if along == "energy" else gap[0]] = np.nan
+    file = make(project, data, nan_policy="omit")
+    file.set_noise("gaussian", sigma=sigma)
+    found = file.fit_2d("peak")
+    file.set_noise("gaussian", sigma=0.5)
+    plain = file.fit_2d("peak")
+    assert found.chisqr == pytest.approx(plain.chisqr, rel=1e-12)
+    assert found.stderr["Gauss_01_A"] == pytest.approx(plain.stderr["Gauss_01_A"], rel=1e-9)
+    sigma[0] = np.nan
+    with pytest.raises(DataError, match=r"is nan at \(0, 0\)"):
+        file.set_noise("gaussian", sigma=sigma)
