@@ -19,6 +19,13 @@ Array = npt.NDArray[np.float64]
 #: Whole numbers whose scatter about the fit is that of counts, within this factor, are counts.
 LIKE_COUNTS = 2.0
 
+#: What is said of them.
+COUNTS = (
+    "the data look like counts: whole numbers that scatter by their roots; fit them as such, "
+    'file.set_noise("poisson") or Measurement(loss="poisson"), for values without bias and '
+    "right errors"
+)
+
 #: The share of a spectrum that counts as its end, and the rise from end to end, as a share of the
 #: highest value, that is one.
 END, RISE = 0.05, 0.02
@@ -195,11 +202,7 @@ def _counts(
     scatter = chisqr() / max(n_points - n_free, 1) / mean
     if not 1.0 / LIKE_COUNTS <= scatter <= LIKE_COUNTS:
         return []
-    return [
-        "the data look like counts: whole numbers that scatter by their roots; fit them as such, "
-        'file.set_noise("poisson") or Measurement(loss="poisson"), for values without bias and '
-        "right errors"
-    ]
+    return [COUNTS]
 
 
 def _whole_numbers(measurement: Measurement) -> tuple[int, float]:

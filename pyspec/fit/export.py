@@ -69,6 +69,27 @@ def dataset_of(
     return xarray.Dataset(variables, coords=coords, attrs=dict(facts))
 
 
+def fit_dataset(result: Any, fit: Array) -> Any:
+    """What ``FitResult.to_dataset`` returns; `fit` is NaN where it is not known."""
+    facts = {
+        "model": result.model_name,
+        "file": result.file_name,
+        "fit_type": result.fit_type,
+        "method": result.method,
+        "backend": result.backend,
+        "success": int(result.success),
+        "message": result.message,
+        "nfev": result.nfev,
+        "chisqr": result.chisqr,
+        "redchi": result.redchi,
+        "model_text": result.problem.model.text,
+    }
+    fitted = np.array(result.data), fit, result.residual
+    arrays = dict(zip(("data", "fit", "residual"), fitted, strict=True))
+    energy = None if result.is_trace else result.energy
+    return dataset_of(arrays, result.time, energy, result.table, facts, result.linear)
+
+
 def json_row(row: Mapping[str, Any]) -> dict[str, Any]:
     """The values by name; JSON has no infinities: an open bound is None."""
     return {

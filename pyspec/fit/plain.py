@@ -107,7 +107,7 @@ def plain_result(run: Run, settings: dict[str, Any]) -> FitResult | None:
             "at_bound": {},
             "without_effect": (),
             "degenerate": False,
-            "cautions": cautions,
+            "_cautions": cautions,
             "_warned": warned,
             "intervals": run.intervals,
             "settings": settings,

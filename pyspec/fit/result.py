@@ -14,7 +14,7 @@ from pyspec.calls import Named
 from pyspec.errors import FitError
 from pyspec.fit.by_reference import fit_of, residual_of, squares_of
 from pyspec.fit.components import spectrum_components
-from pyspec.fit.export import dataset_of, plain_fit
+from pyspec.fit.export import fit_dataset, plain_fit
 from pyspec.fit.linear import Amplitudes, LinearProblem
 from pyspec.fit.linear.amplitudes import amplitudes_of
 from pyspec.fit.linear.gaps import open_fit
@@ -25,6 +25,7 @@ from pyspec.fit.parameters import FitParameters
 from pyspec.fit.predict import Prediction, predict
 from pyspec.fit.problem import FitProblem
 from pyspec.fit.same_data import data_of, need_same
+from pyspec.fit.scatter import uneven
 from pyspec.fit.slot_names import SlotNames
 from pyspec.fit.spread import Correlated, covariance_of
 from pyspec.fit.statistics import goodness, state_of
@@ -57,7 +58,7 @@ class FitResult(LmfitNames, SlotNames):
         True if the data do not determine some free parameters, `without_effect`
     cautions : tuple of str
         what to know before these numbers are used: a reduced χ² far from 1 with declared noise,
-        an error wider than the bounds
+        an error wider than the bounds, noise that is not the same everywhere
     interrupted : bool
         True if Ctrl-C or SIGTERM came: the values are the best so far, or those of a fit that had
         just ended (`success` says which)
@@ -102,7 +103,7 @@ class FitResult(LmfitNames, SlotNames):
         self.at_bound: dict[str, str] = facts["at_bound"]
         self.without_effect: tuple[str, ...] = facts["without_effect"]
         self.degenerate: bool = facts.get("degenerate", False)
-        self.cautions: tuple[str, ...] = facts.get("cautions", ())
+        self._cautions: tuple[str, ...] = facts.get("cautions", ())
         self._warned: tuple[str, ...] = facts.get("warned", ())
         self.intervals: dict[str, tuple[float, float]] = facts.get("intervals", {})
         self.settings: dict[str, Any] = facts.get("settings", {})
@@ -125,6 +126,19 @@ class FitResult(LmfitNames, SlotNames):
     def __getstate__(self) -> dict[str, Any]:
         kept = {name: one for name, one in self.__dict__.items() if name not in ("linear", "model")}
         return {**kept, "_fit": None}
+
+    @property
+    def cautions(self) -> tuple[str, ...]:
+        """Sentences. Those that the residual tells are worked out when they are first asked for."""
+        return (*self._cautions, *self._of_scatter)
+
+    @cautions.setter
+    def cautions(self, sentences: tuple[str, ...]) -> None:
+        self._cautions, self._of_scatter = tuple(sentences), ()
+
+    @cached_property
+    def _of_scatter(self) -> tuple[str, ...]:
+        return tuple(uneven(self))
 
     # arrays of the window
 
@@ -340,23 +354,7 @@ class FitResult(LmfitNames, SlotNames):
     def to_dataset(self) -> Any:
         """An ``xarray.Dataset``: data, fit, residual on the axes of the window; value, stderr,
         init of the parameters; facts of the fit as attributes."""
-        facts = {
-            "model": self.model_name,
-            "file": self.file_name,
-            "fit_type": self.fit_type,
-            "method": self.method,
-            "backend": self.backend,
-            "success": int(self.success),
-            "message": self.message,
-            "nfev": self.nfev,
-            "chisqr": self.chisqr,
-            "redchi": self.redchi,
-            "model_text": self.problem.model.text,
-        }
-        arrays = {"data": np.array(self.data), "fit": open_fit(self, np.array(self.fit))}
-        arrays["residual"] = self.residual
-        energy = None if self.is_trace else self.energy
-        return dataset_of(arrays, self.time, energy, self.table, facts, self.linear)
+        return fit_dataset(self, open_fit(self, np.array(self.fit)))
 
     to_xarray = to_dataset
 

@@ -248,7 +248,7 @@ def with_starts(
     best.starts = tuple(
         replace(one.start, agrees=abs(one.start.chisqr - at) <= tolerance) for one in ended
     )
-    best.cautions = (*best.cautions, *_disagreement(best))
+    best._cautions = (*best._cautions, *_disagreement(best))
     return best
 
 

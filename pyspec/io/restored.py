@@ -78,9 +78,9 @@ def restored_fit(
         "expressions": {row.name: row.expr for row in table if row.expr is not None},
         "start": {row.name: row.init for row in table if row.init is not None},
         "nfev": int(statistics["nfev"]),
-        "cautions": cautions_of(statistics),
     }
     result = FitResult(problem, None if of_joint else minimizer, outcome, **facts)
+    result.cautions = cautions_of(statistics)  # as they were: nothing is worked out anew
     result.started_from = str(statistics.get("started_from", ""))
     return result
 
@@ -182,8 +182,8 @@ def restored_slices(
             expressions={one.name: one.expr for one in table if one.expr is not None},
             start={one.name: one.init for one in table if one.init is not None},
             nfev=int(facts["nfev"]),
-            cautions=cautions_of(facts),
         )
+        result.cautions = cautions_of(facts)
         fits.append(SliceFit(index, int(row), status, message, result))
     stopped = any(fit.status == "interrupted" for fit in fits)
     then = checksum_of(series)

@@ -184,7 +184,7 @@ def _file_result(joint: FitResult, problem: JointProblem, index: int) -> FitResu
         message=joint.message,
         at_bound={back[k]: side for k, side in joint.at_bound.items() if k in back},
         degenerate=joint.degenerate,
-        cautions=joint.cautions,
+        cautions=joint._cautions,
         without_effect=tuple(back[k] for k in joint.without_effect if k in back),
         intervals={back[k]: ends for k, ends in joint.intervals.items() if k in back},
         expressions={back[k]: text for k, text in joint.expressions.items() if k in back},

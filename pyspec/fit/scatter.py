@@ -1,0 +1,188 @@
+"""What the scatter of data about a finished fit says of their noise: whether it is the same at all
+energies, at all times and in all files.
+
+Standard errors take all points (with weights: all weighted points) to have one variance. It is
+looked at by how neighbouring points differ, which a model that misses something smooth does not
+change: by d = (r_ik - r_jk - r_il + r_jl) / 2 with j = i + 1 and l = k + 1, of squares that do not
+overlap, or by pairs of one spectrum or trace. The roots of |d| are nearly normal [1], and outliers
+count little there. Blocks of them along an axis are compared by the analysis of variance [2].
+
+[1] D. M. Hawkins & R. A. J. Wixley, Am. Stat. 40, 296 (1986). [2] As of the absolute deviations by
+H. Levene (1960) and M. B. Brown & A. B. Forsythe, J. Am. Stat. Assoc. 69, 364 (1974).
+"""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from pyspec.fit.by_reference import fit_of
+from pyspec.fit.doubts import COUNTS
+from pyspec.model import Measurement
+from pyspec.model.source import source_of
+
+Array = npt.NDArray[np.float64]
+
+#: Noise that differs by more than this factor is said to, where chance makes it seem to in less
+#: than this share of fits.
+FACTOR, CHANCE = 1.5, 1e-4
+
+#: An axis has so many blocks at most; each has so many differences at least, and so many for each
+#: fitted value, which takes a part of the scatter away: half of the variance at most, and of σ less
+#: than FACTOR.
+MOST_BLOCKS, LEAST, FOR_EACH_VALUE = 16, 12, 2
+
+#: The mean of the root of |d| of normal noise with the standard deviation 1.
+MEAN_ROOT = 0.8222
+
+#: Residuals below this part of the data are rounding, of single precision too.
+ROUNDING = 1e-6
+
+AXES = ("time", "energy")
+
+
+def uneven(result: Any) -> list[str]:
+    """Sentences where the noise about a fit differs along an axis, or of a joint fit from file to
+    file; none of counts, of data by reference, and of fits that did not converge."""
+    problem = result.problem
+    if not result.success or problem.is_poisson or COUNTS in result._cautions:
+        return []
+    if result.chisqr <= ROUNDING**2 * problem.data_square:
+        return []
+    files = getattr(problem, "problems", None)
+    if not all(map(_is_at_hand, [problem] if files is None else files)):
+        return []
+    if files is None:
+        return _along_axes(problem, _roots(problem, result.theta, result._fit))
+    return _of_files(problem, result.theta)
+
+
+def _is_at_hand(problem: Any) -> bool:
+    """Whether all is in memory: data by reference are not read once more for this."""
+    given = problem.measurement
+    return all(source_of(one) is None for one in (given.data, given.weight, given.keep))
+
+
+def _along_axes(problem: Any, roots: Array) -> list[str]:
+    free_along = problem.linear.designer.axis if problem.n_linear else ""
+    found = []
+    for axis, name in enumerate(AXES):
+        values = _places(problem, name)
+        if values is None or roots.shape[axis] < 2:
+            continue
+        lines = roots if axis == 0 else roots.T
+        known = np.isfinite(lines)
+        # Amplitudes that are free along an axis take the same of the scatter everywhere along it.
+        n_fitted = len(problem.names) + (0 if name == free_along else problem.n_linear)
+        blocks = _blocks(known.sum(axis=1), max(LEAST, FOR_EACH_VALUE * n_fitted))
+        ends = _extremes([lines[a:b][known[a:b]] for a, b in blocks])
+        if ends:
+            step = 1 if lines.shape[0] == values.size else 2
+            places = [float(np.mean(values[step * a : step * b])) for a, b in blocks]
+            least, most = [(size, f"around {places[k]:.4g}") for k, size in ends]
+            found.append(_sentence(f"along the {name}", most, least, problem.is_weighted))
+    return found
+
+
+def _of_files(problem: Any, theta: Array) -> list[str]:
+    """Of a joint fit: from file to file, and along the axes of each."""
+    roots, found = [], []
+    for k, (own, gather) in enumerate(zip(problem.problems, problem.shared.gather, strict=True)):
+        with problem._at(theta):
+            known = _roots(own, theta[gather], None)
+        roots.append(known[np.isfinite(known)])
+        found += [f"in file{k:02d} {text}" for text in _along_axes(own, known)]
+    if min(one.size for one in roots) >= LEAST and (ends := _extremes(roots)):
+        least, most = [(size, f"in file{k:02d}") for k, size in ends]
+        found.insert(0, _sentence("from file to file", most, least, problem.is_weighted))
+    return found
+
+
+def _places(problem: Any, name: str) -> Array | None:
+    """The values of an axis within the window; None where the data do not have it."""
+    model, given = problem.model, problem.measurement
+    is_trace = given.data.ndim == 1 and model.is_time_model
+    if given.data.ndim == 1 and is_trace != (name == "time"):
+        return None
+    values = getattr(model, name)
+    window = given.rows if name == "time" and not is_trace else given.columns
+    return None if values is None else np.asarray(values[slice(*(window or (None, None)))])
+
+
+def _roots(problem: Any, theta: Array, fit: Array | None) -> Array:
+    """(n_rows, n_columns) the roots of |d|, NaN where a point is masked; of one spectrum one row,
+    of a trace one column."""
+    given = problem.measurement
+    model = fit_of(problem, theta) if fit is None else fit
+    residual = np.asarray(given.window(given.data), np.float64) - model
+    if given.weight is not None:
+        residual *= _in_window(given, given.weight)
+    if given.keep is not None:
+        residual[~_in_window(given, given.keep)] = np.nan
+    if residual.ndim == 1:
+        residual = residual[:, None] if _places(problem, "time") is not None else residual[None]
+    d = residual
+    if d.shape[0] > 1:
+        d = (d[: d.shape[0] // 2 * 2 : 2] - d[1::2]) / np.sqrt(2.0)
+    if d.shape[1] > 1:
+        d = (d[:, : d.shape[1] // 2 * 2 : 2] - d[:, 1::2]) / np.sqrt(2.0)
+    return np.asarray(np.sqrt(np.abs(d)))
+
+
+def _in_window(given: Measurement, beside: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Weights or a mask for each point of the window."""
+    assert given.data is not None
+    return given.window(np.broadcast_to(beside, given.data.shape))
+
+
+def _blocks(counts: npt.NDArray[np.int64], least: int) -> list[tuple[int, int]]:
+    """(begin, end) of neighbouring lines that have about as many differences each, and `least` or
+    more of them."""
+    total = int(counts.sum())
+    n_blocks = min(MOST_BLOCKS, total // least, counts.size)
+    if n_blocks < 2:
+        return []
+    wanted = total * np.arange(1, n_blocks) / n_blocks
+    cuts = np.unique(np.searchsorted(np.cumsum(counts), wanted) + 1)
+    edges = [0, *(int(cut) for cut in cuts if cut < counts.size), counts.size]
+    return [(a, b) for a, b in pairwise(edges) if counts[a:b].sum() >= least / 2]
+
+
+def _extremes(groups: list[Array]) -> list[tuple[int, float]]:
+    """(place, standard deviation) of the groups that scatter least and most; [] where chance alone
+    may make them differ, or they hardly do."""
+    if len(groups) < 2:
+        return []
+    from scipy.special import fdtrc  # takes longer to import than a fit
+
+    sizes = np.array([group.size for group in groups], np.float64)
+    means = np.array([group.mean() for group in groups])
+    within = float(sum(group.var() * group.size for group in groups))
+    rest = float(sizes.sum()) - len(groups)
+    between = float(sizes @ (means - (sizes @ means) / sizes.sum()) ** 2)
+    if not (within > 0.0 and rest > 0.0):
+        return []
+    deviations = (means / MEAN_ROOT) ** 2
+    least, most = int(np.argmin(deviations)), int(np.argmax(deviations))
+    chance = float(fdtrc(len(groups) - 1, rest, between / (len(groups) - 1) / (within / rest)))
+    if chance > CHANCE or deviations[most] <= FACTOR * deviations[least]:
+        return []
+    return [(least, float(deviations[least])), (most, float(deviations[most]))]
+
+
+def _sentence(
+    where: str, most: tuple[float, str], least: tuple[float, str], is_weighted: bool
+) -> str:
+    sizes = f"its standard deviation is {most[0]:.2g} {most[1]} and {least[0]:.2g} {least[1]}"
+    if is_weighted:
+        return (
+            f"the noise differs {where} by more than was declared: in units of the declared one, "
+            f"{sizes}; so standard errors are wrong; declare it as it is"
+        )
+    return (
+        f"the noise differs {where}: {sizes}, but all points weigh the same, so standard errors "
+        "are wrong; declare it, file.set_noise('gaussian', sigma=...) or weight=1 / sigma"
+    )
