@@ -112,6 +112,28 @@ def negative(problem: FitProblem, theta: Array) -> list[str]:
     ]
 
 
+def at_zero(problem: FitProblem, theta: Array) -> list[str]:
+    """A sentence where a model of counts ends at 0 where there are none: there its likelihood has a
+    kink, as at a bound that nobody gave."""
+    if not problem.is_poisson or problem.n_linear:
+        return []
+    count = 0
+    for part, at in _parts(problem, theta):
+        model = _model(part, at) if part.is_poisson else None
+        if model is not None:
+            data = np.asarray(part.measurement.window(part.measurement.data)).ravel()
+            data = data if part.measurement.keep is None else data[_kept(part).ravel()]
+            near = np.abs(model * part.measurement.loss_scale) < -BELOW
+            count += int(np.count_nonzero(near & (data == 0.0)))
+    if not count:
+        return []
+    points = "a point" if count == 1 else f"{count} points"
+    return [
+        f"The model is 0 at {points} without a count, where χ² of counts has a kink; give heights "
+        "and backgrounds a bound, min 0"
+    ]
+
+
 def deviance_moments(counts: Array) -> tuple[Array, Array]:
     """Mean and variance of the deviance of one point where so many counts are expected."""
     many = np.maximum(counts, MANY)

@@ -104,3 +104,27 @@ def test_a_model_of_counts_that_is_negative_is_told() -> None:
     assert "negative at 100 of 101 points" in said
     assert "min 0" in said
     assert not [text for text in fitted("line", data).cautions if "negative" in text]
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        [0, 1, 4, 7, 12, 13, 16, 18, 14, 13, 11, 4, 2, 4, 0],
+        [0, 2, 9, 8, 10, 12, 24, 21, 22, 13, 9, 9, 4, 5, 2],
+        [0, 3, 5, 11, 9, 20, 30, 21, 21, 13, 6, 4, 3, 1, 0],
+    ],
+)
+def test_a_fit_that_ends_where_a_model_of_counts_becomes_negative_says_so(data: list[int]) -> None:
+    """It used to say no more than that this is no optimum. In 4 % of simulated fits to such data
+    the height below 0 ends where the model is 0 at a point without a count."""
+    made = load_model(MODELS, "loose")
+    made.set_axes(energy=np.linspace(3, 6, 15))
+    seen = counts(np.array(data, dtype=np.float64))
+    found = fit_model(made, seen)
+    assert not found.success
+    assert "The model is 0 at " in found.message
+    assert "give heights and backgrounds a bound, min 0" in found.message
+    made.set("Offset_y0", 0.5, min=0)
+    bounded = fit_model(made, seen)
+    assert bounded.success
+    assert "The model is 0" not in bounded.message

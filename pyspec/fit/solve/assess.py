@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pyspec.fit.counts import far_from_expected
+from pyspec.fit.counts import at_zero, far_from_expected
 from pyspec.fit.following import NONE, FollowerErrors
 from pyspec.fit.parameters import at_bound
 from pyspec.fit.solve.covariance import gain_beyond, gauss_newton
@@ -368,6 +368,8 @@ class _Assessment:
             parts = [ended]
         else:
             parts = said_at(ended, verdict.distance, is_optimum, believed=self._succeeded())
+        if not is_optimum:
+            parts += at_zero(self.problem, self.problem.theta_of(self.params.value))
         if bound:
             parts.append("At a bound: " + ", ".join(f"{n} ({s})" for n, s in bound.items()))
         for name, (low, high) in self.intervals.items():
