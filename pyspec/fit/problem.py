@@ -217,6 +217,10 @@ class FitProblem(Columns):
     #: Amplitudes that are solved for beside the parameters, see :mod:`pyspec.fit.linear`.
     n_linear: int = 0
 
+    def n_linear_at(self, values: Mapping[str, float]) -> int:
+        """The same at the end of a fit, which from there on is `n_linear`."""
+        return self.n_linear
+
     def start(
         self, seeds: Mapping[str, float] | None = None
     ) -> tuple[FitParameters, tuple[str, ...]]:

@@ -49,6 +49,8 @@ def restored_fit(
     from pyspec.fit.units import from_lmfit
 
     problem = problem_of(model, measurement, str(settings["backend"]))
+    if isinstance(problem, LinearProblem):
+        problem.n_lost = len(problem.names) + problem.n_linear - int(statistics["n_free"])
     params = _params(table, problem.names, covariance)
     outcome = _outcome(params, problem, statistics, covariance, settings)
     _check_shared(problem, table, float(statistics["chisqr"]))

@@ -167,6 +167,12 @@ class JointProblem(FitProblem):
             return self.executor.stack.n_linear
         return sum(problem.n_linear for problem in self.problems)
 
+    def n_linear_at(self, values: Mapping[str, float]) -> int:
+        if not isinstance(self.executor, StackedExecutor):
+            for index, problem in enumerate(self.problems):
+                problem.n_linear_at(self.local(index, values))
+        return self.n_linear
+
     def solve(self, solver: NativeSolver, watch: Watch) -> None:
         if not self.n_linear:
             super().solve(solver, watch)

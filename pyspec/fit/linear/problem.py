@@ -62,8 +62,17 @@ class LinearProblem(FitProblem):
 
     @property
     def n_linear(self) -> int:  # type: ignore[override]
-        """Amplitudes of all energies or times."""
-        return self.linear.n_linear
+        """Amplitudes of all energies or times, at the end of a fit without those that the data do
+        not determine, which are held at 0."""
+        return self.linear.n_linear - self.n_lost
+
+    n_lost: int = 0
+
+    def n_linear_at(self, values: Mapping[str, float]) -> int:
+        with np.errstate(all="ignore"):
+            lost = self.linear.undetermined(self.theta_of(values), self.fixed)
+        self.n_lost = sum(lost.values())
+        return self.n_linear
 
     @cached_property
     def parameters(self) -> dict[str, Par]:

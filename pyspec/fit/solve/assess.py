@@ -120,7 +120,7 @@ class _Assessment:
                 outcome.chisqr = float(np.einsum("i,i", residual, residual))
         outcome.ndata = self.n_points
         outcome.nvarys = len(outcome.var_names)
-        n_fitted = outcome.nvarys + self.problem.n_linear
+        n_fitted = outcome.nvarys + self.problem.n_linear_at(self.params.value)
         outcome.nfree = max(self.n_points - n_fitted, 1)
         outcome.redchi = outcome.chisqr / outcome.nfree
         is_known = not self.scale_covar and self.is_weighted
