@@ -28,14 +28,24 @@ BELOW = -1e-3
 
 
 #: With known noise, a reduced χ² outside of this range, in units of the expected one, that chance
-#: does not explain is a caution.
-LEAST_REDCHI, MOST_REDCHI, CHANCE = 0.5, 2.0, 5.0
+#: does not explain is a caution. Chance goes so many standard deviations far: once in 30,000 fits
+#: to either side.
+LEAST_REDCHI, MOST_REDCHI, CHANCE = 0.5, 2.0, 4.0
+
+#: Fewer counts than these may all be as expected by chance, since they are whole numbers.
+ALIKE = 10
 
 
 def is_expected(redchi: float, n_free: float) -> bool:
-    """Whether a reduced χ² with known noise is near 1, or may be off so far by chance."""
-    by_chance = abs(redchi - 1.0) <= CHANCE * math.sqrt(2.0 / n_free)
-    return by_chance or LEAST_REDCHI <= redchi <= MOST_REDCHI
+    """Whether a reduced χ² with known noise is near 1, or may be off so far by chance.
+
+    Its cube root is nearly normal, with mean 1 - v and variance v = 2 / (9 n_free) (Wilson and
+    Hilferty), where it is not itself: of few degrees of freedom it is often large, and never
+    negative."""
+    if LEAST_REDCHI <= redchi <= MOST_REDCHI:
+        return True
+    variance = 2.0 / (9.0 * n_free)
+    return abs(max(redchi, 0.0) ** (1.0 / 3.0) - 1.0 + variance) <= CHANCE * math.sqrt(variance)
 
 
 def far_from_expected(
@@ -49,6 +59,8 @@ def far_from_expected(
             mean = found.mean / found.n_points
             if redchi > mean:  # of few counts single ones make it large, and nothing makes it small
                 n_free = 2.0 * found.mean**2 / found.variance
+            elif n_free < ALIKE:
+                return []
     if is_expected(redchi / mean, n_free):
         return []
     what = (

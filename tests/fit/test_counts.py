@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy.stats import chi2
 
 from pyspec import FitError, FitResult, Measurement, fit_joint, fit_model, fit_slices, load_model
-from pyspec.fit.counts import deviance_moments
+from pyspec.fit.counts import LEAST_REDCHI, MOST_REDCHI, deviance_moments, is_expected
 from pyspec.model import Model
 
 MODELS = """
@@ -93,6 +94,38 @@ def test_noise_that_is_not_that_of_counts_is_told() -> None:
     assert "is expected: the noise of the data is smaller than declared" in said
     (said,) = fitted("flat", np.tile([0.0, 6.0], 51)[:101]).cautions
     assert "the model misses what the data show" in said
+
+
+@pytest.mark.parametrize("n_free", [2, 5, 10, 20, 47, 100, 1000, 100000])
+@pytest.mark.parametrize("side", ["low", "high"])
+def test_the_chance_of_a_reduced_chi_square_is_that_of_chi_square(n_free: int, side: str) -> None:
+    """Both sides had the same distance, of a normal distribution: below 50 degrees of freedom
+    nothing was too small, and below 20 too much was too large."""
+    tail = chi2.cdf if side == "low" else chi2.sf
+    ends = (0.0, LEAST_REDCHI) if side == "low" else (MOST_REDCHI, 30.0)
+    off = np.linspace(*ends, 9000)[1:-1]
+    told = [tail(one * n_free, n_free) for one in off if not is_expected(one, n_free)]
+    not_told = [tail(one * n_free, n_free) for one in off if is_expected(one, n_free)]
+    assert max(told, default=0.0) < 4e-5
+    if n_free >= 10 or side == "high":
+        assert min(not_told, default=1.0) > 1e-5
+
+
+def test_noise_three_times_too_large_is_told_of_a_short_spectrum() -> None:
+    """A reduced χ² of 0.11 of 47 points was left without a word."""
+    noise = np.random.default_rng(0).normal(0.0, 1.0, 101)
+    declared = Measurement(data=LINE + noise, weight=1 / 3.0, columns=(27, 74))
+    (said,) = fit_model(model("line"), declared, scale_covar=False).cautions
+    assert "is expected: the noise of the data is smaller than declared" in said
+    right = Measurement(data=LINE + noise, weight=1.0, columns=(27, 74))
+    assert not fit_model(model("line"), right, scale_covar=False).cautions
+
+
+def test_a_handful_of_equal_counts_is_chance() -> None:
+    """Five counts of 1 are no more unlikely than 2, 0, 1, 1, 1."""
+    data = np.ones(101)
+    assert not fitted("flat", data, columns=(0, 5)).cautions
+    assert fitted("flat", data).cautions
 
 
 def test_a_model_of_counts_that_is_negative_is_told() -> None:
