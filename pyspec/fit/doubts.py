@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pyspec.errors import ModelError
+from pyspec.fit.roots import roots
 from pyspec.model import Component, Measurement, Model, Par
 from pyspec.model.inputs import function_of
 from pyspec.model.outline import Outline, is_idle
@@ -104,9 +105,9 @@ def doubts(
     chisqr: Callable[[], float],
     sides: Any,
 ) -> list[str]:
-    """Sentences about lines outside of the axis, a Shirley that runs the wrong way, and data that
-    look like counts. `outline` and `parameters` are those of the model; `chisqr` gives chi² of the
-    fit, `sides` name → bound that it ended at.
+    """Sentences about lines outside of the axis, a Shirley that runs the wrong way, data that
+    look like counts, and a sigma that is their root. `outline` and `parameters` are those of the
+    model; `chisqr` gives chi² of the fit, `sides` name → bound that it ended at.
     """
     found: list[str] = []
     energy = model.energy
@@ -124,7 +125,9 @@ def doubts(
             if values[name] < 0.0 or sides.get(name) == "min":
                 found += _backwards(model, outline, values, measurement, sides)
                 break
-    return found + _counts(measurement, parameters, chisqr)
+    if measurement.weight is None:
+        return found + _counts(measurement, parameters, chisqr)
+    return found + roots(measurement, _n_free(parameters), chisqr)
 
 
 def _outside(component: str, place: str, value: float, ends: tuple[float, float], unit: str) -> str:
@@ -188,7 +191,7 @@ def _counts(
     """Whole numbers that scatter about the fit by their roots: the variance of counts is their
     expectation, so that the mean square of the residual is near the mean of the data."""
     data = measurement.data
-    if measurement.loss == "poisson" or measurement.weight is not None or data is None:
+    if measurement.loss == "poisson" or data is None:
         return []
     if isinstance(data, np.ndarray) and data.dtype.kind == "f":
         # The first value, and then the first row, tell most data apart from counts.
@@ -198,11 +201,14 @@ def _counts(
     n_points, mean = _whole_numbers(measurement)
     if not mean > 0.0:
         return []
-    n_free = sum(par.vary and par.formula is None for par in parameters.values())
-    scatter = chisqr() / max(n_points - n_free, 1) / mean
+    scatter = chisqr() / max(n_points - _n_free(parameters), 1) / mean
     if not 1.0 / LIKE_COUNTS <= scatter <= LIKE_COUNTS:
         return []
     return [COUNTS]
+
+
+def _n_free(parameters: Mapping[str, Par]) -> int:
+    return sum(par.vary and par.formula is None for par in parameters.values())
 
 
 def _whole_numbers(measurement: Measurement) -> tuple[int, float]:

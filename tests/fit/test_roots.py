@@ -1,0 +1,100 @@
+"""A declared σ that is the root of the data themselves: what is fitted comes out low, by about a
+count at each point, and nothing said so."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from pyspec import FitResult, Measurement, fit_joint, fit_model, load_model
+from pyspec.model import Model
+
+MODELS = """
+line:
+  Offset: {y0: [40, True]}
+  Gauss: {A: [100, True], x0: [5, True], SD: [1, True, 0.1, 3]}
+flat:
+  Offset: {y0: [40, True]}
+"""
+ENERGY = np.linspace(0.0, 10.0, 201)
+LINE = 40.0 + 100.0 * np.exp(-((ENERGY - 5.0) ** 2) / 2.0)
+
+
+def model(name: str = "line", n_time: int = 0) -> Model:
+    made = load_model(MODELS, name)
+    made.set_axes(energy=ENERGY, time=np.arange(float(n_time)) if n_time else None)
+    return made
+
+
+def fitted(data: np.ndarray, sigma: np.ndarray, **given: object) -> FitResult:
+    made = model("line", len(data) if data.ndim == 2 else 0)
+    weighted = Measurement(data=data, weight=1.0 / sigma, **given)
+    return fit_model(made, weighted, scale_covar=False)
+
+
+def drawn(expected: np.ndarray, seed: int = 0) -> np.ndarray:
+    return np.random.default_rng(seed).poisson(expected).astype(float)
+
+
+def said(result: FitResult) -> list[str]:
+    return [text for text in result.cautions if "root of the data" in text]
+
+
+def test_a_constant_is_too_low_by_so_much() -> None:
+    """What the sentence says of a constant, over 300 spectra: 2.2 standard errors."""
+    made, pulls, told = model("flat"), [], []
+    for seed in range(300):
+        data = drawn(np.full(201, 40.0), seed)
+        weighted = Measurement(data=data, weight=1.0 / np.sqrt(data))
+        result = fit_model(made, weighted, scale_covar=False)
+        (text,) = said(result)
+        told.append(float(text.split("up to ")[1].split()[0]))
+        pulls.append((result.values["Offset_y0"] - 40.0) / (result.stderr["Offset_y0"] or np.nan))
+    assert np.mean(pulls) == pytest.approx(-np.mean(told), abs=0.2)
+
+
+def test_the_remedy_is_the_scale_of_the_counts() -> None:
+    counts = drawn(LINE)
+    (text,) = said(fitted(counts, np.sqrt(counts)))
+    assert 'declare counts, file.set_noise("poisson")' in text
+    (text,) = said(fitted(counts / 2.5, np.sqrt(counts) / 2.5))
+    assert 'file.set_noise("poisson", scale=2.5)' in text
+    # as a file with few digits has it
+    assert said(fitted(counts, np.round(np.sqrt(counts), 1)))
+
+
+def test_a_series_whose_rows_were_divided_by_another_number_each() -> None:
+    """As by the intensity of the beam: no scale= holds for all, so the fit has to say."""
+    flux = np.linspace(2.0, 7.0, 12)[:, np.newaxis]
+    counts = drawn(LINE * flux)
+    (text,) = said(fitted(counts / flux, np.sqrt(counts) / flux))
+    assert "np.sqrt(result.fit / k)" in text
+    sigma = np.sqrt(LINE / flux)
+    assert not said(fitted(counts / flux, np.broadcast_to(sigma, counts.shape)))
+
+
+def test_masked_points_empty_ones_and_joint_fits() -> None:
+    counts = drawn(LINE)
+    counts[:4] = np.nan
+    mask = np.isnan(counts)
+    assert said(fitted(counts, np.sqrt(np.where(mask, 1.0, counts)), mask=mask))
+    few = drawn(LINE / 20.0)
+    assert (few == 0.0).any()
+    assert said(fitted(few, np.sqrt(np.maximum(few, 1.0))))
+    whole = drawn(LINE)
+    parts = [(model(), Measurement(whole, weight=1.0 / np.sqrt(whole))) for _ in range(2)]
+    assert len([text for text in fit_joint(parts).cautions if "root of the data" in text]) == 1
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_other_declared_noise_is_left_alone(seed: int) -> None:
+    counts = drawn(LINE, seed)
+    normal = LINE + np.random.default_rng(seed).normal(0.0, 6.3, 201)
+    assert not said(fitted(counts, np.sqrt(LINE)))  # of what is expected
+    assert not said(fitted(normal, np.full(201, 6.3)))
+    assert not said(fitted(normal, np.sqrt(LINE)))
+    assert not said(fitted(LINE, np.sqrt(LINE)))  # without noise
+    many = drawn(LINE * 100.0, seed)
+    assert not said(fitted(many, np.sqrt(many)))  # too low by a fifth of a standard error
+    flat = Measurement(data=np.full(201, 40.0) + normal - LINE, weight=np.full(201, 1 / 6.3))
+    assert not fit_model(model("flat"), flat, scale_covar=False).cautions
