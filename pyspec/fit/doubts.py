@@ -34,6 +34,9 @@ END, RISE = 0.05, 0.02
 #: Parameters of a line that say how high and where it is; the others make its shape.
 PLACE = ("A", "x0")
 
+#: Laws that are 0 before their onset t0; kernels and instruments among them keep it so.
+LATE = ("none", "stepFun", "linFun", "expFun", "sinFun", "sinDivX")
+
 #: The unit that models may be in, a thousand times that of the axis, which may have none.
 THOUSANDFOLD = {"": "eV", "meV": "eV", "eV": "keV"}
 
@@ -125,6 +128,8 @@ def doubts(
             if values[name] < 0.0 or sides.get(name) == "min":
                 found += _backwards(model, outline, values, measurement, sides)
                 break
+    if outline.is_time_model:
+        found += _without_constant(model, values, measurement)
     if measurement.weight is None:
         return found + _counts(measurement, parameters, chisqr)
     return found + roots(measurement, _n_free(parameters), chisqr)
@@ -167,6 +172,30 @@ def _backwards(
         f"{name} ended at {values[name]:.3g}: the data rise towards {end:g}, and this background "
         "rises towards the other end of the axis; reverse both, energy[::-1] and data[..., ::-1]"
         for name in names
+    ]
+
+
+def _without_constant(
+    model: Model, values: Mapping[str, float], measurement: Measurement
+) -> list[str]:
+    """A trace that is far from 0 at all times, before the first onset too, by laws that are 0
+    there: as a parameter of slices is, whose law was written for its motion alone."""
+    laws = [one for one in model.components if one.op.kind == "DYNAMICS"]
+    onsets = [values[p.name] for law in laws for p in law.parameters if p.argument == "t0"]
+    data, time = measurement.data, model.time
+    if not onsets or any(law.op.name not in LATE for law in laws) or time is None:
+        return []
+    if type(data) is not np.ndarray or data.ndim != 1:
+        return []
+    seen, times = measurement.window(data).astype(np.float64), measurement.window(time)
+    if measurement.keep is not None:
+        kept = measurement.window(measurement.keep)
+        seen, times = seen[kept], times[kept]
+    if not seen.size or not times[0] < min(onsets) or not np.abs(seen).min() > np.ptp(seen):
+        return []
+    return [
+        f"the values lie about {np.median(seen):.4g} at all times, and these laws are 0 before "
+        f"their onset: write constFun: {{A: [{np.median(seen):.4g}, True]}} above them"
     ]
 
 

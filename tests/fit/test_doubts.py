@@ -7,9 +7,21 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pyspec import FitError, ModelError, fit_joint, fit_model, load_model, register_function
+from pyspec import (
+    FitError,
+    ModelError,
+    fit_joint,
+    fit_model,
+    fit_trace,
+    load_model,
+    register_function,
+)
+from pyspec._library import OPS
 from pyspec.fit import FitResult
+from pyspec.fit.doubts import LATE
+from pyspec.functions import reference
 from pyspec.functions.external import forget_function
+from pyspec.functions.response import expFun_gaussIRF
 from pyspec.model import Measurement, load_dynamics
 
 X = np.linspace(80.0, 90.0, 101)
@@ -176,3 +188,40 @@ def test_an_axis_in_another_unit_than_the_model(unit: str, says: str) -> None:
     units = {"energy": unit} if unit else {}
     result = fit_model(model, Measurement(line(), units=units))
     assert says in said(result)
+
+
+LAWS = """
+motion:
+  gaussIRF: {SD: [0.2, True, 0.02, 2]}
+  expFun: {A: [-30, True], tau: [2, True, 0.1, 50], t0: [0, True, -1, 1]}
+whole:
+  constFun: {A: [250, True]}
+  gaussIRF: {SD: [0.2, True, 0.02, 2]}
+  expFun: {A: [-30, True], tau: [2, True, 0.1, 50], t0: [0, True, -1, 1]}
+late:
+  expFun: {A: [300, True], tau: [20, True, 0.1, 500], t0: [0, False]}
+"""
+
+
+def test_a_trace_far_from_zero_by_laws_that_are_zero_before_their_onset() -> None:
+    """The law of a motion, fitted to a parameter of slices: a width and an onset at their bounds,
+    a decay time ten times too long, and no word of the constant that was missing."""
+    time = np.arange(-2.0, 10.0, 0.25)
+    noise = np.random.default_rng(0).normal(0.0, 7.0, time.size)
+    height = 300.0 + expFun_gaussIRF(time, -60.0, 3.0, 0.1, 0.3) + noise
+    bare = fit_trace(LAWS, "motion", time, height, 7.0)
+    assert "write constFun: {A: [289.6, True]} above them" in said(bare)
+    masked = Measurement(mask=time < -1.5)
+    assert "constFun" in said(fit_trace(LAWS, "motion", time, height, 7.0, measurement=masked))
+    right = fit_trace(LAWS, "whole", time, height, 7.0)
+    assert not right.cautions
+    assert abs(right.values["expFun_01_tau"] - 3.0) < 3.0 * (right.stderr["expFun_01_tau"] or 0.0)
+    assert not fit_trace(LAWS, "motion", time, height - 300.0, 7.0).cautions
+    after = np.arange(0.5, 8.0, 0.1)
+    assert not fit_trace(LAWS, "late", after, 300.0 * np.exp(-after / 40.0)).cautions
+
+
+@pytest.mark.parametrize("name", LATE)
+def test_these_laws_are_zero_before_their_onset(name: str) -> None:
+    before = np.array([-5.0, 0.99])
+    assert not np.any(reference(name)(before, *[1.0] * len(OPS[name].params)))

@@ -276,7 +276,8 @@ class SliceResults(Sequence[SliceFit], SlotNames):
     ) -> FitResult:
         """Fits time laws to one parameter against time, weighted with its standard errors.
 
-        `model` names a model of time laws in the file `model_yaml`. Slices that did not converge
+        `model` names a model of time laws in the file `model_yaml`: of the whole parameter, so that
+        a law that is 0 before its onset needs a ``constFun`` above it. Slices that did not converge
         or have no standard error do not count. Options as of :func:`pyspec.fit.fit_trace`.
         """
         time, values, stderr = self.trace(name)
