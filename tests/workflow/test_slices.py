@@ -14,6 +14,7 @@ import pytest
 from pyspec import File, FitError, ModelError, Project, SliceResults
 from pyspec.fit import fit_slices
 from pyspec.model import Measurement, load_model
+from pyspec.plot.labels import units_of_parameters
 
 ENERGY = np.linspace(0.0, 20.0, 81)
 TIME = np.linspace(-5.0, 30.0, 36)
@@ -286,3 +287,29 @@ def test_a_maximum_that_another_peak_takes_over_moves_no_start(tmp_path: Path) -
     assert slices.success.all()
     assert (np.abs(slices.start["Gauss_01_x0"] - 84.1) < 0.5).all()
     assert (np.abs(slices.values["Gauss_01_x0"] - 84.0) < 0.2).all()
+
+
+def test_a_trace_is_called_what_it_is(tmp_path: Path) -> None:
+    """Positions in eV were drawn as "intensity" over "time", and decay times had no unit."""
+    energy, time = np.linspace(5.0, 13.0, 81), np.linspace(-5.0, 20.0, 26)
+    noise = np.random.default_rng(0).normal(0.0, 0.05, (26, 81))
+    data = 4.0 * np.exp(-((energy - position(time)[:, np.newaxis]) ** 2) / 2.0) + noise
+    made = File(
+        Project(tmp_path, show_output=0),
+        data=data,
+        energy=energy,
+        time=time,
+        labels={"time": "delay", "energy": "kinetic energy"},
+        units={"time": "ps", "energy": "eV"},
+    )
+    made.load_model("m:\n  Gauss: {A: [4, True], x0: [9, True], SD: [1, True]}\n", "m")
+    laws = (
+        "p:\n  constFun: {A: [9, True]}\n  expFun: {A: [4, True], tau: [8, True], t0: [0, False]}\n"
+    )
+    result = made.fit_slice_by_slice("m").fit_parameter("Gauss_01_x0", laws, "p")
+    assert units_of_parameters(result) == {
+        "constFun_01_A": "eV", "expFun_01_A": "eV", "expFun_01_tau": "ps", "expFun_01_t0": "ps"
+    }  # fmt: skip
+    above = result.plot().axes[0]
+    assert above.get_ylabel() == "Gauss_01_x0 (eV)"
+    assert result.plot().axes[1].get_xlabel() == "delay (ps)"

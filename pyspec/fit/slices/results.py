@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from html import escape
 from pathlib import Path
@@ -24,6 +24,7 @@ from pyspec.fit.table import format_value, need_pandas, text_table
 from pyspec.fit.trace import fit_trace
 from pyspec.model import Measurement, Model
 from pyspec.model.show import html_table
+from pyspec.model.units import parameter_units
 
 Array = npt.NDArray[np.float64]
 
@@ -278,7 +279,8 @@ class SliceResults(Sequence[SliceFit], SlotNames):
 
         `model` names a model of time laws in the file `model_yaml`: of the whole parameter, so that
         a law that is 0 before its onset needs a ``constFun`` above it. Slices that did not converge
-        or have no standard error do not count. Options as of :func:`pyspec.fit.fit_trace`.
+        or have no standard error do not count. Options as of :func:`pyspec.fit.fit_trace`. Pictures
+        and tables have the units of the times and of the parameter.
         """
         time, values, stderr = self.trace(name)
         good = np.isfinite(values) & np.isfinite(stderr) & (stderr > 0)
@@ -287,7 +289,11 @@ class SliceResults(Sequence[SliceFit], SlotNames):
                 f"{name} has no slice with a standard error; only a free parameter that was "
                 "fitted can be followed"
             )
-        given = {"target": name, **options}
+        own = options.pop("measurement", None) or Measurement()
+        labels = {**self.labels, "data": name, **own.labels}
+        units = {**self.units, "data": parameter_units(self._model, self.units).get(name, "")}
+        measured = replace(own, labels=labels, units={**units, **own.units})
+        given = {"target": name, "measurement": measured, **options}
         result = fit_trace(model_yaml, model, time[good], values[good], stderr[good], **given)
         result.file_name = self.file_name
         return result
