@@ -58,6 +58,16 @@ fits.
 Where a file does not say whether its energies are binding or kinetic, `photon_energy=` says that
 they are not yet what `energy_scale=` asks for.
 
+## Calibrate the energies
+
+`shift` adds to the values of an axis, so that a line stands where it has to, or time zero at 0. In a
+job it is `shift: {energy: -0.32}` below `data:`.
+
+```python
+calibrated = scan.shift(energy=84.0 - 84.02, time=-0.15)  # 84.02 was fitted, 84.0 it is
+print(calibrated)  # says so
+```
+
 ## When it guesses wrong
 
 `layout="matrix"` (or `"columns"`, `"points"`, `"data"`) says what a table is,

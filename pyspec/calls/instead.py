@@ -29,6 +29,7 @@ _LOAD = (
 )
 _TABLES = "file.export_fit() writes tables and pictures, filepath='fit.csv' the parameters alone"
 _SAVE = "save_fit(path, fits): save_fit('fits.h5', [result])"
+_SHIFT = "axes are calibrated as data are read: File.from_dataset(scan.shift(energy=-0.32))"
 _PICTURE = "what the picture is written to is save_path='fit.png'"
 
 #: Call → argument → what to write. "*" answers too many values by position, "" missing ones.
@@ -91,6 +92,7 @@ CALLS: dict[str, dict[str, str]] = {
     "File.plot_fit": {"*": "choose by name: plot_fit(model='peak', fit_type='2d')"},
     "File.add_time_dependence": {"": _MOVES},
     "File.add_par_profile": {"": _PROFILE},
+    "Dataset.shift": {"*": "name the axis: shift(energy=-0.32)"},
     "Project.fit_2d": {"*": "name the model: project.fit_2d(model_name='peak')"},
     "Model.set": {
         "*": "name what changes: model.set('GLP_01_x0', 84, min=80, max=90)",
@@ -153,6 +155,10 @@ NAMES: dict[str, dict[str, str]] = {
         "report": "write it with pyspec.report(file.get_result(), 'report.html')",
         "save": "call save_fit('fits.h5')",
         "predict": "ask a fit: file.get_result().predict(energy=...)",
+        "shift": _SHIFT,
+        "shift_energy": _SHIFT,
+        "set_energy": _SHIFT,
+        "calibrate_energy": _SHIFT,
         "shape": "its arrays are file.data, file.energy and file.time",
     },
     "Project": {
@@ -208,6 +214,7 @@ NAMES: dict[str, dict[str, str]] = {
         "fit": "make a file of it: File.from_dataset(dataset), and fit that",
         "plot": "draw it with plot_overview(dataset)",
         "to_xarray": "write pyspec.io.to_xarray(dataset)",
+        "calibrate": "did you mean 'shift'? As in dataset.shift(energy=-0.32)",
         "values": "the values are dataset.data",
         "x": "the axes are dataset.energy and dataset.time",
         "y": "the values are dataset.data",

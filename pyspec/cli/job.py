@@ -38,6 +38,7 @@ class DataSpec:
 
     path: Path
     options: dict[str, Any]
+    shift: dict[str, float]
     select: dict[str, Place]
     at: dict[str, int]
     mean: list[str]
@@ -164,6 +165,7 @@ def _data(top: Fields, home: Path) -> DataSpec:
     spec = DataSpec(
         path,
         {key: value for key, value in options.items() if value not in (None, False, {})},
+        _steps(own),
         _places(own),
         {key: _whole(own, value) for key, value in _places(own, "at").items()},
         own.words("mean") or [],
@@ -183,6 +185,12 @@ def _whole(own: Fields, value: Place) -> int:
     if isinstance(value, int):
         return value
     raise own.wrong("at", f"gives positions, whole numbers from 0, not {value!r}; see 'select:'")
+
+
+def _steps(own: Fields) -> dict[str, float]:
+    """Axis → what is added to it."""
+    inner = own.fields("shift")
+    return {} if inner is None else {axis: inner.number(axis, 0.0) for axis in list(inner.nodes)}
 
 
 def _places(own: Fields, key: str = "select") -> dict[str, Place]:

@@ -30,6 +30,7 @@ data:
   # to: eV                        # the unit of the energy axis: eV, meV, nm or cm-1
   # transpose: true               # exchange time and energy
   # units: {energy: eV, time: ps}
+  # shift: {energy: -0.32}        # calibrate: added to the values of an axis
   # select: {x: 0.09, energy: [281.0, 292.0]}   # a place, or a range, on an axis
   # at: {x: 10, y: 12}            # positions on axes, counted from 0
   # mean: [x, y]                  # average over axes

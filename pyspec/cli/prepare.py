@@ -26,6 +26,9 @@ def load_data(job: Job) -> Dataset:
     spec = job.data
     with spec.fields.blame("path"):
         dataset = read(spec.path, **spec.options)
+    if spec.shift:
+        with spec.fields.blame("shift"):
+            dataset = dataset.shift(**spec.shift)
     for axis, value in spec.select.items():
         with spec.fields.blame("select"):
             dataset = select(dataset, axis, value)

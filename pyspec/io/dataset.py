@@ -196,6 +196,20 @@ class Dataset:
         )
         return renamed._ordered()
 
+    def shift(self, **by: float) -> Dataset:
+        """Calibrates axes: ``shift(energy=-0.32, time=0.15)`` adds these to their values, in their
+        units. Raises :class:`DataError` for what is no number."""
+        axes, notes = dict(self.axes), self.notes
+        for dim, step in by.items():
+            axis = self._need(dim)
+            if isinstance(step, bool) or not isinstance(step, (int, float, np.number)):
+                raise DataError(f"{self.name}: {dim}={step!r}; give the number that is added")
+            if not np.isfinite(step):
+                raise DataError(f"{self.name}: {dim}={step!r} is not finite; give a number")
+            axes[dim] = axis + float(step)
+            notes = (*notes, f"{dim} shifted by {step:g} {self.units.get(dim, '')}".rstrip())
+        return replace(self, axes=axes, notes=notes)
+
     def for_file(self) -> dict[str, Any]:
         """The arguments of a File: ``File(project, **dataset.for_file())``.
 

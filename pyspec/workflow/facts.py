@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from pyspec.errors import DataError
 from pyspec.model import Model
 from pyspec.workflow.data import FileData
 from pyspec.workflow.fits import FileFits
@@ -16,6 +17,12 @@ from pyspec.workflow.models import FileModels
 from pyspec.workflow.noise import Noise
 
 Array = npt.NDArray[np.float64]
+
+#: Why an axis cannot be set, and how it is calibrated.
+KEPT_AXIS = (
+    "a file keeps its axes, which models and fits hang on; calibrate them as data are read, "
+    "File.from_dataset(scan.shift({0}=-0.32)), or make another File(..., {0}=...)"
+)
 
 
 class FileFacts:
@@ -45,10 +52,18 @@ class FileFacts:
         """(n_energy,) the energy axis."""
         return self._data.energy
 
+    @energy.setter
+    def energy(self, values: object) -> None:
+        raise DataError(KEPT_AXIS.format("energy"))
+
     @property
     def time(self) -> Array | None:
         """(n_time,) the time axis."""
         return self._data.time
+
+    @time.setter
+    def time(self, values: object) -> None:
+        raise DataError(KEPT_AXIS.format("time"))
 
     @property
     def aux_axis(self) -> Array | None:

@@ -41,6 +41,22 @@ def test_the_template_is_a_job(folder: Path) -> None:
     assert job.plot.x_label == "kinetic energy (eV)"
 
 
+def test_axes_are_calibrated_before_a_part_is_taken(folder: Path) -> None:
+    whole = load_data(read_job(write(folder, SHORT)))
+    text = "data: {path: data.csv, shift: {energy: -0.5, time: 2}, select: {energy: [1, 3]}}\n"
+    found = load_data(read_job(write(folder, text + "models: models.yaml\n")))
+    assert whole.energy is not None
+    assert whole.time is not None
+    moved = whole.energy - 0.5
+    np.testing.assert_array_equal(found.energy, moved[(moved >= 1.0) & (moved <= 3.0)])
+    np.testing.assert_array_equal(found.time, whole.time + 2.0)
+    bad = read_job(write(folder, SHORT.replace("csv}", "csv, shift: {enrgy: 1}}")))
+    with pytest.raises(PyspecError, match=r"shift: .*no axis 'enrgy'.*did you mean 'energy'"):
+        load_data(bad)
+    with pytest.raises(JobError, match=r"data\.shift\.energy"):
+        read_job(write(folder, SHORT.replace("csv}", "csv, shift: {energy: far}}")))
+
+
 def test_every_choice_of_the_template_can_be_taken(folder: Path) -> None:
     """Each commented line, its mark removed, is still a job that can be read."""
     lines = JOB.splitlines()

@@ -70,6 +70,21 @@ def test_rename_makes_a_series_of_positions() -> None:
     np.testing.assert_array_equal(traces.data, DATA[:, 0].T)
 
 
+def test_axes_are_calibrated() -> None:
+    """There was no way but to make all of the data set anew."""
+    one = Dataset(
+        DATA, ("y", "time", "energy"), {"y": Y, "time": X, "energy": E}, {"energy": "eV"},
+        errors=np.ones(DATA.shape), meta={"photon_energy": 80.0},
+    )  # fmt: skip
+    found = one.shift(energy=-0.5, time=np.float64(2))
+    np.testing.assert_array_equal(found.energy, E - 0.5)
+    np.testing.assert_array_equal(found.time, X + 2)
+    np.testing.assert_array_equal(one.energy, E)
+    assert found.notes[-2:] == ("energy shifted by -0.5 eV", "time shifted by 2")
+    assert (found.units, found.meta) == (one.units, one.meta)
+    np.testing.assert_array_equal(found.errors, one.errors)
+
+
 @pytest.mark.parametrize(
     ("call", "message"),
     [
@@ -86,6 +101,10 @@ def test_rename_makes_a_series_of_positions() -> None:
         (lambda d: d.mean("w"), "no axis 'w'"),
         (lambda d: d.rename(w="v"), "no axis 'w'"),
         (lambda d: d.rename(y="x"), "name each axis once"),
+        (lambda d: d.shift(enrgy=1), "did you mean 'energy'"),
+        (lambda d: d.shift(energy="1"), "energy='1'; give the number that is added"),
+        (lambda d: d.shift(energy=True), "give the number that is added"),
+        (lambda d: d.shift(energy=np.nan), "energy=nan is not finite"),
         (lambda d: d.for_file(), r"choose a point with select\(y=0, x=10\), average with mean\(\)"),
         (lambda d: d[0, 0].rename(energy="time").for_file(), "has a time axis only"),
     ],
