@@ -60,8 +60,8 @@ they are not yet what `energy_scale=` asks for.
 
 ## Calibrate the energies
 
-`shift` adds to the values of an axis, so that a line stands where it has to, or time zero at 0. In a
-job it is `shift: {energy: -0.32}` below `data:`.
+`shift` adds to the values of an axis, so that a line stands where it has to, or time zero at 0.
+In a job it is `shift: {energy: -0.32}` below `data:`.
 
 ```python
 calibrated = scan.shift(energy=84.0 - 84.02, time=-0.15)  # 84.02 was fitted, 84.0 it is

@@ -30,6 +30,10 @@ _LOAD = (
 _TABLES = "file.export_fit() writes tables and pictures, filepath='fit.csv' the parameters alone"
 _SAVE = "save_fit(path, fits): save_fit('fits.h5', [result])"
 _SHIFT = "axes are calibrated as data are read: File.from_dataset(scan.shift(energy=-0.32))"
+_MASK = (
+    "points are left out by File(..., mask=data > limit), ranges of energies by "
+    "set_fit_limits([82, 90], exclude=[(83, 84)]); file.keep is False where they are"
+)
 _PICTURE = "what the picture is written to is save_path='fit.png'"
 
 #: Call → argument → what to write. "*" answers too many values by position, "" missing ones.
@@ -155,6 +159,8 @@ NAMES: dict[str, dict[str, str]] = {
         "report": "write it with pyspec.report(file.get_result(), 'report.html')",
         "save": "call save_fit('fits.h5')",
         "predict": "ask a fit: file.get_result().predict(energy=...)",
+        "mask": _MASK,
+        "set_mask": _MASK,
         "shift": _SHIFT,
         "shift_energy": _SHIFT,
         "set_energy": _SHIFT,
@@ -169,6 +175,10 @@ NAMES: dict[str, dict[str, str]] = {
         "load_model": "call project.load_models(model_yaml=..., model_info=...), or load_model of "
         "one file",
         "define_baseline": "call project.define_baselines(time_start=..., time_stop=...)",
+        "fit_spectrum": "call file.fit_spectrum('peak') for each file in project.files; fit_joint "
+        "fits spectra together",
+        "fit_slice_by_slice": "call file.fit_slice_by_slice('peak') for each file in project.files",
+        "set_noise": "call file.set_noise('poisson') for each file in project.files",
         "add_file": "files join their project: File(project, data=...)",
     },
     "Model": {
@@ -201,6 +211,8 @@ NAMES: dict[str, dict[str, str]] = {
         "to_csv": _TABLES,
         "export": _TABLES,
         "report": "write a page with pyspec.report(result, 'report.html'); text is str(result)",
+        "area": "areas are quantities of the model, with errors: see docs/howto/areas.md",
+        "areas": "areas are quantities of the model, with errors: see docs/howto/areas.md",
         "x": "the axes are result.energy and result.time",
         "y": "what was fitted is result.data",
     },
