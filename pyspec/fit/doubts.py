@@ -13,6 +13,7 @@ from pyspec.fit.roots import roots
 from pyspec.model import Component, Measurement, Model, Par
 from pyspec.model.inputs import function_of
 from pyspec.model.outline import Outline, is_idle
+from pyspec.model.scales import losses_last
 from pyspec.model.source import source_of
 
 Array = npt.NDArray[np.float64]
@@ -30,6 +31,9 @@ COUNTS = (
 #: The share of a spectrum that counts as its end, and the rise from end to end, as a share of the
 #: highest value, that is one.
 END, RISE = 0.05, 0.02
+
+#: Backgrounds that lie on one side of a line, whose direction counts.
+OF_LOSSES = ("Shirley", "Tougaard")
 
 #: Parameters of a line that say how high and where it is; the others make its shape.
 PLACE = ("A", "x0")
@@ -124,10 +128,8 @@ def doubts(
             if not low <= values[place] <= high:
                 unit = measurement.units.get("energy", "")
                 found.append(_outside(component, place, values[place], (low, high), unit))
-        for name in outline.fed:
-            if values[name] < 0.0 or sides.get(name) == "min":
-                found += _backwards(model, outline, values, measurement, sides)
-                break
+        if outline.fed:
+            found += _backwards(model, outline, values, measurement, sides)
     if outline.is_time_model:
         found += _without_constant(model, values, measurement)
     if measurement.weight is None:
@@ -158,8 +160,17 @@ def _backwards(
     measurement: Measurement,
     sides: Mapping[str, str],
 ) -> list[str]:
+    if measurement.data is None or model.energy is None:
+        return []
+    if against := losses_last(measurement.labels, model.energy):
+        return [
+            f"{name}: {against} along the axis, and this background sums up losses that stand "
+            "before their line; reverse both, energy[::-1] and data[..., ::-1]"
+            for name in outline.fed
+            if name.startswith(OF_LOSSES)
+        ]
     names = [name for name in outline.fed if values[name] < 0.0 or sides.get(name) == "min"]
-    if not names or measurement.data is None or model.energy is None:
+    if not names:
         return []
     means = _means(measurement)
     spectrum = means[~np.isnan(means)]

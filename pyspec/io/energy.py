@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
@@ -13,6 +12,7 @@ import numpy.typing as npt
 from pyspec.errors import DataError, suggest
 from pyspec.io.dataset import Dataset
 from pyspec.io.units import show_unit
+from pyspec.model.scales import scale_of_label
 
 Array = npt.NDArray[np.float64]
 
@@ -29,10 +29,6 @@ _LABELS = {"nm": "wavelength", "µm": "wavelength", "Å": "wavelength", "cm⁻¹
 #: An axis without a unit within these ends may be one of wavelengths in nm.
 LEAST_NM, MOST_NM = 200.0, 2000.0
 _SCALES = ("binding", "kinetic")
-_WORDS = {
-    "binding": ("binding", "be", "ebin", "eb"),
-    "kinetic": ("kinetic", "ke", "ekin", "ek"),
-}
 
 
 def in_unit(dataset: Dataset, to: str, *, jacobian: bool = False) -> Dataset:
@@ -119,10 +115,7 @@ def _times(array: npt.NDArray[Any], factor: Array, place: int) -> npt.NDArray[An
 
 def scale_of(dataset: Dataset) -> str:
     """ "binding", "kinetic", or "" where the file does not say."""
-    label = dataset.labels.get("energy", "").lower()
-    words = set(re.split(r"[^a-z]+", label.replace("_", ""))) | set(re.split(r"[^a-z]+", label))
-    found = [scale for scale, own in _WORDS.items() if words & set(own)]
-    return found[0] if len(found) == 1 else ""
+    return scale_of_label(dataset.labels.get("energy", ""))
 
 
 def on_scale(

@@ -6,22 +6,15 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from pyspec.model import Model
+from pyspec.model.scales import BINDING, KINETIC
 from pyspec.model.units import parameter_units
 from pyspec.plot.config import PlotConfig, PlotOptions, config_of
 from pyspec.plot.figure import Sheet
 
 #: How files call a quantity and what stands at the axis then.
 _WORDS = {
-    "be": "binding energy",
-    "eb": "binding energy",
-    "ebin": "binding energy",
-    "e_bin": "binding energy",
-    "binding": "binding energy",
-    "ke": "kinetic energy",
-    "ek": "kinetic energy",
-    "ekin": "kinetic energy",
-    "e_kin": "kinetic energy",
-    "kinetic": "kinetic energy",
+    **dict.fromkeys(BINDING, "binding energy"),
+    **dict.fromkeys(KINETIC, "kinetic energy"),
     "wl": "wavelength",
     "lambda": "wavelength",
     "dt": "delay",

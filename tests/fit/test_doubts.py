@@ -99,6 +99,41 @@ def test_a_shirley_that_runs_the_wrong_way() -> None:
     assert "reverse" not in said(fitted(text, falling))
 
 
+@pytest.mark.parametrize(
+    ("label", "energy", "wrong"),
+    [
+        ("binding energy", X, "binding energies rise"),
+        ("BE (eV)", X, "binding energies rise"),
+        ("E_kin", X[::-1], "kinetic energies fall"),
+        ("binding energy", X[::-1], ""),
+        ("binding energy", X - 100.0, ""),  # from the Fermi edge downwards
+        ("kinetic energy", X, ""),
+        ("energy", X, ""),
+        ("energy", X[::-1], ""),
+        ("", X, ""),
+    ],
+)
+@pytest.mark.parametrize("background", ["Shirley", "Tougaard", "StaticShirley"])
+def test_the_label_of_the_axis_says_which_way_is_wrong(
+    background: str, label: str, energy: np.ndarray, wrong: str
+) -> None:
+    """Only a background that ended at its bound, in data that rise clearly, was told of it: a weak
+    Tougaard came out as 0, a Shirley as a slope of the lines' other side. StaticShirley has no
+    direction."""
+    written = {
+        "Shirley": "  Shirley: {pShirley: [0.001, True]}\n",
+        "Tougaard": "  Tougaard: {B: [100, True], C: [1643, False]}\n",
+        "StaticShirley": "  StaticShirley: {left: [1, True], right: [1, True]}\n",
+    }
+    peak = PEAK.replace("85", f"{energy[50]}")
+    model = load_model("m:\n" + FLAT.replace("2, True", "2, False") + written[background] + peak)
+    model.set_axes(energy=energy)
+    labels = {"energy": label} if label else {}
+    found = said(fit_model(model, Measurement(line(), labels=labels)))
+    assert ("sums up losses" in found) == bool(wrong and background != "StaticShirley")
+    assert wrong in found or background == "StaticShirley"
+
+
 def test_counts_without_poisson() -> None:
     counts = np.random.default_rng(0).poisson(20.0 * line(0.0)).astype(float)
     text = FLAT.replace("2, True, 0, 9", "40, True, 0, 99").replace("project", "True")

@@ -1,0 +1,39 @@
+"""Binding or kinetic: what the label of energies says they are."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from functools import lru_cache
+
+import numpy as np
+import numpy.typing as npt
+
+#: How files and people call binding and kinetic energies, in small letters.
+BINDING = ("binding", "be", "eb", "ebin", "e_bin")
+KINETIC = ("kinetic", "ke", "ek", "ekin", "e_kin")
+
+
+@lru_cache(maxsize=64)
+def scale_of_label(label: str) -> str:
+    """ "binding", "kinetic", or "" where the label does not say."""
+    label = label.lower()
+    words = set(re.split(r"[^a-z]+", label.replace("_", ""))) | set(re.split(r"[^a-z]+", label))
+    known = (("binding", BINDING), ("kinetic", KINETIC))
+    found = [scale for scale, own in known if words & set(own)]
+    return found[0] if len(found) == 1 else ""
+
+
+def losses_last(labels: Mapping[str, str], energy: npt.NDArray[np.float64]) -> str:
+    """What is wrong with an axis on which losses stand behind their line: "binding energies rise"
+    or "kinetic energies fall"; "" where they stand before it, or no label says what energies are.
+
+    Binding energies below 0 are counted from the Fermi edge as kinetic ones are.
+    """
+    label = labels.get("energy", "")
+    if not label:
+        return ""
+    scale, rises = scale_of_label(label), bool(energy[-1] > energy[0])
+    if scale == "binding" and rises and energy[0] + energy[-1] > 0.0:
+        return "binding energies rise"
+    return "kinetic energies fall" if scale == "kinetic" and not rises else ""
