@@ -45,7 +45,9 @@ def is_expected(redchi: float, n_free: float) -> bool:
     if LEAST_REDCHI <= redchi <= MOST_REDCHI:
         return True
     variance = 2.0 / (9.0 * n_free)
-    return abs(max(redchi, 0.0) ** (1.0 / 3.0) - 1.0 + variance) <= CHANCE * math.sqrt(variance)
+    return abs(math.pow(max(redchi, 0.0), 1.0 / 3.0) - 1.0 + variance) <= CHANCE * math.sqrt(
+        variance
+    )
 
 
 def far_from_expected(

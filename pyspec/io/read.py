@@ -204,14 +204,14 @@ def _existing(path: str | Path, folders: bool = False) -> Path:
         file = Path(path).expanduser()
         file.is_file()
     except TypeError:
-        raise DataError(
-            f"read takes the path of a file, not {type(path).__name__}; "
-            + (
-                "read one after the other: scans = [read(path) for path in paths]"
-                if isinstance(path, (list, tuple))
-                else "data in memory make a file: File(data=data, energy=energy, time=time)"
-            )
-        ) from None
+        given: Any = path
+        remedy = (
+            "read one after the other: scans = [read(path) for path in paths]"
+            if isinstance(given, (list, tuple))
+            else "data in memory make a file: File(data=data, energy=energy, time=time)"
+        )
+        text = f"read takes the path of a file, not {type(given).__name__}; {remedy}"
+        raise DataError(text) from None
     except (OSError, ValueError, RuntimeError) as error:
         raise DataError(f"{path}: is no path of a file ({one_line(error)})") from None
     if file.is_dir() and is_zarr(file):
