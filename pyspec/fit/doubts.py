@@ -162,12 +162,13 @@ def _backwards(
 ) -> list[str]:
     if measurement.data is None or model.energy is None:
         return []
-    if against := losses_last(measurement.labels, model.energy):
+    against = losses_last(measurement.labels, model.energy)
+    if against is not None:
         return [
             f"{name}: {against} along the axis, and this background sums up losses that stand "
             "before their line; reverse both, energy[::-1] and data[..., ::-1]"
             for name in outline.fed
-            if name.startswith(OF_LOSSES)
+            if against and name.startswith(OF_LOSSES)
         ]
     names = [name for name in outline.fed if values[name] < 0.0 or sides.get(name) == "min"]
     if not names:

@@ -24,16 +24,18 @@ def scale_of_label(label: str) -> str:
     return found[0] if len(found) == 1 else ""
 
 
-def losses_last(labels: Mapping[str, str], energy: npt.NDArray[np.float64]) -> str:
+def losses_last(labels: Mapping[str, str], energy: npt.NDArray[np.float64]) -> str | None:
     """What is wrong with an axis on which losses stand behind their line: "binding energies rise"
-    or "kinetic energies fall"; "" where they stand before it, or no label says what energies are.
+    or "kinetic energies fall"; "" where they stand before it, None where nothing says so.
 
-    Binding energies below 0 are counted from the Fermi edge as kinetic ones are.
+    Energies below 0 are counted from the Fermi edge, whatever they are called: they rise as
+    kinetic ones do.
     """
-    label = labels.get("energy", "")
-    if not label:
+    scale, rises = scale_of_label(labels.get("energy", "")), bool(energy[-1] > energy[0])
+    if rises and max(float(energy[0]), float(energy[-1])) < 0.0:
         return ""
-    scale, rises = scale_of_label(label), bool(energy[-1] > energy[0])
-    if scale == "binding" and rises and energy[0] + energy[-1] > 0.0:
-        return "binding energies rise"
-    return "kinetic energies fall" if scale == "kinetic" and not rises else ""
+    if scale == "binding":
+        return "binding energies rise" if rises and energy[0] + energy[-1] > 0.0 else ""
+    if scale == "kinetic":
+        return "" if rises else "kinetic energies fall"
+    return None

@@ -97,6 +97,11 @@ def test_a_shirley_that_runs_the_wrong_way() -> None:
     text = FLAT + SHIRLEY + PEAK
     assert "reverse both, energy[::-1]" in said(fitted(text, rising))
     assert "reverse" not in said(fitted(text, falling))
+    labels = {"energy": "kinetic energy"}  # which rise, as they should: another background rises
+    assert "reverse" not in said(fitted(text, rising, labels=labels))
+    model = load_model("m:\n" + text.replace("85", "-15"), "m")
+    model.set_axes(energy=X - 100.0)  # below the Fermi edge
+    assert "reverse" not in said(fit_model(model, Measurement(rising)))
 
 
 @pytest.mark.parametrize(
