@@ -13,13 +13,7 @@ import numpy.typing as npt
 from pyspec.calls import Named, meant
 from pyspec.errors import DataError, ModelError
 from pyspec.model.axes import UNCHANGED, Unchanged, check_weights, taken_axis
-from pyspec.model.check import (
-    check_laws,
-    check_names,
-    free_names,
-    resolution_order,
-    used_names,
-)
+from pyspec.model.check import check_laws, check_names, free_names, resolution_order, used_names
 from pyspec.model.describe import Description, Value
 from pyspec.model.edit import change
 from pyspec.model.evaluators import find_evaluator
@@ -199,8 +193,10 @@ class Model(ModelNames):
             self.text = model_text(self.name, self.components, self.quantities)
 
     def copy(self) -> Model:
-        """A model of its own with the same parts and axes."""
+        """A model of its own with the same parts and axes, as ``copy.copy`` makes it, too."""
         return Copier().whole(self)
+
+    __copy__ = copy
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Model:
         return Copier(memo).whole(self)

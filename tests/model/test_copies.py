@@ -2,6 +2,7 @@
 
 import copy
 import pickle
+from collections.abc import Callable
 from dataclasses import fields
 
 import numpy as np
@@ -79,9 +80,13 @@ def test_a_copy_is_what_deepcopy_makes_of_it() -> None:
     assert np.array_equal(copied.evaluate(), model.evaluate())
 
 
-def test_a_copy_shares_no_part_that_can_change() -> None:
+@pytest.mark.parametrize("copied_by", [Model.copy, copy.copy, copy.deepcopy])
+def test_a_copy_shares_no_part_that_can_change(copied_by: Callable[[Model], Model]) -> None:
+    """copy.copy used to share the parameters: a value set in the copy was set in the model."""
     model = _model()
-    copied = model.copy()
+    copied = copied_by(model)
+    assert copied.components[0].owner is copied
+    assert model.components[0].owner is model
     own = {id(part) for part in _parts(model)}
     assert len(own) == len(_parts(model))
     assert own.isdisjoint(id(part) for part in _parts(copied))
