@@ -296,7 +296,12 @@ _INSTEAD = dict.fromkeys(
     ("path", "file", "filename", "filepath", "save", "output"), "; the file to write is save_path="
 ) | dict.fromkeys(
     ("color", "colour", "cmap", "c"), "; curves have colors=, maps z_colormap="
-)  # fmt: skip
+) | {
+    "figsize": "; panel_size= is (width, height) of a panel in inches, and a figure of any size is "
+    "drawn into: fig=plt.figure(figsize=...)",
+    "ylabel": "; z_label= is the label of the intensity, y_label= that of the time axis",
+    "ylim": "; z_lim= is a range of intensities, y_lim= one of times",
+}  # fmt: skip
 
 
 def _renamed(fields: dict[str, Any]) -> dict[str, Any]:
