@@ -40,12 +40,7 @@ def check_axis(values: Any, what: str, ascending: bool = False) -> npt.NDArray[n
     if given.size == 0:
         raise DataError(f"the {what} axis is empty; give the value of each point")
     if given.dtype.kind not in "fiu":
-        kind = {"U": "text", "S": "text", "c": "complex numbers", "b": "truth values"}
-        kind |= {"M": "dates", "m": "durations"}
-        shown = kind.get(given.dtype.kind, f"of type {given.dtype}")
-        raise DataError(
-            f"the {what} axis is {shown}; give real numbers, such as np.asarray({what}, float)"
-        )
+        raise _no_numbers(given.dtype, what)
     if given.ndim != 1:
         raise DataError(
             f"the {what} axis has shape {given.shape}; give one line of values, of shape (n,)"
@@ -69,6 +64,16 @@ def check_axis(values: Any, what: str, ascending: bool = False) -> npt.NDArray[n
         )
     axis.setflags(write=False)
     return axis
+
+
+def _no_numbers(given: np.dtype[Any], what: str) -> DataError:
+    kind = {"U": "text", "S": "text", "c": "complex numbers", "b": "truth values"}
+    kind |= {"M": "dates", "m": "durations"}
+    remedy = f"give real numbers, such as np.asarray({what}, float)"
+    if given.kind in "Mm":  # as floats they are nanoseconds, of dates since 1970
+        passed = f"({what} - {what}[0])" if given.kind == "M" else what
+        remedy = f'give numbers in a unit: {passed} / np.timedelta64(1, "s") is seconds'
+    return DataError(f"the {what} axis is {kind.get(given.kind, f'of type {given}')}; {remedy}")
 
 
 def taken_axis(
