@@ -7,6 +7,7 @@ nothing in a model file can build an object or refer elsewhere.
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Iterator
 from collections.abc import Mapping as Names
 from contextlib import suppress
@@ -129,6 +130,15 @@ def read(source: Source) -> Node | None:
         ) from None
 
 
+def unseen_in(text: str) -> str:
+    """What looks like a blank, or like nothing, and is none to YAML: its name; else "". Comments
+    may have it."""
+    seen = text.split("#")[0]
+    found = next((sign for sign in seen if not sign.isprintable() and sign != "\t"), "")
+    known = unicodedata.name(found, "a control character") if found else ""
+    return f"the character U+{ord(found):04X} ({known.lower()})" if found else ""
+
+
 def _syntax_error(source: Source, error: yaml.MarkedYAMLError) -> str:
     mark = error.problem_mark or error.context_mark
     line = mark.line + 1 if mark is not None else 1
@@ -136,6 +146,12 @@ def _syntax_error(source: Source, error: yaml.MarkedYAMLError) -> str:
     remedy = "check indentation, colons and brackets near this line"
     if "'\\t'" in problem:
         remedy = "indent with spaces, not with tabs"
+    lines = source.text.splitlines()
+    for at in (line, line - 1):  # what breaks a line is often noticed at the next
+        unseen = unseen_in(lines[at - 1]) if 0 < at <= len(lines) else ""
+        if unseen:
+            remedy = f"line {at} has {unseen}; write blanks in its place"
+            break
     return f"{source.at(line)}: not valid YAML: {problem}; {remedy}"
 
 
@@ -199,6 +215,9 @@ class _Builder:
             value = self.node(next(self.events), depth + 1)
             if key.text == "<<" and key.plain:
                 raise self.fail(event, "the merge key '<<' is not allowed; write the values out")
+            if key.plain and key.text != key.text.strip():
+                unseen = unseen_in(key.text)
+                raise self.fail(event, f"{key.text!r} has {unseen}; write blanks in its place")
             items.append((key, value))
         return Mapping(tuple(items), line)
 

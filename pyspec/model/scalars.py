@@ -6,7 +6,7 @@ import math
 import re
 
 from pyspec.errors import ModelError
-from pyspec.model.reader import Node, Scalar, Sequence
+from pyspec.model.reader import Node, Scalar, Sequence, unseen_in
 
 _DECIMAL = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?")
 _BASED = {"0o": (re.compile(r"0o[0-7]+"), 8), "0x": (re.compile(r"0x[0-9a-fA-F]+"), 16)}
@@ -89,6 +89,8 @@ def _shown(node: Node) -> str:
         return "a list" if isinstance(node, Sequence) else "a mapping"
     if is_null(node):
         return "an empty value"
+    if unseen := unseen_in(node.text):
+        return f"{node.text!r}, which has {unseen}"
     return node.text if node.plain else repr(node.text)
 
 
