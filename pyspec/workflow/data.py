@@ -25,6 +25,7 @@ from pyspec.workflow.checks import (
     kept_of,
     no_axes,
 )
+from pyspec.workflow.labelled import refuse_other_order
 from pyspec.workflow.noise import Noise, make_noise, taken_sigma
 from pyspec.workflow.windows import excluded, index_range, row_range
 from pyspec.workflow.workspace import Workspace
@@ -92,17 +93,17 @@ class FileData:
     def _take(self, data: Any, mask: Any, nan_policy: str) -> None:
         if self.energy is None and (self.time is None or np.ndim(data) != 1):
             raise no_axes(data)
+        refuse_other_order(data, self.time, self.energy)
         source = as_source(data)
         if source is not None:
             self._refer_to(source, mask, nan_policy)
             return
-        is_trace = self.energy is None
         masked = isinstance(data, np.ma.MaskedArray)
         if masked:
             hidden = np.ma.getmaskarray(data)
             mask = hidden if mask is None else hidden | check_mask(mask, hidden.shape)
         plain = np.ma.getdata(data) if masked else data
-        first, last = (None, self.time) if is_trace else (self.time, self.energy)
+        first, last = (None, self.time) if self.energy is None else (self.time, self.energy)
         self.data, self._keep = check_data(plain, last, first, mask, nan_policy)
         if self.data.ndim == 2 and self.time is None:
             raise DataError("data of shape (time, energy) need a time axis: File(..., time=...)")
