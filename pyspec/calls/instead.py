@@ -15,6 +15,10 @@ _FILE_FIT = (
     "a loaded model"
 )
 _GOODNESS = "it is in result.statistics: chi2, chi2_red, r2, aic, bic; and in result.redchi"
+_ERRORS = "standard errors are result.stderr, correlations result.correlations"
+_COVARIANCE = "it is result.lmfit.covar; correlations are result.correlations"
+_FREEDOM = "degrees of freedom are result.n_data - result.n_free: n_free counts the free parameters"
+_TEXTS = "write an archive with save_fit('fits.h5', [result]); result.to_dict() fits into JSON"
 _MOVES = (
     "give model, parameter, file and law: add_time_dependence("
     "'peak', 'GLP_01_x0', 'm.yaml', 'decay')"
@@ -203,9 +207,19 @@ NAMES: dict[str, dict[str, str]] = {
         "redchisq": "did you mean 'redchi'?",
         "reduced_chi2": "did you mean 'redchi'?",
         "parameters": "the table is result.table, values result.values, errors result.stderr",
-        "errors": "standard errors are result.stderr",
-        "covar": "it is result.lmfit.covar; correlations are result.correlations",
-        "covariance": "it is result.lmfit.covar; correlations are result.correlations",
+        **dict.fromkeys(("errors", "errorbars", "uncertainties", "stderrs", "uvars"), _ERRORS),
+        **dict.fromkeys(("covar", "covariance", "cov", "pcov"), _COVARIANCE),
+        **dict.fromkeys(("nfree", "dof", "df", "ndf"), _FREEDOM),
+        **dict.fromkeys(("fun", "cost"), "χ² is result.chisqr"),
+        **dict.fromkeys(("dumps", "dump", "to_json"), _TEXTS),
+        "nvarys": "did you mean 'n_free'?",
+        "popt": "values are result.values, those of the free parameters alone result.theta",
+        "ier": "how it ended is result.message and result.success",
+        "ci_report": "intervals are result.conf_interval()",
+        "eval_uncertainty": "the standard error of the curve is result.predict().stderr",
+        "plot_residuals": "write pyspec.plot.plot_residuals([result])",
+        "summary": "text is str(result), the table result.table, numbers result.to_dict()",
+        "to_dataframe": "the table is result.table.to_dataframe()",
         "save": "write an archive with save_fit('fits.h5', [result])",
         "plot_fit": "did you mean 'plot'?",
         "to_csv": _TABLES,
