@@ -20,7 +20,7 @@ from pyspec.model.parts import RESERVED
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"
 PAGES = sorted(DOCS.rglob("*.md"))
-RUN = [DOCS / "quickstart.md", *sorted((DOCS / "howto").glob("*.md"))]
+RUN = [DOCS / "quickstart.md", DOCS / "from_lmfit.md", *sorted((DOCS / "howto").glob("*.md"))]
 SCRIPTS = sorted((DOCS / "gallery").glob("*.py"))
 MAX_PICTURE = 120_000
 
