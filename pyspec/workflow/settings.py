@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
-from pyspec.errors import DataError, suggest
+from pyspec.errors import DataError, ModelError, suggest
 from pyspec.executor import backend_name
+from pyspec.model.reader import Mapping, Node, Sequence, Source, read
+from pyspec.model.scalars import is_null, read_number
 from pyspec.plot import PlotConfig
 from pyspec.plot.config import ALIASES
 
@@ -16,6 +19,12 @@ KNOWN = (
     *("show_output", "backend", "spec_fun_str", "num_fmt", "delim"),
     *("noise_type", "sigma_data", "noise_scale", "sigma_source", "sigma_type"),
 )
+
+#: Words that are truth values, as older YAML has them.
+TRUTH = {
+    **dict.fromkeys(("true", "yes", "on"), True),
+    **dict.fromkeys(("false", "no", "off"), False),
+}
 
 
 def read_settings(
@@ -33,40 +42,66 @@ def read_settings(
         if str(config_file) != "project.yaml":
             raise DataError(f"there is no settings file {str(path)!r}; write one, or leave it out")
         return {}, {}
-    found = _read_yaml(path)
-    if found is None:
-        return {}, {}
-    if not isinstance(found, dict):
-        raise DataError(f"{path}: must hold settings by name, such as 'show_output: false'")
     own = {field.name for field in fields(PlotConfig)} | set(ALIASES)
     settings: dict[str, Any] = {}
     looks: dict[str, Any] = {}
-    for given, value in found.items():
-        name = str(given).replace("-", "_")  # x-lim is x_lim
-        if name in own:
-            looks[ALIASES.get(name, name)] = value
-        elif name in KNOWN:
-            settings[name] = value
-        else:
+    for place, given, value in _entries(path):
+        name = given.replace("-", "_")  # x-lim is x_lim
+        into, key = (looks, ALIASES.get(name, name)) if name in own else (settings, name)
+        if name not in own and name not in KNOWN:
             hint = suggest(name, [*KNOWN, *own])
-            raise DataError(f"{path}: unknown setting {given!r}{hint}; remove it")
+            raise DataError(f"{place}: unknown setting {given!r}{hint}; remove it")
+        if key in into:
+            raise DataError(f"{place}: {given} is given twice; remove one of the two")
+        _check(place, key, value)
+        into[key] = value
     if settings.get("backend") is not None:
         settings["backend"] = backend_name(str(settings["backend"]))
     return settings, looks
 
 
-def _read_yaml(path: Path) -> Any:
-    import yaml
+def _check(place: str, name: str, value: Any) -> None:
+    """Raises :class:`DataError` for what would mean something else, or nothing, later on."""
+    is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
+    if name == "show_output" and not isinstance(value, int):
+        shown = "empty" if value is None else repr(value)
+        raise DataError(f"{place}: show_output is {shown}; write true or false")
+    if name in ("sigma_data", "noise_scale") and not (value is None or is_number):
+        raise DataError(f"{place}: {name} is {value!r}; give a number such as 1.5e3")
 
+
+def _entries(path: Path) -> Iterator[tuple[str, str, Any]]:
+    """(file and line, name, value) of each setting, read by the rules of model files."""
     try:
-        return yaml.safe_load(path.read_text(encoding="utf-8"))
+        source = Source(str(path), path.read_bytes().decode("utf-8-sig"))
+        root = read(source)
     except UnicodeDecodeError as error:
         raise DataError(
             f"{path}: byte {error.start} is not UTF-8; save the file as text with UTF-8 encoding"
         ) from None
     except OSError as error:
         raise DataError(f"{path}: cannot be read ({error.strerror}); check the path") from None
-    except RecursionError:
-        raise DataError(f"{path}: is nested too deeply; settings are a name and a value") from None
-    except (yaml.YAMLError, ValueError) as error:  # ValueError: a date that does not exist
-        raise DataError(f"{path}: is no YAML: {error}") from None
+    except ModelError as error:
+        raise DataError(str(error)) from None
+    if root is None or is_null(root):
+        return
+    if not isinstance(root, Mapping):
+        raise DataError(f"{path}: must hold settings by name, such as 'show_output: false'")
+    for key, node in root.items:
+        yield source.at(key.line), key.text, _plain(node)
+
+
+def _plain(node: Node) -> Any:
+    """Lists, texts, and plain words as the numbers and truth values that they spell."""
+    if isinstance(node, Sequence):
+        return [_plain(item) for item in node.items]
+    if isinstance(node, Mapping):
+        return {key.text: _plain(item) for key, item in node.items}
+    if not node.plain:
+        return node.text
+    if is_null(node):
+        return None
+    number = read_number(node)
+    if number is None:
+        return TRUTH.get(node.text.lower(), node.text)
+    return int(node.text) if node.text.lstrip("+-").isdecimal() else number

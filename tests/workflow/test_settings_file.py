@@ -1,0 +1,72 @@
+"""project.yaml is read by the rules of model files; those of older YAML gave other numbers."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from pyspec import DataError, File, Project
+
+
+def project_of(folder: Path, text: str) -> Project:
+    (folder / "project.yaml").write_text(text, encoding="utf-8")
+    return Project(folder)
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "value"),
+    [
+        ("noise_type: gaussian\nsigma_data: 1e-3\n", "sigma_data", 1e-3),  # was refused as text
+        ("noise_type: gaussian\nsigma_data: 2.5E-2 # counts\n", "sigma_data", 0.025),
+        ("noise_type: poisson\nnoise_scale: 010\n", "noise_scale", 10),  # was eight
+        ("show_output: off\n", "show_output", False),
+        ("show_output: No\n", "show_output", False),
+        ("show_output: 0\n", "show_output", False),
+        ("show_output: 2\n", "show_output", True),
+        ("num_fmt: '%.3f'\n", "num_fmt", "%.3f"),
+        ("\ufeffdelim: ';'\n", "delim", ";"),
+    ],
+)
+def test_values_are_what_a_model_file_would_mean(
+    tmp_path: Path, text: str, name: str, value: Any
+) -> None:
+    found = getattr(project_of(tmp_path, text), name)
+    assert found == value
+    assert type(found) is type(value)
+
+
+def test_a_sigma_with_an_exponent_is_the_noise_of_the_files(tmp_path: Path) -> None:
+    project = project_of(tmp_path, "noise_type: gaussian\nsigma_data: 1e-3\nshow_output: off\n")
+    file = File(project, data=np.ones(5), energy=np.arange(5.0))
+    assert (file.noise_type, file.sigma_data) == ("gaussian", 1e-3)
+
+
+def test_looks(tmp_path: Path) -> None:
+    config = project_of(
+        tmp_path, "x_lim: [82, 9e1]\ndpi: 3e2\nfull_range: yes\ncolors: [red, '#ff0000']\n"
+    ).plot_config
+    assert (config.x_lim, config.dpi_save, config.full_range) == ((82.0, 90.0), 300, True)
+    assert config.colors == ["red", "#ff0000"]
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("show_output: 'False'\n", r"1: show_output is 'False'; write true or false"),  # was True
+        ("delim: ','\nshow_output: False\u00a0\n", r"2: show_output is 'False\\xa0'"),
+        ("show_output:\n", "1: show_output is empty; write true or false"),
+        ("show_output: 0\nshow_output: 1\n", "2: show_output is given twice; remove one"),
+        ("x_lim: [1, 2]\nx-lim: [3, 4]\n", "2: x-lim is given twice; remove one"),
+        ("noise_scale: 1_000\n", "1: noise_scale is '1_000'; give a number such as 1.5e3"),
+        ("sigma_data: 1:30\n", "1: sigma_data is '1:30'; give a number"),  # was 90
+        ("sigma_data: [1, 2]\n", r"1: sigma_data is \[1, 2\]; give a number"),
+        ("delim: ','\n\tnum_fmt: 1\n", "2: not valid YAML: .*; indent with spaces, not with tabs"),
+        ("delim: ','\nbakend: tree\n", "2: unknown setting 'bakend'; did you mean 'backend'"),
+    ],
+)
+def test_what_means_nothing_is_refused_with_its_line(tmp_path: Path, text: str, said: str) -> None:
+    with pytest.raises(DataError, match=f"project.yaml:{said}"):
+        project_of(tmp_path, text)
