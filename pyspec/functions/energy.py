@@ -95,7 +95,7 @@ def GLS(x: Array, A: Value, x0: Value, F: Value, m: Value) -> Array:
     A : height, in units of the data
     x0 : centre, eV
     F : full width at half maximum, eV, F > 0
-    m : mixing, 0 (Gaussian) to 1 (Lorentzian)
+    m : mixing, 0 (Gaussian) to 1 (Lorentzian); 0.3 where CasaXPS has SGL(30)
 
     Source: the pseudo-Voigt function (G. K. Wertheim et al., Rev. Sci. Instrum. 45, 1369 (1974)).
     """
@@ -114,7 +114,7 @@ def GLP(x: Array, A: Value, x0: Value, F: Value, m: Value) -> Array:
     A : height, in units of the data
     x0 : centre, eV
     F : width, eV, F > 0; the full width at half maximum for m = 0 and for m = 1
-    m : mixing, 0 (Gaussian) to 1 (Lorentzian)
+    m : mixing, 0 (Gaussian) to 1 (Lorentzian); 0.3 where CasaXPS has GL(30)
 
     Source: the GLP line shape of photoelectron spectroscopy.
     """
