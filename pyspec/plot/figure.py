@@ -162,6 +162,11 @@ def _check_lines(config: PlotConfig) -> None:
 
 def check_suffix(path: str | Path) -> None:
     """Raises :class:`PlotError` where a picture cannot be written to a file of this suffix."""
+    if not isinstance(path, (str, os.PathLike)):
+        raise PlotError(
+            f"save_path is of type {type(path).__name__}, not the path of a file; into a buffer "
+            'writes figure.savefig(buffer, format="png"), of the figure that is returned'
+        )
     try:
         from matplotlib.backend_bases import FigureCanvasBase
     except ImportError:  # that is said where the picture is drawn
