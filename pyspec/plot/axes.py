@@ -36,11 +36,11 @@ def edges(axis: Array) -> Array:
     return np.concatenate([[first], middle, [last]])
 
 
-def coarse(borders: Array, values: Any, axis: int) -> tuple[Array, Any]:
-    """Borders and values with neighbours averaged until MAX_CELLS are left along `axis`; NaN do
-    not count."""
+def coarse(borders: Array, values: Any, axis: int, step: int = 0) -> tuple[Array, Any]:
+    """Borders and values with `step` neighbours averaged along `axis`, by default so many that
+    MAX_CELLS are left; NaN do not count."""
     size = values.shape[axis]
-    step = -(-size // MAX_CELLS)
+    step = step or -(-size // MAX_CELLS)
     if step == 1:
         return borders, values
     begins = np.arange(0, size, step)
@@ -54,8 +54,6 @@ def coarse(borders: Array, values: Any, axis: int) -> tuple[Array, Any]:
 
 def above_zero(borders: Array, points: Array, values: Any, axis: int) -> tuple[Array, Any]:
     """The cells of points above zero, for a logarithmic axis; the lowest begins above zero too."""
-    if points.size != borders.size - 1:  # averaged
-        points = 0.5 * (borders[1:] + borders[:-1])
     kept = np.flatnonzero(points > 0)
     if not kept.size:
         return borders, values

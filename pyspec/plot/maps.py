@@ -7,21 +7,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pyspec.plot.axes import (
-    above_zero,
-    coarse,
-    edges,
-    finite_of,
-    reference_lines,
-    rms,
-    set_time,
-    set_x,
-)
+from pyspec.plot.axes import above_zero, finite_of, reference_lines, rms, set_time, set_x
 from pyspec.plot.caption import caption
+from pyspec.plot.cells import borders, cells, gaps, outline
 from pyspec.plot.colours import add_bar, colour_range, data_colours
 from pyspec.plot.config import PlotConfig
 from pyspec.plot.figure import Sheet
-from pyspec.plot.style import EMPTY, HATCH, INK, MUTED
+from pyspec.plot.style import BAND, EMPTY, HATCH, INK, MUTED
 from pyspec.plot.view import Residual, View, residual_of, view_of
 
 Array = npt.NDArray[np.float64]
@@ -36,17 +28,22 @@ NARROW = 7.5
 def draw_map(
     ax: Any, energy: Array, time: Array, values: Any, config: PlotConfig, **options: Any
 ) -> Any:
-    """One map with its axes; cells without a value are hatched."""
-    across, values = coarse(edges(energy), values, 1)
-    along, values = coarse(edges(time), values, 0)
+    """One map with its axes; cells without a value are hatched, gaps of the axes grey."""
+    is_known = bool(np.isfinite(np.asarray(values, dtype=np.float64)).all())
+    across, energies, values = cells(energy, values, 1)
+    along, times, values = cells(time, values, 0)
     if config.y_type == "log":
-        along, values = above_zero(along, time, values, 0)
+        along, values = above_zero(along, times, values, 0)
     if config.x_type == "log":
-        across, values = above_zero(across, energy, values, 1)
+        across, values = above_zero(across, energies, values, 1)
     mesh = ax.pcolormesh(across, along, values, rasterized=True, **options)
     ax.set_facecolor(EMPTY)
-    if not np.isfinite(np.asarray(values, dtype=np.float64)).all():
+    if not is_known:
         ax.patch.set(hatch="//////", edgecolor=HATCH, linewidth=0.0)
+    for span, axis in ((ax.axvspan, energy), (ax.axhspan, time)):
+        ends, after = borders(axis), gaps(axis)
+        for begin, end in zip(ends[after - 1, 1], ends[after, 0], strict=True):
+            span(begin, end, color=BAND, lw=0, zorder=0.5)
     set_x(ax, across, config)
     set_time(ax, along, config, "y")
     reference_lines(ax, config)
@@ -111,9 +108,10 @@ def _marks(axes: Any, seen: View) -> None:
     from matplotlib.patches import Patch
 
     handles, labels = [], []
-    if seen.cropped:
+    sizes = [end - begin for begin, end in (seen.rows, seen.columns)]
+    if seen.cropped and min(sizes) > 0:
         assert seen.time is not None
-        e, t = edges(seen.energy)[list(seen.columns)], edges(seen.time)[list(seen.rows)]
+        e, t = outline(seen.energy, *seen.columns), outline(seen.time, *seen.rows)
         for ax in axes:
             handle = mark_window(ax, e, t)
         handles.append(handle)
@@ -147,16 +145,16 @@ def data_map(
         ax = sheet.panel((1.3 * width, height + 1.0), config)
         mesh = draw_map(ax, energy, time, data, config, **data_colours(data, config))
         add_bar(sheet.figure, mesh, ax, config.z_label, config)
-        across, along = edges(energy), edges(time)
         rows, columns = marks.get("rows"), marks.get("columns")
         handles = []
         if rows or columns:
-            e = across[list(columns)] if columns else across[[0, -1]]
-            t = along[list(rows)] if rows else along[[0, -1]]
+            e = outline(energy, *(columns or (0, energy.size)))
+            t = outline(time, *(rows or (0, time.size)))
             frame = mark_window(ax, e, t)
             handles.append((frame, "fit window"))
-        if marks.get("baseline"):
-            for edge in along[list(marks["baseline"] or ())]:
+        baseline = marks.get("baseline")
+        if baseline:
+            for edge in outline(time, *baseline):
                 line = ax.axhline(edge, color="#e63946", lw=1.3, ls="-.")
             handles.append((line, "baseline"))
         if handles:

@@ -9,8 +9,9 @@ import numpy.typing as npt
 
 from pyspec.calls import answered
 from pyspec.calls.kinds import shown
-from pyspec.plot.axes import bare, edges, enclose, reference_lines, set_x
+from pyspec.plot.axes import bare, enclose, reference_lines, set_x
 from pyspec.plot.caption import literal
+from pyspec.plot.cells import cells
 from pyspec.plot.colours import add_bar, data_colours
 from pyspec.plot.config import PlotConfig, PlotOptions
 from pyspec.plot.cut import cut_of
@@ -76,8 +77,9 @@ def _draw_places(
     mean = cube.data
     if mean.ndim == 2:
         colours = data_colours(mean, look)
-        borders = [edges(cube.axes[dim]) for dim in places]
-        mesh = ax.pcolormesh(borders[1], borders[0], mean, rasterized=True, **colours)
+        across, _, mean = cells(cube.axes[places[1]], mean, 1)
+        along, _, mean = cells(cube.axes[places[0]], mean, 0)
+        mesh = ax.pcolormesh(across, along, mean, rasterized=True, **colours)
         add_bar(figure, mesh, ax, f"mean {look.z_label}", look)
         ax.set_xlabel(axis_label(cube, places[1], places[1]))
         ax.set_ylabel(axis_label(cube, places[0], places[0]))

@@ -16,7 +16,8 @@ from pyspec.plot import (
     plot_traces,
     plot_waterfall,
 )
-from pyspec.plot.axes import edges
+from pyspec.plot.axes import MAX_CELLS, edges
+from pyspec.plot.cells import cells, gaps
 
 MODELS = """
 peak:
@@ -188,3 +189,38 @@ def test_ticks_beside_each_other_on_a_logarithmic_axis(low: float) -> None:
     assert len(shown) > 3
     assert all(one[1] + 2 <= other[0] for one, other in pairwise(shown))
     plt.close(figure)
+
+
+@pytest.mark.parametrize("turn", [slice(None), slice(None, None, -1)])
+def test_a_gap_of_an_axis_stays_open(turn: slice) -> None:
+    # The cells beside it reached to its middle, as if something had been measured there.
+    energy = np.concatenate([np.arange(80, 84, 0.5), np.arange(90, 94, 0.5)])[turn]
+    time = np.concatenate([np.arange(0, 3.0), np.arange(30, 34.0)])
+    data = np.arange(energy.size * time.size, dtype=float).reshape(time.size, -1)
+    ax = plot_data(data, energy, time, y_type="lin", columns=(0, 8), baseline=(0, 3)).axes[0]
+    mesh = ax.collections[0]
+    across, along = (np.unique(mesh.get_coordinates()[..., k]) for k in (0, 1))
+    assert {83.75, 89.75} <= set(across)
+    assert {2.5, 29.5} <= set(along)
+    shown = np.ma.filled(mesh.get_array(), np.nan)
+    assert shown.shape == (8, 17)
+    np.testing.assert_array_equal(np.delete(np.delete(shown, 3, 0), 8, 1), data)
+    assert np.isnan(shown[3]).all()
+    assert np.isnan(shown[:, 8]).all()
+    assert ax.patch.get_hatch() is None  # which means masked
+    first = [79.75, 83.75] if energy[0] < energy[-1] else [93.75, 89.75]
+    frame = next(one for one in ax.lines if len(one.get_xdata()) == 5)
+    np.testing.assert_allclose(frame.get_xdata()[:2], first)
+    assert [one.get_ydata()[0] for one in ax.lines if len(one.get_xdata()) == 2] == [-0.5, 2.5]
+    plt.close(ax.figure)
+
+
+def test_steps_that_grow_are_no_gaps_and_means_end_at_gaps() -> None:
+    for axis in ([0, 0.1, 0.2, 1, 2, 10, 20, 100, 200], [-100, -1, 0, 1, 2], [0, 0, 5, 5], [1.0]):
+        assert not gaps(np.array(axis, dtype=float)).size
+    axis = np.concatenate([np.arange(2000.0), np.arange(3000, 5001.0)])
+    around, points, values = cells(axis, np.where(axis < 2500, 1.0, 3.0)[None], 1)
+    assert around.size - 1 == points.size == values.size <= MAX_CELLS + 2
+    assert set(values[0][np.isfinite(values[0])]) == {1.0, 3.0}
+    assert np.count_nonzero(np.isnan(values)) == 1
+    assert {1999.5, 2999.5} <= set(around)

@@ -1,0 +1,79 @@
+"""Cells of maps: where each begins and ends, and the gaps of an axis between them.
+
+A cell reaches half way to its neighbours. Where an axis has a gap, half way would spread the two
+points beside it over all of it, as if something had been measured there: they end half a step of
+their own side beyond their points, and the gap is left open.
+"""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from pyspec.plot.axes import MAX_CELLS, coarse, edges
+
+Array = npt.NDArray[np.float64]
+Places = npt.NDArray[np.intp]
+
+#: A step that is more than this many times as wide as both of its neighbours is a gap.
+GAP = 3.0
+
+
+def gaps(axis: Array) -> Places:
+    """The places of the points before which a gap ends.
+
+    Steps that grow along the axis, as those of delays over decades do, are none. Of an axis whose
+    points are averaged before they are drawn, gaps that are too narrow to be seen do not count.
+    """
+    steps = np.abs(np.diff(axis))
+    if steps.size < 3:
+        return np.empty(0, dtype=np.intp)
+    beside = np.maximum(steps[:-2], steps[2:])
+    wide = (steps[1:-1] > GAP * (1.0 + 1e-6) * beside) & (beside > 0)
+    if axis.size > MAX_CELLS:
+        wide &= steps[1:-1] > np.ptp(axis) / MAX_CELLS
+    return np.flatnonzero(wide) + 2
+
+
+def borders(axis: Array) -> Array:
+    """(n, 2) where the cell of each point begins and ends, in the order of the axis."""
+    around = edges(axis)
+    found = np.stack([around[:-1], around[1:]], axis=1)
+    after = gaps(axis)
+    found[after - 1, 1] = 1.5 * axis[after - 1] - 0.5 * axis[after - 2]
+    found[after, 0] = 1.5 * axis[after] - 0.5 * axis[after + 1]
+    return found
+
+
+def outline(axis: Array, begin: int, end: int) -> Array:
+    """(2,) the outer borders of the cells `begin` to `end`, excluded."""
+    found = borders(axis)
+    return np.array([found[begin, 0], found[end - 1, 1]])
+
+
+def cells(axis: Array, values: Any, dim: int) -> tuple[Array, Array, Any]:
+    """Borders (n + 1,), points (n,) and values of the cells to draw along the dimension `dim`.
+
+    More than MAX_CELLS points are averaged, never over a gap. A gap is a cell of NaN.
+    """
+    found = borders(axis)
+    begins = [0, *gaps(axis).tolist(), axis.size]
+    step = -(-axis.size // MAX_CELLS)
+    around, points, parts = [], [], []
+    for begin, end in pairwise(begins):
+        own = np.append(found[begin:end, 0], found[end - 1, 1])
+        part = values[(*(slice(None),) * dim, slice(begin, end))]
+        own, part = coarse(own, part, dim, step)
+        if parts:
+            shape = list(part.shape)
+            shape[dim] = 1
+            parts.append(np.full(shape, np.nan))
+            points.append(np.array([0.5 * (around[-1][-1] + own[0])]))
+        around.append(own)
+        points.append(axis[begin:end] if step == 1 else 0.5 * (own[1:] + own[:-1]))
+        parts.append(part)
+    whole = parts[0] if len(parts) == 1 else np.concatenate(parts, axis=dim)
+    return np.concatenate(around), np.concatenate(points), whole
