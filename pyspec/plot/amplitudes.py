@@ -21,7 +21,6 @@ from pyspec.plot.axes import (
     reference_lines,
     set_time,
     set_x,
-    time_lines,
 )
 from pyspec.plot.config import PlotConfig, PlotOptions
 from pyspec.plot.cut import cut_of
@@ -67,7 +66,7 @@ def plot_amplitudes(
         if name not in linear.values:
             hint = suggest(str(name), list(linear)) or f"; there are {', '.join(linear)}"
             raise PlotError(f"no amplitude {name!r} is free{hint}")
-    place = opened(fit, options)
+    place = opened(fit, options, over_time=linear.axis == "time")
     return _draw_amplitudes(fit, list(linear if names is None else names), figsize, *place)
 
 
@@ -92,10 +91,9 @@ def _draw_amplitudes(
         _limit(ax, list(shown.values()), look)
         if linear.axis == "time":
             set_time(ax, along, look, "x")
-            time_lines(ax, look)
         else:
             set_x(ax, along, look)
-            reference_lines(ax, look, horizontal=False)
+        reference_lines(ax, look)
         ax.set_xlabel(look.x_label if linear.axis == "energy" else look.y_label)
         ax.set_ylabel(look.z_label)
         return _finished(ax, sheet, look)
@@ -175,7 +173,7 @@ def _spectra(ax: Any, own: Any, look: PlotConfig, unit: str, part: slice) -> Non
         _band(ax, own.along[part], own.known[k][part], own.stderr[k][part], k, label, look)
     _limit(ax, own.known[:, part], look)
     set_x(ax, own.along[part], look)
-    reference_lines(ax, look, horizontal=False)
+    reference_lines(ax, look)
     ax.set_title(own.kind, fontsize=9.5)
     ax.set_xlabel(look.x_label)
     ax.legend(loc="best", fontsize=8.0)

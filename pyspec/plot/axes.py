@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from pyspec.plot.config import PlotConfig
 from pyspec.plot.many import shown
-from pyspec.plot.style import COLOURS
+from pyspec.plot.style import COLOURS, PlotError
 
 Array = npt.NDArray[np.float64]
 
@@ -139,11 +139,24 @@ def _limit(ax: Any, which: str, axis: Array, limits: Any, *, log: bool) -> None:
         if seen.size == 0 or seen.min() == seen.max():
             return
         limits = float(seen.min()), float(seen.max())
-    low, high = sorted(limits)
-    if log and low <= 0.0 < high:  # that has no place on the axis
-        low = float(axis[axis > 0].min())
-        low = low if low < high else high / 10.0
+    low, high = above_zero_ends(f"{which}_lim", limits, axis) if log else sorted(limits)
     getattr(ax, f"set_{which}lim")(low, high)
+
+
+def above_zero_ends(name: str, limits: Any, values: Any) -> tuple[float, float]:
+    """The ends of a logarithmic axis from limits that may begin at zero or below: at the lowest of
+    the values above it. Raises :class:`PlotError` for limits that have no place on it at all."""
+    low, high = sorted(limits)
+    if high <= 0.0:
+        raise PlotError(
+            f"{name} is ({low:g}, {high:g}), and a logarithmic axis has values above 0 alone; give "
+            f"an end above 0, or {name[0]}_type='lin'"
+        )
+    if low <= 0.0:
+        seen = values[values > 0]
+        low = float(seen.min()) if seen.size else high
+        low = low if low < high else high / 10.0
+    return low, high
 
 
 def _set_symlog(ax: Any, axis: Array, which: str) -> None:
@@ -198,10 +211,9 @@ def enclose(ax: Any, config: PlotConfig, *, bottom: float | None = None) -> None
     if log:
         _set_log(ax, "y")
     if config.z_lim is not None:
-        low, high = sorted(config.z_lim)
-        if log and low <= 0.0 < high:  # that has no place on the axis
-            low = min(float(ax.dataLim.minposy) / 1.3, high / 10.0)
-        ax.set_ylim(low, high)
+        least = np.array([float(ax.dataLim.minposy) / 1.3])
+        ends = above_zero_ends("z_lim", config.z_lim, least) if log else sorted(config.z_lim)
+        ax.set_ylim(*ends)
         return
     low, high = float(ax.dataLim.y0), float(ax.dataLim.y1)
     if not (np.isfinite(low) and np.isfinite(high)):
@@ -288,12 +300,6 @@ def reference_lines(ax: Any, config: PlotConfig, *, horizontal: bool = True) -> 
         ax.axvline(place, **look)
     for place in (config.hlines or ()) if horizontal else ():
         ax.axhline(place, **look)
-
-
-def time_lines(ax: Any, config: PlotConfig) -> None:
-    """The lines that the user asked for at times, `hlines` of maps, where times lie along x."""
-    for place in config.hlines or ():
-        ax.axvline(place, color=config.refline_color, ls=config.refline_style, lw=0.9, zorder=5)
 
 
 def bare(ax: Any) -> None:

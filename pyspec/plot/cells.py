@@ -62,7 +62,9 @@ def cells(axis: Array, values: Any, dim: int) -> tuple[Array, Array, Any]:
     found = borders(axis)
     begins = [0, *gaps(axis).tolist(), axis.size]
     step = -(-axis.size // MAX_CELLS)
-    around, points, parts = [], [], []
+    around: list[Array] = []
+    points: list[Array] = []
+    parts: list[Any] = []
     for begin, end in pairwise(begins):
         own = np.append(found[begin:end, 0], found[end - 1, 1])
         part = values[(*(slice(None),) * dim, slice(begin, end))]

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from pyspec.plot.axes import finite_of
+from pyspec.plot.axes import above_zero_ends, finite_of
 from pyspec.plot.config import PlotConfig
 from pyspec.plot.figure import matplotlib
 
@@ -78,7 +78,10 @@ def _log_colours(values: Any, config: PlotConfig, name: str) -> dict[str, Any]:
 
     finite = finite_of(values)
     positive = finite[finite > 0]
-    low, high = colour_range(values) if config.z_lim is None else sorted(config.z_lim)
+    low, high = colour_range(values)
+    if config.z_lim is not None:
+        above_zero_ends("z_lim", config.z_lim, positive)
+        low, high = sorted(config.z_lim)
     if low <= 0:
         low = float(np.quantile(positive, 0.01))
     colours = mpl.colormaps[name]

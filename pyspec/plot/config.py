@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypedDict
 
@@ -51,7 +51,8 @@ class PlotConfig:
     x_type, z_type : "lin" or "log"
     y_type : "lin", "log", or "symlog", linear about zero and logarithmic far from it; "auto" is
         symlog where the steps of the axis differ by more than a factor of 30
-    x_lim, y_lim, z_lim : (low, high) of what is shown; None for all
+    x_lim, y_lim, z_lim : (low, high) of what is shown; None for all. By name, x_lim, x_dir and
+        x_type of a picture of curves over time are those of its times, as y_lim is
     dpi_plot, dpi_save : pixels per inch on the screen and in files
     res_mult : a residual in units of the data is drawn this many times larger than the data
     residual_unit : "sigma" draws (data - fit) / σ with the declared σ of each point, "rms"
@@ -67,7 +68,9 @@ class PlotConfig:
     colors, linestyles, linewidths, markers, markersizes, alphas : of several curves in turn
     legend : names of several curves
     waterfall : distance between curves, in units of the data; 0 chooses one
-    vlines, hlines : positions of reference lines, in `refline_color` and `refline_style`
+    vlines, hlines : positions of reference lines, upright and level, in `refline_color` and
+        `refline_style`. Those of a config are energies and times as in a map: in a picture of
+        curves over time its `hlines` are upright, and its `vlines` are not drawn
     ticksize : font size of the numbers at the axes
     panel_size : (width, height) of one panel, in inches
     y_norm : 1 scales every curve of several to a largest absolute value of 1
@@ -373,13 +376,3 @@ _RULES: dict[str, tuple[Callable[[Any], bool], str]] = {
         "times",
     ),
 }
-
-
-def config_of(options: Mapping[str, Any]) -> PlotConfig:
-    """The look that options give: `config`, or the defaults, with fields that are not None."""
-    config = options.get("config")
-    if config is not None and not isinstance(config, PlotConfig):
-        raise PlotError(f"config must be a PlotConfig, not {type(config).__name__}")
-    others = {name: value for name, value in options.items() if name not in OWN_OPTIONS}
-    given = {name: value for name, value in others.items() if value is not None}
-    return (config or PlotConfig()).copy(**given)

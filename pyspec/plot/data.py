@@ -55,7 +55,7 @@ def plot_data(
     options : fields of :class:`PlotConfig`, ``config=`` for all of them, and `ax`, `fig`,
         `save_path`, `show`
     """
-    sheet, look = opened(source, options)
+    sheet, look = opened(source, options, over_time=energy is None)
     values = np.atleast_1d(real_array("data", data))
     lengths = {"rows": len(values), "columns": values.shape[-1], "baseline": len(values)}
     marks: dict[str, tuple[int, int] | None] = {

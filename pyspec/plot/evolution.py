@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pyspec.fit.moving import Moving
-from pyspec.plot.axes import bare, finite_of, line, mark_beyond, set_time, time_lines, turn
+from pyspec.plot.axes import bare, finite_of, line, mark_beyond, reference_lines, set_time, turn
 from pyspec.plot.config import PlotConfig
 from pyspec.plot.figure import Sheet
 from pyspec.plot.style import COLOURS, INK
@@ -56,7 +56,7 @@ def draw_evolution(
                       stderr.get(name), colour)  # fmt: skip
                 _limits(ax, _reached(trace, stderr.get(name), traces.values[name]))
             ax.set_title(labels[name], fontsize=9.5)
-            time_lines(ax, config)
+            reference_lines(ax, config)
             bare(ax)
         set_time(axes[0, 0], time, config, "x")
         if time.size > 1 and config.y_lim is None:

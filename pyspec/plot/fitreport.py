@@ -14,7 +14,7 @@ from pyspec.fit.table import format_value
 from pyspec.io import digest
 from pyspec.model.source import source_of
 from pyspec.plot.amplitudes import plot_amplitudes, plot_species
-from pyspec.plot.config import PlotConfig
+from pyspec.plot.config import Look, PlotConfig, PlotOptions
 from pyspec.plot.decomposed import plot_svd
 from pyspec.plot.figure import Sheet
 from pyspec.plot.fits import plot_fit, plot_moving
@@ -45,9 +45,12 @@ MOST_DECOMPOSED = 500_000
 MAX_CORRELATIONS = 40
 
 
-def fit_parts(result: Any, config: PlotConfig, notes: Sequence[str]) -> list[str]:
-    """The sections of the report of one fit."""
-    first, *others = _pictures(result, config)
+def fit_parts(
+    result: Any, config: PlotConfig, notes: Sequence[str], named: Look | None = None
+) -> list[str]:
+    """The sections of the report of one fit; `named` are fields of `config` that were given by
+    name, for the picture of the fit."""
+    first, *others = _pictures(result, config, named or {})
     return [
         section("", _summary(result)),
         section(*first),
@@ -88,11 +91,13 @@ def _warnings(result: Any) -> str:
     return warning([*lines, *(text[:1].upper() + text[1:] for text in result.cautions)])
 
 
-def _pictures(result: Any, config: PlotConfig) -> list[tuple[str, str, str]]:
+def _pictures(result: Any, config: PlotConfig, named: Look) -> list[tuple[str, str, str]]:
     """(title, HTML, kind of section) of each picture; one line instead without matplotlib."""
     plain = config.copy(title="", data_slice=None)
     try:
-        found = [("Data and fit", image(plot_fit(result, config=config), "data and fit"), "")]
+        options: PlotOptions = {"config": config, **named}
+        figure = plot_fit(result, **options)
+        found = [("Data and fit", image(figure, "data and fit"), "")]
         if result.data.ndim == 2:
             titled = plain.copy(title="some spectra with their fits")
             figure = plot_stack(result, n=7, config=titled)

@@ -18,7 +18,7 @@ from pyspec.plot.drawn import fit_of
 from pyspec.plot.evolution import draw_evolution
 from pyspec.plot.labels import named, opened
 from pyspec.plot.maps import fit_maps
-from pyspec.plot.spectra import fit_components, fit_spectrum
+from pyspec.plot.spectra import fit_components, fit_spectrum, is_trace
 from pyspec.plot.style import PlotError
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ def plot_fit(
     """
     fit = fit_of(result, "plot_fit")
     draw = fit_maps if fit.data.ndim == 2 else fit_spectrum
-    return draw(fit, *opened(fit, options))
+    return draw(fit, *opened(fit, options, over_time=is_trace(fit)))
 
 
 @answered
@@ -69,7 +69,7 @@ def plot_components(
     fit = fit_of(result, "plot_components")
     if fit.data.ndim == 2:
         raise PlotError("components are drawn for one spectrum; fit a baseline or one spectrum")
-    return fit_components(fit, *opened(fit, options))
+    return fit_components(fit, *opened(fit, options, over_time=is_trace(fit)))
 
 
 @answered
@@ -87,7 +87,7 @@ def plot_moving(
     if moving is None or traces is None:
         raise PlotError("no parameter moves in the fit of one spectrum")
     chosen = _chosen(moving.values, params)
-    place, labels = opened(fit, options), named(chosen, fit)
+    place, labels = opened(fit, options, over_time=True), named(chosen, fit)
     return draw_evolution(moving.time, chosen, moving.stderr, *place, labels=labels, traces=traces)
 
 
@@ -109,7 +109,7 @@ def plot_evolution(
     :func:`plot_data`; a fit has the units of its parameters too. Values far from all others are
     triangles at the edge.
     """
-    place = opened(source, options)
+    place = opened(source, options, over_time=True)
     axis = np.asarray(time, dtype=np.float64)
     traces = {name: np.asarray(trace, dtype=np.float64) for name, trace in values.items()}
     errors: dict[str, Array | None] = {}

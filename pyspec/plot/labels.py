@@ -8,8 +8,9 @@ from typing import Any
 from pyspec.model import Model
 from pyspec.model.scales import BINDING, KINETIC
 from pyspec.model.units import parameter_units
-from pyspec.plot.config import PlotConfig, PlotOptions, config_of
+from pyspec.plot.config import PlotConfig, PlotOptions
 from pyspec.plot.figure import Sheet
+from pyspec.plot.look import config_of
 
 #: How files call a quantity and what stands at the axis then.
 _WORDS = {
@@ -77,9 +78,12 @@ def with_unit(text: str, unit: str) -> str:
     return f"{text} {unit}" if unit else text
 
 
-def opened(source: Any, options: PlotOptions) -> tuple[Sheet, PlotConfig]:
-    """Where a picture goes and how it looks, from its options and the labels of what it shows."""
-    look = labelled(source, config_of(options))
+def opened(
+    source: Any, options: PlotOptions, *, over_time: bool = False
+) -> tuple[Sheet, PlotConfig]:
+    """Where a picture goes and how it looks, from its options and the labels of what it shows;
+    `over_time` are curves whose horizontal axis is time."""
+    look = labelled(source, config_of(options, over_time=over_time))
     place = options.get("ax"), options.get("fig"), options.get("save_path")
     return Sheet(*place, show=options.get("show", False)), look
 

@@ -42,7 +42,7 @@ def plot_overview(
         raise PlotError(
             f"plot_overview: give a Dataset, as read(path) returns it, not {shown(dataset)}"
         )
-    sheet, look = opened(dataset, options)
+    sheet, look = opened(dataset, options, over_time=dataset.energy is None)
     if not look.title:
         look = look.copy(title=literal(dataset.name))
     if dataset.extra and dataset.energy is not None:

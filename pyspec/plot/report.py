@@ -17,9 +17,10 @@ from pyspec.fit.interrupts import Hold
 from pyspec.fit.statistics import state_of
 from pyspec.io import write_text
 from pyspec.plot.caption import heading
-from pyspec.plot.config import Look, config_of
+from pyspec.plot.config import OWN_OPTIONS, Look
 from pyspec.plot.drawn import fit_of
 from pyspec.plot.fitreport import fit_parts
+from pyspec.plot.look import config_of
 from pyspec.plot.page import CSS, PAGE
 from pyspec.plot.slicereport import slice_parts
 from pyspec.plot.style import PlotError
@@ -60,16 +61,21 @@ def report(
         where the file cannot be written. Without matplotlib the page has no pictures, and
         says so.
     """
-    given, fit = config_of(options), fit_of(result, "report")
+    fit, config = fit_of(result, "report"), config_of(options)
     if Path(path).suffix.lower() not in SUFFIXES:
         raise PlotError(f"{path}: a report is one page of HTML; end its name in .html")
-    parts = slice_parts if isinstance(fit, SliceResults) else fit_parts
+    named: Any = {name: one for name, one in options.items() if name not in OWN_OPTIONS}
     # matplotlib has many weak references. Python ignores what is raised while it drops one, also
     # the KeyboardInterrupt of Ctrl-C; held back, it comes once the page is written.
     with Hold():
+        parts = (
+            slice_parts(fit, config, notes)
+            if isinstance(fit, SliceResults)
+            else fit_parts(fit, config, notes, named)
+        )
         page = PAGE.format(
             title=escape(title or heading(fit)), css=CSS, badge=_badge(fit),
-            body="\n".join(parts(fit, given, notes)), subtitle=escape(_subtitle(fit)),
+            body="\n".join(parts), subtitle=escape(_subtitle(fit)),
         )  # fmt: skip
         return _write(Path(path), page)
 

@@ -16,7 +16,7 @@ from pyspec.plot.drawn import fit_of
 from pyspec.plot.figure import Sheet
 from pyspec.plot.labels import opened
 from pyspec.plot.maps import draw_map, residual_limit
-from pyspec.plot.spectra import draw_data, limits_of, set_last_axis
+from pyspec.plot.spectra import draw_data, is_trace, limits_of, set_last_axis
 from pyspec.plot.style import DATA, FIT, MUTED, PlotError
 from pyspec.plot.view import Residual, View, residual_of, view_of
 
@@ -46,7 +46,7 @@ def plot_residuals(
     results = [fit_of(result, "plot_residuals") for result in results]
     if len({np.ndim(result.data) for result in results}) > 1:
         raise PlotError("residuals of spectra and of time series have no scale in common")
-    sheet, look = opened(results[0], options)
+    sheet, look = opened(results[0], options, over_time=all(map(is_trace, results)))
     look = look.copy(show_init=False)
     draw = _maps if np.ndim(results[0].data) == 2 else _spectra
     with sheet.style():
@@ -82,7 +82,7 @@ def _spectra(
         below.axhline(0.0, color=MUTED, lw=0.7)
         below.set_title(residual.note, loc="right", fontsize=8.0, color=MUTED)
         for ax in (above, below):
-            reference_lines(ax, look, horizontal=False)
+            reference_lines(ax, look, horizontal=ax is above)
             bare(ax)
         set_last_axis(below, result, view, look)
     if look.z_lim is not None:

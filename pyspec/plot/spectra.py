@@ -93,7 +93,7 @@ def fit_components(result: Any, sheet: Sheet, config: PlotConfig) -> Any:
 
 def set_last_axis(ax: Any, result: Any, seen: View, config: PlotConfig) -> None:
     """The axis below: energies, or times of a trace."""
-    if isinstance(result, FitResult) and result.is_trace:
+    if is_trace(result):
         set_time(ax, seen.energy, config, "x")
         ax.set_xlabel(config.y_label)
     else:
@@ -114,8 +114,12 @@ def _draw_fit(ax: Any, result: Any, seen: View, config: PlotConfig) -> None:
 
 def limits_of(result: Any, config: PlotConfig) -> Any:
     """The limits that were asked for of the axis below; None without."""
-    is_trace = isinstance(result, FitResult) and result.is_trace
-    return config.y_lim if is_trace else config.x_lim
+    return config.y_lim if is_trace(result) else config.x_lim
+
+
+def is_trace(result: Any) -> bool:
+    """Whether a fit is one to a trace over time."""
+    return isinstance(result, FitResult) and result.is_trace
 
 
 def draw_data(ax: Any, x: Array, y: Array, limits: Any, size: float, label: str = "") -> None:

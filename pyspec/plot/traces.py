@@ -17,8 +17,8 @@ from pyspec.plot.axes import (
     hold,
     line,
     mark_beyond,
+    reference_lines,
     set_time,
-    time_lines,
 )
 from pyspec.plot.between import traces_of
 from pyspec.plot.config import PlotOptions
@@ -51,15 +51,14 @@ def plot_traces(
     `energies` are taken at the nearest point of the axis; without them `n` are drawn at which the
     data change most, apart from one another. A time axis of very uneven steps is linear about zero
     and logarithmic outside; ``y_type="lin"`` turns that off. Within the fit window; masked points
-    are left out, and the legend says where all points of an energy are. `hlines` are times, as in
-    a map. Options as of
-    :func:`pyspec.plot.plot_fit`.
+    are left out, and the legend says where all points of an energy are. Options as of
+    :func:`pyspec.plot.plot_fit`; `x_lim` are times.
 
     Raises :class:`PlotError` for a fit to one spectrum or trace, for `n` below 1, for an energy
     outside of the fit window, and where neither data nor fit are known at any of the energies.
     """
     result = fit_of(result, "plot_traces")
-    sheet, look = opened(result, options)
+    sheet, look = opened(result, options, over_time=True)
     seen = view_of(result, look.copy(show_init=False, full_range=False))
     if seen.time is None:
         raise PlotError("traces are those of a time series; this fit has one spectrum or trace")
@@ -94,9 +93,9 @@ def plot_traces(
             enclose(above, look)
         else:
             _limit(above, every[0], seen.fit[:, columns])
+            if look.z_lim is not None:
+                above.set_ylim(*sorted(look.z_lim))
         _limit(below, every[1], every[1][:0])
-        if look.z_lim is not None:
-            above.set_ylim(*sorted(look.z_lim))
         for ax, values in ((above, every[0]), (below, every[1])):
             for k, trace in enumerate(values.T):
                 mark_beyond(ax, seen.time, trace, curve_look(look, k)["color"])
@@ -104,7 +103,7 @@ def plot_traces(
             if ax.get_yscale() == "linear":
                 ax.axhline(0.0, color=MUTED, lw=0.7, zorder=0)
             set_time(ax, seen.time, look, "x")
-            time_lines(ax, look)
+            reference_lines(ax, look, horizontal=ax is above)
             bare(ax)
         above.set_ylabel(look.z_label)
         beside = {"loc": "upper left", "bbox_to_anchor": (1.0, 1.0)}

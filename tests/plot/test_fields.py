@@ -10,6 +10,7 @@ from pyspec import File, Project
 from pyspec.errors import CallError
 from pyspec.io import load_fit, save_fit
 from pyspec.plot import (
+    PlotConfig,
     PlotError,
     plot_amplitudes,
     plot_data,
@@ -62,13 +63,13 @@ def upright(ax) -> list[float]:
 
 
 def test_lines_and_limits_of_amplitudes(tmp_path: Path) -> None:
-    fields = {"vlines": [84.5], "hlines": [2.5], "z_lim": (-4, 7)}
+    fields = PlotConfig(vlines=[84.5], hlines=[2.5], z_lim=(-4, 7))
     for draw, name, places in (
         (plot_amplitudes, "spectra", [84.5]),
         (plot_amplitudes, "lines", [2.5]),  # over time, as the lines of a map
         (plot_species, "chained", [84.5]),
     ):
-        for ax in draw(fitted(tmp_path, name), **fields).axes:
+        for ax in draw(fitted(tmp_path, name), config=fields).axes:
             assert upright(ax) == places
             assert ax.get_ylim() == (-4, 7)
 
@@ -91,7 +92,7 @@ def test_data_slice_cuts_amplitudes(tmp_path: Path) -> None:
 
 def test_lines_names_and_scale_of_traces(tmp_path: Path) -> None:
     figure = plot_traces(
-        fitted(tmp_path, "spectra"), energies=[84, 88], hlines=[2.5], legend=["top"], z_type="log"
+        fitted(tmp_path, "spectra"), energies=[84, 88], vlines=[2.5], legend=["top"], z_type="log"
     )
     for ax in figure.axes:
         assert upright(ax) == [2.5]

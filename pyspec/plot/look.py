@@ -1,0 +1,44 @@
+"""How one picture looks: the config that it shares with others, and what its call names."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from pyspec.plot.config import OWN_OPTIONS, PlotConfig
+from pyspec.plot.style import PlotError
+
+
+def config_of(options: Mapping[str, Any], *, over_time: bool = False) -> PlotConfig:
+    """The look that options give: `config`, or the defaults, with fields that are not None.
+
+    A `config` may be that of many pictures: its x is energy and its y is time, wherever these lie.
+    In a picture of curves `over_time` its `hlines` are upright lines at these times therefore, and
+    its `vlines`, which are energies, are none. Fields by name are those of this picture: x is its
+    horizontal axis, which is time, and lines stand as their names say.
+    """
+    config = options.get("config")
+    if config is not None and not isinstance(config, PlotConfig):
+        raise PlotError(f"config must be a PlotConfig, not {type(config).__name__}")
+    others = {name: value for name, value in options.items() if name not in OWN_OPTIONS}
+    given = {name: value for name, value in others.items() if value is not None}
+    config = config or PlotConfig()
+    if over_time:
+        config = config.copy(vlines=config.hlines, hlines=None)
+        given = _of_times(given)
+    return config.copy(**given)
+
+
+def _of_times(given: dict[str, Any]) -> dict[str, Any]:
+    """Fields by name of a picture over time, those of its horizontal axis as those of times."""
+    found = dict(given)
+    for x, y in (("x_lim", "y_lim"), ("x_type", "y_type"), ("x_dir", "y_dir")):
+        if x not in found:
+            continue
+        if y in found:
+            raise PlotError(
+                f"{x} and {y} are both those of the times here, which lie along x; give {x} alone"
+                + ("; intensities are z_lim" if x == "x_lim" else "")
+            )
+        found[y] = found.pop(x)
+    return found
