@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from pyspec.errors import DataError, suggest
+from pyspec.io.error_names import holds_errors
 from pyspec.io.found import Found
 from pyspec.io.points import from_points, is_grid
 from pyspec.io.text import NAMES, Table, number
@@ -21,7 +22,7 @@ _SURE = 6
 
 
 @dataclass
-class _Head:
+class Head:
     """What stands above the numbers: names of columns, units, or an axis with its corner."""
 
     names: list[str]
@@ -50,7 +51,7 @@ def read_layout(
             f"{table.path}: layout is one of {', '.join(LAYOUTS)}, not {layout!r}"
             f"{suggest(str(layout), list(LAYOUTS))}"
         )
-    head = _head(table)
+    head = head_of(table)
     if columns is not None:
         layout = layout or "columns"
     chosen = layout or _guess(table, head, sizes, errors)
@@ -79,10 +80,10 @@ def column_number(table: Table, column: int | str) -> int:
 
     Raises :class:`DataError` with a list of the columns where there is none.
     """
-    return _pick(table, _names(table, _head(table)), [0, column])[1]
+    return _pick(table, names_of(table, head_of(table)), [0, column])[1]
 
 
-def _names(table: Table, head: _Head) -> list[str]:
+def names_of(table: Table, head: Head) -> list[str]:
     """What the columns are called."""
     width = table.values.shape[1]
     if head.axis is not None and not head.names:
@@ -90,9 +91,9 @@ def _names(table: Table, head: _Head) -> list[str]:
     return head.names if len(head.names) == width else [f"column {k}" for k in range(width)]
 
 
-def _head(table: Table) -> _Head:
+def head_of(table: Table) -> Head:
     width = table.values.shape[1]
-    head = _Head([], [], "", None)
+    head = Head([], [], "", None)
     for _, row in table.header:
         if not any(row):
             continue
@@ -109,17 +110,11 @@ def _head(table: Table) -> _Head:
         elif len(row) == width:
             head.names = row
     if not head.names and head.axis is None:
-        head.names = _comment_names(table, width)
+        head.names = _commentnames_of(table, width)
     if head.axis is not None and not head.corner and head.names:
         head.corner = head.names[0]
     return head
 
-
-#: What the column of standard errors is called.
-ERRORS = (
-    "err", "error", "errors", "sigma", "std", "stdev", "stddev", "stderr", "sd", "unc",
-    "uncertainty", "standard error", "standard deviation", "dy", "σ",
-)  # fmt: skip
 
 _QUANTITY = re.compile(r"^([+-]?[\d.]+(?:[eE][+-]?\d+)?)\s*([^\W\d].*)$")
 
@@ -139,13 +134,15 @@ def _bare(
     return bare, [number(cell) for cell in bare], show_unit(unit)
 
 
-def _comment_names(table: Table, width: int) -> list[str]:
+def _commentnames_of(table: Table, width: int) -> list[str]:
     """Column names in the last comment line above the numbers."""
     if not table.comments:
         return []
     line = table.comments[-1]
     words = line.split(table.separator) if table.separator else line.split()
     words = [word.strip() for word in words]
+    if table.left_out and len(words) == width + len(table.left_out):
+        words = [word for k, word in enumerate(words) if k not in table.left_out]
     if _says_a_value(words[:width], table.separator, may_be_two=len(words) != width or width == 2):
         return []
     if len(words) == width or (len(words) > width > 1 and guess_kind(words[0]) is not None):
@@ -162,7 +159,7 @@ def _says_a_value(names: list[str], separator: str | None, *, may_be_two: bool) 
     return may_be_two and any(value is not None and value == value for value in values)
 
 
-def _guess(table: Table, head: _Head, sizes: Mapping[str, int | None], errors: int | None) -> str:
+def _guess(table: Table, head: Head, sizes: Mapping[str, int | None], errors: int | None) -> str:
     n_rows, width = table.values.shape
     has_energy, has_time = "energy" in sizes, "time" in sizes
     if head.axis is not None and width > 2:
@@ -187,7 +184,7 @@ def _guess(table: Table, head: _Head, sizes: Mapping[str, int | None], errors: i
     return "data"
 
 
-def _has_points(table: Table, head: _Head, errors: int | None) -> bool:
+def _has_points(table: Table, head: Head, errors: int | None) -> bool:
     """Whether three columns, or four with standard errors, are time, energy and value of points:
     the first two are a grid, or their names say so and values come again."""
     if table.values.shape[1] == 4 and _errors_of_points(table, errors) is None:
@@ -195,22 +192,22 @@ def _has_points(table: Table, head: _Head, errors: int | None) -> bool:
     first, second = table.values[:, 0], table.values[:, 1]
     if is_grid(first, second):
         return True
-    kinds = {guess_kind(name) for name in _names(table, head)[:2]}
+    kinds = {guess_kind(name) for name in names_of(table, head)[:2]}
     again = all(np.unique(column).size < column.size for column in (first, second))
     return kinds == {"energy", "time"} and again
 
 
 def _errors_of_points(table: Table, errors: int | None) -> int | None:
     """The column of standard errors: that one, or the fourth of four, by its name."""
-    names = _names(table, _head(table))
-    is_told = errors is None and len(names) == 4 and _holds_errors(names[3], names[2])
+    names = names_of(table, head_of(table))
+    is_told = errors is None and len(names) == 4 and holds_errors(names[3], names[2])
     return 3 if is_told else errors
 
 
 def _points(
-    table: Table, head: _Head, columns: Sequence[int | str] | None, errors: int | None
+    table: Table, head: Head, columns: Sequence[int | str] | None, errors: int | None
 ) -> Found:
-    names = _names(table, head)
+    names = names_of(table, head)
     if columns is not None:
         picked = _pick(table, names, columns)
     else:
@@ -238,7 +235,7 @@ def _monotonic(line: Any) -> bool:
     return bool((step > 0).all() or (step < 0).all())
 
 
-def _matrix(table: Table, head: _Head, columns: Any) -> Found:
+def _matrix(table: Table, head: Head, columns: Any) -> Found:
     values = table.values
     if columns is not None:
         raise DataError(f"{table.path}: columns= is for layout='columns', not for a matrix")
@@ -285,9 +282,9 @@ def _roles(corner: str) -> tuple[tuple[str, str], dict[str, str], dict[str, str]
     return dims, {dims[0]: unit} if known else {}, {dims[0]: label} if known else {}, known
 
 
-def _columns(table: Table, head: _Head, columns: Sequence[int | str] | None) -> Found:
+def _columns(table: Table, head: Head, columns: Sequence[int | str] | None) -> Found:
     width = table.values.shape[1]
-    names = _names(table, head)
+    names = names_of(table, head)
     picked = _pick(table, names, columns)
     if len(picked) < 2:
         raise DataError(
@@ -345,6 +342,12 @@ def _pick(table: Table, names: list[str], columns: Sequence[int | str] | None) -
             raise DataError(
                 f"{table.path}: no column {one!r}; it has {known}{suggest(str(one), names)}"
             )
+    text = [k for k in picked if k in table.words]
+    if text:
+        raise DataError(
+            f"{table.path}: column {names[text[0]]!r} holds text, such as "
+            f"{table.words[text[0]][:40]!r}, and no numbers"
+        )
     return [0, *picked] if len(picked) == 1 else picked
 
 
@@ -355,36 +358,7 @@ def _called(name: object, names: list[str]) -> list[int]:
     return [k for k, one in enumerate(names) if split_unit(one)[0].lower() == name.lower()]
 
 
-def errors_column(table: Table) -> int | None:
-    """The third of three columns, where its name says that it holds standard errors."""
-    names = _names(table, _head(table))
-    return 2 if len(names) == 3 and _holds_errors(names[2], names[1]) else None
-
-
-def _holds_errors(name: str, value: str) -> bool:
-    """Whether a column of that name holds standard errors of the column `value`: "sigma", or
-    "counts_err" beside "counts"."""
-    name, value = ((split_unit(one)[0] or one).strip().lower() for one in (name, value))
-    beside = (name.removeprefix(value), name.removesuffix(value))
-    return any(word.strip(" _-.") in ERRORS for word in (name, *beside))
-
-
-def without_index(table: Table) -> Table:
-    """The table without a first column that only numbers the rows, as pandas writes it: it has no
-    name, and the column behind it that of an axis."""
-    n_rows, width = table.values.shape
-    names = _head(table).names
-    if len(names) != width or width < 3 or guess_kind(names[1]) is None:
-        return table
-    is_count = np.array_equal(table.values[:, 0], np.arange(n_rows))
-    if names[0].lower() not in ("", "index", "unnamed: 0") or not is_count or n_rows < 2:
-        return table
-    header = [(at, row[1:] if len(row) == width else row) for at, row in table.header]
-    notes = [*table.notes, "the first column numbers the rows and is left out"]
-    return replace(table, values=table.values[:, 1:], header=header, notes=notes)
-
-
-def _data(table: Table, head: _Head, columns: Any) -> Found:
+def _data(table: Table, head: Head, columns: Any) -> Found:
     values = table.values
     if columns is not None:
         raise DataError(f"{table.path}: columns= is for layout='columns', not for data alone")

@@ -15,6 +15,8 @@ import numpy as np
 import numpy.typing as npt
 
 from pyspec.errors import DataError
+from pyspec.io.units import is_unit
+from pyspec.io.words import common_words, is_label
 
 Array = npt.NDArray[np.float64]
 
@@ -48,7 +50,9 @@ class Table:
     """A block of numbers and the text above it.
 
     `values` is (n_rows, n_columns), `lines` the line number of each row, `header` the lines
-    before the block as (line number, cells), `comments` the comment lines before it.
+    before the block as (line number, cells), `comments` the comment lines before it. `words` are
+    the columns of text, which are NaN in `values`, each with one of its cells;
+    `left_out` are columns of the file that the table has no more.
     """
 
     path: Path
@@ -59,6 +63,8 @@ class Table:
     separator: str | None
     decimal: str
     notes: list[str] = field(default_factory=list)
+    words: dict[int, str] = field(default_factory=dict)
+    left_out: tuple[int, ...] = ()
 
     def at(self, row: int) -> str:
         """ "data.csv:14" for a row of the block."""
@@ -115,8 +121,8 @@ def cells(line: str, separator: str | None, decimal: str) -> list[str]:
     return [cell.strip() for cell in line.rstrip("\r\n").split(separator)]
 
 
-def _numeric(row: Sequence[str]) -> bool:
-    found = [number(cell) for cell in row]
+def _numeric(row: Sequence[str], words: Sequence[int] = ()) -> bool:
+    found = [number(cell) for k, cell in enumerate(row) if k not in words]
     return bool(row) and None not in found and any(v == v for v in found if v is not None)
 
 
@@ -128,10 +134,11 @@ def is_comment(line: str) -> bool:
 
 def style_of(
     path: Path, lines: Sequence[str], separator: str | None, decimal: str | None
-) -> tuple[str | None, str, int]:
-    """Separator, decimal sign and number of columns of the lines that are no comments."""
+) -> tuple[str | None, str, int, tuple[int, ...]]:
+    """Separator, decimal sign, number of columns and columns of text of the lines that are no
+    comments."""
     sample = lines if len(lines) <= 2 * _SAMPLE else [*lines[:_SAMPLE], *lines[-_SAMPLE:]]
-    best: tuple[int, tuple[str | None, str, int]] | None = None
+    best: tuple[int, tuple[str | None, str, int, tuple[int, ...]]] | None = None
     styles = STYLES if separator is None else ((separator, "."), (separator, ","))
     has_quotes = any('"' in line for line in sample)
     for sep, sign in styles:
@@ -145,9 +152,10 @@ def style_of(
         # "1,2" is a row of two sooner than one number with a decimal comma.
         score = agreeing * min(width, 2)
         if best is None or score > best[0]:
-            best = score, (sep, sign, width)
+            best = score, (sep, sign, width, ())
         if width > 1 and agreeing > 0.9 * len(sample):
             break
+    best = best or _beside_words(sample, styles, decimal)
     if best is None and (separator is not None or decimal is not None):
         given = {"delimiter": separator, "decimal": decimal}
         shown = " and ".join(f"{name} {value!r}" for name, value in given.items() if value)
@@ -160,6 +168,20 @@ def style_of(
             "name their separator and decimal sign: read(..., delimiter=';', decimal=',')"
         )
     return best[1]
+
+
+def _beside_words(
+    lines: Sequence[str], styles: Iterable[tuple[str | None, str]], decimal: str | None
+) -> tuple[int, tuple[str | None, str, int, tuple[int, ...]]] | None:
+    """The style in which most lines are numbers beside text, such as labels."""
+    best: tuple[int, tuple[str | None, str, int, tuple[int, ...]]] | None = None
+    for sep, sign in styles:
+        if decimal in (None, sign) and sep != sign:
+            sep = None if sep is not None and not sep.strip(" ") else sep
+            found = common_words([cells(line, sep, sign) for line in lines], number, is_unit)
+            if found and (best is None or found[0] > best[0]):
+                best = found[0], (sep, sign, *found[1:])
+    return best
 
 
 def _nearest(lines: Sequence[str], styles: Iterable[tuple[str | None, str]]) -> str:
@@ -188,28 +210,32 @@ def read_table(
     kept = [(at, _without_remark(line)) for at, line in every if not is_comment(line)]
     if not kept:
         raise DataError(f"{path}: holds comments only, no numbers; check how it was exported")
-    sep, sign, width = style_of(path, [line for _, line in kept], separator, decimal)
+    sep, sign, width, found = style_of(path, [line for _, line in kept], separator, decimal)
     rows = [(at, cells(line, sep, sign)) for at, line in kept]
-    first = next(k for k, (_, row) in enumerate(rows) if len(row) == width and _numeric(row))
+    first = next(k for k, (_, row) in enumerate(rows) if len(row) == width and _numeric(row, found))
+    words = dict.fromkeys(found, "")
     header = rows[:first] if sep is not None else [_spaced(*kept[k], width) for k in range(first)]
     _check_header(path, header, width)
     body = rows[first:]
     values = np.empty((len(body), width))
     for k, (at, row) in enumerate(body):
-        values[k] = _row(path, at, row, width)
+        values[k] = _row(path, at, row, width, words, body)
+    values[:, list(words)] = np.nan
+    words = {at: words[at] for at in sorted(words)}
     if sign == ",":
         _refuse_thousands(path, kept[first:], sep)
     for side, rest in ((-1, slice(None, -1)), (0, slice(1, None))):  # separators at the ends
         if sep is not None and values.shape[1] > 1 and not any(row[side] for _, row in body):
             header = [(at, row[rest] if len(row) == width else row) for at, row in header]
             values, width = values[:, rest], width - 1
+            words = {at - (side == 0): word for at, word in words.items()}
     start = body[0][0]
     comments = [
         line.strip().lstrip("#%/!").strip()
         for at, line in every
         if at < start and is_comment(line) and line.strip()
     ]
-    return Table(path, values, [at for at, _ in body], header, comments, sep, sign)
+    return Table(path, values, [at for at, _ in body], header, comments, sep, sign, words=words)
 
 
 def _refuse_thousands(path: Path, lines: list[tuple[int, str]], separator: str | None) -> None:
@@ -253,7 +279,16 @@ def _without_remark(line: str) -> str:
     return found[1].rstrip() if found else line
 
 
-def _row(path: Path, at: int, row: list[str], width: int) -> list[float]:
+def _row(
+    path: Path,
+    at: int,
+    row: list[str],
+    width: int,
+    words: dict[int, str],
+    body: list[tuple[int, list[str]]],
+) -> list[float]:
+    """The numbers of a row, NaN in columns of text; one that has no number in all of `body`, such
+    as that of remarks on some rows, is added to `words`."""
     if len(row) != width:
         raise DataError(
             f"{path}:{at}: the row has {len(row)} values, the others have {width}; complete it, "
@@ -263,15 +298,28 @@ def _row(path: Path, at: int, row: list[str], width: int) -> list[float]:
         if not any("_" in cell for cell in row):
             return list(map(float, row))
     found = []
-    for cell in row:
+    for column, cell in enumerate(row):
         value = number(cell)
-        if value is None:
-            raise DataError(
-                f"{path}:{at}: {cell[:40]!r} is not a number; correct it, or put # in front of "
-                "the line if it is no data"
-            )
-        found.append(value)
+        if value is None and not words.get(column):
+            if column not in words and not _has_words(body, column, width - len(words)):
+                raise DataError(
+                    f"{path}:{at}: {cell[:40]!r} is not a number; correct it, or put # in front of "
+                    "the line if it is no data"
+                )
+            words[column] = cell
+        found.append(math.nan if value is None else value)
     return found
+
+
+def _has_words(body: list[tuple[int, list[str]]], column: int, n_numbers: int) -> bool:
+    """Whether a column has labels and no number, beside two columns of numbers at least."""
+    inside = [row[column] for _, row in body if column < len(row)]
+    values = [number(cell) for cell in inside]
+    if n_numbers < 3 or any(value is not None and value == value for value in values):
+        return False
+    return all(
+        is_label(cell, is_unit) for cell, value in zip(inside, values, strict=True) if value is None
+    )
 
 
 def _check_header(path: Path, header: list[tuple[int, list[str]]], width: int) -> None:

@@ -48,9 +48,15 @@ TIME_UNITS = {
 COUNT_UNITS = {"counts_per_second": "counts/s", "c/s": "counts/s"}
 _ENERGY_WORDS = (
     "energy energies e be ke ebin ekin binding kinetic photon wavelength wavelengths wave lambda "
-    "λ wl wavenumber wavenumbers frequency freq raman shift omega spectral w"
+    "λ wl wavenumber wavenumbers frequency freq raman shift omega spectral w "
+    # German, French, Italian, Spanish
+    "energie énergie energia energía bindungsenergie photonenenergie liaison wellenlänge "
+    "wellenlaenge wellenzahl frequenz longueur fréquence frequenza frecuencia"
 )
-_TIME_WORDS = "time times delay delays t dt td tau pumpprobe"
+_TIME_WORDS = (
+    "time times delay delays t dt td tau pumpprobe "
+    "zeit verzögerung verzoegerung verzögerungszeit temps délai retard tempo ritardo tiempo retardo"
+)
 _BRACKETS = re.compile(r"^(.*?)\s*[\[(]\s*([^\])]*?)\s*[\])]\s*$")
 _SLASH = re.compile(r"^(.*?)\s*(?:/|\s+in\s+|_)\s*([^/\s]+)$")
 
@@ -96,7 +102,7 @@ def guess_kind(name: str, unit: str = "") -> str | None:
         return "energy"
     if shown in TIME_UNITS.values():
         return "time"
-    words = [word for word in re.split(r"[^a-zµμåλ]+", (label or name).lower()) if word]
+    words = [word for word in re.split(r"[\W\d_]+", (label or name).lower()) if word]
     for word in words:
         if word in _TIME_WORDS.split():
             return "time"

@@ -8,8 +8,9 @@ import numpy as np
 
 from pyspec.errors import DataError
 from pyspec.io.found import Found, runs
-from pyspec.io.layout import column_number, errors_column, read_layout, without_index
+from pyspec.io.layout import column_number, read_layout
 from pyspec.io.reader import Reader, Request, Start
+from pyspec.io.set_aside import errors_columns, without_index, without_text
 from pyspec.io.text import Table, read_table, read_text
 
 #: So many "key: value" comments are kept.
@@ -34,18 +35,20 @@ def found_in(table: Table, request: Request, *, layout: str | None) -> Found:
     """Data and axes of a table, with the errors of a column if they are asked for."""
     columns = as_list(request.columns)
     at = None if request.errors is None else column_number(table, request.errors)
-    if columns is None and at != 0 and layout not in ("matrix", "data"):
-        whole, table = table, without_index(table)
-        at = at if at is None or table is whole else at - 1  # numbers are those of the file
-    if (
-        request.errors is None
-        and columns is None
-        and layout in (None, "columns")
-        and not request.sizes
-    ):
-        at = errors_column(table)
+    if columns is None:
+        table, at = _set_aside(table, request, layout, at)
+    named = []
+    if at is None and columns is None and layout in (None, "columns") and not request.sizes:
+        named = errors_columns(table)
+        if len(named) > 1:
+            columns = [k for k in range(table.values.shape[1]) if k not in named]
+        elif named:
+            at = named[0]
     found = read_layout(table, layout=layout, columns=columns, sizes=request.sizes, errors=at)
-    if at is not None and found.errors is None:
+    if len(named) > 1:
+        found.errors = table.values[:, named].T
+        found.notes.append("standard errors from every other column, by their names")
+    elif at is not None and found.errors is None:
         errors = table.values[:, at]
         if found.data.shape != errors.shape:
             raise DataError(
@@ -59,6 +62,21 @@ def found_in(table: Table, request: Request, *, layout: str | None) -> Found:
     found.notes += table.notes
     found.meta = _meta(table.comments)
     return found
+
+
+def _set_aside(
+    table: Table, request: Request, layout: str | None, errors: int | None
+) -> tuple[Table, int | None]:
+    """The table without text and row numbers, and the number that the column `errors` has then:
+    numbers that are given are those of the file."""
+    if errors is not None:
+        errors -= sum(k < errors for k in table.words)
+    table = without_text(table)
+    if errors == 0 or layout in ("matrix", "data"):
+        return table, errors
+    whole, table = table, without_index(table, has_axes=bool(request.sizes))
+    fewer = whole.values.shape[1] - table.values.shape[1]
+    return table, None if errors is None else errors - fewer
 
 
 def as_list(columns: object) -> list[int | str] | None:

@@ -1,0 +1,92 @@
+"""Columns of a table that are no data: those that number the rows, hold text, or hold errors."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from pyspec.io.error_names import holds_errors
+from pyspec.io.layout import head_of, names_of
+from pyspec.io.text import Table
+from pyspec.io.units import guess_kind
+
+#: How pandas and others call a column that only numbers the rows.
+_INDEX = ("", "index", "unnamed: 0")
+#: So many steps that are all even are no accident.
+_MANY = 5
+
+
+def errors_columns(table: Table) -> list[int]:
+    """The columns that hold standard errors by their names: the second of each pair behind the
+    axis, "energy, a, a_err, b, b_err"; none where one of the pairs has no such name."""
+    names = names_of(table, head_of(table))
+    pairs = list(zip(names[1::2], names[2::2], strict=False))
+    if len(names) % 2 == 0 or not all(holds_errors(error, value) for value, error in pairs):
+        return []
+    return list(range(2, len(names), 2))
+
+
+def without(table: Table, columns: Sequence[int], note: str) -> Table:
+    """The table without some columns, and a note that says so."""
+    width = table.values.shape[1]
+    kept = [k for k in range(width) if k not in columns]
+    header = [
+        (at, [row[k] for k in kept] if len(row) == width else row) for at, row in table.header
+    ]
+    return replace(
+        table,
+        values=table.values[:, kept],
+        header=header,
+        notes=[*table.notes, note],
+        words={},
+        left_out=tuple(columns),
+    )
+
+
+def without_index(table: Table, *, has_axes: bool = False) -> Table:
+    """The table without a first column that only numbers the rows, as pandas writes it: it has no
+    name, and the column behind it is an axis by its name or its even steps. Columns "E1, E2, E3"
+    are no axis but spectra. `has_axes` says that axes are given otherwise: row numbers are none
+    then."""
+    n_rows, width = table.values.shape
+    names = head_of(table).names
+    if len(names) != width or width < 3 or n_rows < 2 or names[0].lower() not in _INDEX:
+        return table
+    if not np.array_equal(table.values[:, 0], np.arange(n_rows)):
+        return table
+    if not has_axes and (_are_a_series(names[1:]) or not _is_axis(names[1], table.values[:, 1])):
+        note = (
+            "the first column, which numbers the rows, was taken for the axis; if it is none, "
+            "give the axis: read(..., energy=...)"
+        )
+        return replace(table, notes=[*table.notes, note])
+    return without(table, [0], "the first column numbers the rows and is left out")
+
+
+def _are_a_series(names: Sequence[str]) -> bool:
+    """Whether the first two names differ in a number at their end alone."""
+    first, second = (re.fullmatch(r"(.*?)[\s_]*\d+", name) for name in names[:2])
+    return first is not None and second is not None and first[1] == second[1]
+
+
+def _is_axis(name: str, values: np.ndarray) -> bool:
+    """Whether a column is an axis: by its name, or by many steps that are even but for rounding."""
+    steps = np.diff(values)
+    is_even = steps.size >= _MANY and steps[0] != 0 and np.allclose(steps, steps[0], rtol=1e-3)
+    return guess_kind(name) is not None or name.strip().lower() == "x" or bool(is_even)
+
+
+def without_text(table: Table) -> Table:
+    """The table without its columns of text, such as labels beside numbers."""
+    if not table.words:
+        return table
+    names = head_of(table).names
+    shown = ", ".join(
+        (f"{names[k]!r}" if len(names) == table.values.shape[1] else f"column {k}")
+        + f" ({word[:40]!r}, …)"
+        for k, word in table.words.items()
+    )
+    return without(table, list(table.words), f"text among the numbers is left out: {shown}")

@@ -1,0 +1,58 @@
+"""Columns of text beside numbers: which cells are labels, and which are only wrong numbers."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+#: A cell of these characters alone is a number that was not understood, never a label.
+_LIKE_A_NUMBER = re.compile(r"[\d\s.,'()<>~≈=+*ijeE%-]*\d[\d\s.,'()<>~≈=+*ijeE%-]*")
+#: A number and its unit.
+_QUANTITY = re.compile(r"[+-]?\d[\d.,' ]*(?:[eE][+-]?\d+)?\s*([^\W\d]\S*)")
+_DATE = re.compile(r"\d{4}-\d\d-\d\d\b")
+#: Signs that separate cells: in a label they mean that the separator is another one.
+_SEPARATORS = re.compile(r"[;,\t]")
+#: So many numbers stand beside the text at least, the axis and a value, in so many lines.
+_NUMBERS, _LINES = 2, 3
+
+
+def is_label(cell: str, is_unit: Callable[[str], bool]) -> bool:
+    """Whether a cell that is no number is text, and not a number in a form that is not read."""
+    if _SEPARATORS.search(cell):
+        return False
+    found = _QUANTITY.fullmatch(cell)
+    if found and is_unit(found[1]):
+        return False
+    return _DATE.match(cell) is not None or _LIKE_A_NUMBER.fullmatch(cell) is None
+
+
+def common_words(
+    rows: Sequence[Sequence[str]],
+    number: Callable[[str], float | None],
+    is_unit: Callable[[str], bool],
+) -> tuple[int, int, tuple[int, ...]] | None:
+    """(agreeing rows, number of columns, columns of text) of a table with text beside numbers, as
+    most of the rows have it; None where they do not agree on one."""
+    found: Counter[tuple[int, tuple[int, ...]]] = Counter()
+    for row in rows:
+        values = [number(cell) for cell in row]
+        words = tuple(k for k, value in enumerate(values) if value is None)
+        known = sum(value is not None and value == value for value in values)
+        if words and known >= _NUMBERS and all(is_label(row[k], is_unit) for k in words):
+            found[len(row), words] += 1
+    if not found:
+        return None
+    (width, words), agreeing = found.most_common(1)[0]
+    if agreeing < _LINES or 2 * agreeing <= len(rows):
+        return None
+    numbers = [k for k in range(width) if k not in words]
+    if words[0] == 0 and len(numbers) > 3:
+        first = next(row for row in rows if len(row) == width)
+        values = [number(first[k]) for k in numbers]
+        steps = np.diff([np.nan if value is None else value for value in values])
+        if (steps > 0).all() or (steps < 0).all():  # an axis above rows that are named, not placed
+            return None
+    return agreeing, width, words
