@@ -8,12 +8,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import numpy.typing as npt
 
 from pyspec.errors import DataError, suggest
 from pyspec.io.found import Found
 from pyspec.io.reader import Request
 from pyspec.io.units import guess_kind, show_unit
+from pyspec.model.source import LOADED, source_of
 
 _DATA_WORDS = ("data", "counts", "intensity", "spectrum", "spectra", "signal", "z", "y", "map")
 
@@ -59,11 +61,12 @@ def choose(
     block = _named(path, entries, data) if data is not None else _largest(path, free, chosen)
     found = Found(block.load(), [None] * len(block.shape), name=block.name)
     if errors is not None:
-        found.errors = errors.load()
+        found.errors = _ordered(path, block, errors)
         found.notes.append(f"standard errors from {errors.name!r}")
     found.units["data"] = show_unit(block.unit)
     for k, scale in enumerate(block.scales):
-        entry = next((e for e in entries if e.name == scale), None)
+        lines = [one for one in entries if one.shape == (block.shape[k],)]
+        entry = next((e for e in lines if e.name == scale), None)
         if entry is not None and entry not in chosen.values() and entry is not block:
             _put(found, k, entry.kind or entry.word, entry)
     for kind, entry in chosen.items():
@@ -84,6 +87,45 @@ def choose(
         found.labels[what] = label.rsplit("/", 1)[-1].rsplit(".", 1)[-1]
     found.hint = f"The file holds {_listed(entries)}; a name from this list will do"
     return found
+
+
+def _ordered(path: Path, block: Entry, errors: Entry) -> Any:
+    """Standard errors with their dimensions in the order of the data: as the names of dimensions
+    say, or their lengths where these are another order than that of the data.
+
+    Raises :class:`DataError` where that is not clear, and for errors beyond memory that stay where
+    they are, since rows of the data are columns of them.
+    """
+    order = _order(path, block, errors)
+    if order == tuple(range(len(errors.shape))):
+        return errors.load()
+    own, those = (" × ".join(map(str, one.shape)) for one in (errors, block))
+    values = errors.load()
+    if source_of(values) is not None and values.nbytes > LOADED:
+        raise DataError(
+            f"{path}: errors={errors.name!r} ({own}) have their dimensions in another order than "
+            f"the data ({those}), and are too large to be loaded; store them in that of the data"
+        )
+    return np.asarray(values).transpose(order)
+
+
+def _order(path: Path, block: Entry, errors: Entry) -> tuple[int, ...]:
+    """The places of the dimensions of the data among those of the errors."""
+    plain = tuple(range(len(errors.shape)))
+    names = [[scale for scale in one.scales if scale] for one in (block, errors)]
+    are_known = all(len(set(one)) == len(plain) == len(block.shape) for one in names)
+    if are_known and set(names[0]) == set(names[1]):
+        order = tuple(names[1].index(name) for name in names[0])
+        if tuple(errors.shape[k] for k in order) == block.shape:
+            return order
+    if errors.shape == block.shape or sorted(errors.shape) != sorted(block.shape):
+        return plain  # of another size they are refused with the data
+    if len(set(block.shape)) < len(block.shape):
+        raise DataError(
+            f"{path}: errors={errors.name!r} has shape {errors.shape}, the data {block.shape}: "
+            "which dimension is which? Store them in the order of the data, or name the dimensions"
+        )
+    return tuple(errors.shape.index(size) for size in block.shape)
 
 
 def _named(path: Path, entries: list[Entry], name: str) -> Entry:

@@ -67,7 +67,7 @@ def entries_of(path: Path, file: Any, *, transposed: bool = False) -> list[Entry
         unit = attribute(item, "units") or attribute(item, "unit")
         scales: list[str | None] = []
         for dim in item.dims:
-            scales.append(dim[0].name.strip("/") if len(dim) else None)
+            scales.append(dim[0].name.strip("/") if len(dim) else dim.label or None)
         shape = item.shape[::-1] if transposed else item.shape
         shape = _line(shape) if transposed else shape
         load = _loader(path, name, item, transposed)
