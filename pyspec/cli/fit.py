@@ -36,6 +36,7 @@ from pyspec.io.parameters import plain_result, result_json
 from pyspec.model import Measurement, Model
 from pyspec.model.measurement import row_of
 from pyspec.plot import PlotConfig, PlotError, plot_fit, report
+from pyspec.workflow.export import amplitude_tables
 from pyspec.workflow.seeds import BASELINE
 from pyspec.workflow.windows import index_range, nearest_row
 
@@ -300,8 +301,9 @@ def write_results(
         written.append(name)
     written += _write_parameters(last, folder)
     if getattr(last, "linear", None) is not None:
-        write_text(folder / "amplitudes.csv", amplitudes_csv(last.linear))
-        written.append("amplitudes.csv")
+        for name, columns in amplitude_tables(last.linear).items():
+            write_text(folder / name, _csv_text(list(columns), list(columns.values())))
+            written.append(name)
     try:
         plot_fit(last, save_path=folder / "fit.png", config=config, dpi_save=_dpi(job, config))
         written.append("fit.png")
@@ -328,13 +330,6 @@ def _write_parameters(result: Any, folder: Path) -> list[str]:
         write_parameters(result.table, folder / names[0])
     write_text(folder / names[1], result_json(result))
     return names
-
-
-def amplitudes_csv(linear: Any) -> str:
-    """One line for each energy, or time: every free amplitude, empty where it is not known, and its
-    standard error, empty where it is held at 0, too."""
-    head, columns = _with_errors(linear.names, linear.known, linear.stderr)
-    return _csv_text([linear.axis, *head], [linear.along, *columns])
 
 
 def slices_csv(slices: SliceResults) -> str:

@@ -122,7 +122,8 @@ def write_fit(fit: Any, folder: Folder, pictures: bool) -> None:
     else:
         write_curves(fit, folder)
     if getattr(fit, "linear", None) is not None:
-        _write_amplitudes(fit.linear, folder)
+        for name, columns in amplitude_tables(fit.linear).items():
+            folder.columns(name, columns)
     if pictures:
         _draw(fit, folder)
 
@@ -162,17 +163,17 @@ def _write_slices(fit: Any, folder: Folder) -> None:
     folder.table("metrics_per_slice.csv", ["slice", *METRICS], rows)
 
 
-def _write_amplitudes(linear: Any, folder: Folder) -> None:
-    """Spectra or traces that were free, empty where they are not known, with their errors, empty
-    where they are held at 0, too; what they are multiplied with, where that is the same for all;
-    and of schemes decay- and evolution-associated spectra, where there are any."""
+def amplitude_tables(linear: Any) -> dict[str, dict[str, Array]]:
+    """File name → columns: spectra or traces that were free, NaN where they are not known, with
+    their errors, NaN where they are held at 0, too; what they are multiplied with, where that is
+    the same for all; and of schemes decay- and evolution-associated spectra, where there are any."""
     columns = {linear.axis: linear.along}
     for name in linear.names:
         columns |= {name: linear.known[name], f"{name}_stderr": linear.stderr[name]}
-    folder.columns("amplitudes.csv", columns)
+    tables = {"amplitudes.csv": columns}
     if all(np.ndim(basis) == 1 for basis in linear.basis.values()):
         other = "time" if linear.axis == "energy" else "energy"
-        folder.columns("basis.csv", {other: linear.x, **linear.basis})
+        tables["basis.csv"] = {other: linear.x, **linear.basis}
     for name in linear.kinetics:
         own = f"_{name}" if len(linear.kinetics) > 1 else ""
         for kind in ("das", "eas"):
@@ -183,7 +184,8 @@ def _write_amplitudes(linear: Any, folder: Folder) -> None:
             columns = {linear.axis: linear.along}
             for label, value, error in zip(found.names, found.known, found.stderr, strict=True):
                 columns |= {label: value, f"{label}_stderr": error}
-            folder.columns(file_name(f"{kind}{own}.csv"), columns)
+            tables[file_name(f"{kind}{own}.csv")] = columns
+    return tables
 
 
 def write_curves(fit: Any, folder: Folder) -> None:
