@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -52,6 +52,10 @@ def read_layout(
             f"{suggest(str(layout), list(LAYOUTS))}"
         )
     head = head_of(table)
+    lies = layout is None and columns is None and not sizes and _lies(table, head)
+    if lies:
+        values = table.values.T.copy()
+        table = replace(table, values=values, lines=[table.lines[0]] * len(values))
     if columns is not None:
         layout = layout or "columns"
     chosen = layout or _guess(table, head, sizes, errors)
@@ -69,7 +73,9 @@ def read_layout(
         0,
         f"text, {NAMES.get(table.separator, repr(table.separator))} between values, decimal {sign}",
     )
-    if layout is None:
+    if lies:
+        found.notes.append("the first row is the axis, the second one spectrum along it")
+    elif layout is None:
         others = " or ".join(repr(word) for word in LAYOUTS if word != chosen)
         found.notes.append(f"layout={chosen!r} was taken; say layout={others} if it is wrong")
     return found
@@ -168,7 +174,7 @@ def _guess(table: Table, head: Head, sizes: Mapping[str, int | None], errors: in
         return "data"
     if has_energy or has_time:
         return "data" if width > 2 else "columns"
-    if width == 1:
+    if width == 1 or (n_rows == 1 and width > 2 and not head.names):
         return "data"
     if width in (3, 4) and _has_points(table, head, errors):
         return "points"
@@ -182,6 +188,13 @@ def _guess(table: Table, head: Head, sizes: Mapping[str, int | None], errors: in
     if width == 2 or _monotonic(table.values[:, 0]):
         return "columns"
     return "data"
+
+
+def _lies(table: Table, head: Head) -> bool:
+    """Whether two rows are an axis and the values along it, not two points of many spectra."""
+    n_rows, width = table.values.shape
+    is_axis = n_rows == 2 and width > _SURE and _monotonic(table.values[0])
+    return is_axis and head.axis is None and not head.names
 
 
 def _has_points(table: Table, head: Head, errors: int | None) -> bool:

@@ -45,7 +45,7 @@ TIME_UNITS = {
     "nanoseconds": "ns",
     "min": "min",
 }
-COUNT_UNITS = {"counts_per_second": "counts/s", "c/s": "counts/s"}
+COUNT_UNITS = {"counts_per_second": "counts/s", "counts/s": "counts/s", "c/s": "counts/s"}
 _ENERGY_WORDS = (
     "energy energies e be ke ebin ekin binding kinetic photon wavelength wavelengths wave lambda "
     "λ wl wavenumber wavenumbers frequency freq raman shift omega spectral w "
@@ -58,7 +58,9 @@ _TIME_WORDS = (
     "zeit verzögerung verzoegerung verzögerungszeit temps délai retard tempo ritardo tiempo retardo"
 )
 _BRACKETS = re.compile(r"^(.*?)\s*[\[(]\s*([^\])]*?)\s*[\])]\s*$")
-_SLASH = re.compile(r"^(.*?)\s*(?:/|\s+in\s+|_)\s*([^/\s]+)$")
+_SLASH = re.compile(r"^(.*?)\s*(?:/|\s+in\s+|_|,\s)\s*([^/\s]+)$")
+#: "Counts, 1/s": what stands behind the sign is no unit of its own.
+_PER = re.compile(r"^(.*?)(?:\s*[,/]|\s+in)?\s+(1/([^/\s]+))$")
 
 
 def show_unit(text: str) -> str:
@@ -74,7 +76,7 @@ def is_unit(text: str) -> bool:
     """Whether a word is the unit of an energy or a time axis, or of counts."""
     low = text.strip().strip("()[]").lower()
     counts = {"counts", "cts", "counts/s", "cps", "a.u.", "arb. units", "arb.u.", "od", "mod"}
-    return low in ENERGY_UNITS or low in TIME_UNITS or low in counts
+    return any(low in known for known in (ENERGY_UNITS, TIME_UNITS, COUNT_UNITS, counts))
 
 
 def split_unit(text: str) -> tuple[str, str]:
@@ -86,11 +88,14 @@ def split_unit(text: str) -> tuple[str, str]:
     found = _BRACKETS.match(text)
     if found and found[1]:
         return found[1], show_unit(found[2])
+    if is_unit(text) and len(text) > 1:  # also counts/s, which has no label
+        return "", show_unit(text)
+    found = _PER.match(text)
+    if found and found[1] and (is_unit(found[3]) or is_unit(found[2])):
+        return found[1], show_unit(found[2])
     found = _SLASH.match(text)
     if found and found[1] and is_unit(found[2]):
         return found[1], show_unit(found[2])
-    if is_unit(text) and len(text) > 1:
-        return "", show_unit(text)
     return text, ""
 
 

@@ -1,0 +1,60 @@
+"""Tables of one or two rows, and units that a name says in other ways."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from pyspec import read
+from pyspec.errors import DataError
+from pyspec.io.units import guess_kind, split_unit
+
+ENERGY = np.arange(80, 85, 0.25)
+PEAK = np.round(100 * np.exp(-((ENERGY - 82) ** 2)) + 10, 3)
+
+
+def written(path: Path, *rows: object) -> Path:
+    path.write_text("\n".join(",".join(map(str, row)) for row in rows) + "\n")  # type: ignore
+    return path
+
+
+def test_two_rows_are_an_axis_and_values(tmp_path: Path) -> None:
+    # They were 19 spectra of two points.
+    for turn in (slice(None), slice(None, None, -1)):
+        found = read(written(tmp_path / "a.csv", ENERGY[turn], PEAK[turn]))
+        assert found.dims == ("energy",)
+        np.testing.assert_array_equal(found.energy, ENERGY[turn])
+        np.testing.assert_array_equal(found.data, PEAK[turn])
+        assert any("the first row is the axis" in note for note in found.notes)
+    found = read(tmp_path / "a.csv", layout="columns")
+    assert found.data.shape == (19, 2)
+    found = read(written(tmp_path / "b.csv", [80, 1, 2], [81, 3, 4]))  # few columns
+    np.testing.assert_array_equal(found.energy, [80, 81])
+
+
+def test_one_row_is_one_spectrum_without_an_axis(tmp_path: Path) -> None:
+    # It was 19 spectra of one point, at an energy that was its first count.
+    path = written(tmp_path / "a.csv", PEAK)
+    with pytest.raises(DataError, match=r"the data \(20\) have no energy axis"):
+        read(path)
+    np.testing.assert_array_equal(read(path, energy=ENERGY).data, PEAK)
+    head = written(tmp_path / "b.csv", ["energy", "a", "b"], [80, 3, 4])
+    assert read(head).data.shape == (2, 1)
+
+
+def test_units_of_names() -> None:
+    for name, label, unit in (
+        ("counts/s", "", "counts/s"),  # "counts" in "s"
+        ("Counts/s", "", "counts/s"),
+        ("c/s", "", "counts/s"),
+        ("Counts, 1/s", "Counts", "1/s"),  # "Counts, 1" in "s"
+        ("rate in 1/s", "rate", "1/s"),
+        ("k / 1/cm", "k", "cm⁻¹"),
+        ("Energy, keV", "Energy", "keV"),
+        ("run 1/2", "run 1/2", ""),
+        ("x, y, z", "x, y, z", ""),
+        ("BE/eV", "BE", "eV"),
+        ("delay_fs", "delay", "fs"),
+    ):
+        assert split_unit(name) == (label, unit), name
+    assert guess_kind("counts/s") is None
