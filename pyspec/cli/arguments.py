@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import argparse
-import re
-import sys
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
 from pyspec._version import VERSION
 from pyspec.cli.completion import SHELLS
-from pyspec.errors import suggest
+from pyspec.cli.parser import Parser, WrongArguments
+
+__all__ = ["Parser", "WrongArguments", "build_parser"]
 
 #: As of :data:`pyspec.executor.BACKENDS`, which is not imported for a help text.
 BACKENDS = ("compiled", "interpreted", "tree", "compare")
@@ -125,36 +125,6 @@ bash: add  source <(pyspec completion bash)  to ~/.bashrc
 zsh:  add  source <(pyspec completion zsh)  to ~/.zshrc, after compinit
 fish: add  pyspec completion fish | source  to config.fish
 """
-
-
-class WrongArguments(SystemExit):
-    """Arguments that are not understood; the exit code is 2."""
-
-    def __init__(self, message: str) -> None:
-        super().__init__(2)
-        self.message = message
-
-
-class Parser(argparse.ArgumentParser):
-    """A parser whose errors name what was meant."""
-
-    def error(self, message: str) -> NoReturn:
-        unknown = re.search(r"invalid choice: '([^']*)' \(choose from (.*)\)", message)
-        if unknown:
-            known = [one.strip(" '") for one in unknown[2].split(",")]
-            message += suggest(unknown[1], known)
-        stray = re.search(r"unrecognized arguments: (-\S+)", message)
-        if stray and stray[1].startswith("--"):
-            nested: list[Any] = [a.choices for a in self._actions if isinstance(a.choices, dict)]
-            parsers = [self, *(parser for choices in nested for parser in choices.values())]
-            flags = [one for parser in parsers for one in parser._option_string_actions]
-            word = stray[1].partition("=")[0]
-            message += "; write it behind the command" if word in flags else suggest(word, flags)
-        elif re.search(r"unrecognized arguments: [^-]", message):
-            message += "; a model of a file is chosen by --model NAME; see pyspec COMMAND --help"
-        self.print_usage(sys.stderr)
-        print(f"{self.prog}: error: {message}", file=sys.stderr)
-        raise WrongArguments(message)
 
 
 def build_parser() -> argparse.ArgumentParser:

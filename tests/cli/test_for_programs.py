@@ -106,6 +106,22 @@ def test_wrong_arguments_are_json_too(capsys: pytest.CaptureFixture[str]) -> Non
     assert "no function 'glp'; did you mean 'GLP'?" in capsys.readouterr().err
 
 
+def test_an_option_of_another_command_is_said_to_be_one(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    # "write it behind the command", where it stood; "did you mean '--layout'?" for --plot.
+    for words, said in (
+        (["new", "x", "--data", "scan.csv"], "'pyspec new' has no such option, 'pyspec show' has"),
+        (["--quiet", "fit", "job.yaml"], "--quiet; write it behind the command"),
+        (["show", "scan.csv", "--plot", "a.png"], "the file of the picture is -o FILE"),
+        (["show", "scan.csv", "--layuot", "data"], "did you mean '--layout'?"),
+        (["--layuot"], "did you mean '--layout'?"),
+    ):
+        with pytest.raises(SystemExit):
+            main(words)
+        assert said in capsys.readouterr().err
+
+
 def test_hints_are_flags_on_the_command_line(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
