@@ -166,7 +166,8 @@ def _write_slices(fit: Any, folder: Folder) -> None:
 def amplitude_tables(linear: Any) -> dict[str, dict[str, Array]]:
     """File name → columns: spectra or traces that were free, NaN where they are not known, with
     their errors, NaN where they are held at 0, too; what they are multiplied with, where that is
-    the same for all; and of schemes decay- and evolution-associated spectra, where there are any."""
+    the same for all; and decay- and evolution-associated spectra of schemes, where there are any.
+    """
     columns = {linear.axis: linear.along}
     for name in linear.names:
         columns |= {name: linear.known[name], f"{name}_stderr": linear.stderr[name]}
