@@ -75,14 +75,28 @@ def wheel(sdist: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return build("wheel", source, folder / "dist")
 
 
-def test_the_sdist_holds_all_that_a_build_needs(sdist: Path) -> None:
+def names_of(sdist: Path) -> set[str]:
+    """The paths in an sdist, from its own folder on."""
     with tarfile.open(sdist) as archive:
         top = sdist.name.removesuffix(".tar.gz")
-        names = {name.removeprefix(f"{top}/") for name in archive.getnames()}
+        return {name.removeprefix(f"{top}/") for name in archive.getnames()}
+
+
+def test_the_sdist_holds_all_that_a_build_needs(sdist: Path) -> None:
+    names = names_of(sdist)
     sources = {f"csrc/{name}" for name in (ROOT / "csrc" / "sources.txt").read_text().split()}
     assert sources | {"csrc/sources.txt", "setup.py", "CMakeLists.txt", "LICENSE"} <= names
     assert {"csrc/pyspec.h", "csrc/ops.def", "tests/c/unit.h", "Makefile", ".ci/run"} <= names
     assert not [name for name in names if name.endswith((".so", ".pyc", ".o"))]
+
+
+def test_the_sdist_is_the_whole_source_tree(sdist: Path) -> None:
+    """It used to leave out CONTRIBUTING.md and the scripts of the documentation, without which
+    links of the README led nowhere and `make test` failed."""
+    if not (ROOT / ".git").exists():
+        pytest.skip("needs the repository")
+    tracked = set(run("git", "ls-files", cwd=ROOT).split())
+    assert tracked - names_of(sdist) == {".gitignore"}
 
 
 def test_the_sources_are_listed() -> None:
@@ -104,6 +118,12 @@ def test_the_wheel_is_for_every_python_3_of_one_platform(wheel: Path) -> None:
     assert "Root-Is-Purelib: false" in lines
 
 
+def archive_bytes(wheel: Path, name: str) -> bytes:
+    """One file of a wheel."""
+    with zipfile.ZipFile(wheel) as archive:
+        return archive.read(name)
+
+
 @pytest.mark.slow
 def test_the_wheel_holds_the_package_and_its_library_only(wheel: Path) -> None:
     with zipfile.ZipFile(wheel) as archive:
@@ -113,6 +133,8 @@ def test_the_wheel_holds_the_package_and_its_library_only(wheel: Path) -> None:
     assert {name.split("/")[0].split("-")[0] for name in names} == {"pyspec"}
     assert not [name for name in names if name.endswith((".c", ".h", ".def", ".o"))]
     assert "pyspec/py.typed" in names
+    if "CFLAGS" not in os.environ:  # it used to be 22 MB, of which 17 were for a debugger
+        assert b".debug_info" not in archive_bytes(wheel, libraries[0])
     modules = {
         f"pyspec/{path.relative_to(ROOT / 'pyspec')}" for path in ROOT.glob("pyspec/**/*.py")
     }
