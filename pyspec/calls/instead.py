@@ -127,6 +127,7 @@ CALLS: dict[str, dict[str, str]] = {
         "model_name": "did you mean 'name'?",
     },
     "load_fit": {"*": "load_fit(path) gives the last fit, load_fits(path) all of them"},
+    "Dataset.mean": {"axis": "give the names of the axes: dataset.mean('x', 'y')"},
     "read": {"": "give the path of a file: read('scan.csv')"},
     "plot_data": {
         "": "give data and axes: plot_data(data, energy, time); of a File file.plot_data(), of a "

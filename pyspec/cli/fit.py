@@ -35,10 +35,10 @@ from pyspec.io import Dataset, save_fit, write_parameters, write_text
 from pyspec.io.parameters import plain_result, result_json
 from pyspec.model import Measurement, Model
 from pyspec.model.measurement import row_of
+from pyspec.model.windows import index_range, nearest_row
 from pyspec.plot import PlotConfig, PlotError, plot_fit, report
 from pyspec.workflow.export import amplitude_tables
 from pyspec.workflow.seeds import BASELINE
-from pyspec.workflow.windows import index_range, nearest_row
 
 #: Exit codes beside 0: the fit did not converge, Ctrl-C. A signal ends with 128 and its number.
 NOT_CONVERGED, INTERRUPTED = 3, 130

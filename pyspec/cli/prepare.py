@@ -15,8 +15,8 @@ from pyspec.errors import DataError, suggest
 from pyspec.io import Dataset, read
 from pyspec.model import Measurement, Model, load_dynamics, load_model, load_profile
 from pyspec.model.inputs import needed_inputs
+from pyspec.model.windows import excluded, index_range
 from pyspec.workflow.noise import check_sigma
-from pyspec.workflow.windows import excluded, index_range
 
 Array = npt.NDArray[np.float64]
 

@@ -17,6 +17,7 @@ from pyspec.fit.options import StagedOptions
 from pyspec.fit.result import FitResult
 from pyspec.fit.single import fit_model
 from pyspec.model import Measurement, Model, load_time_model
+from pyspec.model.windows import index_range
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -33,7 +34,7 @@ def fit_trace(
     *,
     target: str = "",
     inputs: Mapping[str, npt.ArrayLike] | None = None,
-    time_limits: Sequence[float] | None = None,
+    time_limits: Sequence[float | None] | None = None,
     measurement: Measurement | None = None,
     **options: Unpack[StagedOptions],
 ) -> FitResult:
@@ -49,7 +50,7 @@ def fit_trace(
         then not scaled by the reduced chi² (``scale_covar=True`` scales them)
     target : what the values are, for tables and pictures
     inputs : further arrays (n,) that laws by formula read, by name
-    time_limits : fit only these times, both ends included
+    time_limits : (low, high), fit only these times, both ends included; None leaves a side open
     measurement : mask, window, and weights or counts in place of sigma; its data are `values`
     options : as of :func:`pyspec.fit.fit_model`
 
@@ -57,7 +58,8 @@ def fit_trace(
     """
     chosen = time_model(model_yaml, model).copy()
     chosen.set_axes(time=time, inputs=inputs)
-    assert chosen.time is not None
+    if chosen.time is None:
+        raise DataError("a trace needs its times; give time=, one value for each of `values`")
     data = np.asarray(values)
     if data.shape != chosen.time.shape:
         raise DataError(f"values have shape {data.shape}, the time axis {chosen.time.shape}")
@@ -71,11 +73,8 @@ def fit_trace(
     else:
         measurement = replace(own, data=data, weight=weights_of(sigma, data.shape))
     if time_limits is not None:
-        low, high = sorted(float(limit) for limit in time_limits)
-        inside = np.flatnonzero((chosen.time >= low) & (chosen.time <= high))
-        if not inside.size:
-            raise DataError(f"no time lies in [{low:g}, {high:g}]")
-        measurement = replace(measurement, columns=(int(inside[0]), int(inside[-1]) + 1))
+        window = index_range(chosen.time, time_limits, "time")
+        measurement = replace(measurement, columns=window)
     given: StagedOptions = {"scale_covar": None if sigma is None else False, **options}
     with Hold() as hold:
         result = hold.mark(fit_model(chosen, measurement, **given))

@@ -19,7 +19,7 @@ Array = npt.NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class Dataset:
-    """Data and their axes. Arrays are read-only.
+    """Data and their axes, as :func:`pyspec.read` returns them. Arrays are read-only.
 
     Attributes
     ----------
@@ -29,8 +29,8 @@ class Dataset:
     axes : name → values (n,), one for each of `dims`
     units : name → unit, where known; also for "data"
     labels : name → what the file calls it; also for "data"
-    name, source : how to call it, and where it comes from
-    notes : what was found, and how to say it otherwise
+    name, source : the name of the data, and the file they come from
+    notes : how the file was understood, and how to correct that
     errors : standard errors of the shape of `data`, or None
     meta : what else the file says, by its own names; "photon_energy" and "work_function" are in eV
 
@@ -111,12 +111,13 @@ class Dataset:
 
     @property
     def finite(self) -> npt.NDArray[np.bool_]:
-        """True where the data are numbers, False at NaN and inf; ``~finite`` is a mask."""
+        """True where a value is finite, False at NaN and infinities; ``~finite`` is a mask."""
         return np.asarray(np.isfinite(self.data))
 
     @property
     def n_bad(self) -> int:
-        """How many values are NaN or infinite; 0 of data by reference, which a fit looks at."""
+        """How many values are NaN or infinite; 0 for data by reference, which are checked when they
+        are fitted."""
         if source_of(self.data) is not None:
             return 0
         return int(self.data.size - np.count_nonzero(self.finite))
@@ -136,7 +137,7 @@ class Dataset:
         return result
 
     def at(self, **index: int) -> Dataset:
-        """The part at positions on axes, counted from 0: ``at(y=25, x=20)``."""
+        """The data at these positions, counted from 0; the axes are removed: ``at(y=25, x=20)``."""
         result = self
         for dim, number in index.items():
             result = result._take(dim, result._position(dim, number), f"{dim}[{number}]")
@@ -160,8 +161,8 @@ class Dataset:
         return self.at(**dict(zip(self.dims, numbers, strict=False)))
 
     def mean(self, *dims: str) -> Dataset:
-        """The mean over these axes; without names over all besides time and energy. Values that
-        are NaN or infinite are left out."""
+        """The mean over the named axes; without names, over all axes other than time and energy.
+        NaN and infinite values are left out."""
         over = dims or self.extra
         for dim in over:
             self._need(dim)
@@ -182,9 +183,11 @@ class Dataset:
         return self._with(data, kept, f"mean over {', '.join(over)}", errors)
 
     def rename(self, **names: str) -> Dataset:
-        """Calls axes otherwise: ``rename(y="time")`` fits a line of positions as a series."""
-        for dim in names:
+        """Renames axes: ``rename(y="time")`` lets a line of positions be fitted as a series."""
+        for dim, new in names.items():
             self._need(dim)
+            if not isinstance(new, str) or new in ("", "data"):
+                raise DataError(f"{self.name}: {dim}={new!r} is no name for an axis; give a word")
         change = {**{dim: dim for dim in self.dims}, "data": "data", **names}
         dims = tuple(change[dim] for dim in self.dims)
         renamed = replace(
@@ -295,6 +298,11 @@ class Dataset:
     # inside
 
     def _need(self, dim: str) -> Array:
+        if not isinstance(dim, str):
+            raise DataError(
+                f"{self.name}: {dim!r} is no name of an axis; give names one by one, such as "
+                f"{self.dims[0]!r}; there are {', '.join(self.dims)}"
+            )
         if dim not in self.dims:
             raise DataError(
                 f"{self.name}: has no axis {dim!r}; it has {', '.join(self.dims)}"

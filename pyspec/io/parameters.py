@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from pyspec.calls import answered
-from pyspec.errors import DataError
+from pyspec.errors import CallError, DataError
 from pyspec.fit import FitResult, ParameterTable, SliceResults
 from pyspec.io.atomic import plain_path, write_text
 from pyspec.io.contents import versions
@@ -63,11 +63,17 @@ def _plain(value: Any) -> Any:
 
 @answered
 def write_parameters(table: ParameterTable, path: str | Path, *, overwrite: bool = True) -> None:
-    """Writes a table as CSV or JSON, as the suffix says; the file is written as a whole.
+    """Writes the table of a fit (``result.table``) as CSV or JSON, by the suffix of `path`; the
+    file is written completely or not at all.
 
     Raises :class:`DataError` for another suffix, or for a file that exists where `overwrite` is
     False.
     """
+    if not isinstance(table, ParameterTable):
+        raise CallError(
+            f"write_parameters takes a table, not {type(table).__name__}; give that of a fit: "
+            "write_parameters(result.table, 'fit.csv')"
+        )
     target = plain_path(path)
     writers = {".csv": parameters_csv, ".json": parameters_json}
     writer = writers.get(target.suffix.lower())

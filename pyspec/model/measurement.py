@@ -35,9 +35,9 @@ LOSSES = ("squares", "poisson")
 LOSS_NAMES = {"gaussian": "squares", "least_squares": "squares", "counts": "poisson"}
 
 
-@dataclass(frozen=True, eq=False, init=False)
+@dataclass(frozen=True, eq=False, init=False, repr=False)
 class Measurement:
-    """What a model is compared with. Arrays cover the full axes; the window crops them.
+    """Data to which a model is fitted. Arrays cover the full axes; the window crops them.
 
     Parameters
     ----------
@@ -94,6 +94,15 @@ class Measurement:
         for one, value in zip(fields(self), given, strict=True):
             object.__setattr__(self, one.name, value)
         self._check()
+
+    def __repr__(self) -> str:
+        shape = "no data" if self.data is None else " × ".join(map(str, self.data.shape))
+        window = [
+            f"{name} {at[0]}:{at[1]}" for name in ("rows", "columns") if (at := getattr(self, name))
+        ]
+        given = [name for name in ("weight", "mask") if getattr(self, name) is not None]
+        counts = [f"counts, {self.loss_scale:g} per unit"] if self.loss == "poisson" else []
+        return f"<Measurement {', '.join([shape, *window, *given, *counts])}>"
 
     @property
     def mask(self) -> npt.NDArray[np.bool_] | None:
@@ -216,7 +225,8 @@ class Measurement:
         return Rules(columns, 0, len(self.data), self.weight, self.keep, scale).within(begin, end)
 
     def glimpse(self) -> npt.NDArray[Any] | None:
-        """The window of the data, of data by reference its first block: how large values are."""
+        """The data in the window, or the first block of data by reference: shows how large values
+        are."""
         source = source_of(self.data)
         if source is None:
             return None if self.data is None else self.window(self.data)

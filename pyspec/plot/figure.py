@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import warnings
+from os import PathLike
 from pathlib import Path
 from typing import Any
 
@@ -45,6 +46,8 @@ class Sheet:
         if ax is not None or fig is not None:
             _check_place(ax, fig)
         if save_path is not None:
+            if not isinstance(save_path, (str, PathLike)):
+                raise PlotError(f"save_path is {save_path!r}; give the file, such as 'fit.png'")
             check_suffix(save_path)
             check_folder(save_path)
         self.ax, self.fig = ax, fig

@@ -157,7 +157,10 @@ def _nearest(axis: Array, energies: Sequence[float] | float) -> list[int]:
     """The columns of these energies."""
     step = float(np.max(np.abs(np.diff(axis)), initial=0.0))
     found = []
-    for energy in np.atleast_1d(np.asarray(energies, dtype=np.float64)).tolist():
+    given = np.atleast_1d(np.asarray(energies, dtype=np.float64)).tolist()
+    if not given:
+        raise PlotError("energies is empty; name some, or leave it out for where the data change")
+    for energy in given:
         column = int(np.argmin(np.abs(axis - energy)))
         if not abs(axis[column] - energy) <= step:
             raise PlotError(

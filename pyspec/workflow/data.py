@@ -15,6 +15,7 @@ from pyspec.model import Measurement
 from pyspec.model.axes import check_axis, check_weights, taken_axis
 from pyspec.model.inputs import file_inputs
 from pyspec.model.source import Source, source_of
+from pyspec.model.windows import excluded, index_range, row_range
 from pyspec.workflow.checks import (
     both_of,
     check_data,
@@ -27,7 +28,6 @@ from pyspec.workflow.checks import (
 )
 from pyspec.workflow.labelled import refuse_other_order
 from pyspec.workflow.noise import Noise, make_noise, taken_sigma
-from pyspec.workflow.windows import excluded, index_range, row_range
 from pyspec.workflow.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -139,8 +139,8 @@ class FileData:
             energy (n_energy,), or one a point
         scale : for "poisson" the counts for each unit of the data, 1 by default
 
-        With known noise standard errors are not scaled by the reduced chi². In a mean of n
-        spectra sigma becomes sigma / sqrt(n), and n times the counts stand behind a unit.
+        With known noise standard errors are not scaled by the reduced chi². For a mean of n spectra
+        sigma is divided by sqrt(n), and `scale` is multiplied by n.
         """
         data = self.need_data()
         noise = make_noise(noise_type, taken_sigma(sigma, data), scale, data.shape, self._keep)
@@ -157,7 +157,7 @@ class FileData:
         sigma_type: str = "constant",
     ) -> float | Array | None:
         """Declares Gaussian noise of this standard deviation; None takes it back. Returns it.
-        `sigma_source` and `sigma_type` are taken for the sake of scripts: sigma says what it is."""
+        `sigma_source` and `sigma_type` have no effect; scripts of trspecfit give them."""
         if sigma is None:
             self.noise = Noise()
         else:
@@ -262,9 +262,9 @@ class FileData:
         """Fits see only these energies and times: both ends included, in either order.
 
         None means the whole axis; in a pair it leaves that side open: ``[82, None]``. `exclude`
-        is a list of energy ranges within, or of times for a trace, that are left out as masked
-        points are: ``exclude=[(83.2, 83.6)]``. Each call replaces the one before. `show_plot`
-        opens a picture of the data with the window.
+        is a list of energy ranges (for a trace, of time ranges) that are left out, like masked
+        points: ``exclude=[(83.2, 83.6)]``. Each call replaces the one before. `show_plot` opens a
+        picture of the data with the window.
         """
         last = "time" if self.energy is None else "energy"
         out = excluded(self.need_axis(last), exclude, last) if len(exclude) else None

@@ -22,6 +22,7 @@ from pyspec.fit.solve.methods import without_intervals
 from pyspec.fit.trace import time_model
 from pyspec.model import Measurement, Model
 from pyspec.model.inputs import own_inputs, refuse_misspelt
+from pyspec.model.windows import spectrum_rows
 from pyspec.workflow.checks import refuse_spectra
 from pyspec.workflow.data import FileData
 from pyspec.workflow.identity import stamp
@@ -36,7 +37,6 @@ from pyspec.workflow.seeds import (
     seed_from,
     slice_seeds,
 )
-from pyspec.workflow.windows import spectrum_rows
 from pyspec.workflow.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -199,9 +199,9 @@ class FileFits:
 
         Parameters
         ----------
-        n_workers : None runs one after the other, mostly in less than 1 ms a slice; workers take
-            seconds to start, and pay where this takes longer
-        seed_source : "baseline" (default where one was fitted), "model", or "explicit" with
+        n_workers : None fits one slice after the other, usually in less than 1 ms each; a number
+            starts so many workers, which takes seconds: worth it only where the fits take longer
+            seed_source : "baseline" (default where one was fitted), "model", or "explicit" with
             `seed_values`: name → number or (n_slices,), a DataFrame of such columns, or a list of
             dicts
         seed_adapt : "argmax_shift" shifts the start of every free ``x0`` with the maximum of the

@@ -213,3 +213,10 @@ def test_a_row_of_a_series_is_what_its_spectrum_is(more: str) -> None:
     if more == "poisson":
         with pytest.raises(DataError, match="negative"):
             row_of(series, 1)
+
+
+def test_it_shows_itself_in_one_line() -> None:
+    """All values of all arrays used to be printed."""
+    given = Measurement(np.ones((3, 4)), rows=(0, 2), weight=2.0, mask=np.zeros(4, dtype=bool))
+    assert repr(given) == "<Measurement 3 × 4, rows 0:2, weight, mask>"
+    assert repr(Measurement(np.ones(4), loss="poisson")) == "<Measurement 4, counts, 1 per unit>"

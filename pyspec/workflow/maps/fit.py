@@ -22,6 +22,7 @@ from pyspec.fit.starts import check_starts
 from pyspec.io.atomic import plain_path
 from pyspec.io.optional import need
 from pyspec.model import Measurement, Model
+from pyspec.model.windows import index_range
 from pyspec.workflow.maps.block import MapJob, fit_block, inputs_checksum
 from pyspec.workflow.maps.given import (
     SPECTRA,
@@ -36,7 +37,6 @@ from pyspec.workflow.maps.given import (
 from pyspec.workflow.maps.run import Cluster, Here, Runner, Task, make_runner, run_tasks
 from pyspec.workflow.maps.store import MapStore
 from pyspec.workflow.maps.template import check_identity, identity, make_template
-from pyspec.workflow.windows import index_range
 
 #: Arguments of fit_map that fits do not have.
 _OWN = (
