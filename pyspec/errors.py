@@ -9,7 +9,7 @@ MAX_MESSAGE = 2000
 class PyspecError(Exception):
     """Base class of all errors that pyspec raises on purpose.
 
-    A message beyond 2,000 characters loses its middle.
+    Of a message longer than 2,000 characters the middle is left out.
     """
 
     def __init__(self, *args: object) -> None:
@@ -21,7 +21,7 @@ class LibraryError(PyspecError):
 
 
 class ModelError(PyspecError, ValueError):
-    """A model, an expression or a parameter is not as it should be.
+    """A model, an expression or a parameter is wrong.
 
     The message starts with the place where that is known: ``models.yaml:14: GLP_02.x0: ...``.
     """
@@ -36,7 +36,7 @@ class PlanError(PyspecError, ValueError):
 
 
 class PassError(PyspecError, ValueError):
-    """A name that is no pass, as an argument or in ``PYSPEC_PASSES``.
+    """An argument, or ``PYSPEC_PASSES``, names a pass that does not exist.
 
     No :class:`PlanError`: no other backend can run the model instead.
     """
@@ -55,14 +55,14 @@ class ClusterError(PyspecError, RuntimeError):
 
 
 class CallError(PyspecError, TypeError):
-    """Arguments that a call does not take, or of another kind than it takes."""
+    """An argument that a call does not take, or one of the wrong type."""
 
     #: Whether one is of another kind than the signature says.
     of_kind = False
 
 
 class NoSuchNameError(PyspecError, AttributeError):
-    """A name that an object does not have; the message says what it has instead."""
+    """An attribute that an object does not have; the message says what to write instead."""
 
     def __init__(self, *args: object) -> None:
         super().__init__(*args)
@@ -70,7 +70,7 @@ class NoSuchNameError(PyspecError, AttributeError):
 
 
 class NoSuchKeyError(PyspecError, KeyError):
-    """A name, in brackets, that is not among those there are."""
+    """A key in brackets that does not exist; the message names the nearest one."""
 
     __str__ = Exception.__str__  # KeyError shows the repr of its message
 

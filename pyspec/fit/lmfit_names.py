@@ -113,11 +113,13 @@ class LmfitNames:
         trace: bool = False,
         progress: bool | Callable[[int, int], object] | None = None,
     ) -> Any:
-        """Intervals by profile likelihood: how far a parameter may go, the others fitted again at
-        every value, until chi² has risen as much as the probability asks for.
+        """Intervals by profile likelihood: one parameter is moved away from its best value, the
+        others are fitted again at every step, until chi² has risen by as much as the probability
+        requires.
 
-        That is z² for z standard deviations where the noise is known (weights, counts), else what
-        Fisher's distribution says of chi² / (n - k); `scale_covar` decides, as for standard errors.
+        Where the noise is known (weights, counts), this is z² for z standard deviations; elsewhere
+        it follows from Fisher's distribution and chi² / (n - k), as in lmfit. `scale_covar` decides
+        which, as for standard errors.
 
         Parameters
         ----------
@@ -157,12 +159,12 @@ class LmfitNames:
         in `mcmc`; the fit stays as it is.
 
         The posterior is flat within the bounds. Noise that was declared is taken as it is; else
-        it is sampled too. Options are the fields of :class:`pyspec.MC`, and stand above those of
+        it is sampled too. Options are the fields of :class:`pyspec.MC` and override those of
         `settings`: ``result.sample(steps=2000, seed=1)``. `progress` is True for a bar, or a
         function (steps done, all). A chain shorter than 50 autocorrelation times is a
         :class:`ModelWarning`, kept in ``samples.cautions``, and so are a fit that did not converge
-        and Ctrl-C, which keeps the steps so far (``samples.interrupted``). Raises
-        :class:`FitError` without emcee.
+        and Ctrl-C, which keeps the steps so far (``samples.interrupted``). Raises :class:`FitError`
+        without emcee.
         """
         given = MC(use_mc=1, **options) if settings is None else replace(settings, **options)
         need_same(self.problem)
@@ -192,8 +194,8 @@ class LmfitNames:
 
     @property
     def weighted_residual(self: Result) -> Array:
-        """What the fit made small, of the shape of `data`: ``(data - fit) / sigma``, for counts
-        the signed root of the deviance, 0 where masked. Its squares sum to `chisqr`."""
+        """What the fit minimises, of the shape of `data`: ``(data - fit) / sigma``, for counts the
+        signed root of the deviance, 0 where masked. Its squares sum to `chisqr`."""
         need_same(self.problem)
         residual = np.array(self.problem.executor.residual(self.theta, self.problem.fixed))
         return residual.reshape(self.data.shape)

@@ -80,7 +80,7 @@ class FitResult(LmfitNames, SlotNames):
     energy, time : arrays of the fit window; time is None for one spectrum
     target : str
         what a trace shows, such as the name of a parameter
-    spent : where the time of the sums went that a cluster took, None without one
+    spent : how the workers of a cluster spent their time; None without a cluster
     settings : dict
         method, tolerances and other options, to run the fit again
     correl : dict of dicts
@@ -185,8 +185,9 @@ class FitResult(LmfitNames, SlotNames):
 
     @property
     def fit(self) -> Array:
-        """The model at the best fit, over the fit window: (n_rows, n_columns). Of data by
-        reference beyond 256 MiB it is evaluated where it is asked for, ``result.fit[100:200]``."""
+        """The model at the best fit, over the fit window: (n_rows, n_columns). For data by
+        reference above 256 MiB only the rows that are asked for are evaluated:
+        ``result.fit[100:200]``."""
         if self._fit is None:
             self._fit = fit_of(self.problem, self.theta)
         return self._fit
@@ -221,7 +222,8 @@ class FitResult(LmfitNames, SlotNames):
 
     @property
     def sigma(self) -> Array | None:
-        """The declared σ of each point of the window: 1 / weight, of counts the root; or None."""
+        """The declared σ of each point of the window: 1 / weight, or for counts the root of what
+        the fit expects; None where no noise was declared."""
         return self.problem.measurement.sigma(self.fit)
 
     def components(self, *, whole: bool = False) -> tuple[dict[str, Array], dict[str, Array]]:
@@ -238,9 +240,10 @@ class FitResult(LmfitNames, SlotNames):
     def predict(
         self, energy: npt.ArrayLike | None = None, time: npt.ArrayLike | None = None
     ) -> Prediction:
-        """The fitted model on other axes with standard errors. What sums over a grid (Shirley,
-        gaussCONV) is interpolated between the points of the data; :class:`DataError` outside. With
-        spectra that are free only times may differ from those of the data, with traces energies."""
+        """The fitted model on other axes, with standard errors. Components that sum over the grid
+        of the data (Shirley, gaussCONV) are interpolated between its points; outside of them they
+        raise :class:`DataError`. A fit with free spectra can be predicted at other times only, one
+        with free traces at other energies only."""
         if isinstance(self.problem, LinearProblem):
             need_same(self.problem)
             known = self.theta, *self._spread()

@@ -39,15 +39,16 @@ class MC:
     ----------
     use_mc : 0 samples nothing, 1 samples after the fit, 2 only where
         ``result.conf_interval()`` finds no intervals
-    steps, nwalkers : steps of each walker; walkers, by default twice the free parameters, at
-        least 20
+    steps, nwalkers : steps of each walker; number of walkers, by default twice the number of free
+        parameters, at least 20
     burn, thin : steps left out at the beginning; every thin-th step is kept
     workers : processes that evaluate; a script then needs ``if __name__ == "__main__":``
     sigma_ini, sigma_min, sigma_max : the noise that is sampled where none was declared; by default
         the rms of the residual, and 1/100 to 100 times as much
-    seed : of the random numbers; the same seed gives the same chain
-    is_weighted : whether the noise is declared; for the sake of scripts, the fit knows it
-    ntemps : 1; emcee has no temperatures any more
+    seed : of the random number generator; the same seed gives the same chain
+    is_weighted : has no effect, since the fit knows whether its noise was declared; scripts of
+        trspecfit give it
+    ntemps : must be 1, since emcee no longer samples at several temperatures
     """
 
     use_mc: int = 0
@@ -178,7 +179,7 @@ class MCMCResult:
 
     @property
     def stderr(self) -> dict[str, float]:
-        """Name → half the distance of the quantiles at -1 and +1 standard deviations."""
+        """Name → half the distance between the quantiles at -1 and +1 standard deviations."""
         low, high = self._quantiles(-1.0, 1.0)
         return self._named(0.5 * (high - low))
 
@@ -198,7 +199,7 @@ class MCMCResult:
         return self.quantiles()
 
     def quantiles(self, levels: float | Sequence[float] = LEVELS) -> Any:
-        """The same for levels of one's own, in standard deviations.
+        """Medians and quantiles as in `table`, at levels that you choose, in standard deviations.
 
         Raises :class:`CallError` for levels that are not positive.
         """
@@ -216,8 +217,8 @@ class MCMCResult:
 
     @cached_property
     def autocorr_time(self) -> dict[str, float]:
-        """Name → the integrated autocorrelation time in steps: samples so far apart are nearly
-        independent. It is too small where the chain is shorter than some 50 of it; NaN where no
+        """Name → the integrated autocorrelation time in steps: samples that far apart are nearly
+        independent. A chain shorter than about 50 of these times underestimates it. NaN where no
         walker moved."""
         times = self.settings.thin * autocorrelation_times(self.chain)
         return Named(dict(zip(self.names, times.tolist(), strict=True)))

@@ -65,8 +65,8 @@ def fit_model(
     ----------
     model : with its axes set; it is not changed
     measurement : data, window, weights
-    backend : "compiled", "interpreted", "tree" or "compare" (or a founding name such as
-        "fit_model_gir"); None tries them in that order and says why it fell back
+    backend : "compiled", "interpreted", "tree" or "compare" (or a name of trspecfit such as
+        "fit_model_gir"); None tries the first three in that order and warns why it fell back
     method : "native" (the default: Levenberg-Marquardt in C, with exact derivatives and bounds
         as an active set) or any method of lmfit, such as "leastsq"; `fit_alg_1` is another name
         for it
@@ -75,25 +75,27 @@ def fit_model(
     max_nfev, max_seconds : stop after so many residual evaluations, or so long, keeping the best
         point
     stages : 1, or 2 for `fit_alg_1` ("nelder") followed by `fit_alg_2` ("native")
-    scale_covar : whether standard errors are scaled by sqrt(redchi); by default they are, but
-        with counting statistics they are not
+    scale_covar : whether standard errors are scaled by sqrt(redchi); by default they are, except
+        with counting statistics
     seeds : values by name in place of those of the model: starts of free parameters, and the values
         that fixed ones have in this fit
     jacobian_without : classes of Jacobian columns to switch off, for comparison: "constant",
         "structured" or both; columns of these classes are finite differences at every step
         (see ``pyspec explain --jacobian``)
-    n_starts : fits from so many starts, the given one and random ones, and returns the best;
+    n_starts : number of starts, the given one and random ones; the best fit is returned.
         `result.starts` lists them, and `result.cautions` says where they disagree. Limits are those
         of each fit
     seed : of the random starts, and of methods that draw random numbers (differential_evolution,
         basinhopping, dual_annealing, emcee): the same one gives the same fit
-    client : a ``dask.distributed.Client`` whose workers share the rows of a series, or with
-        `n_starts`, and data in memory, its fits: the same bits as here; see docs/howto/cluster.md
-    n_workers : so many processes of this machine share the fits of `n_starts`; a script then needs
-        ``if __name__ == "__main__":``
-    chunks : rows of a series that are summed at a time, with the bits of all at once: memory for a
-        few of them, beside the data. Data by reference have blocks of 4 MiB without it
-    options : handed to the (last) method; "native" takes `tolerance`, in standard errors, and
+    client : a ``dask.distributed.Client`` whose workers share the rows of a series or, with
+        `n_starts` and data in memory, the fits; results are the same to the last bit; see
+        docs/howto/cluster.md
+    n_workers : number of processes on this machine that share the fits of `n_starts`; a script then
+        needs ``if __name__ == "__main__":``
+    chunks : rows of a series that are evaluated at a time. Results are the same to the last bit;
+        besides the data only a few chunks are held in memory. Data by reference are read in blocks
+        of 4 MiB by default
+    options : passed on to the (last) method; "native" takes `tolerance`, in standard errors, and
         ``linear="eliminate"``: the fit searches the other parameters alone and solves for those
         that the model is linear in (heights, offsets, slopes), whose start values then do not
         matter; the result is that of any fit

@@ -34,13 +34,13 @@ def save_fit(
     with_data: bool = True,
     mode: str = "append",
 ) -> None:
-    """Saves one or several fits to an archive; see :func:`pyspec.io.save_archive` for `mode`.
+    """Saves one fit or several to an archive (HDF5); see :func:`pyspec.io.save_archive` for `mode`.
 
     Data that several fits share are stored once; without them (`with_data=False`, or data by
     reference beyond 256 MiB) only their digest is, and :meth:`StoredFit.refit` asks for them.
 
-    The archive holds one fit a file, of a joint fit that was sampled with the samples of its own
-    parameters.
+    Of a joint fit the archive holds one fit for each file; where it was sampled, with the samples of
+    the parameters of that file.
 
     Raises :class:`DataError` where data were changed after they were fitted.
     """

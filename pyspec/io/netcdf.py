@@ -40,7 +40,7 @@ def from_xarray(
 
 @answered
 def to_xarray(dataset: Dataset) -> Any:
-    """The same as an xarray.DataArray, with units and labels as attributes."""
+    """A Dataset as an xarray.DataArray, with units and labels as attributes."""
     xarray = need("xarray", "to_xarray()")
     coords = {}
     for dim in dataset.dims:

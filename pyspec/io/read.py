@@ -61,13 +61,13 @@ def read(
     name: str | None = None,
     lazy: bool = False,
 ) -> Dataset:
-    """Measured data from a file; ``print(read(path))`` says what was found and how to say it
-    otherwise.
+    """Reads measured data from a file; ``print(read(path))`` shows what was found, and how to
+    correct what was guessed wrong.
 
     Parameters
     ----------
-    path : the file; what it is, is seen from its content
-    format : a name or ending of `FORMATS`, such as "text", "vamas" or "ibw"; None looks
+    path : the file; its format is recognised by its content
+    format : the name or ending of a format, such as "text", "vamas" or "ibw"; None recognises it
     energy, time : an axis that lies elsewhere: an array, the path of a file (also relative to
         the data's folder), 'index' for 0, 1, 2…; for files with named arrays also the name inside
     data : the name of the data inside: npz, hdf5, netcdf, nexus, matlab
@@ -98,7 +98,7 @@ def read(
     Raises
     ------
     DataError
-        with file and line, for everything that is not as it should be
+        for a file that cannot be read as asked; the message names file and line
     """
     try:
         file = _existing(path, folders=lazy)

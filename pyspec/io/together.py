@@ -16,17 +16,17 @@ from pyspec.io.stored import REFIT_FROM, StoredFit
 def refit_joint(fits: Sequence[StoredFit], *, start: str = "best", **options: Any) -> JointResult:
     """Fits the files of a joint fit together again, from what an archive holds of each.
 
-    From the best values that takes an evaluation or two, and gives back what the parts do not have:
+    From the best values this takes one or two evaluations. It recovers what the parts do not hold:
     the covariance across files, curves, and spectra that several files share.
 
     Parameters
     ----------
     fits : of all its files, as :func:`pyspec.load_fits` returns them, with their data
-    start : "best", or "initial" for the start values of then
-    options : of :func:`pyspec.fit_joint`, over the settings of then
+    start : "best", or "initial" for the start values of the saved fit
+    options : of :func:`pyspec.fit_joint`; they override the settings that were saved
 
-    Returns a :class:`JointResult`. Where values moved, since other files took part then, it says so
-    in its cautions.
+    Returns a :class:`JointResult`. Its cautions say where values have moved, as they do where other
+    files took part in the saved fit.
 
     Raises :class:`DataError` for fewer than two fits and for fits without data.
     """

@@ -174,10 +174,10 @@ class Model(ModelNames):
         vary: bool | str | None = None,
         expr: str | None = None,
     ) -> None:
-        """Changes what is given of one parameter; on an error the model is unchanged.
+        """Changes the entry of one parameter; on an error the model is unchanged.
 
-        None opens a bound. `vary` is True, False or, shared by all files, "project". `expr` makes
-        the parameter follow others; ``expr=""`` with a value frees it of its expression.
+        None opens a bound. `vary` is True, False or "project" (free, and shared by all files).
+        `expr` makes the parameter follow others; ``expr=""`` with a value removes its expression.
 
         Raises :class:`ModelError` as the loader does for a model file.
         """
@@ -245,8 +245,9 @@ class Model(ModelNames):
 
         The energy axis and the auxiliary one of profiles rise or fall all the way, the time axis
         rises. `aux_weights` (n_aux,) weigh the average, equal ones without; they are scaled to sum
-        1. `inputs`, name → one value a point, are what functions by formula read besides; they go
-        when their axis becomes another. Raises :class:`DataError` for any other.
+        1. `inputs`, name → one value for each point, are further arrays that functions by formula
+        read; they are dropped when their axis changes. Raises :class:`DataError` for axes that
+        cannot be used.
         """
         new_energy = taken_axis(self.energy, energy, "energy")
         new_time = taken_axis(self.time, time, "time", ascending=True)

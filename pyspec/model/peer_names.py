@@ -141,7 +141,8 @@ class ModelNames:
 
         `rendering` "string" prints and returns it in the DOT language; "graphviz" (the package of
         that name) shows it as a picture, or without the package does the same as "string".
-        `collapse_profiles` is taken for the sake of scripts: a profile is one node in any case.
+        `collapse_profiles` has no effect, a profile is always one node; scripts of trspecfit give
+        it.
         """
         if rendering not in RENDERINGS:
             raise ModelError(f"rendering is {' or '.join(RENDERINGS)}, not {rendering!r}")

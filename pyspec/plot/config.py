@@ -164,7 +164,7 @@ class PlotConfig:
         return PlotConfig(**{**plain, **_renamed(fields)})
 
     def adopt(self, other: PlotConfig) -> None:
-        """Takes all fields of another one."""
+        """Copies all fields from another PlotConfig."""
         if not isinstance(other, PlotConfig):
             raise PlotError(f"adopt takes a PlotConfig, not {type(other).__name__}")
         for name, value in vars(other).items():

@@ -37,11 +37,11 @@ def plot_svd(
     Figure.
 
     One row each: singular values, the first `n` left vectors over time and right vectors over
-    energy. What a model leaves shows up in the row of the residual, as vectors with a shape and
+    energy. What the model misses shows in the row of the residual: vectors with a shape, and
     singular values above the others. With declared noise the residual is divided by σ, so that
     noisy energies do not hide what is left at others; ``residual_unit="data"`` leaves it as it is.
     Within the fit window. Times and energies without a point that counts are left out, and open in
-    the vectors; at other masked points the data are taken to be as the fit, the residual 0. The
+    the vectors; other masked points are filled with the fit, so that their residual is 0. The
     heading says how many. Options as of :func:`pyspec.plot.plot_fit`.
 
     Raises :class:`PlotError` for a fit to one spectrum or trace, for `n` below 1, where all

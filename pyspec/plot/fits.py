@@ -101,8 +101,8 @@ def plot_evolution(
     source: Any = None,
     **options: Unpack[PlotOptions],
 ) -> Any:
-    """Draws values of slices over time, with error bars where `stderr` knows them, open points
-    where it does not; returns the Figure.
+    """Draws values of slices over time, with error bars where there is a standard error, as open
+    points where there is none; returns the Figure.
 
     `values` and `stderr` hold arrays (n_time,) by name; NaN stays open. `params` names some; one
     can be drawn into `ax`. `source` has the label and unit of the time axis, as in

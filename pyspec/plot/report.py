@@ -44,9 +44,9 @@ def report(
 ) -> Path:
     """Writes the report of a fit as one HTML file, completely or not at all; returns its path.
 
-    It holds what was fitted, the pictures, parameters with errors and bounds, correlations
-    above 0.5, statistics, settings, the model text, versions, and the digest of the data. Ctrl-C
-    comes once the page is written, a second one at once.
+    It holds what was fitted, the pictures, parameters with errors and bounds, correlations above
+    0.5, statistics, settings, the model text, versions, and the digest of the data. Ctrl-C takes
+    effect once the page is written, a second Ctrl-C at once.
 
     Parameters
     ----------

@@ -58,7 +58,8 @@ def fisher_matrix(
     par_names : the parameters of the matrix, all free ones by default; those left out are taken to
         be known exactly
     fixed : free parameters that are taken to be known exactly
-    rel_step : taken for the sake of scripts; derivatives are exact where the model knows them
+    rel_step : has no effect, since derivatives are exact where the model knows them; scripts of
+        trspecfit give it
 
     Returns
     -------
@@ -113,9 +114,9 @@ def crb(
     """Name → the smallest standard error that `counts` counts allow, in units of the parameter.
 
     Infinite, with a :class:`ModelWarning`, for a parameter that the measurement does not determine.
-    `par_names` chooses what is returned: all free parameters but those in `fixed` are unknown in
-    any case. With ``marginal=False`` every other parameter is taken to be known. Other arguments
-    and errors as of :func:`fisher_matrix`.
+    `par_names` only chooses what is returned: all free parameters except those in `fixed` count as
+    unknown. With ``marginal=False`` every other parameter is taken to be known. Other arguments and
+    errors as of :func:`fisher_matrix`.
     """
     info, names, _ = fisher_matrix(model, counts, fixed=fixed)
     wanted = names if par_names is None else _chosen(model, par_names, fixed)
@@ -135,8 +136,8 @@ def counts_required(
     rel_step: float | None = None,
     marginal: bool = True,
 ) -> float:
-    """How many counts a standard error of `target_sigma` takes at least; infinite where none are
-    enough. `counts_ref` changes nothing; other arguments as of :func:`crb`."""
+    """The smallest number of counts that allows a standard error of `target_sigma`; infinite where
+    no number does. `counts_ref` has no effect; other arguments as of :func:`crb`."""
     if not (np.isfinite(target_sigma) and target_sigma > 0):
         raise DataError(f"target_sigma must be finite and positive, not {target_sigma!r}")
     bound = crb(model, counts_ref, [par_name], fixed=fixed, marginal=marginal)[par_name]
@@ -153,8 +154,8 @@ def sensitivity_report(
     rel_step: float | None = None,
 ) -> Any:
     """A pandas DataFrame with a row for each free parameter: name, value, sigma (the bound of
-    :func:`crb`), sigma_uncorrelated (with all others known), correlation_penalty (their ratio; what
-    far above 1 more counts help little, other axes more), rel_precision (sigma / abs(value)).
+    :func:`crb`), sigma_uncorrelated (with all others known), correlation_penalty (their ratio; far
+    above 1, more counts help little, and other axes more), rel_precision (sigma / abs(value)).
 
     ``frame.attrs`` has counts, counts_in_peaks, n_bins and condition_number. Arguments as of
     :func:`crb`; raises :class:`FitError` without pandas.

@@ -122,7 +122,7 @@ class Simulator:
         self.count_rate = self.integration_time = None
 
     def set_count_rate(self, count_rate: float, integration_time: float | None = None) -> None:
-        """Sets counts per time, and how long each spectrum is measured (before: as set, or 1)."""
+        """Sets counts per unit of time, and the time of a spectrum (default: unchanged, or 1)."""
         rate = positive("count_rate", count_rate)
         time = 1.0 if self.integration_time is None else self.integration_time
         if integration_time is not None:
@@ -131,7 +131,7 @@ class Simulator:
         self.counts_per_delay = rate * time
 
     def set_seed(self, seed: int | None) -> None:
-        """Starts the random numbers again."""
+        """Restarts the random numbers from a seed."""
         self.seed = check_seed(seed)
         self._generator = np.random.default_rng(seed)
 

@@ -31,9 +31,10 @@ class ParameterSweep:
         time; "auto" is grid if all come from :meth:`add_range`
     seed : of the random numbers; the same seed gives the same values
 
-    Iterating gives dicts name → value; ``len(sweep)`` is their number. At random, lists of one
-    length are taken side by side, the k-th value with the k-th of the others. Of different lengths
-    the longest counts: distributions are drawn from so often, values of a range chosen at random.
+    Iterating gives dicts name → value; ``len(sweep)`` is their number. With "random", lists of the
+    same length are combined in order, the k-th value with the k-th of the others. Where lengths
+    differ, there are as many combinations as the longest list has values: distributions are drawn
+    as often, and values of a range are chosen at random.
     """
 
     def __init__(self, strategy: str = "auto", seed: int | None = None) -> None:

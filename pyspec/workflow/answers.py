@@ -175,8 +175,8 @@ class FileAnswers:
         handle: str | None = None,
         **options: Any,
     ) -> Any:
-        """Intervals by profile likelihood of the last fit (of that model and type), found now: a
-        DataFrame with one row a parameter. Options as of ``lmfit.conf_interval``."""
+        """Computes intervals by profile likelihood for the last fit (of that model and type): a
+        DataFrame with one row for each parameter. Options as of ``lmfit.conf_interval``."""
         return interval_frame(self._one(model, fit_type, handle, "intervals"), options)
 
     def get_mcmc(
@@ -203,14 +203,14 @@ class FileAnswers:
         metrics: Sequence[str] | None = None,
         sbs_aggregation: str = "median",
     ) -> Any:
-        """How good the last fits are, as a DataFrame: one row a model and type, the types one
-        below the other and each by AIC, since fits of different types saw different data.
+        """Compares the last fits, as a DataFrame: one row for each model and fit type. Rows are
+        sorted by AIC within a type only, since fits of different types saw different data.
 
         `metrics` are some of chi2, chi2_red (weighted), chi2_raw, chi2_red_raw, r2, aic, bic,
-        sigma_eff (the standard deviation of a point, where it is the same for all); without them
-        those that are known, as of ``project.results.compare_models()``. The metrics of
-        slices are aggregated: "median", "mean", "sum", or "long" for one row a slice, with its
-        `slice_index`. ``project.results.compare_models()`` has all fits, not the last ones only.
+        sigma_eff (the standard deviation of a point, where it is the same for all); by default
+        those that are known. The metrics of slices are aggregated: "median", "mean", "sum", or
+        "long" for one row a slice, with its `slice_index`. ``project.results.compare_models()`` has
+        all fits, not the last ones only.
 
         Raises :class:`FitError` for a model without such a fit, where fits of one type saw
         different data, or where chi2, AIC or BIC are sums of different kinds: squares, squares over

@@ -47,7 +47,7 @@ class FileOutput:
         :func:`pyspec.io.load_fits`. Returns its path.
 
         `select` is "all", "latest" or "best" of each model and type (by AIC, or the metric `by`).
-        An archive that is there is added to; `overwrite` replaces it.
+        Fits are added to an archive that exists; `overwrite` replaces it.
         """
         chosen = select_fits(self.answers.results, model, fit_type, select, by)
         path = self.project.output(filepath, f"{self.data.name}_fits.h5")

@@ -169,7 +169,7 @@ class PeerNames:
 
     @property
     def sigma_source(self) -> str:
-        """What the project says of where sigma comes from."""
+        """Where sigma comes from, as the project says."""
         return self.project.sigma_source
 
     @property

@@ -106,9 +106,10 @@ class File(FileFacts, PeerNames):
         errors: bool = True,
         **options: Any,
     ) -> File:
-        """A file of what :func:`pyspec.read` returned; NaN are left out unless
-        ``nan_policy="raise"``, but of data by reference refused. Standard errors that were read
-        are the noise of the data, unless the project declares another, or with ``errors=False``.
+        """A file with the Dataset that :func:`pyspec.read` returned. NaN are left out, unless
+        ``nan_policy="raise"``; in data by reference they are refused. Standard errors that were
+        read are taken as the noise of the data, unless the project declares another noise or
+        ``errors=False``.
         """
         need_dataset(dataset)
         policy = "omit" if source_of(dataset.data) is None else "raise"
@@ -206,14 +207,14 @@ class Project(Workspace):
     ----------
     path : folder that relative model paths start from; None is the working directory
     name : a label
-    config_file : settings in the project's folder, if there: show_output, backend, the noise of
-        its files (noise_type, sigma_data, noise_scale), and fields of PlotConfig; what is given
-        here stands above it
+    config_file : a file of settings in the project's folder, read where it exists: show_output,
+        backend, the noise of its files (noise_type, sigma_data, noise_scale), and fields of
+        PlotConfig; arguments given here override it
     backend : "compiled", "interpreted", "tree" or "compare"; None (default) runs compiled and
         falls back, with a warning that says why, where a model cannot be compiled
     show_output : whether fits show progress and print their result
-    spec_fun_str : the founding name of a backend: "fit_model_gir" is the default, the plan on the
-        fastest executor, "fit_model_mcp" the tree, "fit_model_compare" compares them
+    spec_fun_str : a backend under its name in trspecfit: "fit_model_gir" (the default) runs the
+        plan on the fastest executor, "fit_model_mcp" the tree, "fit_model_compare" compares them
     """
 
     def __init__(

@@ -209,7 +209,7 @@ class FitResults(list[Any]):
         return samples_of(self.last(**which))
 
     def get_confidence_intervals(self, **which: Any) -> Any:
-        """Intervals by profile likelihood of the last such fit, found now; see
+        """Computes intervals by profile likelihood for the last such fit; see
         :meth:`pyspec.File.get_confidence_intervals`."""
         return interval_frame(_one(_whole(self.last(**which)), "intervals"), {})
 

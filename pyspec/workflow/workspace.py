@@ -95,7 +95,7 @@ class Workspace:
 
     @property
     def spec_fun_str(self) -> str:
-        """The backend under its founding name; "fit_model_gir" is the plan on the fastest
+        """The backend under its name in trspecfit; "fit_model_gir" is the plan on the fastest
         executor."""
         names = {backend: name for name, backend in reversed(SPEC_FUNCTIONS.items())}
         return names.get(self._backend, str(self._backend))

@@ -142,7 +142,7 @@ def bootstrap(
     client: Any = None,
     n_workers: int | None = None,
 ) -> ManyFits:
-    """Fits data that might have been measured: how far the parameters scatter.
+    """Fits simulated repetitions of the measurement, to see how far the parameters scatter.
 
     Each fit begins at the best values of `result`, and has the same options.
 
@@ -154,7 +154,7 @@ def bootstrap(
         declared, of the scatter about the fit; "residuals" adds residuals of the fit, in units
         of sigma, drawn with replacement, and needs no normal distribution; their mean is taken
         off, and they are made larger by sqrt(n / (n - k)), as k free parameters made them smaller
-    seed : of the random numbers; fit k has the same data wherever it runs
+    seed : of the random number generator; fit k has the same data wherever it runs
     progress, client, n_workers : as of :func:`fit_many`
 
     Returns

@@ -91,7 +91,7 @@ class ManyFits(Sequence[OneFit]):
         return iter(self.fits)
 
     def result(self, index: int) -> FitResult:
-        """The whole result of one fit, which is made again here.
+        """The FitResult of one fit, which is repeated for it.
 
         Raises what that fit raised, :class:`DataError` for an index that is not there.
         """
@@ -169,7 +169,8 @@ class ManyFits(Sequence[OneFit]):
         return float(np.std(self.of_converged(name), ddof=1))
 
     def interval(self, name: str, level: float = 0.6827) -> tuple[float, float]:
-        """The middle part of its values, of the share `level`: between two quantiles."""
+        """(low, high): the middle `level` of the values of a parameter, over the fits that
+        converged, lies between these two quantiles."""
         if not 0.0 < level < 1.0:
             raise FitError(f"level must be between 0 and 1, not {level!r}")
         low, high = np.quantile(self.of_converged(name), [0.5 - level / 2, 0.5 + level / 2])

@@ -67,8 +67,9 @@ def fit_slices(
     series : data (n_time, n_energy), window, weights, mask
     seeds : for each row of the window, values by name that replace those of the model: starts
         of free parameters, values of fixed ones
-    n_workers : None or 1 runs one slice after the other, mostly in less than 1 ms each;
-        workers take seconds to start, and pay where this takes longer
+    n_workers : None or 1 fits one slice after the other, usually in less than 1 ms each; a larger
+        number starts that many workers, which takes seconds: worth it only where the fits take
+        longer
     workers : "processes" (started afresh, so a script needs ``if __name__ == "__main__":``) or
         "threads"
     client : a ``dask.distributed.Client`` whose workers fit the slices, many in a task, with the

@@ -193,7 +193,7 @@ class SliceResults(Sequence[SliceFit], SlotNames):
 
     @property
     def cautions(self) -> tuple[str, ...]:
-        """What the fits caution about, each kind once, with how many slices do."""
+        """The cautions of all slices, each kind once, with the number of slices that have it."""
         pairs = [(self.time[fit.index], fit.result) for fit in self.fits]
         return gathered([(t, one.cautions) for t, one in pairs if one is not None], len(self))
 

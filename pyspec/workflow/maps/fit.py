@@ -67,9 +67,9 @@ def fit_map(
     """Fits a model of one spectrum to every spectrum of a map, and writes the results as it goes.
 
     The map is fitted in blocks of some thousand spectra, each a task of dask that writes its
-    results to the zarr store. The same call again goes on where the last one ended, however that
-    was: blocks that are written whole are not fitted again; their data are read, to see that they
-    are what was fitted.
+    results to the zarr store. The same call again continues where the last one ended, however it
+    ended: blocks that were written completely are not fitted again, but their data are read, to
+    check that they have not changed.
 
     Parameters
     ----------
@@ -89,8 +89,8 @@ def fit_map(
     client : a ``dask.distributed.Client``, whose workers reach data and store by the same paths
     n_workers : without a client, so many processes of this machine; a script then needs
         ``if __name__ == "__main__":``
-    block_size : spectra of a block, about 5000 by default, less where workers would have too few
-        blocks; of a store that was begun, its own
+    block_size : spectra in a block; by default about 5000, or fewer so that all workers have
+        blocks. A store that was begun keeps its own
     progress : True for a bar, or a function (spectra done, all)
     options : as of :func:`pyspec.fit_slices`
 
