@@ -1,0 +1,114 @@
+"""What ``pyspec COMMAND --help`` prints below the options: explanations and examples."""
+
+TOP = """\
+start here:
+  pyspec new my_fit          write a commented job, a model and some data
+  pyspec fit my_fit/job.yaml fit it; look at my_fit/results/report.html
+  pyspec show my_data.csv    print and draw what pyspec sees in a data file
+
+exit codes: 0 success, 1 an error or a damaged archive, 2 wrong arguments, 3 the fit did not
+converge, 130 Ctrl-C, 143 SIGTERM
+'pyspec COMMAND --help' shows the options of a command, with examples
+"""
+
+FIT = """\
+A job file says what to read, which model to fit, and where to write. 'pyspec new' writes one
+with every field explained. The shortest, for one spectrum:
+
+  data: {path: spectrum.csv}
+  models: models.yaml
+  model: doublet
+
+Written to the output folder: report.html (everything on one page), parameters.csv and .json,
+fit.png, and fits.h5, an archive from which the fit can be loaded and repeated.
+
+examples:
+  pyspec fit job.yaml
+  pyspec fit job.yaml --check                   read job, data and model; fit nothing
+  pyspec fit job.yaml --type slices             spectrum by spectrum
+  pyspec fit job.yaml --method nelder -o try_2
+"""
+
+NEW = """\
+Writes job.yaml and models.yaml, both commented, and data.csv, which is simulated, so that
+'pyspec fit' runs at once. Then replace the data by your own and the peaks by yours.
+
+examples:
+  pyspec new             into this folder
+  pyspec new au_4f
+"""
+
+SIMULATE = """\
+Evaluates a model at the values of its file and adds noise. A job file gives model, dynamics and
+the axes of its data.
+
+noise: gaussian:0.02   standard deviation, in units of the largest value
+       poisson:5       counts for each unit of the data
+       counts:1e5      counts in each spectrum
+       none
+
+examples:
+  pyspec simulate models.yaml --model doublet --energy 80:92:240 -o data.csv
+  pyspec simulate models.yaml --model doublet --energy 80:92:240 --time -10:90:200 \\
+      --dynamics GLP_01_x0=decay --set GLP_01_A=12 --noise counts:1e5 --seed 7 --picture
+  pyspec simulate job.yaml -o data.npz
+"""
+
+EXPLAIN = """\
+Prints the components and what each Shirley reads, the parameters, the order in which
+expressions are resolved, what moves in time, and the formulas of all functions.
+
+examples:
+  pyspec explain models.yaml --model doublet
+  pyspec explain models.yaml --model doublet --dynamics GLP_01_x0=decay
+  pyspec explain models.yaml --dynamics GLP_01_x0=irf,up,down@0.25 --plan
+  pyspec explain job.yaml --graph
+  pyspec explain job.yaml --jacobian            how each parameter's derivative is computed
+  pyspec explain job.yaml --after=share         the graph once equal nodes have become one
+  pyspec explain job.yaml --picture graph.svg   the graph drawn, inputs on the left
+"""
+
+DIFF = """\
+Prints what differs between two models as the compiler understands them: values, bounds, nodes and
+edges, by name, on axes of a few points. Two models of the same structure share one compiled plan.
+
+examples:
+  pyspec diff old.yaml new.yaml
+  pyspec diff models.yaml models.yaml --model one --other two
+  pyspec diff job.yaml job_2.yaml --after=share   the graphs after the pass 'share'
+"""
+
+SHOW = """\
+Prints what was found in a data file and which options to give where it was understood wrongly,
+and draws it: a line, a map, or a map of places beside its spectra.
+
+examples:
+  pyspec show scan.csv
+  pyspec show map.nc --select x=10 --select y=12     one place (positions from 0)
+  pyspec show map.nc --mean x y                      the mean spectrum
+  pyspec show data.csv --energy energy.csv --time time.csv -o look.png
+"""
+
+OPS = """\
+examples:
+  pyspec ops         all functions that a model may name
+  pyspec ops GLP     one of them in full
+"""
+
+VERIFY = """\
+examples:
+  pyspec verify fits.h5
+  pyspec verify */results/fits.h5 --json
+"""
+
+DEMO = """\
+examples:
+  pyspec demo            into the folder demo
+  pyspec demo -o try --seed 7
+"""
+
+COMPLETION = """\
+bash: add  source <(pyspec completion bash)  to ~/.bashrc
+zsh:  add  source <(pyspec completion zsh)  to ~/.zshrc, after compinit
+fish: add  pyspec completion fish | source  to config.fish
+"""
