@@ -39,7 +39,7 @@ def save_fit(
     Data that several fits share are stored once; without them (`with_data=False`, or data by
     reference beyond 256 MiB) only their digest is, and :meth:`StoredFit.refit` asks for them.
 
-    Of a joint fit the archive holds one fit for each file; where it was sampled, with the samples of
+    Of a joint fit the archive holds one fit for each file, where it was sampled with the samples of
     the parameters of that file.
 
     Raises :class:`DataError` where data were changed after they were fitted.

@@ -104,12 +104,14 @@ def test_scripts_of_the_pages_run(
     monkeypatch.chdir(tmp_path)
     exec(compile(scan_maker(), "fit_2d.md", "exec"), {})
     Path("models.yaml").write_text("".join(t for lang, t in blocks(page) if lang == "yaml"))
-    defined: dict[str, Any] = {"__name__": "__main__"}  # pages used names they never defined
-    for language, text in blocks(page):
-        if language == "python":
+    scripts = [text for language, text in blocks(page) if language == "python"]
+    saves = any("save_fit(" in text or "export_fit(" in text for text in scripts)
+    for _ in range(2 if saves else 1):  # the second run of what saves used to be an error
+        defined: dict[str, Any] = {"__name__": "__main__"}  # pages used names they never defined
+        for text in scripts:
             exec(compile(text, str(page), "exec"), defined)
-    if "result" in defined:
-        assert defined["result"].success
+        if "result" in defined:
+            assert defined["result"].success
 
 
 @pytest.mark.parametrize("script", SCRIPTS, ids=lambda script: script.stem)
