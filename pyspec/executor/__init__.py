@@ -33,8 +33,8 @@ Array = npt.NDArray[np.float64]
 
 BACKENDS = ("compiled", "interpreted", "tree", "compare")
 
-#: The names of the founding text.
-FOUNDING_NAMES = {
+#: Other names, in the manner of trspecfit.
+PEER_NAMES = {
     "fit_model_mcp": "tree",
     "fit_model_gir": "interpreted",
     "fit_model_c": "compiled",
@@ -44,7 +44,7 @@ FOUNDING_NAMES = {
 __all__ = [
     "AGREEMENT",
     "BACKENDS",
-    "FOUNDING_NAMES",
+    "PEER_NAMES",
     "Capabilities",
     "CompareExecutor",
     "CompiledExecutor",
@@ -69,12 +69,12 @@ __all__ = [
 
 
 def backend_name(name: str) -> str:
-    """One of :data:`BACKENDS` for a name of the present or of the founding text."""
-    known = FOUNDING_NAMES.get(name, name) if isinstance(name, str) else ""
+    """One of :data:`BACKENDS`, for its own name or that of trspecfit."""
+    known = PEER_NAMES.get(name, name) if isinstance(name, str) else ""
     if known not in BACKENDS:
         raise BackendError(
             f"unknown backend {shortened(name)}; there are {', '.join(BACKENDS)}"
-            f"{suggest(str(name), [*BACKENDS, *FOUNDING_NAMES])}"
+            f"{suggest(str(name), [*BACKENDS, *PEER_NAMES])}"
         )
     return known
 
@@ -92,8 +92,8 @@ def make_executor(
 ) -> Executor:
     """An executor of `model` on a measurement.
 
-    `backend` is "compiled", "interpreted", "tree" or "compare", or a name of the founding
-    text (fit_model_c, fit_model_gir, fit_model_mcp, fit_model_compare).
+    `backend` is "compiled", "interpreted", "tree" or "compare", or a name of
+    trspecfit (fit_model_c, fit_model_gir, fit_model_mcp, fit_model_compare).
     """
     return Executors(model, backend)(measurement)
 
@@ -206,7 +206,7 @@ def extract_theta(plan: ScheduledPlan, params: Any) -> Array:
 
 
 def _register() -> None:
-    for name in (*BACKENDS, *FOUNDING_NAMES):
+    for name in (*BACKENDS, *PEER_NAMES):
 
         def evaluate(model: Model, theta: Values, backend: str = name) -> Array:
             executor = make_executor(model, None, backend)

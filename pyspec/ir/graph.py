@@ -1,7 +1,7 @@
 """GraphIR: what a model means, as a frozen, typed, directed acyclic graph.
 
 The graph says which value feeds which, and nothing of how to compute it. Every
-transformation makes a new graph. Node and edge kinds follow the founding document.
+transformation makes a new graph.
 """
 
 from __future__ import annotations

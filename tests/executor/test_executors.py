@@ -267,11 +267,11 @@ def test_unknown_backend() -> None:
 
 
 @pytest.mark.parametrize(
-    ("founding", "backend"),
+    ("name", "backend"),
     [("fit_model_mcp", "tree"), ("fit_model_gir", "interpreted"), ("fit_model_c", "compiled")],
 )
-def test_founding_names(founding: str, backend: str) -> None:
-    assert make_executor(make_model("one_peak"), None, founding).name == backend
+def test_names_of_trspecfit(name: str, backend: str) -> None:
+    assert make_executor(make_model("one_peak"), None, name).name == backend
 
 
 def test_compare_raises_where_executors_differ() -> None:

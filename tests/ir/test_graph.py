@@ -29,7 +29,7 @@ def names(graph: GraphIR, kind: NodeKind) -> list[str]:
     return [node.name for node in graph.of_kind(kind)]
 
 
-def test_simple_energy_is_the_graph_of_the_founding_text() -> None:
+def test_simple_energy_is_the_graph_that_is_written_here() -> None:
     graph = build_graph(make_model("simple_energy", time=None))
     assert graph.domain is DomainKind.ENERGY_1D
     assert names(graph, NodeKind.OPT_PARAM) == [

@@ -117,7 +117,7 @@ def test_backend_of_project_and_of_fit(file: File, backend: str) -> None:
     file.project.spec_fun_str = backend
     names = {"fit_model_gir": None, "fit_model_compare": "compare"}
     assert file.project.backend == names.get(backend, backend)
-    # The plan of the founding text is run by the fastest executor.
+    # The plan is run by the fastest executor.
     assert file.fit_baseline("base").backend == (file.project.backend or "compiled")
     assert file.fit_baseline("base", backend="compiled").backend == "compiled"
 

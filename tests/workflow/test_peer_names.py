@@ -144,7 +144,7 @@ def test_what_a_settings_file_of_trspecfit_holds(tmp_path: Path) -> None:
         Project(tmp_path)
 
 
-def test_founding_names_of_backends() -> None:
+def test_names_of_backends_in_trspecfit() -> None:
     project = Project()
     names = ("fit_model_mcp", "fit_model_c", "fit_model_compare", "fit_model_gir")
     for name, backend in zip(names, ("tree", "compiled", "compare", None), strict=True):
