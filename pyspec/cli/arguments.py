@@ -172,7 +172,9 @@ def _add_show(commands: Any) -> None:
     scale = show.add_argument("--energy-scale", help="binding or kinetic")
     _choose(scale, "binding", "kinetic")
     show.add_argument("--photon-energy", type=float, metavar="EV", help="hν, for --energy-scale")
-    unit = show.add_argument("--to", metavar="UNIT", help="energy axis in eV, meV, nm or cm-1")
+    unit = show.add_argument(
+        "--to", metavar="UNIT", help="unit of the energy axis: eV, nm, cm-1 ..."
+    )
     _choose(unit, "eV", "meV", "nm", "cm-1")
     show.add_argument(
         "--units", action="append", default=[], metavar="AXIS=UNIT",

@@ -135,7 +135,11 @@ def _kind(job: Job, dataset: Dataset) -> str:
     one = dataset.time is None
     kind = job.fit.type or ("spectrum" if one or job.fit.spectrum is not None else "2d")
     if one and kind != "spectrum":
-        raise job.fields.wrong("fit", f"the data are one spectrum; type {kind} needs a time axis")
+        raise job.fields.wrong(
+            "fit",
+            f"the data are one spectrum; type {kind} needs a time axis: write type: spectrum, and "
+            "leave out dynamics and baseline",
+        )
     if kind == "baseline" and job.baseline is None:
         raise job.fields.wrong("fit", "type baseline needs 'baseline: [from, to]' in the job")
     if kind == "spectrum" and not one and job.fit.spectrum is None:
@@ -149,7 +153,9 @@ def _kind(job: Job, dataset: Dataset) -> str:
     if one and job.fit.spectrum is not None:
         raise job.fields.wrong("fit", "the data are one spectrum; leave 'spectrum:' out")
     if one and job.dynamics:
-        raise job.fields.wrong("dynamics", "the data are one spectrum; nothing moves in time")
+        raise job.fields.wrong(
+            "dynamics", "the data are one spectrum; nothing moves in time: leave it out"
+        )
     return kind
 
 

@@ -16,13 +16,13 @@ from pyspec.simulate.save import csv_text
 
 JOB = """\
 # What to fit, and how. Run it with:   pyspec fit job.yaml
-# Paths start from the folder of this file. Lines that begin with # are choices not taken.
+# Paths are relative to the folder of this file. Lines that begin with # are further options.
 
 name: my first fit                # the title of the report
 
 data:
   path: data.csv                  # or NeXus, VAMAS, HDF5, .ibw, .xy …: 'pyspec show' reads it
-  # format: text                # seen from the content; 'pyspec show data.csv' says what is seen
+  # format: text                  # recognised by the content; 'pyspec show data.csv' prints it
   # energy: energy.csv            # an axis that lies in another file (time: the same)
   # columns: [BE, counts]         # of a table: x and y, by name or number from 0
   # block: C 1s                   # one spectrum of a file of several, by name or number
@@ -35,12 +35,13 @@ data:
   # at: {x: 10, y: 12}            # positions on axes, counted from 0
   # mean: [x, y]                  # average over axes
   # rename: {y: time}             # fit a line of a map as a series
-  # mask: nan                     # leave values out that are NaN
+  # mask: nan                     # leave out values that are NaN
 
 models: models.yaml               # the file of the models
 model: doublet                    # which of them
 
-dynamics:                         # what moves in time; leave out for one spectrum
+# For one spectrum without times: leave out dynamics and baseline, and set type: spectrum below.
+dynamics:                         # what moves in time
   - {parameter: GLP_01_A, model: fade}
   # - {parameter: GLP_01_x0, model: [irf, up, down], frequency: 0.25}   # sub-cycles
 
@@ -67,11 +68,11 @@ fit:
 
 output: results                   # report.html, parameters.csv and .json, fit.png, fits.h5
 
-plot:                             # any field of PlotConfig
-  e_label: kinetic energy (eV)
-  t_label: delay (ps)
-  z_label: counts
-  # x_dir: rev                    # binding energies run from high to low
+# plot:                           # labels are those of the file; here others, or any field of
+#   e_label: binding energy (eV)  # PlotConfig
+#   t_label: delay (ps)
+#   z_label: counts
+#   x_dir: rev                    # energies run from high to low
 """
 
 MODELS = """\

@@ -234,7 +234,7 @@ def test_one_spectrum_needs_no_more_than_data_and_model(
     assert main(["fit", str(job)]) == 0
     assert "spectrum fit of doublet" in capsys.readouterr().out
     for line, message in (
-        ("fit: {type: 2d}", "needs a time axis"),
+        ("fit: {type: 2d}", "needs a time axis: write type: spectrum"),
         ("fit: {spectrum: 3}", "leave 'spectrum:' out"),
         ("limits: {time: [0, 1]}", "leave 'time:' out"),
         ("baseline: [0, 1]", "leave it out"),
