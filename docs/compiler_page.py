@@ -87,7 +87,7 @@ doublet:
     A: [12, True, 0, 50]
     x0: [84, True, 80, 90]
     F: [1.1, True, 0.3, 3]
-    m: [0.3, False]
+    m: [1.0, False]
   GLP:
     A: ["3/4 * GLP_01_A"]
     x0: ["GLP_01_x0 + 3.67"]

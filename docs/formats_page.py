@@ -30,19 +30,19 @@ executed.
 ## Several spectra in one file
 
 VAMAS, SPECS, Scienta, PHI, Igor text, JCAMP-DX and OPUS files hold blocks: regions, cycles, scans
-or waves. Where all have the same axes they are stacked; where not, the error lists them, and
-`block="Survey"` or `block=2` chooses. A name that several blocks have gives all of them, stacked.
+or waves. Blocks that all have the same axes are stacked; otherwise an error lists them, and
+`block="Survey"` or `block=2` chooses one. A name that several blocks share gives all of them,
+stacked.
 
 A table whose axis starts again holds blocks too: `read("scans.txt", block=1)`. Such data are
 separate spectra; they are never sorted or averaged into each other.
 
 ## One row for each point
 
-A table of time, energy and value, in any order of its rows, is seen where the first two columns
-are a grid, or where their names say what they are; a fourth column called err, sigma or std holds
-standard errors. Elsewhere say `layout="points"`, and which columns with
-`columns=("delay", "energy", "counts")`. Pairs of time and energy without a row are left out of
-fits.
+A table of time, energy and value, with rows in any order, is recognised where the first two columns
+form a grid, or by their names; a fourth column called err, sigma or std holds standard errors.
+Elsewhere give `layout="points"` and the columns, `columns=("delay", "energy", "counts")`. Pairs of
+time and energy without a row are left out of fits.
 
 ## Units, and binding or kinetic energies
 
@@ -55,8 +55,8 @@ fits.
 - `photon_energy=1486.6`, `work_function=4.2`: hν and φ in eV. φ is 0 without, because analysers
   write kinetic energies that count from the Fermi level.
 
-Where a file does not say whether its energies are binding or kinetic, `photon_energy=` says that
-they are not yet what `energy_scale=` asks for.
+Where a file does not say whether its energies are binding or kinetic, `energy_scale=` needs
+`photon_energy=` too: the energies are then taken to be on the other scale, and are converted.
 
 ## Calibrate the energies
 
@@ -70,13 +70,17 @@ print(calibrated)  # says so
 
 ## When it guesses wrong
 
-`layout="matrix"` (or `"columns"`, `"points"`, `"data"`) says what a table is,
-`columns=["energy", "counts"]` which columns, `errors="sigma"` which one holds standard errors (a
-third column called err, sigma or std, or counts_err beside counts, is taken for them),
-`decimal=","` how numbers are written. `energy="energy.txt"` takes an axis from another file,
-`transpose=True` exchanges time and energy, `sort=True` sorts the axes with the data and averages
-points with equal values; energies that fall in the file but for a few fall then too. Signs between
-thousands, 1.050,5 or 1,050.5, are refused: export the table without them.
+- `layout="matrix"` (or `"columns"`, `"points"`, `"data"`) says how a table is arranged.
+- `columns=["energy", "counts"]` chooses its columns, by name or number from 0.
+- `errors="sigma"` names the column of standard errors. A third column called err, sigma or std, or
+  counts_err beside counts, is taken as such without it.
+- `decimal=","` is the decimal sign.
+- `energy="energy.txt"` takes an axis from another file.
+- `transpose=True` exchanges time and energy.
+- `sort=True` sorts the axes with the data and averages points with equal values. Energies that
+  mostly fall in the file are sorted from high to low.
+
+Thousands separators, as in 1.050,5 or 1,050.5, are refused: export the table without them.
 
 ```python
 from pyspec import File, Project

@@ -80,7 +80,7 @@ class FitResult(LmfitNames, SlotNames):
     energy, time : arrays of the fit window; time is None for one spectrum
     target : str
         what a trace shows, such as the name of a parameter
-    spent : how the workers of a cluster spent their time; None without a cluster
+    spent : how long an evaluation on a cluster took, in the sums and outside; None without one
     settings : dict
         method, tolerances and other options, to run the fit again
     correl : dict of dicts

@@ -83,8 +83,8 @@ def read(
     energy_scale : "binding" or "kinetic": ``E_binding = hν - φ - E_kinetic``
     photon_energy, work_function : hν and φ in eV; without them hν is what the file says and φ
         is 0. Where a file does not say whether its energies are binding or kinetic, `photon_energy`
-        says that they are not the ones that `energy_scale` asks for
-    to : the unit of the energy axis: "eV", "meV", "nm" or "cm-1"
+        is needed, and they are taken to be on the other scale than `energy_scale`
+    to : the unit of the energy axis: eV, meV, keV, THz, cm-1, nm, µm (also um) or angstrom
     jacobian : with `to`: multiply the data and errors by ``|dx_old/dx_new|``, which keeps areas
     name : what to call the data; the file's name without suffix if None
     lazy : the data stay where they are, and a fit reads them by rows: series (n_time, n_energy) in
