@@ -20,7 +20,6 @@ enum {
     SCHEME_HEAD = PYSPEC_SCHEME_HEAD,
     MAX_STATES = PYSPEC_SCHEME_STATES,
     MAX_TWICE = 2 * MAX_STATES,
-    MAX_EXP_NODES = MAX_TWICE + 2, /* and twice 0, of integrals */
     MAX_STEPS = PYSPEC_SCHEME_STEPS
 };
 
@@ -82,6 +81,12 @@ typedef struct scheme_way {
     double row[MAX_STATES];
     double differences[MAX_STATES][MAX_STATES], x[MAX_STATES][MAX_STATES];
 } scheme_way;
+
+/* Of each level, from a way's begin on, the integral of the way over its length w, and that of w times it. */
+typedef struct scheme_moments {
+    int n_levels;
+    scheme_way of_level[CIRCLE_LEVELS][2];
+} scheme_moments;
 
 typedef struct scheme_circle {
     int first[MAX_STATES]; /* of the block of each state                          */
@@ -160,9 +165,9 @@ typedef struct prepared_scheme {
 void pyspec_prepare_scheme(prepared_scheme *p, const int64_t *program, const double *params,
                            int64_t stride, int slopes);
 
-/* The same by Newton's interpolation, whatever exchanges; for schemes without circles and pairs. */
-void pyspec_interpolate_scheme(prepared_scheme *p, const int64_t *program, const double *params,
-                               int64_t stride, int slopes);
+/* The same by stretches of time, see scheme_circle.c, whatever exchanges; for schemes without pairs. */
+void pyspec_prepare_stretches(prepared_scheme *p, const int64_t *program, const double *params,
+                              int64_t stride, int slopes);
 
 /* Where the integral over an instrument begins and ends, in widths: exp(-REACH^2 / 2) is 3e-20. */
 #define SCHEME_REACH 9.5
@@ -181,6 +186,14 @@ void pyspec_prepare_circle(prepared_scheme *p, const scheme_rates *r);
 void pyspec_see_circle(prepared_scheme *p, const double *weight);
 void pyspec_circle_go_on(prepared_scheme *p, const double *s, double (*out)[L]);
 
+/* A start that comes in bit by bit, as a response r feeds it: from what has been seen on by a time s, in
+ * which r is a straight line with that slope and that end; `rise` is the same of the derivative of r, its
+ * row alone. And the derivatives by all parameters there, as of pyspec_circle_go_on. */
+void pyspec_feed_circle(prepared_scheme *p, scheme_moments *m, double s, double end, double slope,
+                        scheme_way *seen, scheme_way *rise);
+void pyspec_read_circle(const prepared_scheme *p, const scheme_way *seen, const scheme_way *rise,
+                        double *out);
+
 /* scheme_flow.c: whether steps have two states on a side; and the panel on which a time lies, or -1 where
  * there is none. scheme_seen.c: eight times after the onset. */
 int pyspec_has_pairs(const int64_t *program);
@@ -194,10 +207,6 @@ double pyspec_legendre(int k, double *weight);
 /* scheme_exp.c: divided differences exp_s[x_0 .. x_j], j < n, of eight times s >= 0; x falls. */
 typedef void exp_differences(const double *x, int n, const double *s, double (*out)[L]);
 exp_differences pyspec_exp_differences, pyspec_exp_differences_avx2, pyspec_exp_differences_avx512;
-
-/* All of them: out[j][i] = exp_s[x_i .. x_j], i <= j < n. */
-typedef void exp_triangle(const double *x, int n, const double *s, double (*out)[MAX_EXP_NODES][L]);
-exp_triangle pyspec_exp_triangle, pyspec_exp_triangle_avx2, pyspec_exp_triangle_avx512;
 
 /* scheme_times.c: derivatives by all parameters, at height 1, of eight times after the onset; of the
  * height, the first, it is the value. */

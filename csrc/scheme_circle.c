@@ -86,10 +86,10 @@ int pyspec_goes_by_stretches(const int64_t *program)
 
 /* ---- stretches ---------------------------------------------------------------------------------- */
 
-/* out = the columns of e as differences: of a state that is not the first of its block, to that first; a
- * change within a block is written by the states behind its first, and what the whole block gains by the
- * first. */
-static void take_differences(const scheme_circle *c, int n, double (*e)[MAX_STATES],
+/* out = the columns of e, each of the sum `total`, as differences: of a state that is not the first of its
+ * block, to that first; a change within a block is written by the states behind its first, and what the
+ * whole block gains by the first. */
+static void take_differences(const scheme_circle *c, int n, double (*e)[MAX_STATES], double total,
                              double (*out)[MAX_STATES])
 {
     for (int a = 0; a < n; a++) {
@@ -104,7 +104,7 @@ static void take_differences(const scheme_circle *c, int n, double (*e)[MAX_STAT
             if (c->first[j] != j)
                 out[c->first[j]][a] += out[j][a];
         }
-        out[ref][a] = (a == ref ? 1.0 : 0.0) - gone;
+        out[ref][a] = (a == ref ? total : 0.0) - gone;
     }
 }
 
@@ -122,15 +122,15 @@ static void two_products(int n, double (*a)[MAX_STATES], double (*b)[MAX_STATES]
     }
 }
 
-static void sum_columns_to_one(int n, double (*e)[MAX_STATES])
+static void sum_columns_to(int n, double total, double (*e)[MAX_STATES])
 {
     for (int j = 0; j < n; j++) {
         double sum = e[OUT][j];
         for (int i = 0; i < n; i++)
             sum += e[i][j];
         for (int i = 0; i < n; i++)
-            e[i][j] /= sum;
-        e[OUT][j] /= sum;
+            e[i][j] = e[i][j] / sum * total;
+        e[OUT][j] = e[OUT][j] / sum * total;
     }
 }
 
@@ -146,7 +146,7 @@ static void short_stretch(const scheme_circle *c, int n, int slopes, double leng
                 if (slopes && i < OUT)
                     out->x[i][j] += power * c->powers[k].x[i][j];
             }
-    sum_columns_to_one(n, out->e);
+    sum_columns_to(n, 1.0, out->e);
 }
 
 /* Twice the length. */
@@ -156,7 +156,7 @@ static void double_stretch(const scheme_circle *c, int n, int slopes, scheme_str
     double differences[MAX_STATES][MAX_STATES] = {{0.0}};
     memset(out, 0, sizeof *out);
     if (slopes) {
-        take_differences(c, n, s->e, differences);
+        take_differences(c, n, s->e, 1.0, differences);
         two_products(n, s->e, s->x, s->x, differences, out->x);
     }
     for (int i = 0; i <= OUT; i = i + 1 == n ? OUT : i + 1)
@@ -165,7 +165,7 @@ static void double_stretch(const scheme_circle *c, int n, int slopes, scheme_str
                 out->e[i][j] += s->e[i][k] * s->e[k][j];
     for (int j = 0; j < n; j++)
         out->e[OUT][j] += s->e[OUT][j];
-    sum_columns_to_one(n, out->e);
+    sum_columns_to(n, 1.0, out->e);
 }
 
 /* Levels up to `level`, which are made when a time needs them. */
@@ -193,7 +193,7 @@ static void add_stretch(const scheme_circle *c, int n, int slopes, scheme_stretc
     memcpy(way->row, row, sizeof row);
     if (!slopes)
         return;
-    take_differences(c, n, s->e, differences);
+    take_differences(c, n, s->e, 1.0, differences);
     two_products(n, s->e, way->x, s->x, way->differences, x);
     memcpy(way->x, x, (size_t)n * sizeof *x);
     for (int i = 0; i < n; i++) {
@@ -205,11 +205,13 @@ static void add_stretch(const scheme_circle *c, int n, int slopes, scheme_stretc
     }
 }
 
+/* All binary digits that there are levels for. */
+static const double MOST_TIME = 9.2e18;
+
 /* From a way on by a time 0 <= s. */
 static void go_far(scheme_circle *c, int n, int slopes, double s, scheme_way *way)
 {
-    const double most = 9.2e18; /* all digits that there are levels for */
-    const double time = s < most ? s : most;
+    const double time = s < MOST_TIME ? s : MOST_TIME;
     uint64_t digits = (uint64_t)time;
     scheme_stretch rest;
     short_stretch(c, n, slopes, time - (double)digits, &rest);
@@ -219,6 +221,17 @@ static void go_far(scheme_circle *c, int n, int slopes, double s, scheme_way *wa
             continue;
         need_level(c, n, slopes, level);
         add_stretch(c, n, slopes, &c->levels[level], way);
+    }
+}
+
+static void add_way(const scheme_way *way, double factor, scheme_way *sum)
+{
+    for (int i = 0; i < MAX_STATES; i++) {
+        sum->row[i] += factor * way->row[i];
+        for (int j = 0; j < MAX_STATES; j++) {
+            sum->differences[i][j] += factor * way->differences[i][j];
+            sum->x[i][j] += factor * way->x[i][j];
+        }
     }
 }
 
@@ -292,6 +305,115 @@ void pyspec_circle_go_on(prepared_scheme *p, const double *s, double (*out)[L])
     }
 }
 
+/* ---- what comes in bit by bit ------------------------------------------------------------------- */
+
+/* out[m] = int_0^length exp(-w) w^m dw, m < count, length <= 1: of the last one a series, and each of the
+ * others from the one behind it, of positive terms alone. */
+static void fading_powers(double length, int count, double *out)
+{
+    enum { SERIES = 16 }; /* 1 / (24 25 ... 39) is 1e-24 */
+    const double fade = exp(-length);
+    double term = pow(length, count) * fade / count;
+    out[count - 1] = term;
+    for (int k = 1; k < SERIES; k++)
+        out[count - 1] += term *= length / (count + k);
+    for (int m = count - 1; m > 0; m--)
+        out[m - 1] = (out[m] + pow(length, m) * fade) / m;
+}
+
+/* The integrals of a way of w from its begin on, and of w times it, over 0 <= w <= length <= 1. */
+static void short_moments(const prepared_scheme *p, double length, scheme_way *moments)
+{
+    const scheme_circle *c = &p->circle;
+    const int n = p->n, target = (int)scheme_head(p->program)->target;
+    double powers[CIRCLE_TERMS + 1];
+    memset(moments, 0, 2 * sizeof *moments);
+    if (!(length > 0.0) && length == length)
+        return;
+    fading_powers(length, CIRCLE_TERMS + 1, powers);
+    for (int order = 0; order < 2; order++) {
+        scheme_way *own = &moments[order];
+        double e[MAX_STATES + 1][MAX_STATES] = {{0.0}};
+        for (int k = 0; k < CIRCLE_TERMS; k++)
+            for (int i = 0; i <= OUT; i = i + 1 == n ? OUT : i + 1)
+                for (int j = 0; j < MAX_STATES; j++) {
+                    e[i][j] += powers[k + order] * c->powers[k].e[i][j];
+                    if (p->slopes && i < OUT)
+                        own->x[i][j] += powers[k + order] * c->powers[k].x[i][j];
+                }
+        const double total = order ? 0.5 * length * length : length;
+        sum_columns_to(n, total, e);
+        memcpy(own->row, e[target], sizeof own->row);
+        if (p->slopes)
+            take_differences(c, n, e, total, own->differences);
+    }
+}
+
+/* The same of a way that begins with the stretch of a level, without the stretch itself. */
+static void put_off(prepared_scheme *p, int level, scheme_way *moments)
+{
+    scheme_circle *c = &p->circle;
+    need_level(c, p->n, p->slopes, level);
+    add_way(&moments[0], (double)((uint64_t)1 << level), &moments[1]);
+    add_stretch(c, p->n, p->slopes, &c->levels[level], &moments[0]);
+    add_stretch(c, p->n, p->slopes, &c->levels[level], &moments[1]);
+}
+
+static void need_moments(prepared_scheme *p, scheme_moments *m, int level)
+{
+    for (; m->n_levels <= level; m->n_levels++) {
+        scheme_way *own = m->of_level[m->n_levels];
+        const int before = m->n_levels - 1;
+        if (before < 0) {
+            short_moments(p, 1.0, own);
+            continue;
+        }
+        memcpy(own, m->of_level[before], sizeof m->of_level[before]);
+        put_off(p, before, own);
+        for (int order = 0; order < 2; order++)
+            add_way(&m->of_level[before][order], 1.0, &own[order]);
+    }
+}
+
+/* Over 0 <= w <= s. */
+static void find_moments(prepared_scheme *p, scheme_moments *m, double s, scheme_way *moments)
+{
+    const double time = s < MOST_TIME ? s : MOST_TIME;
+    uint64_t digits = (uint64_t)time;
+    short_moments(p, time - (double)digits, moments);
+    for (int level = 0; digits; level++, digits >>= 1) {
+        if (!(digits & 1))
+            continue;
+        need_moments(p, m, level);
+        put_off(p, level, moments);
+        for (int order = 0; order < 2; order++)
+            add_way(&m->of_level[level][order], 1.0, &moments[order]);
+    }
+}
+
+void pyspec_feed_circle(prepared_scheme *p, scheme_moments *m, double s, double end, double slope,
+                        scheme_way *seen, scheme_way *rise)
+{
+    scheme_way moments[2];
+    go_far(&p->circle, p->n, p->slopes, s, seen);
+    go_far(&p->circle, p->n, 0, s, rise);
+    if (end == 0.0 && slope == 0.0)
+        return;
+    find_moments(p, m, s, moments);
+    add_way(&moments[0], end, seen);
+    add_way(&moments[1], -slope, seen);
+    for (int i = 0; i < p->n; i++)
+        rise->row[i] += slope * moments[0].row[i];
+}
+
+void pyspec_read_circle(const prepared_scheme *p, const scheme_way *seen, const scheme_way *rise,
+                        double *out)
+{
+    read_way(p, seen, out);
+    if (p->slopes)
+        out[p->n_params - 1] = -p->fastest * dot(rise->row, p->circle.start);
+}
+
 /* ---- before a time is known -------------------------------------------------------------------- */
 
 /* Nothing has happened yet. */
@@ -354,17 +476,6 @@ void pyspec_prepare_circle(prepared_scheme *p, const scheme_rates *r)
     c->n_levels = 0;
     take_powers(p, r);
     stand(p, &c->seen);
-}
-
-static void add_way(const scheme_way *way, double factor, scheme_way *sum)
-{
-    for (int i = 0; i < MAX_STATES; i++) {
-        sum->row[i] += factor * way->row[i];
-        for (int j = 0; j < MAX_STATES; j++) {
-            sum->differences[i][j] += factor * way->differences[i][j];
-            sum->x[i][j] += factor * way->x[i][j];
-        }
-    }
 }
 
 /* What the instrument reads at the points of the integral, and has seen at `late`. */

@@ -10,15 +10,15 @@
 static const double one_over[] = {
     1.0, 1.0, 1.0 / 2, 1.0 / 6, 1.0 / 24, 1.0 / 120, 1.0 / 720, 1.0 / 5040, 1.0 / 40320,
     1.0 / 362880, 1.0 / 3628800, 1.0 / 39916800, 1.0 / 479001600, 1.0 / 6227020800.0,
-    1.0 / 87178291200.0, 1.0 / 1307674368000.0, 1.0 / 20922789888000.0, 1.0 / 355687428096000.0};
-_Static_assert(sizeof one_over / sizeof *one_over >= MAX_EXP_NODES, "factorials");
+    1.0 / 87178291200.0, 1.0 / 1307674368000.0};
+_Static_assert(sizeof one_over / sizeof *one_over >= MAX_TWICE, "factorials");
 
 /* exp_s[x_0 .. x_m] of eight times, all terms positive: with d = x - x_m >= 0 and h_k the sum of all
  * products of k of the s d, exp(s x_m) s^m times the sum over k of h_k / (k + m)!. The spread of the
  * nodes times s is at most m where it counts, elsewhere the result is not used. */
 static void series(const double *x, int m, const double *s, double *out)
 {
-    double sum[L], h[MAX_EXP_NODES][L], term = one_over[m];
+    double sum[L], h[MAX_TWICE][L], term = one_over[m];
     FOR_LANES sum[l] = term;
     for (int i = 0; i < m; i++)
         FOR_LANES h[i][l] = 1.0;
@@ -67,14 +67,5 @@ void JOIN(pyspec_exp_differences, ISA_SUFFIX, )(const double *x, int n, const do
     for (int j = 0; j < n; j++) {
         add_node(x, j, s, table);
         memcpy(out[j], table[0], sizeof table[0]);
-    }
-}
-
-void JOIN(pyspec_exp_triangle, ISA_SUFFIX, )(const double *x, int n, const double *s, double (*out)[MAX_EXP_NODES][L])
-{
-    for (int j = 0; j < n; j++) {
-        if (j > 0)
-            memcpy(out[j], out[j - 1], (size_t)j * sizeof out[j][0]);
-        add_node(x, j, s, out[j]);
     }
 }

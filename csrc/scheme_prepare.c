@@ -346,8 +346,8 @@ static void begin_scheme(prepared_scheme *p, const int64_t *program, int slopes)
     p->has_pairs = pyspec_has_pairs(program);
 }
 
-void pyspec_interpolate_scheme(prepared_scheme *p, const int64_t *program, const double *params,
-                               int64_t stride, int slopes)
+static void interpolate(prepared_scheme *p, const int64_t *program, const double *params, int64_t stride,
+                        int slopes)
 {
     const scheme *s = scheme_head(program);
     double weight[MAX_PANELS * POINTS], start[MAX_STATES];
@@ -369,28 +369,37 @@ void pyspec_interpolate_scheme(prepared_scheme *p, const int64_t *program, const
         prepare_slopes(p, &r, start, weight);
 }
 
-void pyspec_prepare_scheme(prepared_scheme *p, const int64_t *program, const double *params,
-                           int64_t stride, int slopes)
+void pyspec_prepare_stretches(prepared_scheme *p, const int64_t *program, const double *params,
+                              int64_t stride, int slopes)
 {
     const scheme *s = scheme_head(program);
     double weight[MAX_PANELS * POINTS];
     scheme_rates r;
     begin_scheme(p, program, slopes);
-    p->by_stretches = !p->has_pairs && pyspec_goes_by_stretches(program);
-    if (p->has_pairs) {
-        pyspec_prepare_flow(p, params, stride);
-        if (s->under)
-            p->width = params[(s->n_params - 1) * stride] * p->fastest;
-    } else if (p->by_stretches) {
-        pyspec_load_rates(&r, program, params, stride, &p->fastest);
-        pyspec_prepare_circle(p, &r);
-        if (!s->under)
-            return;
-        p->width = params[(s->n_params - 1) * stride] * p->fastest;
-        p->late = SCHEME_REACH * p->width;
-        p->n_points = lay_points(p, weight, p->at);
-        pyspec_see_circle(p, weight);
-    } else {
-        pyspec_interpolate_scheme(p, program, params, stride, slopes);
+    p->by_stretches = 1;
+    pyspec_load_rates(&r, program, params, stride, &p->fastest);
+    pyspec_prepare_circle(p, &r);
+    if (!s->under)
+        return;
+    p->width = params[(s->n_params - 1) * stride] * p->fastest;
+    p->late = SCHEME_REACH * p->width;
+    p->n_points = lay_points(p, weight, p->at);
+    pyspec_see_circle(p, weight);
+}
+
+void pyspec_prepare_scheme(prepared_scheme *p, const int64_t *program, const double *params,
+                           int64_t stride, int slopes)
+{
+    const scheme *s = scheme_head(program);
+    if (!pyspec_has_pairs(program)) {
+        if (pyspec_goes_by_stretches(program))
+            pyspec_prepare_stretches(p, program, params, stride, slopes);
+        else
+            interpolate(p, program, params, stride, slopes);
+        return;
     }
+    begin_scheme(p, program, slopes);
+    pyspec_prepare_flow(p, params, stride);
+    if (s->under)
+        p->width = params[(s->n_params - 1) * stride] * p->fastest;
 }

@@ -121,6 +121,55 @@ def test_slopes_are_those_of_the_solution(body: str, state: str, rates: str) -> 
             np.testing.assert_allclose(slopes[k], exact, rtol=0, atol=1e-9 * size)
 
 
+#: Rates a million times apart, in schemes whose interpolation at eigenvalues has terms that cancel.
+FAR: dict[str, tuple[str, str]] = {
+    "a pair": ("A -> B = k1; B -> A = k2; B -> C = k3; C = k4; start A = 1", "C"),
+    "three": ("A -> B = k1; B -> A = k2; B -> C = k3; C -> B = k4; C = q; start A = 1", "C"),
+    "two ways": ("A -> C = k1; A -> B = k2; B -> C = k3; C = k4; start A = 1", "C"),
+}
+
+
+@pytest.mark.parametrize("name", FAR)
+def test_slopes_keep_their_digits_at_rates_far_apart(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """That by the fast rate of three states that exchange was off by a tenth, others by 1e-6."""
+    monkeypatch.setitem(BODIES, name, FAR[name][0])
+    monkeypatch.setitem(RATES, "far", {"k1": 1e6, "k2": 1e3, "k3": 1.0, "k4": 5e-3, "q": 0.8})
+    state = FAR[name][1]
+    law, row = _op(name, state, "uneven")
+    values = _values("far")
+    value, slopes = _kernel(row, values)
+    with mpmath.workdps(45):
+        given = {key: mpmath.mpf(one) for key, one in values.items()}
+        exact = np.array([float(one) for one in _exact(law, "uneven", given, state)])
+        np.testing.assert_allclose(value, exact, rtol=0, atol=1e-13 * np.max(np.abs(exact)))
+        for k, param in enumerate(row.params):
+            step = mpmath.mpf(10) ** -16 * max(given[param], mpmath.mpf("1e-3"))
+            high = _exact(law, "uneven", given | {param: given[param] + step}, state)
+            low = _exact(law, "uneven", given | {param: given[param] - step}, state)
+            exact = np.array([float((a - b) / (2 * step)) for a, b in zip(high, low, strict=True)])
+            np.testing.assert_allclose(slopes[k], exact, rtol=0, atol=1e-9 * np.max(np.abs(exact)))
+
+
+@pytest.mark.parametrize("n_rows", [1, 11])
+def test_times_in_any_order_and_without_sense(n_rows: int) -> None:
+    """Each time by itself, whatever stands beside it; nothing before the response."""
+    _, row = _op("back", "B", "uneven")
+    values = _values("apart")
+    time = np.array([2.0, -9.0, np.nan, 0.3, 40.0, -0.18, 0.3, np.inf])
+    params = np.repeat(np.array([values[name] for name in row.params])[:, None], n_rows, axis=1)
+    params[1, n_rows // 2 :] *= 1.5
+    found, alone = np.full((n_rows, time.size), 7.0), np.empty((n_rows, 1))
+    KernelCall(row, time, params, found, None).run()
+    for k, at in enumerate(time):
+        KernelCall(row, np.array([at]), params, alone, None).run()
+        np.testing.assert_array_equal(found[:, k], alone[:, 0])
+    assert not found[:, 1].any()
+    assert np.isnan(found[:, 2]).all()
+    assert np.isfinite(np.delete(found, 2, axis=1)).all()
+
+
 def test_a_state_that_only_empties_is_an_exponential() -> None:
     _, row = _op("chain", "A", "uneven")
     decay = response(op_of("expFun"), op_of(instrument_text(*RESPONSES["uneven"], "test")))
