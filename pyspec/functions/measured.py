@@ -92,9 +92,8 @@ def populations(u: Array, s: Array, r: Array, K: Array, start: Array) -> Array:
         moved, level, rising, falling = brought_in(K, start, since)
         a, m = first[place][..., None], slope[place][..., None]
         b = a + m * since[..., None]
-        return (moved @ at[..., None])[..., 0] + np.where(
-            m < 0, b * level - m * falling, a * level + m * rising
-        )
+        brought = np.where(m < 0, b * level - m * falling, a * level + m * rising)
+        return np.asarray((moved @ at[..., None])[..., 0] + brought)
 
     at = np.zeros((s.size, len(start)))
     for k, length in enumerate(np.diff(s)):
