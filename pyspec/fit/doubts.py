@@ -192,12 +192,14 @@ def _without_constant(
 ) -> list[str]:
     """A trace that is far from 0 at all times, before the first onset too, by laws that are 0
     there: as a parameter of slices is, whose law was written for its motion alone."""
-    laws = [one for one in model.components if one.op.kind == "DYNAMICS"]
-    onsets = [values[p.name] for law in laws for p in law.parameters if p.argument == "t0"]
     data, time = measurement.data, model.time
-    if not onsets or any(law.op.name not in LATE for law in laws) or time is None:
+    if type(data) is not np.ndarray or data.ndim != 1 or time is None:
+        return []  # of a series the constant may be a spectrum, and an onset a curve
+    laws = [one for one in model.components if one.op.kind == "DYNAMICS"]
+    if any(law.op.name not in LATE for law in laws):
         return []
-    if type(data) is not np.ndarray or data.ndim != 1:
+    onsets = [values[p.name] for law in laws for p in law.parameters if p.argument == "t0"]
+    if not onsets:
         return []
     seen, times = measurement.window(data).astype(np.float64), measurement.window(time)
     if measurement.keep is not None:
