@@ -28,6 +28,7 @@ from pyspec.plot.drawn import fit_of
 from pyspec.plot.figure import Sheet
 from pyspec.plot.labels import opened, unit_of, with_unit
 from pyspec.plot.spectra import curve_legend
+from pyspec.plot.steps import broken
 from pyspec.plot.style import MUTED, PlotError
 
 if TYPE_CHECKING:
@@ -191,7 +192,8 @@ def _band(
         own["lw"] = 1.4
     if look.legend:
         label = look.legend[k] if k < len(look.legend) else label
-    ax.fill_between(along, value - error, value + error, color=own["color"], alpha=0.25, lw=0)
+    x, low, high = broken(along, value - error, value + error)
+    ax.fill_between(x, low, high, color=own["color"], alpha=0.25, lw=0)
     for at in alone(value):  # where a band has no width
         ends = value[at] - error[at], value[at] + error[at]
         ax.vlines(along[at], *ends, color=own["color"], alpha=0.5, lw=0.8)

@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from pyspec.plot.config import PlotConfig
 from pyspec.plot.many import shown
+from pyspec.plot.steps import broken
 from pyspec.plot.style import COLOURS, PlotError
 
 Array = npt.NDArray[np.float64]
@@ -265,9 +266,13 @@ def alone(y: Array) -> npt.NDArray[np.intp]:
     return np.flatnonzero(finite[1:-1] & ~finite[:-2] & ~finite[2:])
 
 
-def line(ax: Any, x: Array, y: Array, limits: Any = None, **look: Any) -> Any:
-    """A line with gaps where y is not finite; a value alone between two gaps is a point. Of many
-    points in sight, within `limits` of x, the range of each stretch is drawn."""
+def line(
+    ax: Any, x: Array, y: Array, limits: Any = None, *, is_curve: bool = False, **look: Any
+) -> Any:
+    """A line with gaps where y is not finite and where x has them, unless it `is_curve`, known
+    between the points too; a value alone between two gaps is a point. Of many points in sight,
+    within `limits` of x, the range of each stretch is drawn."""
+    x, y = (x, y) if is_curve else broken(x, y)
     where = shown(x, y, limits=limits)
     x, y = x[where], y[where]
     single = alone(y)

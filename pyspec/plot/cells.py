@@ -14,28 +14,19 @@ import numpy as np
 import numpy.typing as npt
 
 from pyspec.plot.axes import MAX_CELLS, coarse, edges
+from pyspec.plot.steps import gaps_of
 
 Array = npt.NDArray[np.float64]
 Places = npt.NDArray[np.intp]
 
-#: A step that is more than this many times as wide as both of its neighbours is a gap.
-GAP = 3.0
-
 
 def gaps(axis: Array) -> Places:
-    """The places of the points before which a gap ends.
-
-    Steps that grow along the axis, as those of delays over decades do, are none. Of an axis whose
-    points are averaged before they are drawn, gaps that are too narrow to be seen do not count.
-    """
-    steps = np.abs(np.diff(axis))
-    if steps.size < 3:
-        return np.empty(0, dtype=np.intp)
-    beside = np.maximum(steps[:-2], steps[2:])
-    wide = (steps[1:-1] > GAP * (1.0 + 1e-6) * beside) & (beside > 0)
+    """The places of the points before which a gap ends. Of an axis whose points are averaged before
+    they are drawn, gaps that are too narrow to be seen do not count."""
+    found = gaps_of(axis)
     if axis.size > MAX_CELLS:
-        wide &= steps[1:-1] > np.ptp(axis) / MAX_CELLS
-    return np.flatnonzero(wide) + 2
+        found = found[np.abs(axis[found] - axis[found - 1]) > np.ptp(axis) / MAX_CELLS]
+    return found
 
 
 def borders(axis: Array) -> Array:

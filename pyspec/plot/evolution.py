@@ -99,7 +99,7 @@ def _line(
         jump = float(np.ptp(finite_of(trace))) if finite_of(trace).size else 0.0
         error = np.minimum(error, finite_of(known).max(initial=0.0) + jump)
         ax.fill_between(time, trace - error, trace + error, color=colour, alpha=0.25, lw=0)
-    line(ax, time, trace, color=colour, lw=1.5)
+    line(ax, time, trace, is_curve=True, color=colour, lw=1.5)
 
 
 def _reached(trace: Array, error: Array | None, fine: Array) -> Array:

@@ -14,7 +14,7 @@ from pyspec.fit.table import format_value
 from pyspec.io import digest
 from pyspec.model.source import source_of
 from pyspec.plot.amplitudes import plot_amplitudes, plot_species
-from pyspec.plot.config import Look, PlotConfig, PlotOptions
+from pyspec.plot.config import Look, PlotConfig
 from pyspec.plot.decomposed import plot_svd
 from pyspec.plot.figure import Sheet
 from pyspec.plot.fits import plot_fit, plot_moving
@@ -95,7 +95,7 @@ def _pictures(result: Any, config: PlotConfig, named: Look) -> list[tuple[str, s
     """(title, HTML, kind of section) of each picture; one line instead without matplotlib."""
     plain = config.copy(title="", data_slice=None)
     try:
-        options: PlotOptions = {"config": config, **named}
+        options: Any = {"config": config, **named}
         figure = plot_fit(result, **options)
         found = [("Data and fit", image(figure, "data and fit"), "")]
         if result.data.ndim == 2:

@@ -26,6 +26,7 @@ from pyspec.plot.caption import caption
 from pyspec.plot.config import PlotConfig
 from pyspec.plot.figure import Sheet, figure_root
 from pyspec.plot.many import are_many, is_seen, shown
+from pyspec.plot.steps import broken
 from pyspec.plot.style import BAND, COLOURS, DATA, FIT, INK, MUTED, OUTSIDE
 from pyspec.plot.view import Residual, View, residual_of, view_of
 
@@ -265,7 +266,8 @@ def draw_residual(
     band = 1.0 if found.is_scaled else found.spread
     ax.axhspan(-band, band, color=BAND, alpha=0.5, lw=0, zorder=1)
     ax.axhline(0.0, color=INK, lw=0.7, zorder=2)
-    x, few = seen.energy, shown(seen.energy, values, limits=limits)
+    x, values = broken(seen.energy, values)
+    few = shown(x, values, limits=limits)
     if are_many(x, limits):
         ax.plot(x[few], values[few], "-", color=DATA, lw=0.6, zorder=3)
     else:

@@ -86,7 +86,7 @@ def plot_traces(
             else:
                 few = shown(seen.time, data, limits=look.y_lim)
                 above.plot(seen.time[few], data[few], "o", **style)
-            line(above, times, curves[:, k], look.y_lim, **own, label=label)
+            line(above, times, curves[:, k], look.y_lim, is_curve=True, **own, label=label)
             line(below, seen.time, residual.values[:, column], look.y_lim, **{**own, "lw": 0.9})
         every = seen.data[:, columns], residual.values[:, columns]
         if look.z_type == "log":

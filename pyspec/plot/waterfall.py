@@ -21,6 +21,7 @@ from pyspec.plot.config import PlotConfig
 from pyspec.plot.dark import is_dark
 from pyspec.plot.figure import Sheet, matplotlib
 from pyspec.plot.many import shown
+from pyspec.plot.steps import broken
 from pyspec.plot.style import FIT, MUTED
 
 Array = npt.NDArray[np.float64]
@@ -169,6 +170,7 @@ def _curve(
     look = curve_look(config, index, colours[index])
     if not np.isfinite(curve).any():
         return np.empty(0)
+    energy, curve = broken(energy, curve)
     few = shown(energy, curve, limits=config.x_lim)
     energy, curve = energy[few], curve[few]
     bottom = (0.0 if signed else float(spans[0])) + offset

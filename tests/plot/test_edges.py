@@ -224,3 +224,34 @@ def test_steps_that_grow_are_no_gaps_and_means_end_at_gaps() -> None:
     assert set(values[0][np.isfinite(values[0])]) == {1.0, 3.0}
     assert np.count_nonzero(np.isnan(values)) == 1
     assert {1999.5, 2999.5} <= set(around)
+
+
+def test_no_line_leads_over_a_gap(tmp_path: Path) -> None:
+    # It was a straight line, which looked like a measured background.
+    energy = np.concatenate([np.arange(80, 84, 0.5), np.arange(90, 94, 0.5)])
+    data = (3 + 18 * np.exp(-((energy - 82.2) ** 2))) * np.exp(-TIME / 5)[:, None]
+    data = data + np.random.default_rng(0).normal(0, 0.1, data.shape)
+    (tmp_path / "models.yaml").write_text(
+        MODELS + "law:\n  expFun: {A: {free: energy}, tau: [9, True], t0: [-2, False]}\n"
+    )
+    project = Project(tmp_path, show_output=False)
+    series = File(project, data=data, energy=energy, time=TIME, name="series")
+    series.load_model("models.yaml", "law")
+    one = File(project, data=data[0], energy=energy, name="one")
+    one.load_model("models.yaml", "peak")
+    for figure, panel in (
+        (plot_data(data[0], energy), 0),
+        (plot_amplitudes(series.fit_2d("law")), 0),
+        (plot_waterfall(data, energy, TIME), 0),
+        (plot_fit(one.fit_spectrum("peak")), 1),
+    ):
+        lines = [one for one in figure.axes[panel].lines if len(one.get_xdata()) == 17]
+        assert lines
+        for line in lines:
+            assert line.get_xdata()[8] == 86.75
+            assert np.isnan(line.get_ydata()[8])
+        for fill in figure.axes[panel].collections:
+            for path in fill.get_paths():
+                x = path.vertices[:, 0]
+                assert (x < 84).all() or (x >= 90).all()
+        plt.close(figure)
