@@ -90,15 +90,15 @@ file.describe()
 ```
 
 `File.from_xarray(array)` takes a labelled array. Standard errors that were read weight the fits of
-the file, but with `from_dataset(scan, errors=False)`. NaN are left out of fits.
-`pyspec show scan.csv` says and draws the same from the command line.
+the file, unless you give `from_dataset(scan, errors=False)`. NaN are left out of fits.
+`pyspec show scan.csv` prints and draws the same from the command line.
 
-A trace, delays and one signal, has no energy axis. It is `File(Project("."), data=trace.data,
-time=trace.time, labels=trace.labels, units=trace.units)`, and
-[fit_trace](transient_absorption.md) fits it.
+A trace, one signal over delays, has no energy axis. Make its file with `File(Project("."),
+data=trace.data, time=trace.time, labels=trace.labels, units=trace.units)`, and fit it with
+[fit_trace](transient_absorption.md).
 
-Anything else: make arrays yourself. `data` is `(n_time, n_energy)` or `(n_energy,)`; `energy` and
-`time` are lines of numbers. `float64`, `float32` and `uint16` are used where they lie.
+From any other file make arrays yourself: `data` of shape `(n_time, n_energy)` or `(n_energy,)`,
+`energy` and `time` of one dimension. `float64`, `float32` and `uint16` are used without a copy.
 
 ## Add a format
 

@@ -134,7 +134,7 @@ def profiled(value: Any, functions: Sequence[Description]) -> Profiled:
 
 
 def registered(function: str, /, *values: Any, **named: Any) -> Description:
-    """A component of a function of one's own: of :func:`pyspec.function`, or of
+    """A component for a function of your own: of :func:`pyspec.function`, or of
     :func:`pyspec.register_function`."""
     return Registered(function, *values, **named)
 

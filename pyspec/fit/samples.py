@@ -82,7 +82,9 @@ class MC:
                 f"thin={self.thin} leaves nothing of the {left} steps after burn; give at most that"
             )
         if not is_whole(self.ntemps, 1) or self.ntemps != 1:
-            raise FitError("ntemps is 1: emcee has no temperatures any more")
+            raise FitError(
+                "ntemps must be 1: emcee no longer samples at several temperatures; leave it out"
+            )
         given = [s for s in (self.sigma_min, self.sigma_ini, self.sigma_max) if s is not None]
         if any(not (math.isfinite(s) and s > 0) for s in given) or given != sorted(given):
             raise FitError("sigma_min, sigma_ini and sigma_max are positive and in this order")

@@ -115,7 +115,7 @@ def test_tables_and_picture(tmp_path: Path) -> None:
         ({"use_mc": 3}, "use_mc is 0, 1 or 2"),
         ({"steps": 0}, "steps is a whole number from 1 on"),
         ({"burn": 200, "steps": 100}, "leaves nothing of steps"),
-        ({"ntemps": 2}, "ntemps is 1"),
+        ({"ntemps": 2}, "ntemps must be 1"),
         ({"steps": 100, "burn": 90, "thin": 11}, "thin=11 leaves nothing of the 10 steps after"),
         ({"sigma_ini": 2.0, "sigma_min": 3.0}, "positive and in this order"),
     ],
