@@ -151,6 +151,8 @@ def plot_waterfall(
     energy = _axis("energy", energy)
     time = None if time is None else _axis("time", time)
     sheet, look = opened(source, options)
+    if n < 1:
+        raise PlotError(f"n is {n}; give how many spectra to draw, 1 or more")
     need_shape("data", curves, (len(curves) if time is None else len(time), len(energy)))
     fits = None if fit is None else np.atleast_2d(real("fit", fit))
     if fits is not None:

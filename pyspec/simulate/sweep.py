@@ -60,8 +60,8 @@ class ParameterSweep:
     def add_uniform(self, name: str, low: float, high: float, n: int) -> ParameterSweep:
         """`n` values between `low` and `high`, all equally likely. `min_val`, `max_val` and
         `n_samples` are other names of them."""
-        if not low < high:
-            raise DataError(f"{name}: low {low!r} must be below high {high!r}")
+        if not (low < high and np.isfinite(high - low)):
+            raise DataError(f"{name}: low {low!r} must be below high {high!r}, both finite")
         return self._draw(name, {"type": "uniform", "min": low, "max": high}, n)
 
     @also_named(par_name="name", std="sd", n_samples="n")
