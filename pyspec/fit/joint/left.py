@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -13,29 +12,31 @@ from pyspec.fit.linear.amplitudes import follow
 from pyspec.fit.linear.lost import information_of, lost_directions
 from pyspec.fit.problem import FitProblem
 
-if TYPE_CHECKING:
-    from pyspec.fit.joint.problem import JointProblem
-
 Array = npt.NDArray[np.float64]
 
 
 def left_in(
-    joint: JointProblem, theta: Array, covariance: Array, variance: float, lost: Sequence[int]
+    problems: Sequence[FitProblem],
+    gathers: Sequence[npt.NDArray[np.int64]],
+    theta: Array,
+    covariance: Array,
+    variance: float,
+    lost: Sequence[int],
 ) -> None:
     """Tells each file with free amplitudes the covariance of its theta without the directions in
     which that is not determined, and these, see :mod:`pyspec.fit.linear.lost`. `covariance` is
-    that of theta of all, with zeros for those at the places `lost`."""
-    first, n = joint.problems[0], theta.size
-    gathers = joint.shared.gather
+    that of theta of all, with zeros for those at the places `lost`; `gathers` say where that of
+    each file stands in it."""
+    first, n = problems[0], theta.size
     if isinstance(first, LinearProblem) and first.of_joint is not None:
         information = _known_to(first, theta, variance)  # they are solved for together
-        gathers = (np.arange(n),) * len(joint.problems)
+        gathers = [np.arange(n)] * len(problems)
     else:
         information = np.zeros((n, n))
-        for problem, gather in zip(joint.problems, gathers, strict=True):
+        for problem, gather in zip(problems, gathers, strict=True):
             information[np.ix_(gather, gather)] += _known_to(problem, theta[gather], variance)
     found, away = lost_directions(information, covariance, lost, variance)
-    for problem, gather in zip(joint.problems, gathers, strict=True):
+    for problem, gather in zip(problems, gathers, strict=True):
         if isinstance(problem, LinearProblem):
             problem.left = found[np.ix_(gather, gather)], away[gather]
 

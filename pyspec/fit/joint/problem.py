@@ -136,7 +136,7 @@ class JointProblem(FitProblem):
         if isinstance(self.executor, StackedExecutor):
             self.executor.settle(theta)
         if lost and self.n_linear:
-            left_in(self, theta, covariance, variance, lost)
+            left_in(self.problems, self.shared.gather, theta, covariance, variance, lost)
 
     def _at(self, theta: Array) -> AbstractContextManager[None]:
         """Inside of this block each file knows the theta of the others."""
