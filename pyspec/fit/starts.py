@@ -79,6 +79,12 @@ def check_seeds(model: Model, seeds: Mapping[str, float]) -> None:
     known = [par.name for par in model.parameters.values() if par.formula is None]
     idle = [par.name for par in model.quantities if par.formula is None]
     for name in seeds:
+        if name in model.parameters and model.parameters[name].formula is not None:
+            raise FitError(
+                f"{model.name}: seeds name {name!r}, which is no free or fixed parameter but "
+                f"follows the expression {model.parameters[name].expr!r}; leave it out: "
+                "{name: result.values[name] for name in result.free_names}"
+            )
         if name not in known and name not in idle:
             raise FitError(
                 f"{model.name}: seeds name {name!r}, which is no free or fixed parameter"

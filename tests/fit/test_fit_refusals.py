@@ -180,3 +180,15 @@ def test_what_is_correlated_with_itself() -> None:
     with pytest.raises(KeyError, match="GLP_01_A is correlated with itself by 1"):
         fit.correl["GLP_01_A"]["GLP_01_A"]
     assert fit.correl["GLP_01_A"]["Offset_y0"] == fit.correl["Offset_y0"]["GLP_01_A"]
+
+
+def test_values_of_a_fit_as_starts_of_the_next() -> None:
+    """What follows an expression was "no free or fixed parameter; did you mean" another."""
+    model = spectrum()
+    model.set("GLP_01_F", expr="GLP_01_A / 10")
+    given = Measurement(data=data_1d())
+    fit = fit_model(model, given)
+    with pytest.raises(FitError, match=r"'GLP_01_F', which .* follows the expression 'GLP_01_A"):
+        fit_model(model, given, seeds=fit.values)
+    again = fit_model(model, given, seeds={name: fit.values[name] for name in fit.free_names})
+    assert again.nfev <= 2
