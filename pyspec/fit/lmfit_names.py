@@ -16,7 +16,7 @@ from pyspec.fit.linear import Amplitudes, LinearProblem
 from pyspec.fit.linear.parts import linear_components
 from pyspec.fit.mcmc import sample
 from pyspec.fit.problem import FitProblem
-from pyspec.fit.same_data import need_same
+from pyspec.fit.same_data import need_fitted
 from pyspec.fit.samples import MC, MCMCResult
 from pyspec.fit.solve.outcome import Ended, NativeOutcome
 from pyspec.fit.solve.stages import minimizer_of
@@ -101,7 +101,7 @@ class LmfitNames:
         """The ``lmfit.Minimizer``, for ``lmfit.conf_interval(result.minimizer, result.lmfit)``;
         None for one file of a joint fit."""
         if self._minimizer is None and not self._of_many:
-            need_same(self.problem)
+            need_fitted(self)
             self._minimizer = minimizer_of(self.problem, self.params, self._scale_covar)
         return self._minimizer
 
@@ -140,7 +140,7 @@ class LmfitNames:
         :class:`CallError` for a name that is not free."""
         if self._of_many:
             raise FitError("this is one file of a joint fit; ask the joint result for intervals")
-        need_same(self.problem)
+        need_fitted(self)
         from pyspec.fit.likelihood import confidence_intervals  # it needs SciPy, which takes long
 
         return confidence_intervals(self, self.problem.names, p_names, sigmas, trace, progress)
@@ -167,7 +167,7 @@ class LmfitNames:
         without emcee.
         """
         given = MC(use_mc=1, **options) if settings is None else replace(settings, **options)
-        need_same(self.problem)
+        need_fitted(self)
         samples = sample(self, given, progress)
         self.mcmc = samples
         return samples
@@ -196,7 +196,7 @@ class LmfitNames:
     def weighted_residual(self: Result) -> Array:
         """What the fit minimises, of the shape of `data`: ``(data - fit) / sigma``, for counts the
         signed root of the deviance, 0 where masked. Its squares sum to `chisqr`."""
-        need_same(self.problem)
+        need_fitted(self)
         residual = np.array(self.problem.executor.residual(self.theta, self.problem.fixed))
         return residual.reshape(self.data.shape)
 

@@ -3,13 +3,18 @@ whoever owns the array may write into it."""
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from pyspec.errors import DataError
+from pyspec.fit.solve.methods import SAMPLER
 from pyspec.model.checksum import checksum
+
+#: χ² of a fit and at its values differ by less than this share of it, or of the data, squared.
+SAME, ROUNDING = 1e-6, 1e-12
 
 #: What would come of other data.
 _OTHERS = (
@@ -33,6 +38,22 @@ def need_same(problem: Any) -> None:
     whole = problem if joint is None else joint[0]
     for one in getattr(whole, "problems", (whole,)):
         need_checksum(one.measurement.data, one.data_checksum, f"fit of {problem.label}")
+
+
+def need_fitted(result: Any) -> None:
+    """Raises :class:`DataError` where data were changed since a fit, or weights or a mask, of which
+    it takes no checksum: χ² at its values is another one then. It costs one evaluation."""
+    problem, chisqr = result.problem, float(result.chisqr)
+    need_same(problem)
+    if result.method.endswith(SAMPLER) or not math.isfinite(chisqr):
+        return
+    found = problem.chisqr_at(result.theta)
+    if not abs(found - chisqr) <= SAME * chisqr + ROUNDING * problem.data_square:
+        raise DataError(
+            f"the fit of {problem.label}: its weights or mask were changed after it was fitted "
+            f"(χ² at its values is {found:.6g} now, and was {chisqr:.6g}), so {_OTHERS}; fit "
+            "again, with copies where these arrays are used again"
+        )
 
 
 def need_checksum(data: Any, then: int, name: str) -> None:

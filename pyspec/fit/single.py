@@ -125,7 +125,7 @@ def fit_model(
     if seeds:
         check_seeds(model, seeds)
         model = with_fixed(model, seeds)
-    if any(method in RANDOM for method in methods):
+    if not RANDOM.isdisjoint(methods):
         given = {"seed": seed, **given}
     given_data = measurement
     if chunks is not None:

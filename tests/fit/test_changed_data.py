@@ -135,3 +135,26 @@ def test_an_archive_holds_no_statistics_of_other_data(buffer: np.ndarray, tmp_pa
     assert np.isnan([found[name] for name in ("chi2_raw", "chi2_red_raw", "r2")]).all()
     assert found["aic"] == before["aic"]
     assert found["chisqr"] == result.chisqr
+
+
+@pytest.mark.parametrize("what", ["weight", "keep"])
+@pytest.mark.parametrize("loss", ["squares", "poisson"])
+def test_weights_and_masks_that_changed(what: str, loss: str) -> None:
+    """Their intervals were those of other noise, or infinite and narrow at once; no checksum of
+    them is taken, but χ² at the values of the fit tells."""
+    given: dict[str, Any] = {
+        "weight": np.full(81, 1.5),
+        "keep": np.arange(81) != 4,
+    }
+    data = np.abs(data_2d()[4])
+    result = fit_model(spectrum(), Measurement(data=data, loss=loss, **given))  # type: ignore[arg-type]
+    before = result.weighted_residual
+    assert result.chisqr == pytest.approx(float((before**2).sum()), rel=1e-9)
+    result.conf_interval("Offset_y0")
+    if what == "weight":
+        given["weight"] *= 2.0
+    else:
+        given["keep"][30:50] = False
+    for asked in ("weighted_residual", "conf_interval", "sample"):
+        with pytest.raises(DataError, match="its weights or mask were changed after it was fitted"):
+            ASKED[asked](result)

@@ -79,7 +79,7 @@ def fit_joint(
     label = ", ".join(dict.fromkeys(model.name for model, _ in parts))
     check_options(label, options)
     n_starts, seed = check_starts(n_starts, seed)
-    if any(one in RANDOM for one in methods):
+    if not RANDOM.isdisjoint(methods):
         given = {"seed": seed, **given}
     if isinstance(names, str) or len(names) not in (0, len(parts)):
         raise FitError(f"names are {names!r}; give a list with one for each of {len(parts)} files")

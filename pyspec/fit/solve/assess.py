@@ -14,9 +14,9 @@ from pyspec.fit.parameters import at_bound
 from pyspec.fit.solve.covariance import gain_beyond, gauss_newton
 from pyspec.fit.solve.determined import Point, Verdict, described, judge, without_trace
 from pyspec.fit.solve.jumps import beyond, not_searched
+from pyspec.fit.solve.methods import SAMPLER
 from pyspec.fit.solve.near import is_found, needed, said_at
 from pyspec.fit.solve.outcome import Ended, NativeOutcome, information_criteria
-from pyspec.fit.solve.sample import SAMPLER
 from pyspec.fit.solve.stages import Run
 from pyspec.fit.spread import Spread, scaled
 

@@ -24,8 +24,11 @@ OWN = (
     "dual_annealing",
 )
 
+#: Samples a posterior instead of looking for an optimum, through lmfit.
+SAMPLER = "emcee"
+
 #: Those that draw random numbers, and take the seed of these.
-RANDOM = ("differential_evolution", "basinhopping", "dual_annealing", "emcee")
+RANDOM = frozenset({"differential_evolution", "basinhopping", "dual_annealing", SAMPLER})
 
 #: Methods of SciPy that want a gradient, which lmfit does not hand over from a residual.
 WANT_GRADIENT = ("newton", "dogleg", "trust-ncg", "trust-exact", "trust-krylov")

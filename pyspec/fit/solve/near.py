@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import math
 
-from pyspec.fit.solve.methods import NATIVE
-from pyspec.fit.solve.sample import SAMPLER
+from pyspec.fit.solve.methods import NATIVE, SAMPLER
 from pyspec.fit.solve.stages import Run
 
 #: How near the optimum a success must be, in standard errors: for methods with exact derivatives,

@@ -12,8 +12,7 @@ import numpy.typing as npt
 from pyspec.errors import FitError
 from pyspec.fit.autocorrelation import autocorrelation_times, too_short
 from pyspec.fit.problem import FitProblem
-
-SAMPLER = "emcee"
+from pyspec.fit.solve.methods import SAMPLER
 
 #: Walkers start this near to the start of the fit, in units of each parameter.
 SPREAD = 1e-4

@@ -18,10 +18,10 @@ from pyspec.fit.problem import FitProblem
 from pyspec.fit.progress import Silent, StopFit
 from pyspec.fit.rows import told_of_rows
 from pyspec.fit.solve.descent import TRAPPED, Descent, watch_of
-from pyspec.fit.solve.methods import NATIVE, RANDOM, check_linear
+from pyspec.fit.solve.methods import NATIVE, RANDOM, SAMPLER, check_linear
 from pyspec.fit.solve.native import MOST_EVALUATIONS, TOLERANCE, NativeSolver, native_options
 from pyspec.fit.solve.outcome import NativeOutcome
-from pyspec.fit.solve.sample import SAMPLER, sample
+from pyspec.fit.solve.sample import sample
 
 Array = npt.NDArray[np.float64]
 
