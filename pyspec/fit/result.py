@@ -25,7 +25,7 @@ from pyspec.fit.parameters import FitParameters
 from pyspec.fit.predict import Prediction, predict
 from pyspec.fit.problem import FitProblem
 from pyspec.fit.same_data import data_of, need_same
-from pyspec.fit.scatter import uneven
+from pyspec.fit.scatter import of_scatter
 from pyspec.fit.slot_names import SlotNames
 from pyspec.fit.spread import Correlated, covariance_of
 from pyspec.fit.statistics import goodness, state_of
@@ -138,7 +138,7 @@ class FitResult(LmfitNames, SlotNames):
 
     @cached_property
     def _of_scatter(self) -> tuple[str, ...]:
-        return tuple(uneven(self))
+        return tuple(of_scatter(self))
 
     # arrays of the window
 

@@ -1,5 +1,5 @@
 """What the scatter of data about a finished fit says of their noise: whether it is the same at all
-energies, at all times and in all files.
+energies, at all times and in all files, and whether it is noise.
 
 Standard errors take all points (with weights: all weighted points) to have one variance. It is
 looked at by how neighbouring points differ, which a model that misses something smooth does not
@@ -38,15 +38,20 @@ MOST_BLOCKS, LEAST, FOR_EACH_VALUE = 16, 12, 2
 #: The mean of the root of |d| of normal noise with the standard deviation 1.
 MEAN_ROOT = 0.8222
 
+#: Neighbouring residuals are alike where their correlation is larger than this, and than so many of
+#: its standard deviations.
+ALIKE, DEVIATIONS = 0.1, 4.0
+
 #: Residuals below this part of the data are rounding, of single precision too.
 ROUNDING = 1e-6
 
 AXES = ("time", "energy")
 
 
-def uneven(result: Any) -> list[str]:
+def of_scatter(result: Any) -> list[str]:
     """Sentences where the noise about a fit differs along an axis, or of a joint fit from file to
-    file; none of counts, of data by reference, and of fits that did not converge."""
+    file, and where it is no noise; none of counts, of data by reference, and of fits that did not
+    converge."""
     problem = result.problem
     if not result.success or problem.is_poisson or COUNTS in result._cautions:
         return []
@@ -56,7 +61,8 @@ def uneven(result: Any) -> list[str]:
     if not all(map(_is_at_hand, [problem] if files is None else files)):
         return []
     if files is None:
-        return _along_axes(problem, _roots(problem, result.theta, result._fit))
+        residual = _residual(problem, result.theta, result._fit)
+        return _along_axes(problem, _roots(residual)) + _alike(residual)
     return _of_files(problem, result.theta)
 
 
@@ -92,9 +98,11 @@ def _of_files(problem: Any, theta: Array) -> list[str]:
     roots, found = [], []
     for k, (own, gather) in enumerate(zip(problem.problems, problem.shared.gather, strict=True)):
         with problem._at(theta):
-            known = _roots(own, theta[gather], None)
+            residual = _residual(own, theta[gather], None)
+        known = _roots(residual)
         roots.append(known[np.isfinite(known)])
-        found += [f"in file{k:02d} {text}" for text in _along_axes(own, known)]
+        said = _along_axes(own, known) + _alike(residual)
+        found += [f"in file{k:02d} {text}" for text in said]
     if min(one.size for one in roots) >= LEAST and (ends := _extremes(roots)):
         least, most = [(size, f"in file{k:02d}") for k, size in ends]
         found.insert(0, _sentence("from file to file", most, least, problem.is_weighted))
@@ -112,8 +120,27 @@ def _places(problem: Any, name: str) -> Array | None:
     return None if values is None else np.asarray(values[slice(*(window or (None, None)))])
 
 
-def _roots(problem: Any, theta: Array, fit: Array | None) -> Array:
-    """(n_rows, n_columns) the roots of |d|, NaN where a point is masked; of one spectrum one row,
+def _alike(residual: Array) -> list[str]:
+    """Sentences where neighbouring residuals are alike, which noise of independent points is not:
+    r = sum(r_i r_i+1) / sum(r_i²) has a mean of 0, or less after a fit, and a variance of 1 / n."""
+    square = float(np.nanmean(residual * residual))
+    found = []
+    for axis, name in enumerate(AXES):
+        lines = residual if axis == 0 else residual.T
+        products = lines[1:] * lines[:-1]
+        n = int(np.isfinite(products).sum())
+        share = float(np.nansum(products)) / (n * square) if n else 0.0
+        if share > max(ALIKE, DEVIATIONS / np.sqrt(max(n, 1))):
+            found.append(
+                f"the residual is more than independent noise: neighbours along the {name} are "
+                f"alike, with a correlation of {share:.2g}; the model misses something, or the "
+                "noise is correlated; standard errors are too small; look at the residual"
+            )
+    return found
+
+
+def _residual(problem: Any, theta: Array, fit: Array | None) -> Array:
+    """(n_rows, n_columns) with its weights, NaN where a point is masked; of one spectrum one row,
     of a trace one column."""
     given = problem.measurement
     model = fit_of(problem, theta) if fit is None else fit
@@ -124,6 +151,11 @@ def _roots(problem: Any, theta: Array, fit: Array | None) -> Array:
         residual[~_in_window(given, given.keep)] = np.nan
     if residual.ndim == 1:
         residual = residual[:, None] if _places(problem, "time") is not None else residual[None]
+    return residual
+
+
+def _roots(residual: Array) -> Array:
+    """The roots of |d|, NaN where one of the points is masked."""
     d = residual
     if d.shape[0] > 1:
         d = (d[: d.shape[0] // 2 * 2 : 2] - d[1::2]) / np.sqrt(2.0)
