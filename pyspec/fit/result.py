@@ -140,8 +140,6 @@ class FitResult(LmfitNames, SlotNames):
     def _of_scatter(self) -> tuple[str, ...]:
         return tuple(of_scatter(self))
 
-    # arrays of the window
-
     @property
     def is_trace(self) -> bool:
         """Whether values against time were fitted: then there is no energy axis."""
@@ -246,8 +244,8 @@ class FitResult(LmfitNames, SlotNames):
         with free traces at other energies only."""
         if isinstance(self.problem, LinearProblem):
             need_same(self.problem)
-            known = self.theta, *self._spread()
-            return predict_linear(self.problem, *known, energy, time, self._lost())
+            at = self.theta, *self._spread()
+            return predict_linear(self.problem, *at, energy, time, self._lost())
         return predict(self.problem, self.theta, self.stderr, self.correl, energy, time)
 
     @cached_property
@@ -258,8 +256,7 @@ class FitResult(LmfitNames, SlotNames):
         if not isinstance(problem, LinearProblem):
             return None
         need_same(problem)
-        given = problem, self.theta, *self._spread(), self._lost()
-        return amplitudes_of(*given)
+        return amplitudes_of(problem, self.theta, *self._spread(), self._lost())
 
     def _lost(self) -> list[int]:
         """The places of the parameters that the data do not determine."""

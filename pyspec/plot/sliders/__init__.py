@@ -11,9 +11,10 @@ from pyspec.calls import answered, real_array
 from pyspec.errors import CallError
 from pyspec.model import Measurement, Model
 from pyspec.model.source import source_of
-from pyspec.plot.config import Look, PlotConfig, config_of
+from pyspec.plot.config import Look, PlotConfig
 from pyspec.plot.figure import matplotlib
 from pyspec.plot.labels import labelled
+from pyspec.plot.look import config_of
 from pyspec.plot.sliders.state import Moved, Sliders
 from pyspec.plot.style import STYLE, PlotError
 
