@@ -64,7 +64,9 @@ def seen(component: Any) -> Any:
     return model.evaluate()
 
 
-@pytest.mark.parametrize(("component", "theirs", "given"), LINES, ids=lambda one: str(one)[:30])
+@pytest.mark.parametrize(
+    ("component", "theirs", "given"), LINES, ids=[str(component) for component, _, _ in LINES]
+)
 def test_lines_are_those_of_lmfit(component: Any, theirs: Any, given: dict[str, Any]) -> None:
     if theirs is lines.doniach:
         given = {**given, "amplitude": 4}
