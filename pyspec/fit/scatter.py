@@ -62,7 +62,8 @@ def of_scatter(result: Any) -> list[str]:
         return []
     if files is None:
         residual = _residual(problem, result.theta, result._fit)
-        return _along_axes(problem, _roots(residual)) + _alike(residual)
+        differs = _along_axes(problem, _roots(residual))
+        return differs + _alike(residual, bool(differs))
     return _of_files(problem, result.theta)
 
 
@@ -101,7 +102,8 @@ def _of_files(problem: Any, theta: Array) -> list[str]:
             residual = _residual(own, theta[gather], None)
         known = _roots(residual)
         roots.append(known[np.isfinite(known)])
-        said = _along_axes(own, known) + _alike(residual)
+        differs = _along_axes(own, known)
+        said = differs + _alike(residual, bool(differs))
         found += [f"in file{k:02d} {text}" for text in said]
     if min(one.size for one in roots) >= LEAST and (ends := _extremes(roots)):
         least, most = [(size, f"in file{k:02d}") for k, size in ends]
@@ -120,17 +122,26 @@ def _places(problem: Any, name: str) -> Array | None:
     return None if values is None else np.asarray(values[slice(*(window or (None, None)))])
 
 
-def _alike(residual: Array) -> list[str]:
+def _alike(residual: Array, differs: bool) -> list[str]:
     """Sentences where neighbouring residuals are alike, which noise of independent points is not:
-    r = sum(r_i r_i+1) / sum(r_i²) has a mean of 0, or less after a fit, and a variance of 1 / n."""
-    square = float(np.nanmean(residual * residual))
+    r = sum(r_i r_i+1) / sum(r_i²) has a mean of 0, or less after a fit, and a variance of 1 / n.
+    Where the noise `differs`, few of the points make the sums, and the variance of that above is
+    sum(r_i² r_i+1²)."""
+    known = np.isfinite(residual)
+    is_whole = bool(known.all())
+    given = residual if is_whole else np.where(known, residual, 0.0)
+    square = float(np.einsum("ij,ij", given, given)) / int(known.sum())
     found = []
     for axis, name in enumerate(AXES):
-        lines = residual if axis == 0 else residual.T
-        products = lines[1:] * lines[:-1]
-        n = int(np.isfinite(products).sum())
-        share = float(np.nansum(products)) / (n * square) if n else 0.0
-        if share > max(ALIKE, DEVIATIONS / np.sqrt(max(n, 1))):
+        lines, seen = (given, known) if axis == 0 else (given.T, known.T)
+        one, next_one = lines[:-1], lines[1:]
+        n = one.size if is_whole else int(np.count_nonzero(seen[:-1] & seen[1:]))
+        total = float(np.einsum("ij,ij", one, next_one))
+        share = total / (n * square) if n else 0.0
+        is_alike = share > max(ALIKE, DEVIATIONS / np.sqrt(max(n, 1)))
+        if is_alike and differs:
+            is_alike = total > DEVIATIONS * float(np.linalg.norm(one * next_one))
+        if is_alike:
             found.append(
                 f"the residual is more than independent noise: neighbours along the {name} are "
                 f"alike, with a correlation of {share:.2g}; the model misses something, or the "
@@ -173,14 +184,15 @@ def _in_window(given: Measurement, beside: npt.NDArray[Any]) -> npt.NDArray[Any]
 def _blocks(counts: npt.NDArray[np.int64], least: int) -> list[tuple[int, int]]:
     """(begin, end) of neighbouring lines that have about as many differences each, and `least` or
     more of them."""
-    total = int(counts.sum())
+    passed = np.concatenate([[0], np.cumsum(counts)])
+    total = int(passed[-1])
     n_blocks = min(MOST_BLOCKS, total // least, counts.size)
     if n_blocks < 2:
         return []
     wanted = total * np.arange(1, n_blocks) / n_blocks
-    cuts = np.unique(np.searchsorted(np.cumsum(counts), wanted) + 1)
-    edges = [0, *(int(cut) for cut in cuts if cut < counts.size), counts.size]
-    return [(a, b) for a, b in pairwise(edges) if counts[a:b].sum() >= least / 2]
+    cuts = np.minimum(np.searchsorted(passed[1:], wanted) + 1, counts.size)
+    edges = sorted({0, *cuts.tolist(), counts.size})
+    return [(a, b) for a, b in pairwise(edges) if passed[b] - passed[a] >= least / 2]
 
 
 def _extremes(groups: list[Array]) -> list[tuple[int, float]]:
@@ -188,19 +200,20 @@ def _extremes(groups: list[Array]) -> list[tuple[int, float]]:
     may make them differ, or they hardly do."""
     if len(groups) < 2:
         return []
-    from scipy.special import fdtrc  # takes longer to import than a fit
-
-    sizes = np.array([group.size for group in groups], np.float64)
-    means = np.array([group.mean() for group in groups])
-    within = float(sum(group.var() * group.size for group in groups))
-    rest = float(sizes.sum()) - len(groups)
-    between = float(sizes @ (means - (sizes @ means) / sizes.sum()) ** 2)
-    if not (within > 0.0 and rest > 0.0):
-        return []
+    values, ends = np.concatenate(groups), np.cumsum([group.size for group in groups])
+    sizes = np.diff(ends, prepend=0)
+    means = np.add.reduceat(values, ends - sizes) / sizes
     deviations = (means / MEAN_ROOT) ** 2
     least, most = int(np.argmin(deviations)), int(np.argmax(deviations))
+    apart = values - np.repeat(means, sizes)
+    within, rest = float(apart @ apart), values.size - len(groups)
+    if deviations[most] <= FACTOR * deviations[least] or not (within > 0.0 and rest > 0):
+        return []
+    from scipy.special import fdtrc  # takes longer to import than a fit
+
+    between = float(sizes @ (means - values.mean()) ** 2)
     chance = float(fdtrc(len(groups) - 1, rest, between / (len(groups) - 1) / (within / rest)))
-    if chance > CHANCE or deviations[most] <= FACTOR * deviations[least]:
+    if chance > CHANCE:
         return []
     return [(least, float(deviations[least])), (most, float(deviations[most]))]
 
