@@ -43,11 +43,17 @@ def need_same(problem: Any) -> None:
 def need_fitted(result: Any) -> None:
     """Raises :class:`DataError` where data were changed since a fit, or weights or a mask, of which
     it takes no checksum: χ² at its values is another one then. It costs one evaluation."""
+    need_same(result.problem)
+    need_chisqr(result, None)
+
+
+def need_chisqr(result: Any, found: float | None) -> None:
+    """Raises :class:`DataError` where χ² at the values of a fit, which is evaluated if None is
+    given, is not that of the fit. A fit by samples of the posterior is not asked."""
     problem, chisqr = result.problem, float(result.chisqr)
-    need_same(problem)
     if result.method.endswith(SAMPLER) or not math.isfinite(chisqr):
         return
-    found = problem.chisqr_at(result.theta)
+    found = problem.chisqr_at(result.theta) if found is None else found
     if not abs(found - chisqr) <= SAME * chisqr + ROUNDING * problem.data_square:
         raise DataError(
             f"the fit of {problem.label}: its weights or mask were changed after it was fitted "

@@ -19,8 +19,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from pyspec.errors import DataError
 from pyspec.fit.by_reference import fit_of
 from pyspec.fit.doubts import COUNTS
+from pyspec.fit.same_data import need_chisqr, need_same
 from pyspec.model import Measurement
 from pyspec.model.source import source_of
 
@@ -50,8 +52,8 @@ AXES = ("time", "energy")
 
 def of_scatter(result: Any) -> list[str]:
     """Sentences where the noise about a fit differs along an axis, or of a joint fit from file to
-    file, and where it is no noise; none of counts, of data by reference, and of fits that did not
-    converge."""
+    file, and where it is no noise; none of counts, of data by reference, of data, weights or a mask
+    that were changed since, and of fits that did not converge."""
     problem = result.problem
     if not result.success or problem.is_poisson or COUNTS in result._cautions:
         return []
@@ -60,11 +62,16 @@ def of_scatter(result: Any) -> list[str]:
     files = getattr(problem, "problems", None)
     if not all(map(_is_at_hand, [problem] if files is None else files)):
         return []
-    if files is None:
-        residual = _residual(problem, result.theta, result._fit)
-        differs = _along_axes(problem, _roots(residual))
-        return differs + _alike(residual, bool(differs))
-    return _of_files(problem, result.theta)
+    try:
+        need_same(problem)
+        residuals = _residuals(result)
+        need_chisqr(result, sum(float(np.nansum(one * one)) for one in residuals))
+    except DataError:  # the scatter is that of other data about this fit
+        return []
+    if files is not None:
+        return _of_files(problem, residuals)
+    differs = _along_axes(problem, _roots(residuals[0]))
+    return differs + _alike(residuals[0], bool(differs))
 
 
 def _is_at_hand(problem: Any) -> bool:
@@ -94,12 +101,10 @@ def _along_axes(problem: Any, roots: Array) -> list[str]:
     return found
 
 
-def _of_files(problem: Any, theta: Array) -> list[str]:
+def _of_files(problem: Any, residuals: list[Array]) -> list[str]:
     """Of a joint fit: from file to file, and along the axes of each."""
     roots, found = [], []
-    for k, (own, gather) in enumerate(zip(problem.problems, problem.shared.gather, strict=True)):
-        with problem._at(theta):
-            residual = _residual(own, theta[gather], None)
+    for k, (own, residual) in enumerate(zip(problem.problems, residuals, strict=True)):
         known = _roots(residual)
         roots.append(known[np.isfinite(known)])
         differs = _along_axes(own, known)
@@ -148,6 +153,16 @@ def _alike(residual: Array, differs: bool) -> list[str]:
                 "noise is correlated; standard errors are too small; look at the residual"
             )
     return found
+
+
+def _residuals(result: Any) -> list[Array]:
+    """That of the data, or those of each file of a joint fit."""
+    problem, theta = result.problem, result.theta
+    if getattr(problem, "problems", None) is None:
+        return [_residual(problem, theta, result._fit)]
+    with problem._at(theta):
+        files = zip(problem.problems, problem.shared.gather, strict=True)
+        return [_residual(own, theta[gather], None) for own, gather in files]
 
 
 def _residual(problem: Any, theta: Array, fit: Array | None) -> Array:

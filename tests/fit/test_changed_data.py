@@ -62,6 +62,20 @@ def test_what_needs_the_data_is_refused(buffer: np.ndarray, asked: str) -> None:
     np.testing.assert_array_equal(result.fit, fit)
 
 
+@pytest.mark.parametrize("what", ["data", "weight"])
+def test_cautions_are_not_worked_out_from_what_changed(what: str) -> None:
+    """Asked for only later, they spoke of the scatter of other data about this fit."""
+    buffer, weight = data_2d()[4].copy(), np.full(81, 2.0)
+    result = fit_model(spectrum(), Measurement(data=buffer, weight=weight, columns=(5, 70)))
+    joint = fit_joint([(spectrum(), Measurement(data=buffer, weight=weight))] * 2)
+    if what == "data":
+        buffer += np.linspace(0.0, 500.0, 81)
+    else:
+        weight[40:] = 2e3
+    for one in (result, joint.joint, joint[0]):
+        assert not [text for text in one.cautions if "differs" in text or "alike" in text]
+
+
 def test_the_same_values_again_are_the_same_data(buffer: np.ndarray) -> None:
     result = series_fit(buffer)
     before, kept = result.residual, buffer.copy()
@@ -123,6 +137,7 @@ def test_free_spectra_are_not_solved_for_from_other_data() -> None:
         given *= 3.0
         with pytest.raises(DataError, match=SAID):
             one(result)
+        assert "expFun_01_tau" in str(result), "values and errors are those of the fit"
 
 
 def test_an_archive_holds_no_statistics_of_other_data(buffer: np.ndarray, tmp_path: Path) -> None:

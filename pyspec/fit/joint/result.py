@@ -13,7 +13,7 @@ from pyspec.errors import FitError, suggest
 from pyspec.fit.joint.problem import JointProblem
 from pyspec.fit.linear import LinearProblem
 from pyspec.fit.result import FitResult
-from pyspec.fit.same_data import data_of
+from pyspec.fit.same_data import need_same
 from pyspec.fit.samples import MC, MCMCResult
 from pyspec.fit.table import CorrelationTable, ParameterTable
 
@@ -51,7 +51,9 @@ class JointFit(FitResult):
     @property
     def data(self) -> npt.NDArray[Any]:
         """(n,) the data of the fit windows of all files."""
-        return self._of_files(map(data_of, self.problem.problems))
+        need_same(self.problem)
+        measurements = [problem.measurement for problem in self.problem.problems]
+        return self._of_files(m.window(m.data) for m in measurements if m.data is not None)
 
     @property
     def keep(self) -> npt.NDArray[np.bool_]:
