@@ -116,7 +116,7 @@ def head_of(table: Table) -> Head:
         elif len(row) == width:
             head.names = row
     if not head.names and head.axis is None:
-        head.names = _commentnames_of(table, width)
+        head.names = _comment_names(table, width)
     if head.axis is not None and not head.corner and head.names:
         head.corner = head.names[0]
     return head
@@ -140,7 +140,7 @@ def _bare(
     return bare, [number(cell) for cell in bare], show_unit(unit)
 
 
-def _commentnames_of(table: Table, width: int) -> list[str]:
+def _comment_names(table: Table, width: int) -> list[str]:
     """Column names in the last comment line above the numbers."""
     if not table.comments:
         return []
