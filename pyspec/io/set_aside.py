@@ -8,10 +8,12 @@ from dataclasses import replace
 
 import numpy as np
 
+from pyspec.errors import DataError
 from pyspec.io.error_names import holds_errors
 from pyspec.io.layout import head_of, names_of
 from pyspec.io.text import Table
 from pyspec.io.units import guess_kind
+from pyspec.io.words import says_when
 
 #: How pandas and others call a column that only numbers the rows.
 _INDEX = ("", "index", "unnamed: 0")
@@ -79,14 +81,23 @@ def _is_axis(name: str, values: np.ndarray) -> bool:
     return guess_kind(name) is not None or name.strip().lower() == "x" or bool(is_even)
 
 
-def without_text(table: Table) -> Table:
-    """The table without its columns of text, such as labels beside numbers."""
+def without_text(table: Table, *, has_axes: bool = False) -> Table:
+    """The table without its columns of text, such as labels beside numbers. `has_axes` says that
+    axes are given otherwise.
+
+    Raises :class:`DataError` for a first column of text that is the axis: dates and times, or what
+    its name says, with no axis behind it."""
     if not table.words:
         return table
-    names = head_of(table).names
-    shown = ", ".join(
-        (f"{names[k]!r}" if len(names) == table.values.shape[1] else f"column {k}")
-        + f" ({word[:40]!r}, …)"
-        for k, word in table.words.items()
-    )
+    names = names_of(table, head_of(table))
+    first = table.words.get(0, "")
+    if first and not has_axes and (says_when(first) or guess_kind(names[0]) is not None):
+        behind = next(k for k in range(len(names)) if k not in table.words)
+        if guess_kind(names[behind]) is None:
+            raise DataError(
+                f"{table.path}: the first column, {names[0]!r}, holds text, {first[:40]!r}, "
+                "where the axis is expected; write numbers there, such as seconds since the start, "
+                f"or choose other columns: columns=({behind}, {behind + 1})"
+            )
+    shown = ", ".join(f"{names[k]!r} ({word[:40]!r}, …)" for k, word in table.words.items())
     return without(table, list(table.words), f"text among the numbers is left out: {shown}")

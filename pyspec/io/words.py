@@ -13,6 +13,8 @@ _LIKE_A_NUMBER = re.compile(r"[\d\s.,'()<>~≈=+*ijeE%-]*\d[\d\s.,'()<>~≈=+*ij
 #: A number and its unit.
 _QUANTITY = re.compile(r"[+-]?\d[\d.,' ]*(?:[eE][+-]?\d+)?\s*([^\W\d]\S*)")
 _DATE = re.compile(r"\d{4}-\d\d-\d\d\b")
+#: A date or a time of day.
+_WHEN = re.compile(r"\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}\b|\d{1,2}:\d\d\b")
 #: Signs that separate cells: in a label they mean that the separator is another one.
 _SEPARATORS = re.compile(r"[;,\t]")
 #: So many numbers stand beside the text at least, the axis and a value, in so many lines.
@@ -27,6 +29,11 @@ def is_label(cell: str, is_unit: Callable[[str], bool]) -> bool:
     if found and is_unit(found[1]):
         return False
     return _DATE.match(cell) is not None or _LIKE_A_NUMBER.fullmatch(cell) is None
+
+
+def says_when(cell: str) -> bool:
+    """Whether text begins with a date or a time of day."""
+    return _WHEN.match(cell) is not None
 
 
 def common_words(

@@ -108,6 +108,18 @@ def test_one_wrong_word_and_named_rows_of_a_matrix_are_refused(tmp_path: Path) -
         read(tmp_path / "b.csv")
 
 
+@pytest.mark.parametrize("cell", ["10:{:02d}:00", "2024-05-01 10:{:02d}", "{:02d}/05/2024", "C{}s"])
+def test_an_axis_of_text_is_not_left_out(tmp_path: Path, cell: str) -> None:
+    """The column behind it, a trace that rises, became the axis, with a note alone."""
+    times = [cell.format(k) for k in range(20)]
+    path = table(tmp_path / "a.csv", "time,a,b", times, ENERGY, PEAK)
+    with pytest.raises(DataError, match="first column, 'time', holds text"):
+        read(path)
+    np.testing.assert_array_equal(read(path, columns=(1, 2)).data, PEAK)
+    found = read(table(tmp_path / "b.csv", "time,energy,counts", times, ENERGY, PEAK))
+    np.testing.assert_array_equal(found.energy, ENERGY)  # when each point was measured
+
+
 def test_errors_by_their_names_in_other_languages(tmp_path: Path) -> None:
     for name in (
         "Fehler", "Messfehler", "Standardabweichung", "Stabw.", "Unsicherheit", "I_Fehler",

@@ -71,7 +71,7 @@ def _set_aside(
     numbers that are given are those of the file."""
     if errors is not None:
         errors -= sum(k < errors for k in table.words)
-    table = without_text(table)
+    table = without_text(table, has_axes=bool(request.sizes))
     if errors == 0 or layout in ("matrix", "data"):
         return table, errors
     whole, table = table, without_index(table, has_axes=bool(request.sizes))
