@@ -32,12 +32,13 @@ def refuse_other_order(data: Any, time: Axis, energy: Axis) -> None:
 
 
 def _refuse_reversed(where: str, labels: Axis, axis: Axis, what: str) -> None:
-    if labels is None or axis is None or _same(labels, axis):
-        return
+    if labels is None or axis is None or _same(labels, axis) or _same(-labels, axis):
+        return  # energies about 0 whose sign was changed are the same values, in another order
     if _same(np.sort(labels), np.sort(axis)):
         raise DataError(
             f"the labels of data run from {labels[0]:g} to {labels[-1]:g}, the {what} axis from "
-            f"{axis[0]:g} to {axis[-1]:g}, with the same values; write {what}={where}"
+            f"{axis[0]:g} to {axis[-1]:g}, with the same values; write {what}={where}, or if the "
+            "labels mean something else pass data.to_numpy()"
         )
 
 

@@ -43,8 +43,10 @@ def test_labels_in_another_order_are_refused(made: Any, energies: str, times: st
     said = (
         "the labels of data run from 88 to 80, the energy axis from 80 to 88, with the same values"
     )
-    with pytest.raises(DataError, match=f"^{said}; write energy={energies}$"):
+    other = r"or if the labels mean something else pass data\.to_numpy\(\)"
+    with pytest.raises(DataError, match=f"^{said}; write energy={energies}, {other}$"):
         File(data=falling, energy=ENERGY, time=TIME)
+    assert File(data=falling.to_numpy(), energy=ENERGY, time=TIME).energy[0] == 80
     assert File(data=falling, energy=ENERGY[::-1], time=TIME).energy[0] == 88
     with pytest.raises(DataError, match=f"write time={times}"):
         File(data=made(time=TIME[::-1]), energy=ENERGY, time=TIME)
@@ -70,6 +72,9 @@ def test_other_labels_say_nothing() -> None:
         pandas.DataFrame(DATA, columns=[f"c{i}" for i in range(20)]),
     ):
         assert np.array_equal(File(data=data, energy=photon, time=2 * TIME).data, DATA)
+    about_fermi = np.linspace(-1, 1, 20)  # the binding energy is minus that
+    data = frame(energy=about_fermi)
+    assert File(data=data, energy=-about_fermi, time=TIME).energy[0] == 1
     counted = pandas.DataFrame(DATA)  # 0, 1, 2 ... of which the axis may be any order
     assert File(data=counted, energy=np.arange(20.0)[::-1], time=TIME).data is not None
     assert File(data=frame(time=ENERGY), energy=ENERGY, time=ENERGY).data is not None
