@@ -43,6 +43,21 @@ def test_the_same_seed_gives_the_same_fit(pair: tuple[Model, Measurement], metho
     assert joint[0].chisqr == joint[1].chisqr != joint[2].chisqr
 
 
+def test_ampgo_takes_it_and_leaves_the_generator_of_numpy(
+    pair: tuple[Model, Measurement],
+) -> None:
+    """It has no seed of its own: it draws from the generator of all of NumPy."""
+
+    def fit(**given: Any) -> float:
+        return fit_model(*pair, method="ampgo", max_nfev=3000, **given).chisqr
+
+    np.random.seed(5)
+    expected = np.random.random()
+    np.random.seed(5)
+    assert fit() == fit(seed=0) != fit(seed=1)
+    assert np.random.random() == expected
+
+
 def test_the_first_of_two_stages_has_it_too(pair: tuple[Model, Measurement]) -> None:
     given: dict[str, Any] = {"stages": 2, "fit_alg_1": "basinhopping"}
     fits = [fit_model(*pair, **given, seed=seed) for seed in (3, 3, 4)]

@@ -28,7 +28,10 @@ OWN = (
 SAMPLER = "emcee"
 
 #: Those that draw random numbers, and take the seed of these.
-RANDOM = frozenset({"differential_evolution", "basinhopping", "dual_annealing", SAMPLER})
+RANDOM = frozenset({"differential_evolution", "basinhopping", "dual_annealing", "ampgo", SAMPLER})
+
+#: Of these the one that takes no seed, but draws from the generator of all of NumPy.
+GLOBAL = "ampgo"
 
 #: Methods of SciPy that want a gradient, which lmfit does not hand over from a residual.
 WANT_GRADIENT = ("newton", "dogleg", "trust-ncg", "trust-exact", "trust-krylov")

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
-from contextlib import nullcontext
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext
 from typing import Any
 
 import numpy as np
@@ -18,7 +18,7 @@ from pyspec.fit.problem import FitProblem
 from pyspec.fit.progress import Silent, StopFit
 from pyspec.fit.rows import told_of_rows
 from pyspec.fit.solve.descent import TRAPPED, Descent, watch_of
-from pyspec.fit.solve.methods import NATIVE, RANDOM, SAMPLER, check_linear
+from pyspec.fit.solve.methods import GLOBAL, NATIVE, RANDOM, SAMPLER, check_linear
 from pyspec.fit.solve.native import MOST_EVALUATIONS, TOLERANCE, NativeSolver, native_options
 from pyspec.fit.solve.outcome import NativeOutcome
 from pyspec.fit.solve.sample import sample
@@ -54,6 +54,17 @@ def minimizer_of(problem: FitProblem, params: Any, scale_covar: bool) -> Any:
     return lmfit.Minimizer(
         problem, params, nan_policy="propagate", calc_covar=False, scale_covar=scale_covar
     )
+
+
+@contextmanager
+def _seeded(seed: int) -> Iterator[None]:
+    """Inside, the generator of all of NumPy begins with this seed; then it goes on as before."""
+    state = np.random.get_state()
+    np.random.seed(seed)
+    try:
+        yield
+    finally:
+        np.random.set_state(state)
 
 
 class Run:
@@ -165,12 +176,14 @@ class Run:
         minimizer = self.minimizer = minimizer_of(self.problem, params, self.scale_covar)
         if method == "leastsq" and "Dfun" not in options and self._has_derivatives(options):
             options = {**options, "Dfun": self._derivatives, "col_deriv": 1}
+        drawn = _seeded(options.pop("seed")) if method == GLOBAL else nullcontext()
         try:
             if method == SAMPLER:
                 self.scale_covar = False
                 self.outcome, self.cautions = sample(minimizer, self.problem, options)
             else:
-                self.outcome = minimizer.minimize(method=method, **options)
+                with drawn:
+                    self.outcome = minimizer.minimize(method=method, **options)
         except PyspecError:
             raise
         except (ValueError, TypeError, ImportError, NotImplementedError) as error:
