@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import warnings
-from os import PathLike
 from pathlib import Path
 from typing import Any
 
@@ -46,8 +45,6 @@ class Sheet:
         if ax is not None or fig is not None:
             _check_place(ax, fig)
         if save_path is not None:
-            if not isinstance(save_path, (str, PathLike)):
-                raise PlotError(f"save_path is {save_path!r}; give the file, such as 'fit.png'")
             check_suffix(save_path)
             check_folder(save_path)
         self.ax, self.fig = ax, fig
@@ -166,6 +163,8 @@ def _check_lines(config: PlotConfig) -> None:
 def check_suffix(path: str | Path) -> None:
     """Raises :class:`PlotError` where a picture cannot be written to a file of this suffix."""
     if not isinstance(path, (str, os.PathLike)):
+        if not hasattr(path, "write"):
+            raise PlotError(f"save_path is {path!r}; give the file, such as 'fit.png'")
         raise PlotError(
             f"save_path is of type {type(path).__name__}, not the path of a file; into a buffer "
             'writes figure.savefig(buffer, format="png"), of the figure that is returned'
