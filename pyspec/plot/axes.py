@@ -98,7 +98,7 @@ def set_x(ax: Any, axis: Array, config: PlotConfig) -> None:
     """Scale, limits and direction of the energy axis."""
     log = config.x_type == "log" and bool((axis > 0).any())
     if log:
-        _set_log(ax, "x")
+        set_log(ax, "x")
     else:
         space_ticks(ax)
     _limit(ax, "x", axis, config.x_lim, log=log)
@@ -126,7 +126,7 @@ def set_time(ax: Any, axis: Array, config: PlotConfig, which: str) -> None:
     if kind == "symlog":
         _set_symlog(ax, axis, which)
     elif kind == "log":
-        _set_log(ax, which)
+        set_log(ax, which)
     elif which == "x":
         space_ticks(ax)
     _limit(ax, which, axis, config.y_lim, log=kind == "log")
@@ -210,7 +210,7 @@ def enclose(ax: Any, config: PlotConfig, *, bottom: float | None = None) -> None
     """
     log = config.z_type == "log" and bool(np.isfinite(ax.dataLim.minposy))
     if log:
-        _set_log(ax, "y")
+        set_log(ax, "y")
     if config.z_lim is not None:
         least = np.array([float(ax.dataLim.minposy) / 1.3])
         ends = above_zero_ends("z_lim", config.z_lim, least) if log else sorted(config.z_lim)
@@ -240,7 +240,7 @@ def hold(ax: Any, values: Any) -> None:
     ax.set_ylim(max(low, least - span), min(high, most + span))
 
 
-def _set_log(ax: Any, which: str) -> None:
+def set_log(ax: Any, which: str) -> None:
     """A logarithmic axis with ticks written as numbers, between decades too."""
     from matplotlib.ticker import LogFormatter
 

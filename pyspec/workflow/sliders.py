@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from pyspec.errors import DataError
 from pyspec.fit import FitResult
 from pyspec.model import Measurement, Model
 from pyspec.plot.config import Look
@@ -58,6 +59,7 @@ class FileSliders:
         from pyspec.plot.sliders import Moved, opened_sliders
 
         fits = self.fits
+        self._refuse_trace(getattr(model_name, "name", model_name))
         if fits.data.need_data().ndim == 2 and time_point is None and time_range is None:
             kind, rows = "2d", None
             model, measurement, _ = fits.prepared_2d(model_name, seed_source)
@@ -74,3 +76,14 @@ class FileSliders:
         moved = Moved(model, measurement, (fits.models.select_model(model_name),), fit)
         given: Any = {"config": self.project.plot_config, **options}
         return opened_sliders(moved, names, show, given)
+
+    def _refuse_trace(self, model_name: str) -> None:
+        """A file keeps models of energies alone; one of a trace is named where it is fitted."""
+        data = self.fits.data
+        if data.need_data().ndim == 1 and data.energy is None:
+            raise DataError(
+                f"file {data.name!r} holds a trace, whose models are not kept in the file; write "
+                f'model = load_time_model("models.yaml", {model_name!r}), '
+                "model.set_axes(time=file.time) and pyspec.plot.plot_sliders(model, file.data), "
+                "then file.fit_trace(model)"
+            )

@@ -8,7 +8,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pyspec import File, Measurement, Model, Project, fit_model, load_dynamics, load_model
+from pyspec import (
+    File,
+    Measurement,
+    Model,
+    Project,
+    fit_model,
+    load_dynamics,
+    load_model,
+)
 from pyspec.errors import CallError, ModelError
 from pyspec.plot import PlotError, plot_sliders
 
@@ -194,7 +202,34 @@ def test_free_spectra_are_solved_for_at_each_place_of_the_sliders() -> None:
         plot_sliders(model, show=False)
 
 
+def test_reset_undoes_a_fit_of_parameters_without_a_slider() -> None:
+    """They kept what the fit had found, so that the picture was not that of the beginning."""
+    model = one()
+    began = {name: par.value for name, par in model.parameters.items()}
+    sliders = plot_sliders(model, 1.5 * noisy(model), names="Gauss_01_x0", show=False)
+    assert sliders.names == ("Gauss_01_x0",)
+    sliders.fit()
+    assert model.parameters["Gauss_01_A"].value > 25.0
+    sliders.reset()
+    assert {name: par.value for name, par in model.parameters.items()} == began
+
+
 # how far they go
+
+
+def test_a_width_does_not_reach_0() -> None:
+    """A slider moved to its left end left the model without curves, and without an answer."""
+    model = load_model(TEXT.replace("SD: [1, True, 0.1, 5]", "SD: [1, True]"), "peak")
+    model.add_dynamics("Gauss_01_A", load_dynamics(TEXT, "decay", "Gauss_01_A"))
+    model.set("Gauss_01_A_expFun_01_tau", min=0.0)
+    model.set_axes(energy=ENERGY, time=TIME)
+    sliders = plot_sliders(model, noisy(model), show=False)
+    for name in ("Gauss_01_SD", "Gauss_01_A_expFun_01_tau"):
+        low, high = sliders.reaches[name]
+        assert 0.0 < low <= high / 1000.0
+    slider = sliders.face.of_names["Gauss_01_SD"]
+    slider.set_val(slider.valmin)
+    assert np.isfinite(drawn(sliders)[1]).all()
 
 
 def test_sliders_go_along_the_axis_and_end_at_bounds() -> None:

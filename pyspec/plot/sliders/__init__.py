@@ -12,6 +12,8 @@ from pyspec.errors import CallError
 from pyspec.model import Measurement, Model
 from pyspec.model.source import source_of
 from pyspec.plot.config import Look, PlotConfig
+from pyspec.plot.dark import STYLE as DARK
+from pyspec.plot.dark import is_dark, lighten
 from pyspec.plot.figure import matplotlib
 from pyspec.plot.labels import labelled
 from pyspec.plot.look import config_of
@@ -81,7 +83,7 @@ def opened_sliders(moved: Moved, names: Sequence[str] | None, show: bool, option
         )
     for what in {"ax", "fig", "save_path"} & set(options):
         raise PlotError(f"sliders have a figure of their own; leave {what}= out")
-    look = labelled(measurement, config_of(options))
+    look = labelled(measurement, config_of(options, over_time=model.energy is None))
     sliders = Sliders(moved, names, look)
     _open(sliders, look, show)
     return sliders
@@ -89,7 +91,8 @@ def opened_sliders(moved: Moved, names: Sequence[str] | None, show: bool, option
 
 def _open(sliders: Sliders, look: PlotConfig, show: bool) -> None:
     """Draws them where this session can show them."""
-    with matplotlib().rc_context(STYLE):
+    on_dark = is_dark(matplotlib().rcParams["figure.facecolor"])
+    with matplotlib().rc_context({**STYLE, **(DARK if on_dark else {})}):
         from pyspec.plot.canvas import kernel
         from pyspec.plot.sliders.notebook import Notebook
         from pyspec.plot.sliders.window import Window
@@ -107,6 +110,9 @@ def _open(sliders: Sliders, look: PlotConfig, show: bool) -> None:
             except ImportError as error:  # a backend that finds no display, or not its package
                 raise PlotError(f"{NO_WINDOW}: {error}") from None
             sliders.face = Window(sliders, sliders.figure)
+        if on_dark:
+            lighten(sliders.figure.findobj())
+            sliders.face.follow()
     if show:
         _show(sliders)
 

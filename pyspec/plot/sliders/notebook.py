@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from pyspec.errors import PyspecError
+from pyspec.plot.sliders.panels import Layout
 from pyspec.plot.sliders.state import Sliders
 from pyspec.plot.style import PlotError
 
@@ -30,7 +31,7 @@ class Notebook:
         figure.set_size_inches(11.0 if sliders.is_series else 8.0, 4.2)
         sliders.draw_on(figure)
         kit = widgets()
-        self._is_told = False
+        self._is_told, self._layout = False, Layout(figure)
         self.picture = kit.Image(format="png")
         self.text = kit.Label()
         self.of_names = {
@@ -49,15 +50,13 @@ class Notebook:
         line = kit.HBox([*self.buttons.values(), self.text])
         self.box = kit.VBox([self.picture, line, grid])
         sliders.on_change(self.follow)
-        figure.draw_without_rendering()  # lays the panels out, which takes longer than a move
-        figure.set_layout_engine("none")
         self.follow()
 
     def _slider(self, name: str, low: float, high: float, value: float) -> Any:
         kit = widgets()
         face = kit.FloatSlider(
             value=value, min=low, max=high, step=(high - low) / 1000.0, description=name,
-            readout_format=".5g", layout=kit.Layout(width="97%"),
+            readout_format=".6g", layout=kit.Layout(width="97%"),
             style={"description_width": "45%"},
         )  # fmt: skip
 
@@ -103,6 +102,7 @@ class Notebook:
                 face.value = value
         finally:
             self._is_told = False
+        self._layout.follow(self.sliders.label_sizes())
         buffer = io.BytesIO()
         self.figure.savefig(buffer, format="png", dpi=90)
         self.picture.value = buffer.getvalue()

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 import numpy as np
 import numpy.typing as npt
 
-from pyspec.model import Model, Par
+from pyspec.model import Component, Model, Par
 from pyspec.model.units import parameter_units
 
 Array = npt.NDArray[np.float64]
@@ -18,6 +18,9 @@ _SCALES = {"energy": "energy", "time": "time", "data": "data", "aux": "aux"}
 
 #: Bounds that are further apart than so many times what a slider would reach do not set its ends.
 WIDE = 5.0
+
+#: Where the slider of a parameter that has to be above 0 begins, in parts of where it ends.
+LEAST = 1e-3
 
 
 def reaches(
@@ -32,8 +35,26 @@ def reaches(
     kinds = parameter_units(model, _SCALES)
     axes = {"energy": model.energy, "time": model.time, "aux": model.aux}
     top = float(np.nanmax(np.abs(data))) if data is not None and np.isfinite(data).any() else 0.0
-    parameters = model.parameters
-    return {name: _reach(parameters[name], kinds.get(name, ""), axes, top) for name in names}
+    parameters, positive = model.parameters, set(_positive(model.components))
+    found = {name: _reach(parameters[name], kinds.get(name, ""), axes, top) for name in names}
+    for name in positive & set(names):
+        low, high = found[name]
+        if low <= 0.0 < parameters[name].value:
+            found[name] = min(LEAST * high, parameters[name].value), high
+    return found
+
+
+def _positive(components: Iterable[Component]) -> Iterable[str]:
+    """The parameters that have to be above 0: without a width there is no line."""
+    for component in components:
+        for guard in component.op.guards:
+            par = component.pars[guard.param]
+            if par is not None and (guard.comparison, guard.relative, guard.other) == (">", 0, 0):
+                yield par.name
+        for par in component.parameters:
+            for motion in (par.profile, par.dynamics):
+                if motion is not None:
+                    yield from _positive(motion.components)
 
 
 def _reach(

@@ -52,7 +52,11 @@ class Sliders:
     def __init__(self, moved: Moved, names: Sequence[str] | None, look: PlotConfig) -> None:
         self._moved, self._look = moved, look
         self._names = _chosen(moved.model, names)
-        self._began = {name: moved.model.parameters[name].value for name in self._names}
+        self._began = {
+            name: par.value
+            for name, par in moved.model.parameters.items()
+            if par.formula is None and par.free is None
+        }
         data = None if moved.measurement is None else moved.measurement.data
         self._data = None if data is None else _shown(moved.measurement)
         self.reaches = reaches(moved.model, self._names, self._data)
@@ -64,7 +68,7 @@ class Sliders:
         self._spectrum: Panel | None = None
         self._trace: Panel | None = None
         self._said = ""
-        self.row, self.column = _places(self._data, moved.measurement)
+        self.row, self.column = _places(self._seen(), moved.measurement or Measurement())
         self._faces: list[Callable[[], None]] = []
 
     def __repr__(self) -> str:
@@ -110,15 +114,18 @@ class Sliders:
                     f"{name} = {numbers[name]:g} lies outside of its bounds, {par.min:g} to "
                     f"{par.max:g}; model.set({name!r}, min=..., max=...) sets others"
                 )
-        self._moved.model.set_values(numbers)
-        for taker in self._moved.takers:
-            taker.set_values(numbers)
-        self._said = ""
-        self.refresh()
+        self._take(numbers)
 
     def reset(self) -> None:
-        """Moves all sliders back to where they began."""
-        self.set_values(self._began)
+        """Moves all sliders back to where they began, and parameters without a slider that a fit
+        has changed."""
+        self._take(self._began)
+
+    def _take(self, values: Mapping[str, float]) -> None:
+        for model in (self._moved.model, *self._moved.takers):
+            model.set_values({name: values[name] for name in values if name in model.parameters})
+        self._said = ""
+        self.refresh()
 
     def fit(self, **options: Any) -> FitResult:
         """Fits from where the sliders are, and moves them to what was found; options as of
@@ -128,10 +135,8 @@ class Sliders:
             raise PlotError("there are no data to fit; give plot_sliders(model, measurement)")
         result = moved.fitter(moved.model, moved.measurement, **options)
         found = {name: result.values[name] for name in result.free_names}
-        for model in (moved.model, *moved.takers):
-            model.set_values({name: found[name] for name in found if name in model.parameters})
         self.result = result
-        self.refresh()
+        self._take(found)
         self._said = "" if result.success else f"the fit did not converge: {result.message}"
         self._write()
         return result
@@ -177,16 +182,21 @@ class Sliders:
         model, look = self._moved.model, self._look
         given = self._moved.measurement or Measurement()
         left, right = (figure, None)
+        if look.title:
+            figure.suptitle(look.title, ha="left", x=0.01, fontsize=10.5)
         if self.is_series:
             left, right = figure.subfigures(1, 2, width_ratios=[1.25, 1.0])
+            look = look.copy(hlines=None)
         along = ENERGY if model.energy is not None else TIME
         axis = model.energy if model.energy is not None else model.time
         assert axis is not None
-        self._spectrum = Panel(left, axis, given.columns or (0, axis.size), along, look)
+        has = {"has_data": self.has_data}
+        self._spectrum = Panel(left, axis, given.columns or (0, axis.size), along, look, **has)
         if right is not None:
             assert model.time is not None
             rows = given.rows or (0, model.time.size)
-            self._trace = Panel(right, model.time, rows, TIME, look)
+            look = look.copy(vlines=self._look.hlines)
+            self._trace = Panel(right, model.time, rows, TIME, look, **has)
         self.refresh()
 
     def on_change(self, face: Callable[[], None]) -> None:
@@ -216,6 +226,11 @@ class Sliders:
             self._spectrum.draw(self._at(TIME), given[0], whole[row], parts)
             self._trace.draw(self._at(ENERGY), given[1], whole[:, column], {})
         self._write()
+
+    def label_sizes(self) -> list[float]:
+        """The widths of the numbers at the axes of all panels, for the layout."""
+        panels = [panel for panel in (self._spectrum, self._trace) if panel is not None]
+        return [size for panel in panels for size in panel.label_sizes()]
 
     def text(self) -> str:
         """What stands above: how well the curves fit, or what went wrong."""
@@ -256,6 +271,13 @@ class Sliders:
         problem.fixed = {name: values[name] for name in values if name not in problem.names}
         return problem.theta_of(values)
 
+    def _seen(self) -> Array:
+        """The data, or without them the model where it begins."""
+        if self._data is not None:
+            return self._data
+        with np.errstate(all="ignore"):
+            return np.asarray(self._moved.model.evaluate())
+
     def _shape(self) -> tuple[int, int]:
         model = self._moved.model
         assert model.time is not None
@@ -278,6 +300,8 @@ def _problem_of(moved: Moved) -> FitProblem | None:
 def _chosen(model: Model, names: Sequence[str] | None) -> tuple[str, ...]:
     """The parameters that get sliders: the free ones, or those that are named."""
     parameters = {name: par for name, par in model.parameters.items() if par.free is None}
+    if isinstance(names, str):
+        names = [names]
     if names is None:
         chosen = tuple(name for name, par in parameters.items() if par.vary and par.formula is None)
         if not chosen:
@@ -301,9 +325,9 @@ def _shown(measurement: Measurement | None) -> Array:
     return data if measurement.keep is None else np.where(measurement.keep, data, np.nan)
 
 
-def _places(data: Array | None, measurement: Measurement | None) -> tuple[int, int]:
+def _places(data: Array, measurement: Measurement) -> tuple[int, int]:
     """(row, column) to begin with: the spectrum and the trace where the data change most."""
-    if data is None or data.ndim != 2 or measurement is None:
+    if data.ndim != 2:
         return 0, 0
     rows, columns = slice(*(measurement.rows or (None,))), slice(*(measurement.columns or (None,)))
     part = data[rows, columns]

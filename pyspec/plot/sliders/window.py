@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from pyspec.errors import PyspecError
+from pyspec.plot.sliders.panels import Layout
 from pyspec.plot.sliders.state import Sliders
 from pyspec.plot.style import FIT, MUTED
 
@@ -19,11 +20,13 @@ ROW, BUTTONS, PANELS = 0.26, 0.55, 4.6
 class Window:
     """The face of `sliders` that matplotlib draws: panels, buttons, pages of sliders.
 
-    The figure holds this object; the sliders of matplotlib need to be kept.
+    The figure holds this object: without it nothing moves, since matplotlib itself keeps no
+    sliders and buttons, and the caller may have dropped what the call returned.
     """
 
     def __init__(self, sliders: Sliders, figure: Any) -> None:
         self.sliders, self.figure = sliders, figure
+        figure.pyspec_window = self
         self._rows = -(-min(len(sliders.names), PAGE) // 2)
         below = BUTTONS + ROW * (self._rows + sliders.is_series) + 0.1
         width = 12.0 if sliders.is_series else 10.0
@@ -47,10 +50,9 @@ class Window:
         self._page = 0
         self._add_buttons()
         self._show_page()
+        self._layout = Layout(figure)
         sliders.on_change(self.follow)
         self.follow()
-        figure.draw_without_rendering()  # lays the panels out, which takes longer than a move
-        figure.set_layout_engine("none")
 
     def _slider(
         self,
@@ -68,7 +70,8 @@ class Window:
         column, row = place
         bottom = 1.0 - (BUTTONS + ROW * (row + 0.9)) / self._height
         ax = self._controls.add_axes((0.19 + 0.5 * column, bottom, 0.22, 0.7 * ROW / self._height))
-        slider = Slider(ax, label, low, high, valinit=value, color=FIT, **look)
+        look = {"color": FIT, "valfmt": "%.6g", **look}
+        slider = Slider(ax, label, low, high, valinit=value, **look)
         for text in (slider.label, slider.valtext):
             text.set_fontsize(8.0)
         slider.on_changed(moved)
@@ -100,6 +103,7 @@ class Window:
         for k, (label, pressed) in enumerate(said):
             place = (0.03 + 0.09 * k, bottom, 0.08, 0.6 * BUTTONS / self._height)
             button = Button(self._controls.add_axes(place), label)
+            button.label.set_color("black")  # on its own light ground
             button.on_clicked(self._pressed(pressed))
             self.buttons[label] = button
 
@@ -136,6 +140,7 @@ class Window:
                     slider.set_val(value)
         finally:
             self._is_told = False
+        self._layout.follow(self.sliders.label_sizes())
         self._write(self.sliders.text())
 
     def _write(self, text: str) -> None:
