@@ -16,6 +16,10 @@ from pyspec.fit.progress import StopFit
 
 Array = npt.NDArray[np.float64]
 
+#: Every residual of a point outside of the domain of a function, for methods that compare values.
+#: Its square, summed over any number of points, divided by a step and squared again, is finite.
+OUTSIDE = 1e50
+
 
 def check_limits(max_nfev: int | None, max_seconds: float | None) -> None:
     """Raises :class:`FitError` for limits that are none."""
@@ -51,7 +55,11 @@ class Evaluations:
     best, best_theta : smallest chi² so far and where it was, (n_free,); infinite and NaN before
     max_nfev, max_seconds : the limits, None without
     hold : the signals that end the fit, None outside of one
+    may_leave : whether a point where the model is not finite counts as a very bad one, as it does
+        while a method runs that compares values; else it ends the fit with an error
     """
+
+    may_leave: bool = False
 
     max_nfev: int | None = None
     max_seconds: float | None = None

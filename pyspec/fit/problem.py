@@ -19,7 +19,7 @@ from pyspec.fit.columns import Columns
 from pyspec.fit.counts import negative
 from pyspec.fit.diagnose import explain_nonfinite, refusal
 from pyspec.fit.doubts import at_the_bound, check_registered, doubts, refuse_idle
-from pyspec.fit.evaluations import Evaluations
+from pyspec.fit.evaluations import OUTSIDE, Evaluations
 from pyspec.fit.following import Followers, Following
 from pyspec.fit.known import Known, jumps_of
 from pyspec.fit.parameters import FitParameters, start_parameters
@@ -301,19 +301,20 @@ class FitProblem(Columns):
         return self.residual(theta)
 
     def residual(self, theta: Array) -> Array:
-        """The residual at `theta`; keeps the best point, refuses what is not finite."""
+        """The residual at `theta`; keeps the best point. What is not finite is refused, or bad."""
         evaluations = self.evaluations
         evaluations.left()
         evaluations.check_end()
         out = None if self._pool is None else self._pool.take()
         residual: Array = self.executor.residual(theta, self.fixed, out=out)
         evaluations.count += 1
-        # One pass over the residual: chi², and a look for NaN and inf. einsum, because BLAS
-        # would start threads that idle on the cores between two evaluations.
+        # One pass: chi², and a look for NaN and inf. BLAS would start threads that idle after it.
         chisqr = float(np.einsum("i,i", residual, residual))
         is_best = evaluations.keep(chisqr, theta)
         if not is_best and not np.isfinite(chisqr) and not np.isfinite(residual).all():
-            self.refuse(theta)
+            if not evaluations.may_leave:
+                self.refuse(theta)
+            residual.fill(OUTSIDE)
         self.progress.update(evaluations.count, chisqr, evaluations.best)
         return residual
 

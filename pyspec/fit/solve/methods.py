@@ -33,6 +33,11 @@ RANDOM = frozenset({"differential_evolution", "basinhopping", "dual_annealing", 
 #: Of these the one that takes no seed, but draws from the generator of all of NumPy.
 GLOBAL = "ampgo"
 
+#: Those that compare values: a point where the model is not finite is a bad one to them. The others
+#: make slopes of their values. Local searches within a global one do so, too; they go on from a
+#: slope that leads nowhere, and what they end at is compared.
+COMPARE = RANDOM | {"brute", "ampgo", "shgo", "nelder", "powell"}
+
 #: Methods of SciPy that want a gradient, which lmfit does not hand over from a residual.
 WANT_GRADIENT = ("newton", "dogleg", "trust-ncg", "trust-exact", "trust-krylov")
 

@@ -12,13 +12,14 @@ import numpy.typing as npt
 
 from pyspec.errors import ClusterError, FitError, PyspecError
 from pyspec.fit.counts import refuse_nothing
+from pyspec.fit.evaluations import OUTSIDE
 from pyspec.fit.interrupts import Hold, current_hold
 from pyspec.fit.parameters import FitParameters
 from pyspec.fit.problem import FitProblem
 from pyspec.fit.progress import Silent, StopFit
 from pyspec.fit.rows import told_of_rows
 from pyspec.fit.solve.descent import TRAPPED, Descent, watch_of
-from pyspec.fit.solve.methods import GLOBAL, NATIVE, RANDOM, SAMPLER, check_linear
+from pyspec.fit.solve.methods import COMPARE, GLOBAL, NATIVE, RANDOM, SAMPLER, check_linear
 from pyspec.fit.solve.native import MOST_EVALUATIONS, TOLERANCE, NativeSolver, native_options
 from pyspec.fit.solve.outcome import NativeOutcome
 from pyspec.fit.solve.sample import sample
@@ -177,6 +178,8 @@ class Run:
         if method == "leastsq" and "Dfun" not in options and self._has_derivatives(options):
             options = {**options, "Dfun": self._derivatives, "col_deriv": 1}
         drawn = _seeded(options.pop("seed")) if method == GLOBAL else nullcontext()
+        account = self.problem.evaluations
+        account.may_leave = method in COMPARE
         try:
             if method == SAMPLER:
                 self.scale_covar = False
@@ -189,7 +192,13 @@ class Run:
         except (ValueError, TypeError, ImportError, NotImplementedError) as error:
             remedy = f"; options given: {', '.join(given)}" if given else ""
             raise FitError(f"{self.problem.label}: {method}: {error}{remedy}") from error
+        finally:
+            account.may_leave = False
+        if self.outcome.aborted and np.isfinite(account.best):
+            self._to_best(self.outcome)  # lmfit leaves it wherever it was
         self._take_over(self.outcome.params)
+        if np.all(self.outcome.residual == OUTSIDE):
+            self.problem.refuse(self.problem.theta_of(self.params.value))
         self.outcome.message = _message(self.outcome, method)
         self.outcome.residual = np.array(self.outcome.residual, dtype=np.float64)
 
@@ -277,6 +286,15 @@ class Run:
         order = [problem.names.index(name) for name in params if params[name].vary]
         return problem.derivatives(problem.theta_of(params.valuesdict()), bounds)[order]
 
+    def _to_best(self, outcome: Any) -> None:
+        """Moves the outcome of a method of lmfit to the best point so far."""
+        account = self.problem.evaluations
+        for name, value in zip(self.problem.names, account.best_theta.tolist(), strict=True):
+            outcome.params[name].value = value
+        nfev = account.count
+        outcome.residual = self.problem.residual(account.best_theta.copy())
+        account.count = nfev
+
     def _take_best(self) -> None:
         problem = self.problem
         if not np.isfinite(problem.evaluations.best):
@@ -289,12 +307,8 @@ class Run:
             )
         else:
             outcome = self.minimizer.result
-            for name, value in zip(problem.names, problem.evaluations.best_theta, strict=True):
-                outcome.params[name].value = float(value)
+            self._to_best(outcome)
             self._take_over(outcome.params)
-            nfev = problem.evaluations.count
-            outcome.residual = problem.residual(problem.evaluations.best_theta.copy())
-            problem.evaluations.count = nfev
         outcome.aborted, outcome.errorbars, outcome.success = True, False, False
         outcome.message = self.stopped
         outcome.covar = None
