@@ -35,7 +35,7 @@ MOST = 16
 #: What a model consists of; one to which something was attached beside that is not kept.
 ATTRIBUTES = {
     "name", "components", "quantities", "text", "where", "energy", "time", "aux", "aux_weights",
-    "inputs", "labels", "units",
+    "inputs", "labels", "units", "elsewhere",
 }  # fmt: skip
 
 
@@ -179,7 +179,7 @@ def state_of(model: Model) -> tuple[Hashable, ...]:
     found.append(len(model.inputs))
     for name, line in model.inputs.items():
         found += name, id(line)
-    found += tuple(model.labels.items()), tuple(model.units.items())
+    found += tuple(model.labels.items()), tuple(model.units.items()), tuple(model.elsewhere.items())
     numbers = array("d")
     _components(model.components, found, numbers)
     _pars(model.quantities, found, numbers)

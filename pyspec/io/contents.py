@@ -236,12 +236,15 @@ def _texts(model: Model) -> dict[str, Any]:
         if par.profile is not None:
             one = {"target": par.name, "name": par.profile.name, "text": par.profile.text}
             profiles.append(one)
-    return {
+    texts = {
         "model": model.text,
         "time_model": model.is_time_model,
         "dynamics": dynamics,
         "profiles": profiles,
     }
+    if model.elsewhere:
+        texts["elsewhere"] = {name: one.text for name, one in model.elsewhere.items()}
+    return texts
 
 
 def versions() -> dict[str, str]:

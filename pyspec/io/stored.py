@@ -53,8 +53,7 @@ REFIT_FROM = {
 
 
 def _text(text: object) -> str:
-    """A text of the archive as it is given to a loader of models: with a line break, by which
-    the loader knows that it is no path."""
+    """A text of the archive with a line break, by which loaders of models know it is no path."""
     return f"{text}\n" if "\n" not in str(text) else str(text)
 
 
@@ -101,6 +100,7 @@ class Stored(ABC):
             raise DataError(f"start is 'best' or 'initial', not {start!r}")
         load = load_time_model if self.texts.get("time_model") else load_model
         model = load(_text(self.texts["model"]), self.model_name)
+        model.elsewhere = {n: parse(one) for n, one in self.texts.get("elsewhere", {}).items()}
         for one in self.texts.get("profiles", []):
             profile = load_profile(_text(one["text"]), one["name"], one["target"])
             model.add_profile(one["target"], profile)

@@ -24,7 +24,7 @@ from pathlib import Path
 
 from pyspec.calls import answered
 from pyspec.errors import ModelError
-from pyspec.formula import rows
+from pyspec.formula import Formula, rows
 from pyspec.model.attach import ATTACHED, attach, read_attached
 from pyspec.model.build import build_components, build_quantity
 from pyspec.model.check import check_kernels, used_names
@@ -158,9 +158,9 @@ def _split(
 
 def _quantities(
     file: Source, body: Mapping, parameters: list[Par], elsewhere: set[str]
-) -> tuple[Par, ...]:
-    """The quantities of a file that a model with these `parameters` can have: a derived one that
-    refers to what only another model of the file knows (`elsewhere`) is left out, unless this
+) -> tuple[tuple[Par, ...], dict[str, Formula]]:
+    """The quantities of a file that a model with these `parameters` can have, and the others: a
+    derived one that refers to what only another model of the file knows (`elsewhere`), unless this
     model needs it; then the check of its names says what is missing."""
     own = {par.name for par in parameters}
     pars: dict[str, Par] = {}
@@ -175,7 +175,7 @@ def _quantities(
                 f"{par.place}: {key.text} is a parameter of the model already; choose another name"
             )
         pars[key.text] = par
-    foreign = elsewhere - own - pars.keys()
+    foreign, lost = elsewhere - own - pars.keys(), dict[str, Formula]()
     needed = used_names(parameters, pars)
     while True:
         missing = {
@@ -186,8 +186,9 @@ def _quantities(
             and not foreign.isdisjoint(par.formula.names)
         }
         if not missing:
-            return tuple(pars.values())
+            return tuple(pars.values()), lost
         foreign |= missing
+        lost |= {n: one.formula for n, one in pars.items() if n in missing and one.formula}
         pars = {name: par for name, par in pars.items() if name not in missing}
 
 
@@ -219,7 +220,7 @@ def _model(
 ) -> Model:
     components = build_components(file, body, domain, "")
     text = file.lines(key.line, end_line(body))
-    extra: tuple[Par, ...] = ()
+    extra, lost = tuple[Par, ...](), dict[str, Formula]()
     if quantities is not None:
         others = [node for name, (_, node) in entries.items() if name != key.text]
         energy_models = [node for node in others if not _only_laws(file, node)]
@@ -230,12 +231,14 @@ def _model(
         }
         if domain != "TIME" and any(_domain(file, node) == "TIME" for node in others):
             elsewhere.add(ENERGY)  # which expressions name where spectra are free
-        extra = _quantities(file, quantities[1], _parameters(components), elsewhere)
+        extra, lost = _quantities(file, quantities[1], _parameters(components), elsewhere)
         text = _kept_text(file, quantities, {par.name for par in extra}) + text
     text = functions_text(components) + text
     if reads_file(body):
         text = model_text(key.text, components, extra)
-    return Model(key.text, components, text=text, where=file.at(key.line), quantities=extra)
+    model = Model(key.text, components, text=text, where=file.at(key.line), quantities=extra)
+    model.elsewhere = lost
+    return model
 
 
 def _entries(file: Source) -> tuple[Source, dict[str, Entry]]:

@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from pyspec.calls import Named, meant
 from pyspec.errors import DataError, ModelError
+from pyspec.formula import Formula
 from pyspec.model.axes import UNCHANGED, Unchanged, check_weights, taken_axis
 from pyspec.model.check import check_laws, check_names, free_names, resolution_order, used_names
 from pyspec.model.describe import Description, Value
@@ -45,6 +46,7 @@ class Model(ModelNames):
     aux, aux_weights : the axis (n_aux,) of profiles and the weights of its mean, sum 1, or None
     inputs : further arrays along the axes, by name, that functions by formula read
     labels, units : what "energy", "time" and "data" are, as the file says that holds the model
+    elsewhere : derived quantities of its file that need names of other models, too
     text, where : the YAML text of the model, and its place in the model file
     """
 
@@ -72,6 +74,7 @@ class Model(ModelNames):
         self.inputs: dict[str, Array] = {}
         self.labels: dict[str, str] = {}
         self.units: dict[str, str] = {}
+        self.elsewhere: Mapping[str, Formula] = {}
         owned = [par for component in self.components for par in component.parameters]
         self._check(with_parts([*owned, *self.quantities]), complete=False)
 
@@ -88,6 +91,7 @@ class Model(ModelNames):
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
         self.inputs = dict(state.get("inputs", {}))
+        self.elsewhere = state.get("elsewhere", {})
         for axis in (self.energy, self.time, self.aux, self.aux_weights, *self.inputs.values()):
             if axis is not None:
                 axis.setflags(write=False)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -17,6 +17,7 @@ from pyspec.executor.joint import join_names
 from pyspec.executor.linear.stacked import StackedExecutor
 from pyspec.fit.doubts import check_registered
 from pyspec.fit.following import Followers
+from pyspec.fit.joint.followers import FollowersOfFiles, Spanning, local
 from pyspec.fit.joint.left import left_in
 from pyspec.fit.linear import LinearProblem, problem_of
 from pyspec.fit.on_cluster import give_back
@@ -29,42 +30,6 @@ from pyspec.model import Measurement, Model, Par
 from pyspec.passes.eliminate import choose, joined, slopes_of
 
 Array = npt.NDArray[np.float64]
-
-#: A number, or many.
-Value = TypeVar("Value")
-
-
-def _local(values: Mapping[str, Value], full: Mapping[str, str]) -> dict[str, Value]:
-    """Values under the names of one file; `full` has those of the project."""
-    return {name: values[full[name]] for name in full if full[name] in values}
-
-
-@dataclass(frozen=True)
-class _FollowersOfFiles:
-    """The followers of all files, each with the names of the project for those of its file."""
-
-    files: Sequence[tuple[Followers, Mapping[str, str]]]
-
-    def values(self, known: Mapping[str, float]) -> dict[str, float]:
-        found: dict[str, float] = {}
-        for own, full in self.files:
-            values = own.values(_local(known, full))
-            found |= {full[name]: value for name, value in values.items()}
-        return found
-
-    def columns(self, known: Mapping[str, float | Array]) -> dict[str, Any]:
-        found: dict[str, Any] = {}
-        for own, full in self.files:
-            columns = own.columns(_local(known, full))
-            found |= {full[name]: column for name, column in columns.items()}
-        return found
-
-    def gradients(self, known: Mapping[str, float]) -> dict[str, dict[str, float]]:
-        found: dict[str, dict[str, float]] = {}
-        for own, full in self.files:
-            for name, slopes in own.gradients(_local(known, full)).items():
-                found[full[name]] = {full[leaf]: slope for leaf, slope in slopes.items()}
-        return found
 
 
 class JointProblem(FitProblem):
@@ -215,6 +180,8 @@ class JointProblem(FitProblem):
         for problem, full in zip(self.problems, self.shared.full, strict=True):
             for name, par in problem.parameters.items():
                 found.setdefault(full[name], par)
+        for name, formula in self.spanning.formulas.items():
+            found[name] = Par(name, name, vary=False, formula=formula)
         return found
 
     @cached_property
@@ -241,15 +208,21 @@ class JointProblem(FitProblem):
 
     def local(self, index: int, values: Mapping[str, float]) -> dict[str, float]:
         """The values of one file under its own names."""
-        return _local(values, self.shared.full[index])
+        return local(values, self.shared.full[index])
 
     @cached_property
     def followers(self) -> Followers:
         own = [problem.followers for problem in self.problems]
-        return _FollowersOfFiles(list(zip(own, self.shared.full, strict=True)))
+        files = list(zip(own, self.shared.full, strict=True))
+        return FollowersOfFiles(files, self.spanning.formulas)
+
+    @cached_property
+    def spanning(self) -> Spanning:
+        """Quantities that take their values from several files."""
+        return Spanning.of([model for model, _ in self.parts], self.shared.full)
 
     def cautions(self, values: Mapping[str, float]) -> list[str]:
-        found = self._apart()
+        found = [*self._apart(), *self.spanning.nowhere]
         for index, problem in enumerate(self.problems):
             found += problem.cautions(self.local(index, values))
         return list(dict.fromkeys(found))

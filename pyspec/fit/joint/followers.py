@@ -1,0 +1,123 @@
+"""The followers of several files, and the quantities that take their values from more than one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from pyspec.fit.following import Followers, Following
+from pyspec.formula import Formula
+from pyspec.model import Model
+from pyspec.model.free import single_valued
+
+Array = npt.NDArray[np.float64]
+
+#: A number, or many.
+Value = TypeVar("Value")
+
+
+def local(values: Mapping[str, Value], full: Mapping[str, str]) -> dict[str, Value]:
+    """Values under the names of one file; `full` has those of the project."""
+    return {name: values[full[name]] for name in full if full[name] in values}
+
+
+def spanning_of(model: Model) -> dict[str, Formula]:
+    """The derived quantities that a model lacks for want of names: of other models of its file, or
+    of dynamics that are added later."""
+    there = model.parameters
+    own = {par.name: par.formula for par in model.quantities if par.name not in there}
+    return {n: one for n, one in {**own, **model.elsewhere}.items() if one is not None}
+
+
+@dataclass(frozen=True)
+class Spanning:
+    """Quantities that no file has for itself, such as a share of areas that lie in several.
+
+    Attributes
+    ----------
+    formulas : name → formula in names of the project, each after those that it refers to
+    nowhere : sentences on those that could mean a value of more than one file
+    """
+
+    formulas: Mapping[str, Formula] = field(default_factory=dict)
+    nowhere: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, models: Sequence[Model], fulls: Sequence[Mapping[str, str]]) -> Spanning:
+        """Those of `models`; `fulls` have the names of the project for those of each file. One that
+        needs a model which is not there is none of them."""
+        waiting: dict[str, Formula] = {}
+        for model in models:
+            for name, formula in spanning_of(model).items():
+                waiting.setdefault(name, formula)
+        if not waiting:
+            return cls()
+        known: dict[str, set[str]] = {}
+        for model, full in zip(models, fulls, strict=True):
+            for name in single_valued(model.parameters):
+                known.setdefault(name, set()).add(full[name])
+        found: dict[str, Formula] = {}
+        nowhere: list[str] = []
+        while True:
+            ready = [n for n in waiting if known.keys() >= set(waiting[n].names) and n not in known]
+            if not ready:
+                return cls(found, tuple(nowhere))
+            for name in ready:
+                formula = waiting.pop(name)
+                several = [one for one in formula.names if len(known[one]) > 1]
+                if several:
+                    wholes = " and ".join(sorted(known[several[0]]))
+                    nowhere.append(
+                        f"{name}, and what depends on it, is in no result, since its {several[0]} "
+                        f"may be {wholes}; work it out from the values of the joint result, or fit "
+                        "one file of each model"
+                    )
+                    continue
+                found[name] = formula.rename({one: min(known[one]) for one in formula.names})
+                known[name] = {name}
+
+
+@dataclass(frozen=True)
+class FollowersOfFiles:
+    """The followers of all files, each with the names of the project for those of its file, and
+    after them those that span files."""
+
+    files: Sequence[tuple[Followers, Mapping[str, str]]]
+    spanning: Mapping[str, Formula]
+
+    def values(self, known: Mapping[str, float]) -> dict[str, float]:
+        return self._all(known, lambda own, values: own.values(values))
+
+    def columns(self, known: Mapping[str, float | Array]) -> dict[str, Any]:
+        return self._all(known, lambda own, values: own.columns(values))
+
+    def gradients(self, known: Mapping[str, float]) -> dict[str, dict[str, float]]:
+        found: dict[str, dict[str, float]] = {}
+        for file, full in self.files:
+            for name, slopes in file.gradients(local(known, full)).items():
+                found[full[name]] = {full[leaf]: slope for leaf, slope in slopes.items()}
+        if self.spanning:
+            there = {**known, **self.values(known)}
+            for name, formula in self.spanning.items():
+                own = Following({name: formula}, (name,)).gradients(there)[name]
+                total: dict[str, float] = {}
+                for leaf, slope in own.items():
+                    for last, inner in found.get(leaf, {leaf: 1.0}).items():
+                        total[last] = total.get(last, 0.0) + slope * inner
+                found[name] = total
+        return found
+
+    def _all(
+        self, known: Mapping[str, Any], get: Callable[[Followers, Any], Mapping[str, Any]]
+    ) -> dict[str, Any]:
+        found: dict[str, Any] = {}
+        for file, full in self.files:
+            found |= {full[name]: value for name, value in get(file, local(known, full)).items()}
+        if self.spanning:
+            across = Following(self.spanning, tuple(self.spanning))
+            found |= get(across, {**known, **found})
+        return found
