@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pyspec.calls import answered
-from pyspec.errors import DataError, PyspecError, one_line, suggest
+from pyspec.errors import DataError, PyspecError, one_line, shortened, suggest
 from pyspec.io.dataset import Dataset
 from pyspec.io.energy import in_unit, on_scale, scale_note
 from pyspec.io.found import assemble
@@ -163,7 +163,7 @@ def _dataset(
             inside[what] = given
         elif given is not None:
             outside[what] = _axis(file, given, what)
-    sizes = {what: _size(axis) for what, axis in outside.items()}
+    sizes = {what: _size(axis, what) for what, axis in outside.items()}
     request = Request(file, **options, **inside, sizes=sizes)
     try:
         with warnings.catch_warnings():
@@ -194,9 +194,12 @@ def _import_libraries(file: Path) -> None:
     available("h5py")
 
 
-def _size(axis: Any) -> int | None:
+def _size(axis: Any, what: str) -> int | None:
     """The number of points of an axis that is given; None for 'index'."""
-    return None if isinstance(axis, str) else int(np.size(axis))
+    try:
+        return None if isinstance(axis, str) else int(np.size(axis))
+    except ValueError:  # lists of different lengths
+        raise DataError(f"{what} is {shortened(axis)}; give an array of real numbers") from None
 
 
 def _existing(path: str | Path, folders: bool = False) -> Path:

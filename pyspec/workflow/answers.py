@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from pyspec.errors import FitError, suggest
+from pyspec.errors import FitError, shortened, suggest
 from pyspec.fit import MCMCResult, SliceResults
 from pyspec.io import write_text
 from pyspec.workflow.compare import (
@@ -119,6 +119,8 @@ class FileAnswers:
         `handle` is the beginning of a fit's handle.
         """
         check_type(fit_type)
+        if not isinstance(model, (str, type(None))):
+            raise FitError(f"model is {shortened(model)}; give the name of one, or none for any")
         if not self.results:
             raise FitError("no fit yet; call fit_baseline, fit_spectrum or fit_2d first")
         for result in reversed(self.results):

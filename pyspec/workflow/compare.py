@@ -31,7 +31,7 @@ AGGREGATIONS: dict[str, Callable[..., Any] | None] = {
 
 def check_metrics(metrics: Sequence[str] | None) -> list[str]:
     """Metrics by name, all for None. Raises :class:`FitError` for an unknown one."""
-    chosen = list(metrics or METRICS)
+    chosen = [*(METRICS if metrics is None else metrics)] or [*METRICS]
     for metric in chosen:
         if metric.lower() not in METRICS:
             hint = suggest(metric.lower(), list(METRICS))

@@ -126,7 +126,12 @@ def check_sigma(given: Any, shape: tuple[int, ...], keep: Any = None) -> float |
     Raises :class:`DataError` for another shape, and unless all are finite and above 0; those of
     points that are masked, where `keep` is False, do not count, nor those of spectra or energies
     whose points all are."""
-    array = np.asarray(given)
+    try:
+        array = np.asarray(given)
+    except ValueError:  # lists of different lengths
+        raise DataError(
+            f"sigma is {shortened(given)}; give one standard deviation or an array"
+        ) from None
     if array.dtype.kind not in "fiu":
         raise DataError(f"sigma has type {array.dtype}; give one standard deviation or an array")
     sigma = array.astype(np.float64)

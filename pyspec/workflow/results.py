@@ -95,7 +95,10 @@ class FitResults(list[Any]):
             )
         )
 
-    # which fit
+    def __getitem__(self, key: Any) -> Any:
+        if isinstance(key, (int, np.integer)) and not -len(self) <= key < len(self):
+            raise IndexError(f"no fit {key}: there are {len(self)}, counted from 0")
+        return super().__getitem__(key)
 
     def files(self) -> list[str]:
         """The names of the files, each once."""

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pyspec.errors import FitError, ModelError, suggest
+from pyspec.calls.given import real
+from pyspec.errors import FitError, ModelError, shortened, suggest
 from pyspec.executor import make_executor
 from pyspec.fit import FitResult
 from pyspec.model import Measurement, Model
@@ -112,15 +113,21 @@ SEED_SOURCES = ("model", "baseline", "explicit")
 
 def _explicit(values: Any, n: int) -> list[dict[str, float]]:
     if isinstance(values, Sequence) and not isinstance(values, str):
+        other = next((row for row in values if not hasattr(row, "keys")), None)
+        if other is not None:
+            raise FitError(
+                f"seed_values is a list with {shortened(other)}; give one dict of name → value a "
+                "slice, or name → values"
+            )
         rows = [dict(row) for row in values]
         if len(rows) != n:
             raise FitError(f"seed_values has {len(rows)} entries for {n} slices; give one a slice")
-        return [{str(name): float(value) for name, value in row.items()} for row in rows]
+        return [{str(name): _number(name, value) for name, value in row.items()} for row in rows]
     if not (hasattr(values, "keys") and hasattr(values, "__getitem__")):
         raise FitError("seed_values must be name → value or array, a DataFrame, or a list of dicts")
     columns: dict[str, Any] = {}
     for name in values.keys():  # noqa: SIM118  (a DataFrame too)
-        column = np.asarray(values[name], dtype=np.float64)
+        column = real(f"seed_values of {name}", values[name])
         if column.shape not in ((), (n,)):
             raise FitError(
                 f"seed_values of {name} have shape {column.shape}; give a number or ({n},), one a "
@@ -128,6 +135,13 @@ def _explicit(values: Any, n: int) -> list[dict[str, float]]:
             )
         columns[str(name)] = np.broadcast_to(column, (n,))
     return [{name: float(column[k]) for name, column in columns.items()} for k in range(n)]
+
+
+def _number(name: object, given: Any) -> float:
+    found = real(f"seed_values of {name}", given)
+    if found.size != 1:
+        raise FitError(f"seed_values of {name} is {shortened(given)}; give one number a slice")
+    return float(found.item())
 
 
 def shift_seeds(

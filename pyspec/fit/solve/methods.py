@@ -112,7 +112,7 @@ ELIMINATE = "eliminate"
 
 def checked_linear(linear: str) -> str:
     """Raises :class:`FitError` unless it is "eliminate"."""
-    if linear != ELIMINATE:
+    if not isinstance(linear, str) or linear != ELIMINATE:
         hint = suggest(str(linear), [ELIMINATE]) or f"; it may be {ELIMINATE!r}, or left out"
         raise FitError(f"linear={linear!r} is unknown{hint}")
     return linear
