@@ -13,7 +13,7 @@ import numpy as np
 
 from pyspec.cli.facts import Facts, data_facts, model_facts, said
 from pyspec.cli.fields import FlagError
-from pyspec.cli.folder import check_folder
+from pyspec.cli.folder import check_folder, left_of_earlier
 from pyspec.cli.job import FIT_TYPES, Job, read_job
 from pyspec.cli.prepare import (
     Windows,
@@ -88,11 +88,14 @@ def run_fit(path: Path, given: Overrides, facts: Facts) -> int:
         said(f"\n{for_fields(str(last))}\n")
         written = write_results(job, dataset, results, say)
         said(f"Written to {job.folder}: {', '.join(written)}")
+        older = left_of_earlier(job.folder, written)
+        if older:
+            said(f"Of an earlier fit, not of this one: {', '.join(older)}; remove what is old")
         if last.interrupted:
             said("Interrupted: this is the best point so far, and marked as such in these files.")
             if last.fit_type == "baseline" != kind:
                 said(f"Not begun: the fit of {_TITLES[kind]}.")
-        facts.update(folder=job.folder, written=written)
+        facts.update(folder=job.folder, written=written, older=older)
         facts["results"] = [plain_result(result) for result in results]
         code = _exit_code(results, say)
     return hold.exit_code or code

@@ -3,9 +3,27 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
+from fnmatch import fnmatchcase
 from pathlib import Path
 
 from pyspec.errors import DataError
+
+#: What a fit may write, depending on its kind; a scheme of several has its name after das, eas.
+SOMETIMES = (
+    "amplitudes.csv", "basis.csv", "das.csv", "das_*.csv", "eas.csv", "eas_*.csv", "fit.png",
+    "fits.h5", "report_baseline.html",
+)  # fmt: skip
+
+
+def left_of_earlier(folder: Path, written: Sequence[str]) -> list[str]:
+    """Files in a folder that have the name of a result and are not among those just `written`, in
+    alphabetical order: those of an earlier fit."""
+    return sorted(
+        path.name
+        for path in folder.iterdir()
+        if path.name not in written and any(fnmatchcase(path.name, name) for name in SOMETIMES)
+    )
 
 
 def check_folder(folder: Path) -> None:

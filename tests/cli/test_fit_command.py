@@ -55,6 +55,25 @@ def test_new_runs_at_once_and_finds_the_truth(
         assert stored.values["ratio"] == float(rows["ratio"]["value"])
 
 
+def test_files_of_an_earlier_fit_are_named(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """An old das.csv stood beside the tables of a new fit as if it were one of them."""
+    job, results = str(folder / "job.yaml"), folder / "results"
+    assert main(["fit", job, "--quiet"]) == 0
+    assert "Of an earlier fit" not in capsys.readouterr().out
+    for name in ("das.csv", "eas_k_01.csv", "amplitudes.csv", "notes.csv"):
+        (results / name).write_text("mine")
+    job = change(folder, ALONE)
+    assert main(["fit", job, "--quiet"]) == 0
+    older = "amplitudes.csv, das.csv, eas_k_01.csv, report_baseline.html"
+    said = f"Of an earlier fit, not of this one: {older}; remove what is old\n"
+    assert said in capsys.readouterr().out
+    assert (results / "das.csv").read_text() == "mine"
+    assert main(["fit", job, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["older"] == older.split(", ")
+
+
 def test_new_keeps_what_is_there(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (folder / "job.yaml").write_text("mine")
     assert main(["new", str(folder)]) == 1
