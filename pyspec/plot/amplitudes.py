@@ -67,7 +67,7 @@ def plot_amplitudes(
         if name not in linear.values:
             hint = suggest(str(name), list(linear)) or f"; there are {', '.join(linear)}"
             raise PlotError(f"no amplitude {name!r} is free{hint}")
-    place = opened(fit, options, over_time=linear.axis == "time")
+    place = opened(fit, options, **{f"over_{linear.axis}": True})
     return _draw_amplitudes(fit, list(linear if names is None else names), figsize, *place)
 
 

@@ -52,7 +52,8 @@ class PlotConfig:
     y_type : "lin", "log", or "symlog", linear about zero and logarithmic far from it; "auto" is
         symlog where the steps of the axis differ by more than a factor of 30
     x_lim, y_lim, z_lim : (low, high) of what is shown; None for all. By name, x_lim, x_dir and
-        x_type of a picture of curves over time are those of its times, as y_lim is
+        x_type of a picture of curves over time are those of its times, as y_lim is; one without
+        times refuses y_lim, y_label, y_type and y_dir by name
     dpi_plot, dpi_save : pixels per inch on the screen and in files
     res_mult : a residual in units of the data is drawn this many times larger than the data
     residual_unit : "sigma" draws (data - fit) / σ with the declared σ of each point, "rms"
@@ -65,7 +66,10 @@ class PlotConfig:
     z_colorbar : "ver", "hor" or "none"
     data_slice : [[first row, end], [first column, end]], what is drawn of 2D data, ends
         excluded; [[first, end]] of one spectrum
-    colors, linestyles, linewidths, markers, markersizes, alphas : of several curves in turn
+    colors, linestyles, linewidths, markers, markersizes, alphas : of several curves in turn. In a
+        fit of one spectrum or trace `colors` are those of the components; the others those of
+        data and fit in turn, where data are markers (linewidths are their outlines) and a fit is
+        a line
     legend : names of several curves
     waterfall : distance between curves, in units of the data; 0 chooses one
     vlines, hlines : positions of reference lines, upright and level, in `refline_color` and

@@ -55,8 +55,9 @@ def plot_data(
     options : fields of :class:`PlotConfig`, ``config=`` for all of them, and `ax`, `fig`,
         `save_path`, `show`
     """
-    sheet, look = opened(source, options, over_time=energy is None)
     values = np.atleast_1d(real_array("data", data))
+    is_one = energy is not None and (time is None or values.ndim != 2)
+    sheet, look = opened(source, options, over_time=energy is None, over_energy=is_one)
     lengths = {"rows": len(values), "columns": values.shape[-1], "baseline": len(values)}
     marks: dict[str, tuple[int, int] | None] = {
         name: _range(name, given, lengths[name])
@@ -150,7 +151,7 @@ def plot_waterfall(
     curves = np.atleast_2d(real("data", data))
     energy = _axis("energy", energy)
     time = None if time is None else _axis("time", time)
-    sheet, look = opened(source, options)
+    sheet, look = opened(source, options, over_energy=True)
     if n < 1:
         raise PlotError(f"n is {n}; give how many spectra to draw, 1 or more")
     need_shape("data", curves, (len(curves) if time is None else len(time), len(energy)))

@@ -55,8 +55,9 @@ def plot_fit(
         asked for and was not declared, or where the file cannot be written
     """
     fit = fit_of(result, "plot_fit")
-    draw = fit_maps if fit.data.ndim == 2 else fit_spectrum
-    return draw(fit, *opened(fit, options, over_time=is_trace(fit)))
+    if fit.data.ndim == 2:
+        return fit_maps(fit, *opened(fit, options))
+    return fit_spectrum(fit, *opened(fit, options, **_along(fit)))
 
 
 @answered
@@ -69,7 +70,12 @@ def plot_components(
     fit = fit_of(result, "plot_components")
     if fit.data.ndim == 2:
         raise PlotError("components are drawn for one spectrum; fit a baseline or one spectrum")
-    return fit_components(fit, *opened(fit, options, over_time=is_trace(fit)))
+    return fit_components(fit, *opened(fit, options, **_along(fit)))
+
+
+def _along(fit: Any) -> dict[str, bool]:
+    """What the horizontal axis of the picture of a fit to one spectrum or trace is."""
+    return {"over_time" if is_trace(fit) else "over_energy": True}
 
 
 @answered

@@ -79,11 +79,12 @@ def with_unit(text: str, unit: str) -> str:
 
 
 def opened(
-    source: Any, options: PlotOptions, *, over_time: bool = False
+    source: Any, options: PlotOptions, *, over_time: bool = False, over_energy: bool = False
 ) -> tuple[Sheet, PlotConfig]:
     """Where a picture goes and how it looks, from its options and the labels of what it shows;
-    `over_time` are curves whose horizontal axis is time."""
-    look = labelled(source, config_of(options, over_time=over_time))
+    `over_time` are curves whose horizontal axis is time, `over_energy` those without times."""
+    look = config_of(options, over_time=over_time, over_energy=over_energy)
+    look = labelled(source, look)
     place = options.get("ax"), options.get("fig"), options.get("save_path")
     return Sheet(*place, show=options.get("show", False)), look
 

@@ -83,7 +83,7 @@ def _time(model: Model, t_ind: int) -> str:
 def _draw(model: Model, curves: dict[str, Array], title: str, options: PlotOptions) -> Any:
     if model.energy is None:
         raise DataError(f"{model.name} has no energy axis; set_axes(energy=...)")
-    sheet, look = opened(model, options)
+    sheet, look = opened(model, options, over_energy=True)
     cut = (cut_of(look, model.energy.shape) or (slice(None),))[0]
     energy = model.energy[cut]
     with sheet.style():

@@ -42,7 +42,9 @@ def plot_overview(
         raise PlotError(
             f"plot_overview: give a Dataset, as read(path) returns it, not {shown(dataset)}"
         )
-    sheet, look = opened(dataset, options, over_time=dataset.energy is None)
+    is_one = list(dataset.dims) == ["energy"]
+    along = {"over_time": dataset.energy is None, "over_energy": is_one}
+    sheet, look = opened(dataset, options, **along)
     if not look.title:
         look = look.copy(title=literal(dataset.name))
     if dataset.extra and dataset.energy is not None:

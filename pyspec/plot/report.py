@@ -23,6 +23,7 @@ from pyspec.plot.fitreport import fit_parts
 from pyspec.plot.look import config_of
 from pyspec.plot.page import CSS, PAGE
 from pyspec.plot.slicereport import slice_parts
+from pyspec.plot.spectra import is_trace
 from pyspec.plot.style import PlotError
 
 if TYPE_CHECKING:
@@ -61,7 +62,8 @@ def report(
         where the file cannot be written. Without matplotlib the page has no pictures, and
         says so.
     """
-    fit, config = fit_of(result, "report"), config_of(options)
+    fit = fit_of(result, "report")
+    config = config_of(options, over_energy=fit.data.ndim == 1 and not is_trace(fit))
     if Path(path).suffix.lower() not in SUFFIXES:
         raise PlotError(f"{path}: a report is one page of HTML; end its name in .html")
     named: Any = {name: one for name, one in options.items() if name not in OWN_OPTIONS}

@@ -16,8 +16,8 @@ from pyspec.plot.drawn import fit_of
 from pyspec.plot.figure import Sheet
 from pyspec.plot.labels import opened
 from pyspec.plot.maps import draw_map, residual_limit
-from pyspec.plot.spectra import draw_data, is_trace, limits_of, set_last_axis
-from pyspec.plot.style import DATA, FIT, MUTED, PlotError
+from pyspec.plot.spectra import draw_data, fit_look, is_trace, limits_of, set_last_axis
+from pyspec.plot.style import DATA, MUTED, PlotError
 from pyspec.plot.view import Residual, View, residual_of, view_of
 
 if TYPE_CHECKING:
@@ -46,7 +46,11 @@ def plot_residuals(
     results = [fit_of(result, "plot_residuals") for result in results]
     if len({np.ndim(result.data) for result in results}) > 1:
         raise PlotError("residuals of spectra and of time series have no scale in common")
-    sheet, look = opened(results[0], options, over_time=all(map(is_trace, results)))
+    along = {
+        "over_time": all(map(is_trace, results)),
+        "over_energy": np.ndim(results[0].data) == 1 and not any(map(is_trace, results)),
+    }
+    sheet, look = opened(results[0], options, **along)
     look = look.copy(show_init=False)
     draw = _maps if np.ndim(results[0].data) == 2 else _spectra
     with sheet.style():
@@ -74,9 +78,9 @@ def _spectra(
     for k, (view, residual, result) in enumerate(zip(seen, found, results, strict=True)):
         above, below = axes[:, k]
         limits = limits_of(result, look)
-        draw_data(above, view.energy, view.data, limits, 2.6)
+        draw_data(above, view.energy, view.data, limits, 2.6, config=look)
         curve = curves_of(result, view, limits)
-        above.plot(curve.x, curve.fit, color=FIT, lw=1.5, zorder=4)
+        above.plot(curve.x, curve.fit, **fit_look(look, 1.5))
         above.set_title(_title(result), fontsize=9.5)
         line(below, view.energy, residual.values, limits, color=DATA, lw=0.9)
         below.axhline(0.0, color=MUTED, lw=0.7)

@@ -41,6 +41,12 @@ FAR_START = 1.0
 #: How the legend names points that are drawn by the range of each stretch of them.
 RANGE = "data (lowest to highest of "
 
+#: Markers that draw nothing; data have a line instead.
+NO_MARKER = ("", " ", "None", "none")
+
+#: The look of pictures without one.
+PLAIN = PlotConfig()
+
 #: The colour of masked points.
 MASKED = "#b0417a"
 
@@ -82,7 +88,7 @@ def fit_components(result: Any, sheet: Sheet, config: PlotConfig) -> Any:
         ax = sheet.panel((1.55 * width, 1.35 * height), config)
         curves = curves_of(result, seen, limits_of(result, config))
         ground = draw_components(ax, curves, config)
-        ax.plot(curves.x, curves.fit, color=FIT, lw=1.6, label="sum", zorder=4)
+        ax.plot(curves.x, curves.fit, label="sum", **fit_look(config))
         _finish_values(ax, seen, curves, ground, config, limits_of(result, config))
         ax.set_title(config.title or f"components of {result.model_name}", fontweight="bold")
         shade_outside(ax, seen, limits_of(result, config))
@@ -107,8 +113,8 @@ def _draw_fit(ax: Any, result: Any, seen: View, config: PlotConfig) -> None:
     curves = curves_of(result, seen, limits)
     ground = draw_components(ax, curves, config)
     data = np.where(seen.data > 0, seen.data, np.nan) if config.z_type == "log" else seen.data
-    draw_data(ax, seen.energy, data, limits, 3.1, label="data")
-    ax.plot(curves.x, curves.fit, color=FIT, lw=1.6, label="fit", zorder=4)
+    draw_data(ax, seen.energy, data, limits, 3.1, label="data", config=config)
+    ax.plot(curves.x, curves.fit, label="fit", **fit_look(config))
     _draw_start(ax, seen, curves)
     _finish_values(ax, seen, curves, ground, config, limits)
 
@@ -123,15 +129,40 @@ def is_trace(result: Any) -> bool:
     return isinstance(result, FitResult) and result.is_trace
 
 
-def draw_data(ax: Any, x: Array, y: Array, limits: Any, size: float, label: str = "") -> None:
-    """Measured points; of many in sight the range of each stretch, as the legend says."""
-    if are_many(x, limits):
-        label = many_label(y.size) if label else ""
-        line(ax, x, y, limits, color=DATA, lw=0.6, label=label, zorder=3)
+def draw_data(
+    ax: Any,
+    x: Array,
+    y: Array,
+    limits: Any,
+    size: float,
+    label: str = "",
+    *,
+    config: PlotConfig = PLAIN,
+) -> None:
+    """Measured points; of many in sight the range of each stretch, as the legend says. Their look
+    is the first entry of markers, markersizes, linewidths (outlines) and alphas."""
+    look = {"color": DATA, "alpha": turn(config.alphas, 0, 1.0), "zorder": 3}
+    marker = turn(config.markers, 0, "o")
+    if are_many(x, limits) or marker in NO_MARKER:
+        label = many_label(y.size) if label and are_many(x, limits) else label
+        line(ax, x, y, limits, lw=turn(config.linewidths, 0, 0.6), label=label, **look)
         return
     where = shown(x, y, limits=limits)
-    look = {"mfc": "white", "mec": DATA, "mew": 0.7, "ms": size, "zorder": 3}
-    ax.plot(x[where], y[where], "o", label=label, **look)
+    look |= {"marker": marker, "ls": "", "mfc": "white"}
+    look |= {"mew": turn(config.linewidths, 0, 0.7), "ms": turn(config.markersizes, 0, size)}
+    ax.plot(x[where], y[where], label=label, **look)
+
+
+def fit_look(config: PlotConfig, width: float = 1.6) -> dict[str, Any]:
+    """How the curve of a fit looks: the second entry of linewidths, linestyles and alphas, or their
+    only one."""
+    return {
+        "color": FIT,
+        "lw": turn(config.linewidths, 1, width),
+        "ls": turn(config.linestyles, 1, "-"),
+        "alpha": turn(config.alphas, 1, 1.0),
+        "zorder": 4,
+    }
 
 
 def many_label(size: int) -> str:

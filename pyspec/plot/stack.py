@@ -41,7 +41,7 @@ def plot_stack(
     Raises :class:`PlotError` for a fit to one spectrum, and for rows that there are not.
     """
     fit = fit_of(result, "plot_stack")
-    sheet, look = opened(fit, options)
+    sheet, look = opened(fit, options, over_energy=True)
     if fit.data.ndim != 2:
         raise PlotError("spectra are those of a series; this fit has one spectrum or trace")
     cut = cut_of(look, fit.data.shape)

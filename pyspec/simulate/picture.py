@@ -33,7 +33,7 @@ def plot_comparison(
 
     See :meth:`pyspec.simulate.Simulator.plot_comparison`.
     """
-    sheet, look = opened(model, options)
+    sheet, look = opened(model, options, over_energy=clean.ndim == 1)
     energy, time = model.energy, model.time
     assert energy is not None
     with sheet.style():
