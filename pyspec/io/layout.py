@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from pyspec.errors import DataError, suggest
+from pyspec.io.corner import SURE, has_corner, monotonic
 from pyspec.io.error_names import holds_errors
 from pyspec.io.found import Found
 from pyspec.io.points import from_points, is_grid
@@ -17,8 +18,6 @@ from pyspec.io.text import NAMES, Table, number
 from pyspec.io.units import guess_kind, is_unit, show_unit, split_unit
 
 LAYOUTS = ("matrix", "columns", "points", "data")
-#: A first row that rises or falls all the way over so many columns is no accident.
-_SURE = 6
 
 
 @dataclass
@@ -178,14 +177,11 @@ def _guess(table: Table, head: Head, sizes: Mapping[str, int | None], errors: in
         return "data"
     if width in (3, 4) and _has_points(table, head, errors):
         return "points"
-    if head.names and width > 1 and _monotonic(table.values[:, 0]):
+    if head.names and width > 1 and monotonic(table.values[:, 0]):
         return "columns"
-    inner = table.values[0, 1:]
-    if width > _SURE and n_rows > 2 and _monotonic(inner):
-        blank = np.isnan(table.values[0, 0])  # an empty corner: the axis is one in any order
-        if blank or _monotonic(table.values[1:, 0]):
-            return "matrix"
-    if width == 2 or _monotonic(table.values[:, 0]):
+    if n_rows > 2 and width > 2 and has_corner(table.values):
+        return "matrix"
+    if width == 2 or monotonic(table.values[:, 0]):
         return "columns"
     return "data"
 
@@ -193,7 +189,7 @@ def _guess(table: Table, head: Head, sizes: Mapping[str, int | None], errors: in
 def _lies(table: Table, head: Head) -> bool:
     """Whether two rows are an axis and the values along it, not two points of many spectra."""
     n_rows, width = table.values.shape
-    is_axis = n_rows == 2 and width > _SURE and _monotonic(table.values[0])
+    is_axis = n_rows == 2 and width > SURE and monotonic(table.values[0])
     return is_axis and head.axis is None and not head.names
 
 
@@ -241,11 +237,6 @@ def _beside(table: Table, sizes: Mapping[str, int | None]) -> Found | None:
         found.notes.append("the first row is energy; time is given")
         return found
     return None
-
-
-def _monotonic(line: Any) -> bool:
-    step = np.diff(line)
-    return bool((step > 0).all() or (step < 0).all())
 
 
 def _matrix(table: Table, head: Head, columns: Any) -> Found:
@@ -313,7 +304,7 @@ def _columns(table: Table, head: Head, columns: Sequence[int | str] | None) -> F
         row = int(np.argmax(np.isnan(axis)))
         raise DataError(f"{table.at(row)}: the {kind} is missing; complete it or remove the line")
     found = Found(table.values[:, ys].T, ["column", kind], {kind: axis})
-    others = [] if _monotonic(axis) else [k for k in ys if _monotonic(table.values[:, k])]
+    others = [] if monotonic(axis) else [k for k in ys if monotonic(table.values[:, k])]
     if others:
         other = f"{names[others[0]]!r}" if head.names else str(others[0])
         first = f"{names[x]!r}" if head.names else str(x)

@@ -48,6 +48,16 @@ def without(table: Table, columns: Sequence[int], note: str) -> Table:
     )
 
 
+def without_end(table: Table) -> Table:
+    """The table without the rows at its end that hold separators alone, as Excel writes them."""
+    kept = len(table.values) - table.n_empty
+    note = f"{table.n_empty} rows without a value at the end are left out"
+    notes = [*table.notes, note]
+    return replace(
+        table, values=table.values[:kept], lines=table.lines[:kept], notes=notes, n_empty=0
+    )
+
+
 def without_index(table: Table, *, has_axes: bool = False) -> Table:
     """The table without a first column that only numbers the rows, as pandas writes it: it has no
     name, and the column behind it is an axis by its name or its even steps. Columns "E1, E2, E3"

@@ -15,8 +15,9 @@ import numpy as np
 import numpy.typing as npt
 
 from pyspec.errors import DataError
+from pyspec.io.rows import begins, has_words, n_empty, refuse_remark, turned
 from pyspec.io.units import is_unit
-from pyspec.io.words import common_words, is_label
+from pyspec.io.words import common_words
 
 Array = npt.NDArray[np.float64]
 
@@ -52,7 +53,8 @@ class Table:
     `values` is (n_rows, n_columns), `lines` the line number of each row, `header` the lines
     before the block as (line number, cells), `comments` the comment lines before it. `words` are
     the columns of text, which are NaN in `values`, each with one of its cells;
-    `left_out` are columns of the file that the table has no more.
+    `left_out` are columns of the file that the table has no more. So many rows at the end as
+    `n_empty` says hold separators alone.
     """
 
     path: Path
@@ -65,6 +67,7 @@ class Table:
     notes: list[str] = field(default_factory=list)
     words: dict[int, str] = field(default_factory=dict)
     left_out: tuple[int, ...] = ()
+    n_empty: int = 0
 
     def at(self, row: int) -> str:
         """ "data.csv:14" for a row of the block."""
@@ -210,12 +213,20 @@ def read_table(
     kept = [(at, _without_remark(line)) for at, line in every if not is_comment(line)]
     if not kept:
         raise DataError(f"{path}: holds comments only, no numbers; check how it was exported")
-    sep, sign, width, found = style_of(path, [line for _, line in kept], separator, decimal)
+    try:
+        sep, sign, width, found = style_of(path, [line for _, line in kept], separator, decimal)
+    except DataError:
+        named = _of_named_rows(path, kept, separator, decimal)
+        if named is None:
+            raise
+        return named
     rows = [(at, cells(line, sep, sign)) for at, line in kept]
     first = next(k for k, (_, row) in enumerate(rows) if len(row) == width and _numeric(row, found))
+    first = first if found else begins(rows, first, width, number)
     words = dict.fromkeys(found, "")
     header = rows[:first] if sep is not None else [_spaced(*kept[k], width) for k in range(first)]
     _check_header(path, header, width)
+    refuse_remark(path, rows, first, width, number)
     body = rows[first:]
     values = np.empty((len(body), width))
     for k, (at, row) in enumerate(body):
@@ -235,7 +246,27 @@ def read_table(
         for at, line in every
         if at < start and is_comment(line) and line.strip()
     ]
-    return Table(path, values, [at for at, _ in body], header, comments, sep, sign, words=words)
+    lines, empty = [at for at, _ in body], n_empty(body)
+    return Table(path, values, lines, header, comments, sep, sign, words=words, n_empty=empty)
+
+
+def _of_named_rows(
+    path: Path, lines: list[tuple[int, str]], separator: str | None, decimal: str | None
+) -> Table | None:
+    """The table of lines that are named by their first cells, below a line of an axis: its columns
+    are these lines."""
+    for sep, sign in STYLES:
+        if separator not in (None, sep) or decimal not in (None, sign) or sep == sign:
+            continue
+        columns = turned([cells(line, sep, sign) for _, line in lines], number)
+        if columns is not None:
+            head, *body = columns
+            values = [[math.nan if (v := number(c)) is None else v for c in row] for row in body]
+            at = lines[0][0]
+            table = Table(path, np.array(values), [at] * len(body), [(at, head)], [], sep, sign)
+            table.notes.append("each line is named by its first cell; the first one is the axis")
+            return table
+    return None
 
 
 def _refuse_thousands(path: Path, lines: list[tuple[int, str]], separator: str | None) -> None:
@@ -301,7 +332,7 @@ def _row(
     for column, cell in enumerate(row):
         value = number(cell)
         if value is None and not words.get(column):
-            if column not in words and not _has_words(body, column, width - len(words)):
+            if column not in words and not has_words(body, column, width - len(words), number):
                 raise DataError(
                     f"{path}:{at}: {cell[:40]!r} is not a number; correct it, or put # in front of "
                     "the line if it is no data"
@@ -309,17 +340,6 @@ def _row(
             words[column] = cell
         found.append(math.nan if value is None else value)
     return found
-
-
-def _has_words(body: list[tuple[int, list[str]]], column: int, n_numbers: int) -> bool:
-    """Whether a column has labels and no number, beside two columns of numbers at least."""
-    inside = [row[column] for _, row in body if column < len(row)]
-    values = [number(cell) for cell in inside]
-    if n_numbers < 3 or any(value is not None and value == value for value in values):
-        return False
-    return all(
-        is_label(cell, is_unit) for cell, value in zip(inside, values, strict=True) if value is None
-    )
 
 
 def _check_header(path: Path, header: list[tuple[int, list[str]]], width: int) -> None:

@@ -10,7 +10,7 @@ from pyspec.errors import DataError
 from pyspec.io.found import Found, runs
 from pyspec.io.layout import column_number, read_layout
 from pyspec.io.reader import Reader, Request, Start
-from pyspec.io.set_aside import errors_columns, without_index, without_text
+from pyspec.io.set_aside import errors_columns, without_end, without_index, without_text
 from pyspec.io.text import Table, read_table, read_text
 
 #: So many "key: value" comments are kept.
@@ -27,6 +27,8 @@ def read(request: Request) -> Found:
     path = request.path
     separator = {"tab": "\t", "space": " "}.get(str(request.delimiter), request.delimiter)
     table = read_table(path, read_text(path), separator, request.decimal)
+    if table.n_empty and not request.sizes:  # of rows that are counted none is left out
+        table = without_end(table)
     found = found_in(table, request, layout=request.layout)
     return found if request.block is None else cut(found, request)
 

@@ -1,0 +1,45 @@
+"""Whether a table of numbers alone has an axis in its first row and one in its first column."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+#: A first row that rises or falls all the way over so many columns is no accident.
+SURE = 6
+
+
+def monotonic(line: Any) -> bool:
+    """Whether values rise, or fall, all the way."""
+    step = np.diff(line)
+    return bool((step > 0).all() or (step < 0).all())
+
+
+def has_corner(values: Any) -> bool:
+    """Whether the first row is an axis beside a corner, and the first column another one. That may
+    have equal values: a delay that was measured twice."""
+    corner, inner, outer = values[0, 0], values[0, 1:], values[1:, 0]
+    if not monotonic(inner):
+        return False
+    if inner.size >= SURE:  # beside an empty corner, or a zero, in any order
+        return bool(np.isnan(corner) or corner == 0.0 or _goes_on(outer))
+    if not (np.isnan(corner) or corner == 0.0) or not _goes_on(outer):
+        return False
+    # Of few columns a zero that is no point of the column decides, or that the first row alone
+    # has even steps.
+    if corner == 0.0 and not _goes_on(values[:, 0]):
+        return True
+    return _is_even(inner) and not any(_is_even(row) for row in values[1:, 1:])
+
+
+def _goes_on(line: Any) -> bool:
+    """Whether values rise or fall, and some perhaps come again."""
+    step = np.diff(line)
+    return bool(((step >= 0).all() or (step <= 0).all()) and step.any())
+
+
+def _is_even(line: Any) -> bool:
+    """Whether three values or more have equal steps."""
+    step = np.diff(line)
+    return line.size > 2 and bool(step[0] != 0 and np.allclose(step, step[0], rtol=1e-3, atol=0))
