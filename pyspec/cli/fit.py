@@ -35,7 +35,7 @@ from pyspec.io import Dataset, save_fit, write_parameters, write_text
 from pyspec.io.parameters import plain_result, result_json
 from pyspec.model import Measurement, Model
 from pyspec.model.measurement import row_of
-from pyspec.model.windows import index_range, nearest_row
+from pyspec.model.windows import forward_range, nearest_row, row_range
 from pyspec.plot import PlotConfig, PlotError, plot_fit, report
 from pyspec.workflow.export import amplitude_tables
 from pyspec.workflow.seeds import BASELINE
@@ -232,7 +232,7 @@ def _spectrum(job: Job, dataset: Dataset, where: Windows) -> Measurement:
     point = job.fit.spectrum
     with job.fields.blame("fit"):
         if isinstance(point, tuple):
-            rows = index_range(dataset.time, point, "time")
+            rows = row_range(dataset.time, *forward_range(point, "abs", "the range"), "abs")
         else:
             assert point is not None
             row = nearest_row(dataset.time, point, "abs")

@@ -15,7 +15,7 @@ from pyspec.errors import DataError, suggest
 from pyspec.io import Dataset, read
 from pyspec.model import Measurement, Model, load_dynamics, load_model, load_profile
 from pyspec.model.inputs import needed_inputs
-from pyspec.model.windows import excluded, index_range
+from pyspec.model.windows import excluded, forward_range, index_range, row_range
 from pyspec.workflow.noise import check_sigma
 
 Array = npt.NDArray[np.float64]
@@ -223,7 +223,7 @@ def windows(job: Job, dataset: Dataset) -> Windows:
         if time is None:
             raise job.fields.wrong("baseline", "the data are one spectrum; leave it out")
         with job.fields.blame("baseline"):
-            baseline = index_range(time, job.baseline, "time")
+            baseline = row_range(time, *forward_range(job.baseline, "abs", "the range"), "abs")
     return Windows(rows, columns, baseline, None if out is None else ~out)
 
 

@@ -1,4 +1,5 @@
-"""Limits on an axis as index ranges: both ends count, in either order, on either direction."""
+"""Limits on an axis as index ranges: both ends count, on either direction. Limits are taken in
+either order; a range of times that are averaged runs forward."""
 
 from __future__ import annotations
 
@@ -62,8 +63,10 @@ def row_range(
     return min(first, last), max(first, last) + 1
 
 
-def forward_range(given: Any, kind: str) -> tuple[float | None, float | None]:
-    """(start, stop) of a time range, as :func:`row_range` takes them.
+def forward_range(
+    given: Any, kind: str, what: str = "time_range"
+) -> tuple[float | None, float | None]:
+    """(start, stop) of a time range, as :func:`row_range` takes them; `what` is how it is called.
 
     Raises :class:`DataError` for what is no pair, and for one that runs backwards: ends that are
     exchanged by mistake would choose other spectra than those that were meant.
@@ -71,11 +74,11 @@ def forward_range(given: Any, kind: str) -> tuple[float | None, float | None]:
     try:
         start, stop = given
     except (TypeError, ValueError):
-        raise DataError(f"time_range is {given!r}; give (start, stop)") from None
+        raise DataError(f"{what} is {given!r}; give (start, stop)") from None
     numbers = all(isinstance(end, (int, float, np.number)) for end in (start, stop))
     if numbers and start > stop and (kind == "abs" or (start < 0) == (stop < 0)):
         raise DataError(
-            f"time_range ({start:g}, {stop:g}) runs backwards; give the earlier end first: "
+            f"{what} ({start:g}, {stop:g}) runs backwards; give the earlier end first: "
             f"({stop:g}, {start:g})"
         )
     return start, stop

@@ -15,7 +15,7 @@ from pyspec.model import Measurement
 from pyspec.model.axes import check_axis, check_weights, taken_axis
 from pyspec.model.inputs import file_inputs
 from pyspec.model.source import Source, source_of
-from pyspec.model.windows import excluded, index_range, row_range
+from pyspec.model.windows import excluded, forward_range, index_range, row_range
 from pyspec.workflow.checks import (
     both_of,
     check_data,
@@ -289,12 +289,11 @@ class FileData:
         show_plot: bool = False,
     ) -> None:
         """The baseline is the mean of the spectra from `time_start` to `time_stop`, inclusive;
-        None means from the first, or to the last.
-
-        `time_type` is "abs" for times or "ind" for row numbers.
-        """
+        None means from the first, or to the last. `time_type` is "abs" for times or "ind" for row
+        numbers. Raises :class:`DataError` where `time_stop` is before `time_start`."""
         self.need_data(2)
-        self.baseline_rows = row_range(self.need_axis("time"), time_start, time_stop, time_type)
+        given = forward_range((time_start, time_stop), time_type, "the baseline")
+        self.baseline_rows = row_range(self.need_axis("time"), *given, time_type)
         if show_plot:
             self.plot_data(show=True)
 

@@ -164,7 +164,14 @@ def test_window_reaches_the_fit(file: File) -> None:
 def test_baseline_by_row_and_by_time(file: File) -> None:
     file.define_baseline(0, 3, time_type="ind")
     assert file.baseline_rows == (0, 4)
-    file.define_baseline(-1.0, -5.0)
+    file.define_baseline(-5.0, -1.0)
+    assert file.baseline_rows == (0, 5)
+    # Ends that were exchanged made the same baseline, where time_range refuses them.
+    for ends, kind in (((-1.0, -5.0), "abs"), ((4, 0), "ind")):
+        with pytest.raises(
+            DataError, match=r"the baseline \(.*\) runs backwards; give the earlier"
+        ):
+            file.define_baseline(*ends, time_type=kind)
     assert file.baseline_rows == (0, 5)
     for bad in ((0, 99), (0.5, 3)):
         with pytest.raises(DataError, match="not a row of the data"):
