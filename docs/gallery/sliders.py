@@ -1,7 +1,7 @@
 """Start values by hand.
 
-The second line has its position beside the data. The sliders move the model; the button fits from
-there. Without `show=False` this is a window, in a notebook a box under the cell.
+The second line of the model begins beside its peak. The sliders move the model, and *fit* fits from
+there. Without `show=False` this opens a window, or in a notebook a box under the cell.
 """
 
 import sys
