@@ -74,6 +74,7 @@ class Window:
         slider = Slider(ax, label, low, high, valinit=value, **look)
         for text in (slider.label, slider.valtext):
             text.set_fontsize(8.0)
+        slider.drawon = False  # all that moves with it is drawn once, afterwards
         slider.on_changed(moved)
         return slider
 
