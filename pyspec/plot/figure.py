@@ -162,11 +162,12 @@ def _check_lines(config: PlotConfig) -> None:
 
 def check_suffix(path: str | Path) -> None:
     """Raises :class:`PlotError` where a picture cannot be written to a file of this suffix."""
-    if not isinstance(path, (str, os.PathLike)):
-        if not hasattr(path, "write"):
-            raise PlotError(f"save_path is {path!r}; give the file, such as 'fit.png'")
+    given: object = path
+    if not isinstance(given, (str, os.PathLike)):
+        if not hasattr(given, "write"):
+            raise PlotError(f"save_path is {given!r}; give the file, such as 'fit.png'")
         raise PlotError(
-            f"save_path is of type {type(path).__name__}, not the path of a file; into a buffer "
+            f"save_path is of type {type(given).__name__}, not the path of a file; into a buffer "
             'writes figure.savefig(buffer, format="png"), of the figure that is returned'
         )
     try:
