@@ -5,14 +5,18 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from functools import cached_property
 from types import MappingProxyType
+from typing import NoReturn
 
 import numpy as np
 import numpy.typing as npt
 
+from pyspec.errors import PyspecError
 from pyspec.executor import Executor
 from pyspec.executor.normal import unpack
+from pyspec.fit.diagnose import explain_slopes, refusal
 from pyspec.fit.evaluations import Evaluations
 from pyspec.fit.solve.covariance import fisher_weight, jacobian
 from pyspec.fit.solve.native import root_of
@@ -126,6 +130,31 @@ class Columns(ABC):
         if "constant" in self.without or self.is_poisson:
             return False
         return self.column_kinds[column] == "constant"
+
+    @property
+    @abstractmethod
+    def label(self) -> str:
+        """How errors call it."""
+
+    @abstractmethod
+    def explain(self, theta: Array) -> str:
+        """One sentence on what is not finite at `theta`."""
+
+    def refuse(self, theta: Array) -> NoReturn:
+        """Raises :class:`FitError`: the residual is not finite at `theta`, or a derivative of it is
+        not, and why."""
+        why = self._steep(theta) or self.explain(theta)
+        raise refusal(self.label, self.evaluations.count, why, self.names, theta.tolist())
+
+    def _steep(self, theta: Array) -> str:
+        """One sentence on derivatives that are not finite where the residual is, else ""."""
+        if type(self.measurement.data) is not np.ndarray:
+            return ""
+        bounds = [(-np.inf, np.inf)] * len(self.names)
+        with np.errstate(all="ignore"), suppress(PyspecError):
+            if np.isfinite(theta).all() and np.isfinite(self.plain_residual(theta)).all():
+                return explain_slopes(self.names, self.derivatives(theta, bounds))
+        return ""
 
     @cached_property
     def column_kinds(self) -> tuple[str, ...]:

@@ -19,6 +19,9 @@ from pyspec.plan.scheduled import ADD_SLOT
 Array = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 
+#: How a sentence on derivatives begins.
+_SLOPE = "that of the residual by"
+
 _HOLDS = {">": np.greater, ">=": np.greater_equal, "<": np.less, "<=": np.less_equal}
 
 
@@ -38,15 +41,30 @@ def explain_nonfinite(model: Model, theta: Array) -> str:
         return f"the model cannot be evaluated there: {error}"
 
 
+def explain_slopes(names: Sequence[str], slopes: Array) -> str:
+    """One sentence on derivatives (n_free, n_points) of a residual that is finite; "" where their
+    squares are finite too."""
+    bad = ~np.isfinite(slopes * slopes)  # sums of squares are what a fit is made of
+    lost = [name for name, row in zip(names, bad, strict=True) if row.any()]
+    if not lost:
+        return ""
+    points = int(bad[list(names).index(lost[0])].sum())
+    return (
+        f"{_SLOPE} {lost[0]} is too large at {points} of {slopes.shape[1]} points, though the "
+        f"residual itself is finite; hold {' and '.join(lost)} fixed, narrow the window, or change "
+        "the values that make it so large"
+    )
+
+
 def refusal(
     label: str, count: int, why: str, names: Sequence[str], theta: Sequence[float]
 ) -> FitError:
-    """The error of a fit whose residual is not finite at its evaluation number `count`."""
+    """The error of a fit whose residual, or a derivative of it, is not finite at its evaluation
+    number `count`."""
     when = "at the start" if count == 1 else f"at evaluation {count}"
     values = ", ".join(f"{n} = {v:.6g}" for n, v in zip(names, theta, strict=True))
-    return FitError(
-        f"{label}: the residual is not finite {when}: {why}. Free parameters there: {values}"
-    )
+    what = "a derivative" if why.startswith(_SLOPE) else "the residual"
+    return FitError(f"{label}: {what} is not finite {when}: {why}. Free parameters there: {values}")
 
 
 def _laws(plan: ScheduledPlan, traces: Array) -> str:

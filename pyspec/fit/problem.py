@@ -17,7 +17,7 @@ from pyspec.executor.team import threads_for
 from pyspec.fit.caution import cautions
 from pyspec.fit.columns import Columns
 from pyspec.fit.counts import negative
-from pyspec.fit.diagnose import explain_nonfinite, refusal
+from pyspec.fit.diagnose import explain_nonfinite
 from pyspec.fit.doubts import at_the_bound, check_registered, doubts, refuse_idle
 from pyspec.fit.evaluations import OUTSIDE, Evaluations
 from pyspec.fit.following import Followers, Following
@@ -392,9 +392,3 @@ class FitProblem(Columns):
     def explain(self, theta: Array) -> str:
         """One sentence on what is not finite at `theta`."""
         return explain_nonfinite(self.model, theta)
-
-    def refuse(self, theta: Array) -> None:
-        """Raises :class:`FitError`: the residual is not finite at `theta`, and why."""
-        raise refusal(
-            self.label, self.evaluations.count, self.explain(theta), self.names, theta.tolist()
-        )

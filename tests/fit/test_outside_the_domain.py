@@ -111,3 +111,40 @@ def test_local_methods_that_compare_go_past_them_too() -> None:
     for method in ("leastsq", "lbfgsb"):
         with pytest.raises(FitError, match=r"not finite.*Gauss_01_SD = -\d.*SD > 0"):
             fit_model(_model("never"), Measurement(data=_data()), method=method)
+
+
+STEEP = """
+m:
+  Offset: {y0: [3, True, 0, 100]}
+  ExpBack: {A: [0, True], x0: [0, False], k: [1, False]}
+"""
+
+
+@pytest.mark.parametrize("options", [{}, {"method": "leastsq"}, {"linear": "eliminate"}])
+def test_a_derivative_that_overflows_names_its_parameter(options: dict[str, str]) -> None:
+    """The error said that the residual was not finite, and to look at data and weights, though chi²
+    is finite; leastsq went on to a point of NaN, and nelder ended in a ValueError of Python."""
+    energy = np.linspace(-900.0, 900.0, 181)
+    n = int(np.sum(-2.0 * energy > np.log(np.finfo(float).max)))  # exp(-energy)² overflows
+    parts = []
+    for _ in range(2):
+        model = load_model(STEEP, "m")
+        model.energy = energy
+        parts.append((model, Measurement(data=np.full(181, 3.1))))
+    said = (
+        "m: a derivative is not finite at the start: that of the residual by ExpBack_A is too "
+        f"large at {n} of 181 points, though the residual itself is finite; hold ExpBack_A fixed"
+    )
+    with pytest.raises(FitError, match=said):
+        fit_model(*parts[0], **options)
+    with pytest.raises(FitError, match=f"by file00_ExpBack_A is too large at {n} of 362 points"):
+        fit_joint(parts, **options)
+    model.energy = energy[60:]  # from -300 eV on it is not
+    fit_model(model, Measurement(data=np.full(121, 3.1)), **options)
+
+
+def test_so_it_does_at_the_end_of_a_search_without_derivatives() -> None:
+    model = load_model(STEEP, "m")
+    model.energy = np.linspace(-900.0, 900.0, 181)
+    with pytest.raises(FitError, match="that of the residual by ExpBack_A is too large"):
+        fit_model(model, Measurement(data=np.full(181, 3.1)), method="nelder")

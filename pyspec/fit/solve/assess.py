@@ -149,6 +149,8 @@ class _Assessment:
         # The transformations of lmfit come near to a bound and never reach it.
         theta = np.where(sides, np.where(np.array(sides) < 0, *bounds.T), theta)
         root, downhill = self.information = self._information(theta, bounds.tolist())
+        if not np.isfinite(downhill).all():
+            problem.refuse(theta)
         point = Point(
             theta=theta,
             lower=bounds[:, 0],

@@ -284,7 +284,11 @@ class Run:
         problem = self.problem
         bounds = [(float(params[name].min), float(params[name].max)) for name in problem.names]
         order = [problem.names.index(name) for name in params if params[name].vary]
-        return problem.derivatives(problem.theta_of(params.valuesdict()), bounds)[order]
+        theta = problem.theta_of(params.valuesdict())
+        found = problem.derivatives(theta, bounds)
+        if not np.isfinite(found).all():
+            problem.refuse(theta)
+        return found[order]
 
     def _to_best(self, outcome: Any) -> None:
         """Moves the outcome of a method of lmfit to the best point so far."""
