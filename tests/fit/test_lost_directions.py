@@ -13,7 +13,8 @@ import pytest
 from pyspec import Measurement, fit_joint, fit_model, load_fit, load_model, save_fit
 from pyspec.fit import FitResult
 from pyspec.functions.kinetics import populations
-from pyspec.plot import plot_species
+from pyspec.model import load_time_model
+from pyspec.plot import plot_amplitudes, plot_species
 
 MODELS = """
 kinetics:
@@ -139,3 +140,21 @@ def test_an_archive_that_does_not_know_what_is_left_has_no_errors(tmp_path: Path
     assert linear is not None
     assert np.isnan(linear.das().stderr).all()
     assert np.isfinite(linear.das().values).all()
+
+
+def test_a_rate_that_went_off_to_nothing() -> None:
+    """The data grow, the law falls: tau goes to 2e81, where nothing depends on it. Its variance is
+    beyond the largest float; that was a RuntimeWarning, and errors of amplitudes were infinite."""
+    energy = np.concatenate([np.linspace(80, 84, 21), np.linspace(90, 94, 21)])
+    time = np.linspace(-1, 5, 13)
+    data = 3 + 18 * np.exp(-((energy - 82.2) ** 2)) * np.linspace(1, 2, 13)[:, None]
+    text = "m: {expFun: {A: {free: energy}, tau: [9, True], t0: [-2, False]}}"
+    model = load_time_model(text, "m")
+    model.set_axes(energy=energy, time=time)
+    result = fit_model(model, Measurement(data))
+    assert result.without_effect == ("expFun_01_tau",)
+    found = result.linear
+    assert found is not None
+    np.testing.assert_allclose(found.values["expFun_01_A"], data.mean(axis=0), rtol=1e-9)
+    assert np.isnan(found.stderr["expFun_01_A"]).all()
+    plt.close(plot_amplitudes(result))

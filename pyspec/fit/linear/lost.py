@@ -23,6 +23,10 @@ Array = npt.NDArray[np.float64]
 MOVED = 1e-3
 
 
+#: An error that is longer has no square: the parameter went off to where nothing depends on it.
+LONGEST = 1e150
+
+
 def information_of(followed: Sequence[Followed], n: int) -> Array:
     """(n, n) what all groups know of theta."""
     every = np.array([own.information for own in followed]).reshape(-1, n, n)
@@ -44,15 +48,17 @@ def lost_directions(
     free, size = free[size > 0], size[size > 0]
     if not free.size or not variance > 0:
         return covariance, np.zeros((n, 0))
-    scaled = root[np.ix_(free, free)] / np.outer(size, size)
+    scaled = root[np.ix_(free, free)] / size / size[:, None]
     squares, vectors = np.linalg.eigh(scaled)
     held = np.array([k not in set(lost) for k in free.tolist()])
     null = squares <= WEAK**2 * squares[-1]
     # A direction of parameters that all have errors is weak, and determined.
     null &= np.sum(vectors[~held] ** 2, axis=0) > 0.5
-    kept = vectors[:, ~null] / np.sqrt(squares[~null])
+    errors = np.sqrt(variance) * vectors / size[:, None]
+    errors[:, ~null] /= np.sqrt(squares[~null])
+    null |= np.abs(errors).max(axis=0) > LONGEST
     found = np.zeros((n, n))
-    found[np.ix_(free, free)] = variance * (kept @ kept.T) / np.outer(size, size)
+    found[np.ix_(free, free)] = errors[:, ~null] @ errors[:, ~null].T
     away = np.zeros((n, int(null.sum())))
     away[free] = vectors[:, null] * np.sqrt(variance) / size[:, None]
     return found, away
