@@ -112,9 +112,9 @@ def doubts(
     chisqr: Callable[[], float],
     sides: Any,
 ) -> list[str]:
-    """Sentences about lines outside of the axis, a Shirley that runs the wrong way, data that
-    look like counts, and a sigma that is their root. `outline` and `parameters` are those of the
-    model; `chisqr` gives chi² of the fit, `sides` name → bound that it ended at.
+    """Sentences about lines and onsets outside of the axes, a Shirley that runs the wrong way, data
+    that look like counts, and a sigma that is their root. `outline` and `parameters` are those of
+    the model; `chisqr` gives chi² of the fit, `sides` name → bound that it ended at.
     """
     found: list[str] = []
     energy = model.energy
@@ -130,6 +130,8 @@ def doubts(
                 found.append(_outside(component, place, values[place], (low, high), unit))
         if outline.fed:
             found += _backwards(model, outline, values, measurement, sides)
+    if outline.onsets:
+        found += _onsets(model, outline, parameters, values, measurement)
     if outline.is_time_model:
         found += _without_constant(model, values, measurement)
     if measurement.weight is None:
@@ -151,6 +153,37 @@ def _outside(component: str, place: str, value: float, ends: tuple[float, float]
         f"{component} lies outside of the energy axis: {place} = {value:.6g} is not in "
         f"[{low:g}, {high:g}]; {remedy}"
     )
+
+
+def _onsets(
+    model: Model,
+    outline: Outline,
+    parameters: Mapping[str, Par],
+    values: Mapping[str, float],
+    measurement: Measurement,
+) -> list[str]:
+    """Free onsets at times that the data do not have."""
+    time, data = model.time, measurement.data
+    if time is None or data is None:
+        return []
+    window = measurement.columns if len(data.shape) == 1 else measurement.rows
+    seen = time[slice(*(window or (None, None)))]
+    low, high = sorted((float(seen[0]), float(seen[-1])))
+    found = []
+    for name in outline.onsets:
+        par, value = parameters.get(name), values.get(name, low)
+        if par is None or not par.vary or low <= value <= high:
+            continue
+        where = f"after the last time of the data, {high:g}: what it starts is not seen"
+        if value < low:
+            where = (
+                f"before the first time of the data, {low:g}: it and heights are hardly told apart"
+            )
+        found.append(
+            f"{name} = {value:.6g}: the onset lies {where}; start it within, give it bounds, or "
+            "hold it fixed"
+        )
+    return found
 
 
 def _backwards(

@@ -37,6 +37,7 @@ class Outline:
     is_idle : whether a component at the end of the model, or of what moves a parameter, needs
         something below it
     lines : peaks whose place does not move: name of the component, name of its place
+    onsets : the parameters that are onsets of laws, but for those on sub-cycles
     fed : the first parameter of each component that reads the spectrum below it
     sampled : parameters whose dynamics depend on where the samples lie: there is a kernel among
         them, or sub-cycles
@@ -68,6 +69,9 @@ class Outline:
                 if not (movers(par.name, parameters) or movers(par.name, parameters, PROFILE))
             ]
         )
+        laws = [law for group in groups for law in group if law.subcycle == 0]
+        onsets = [par.name for law in laws for par in law.parameters if par.argument == "t0"]
+        self.onsets = tuple(onsets)
         fed = [component for component in components if component.op.spectrum_fed]
         self.fed = tuple([component.parameters[0].name for component in fed])
         self.sampled = tuple([name for name, one in moved.items() if _is_sampled(one)])

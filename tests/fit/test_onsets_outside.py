@@ -1,0 +1,83 @@
+"""Onsets that a fit moves out of the times of the data, or that start there."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from pyspec import Measurement, Model, fit_joint, fit_model, load_dynamics, load_model
+from pyspec.fit import FitResult
+from pyspec.model import load_time_model
+
+TIME, ENERGY = np.linspace(-5.0, 20.0, 101), np.linspace(80.0, 90.0, 31)
+LAW = """
+law:
+  gaussIRF: {{SD: [0.15, False]}}
+  expFun: {{A: [5, True], tau: [4, True, 0.1, 1000], t0: [{t0}, {vary}]}}
+"""
+LINE = """
+line: {Gauss: {A: [20, True, 0, 99], x0: [85, True, 82, 88], SD: [1, True, 0.2, 3]}}
+"""
+
+
+def _trace(t0: float, vary: bool = True) -> Model:
+    model = load_time_model(LAW.format(t0=t0, vary=vary), "law")
+    model.set_axes(time=TIME)
+    return model
+
+
+def _series(t0: float) -> Model:
+    model = load_model(LINE, "line")
+    model.set_axes(energy=ENERGY, time=TIME)
+    text = LAW.format(t0=t0, vary=True)
+    model.add_dynamics("Gauss_01_A", load_dynamics(text, "law", "Gauss_01_A"))
+    return model
+
+
+def _noise(*shape: int) -> np.ndarray:
+    return np.random.default_rng(0).normal(0.0, 0.5, shape)
+
+
+def _onsets(result: FitResult) -> list[str]:
+    return [text for text in result.cautions if "the onset lies" in text]
+
+
+def test_before_the_data() -> None:
+    """Such a fit ended far away, with an error of 2e11 or none; nothing said why."""
+    decay = 3.0 * np.exp(-(TIME + 5.0) / 6.0)
+    result = fit_model(_trace(-180.0), Measurement(decay + _noise(101)))
+    (said,) = _onsets(result)
+    name = "expFun_01_t0"
+    assert said.startswith(f"{name} = {result.values[name]:.6g}: the onset lies before the first")
+    assert "time of the data, -5: it and heights are hardly told apart; start it within" in said
+
+
+@pytest.mark.parametrize("data", ["trace", "series", "files"])
+def test_after_the_data(data: str) -> None:
+    """Nothing depends on it there."""
+    if data == "trace":
+        result = fit_model(_trace(30.0), Measurement(_noise(101)))
+    else:
+        model = _series(30.0)
+        spectra = 20.0 * np.exp(-((ENERGY - 85.0) ** 2) / 2.0) + _noise(101, 31)
+        if data == "series":
+            result = fit_model(model, Measurement(spectra))
+        else:
+            result = fit_joint([(model, Measurement(spectra))] * 2).joint
+    (said,) = _onsets(result)
+    assert "the onset lies after the last time of the data, 20: what it starts is not seen" in said
+    assert not result.success
+
+
+def test_the_window_counts() -> None:
+    clean = _series(6.0).evaluate()
+    measured = Measurement(clean + _noise(101, 31), rows=(0, 40))  # to 4.75 ps
+    (said,) = _onsets(fit_model(_series(6.0), measured))
+    assert "after the last time of the data, 4.75" in said
+    assert not _onsets(fit_model(_series(6.0), Measurement(clean + _noise(101, 31))))
+
+
+def test_one_that_is_held_is_none() -> None:
+    decay = 3.0 * np.exp(-(TIME + 5.0) / 6.0)
+    result = fit_model(_trace(-7.0, vary=False), Measurement(decay + _noise(101)))
+    assert not _onsets(result)
