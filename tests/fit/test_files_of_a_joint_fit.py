@@ -118,3 +118,21 @@ def test_a_joint_fit_refuses_what_belongs_to_one_file() -> None:
         with pytest.raises(FitError, match=rf"belong to one file; ask it: joint\[0\]\.{ask}"):
             getattr(joint, ask)()
     assert joint.linear is None
+
+
+def test_reduced_chisqr_of_files_that_share_parameters() -> None:
+    """It takes off shared parameters in each file, too large by as much as the docs say; that
+    of all files is the variance."""
+    text = LINE.replace("ENTRY", "project").replace("True", "project")
+    model = load_model(text, "m")
+    energy = np.linspace(80, 90, 21)
+    model.set_axes(energy=energy)
+    clean, generator = model.evaluate(), np.random.default_rng(0)
+    files, both = [], []
+    for _ in range(300):
+        parts = [(model, Measurement(clean + generator.normal(0, 0.1, 21))) for _ in range(2)]
+        joint = fit_joint(parts)
+        files += [one.redchi / 0.01 for one in joint]
+        both.append(joint.redchi / 0.01)
+    assert np.mean(both) == pytest.approx(1.0, abs=4 * np.sqrt(2 / 38 / 300))
+    assert np.mean(files) == pytest.approx((21 - 4 / 2) / (21 - 4), abs=4 * np.sqrt(2 / 17 / 600))

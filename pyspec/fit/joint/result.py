@@ -121,7 +121,10 @@ class JointResult(Sequence[FitResult]):
     joint : the FitResult of all, under the project's names; its `values`, `stderr`, `table`,
         `correlations`, `redchi`, `success`, … are those of this object
     files : one FitResult a file; their chisqr is that of the file, their standard errors are
-        those of the joint fit; ``joint["scan"]`` is that of the file of this name
+        those of the joint fit; ``joint["scan"]`` is that of the file of this name. The redchi of a
+        file takes off all of its parameters, shared ones too, as if it were alone: of k files of n
+        points that share p parameters it is (n - p / k) / (n - p) of the variance on average, a
+        little too large; `redchi` of all files has no such bias
     names : what the files are called
     """
 
