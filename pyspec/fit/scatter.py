@@ -1,5 +1,5 @@
 """What the scatter of data about a finished fit says of their noise: whether it is the same at all
-energies, at all times and in all files, and whether it is noise.
+energies, at all times and in all files, whether it is noise, and whether single points are none.
 
 Standard errors take all points (with weights: all weighted points) to have one variance. It is
 looked at by how neighbouring points differ, which a model that misses something smooth does not
@@ -23,6 +23,7 @@ from pyspec.errors import DataError
 from pyspec.fit.by_reference import fit_of
 from pyspec.fit.doubts import COUNTS
 from pyspec.fit.same_data import need_chisqr, need_same
+from pyspec.fit.spikes import FAR, far_points
 from pyspec.model import Measurement
 from pyspec.model.source import source_of
 
@@ -31,6 +32,9 @@ Array = npt.NDArray[np.float64]
 #: Noise that differs by more than this factor is said to, where chance makes it seem to in less
 #: than this share of fits.
 FACTOR, CHANCE = 1.5, 1e-4
+
+#: A ratio of variances, between blocks and within, below which no number of them is so seldom.
+EVER = 2.9
 
 #: An axis has so many blocks at most; each has so many differences at least, and so many for each
 #: fitted value, which takes a part of the scatter away: half of the variance at most, and of σ less
@@ -47,17 +51,22 @@ ALIKE, DEVIATIONS = 0.1, 4.0
 #: Residuals below this part of the data are rounding, of single precision too.
 ROUNDING = 1e-6
 
+#: Nothing else can be said of data that are gone.
+CHANGED = (
+    "data, weights or mask were changed after the fit, so that its residual and its noise could "
+    "not be looked at; fit a copy where an acquisition uses its buffer again"
+)
+
 AXES = ("time", "energy")
 
 
 def of_scatter(result: Any) -> list[str]:
     """Sentences where the noise about a fit differs along an axis, or of a joint fit from file to
-    file, and where it is no noise; none of counts, of data by reference, of data, weights or a mask
-    that were changed since, and of fits that did not converge."""
+    file, and where it is no noise, which are none of counts; else where single points are far from
+    the fit; or that the data are no longer those of the fit. None of data by reference, and of fits
+    that did not converge."""
     problem = result.problem
-    if not result.success or problem.is_poisson or COUNTS in result._cautions:
-        return []
-    if result.chisqr <= ROUNDING**2 * problem.data_square:
+    if not result.success or result.chisqr <= ROUNDING**2 * problem.data_square:
         return []
     files = getattr(problem, "problems", None)
     if not all(map(_is_at_hand, [problem] if files is None else files)):
@@ -65,13 +74,34 @@ def of_scatter(result: Any) -> list[str]:
     try:
         need_same(problem)
         residuals = _residuals(result)
-        need_chisqr(result, sum(float(np.nansum(one * one)) for one in residuals))
-    except DataError:  # the scatter is that of other data about this fit
-        return []
-    if files is not None:
+        squares = None if problem.is_poisson else sum(float(np.nansum(r * r)) for r in residuals)
+        need_chisqr(result, squares)
+    except DataError:
+        return [CHANGED]
+    found: list[str] = []
+    if not (problem.is_poisson or COUNTS in result._cautions):
+        found = _of_noise(problem, residuals)
+    return found or _of_points(result, residuals)
+
+
+def _of_noise(problem: Any, residuals: list[Array]) -> list[str]:
+    """What is said of the noise of all points."""
+    if getattr(problem, "problems", None) is not None:
         return _of_files(problem, residuals)
-    differs = _along_axes(problem, _roots(residuals[0]))
-    return differs + _alike(residuals[0], bool(differs))
+    return _along_axes(problem, _roots(residuals[0])) + _alike(residuals[0])
+
+
+def _of_points(result: Any, residuals: list[Array]) -> list[str]:
+    """What is said of single points, of a joint fit in each file."""
+    problem, theta = result.problem, result.theta
+    if getattr(problem, "problems", None) is None:
+        return _far(problem, residuals[0], theta, result._fit)
+    found = []
+    for k, (own, gather) in enumerate(zip(problem.problems, problem.shared.gather, strict=True)):
+        with problem._at(theta):
+            said = _far(own, residuals[k], theta[gather], None)
+        found += [f"in file{k:02d} {text}" for text in said]
+    return found
 
 
 def _is_at_hand(problem: Any) -> bool:
@@ -107,8 +137,7 @@ def _of_files(problem: Any, residuals: list[Array]) -> list[str]:
     for k, (own, residual) in enumerate(zip(problem.problems, residuals, strict=True)):
         known = _roots(residual)
         roots.append(known[np.isfinite(known)])
-        differs = _along_axes(own, known)
-        said = differs + _alike(residual, bool(differs))
+        said = _along_axes(own, known) + _alike(residual)
         found += [f"in file{k:02d} {text}" for text in said]
     if min(one.size for one in roots) >= LEAST and (ends := _extremes(roots)):
         least, most = [(size, f"in file{k:02d}") for k, size in ends]
@@ -127,32 +156,74 @@ def _places(problem: Any, name: str) -> Array | None:
     return None if values is None else np.asarray(values[slice(*(window or (None, None)))])
 
 
-def _alike(residual: Array, differs: bool) -> list[str]:
+def _alike(residual: Array) -> list[str]:
     """Sentences where neighbouring residuals are alike, which noise of independent points is not:
-    r = sum(r_i r_i+1) / sum(r_i²) has a mean of 0, or less after a fit, and a variance of 1 / n.
-    Where the noise `differs`, few of the points make the sums, and the variance of that above is
-    sum(r_i² r_i+1²)."""
-    known = np.isfinite(residual)
-    is_whole = bool(known.all())
-    given = residual if is_whole else np.where(known, residual, 0.0)
-    square = float(np.einsum("ij,ij", given, given)) / int(known.sum())
-    found = []
+    r = sum(r_i r_i+1) / sum(r_i²) has a mean of 0, or less after a fit. The variance of the first
+    sum is that of sum(r_i² r_i+1²), also where noise differs, which a few noisy points then decide.
+    It is estimated by the lesser of this sum, which likeness makes larger, and of sum(r_i⁴) / 3,
+    which heavy tails do."""
+    kept = np.isfinite(residual)
+    r = np.where(kept, residual, 0.0)
+    size = float(np.sqrt(np.vdot(r, r) / max(int(kept.sum()), 1)))
+    if not size > 0.0:
+        return []
+    r /= size
+    squares = r * r
+    fourth, found = float(np.vdot(squares, squares)) / 3.0, []
     for axis, name in enumerate(AXES):
-        lines, seen = (given, known) if axis == 0 else (given.T, known.T)
-        one, next_one = lines[:-1], lines[1:]
-        n = one.size if is_whole else int(np.count_nonzero(seen[:-1] & seen[1:]))
-        total = float(np.einsum("ij,ij", one, next_one))
-        share = total / (n * square) if n else 0.0
-        is_alike = share > max(ALIKE, DEVIATIONS / np.sqrt(max(n, 1)))
-        if is_alike and differs:
-            is_alike = total > DEVIATIONS * float(np.linalg.norm(one * next_one))
-        if is_alike:
+        lines, even, known = (one if axis == 0 else one.T for one in (r, squares, kept))
+        n = max(int(np.count_nonzero(known[1:] & known[:-1])), 1)
+        share = float(np.einsum("ij,ij->", lines[1:], lines[:-1])) / n
+        variance = float(np.einsum("ij,ij->", even[1:], even[:-1]))
+        by_chance = np.sqrt(max(n, min(variance, fourth))) / n
+        if share > max(ALIKE, DEVIATIONS * by_chance):
             found.append(
                 f"the residual is more than independent noise: neighbours along the {name} are "
                 f"alike, with a correlation of {share:.2g}; the model misses something, or the "
                 "noise is correlated; standard errors are too small; look at the residual"
             )
     return found
+
+
+def _far(problem: Any, residual: Array, theta: Array, fit: Array | None) -> list[str]:
+    """A sentence where a few points are far from the fit."""
+    given = problem.measurement
+    data = np.asarray(given.window(given.data), np.float64).reshape(residual.shape)
+    model = np.reshape(fit_of(problem, theta) if fit is None else fit, residual.shape)
+    n_fitted = len(problem.names) + problem.n_linear
+    quantum = given.loss_scale if problem.is_poisson else None
+    places, deviations = far_points(data, model, residual, n_fitted, quantum)
+    if not places.size:
+        return []
+    worst = np.unravel_index(places[int(np.argmax(deviations))], residual.shape)
+    at = {name: _places(problem, name) for name in AXES}
+    shown = [
+        f"{name} {axis[k]:.6g}" for (name, axis), k in zip(at.items(), worst, strict=True)
+        if axis is not None
+    ]  # fmt: skip
+    several = places.size > 1
+    who = f"{places.size} points are" if several else "one point is"
+    which = (
+        f"the furthest, {deviations.max():.3g}, at" if several else f"{deviations.max():.3g}, at"
+    )
+    return [
+        f"{who} further from the fit than noise is, by more than {FAR:g} robust standard "
+        f"deviations: {which} {' and '.join(shown[::-1])}; such a spike pulls at the values; where "
+        f"it is no signal leave it out: mask=, True there{_excluded(at, worst)}"
+    ]
+
+
+def _excluded(axes: dict[str, Array | None], place: Any) -> str:
+    """How a point of one spectrum or trace is excluded."""
+    known = [
+        (axis, int(k)) for axis, k in zip(axes.values(), place, strict=True) if axis is not None
+    ]
+    if len(known) != 1:
+        return ""
+    ((axis, k),) = known
+    beside = axis[max(k - 1, 0)], axis[min(k + 1, axis.size - 1)]
+    low, high = sorted(0.5 * (axis[k] + other) for other in beside)
+    return f", or set_fit_limits(exclude=[({low:.6g}, {high:.6g})])"
 
 
 def _residuals(result: Any) -> list[Array]:
@@ -224,11 +295,12 @@ def _extremes(groups: list[Array]) -> list[tuple[int, float]]:
     within, rest = float(apart @ apart), values.size - len(groups)
     if deviations[most] <= FACTOR * deviations[least] or not (within > 0.0 and rest > 0):
         return []
+    between = float(sizes @ (means - values.mean()) ** 2) / (len(groups) - 1)
+    if between < EVER * within / rest:
+        return []
     from scipy.special import fdtrc  # takes longer to import than a fit
 
-    between = float(sizes @ (means - values.mean()) ** 2)
-    chance = float(fdtrc(len(groups) - 1, rest, between / (len(groups) - 1) / (within / rest)))
-    if chance > CHANCE:
+    if fdtrc(len(groups) - 1, rest, between / (within / rest)) > CHANCE:
         return []
     return [(least, float(deviations[least])), (most, float(deviations[most]))]
 
@@ -244,5 +316,6 @@ def _sentence(
         )
     return (
         f"the noise differs {where}: {sizes}, but all points weigh the same, so standard errors "
-        "are wrong; declare it, file.set_noise('gaussian', sigma=...) or weight=1 / sigma"
+        "are wrong; declare it, file.set_noise('gaussian', sigma=...), or Measurement(weight=1 / "
+        "sigma); of counts in other units file.set_noise('poisson', scale=counts for a unit)"
     )
