@@ -29,6 +29,8 @@ _LABELS = {"nm": "wavelength", "µm": "wavelength", "Å": "wavelength", "cm⁻¹
 #: An axis without a unit within these ends may be one of wavelengths in nm.
 LEAST_NM, MOST_NM = 200.0, 2000.0
 _SCALES = ("binding", "kinetic")
+#: Differences of energies below this part of them are rounding.
+ROUNDING = 4 * float(np.finfo(np.float64).eps)
 
 
 def in_unit(dataset: Dataset, to: str, *, jacobian: bool = False) -> Dataset:
@@ -168,13 +170,20 @@ def on_scale(
     hint = f" (work function of the file, not subtracted: {own:g} eV)" if own and not work else ""
     return replace(
         dataset,
-        axes={**dataset.axes, "energy": (photon - work) * factor - axis},
+        axes={**dataset.axes, "energy": _difference((photon - work) * factor, axis)},
         labels={**dataset.labels, "energy": f"{wanted} energy"},
         notes=(
             *dataset.notes,
             f"{wanted} energy = {photon:g} eV{minus} - {other} energy{hint}",
         ),
     )
+
+
+def _difference(top: float, axis: Array) -> Array:
+    """``top - axis``, exactly 0 where it is below the rounding of `top`."""
+    found = top - axis
+    found[np.abs(found) <= ROUNDING * abs(top)] = 0.0
+    return found
 
 
 def scale_note(dataset: Dataset) -> str:
