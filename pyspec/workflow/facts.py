@@ -49,7 +49,7 @@ class FileFacts:
 
     @property
     def energy(self) -> Array | None:
-        """(n_energy,) the energy axis."""
+        """(n_energy,) the energy axis, read-only: :meth:`pyspec.io.Dataset.shift` calibrates."""
         return self._data.energy
 
     @energy.setter
@@ -58,7 +58,7 @@ class FileFacts:
 
     @property
     def time(self) -> Array | None:
-        """(n_time,) the time axis."""
+        """(n_time,) the time axis, read-only, as `energy` is."""
         return self._data.time
 
     @time.setter
