@@ -178,21 +178,24 @@ void pyspec_load_rates(scheme_rates *r, const int64_t *program, const double *pa
 void pyspec_start_change(const int64_t *program, int param, double *out);
 void pyspec_scheme_shifted(const scheme_rates *r, double x, const double *v, double *out);
 
-/* scheme_circle.c: whether a scheme has a circle, and whether it goes this way; it without an instrument;
- * what an instrument sees at p->at, with so much weight; and the scheme left to itself, from `s` = 0 on. */
+/* scheme_ways.c: the first state of the block of each; whether a scheme has a circle, and whether it goes
+ * by stretches. */
+void pyspec_find_blocks(const int64_t *program, int *first);
 int pyspec_has_circle(const int64_t *program);
 int pyspec_goes_by_stretches(const int64_t *program);
+
+/* scheme_circle.c: the scheme without an instrument; what an instrument sees at p->at, with so much
+ * weight; and the scheme left to itself, from `s` = 0 on. */
 void pyspec_prepare_circle(prepared_scheme *p, const scheme_rates *r);
 void pyspec_see_circle(prepared_scheme *p, const double *weight);
 void pyspec_circle_go_on(prepared_scheme *p, const double *s, double (*out)[L]);
 
 /* A start that comes in bit by bit, as a response r feeds it: from what has been seen on by a time s, in
- * which r is a straight line with that slope and that end; `rise` is the same of the derivative of r, its
- * row alone. And the derivatives by all parameters there, as of pyspec_circle_go_on. */
+ * which r is a straight line with that slope and that end; `rise` is the row of the same of the derivative
+ * of r, and without slopes means nothing. And the derivatives by all parameters there, as of pyspec_circle_go_on. */
 void pyspec_feed_circle(prepared_scheme *p, scheme_moments *m, double s, double end, double slope,
-                        scheme_way *seen, scheme_way *rise);
-void pyspec_read_circle(const prepared_scheme *p, const scheme_way *seen, const scheme_way *rise,
-                        double *out);
+                        scheme_way *seen, double *rise);
+void pyspec_read_circle(const prepared_scheme *p, const scheme_way *seen, const double *rise, double *out);
 
 /* scheme_flow.c: whether steps have two states on a side; and the panel on which a time lies, or -1 where
  * there is none. scheme_seen.c: eight times after the onset. */

@@ -20,70 +20,6 @@
 #include <math.h>
 #include <string.h>
 
-/* ---- whether there is a circle ----------------------------------------------------------------- */
-
-static void find_blocks(const int64_t *program, int *first)
-{
-    const scheme *s = scheme_head(program);
-    const int64_t *blocks = scheme_blocks(program);
-    int at = 0;
-    for (int64_t b = 0; b < s->n_blocks; b++)
-        for (int64_t k = 0, begin = at; k < blocks[b]; k++)
-            first[at++] = (int)begin;
-}
-
-/* Newton's interpolation serves where steps lead forward or stay in a block, and a block has one pair of
- * neighbours less than states. */
-int pyspec_has_circle(const int64_t *program)
-{
-    const scheme *s = scheme_head(program);
-    const int64_t *step = scheme_steps(program);
-    int first[MAX_STATES], is_tied[MAX_STATES][MAX_STATES] = {{0}}, n_pairs[MAX_STATES] = {0};
-    find_blocks(program, first);
-    for (int64_t k = 0; k < s->n_steps; k++, step += 3) {
-        if (step[1] < 0)
-            continue;
-        const int64_t low = step[0] < step[1] ? step[0] : step[1];
-        const int64_t high = step[0] < step[1] ? step[1] : step[0];
-        if (first[low] != first[high] && low == step[1])
-            return 1;
-        n_pairs[first[low]] += first[low] == first[high] && !is_tied[low][high];
-        is_tied[low][high] = 1;
-    }
-    for (int i = 0; i < s->n_states; i++) {
-        int size = 0;
-        for (int j = 0; j < s->n_states; j++)
-            size += first[j] == i;
-        if (size && n_pairs[i] > size - 1)
-            return 1;
-    }
-    return 0;
-}
-
-/* Whether interpolation has terms that cancel: it has none on one way from one start, where each block is
- * entered once, and one of two states may stand on it. */
-int pyspec_goes_by_stretches(const int64_t *program)
-{
-    const scheme *s = scheme_head(program);
-    const int64_t *step = scheme_steps(program), *start = scheme_starts(program);
-    int first[MAX_STATES], is_tied[MAX_STATES][MAX_STATES] = {{0}}, n_ways[MAX_STATES] = {0};
-    int n_tied = 0, is_entered_twice = 0;
-    find_blocks(program, first);
-    for (int64_t k = 0; k < s->n_steps; k++, step += 3) {
-        if (step[1] < 0 || is_tied[step[0]][step[1]])
-            continue;
-        is_tied[step[0]][step[1]] = 1;
-        n_ways[first[step[1]]] += first[step[0]] != first[step[1]];
-    }
-    for (int64_t k = 0; k < s->n_starts; k++, start += 3)
-        n_ways[first[start[0]]]++;
-    for (int i = 0; i < s->n_states; i++) {
-        n_tied += first[i] != i;
-        is_entered_twice |= n_ways[i] > 1;
-    }
-    return n_tied > 1 || is_entered_twice || pyspec_has_circle(program);
-}
-
 /* ---- stretches ---------------------------------------------------------------------------------- */
 
 /* out = the columns of e, each of the sum `total`, as differences: of a state that is not the first of its
@@ -124,28 +60,45 @@ static void two_products(int n, double (*a)[MAX_STATES], double (*b)[MAX_STATES]
 
 static void sum_columns_to(int n, double total, double (*e)[MAX_STATES])
 {
-    for (int j = 0; j < n; j++) {
-        double sum = e[OUT][j];
-        for (int i = 0; i < n; i++)
-            sum += e[i][j];
-        for (int i = 0; i < n; i++)
-            e[i][j] = e[i][j] / sum * total;
-        e[OUT][j] = e[OUT][j] / sum * total;
+    double factor[MAX_STATES];
+    memcpy(factor, e[OUT], sizeof factor);
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < MAX_STATES; j++)
+            factor[j] += e[i][j];
+    for (int j = 0; j < MAX_STATES; j++)
+        factor[j] = total / (j < n ? factor[j] : 1.0);
+    for (int i = 0; i <= OUT; i = i + 1 == n ? OUT : i + 1)
+        for (int j = 0; j < MAX_STATES; j++)
+            e[i][j] *= factor[j];
+}
+
+/* e, and with slopes x, = the sum over k of factors[k] powers[k]. */
+static void sum_powers(const scheme_circle *c, int n, int slopes, const double *factors,
+                       double (*e)[MAX_STATES], double (*x)[MAX_STATES])
+{
+    for (int i = 0; i <= OUT; i = i + 1 == n ? OUT : i + 1) {
+        double sum[MAX_STATES] = {0.0}, of_x[MAX_STATES] = {0.0};
+        for (int k = 0; k < CIRCLE_TERMS; k++)
+            for (int j = 0; j < MAX_STATES; j++)
+                sum[j] += factors[k] * c->powers[k].e[i][j];
+        memcpy(e[i], sum, sizeof sum);
+        if (!slopes || i == OUT)
+            continue;
+        for (int k = 0; k < CIRCLE_TERMS; k++)
+            for (int j = 0; j < MAX_STATES; j++)
+                of_x[j] += factors[k] * c->powers[k].x[i][j];
+        memcpy(x[i], of_x, sizeof of_x);
     }
 }
 
 /* A stretch of 0 <= length <= 1, by Taylor's series of K + 1, which has no negative number. */
 static void short_stretch(const scheme_circle *c, int n, int slopes, double length, scheme_stretch *out)
 {
-    double power = exp(-length);
+    double factors[CIRCLE_TERMS] = {exp(-length)};
+    for (int k = 1; k < CIRCLE_TERMS; k++)
+        factors[k] = factors[k - 1] * length;
     memset(out, 0, sizeof *out);
-    for (int k = 0; k < CIRCLE_TERMS; k++, power *= length)
-        for (int i = 0; i <= OUT; i = i + 1 == n ? OUT : i + 1)
-            for (int j = 0; j < MAX_STATES; j++) {
-                out->e[i][j] += power * c->powers[k].e[i][j];
-                if (slopes && i < OUT)
-                    out->x[i][j] += power * c->powers[k].x[i][j];
-            }
+    sum_powers(c, n, slopes, factors, out->e, out->x);
     sum_columns_to(n, 1.0, out->e);
 }
 
@@ -182,15 +135,22 @@ static void need_level(scheme_circle *c, int n, int slopes, int level)
 
 /* ---- a time ------------------------------------------------------------------------------------- */
 
+/* row = row exp(K s) of a stretch */
+static void move_row(int n, double (*e)[MAX_STATES], double *row)
+{
+    double sum[MAX_STATES] = {0.0};
+    for (int k = 0; k < n; k++)
+        for (int j = 0; j < MAX_STATES; j++)
+            sum[j] += row[k] * e[k][j];
+    memcpy(row, sum, sizeof sum);
+}
+
 /* What follows the way so far by a stretch. */
 static void add_stretch(const scheme_circle *c, int n, int slopes, scheme_stretch *s, scheme_way *way)
 {
-    double row[MAX_STATES] = {0.0}, differences[MAX_STATES][MAX_STATES] = {{0.0}};
+    double row[MAX_STATES], differences[MAX_STATES][MAX_STATES] = {{0.0}};
     double x[MAX_STATES][MAX_STATES];
-    for (int k = 0; k < n; k++)
-        for (int j = 0; j < n; j++)
-            row[j] += way->row[k] * s->e[k][j];
-    memcpy(way->row, row, sizeof row);
+    move_row(n, s->e, way->row);
     if (!slopes)
         return;
     take_differences(c, n, s->e, 1.0, differences);
@@ -208,26 +168,31 @@ static void add_stretch(const scheme_circle *c, int n, int slopes, scheme_stretc
 /* All binary digits that there are levels for. */
 static const double MOST_TIME = 9.2e18;
 
-/* From a way on by a time 0 <= s. */
-static void go_far(scheme_circle *c, int n, int slopes, double s, scheme_way *way)
+/* From a way on by a time 0 <= s, and a row beside it unless NULL. */
+static void go_far(scheme_circle *c, int n, int slopes, double s, scheme_way *way, double *beside)
 {
     const double time = s < MOST_TIME ? s : MOST_TIME;
     uint64_t digits = (uint64_t)time;
     scheme_stretch rest;
     short_stretch(c, n, slopes, time - (double)digits, &rest);
     add_stretch(c, n, slopes, &rest, way);
+    if (beside)
+        move_row(n, rest.e, beside);
     for (int level = 0; digits; level++, digits >>= 1) {
         if (!(digits & 1))
             continue;
         need_level(c, n, slopes, level);
         add_stretch(c, n, slopes, &c->levels[level], way);
+        if (beside)
+            move_row(n, c->levels[level].e, beside);
     }
 }
 
-static void add_way(const scheme_way *way, double factor, scheme_way *sum)
+static void add_way(int n, int slopes, const scheme_way *way, double factor, scheme_way *sum)
 {
-    for (int i = 0; i < MAX_STATES; i++) {
+    for (int i = 0; i < MAX_STATES; i++)
         sum->row[i] += factor * way->row[i];
+    for (int i = 0; slopes && i < n; i++) {
         for (int j = 0; j < MAX_STATES; j++) {
             sum->differences[i][j] += factor * way->differences[i][j];
             sum->x[i][j] += factor * way->x[i][j];
@@ -293,7 +258,7 @@ void pyspec_circle_go_on(prepared_scheme *p, const double *s, double (*out)[L])
     {
         scheme_way way = c->seen;
         double own[MAX_PARAMS];
-        go_far(c, p->n, p->slopes, s[l], &way);
+        go_far(c, p->n, p->slopes, s[l], &way, NULL);
         read_way(p, &way, own);
         for (int k = 0; k < (p->slopes ? onset : 1); k++)
             out[k][l] = own[k];
@@ -313,12 +278,15 @@ static void fading_powers(double length, int count, double *out)
 {
     enum { SERIES = 16 }; /* 1 / (24 25 ... 39) is 1e-24 */
     const double fade = exp(-length);
-    double term = pow(length, count) * fade / count;
+    double powers[CIRCLE_TERMS + 2] = {1.0};
+    for (int m = 1; m <= count; m++)
+        powers[m] = powers[m - 1] * length;
+    double term = powers[count] * fade / count;
     out[count - 1] = term;
     for (int k = 1; k < SERIES; k++)
         out[count - 1] += term *= length / (count + k);
     for (int m = count - 1; m > 0; m--)
-        out[m - 1] = (out[m] + pow(length, m) * fade) / m;
+        out[m - 1] = (out[m] + powers[m] * fade) / m;
 }
 
 /* The integrals of a way of w from its begin on, and of w times it, over 0 <= w <= length <= 1. */
@@ -334,13 +302,7 @@ static void short_moments(const prepared_scheme *p, double length, scheme_way *m
     for (int order = 0; order < 2; order++) {
         scheme_way *own = &moments[order];
         double e[MAX_STATES + 1][MAX_STATES] = {{0.0}};
-        for (int k = 0; k < CIRCLE_TERMS; k++)
-            for (int i = 0; i <= OUT; i = i + 1 == n ? OUT : i + 1)
-                for (int j = 0; j < MAX_STATES; j++) {
-                    e[i][j] += powers[k + order] * c->powers[k].e[i][j];
-                    if (p->slopes && i < OUT)
-                        own->x[i][j] += powers[k + order] * c->powers[k].x[i][j];
-                }
+        sum_powers(c, n, p->slopes, powers + order, e, own->x);
         const double total = order ? 0.5 * length * length : length;
         sum_columns_to(n, total, e);
         memcpy(own->row, e[target], sizeof own->row);
@@ -354,7 +316,7 @@ static void put_off(prepared_scheme *p, int level, scheme_way *moments)
 {
     scheme_circle *c = &p->circle;
     need_level(c, p->n, p->slopes, level);
-    add_way(&moments[0], (double)((uint64_t)1 << level), &moments[1]);
+    add_way(p->n, p->slopes, &moments[0], (double)((uint64_t)1 << level), &moments[1]);
     add_stretch(c, p->n, p->slopes, &c->levels[level], &moments[0]);
     add_stretch(c, p->n, p->slopes, &c->levels[level], &moments[1]);
 }
@@ -371,7 +333,7 @@ static void need_moments(prepared_scheme *p, scheme_moments *m, int level)
         memcpy(own, m->of_level[before], sizeof m->of_level[before]);
         put_off(p, before, own);
         for (int order = 0; order < 2; order++)
-            add_way(&m->of_level[before][order], 1.0, &own[order]);
+            add_way(p->n, p->slopes, &m->of_level[before][order], 1.0, &own[order]);
     }
 }
 
@@ -387,31 +349,29 @@ static void find_moments(prepared_scheme *p, scheme_moments *m, double s, scheme
         need_moments(p, m, level);
         put_off(p, level, moments);
         for (int order = 0; order < 2; order++)
-            add_way(&m->of_level[level][order], 1.0, &moments[order]);
+            add_way(p->n, p->slopes, &m->of_level[level][order], 1.0, &moments[order]);
     }
 }
 
 void pyspec_feed_circle(prepared_scheme *p, scheme_moments *m, double s, double end, double slope,
-                        scheme_way *seen, scheme_way *rise)
+                        scheme_way *seen, double *rise)
 {
     scheme_way moments[2];
-    go_far(&p->circle, p->n, p->slopes, s, seen);
-    go_far(&p->circle, p->n, 0, s, rise);
+    go_far(&p->circle, p->n, p->slopes, s, seen, p->slopes ? rise : NULL);
     if (end == 0.0 && slope == 0.0)
         return;
     find_moments(p, m, s, moments);
-    add_way(&moments[0], end, seen);
-    add_way(&moments[1], -slope, seen);
+    add_way(p->n, p->slopes, &moments[0], end, seen);
+    add_way(p->n, p->slopes, &moments[1], -slope, seen);
     for (int i = 0; i < p->n; i++)
-        rise->row[i] += slope * moments[0].row[i];
+        rise[i] += slope * moments[0].row[i];
 }
 
-void pyspec_read_circle(const prepared_scheme *p, const scheme_way *seen, const scheme_way *rise,
-                        double *out)
+void pyspec_read_circle(const prepared_scheme *p, const scheme_way *seen, const double *rise, double *out)
 {
     read_way(p, seen, out);
     if (p->slopes)
-        out[p->n_params - 1] = -p->fastest * dot(rise->row, p->circle.start);
+        out[p->n_params - 1] = -p->fastest * dot(rise, p->circle.start);
 }
 
 /* ---- before a time is known -------------------------------------------------------------------- */
@@ -467,7 +427,7 @@ static void take_powers(prepared_scheme *p, const scheme_rates *r)
 void pyspec_prepare_circle(prepared_scheme *p, const scheme_rates *r)
 {
     scheme_circle *c = &p->circle;
-    find_blocks(p->program, c->first);
+    pyspec_find_blocks(p->program, c->first);
     memcpy(c->start, r->start, sizeof c->start);
     memset(c->motion, 0, sizeof c->motion);
     memset(c->spread, 0, sizeof c->spread);
@@ -489,11 +449,11 @@ void pyspec_see_circle(prepared_scheme *p, const double *weight)
         const double away = (p->late - p->at[q]) / p->width, share = norm * weight[q];
         scheme_way way;
         stand(p, &way);
-        go_far(c, p->n, p->slopes, p->at[q], &way);
+        go_far(c, p->n, p->slopes, p->at[q], &way, NULL);
         read_way(p, &way, own);
         p->seen[q] = share * own[0];
         for (int k = 1; p->slopes && k < p->n_params - 2; k++)
             p->change[k][q] = share * own[k];
-        add_way(&way, exp(-0.5 * away * away) * share, &c->seen);
+        add_way(p->n, p->slopes, &way, exp(-0.5 * away * away) * share, &c->seen);
     }
 }

@@ -14,7 +14,8 @@
 typedef struct fed_scheme {
     prepared_scheme scheme;
     scheme_moments moments;
-    scheme_way seen, rise;
+    scheme_way seen;
+    double rise[MAX_STATES];
 } fed_scheme;
 
 /* A piece of the response, per time; behind the last sample it is 0, for good. */
@@ -36,7 +37,7 @@ static piece piece_of(const int64_t *program, int64_t k)
 }
 
 /* On by a time d from the begin of a piece. */
-static void feed(fed_scheme *f, const piece *on, double d, scheme_way *seen, scheme_way *rise)
+static void feed(fed_scheme *f, const piece *on, double d, scheme_way *seen, double *rise)
 {
     const double fastest = f->scheme.fastest, end = on->is_last ? 0.0 : on->from + on->slope * d;
     pyspec_feed_circle(&f->scheme, &f->moments, d * fastest, end / fastest, on->slope / fastest / fastest,
@@ -46,13 +47,16 @@ static void feed(fed_scheme *f, const piece *on, double d, scheme_way *seen, sch
 /* The value and the derivatives at u after the onset; 0 before the response begins, NaN at none. */
 static void see_fed(fed_scheme *f, const piece *on, double u, double *out)
 {
-    scheme_way seen = f->seen, rise = f->rise;
+    scheme_way seen;
+    double rise[MAX_STATES];
     for (int k = 0; k < f->scheme.n_params; k++)
         out[k] = u == u ? 0.0 : NAN;
     if (!(u >= on->begin))
         return;
-    feed(f, on, u - on->begin, &seen, &rise);
-    pyspec_read_circle(&f->scheme, &seen, &rise, out);
+    seen = f->seen;
+    memcpy(rise, f->rise, sizeof rise);
+    feed(f, on, u - on->begin, &seen, rise);
+    pyspec_read_circle(&f->scheme, &seen, rise, out);
 }
 
 /* All times of some rows that lie on a piece. Those before the first one, and NaN, belong to that. */
@@ -61,17 +65,17 @@ static void put_piece(fed_scheme *f, const piece *on, const measured_rows *r, in
     const int n_params = f->scheme.n_params;
     double own[MAX_PARAMS];
     for (int64_t row = first; row < end; row++) {
-        const double *params = r->params + row;
+        const double height = r->params[row], onset = r->params[(n_params - 1) * r->stride + row];
         for (int64_t i = 0; i < r->n; i++) {
             const int64_t to = row * r->to_row + i * r->to_step;
-            const double u = r->x[row * r->x_row + i * r->x_step] - params[(n_params - 1) * r->stride];
+            const double u = r->x[row * r->x_row + i * r->x_step] - onset;
             if ((!on->is_first && !(u >= on->begin)) || (!on->is_last && u >= on->end))
                 continue;
             see_fed(f, on, u, own);
-            r->value[to] = params[0] * own[0];
+            r->value[to] = height * own[0];
             for (int k = 0; r->partials && k < n_params; k++)
                 if (r->partials[k])
-                    r->partials[k][to] = k == 0 ? own[0] : params[0] * own[k];
+                    r->partials[k][to] = k == 0 ? own[0] : height * own[k];
         }
     }
 }
@@ -83,15 +87,15 @@ static void feed_alike(fed_scheme *f, const measured_rows *r, int64_t first, int
     const int64_t last = measured_head(r->program)->n_samples - 1;
     f->moments.n_levels = 0;
     memset(&f->seen, 0, sizeof f->seen);
-    memset(&f->rise, 0, sizeof f->rise);
-    f->rise.row[target] = measured_value(r->program, 0) / f->scheme.fastest;
+    memset(f->rise, 0, sizeof f->rise);
+    f->rise[target] = measured_value(r->program, 0) / f->scheme.fastest;
     for (int64_t k = 0; k <= last; k++) {
         const piece on = piece_of(r->program, k);
         if (on.is_last)
-            f->rise.row[target] -= measured_value(r->program, k) / f->scheme.fastest;
+            f->rise[target] -= measured_value(r->program, k) / f->scheme.fastest;
         put_piece(f, &on, r, first, end);
         if (!on.is_last)
-            feed(f, &on, on.end - on.begin, &f->seen, &f->rise);
+            feed(f, &on, on.end - on.begin, &f->seen, f->rise);
     }
 }
 
