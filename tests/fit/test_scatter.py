@@ -262,6 +262,19 @@ def test_a_fit_that_nobody_asks_pays_nothing() -> None:
     assert "Caution: the noise differs" in str(result)
 
 
+@pytest.mark.parametrize("what", ["data", "weight"])
+def test_of_a_buffer_that_was_filled_again_it_is_said(what: str) -> None:
+    """The residual used to be that of the new data, which the fit has never seen: a right model was
+    told that it misses something."""
+    model, clean = line()
+    given = {"data": np.array(noisy(clean, 2.0).data), "weight": np.full(ENERGY.size, 0.5)}
+    result = fit_model(model, Measurement(**given))
+    given[what] *= ENERGY
+    (text,) = result.cautions
+    assert "changed after the fit" in text
+    assert "changed after the fit" in str(result).replace("\n", " ")
+
+
 def test_an_archive_says_it_once(tmp_path: Path) -> None:
     model, clean = line(TIME)
     result = fit_model(model, noisy(clean, 2.0 * EDGE))
