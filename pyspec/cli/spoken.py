@@ -31,6 +31,11 @@ PHRASES = (
         "noise: {type: poisson}",
     ),
     (
+        "file.set_noise('poisson', scale=counts for a unit)",
+        "noise: {type: poisson, scale: counts for a unit} in a job",
+        "noise: {type: poisson, scale: counts for a unit}",
+    ),
+    (
         "load it with load_fit()",
         "load it in Python, load_fit(path), or check it with 'pyspec verify'",
         "load it in Python, load_fit(path)",
@@ -50,12 +55,17 @@ _COLUMNS = re.compile(r"columns=\(([^()]+)\)")
 _CALL = re.compile(r"read\((?:\.\.\.|'[^']*'), ([^()]*)\)")
 
 
+def _replaced(text: str, phrase: str, other: str) -> str:
+    """With another phrase in its place, also where lines are broken within it."""
+    return re.sub(r"\s+".join(map(re.escape, phrase.split(" "))), lambda _: other, text)
+
+
 def for_flags(text: str) -> str:
     """The text with flags in place of keywords: ``--time ...`` for ``time=...``."""
     text = _CALL.sub(r"\1", text)
     text = _COLUMNS.sub(lambda found: f"--columns {found[1].replace(',', '')}", text)
     for python, flags, _ in PHRASES:
-        text = text.replace(python, flags)
+        text = _replaced(text, python, flags)
     for name in READING:
         flag = f"--{name.replace('_', '-')}"
         text = re.sub(rf"{_WHOLE}{name}=True\b", flag, text)
@@ -70,7 +80,7 @@ def for_fields(text: str) -> str:
     text = _CALL.sub(r"\1 below 'data:'", text)
     text = _COLUMNS.sub(r"columns: [\1]", text)
     for python, _, fields in PHRASES:
-        text = text.replace(python, fields)
+        text = _replaced(text, python, fields)
     for name in FIELDS:
         text = re.sub(rf"(?<![\w-]){name}=True\b", f"{name}: true", text)
         text = re.sub(rf"(?<![\w-]){name}=(?=[\w'\".({{])", f"{name}: ", text)
