@@ -267,9 +267,9 @@ def test_of_a_buffer_that_was_filled_again_it_is_said(what: str) -> None:
     """The residual used to be that of the new data, which the fit has never seen: a right model was
     told that it misses something."""
     model, clean = line()
-    given = {"data": np.array(noisy(clean, 2.0).data), "weight": np.full(ENERGY.size, 0.5)}
-    result = fit_model(model, Measurement(**given))
-    given[what] *= ENERGY
+    data, weight = np.array(noisy(clean, 2.0).data), np.full(ENERGY.size, 0.5)
+    result = fit_model(model, Measurement(data, weight=weight))
+    (data if what == "data" else weight)[:] *= ENERGY
     (text,) = result.cautions
     assert "changed after the fit" in text
     assert "changed after the fit" in str(result).replace("\n", " ")
