@@ -43,7 +43,7 @@ def roots(measurement: Measurement, n_free: int, chisqr: Callable[[], float]) ->
         return []
     each = np.where(kept, weight**2 * data, 0.0)  # counts for a unit of the data
     units = _means(each, kept)
-    chance = float(np.sqrt(scatter.mean()))
+    chance = min(float(np.sqrt(scatter.mean())), 1.0)  # no point of less than a count decides
     follow = _rms((each / units - 1.0)[kept])
     varied = _rms((weight / _means(np.where(kept, weight, 0.0), kept) - 1.0)[kept])
     if follow > CLOSE * chance or varied < CLOSE / 2.0 * chance:
