@@ -174,3 +174,19 @@ def test_a_file_of_a_trace_says_how_its_sliders_are_opened() -> None:
     sliders = plot_sliders(model, data, x_lim=(-1, 4), show=False)
     assert sliders.figure.axes[0].get_xlim() == (-1.0, 4.0)
     assert sliders.fit().is_trace
+
+
+def test_a_long_answer_of_a_fit_is_written_in_lines_within_the_picture() -> None:
+    """It was one line that the edge cut off, and said both that the fit converged and did not."""
+    one_line = "Gauss: {A: [1, True], x0: [79, True], SD: [1, True]}"
+    model = load_model(f"m:\n  {one_line}\n  {one_line}\n", "m")
+    model.set_axes(energy=ENERGY)
+    sliders = plot_sliders(model, np.ones(ENERGY.size), show=False)
+    result = sliders.fit()
+    assert not result.success
+    assert sliders.text().startswith("not a success: ")
+    box = sliders.face.text.get_window_extent()
+    assert box.x0 > sliders.face.buttons["reset"].ax.bbox.x1
+    assert box.x1 < sliders.figure.bbox.x1
+    assert box.y0 > max(one.ax.bbox.y1 for one in sliders.face.of_names.values())
+    assert "do not determine" in sliders.face.text.get_text()

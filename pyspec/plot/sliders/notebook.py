@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Callable
+from html import escape
 from typing import Any
 
 from pyspec.errors import PyspecError
@@ -33,7 +34,7 @@ class Notebook:
         kit = widgets()
         self._is_told, self._layout = False, Layout(figure)
         self.picture = kit.Image(format="png")
-        self.text = kit.Label()
+        self.text = kit.HTML(layout=kit.Layout(flex="1"))  # which wraps, as a Label does not
         self.of_names = {
             name: self._slider(name, *sliders.reaches[name], value)
             for name, value in sliders.values.items()
@@ -86,7 +87,7 @@ class Notebook:
             try:
                 act()
             except PyspecError as error:
-                self.text.value = str(error)
+                self.text.value = escape(str(error))
 
         face = widgets().Button(description=label)
         face.on_click(pressed)
@@ -106,4 +107,4 @@ class Notebook:
         buffer = io.BytesIO()
         self.figure.savefig(buffer, format="png", dpi=90)
         self.picture.value = buffer.getvalue()
-        self.text.value = self.sliders.text()
+        self.text.value = escape(self.sliders.text())

@@ -137,7 +137,7 @@ class Sliders:
         found = {name: result.values[name] for name in result.free_names}
         self.result = result
         self._take(found)
-        self._said = "" if result.success else f"the fit did not converge: {result.message}"
+        self._said = "" if result.success else f"not a success: {result.message}"
         self._write()
         return result
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Callable
 from typing import Any
 
@@ -12,6 +13,12 @@ from pyspec.plot.style import FIT, MUTED
 
 #: Sliders of one page: two columns.
 PAGE = 16
+
+#: The most that is written beside the buttons: letters of a line, and lines.
+LINE, LINES = 108, 4
+
+#: Letters of a text that has room in larger type.
+SHORT = 70
 
 #: Inches: a row of sliders, the line of buttons, the panels.
 ROW, BUTTONS, PANELS = 0.26, 0.55, 4.6
@@ -34,8 +41,7 @@ class Window:
         above, controls = figure.subfigures(2, 1, height_ratios=[PANELS, below])
         sliders.draw_on(above)
         self._controls, self._height, self._is_told = controls, below, False
-        self.text = controls.text(0.42, 1.0 - 0.5 * BUTTONS / below, "", fontsize=9.0, color=MUTED,
-                                  va="center")  # fmt: skip
+        self.text = controls.text(0.32, 1.0 - 0.5 * BUTTONS / below, "", color=MUTED, va="center")
         self.buttons: dict[str, Any] = {}
         self.of_names = {
             name: self._slider(
@@ -145,7 +151,8 @@ class Window:
         self._write(self.sliders.text())
 
     def _write(self, text: str) -> None:
-        self.text.set_text(text)
+        lines = textwrap.wrap(text, LINE, max_lines=LINES, placeholder=" …")
+        self.text.set(text="\n".join(lines), fontsize=9.0 if len(text) < SHORT else 7.0)
         self.figure.canvas.draw_idle()
 
 
