@@ -168,7 +168,7 @@ def test_counts_leave_the_signed_root_of_the_deviance(monkeypatch: pytest.Monkey
     np.testing.assert_allclose(found, expected, atol=1e-6)
     rested = executor.normal(None, None, "value")[0]
     assert rested == pytest.approx(np.sum(found**2), rel=1e-12)
-    monkeypatch.setattr("pyspec.executor.linear.executor.MOST_ROUNDS", 1)
+    monkeypatch.setattr("pyspec.executor.linear.counts.MOST_STEPS", 0)
     executor.rest()
     assert rested < executor.normal(None, None, "value")[0] < 1.5 * rested
 

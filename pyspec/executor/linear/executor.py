@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from pyspec.errors import DataError, ModelError, PlanError, suggest
 from pyspec.executor.linear.columns import Make
+from pyspec.executor.linear.counts import Counts
 from pyspec.executor.linear.design import Design, Designer
 from pyspec.executor.linear.projection import Projected, Projection
 from pyspec.executor.normal import pack_triangle
@@ -24,11 +25,7 @@ from pyspec.executor.protocol import (
     Values,
     each_by_itself,
 )
-from pyspec.functions.losses import FLOOR, deviance
 from pyspec.model import Measurement, Model
-
-#: Rounds of weights for counts, and the change of the deviance at which they rest.
-MOST_ROUNDS, REST = 60, 1e-13
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,6 +76,7 @@ class LinearExecutor:
         self.shape = self._shape()
         self._data, self._weight = self._weighted()
         self._projection = self._make_projection()
+        self._counts = self._make_counts()
         #: Held while the arrays of the design are in use: all evaluations share them.
         self.lock = RLock()
         #: What the last call of `solve` was for, and its answer.
@@ -147,6 +145,11 @@ class LinearExecutor:
         data = self._data if weight is None else self._data * weight
         return Projection(data, weight, designer.allowed, designer.positive)
 
+    def _make_counts(self) -> Counts | None:
+        if self._data is None or self.measurement.loss != "poisson":
+            return None
+        return Counts(self._data, self._weight, self.measurement.loss_scale)
+
     @property
     def weight(self) -> Array | None:
         """(n_groups, n_x) weights of the window, 0 where masked; None where all are 1."""
@@ -210,37 +213,14 @@ class LinearExecutor:
             return self._last[1]
         self._last = None  # its arrays are those of the next design
         design = self.designer.at(given, values)
-        if self.measurement.loss == "poisson":
-            projected = self._count(design, given.size, what, full)
+        if self._counts is not None:
+            projected = self._counts.project(projection, design, given.size, what)
         else:
             projected = projection.at(design, given.size, what, full)
         solved = Solved(given, design, projected)
         if what == "gram":
             self._last = question, solved
         return solved
-
-    def _count(self, design: Design, n_theta: int, what: str, full: bool) -> Projected:
-        """Amplitudes of largest likelihood for counts: least squares with weights
-        sqrt(scale / model), in rounds, until the deviance rests."""
-        projection, data, scale = self._projection, self._data, self.measurement.loss_scale
-        assert projection is not None
-        assert data is not None
-        given = np.ones(data.shape) if self._weight is None else self._weight
-        model, last = np.maximum(data, 1.0 / scale), np.inf
-        for _ in range(MOST_ROUNDS):
-            weight = given * np.sqrt(scale / np.maximum(model, FLOOR / scale))
-            projection.weigh(weight * data, weight)
-            found = projection.at(design, n_theta)
-            model = Solved(np.empty(0), design, found).model
-            now = float(np.sum((given * deviance(data, model, scale)) ** 2))
-            if not abs(last - now) > REST * now:
-                break
-            last = now
-        found = projection.at(design, n_theta, what, full)
-        found.triangle[-1] = now
-        if found.residual is not None:
-            found.residual[...] = given * deviance(data, model, scale)
-        return found
 
     def elsewhere(self, theta: Values, fixed: Values, x: npt.ArrayLike) -> tuple[Design, Array]:
         """The basis functions at other times (spectra are free) or energies (traces are), and that
@@ -305,7 +285,8 @@ class LinearExecutor:
                 [*(-column.ravel() for column in found.jacobian), found.residual.ravel()]
             )
             return pack_triangle(np.asarray(np.linalg.qr(rows, mode="r")))
-        triangle = self.solve(theta, fixed).projected.triangle
+        is_counts = form == "fisher" and self._counts is not None
+        triangle = self.solve(theta, fixed, form if is_counts else "gram").projected.triangle
         return triangle[-1:] if form == "value" else triangle
 
     def parts(self, fixed: Values = None) -> AbstractContextManager[PartsOfFit]:
