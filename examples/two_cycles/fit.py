@@ -40,7 +40,7 @@ def simulate() -> dict[str, np.ndarray]:
     model.add_dynamics("GLP_01_x0", laws)
     model.set_values({**ANSWER, **{f"GLP_01_x0_{name}": v for name, v in MOTION.items()}})
     model.set_axes(energy=energy, time=time)
-    _, data, _ = Simulator(model, noise_level=0.05, seed=2).simulate()
+    _, data, _ = Simulator(model, noise_level=0.02, noise_type="gaussian", seed=2).simulate()
     return {"data": data, "energy": energy, "time": time}
 
 
