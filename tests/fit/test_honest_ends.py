@@ -6,6 +6,7 @@ import lmfit
 import numpy as np
 import pytest
 from scipy.optimize import least_squares
+from support.fit_cases import START, data_1d, spectrum
 
 from pyspec import FitResult, Measurement, fit_model, load_model
 
@@ -230,3 +231,17 @@ def test_a_method_in_doubt_of_an_optimum_has_found_it(method: str) -> None:
     assert "The optimum is" in result.message
     assert "'Desired error not necessarily achieved due to precision loss'" in result.message
     assert not fit(text, data, method=method, max_nfev=40).success
+
+
+def test_a_line_too_narrow_to_be_seen_is_at_no_bound() -> None:
+    """Where nothing depends on its place any more, a line at 84.3 was said to have ended at its
+    bound, 80, since to go there changes nothing."""
+    model = spectrum({**START, "F": 0.3})
+    model.parameters["GLP_01_F"].min = -50.0
+    result = fit_model(model, Measurement(data=-np.abs(data_1d()) * 1e3))
+    low, high = (model.parameters["GLP_01_x0"].min, model.parameters["GLP_01_x0"].max)
+    assert low + 1.0 < result.values["GLP_01_x0"] < high - 1.0
+    assert "GLP_01_x0" not in result.at_bound
+    assert "GLP_01_x0" in result.without_effect
+    assert not any("GLP_01_x0 ended at" in one for one in result.cautions)
+    assert not result.success

@@ -41,6 +41,9 @@ TRACE = 64 * float(np.finfo(float).eps)
 #: A slope of chi² at a bound below so many standard errors neither holds a parameter nor frees it.
 NEUTRAL = 1e-3
 
+#: A parameter is next to a bound within this share of the interval of its bounds.
+NEXT_TO = 1e-2
+
 
 @dataclass(frozen=True)
 class Point:
@@ -195,9 +198,19 @@ def _distance(
         if inside.all():
             return float(np.linalg.norm(steps)), next_to
         for k in np.flatnonzero(~inside & (point.sides[free] == 0)).tolist():
-            next_to.append((int(free[k]), int(np.sign(step[k]))))
+            side = int(np.sign(step[k]))
+            if _is_next_to(point, int(free[k]), side):
+                next_to.append((int(free[k]), side))
         free = free[inside]
     return 0.0, next_to
+
+
+def _is_next_to(point: Point, k: int, side: int) -> bool:
+    """Whether a parameter is near to a bound in its own units, too: any place of a line that is
+    too narrow to be seen is as good as its bound, and no end at it."""
+    low, high, value = point.lower[k], point.upper[k], point.theta[k]
+    interval = high - low if np.isfinite(high - low) else max(abs(value), point.sizes[k])
+    return bool((value - low if side < 0 else high - value) <= NEXT_TO * interval)
 
 
 def _is_flat(
