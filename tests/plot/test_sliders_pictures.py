@@ -7,13 +7,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+from support.slider_cases import ENERGY, TEXT, TIME, drawn, noisy, one, two
 
 from pyspec import (
     File,
     Measurement,
-    Model,
     Project,
-    load_dynamics,
     load_model,
     load_time_model,
 )
@@ -22,15 +21,6 @@ from pyspec.plot import plot_sliders
 
 pytest.importorskip("matplotlib").use("agg")
 
-TEXT = """
-peak:
-  Offset: {y0: [3, True, 0, 100]}
-  Gauss: {A: [18, True, 0, 1000], x0: [84, True, 82, 86], SD: [1, True, 0.1, 5]}
-decay:
-  expFun: {A: [5, True, -50, 50], tau: [3, True, 0.1, 50], t0: [0, False]}
-"""
-ENERGY, TIME = np.linspace(78.0, 90.0, 61), np.arange(-3.0, 9.0)
-
 
 @pytest.fixture(autouse=True)
 def _no_figures_left() -> Any:
@@ -38,30 +28,6 @@ def _no_figures_left() -> Any:
 
     yield
     pyplot.close("all")
-
-
-def one() -> Model:
-    model = load_model(TEXT, "peak")
-    model.set_axes(energy=ENERGY)
-    return model
-
-
-def two() -> Model:
-    model = load_model(TEXT, "peak")
-    model.add_dynamics("Gauss_01_A", load_dynamics(TEXT, "decay", "Gauss_01_A"))
-    model.set_axes(energy=ENERGY, time=TIME)
-    return model
-
-
-def noisy(model: Model) -> Any:
-    clean = model.evaluate()
-    return clean + np.random.default_rng(0).normal(0.0, 0.3, clean.shape)
-
-
-def drawn(sliders: Any, label: str = "model", panel: int = 0) -> tuple[Any, Any]:
-    """The curve of this name in a panel: 0 is the spectrum, 2 the trace."""
-    (found,) = (one for one in sliders.figure.axes[panel].lines if one.get_label() == label)
-    return found.get_data()
 
 
 def click(figure: Any, name: str) -> None:
