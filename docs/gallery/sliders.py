@@ -26,7 +26,8 @@ model.set_axes(energy=energy)
 data = np.random.default_rng(1).poisson(model.evaluate()).astype(float)
 model.set_values({"GLP_02_x0": 89.2, "GLP_02_A": 120.0})
 
-what = {"labels": {"energy": "binding energy"}, "units": {"energy": "eV", "data": "counts"}}
-sliders = plot_sliders(model, Measurement(data, loss="poisson", **what), show=False)
+labels, units = {"energy": "binding energy"}, {"energy": "eV", "data": "counts"}
+measured = Measurement(data, loss="poisson", labels=labels, units=units)
+sliders = plot_sliders(model, measured, show=False)
 folder = Path(sys.argv[1] if len(sys.argv) > 1 else ".")
 sliders.figure.savefig(folder / f"{Path(__file__).stem}.png", dpi=80)
