@@ -73,7 +73,8 @@ def of_scatter(result: Any) -> list[str]:
         return []
     try:
         need_same(problem)
-        residuals = _residuals(result)
+        fits = _fits(result)
+        residuals = [_residual(*one) for one in fits]
         squares = None if problem.is_poisson else sum(float(np.nansum(r * r)) for r in residuals)
         need_chisqr(result, squares)
     except DataError:
@@ -81,7 +82,7 @@ def of_scatter(result: Any) -> list[str]:
     found: list[str] = []
     if not (problem.is_poisson or COUNTS in result._cautions):
         found = _of_noise(problem, residuals)
-    return found or _of_points(result, residuals)
+    return found or _of_points(fits, residuals, files is not None)
 
 
 def _of_noise(problem: Any, residuals: list[Array]) -> list[str]:
@@ -91,16 +92,12 @@ def _of_noise(problem: Any, residuals: list[Array]) -> list[str]:
     return _along_axes(problem, _roots(residuals[0])) + _alike(residuals[0])
 
 
-def _of_points(result: Any, residuals: list[Array]) -> list[str]:
+def _of_points(fits: list[tuple[Any, Array]], residuals: list[Array], are_files: bool) -> list[str]:
     """What is said of single points, of a joint fit in each file."""
-    problem, theta = result.problem, result.theta
-    if getattr(problem, "problems", None) is None:
-        return _far(problem, residuals[0], theta, result._fit)
     found = []
-    for k, (own, gather) in enumerate(zip(problem.problems, problem.shared.gather, strict=True)):
-        with problem._at(theta):
-            said = _far(own, residuals[k], theta[gather], None)
-        found += [f"in file{k:02d} {text}" for text in said]
+    for k, ((problem, fit), residual) in enumerate(zip(fits, residuals, strict=True)):
+        where = f"in file{k:02d} " if are_files else ""
+        found += [where + text for text in _far(problem, fit, residual)]
     return found
 
 
@@ -185,14 +182,13 @@ def _alike(residual: Array) -> list[str]:
     return found
 
 
-def _far(problem: Any, residual: Array, theta: Array, fit: Array | None) -> list[str]:
+def _far(problem: Any, fit: Array, residual: Array) -> list[str]:
     """A sentence where a few points are far from the fit."""
     given = problem.measurement
     data = np.asarray(given.window(given.data), np.float64).reshape(residual.shape)
-    model = np.reshape(fit_of(problem, theta) if fit is None else fit, residual.shape)
     n_fitted = len(problem.names) + problem.n_linear
     quantum = given.loss_scale if problem.is_poisson else None
-    places, deviations = far_points(data, model, residual, n_fitted, quantum)
+    places, deviations = far_points(data, fit.reshape(residual.shape), residual, n_fitted, quantum)
     if not places.size:
         return []
     worst = np.unravel_index(places[int(np.argmax(deviations))], residual.shape)
@@ -226,22 +222,21 @@ def _excluded(axes: dict[str, Array | None], place: Any) -> str:
     return f", or set_fit_limits(exclude=[({low:.6g}, {high:.6g})])"
 
 
-def _residuals(result: Any) -> list[Array]:
-    """That of the data, or those of each file of a joint fit."""
-    problem, theta = result.problem, result.theta
+def _fits(result: Any) -> list[tuple[Any, Array]]:
+    """The problem and its model over the window, or those of each file of a joint fit."""
+    problem, theta, fit = result.problem, result.theta, result._fit
     if getattr(problem, "problems", None) is None:
-        return [_residual(problem, theta, result._fit)]
+        return [(problem, fit_of(problem, theta) if fit is None else fit)]
     with problem._at(theta):
         files = zip(problem.problems, problem.shared.gather, strict=True)
-        return [_residual(own, theta[gather], None) for own, gather in files]
+        return [(own, fit_of(own, theta[gather])) for own, gather in files]
 
 
-def _residual(problem: Any, theta: Array, fit: Array | None) -> Array:
+def _residual(problem: Any, fit: Array) -> Array:
     """(n_rows, n_columns) with its weights, NaN where a point is masked; of one spectrum one row,
     of a trace one column."""
     given = problem.measurement
-    model = fit_of(problem, theta) if fit is None else fit
-    residual = np.asarray(given.window(given.data), np.float64) - model
+    residual = np.asarray(given.window(given.data), np.float64) - fit
     if given.weight is not None:
         residual *= _in_window(given, given.weight)
     if given.keep is not None:

@@ -74,7 +74,7 @@ def about_noise(result: FitResult) -> list[str]:
 
 
 @pytest.mark.parametrize("noise", NOISES)
-def test_noise_that_is_the_same_is_no_caution(noise: str) -> None:
+def test_noise_that_is_the_same_and_independent_is_no_caution(noise: str) -> None:
     rng = np.random.default_rng(5)
     for model, clean, size, n in (
         (*line(), 2.0, 200),
@@ -83,7 +83,9 @@ def test_noise_that_is_the_same_is_no_caution(noise: str) -> None:
     ):
         for _ in range(n):
             data = clean + size * NOISES[noise](rng, clean.shape)
-            assert not about_noise(fit_model(model, Measurement(data)))
+            result = fit_model(model, Measurement(data))
+            assert not about_noise(result)
+            assert not about_residual(result)
 
 
 def test_errors_are_wrong_where_it_cautions_and_right_once_it_is_declared() -> None:
@@ -192,19 +194,6 @@ def test_a_residual_that_is_no_noise_is_told(what: str) -> None:
         texts = about_residual(fit_model(model, Measurement(clean + noise)))
         found += len(texts)
     assert found >= 18
-
-
-@pytest.mark.parametrize("noise", NOISES)
-def test_independent_noise_is_not_alike(noise: str) -> None:
-    rng = np.random.default_rng(9)
-    for model, clean, size, n in (
-        (*line(), 2.0, 200),
-        (*line(TIME), 2.0, 20),
-        (*decays(), 0.02, 20),
-    ):
-        for _ in range(n):
-            data = clean + size * NOISES[noise](rng, clean.shape)
-            assert not about_residual(fit_model(model, Measurement(data)))
 
 
 @pytest.mark.parametrize(
