@@ -159,11 +159,11 @@ def test_fits_of_workers_that_are_lost_are_made_here(monkeypatch: pytest.MonkeyP
     measured = Measurement(np.random.default_rng(1).normal(clean, 0.4))
     fits, starts = fit_many(model, [measured] * 5), fit_model(model, measured, n_starts=5)
 
-    def lose(pool: Any, calls: Any, hold: Any) -> Any:
+    def lose(pool: Any, calls: Any, *_: Any) -> Any:
         for k, (function, args) in enumerate(calls):
             yield k, None if k == 1 else function(*args)
 
-    monkeypatch.setattr("pyspec.fit.many.fit.run_parts", lose)
+    monkeypatch.setattr("pyspec.fit.slices.workers.run_parts", lose)
     monkeypatch.setattr("pyspec.fit.start_pool.run_parts", lose)
     with pytest.warns(UserWarning, match="worker processes ended early, 1 fits are fitted here"):
         assert list(fit_many(model, [measured] * 5, n_workers=2)) == list(fits)

@@ -4,27 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Protocol, TypeVar
+from typing import TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
+from pyspec.fit.slices.job import Case
 from pyspec.model import Measurement
 
 Array = npt.NDArray[np.float64]
 
 Item = TypeVar("Item")
-
-#: A measurement, and values by name in place of those of the model.
-Case = tuple[Measurement, Mapping[str, float]]
-
-
-class Cases(Protocol):
-    """The measurements of many fits."""
-
-    def __len__(self) -> int: ...
-    def case(self, k: int) -> Case: ...
-    def part(self, numbers: Sequence[int]) -> Cases: ...
 
 
 @dataclass(frozen=True)
@@ -41,15 +31,17 @@ class Given:
         """The k-th of both."""
         return _at(self.measurements, k), _at(self.seeds, k)
 
-    def part(self, numbers: Sequence[int]) -> Given:
-        """Those of these numbers."""
-        one = self.measurements[:1] if len(self.measurements) == 1 else None
-        measurements = one or [self.measurements[k] for k in numbers]
-        return Given(measurements, [_at(self.seeds, k) for k in numbers])
+    def part(self, places: slice) -> Given:
+        """Those at some places."""
+        return Given(_cut(self.measurements, places), _cut(self.seeds, places))
 
 
 def _at(items: Sequence[Item], k: int) -> Item:
     return items[0 if len(items) == 1 else k]
+
+
+def _cut(items: Sequence[Item], places: slice) -> Sequence[Item]:
+    return items if len(items) == 1 else items[places]
 
 
 @dataclass(frozen=True)
@@ -75,9 +67,6 @@ class Drawn:
     seed: int
     numbers: Sequence[int]
 
-    def __len__(self) -> int:
-        return len(self.numbers)
-
     def case(self, k: int) -> Case:
         """The k-th data that are drawn."""
         generator = np.random.default_rng([self.seed, self.numbers[k]])
@@ -94,6 +83,6 @@ class Drawn:
         self.measurement.window(data)[...] = drawn.reshape(self.measurement.window(data).shape)
         return replace(self.measurement, data=data), self.seeds
 
-    def part(self, numbers: Sequence[int]) -> Drawn:
-        """Those of these numbers."""
-        return replace(self, numbers=[self.numbers[k] for k in numbers])
+    def part(self, places: slice) -> Drawn:
+        """Those at some places."""
+        return replace(self, numbers=self.numbers[places])

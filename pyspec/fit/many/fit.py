@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -15,13 +15,14 @@ from pyspec.errors import CallError, FitError, suggest
 from pyspec.executor import backend_name, make_executor
 from pyspec.fit.evaluations import check_limits
 from pyspec.fit.interrupts import Hold, held
-from pyspec.fit.many.cases import Case, Cases, Drawn, Given
+from pyspec.fit.many.cases import Drawn, Given
 from pyspec.fit.many.results import ManyFits, OneFit
 from pyspec.fit.options import MethodOptions, check_options, check_scale, need_pair
-from pyspec.fit.pools import Interrupted, Pool, make_pool, parts_of, run_parts, warn_lost
+from pyspec.fit.pools import make_pool
 from pyspec.fit.progress import Steps
 from pyspec.fit.result import FitResult
 from pyspec.fit.slices.job import Job
+from pyspec.fit.slices.workers import run_job
 from pyspec.fit.solve.methods import NATIVE, fit_stages, without_intervals
 from pyspec.fit.solve.native import native_options
 from pyspec.fit.starts import check_numbers, check_seeds, check_starts, check_whole
@@ -40,16 +41,14 @@ KINDS = ("noise", "residuals")
 
 
 @dataclass
-class ManyJob(Job):
-    """What all fits share, and what each is of."""
-
-    cases: Cases = field(default_factory=lambda: Given((), ()))
+class ManyJob(Job[OneFit]):
+    """Fits of which no results are kept, but their numbers."""
 
     fit_type: ClassVar[str] = "many"
+    plural: ClassVar[str] = "fits"
 
-    def case(self, index: int, row: int) -> Case:
-        """What one fit is of."""
-        return self.cases.case(index)
+    def fit(self, number: int) -> OneFit:
+        return OneFit.of(self.ended(number, number))
 
 
 @answered
@@ -121,13 +120,11 @@ def fit_many(
     methods = fit_stages(method, stages, fit_alg_1, fit_alg_2)
     own = without_intervals(options)
     chosen = "compiled" if backend is None else backend_name(backend)
-    limits = max_nfev, max_seconds, scale_covar
-    job = ManyJob(
-        model.copy(), given[0], chosen, methods, own, *limits, seeds=(), n_starts=n_starts,
-        cases=Given(given, starts),
-    )  # fmt: skip
-    job.start_seeds = range(seed, seed + len(job.cases))
-    return _run(job, progress, client, n_workers)
+    cases = Given(given, starts)
+    start_seeds = range(seed, seed + len(cases))
+    settings = (chosen, methods, own, max_nfev, max_seconds, scale_covar, n_starts, start_seeds)
+    job = ManyJob(model.copy(), cases, *settings)
+    return _run(job, len(cases), given[0], progress, client, n_workers)
 
 
 @answered
@@ -223,11 +220,8 @@ def bootstrap(
     )
     settings = {key: value for key, value in result.settings.items() if key != "seed"}
     methods, covar = tuple(settings.pop("methods")), settings.pop("scale_covar")
-    job = ManyJob(
-        problem.model, measurement, problem.backend, methods, settings, None, None, covar, seeds=(),
-        cases=drawn,
-    )  # fmt: skip
-    return _run(job, progress, client, n_workers)
+    job = ManyJob(problem.model, drawn, problem.backend, methods, settings, None, None, covar)
+    return _run(job, int(n), measurement, progress, client, n_workers)
 
 
 def _as_noise(residuals: Array, n_free: int) -> Array:
@@ -241,15 +235,17 @@ def _as_noise(residuals: Array, n_free: int) -> Array:
     return np.asarray((residuals - residuals.mean()) * larger)
 
 
-def _run(job: ManyJob, progress: Any, client: Any, n_workers: int | None) -> ManyFits:
-    """All fits, in their order."""
-    label, n = job.model.name, len(job.cases)
+def _run(
+    job: ManyJob, n: int, first: Measurement, progress: Any, client: Any, n_workers: int | None
+) -> ManyFits:
+    """All `n` fits, in their order; `first` is the measurement of one of them."""
+    label = job.model.name
     if free_parameters(job.model.parameters):
         raise FitError(
             f"{label}: amplitudes that are free along an axis are not fitted many at a time; call "
             "fit_model for each"
         )
-    if source_of(job.series.data) is not None:
+    if source_of(first.data) is not None:
         raise FitError(
             f"{label}: many fits need their data in memory, these are by reference; give "
             "np.asarray(data), or call fit_model for each"
@@ -257,65 +253,13 @@ def _run(job: ManyJob, progress: Any, client: Any, n_workers: int | None) -> Man
     if job.methods[-1] == NATIVE:
         native_options(label, job.options)
     make_executor(job.model, None, job.backend)  # what is wrong with the model is so in each fit
-    steps, begin = Steps(progress, f"{label}, fits"), time.perf_counter()
-    done: dict[int, OneFit] = {}
-    interrupted = False
+    begin = time.perf_counter()
     with Hold() as hold:
         pool = make_pool(label, client, n_workers)
-        numbers = list(range(n))
-        parts = [[k] for k in numbers] if pool is None else parts_of(numbers, pool)
-        try:
-            for part, fits in _parts(job, parts, pool, hold):
-                done |= {k: replace(fit, index=k) for k, fit in zip(part, fits, strict=False)}
-                interrupted |= any(fit.status == "interrupted" for fit in fits)
-                steps.update(len(done), n)
-                if interrupted:
-                    break
-        except Interrupted as stop:
-            interrupted = True
-            for k, fits in stop.found:
-                done |= {i: replace(one, index=i) for i, one in zip(parts[k], fits, strict=False)}
-        except KeyboardInterrupt:
-            interrupted = True
-        finally:
-            steps.close()
-        if hold.insists or (interrupted and not done):
-            raise KeyboardInterrupt
+        steps = Steps(progress, f"{label}, fits")
+        done, interrupted = run_job(job, n, pool, steps, hold)
         fits = [
             done.get(k) or OneFit(k, "not run", "interrupted before it began", {}, {})
-            for k in numbers
+            for k in range(n)
         ]
         return hold.mark(ManyFits(fits, job, time.perf_counter() - begin, interrupted))
-
-
-def _parts(
-    job: ManyJob, parts: Sequence[list[int]], pool: Pool | None, hold: Hold
-) -> Iterator[tuple[list[int], list[OneFit]]]:
-    """(numbers, their fits) as they end; those of workers that were lost are made here."""
-    if pool is None:
-        for part in parts:
-            hold.check()
-            yield part, _fits(job, part)
-        return
-    calls = [(_fits, (_part(job, part), range(len(part)))) for part in parts]
-    lost = []
-    for k, fits in run_parts(pool, calls, hold):
-        if fits is None:
-            lost.append(parts[k])
-        else:
-            yield parts[k], fits
-    if lost:
-        left = sorted(k for part in lost for k in part)
-        warn_lost(job.model.name, len(left), "fits")
-        yield from _parts(job, [[k] for k in left], None, hold)
-
-
-def _part(job: ManyJob, numbers: Sequence[int]) -> ManyJob:
-    """The job of some of its fits alone."""
-    seeds = [job.start_seeds[k] for k in numbers] if job.start_seeds else ()
-    return replace(job, cases=job.cases.part(numbers), start_seeds=seeds)
-
-
-def _fits(job: ManyJob, numbers: Sequence[int]) -> list[OneFit]:
-    """Fits one after the other."""
-    return [OneFit.of(job.fit(k, k)) for k in numbers]

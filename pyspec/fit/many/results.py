@@ -96,7 +96,7 @@ class ManyFits(Sequence[OneFit]):
         Raises what that fit raised, :class:`DataError` for an index that is not there.
         """
         k = row_of("index", index, len(self), "a fit")
-        found: FitResult = self._job._result(k, k)
+        found: FitResult = self._job.result(k)
         return found
 
     @property

@@ -16,9 +16,9 @@ from pyspec.fit.backend import make_problem
 from pyspec.fit.evaluations import check_limits
 from pyspec.fit.interrupts import Hold, held
 from pyspec.fit.options import MethodOptions, check_options, check_scale, need_pair
-from pyspec.fit.pools import Interrupted, check_workers, make_pool
+from pyspec.fit.pools import check_workers, make_pool
 from pyspec.fit.progress import Steps
-from pyspec.fit.slices.job import Job
+from pyspec.fit.slices.job import SliceJob, Slices
 from pyspec.fit.slices.results import SliceFit, SliceResults
 from pyspec.fit.slices.workers import run_job
 from pyspec.fit.solve.methods import NATIVE, check_linear, fit_stages, without_intervals
@@ -100,7 +100,7 @@ def fit_slices(
         hint = suggest(str(workers), ["processes", "threads"])
         raise FitError(f"workers must be 'processes' or 'threads', not {workers!r}{hint}")
     check_workers(model.name, client, n_workers)
-    rows = list(range(*(series.rows or (0, series.data.shape[0]))))
+    rows = range(*(series.rows or (0, series.data.shape[0])))
     axis = real("times", np.arange(len(rows)) if times is None else times)
     if axis.shape != (len(rows),):
         raise FitError(
@@ -118,29 +118,14 @@ def fit_slices(
     first.start()  # what is wrong with the model is wrong in every slice
     settings = (first.backend, methods, own, max_nfev, max_seconds, scale_covar)
     n_starts, start_seeds = _start_seeds(model.name, n_starts, seed, len(rows))
-    given = [dict(one) for one in seeds]
-    job = Job(model, series, *settings, seeds=given, n_starts=n_starts, start_seeds=start_seeds)
-    steps = Steps(progress, f"{model.name}, slices")
+    cases = Slices(series, [dict(one) for one in seeds])
+    job = SliceJob(model, cases, *settings, n_starts, start_seeds, rows=rows)
     data_checksum = checksum(series.data)
     begin = time.perf_counter()
-    done: dict[int, SliceFit] = {}
-    interrupted = False
     with Hold() as hold:
-        try:
-            pool = make_pool(model.name, client, n_workers, workers)
-            for fit in run_job(job, rows, pool, workers, hold):
-                done[fit.index] = fit
-                interrupted |= fit.status == "interrupted"
-                steps.update(len(done), len(rows))
-        except Interrupted as stop:
-            interrupted = True
-            done.update({fit.index: fit for _, fits in stop.found for fit in fits})
-        except KeyboardInterrupt:
-            interrupted = True
-        finally:
-            steps.close()
-        if hold.insists or (interrupted and not done):
-            raise KeyboardInterrupt
+        pool = make_pool(model.name, client, n_workers, workers)
+        steps = Steps(progress, f"{model.name}, slices")
+        done, interrupted = run_job(job, len(rows), pool, steps, hold, workers)
         fits = [
             done.get(index) or SliceFit(index, row, "not run", "interrupted before it began", None)
             for index, row in enumerate(rows)

@@ -1,12 +1,13 @@
-"""What all slices of a fit share, and the fit of one of them."""
+"""What many fits of one model share, and one of them; those of slices."""
 
 from __future__ import annotations
 
 import threading
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Generic, Protocol, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -38,33 +39,67 @@ class _Stop(Silent):
             raise KeyboardInterrupt
 
 
+class Ended(Protocol):
+    """What is kept of one fit."""
+
+    @property
+    def index(self) -> int: ...
+    @property
+    def status(self) -> str: ...
+
+
+Fit = TypeVar("Fit", bound=Ended)
+
+#: A measurement, and values by name in place of those of the model.
+Case = tuple[Measurement, Mapping[str, float]]
+
+
+class Cases(Protocol):
+    """What each fit of a job is of."""
+
+    def case(self, place: int) -> Case: ...
+    def part(self, places: slice) -> Cases: ...
+
+
 #: What a job makes for itself, in each process.
 _MADE_AGAIN = ("_executors", "_like")
 
 
 @dataclass
-class Job:
-    """What all slices share: the model and the options."""
+class Job(ABC, Generic[Fit]):
+    """What all fits share: the model and the options. Fits are known by their numbers; a part of a
+    job begins with the number `first`."""
 
     model: Model
-    series: Measurement
+    cases: Cases
     backend: str
     methods: tuple[str, ...]
     options: dict[str, Any]
     max_nfev: int | None
     max_seconds: float | None
     scale_covar: bool | None
-    seeds: Sequence[Mapping[str, float]]
     n_starts: int = 1
     #: Of the random starts of each fit: the same ones wherever it is fitted.
     start_seeds: Sequence[int] = ()
+    first: int = 0
     stop: Any = field(default=None, repr=False)
 
-    #: What results are called.
-    fit_type: ClassVar[str] = "slice"
+    #: What results are called, and many of them.
+    fit_type: ClassVar[str]
+    plural: ClassVar[str]
 
     #: A problem from which the others take what the model alone decides.
     _like: FitProblem | None = field(default=None, init=False, repr=False)
+
+    @abstractmethod
+    def fit(self, number: int) -> Fit:
+        """What is kept of one fit; a failure becomes its status."""
+
+    def part(self, numbers: Sequence[int]) -> Job[Fit]:
+        """The job of fits that follow each other, with their cases alone."""
+        own = slice(numbers[0] - self.first, numbers[-1] + 1 - self.first)
+        cases, seeds = self.cases.part(own), self.start_seeds[own]
+        return replace(self, first=numbers[0], cases=cases, start_seeds=seeds)
 
     def __getstate__(self) -> dict[str, Any]:
         kept = {name: value for name, value in self.__dict__.items() if name not in _MADE_AGAIN}
@@ -74,25 +109,22 @@ class Job:
     def _executors(self) -> Executors:
         return Executors(self.model, self.backend)
 
-    def fit(self, index: int, row: int) -> SliceFit:
-        """Fits one slice; a failure becomes its status."""
-        assert self.model is not None
+    def ended(self, number: int, row: int) -> SliceFit:
+        """One fit with its result."""
         try:
-            result = self._result(index, row)
+            result = self.result(number)
         except (PyspecError, ArithmeticError, np.linalg.LinAlgError) as error:
-            return SliceFit(index, row, "failed", str(error), None)
+            return SliceFit(number, row, "failed", str(error), None)
         said = state_of(result.success, result.without_effect, result.message)
         status = {"converged": "converged", "NOT determined": "undetermined"}.get(said, "stopped")
         if result.interrupted:
             status = "interrupted"
-        return SliceFit(index, row, status, result.message, result)
+        return SliceFit(number, row, status, result.message, result)
 
-    def case(self, index: int, row: int) -> tuple[Measurement, Mapping[str, float]]:
-        """What one fit is of, and values by name in place of those of the model."""
-        return row_of(self.series, row), self.seeds[index] if self.seeds else {}
-
-    def _result(self, index: int, row: int) -> FitResult:
-        measurement, given = self.case(index, row)
+    def result(self, number: int) -> FitResult:
+        """The result of one fit."""
+        place = number - self.first
+        measurement, given = self.cases.case(place)
         executor = self._executors(measurement)
         fixed = {name: value for name, value in given.items() if name in executor.fixed_names}
         free = {name: value for name, value in given.items() if name not in fixed}
@@ -105,7 +137,7 @@ class Job:
         def fit(start: Mapping[str, float] | None) -> FitResult:
             return self._fit(FitProblem(*described, like=problem, outline=known), start)
 
-        return best_of(fit, problem, free, self.n_starts, self.start_seeds[index])
+        return best_of(fit, problem, free, self.n_starts, self.start_seeds[place])
 
     def _fit(self, problem: FitProblem, start: Mapping[str, float] | None) -> FitResult:
         run, moved = run_fit(
@@ -122,3 +154,42 @@ class Job:
         result.fit_type = self.fit_type
         problem.use(None)
         return result
+
+
+@dataclass(frozen=True)
+class Slices:
+    """The slices of a series, with values by name in place of those of the model, or none."""
+
+    series: Measurement
+    seeds: Sequence[Mapping[str, float]]
+
+    def case(self, place: int) -> Case:
+        row = row_of(self.series, self._begin + place)
+        return row, self.seeds[place] if self.seeds else {}
+
+    @property
+    def _begin(self) -> int:
+        return 0 if self.series.rows is None else self.series.rows[0]
+
+    def part(self, places: slice) -> Slices:
+        series, rows = self.series, slice(self._begin + places.start, self._begin + places.stop)
+        assert series.data is not None
+        weight = series.weight
+        if weight is not None:
+            weight = np.broadcast_to(weight, series.data.shape)[rows]
+        keep = None if series.keep is None else series.keep[rows]
+        cut = replace(series, data=series.data[rows], rows=None, weight=weight, keep=keep)
+        return Slices(cut, self.seeds[places])
+
+
+@dataclass
+class SliceJob(Job[SliceFit]):
+    """The slices of a series, which are these `rows` of its data."""
+
+    rows: Sequence[int] = ()
+
+    fit_type: ClassVar[str] = "slice"
+    plural: ClassVar[str] = "slices"
+
+    def fit(self, number: int) -> SliceFit:
+        return self.ended(number, self.rows[number])

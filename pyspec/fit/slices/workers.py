@@ -1,40 +1,57 @@
-"""Runs the slices of a job: one after the other, in threads, or in processes."""
+"""Runs the fits of a job: one after the other, in threads, or in processes."""
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
-from dataclasses import replace
-from typing import Any
-
-import numpy as np
+from collections.abc import Iterator, Sequence
 
 from pyspec.fit.interrupts import Hold
-from pyspec.fit.pools import Pool, parts_of, run_parts, warn_lost
-from pyspec.fit.slices.job import Job
-from pyspec.fit.slices.results import SliceFit
+from pyspec.fit.pools import Interrupted, Pool, parts_of, run_parts, warn_lost
+from pyspec.fit.progress import Steps
+from pyspec.fit.slices.job import Fit, Job
 
 
 def run_job(
-    job: Job, rows: list[int], pool: Pool | None, workers: str, hold: Hold
-) -> Iterator[SliceFit]:
-    """The slices as they end, one after the other without a pool.
+    job: Job[Fit], n: int, pool: Pool | None, steps: Steps, hold: Hold, workers: str = "processes"
+) -> tuple[dict[int, Fit], bool]:
+    """The fits by their numbers, all `n` of them unless a signal ended the job, and whether it did.
 
-    Raises KeyboardInterrupt or :class:`Interrupted` (whose parts are lists of slices) where a
-    signal ends the job before all have.
+    Raises KeyboardInterrupt where a signal came before the first fit, or a second one.
     """
-    places = list(enumerate(rows))
+    done: dict[int, Fit] = {}
+    interrupted = False
+    try:
+        for fit in _as_they_end(job, n, pool, hold, workers):
+            done[fit.index] = fit
+            interrupted |= fit.status == "interrupted"
+            steps.update(len(done), n)
+    except Interrupted as stop:
+        interrupted = True
+        done |= {fit.index: fit for _, fits in stop.found for fit in fits}
+    except KeyboardInterrupt:
+        interrupted = True
+    finally:
+        steps.close()
+    if hold.insists or (interrupted and not done):
+        raise KeyboardInterrupt
+    return done, interrupted
+
+
+def _as_they_end(
+    job: Job[Fit], n: int, pool: Pool | None, hold: Hold, workers: str
+) -> Iterator[Fit]:
+    """The fits, one after the other without a pool. Raises KeyboardInterrupt or
+    :class:`Interrupted` (whose parts are lists of fits) where a signal comes."""
     if pool is None:
-        yield from _one_by_one(job, places, hold)
+        yield from _one_by_one(job, range(n), hold)
         return
-    parts = parts_of(places, pool)
-    calls: list[Any]
+    parts = parts_of(range(n), pool)
     if workers == "threads":
         job.stop = threading.Event()
-        calls = [(_chunk, (job, part)) for part in parts]
+        calls = [(_fits, (job, part)) for part in parts]
     else:
-        calls = [(_chunk_of_worker, _part(job, part)) for part in parts]
-    left: list[tuple[int, int]] = []
+        calls = [(_fits, (job.part(part), part)) for part in parts]
+    left: list[int] = []
     try:
         for k, fits in run_parts(pool, calls, hold, job.stop):
             if fits is None:
@@ -44,50 +61,26 @@ def run_job(
     finally:
         job.stop = None
     if left:
-        warn_lost(job.model.name, len(left), "slices")
+        warn_lost(job.model.name, len(left), job.plural)
         yield from _one_by_one(job, sorted(left), hold)
 
 
-def _one_by_one(job: Job, places: list[tuple[int, int]], hold: Hold) -> Iterator[SliceFit]:
-    for index, row in places:
+def _one_by_one(job: Job[Fit], numbers: Sequence[int], hold: Hold) -> Iterator[Fit]:
+    for number in numbers:
         hold.check()
-        fit = job.fit(index, row)
+        fit = job.fit(number)
         yield fit
         if fit.status == "interrupted":
             return
 
 
-def _chunk(job: Job, places: list[tuple[int, int]]) -> list[SliceFit]:
+def _fits(job: Job[Fit], numbers: Sequence[int]) -> list[Fit]:
     fits = []
-    for index, row in places:
+    for number in numbers:
         if job.stop is not None and job.stop.is_set():
             break
         try:
-            fits.append(job.fit(index, row))
-        except KeyboardInterrupt:  # before the first point of this slice
+            fits.append(job.fit(number))
+        except KeyboardInterrupt:  # before the first point of this one
             break
     return fits
-
-
-def _part(job: Job, places: list[tuple[int, int]]) -> tuple[Job, list[tuple[int, int]]]:
-    """The job of one chunk, with its rows of the data alone: (job, its rows)."""
-    series = job.series
-    assert series.data is not None
-    begin, end = places[0][1], places[-1][1] + 1
-    weight = series.weight
-    if weight is not None:
-        weight = np.broadcast_to(weight, series.data.shape)[begin:end]
-    keep = None if series.keep is None else series.keep[begin:end]
-    data = series.data[begin:end]
-    series = replace(series, data=data, rows=None, weight=weight, keep=keep)
-    first = places[0][0]
-    own = slice(first, first + len(places))
-    starts = job.start_seeds[own]
-    return replace(job, series=series, seeds=job.seeds[own], start_seeds=starts), places
-
-
-def _chunk_of_worker(job: Job, places: list[tuple[int, int]]) -> list[SliceFit]:
-    """Runs in a worker, whose data begin with its first row."""
-    fits = [job.fit(k, k) for k in range(len(places))]
-    pairs = zip(fits, places, strict=True)
-    return [replace(fit, index=index, row=row) for fit, (index, row) in pairs]
