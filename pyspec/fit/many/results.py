@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, overload
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from pyspec.calls import Named, meant, row_of
+from pyspec.calls import row_of
 from pyspec.errors import FitError
 from pyspec.fit.result import FitResult
-from pyspec.fit.slices.results import STATUS, SliceFit
+from pyspec.fit.slices.fits import Fits
+from pyspec.fit.slices.results import SliceFit
 from pyspec.fit.table import format_value, need_pandas, text_table
 
 Array = npt.NDArray[np.float64]
@@ -56,7 +56,7 @@ class OneFit:
         return self.status == "converged"
 
 
-class ManyFits(Sequence[OneFit]):
+class ManyFits(Fits[OneFit]):
     """Many fits of one model. ``fits[3]`` is one of them, ``fits.result(3)`` its FitResult.
 
     Attributes
@@ -69,26 +69,12 @@ class ManyFits(Sequence[OneFit]):
     def __init__(self, fits: Sequence[OneFit], job: Any, seconds: float, interrupted: bool) -> None:
         self.fits = tuple(fits)
         self._job = job
-        self.names: tuple[str, ...] = tuple(job.model.parameters)
-        self.free_names: tuple[str, ...] = tuple(job.model.opt_param_names)
+        self.names, self.free_names = tuple(job.model.parameters), job.model.opt_param_names
         parameters = job.model.parameters.items()
         self._followers = [name for name, one in parameters if one.formula is not None]
         self.model_name: str = job.model.name
         self.backend: str = job.backend
         self.seconds, self.interrupted = seconds, interrupted
-
-    @overload
-    def __getitem__(self, key: int) -> OneFit: ...
-    @overload
-    def __getitem__(self, key: slice) -> tuple[OneFit, ...]: ...
-    def __getitem__(self, key: int | slice) -> Any:
-        return self.fits[key]
-
-    def __len__(self) -> int:
-        return len(self.fits)
-
-    def __iter__(self) -> Iterator[OneFit]:
-        return iter(self.fits)
 
     def result(self, index: int) -> FitResult:
         """The FitResult of one fit, which is repeated for it.
@@ -98,31 +84,6 @@ class ManyFits(Sequence[OneFit]):
         k = row_of("index", index, len(self), "a fit")
         found: FitResult = self._job.result(k)
         return found
-
-    @property
-    def status(self) -> tuple[str, ...]:
-        """How each fit ended."""
-        return tuple(fit.status for fit in self.fits)
-
-    @property
-    def message(self) -> tuple[str, ...]:
-        """What each fit says."""
-        return tuple(fit.message for fit in self.fits)
-
-    @property
-    def success(self) -> npt.NDArray[np.bool_]:
-        """(n,) which fits converged."""
-        return np.array([fit.success for fit in self.fits], dtype=bool)
-
-    @property
-    def values(self) -> dict[str, Array]:
-        """Name → (n,) best-fit values, NaN where there are none."""
-        return self._columns("values")
-
-    @property
-    def stderr(self) -> dict[str, Array]:
-        """Name → (n,) standard errors, NaN where there are none."""
-        return self._columns("stderr")
 
     @property
     def chisqr(self) -> Array:
@@ -139,25 +100,12 @@ class ManyFits(Sequence[OneFit]):
         """(n,) residual evaluations."""
         return np.array([fit.nfev for fit in self.fits], dtype=np.int64)
 
-    def _columns(self, what: str) -> dict[str, Array]:
-        tables = [getattr(fit, what) for fit in self.fits]
-        columns = {
-            name: np.array(
-                [np.nan if (value := one.get(name)) is None else value for one in tables],
-                dtype=np.float64,
-            )
-            for name in self.names
-        }
-        return Named(columns)
-
     def of_converged(self, name: str) -> Array:
         """Values of one parameter in the fits that converged.
 
         Raises :class:`FitError` for an unknown name, or where fewer than two did.
         """
-        if name not in self.names:
-            raise FitError(f"no parameter {name!r}{meant(name, self.names)}")
-        good = self.values[name][self.success]
+        good = self.values[self._known(name)][self.success]
         if good.size < 2:
             raise FitError(
                 f"{good.size} of {len(self)} fits converged, too few for a spread; see message"
@@ -187,10 +135,7 @@ class ManyFits(Sequence[OneFit]):
         return need_pandas().DataFrame(columns)
 
     def _head(self) -> str:
-        counts = Counter(self.status)
-        states = ", ".join(f"{counts[status]} {status}" for status in STATUS if counts[status])
-        taken = f"{self.seconds:.3g} s " if np.isfinite(self.seconds) else ""
-        return f"{len(self)} fits of {self.model_name}: {states}; {taken}on {self.backend}"
+        return self._head_of(f"fits of {self.model_name}")
 
     def __str__(self) -> str:
         if np.count_nonzero(self.success) < 2:

@@ -7,7 +7,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, ClassVar, Generic, Protocol, TypeVar
+from typing import Any, ClassVar, Generic, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -18,6 +18,7 @@ from pyspec.fit.plain import judged
 from pyspec.fit.problem import FitProblem
 from pyspec.fit.progress import Silent
 from pyspec.fit.result import FitResult
+from pyspec.fit.slices.fits import Fit
 from pyspec.fit.slices.results import SliceFit
 from pyspec.fit.solve.stages import run_fit
 from pyspec.fit.starts import best_of
@@ -38,17 +39,6 @@ class _Stop(Silent):
         if self.event is not None and self.event.is_set():
             raise KeyboardInterrupt
 
-
-class Ended(Protocol):
-    """What is kept of one fit."""
-
-    @property
-    def index(self) -> int: ...
-    @property
-    def status(self) -> str: ...
-
-
-Fit = TypeVar("Fit", bound=Ended)
 
 #: A measurement, and values by name in place of those of the model.
 Case = tuple[Measurement, Mapping[str, float]]

@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from html import escape
 from pathlib import Path
-from typing import Any, overload
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from pyspec.calls import Named, meant
 from pyspec.errors import FitError
 from pyspec.fit.export import need_xarray
 from pyspec.fit.result import FitResult
 from pyspec.fit.same_data import need_checksum
 from pyspec.fit.slices.cautions import gathered
+from pyspec.fit.slices.fits import Fits
 from pyspec.fit.slot_names import SlotNames
 from pyspec.fit.table import format_value, need_pandas, text_table
 from pyspec.fit.trace import fit_trace
@@ -27,8 +26,6 @@ from pyspec.model.show import html_table
 from pyspec.model.units import parameter_units
 
 Array = npt.NDArray[np.float64]
-
-STATUS = ("converged", "undetermined", "stopped", "interrupted", "failed", "not run")
 
 
 @dataclass(frozen=True)
@@ -57,7 +54,7 @@ class SliceFit:
         return str(self.result)
 
 
-class SliceResults(Sequence[SliceFit], SlotNames):
+class SliceResults(Fits[SliceFit], SlotNames):
     """The fits of all slices. ``slices[3]`` is one of them, ``slices[3].result`` its FitResult.
 
     Attributes
@@ -66,7 +63,7 @@ class SliceResults(Sequence[SliceFit], SlotNames):
     names : all parameters, in the order of the model
     values, stderr : name → (n,); NaN where a slice has no value, or the value no standard error
     redchi, chisqr, nfev : (n,)
-    status, message : one of :data:`STATUS` and a sentence for each slice
+    status, message : one of :data:`pyspec.fit.slices.fits.STATUS` and a sentence for each slice
     data, fit, residual : (n, n_energy) over the window, on demand
     backend, seconds, interrupted : how it ran
     model_name, file_name, fit_type : where it belongs; fit_type is "sbs"
@@ -85,6 +82,7 @@ class SliceResults(Sequence[SliceFit], SlotNames):
     ) -> None:
         self.fits = tuple(fits)
         self._model = model
+        self.names, self.free_names = tuple(model.parameters), model.opt_param_names
         self.series = series
         self.time = time
         self.backend = backend
@@ -103,27 +101,7 @@ class SliceResults(Sequence[SliceFit], SlotNames):
         """The model of one spectrum, a copy: changing it changes no number of the fits."""
         return self._model.copy()
 
-    @overload
-    def __getitem__(self, key: int) -> SliceFit: ...
-    @overload
-    def __getitem__(self, key: slice) -> tuple[SliceFit, ...]: ...
-    def __getitem__(self, key: int | slice) -> Any:
-        return self.fits[key]
-
-    def __len__(self) -> int:
-        return len(self.fits)
-
     # arrays over time
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """All parameters, in the order of the model."""
-        return tuple(self._model.parameters)
-
-    @property
-    def free_names(self) -> tuple[str, ...]:
-        """The parameters that were fitted."""
-        return self._model.opt_param_names
 
     @property
     def rows(self) -> npt.NDArray[np.int64]:
@@ -131,44 +109,13 @@ class SliceResults(Sequence[SliceFit], SlotNames):
         return np.array([fit.row for fit in self.fits], dtype=np.int64)
 
     @property
-    def status(self) -> tuple[str, ...]:
-        """How each slice ended."""
-        return tuple(fit.status for fit in self.fits)
-
-    @property
-    def message(self) -> tuple[str, ...]:
-        """What each slice says."""
-        return tuple(fit.message for fit in self.fits)
-
-    @property
-    def success(self) -> npt.NDArray[np.bool_]:
-        """(n,) which slices converged; ``slices.success.all()``."""
-        return np.array([fit.success for fit in self.fits], dtype=bool)
-
-    @property
-    def values(self) -> dict[str, Array]:
-        """Name → (n,) best-fit values."""
-        return self._columns("values")
-
-    @property
-    def stderr(self) -> dict[str, Array]:
-        """Name → (n,) standard errors."""
-        return self._columns("stderr")
-
-    @property
     def start(self) -> dict[str, Array]:
         """Name → (n,) values that the fits started from."""
         return self._columns("start")
 
-    def _columns(self, what: str) -> dict[str, Array]:
-        names = self.names
-        rows: list[list[float | None]] = [[None] * len(names)] * len(self.fits)
-        for fit in self.fits:
-            if fit.result is not None:
-                found: Mapping[str, float | None] = getattr(fit.result, what)
-                rows[fit.index] = [*map(found.get, names)]
-        table = np.array(rows, dtype=np.float64).reshape(len(rows), len(names))  # None is NaN
-        return Named(zip(names, np.ascontiguousarray(table.T), strict=True))
+    def _of_one(self, fit: SliceFit, what: str) -> Mapping[str, float | None]:
+        found: Mapping[str, float | None] = {} if fit.result is None else getattr(fit.result, what)
+        return found
 
     def _numbers(self, what: str) -> Array:
         return np.array(
@@ -267,9 +214,7 @@ class SliceResults(Sequence[SliceFit], SlotNames):
 
         Raises :class:`FitError` for an unknown name.
         """
-        if name not in self.names:
-            raise FitError(f"no parameter {name!r}{meant(name, self.names)}")
-        good = self.success
+        good, name = self.success, self._known(name)
         return self.time[good], self.values[name][good], self.stderr[name][good]
 
     def fit_parameter(
@@ -355,11 +300,8 @@ class SliceResults(Sequence[SliceFit], SlotNames):
     to_xarray = to_dataset
 
     def _head(self) -> str:
-        counts = Counter(self.status)
-        states = ", ".join(f"{counts[status]} {status}" for status in STATUS if counts[status])
-        taken = f"{self.seconds:.3g} s " if np.isfinite(self.seconds) else ""
         where = f" to {self.file_name}" if self.file_name else ""
-        return f"{len(self)} slices of {self.model_name}{where}: {states}; {taken}on {self.backend}"
+        return self._head_of(f"slices of {self.model_name}{where}")
 
     def _cells(self, limit: int = 20) -> list[list[str]]:
         head = ["time", *self.free_names, "redchi", "status"]

@@ -8,7 +8,8 @@ from collections.abc import Iterator, Sequence
 from pyspec.fit.interrupts import Hold
 from pyspec.fit.pools import Interrupted, Pool, parts_of, run_parts, warn_lost
 from pyspec.fit.progress import Steps
-from pyspec.fit.slices.job import Fit, Job
+from pyspec.fit.slices.fits import Fit
+from pyspec.fit.slices.job import Job
 
 
 def run_job(

@@ -1,0 +1,106 @@
+"""What results of many fits of one model have in common, of slices and of others."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Protocol, TypeVar, overload
+
+import numpy as np
+import numpy.typing as npt
+
+from pyspec.calls import Named, meant
+from pyspec.errors import FitError
+
+Array = npt.NDArray[np.float64]
+
+STATUS = ("converged", "undetermined", "stopped", "interrupted", "failed", "not run")
+
+
+class Ended(Protocol):
+    """What is kept of one fit: its number, and how it ended, one of :data:`STATUS`."""
+
+    @property
+    def index(self) -> int: ...
+    @property
+    def status(self) -> str: ...
+    @property
+    def message(self) -> str: ...
+    @property
+    def success(self) -> bool: ...
+
+
+Fit = TypeVar("Fit", bound=Ended)
+
+
+class Fits(Sequence[Fit]):
+    """Fits of one model in their order, and arrays over them."""
+
+    fits: tuple[Fit, ...]
+    #: All parameters, in the order of the model; and those that were fitted.
+    names: tuple[str, ...]
+    free_names: tuple[str, ...]
+    backend: str
+    seconds: float
+
+    def _of_one(self, fit: Fit, what: str) -> Mapping[str, float | None]:
+        """The "values", "stderr" or "start" of one fit by name; empty where there are none."""
+        found: Mapping[str, float | None] = getattr(fit, what)
+        return found
+
+    @overload
+    def __getitem__(self, key: int) -> Fit: ...
+    @overload
+    def __getitem__(self, key: slice) -> tuple[Fit, ...]: ...
+    def __getitem__(self, key: int | slice) -> Any:
+        return self.fits[key]
+
+    def __len__(self) -> int:
+        return len(self.fits)
+
+    def __iter__(self) -> Iterator[Fit]:
+        return iter(self.fits)
+
+    @property
+    def status(self) -> tuple[str, ...]:
+        """How each fit ended."""
+        return tuple(fit.status for fit in self.fits)
+
+    @property
+    def message(self) -> tuple[str, ...]:
+        """What each fit says."""
+        return tuple(fit.message for fit in self.fits)
+
+    @property
+    def success(self) -> npt.NDArray[np.bool_]:
+        """(n,) which fits converged; ``success.all()``."""
+        return np.array([fit.success for fit in self.fits], dtype=bool)
+
+    @property
+    def values(self) -> dict[str, Array]:
+        """Name → (n,) best-fit values, NaN where there are none."""
+        return self._columns("values")
+
+    @property
+    def stderr(self) -> dict[str, Array]:
+        """Name → (n,) standard errors, NaN where there are none."""
+        return self._columns("stderr")
+
+    def _columns(self, what: str) -> dict[str, Array]:
+        names = self.names
+        rows = [[*map(self._of_one(fit, what).get, names)] for fit in self.fits]
+        table = np.array(rows, dtype=np.float64).reshape(len(rows), len(names))  # None is NaN
+        return Named(zip(names, np.ascontiguousarray(table.T), strict=True))
+
+    def _known(self, name: str) -> str:
+        """The name of a parameter. Raises :class:`FitError` for one that is none."""
+        if name not in self.names:
+            raise FitError(f"no parameter {name!r}{meant(name, self.names)}")
+        return name
+
+    def _head_of(self, what: str) -> str:
+        """How many fits of what ended how, in what time."""
+        counts = Counter(self.status)
+        states = ", ".join(f"{counts[status]} {status}" for status in STATUS if counts[status])
+        taken = f"{self.seconds:.3g} s " if np.isfinite(self.seconds) else ""
+        return f"{len(self)} {what}: {states}; {taken}on {self.backend}"
