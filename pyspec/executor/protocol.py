@@ -30,9 +30,10 @@ class Capabilities:
     jacobian : whether :meth:`Executor.jacobian` answers
     unknown_columns : the free parameters, by place in theta, whose derivatives are not known in
         closed form although those of others are
-    in_c : whether :meth:`Executor.normal` answers, and :meth:`Executor.parts`: values, derivatives
-        and sums all come from C, so that a whole fit can run there
-    in_parts : whether :meth:`Executor.parts` answers; data by reference have sums alone
+    in_c : whether :meth:`Executor.normal` answers: values, derivatives and sums all come from C, so
+        that with parts a whole fit can run there
+    in_parts : whether :meth:`Executor.parts` answers; data by reference and free amplitudes have
+        sums alone
     """
 
     jacobian: bool = False

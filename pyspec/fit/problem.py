@@ -332,9 +332,9 @@ class FitProblem(Columns):
 
     def chisqr_at(self, theta: Array) -> float:
         """chi² at a point; NaN where the model is not defined."""
-        if not self.executor.capabilities.in_parts:
-            return float(self.executor.normal(theta, self.fixed, "value")[0])
         with np.errstate(all="ignore"):
+            if not self.executor.capabilities.in_parts:
+                return float(self.executor.normal(theta, self.fixed, "value")[0])
             residual = self.plain_residual(theta)
             return float(np.einsum("i,i", residual, residual))
 
@@ -370,13 +370,11 @@ class FitProblem(Columns):
             finally:
                 layout.give_back(laid)
             return
-        executor = self.executor
-        if self.in_c and executor.capabilities.in_parts:
-            with executor.parts(self.fixed) as parts:
+        if self.in_c and self.executor.capabilities.in_parts:
+            with self.executor.parts(self.fixed) as parts:
                 solver.run_parts(parts, watch, each)
             return
-        sums = executor.sums(self.fixed) if self.in_c else sums_of(self, solver.bounds)
-        with sums as evaluate:
+        with sums_of(self, solver.bounds) as evaluate:
             solver.run(evaluate, watch)
 
     @cached_property

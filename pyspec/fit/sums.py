@@ -46,7 +46,8 @@ def sums_of(
         with executor.parts(fixed) as parts:
             yield parts.sum
     else:
-        yield lambda theta, form: executor.normal(theta, fixed, form)
+        with executor.sums(fixed) as sums:
+            yield sums
 
 
 def _by_differences(

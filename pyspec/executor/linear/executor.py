@@ -87,7 +87,7 @@ class LinearExecutor:
     def __reduce__(self) -> tuple[Any, ...]:
         raise TypeError("a linear executor is made again, not pickled")
 
-    capabilities = Capabilities(jacobian=True, in_c=True)
+    capabilities = Capabilities(jacobian=True, in_c=True, in_parts=False)
 
     # what is fitted
 

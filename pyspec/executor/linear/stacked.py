@@ -26,7 +26,7 @@ from pyspec.executor.linear.design import MOST, Design, Designer
 from pyspec.executor.linear.executor import LinearExecutor, Solved
 from pyspec.executor.linear.projection import Projected
 from pyspec.executor.normal import Parts
-from pyspec.executor.protocol import Array, Capabilities, Executor, Values, check_out
+from pyspec.executor.protocol import Array, Executor, SumsOfFit, Values, check_out, each_by_itself
 from pyspec.model import Model, Par
 from pyspec.model.free import free_parameters
 
@@ -238,7 +238,7 @@ class Stack(LinearExecutor):
 class StackedExecutor(JointExecutor):
     """Several files that share amplitudes."""
 
-    capabilities = Capabilities(jacobian=True, in_c=True)
+    capabilities = LinearExecutor.capabilities
 
     def __init__(self, executors: Sequence[Executor], names: JointNames) -> None:
         super().__init__(executors, names)
@@ -289,3 +289,7 @@ class StackedExecutor(JointExecutor):
     def parts(self, fixed: Values = None) -> AbstractContextManager[Parts]:
         """Raises :class:`PlanError`: the loop of a fit asks for each evaluation."""
         raise PlanError("free amplitudes are solved for between two steps")
+
+    def sums(self, fixed: Values = None) -> AbstractContextManager[SumsOfFit]:
+        """The sums of a fit whose loop runs in Python."""
+        return each_by_itself(self, fixed)

@@ -23,7 +23,6 @@ from pyspec.fit.linear import LinearProblem, problem_of
 from pyspec.fit.on_cluster import give_back
 from pyspec.fit.parameters import FitParameters, Limits
 from pyspec.fit.problem import FitProblem
-from pyspec.fit.solve.native import NativeSolver, Watch
 from pyspec.fit.solve.places import Places
 from pyspec.ir import build_graph
 from pyspec.model import Measurement, Model, Par
@@ -137,17 +136,6 @@ class JointProblem(FitProblem):
             for index, problem in enumerate(self.problems):
                 problem.n_linear_at(self.local(index, values))
         return self.n_linear
-
-    def solve(self, solver: NativeSolver, watch: Watch) -> None:
-        if not self.n_linear:
-            super().solve(solver, watch)
-            return
-
-        def evaluate(theta: Array, form: str) -> Array:
-            with np.errstate(all="ignore"):
-                return np.asarray(self.executor.normal(theta, None, form))
-
-        solver.run(evaluate, watch)
 
     def split(self, values: Array) -> list[Array]:
         """One flat array of all points as one of the shape of its window for each file."""

@@ -19,7 +19,6 @@ from pyspec.fit.doubts import check_registered
 from pyspec.fit.linear.coincide import coinciding
 from pyspec.fit.problem import FitProblem
 from pyspec.fit.same_data import need_same
-from pyspec.fit.solve.native import NativeSolver, Watch
 from pyspec.fit.solve.places import Places
 from pyspec.model import Measurement, Model, Par
 from pyspec.model.free import dispersed, single_valued
@@ -97,15 +96,6 @@ class LinearProblem(FitProblem):
             return super().jump_parameters()
         except PlanError:
             return ()
-
-    def solve(self, solver: NativeSolver, watch: Watch) -> None:
-        """Runs the solver of C with sums from the executor, one evaluation after the other."""
-
-        def evaluate(theta: Array, form: str) -> Array:
-            with np.errstate(all="ignore"):
-                return np.asarray(self.executor.normal(theta, self.fixed, form))
-
-        solver.run(evaluate, watch)
 
     def run(self, theta: Array, *, whole: bool = False) -> Array:
         """The model over the window. Over the whole axes it is NaN where there are no data to
