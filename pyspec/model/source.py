@@ -209,7 +209,8 @@ class Source(NDArrayOperatorsMixin, ABC):
         end, step = len(self) if end is None else end, step or self.step
         cuts = [begin, *range(begin - begin % step + step, end, step), end]
         places = iter(pairwise(cuts))
-        with ThreadPoolExecutor(self.readers, "pyspec-reader") as reader:
+        reader = ThreadPoolExecutor(self.readers, "pyspec-reader")
+        try:
             ahead = deque(
                 (place[0], reader.submit(self._looked_at, *place, seen))
                 for place in islice(places, self.readers)
@@ -221,6 +222,10 @@ class Source(NDArrayOperatorsMixin, ABC):
                     ahead.append((place[0], reader.submit(self._looked_at, *place, seen)))
                 del found  # so that only the block in hand is kept
                 yield first, block
+        finally:
+            # Without waiting: what nobody reads to its end, as after an error, ends where it is
+            # collected, in a thread that starts, say, and no thread may then wait for another.
+            reader.shutdown(wait=False, cancel_futures=True)
 
     def _looked_at(self, begin: int, end: int, seen: Seen | None) -> npt.NDArray[Any]:
         if seen is None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import os
+import threading
 import zlib
 from dataclasses import asdict
 from typing import Any
@@ -58,3 +59,21 @@ def test_any_parts_in_any_order_have_the_same_bits(weight: Any, loss_scale: Any)
     # Rows that are masked as a whole are not read: they count as 0.
     read = np.where(keep.any(axis=1)[:, None], source.array, 0.0)
     assert whole["checksum"] == zlib.crc32(read[3:150].tobytes())
+
+
+def test_rows_that_nobody_reads_on_wait_for_no_thread() -> None:
+    """They waited for the thread that reads ahead, wherever they were collected: in a thread that
+    was about to start this could last for ever, and with it the fit that had started it."""
+    closed, waited = threading.Event(), []
+
+    class Stuck(Rows):
+        def read(self, begin: int, end: int) -> Any:
+            if begin:
+                waited.append(not closed.wait(5.0))
+            return super().read(begin, end)
+
+    blocks = Stuck(np.ones((3, 2))).blocks(step=1)
+    next(blocks)
+    del blocks
+    closed.set()
+    assert waited in ([], [False])
