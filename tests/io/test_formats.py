@@ -133,6 +133,17 @@ def test_an_axis_that_starts_again_is_blocks_and_not_to_be_sorted(tmp_path: Path
         read(path, block=3)
 
 
+def test_a_block_of_two_spectra_keeps_the_errors_of_both(tmp_path: Path) -> None:
+    """The errors were cut along the columns, and `block=` refused such a table."""
+    path = tmp_path / "a.csv"
+    rows = [(x, k + x, 0.1 + k, k - x, 0.2 + k) for k in range(3) for x in ENERGY]
+    text = "\n".join(",".join(map(repr, map(float, row))) for row in rows)
+    path.write_text(f"energy,a,a_err,b,b_err\n{text}\n", encoding="utf-8")
+    found = read(path, block=1)
+    np.testing.assert_allclose(found.data, [1 + ENERGY, 1 - ENERGY])
+    np.testing.assert_allclose(found.errors, np.outer([1.1, 1.2], np.ones(ENERGY.size)))
+
+
 UP = np.arange(10.0)
 
 

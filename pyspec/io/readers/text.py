@@ -103,11 +103,11 @@ def cut(found: Found, request: Request) -> Found:
     if not isinstance(request.block, int) or not 0 <= request.block < len(parts):
         sizes = ", ".join(f"{k}: {b - a} points" for k, (a, b) in enumerate(parts[:12]))
         raise DataError(f"{request.path}: no block {request.block!r}; it has {sizes}")
-    part = slice(*parts[request.block])
-    found.data = np.take(found.data, range(part.start, part.stop), axis=found.dims.index(kind))
-    found.axes[kind] = found.axes[kind][part]
+    inside, along = range(*parts[request.block]), found.dims.index(kind)
+    found.data = np.take(found.data, inside, axis=along)
+    found.axes[kind] = np.take(found.axes[kind], inside)
     if found.errors is not None:
-        found.errors = found.errors[part]
+        found.errors = np.take(found.errors, inside, axis=along)
     found.notes.append(f"block {request.block} of {len(parts)}: the {kind} axis starts again")
     return found
 
