@@ -4,17 +4,16 @@ and empty ones at the end."""
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 
 from pyspec.errors import DataError
-from pyspec.io.units import guess_kind, is_unit
-from pyspec.io.words import is_label
+from pyspec.io.cells import is_label, number
+from pyspec.io.units import guess_kind
 
 Row = tuple[int, list[str]]
-Number = Callable[[str], float | None]
 
 #: The first number of a row with a remark is as far from the next as that from its next, by this
 #: factor at most.
@@ -24,18 +23,16 @@ _STEP = 3.0
 _NUMBERS = 3
 
 
-def has_words(body: Sequence[Row], column: int, n_numbers: int, number: Number) -> bool:
+def has_words(body: Sequence[Row], column: int, n_numbers: int) -> bool:
     """Whether a column has labels and no number, beside two columns of numbers at least."""
     inside = [row[column] for _, row in body if column < len(row)]
     values = [number(cell) for cell in inside]
     if n_numbers < 3 or any(value is not None and value == value for value in values):
         return False
-    return all(
-        is_label(cell, is_unit) for cell, value in zip(inside, values, strict=True) if value is None
-    )
+    return all(is_label(cell) for cell, value in zip(inside, values, strict=True) if value is None)
 
 
-def begins(rows: Sequence[Row], first: int, width: int, number: Number) -> int:
+def begins(rows: Sequence[Row], first: int, width: int) -> int:
     """The number of the first row: before `first`, which has numbers and empty cells only, where a
     column of remarks has one on the first rows."""
     while first > 0:
@@ -45,13 +42,13 @@ def begins(rows: Sequence[Row], first: int, width: int, number: Number) -> int:
         if len(row) != width or not words or values[0] is None or values[0] != values[0]:
             return first
         body = rows[first - 1 :]
-        if not all(has_words(body, k, width - len(words) + 1, number) for k in words):
+        if not all(has_words(body, k, width - len(words) + 1) for k in words):
             return first
         first -= 1
     return first
 
 
-def refuse_remark(path: Path, rows: Sequence[Row], first: int, width: int, number: Number) -> None:
+def refuse_remark(path: Path, rows: Sequence[Row], first: int, width: int) -> None:
     """Raises :class:`DataError` where the last row above the numbers goes on with them, and has a
     remark behind: it must not pass as a header."""
     if first == 0 or len(rows) < first + 2:
@@ -74,14 +71,14 @@ def refuse_remark(path: Path, rows: Sequence[Row], first: int, width: int, numbe
         )
 
 
-def turned(rows: Sequence[list[str]], number: Number) -> list[list[str]] | None:
+def turned(rows: Sequence[list[str]]) -> list[list[str]] | None:
     """The columns of rows that are named by their first cells, below a row of an axis; None where
     they are others."""
     width = len(rows[0])
     if len(rows) < 2 or width <= _NUMBERS or any(len(row) != width for row in rows):
         return None
     names = [row[0] for row in rows]
-    if not all(is_label(name, is_unit) and number(name) is None for name in names[1:]):
+    if not all(is_label(name) and number(name) is None for name in names[1:]):
         return None
     values = [[number(cell) for cell in row[1:]] for row in rows]
     if any(None in row for row in values) or number(names[0]) not in (None, 0.0):

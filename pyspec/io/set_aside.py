@@ -9,11 +9,11 @@ from dataclasses import replace
 import numpy as np
 
 from pyspec.errors import DataError
+from pyspec.io.cells import says_when
 from pyspec.io.error_names import holds_errors
 from pyspec.io.layout import head_of, names_of
 from pyspec.io.text import Table
 from pyspec.io.units import guess_kind
-from pyspec.io.words import says_when
 
 #: How pandas and others call a column that only numbers the rows.
 _INDEX = ("", "index", "unnamed: 0")

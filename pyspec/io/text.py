@@ -15,14 +15,12 @@ import numpy as np
 import numpy.typing as npt
 
 from pyspec.errors import DataError
+from pyspec.io.cells import common_words, number
 from pyspec.io.rows import begins, has_words, n_empty, refuse_remark, turned
-from pyspec.io.units import is_unit
-from pyspec.io.words import common_words
 
 Array = npt.NDArray[np.float64]
 
 COMMENTS = ("#", "%", "//", "!")
-MISSING = frozenset({"", "nan", "na", "n/a", "null", "none", "-", "--"})
 #: Separator (None is any white space) and decimal sign, in the order of preference.
 STYLES: tuple[tuple[str | None, str], ...] = (
     ("\t", "."),
@@ -39,7 +37,6 @@ NAMES = {"\t": "tab", ";": "semicolon", ",": "comma", None: "white space"}
 _COMMA = re.compile(r"(?<=\d),(?=\d)|(?<=\d),(?=[eE\s;]|$)")
 #: A number that may have a sign between thousands.
 _THOUSANDS = re.compile(r"(?<![\d.,])\d{1,3}[.,]\d{3}(?![\d.,])")
-_FORTRAN = re.compile(r"^([+-]?[\d.]+)[dD]([+-]?\d+)$")
 #: The minus sign of Unicode, which spreadsheets and plot programs write.
 _MINUS = "\N{MINUS SIGN}"
 #: So many lines from either end of a file decide on the separator.
@@ -94,18 +91,6 @@ def read_text(path: Path, *, nul: bool = False) -> str:
         return raw.decode("utf-8-sig")
     except UnicodeDecodeError:
         return raw.decode("latin-1")
-
-
-def number(cell: str) -> float | None:
-    """A cell as a number, NaN where it says that a value is missing, None for any other text."""
-    word = cell.strip()
-    if word.lower() in MISSING:
-        return math.nan
-    try:
-        return None if "_" in word else float(word)
-    except ValueError:
-        fortran = _FORTRAN.match(word)
-        return float(f"{fortran[1]}e{fortran[2]}") if fortran else None
 
 
 def cells(line: str, separator: str | None, decimal: str) -> list[str]:
@@ -181,7 +166,7 @@ def _beside_words(
     for sep, sign in styles:
         if decimal in (None, sign) and sep != sign:
             sep = None if sep is not None and not sep.strip(" ") else sep
-            found = common_words([cells(line, sep, sign) for line in lines], number, is_unit)
+            found = common_words([cells(line, sep, sign) for line in lines])
             if found and (best is None or found[0] > best[0]):
                 best = found[0], (sep, sign, *found[1:])
     return best
@@ -222,11 +207,11 @@ def read_table(
         return named
     rows = [(at, cells(line, sep, sign)) for at, line in kept]
     first = next(k for k, (_, row) in enumerate(rows) if len(row) == width and _numeric(row, found))
-    first = first if found else begins(rows, first, width, number)
+    first = first if found else begins(rows, first, width)
     words = dict.fromkeys(found, "")
     header = rows[:first] if sep is not None else [_spaced(*kept[k], width) for k in range(first)]
     _check_header(path, header, width)
-    refuse_remark(path, rows, first, width, number)
+    refuse_remark(path, rows, first, width)
     body = rows[first:]
     values = np.empty((len(body), width))
     for k, (at, row) in enumerate(body):
@@ -258,7 +243,7 @@ def _of_named_rows(
     for sep, sign in STYLES:
         if separator not in (None, sep) or decimal not in (None, sign) or sep == sign:
             continue
-        columns = turned([cells(line, sep, sign) for _, line in lines], number)
+        columns = turned([cells(line, sep, sign) for _, line in lines])
         if columns is not None:
             head, *body = columns
             values = [[math.nan if (v := number(c)) is None else v for c in row] for row in body]
@@ -332,7 +317,7 @@ def _row(
     for column, cell in enumerate(row):
         value = number(cell)
         if value is None and not words.get(column):
-            if column not in words and not has_words(body, column, width - len(words), number):
+            if column not in words and not has_words(body, column, width - len(words)):
                 raise DataError(
                     f"{path}:{at}: {cell[:40]!r} is not a number; correct it, or put # in front of "
                     "the line if it is no data"

@@ -7,9 +7,9 @@ import pytest
 
 from pyspec import read
 from pyspec.errors import DataError
+from pyspec.io.cells import is_label
 from pyspec.io.error_names import holds_errors
 from pyspec.io.units import guess_kind
-from pyspec.io.words import is_label
 
 ENERGY = np.arange(80, 90, 0.5)
 PEAK = np.round(100 * np.exp(-((ENERGY - 84) ** 2)) + 10, 3)
@@ -95,7 +95,7 @@ def test_numbers_that_are_not_understood_are_no_text(tmp_path: Path, cell: str) 
     path = table(tmp_path / "a.txt", head, ENERGY, cell, PEAK, sep=sep)
     with pytest.raises(DataError, match=r"is no number|is not a number"):
         read(path)
-    assert not is_label(cell, lambda unit: unit == "cts")
+    assert not is_label(cell)
 
 
 def test_one_wrong_word_is_refused_and_named_rows_are_columns(tmp_path: Path) -> None:

@@ -8,9 +8,10 @@ from pathlib import Path
 import numpy as np
 
 from pyspec.errors import DataError
+from pyspec.io.cells import number
 from pyspec.io.found import Found
 from pyspec.io.reader import Reader, Request, Start
-from pyspec.io.text import number, read_text
+from pyspec.io.text import read_text
 from pyspec.io.units import guess_kind, show_unit
 
 _LINE = re.compile(r"^#\s*([^:\s]+)\s*(?:-[^:]*)?:\s*(.*)$")

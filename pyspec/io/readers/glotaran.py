@@ -7,9 +7,10 @@ from pathlib import Path
 import numpy as np
 
 from pyspec.errors import DataError
+from pyspec.io.cells import number
 from pyspec.io.found import Found
 from pyspec.io.reader import Reader, Request, Start
-from pyspec.io.text import number, read_text
+from pyspec.io.text import read_text
 
 _KINDS = {"wavelength explicit": ("time", "energy"), "time explicit": ("energy", "time")}
 

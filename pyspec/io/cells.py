@@ -1,13 +1,18 @@
-"""Columns of text beside numbers: which cells are labels, and which are only wrong numbers."""
+"""What the cell of a table of text holds: a number, a label, or a number that is not understood."""
 
 from __future__ import annotations
 
+import math
 import re
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
+from pyspec.io.units import is_unit
+
+MISSING = frozenset({"", "nan", "na", "n/a", "null", "none", "-", "--"})
+_FORTRAN = re.compile(r"^([+-]?[\d.]+)[dD]([+-]?\d+)$")
 #: A cell of these characters alone is a number that was not understood, never a label.
 _LIKE_A_NUMBER = re.compile(r"[\d\s.,'()<>~≈=+*ijeE%-]*\d[\d\s.,'()<>~≈=+*ijeE%-]*")
 #: A number and its unit.
@@ -21,7 +26,19 @@ _SEPARATORS = re.compile(r"[;,\t]")
 _NUMBERS, _LINES = 2, 3
 
 
-def is_label(cell: str, is_unit: Callable[[str], bool]) -> bool:
+def number(cell: str) -> float | None:
+    """A cell as a number, NaN where it says that a value is missing, None for any other text."""
+    word = cell.strip()
+    if word.lower() in MISSING:
+        return math.nan
+    try:
+        return None if "_" in word else float(word)
+    except ValueError:
+        fortran = _FORTRAN.match(word)
+        return float(f"{fortran[1]}e{fortran[2]}") if fortran else None
+
+
+def is_label(cell: str) -> bool:
     """Whether a cell that is no number is text, and not a number in a form that is not read."""
     if _SEPARATORS.search(cell):
         return False
@@ -36,11 +53,7 @@ def says_when(cell: str) -> bool:
     return _WHEN.match(cell) is not None
 
 
-def common_words(
-    rows: Sequence[Sequence[str]],
-    number: Callable[[str], float | None],
-    is_unit: Callable[[str], bool],
-) -> tuple[int, int, tuple[int, ...]] | None:
+def common_words(rows: Sequence[Sequence[str]]) -> tuple[int, int, tuple[int, ...]] | None:
     """(agreeing rows, number of columns, columns of text) of a table with text beside numbers, as
     most of the rows have it; None where they do not agree on one."""
     found: Counter[tuple[int, tuple[int, ...]]] = Counter()
@@ -48,7 +61,7 @@ def common_words(
         values = [number(cell) for cell in row]
         words = tuple(k for k, value in enumerate(values) if value is None)
         known = sum(value is not None and value == value for value in values)
-        if words and known >= _NUMBERS and all(is_label(row[k], is_unit) for k in words):
+        if words and known >= _NUMBERS and all(is_label(row[k]) for k in words):
             found[len(row), words] += 1
     if not found:
         return None
