@@ -9,6 +9,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from pyspec.io.found import monotonic
 from pyspec.io.units import is_unit
 
 MISSING = frozenset({"", "nan", "na", "n/a", "null", "none", "-", "--"})
@@ -72,7 +73,6 @@ def common_words(rows: Sequence[Sequence[str]]) -> tuple[int, int, tuple[int, ..
     if words[0] == 0 and len(numbers) > 3:
         first = next(row for row in rows if len(row) == width)
         values = [number(first[k]) for k in numbers]
-        steps = np.diff([np.nan if value is None else value for value in values])
-        if (steps > 0).all() or (steps < 0).all():  # an axis above rows that are named, not placed
-            return None
+        if monotonic([np.nan if value is None else value for value in values]):
+            return None  # an axis above rows that are named, not placed
     return agreeing, width, words

@@ -6,14 +6,10 @@ from typing import Any
 
 import numpy as np
 
+from pyspec.io.found import monotonic
+
 #: A first row that rises or falls all the way over so many columns is no accident.
 SURE = 6
-
-
-def monotonic(line: Any) -> bool:
-    """Whether values rise, or fall, all the way."""
-    step = np.diff(line)
-    return bool((step > 0).all() or (step < 0).all())
 
 
 def has_corner(values: Any) -> bool:

@@ -305,12 +305,13 @@ def runs(axis: Array) -> list[tuple[int, int]]:
     back = (np.sign(before) == np.sign(after)) & (np.sign(here) != np.sign(before))
     cuts = np.flatnonzero(long | (back & (size > 2 * np.median(np.abs(step))))) + 2
     parts = list(pairwise([0, *map(int, cuts), axis.size]))
-    if all(stop - start > 2 and _monotonic(axis[start:stop]) for start, stop in parts):
+    if all(stop - start > 2 and monotonic(axis[start:stop]) for start, stop in parts):
         return parts
     return [(0, axis.size)]
 
 
-def _monotonic(axis: Array) -> bool:
+def monotonic(axis: Any) -> bool:
+    """Whether values rise, or fall, all the way."""
     step = np.diff(axis)
     return bool((step > 0).all() or (step < 0).all())
 

@@ -17,7 +17,7 @@ from pyspec.calls import answered
 from pyspec.errors import DataError, PyspecError, one_line, shortened, suggest
 from pyspec.io.dataset import Dataset
 from pyspec.io.energy import in_unit, on_scale, scale_note
-from pyspec.io.found import assemble
+from pyspec.io.found import assemble, monotonic
 from pyspec.io.lazy import is_zarr, lazy_reader
 from pyspec.io.optional import available, within
 from pyspec.io.reader import Reader, Request, Start, check_keywords
@@ -349,5 +349,4 @@ def _one_way(values: npt.NDArray[Any]) -> bool:
     """Whether one line of numbers rises, or falls, all the way."""
     if values.ndim != 1 or values.size < 3 or values.dtype.kind not in "fiu":
         return False
-    step = np.diff(values.astype(np.float64))
-    return bool((step > 0).all() or (step < 0).all())
+    return monotonic(values.astype(np.float64))

@@ -11,6 +11,7 @@ import numpy as np
 
 from pyspec.errors import DataError
 from pyspec.io.cells import is_label, number
+from pyspec.io.found import monotonic
 from pyspec.io.units import guess_kind
 
 Row = tuple[int, list[str]]
@@ -83,8 +84,7 @@ def turned(rows: Sequence[list[str]]) -> list[list[str]] | None:
     values = [[number(cell) for cell in row[1:]] for row in rows]
     if any(None in row for row in values) or number(names[0]) not in (None, 0.0):
         return None
-    steps = np.diff(np.array(values[0], np.float64))
-    if not ((steps > 0).all() or (steps < 0).all()):
+    if not monotonic(np.array(values[0], np.float64)):
         return None
     names[0] = names[0] if guess_kind(names[0]) is not None else "energy"
     return [names, *(list(column) for column in zip(*(row[1:] for row in rows), strict=True))]

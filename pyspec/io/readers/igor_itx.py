@@ -17,7 +17,7 @@ import numpy.typing as npt
 from pyspec.errors import DataError
 from pyspec.io.blocks import Axis, Block, found_of
 from pyspec.io.cells import number
-from pyspec.io.found import Found
+from pyspec.io.found import Found, monotonic
 from pyspec.io.reader import Reader, Request, Start
 from pyspec.io.text import read_text
 from pyspec.io.units import dim_name, guess_kind, show_unit, split_unit
@@ -205,9 +205,8 @@ def _blocks(group: list[_Wave]) -> list[Block]:
     """A block for each wave; the first of several columns is their x, where it is no wave with a
     scale of its own and rises or falls all the way."""
     first = group[0]
-    step = np.diff(first.data) if first.data.ndim == 1 else np.zeros(1)
-    monotonic = bool(step.size and ((step > 0).all() or (step < 0).all()))
-    if len(group) > 1 and not first.scales and monotonic:
+    is_axis = first.data.ndim == 1 and first.data.size > 1 and monotonic(first.data)
+    if len(group) > 1 and not first.scales and is_axis:
         label, unit = split_unit(first.name)
         unit = first.data_unit or unit
         axis = Axis(guess_kind(label, unit) or "energy", first.data, label, unit)
