@@ -59,7 +59,7 @@ class Law:
 
 
 @dataclass
-class Noise:
+class NoiseSpec:
     """`noise:`, what is known of the noise."""
 
     type: str
@@ -103,7 +103,7 @@ class Job:
     time_limits: Limits | None
     exclude: list[Limits]
     baseline: Limits | None
-    noise: Noise | None
+    noise: NoiseSpec | None
     fit: FitSpec
     folder: Path
     archive: bool
@@ -276,7 +276,7 @@ def _auxiliary(top: Fields) -> tuple[Array, Array | None] | None:
     return axis, None if weights is None else np.array(weights)
 
 
-def _noise(top: Fields, home: Path) -> Noise | None:
+def _noise(top: Fields, home: Path) -> NoiseSpec | None:
     own = top.fields("noise")
     if own is None:
         return None
@@ -300,7 +300,7 @@ def _noise(top: Fields, home: Path) -> Noise | None:
         raise own.wrong("scale", "belongs to 'type: poisson': counts for each unit of the data")
     if not scale > 0:
         raise own.wrong("scale", "must be positive: counts for each unit of the data")
-    return Noise(kind, None if kind == "none" else sigma, scale)
+    return NoiseSpec(kind, None if kind == "none" else sigma, scale)
 
 
 def _fit(top: Fields) -> FitSpec:

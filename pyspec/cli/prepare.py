@@ -10,13 +10,13 @@ import numpy as np
 import numpy.typing as npt
 
 from pyspec.cli.fields import JobError
-from pyspec.cli.job import InputSpec, Job, Law, Noise, Place
+from pyspec.cli.job import InputSpec, Job, Law, NoiseSpec, Place
 from pyspec.errors import DataError, suggest
 from pyspec.io import Dataset, read
 from pyspec.model import Measurement, Model, load_dynamics, load_model, load_profile
 from pyspec.model.inputs import needed_inputs
 from pyspec.model.windows import excluded, forward_range, index_range, row_range
-from pyspec.workflow.noise import check_sigma
+from pyspec.workflow.noise import Noise, check_sigma, mean_of
 
 Array = npt.NDArray[np.float64]
 
@@ -195,13 +195,13 @@ def _source(job: Job, law: Law) -> Path:
 
 @dataclass(frozen=True)
 class Windows:
-    """Half-open index ranges of the fit and of the baseline; `kept` (n_energy,) is False at the
+    """Half-open index ranges of the fit and of the baseline; `out` (n_energy,) is True at the
     energies that are left out, None where there are none."""
 
     rows: tuple[int, int] | None
     columns: tuple[int, int] | None
     baseline: tuple[int, int] | None
-    kept: npt.NDArray[np.bool_] | None = None
+    out: npt.NDArray[np.bool_] | None = None
 
 
 def windows(job: Job, dataset: Dataset) -> Windows:
@@ -224,66 +224,47 @@ def windows(job: Job, dataset: Dataset) -> Windows:
             raise job.fields.wrong("baseline", "the data are one spectrum; leave it out")
         with job.fields.blame("baseline"):
             baseline = row_range(time, *forward_range(job.baseline, "abs", "the range"), "abs")
-    return Windows(rows, columns, baseline, None if out is None else ~out)
+    return Windows(rows, columns, baseline, out)
 
 
 def series(job: Job, dataset: Dataset, where: Windows) -> Measurement:
     """All of the data as a Measurement."""
-    data = np.asarray(dataset.data)
-    keep = dataset.finite if job.data.mask is not None and dataset.n_bad else None
-    keep = _both(keep, where.kept, data.shape)
-    noise = _noise(job, dataset, 1)
-    noise |= {"labels": dataset.labels, "units": dataset.units}
-    return Measurement(data, where.rows, where.columns, keep=keep, **noise)
+    data, keep = np.asarray(dataset.data), _keep(job, dataset)
+    if where.out is not None:
+        keep = np.broadcast_to(~where.out, data.shape) if keep is None else keep & ~where.out
+    given = {"labels": dataset.labels, "units": dataset.units, **_noise(job, dataset).of_series()}
+    return Measurement(data, where.rows, where.columns, keep=keep, **given)
 
 
 def mean_spectrum(job: Job, dataset: Dataset, where: Windows, rows: tuple[int, int]) -> Measurement:
     """The mean of some spectra as a Measurement; its noise is that of the mean."""
-    part = np.asarray(dataset.data)[slice(*rows)]
-    good = np.isfinite(part)
-    count = good.sum(axis=0)
-    total = np.where(good, part, 0.0).sum(axis=0, dtype=np.float64)
-    mean = np.where(count > 0, total / np.maximum(count, 1), np.nan)
-    keep = _both(None if good.all() else count > 0, where.kept, mean.shape)
-    noise = _noise(job, dataset, rows[1] - rows[0], rows)
-    noise |= {"labels": dataset.labels, "units": dataset.units}
-    return Measurement(mean, None, where.columns, keep=keep, **noise)
+    given = rows, _keep(job, dataset), where.out, _noise(job, dataset), where.columns
+    return mean_of(np.asarray(dataset.data), *given, labels=dataset.labels, units=dataset.units)
 
 
-def _both(keep: Any, kept: Any, shape: tuple[int, ...]) -> Any:
-    """Points that count by the mask of the data and by the energies that are left out."""
-    if kept is None:
-        return keep
-    return np.broadcast_to(kept, shape) if keep is None else keep & kept
+def _keep(job: Job, dataset: Dataset) -> npt.NDArray[np.bool_] | None:
+    return dataset.finite if job.data.mask is not None and dataset.n_bad else None
 
 
-def _noise(
-    job: Job, dataset: Dataset, n: int, rows: tuple[int, int] | None = None
-) -> dict[str, Any]:
-    """Weights or counting statistics, for single spectra or the mean of `n`: as the job says, else
-    the standard errors that were read with the data."""
+def _noise(job: Job, dataset: Dataset) -> Noise:
+    """The noise of the data as the job says it, else the standard errors that were read."""
     noise, shape = job.noise, dataset.data.shape
     if noise is None and dataset.errors is not None:
         try:
-            sigma = np.asarray(check_sigma(dataset.errors, shape, dataset.finite))
+            return Noise("gaussian", check_sigma(dataset.errors, shape, dataset.finite))
         except DataError as error:
             raise JobError(
                 f"{job.data.fields.place('path')}: the standard errors that were read: "
                 f"{str(error).partition(';')[0]}; 'noise: {{type: none}}' leaves them out"
             ) from None
-    elif noise is None or noise.type == "none":
-        return {}
-    elif noise.type == "poisson":
-        return {"loss": "poisson", "loss_scale": noise.scale * n}
-    else:
-        sigma = _sigma(job, noise, shape)
-    if rows is not None:
-        part = np.broadcast_to(sigma, shape)[slice(*rows)]
-        sigma = np.sqrt((part**2).sum(axis=0)) / n
-    return {"weight": np.asarray(1.0 / sigma, dtype=np.float64)}
+    if noise is None or noise.type == "none":
+        return Noise()
+    if noise.type == "poisson":
+        return Noise("poisson", scale=noise.scale)
+    return Noise("gaussian", _sigma(job, noise, shape))
 
 
-def _sigma(job: Job, noise: Noise, shape: tuple[int, ...]) -> Array:
+def _sigma(job: Job, noise: NoiseSpec, shape: tuple[int, ...]) -> Array:
     if isinstance(noise.sigma, Path):
         with job.fields.blame("noise"):
             time = "index" if len(shape) > 1 else None

@@ -27,7 +27,7 @@ from pyspec.workflow.checks import (
     no_axes,
 )
 from pyspec.workflow.labelled import refuse_other_order
-from pyspec.workflow.noise import Noise, make_noise, taken_sigma
+from pyspec.workflow.noise import Noise, make_noise, mean_of, taken_sigma
 from pyspec.workflow.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -333,26 +333,8 @@ class FileData:
 
     def mean(self, rows: tuple[int, int]) -> Measurement:
         """The mean spectrum over rows, with its noise."""
-        data = self.need_data(2)
-        part = np.asarray(data[slice(*rows)])
-        if self.keep is None:
-            mean = np.asarray(part.mean(axis=0, dtype=np.float64))
-            keep, kept = None, None
-        else:
-            kept = np.asarray(self.keep[slice(*rows)])
-            counts = kept.sum(axis=0, dtype=np.float64)
-            total = np.where(kept, part, 0.0).sum(axis=0, dtype=np.float64)
-            mean = total / np.maximum(counts, 1.0)
-            # Counts of a mean are those of all its spectra: an energy that lacks some is left out.
-            n_counted = np.count_nonzero(kept.any(axis=1))
-            keep = counts == n_counted if self.noise.kind == "poisson" else counts > 0
-            if n_counted and not keep.any():
-                raise DataError(
-                    "counts of a mean are those of all its spectra, and every energy is masked in "
-                    "one of them; fit the series, fit_2d, or mask whole spectra"
-                )
-        noise = self.noise.of_mean(rows, data.shape, kept)
-        return Measurement(mean, None, self.columns, keep=keep, **self.names, **noise)
+        given = self.need_data(2), rows, self._keep, self._excluded, self.noise, self.columns
+        return mean_of(*given, **self.names)
 
     def row(self, row: int) -> Measurement:
         """One spectrum, with its noise."""

@@ -1,4 +1,4 @@
-"""The noise of a file's data, and what becomes of it in a mean."""
+"""The noise of measured data, and means of spectra with what becomes of it there."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from pyspec.errors import DataError, shortened, suggest
 from pyspec.io.source import beside_source
+from pyspec.model import Measurement
 from pyspec.model.beside import Weights
 from pyspec.model.source import source_of
 
@@ -108,6 +109,43 @@ class Noise:
         if self.kind == "gaussian" and sigma is not None:
             return {"weight": 1.0 / np.asarray(sigma, dtype=np.float64)}
         return {}
+
+
+def mean_of(
+    data: Any,
+    rows: tuple[int, int],
+    keep: Any,
+    out: npt.NDArray[np.bool_] | None,
+    noise: Noise,
+    columns: tuple[int, int] | None,
+    **names: Any,
+) -> Measurement:
+    """The mean of the spectra `rows` of data (n_time, n_energy), with its noise; NaN at energies
+    without a point that counts.
+
+    `keep` is False at masked points, None where all count; `out` is True at energies that are left
+    out, which have a mean too. `columns` and `names` as a Measurement takes them.
+
+    Raises :class:`DataError` where counts are masked at every energy in one of the spectra.
+    """
+    part = np.asarray(data[slice(*rows)])
+    kept = np.ones(part.shape, bool) if keep is None else np.asarray(keep[slice(*rows)])
+    n_points = kept.sum(axis=0)
+    total = np.where(kept, part, 0.0).sum(axis=0, dtype=np.float64)
+    mean = np.where(n_points > 0, total / np.maximum(n_points, 1), np.nan)
+    kept = kept if out is None else kept & ~out
+    counts = kept.any(axis=0)
+    if noise.kind == "poisson" and kept.any():
+        # Counts of a mean are those of all its spectra: an energy that lacks some is left out.
+        counts = kept.sum(axis=0) == np.count_nonzero(kept.any(axis=1))
+        if not counts.any():
+            raise DataError(
+                "counts of a mean are those of all its spectra, and every energy is masked in "
+                "one of them; fit the series, fit_2d, or mask whole spectra"
+            )
+    arguments = noise.of_mean(rows, data.shape, None if kept.all() else kept)
+    whole = None if counts.all() else counts
+    return Measurement(mean, None, columns, keep=whole, **names, **arguments)
 
 
 def taken_sigma(sigma: Any, data: Any) -> Any:

@@ -104,6 +104,9 @@ def slice_seeds(
         reference = None
         if baseline is not None and baseline.data.shape == (n_window,):
             reference = np.asarray(baseline.data, dtype=np.float64)
+            seen = baseline.measurement
+            if seen.keep is not None:
+                reference = np.where(seen.window(seen.keep), reference, -np.inf)
         shift_seeds(model, series, seeds, reference)
     return seeds
 

@@ -245,6 +245,29 @@ def test_noise_of_a_mean(folder: Path) -> None:
         series(job, dataset, where)
 
 
+def test_masked_points_have_no_part_in_the_noise_of_a_mean(folder: Path) -> None:
+    """σ of a baseline was divided as if all points counted; errors that were read stood for 1 where
+    data are NaN; and a mean of counts kept an energy that lacks some."""
+    energy, time = np.linspace(0.0, 10.0, 21), np.arange(-10.0, 10.0)
+    data = np.random.default_rng(1).normal(10.0, 0.1, (20, 21))
+    data[:5, 3] = np.nan
+    errors = np.where(np.isfinite(data), 0.1, np.nan)
+    np.savez(folder / "data.npz", data=data, energy=energy, time=time, sigma=errors)
+    start = SHORT.replace("data.csv", "data.npz, data: data, mask: nan")
+    read = start.replace("mask: nan", "mask: nan, errors: sigma")
+    expected = 0.1 / np.sqrt(np.where(np.arange(21) == 3, 5.0, 10.0))
+    for text in (start + "noise: {sigma: 0.1}\n", read):
+        job = read_job(write(folder, text))
+        mean = mean_spectrum(job, found := load_data(job), windows(job, found), (0, 10))
+        assert mean.weight is not None
+        np.testing.assert_allclose(1.0 / np.asarray(mean.weight), expected)
+        np.testing.assert_allclose(mean.data, np.nanmean(data[:10], axis=0))
+    job = read_job(write(folder, start + "noise: {type: poisson}\n"))
+    mean = mean_spectrum(job, found := load_data(job), windows(job, found), (0, 10))
+    assert mean.loss_scale == 10.0
+    np.testing.assert_array_equal(mean.keep, np.arange(21) != 3)
+
+
 def test_the_page_of_job_files_names_every_field(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

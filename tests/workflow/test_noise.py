@@ -300,3 +300,20 @@ def test_what_is_masked_needs_no_sigma(project: Project, along: str) -> None:
     sigma[0] = np.nan
     with pytest.raises(DataError, match=r"is nan at \(0, 0\)"):
         file.set_noise("gaussian", sigma=sigma)
+
+
+def test_a_mean_has_no_value_where_no_point_counts_and_one_where_it_is_left_out(
+    project: Project,
+) -> None:
+    """It was 0 at both, as if that had been measured: pictures had crosses there."""
+    mask = np.zeros(GAUSSIAN.shape, bool)
+    mask[:, 2] = True
+    file = make(project, mask=mask)
+    energy = file.energy
+    assert energy is not None
+    file.set_fit_limits(exclude=[(energy[4], energy[5])])
+    file.define_baseline(None, None)
+    baseline = np.where(np.arange(energy.size) == 2, np.nan, GAUSSIAN.mean(axis=0))
+    np.testing.assert_allclose(file.baseline, baseline)
+    keep = ~np.isin(np.arange(energy.size), [2, 4, 5])
+    np.testing.assert_array_equal(file._data.mean((0, len(GAUSSIAN))).keep, keep)
