@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -32,7 +30,7 @@ from pyspec.fit.backend import make_problem
 from pyspec.fit.interrupts import Hold
 from pyspec.fit.solve.methods import checked_linear
 from pyspec.io import Dataset, save_fit, write_parameters, write_text
-from pyspec.io.parameters import plain_result, result_json
+from pyspec.io.parameters import columns_csv, plain_result, result_json, slices_csv
 from pyspec.model import Measurement, Model
 from pyspec.model.measurement import row_of
 from pyspec.model.windows import forward_range, nearest_row, row_range
@@ -311,7 +309,7 @@ def write_results(
     written += _write_parameters(last, folder)
     if getattr(last, "linear", None) is not None:
         for name, columns in amplitude_tables(last.linear).items():
-            write_text(folder / name, _csv_text(list(columns), list(columns.values())))
+            write_text(folder / name, columns_csv(columns, columns.values()))
             written.append(name)
     try:
         plot_fit(last, save_path=folder / "fit.png", config=config, dpi_save=_dpi(job, config))
@@ -339,35 +337,6 @@ def _write_parameters(result: Any, folder: Path) -> list[str]:
         write_parameters(result.table, folder / names[0])
     write_text(folder / names[1], result_json(result))
     return names
-
-
-def slices_csv(slices: SliceResults) -> str:
-    """One line for each slice: time, every parameter and its standard error, χ², status."""
-    head, columns = _with_errors(slices.names, slices.values, slices.stderr)
-    return _csv_text(
-        ["time", *head, "redchi", "status"], [slices.time, *columns, slices.redchi, slices.status]
-    )
-
-
-def _with_errors(names: Sequence[str], values: Any, errors: Any) -> tuple[list[str], list[Any]]:
-    head = [column for name in names for column in (name, f"{name}_stderr")]
-    return head, [column for name in names for column in (values[name], errors[name])]
-
-
-def _csv_text(head: Sequence[str], columns: Sequence[Any]) -> str:
-    """Columns of numbers to their last bit, empty where they are not finite, and of words."""
-    stream = io.StringIO()
-    writer = csv.writer(stream, lineterminator="\n")
-    writer.writerow(head)
-    for row in zip(*columns, strict=True):
-        writer.writerow(map(_cell, row))
-    return stream.getvalue()
-
-
-def _cell(value: Any) -> str:
-    if isinstance(value, str):
-        return value
-    return repr(float(value)) if np.isfinite(value) else ""
 
 
 def _exit_code(results: Sequence[Any], say: Callable[[str], None]) -> int:

@@ -7,6 +7,7 @@ import hashlib
 import io
 import json
 import math
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -34,6 +35,32 @@ def parameters_json(table: ParameterTable) -> str:
     is null."""
     rows = [{key: _plain(value) for key, value in row.items()} for row in table.to_dict()]
     return json.dumps({"title": table.title, "parameters": rows}, indent=2, allow_nan=False) + "\n"
+
+
+def slices_csv(slices: SliceResults) -> str:
+    """One line for each slice: time, every parameter and its standard error, χ², status."""
+    values, errors = slices.values, slices.stderr
+    head = [column for name in slices.names for column in (name, f"{name}_stderr")]
+    columns = [column for name in slices.names for column in (values[name], errors[name])]
+    return columns_csv(
+        ["time", *head, "redchi", "status"], [slices.time, *columns, slices.redchi, slices.status]
+    )
+
+
+def columns_csv(head: Iterable[str], columns: Iterable[Sequence[Any]]) -> str:
+    """Columns of numbers to their last bit, empty where they are not finite, and of words."""
+    stream = io.StringIO()
+    writer = csv.writer(stream, lineterminator="\n")
+    writer.writerow(head)
+    for row in zip(*columns, strict=True):
+        writer.writerow(map(_cell, row))
+    return stream.getvalue()
+
+
+def _cell(value: Any) -> str:
+    if isinstance(value, str):
+        return value
+    return repr(float(value)) if math.isfinite(value) else ""
 
 
 def plain_result(result: FitResult | SliceResults) -> dict[str, Any]:

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from pyspec.errors import FitError, shortened, suggest
 from pyspec.fit import MCMCResult, SliceResults
 from pyspec.io import write_text
+from pyspec.io.parameters import slices_csv
 from pyspec.workflow.compare import (
     check_metrics,
     comparison,
@@ -89,16 +86,7 @@ def export_slices(slices: SliceResults, path: Path) -> None:
         return
     if suffix != ".csv":
         raise FitError(f"{path}: parameters are written as .csv or .json; choose one of them")
-    errors, stream = slices.stderr, io.StringIO()
-    writer = csv.writer(stream, lineterminator="\n")
-    names = [column for name in slices.names for column in (name, f"{name}_stderr")]
-    writer.writerow(["time", *names, "redchi", "status"])
-    columns = [c for name, values in slices.values.items() for c in (values, errors[name])]
-    for k, time in enumerate(slices.time):
-        cells = [float(column[k]) for column in (*columns, slices.redchi)]
-        shown = ["" if not np.isfinite(cell) else repr(cell) for cell in cells]
-        writer.writerow([repr(float(time)), *shown, slices.status[k]])
-    write_text(path, stream.getvalue())
+    write_text(path, slices_csv(slices))
 
 
 class FileAnswers:
