@@ -11,15 +11,8 @@ from pyspec.errors import FitError, shortened, suggest
 from pyspec.fit import MCMCResult, SliceResults
 from pyspec.io import write_text
 from pyspec.io.parameters import slices_csv
-from pyspec.workflow.compare import (
-    check_metrics,
-    comparison,
-    default_metrics,
-    metric,
-    refuse_missing,
-    refuse_what_differs,
-)
-from pyspec.workflow.frames import correlation_answer, parameter_answer
+from pyspec.workflow.compare import comparison, metric, refuse_missing
+from pyspec.workflow.frames import correlation_answer, interval_frame, parameter_answer
 from pyspec.workflow.identity import (
     FIT_TYPES,
     SELECTIONS,
@@ -27,10 +20,11 @@ from pyspec.workflow.identity import (
     find_fit,
     handle_of,
     label_of,
+    matching,
+    name_list,
+    one_fit,
 )
-from pyspec.workflow.intervals import interval_frame
 from pyspec.workflow.samples import samples_of
-from pyspec.workflow.seeds import name_list
 
 
 def select_fits(
@@ -45,15 +39,10 @@ def select_fits(
     if select not in SELECTIONS:
         hint = suggest(str(select), list(SELECTIONS))
         raise FitError(f"select must be one of {', '.join(SELECTIONS)}, not {select!r}{hint}")
-    models, types = _listed(model), _listed(fit_type)
+    models, types = (None if one is None else name_list(one) for one in (model, fit_type))
     for one in types or ():
         check_type(one)
-    chosen = [
-        result
-        for result in results
-        if (models is None or result.model_name in models)
-        and (types is None or result.fit_type in types)
-    ]
+    chosen = matching(results, None, models, types)
     if not chosen:
         done = ", ".join(f"{r.fit_type} of {r.model_name}" for r in results) or "none"
         raise FitError(f"no such fit to save; fits so far: {done}; fit first")
@@ -69,10 +58,6 @@ def select_fits(
         ):
             kept[key] = result
     return list(kept.values())
-
-
-def _listed(given: str | Sequence[str] | None) -> list[str] | None:
-    return [given] if isinstance(given, str) else None if given is None else list(given)
 
 
 def export_slices(slices: SliceResults, path: Path) -> None:
@@ -153,8 +138,8 @@ class FileAnswers:
         """Correlations of the free parameters of the last fit (of that model and type): a DataFrame
         with their names on both sides; with ``table=True``, and without pandas, a table of its own:
         ``table["a", "b"]``."""
-        result = self._one(model, fit_type, handle, "correlations")
-        return correlation_answer(result.correlations, table)
+        result = self.get_result(model=model, fit_type=fit_type, handle=handle)
+        return correlation_answer(one_fit(result, "correlations").correlations, table)
 
     def get_confidence_intervals(
         self,
@@ -167,7 +152,8 @@ class FileAnswers:
     ) -> Any:
         """Computes intervals by profile likelihood for the last fit (of that model and type): a
         DataFrame with one row for each parameter. Options as of ``lmfit.conf_interval``."""
-        return interval_frame(self._one(model, fit_type, handle, "intervals"), options)
+        result = self.get_result(model=model, fit_type=fit_type, handle=handle)
+        return interval_frame(one_fit(result, "intervals"), options)
 
     def get_mcmc(
         self,
@@ -179,12 +165,6 @@ class FileAnswers:
         """The samples of the last fit (of that model and type) that was made with `mc_settings`, or
         sampled by :meth:`pyspec.FitResult.sample`."""
         return samples_of(self.get_result(model=model, fit_type=fit_type, handle=handle))
-
-    def _one(self, model: str | None, fit_type: str | None, handle: str | None, what: str) -> Any:
-        result = self.get_result(model=model, fit_type=fit_type, handle=handle)
-        if result.fit_type == "sbs":
-            raise FitError(f"slices have no {what} in common; ask one: slices[0].result")
-        return result
 
     def compare_models(
         self,
@@ -212,16 +192,10 @@ class FileAnswers:
             check_type(one)
         names = [name for one in models for name in name_list(one)]
         last = {(r.model_name, r.fit_type): r for r in self.results}
-        fits = [
-            result
-            for (name, kind), result in last.items()
-            if (not names or name in names) and kind in types
-        ]
+        fits = matching(last.values(), None, names or None, types)
         refuse_missing(names, fits, list(last.values()))
-        chosen = default_metrics(fits) if metrics is None else check_metrics(metrics)
-        refuse_what_differs(fits, chosen)
-        frame = comparison(fits, chosen, sbs_aggregation)
-        order = next((name for name in chosen if name.lower() == "aic"), None)
+        frame = comparison(fits, metrics, sbs_aggregation)
+        order = next((name for name in frame.columns if name.lower() == "aic"), None)
         if order is None or sbs_aggregation == "long":
             return frame
         turn = {kind: place for place, kind in enumerate(FIT_TYPES)}

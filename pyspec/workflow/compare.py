@@ -11,7 +11,14 @@ import numpy as np
 from pyspec.errors import FitError, suggest
 from pyspec.fit.table import need_pandas
 from pyspec.model.source import source_of
-from pyspec.workflow.identity import SHORT, handle_of, is_slices, selection_of, sigma_of
+from pyspec.workflow.identity import (
+    SHORT,
+    handle_of,
+    is_slices,
+    measured_by,
+    selection_of,
+    sigma_of,
+)
 
 METRICS = ("chi2", "chi2_red", "chi2_raw", "chi2_red_raw", "r2", "aic", "bic", "sigma_eff")
 
@@ -29,9 +36,9 @@ AGGREGATIONS: dict[str, Callable[..., Any] | None] = {
 }
 
 
-def check_metrics(metrics: Sequence[str] | None) -> list[str]:
-    """Metrics by name, all for None. Raises :class:`FitError` for an unknown one."""
-    chosen = [*(METRICS if metrics is None else metrics)] or [*METRICS]
+def _check_metrics(metrics: Sequence[str]) -> list[str]:
+    """Metrics by name, all where none is named. Raises :class:`FitError` for an unknown one."""
+    chosen = [*metrics] or [*METRICS]
     for metric in chosen:
         if metric.lower() not in METRICS:
             hint = suggest(metric.lower(), list(METRICS))
@@ -39,7 +46,7 @@ def check_metrics(metrics: Sequence[str] | None) -> list[str]:
     return chosen
 
 
-def default_metrics(fits: Sequence[Any]) -> list[str]:
+def _default_metrics(fits: Sequence[Any]) -> list[str]:
     """The columns that fit these fits."""
     known = any(_metrics(fit)["chi2"] == _metrics(fit)["chi2"] for fit in fits if _parts(fit))
     return list(WEIGHTED if known else PLAIN)
@@ -47,7 +54,7 @@ def default_metrics(fits: Sequence[Any]) -> list[str]:
 
 def metric(fit: Any, name: str) -> float:
     """One metric of a fit, lower is better; of slices the sum."""
-    wanted = check_metrics([name])[0].lower()
+    wanted = _check_metrics([name])[0].lower()
     sign = -1.0 if wanted == "r2" else 1.0
     return sign * float(np.nansum([one.statistics[wanted] for one in _parts(fit)]))
 
@@ -64,9 +71,14 @@ def _metrics(fit: Any) -> dict[str, float]:
     return found
 
 
-def comparison(fits: Sequence[Any], metrics: Sequence[str], aggregation: str) -> Any:
+def comparison(fits: Sequence[Any], metrics: Sequence[str] | None, aggregation: str) -> Any:
     """A DataFrame with a row for each fit, in their order; with "long" one for each slice, slice
-    by slice. Raises :class:`FitError` without pandas, and for an unknown aggregation."""
+    by slice. Without `metrics` those that are known.
+
+    Raises :class:`FitError` without pandas, for an unknown metric or aggregation, and where fits
+    cannot be compared."""
+    metrics = _default_metrics(fits) if metrics is None else _check_metrics(metrics)
+    _refuse_what_differs(fits, metrics)
     if aggregation not in AGGREGATIONS:
         raise FitError(f"sbs_aggregation is median, mean, sum or long, not {aggregation!r}")
     pandas = need_pandas()
@@ -133,7 +145,7 @@ _OF_SQUARES = ("chi2_raw", "chi2_red_raw", "r2", "sigma_eff")
 
 def _noise_of(fit: Any) -> str:
     """What chi² and AIC of a fit are made of."""
-    measured = fit.measurement() if callable(fit.measurement) else fit.measurement
+    measured = measured_by(fit)
     if measured.loss == "poisson":
         return "the deviance of counts"
     return "squares of unknown noise" if measured.weight is None else "squares over declared noise"
@@ -153,7 +165,7 @@ def refuse_missing(names: Sequence[str], chosen: Sequence[Any], made: Sequence[A
     raise FitError(f"no fits to compare{hint}; fits so far: {done}")
 
 
-def refuse_what_differs(fits: Sequence[Any], metrics: Sequence[str]) -> None:
+def _refuse_what_differs(fits: Sequence[Any], metrics: Sequence[str]) -> None:
     """Raises :class:`FitError` where fits of one type and file saw different data, or are judged
     by different sums: their metrics say nothing about which model is better."""
     seen: dict[tuple[str, str], Any] = {}
@@ -192,8 +204,7 @@ def _other_data(first: Any, fit: Any, *, judged: bool) -> str:
     points = [_points_of(one) for one in (first, fit)]
     if None not in points and points[0] != points[1]:
         return f"{points[0]} and {points[1]} points (other masks)"
-    measured = [one.measurement() if callable(one.measurement) else one.measurement
-                for one in (first, fit)]  # fmt: skip
+    measured = [measured_by(one) for one in (first, fit)]
     if not judged or any(source_of(one.weight) is not None for one in measured):
         return ""
     if measured[0].loss_scale != measured[1].loss_scale:

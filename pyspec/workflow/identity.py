@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Sequence
 from datetime import datetime, timezone
 from typing import Any
 
 import numpy as np
 
-from pyspec.errors import FitError, suggest
+from pyspec.errors import FitError, ModelError, suggest
 from pyspec.model.digest import digest
 from pyspec.model.source import source_of
 
@@ -70,6 +70,32 @@ def stamp_of(fit: Any) -> str:
     return str(vars(fit).get("timestamp", ""))
 
 
+def measured_by(fit: Any) -> Any:
+    """The Measurement that a fit saw; one of an archive makes it when it is asked."""
+    return fit.measurement() if callable(fit.measurement) else fit.measurement
+
+
+def one_fit(fit: Any, what: str) -> Any:
+    """A fit that is not one of many slices, which have no `what` in common."""
+    if is_slices(fit):
+        raise FitError(f"slices have no {what} in common; ask one: slices[0].result")
+    return fit
+
+
+def matching(fits: Iterable[Any], *names: Collection[str | None] | None) -> list[Any]:
+    """The fits whose file, model and type are each among the `names` for it; None: any will do."""
+    return [
+        fit
+        for fit in fits
+        if all(
+            wanted is None or own in wanted
+            for wanted, own in zip(
+                names, (fit.file_name, fit.model_name, fit.fit_type), strict=True
+            )
+        )
+    ]
+
+
 def find_fit(fits: Sequence[Any], ref: str) -> Any:
     """The fit of a label or of the beginning of a handle; of equal ones the last.
 
@@ -101,7 +127,7 @@ def described(fit: Any) -> str:
 
 def selection_of(fit: Any) -> dict[str, Any]:
     """The window of a fit: half-open ranges of rows and columns."""
-    measured = fit.measurement() if callable(fit.measurement) else fit.measurement
+    measured = measured_by(fit)
     rows, columns = measured.rows, measured.columns
     return {
         "e_lim": None if columns is None else [int(k) for k in columns],
@@ -112,7 +138,7 @@ def selection_of(fit: Any) -> dict[str, Any]:
 def sigma_of(fit: Any) -> float:
     """The standard deviation of the data that a fit saw, where it is the same for all points;
     else NaN."""
-    measured = fit.measurement() if callable(fit.measurement) else fit.measurement
+    measured = measured_by(fit)
     if measured.weight is None or source_of(measured.weight) is not None:
         return float("nan")
     weight = np.asarray(measured.weight, dtype=np.float64)
@@ -123,7 +149,7 @@ def sigma_of(fit: Any) -> float:
 def inputs_of(fit: Any) -> dict[str, Any]:
     """What a person gave for a fit: method and options, window, noise, and of every parameter the
     start, the bounds and what it follows."""
-    measured = fit.measurement() if callable(fit.measurement) else fit.measurement
+    measured = measured_by(fit)
     slices = is_slices(fit)
     settings = vars(fit).get("settings")
     if settings is None and slices:
@@ -167,6 +193,19 @@ def name_of_file(file: Any) -> str | None:
     if not isinstance(name, str):
         raise FitError(f"file is {file!r}; give its name, or the File")
     return name
+
+
+def one_name(given: str | Sequence[str], what: str) -> str:
+    """The one name in a name or a list of names."""
+    names = name_list(given)
+    if len(names) != 1:
+        raise ModelError(f"{what} is {given!r}; name one model")
+    return names[0]
+
+
+def name_list(given: str | Sequence[str]) -> list[str]:
+    """A name or several names as a list."""
+    return [given] if isinstance(given, str) else list(given)
 
 
 def listed(given: Any) -> list[Any]:

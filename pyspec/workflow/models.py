@@ -14,8 +14,8 @@ from pyspec.model import Model, load_dynamics, load_model, load_profile
 from pyspec.model.free import free_parameters
 from pyspec.model.inputs import own_inputs, refuse_misspelt
 from pyspec.workflow.data import FileData
+from pyspec.workflow.identity import name_list, one_name
 from pyspec.workflow.printed import printed
-from pyspec.workflow.seeds import name_list, one_name
 from pyspec.workflow.workspace import Workspace
 
 #: How a model is named: by name, by its number, or by a list of one name.

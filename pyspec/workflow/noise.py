@@ -134,7 +134,7 @@ def mean_of(
     total = np.where(kept, part, 0.0).sum(axis=0, dtype=np.float64)
     mean = np.where(n_points > 0, total / np.maximum(n_points, 1), np.nan)
     kept = kept if out is None else kept & ~out
-    counts = kept.any(axis=0)
+    counts: Any = kept.any(axis=0)
     if noise.kind == "poisson" and kept.any():
         # Counts of a mean are those of all its spectra: an energy that lacks some is left out.
         counts = kept.sum(axis=0) == np.count_nonzero(kept.any(axis=1))

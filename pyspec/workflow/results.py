@@ -13,14 +13,8 @@ from pyspec.fit import JointResult, MCMCResult
 from pyspec.fit.table import need_pandas
 from pyspec.io import load_fits
 from pyspec.plot import PlotConfig
-from pyspec.workflow.compare import (
-    check_metrics,
-    comparison,
-    default_metrics,
-    refuse_missing,
-    refuse_what_differs,
-)
-from pyspec.workflow.frames import correlation_answer, parameter_answer
+from pyspec.workflow.compare import comparison, refuse_missing
+from pyspec.workflow.frames import correlation_answer, interval_frame, parameter_answer
 from pyspec.workflow.identity import (
     SELECTIONS,
     SHORT,
@@ -29,15 +23,15 @@ from pyspec.workflow.identity import (
     find_fit,
     handle_of,
     inputs_of,
-    is_slices,
     label_of,
     listed,
+    matching,
     name_of_file,
     names_of,
+    one_fit,
     put_label,
     stamp_of,
 )
-from pyspec.workflow.intervals import interval_frame
 from pyspec.workflow.pictures import (
     draw_evolution,
     draw_fit,
@@ -84,16 +78,7 @@ class FitResults(list[Any]):
         wanted = names_of(file), names_of(model), names_of(fit_type)
         for one in wanted[2] or ():
             check_type(one)
-        return cls(
-            fit
-            for fit in load_fits(filepath)
-            if all(
-                names is None or name in names
-                for names, name in zip(
-                    wanted, (fit.file_name, fit.model_name, fit.fit_type), strict=True
-                )
-            )
-        )
+        return cls(matching(load_fits(filepath), *wanted))
 
     def __getitem__(self, key: Any) -> Any:
         if isinstance(key, (int, np.integer)) and not -len(self) <= key < len(self):
@@ -114,16 +99,7 @@ class FitResults(list[Any]):
         """All fits of this file, model and type, the oldest first."""
         check_type(fit_type)
         wanted = (name_of_file(file), model, fit_type)
-        found = [
-            fit
-            for fit in self
-            if all(
-                want in (None, own)
-                for want, own in zip(
-                    wanted, (fit.file_name, fit.model_name, fit.fit_type), strict=True
-                )
-            )
-        ]
+        found = matching(self, *(None if one is None else [one] for one in wanted))
         return FitResults(found, joint=self.joint, config=self.config)
 
     def get(
@@ -205,7 +181,7 @@ class FitResults(list[Any]):
 
     def get_correlations(self, *, table: bool = False, **which: Any) -> Any:
         """The correlations of the last such fit, as of :meth:`pyspec.File.get_correlations`."""
-        return correlation_answer(_one(self.last(**which), "correlations").correlations, table)
+        return correlation_answer(one_fit(self.last(**which), "correlations").correlations, table)
 
     def get_mcmc(self, **which: Any) -> MCMCResult:
         """The samples of the last such fit; see :meth:`pyspec.File.get_mcmc`."""
@@ -214,7 +190,7 @@ class FitResults(list[Any]):
     def get_confidence_intervals(self, **which: Any) -> Any:
         """Computes intervals by profile likelihood for the last such fit; see
         :meth:`pyspec.File.get_confidence_intervals`."""
-        return interval_frame(_one(_whole(self.last(**which)), "intervals"), {})
+        return interval_frame(one_fit(_whole(self.last(**which)), "intervals"), {})
 
     def compare_models(
         self,
@@ -236,17 +212,11 @@ class FitResults(list[Any]):
         types, names = names_of(fit_type), names_of(models)
         for one in types or ():
             check_type(one)
-        chosen = [
-            _whole(fit)
-            for fit in self.find(file=file)
-            if (names is None or fit.model_name in names)
-            and (types is None or fit.fit_type in types)
-        ]
+        made = self.find(file=file)
+        chosen = [_whole(fit) for fit in matching(made, None, names, types)]
         if names and chosen:
-            refuse_missing(sorted(map(str, names)), chosen, self.find(file=file))
-        wanted = default_metrics(chosen) if metrics is None else check_metrics(metrics)
-        refuse_what_differs(chosen, wanted)
-        return comparison(chosen, wanted, sbs_aggregation)
+            refuse_missing(sorted(map(str, names)), chosen, made)
+        return comparison(chosen, metrics, sbs_aggregation)
 
     def variants(
         self, *, file: Any = None, model: str | None = None, fit_type: str | None = None
@@ -311,12 +281,8 @@ class FitResults(list[Any]):
 
         Raises :class:`FitError` where the fits are of several types: name one by `fit_type`.
         """
-        names = names_of(models)
-        found = [
-            _whole(fit)
-            for fit in self.find(file=file, fit_type=fit_type)
-            if names is None or fit.model_name in names
-        ]
+        made = self.find(file=file, fit_type=fit_type)
+        found = [_whole(fit) for fit in matching(made, None, names_of(models), None)]
         types = sorted({fit.fit_type for fit in found})
         if len(types) != 1:
             raise FitError(f"choose one fit_type; such fits are of: {', '.join(types) or 'none'}")
@@ -374,12 +340,6 @@ class FitResults(list[Any]):
 def _whole(fit: Any) -> Any:
     """A fit with its arrays; one of an archive is made again from what was stored."""
     return fit.to_result() if hasattr(fit, "to_result") else fit
-
-
-def _one(fit: Any, what: str) -> Any:
-    if is_slices(fit):
-        raise FitError(f"slices have no {what} in common; ask one: slices[0].result")
-    return fit
 
 
 def _identity(fit: Any) -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""Names as File's calls take them, and start values from a baseline fit."""
+"""Where the start values of a fit come from: the model, a baseline fit, or what is given."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pyspec.calls.given import real
-from pyspec.errors import FitError, ModelError, shortened, suggest
+from pyspec.errors import FitError, shortened, suggest
 from pyspec.executor import make_executor
 from pyspec.fit import FitResult
 from pyspec.model import Measurement, Model
@@ -29,19 +29,6 @@ def check_source(given: str | None, known: Sequence[str]) -> None:
     if given is not None and given not in known:
         hint = suggest(str(given), list(known))
         raise FitError(f"seed_source must be {' or '.join(map(repr, known))}, not {given!r}{hint}")
-
-
-def one_name(given: str | Sequence[str], what: str) -> str:
-    """The one name in a name or a list of names."""
-    names = name_list(given)
-    if len(names) != 1:
-        raise ModelError(f"{what} is {given!r}; name one model")
-    return names[0]
-
-
-def name_list(given: str | Sequence[str]) -> list[str]:
-    """A name or several names as a list."""
-    return [given] if isinstance(given, str) else list(given)
 
 
 def seed_from(model: Model, baseline: FitResult) -> None:
