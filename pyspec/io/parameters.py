@@ -7,7 +7,7 @@ import hashlib
 import io
 import json
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -47,7 +47,7 @@ def slices_csv(slices: SliceResults) -> str:
     )
 
 
-def columns_csv(head: Iterable[str], columns: Iterable[Sequence[Any]]) -> str:
+def columns_csv(head: Iterable[str], columns: Iterable[Any]) -> str:
     """Columns of numbers to their last bit, empty where they are not finite, and of words."""
     stream = io.StringIO()
     writer = csv.writer(stream, lineterminator="\n")

@@ -44,46 +44,63 @@ def restored_fit(
     `of_joint` says whether other files had part in the fit, and `left` what all of them leave
     undetermined: archives did not hold it at first, and free amplitudes have no errors then.
     """
-    import lmfit
-
-    from pyspec.fit.units import from_lmfit
-
     problem = problem_of(model, measurement, str(settings["backend"]))
     if isinstance(problem, LinearProblem):
         problem.n_lost = len(problem.names) + problem.n_linear - int(statistics["n_free"])
-    params = _params(table, problem.names, covariance)
-    outcome = _outcome(params, problem, statistics, covariance, settings)
     _check_shared(problem, table, float(statistics["chisqr"]))
-    minimizer = lmfit.Minimizer(
-        problem, params, scale_covar=bool(settings["scale_covar"]), nan_policy="propagate"
-    )
     lost = tuple(statistics["without_effect"])
     if of_joint and lost and isinstance(problem, LinearProblem):
         n = len(problem.names)
         problem.left = left or (np.full((n, n), np.nan), np.zeros((n, 0)))
-    facts = {
-        "of_many": of_joint,
-        "variance": float(statistics.get("variance", statistics["redchi"])),
-        "params": FitParameters.of(from_lmfit(params)),
-        "scale_covar": bool(settings["scale_covar"]),
-        "backend": str(settings["backend"]),
-        "method": str(settings["method"]),
-        "seconds": float(statistics["seconds"]),
-        "message": str(statistics["message"]),
-        "success": bool(statistics["success"]),
-        "interrupted": bool(statistics["interrupted"]),
-        "at_bound": {row.name: row.at_bound for row in table if row.at_bound},
-        "without_effect": lost,
-        "degenerate": bool(statistics.get("degenerate", lost)),
-        "intervals": dict(intervals),
-        "settings": _settings(settings),
-        "expressions": {row.name: row.expr for row in table if row.expr is not None},
-        "start": {row.name: row.init for row in table if row.init is not None},
-        "nfev": int(statistics["nfev"]),
-    }
-    result = FitResult(problem, None if of_joint else minimizer, outcome, **facts)
-    result.cautions = cautions_of(statistics)  # as they were: nothing is worked out anew
+    result = _result(
+        problem, table, covariance, statistics, settings,
+        of_many=of_joint,
+        variance=float(statistics.get("variance", statistics["redchi"])),
+        seconds=float(statistics["seconds"]),
+        interrupted=bool(statistics["interrupted"]),
+        without_effect=lost,
+        degenerate=bool(statistics.get("degenerate", lost)),
+        intervals=dict(intervals),
+    )  # fmt: skip
     result.started_from = str(statistics.get("started_from", ""))
+    return result
+
+
+def _result(
+    problem: FitProblem,
+    table: ParameterTable,
+    covariance: Array | None,
+    statistics: Mapping[str, Any],
+    settings: Mapping[str, Any],
+    *,
+    of_many: bool = False,
+    **facts: Any,
+) -> FitResult:
+    """A FitResult of what was stored, and of `facts` as its own arguments."""
+    import lmfit
+
+    from pyspec.fit.units import from_lmfit
+
+    params, scale_covar = _params(table, problem.names, covariance), bool(settings["scale_covar"])
+    outcome = _outcome(params, problem, statistics, covariance, settings)
+    minimizer = lmfit.Minimizer(problem, params, scale_covar=scale_covar, nan_policy="propagate")
+    result = FitResult(
+        problem, None if of_many else minimizer, outcome,
+        of_many=of_many,
+        params=FitParameters.of(from_lmfit(params)),
+        scale_covar=scale_covar,
+        backend=str(settings["backend"]),
+        method=str(settings["method"]),
+        message=str(statistics["message"]),
+        success=bool(statistics["success"]),
+        at_bound={row.name: row.at_bound for row in table if row.at_bound},
+        settings=_settings(settings),
+        expressions={row.name: row.expr for row in table if row.expr is not None},
+        start={row.name: row.init for row in table if row.init is not None},
+        nfev=int(statistics["nfev"]),
+        **facts,
+    )  # fmt: skip
+    result.cautions = cautions_of(statistics)  # as they were: nothing is worked out anew
     return result
 
 
@@ -142,10 +159,6 @@ def restored_slices(
 ) -> SliceResults:
     """The SliceResults of a stored fit slice by slice. `tables`, `statistics` and `ends` have one
     entry a slice, statistics with its status and message."""
-    import lmfit
-
-    from pyspec.fit.units import from_lmfit
-
     backend = str(settings["backend"])
     shared: Any = None
     fits = []
@@ -161,31 +174,16 @@ def restored_slices(
         shared = shared or problem.executor
         # The executor belongs to the first slice; each makes its own when it is asked for.
         problem.use(None)
-        params = _params(table, problem.names, None)
-        done = {**facts, "n_data": problem.n_points, "n_free": len(problem.names)}
-        outcome = _outcome(params, problem, done, None, settings)
-        result = FitResult(
-            problem,
-            lmfit.Minimizer(problem, params, scale_covar=bool(settings["scale_covar"])),
-            outcome,
-            params=FitParameters.of(from_lmfit(params)),
-            scale_covar=bool(settings["scale_covar"]),
-            backend=backend,
-            method=str(settings["method"]),
+        done = {"success": status == "converged", "n_data": problem.n_points}
+        done |= {**facts, "n_free": len(problem.names)}
+        result = _result(
+            problem, table, None, done, settings,
             seconds=float("nan"),
-            message=message,
-            success=status == "converged",
             interrupted=status == "interrupted",
-            at_bound=dict(end.at_bound),
             without_effect=end.without_effect,
             degenerate=bool(end.without_effect),
             intervals=dict(end.intervals),
-            settings=_settings(settings),
-            expressions={one.name: one.expr for one in table if one.expr is not None},
-            start={one.name: one.init for one in table if one.init is not None},
-            nfev=int(facts["nfev"]),
-        )
-        result.cautions = cautions_of(facts)
+        )  # fmt: skip
         fits.append(SliceFit(index, int(row), status, message, result))
     stopped = any(fit.status == "interrupted" for fit in fits)
     then = checksum_of(series)
@@ -253,7 +251,7 @@ def _outcome(
     counted = outcome.chisqr, outcome.ndata, int(statistics["n_free"]), is_known
     outcome.aic, outcome.bic = information_criteria(*counted)
     outcome.message = str(statistics["message"])
-    outcome.success = bool(statistics.get("success", True))
+    outcome.success = bool(statistics["success"])
     if covariance is not None:
         outcome.covar = covariance
     outcome.errorbars = covariance is not None

@@ -366,13 +366,9 @@ def fit_together(
             f"no parameter of {model_name!r} is shared by the files; write 'project' for True "
             'in its entry, as in [30, "project", 0, 100], or fit each file on its own'
         )
-    given: dict[str, Any] = {"backend": project.backend, "progress": project.show_output}
-    if files[0].data.noise.is_known:
-        given["scale_covar"] = False
     asks = settings_of(options) is not None
     with Hold(until_return=not asks) as hold:
-        given |= without_intervals(options, are_kept=True)
-        joint = fit_joint(parts, stages=stages, names=names, **given)
+        joint = fit_joint(parts, stages=stages, names=names, **files[0]._options(options))
         origins = [origin for _, _, origin in prepared]
         joint.joint.started_from = ", ".join(dict.fromkeys(origins))
         for file, result, origin in zip(files, joint, origins, strict=True):

@@ -180,3 +180,15 @@ def test_what_lmfit_says_comes_back(tmp_path: Path, method: str, scale_covar: bo
         assert one.lmfit.aic == pytest.approx(one.statistics["aic"], rel=1e-12)
         assert one.lmfit.bic == pytest.approx(one.statistics["bic"], rel=1e-12)
     assert restored.fit_report() == fit.fit_report()
+
+
+def test_a_slice_that_did_not_converge_says_so_to_lmfit_too(tmp_path: Path) -> None:
+    """It came back as a success there."""
+    model = spectrum()
+    series = with_noise(np.tile(model.evaluate(), (2, 1)))
+    model.set_values({"Gauss_01_x0": 82.5})
+    slices = fit_slices(model, series, max_nfev=2)
+    save_fit(tmp_path / "fit.h5", slices)
+    for one in (slices[0].result, load_fit(tmp_path / "fit.h5").to_result()[0].result):
+        assert one is not None
+        assert (one.success, one.lmfit.success) == (False, False)
