@@ -21,7 +21,7 @@ from pyspec.formula.rules import evaluate
 from pyspec.functions import outside, reference
 from pyspec.functions.losses import deviance
 from pyspec.functions.quadrature import convolve
-from pyspec.functions.responses import CONTINUED, WIDTH, response, response_order
+from pyspec.functions.response_rows import CONTINUED, WIDTH, response, response_order
 from pyspec.model import Component, Dynamics, Measurement, Model, Par
 from pyspec.model.check import PROFILE, movers
 from pyspec.model.inputs import check_inputs, function_of, inputs_of

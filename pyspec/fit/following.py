@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from pyspec.fit.spread import Spread
 from pyspec.formula import Formula, chain_product
-from pyspec.formula.nodes import Name, Node, Number, postorder
+from pyspec.formula.syntax import Name, Node, Number, postorder
 from pyspec.model import Par
 
 Array = npt.NDArray[np.float64]

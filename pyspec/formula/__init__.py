@@ -24,10 +24,10 @@ from pyspec.formula.measured import (
     has_pairs,
     instrument_text,
 )
-from pyspec.formula.nodes import Apply, Name, Node, Number, postorder
 from pyspec.formula.parser import CONSTANTS, FUNCTIONS
 from pyspec.formula.rules import READS, chain_product
 from pyspec.formula.scheme import Scheme, State, scheme_of
+from pyspec.formula.syntax import Apply, Name, Node, Number, postorder
 
 __all__ = [
     "AXES",

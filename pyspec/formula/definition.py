@@ -40,9 +40,9 @@ from pyspec.formula.kernel import (
 )
 from pyspec.formula.measured import INSTRUMENT, MEASURED, MEASURED_IRF, define_measured
 from pyspec.formula.names import check_names, claim
-from pyspec.formula.nodes import has_sums
 from pyspec.formula.scheme import KINETICS, define_state
 from pyspec.formula.sums import check_sums, sum_slopes, used_names
+from pyspec.formula.syntax import has_sums
 from pyspec.formula.traits import Traits, find_traits
 from pyspec.formula.values import Values
 

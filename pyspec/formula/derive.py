@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from pyspec.formula.nodes import Name, Node
 from pyspec.formula.rules import PARTIALS
+from pyspec.formula.syntax import Name, Node
 from pyspec.formula.values import Values
 
 

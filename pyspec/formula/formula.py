@@ -12,9 +12,9 @@ import numpy.typing as npt
 
 from pyspec._library import RPN
 from pyspec.errors import ModelError, suggest
-from pyspec.formula.nodes import Apply, Name, Node, Number, has_sums, postorder
 from pyspec.formula.parser import fault, parse_text
 from pyspec.formula.rules import SLOPES, UFUNCS, chain_product, prepared
+from pyspec.formula.syntax import Apply, Name, Node, Number, has_sums, postorder
 
 Value: TypeAlias = Any  # np.float64, or an array of float64
 Environment: TypeAlias = Mapping[str, float | npt.NDArray[np.float64]]

@@ -17,7 +17,7 @@ from math import e, isfinite, pi
 
 from pyspec._library import RPN, RpnDef
 from pyspec.errors import ModelError, suggest
-from pyspec.formula.nodes import SUMS, Apply, Name, Node, Number
+from pyspec.formula.syntax import SUMS, Apply, Name, Node, Number
 
 #: How tightly a left-associative operator binds.
 PRECEDENCE = {

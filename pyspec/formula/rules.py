@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 
 from pyspec._library import RPN
-from pyspec.formula.nodes import Name, Node, Number, postorder
 from pyspec.formula.parser import parse_text
+from pyspec.formula.syntax import Name, Node, Number, postorder
 from pyspec.functions import special
 
 _ARITHMETIC = [row for row in RPN.values() if row.arity]
@@ -76,7 +76,7 @@ _OTHERWISE: dict[str, Callable[..., Any]] = {
     "CHAIN": chain_product,
 }
 
-#: Sums over the last axis of an array, see :data:`pyspec.formula.nodes.SUMS`.
+#: Sums over the last axis of an array, see :data:`pyspec.formula.syntax.SUMS`.
 SUM_UFUNCS: dict[str, Callable[..., Any]] = {
     "CUMSUM": lambda a: np.cumsum(a, axis=-1),
     "SUM": lambda a: np.sum(a, axis=-1, keepdims=True),

@@ -11,8 +11,8 @@ import numpy.typing as npt
 
 from pyspec.errors import ModelError
 from pyspec.formula.formula import Formula
-from pyspec.formula.nodes import SUMS, Apply, Name, Node, Number, postorder
 from pyspec.formula.rules import SLOPES, SUM_UFUNCS, UFUNCS, chain_product
+from pyspec.formula.syntax import SUMS, Apply, Name, Node, Number, postorder
 from pyspec.formula.values import Values
 
 

@@ -11,9 +11,9 @@ from pyspec.formula.formula import Formula
 from pyspec.formula.graph import chain_product, cumsum, function_call, total
 from pyspec.formula.linearize import AnyNode
 from pyspec.formula.node import apply, constant
-from pyspec.formula.nodes import Name, Number
-from pyspec.formula.nodes import Node as Syntax
 from pyspec.formula.rules import PARTIALS
+from pyspec.formula.syntax import Name, Number
+from pyspec.formula.syntax import Node as Syntax
 
 
 def from_formula(formula: Formula, names: Mapping[str, AnyNode]) -> AnyNode:

@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from pyspec.errors import ModelError
-from pyspec.formula.nodes import Apply, Name, Node, Number
 from pyspec.formula.rules import UFUNCS
+from pyspec.formula.syntax import Apply, Name, Node, Number
 
 #: Values of one formula and its derivatives at most.
 MAX_VALUES = 4000

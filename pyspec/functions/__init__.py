@@ -15,7 +15,7 @@ from pyspec._library import OPS, OpDef
 from pyspec.errors import LibraryError, suggest
 from pyspec.functions.domain import holds, outside
 from pyspec.functions.external import CALLABLES
-from pyspec.functions.responses import CONTINUED, WIDTH
+from pyspec.functions.response_rows import CONTINUED, WIDTH
 
 __all__ = ["CONTINUED", "WIDTH", "holds", "outside", "reference"]
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pyspec._library import OPS
 from pyspec.errors import ModelError
 from pyspec.formula import has_circle, has_pairs
-from pyspec.functions.responses import CONTINUED, response
+from pyspec.functions.response_rows import CONTINUED, response
 from pyspec.model.fill import similar
 from pyspec.model.free import has_free_spectra, refuse_uses
 from pyspec.model.instruments import SHARE, check_shares, seen_by

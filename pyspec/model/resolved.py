@@ -7,7 +7,7 @@ from itertools import takewhile
 
 from pyspec._library import OPS
 from pyspec.errors import ModelError
-from pyspec.functions.responses import WIDTH, response, response_order
+from pyspec.functions.response_rows import WIDTH, response, response_order
 from pyspec.model.tree import Component
 
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pyspec._library import OpDef
 from pyspec.errors import PlanError
 from pyspec.formula import op_of
-from pyspec.functions.responses import WIDTH, response, response_order
+from pyspec.functions.response_rows import WIDTH, response, response_order
 from pyspec.functions.slopes import FED, interacting
 from pyspec.ir import EdgeKind, GraphIR, GraphNode, NodeKind
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from pyspec.formula import find_op
-from pyspec.functions.responses import response
+from pyspec.functions.response_rows import response
 from pyspec.ir import DomainKind, EdgeKind, GraphIR, GraphNode, NodeKind, Violation
 
 #: Node kinds that the scheduler knows.

@@ -10,7 +10,7 @@ import numpy as np
 from pyspec._library import OPS, OpDef
 from pyspec.errors import PlanError
 from pyspec.formula import find_op, op_of
-from pyspec.functions.responses import WIDTH, response, response_order
+from pyspec.functions.response_rows import WIDTH, response, response_order
 from pyspec.ir import AUX, DomainKind, EdgeKind, GraphIR, GraphNode, NodeKind
 from pyspec.memory import Choice
 from pyspec.model.inputs import ALONG, axis_of, inputs_of

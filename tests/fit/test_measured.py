@@ -11,7 +11,7 @@ import pytest
 from pyspec import File, Measurement, Project, fit_model, load_fit, save_fit
 from pyspec.executor import make_executor
 from pyspec.formula import instrument_text, op_of
-from pyspec.functions.responses import response
+from pyspec.functions.response_rows import response
 from pyspec.model import Model, load_model
 from pyspec.model.load import load_time_model
 

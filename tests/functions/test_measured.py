@@ -13,7 +13,7 @@ from pyspec._library import OPS, KernelCall, OpDef
 from pyspec.errors import LibraryError
 from pyspec.formula import instrument_text, op_of
 from pyspec.functions import reference
-from pyspec.functions.responses import response
+from pyspec.functions.response_rows import response
 
 LAWS = ("stepFun", "linFun", "expFun", "sinFun")
 

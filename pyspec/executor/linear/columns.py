@@ -18,7 +18,7 @@ from pyspec._library import OPS, KernelCall, OpDef
 from pyspec.executor.linear.values import Known, ParameterValues, linear_of
 from pyspec.executor.protocol import Executor
 from pyspec.functions import outside
-from pyspec.functions.responses import WIDTH, response, response_order
+from pyspec.functions.response_rows import WIDTH, response, response_order
 from pyspec.model import Component, Measurement, Model, Par
 from pyspec.model.check import PROFILE, movers, used_names
 from pyspec.model.inputs import inputs_of

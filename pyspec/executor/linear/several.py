@@ -11,7 +11,7 @@ from pyspec._library import KernelCall
 from pyspec.executor.linear.columns import Entry
 from pyspec.executor.linear.values import Known, ParameterValues
 from pyspec.functions import outside
-from pyspec.functions.responses import WIDTH, response, response_order
+from pyspec.functions.response_rows import WIDTH, response, response_order
 from pyspec.model import Component
 from pyspec.model.instruments import SHARE, SHIFT, argument
 

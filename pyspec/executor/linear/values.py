@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pyspec.formula import chain_product
-from pyspec.formula.nodes import Name
+from pyspec.formula.syntax import Name
 from pyspec.model import Par
 from pyspec.model.check import free_names, resolution_order
 from pyspec.model.tree import ENERGY

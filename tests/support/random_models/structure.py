@@ -7,7 +7,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 
 from pyspec._library import OPS, OpDef
-from pyspec.functions.responses import CONTINUED, response
+from pyspec.functions.response_rows import CONTINUED, response
 from support.random_models.draft import Draft
 
 PEAKS = [op.name for op in OPS.values() if op.kind == "PEAK"]
