@@ -56,35 +56,26 @@ def explain(
         if part:
             print(f"{part}\n")
     print(_functions(model))
-    if (
-        picture is not None
-        or graph
-        or plan
-        or jacobian
-        or linear
-        or passes
-        or nodes
-        or memory
-        or last is not None
-    ):
-        give_axes(model)
-        facts["graph"] = build_graph(model).as_dict()
+    if not any((picture, graph, plan, jacobian, linear, passes, nodes, memory, last)):
+        return 0
+    give_axes(model)
+    built = build_graph(model)
+    left = built if last is None else run(built, behind)[0]
+    facts["graph"] = built.as_dict()
     if jacobian:
         print(f"\n{jacobian_text(model)}")
     if linear:
         print(f"\n{linear_text(model)}")
-        found = linear_parameters(build_graph(model))
+        found = linear_parameters(built)
         facts["linear"] = {"names": found.names, "against": found.against}
     if graph:
-        print(f"\nGraph, on axes of a few points:\n\n{print_graph(build_graph(model))}")
+        print(f"\nGraph, on axes of a few points:\n\n{print_graph(built)}")
     if passes or last is not None:
-        print(f"\n{passes_text(build_graph(model), behind)}")
+        print(f"\n{passes_text(built, behind)}")
     if last is not None:
-        left, _, _ = run(build_graph(model), behind)
         print(f"\nGraph after {last}:\n\n{print_graph(left)}")
     if picture is not None:
-        drawn = build_graph(model) if last is None else run(build_graph(model), behind)[0]
-        print(f"\nPicture of the graph: {save_picture(drawn, picture)}")
+        print(f"\nPicture of the graph: {save_picture(left, picture)}")
         facts["picture"] = picture
     if plan:
         print(f"\n{plan_text(model)}")

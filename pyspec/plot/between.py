@@ -182,19 +182,25 @@ def _traces_at(result: FitResult, seen: View, columns: list[int], x: Array) -> A
 
 
 def _free_traces_at(result: FitResult, seen: View, columns: list[int], x: Array) -> Array | None:
+    first = (result.measurement.columns or (0, 0))[0]
+    found = _free_at(result, np.asarray(columns) + seen.begin - first, x, by_energy=True)
+    return None if found is None else found.T
+
+
+def _free_at(result: FitResult, groups: Ints, x: Array, *, by_energy: bool) -> Array | None:
+    """(n_groups, n_x) a fit whose amplitudes are free, `by_energy` or by time, at some of these;
+    None where the others are free, or the axis is too long."""
     problem = result.problem
     assert isinstance(problem, LinearProblem)
     executor = problem.linear
-    if not executor.by_energy or executor.designer.along.size * x.size > MOST:
+    if executor.by_energy != by_energy or executor.designer.along.size * x.size > MOST:
         return None
     amplitudes = executor.solve(result.theta, problem.fixed).projected.amplitudes
     design, _ = executor.elsewhere(result.theta, problem.fixed, x)
-    first = (result.measurement.columns or (0, 0))[0]
-    groups = np.asarray(columns) + seen.begin - first
     own = groups if design.basis.shape[1] > 1 else np.zeros_like(groups)
-    value = np.einsum("gk,kgx->xg", amplitudes[groups], design.basis[:, own])
+    value = np.einsum("gk,kgx->gx", amplitudes[groups], design.basis[:, own])
     if design.offset is not None:
-        value = value + design.offset[groups if len(design.offset) > 1 else own].T
+        value = value + design.offset[groups if len(design.offset) > 1 else own]
     return np.asarray(value)
 
 
@@ -229,17 +235,8 @@ def _spectra_at(result: FitResult, times: Array, x: Array) -> Array | None:
 def _free_spectra_at(result: FitResult, times: Array, x: Array) -> Array | None:
     problem = result.problem
     assert isinstance(problem, LinearProblem)
-    executor = problem.linear
-    if executor.by_energy or executor.designer.along.size * x.size > MOST:
-        return None
-    amplitudes = executor.solve(result.theta, problem.fixed).projected.amplitudes
-    design, _ = executor.elsewhere(result.theta, problem.fixed, x)
-    groups = np.searchsorted(executor.designer.along, times)
-    own = groups if design.basis.shape[1] > 1 else np.zeros_like(groups)
-    value = np.einsum("gk,kgx->gx", amplitudes[groups], design.basis[:, own])
-    if design.offset is not None:
-        value = value + design.offset[groups if len(design.offset) > 1 else own]
-    return np.asarray(value)
+    groups = np.searchsorted(problem.linear.designer.along, times)
+    return _free_at(result, groups, x, by_energy=False)
 
 
 def _slices_at(

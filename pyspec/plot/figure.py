@@ -48,7 +48,6 @@ class Sheet:
             check_suffix(save_path)
             check_folder(save_path)
         self.ax, self.fig = ax, fig
-        self.is_own = ax is None and fig is None
         self.save_path, self.show = save_path, show
         self.figure: Any = None
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import platform
 from collections.abc import Sequence
 from html import escape
 from typing import Any
@@ -11,7 +12,7 @@ import numpy as np
 from pyspec.fit.by_reference import masked_points, range_of, squares_of
 from pyspec.fit.statistics import state_of
 from pyspec.fit.table import format_value
-from pyspec.io import digest
+from pyspec.io import contents, digest
 from pyspec.model.source import source_of
 from pyspec.plot.amplitudes import plot_amplitudes, plot_species
 from pyspec.plot.config import Look, PlotConfig
@@ -29,7 +30,6 @@ from pyspec.plot.html import (
     warning,
 )
 from pyspec.plot.labels import named, unit_of, with_unit
-from pyspec.plot.made import model_texts, versions
 from pyspec.plot.stack import plot_stack
 from pyspec.plot.style import FIT, INK, MUTED, PlotError
 from pyspec.plot.traces import plot_traces
@@ -275,3 +275,29 @@ def _data(result: Any) -> list[tuple[str, str]]:
     if n_masked:
         facts.append(("masked", f"{n_masked} points"))
     return [*facts, ("SHA-256", digest(data))]
+
+
+def model_texts(model: Any) -> str:
+    """The YAML text of the model and of everything added to its parameters."""
+    blocks = [("", model.text)]
+    for name, par in model.parameters.items():
+        for kind, law in (("over time", par.dynamics), ("along the auxiliary axis", par.profile)):
+            if law is not None:
+                often = getattr(law, "frequency", -1.0)
+                pace = f", frequency {often:g}" if often > 0 else ""
+                blocks.append((f"{name} {kind}: {law.name}{pace}", law.text))
+    return "".join(
+        (f"<h3>{escape(head)}</h3>" if head else "") + f"<pre>{escape(text.rstrip())}</pre>"
+        for head, text in blocks
+        if text
+    )
+
+
+def versions() -> list[tuple[str, str]]:
+    found = contents.versions()
+    return [
+        ("pyspec", found["pyspec"]),
+        ("Python", found["python"]),
+        ("NumPy, SciPy, lmfit", ", ".join(found[name] for name in ("numpy", "scipy", "lmfit"))),
+        ("machine", f"{platform.system()} {platform.machine()}"),
+    ]

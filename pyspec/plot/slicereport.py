@@ -10,7 +10,7 @@ import numpy as np
 
 from pyspec.io import digest
 from pyspec.plot.config import PlotConfig
-from pyspec.plot.fitreport import axis_words
+from pyspec.plot.fitreport import axis_words, model_texts, versions
 from pyspec.plot.fits import plot_evolution, plot_fit
 from pyspec.plot.html import (
     cards_row,
@@ -23,7 +23,6 @@ from pyspec.plot.html import (
     warning,
 )
 from pyspec.plot.labels import named, unit_of
-from pyspec.plot.made import model_texts, versions
 from pyspec.plot.stack import plot_stack
 from pyspec.plot.style import PlotError
 

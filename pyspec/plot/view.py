@@ -96,7 +96,6 @@ def residual_of(seen: View, result: Any, config: PlotConfig) -> Residual:
                 "(weights, File.set_noise), or take residual_unit='rms' or 'data'"
             )
         scaled = residual / seen.sigma
-        spread = rms(scaled[seen.inside])
         # A weight of 0 means an infinite σ: such points do not count.
         counted = np.isfinite(seen.sigma[seen.inside]) & np.isfinite(residual[seen.inside])
         spread = rms(scaled[seen.inside][counted])

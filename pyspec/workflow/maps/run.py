@@ -12,15 +12,13 @@ from concurrent.futures.process import BrokenProcessPool
 from multiprocessing import get_context, parent_process
 from multiprocessing.connection import wait as wait_for
 from threading import Thread
-from typing import Any, Protocol, TypeVar
+from typing import Any, Protocol
 
 from pyspec.errors import DataError, FitError, one_line
 from pyspec.executor.cluster import agree_on_fits, need_client
 from pyspec.fit.interrupts import Hold
 from pyspec.fit.pools import LARGE, LOOK, as_agreed, ended
 from pyspec.io.optional import need
-
-Key = TypeVar("Key")
 
 #: Tasks that wait for a worker, for each worker: it never runs out, and few hold data.
 AHEAD = 2
