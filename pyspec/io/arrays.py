@@ -30,6 +30,11 @@ class Entry:
     unit: str = ""
     scales: tuple[str | None, ...] = ()
 
+    @classmethod
+    def of(cls, name: str, array: npt.NDArray[Any]) -> Entry:
+        """One that is in memory."""
+        return cls(name, array.shape, lambda: array)
+
     @property
     def word(self) -> str:
         """The last part of the name, in lower case."""

@@ -17,8 +17,7 @@ def folders_of(data: Any) -> tuple[Path, ...]:
     """
     found: dict[Path, None] = {}
     for array in _stored(data):
-        store = array.store
-        root = getattr(store, "root", None) or getattr(store, "path", None)
+        store, root = array.store, root_of(array)
         if root is None:
             continue
         folder = Path(str(root))
@@ -27,6 +26,12 @@ def folders_of(data: Any) -> tuple[Path, ...]:
         elif type(store).__name__ in ("LocalStore", "DirectoryStore"):
             refuse_missing([folder])
     return tuple(found)
+
+
+def root_of(array: Any) -> Any:
+    """The folder of the store of a zarr array, `root` in zarr 3, `path` in zarr 2; None where it
+    has none."""
+    return getattr(array.store, "root", None) or getattr(array.store, "path", None)
 
 
 def refuse_missing(folders: tuple[Path, ...] | list[Path]) -> None:

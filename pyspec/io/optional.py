@@ -27,15 +27,3 @@ def available(library: str) -> bool:
     except ImportError:
         return False
     return True
-
-
-#: A message is not longer than this, whatever names and values a file or a call has.
-MOST_WORDS = 1800
-
-
-def within(text: str) -> str:
-    """A message on one line, without control characters, its middle left out where it is long."""
-    line = " ".join("".join(c if c.isprintable() else " " for c in text[:100_000]).split())
-    if len(line) <= MOST_WORDS:
-        return line
-    return f"{line[: MOST_WORDS * 2 // 3]} … {line[-MOST_WORDS // 3 :]}"

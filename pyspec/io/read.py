@@ -19,7 +19,7 @@ from pyspec.io.dataset import Dataset
 from pyspec.io.energy import in_unit, on_scale, scale_note
 from pyspec.io.found import assemble, monotonic
 from pyspec.io.lazy import is_zarr, lazy_reader
-from pyspec.io.optional import available, within
+from pyspec.io.optional import available
 from pyspec.io.reader import Reader, Request, Start, check_keywords
 from pyspec.io.readers import READERS
 from pyspec.io.readers.npy import READER as NPY
@@ -34,6 +34,9 @@ FORMATS: Mapping[str, tuple[str, tuple[str, ...]]] = {
 
 #: What files begin with that the HDF5 library reads.
 IN_HDF5 = (b"\x89HDF", b"MATLAB 7.3")
+
+#: A message is not longer than this, whatever names and values a file or a call has.
+MOST_WORDS = 1800
 
 
 @answered
@@ -142,6 +145,14 @@ def read(
         return dataset
     except DataError as error:
         raise DataError(within(str(error))) from None
+
+
+def within(text: str) -> str:
+    """A message on one line, without control characters, its middle left out where it is long."""
+    line = " ".join("".join(c if c.isprintable() else " " for c in text[:100_000]).split())
+    if len(line) <= MOST_WORDS:
+        return line
+    return f"{line[: MOST_WORDS * 2 // 3]} … {line[-MOST_WORDS // 3 :]}"
 
 
 def _dataset(

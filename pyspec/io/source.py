@@ -16,7 +16,7 @@ import numpy.typing as npt
 from pyspec.calls.outside import stack_outside
 from pyspec.errors import DataError
 from pyspec.io.chunked import ChunkReader, hdf5_reader, metadata_path, zarr_reader
-from pyspec.io.folders import folders_of, refuse_missing
+from pyspec.io.folders import folders_of, refuse_missing, root_of
 from pyspec.model.source import LOADED, READERS, Source, bounds_of
 
 #: So many chunks of dask, of less than so many bytes each, are too small; bytes of good ones.
@@ -102,8 +102,7 @@ class ArraySource(Source):
     def address(self) -> tuple[str, str, str] | None:
         """(kind, path, name within) of a store of zarr in files, or of an NPY file."""
         if self._kind == "zarr":
-            store = self._array.store
-            root = getattr(store, "root", None) or getattr(store, "path", None)
+            root = root_of(self._array)
             known = root is not None and Path(str(root)).is_dir()
             return ("zarr", str(Path(str(root)).resolve()), self._array.path) if known else None
         if self._mapped is not None and self._mapped.path.endswith(".npy"):
@@ -372,9 +371,8 @@ def _name_of(array: Any, kind: str) -> str:
     path = getattr(array, "filename", None)
     if kind == "xarray" and array.name is not None:
         return str(array.name)
-    if kind == "zarr":  # the folder is `root` in zarr 3, `path` in zarr 2
-        store = array.store
-        path = getattr(store, "root", None) or getattr(store, "path", None)
+    if kind == "zarr":
+        path = root_of(array)
     if path:
         key = f":{array.path}" if kind == "zarr" and array.path else ""
         return f"{Path(str(path)).name}{key}"

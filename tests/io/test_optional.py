@@ -13,7 +13,7 @@ from support.io_samples import SAMPLES
 
 from pyspec.errors import DataError
 from pyspec.io import READERS, load_fits, read, save_archive, to_xarray
-from pyspec.io.optional import MOST_WORDS, within
+from pyspec.io.read import MOST_WORDS, within
 
 
 def test_a_long_message_keeps_its_begin_and_its_end() -> None:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from pyspec.errors import DataError, one_line
 from pyspec.io.arrays import Entry, choose
@@ -60,11 +59,7 @@ def _entries(name: str, value: Any, depth: int) -> Iterator[Entry]:
     elif value.dtype.kind in "fiu" and value.size > 1:
         lines = value.ndim == 2 and 1 in value.shape
         array = value.ravel() if lines else value
-        yield Entry(name, array.shape, _loader(array))
-
-
-def _loader(array: npt.NDArray[Any]) -> Callable[[], npt.NDArray[Any]]:
-    return lambda: array
+        yield Entry.of(name, array)
 
 
 READER = Reader(

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
 from zipfile import ZipFile
 
 import numpy as np
-import numpy.typing as npt
 
 from pyspec.errors import DataError, one_line
 from pyspec.io.arrays import Entry, choose
@@ -32,7 +29,7 @@ def read(request: Request) -> Found:
             for name in arrays.files:
                 array = arrays[name]
                 if isinstance(array, np.ndarray) and array.dtype.kind in "fiuc" and array.ndim:
-                    entries.append(Entry(name, array.shape, _loader(array)))
+                    entries.append(Entry.of(name, array))
     except DataError:
         raise
     except Exception as error:  # a damaged archive or header shows itself in many ways
@@ -41,10 +38,6 @@ def read(request: Request) -> Found:
             "np.savez(path, data=..., energy=..., time=...)"
         ) from None
     return choose(path, "NPZ", entries, request)
-
-
-def _loader(array: npt.NDArray[Any]) -> Callable[[], npt.NDArray[Any]]:
-    return lambda: array
 
 
 READER = Reader(
