@@ -62,7 +62,7 @@ class Dataset:
         axes = {
             dim: _axis(self.axes, dim, size) for dim, size in zip(dims, data.shape, strict=True)
         }
-        object.__setattr__(self, "data", _frozen(data) if lazy is None else data)
+        object.__setattr__(self, "data", frozen(data) if lazy is None else data)
         object.__setattr__(self, "dims", dims)
         object.__setattr__(self, "axes", MappingProxyType(axes))
         for what in ("units", "labels"):
@@ -77,7 +77,7 @@ class Dataset:
                 raise DataError(
                     f"{self.name}: the errors have shape {errors.shape}, the data {data.shape}"
                 )
-            object.__setattr__(self, "errors", _frozen(errors) if beside is None else errors)
+            object.__setattr__(self, "errors", frozen(errors) if beside is None else errors)
 
     def __getstate__(self) -> dict[str, Any]:
         plain = {what: dict(getattr(self, what)) for what in ("axes", "units", "labels", "meta")}
@@ -222,18 +222,14 @@ class Dataset:
         if self.extra:
             one = self.extra[0]
             table = (
-                ""
-                if one != "column"
-                else (
-                    "; of a table read(..., columns=(x, y)) chooses a column, and errors= the one "
-                    "with standard errors"
-                )
+                "; of a table read(..., columns=(x, y)) chooses a column, and errors= the one "
+                "with standard errors"
             )
             points = ", ".join(f"{dim}={self.axes[dim][0]:g}" for dim in self.extra)
             raise DataError(
                 f"{self.name}: has the axes {', '.join(self.dims)}; choose a point with "
                 f"select({points}), average with mean(), or call one of them time: "
-                f"rename({one}='time'){table}"
+                f"rename({one}='time'){table if one == 'column' else ''}"
             )
         if self.energy is None:
             raise DataError(
@@ -384,7 +380,8 @@ def _taken(array: Any, index: Any, place: int) -> Any:
     return array[part] if place == 0 else array[:, part]
 
 
-def _frozen(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
+def frozen(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """A read-only view: the owner's array stays as it is."""
     view = array.view()
     view.flags.writeable = False
     return view

@@ -12,12 +12,9 @@ import numpy.typing as npt
 from pyspec.errors import DataError, suggest
 from pyspec.io.dataset import Dataset
 from pyspec.io.units import WAVELENGTHS, guess_kind, show_unit
-from pyspec.model.source import source_of
+from pyspec.model.source import KEPT_TYPES, source_of
 
 Array = npt.NDArray[np.float64]
-
-#: Data of these types are kept; all others become float64.
-KEPT_TYPES = (np.dtype(np.float64), np.dtype(np.float32), np.dtype(np.uint16))
 
 
 @dataclass

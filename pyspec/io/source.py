@@ -158,7 +158,7 @@ class ArraySource(Source):
         if self._mapped is not None:
             self._array = self._mapped.open(self.name)
         self._use_reader()
-        self._by_itself = self._kind == "dask" and not _is_held(self._array)
+        self._by_itself = self._kind == "dask" and not is_held(self._array)
 
     def read(self, begin: int, end: int) -> npt.NDArray[Any]:
         if self._file is not None:
@@ -361,7 +361,7 @@ def _warn_of_small_chunks(source: ArraySource) -> None:
         )
 
 
-def _is_held(array: Any) -> bool:
+def is_held(array: Any) -> bool:
     """Whether workers hold what an array of dask is made of."""
     found = array.__dask_graph__().values()
     return any(type(one).__module__.startswith("distributed.") for one in found)

@@ -11,13 +11,11 @@ import numpy.typing as npt
 
 from pyspec.errors import CallError, DataError, suggest
 from pyspec.io import Dataset
+from pyspec.io.dataset import frozen
 from pyspec.io.source import beside_source
 from pyspec.model.beside import Kept
-from pyspec.model.source import Source
+from pyspec.model.source import KEPT_TYPES, Source
 from pyspec.workflow.workspace import Workspace
-
-#: Data of these types are used where they lie, without a copy.
-KEPT_TYPES = (np.dtype(np.float64), np.dtype(np.float32), np.dtype(np.uint16))
 
 
 def need_project(given: object, path: object) -> None:
@@ -37,13 +35,6 @@ def need_project(given: object, path: object) -> None:
     if not isinstance(path, (str, Path)):
         kind = type(path).__name__
         raise CallError(f"File: path is a label, a text, not of type {kind}; {named}")
-
-
-def frozen(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """A read-only view: the owner's array stays as it is."""
-    view = array.view()
-    view.flags.writeable = False
-    return view
 
 
 def _numbers(given: Any, what: str) -> npt.NDArray[Any]:

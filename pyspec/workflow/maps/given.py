@@ -15,8 +15,9 @@ import numpy as np
 from pyspec.errors import DataError, FitError, one_line
 from pyspec.io.atomic import plain_path
 from pyspec.io.optional import need
+from pyspec.io.source import is_held
 from pyspec.workflow.maps.store import Place
-from pyspec.workflow.maps.unread import is_held, unread
+from pyspec.workflow.maps.unread import unread
 
 #: Spectra of a block: two seconds of the quickest fits (0.35 ms each), beside which a task costs
 #: little (reading, writing and sending take some 60 ms together).
@@ -65,7 +66,9 @@ class MapData:
 
     @cached_property
     def _held(self) -> frozenset[str]:
-        return frozenset(name for name, array in self.parts.items() if is_held(array.data))
+        known = need("dask", "a map", "zarr").is_dask_collection
+        arrays = {name: array.data for name, array in self.parts.items()}
+        return frozenset(name for name, one in arrays.items() if known(one) and is_held(one))
 
     def block_shape(self, n_spectra: int) -> tuple[int, ...]:
         """The shape of blocks of about so many spectra, of whole chunks of the data where they

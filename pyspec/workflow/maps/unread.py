@@ -38,11 +38,3 @@ def unread(array: Any) -> Any:
     (plain,) = dask.optimize(array)
     n_tasks = len(plain.__dask_graph__())
     return array if n_tasks > EACH * (plain.npartitions + 1) else Unread(plain)
-
-
-def is_held(array: Any) -> bool:
-    """Whether workers hold values that an array is made of: their engine alone has them."""
-    if not need("dask", "a map", "zarr").is_dask_collection(array):
-        return False
-    found = array.__dask_graph__().values()
-    return any(type(one).__module__.startswith("distributed.") for one in found)
