@@ -19,6 +19,7 @@ from pyspec.fit.table import text_table
 from pyspec.io import write_text
 from pyspec.io.parameters import plain_result
 from pyspec.model.show import html_table
+from pyspec.plot import PlotError
 from pyspec.simulate import Problem, problem
 from pyspec.workflow import File, Project
 
@@ -137,8 +138,6 @@ def cells(lines: list[Line]) -> list[list[str]]:
 
 def draw(file: File, path: Path) -> bytes | None:
     """The picture data | fit | residual, or None where matplotlib is missing."""
-    from pyspec.plot import PlotError
-
     try:
         file.plot_fit(
             save_path=path, dpi=130, energy_label="kinetic energy (eV)", time_label="delay (ps)"

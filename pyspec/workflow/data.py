@@ -16,6 +16,9 @@ from pyspec.model.axes import check_axis, check_weights, taken_axis
 from pyspec.model.inputs import file_inputs
 from pyspec.model.source import Source, source_of
 from pyspec.model.windows import excluded, forward_range, index_range, row_range
+from pyspec.plot import plot_data
+from pyspec.plot.config import PlotOptions
+from pyspec.plot.labels import labels_with
 from pyspec.workflow.checks import (
     both_of,
     check_data,
@@ -32,8 +35,6 @@ from pyspec.workflow.workspace import Workspace
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
-
-    from pyspec.plot.config import PlotOptions
 
 Array = npt.NDArray[np.float64]
 
@@ -300,8 +301,6 @@ class FileData:
     def plot_data(self, /, **options: Unpack[PlotOptions]) -> Any:
         """The data with fit window and baseline marked; returns the Figure. Options as of
         :func:`pyspec.plot.plot_data`."""
-        from pyspec.plot import plot_data
-
         data = self.need_data()
         if self.keep is not None:
             data = np.where(self.keep, data, np.nan)
@@ -357,8 +356,6 @@ class FileData:
     def names(self) -> dict[str, Any]:
         """Labels and units of axes and data; a label that the project gives goes first, as it does
         in pictures."""
-        from pyspec.plot.labels import labels_with
-
         return {"labels": labels_with(self, self.project.plot_config), "units": self.units}
 
     # what must be there

@@ -18,6 +18,7 @@ from pyspec.errors import DataError, FitError
 from pyspec.fit import FitResult
 from pyspec.fit.linear.gaps import open_fit
 from pyspec.io.atomic import file_name
+from pyspec.plot import PlotError, plot_evolution, plot_fit
 from pyspec.workflow.frames import COLUMNS
 from pyspec.workflow.identity import SHORT, handle_of, is_slices, label_of, stamp_of
 from pyspec.workflow.workspace import Workspace
@@ -214,8 +215,6 @@ def _write_map(fit: Any, folder: Folder) -> None:
 
 
 def _draw(fit: Any, folder: Folder) -> None:
-    from pyspec.plot import PlotError, plot_evolution, plot_fit
-
     look: dict[str, Any] = {"config": folder.project.plot_config}
     name = "2D_data_fit_res.png" if np.ndim(fit.data) == 2 else "fit_1d.png"
     try:

@@ -23,6 +23,7 @@ from pyspec.fit.trace import time_model
 from pyspec.model import Measurement, Model
 from pyspec.model.inputs import own_inputs, refuse_misspelt
 from pyspec.model.windows import spectrum_rows
+from pyspec.plot import plot_fit
 from pyspec.workflow.checks import refuse_spectra
 from pyspec.workflow.data import FileData
 from pyspec.workflow.identity import stamp
@@ -106,8 +107,6 @@ class FileFits:
         result = self.fitted(model, measurement, "spectrum", origin, stages, options)
         self.spectrum_rows = rows
         if show_plot:
-            from pyspec.plot import plot_fit
-
             plot_fit(result, show=True)
         return result
 

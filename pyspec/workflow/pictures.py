@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from pyspec.plot import plot_chain, plot_evolution, plot_fit, plot_residuals
 from pyspec.plot.config import PlotConfig, PlotOptions
+from pyspec.plot.stack import plot_stack
 from pyspec.workflow.answers import FileAnswers
 from pyspec.workflow.samples import samples_of
 from pyspec.workflow.workspace import Workspace
@@ -22,8 +24,6 @@ def _given(options: Mapping[str, Any], config: PlotConfig | None) -> dict[str, A
 
 def draw_fit(fit: Any, config: PlotConfig | None, options: Mapping[str, Any], show: bool) -> Any:
     """Data, fit and residual. Options as of :func:`pyspec.plot.plot_fit`."""
-    from pyspec.plot import plot_fit
-
     return plot_fit(fit, **{"show": show, **_given(options, config)})
 
 
@@ -36,8 +36,6 @@ def draw_evolution(
 ) -> Any:
     """Parameters of slices against time, the free ones without `params`. Options as of
     :func:`pyspec.plot.plot_evolution`."""
-    from pyspec.plot import plot_evolution
-
     chosen = list(params) if params is not None else list(slices.free_names)
     given = {"params": chosen, "source": slices, "show": show, **_given(options, config)}
     return plot_evolution(slices.time, slices.values, slices.stderr, **given)
@@ -52,8 +50,6 @@ def draw_slices(
 ) -> Any:
     """Spectra of slices with their fits, above each other. Options as of
     :func:`pyspec.plot.plot_waterfall`."""
-    from pyspec.plot.stack import plot_stack
-
     given = {"rows": slices, "show": show, **_given(options, config)}
     return plot_stack(found, **given)
 
@@ -67,8 +63,6 @@ def draw_residuals(
 ) -> Any:
     """Residuals of several models beside each other. Options as of
     :func:`pyspec.plot.plot_residuals`."""
-    from pyspec.plot import plot_residuals
-
     given = {"show": show, "figsize": figsize, **_given(options, config)}
     return plot_residuals(fits, **given)
 
@@ -78,8 +72,6 @@ def draw_samples(
 ) -> Any:
     """Distributions of the samples of a fit, with its best values. Options as of
     :func:`pyspec.plot.plot_chain`."""
-    from pyspec.plot import plot_chain
-
     given = {"best": fit.values, "source": fit, "show": show, **_given(options, config)}
     return plot_chain(samples_of(fit), **given)
 

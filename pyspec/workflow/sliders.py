@@ -9,13 +9,12 @@ from pyspec.errors import DataError
 from pyspec.fit import FitResult
 from pyspec.model import Measurement, Model
 from pyspec.plot.config import Look
+from pyspec.plot.sliders import Moved, Sliders, opened_sliders
 from pyspec.workflow.fits import FileFits
 from pyspec.workflow.workspace import Workspace
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
-
-    from pyspec.plot.sliders import Sliders
 
 #: What a fit says of its start values that was started beside sliders.
 FROM_SLIDERS = "the sliders"
@@ -56,8 +55,6 @@ class FileSliders:
         seed_source : where the sliders begin, as of :meth:`fit_2d`
         show, options : as of :func:`pyspec.plot.plot_sliders`
         """
-        from pyspec.plot.sliders import Moved, opened_sliders
-
         fits = self.fits
         self._refuse_trace(getattr(model_name, "name", model_name))
         if fits.data.need_data().ndim == 2 and time_point is None and time_range is None:
