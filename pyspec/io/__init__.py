@@ -6,14 +6,14 @@ from pyspec.io.atomic import replacing, write_text
 from pyspec.io.contents import fit_contents, slices_contents
 from pyspec.io.dataset import Dataset
 from pyspec.io.fits import load_fit, load_fits, save_fit
-from pyspec.io.netcdf import from_xarray, to_xarray
+from pyspec.io.joint import refit_joint
 from pyspec.io.parameters import parameters_csv, parameters_json, write_parameters
 from pyspec.io.read import FORMATS, read
 from pyspec.io.readers import READERS
 from pyspec.io.source import by_reference
 from pyspec.io.stored import StoredFit, StoredSlices
-from pyspec.io.together import refit_joint
 from pyspec.io.verify import Verification, verify_archive
+from pyspec.io.xarrays import from_xarray, to_xarray
 from pyspec.model.digest import digest
 
 __all__ = [

@@ -29,8 +29,8 @@ from pyspec.fit.slices.cautions import gathered
 from pyspec.fit.statistics import state_of
 from pyspec.formula import parse
 from pyspec.io.addresses import as_given, measured_again
-from pyspec.io.again import caution_alone, slice_seeds
 from pyspec.io.ends import Ends
+from pyspec.io.refits import caution_alone, slice_seeds
 from pyspec.io.restored import cautions_of, restored_fit, restored_slices
 from pyspec.model import (
     Measurement,

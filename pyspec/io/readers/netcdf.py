@@ -9,11 +9,11 @@ from typing import Any
 
 from pyspec.errors import DataError, one_line
 from pyspec.io.found import Found
-from pyspec.io.netcdf import found_in
 from pyspec.io.optional import available, need
 from pyspec.io.reader import Reader, Request, Start
 from pyspec.io.readers.hdf5 import MAGIC, opened
 from pyspec.io.sizes import check_size
+from pyspec.io.xarrays import found_in
 
 _ENDINGS = ("nc", "nc4", "cdf", "netcdf")
 
