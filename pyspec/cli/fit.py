@@ -34,7 +34,7 @@ from pyspec.io.parameters import columns_csv, plain_result, result_json, slices_
 from pyspec.model import Measurement, Model
 from pyspec.model.measurement import row_of
 from pyspec.model.windows import forward_range, nearest_row, row_range
-from pyspec.plot import PlotConfig, PlotError, plot_fit, report
+from pyspec.plot import PlotError, plot_fit, report
 from pyspec.workflow.export import amplitude_tables
 from pyspec.workflow.seeds import BASELINE
 
@@ -312,7 +312,8 @@ def write_results(
             write_text(folder / name, columns_csv(columns, columns.values()))
             written.append(name)
     try:
-        plot_fit(last, save_path=folder / "fit.png", config=config, dpi_save=_dpi(job, config))
+        dpi = config.dpi_save if "dpi_save" in job.plot_given else 160
+        plot_fit(last, save_path=folder / "fit.png", config=config, dpi_save=dpi)
         written.append("fit.png")
     except PlotError as error:
         say(f"No picture: {error}")
@@ -323,10 +324,6 @@ def write_results(
         except PyspecError as error:
             say(f"No archive: {error}")
     return written
-
-
-def _dpi(job: Job, config: PlotConfig) -> int:
-    return config.dpi_save if "dpi_save" in job.plot_given else 160
 
 
 def _write_parameters(result: Any, folder: Path) -> list[str]:

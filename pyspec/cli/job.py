@@ -19,7 +19,7 @@ from pyspec.fit.evaluations import check_limits
 from pyspec.fit.options import StagedOptions, check_options
 from pyspec.fit.solve.methods import checked_linear
 from pyspec.fit.starts import check_whole
-from pyspec.io import READERS
+from pyspec.io.readers import WORDS
 from pyspec.model.reader import Scalar
 from pyspec.plot import PlotConfig
 from pyspec.plot.config import ALIASES, FIELDS
@@ -152,7 +152,7 @@ def _data(top: Fields, home: Path) -> DataSpec:
     options: dict[str, Any] = {}
     for key in ("format", "layout", "delimiter", "decimal", "energy_scale", "to"):
         options[key] = own.text(key, None)
-    options["format"] = own.choice("format", _formats(), None)
+    options["format"] = own.choice("format", WORDS, None)
     for key in ("energy", "time"):
         options[key] = own.plain(key)
     for key in ("data", "columns", "block", "errors"):
@@ -175,10 +175,6 @@ def _data(top: Fields, home: Path) -> DataSpec:
     )
     own.done()
     return spec
-
-
-def _formats() -> list[str]:
-    return list(dict.fromkeys([*READERS, *(e for one in READERS.values() for e in one.endings)]))
 
 
 def _whole(own: Fields, value: Place) -> int:

@@ -210,11 +210,8 @@ def _by_shape(found: Found, block: Entry, pool: list[Entry]) -> None:
         entry = fits[0]
         # One spectrum or series: energy last, time before it. A map keeps the file's names.
         flat = len(found.dims) < 3
-        _put(found, place, entry.kind or (_missing(found) if flat else entry.word), entry)
-
-
-def _missing(found: Found) -> str:
-    return "time" if "energy" in found.dims else "energy"
+        missing = "time" if "energy" in found.dims else "energy"
+        _put(found, place, entry.kind or (missing if flat else entry.word), entry)
 
 
 def _listed(entries: list[Entry], most: int = 12) -> str:

@@ -20,7 +20,6 @@ from pyspec.io.archive import load_archive, save_archive
 from pyspec.io.contents import fit_contents, left_of, samples_of, slices_contents, table_of
 from pyspec.io.ends import ends_of, intervals_of
 from pyspec.io.stored import StoredFit, StoredSlices
-from pyspec.model import Measurement
 from pyspec.model.checksum import checksum
 from pyspec.model.digest import checksum_of, digest
 from pyspec.model.source import LOADED, source_of
@@ -65,7 +64,7 @@ def save_fit(
         else:
             raise DataError(f"save_fit takes fits, not {type(fit).__name__}")
         contents[-1]["data_sha256"] = ""
-        contents[-1]["by_reference"] = references_of(_measured(fit))
+        contents[-1]["by_reference"] = references_of(fit.measurement)
         assert data is not None, "a fit has data"
         if id(data) not in digests:
             digests[id(data)] = _checksum_now(fit, data), digest(data)
@@ -77,10 +76,6 @@ def save_fit(
                 _refuse_changed(fit)
             arrays[sha256] = np.asarray(data)
     save_archive(path, contents, arrays=arrays, mode=mode)
-
-
-def _measured(fit: FitResult | SliceResults) -> Measurement:
-    return fit.problem.measurement if isinstance(fit, FitResult) else fit.series
 
 
 def _checksum_now(fit: FitResult | SliceResults, data: Any) -> int:

@@ -21,7 +21,7 @@ from pyspec.io.found import assemble, monotonic
 from pyspec.io.lazy import is_zarr, lazy_reader
 from pyspec.io.optional import available
 from pyspec.io.reader import Reader, Request, Start, check_keywords
-from pyspec.io.readers import READERS
+from pyspec.io.readers import READERS, WORDS
 from pyspec.io.readers.npy import READER as NPY
 from pyspec.io.rehearse import rehearse
 from pyspec.io.text import read_axis
@@ -170,7 +170,7 @@ def _dataset(
     outside: dict[str, Any] = {}
     for what, given in axes.items():
         word = isinstance(given, str) and given != "index"
-        if reader.has_names and word and not _is_file(file, given):
+        if reader.has_names and word and _beside_path(file, given) is None:
             inside[what] = given
         elif given is not None:
             outside[what] = _axis(file, given, what)
@@ -267,7 +267,10 @@ def _format(file: Path, given: str | None) -> Reader:
         start = Start.of(file)
         alike = named or [one for one in ending if one.sniff(start)][:1] or ending[-1:]
         if not alike:
-            raise DataError(f"{file}: no format {given!r}; {_supported()}{_near(word)}")
+            raise DataError(
+                f"{file}: no format {given!r}; there are {', '.join(READERS)}; without format= the "
+                f"content decides{suggest(word, WORDS)}"
+            )
         return alike[0]
     start, (*others, last) = Start.of(file), READERS.values()
     for reader in others:
@@ -275,14 +278,6 @@ def _format(file: Path, given: str | None) -> Reader:
             return reader
     refuse_unread(start)
     return last
-
-
-def _near(word: str) -> str:
-    return suggest(word, [*READERS, *(e for one in READERS.values() for e in one.endings)])
-
-
-def _supported() -> str:
-    return f"there are {', '.join(READERS)}; without format= the content decides"
 
 
 def _refuse_foreign(file: Path, reader: Reader, options: Mapping[str, Any]) -> None:
@@ -304,10 +299,6 @@ def _beside_path(file: Path, given: str | Path) -> Path | None:
         except (OSError, ValueError):  # too long for a path, or with a NUL in it
             return None
     return None
-
-
-def _is_file(file: Path, given: str) -> bool:
-    return _beside_path(file, given) is not None
 
 
 def _axis(file: Path, given: Any, what: str) -> Any:

@@ -104,7 +104,7 @@ def _pictures(result: Any, config: PlotConfig, named: Look) -> list[tuple[str, s
             found.append(("Spectra", image(figure, "some spectra with their fits"), "half"))
             figure = plot_traces(result, config=plain)
             found.append(("Traces", image(figure, "some traces with their fits"), "half"))
-            if _moves(result):
+            if any(par.dynamics is not None for par in result.model.parameters.values()):
                 figure = plot_moving(result, config=plain.copy(title="with one standard error"))
                 shown = image(figure, "parameters over time")
                 found.append(("Parameters over time", shown, "half"))
@@ -131,10 +131,6 @@ def _of_free_amplitudes(result: Any, config: PlotConfig) -> list[tuple[str, str,
         figure = plot_svd(result, config=config)
         found.append(("Singular vectors", image(figure, "singular vectors"), ""))
     return found
-
-
-def _moves(result: Any) -> bool:
-    return any(par.dynamics is not None for par in result.problem.model.parameters.values())
 
 
 def _histogram(result: Any, config: PlotConfig) -> Any:

@@ -42,7 +42,9 @@ class Spaced(MaxNLocator):
             if seen.size < 2:
                 break
             labels = _widths(axis, seen)
-            if (width * np.diff(seen) >= 0.5 * (labels[1:] + labels[:-1]) + _room(axis)).all():
+            if (
+                width * np.diff(seen) >= 0.5 * (labels[1:] + labels[:-1]) + ROOM * _size(axis)
+            ).all():
                 return _without_one_end(axis, seen, labels, width, (low, high))
         return inside[[0, -1]] if inside.size > 2 else ticks  # two at least, to read a scale
 
@@ -75,10 +77,6 @@ def _size(axis: Any) -> float:
     """The font size of the labels, in points."""
     given = axis.get_tick_params(which="major").get("labelsize", rcParams["xtick.labelsize"])
     return float(FontProperties(size=given).get_size_in_points())
-
-
-def _room(axis: Any) -> float:
-    return ROOM * _size(axis)
 
 
 def _widths(axis: Any, ticks: Array) -> Array:

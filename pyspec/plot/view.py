@@ -148,7 +148,7 @@ def _whole(result: Any) -> View:
     need_same(result.problem)
     measurement, fit = result.measurement, result.curve(whole=True)
     known, masked = _parted(measurement.data, measurement.keep)
-    everything = replace(measurement, rows=None, columns=None, keep=_finite(measurement.data))
+    everything = replace(measurement, rows=None, columns=None, keep=np.isfinite(measurement.data))
     sigma = everything.sigma(fit)
     model = result.model
     time = None if result.is_trace else model.time
@@ -175,10 +175,6 @@ def _whole_slices(result: SliceResults) -> View:
     columns = series.columns or (0, energy.size)
     sigma = everything.sigma(fit)
     return View(energy, result.time, known, masked, fit, sigma, (0, len(fit)), columns)
-
-
-def _finite(data: Any) -> npt.NDArray[np.bool_]:
-    return np.asarray(np.isfinite(data))
 
 
 def _parted(data: Any, keep: Any) -> tuple[Array, Array]:

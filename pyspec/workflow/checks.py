@@ -182,7 +182,7 @@ def check_pattern(
     given: Any, shape: tuple[int, ...], what: str, positive: bool = False
 ) -> npt.NDArray[np.float64]:
     """A correction of the data: a number, (n_energy,), or one value a point."""
-    pattern = _pattern(given, what)
+    pattern = np.asarray(_numbers(given, what), dtype=np.float64)
     if pattern.shape not in (shape, shape[-1:], ()):
         raise DataError(
             f"{what} has shape {pattern.shape}, the data {shape}; give a number, a spectrum "
@@ -196,10 +196,6 @@ def check_pattern(
             "with mask= and give them 1"
         )
     return pattern
-
-
-def _pattern(given: Any, what: str) -> npt.NDArray[np.float64]:
-    return np.asarray(_numbers(given, what), dtype=np.float64)
 
 
 def _fits(expected: tuple[int | None, ...], shape: tuple[int, ...]) -> bool:

@@ -39,4 +39,7 @@ READERS: dict[str, Reader] = {
     for reader in (import_module(f"pyspec.io.readers.{name}").READER for name in NAMES)
 }
 
-__all__ = ["NAMES", "READERS"]
+#: What `format=` takes: names, and endings.
+WORDS = list(dict.fromkeys([*READERS, *(end for one in READERS.values() for end in one.endings)]))
+
+__all__ = ["NAMES", "READERS", "WORDS"]

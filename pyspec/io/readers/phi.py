@@ -39,7 +39,8 @@ def read(request: Request) -> Found:
     pairs = [line.partition(":") for line in lines]
     meta = {key.strip(): value.strip() for key, _, value in pairs if value.strip()}
     regions = [value.split() for key, _, value in pairs if key.strip() == "SpectralRegDef"]
-    source = next((w for w in meta.get("XraySource", "").split() if _is_number(w)), "")
+    words = meta.get("XraySource", "").split()
+    source = next((word for word in words if re.fullmatch(r"\d+(\.\d+)?", word)), "")
     meta = meta_numbers(
         {**meta, "XraySource energy": source},
         photon_energy="XraySource energy",
@@ -49,10 +50,6 @@ def read(request: Request) -> Found:
     found = found_of(path, blocks, request.block, None)
     found.notes.insert(0, f"PHI .spe, {meta.get('InstrumentModel', '')}".rstrip(", "))
     return found
-
-
-def _is_number(word: str) -> bool:
-    return re.fullmatch(r"\d+(\.\d+)?", word) is not None
 
 
 def _blocks(
