@@ -14,6 +14,7 @@ from pyspec.executor import make_executor
 from pyspec.fit import FitResult
 from pyspec.model import Measurement, Model
 from pyspec.model.tree import Par
+from pyspec.workflow.noise import Noise, mean_of
 
 Array = npt.NDArray[np.float64]
 
@@ -148,7 +149,9 @@ def shift_seeds(
     if series.keep is not None:
         data = np.where(series.window(series.keep), data, -np.inf)
     if reference is None:
-        reference = data.mean(axis=0)
+        rows = series.rows or (0, len(series.data))
+        mean: Any = mean_of(series.data, rows, series.keep, None, Noise(), None).data
+        reference = np.nan_to_num(mean, nan=-np.inf)[window]
     home = axis[int(np.argmax(reference))]
     pars = [
         par
