@@ -4,9 +4,9 @@ once, and nothing else grows with the number of times."""
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Generator, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from dataclasses import dataclass
 from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -119,7 +119,9 @@ def chunk_nodes(
             for field in ("prepared", "prepared_size"):
                 frame.call[field] = first.call[field]
         summers = [_Summer(executor, frame, sums(), reading) for frame in (first, *others)]
-        for nodes in _side_by_side(summers, chunks):
+        # Whatever happens, no thread sums in a frame that has been given back.
+        found = stack.enter_context(closing(_side_by_side(summers, chunks)))
+        for nodes in found:
             joined.add(nodes)
     return joined.nodes()
 
@@ -182,7 +184,7 @@ class _Joined:
         return all_nodes([*self._apart, take(self._total)])
 
 
-def _side_by_side(summers: list[_Summer], chunks: Iterable[Chunk]) -> Iterator[_Summed]:
+def _side_by_side(summers: list[_Summer], chunks: Iterable[Chunk]) -> Generator[_Summed]:
     """The sums of the chunks in their order."""
     if len(summers) == 1:
         found = (summers[0].nodes(chunk) for chunk in chunks)

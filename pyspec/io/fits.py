@@ -79,8 +79,8 @@ def save_fit(
 
 
 def _checksum_now(fit: FitResult | SliceResults, data: Any) -> int:
-    if source_of(data) is not None and isinstance(fit, FitResult):
-        return checksum_of(replace(fit.problem.measurement))  # which reads them again
+    if source_of(data) is not None:
+        return checksum_of(replace(fit.measurement))  # which reads them again
     return checksum(data)
 
 

@@ -357,3 +357,31 @@ def test_what_cannot_run_says_so() -> None:
         file_of(source, model, nan_policy="omit")
     with pytest.raises(DataError, match="each row needs its time"):
         File(data=by_reference(np.zeros((3, 4))), energy=np.arange(4.0), time=np.arange(2.0))
+
+
+@pytest.mark.parametrize("store", [as_hdf5, as_dask, as_memmap])
+def test_slices_of_data_by_reference(store: Callable[[Path, Any], Any], tmp_path: Path) -> None:
+    """They ended in an AttributeError, although the page of large data promises them."""
+    energy, time = np.linspace(80.0, 90.0, 81), np.arange(26.0)
+    x0 = np.where(time < 18, 84.0, 87.0)[:, None]
+    data = 10.0 + 40.0 * np.exp(-((energy - x0) ** 2) / 2.0)
+    data += np.random.default_rng(0).normal(0.0, 0.5, data.shape)
+    text = (
+        "m:\n  Offset: {y0: [9, True, 0, 100]}\n"
+        "  Gauss: {A: [35, True, 0, 100], x0: [84, True, 80, 90], SD: [1.1, True, 0.1, 4]}\n"
+    )
+    found = []
+    for given in (data, by_reference(store(tmp_path, data))):
+        file = File(Project(show_output=0), data=given, energy=energy, time=time)
+        file.load_model(text, "m")
+        file.set_fit_limits([81, 89], time_limits=[2, 24])
+        found.append(file.fit_slice_by_slice("m"))
+    plain, there = found
+    assert there.success.all()
+    for name in plain.names:
+        np.testing.assert_array_equal(there.values[name], plain.values[name])
+        np.testing.assert_array_equal(there.stderr[name], plain.stderr[name])
+    np.testing.assert_array_equal(there.residual, plain.residual)
+    save_fit(tmp_path / "slices.h5", there)
+    again = load_fit(tmp_path / "slices.h5").refit()
+    np.testing.assert_array_equal(again.redchi, plain.redchi)

@@ -25,7 +25,7 @@ from pyspec.fit.solve.methods import NATIVE, check_linear, fit_stages, without_i
 from pyspec.fit.solve.native import native_options
 from pyspec.fit.starts import check_numbers, check_starts
 from pyspec.model import Measurement, Model
-from pyspec.model.checksum import checksum
+from pyspec.model.digest import checksum_of
 from pyspec.model.free import free_parameters
 from pyspec.model.measurement import row_of
 
@@ -120,7 +120,7 @@ def fit_slices(
     n_starts, start_seeds = _start_seeds(model.name, n_starts, seed, len(rows))
     cases = Slices(series, [dict(one) for one in seeds])
     job = SliceJob(model, cases, *settings, n_starts, start_seeds, rows=rows)
-    data_checksum = checksum(series.data)
+    data_checksum = checksum_of(series)
     begin = time.perf_counter()
     with Hold() as hold:
         pool = make_pool(model.name, client, n_workers, workers)
