@@ -27,7 +27,7 @@ from pyspec.plot.cut import cut_of
 from pyspec.plot.drawn import fit_of
 from pyspec.plot.figure import Sheet
 from pyspec.plot.labels import opened, unit_of, with_unit
-from pyspec.plot.spectra import curve_legend
+from pyspec.plot.legend import curve_legend
 from pyspec.plot.steps import broken
 from pyspec.plot.style import MUTED, PlotError
 

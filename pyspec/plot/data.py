@@ -173,6 +173,8 @@ def plot_waterfall(
 def names_of(times: list[float], unit: str, config: PlotConfig) -> list[str]:
     """What stands at the spectra of these times. Raises :class:`PlotError` where `legend` has not
     as many."""
+    if config.legend == []:
+        return [""] * len(times)
     names = config.legend or [with_unit(text, unit) for text in _written(times)]
     if len(names) < len(times):
         raise PlotError(f"legend has {len(names)} names for {len(times)} spectra")

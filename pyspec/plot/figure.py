@@ -91,10 +91,14 @@ class Sheet:
     def finish(self, config: PlotConfig) -> Any:
         """Writes the file, completely or not at all; shows if asked for; returns the figure."""
         _as_written(self.figure)
+        every = [self.ax] if self.ax is not None else self.figure.axes
+        if config.legend == []:
+            for legend in filter(None, [ax.get_legend() for ax in every]):
+                legend.remove()
         if config.ticksize is not None:
-            for ax in [self.ax] if self.ax is not None else self.figure.axes:
+            for ax in every:
                 ax.tick_params(labelsize=config.ticksize)
-        wrap_labels([self.ax] if self.ax is not None else self.figure.axes)
+        wrap_labels(every)
         if self._is_dark():
             dark.lighten((self.figure if self.ax is None else self.ax).findobj())
         root = figure_root(self.figure)

@@ -24,22 +24,17 @@ from pyspec.plot.axes import (
 from pyspec.plot.between import Curves, curves_of
 from pyspec.plot.caption import caption
 from pyspec.plot.config import PlotConfig
-from pyspec.plot.figure import Sheet, figure_root
+from pyspec.plot.figure import Sheet
+from pyspec.plot.legend import RANGE, curve_legend
 from pyspec.plot.many import are_many, is_seen, shown
 from pyspec.plot.steps import broken
-from pyspec.plot.style import BAND, COLOURS, DATA, FIT, INK, MUTED, OUTSIDE
+from pyspec.plot.style import BAND, COLOURS, DATA, FIT, INK, MUTED, OUTSIDE, PlotError
 from pyspec.plot.view import Residual, View, residual_of, view_of
 
 Array = npt.NDArray[np.float64]
 
-#: More curves than this have their legend beside the picture.
-MAX_INSIDE = 7
-
 #: A start further out than this many times the span of data and fit would flatten the picture.
 FAR_START = 1.0
-
-#: How the legend names points that are drawn by the range of each stretch of them.
-RANGE = "data (lowest to highest of "
 
 #: Markers that draw nothing; data have a line instead.
 NO_MARKER = ("", " ", "None", "none")
@@ -243,26 +238,6 @@ def draw_masked(ax: Any, seen: View, limits: Any = None) -> None:
     mark_beyond(ax, x, y, MASKED, "" if near.any() else "masked, off the axis")
 
 
-def curve_legend(ax: Any) -> None:
-    """Data and fit first, then the components; beside the picture where they are many and it has
-    room."""
-    handles, labels = ax.get_legend_handles_labels()
-    known = ("data", "fit", "sum", "start", "start (far outside)", "background")
-    many = [name for name in labels if name.startswith(RANGE)]
-    first = [*many, *(name for name in known if name in labels)]
-    order = [*first, *(name for name in labels if name not in first and name)]
-    place: dict[str, Any] = {"loc": "best"}
-    if len(order) > MAX_INSIDE:
-        if figure_root(ax.get_figure()).get_layout_engine() is not None:
-            place = {"loc": "upper left", "bbox_to_anchor": (1.0, 1.0)}
-        else:  # nothing makes room beside the axes of the caller
-            place |= {"ncols": 2, "fontsize": 7.0, "columnspacing": 1.0}
-    ax.legend(
-        [handles[labels.index(name)] for name in order], order, frameon=True, framealpha=0.75,
-        edgecolor="none", **place,
-    )  # fmt: skip
-
-
 def shade_outside(ax: Any, seen: View, limits: Any = None) -> None:
     """Grey where the fit did not look: outside of the window, and over masked stretches that are
     wide enough to be seen."""
@@ -319,15 +294,23 @@ def draw_residual(
 
 
 def draw_components(ax: Any, curves: Curves, config: PlotConfig) -> Array | None:
-    """Peaks as filled curves that stand on the sum of all backgrounds; that sum, or None."""
-    x, grounds = curves.x, curves.grounds
+    """Peaks as filled curves that stand on the sum of all backgrounds; that sum, or None.
+
+    Raises :class:`PlotError` where `legend` has more names than there are peaks.
+    """
+    x, grounds, names = curves.x, curves.grounds, config.legend or []
+    if len(names) > len(curves.peaks):
+        raise PlotError(
+            f"legend has {len(names)} names, but it names the peaks alone, {len(curves.peaks)} "
+            f"here{': ' if curves.peaks else ''}{', '.join(curves.peaks)}"
+        )
     ground = sum(grounds.values(), np.zeros(x.size))
     if grounds:
         ax.plot(x, ground, color="#7c8793", lw=1.1, zorder=2.2)
     for index, (name, curve) in enumerate(curves.peaks.items()):
         colour = turn(config.colors, index, COLOURS[index % len(COLOURS)])
         top = ground + curve
-        label = turn(config.legend, index, name) if config.legend else name
+        label = names[index] if index < len(names) else name
         fill = {"color": colour, "alpha": 0.3, "lw": 0, "zorder": 1.5, "label": label}
         if index >= len(COLOURS):  # the colours come again
             fill["hatch"] = "////"

@@ -24,8 +24,8 @@ from pyspec.plot.between import traces_of
 from pyspec.plot.config import PlotOptions
 from pyspec.plot.drawn import fit_of
 from pyspec.plot.labels import opened
+from pyspec.plot.legend import MAX_INSIDE
 from pyspec.plot.many import are_many, shown
-from pyspec.plot.spectra import MAX_INSIDE
 from pyspec.plot.style import MUTED, PlotError
 from pyspec.plot.view import View, residual_of, view_of
 from pyspec.plot.waterfall import usual_ranges

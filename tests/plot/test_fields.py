@@ -6,13 +6,14 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 
-from pyspec import File, Project
+from pyspec import File, Measurement, Project, fit_model, load_model
 from pyspec.errors import CallError
 from pyspec.io import load_fit, save_fit
 from pyspec.plot import (
     PlotConfig,
     PlotError,
     plot_amplitudes,
+    plot_components,
     plot_data,
     plot_fit,
     plot_residuals,
@@ -104,6 +105,54 @@ def test_lines_names_and_scale_of_traces(tmp_path: Path) -> None:
         np.count_nonzero(DATA[:, k] <= 0) for k in (16, 32)
     ]
     figure.draw_without_rendering()
+
+
+DOUBLETS = """
+lines:
+  Offset: {y0: [3, True]}
+  Gauss: {A: [18, True, 0, 100], x0: [84.2, True], SD: [0.7, True, 0.1, 5]}
+  Gauss: {A: [2, True, 0, 100], x0: [87, True], SD: [0.7, False]}
+  Gauss: {A: [1, True, 0, 100], x0: [82, True], SD: [0.7, False]}
+"""
+
+
+def test_names_of_the_peaks_of_a_fit(tmp_path: Path) -> None:
+    # A list that was too short began again at the next peak, two peaks of one name had the colour
+    # of the first, and names beyond the peaks, as of "data" and "fit", went to the wrong curves.
+    model = load_model(DOUBLETS, "lines")
+    model.set_axes(energy=ENERGY)
+    result = fit_model(model, Measurement(DATA[5]))
+
+    def shown(**fields):
+        legend = plot_fit(result, show_init=False, **fields).axes[0].get_legend()
+        texts = [text.get_text() for text in legend.get_texts()]
+        handles = [one.get_facecolor()[:3] for one in legend.legend_handles[2:]]
+        assert texts[:3] == ["data", "fit", "background"]
+        return texts[3:], handles[1:]
+
+    names, colours = shown(legend=["bulk", "surface"])
+    assert names == ["bulk", "surface", "Gauss_03"]
+    names, colours = shown(legend=["bulk", "surface", "bulk"])
+    assert names == ["bulk", "surface", "bulk"]
+    assert len(set(colours)) == 3
+    same = {"legend": ["bulk", "surface", "bulk"], "colors": ["C0", "C1", "C0"]}
+    assert shown(**same)[0] == ["bulk", "surface"]  # a doublet of one colour stands there once
+    with pytest.raises(PlotError, match=r"legend has 4 names, .*, 3 here: Gauss_01"):
+        shown(legend=["data", "fit", "a", "b"])
+
+
+def test_an_empty_legend_leaves_it_out(tmp_path: Path) -> None:
+    # It was drawn all the same, over the edges of a small inset.
+    one = fitted(tmp_path, "peak")
+    for figure in (plot_fit(one, legend=[]), plot_components(one, legend=[])):
+        assert all(ax.get_legend() is None for ax in figure.axes)
+    plot = plot_waterfall(DATA[:3], ENERGY, legend=[])
+    assert not any(text.get_text() for text in plot.axes[0].texts)
+    figure, (left, right) = plt.subplots(1, 2)
+    plot_fit(one, ax=left)
+    plot_fit(one, ax=right, legend=[])
+    assert left.get_legend() is not None
+    assert right.get_legend() is None
 
 
 def test_title_and_limits_of_residuals(tmp_path: Path) -> None:

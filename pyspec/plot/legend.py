@@ -1,0 +1,46 @@
+"""The legend of curves: its order, and where it has room."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pyspec.plot.figure import figure_root
+
+#: More curves than this have their legend beside the picture.
+MAX_INSIDE = 7
+
+#: How the legend names points that are drawn by the range of each stretch of them.
+RANGE = "data (lowest to highest of "
+
+#: What tells two entries of one name apart.
+_LOOK = ("facecolor", "color", "linestyle", "marker", "hatch")
+
+
+def curve_legend(ax: Any) -> None:
+    """Data and fit first, then the components; beside the picture where they are many and it has
+    room."""
+    entries = _entries(ax)
+    place: dict[str, Any] = {"loc": "best"}
+    if len(entries) > MAX_INSIDE:
+        if figure_root(ax.get_figure()).get_layout_engine() is not None:
+            place = {"loc": "upper left", "bbox_to_anchor": (1.0, 1.0)}
+        else:  # nothing makes room beside the axes of the caller
+            place |= {"ncols": 2, "fontsize": 7.0, "columnspacing": 1.0}
+    handles, labels = zip(*entries, strict=True) if entries else ((), ())
+    ax.legend(handles, labels, frameon=True, framealpha=0.75, edgecolor="none", **place)
+
+
+def _entries(ax: Any) -> list[tuple[Any, str]]:
+    """Handles and labels in the order of the legend; those of one name and one look once."""
+    known = ("data", "fit", "sum", "start", "start (far outside)", "background")
+    found: dict[tuple[str, ...], tuple[Any, str]] = {}
+    for handle, label in zip(*ax.get_legend_handles_labels(), strict=True):
+        getters = [getattr(handle, f"get_{name}", None) for name in _LOOK]
+        look = tuple(str(getter()) for getter in getters if getter is not None)
+        found.setdefault((label, *look), (handle, label))
+
+    def place(entry: tuple[Any, str]) -> int:
+        label = entry[1]
+        return -1 if label.startswith(RANGE) else (*known, label).index(label)
+
+    return sorted((entry for entry in found.values() if entry[1]), key=place)
