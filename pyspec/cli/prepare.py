@@ -15,7 +15,7 @@ from pyspec.errors import DataError, suggest
 from pyspec.io import Dataset, read
 from pyspec.model import Measurement, Model, load_dynamics, load_model, load_profile
 from pyspec.model.inputs import needed_inputs
-from pyspec.model.windows import excluded, forward_range, index_range, row_range
+from pyspec.model.windows import excluded, forward_range, index_range, row_range, slack
 from pyspec.workflow.noise import Noise, check_sigma, mean_of
 
 Array = npt.NDArray[np.float64]
@@ -60,8 +60,8 @@ def select(
     if isinstance(value, (tuple, float)) or axis not in dataset.dims:
         return dataset.select(**{axis: value})
     values = dataset.axes[axis]
-    low, high = float(values.min()), float(values.max())
-    inside, position = low <= value <= high, 0 <= value < values.size
+    low, high, near = float(values.min()), float(values.max()), slack(values)
+    inside, position = low - near <= value <= high + near, 0 <= value < values.size
     if inside and position and values[value] != value:
         raise DataError(
             f"{axis}: {value} can be a value or a position; write {value}.0 for the value, or "

@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from pyspec.errors import DataError, suggest
 from pyspec.model.source import source_of
+from pyspec.model.windows import slack
 
 Array = npt.NDArray[np.float64]
 
@@ -272,8 +273,7 @@ class Dataset:
 
     def _title(self) -> str:
         sizes = " × ".join(f"{dim} {n}" for dim, n in zip(self.dims, self.shape, strict=True))
-        bad = f", {self.n_bad} values NaN or infinite" if self.n_bad else ""
-        return f"{sizes}{bad}"
+        return sizes + (f", {self.n_bad} values NaN or infinite" if self.n_bad else "")
 
     def _facts(self) -> list[tuple[str, str]]:
         facts = []
@@ -308,7 +308,7 @@ class Dataset:
 
     def _indices(self, dim: str, value: Any) -> int | npt.NDArray[np.int64]:
         axis = self._need(dim)
-        low, high = float(axis.min()), float(axis.max())
+        low, high, near = float(axis.min()), float(axis.max()), slack(axis)
         try:
             wanted = np.asarray(value, dtype=np.float64)
         except (TypeError, ValueError):
@@ -316,12 +316,12 @@ class Dataset:
         if wanted.shape not in ((), (2,)) or not np.isfinite(wanted).all():
             raise DataError(f"{self.name}: {dim}={value!r}; give a number, or (from, to)")
         if wanted.ndim == 0:
-            if not low <= wanted <= high:
+            if not low - near <= wanted <= high + near:
                 raise DataError(
                     f"{self.name}: {dim}={value!r} lies outside of the axis, {low:g} to {high:g}"
                 )
             return int(np.argmin(np.abs(axis - wanted)))
-        inside = np.flatnonzero((axis >= wanted.min()) & (axis <= wanted.max()))
+        inside = np.flatnonzero((axis >= wanted.min() - near) & (axis <= wanted.max() + near))
         if not inside.size:
             raise DataError(
                 f"{self.name}: no point of {dim} lies in {value!r}; the axis is {low:g} to {high:g}"

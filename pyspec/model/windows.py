@@ -14,8 +14,19 @@ from pyspec.errors import DataError
 Array = npt.NDArray[np.float64]
 
 
+#: A point nearer to a limit than this part of the smallest step lies on it: an axis that is
+#: counted, such as ``np.arange(80, 90, 0.1)``, has 83.99999999999977 where 84 is meant, one in
+#: single precision 83.0999985 for 83.1.
+ROUNDED = 1e-3
+
+
+def slack(axis: Array) -> float:
+    """How far a point may lie outside of a limit that it is on but for rounding."""
+    return ROUNDED * float(np.abs(np.diff(axis)).min()) if axis.size > 1 else 0.0
+
+
 def index_range(axis: Array, limits: Sequence[float | None] | None, what: str) -> tuple[int, int]:
-    """Half-open (begin, end) of the points with ``low <= axis <= high``.
+    """Half-open (begin, end) of the points with ``low <= axis <= high``, but for rounding.
 
     None means the whole axis; in a pair it leaves that side open, as in ``[-0.15, None]``. Raises
     :class:`DataError` if no point lies inside.
@@ -23,7 +34,8 @@ def index_range(axis: Array, limits: Sequence[float | None] | None, what: str) -
     if limits is None:
         return 0, axis.size
     low, high = _pair(limits, what)
-    inside = np.flatnonzero((axis >= low) & (axis <= high))
+    near = slack(axis)
+    inside = np.flatnonzero((axis >= low - near) & (axis <= high + near))
     if not inside.size:
         raise DataError(
             f"no point of the {what} axis lies in [{low:g}, {high:g}]; it runs from "
@@ -107,8 +119,8 @@ def nearest_row(axis: Array, point: float, kind: str) -> int:
         return _row(point, axis.size)
     if kind != "abs":
         raise DataError(f"time_type must be 'abs' (axis values) or 'ind' (rows), not {kind!r}")
-    low, high = float(axis.min()), float(axis.max())
-    if not low <= point <= high:
+    low, high, near = float(axis.min()), float(axis.max()), slack(axis)
+    if not low - near <= point <= high + near:
         raise DataError(
             f"time_point {point!r} lies outside of the time axis; choose one in [{low:g}, {high:g}]"
         )

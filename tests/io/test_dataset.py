@@ -143,3 +143,15 @@ def test_it_says_what_it_is() -> None:
     html = Dataset(E, ("energy",), {"energy": E}, name="<b>", notes=("a < b",))._repr_html_()
     assert "&lt;b&gt;" in html
     assert "<li>a &lt; b</li>" in html
+
+
+def test_a_place_at_the_end_of_an_axis_is_on_it_but_for_rounding() -> None:
+    # 0.3 was outside of an axis that ends at 0.1 + 0.1 + 0.1 - 6e-17, as was the end of a range.
+    axis = np.array([0.1, 0.2, np.nextafter(0.3, 0)])
+    data = Dataset(
+        np.arange(12.0).reshape(3, 4), ("time", "energy"), {"time": axis, "energy": np.arange(4.0)}
+    )
+    np.testing.assert_array_equal(data.select(time=0.3).data, data.data[2])
+    assert data.select(time=(0.2, 0.3)).shape == (2, 4)
+    with pytest.raises(DataError, match="outside of the axis"):
+        data.select(time=0.301)

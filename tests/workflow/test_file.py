@@ -152,6 +152,29 @@ def test_fit_limits_in_either_order_and_inclusive(file: File) -> None:
     assert file.columns == (0, 81)  # a refused call changes nothing
 
 
+@pytest.mark.parametrize(
+    "axis",
+    [
+        np.arange(80, 90.01, 0.1),
+        np.linspace(80, 90, 101, dtype="f4"),
+        1486.6 - (1406.6 - np.arange(101) / 10),
+    ],
+)
+def test_a_point_is_on_a_limit_but_for_rounding(axis: Any, tmp_path: Path) -> None:
+    # np.arange has 83.99999999999977 for 84, which [84, 86] left out, and single precision
+    # 83.0999985 for 83.1.
+    project = Project(tmp_path, show_output=False)
+    time = np.arange(101) * 0.1 - 5.0
+    file = File(project, data=np.ones((101, 101)), energy=axis, time=time)
+    for low, high in ((84.0, 86.0), (86.1, 83.1), (80.0, 90.0)):
+        file.set_fit_limits([low, high], time_limits=[-4.7, 4.9])
+        begin, end = sorted(round(10 * (value - 80)) for value in (low, high))
+        assert file.columns == (begin, end + 1)
+        assert file.rows == (3, 100)
+    file.set_fit_limits([84.001, 86.0])  # by a hundredth of a step it is none
+    assert file.columns == (41, 61)
+
+
 def test_window_reaches_the_fit(file: File) -> None:
     prepare(file)
     file.set_fit_limits([81, 91], time_limits=[-2, 10])
