@@ -18,6 +18,8 @@ from pyspec.io.points import from_points, is_grid
 from pyspec.io.text import NAMES, Table
 from pyspec.io.units import guess_kind, is_unit, show_unit, split_unit
 
+#: Of more columns than this the names of the first are listed.
+SHOWN = 8
 LAYOUTS = ("matrix", "columns", "points", "data")
 
 
@@ -86,7 +88,7 @@ def column_number(table: Table, column: int | str) -> int:
 
     Raises :class:`DataError` with a list of the columns where there is none.
     """
-    return _pick(table, names_of(table, head_of(table)), [0, column])[1]
+    return _numbers(table, names_of(table, head_of(table)), [column])[0]
 
 
 def names_of(table: Table, head: Head) -> list[str]:
@@ -320,8 +322,10 @@ def _columns(table: Table, head: Head, columns: Sequence[int | str] | None) -> F
             own, found.units["data"] = split_unit(names[ys[0]])
             found.labels["data"] = own or names[ys[0]]
     else:
-        found.labels["column"] = ", ".join(names[k] for k in ys)
-    shown = ", ".join(f"{names[k]!r}" if head.names else str(k) for k in ys)
+        more = ", …" if len(ys) > SHOWN else ""
+        found.labels["column"] = ", ".join(names[k] for k in ys[:SHOWN]) + more
+    shown = ", ".join(f"{names[k]!r}" if head.names else str(k) for k in ys[:SHOWN])
+    shown += f", … {len(ys)} in all" if len(ys) > SHOWN else ""
     found.notes.append(
         f"columns: {names[x]!r} is {kind}, data from {shown}; choose others with columns=(x, y)"
     )
@@ -331,36 +335,47 @@ def _columns(table: Table, head: Head, columns: Sequence[int | str] | None) -> F
 def _pick(table: Table, names: list[str], columns: Sequence[int | str] | None) -> list[int]:
     if columns is None:
         return list(range(len(names)))
-    wanted = [columns] if isinstance(columns, (str, int)) else list(columns)
-    picked = []
+    picked = _numbers(table, names, [columns] if isinstance(columns, (str, int)) else columns)
+    return [0, *picked] if len(picked) == 1 else picked
+
+
+def _numbers(table: Table, names: list[str], wanted: Sequence[int | str]) -> list[int]:
+    """The numbers of columns. Raises :class:`DataError` where there is none of a name, where there
+    are several, and for columns of text."""
+    picked: list[int] = []
     for one in wanted:
-        if isinstance(one, str) and one in names:
-            picked.append(names.index(one))
-        elif len(bare := _called(one, names)) == 1:
-            picked += bare
-        elif isinstance(one, int) and not isinstance(one, bool) and 0 <= one < len(names):
-            picked.append(one)
-        elif isinstance(one, str) and one.isdecimal() and int(one) < len(names):
-            picked.append(int(one))  # a number from the command line
-        else:
+        found = _called(one, names)
+        if isinstance(one, int) and not isinstance(one, bool) and 0 <= one < len(names):
+            found = [one]
+        elif not found and isinstance(one, str) and one.isdecimal() and int(one) < len(names):
+            found = [int(one)]  # a number from the command line
+        if len(found) > 1:
+            numbers = ", ".join(map(str, found[:-1])) + f" and {found[-1]}"
+            raise DataError(
+                f"{table.path}: {len(found)} columns are called {one!r}, {numbers}; give the "
+                "number of the one that is meant"
+            )
+        if not found:
             known = ", ".join(f"{k}: {name[:40]}" for k, name in enumerate(names[:30]))
             raise DataError(
                 f"{table.path}: no column {one!r}; it has {known}{suggest(str(one), names)}"
             )
+        picked += found
     text = [k for k in picked if k in table.words]
     if text:
         raise DataError(
             f"{table.path}: column {names[text[0]]!r} holds text, such as "
             f"{table.words[text[0]][:40]!r}, and no numbers"
         )
-    return [0, *picked] if len(picked) == 1 else picked
+    return picked
 
 
 def _called(name: object, names: list[str]) -> list[int]:
-    """The columns of that name, without their units: "Energy" of "Energy (eV)"."""
+    """The columns of that name, or without their units: "Energy" of "Energy (eV)"."""
     if not isinstance(name, str):
         return []
-    return [k for k, one in enumerate(names) if split_unit(one)[0].lower() == name.lower()]
+    same = [k for k, one in enumerate(names) if one == name]
+    return same or [k for k, one in enumerate(names) if split_unit(one)[0].lower() == name.lower()]
 
 
 def _data(table: Table, head: Head, columns: Any) -> Found:

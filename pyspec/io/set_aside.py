@@ -11,7 +11,7 @@ import numpy as np
 from pyspec.errors import DataError
 from pyspec.io.cells import says_when
 from pyspec.io.error_names import holds_errors
-from pyspec.io.layout import head_of, names_of
+from pyspec.io.layout import column_number, head_of, names_of
 from pyspec.io.text import Table
 from pyspec.io.units import guess_kind
 
@@ -55,6 +55,34 @@ def without_end(table: Table) -> Table:
     notes = [*table.notes, note]
     return replace(
         table, values=table.values[:kept], lines=table.lines[:kept], notes=notes, n_empty=0
+    )
+
+
+def without_empty(table: Table) -> Table:
+    """The table without columns that have neither a name nor a value, such as the gap between two
+    regions of a spreadsheet that stand side by side."""
+    names = head_of(table).names
+    if len(names) != table.values.shape[1]:
+        return table
+    is_empty = np.isnan(table.values).all(axis=0)
+    empty = [k for k, name in enumerate(names) if not name.strip() and is_empty[k]]
+    if not empty or len(names) - len(empty) < 2:
+        return table
+    shown = ", ".join(map(str, empty))
+    return without(table, empty, f"columns without a name and a value are left out: {shown}")
+
+
+def without_blanks(table: Table, columns: Sequence[int | str]) -> Table:
+    """The table without the rows that are empty in all of these columns, as of the shorter of two
+    regions that stand side by side."""
+    chosen = [column_number(table, column) for column in columns]
+    blank = np.isnan(table.values[:, chosen]).all(axis=1)
+    if len(chosen) < 2 or blank.all() or not blank.any():
+        return table
+    note = f"{np.count_nonzero(blank)} rows that are empty in these columns are left out"
+    lines = [at for at, out in zip(table.lines, blank, strict=True) if not out]
+    return replace(
+        table, values=table.values[~blank], lines=lines, notes=[*table.notes, note], n_empty=0
     )
 
 

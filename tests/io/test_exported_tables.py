@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import numpy as np
@@ -278,3 +279,54 @@ def test_errors_beside_the_index_of_pandas(tmp_path: Path, errors: int | str) ->
     found = read(path, errors=errors)
     np.testing.assert_array_equal(found.energy, [85, 84.5, 84])
     np.testing.assert_array_equal(found.errors, [0.1, 0.2, 0.3])
+
+
+def test_regions_side_by_side_of_different_lengths(tmp_path: Path) -> None:
+    """The rows that the shorter one lacks were refused as without an energy; they hold data of the
+    other one."""
+    text = "C1s BE,C1s I,C1s sigma,O1s BE,O1s I,O1s sigma\n291,5,1,537,7,2\n290,6,1,536,8,2\n"
+    path = write(tmp_path, text + "289,7,1,,,\n288,8,1,,,\n")
+    found = read(path, columns=("O1s BE", "O1s I"), errors="O1s sigma")
+    np.testing.assert_array_equal(found.energy, [537, 536])
+    np.testing.assert_array_equal(found.data, [7, 8])
+    np.testing.assert_array_equal(found.errors, [2, 2])
+    assert "2 rows that are empty in these columns are left out" in found.notes
+    assert read(path, columns=(0, 1)).shape == (4,)
+    path = write(tmp_path, "E,I,K\n291,5,1\n,6,1\n289,7,1\n")  # a value without its energy
+    with pytest.raises(DataError, match=r"table\.csv:3: the energy is missing"):
+        read(path, columns=("E", "I"))
+
+
+def test_columns_of_one_name_are_chosen_by_number(tmp_path: Path) -> None:
+    """The first one was taken without a word, though the second region may have been meant."""
+    path = write(tmp_path, "BE (eV),Counts,BE (eV),Counts\n291,5,537,7\n290,6,536,8\n")
+    for name in ("BE (eV)", "BE"):
+        with pytest.raises(DataError, match=f"2 columns are called '{re.escape(name)}', 0 and 2; "):
+            read(path, columns=(name, 3))
+    np.testing.assert_array_equal(read(path, columns=(2, 3)).data, [7, 8])
+    path = write(tmp_path, "counts (1/s),E,counts\n5,291,2\n6,290,2\n")
+    np.testing.assert_array_equal(
+        read(path, columns=("E", "counts")).data, [2, 2]
+    )  # that name alone
+
+
+def test_columns_of_nothing_are_left_out(tmp_path: Path) -> None:
+    """They were data without a value, or stood in the place of the axis."""
+    path = write(
+        tmp_path,
+        "\t\tBinding Energy\tI\t\tFit\n\t\teV\tcps\t\tcps\n\t\t291\t5\t\t4\n\t\t290\t6\t\t5\n",
+    )
+    found = read(path)
+    np.testing.assert_array_equal(found.energy, [291, 290])
+    np.testing.assert_array_equal(found.data, [[5, 6], [4, 5]])
+    assert found.units["energy"] == "eV"
+    path = write(tmp_path, "E,,I,sigma\n291,,5,1\n290,,6,2\n")
+    np.testing.assert_array_equal(read(path, errors=3).errors, [1, 2])
+
+
+def test_names_of_many_columns_are_not_all_listed(tmp_path: Path) -> None:
+    names = ",".join(f"spot {k}" for k in range(200))
+    rows = "\n".join(f"{290 - e}," + ",".join(["1"] * 200) for e in range(3))
+    text = str(read(write(tmp_path, f"BE (eV),{names}\n{rows}\n")))
+    assert "'spot 6', 'spot 7', … 200 in all" in text
+    assert max(map(len, text.splitlines())) < 200

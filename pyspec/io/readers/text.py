@@ -10,7 +10,14 @@ from pyspec.errors import DataError
 from pyspec.io.found import Found, runs
 from pyspec.io.layout import column_number, read_layout
 from pyspec.io.reader import Reader, Request, Start
-from pyspec.io.set_aside import errors_columns, without_end, without_index, without_text
+from pyspec.io.set_aside import (
+    errors_columns,
+    without_blanks,
+    without_empty,
+    without_end,
+    without_index,
+    without_text,
+)
 from pyspec.io.text import Table, read_table, read_text
 
 #: So many "key: value" comments are kept.
@@ -39,6 +46,8 @@ def found_in(table: Table, request: Request, *, layout: str | None) -> Found:
     at = None if request.errors is None else column_number(table, request.errors)
     if columns is None:
         table, at = _set_aside(table, request, layout, at)
+    elif not request.sizes:
+        table = without_blanks(table, [*columns, *([] if at is None else [at])])
     named = []
     if at is None and columns is None and layout in (None, "columns") and not request.sizes:
         named = errors_columns(table)
@@ -78,7 +87,11 @@ def _set_aside(
         return table, errors
     whole, table = table, without_index(table, has_axes=bool(request.sizes))
     fewer = whole.values.shape[1] - table.values.shape[1]
-    return table, None if errors is None else errors - fewer
+    errors = None if errors is None else errors - fewer
+    whole, table = table, without_empty(table)
+    if errors is not None and table is not whole:
+        errors -= sum(k < errors for k in table.left_out)
+    return table, errors
 
 
 def as_list(columns: object) -> list[int | str] | None:
