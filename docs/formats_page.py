@@ -71,8 +71,8 @@ print(calibrated)  # says so
 ## When it guesses wrong
 
 - `layout="matrix"` (or `"columns"`, `"points"`, `"data"`) says how a table is arranged.
-- `columns=["energy", "counts"]` chooses its columns, by name or number from 0. Of regions that stand side by side,
-  each with an energy of its own, `columns=(2, 3)` reads the second one.
+- `columns=["energy", "counts"]` chooses its columns, by name or number from 0. Of regions that
+  stand side by side, each with an energy of its own, `columns=(2, 3)` reads the second one.
 - `errors="sigma"` names the column of standard errors. A third column called err, sigma or std, or
   counts_err beside counts, is taken as such without it.
 - `decimal=","` is the decimal sign.

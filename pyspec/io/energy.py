@@ -171,6 +171,7 @@ def on_scale(
     return replace(
         dataset,
         axes={**dataset.axes, "energy": _difference((photon - work) * factor, axis)},
+        units={**dataset.units, "energy": unit or "eV"},
         labels={**dataset.labels, "energy": f"{wanted} energy"},
         notes=(
             *dataset.notes,

@@ -319,8 +319,10 @@ def _columns(table: Table, head: Head, columns: Sequence[int | str] | None) -> F
     if len(ys) == 1:
         found.data, found.dims = found.data[0], [kind]
         if head.names:
-            own, found.units["data"] = split_unit(names[ys[0]])
-            found.labels["data"] = own or names[ys[0]]
+            own, unit = split_unit(names[ys[0]])
+            unit = head.units[ys[0]] or unit if len(head.units) == width else unit
+            is_unit_alone = show_unit(own) in ("", unit)
+            found.units["data"], found.labels["data"] = unit, unit if is_unit_alone else own
     else:
         more = ", …" if len(ys) > SHOWN else ""
         found.labels["column"] = ", ".join(names[k] for k in ys[:SHOWN]) + more

@@ -279,7 +279,9 @@ def _refuse_thousands(path: Path, lines: list[tuple[int, str]], separator: str |
 
 def _spaced(at: int, line: str, width: int) -> tuple[int, list[str]]:
     """A line above columns between white space: names with a space in them stand two apart, but
-    "12  points in all" and "delay = 5 ps  sample 3" are no names."""
+    "12  points in all", "delay = 5 ps  sample 3" and "[Region 1]" are no names."""
+    if re.fullmatch(r"\[[^\]]*\]", line.strip()):
+        return at, [line.strip()]
     wide = re.split(r"\s{2,}|\t", line.strip())
     is_value = re.match(r"[-+]?[\d.]", wide[0]) or re.search("[=:]", wide[0])
     return at, line.split() if is_value or len(wide) != width else wide

@@ -45,7 +45,9 @@ TIME_UNITS = {
     "nanoseconds": "ns",
     "min": "min",
 }
-COUNT_UNITS = {"counts_per_second": "counts/s", "counts/s": "counts/s", "c/s": "counts/s"}
+COUNT_UNITS = dict.fromkeys(
+    ("counts_per_second", "counts per second", "counts/s", "counts / s", "c/s"), "counts/s"
+)
 _ENERGY_WORDS = (
     "energy energies e be ke ebin ekin binding kinetic photon wavelength wavelengths wave lambda "
     "λ wl wavenumber wavenumbers frequency freq raman shift omega spectral w "
@@ -59,6 +61,8 @@ _TIME_WORDS = (
 )
 _BRACKETS = re.compile(r"^(.*?)\s*[\[(]\s*([^\])]*?)\s*[\])]\s*$")
 _SLASH = re.compile(r"^(.*?)\s*(?:/|\s+in\s+|_|,\s)\s*([^/\s]+)$")
+#: "Counts / s" is a rate, no number of counts in seconds.
+_RATE = re.compile(r"^(.*?)[\s,/]*\b([kM]?)(?:counts?|cts)\s*/\s*(s|sec|ms|min|h)$", re.IGNORECASE)
 #: "Counts, 1/s": what stands behind the sign is no unit of its own.
 _PER = re.compile(r"^(.*?)(?:\s*[,/]|\s+in)?\s+(1/([^/\s]+))$")
 
@@ -90,6 +94,9 @@ def split_unit(text: str) -> tuple[str, str]:
         return found[1], show_unit(found[2])
     if is_unit(text) and len(text) > 1:  # also counts/s, which has no label
         return "", show_unit(text)
+    found = _RATE.match(text)
+    if found:
+        return found[1], f"{found[2]}counts/{show_unit(found[3])}"
     found = _PER.match(text)
     if found and found[1] and (is_unit(found[3]) or is_unit(found[2])):
         return found[1], show_unit(found[2])

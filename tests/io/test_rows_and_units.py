@@ -8,6 +8,7 @@ import pytest
 from pyspec import read
 from pyspec.errors import DataError
 from pyspec.io.units import guess_kind, split_unit
+from pyspec.plot.labels import axis_label
 
 ENERGY = np.arange(80, 85, 0.25)
 PEAK = np.round(100 * np.exp(-((ENERGY - 82) ** 2)) + 10, 3)
@@ -47,6 +48,11 @@ def test_units_of_names() -> None:
         ("counts/s", "", "counts/s"),  # "counts" in "s"
         ("Counts/s", "", "counts/s"),
         ("c/s", "", "counts/s"),
+        ("Counts / s", "", "counts/s"),  # counts in seconds, which stood at the axis of a picture
+        ("Intensity, counts / s", "Intensity", "counts/s"),
+        ("I (counts per second)", "I", "counts/s"),
+        ("kcts/min", "", "kcounts/min"),
+        ("Time / s", "Time", "s"),
         ("Counts, 1/s", "Counts", "1/s"),  # "Counts, 1" in "s"
         ("rate in 1/s", "rate", "1/s"),
         ("k / 1/cm", "k", "cm⁻¹"),
@@ -58,3 +64,30 @@ def test_units_of_names() -> None:
     ):
         assert split_unit(name) == (label, unit), name
     assert guess_kind("counts/s") is None
+
+
+def test_a_row_of_units_is_that_of_data_too(tmp_path: Path) -> None:
+    # Thermo Avantage: the last row was taken for the names, and its unit of the data for seconds.
+    text = "Binding Energy (E),Counts / s (Residuals x 0.5)\neV,Counts / s\n291,5\n290,6\n289,7\n"
+    (tmp_path / "a.csv").write_text(text)
+    found = read(tmp_path / "a.csv")
+    assert found.labels["energy"] == "Binding Energy"
+    assert dict(found.units) == {"energy": "eV", "data": "counts/s"}
+    assert axis_label(found, "data") == "intensity (counts/s)"
+    assert axis_label(found, "energy") == "binding energy (eV)"
+
+
+def test_a_section_names_no_columns(tmp_path: Path) -> None:
+    # The axes of a picture were called "[Region" and "1]".
+    (tmp_path / "a.txt").write_text("[Region 1]\nName=C1s\n[Data]\n291  5\n290  6\n289  7\n")
+    assert not read(tmp_path / "a.txt").labels
+    (tmp_path / "b.txt").write_text("E [eV]  I [cps]\n291  5\n290  6\n289  7\n")
+    assert dict(read(tmp_path / "b.txt").units) == {"energy": "eV", "data": "cps"}
+
+
+def test_energies_of_a_photon_energy_in_ev_are_in_ev(tmp_path: Path) -> None:
+    # They had no unit, where the file had none.
+    (tmp_path / "a.csv").write_text("E_kin,I\n91,5\n92,6\n93,7\n")
+    assert "energy" not in {k for k, unit in read(tmp_path / "a.csv").units.items() if unit}
+    found = read(tmp_path / "a.csv", energy_scale="binding", photon_energy=180)
+    assert axis_label(found, "energy") == "binding energy (eV)"
