@@ -61,7 +61,8 @@ Where a file does not say whether its energies are binding or kinetic, `energy_s
 ## Calibrate the energies
 
 `shift` adds to the values of an axis, so that a line stands where it has to, or time zero at 0.
-In a job it is `shift: {energy: -0.32}` below `data:`.
+In a job it is `shift: {energy: -0.32}` below `data:`. Where CasaXPS
+calibrated a VAMAS file, the energies are read as measured, and a note says the shift.
 
 ```python
 calibrated = scan.shift(energy=84.0 - 84.02, time=-0.15)  # 84.02 was fitted, 84.0 it is

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -124,3 +125,31 @@ def test_another_reader_sees_the_same(tmp_path: Path) -> None:
     found = read(path)
     np.testing.assert_array_equal(block.corresponding_variables[0].y_values, found.data)
     assert (block.x_start, block.x_step) == (1200.0, 0.5)
+
+
+def test_a_calibration_by_casaxps_is_said(tmp_path: Path) -> None:
+    # It went unsaid: lines stood 3.1 eV from where CasaXPS shows them.
+    def noted(text: str, **choice: Any) -> str:
+        found = read(write(tmp_path, text), energy_scale="binding", **choice)
+        np.testing.assert_allclose(found.energy, [286.6, 286.1, 285.6, 285.1])
+        return "".join(note for note in found.notes if "CasaXPS" in note)
+
+    one = vamas_text([("C 1s", 0, 1200.0, VALUES)])
+    assert noted(one) == ""
+    said = noted(one.replace("first", "Calib M = 281.7 A = 284.8 BE ADD"))
+    assert said == (
+        "CasaXPS shows these energies calibrated (Calib M = 281.7 A = 284.8 BE ADD); here they are "
+        "as measured; shift(energy=3.1) does it to binding energies, -3.1 to kinetic ones"
+    )
+    assert "shift(energy=-1)" in noted(one.replace("first", "Calib M = 1200 A = 1201 KE ADD"))
+    twice = one.replace("first", "Calib M = 1 A = 2 BE ADD").replace(
+        "second", "Calib M = 3 A = 4 ADD"
+    )
+    assert noted(twice).endswith(
+        "(Calib M = 1 A = 2 BE ADD; Calib M = 3 A = 4 ADD); here they are as measured"
+    )
+    assert "shift" not in noted(one.replace("first", "Calib M = x A = y"))
+    many = vamas_text([(f"C {k}", float(k), 1200.0, VALUES) for k in range(2)])
+    many = many.replace("first", "Calib M = 281.7 A = 284.8 BE ADD", 1)
+    assert "each by itself" in noted(many)
+    assert noted(many, block=1) == ""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -10,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pyspec.errors import DataError
-from pyspec.io.blocks import UNKNOWN, Axis, Block, found_of
+from pyspec.io.blocks import UNKNOWN, Axis, Block, choose, found_of
 from pyspec.io.found import Found
 from pyspec.io.reader import Reader, Request, Start
 from pyspec.io.text import read_text
@@ -30,6 +32,8 @@ _SPUTTER_TECHNIQUES = (
     "SNMS",
     "SNMS energy spec",
 )
+#: CasaXPS: measured at M, where A is meant; it shows binding energies shifted by A - M.
+_CALIBRATION = re.compile(r"Calib M = (\S+) A = (\S+)\s*(BE|KE)?")
 _SOURCE_TECHNIQUES = ("AES diff", "AES dir", "EDX", "ELS", "UPS", "XPS", "XRF")
 
 
@@ -137,7 +141,7 @@ def _block(lines: _Lines, header: Header, first: dict[int, Any], is_first: bool)
     name, sample = lines.texts(2)
     for number in range(1, 8):
         item(number, lines.text)
-    item(8, lambda: lines.texts(lines.count()))
+    remarks = item(8, lambda: lines.texts(lines.count()))
     technique = str(item(9, lines.text))
     if mode in ("MAP", "MAPDP"):
         item(10, lambda: lines.reals(2))
@@ -192,7 +196,8 @@ def _block(lines: _Lines, header: Header, first: dict[int, Any], is_first: bool)
         " ".join(part for part in (species, transition) if part),
         [(*named, value) for named, value in zip(header.variables, variables, strict=True)],
         _meta(sample=sample, technique=technique, photon_energy=source, pass_energy=pass_energy,
-              work_function=work_function),
+              work_function=work_function,
+              casa_calibration="; ".join(one for one in remarks or () if _CALIBRATION.match(one))),
     )  # fmt: skip
 
 
@@ -228,7 +233,26 @@ def read(request: Request) -> Found:
     header, blocks = parse_vamas(request.path, text)
     found = found_of(request.path, blocks, request.block, request.columns)
     found.notes.insert(0, f"VAMAS, {header.scan.lower()} scan, {found.meta.get('technique', '')}")
+    chosen = blocks if request.block is None else choose(request.path, blocks, request.block)
+    found.notes += _calibrations(chosen)
     return found
+
+
+def _calibrations(blocks: Sequence[Block]) -> list[str]:
+    """What CasaXPS does to the energies of these blocks, which are read as they were measured."""
+    lines = list(dict.fromkeys(str(one.meta.get("casa_calibration", "")) for one in blocks))
+    if lines == [""]:
+        return []
+    if len(lines) > 1:
+        return ["CasaXPS shows these blocks calibrated, each by itself; here none is"]
+    said = f"CasaXPS shows these energies calibrated ({lines[0]}); here they are as measured"
+    (measured, meant, scale), *more = _CALIBRATION.findall(lines[0])
+    try:
+        by = (float(meant) - float(measured)) * (-1 if scale == "KE" else 1)
+    except ValueError:
+        return [said]
+    do = f"; shift(energy={by:.6g}) does it to binding energies, {-by:.6g} to kinetic ones"
+    return [said + ("" if more else do)]
 
 
 READER = Reader(
