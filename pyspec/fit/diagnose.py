@@ -10,9 +10,11 @@ import numpy.typing as npt
 from pyspec._library import OpDef
 from pyspec.errors import FitError, PyspecError
 from pyspec.executor import InterpretedExecutor, make_plan
+from pyspec.fit.doubts import MIXED, no_mixing
 from pyspec.formula import scheme_of
 from pyspec.functions import outside
 from pyspec.model import Model
+from pyspec.model.outline import outline_of
 from pyspec.plan import ScheduledPlan
 from pyspec.plan.scheduled import ADD_SLOT
 
@@ -35,6 +37,7 @@ def explain_nonfinite(model: Model, theta: Array) -> str:
             _laws(plan, traces)
             or _components(plan, traces)
             or _expressions(model, plan, traces)
+            or _mixings(model, plan, traces)
             or _spectrum(plan, executor.run(theta))
         )
     except PyspecError as error:
@@ -139,6 +142,15 @@ def _expressions(model: Model, plan: ScheduledPlan, traces: Array) -> str:
             expr = model.parameters[name].expr if name in model.parameters else None
             shown = f" (expression {expr!r})" if expr else ""
             return f"{name} is {value}{shown}; choose values and bounds that keep it finite"
+    return ""
+
+
+def _mixings(model: Model, plan: ScheduledPlan, traces: Array) -> str:
+    """A line whose Gaussian grows without end, as its mixing is none."""
+    for name in outline_of(model).mixings:
+        value = traces[plan.row_names.index(name)]
+        if not -MIXED <= float(value.min()) <= float(value.max()) <= 1.0 + MIXED:
+            return no_mixing(name, float(value[np.argmax(np.abs(value))]))
     return ""
 
 

@@ -32,6 +32,9 @@ COUNTS = (
 #: highest value, that is one.
 END, RISE = 0.05, 0.02
 
+#: A mixing of a line this far outside of 0 to 1 is none.
+MIXED = 0.5
+
 #: Backgrounds that lie on one side of a line, whose direction counts.
 OF_LOSSES = ("Shirley", "Tougaard")
 
@@ -128,6 +131,9 @@ def doubts(
             if not low <= values[place] <= high:
                 unit = measurement.units.get("energy", "")
                 found.append(_outside(component, place, values[place], (low, high), unit))
+        for name in outline.mixings:
+            if not -MIXED <= values[name] <= 1.0 + MIXED:
+                found.append(no_mixing(name, values[name]))
         if outline.fed:
             found += _backwards(model, outline, values, measurement, sides)
     if outline.onsets:
@@ -137,6 +143,14 @@ def doubts(
     if measurement.weight is None:
         return found + _counts(measurement, parameters, chisqr)
     return found + roots(measurement, _n_free(parameters), chisqr)
+
+
+def no_mixing(name: str, value: float) -> str:
+    """What to write in place of a mixing that is none, such as the percents of CasaXPS."""
+    return (
+        f"{name} = {value:.6g} is no mixing of a line: 0 is a Gaussian, 1 a Lorentzian, and 0.3 "
+        "what CasaXPS calls 30; start it there, with bounds, [0.3, True, 0, 1]"
+    )
 
 
 def _outside(component: str, place: str, value: float, ends: tuple[float, float], unit: str) -> str:

@@ -26,6 +26,21 @@ _SIZES = (1e-150, 1e150)
 #: Words that lmfit reserves beside the keywords of Python.
 _RESERVED = ("print", "exec", "eval", "execfile", "__import__", "__package__")
 
+#: What CasaXPS, lmfit and others call functions of energy.
+_CALLED = {
+    "gl": "GLP",
+    "sgl": "GLS",
+    "pseudovoigt": "GLS",
+    "doniach": "DS",
+    "doniachsunjic": "DS",
+    "linear": "LinBack",
+    "constant": "Offset",
+    "polynomial": "PolyBack",
+    "exponential": "ExpBack",
+    "powerlaw": "PowerBack",
+    "arctan": "AtanStep",
+}
+
 #: What a function of another domain is, and where it belongs.
 _ELSEWHERE = {
     "ENERGY": "is a function of energy; it belongs in an energy model",
@@ -122,9 +137,11 @@ def _op(file: Source, key: Scalar, domain: str) -> OpDef:
                 "it as the name of the model"
             )
         named = [row.name for row in there.values() if not row.derived]
+        called = _CALLED.get(key.text.lower()) if domain == "ENERGY" else None
+        near = f"; here it is {called!r}" if called else ""
+        near = near or similar(key.text, known) or similar(key.text, named)
         raise ModelError(
-            f"{place}: unknown component {key.text!r}{similar(key.text, named)} "
-            f"(there are {', '.join(known)})"
+            f"{place}: unknown component {key.text!r}{near} (there are {', '.join(known)})"
         )
     if op.domain != domain:
         kind = {"ENERGY": "an energy model", "TIME": "a dynamics model", "AUX": "a profile"}[domain]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np
@@ -265,3 +266,17 @@ def test_a_trace_far_from_zero_by_laws_that_are_zero_before_their_onset() -> Non
 def test_these_laws_are_zero_before_their_onset(name: str) -> None:
     before = np.array([-5.0, 0.99])
     assert not np.any(reference(name)(before, *[1.0] * len(OPS[name].params)))
+
+
+@pytest.mark.parametrize("shape", ["GLP", "GLS"])
+def test_a_mixing_in_percent_is_said(shape: str) -> None:
+    """GL(30) of CasaXPS is m = 0.3. "A value overflows" was said of m = 30, without a word of m;
+    a GLS of 30 was fitted."""
+    text = f"  {shape}: {{A: [9, True, 0, 99], x0: [85, True], F: [1.4, True], m: [30, False]}}\n"
+    wanted = f"{shape}_01_m = 30 is no mixing of a line: .* 0.3 what CasaXPS calls 30"
+    if shape == "GLP":
+        with pytest.raises(FitError, match=wanted):
+            fitted(FLAT + text, line())
+    else:
+        assert re.search(wanted, said(fitted(FLAT + text, line())))
+    assert "mixing" not in said(fitted(FLAT + text.replace("30, False", "0.3, True"), line()))
