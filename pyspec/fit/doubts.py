@@ -35,6 +35,10 @@ END, RISE = 0.05, 0.02
 #: A mixing of a line this far outside of 0 to 1 is none.
 MIXED = 0.5
 
+#: The rise from end to end in its standard errors that is one, however small, and the fewest points
+#: of an end whose scatter tells these.
+SURE, FEWEST = 5.0, 5
+
 #: Backgrounds that lie on one side of a line, whose direction counts.
 OF_LOSSES = ("Shirley", "Tougaard")
 
@@ -223,8 +227,11 @@ def _backwards(
     means = _means(measurement)
     spectrum = means[~np.isnan(means)]
     n = max(1, int(END * spectrum.size))
-    rise = float(spectrum[-n:].mean() - spectrum[:n].mean())
-    if not rise > RISE * float(np.ptp(spectrum)):
+    first, last = spectrum[:n], spectrum[-n:]
+    rise, least = float(last.mean() - first.mean()), RISE * float(np.ptp(spectrum))
+    if n >= FEWEST:
+        least = min(least, SURE * float(np.sqrt((first.var() + last.var()) / (n - 1))))
+    if not rise > least:
         return []
     end = float(model.energy[slice(*(measurement.columns or (None, None)))][-1])
     return [

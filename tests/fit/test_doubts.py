@@ -98,6 +98,8 @@ def test_a_shirley_that_runs_the_wrong_way() -> None:
     text = FLAT + SHIRLEY + PEAK
     assert "reverse both, energy[::-1]" in said(fitted(text, rising))
     assert "reverse" not in said(fitted(text, falling))
+    faint = line(0.01) + 8e-4 * loss  # a rise of 1.2 %, and of 19 standard errors
+    assert "reverse both, energy[::-1]" in said(fitted(text, faint))
     labels = {"energy": "kinetic energy"}  # which rise, as they should: another background rises
     assert "reverse" not in said(fitted(text, rising, labels=labels))
     model = load_model("m:\n" + text.replace("85", "-15"), "m")
