@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import h5py
@@ -185,6 +186,17 @@ def test_scienta_regions_and_angles(tmp_path: Path) -> None:
     path.write_text(text.replace(f"{ENERGY[3]:.14E}", f"{ENERGY[3] + 1:.14E}", 1))
     with pytest.raises(DataError, match=r"first column of \[Data\] is not the energy"):
         read(path)
+
+
+def test_scienta_with_decimal_commas(tmp_path: Path) -> None:
+    # "Dimension 1 has 24 values of 24, or words among them; the file was not written completely."
+    path = tmp_path / "a.txt"
+    text = scienta_text([("C1s", ENERGY, COUNTS[:, None], [0.0])])
+    path.write_text(re.sub(r"(\d)\.(\d)", r"\1,\2", text))
+    found = read(path)
+    np.testing.assert_allclose(found.energy, ENERGY)
+    np.testing.assert_allclose(found.data, COUNTS)
+    assert found.meta["photon_energy"] == PHOTON
 
 
 def test_phi_regions_in_both_precisions(tmp_path: Path) -> None:

@@ -21,6 +21,9 @@ Array = npt.NDArray[np.float64]
 
 _HEAD = re.compile(r"^\[(Region|Info|Data|Run Mode Information|User Interface Information)\s*"
                    r"(\d+)(?::(\d+))?\]$")  # fmt: skip
+#: Where the computer writes decimal commas, SES does.
+_WITH_COMMAS = re.compile(r"^Dimension 1 scale=\s*-?\d+(?:\s+-?\d+)*,\d", re.MULTILINE)
+_COMMA = re.compile(r"(?<=\d),(?=\d)")
 
 
 @dataclass
@@ -40,7 +43,10 @@ def sniff(start: Start) -> bool:
 def read(request: Request) -> Found:
     """A region, or all regions together where they share their axes."""
     path = request.path
-    regions = _sections(read_text(path))
+    text = read_text(path)
+    if _WITH_COMMAS.search(text):
+        text = _COMMA.sub(".", text)
+    regions = _sections(text)
     if not regions:
         raise DataError(f"{path}: holds no [Region]; the file was not written completely")
     blocks = [_block(path, number_, region) for number_, region in regions.items()]
