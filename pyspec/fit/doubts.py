@@ -45,6 +45,15 @@ OF_LOSSES = ("Shirley", "Tougaard")
 #: Parameters of a line that say how high and where it is; the others make its shape.
 PLACE = ("A", "x0")
 
+#: What has its tail on the other side, where the asymmetry of a line ended at 0.
+OTHER_SIDE = {
+    ("DS", "alpha"): "its tail lies below x0, that of DSBinding above, as of binding energies",
+    ("DSBinding", "alpha"): "its tail lies above x0, that of DS below, as of kinetic energies",
+    ("GLSAsym", "a"): "with a of the other sign its tail lies on the other side",
+    ("SkewGauss", "b"): "with b of the other sign its tail lies on the other side",
+    ("Mahan", "alpha"): "with xi of the other sign its tail lies on the other side",
+}
+
 #: Laws that are 0 before their onset t0; kernels and instruments among them keep it so.
 LATE = ("none", "stepFun", "linFun", "expFun", "sinFun", "sinDivX")
 
@@ -345,6 +354,9 @@ def at_the_bound(
     par = next(par for par in owner.parameters if par.name == name)
     if limit in owner.op.default_bounds(par.argument):
         text += f"; {owner.op.name} allows no wider one"
+    other_side = OTHER_SIDE.get((owner.op.name, par.argument)) if limit == 0.0 else None
+    if other_side:
+        return f"{text}; {other_side}"
     if owner.op.kind == "PEAK" and par.argument not in PLACE:
         text += "; another line shape may fit better"
     return text

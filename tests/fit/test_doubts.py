@@ -282,3 +282,29 @@ def test_a_mixing_in_percent_is_said(shape: str) -> None:
     else:
         assert re.search(wanted, said(fitted(FLAT + text, line())))
     assert "mixing" not in said(fitted(FLAT + text.replace("30, False", "0.3, True"), line()))
+
+
+@pytest.mark.parametrize(
+    ("shape", "rest", "says"),
+    [
+        ("DS", "F: [0.4, True], alpha: [0.1, True, 0, 1]", "that of DSBinding above"),
+        ("GLSAsym", "F: [1, True], m: [1, False], a: [0.1, True, 0, 3]", "with a of the other"),
+        (
+            "Mahan",
+            "SD: [0.5, True], alpha: [0.1, True, 0, 1], xi: [4, False]",
+            "with xi of the oth",
+        ),
+    ],
+)
+def test_a_tail_on_the_other_side(shape: str, rest: str, says: str) -> None:
+    """ "Another line shape may fit better" was said of a DS on binding energies, as of any line."""
+    model = load_model(
+        f"m:\n{FLAT}  {shape}: {{A: [9, True, 0, 99], x0: [85, True], {rest}}}\n", "m"
+    )
+    model.set_axes(energy=X)
+    data = line()[::-1] + 3.0 / (1.0 + (np.maximum(X - 85.0, 0.0) / 1.5) ** 2) * (X > 85.0)
+    found = said(fit_model(model, Measurement(data)))
+    assert re.search(rf"ended at its bound \(min 0\); .*{says}", found)
+    assert "line shape" not in found
+    mirrored = said(fit_model(model, Measurement(data[::-1])))
+    assert "side" not in mirrored
