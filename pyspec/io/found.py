@@ -261,7 +261,7 @@ def _order(found: Found, what: str, sort: bool, source: str) -> None:
 def _sort(found: Found, what: str, place: int, axis: Array) -> None:
     """Sorts the axis with the data; points with equal values become their mean."""
     step = np.diff(axis)
-    if what == "energy" and 3 * np.count_nonzero(step < 0) > 2 * step.size:
+    if what == "energy" and np.count_nonzero(step < 0) > 2 * np.count_nonzero(step > 0):
         _sort(found, what, place, -axis)  # they fall in the file but for a few: they still fall
         found.axes[what] = -found.axes[what]
         return
@@ -326,7 +326,8 @@ def _disorder(axis: Array, what: str, source: str, hint: str) -> str:
             "each to a file of its own"
         )
     step = np.diff(axis)
-    rises = np.count_nonzero(step > 0) >= np.count_nonzero(step < 0)
+    excess = np.count_nonzero(step > 0) - np.count_nonzero(step < 0)
+    rises = excess > 0 or (excess == 0 and (what != "energy" or step[0] >= 0))
     at = int(np.argmax(step <= 0 if rises else step >= 0))
     pair = f"{axis[at]:.10g} and {axis[at + 1]:.10g} at positions {at} and {at + 1}"
     repeated = int(axis.size - np.unique(axis).size)

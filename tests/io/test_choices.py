@@ -51,8 +51,9 @@ def test_sorting_takes_the_errors_along(tmp_path: Path) -> None:
     np.testing.assert_array_equal(found.errors, [0.2, 0.4, 0.1])
     path = write(tmp_path, "energy,I,sigma\n3,1,0.1\n1,2,0.3\n1,4,0.4\n")
     found = read(path, errors="sigma", sort=True)
-    np.testing.assert_array_equal(found.data, [3, 1])
-    np.testing.assert_allclose(found.errors, [0.25, 0.1], rtol=1e-15)
+    np.testing.assert_array_equal(found.energy, [3, 1])  # no step rises
+    np.testing.assert_array_equal(found.data, [1, 3])
+    np.testing.assert_allclose(found.errors, [0.1, 0.25], rtol=1e-15)
 
 
 @pytest.mark.parametrize(

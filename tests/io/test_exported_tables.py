@@ -330,3 +330,16 @@ def test_names_of_many_columns_are_not_all_listed(tmp_path: Path) -> None:
     text = str(read(write(tmp_path, f"BE (eV),{names}\n{rows}\n")))
     assert "'spot 6', 'spot 7', … 200 in all" in text
     assert max(map(len, text.splitlines())) < 200
+
+
+def test_scans_point_by_point_keep_the_direction_of_the_file(tmp_path: Path) -> None:
+    """Two values at each energy: half of the steps are none, so that energies that fall were sorted
+    to rise, and a Shirley ran the wrong way."""
+    energy = np.repeat(np.arange(291.0, 285.0, -1.0), 2)
+    rows = "".join(f"{e},{k}\n" for k, e in enumerate(energy))
+    found = read(write(tmp_path, f"E,I\n{rows}"), sort=True)
+    np.testing.assert_array_equal(found.energy, energy[::2])
+    np.testing.assert_array_equal(found.data, np.arange(6) * 2 + 0.5)
+    rows = "".join(f"{e},{k}\n" for k, e in enumerate([*energy[::2], *energy[::-2]]))
+    with pytest.raises(DataError, match="such as 286 and 286 at positions 5 and 6"):  # it turns
+        read(write(tmp_path, f"E,I\n{rows}"))
