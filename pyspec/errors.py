@@ -111,7 +111,6 @@ def suggest(word: str, known: list[str]) -> str:
 
     if len(word) > 200:  # no name that anybody means; the comparison takes the square of its length
         return ""
-    near = get_close_matches(word, known, n=1, cutoff=0.6)
-    if not near:  # 'glp' means 'GLP'
-        near = [name for name in known if name.lower() == word.lower()][:1]
+    near = [name for name in known if name.lower() == word.lower()][:1]  # 'glp' means 'GLP'
+    near = near or get_close_matches(word, known, n=1, cutoff=0.6)
     return f"; did you mean {near[0]!r}?" if near else ""

@@ -94,12 +94,13 @@ def found_of(path: Path, blocks: Sequence[Block], block: int | str | None, colum
 
 
 def choose(path: Path, blocks: Sequence[Block], block: int | str) -> list[Block]:
-    """The block of a number, or those of a name."""
+    """The block of a number, or those of a name, or else of a detail."""
     if isinstance(block, int) and not isinstance(block, bool):
         if 0 <= block < len(blocks):
             return [blocks[block]]
     else:
-        named = [b for b in blocks if block in (b.name, b.detail, b.title)]
+        named = [b for b in blocks if b.name == block]
+        named = named or [b for b in blocks if block in (b.detail, b.title)]
         if named:
             return named
     near = suggest(str(block), [b.name for b in blocks])

@@ -127,6 +127,16 @@ def test_another_reader_sees_the_same(tmp_path: Path) -> None:
     assert (block.x_start, block.x_step) == (1200.0, 0.5)
 
 
+def test_a_name_comes_before_what_else_is_said_of_blocks(tmp_path: Path) -> None:
+    # A species that was left as it was, C 1s, made block="C 1s" all blocks.
+    path = write(tmp_path, vamas_text([("C 1s", 0, 1200.0, VALUES), ("O 1s", 0, 950.0, VALUES)]))
+    np.testing.assert_array_equal(read(path, block="C 1s").energy, [1200, 1200.5, 1201, 1201.5])
+    with pytest.raises(DataError, match=r"no block 'o 1s'; it has .*did you mean 'O 1s'"):
+        read(path, block="o 1s")
+    with pytest.raises(DataError, match=r"did you mean 'C 1s'"):  # 'O 1s' is as near
+        read(path, block="c 1s")
+
+
 def test_a_calibration_by_casaxps_is_said(tmp_path: Path) -> None:
     # It went unsaid: lines stood 3.1 eV from where CasaXPS shows them.
     def noted(text: str, **choice: Any) -> str:
