@@ -58,9 +58,15 @@ def check_axis(values: Any, what: str, ascending: bool = False) -> npt.NDArray[n
     if wrong.any():
         at = int(np.argmax(wrong))
         order = "rise" if ascending else "rise, or fall, all the way"
+        if step[at] == 0.0:
+            raise DataError(
+                f"the {what} axis has {axis[at]:.12g} at index {at} and again at {at + 1}, but it "
+                f"must {order}; leave one of them out with its data, or average the data of both, "
+                "as read(path, sort=True) does"
+            )
         raise DataError(
-            f"the {what} axis goes from {axis[at]:g} to {axis[at + 1]:g} at index {at}, but it "
-            f"must {order}; sort the axis and the data together"
+            f"the {what} axis goes from {axis[at]:.12g} to {axis[at + 1]:.12g} at index {at}, but "
+            f"it must {order}; sort the axis and the data together"
         )
     axis.setflags(write=False)
     return axis

@@ -218,7 +218,11 @@ def test_axes_are_checked_copies() -> None:
 @pytest.mark.parametrize(
     ("axes", "message"),
     [
-        ({"energy": [0.0, 1.0, 1.0]}, "energy axis goes from 1 to 1 at index 1"),
+        (
+            {"energy": [0.0, 1.0, 1.0]},
+            "energy axis has 1 at index 1 and again at 2.*leave one of them out",
+        ),
+        ({"time": [1800.001, 1800.0]}, "goes from 1800.001 to 1800 at index 0"),
         ({"energy": [0.0, 2.0, 1.0, 3.0]}, "from 2 to 1 at index 1"),
         ({"energy": [3.0, 1.0, 2.0, 0.0]}, "from 1 to 2 at index 1"),
         ({"energy": [0.0, np.nan, 1.0]}, "nan at index 1"),
@@ -231,7 +235,7 @@ def test_axes_are_checked_copies() -> None:
         ({"energy": [True, False]}, "truth values"),
         ({"energy": [[1.0], [1.0, 2.0]]}, "different lengths"),
         ({"time": [1.0, 0.0]}, "time axis goes from 1 to 0 at index 0, but it must rise"),
-        ({"time": [0.0, 0.0]}, "must rise"),
+        ({"time": [0.0, 0.0]}, "must rise; leave one of them out"),
         ({"energy": [1.0, 2.0], "time": [np.nan]}, "time axis has nan"),
         ({"energy": np.ma.masked_less([1.0, 2.0], 2.0)}, "is a masked array and hides points"),
     ],
