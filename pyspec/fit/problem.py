@@ -172,6 +172,10 @@ class FitProblem(Columns):
         """Whether the native solver is all that a fit calls: one loop in C, on data in memory."""
         return self._layout is not None and self._known is not None and not self._known.jumps
 
+    def beside(self, theta: Array) -> list[Array]:
+        """Where else an optimum may lie that has one at `theta`: starts to try after a fit."""
+        return []
+
     def rest(self) -> None:
         """Frees what only a running fit needs; it is made again when it is needed."""
         self._pool = self._known = self._layout = None

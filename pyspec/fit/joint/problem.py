@@ -137,6 +137,16 @@ class JointProblem(FitProblem):
                 problem.n_linear_at(self.local(index, values))
         return self.n_linear
 
+    def beside(self, theta: Array) -> list[Array]:
+        """Of each file: its own parameters elsewhere, the others as they are."""
+        found: dict[bytes, Array] = {}
+        for problem, gather in zip(self.problems, self.shared.gather, strict=True):
+            for start in problem.beside(theta[gather]):
+                moved = theta.copy()
+                moved[gather] = start
+                found[moved.tobytes()] = moved
+        return list(found.values())
+
     def split(self, values: Array) -> list[Array]:
         """One flat array of all points as one of the shape of its window for each file."""
         parts, begin = [], 0

@@ -16,6 +16,7 @@ import numpy.typing as npt
 from pyspec.errors import FitError, PlanError
 from pyspec.executor import Executor, LinearExecutor, make_executor
 from pyspec.fit.doubts import check_registered
+from pyspec.fit.linear.beside import beside
 from pyspec.fit.linear.coincide import coinciding
 from pyspec.fit.problem import FitProblem
 from pyspec.fit.same_data import need_same
@@ -96,6 +97,10 @@ class LinearProblem(FitProblem):
             return super().jump_parameters()
         except PlanError:
             return ()
+
+    def beside(self, theta: Array) -> list[Array]:
+        with np.errstate(all="ignore"):
+            return beside(self.linear.designer, theta, self.fixed)
 
     def run(self, theta: Array, *, whole: bool = False) -> Array:
         """The model over the window. Over the whole axes it is NaN where there are no data to

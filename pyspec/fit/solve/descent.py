@@ -29,6 +29,9 @@ TRIAL_EVALUATIONS = 40
 #: Where more parameters than these are lost, they go back to their starts together only.
 MOST_SINGLE = 4
 
+#: How often a fit goes on from a better optimum beside the one that it had found.
+MOST_BESIDE = 4
+
 #: A decrease of chi² by less than this, in units of the variance of a point, is none.
 SLIGHT = 1e-6
 
@@ -88,7 +91,8 @@ class Descent:
             within = frozen(start, lower, upper, jumps)
             begin = self._eliminated(np.clip(start, *within), *within, linear)
         if not jumps:
-            return self.freed(self.fit(begin, lower, upper), start, lower, upper)
+            found = self.freed(self.fit(begin, lower, upper), start, lower, upper)
+            return self._best_beside(found, lower, upper)
         within = frozen(begin, lower, upper, jumps)
         first = self._trial(np.clip(begin, *within), *within)
         if first.end == "not_finite":
@@ -219,6 +223,22 @@ class Descent:
                 found = trial if trial.end != "limit" else self.fit(trial.theta, lower, upper)
                 break
         return self._other_way(found, start, lower, upper)
+
+    def _best_beside(self, found: NativeSolver, lower: Array, upper: Array) -> NativeSolver:
+        """The best of the optima beside one that was found, such as those of time zero beside a
+        coherent artifact. With a limit of evaluations a fit has no more than it needs itself."""
+        if found.end not in TRAPPED or self.problem.evaluations.max_nfev is not None:
+            return found
+        slight = SLIGHT * found.chisqr / max(self.n_points - found.theta.size, 1)
+        for _ in range(MOST_BESIDE):
+            for start in self.problem.beside(found.theta.copy()):
+                trial = self._trial(np.clip(start, lower, upper), lower, upper)
+                if trial.end != "not_finite" and trial.chisqr < found.chisqr - slight:
+                    found = trial if trial.end != "limit" else self.fit(trial.theta, lower, upper)
+                    break
+            else:
+                return found
+        return found
 
     def _other_way(
         self, found: NativeSolver, start: Array, lower: Array, upper: Array
