@@ -18,6 +18,7 @@ from pyspec.executor import CompiledExecutor, JointExecutor, make_executor, make
 from pyspec.executor.normal import FORMS, unpack
 from pyspec.fit import fit_model
 from pyspec.fit.problem import FitProblem
+from pyspec.fit.solve.native import root_of
 from pyspec.functions.external import forget_function, register_function
 from pyspec.model import Measurement, Model, load_model
 
@@ -276,3 +277,11 @@ def test_the_truth_is_found_from_far_away() -> None:
     result = fit_model(series({"y0": 0.0, "A": 40.0, "x0": 86.0, "F": 4.0}), Measurement(data_2d()))
     assert result.success
     check_truth(result, TRUE_2D)
+
+
+def test_a_square_below_zero_is_a_column_of_zeros() -> None:
+    """Sums beside free spectra are what is left after these; of a parameter without effect that is
+    rounding of either sign. It was a RuntimeWarning about a square root."""
+    gram = np.array([[4.0, -1e-17, 2.0], [-1e-17, -1e-15, 1e-16], [2.0, 1e-16, 9.0]])
+    root = root_of(gram)
+    assert np.allclose(root.T @ root, [[4, 0, 2], [0, 0, 0], [2, 0, 9]], rtol=0, atol=1e-14)

@@ -315,8 +315,8 @@ SOUND = 1e-6
 
 def root_of(gram: Array) -> Array:
     """Upper triangular R with RᵀR = a Gram matrix; columns of zeros stay such, and what rounding
-    makes of a direction without length is 0."""
-    size = np.sqrt(gram.diagonal())
+    makes of a direction without length, which may be below 0, is 0."""
+    size = np.sqrt(np.maximum(gram.diagonal(), 0.0))
     informed = size > 0.0
     if informed.all():
         return _root_of_scaled(gram / (size[:, None] * size)) * size
