@@ -77,7 +77,7 @@ class Outline:
         self.mixings = tuple([p.name for one in mixed for p in one.parameters if p.argument == "m"])
         laws = [law for group in groups for law in group if law.subcycle == 0]
         onsets = [par.name for law in laws for par in law.parameters if par.argument == "t0"]
-        self.onsets = tuple(onsets)
+        self.onsets = tuple(dict.fromkeys(onsets))  # states of a scheme have one in common
         fed = [component for component in components if component.op.spectrum_fed]
         self.fed = tuple([component.parameters[0].name for component in fed])
         self.sampled = tuple([name for name, one in moved.items() if _is_sampled(one)])
