@@ -101,20 +101,30 @@ class Kept(Beside):
         return kept if self.columns is None else kept & self.columns
 
 
+def check_mask(given: npt.ArrayLike, shape: tuple[int, ...]) -> npt.NDArray[np.bool_]:
+    """A mask of data of this shape: True leaves a point out. (n_energy,) masks whole columns,
+    (n_time, 1) whole rows.
+
+    Raises :class:`DataError` for what is not boolean, or does not match.
+    """
+    mask = np.asarray(given)
+    if mask.dtype.kind != "b":
+        raise DataError(
+            f"mask has type {mask.dtype}; give booleans, True where a point is left out, such as "
+            "data > limit"
+        )
+    if mask.shape not in (shape, shape[-1:], (*shape[:-1], 1), ()):
+        rows = ", or each row, mask[:, None]" if len(shape) == 2 else ""
+        raise DataError(
+            f"mask has shape {mask.shape}, the data {shape}; give each point its True or False, "
+            f"or each column{rows}"
+        )
+    return np.array(np.broadcast_to(mask, shape))
+
+
 def kept_by(mask: npt.ArrayLike, data: Any) -> npt.NDArray[np.bool_]:
     """False where `mask` is True, of the shape of the data."""
-    given = np.asarray(mask)
-    if given.dtype.kind != "b":
-        raise DataError(
-            f"mask has type {given.dtype}; give booleans, True where a point is left out"
-        )
-    shape = given.shape if data is None else np.shape(data)
-    if given.shape not in (shape, shape[-1:], ()):
-        raise DataError(
-            f"mask has shape {given.shape}, the data {shape}; give each point its True or False, "
-            "or each column"
-        )
-    return ~np.broadcast_to(given, shape)
+    return ~check_mask(mask, np.shape(mask if data is None else data))
 
 
 def both_kept(keep: Any, left: npt.NDArray[np.bool_]) -> Any:

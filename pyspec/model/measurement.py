@@ -47,8 +47,9 @@ class Measurement:
     columns : (begin, end) of the energy window
     weight : factor of data - model, 1 / sigma; broadcasts to the data. A point of weight 0 is left
         out, as a masked one
-    mask : True where a point is left out, of the shape of the data or (n_energy,), as of
-        :class:`pyspec.File`. Where data are by reference, `weight` and `mask` may be, too
+    mask : True where a point is left out: of the shape of the data, (n_energy,) for columns or
+        (n_time, 1) for rows, as of :class:`pyspec.File`. Where data are by reference, `weight` and
+        `mask` may be, too
     keep : the opposite, False where a point is masked; given both, both must let a point count
     loss : "squares" (or "gaussian"), or "poisson" for counts: the residual is then the signed root
         of the deviance, :func:`pyspec.functions.losses.deviance`

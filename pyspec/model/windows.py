@@ -14,6 +14,13 @@ from pyspec.errors import DataError
 Array = npt.NDArray[np.float64]
 
 
+#: What leaves out times of a series, whose `exclude` takes energies.
+DELAYS = (
+    ". exclude= leaves out energies of a series; times are left out by a mask with a row for each, "
+    "File(..., mask=((time > -0.1) & (time < 0.2))[:, None])"
+)
+
+
 #: A point nearer to a limit than this part of the smallest step lies on it: an axis that is
 #: counted, such as ``np.arange(80, 90, 0.1)``, has 83.99999999999977 where 84 is meant, one in
 #: single precision 83.0999985 for 83.1.
@@ -25,11 +32,13 @@ def slack(axis: Array) -> float:
     return ROUNDED * float(np.abs(np.diff(axis)).min()) if axis.size > 1 else 0.0
 
 
-def index_range(axis: Array, limits: Sequence[float | None] | None, what: str) -> tuple[int, int]:
+def index_range(
+    axis: Array, limits: Sequence[float | None] | None, what: str, remedy: str = ""
+) -> tuple[int, int]:
     """Half-open (begin, end) of the points with ``low <= axis <= high``, but for rounding.
 
     None means the whole axis; in a pair it leaves that side open, as in ``[-0.15, None]``. Raises
-    :class:`DataError` if no point lies inside.
+    :class:`DataError` if no point lies inside, with a further `remedy`.
     """
     if limits is None:
         return 0, axis.size
@@ -40,23 +49,26 @@ def index_range(axis: Array, limits: Sequence[float | None] | None, what: str) -
         raise DataError(
             f"no point of the {what} axis lies in [{low:g}, {high:g}]; it runs from "
             f"{axis[0]:g} to {axis[-1]:g} with {axis.size} points; choose limits that hold some"
+            f"{remedy}"
         )
     return int(inside[0]), int(inside[-1]) + 1
 
 
 def excluded(
-    axis: Array, pairs: Sequence[Sequence[float | None]], what: str
+    axis: Array, pairs: Sequence[Sequence[float | None]], what: str, of_series: bool = False
 ) -> npt.NDArray[np.bool_] | None:
     """(n,) True within one of the pairs (low, high), both ends included; None without pairs.
 
-    Raises :class:`DataError` for what is no list of pairs, and for a pair that holds no point.
+    Raises :class:`DataError` for what is no list of pairs, and for a pair that holds no point,
+    such as one of times `of_series`, whose energies are left out.
     """
     given = list(pairs)
     if given and not all(isinstance(pair, Iterable) for pair in given):
         raise DataError(f"exclude is {pairs!r}; give a list of pairs, such as [(83.2, 83.6)]")
     found = np.zeros(axis.size, dtype=bool)
+    remedy = DELAYS if of_series else ""
     for pair in given:
-        found[slice(*index_range(axis, pair, what))] = True
+        found[slice(*index_range(axis, pair, what, remedy))] = True
     return found if given else None
 
 

@@ -13,7 +13,7 @@ from pyspec.errors import CallError, DataError, suggest
 from pyspec.io import Dataset
 from pyspec.io.dataset import frozen
 from pyspec.io.source import beside_source
-from pyspec.model.beside import Kept
+from pyspec.model.beside import Kept, check_mask
 from pyspec.model.source import KEPT_TYPES, Source
 from pyspec.workflow.workspace import Workspace
 
@@ -141,25 +141,6 @@ def check_data(
     if data.dtype not in KEPT_TYPES or not data.dtype.isnative:
         data = data.astype(np.float64)
     return frozen(data), keep
-
-
-def check_mask(given: Any, shape: tuple[int, ...]) -> npt.NDArray[np.bool_]:
-    """A mask of the data: True leaves a point out. (n_energy,) masks whole columns.
-
-    Raises :class:`DataError` for what is not boolean, or does not match.
-    """
-    mask = np.asarray(given)
-    if mask.dtype.kind != "b":
-        raise DataError(
-            f"mask has type {mask.dtype}; give booleans, True where a point is left out, such as "
-            "data > limit"
-        )
-    if mask.shape not in (shape, shape[-1:], ()):
-        raise DataError(
-            f"mask has shape {mask.shape}, the data {shape}; give each point its True or False, "
-            "or each column"
-        )
-    return np.array(np.broadcast_to(mask, shape))
 
 
 def kept_of(mask: Any, source: Source) -> Any:

@@ -13,6 +13,7 @@ from pyspec.errors import DataError
 from pyspec.io.source import as_source
 from pyspec.model import Measurement
 from pyspec.model.axes import check_axis, check_weights, taken_axis
+from pyspec.model.beside import check_mask
 from pyspec.model.inputs import file_inputs
 from pyspec.model.source import Source, source_of
 from pyspec.model.windows import excluded, forward_range, index_range, row_range
@@ -22,7 +23,6 @@ from pyspec.plot.labels import labels_with
 from pyspec.workflow.checks import (
     both_of,
     check_data,
-    check_mask,
     check_nan_policy,
     check_pattern,
     held,
@@ -262,13 +262,14 @@ class FileData:
     ) -> None:
         """Fits see only these energies and times: both ends included, in either order.
 
-        None means the whole axis; in a pair it leaves that side open: ``[82, None]``. `exclude`
-        is a list of energy ranges (for a trace, of time ranges) that are left out, like masked
-        points: ``exclude=[(83.2, 83.6)]``. Each call replaces the one before. `show_plot` opens a
-        picture of the data with the window.
+        None means the whole axis; in a pair it leaves that side open: ``[82, None]``. `exclude` is
+        a list of energy ranges (for a trace, of time ranges) that are left out, like masked points:
+        ``exclude=[(83.2, 83.6)]``; times of a series are left out by ``mask=``. Each call replaces
+        the one before. `show_plot` opens a picture of the data with the window.
         """
         last = "time" if self.energy is None else "energy"
-        out = excluded(self.need_axis(last), exclude, last) if len(exclude) else None
+        of_series = last == "energy" and self.time is not None
+        out = excluded(self.need_axis(last), exclude, last, of_series) if len(exclude) else None
         columns = rows = None
         if energy_limits is not None or self.energy is not None:
             columns = index_range(self.need_axis("energy"), energy_limits, "energy")

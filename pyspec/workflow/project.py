@@ -53,7 +53,8 @@ class File(FileFacts, PeerNames):
     energy, time : the axes; energy rises or falls all the way, time rises
     aux_axis, aux_weights : the auxiliary axis of profiles and the weights of its average, equal
         ones by default
-    mask : True where a point is left out: of the shape of the data, or (n_energy,) for columns
+    mask : True where a point is left out: of the shape of the data, (n_energy,) for columns or
+        (n_time, 1) for rows
     nan_policy : "raise" refuses NaN and infinities, "omit" leaves them out
     labels, units : what "energy", "time" and "data" are, ``{"energy": "binding energy"}``, and
         their units, ``{"energy": "eV", "time": "ps"}``: for pictures, reports and archives

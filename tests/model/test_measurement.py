@@ -84,10 +84,12 @@ def test_mask_is_the_opposite_of_keep() -> None:
     column = np.array([True, False, False, False])
     both = Measurement(hole(), mask=column, keep=~out)
     assert np.array_equal(both.mask, out | column)
+    row = np.array([False, True, False])[:, None]  # of delays; it was refused
+    assert np.array_equal(Measurement(DATA, mask=row).mask, np.broadcast_to(row, (3, 4)))
     assert Measurement(DATA).mask is None
     with pytest.raises(DataError, match="mask has type float64; give booleans"):
         Measurement(DATA, mask=np.ones((3, 4)))
-    with pytest.raises(DataError, match=r"mask has shape \(3,\), the data \(3, 4\)"):
+    with pytest.raises(DataError, match=r"mask has shape \(3,\), .*, or each row, mask\[:, None\]"):
         Measurement(DATA, mask=np.ones(3, bool))
     with pytest.raises(DataError, match=r"keep has shape \(2, 2\), with the mask \(3, 4\)"):
         Measurement(DATA, mask=out, keep=np.ones((2, 2), bool))
