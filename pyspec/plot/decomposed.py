@@ -8,9 +8,11 @@ import numpy as np
 import numpy.typing as npt
 
 from pyspec.calls import answered
+from pyspec.model.source import source_of
 from pyspec.plot.axes import bare, line, set_time, set_x
-from pyspec.plot.config import PlotOptions
-from pyspec.plot.drawn import fit_of
+from pyspec.plot.config import PlotConfig, PlotOptions
+from pyspec.plot.cut import cut_of
+from pyspec.plot.drawn import fit_of, is_measured
 from pyspec.plot.labels import opened
 from pyspec.plot.style import COLOURS, MUTED, PlotError
 from pyspec.plot.view import residual_of, view_of
@@ -44,42 +46,81 @@ def plot_svd(
     the vectors; other masked points are filled with the fit, so that their residual is 0. The
     heading says how many. Options as of :func:`pyspec.plot.plot_fit`.
 
+    Before any fit, `result` is a File or a Dataset, and the picture has the row of the data alone:
+    how many singular values stand out says how many spectra there are to tell apart. Masked points
+    are filled in between the times beside them.
+
     Raises :class:`PlotError` for a fit to one spectrum or trace, for `n` below 1, where all
     points are masked, and for ``residual_unit="sigma"`` without declared noise.
     """
-    fit = fit_of(result, "plot_svd")
-    sheet, look = opened(fit, options)
-    seen = view_of(fit, look.copy(show_init=False, full_range=False))
-    if seen.time is None:
-        raise PlotError("singular vectors are those of a time series; this fit has one spectrum")
     if n < 1:
         raise PlotError(f"n is {n}; give how many vectors to draw, 1 or more")
-    known = np.isfinite(seen.data)
+    if is_measured(result):
+        sheet, look = opened(result, options)
+        time, energy, data = _measured(result, look)
+        known, filled_with = np.isfinite(data), "filled in between times"
+        rows = {"data": _between(data)}
+    else:
+        fit = fit_of(result, "plot_svd")
+        sheet, look = opened(fit, options)
+        seen = view_of(fit, look.copy(show_init=False, full_range=False))
+        if seen.time is None:
+            raise PlotError(
+                "singular vectors are those of a time series; this fit has one spectrum"
+            )
+        time, energy = seen.time, seen.energy
+        known, filled_with = np.isfinite(seen.data), "taken from the fit"
+        left = residual_of(seen, fit, look)
+        what = left.label.replace("(data − fit)", "residual") if left.is_scaled else "residual"
+        rows = {"data": np.where(known, seen.data, seen.fit), what: left.values}
     if not known.any():
         raise PlotError("all points are masked; there is nothing to decompose")
     kept = np.asarray(known.any(axis=1)), np.asarray(known.any(axis=0))
-    filled = np.where(known, seen.data, seen.fit)
-    left = residual_of(seen, fit, look)
-    what = left.label.replace("(data − fit)", "residual") if left.is_scaled else "residual"
-    rows = {"data": filled, what: left.values}
     with sheet.style():
-        figure = sheet.panels(figsize or (9.6, 5.0), look)
-        axes = figure.subplots(2, 3, width_ratios=[1, 1.5, 1.5])
+        figure = sheet.panels(figsize or (9.6, 2.5 * len(rows)), look)
+        axes = figure.subplots(len(rows), 3, width_ratios=[1, 1.5, 1.5], squeeze=False)
         for (what, values), row in zip(rows.items(), axes, strict=True):
-            _decomposed(np.nan_to_num(values), what, n, row, (seen.time, seen.energy), kept)
+            _decomposed(np.nan_to_num(values), what, n, row, (time, energy), kept)
         for row in axes:
-            set_time(row[1], seen.time, look, "x")
-            set_x(row[2], seen.energy, look)
-        axes[1, 0].set_xlabel("component")
-        axes[1, 1].set_xlabel(look.y_label)
-        axes[1, 2].set_xlabel(look.x_label)
-        heading = "  ·  ".join(one for one in (look.title, _masked(known, kept)) if one)
+            set_time(row[1], time, look, "x")
+            set_x(row[2], energy, look)
+        axes[-1, 0].set_xlabel("component")
+        axes[-1, 1].set_xlabel(look.y_label)
+        axes[-1, 2].set_xlabel(look.x_label)
+        masked = _masked(known, kept, filled_with)
+        heading = "  ·  ".join(one for one in (look.title, masked) if one)
         if heading:
             sheet.title(heading, fontsize=9.5, color=MUTED)
         return sheet.finish(look)
 
 
-def _masked(known: Flags, kept: tuple[Flags, Flags]) -> str:
+def _measured(given: Any, look: PlotConfig) -> tuple[Array, Array, Array]:
+    """(times, energies, data) of a File within its window, or of a Dataset; NaN where a point is
+    masked. Raises :class:`PlotError` where it has no series."""
+    data, keep = given.data, getattr(given, "keep", None)
+    if data is None or given.time is None or given.energy is None or np.ndim(data) != 2:
+        raise PlotError("singular vectors are those of a time series; these data are none")
+    if source_of(data) is not None:
+        raise PlotError("singular vectors need data in memory; give a File of np.asarray(data)")
+    known = np.asarray(data, np.float64)
+    known = np.where(np.isfinite(known) if keep is None else keep, known, np.nan)
+    window = [slice(*(getattr(given, name, None) or (None,))) for name in ("rows", "columns")]
+    known, time, energy = known[tuple(window)], given.time[window[0]], given.energy[window[1]]
+    cut = cut_of(look, known.shape) or (slice(None), slice(None))
+    return time[cut[0]], energy[cut[1]], known[cut]
+
+
+def _between(data: Array) -> Array:
+    """Data whose gaps are filled along the rows, at each energy that has a point."""
+    filled, rows = data.copy(), np.arange(len(data))
+    for column in filled.T:
+        known = np.isfinite(column)
+        if known.any() and not known.all():
+            column[~known] = np.interp(rows[~known], rows[known], column[known])
+    return filled
+
+
+def _masked(known: Flags, kept: tuple[Flags, Flags], filled_with: str) -> str:
     """What was done with masked points: "1 energy left out, 3 points taken from the fit"."""
     left = [int(np.count_nonzero(~one)) for one in kept]
     single = int(np.count_nonzero(~known[np.ix_(*kept)]))
@@ -90,7 +131,7 @@ def _masked(known: Flags, kept: tuple[Flags, Flags]) -> str:
     ]
     parts = [f"{' and '.join(lines)} left out"] if lines else []
     if single:
-        parts.append(f"{single} point{'s' * (single > 1)} taken from the fit")
+        parts.append(f"{single} point{'s' * (single > 1)} {filled_with}")
     return f"masked: {', '.join(parts)}" if parts else ""
 
 

@@ -11,6 +11,16 @@ from pyspec.io import StoredFit, StoredSlices
 Fit: TypeAlias = FitResult | SliceResults
 
 
+#: Of which a picture of data alone is no picture.
+FITS = (FitResult, SliceResults, StoredFit, StoredSlices, JointResult)
+
+
+def is_measured(given: object) -> bool:
+    """Whether this is a File or a Dataset: data with their axes, and no fit."""
+    names = ("data", "energy", "time")
+    return not isinstance(given, FITS) and all(hasattr(given, name) for name in names)
+
+
 def fit_of(given: object, call: str) -> Fit:
     """A fit with its arrays; a stored one is evaluated, not fitted.
 

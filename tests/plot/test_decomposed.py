@@ -1,5 +1,6 @@
 """Pictures of singular vectors, and of free spectra with and without a kinetic scheme."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import matplotlib.pyplot as plt
@@ -9,6 +10,7 @@ import pytest
 from pyspec import File, Project
 from pyspec.errors import FitError
 from pyspec.functions.kinetics import populations
+from pyspec.io import Dataset
 from pyspec.plot import PlotConfig, PlotError, plot_amplitudes, plot_species, plot_svd
 
 MODELS = """
@@ -49,6 +51,41 @@ def file(tmp_path: Path) -> File:
 def _fit(file: File, name: str):
     file.load_model("models.yaml", name)
     return file.fit_2d(name)
+
+
+def test_singular_vectors_of_data_before_a_fit(file: File) -> None:
+    """How many spectra to fit is asked before a fit; the picture took fits alone."""
+    figure = plot_svd(file, n=2)
+    assert len(figure.axes) == 3
+    assert file.data is not None
+    singular = np.linalg.svd(file.data, compute_uv=False)
+    np.testing.assert_allclose(figure.axes[0].lines[0].get_ydata(), singular[:12])
+    assert [ax.get_xlabel() for ax in figure.axes] == ["component", "time (ps)", "energy"]
+    file.set_fit_limits([1.6, 2.9], time_limits=[-0.5, 10], exclude=[(2.0, 2.1)])
+    figure = plot_svd(file)
+    assert figure._suptitle.get_text() == "masked: 1 energy left out"
+    energies = (ENERGY >= 1.6) & (ENERGY <= 2.9)
+    seen = file.data[(TIME >= -0.5) & (TIME <= 10)][:, energies]
+    out = (ENERGY[energies] >= 2.0) & (ENERGY[energies] <= 2.1)
+    singular = np.linalg.svd(seen[:, ~out], compute_uv=False)
+    np.testing.assert_allclose(figure.axes[0].lines[0].get_ydata(), singular[:12])
+
+
+def test_gaps_of_data_before_a_fit_are_filled_in_between(file: File) -> None:
+    data = np.outer(np.arange(61.0), np.exp(-ENERGY))
+    data[7:9, 3] = data[20] = np.nan
+    holes = Dataset(data, ("time", "energy"), {"time": np.arange(61.0), "energy": ENERGY})
+    figure = plot_svd(holes, n=1)
+    assert (
+        figure._suptitle.get_text() == "masked: 1 time left out, 2 points filled in between times"
+    )
+    assert figure.axes[0].lines[0].get_ydata()[1] < 1e-12  # of rank 1, as without gaps
+    with pytest.raises(PlotError, match="those of a time series; these data are none"):
+        plot_svd(File(Project(), data=data[0], energy=ENERGY))
+    with pytest.raises(PlotError, match="those of a time series; these data are none"):
+        plot_svd(Dataset(data[0], ("energy",), {"energy": ENERGY}))
+    with pytest.raises(PlotError, match="all points are masked"):
+        plot_svd(replace(holes, data=np.full_like(data, np.nan)))
 
 
 def test_singular_vectors_of_data_and_residual(file: File) -> None:
