@@ -91,8 +91,8 @@ class Descent:
             within = frozen(start, lower, upper, jumps)
             begin = self._eliminated(np.clip(start, *within), *within, linear)
         if not jumps:
-            found = self.freed(self.fit(begin, lower, upper), start, lower, upper)
-            return self._best_beside(found, lower, upper)
+            ended = self.freed(self.fit(begin, lower, upper), start, lower, upper)
+            return self._best_beside(ended, lower, upper)
         within = frozen(begin, lower, upper, jumps)
         first = self._trial(np.clip(begin, *within), *within)
         if first.end == "not_finite":
