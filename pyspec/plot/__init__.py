@@ -20,7 +20,7 @@ from pyspec.plot.report import report
 from pyspec.plot.residuals import plot_residuals
 from pyspec.plot.sliders import Sliders, plot_sliders
 from pyspec.plot.style import PlotError
-from pyspec.plot.traces import plot_traces
+from pyspec.plot.traces import plot_spectra, plot_traces
 
 __all__ = [
     "PlotConfig",
@@ -39,6 +39,7 @@ __all__ = [
     "plot_residuals",
     "plot_sliders",
     "plot_species",
+    "plot_spectra",
     "plot_svd",
     "plot_traces",
     "plot_waterfall",

@@ -1,8 +1,9 @@
-"""Traces in time at some energies, with their fits."""
+"""Traces in time at some energies, and spectra at some times, with their fits."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,10 +20,12 @@ from pyspec.plot.axes import (
     mark_beyond,
     reference_lines,
     set_time,
+    set_x,
 )
 from pyspec.plot.between import traces_of
-from pyspec.plot.config import PlotOptions
+from pyspec.plot.config import PlotConfig, PlotOptions
 from pyspec.plot.drawn import fit_of
+from pyspec.plot.figure import Sheet
 from pyspec.plot.labels import opened
 from pyspec.plot.legend import MAX_INSIDE
 from pyspec.plot.many import are_many, shown
@@ -59,62 +62,133 @@ def plot_traces(
     """
     result = fit_of(result, "plot_traces")
     sheet, look = opened(result, options, over_time=True)
+    seen = _series_of(result, look, n, "traces")
+    columns = _most_changed(seen, n) if energies is None else _nearest(seen.energy, energies)
+    _check_known(seen.data[:, columns], seen.fit[:, columns], seen.energy[columns])
+    residual = residual_of(seen, result, look)
+    assert seen.time is not None
+    data, fit, left = (one[:, columns] for one in (seen.data, seen.fit, residual.values))
+    names = [f"{one:.5g}" for one in seen.energy[columns]]
+    cut = _Cut(seen.time, data, fit, left, traces_of(result, seen, columns), names)
+    return _draw(cut, sheet, look, figsize, residual.label, is_over_time=True)
+
+
+@answered
+def plot_spectra(
+    result: Any,
+    *,
+    times: Sequence[float] | float | None = None,
+    n: int = 4,
+    figsize: tuple[float, float] | None = None,
+    **options: Unpack[PlotOptions],
+) -> Any:
+    """Draws the spectra of a time series at some times with their fits, and the residuals below;
+    returns the Figure.
+
+    `times` are taken at the nearest point of the axis; without them `n` are drawn that are evenly
+    spaced over the rows, the last one among them. Within the fit window; masked points are left
+    out, and the legend says where all points of a time are. Options as of
+    :func:`pyspec.plot.plot_fit`; :func:`plot_traces` draws the other cut.
+
+    Raises :class:`PlotError` for a fit to one spectrum or trace, for `n` below 1, for a time
+    outside of the fit window, and where neither data nor fit are known at any of the times.
+    """
+    result = fit_of(result, "plot_spectra")
+    sheet, look = opened(result, options)
+    seen = _series_of(result, look, n, "spectra at some times")
+    assert seen.time is not None
+    rows = _evenly(seen.time.size, n) if times is None else _nearest(seen.time, times, "time")
+    _check_known(seen.data[rows].T, seen.fit[rows].T, seen.time[rows])
+    residual = residual_of(seen, result, look)
+    data, fit, left = (one[rows].T for one in (seen.data, seen.fit, residual.values))
+    names = [f"{one:.5g}" for one in seen.time[rows]]
+    cut = _Cut(seen.energy, data, fit, left, (seen.energy, fit), names)
+    return _draw(cut, sheet, look, figsize, residual.label, is_over_time=False)
+
+
+@dataclass(frozen=True)
+class _Cut:
+    """Curves along one axis (n,): data, fit and residual (n, k), the fit where it is drawn, and
+    their names."""
+
+    along: Array
+    data: Array
+    fit: Array
+    residual: Array
+    curves: tuple[Array, Array]
+    names: list[str]
+
+
+def _series_of(result: Any, look: PlotConfig, n: int, what: str) -> View:
     seen = view_of(result, look.copy(show_init=False, full_range=False))
     if seen.time is None:
-        raise PlotError("traces are those of a time series; this fit has one spectrum or trace")
+        raise PlotError(f"{what} are those of a time series; this fit has one spectrum or trace")
     if n < 1:
-        raise PlotError(f"n is {n}; give how many traces to draw, 1 or more")
-    columns = _most_changed(seen, n) if energies is None else _nearest(seen.energy, energies)
-    _check_known(seen, columns)
-    residual = residual_of(seen, result, look)
-    times, curves = traces_of(result, seen, columns)
+        raise PlotError(f"n is {n}; give how many {what.split()[0]} to draw, 1 or more")
+    return seen
+
+
+def _draw(
+    cut: _Cut, sheet: Sheet, look: PlotConfig, figsize: Any, left: str, *, is_over_time: bool
+) -> Any:
+    limits = look.y_lim if is_over_time else look.x_lim
     with sheet.style():
         figure = sheet.panels(figsize or (6.4, 4.6), look)
         above, below = figure.subplots(2, 1, sharex=True, height_ratios=[2.6, 1])
-        for k, column in enumerate(columns):
-            own = {**curve_look(look, k), "marker": ""}
-            own["lw"] = 1.5 if look.linewidths is None else own["lw"]
-            label = f"{seen.energy[column]:.5g}"
-            if look.legend is not None and k < len(look.legend):
-                label = look.legend[k]
-            if not np.isfinite(seen.data[:, column]).any():
-                label += " (masked)"
-            style = {"mfc": "white", "mec": own["color"], "mew": 0.7, "ms": 3.0}
-            data = seen.data[:, column]
-            if are_many(seen.time, look.y_lim):  # the range of each stretch, behind the fit
-                line(above, seen.time, data, look.y_lim, color=own["color"], lw=0.6, alpha=0.4)
-            else:
-                few = shown(seen.time, data, limits=look.y_lim)
-                above.plot(seen.time[few], data[few], "o", **style)
-            line(above, times, curves[:, k], look.y_lim, is_curve=True, **own, label=label)
-            line(below, seen.time, residual.values[:, column], look.y_lim, **{**own, "lw": 0.9})
-        every = seen.data[:, columns], residual.values[:, columns]
+        for k in range(len(cut.names)):
+            _draw_one(cut, k, above, below, look, limits, is_over_time)
         if look.z_type == "log":
             enclose(above, look)
         else:
-            _limit(above, every[0], seen.fit[:, columns])
+            _limit(above, cut.data, cut.fit)
             if look.z_lim is not None:
                 above.set_ylim(*sorted(look.z_lim))
-        _limit(below, every[1], every[1][:0])
-        for ax, values in ((above, every[0]), (below, every[1])):
+        _limit(below, cut.residual, cut.residual[:0])
+        for ax, values in ((above, cut.data), (below, cut.residual)):
             for k, trace in enumerate(values.T):
-                mark_beyond(ax, seen.time, trace, curve_look(look, k)["color"])
+                mark_beyond(ax, cut.along, trace, curve_look(look, k)["color"])
         for ax in (above, below):
             if ax.get_yscale() == "linear":
                 ax.axhline(0.0, color=MUTED, lw=0.7, zorder=0)
-            set_time(ax, seen.time, look, "x")
+            if is_over_time:
+                set_time(ax, cut.along, look, "x")
+            else:
+                set_x(ax, cut.along, look)
             reference_lines(ax, look, horizontal=ax is above)
             bare(ax)
         above.set_ylabel(look.z_label)
         beside = {"loc": "upper left", "bbox_to_anchor": (1.0, 1.0)}
-        place = beside if len(columns) > MAX_INSIDE else {"loc": "best"}
-        above.legend(fontsize=8.0, title=look.x_label, title_fontsize=8.0, **place)
-        below.set_ylabel(residual.label)
-        below.set_xlabel(look.y_label)
+        place = beside if len(cut.names) > MAX_INSIDE else {"loc": "best"}
+        title, label = (look.x_label, look.y_label)[:: 1 if is_over_time else -1]
+        above.legend(fontsize=8.0, title=title, title_fontsize=8.0, **place)
+        below.set_ylabel(left)
+        below.set_xlabel(label)
         if look.title:
             above.set_title(look.title)
         figure.align_ylabels([above, below])
         return sheet.finish(look)
+
+
+def _draw_one(
+    cut: _Cut, k: int, above: Any, below: Any, look: PlotConfig, limits: Any, is_over_time: bool
+) -> None:
+    """One of the curves: points and fit above, the residual below."""
+    own = {**curve_look(look, k), "marker": ""}
+    own["lw"] = 1.5 if look.linewidths is None else own["lw"]
+    label, data = cut.names[k], cut.data[:, k]
+    if look.legend is not None and k < len(look.legend):
+        label = look.legend[k]
+    if not np.isfinite(data).any():
+        label += " (masked)"
+    style = {"mfc": "white", "mec": own["color"], "mew": 0.7, "ms": 3.0}
+    if are_many(cut.along, limits):  # the range of each stretch, behind the fit
+        line(above, cut.along, data, limits, color=own["color"], lw=0.6, alpha=0.4)
+    else:
+        few = shown(cut.along, data, limits=limits)
+        above.plot(cut.along[few], data[few], "o", **style)
+    x, fit = cut.curves
+    line(above, x, fit[:, k], limits, is_curve=is_over_time, **own, label=label)
+    line(below, cut.along, cut.residual[:, k], limits, **{**own, "lw": 0.9})
 
 
 def _limit(ax: Any, data: Array, fit: Array) -> None:
@@ -144,28 +218,34 @@ def _most_changed(seen: View, n: int) -> list[int]:
     return sorted(found, key=lambda column: float(seen.energy[column]))
 
 
-def _check_known(seen: View, columns: list[int]) -> None:
-    """Raises :class:`PlotError` where no trace has a point."""
-    shown = np.isfinite(seen.data[:, columns]) | np.isfinite(seen.fit[:, columns])
-    if not shown.any():
-        names = ", ".join(f"{seen.energy[column]:.5g}" for column in columns)
+def _evenly(size: int, n: int) -> list[int]:
+    """Rows that end `n` parts of the same length."""
+    return sorted({int(row) for row in np.linspace(0, size - 1, n + 1)[1:].round()})
+
+
+def _check_known(data: Array, fit: Array, places: Array) -> None:
+    """Raises :class:`PlotError` where none of the curves (n, k) has a point."""
+    if not (np.isfinite(data) | np.isfinite(fit)).any():
+        names = ", ".join(f"{place:.5g}" for place in places)
         which = f"at {names}" if names else "at all energies"
         raise PlotError(f"all points {which} are masked: there are no data, and no fit to them")
 
 
-def _nearest(axis: Array, energies: Sequence[float] | float) -> list[int]:
-    """The columns of these energies."""
-    step = float(np.max(np.abs(np.diff(axis)), initial=0.0))
+def _nearest(axis: Array, given: Sequence[float] | float, of: str = "energy") -> list[int]:
+    """The places of these values on an axis; none is more than a step of it beyond its ends."""
+    what, many = ("trace", "energies") if of == "energy" else ("spectrum", "times")
+    steps = np.abs(np.diff(axis))
+    first, last = (float(steps[end]) if steps.size else 0.0 for end in (0, -1))
+    below, beyond = (first, last) if axis[0] <= axis[-1] else (last, first)
     found = []
-    given = np.atleast_1d(np.asarray(energies, dtype=np.float64)).tolist()
-    if not given:
-        raise PlotError("energies is empty; name some, or leave it out for where the data change")
-    for energy in given:
-        column = int(np.argmin(np.abs(axis - energy)))
-        if not abs(axis[column] - energy) <= step:
+    values = np.atleast_1d(np.asarray(given, dtype=np.float64)).tolist()
+    if not values:
+        raise PlotError(f"{many} is empty; name some, or leave it out for some that are chosen")
+    for value in values:
+        if not axis.min() - below <= value <= axis.max() + beyond:
             raise PlotError(
-                f"there is no trace at {energy:g}: the fit window has {axis.min():g} to "
+                f"there is no {what} at {value:g}: the fit window has {axis.min():g} to "
                 f"{axis.max():g}"
             )
-        found.append(column)
+        found.append(int(np.argmin(np.abs(axis - value))))
     return found

@@ -1,4 +1,4 @@
-"""Traces at some energies with their fits."""
+"""Traces at some energies, and spectra at some times, with their fits."""
 
 from pathlib import Path
 
@@ -7,7 +7,7 @@ import pytest
 
 from pyspec import File, FitResult, Project
 from pyspec.functions.response import expFun_gaussIRF
-from pyspec.plot import PlotError, plot_traces
+from pyspec.plot import PlotError, plot_spectra, plot_traces
 
 MODELS = """
 decay:
@@ -77,12 +77,51 @@ def test_without_energies_those_are_drawn_at_which_the_data_change(file: File) -
     assert figure.axes[0].get_xscale() == "linear"
 
 
+def test_spectra_at_the_nearest_times(file: File, tmp_path: Path) -> None:
+    """The picture of transient spectra at some delays had to be drawn by hand."""
+    result = fit(file)
+    figure = plot_spectra(result, times=[-0.7, 12.0], hlines=[0.4])
+    above, below = figure.axes
+    rows = [int(np.argmin(np.abs(TIME - wanted))) for wanted in (-0.7, 12.0)]
+    lines = [line for line in above.lines if len(line.get_xdata()) >= ENERGY.size - 1]
+    data = np.ma.filled(np.ma.asarray(result.data), np.nan)
+    for k, row in enumerate(rows):
+        points, curve = lines[2 * k : 2 * k + 2]
+        known = np.isin(ENERGY, points.get_xdata()[np.isfinite(points.get_ydata())])
+        assert np.count_nonzero(known) == ENERGY.size - (row == 3)  # the masked point
+        at = np.searchsorted(points.get_xdata(), ENERGY[known])
+        assert np.array_equal(points.get_ydata()[at], data[row][known])
+        assert np.allclose(curve.get_ydata(), result.fit[row], rtol=0, atol=1e-12)
+        rest = below.lines[k].get_ydata()
+        assert np.allclose(rest[known], (data[row] - result.fit[row])[known])
+    texts = [text.get_text() for text in above.get_legend().get_texts()]
+    assert texts == [f"{TIME[row]:.5g}" for row in rows]
+    assert above.get_legend().get_title().get_text() == "time (ps)"
+    assert (below.get_xlabel(), above.get_xscale()) == ("energy (eV)", "linear")
+    assert plot_spectra(result, x_lim=(1.8, 2.4)).axes[0].get_xlim() == (1.8, 2.4)
+
+
+def test_without_times_spectra_are_evenly_spaced_over_the_rows(file: File) -> None:
+    figure = plot_spectra(fit(file), n=3)
+    texts = [text.get_text() for text in figure.axes[0].get_legend().get_texts()]
+    assert texts == [f"{TIME[row]:.5g}" for row in (20, 40, 60)]
+
+
 def test_what_cannot_be_drawn_is_said(file: File) -> None:
     result = fit(file)
     with pytest.raises(PlotError, match="no trace at 4"):
         plot_traces(result, energies=4.0)
-    with pytest.raises(PlotError, match="1 or more"):
+    for times in (-2.0, 200.0):  # an end is at most a step away, however long others are
+        with pytest.raises(PlotError, match=f"no spectrum at {times:g}: .* -1 to 100"):
+            plot_spectra(result, times=times)
+    with pytest.raises(PlotError, match="how many traces to draw, 1 or more"):
         plot_traces(result, n=0)
+    with pytest.raises(PlotError, match="how many spectra to draw, 1 or more"):
+        plot_spectra(result, n=0)
+    with pytest.raises(PlotError, match="times is empty; name some"):
+        plot_spectra(result, times=[])
     file.load_model("models.yaml", "lone")
-    with pytest.raises(PlotError, match="one spectrum"):
-        plot_traces(file.fit_spectrum("lone", time_point=1.0))
+    one = file.fit_spectrum("lone", time_point=1.0)
+    for draw in (plot_traces, plot_spectra):
+        with pytest.raises(PlotError, match="one spectrum"):
+            draw(one)
