@@ -16,6 +16,7 @@ from pyspec.plot.decomposed import plot_svd
 from pyspec.plot.fits import plot_components, plot_evolution, plot_fit, plot_moving
 from pyspec.plot.model import plot_model_1d, plot_model_2d
 from pyspec.plot.overview import plot_overview
+from pyspec.plot.populations import plot_populations
 from pyspec.plot.report import report
 from pyspec.plot.residuals import plot_residuals
 from pyspec.plot.sliders import Sliders, plot_sliders
@@ -36,6 +37,7 @@ __all__ = [
     "plot_model_2d",
     "plot_moving",
     "plot_overview",
+    "plot_populations",
     "plot_residuals",
     "plot_sliders",
     "plot_species",

@@ -63,7 +63,7 @@ def plot_traces(
     result = fit_of(result, "plot_traces")
     sheet, look = opened(result, options, over_time=True)
     seen = _series_of(result, look, n, "traces")
-    columns = _most_changed(seen, n) if energies is None else _nearest(seen.energy, energies)
+    columns = _most_changed(seen, n) if energies is None else nearest(seen.energy, energies)
     _check_known(seen.data[:, columns], seen.fit[:, columns], seen.energy[columns])
     residual = residual_of(seen, result, look)
     assert seen.time is not None
@@ -97,7 +97,7 @@ def plot_spectra(
     sheet, look = opened(result, options)
     seen = _series_of(result, look, n, "spectra at some times")
     assert seen.time is not None
-    rows = _evenly(seen.time.size, n) if times is None else _nearest(seen.time, times, "time")
+    rows = _evenly(seen.time.size, n) if times is None else nearest(seen.time, times, "time")
     _check_known(seen.data[rows].T, seen.fit[rows].T, seen.time[rows])
     residual = residual_of(seen, result, look)
     data, fit, left = (one[rows].T for one in (seen.data, seen.fit, residual.values))
@@ -231,7 +231,7 @@ def _check_known(data: Array, fit: Array, places: Array) -> None:
         raise PlotError(f"all points {which} are masked: there are no data, and no fit to them")
 
 
-def _nearest(axis: Array, given: Sequence[float] | float, of: str = "energy") -> list[int]:
+def nearest(axis: Array, given: Sequence[float] | float, of: str = "energy") -> list[int]:
     """The places of these values on an axis; none is more than a step of it beyond its ends."""
     what, many = ("trace", "energies") if of == "energy" else ("spectrum", "times")
     steps = np.abs(np.diff(axis))

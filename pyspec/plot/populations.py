@@ -1,0 +1,87 @@
+"""What free spectra are multiplied with: populations of states, or laws, over time."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from pyspec.calls import answered
+from pyspec.fit import FitResult
+from pyspec.fit.linear import Amplitudes
+from pyspec.plot.axes import bare, curve_look, enclose, line, reference_lines, set_time
+from pyspec.plot.config import PlotOptions
+from pyspec.plot.cut import cut_of
+from pyspec.plot.drawn import fit_of
+from pyspec.plot.labels import opened, unit_of, with_unit
+from pyspec.plot.look import config_of
+from pyspec.plot.spectra import curve_legend
+from pyspec.plot.style import MUTED, PlotError
+from pyspec.plot.traces import nearest
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+
+@answered
+def plot_populations(
+    result: Any,
+    *,
+    energy: float | None = None,
+    figsize: tuple[float, float] | None = None,
+    **options: Unpack[PlotOptions],
+) -> Any:
+    """Draws the populations of the states of kinetic schemes over time, behind the instrument, as
+    free spectra are multiplied with them; of a model without a scheme the laws. Returns the Figure.
+
+    Where time zero or width depends on the energy they are those at the point of the axis nearest
+    to `energy`, by default its middle, and the legend says which. At the times of the data within
+    the fit window; ``result.linear.basis`` has the values. Options as of
+    :func:`pyspec.plot.plot_fit`; `x_lim` are times.
+
+    Raises :class:`PlotError` for a fit without free spectra, and for an energy outside of its axis.
+    """
+    fit = fit_of(result, "plot_populations")
+    linear = fit.linear if isinstance(fit, FitResult) else None
+    if linear is None or linear.axis != "energy" or not isinstance(fit, FitResult):
+        raise PlotError(
+            f"{fit.model_name} has no free spectra, which populations are multiplied with; "
+            "plot_moving draws populations that move a parameter"
+        )
+    sheet, look = opened(fit, options, over_time=True)
+    own_label = config_of(options, over_time=True).z_label
+    column = linear.along.size // 2 if energy is None else nearest(linear.along, energy)[0]
+    cut = cut_of(look, fit.data.shape)
+    part = slice(None) if cut is None else cut[0]
+    differs = False
+    with sheet.style():
+        ax = sheet.panel(figsize or (6.4, 3.4), look)
+        ax.axhline(0.0, color=MUTED, lw=0.7)
+        for k, (label, name) in enumerate(_amplitudes(linear).items()):
+            values, own = linear.basis[name], curve_look(look, k)
+            if values.ndim > 1:
+                differs, values = True, values[column]
+            own["lw"] = 1.4 if look.linewidths is None else own["lw"]
+            label = look.legend[k] if look.legend and k < len(look.legend) else label
+            line(ax, linear.x[part], values[part], look.y_lim, **own, label=label)
+        enclose(ax, look)
+        set_time(ax, linear.x[part], look, "x")
+        reference_lines(ax, look)
+        ax.set_xlabel(look.y_label)
+        ax.set_ylabel(own_label or ("population" if linear.kinetics else "law"))
+        if look.title:
+            ax.set_title(look.title)
+        curve_legend(ax)
+        if differs and ax.get_legend() is not None:
+            at = with_unit(f"{linear.along[column]:.5g}", unit_of(fit, "energy"))
+            ax.get_legend().set_title(f"at {at}")
+        bare(ax)
+        return sheet.finish(look)
+
+
+def _amplitudes(linear: Amplitudes) -> dict[str, str]:
+    """What stands in the legend → the amplitude: states of schemes, or all without a scheme."""
+    found = {
+        f"{name} {state}" if len(linear.kinetics) > 1 else state: amplitude
+        for name, scheme in linear.kinetics.items()
+        for state, amplitude in scheme.amplitudes.items()
+    }
+    return found or {name: name for name in linear}
