@@ -28,7 +28,6 @@ from pyspec.fit.solve.native import native_options
 from pyspec.fit.starts import check_numbers, check_seeds, check_starts, check_whole
 from pyspec.fit.statistics import not_converged
 from pyspec.model import Measurement, Model
-from pyspec.model.free import free_parameters
 from pyspec.model.source import source_of
 
 if TYPE_CHECKING:
@@ -160,8 +159,11 @@ def bootstrap(
         ``fits.spread(name)`` is the standard deviation, ``fits.interval(name)`` the interval of
         68 %.
 
-    Raises :class:`FitError` for a fit that did not converge, a joint fit, amplitudes that are free
-    along an axis, data by reference, residuals of counts, or counts whose errors were scaled.
+    Amplitudes that are free along an axis are solved for in each fit; ``fits.result(3).linear`` has
+    those of one.
+
+    Raises :class:`FitError` for a fit that did not converge, a joint fit, data by reference,
+    residuals of counts, or counts whose errors were scaled.
 
     Source: B. Efron & R. J. Tibshirani, An Introduction to the Bootstrap (1993).
     """
@@ -240,11 +242,6 @@ def _run(
 ) -> ManyFits:
     """All `n` fits, in their order; `first` is the measurement of one of them."""
     label = job.model.name
-    if free_parameters(job.model.parameters):
-        raise FitError(
-            f"{label}: amplitudes that are free along an axis are not fitted many at a time; call "
-            "fit_model for each"
-        )
     if source_of(first.data) is not None:
         raise FitError(
             f"{label}: many fits need their data in memory, these are by reference; give "

@@ -13,7 +13,8 @@ import numpy as np
 import numpy.typing as npt
 
 from pyspec.errors import PyspecError
-from pyspec.executor import Executors
+from pyspec.executor import Executor, Executors
+from pyspec.fit.linear import LinearProblem
 from pyspec.fit.plain import judged
 from pyspec.fit.problem import FitProblem
 from pyspec.fit.progress import Silent
@@ -50,6 +51,9 @@ class Cases(Protocol):
     def case(self, place: int) -> Case: ...
     def part(self, places: slice) -> Cases: ...
 
+
+#: What a problem is of: model, measurement, backend, executor and fixed values.
+Described = tuple[Model, Measurement, str, Executor, Mapping[str, float] | None]
 
 #: What a job makes for itself, in each process.
 _MADE_AGAIN = ("_executors", "_like")
@@ -119,15 +123,22 @@ class Job(ABC, Generic[Fit]):
         fixed = {name: value for name, value in given.items() if name in executor.fixed_names}
         free = {name: value for name, value in given.items() if name not in fixed}
         described = self.model, measurement, self.backend, executor, fixed or None
-        known = self._executors.outline
-        self._like = problem = FitProblem(*described, like=self._like, outline=known)
+        problem = self._problem(described)
         if self.n_starts == 1:
             return self._fit(problem, free)
 
         def fit(start: Mapping[str, float] | None) -> FitResult:
-            return self._fit(FitProblem(*described, like=problem, outline=known), start)
+            return self._fit(self._problem(described), start)
 
         return best_of(fit, problem, free, self.n_starts, self.start_seeds[place])
+
+    def _problem(self, described: Described) -> FitProblem:
+        """The problem of one fit."""
+        known = self._executors.outline
+        if known.has_free:
+            return LinearProblem(*described)
+        self._like = FitProblem(*described, like=self._like, outline=known)
+        return self._like
 
     def _fit(self, problem: FitProblem, start: Mapping[str, float] | None) -> FitResult:
         run, moved = run_fit(
