@@ -145,10 +145,11 @@ class FileFits:
         at all times.
 
         `seed_source="baseline"` starts from the best values of the last baseline fit, matched
-        by name, fixed parameters included; "model" from the values of the model file, or those
-        set since by hand. By default: the baseline where one was fitted, and what the last fit
-        found for the others. `result.started_from` says which it was. Options
-        as of :func:`pyspec.fit_model`.
+        by name. So does a parameter that is fixed here and was free there; fixed in both, or set
+        by hand since, it keeps its own value. "model" starts from the values of the model file,
+        or those set since by hand. By default: the baseline where one was fitted, and what the
+        last fit found for the others. `result.started_from` says which it was. Options as of
+        :func:`pyspec.fit_model`.
         """
         model, measurement, origin = self.prepared_2d(model_name, seed_source)
         return self.fitted(model, measurement, "2d", origin, stages, options)
@@ -167,7 +168,7 @@ class FileFits:
             return model, measurement, MODEL_VALUES
         baseline = self._last_baseline()
         if baseline is not None:
-            seed_from(model, baseline)
+            seed_from(model, baseline, self.models.set_by_hand(model.name))
             return model, measurement, BASELINE
         if seed_source == "baseline":
             raise FitError(
@@ -225,7 +226,10 @@ class FileFits:
             chosen = "baseline" if baseline is not None else "model"
             seed_source = "explicit" if seed_values is not None else chosen
         origin = {"explicit": "seed_values", "baseline": BASELINE}.get(seed_source, origin)
-        seeds = slice_seeds(model, series, times, seed_source, seed_values, seed_adapt, baseline)
+        hand = self.models.set_by_hand(model.name)
+        seeds = slice_seeds(
+            model, series, times, seed_source, seed_values, seed_adapt, baseline, hand
+        )
         with Hold() as hold:
             slices = fit_slices(
                 model,

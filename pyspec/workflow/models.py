@@ -44,6 +44,8 @@ class FileModels:
         self.models: dict[str, Model] = ModelsByName()
         #: Model → parameter → (its value before the first fit, the value that a fit wrote).
         self._written: dict[str, dict[str, tuple[float, float]]] = {}
+        #: Model → parameter → its value when the model was loaded.
+        self._loaded: dict[str, dict[str, float]] = {}
         self._last: dict[str, str] = {}
         self._active: str | None = None
 
@@ -94,6 +96,7 @@ class FileModels:
         model.labels, model.units = data.names["labels"], dict(data.units)
         self.models[model.name] = model
         self._written.pop(model.name, None)
+        self._loaded[model.name] = {name: par.value for name, par in model.parameters.items()}
         self._last.pop(model.name, None)
         self._active = model.name
         return model
@@ -141,6 +144,17 @@ class FileModels:
                 if name in parameters and parameters[name].value == wrote
             }
         )
+
+    def set_by_hand(self, model_name: str) -> set[str]:
+        """The parameters with another value than the model was loaded with, or a fit wrote."""
+        known = dict(self._loaded.get(model_name, {}))
+        known |= {name: wrote for name, (_, wrote) in self._written.get(model_name, {}).items()}
+        parameters = self.models[model_name].parameters
+        return {
+            name
+            for name, value in known.items()
+            if name in parameters and parameters[name].value != value
+        }
 
     def origin(self, model_name: str) -> str:
         """Where the values of a model come from: its file, or a fit."""

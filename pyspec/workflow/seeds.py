@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from typing import Any
 
 import numpy as np
@@ -32,12 +32,19 @@ def check_source(given: str | None, known: Sequence[str]) -> None:
         raise FitError(f"seed_source must be {' or '.join(map(repr, known))}, not {given!r}{hint}")
 
 
-def seed_from(model: Model, baseline: FitResult) -> None:
-    """Best values of the baseline, by name; outside of the model's bounds is an error."""
-    values = baseline.values
+def seed_from(model: Model, baseline: FitResult, by_hand: Container[str] = ()) -> None:
+    """Best values of the baseline, by name; outside of the model's bounds is an error.
+
+    A parameter that is fixed keeps its own value where that was set `by_hand`, and where the
+    baseline did not fit it either.
+    """
+    values, before = baseline.values, baseline.model.parameters
     seeds = {}
     for name, par in model.parameters.items():
         if name not in values or par.formula is not None:
+            continue
+        was_fixed = not before[name].vary and before[name].formula is None
+        if not par.vary and (was_fixed or name in by_hand):
             continue
         value = values[name]
         if not par.min <= value <= par.max:
@@ -58,6 +65,7 @@ def slice_seeds(
     values: Any,
     adapt: str | None,
     baseline: FitResult | None,
+    by_hand: Container[str] = (),
 ) -> list[dict[str, float]]:
     """Start values of every slice of the window.
 
@@ -84,7 +92,7 @@ def slice_seeds(
                 "seed_source='baseline', but no baseline was fitted yet; call fit_baseline, or "
                 "use seed_source='model'"
             )
-        seed_from(model, baseline)
+        seed_from(model, baseline, by_hand)
     seeds = _explicit(values, n) if values is not None else [{} for _ in range(n)]
     if adapt == "argmax_shift" and source != "explicit":
         assert series.data is not None

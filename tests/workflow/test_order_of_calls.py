@@ -148,6 +148,25 @@ def test_a_refit_says_where_it_starts(project: Project) -> None:
         file.fit_baseline("peak", seed_source="modle")
 
 
+def test_a_value_that_was_fixed_by_hand_is_not_the_baselines(project: Project) -> None:
+    """The baseline used to take its place without a word: one fluence for all files of a series."""
+    file = scan(project)
+    file.load_model("models.yaml", "peak")
+    free_there = file.fit_baseline("peak").values["GLP_01_F"]
+    add_motion(file)
+    model = file.select_model("peak")
+    model.set("GLP_01_F", vary=False)
+    assert file.fit_2d("peak").values["GLP_01_F"] == free_there
+    model.set("GLP_01_F", 1.3)
+    model.set("GLP_01_m", 0.2)  # the baseline had it fixed
+    held = file.fit_2d("peak")
+    slices = file.fit_slice_by_slice("peak")
+    assert held.started_from == "the baseline fit"
+    assert (held.values["GLP_01_F"], held.values["GLP_01_m"]) == (1.3, 0.2)
+    assert [set(slices.values[name]) for name in ("GLP_01_F", "GLP_01_m")] == [{1.3}, {0.2}]
+    assert held.start["GLP_01_A"] == pytest.approx(20, abs=0.1)  # free: where the baseline ended
+
+
 def test_a_static_value_that_names_a_law(project: Project) -> None:
     """An expression outside of the law keeps the law's parameter in the fit of one spectrum."""
     (project.path / "models.yaml").write_text(
