@@ -9,7 +9,7 @@ from pyspec.calls import answered
 from pyspec.errors import CallError, DataError, shortened
 from pyspec.fit import JointResult, fit_joint
 from pyspec.io.restored import moved
-from pyspec.io.stored import REFIT_FROM, StoredFit
+from pyspec.io.stored import REFIT_FROM, Stored, StoredFit
 
 
 @answered
@@ -21,16 +21,20 @@ def refit_joint(fits: Sequence[StoredFit], *, start: str = "best", **options: An
 
     Parameters
     ----------
-    fits : of all its files, as :func:`pyspec.load_fits` returns them, with their data
+    fits : of all its files, as :func:`pyspec.load_fits` returns them, with their data; others
+        of the archive, such as baselines and slices, are left out
     start : "best", or "initial" for the start values of the saved fit
     options : of :func:`pyspec.fit_joint`; they override the settings that were saved
 
     Returns a :class:`JointResult`. Its cautions say where values have moved, as they do where other
     files took part in the saved fit.
 
-    Raises :class:`DataError` for fewer than two fits and for fits without data.
+    Raises :class:`DataError` for fewer than two fits, for fits without data, and for those of
+    several joint fits.
     """
     parts = [fits] if isinstance(fits, StoredFit) else list(fits)
+    if all(isinstance(one, Stored) for one in parts):
+        parts = [one for one in parts if isinstance(one, StoredFit) and one.of_joint] or parts
     other = next((one for one in parts if not isinstance(one, StoredFit)), None)
     if other is not None:
         raise CallError(
@@ -43,6 +47,12 @@ def refit_joint(fits: Sequence[StoredFit], *, start: str = "best", **options: An
         )
     given = parts[0].refit_options(options)
     names = [one.file_name or f"file{k:02d}" for k, one in enumerate(parts)]
+    twice = next((name for name in names if names.count(name) > 1), None)
+    if twice is not None:
+        raise DataError(
+            f"refit_joint got {names.count(twice)} fits of file {twice!r}; give those of one joint "
+            "fit, chosen by their model_name or label: [fit for fit in load_fits(path) if ...]"
+        )
     joint = fit_joint(
         [(one.model(start), one.measurement()) for one in parts],
         names=given.pop("names", names),

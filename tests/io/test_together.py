@@ -66,6 +66,28 @@ def test_a_file_that_lacks_is_told_of(tmp_path: Path) -> None:
     assert any("were these all the files" in text for text in refit_joint(parts[:2]).cautions)
 
 
+def test_other_fits_of_the_archive_are_left_out(tmp_path: Path) -> None:
+    """With a baseline beside it the joint fit was refused: two files of one name."""
+    (tmp_path / "m.yaml").write_text(PLAIN)
+    project = Project(tmp_path, show_output=False)
+    rng = np.random.default_rng(1)
+    for name in "ab":
+        data = np.exp(-(((ENERGY - 2) / 0.3) ** 2)) + 0.05 * rng.normal(size=(30, 20))
+        file = File(project, name=name, data=data, energy=ENERGY, time=np.arange(30.0))
+        file.load_model("m.yaml", "m")
+        file.define_baseline(0, 5)
+        file.fit_baseline("m")
+        file.fit_slice_by_slice("m")
+    joint = project.fit_2d(model_name="m")
+    project.save_fits("joint.h5")
+    stored = load_fits(tmp_path / "joint.h5")
+    again = refit_joint(stored)
+    assert (len(stored), len(again)) == (6, 2)
+    assert again.chisqr == pytest.approx(joint.chisqr, rel=1e-9)
+    with pytest.raises(DataError, match="2 fits of file 'a'; give those of one joint fit"):
+        refit_joint([*stored, *stored])
+
+
 def test_from_the_start_values(tmp_path: Path) -> None:
     joint = fitted(tmp_path, PLAIN)
     again = refit_joint(load_fits(tmp_path / "joint.h5"), start="initial")
