@@ -228,10 +228,13 @@ def check_kernels(components: Sequence[Component]) -> None:
     for after in below:
         reason = remedy = ""
         if after.function == irf.function and SHARE in irf.op.params:
+            how = "them one directly after the other, and what it does not act on above them"
+            if after.subcycle != rows[-1].subcycle:
+                how = "it once, in the first model of the list, for the laws of all"
             raise ModelError(
                 f"{after.where}: {after.name}: does not stand directly below {rows[-1].name}; "
                 f"several {irf.op.name} are one instrument, which acts on all laws below it: "
-                "write them one directly after the other, and what it does not act on above them"
+                f"write {how}"
             )
         if after.op.kind in ("KERNEL", "IRF"):
             reason = f"{after.name} stands after it"
