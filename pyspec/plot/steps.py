@@ -8,7 +8,8 @@ import numpy.typing as npt
 Array = npt.NDArray[np.float64]
 Places = npt.NDArray[np.intp]
 
-#: A step that is more than this many times as wide as both of its neighbours is a gap.
+#: A step that is more than this many times as wide as each of the two before and the two behind it
+#: is a gap: 1 in 35 of the steps between points at random, of which 1 in 10 is wider than the next.
 GAP = 3.0
 
 
@@ -18,9 +19,11 @@ def gaps_of(axis: Array) -> Places:
     steps = np.abs(np.diff(axis))
     if steps.size < 3:
         return np.empty(0, dtype=np.intp)
-    beside = np.maximum(steps[:-2], steps[2:])
-    wide = (steps[1:-1] > GAP * (1.0 + 1e-6) * beside) & (beside > 0)
-    return np.flatnonzero(wide) + 2
+    around, n = np.pad(steps, 2), steps.size
+    before = np.maximum(around[:n], around[1 : n + 1])
+    beside = np.maximum(before, np.maximum(around[3 : n + 3], around[4:]))
+    wide = (steps > GAP * (1.0 + 1e-6) * beside) & (beside > 0)
+    return np.flatnonzero(wide[1:-1]) + 2
 
 
 def broken(x: Array, *curves: Array) -> tuple[Array, ...]:

@@ -18,6 +18,7 @@ from pyspec.plot import (
 )
 from pyspec.plot.axes import MAX_CELLS, edges
 from pyspec.plot.cells import cells, gaps
+from pyspec.plot.steps import gaps_of
 
 MODELS = """
 peak:
@@ -224,6 +225,14 @@ def test_steps_that_grow_are_no_gaps_and_means_end_at_gaps() -> None:
     assert set(values[0][np.isfinite(values[0])]) == {1.0, 3.0}
     assert np.count_nonzero(np.isnan(values)) == 1
     assert {1999.5, 2999.5} <= set(around)
+
+
+def test_few_steps_between_times_at_random_are_gaps() -> None:
+    """One in ten was wider than three times both beside it, and a grey line in each map."""
+    steps = np.random.default_rng(3).exponential(size=10_000)
+    assert gaps_of(np.cumsum(steps)).size < 10_000 / 30
+    even = np.r_[np.arange(0, 3.0), np.arange(9, 12.0), 30.0, 31.0, 32.0]
+    np.testing.assert_array_equal(gaps_of(even), [3, 6])
 
 
 def test_no_line_leads_over_a_gap(tmp_path: Path) -> None:
