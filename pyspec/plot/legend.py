@@ -27,7 +27,7 @@ def curve_legend(ax: Any) -> None:
         else:  # nothing makes room beside the axes of the caller
             place |= {"ncols": 2, "fontsize": 7.0, "columnspacing": 1.0}
     handles, labels = zip(*entries, strict=True) if entries else ((), ())
-    ax.legend(handles, labels, frameon=True, framealpha=0.75, edgecolor="none", **place)
+    ax.legend(handles, labels, **place)
 
 
 def _entries(ax: Any) -> list[tuple[Any, str]]:

@@ -31,7 +31,9 @@ STYLE = {
     "ytick.color": "#555555",
     "xtick.major.width": 0.7,
     "ytick.major.width": 0.7,
-    "legend.frameon": False,
+    "legend.frameon": True,  # its names are read where curves run behind them
+    "legend.framealpha": 0.75,
+    "legend.edgecolor": "none",
     "legend.fontsize": 8.5,
     "lines.solid_capstyle": "round",
     "hatch.linewidth": 0.6,

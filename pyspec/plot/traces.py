@@ -25,9 +25,8 @@ from pyspec.plot.axes import (
 from pyspec.plot.between import traces_of
 from pyspec.plot.config import PlotConfig, PlotOptions
 from pyspec.plot.drawn import fit_of
-from pyspec.plot.figure import Sheet
+from pyspec.plot.figure import Sheet, figure_root
 from pyspec.plot.labels import opened
-from pyspec.plot.legend import MAX_INSIDE
 from pyspec.plot.many import are_many, shown
 from pyspec.plot.style import MUTED, PlotError
 from pyspec.plot.view import View, residual_of, view_of
@@ -157,8 +156,9 @@ def _draw(
             reference_lines(ax, look, horizontal=ax is above)
             bare(ax)
         above.set_ylabel(look.z_label)
-        beside = {"loc": "upper left", "bbox_to_anchor": (1.0, 1.0)}
-        place = beside if len(cut.names) > MAX_INSIDE else {"loc": "best"}
+        place: dict[str, Any] = {"loc": "best"}
+        if figure_root(figure).get_layout_engine() is not None:  # which makes room beside the axes
+            place = {"loc": "upper left", "bbox_to_anchor": (1.0, 1.0)}
         title, label = (look.x_label, look.y_label)[:: 1 if is_over_time else -1]
         above.legend(fontsize=8.0, title=title, title_fontsize=8.0, **place)
         below.set_ylabel(left)
