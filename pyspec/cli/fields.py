@@ -11,7 +11,7 @@ from typing import TypeAlias, TypeVar
 from pyspec.cli.spoken import for_fields
 from pyspec.errors import ModelError, PyspecError
 from pyspec.model.fill import similar
-from pyspec.model.reader import Mapping, Node, Scalar, Source, read
+from pyspec.model.reader import Mapping, Node, Scalar, Source, no_text, read
 from pyspec.model.reader import Sequence as ListNode
 from pyspec.model.scalars import is_null, read_number
 
@@ -35,6 +35,13 @@ class FlagError(PyspecError, ValueError):
     """An argument of the command is not as it should be. Its hints are flags already."""
 
 
+#: What to do with a file that is no job.
+NO_JOB = (
+    "; 'pyspec new' writes a job to start from, 'pyspec show' looks at data, 'pyspec explain' at "
+    "models"
+)
+
+
 def open_job(path: Path) -> Fields:
     """The fields of a job file. Raises :class:`JobError`."""
     if path.is_dir():
@@ -44,7 +51,7 @@ def open_job(path: Path) -> Fields:
     try:
         text = path.read_bytes().decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise JobError(f"{path}: byte {error.start} is not UTF-8; save it with UTF-8") from None
+        raise JobError(f"{path}: {no_text(error, NO_JOB)}") from None
     except OSError as error:
         raise JobError(
             f"{path}: cannot be read ({error.strerror}); 'pyspec new' writes a job to start from"
@@ -57,8 +64,7 @@ def open_job(path: Path) -> Fields:
     keys = {key.text for key, _ in root.items} if isinstance(root, Mapping) else set()
     if not isinstance(root, Mapping) or not keys & {"data", "models", "model", "fit"}:
         raise JobError(
-            f"{source.at(1)}: is no job, which has the fields 'data:' and 'models:'; 'pyspec new' "
-            "writes one to start from, 'pyspec show' looks at data, 'pyspec explain' at models"
+            f"{source.at(1)}: is no job, which has the fields 'data:' and 'models:'{NO_JOB}"
         )
     return Fields(source, root, "")
 

@@ -8,6 +8,7 @@ nothing in a model file can build an object or refer elsewhere.
 from __future__ import annotations
 
 import unicodedata
+from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from collections.abc import Iterator
 from collections.abc import Mapping as Names
 from contextlib import suppress
@@ -87,14 +88,22 @@ def open_source(source: str | Path) -> Source:
     try:
         return Source(str(source), Path(source).read_bytes().decode("utf-8-sig"))
     except UnicodeDecodeError as error:
-        raise ModelError(
-            f"{source}: byte {error.start} is not UTF-8; save the file with UTF-8 encoding"
-        ) from None
+        hint = "; a model file is YAML"
+        raise ModelError(f"{source}: {no_text(error, hint)}") from None
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
         raise ModelError(
             f"{source}: cannot read the model file: {reason}; check the path{_beside(Path(source))}"
         ) from None
+
+
+def no_text(error: UnicodeDecodeError, hint: str) -> str:
+    """What a file is that holds no UTF-8: binary, with a hint at what it should be, or text of
+    another encoding."""
+    raw = error.object
+    if b"\0" in raw and not raw.startswith((BOM_UTF16_LE, BOM_UTF16_BE)):
+        return f"is a binary file{hint}"
+    return f"byte {error.start} is not UTF-8; save the file with UTF-8 encoding"
 
 
 def _beside(path: Path) -> str:

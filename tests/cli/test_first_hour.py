@@ -70,6 +70,20 @@ def test_arguments_of_a_fit_are_refused_before_anything_is_read(
         assert says in answer(capsys, "fit", "job.yaml", *words, *check)
 
 
+@pytest.mark.parametrize(
+    ("command", "says"),
+    [("fit", "'pyspec show' looks at data"), ("explain", "; a model file is YAML")],
+)
+def test_data_in_the_place_of_a_job_or_model(
+    folder: Path, capsys: pytest.CaptureFixture[str], command: str, says: str
+) -> None:
+    """Binary data were to be saved with UTF-8."""
+    Path("scan.npz").write_bytes(b"PK\x03\x04\x00\xff")
+    said = answer(capsys, command, "scan.npz")
+    assert "scan.npz: is a binary file; " in said
+    assert says in said
+
+
 def test_an_output_folder_is_made_by_the_fit_alone(folder: Path) -> None:
     assert main(["fit", "job.yaml", "--check", "-o", "a/b"]) == 0
     assert not Path("a").exists()
