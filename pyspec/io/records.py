@@ -21,7 +21,7 @@ import numpy.typing as npt
 from pyspec._version import VERSION
 from pyspec.errors import DataError, cut, one_line, shortened
 from pyspec.io import header
-from pyspec.io.tree import Reader, packing, write_tree
+from pyspec.io.tree import Reader, packing, tree_digest, write_tree
 from pyspec.model.digest import digest
 
 Arrays = dict[str, npt.NDArray[Any]]
@@ -33,7 +33,7 @@ _MOST = 100
 def write_items(
     file: Any, fits: Sequence[Mapping[str, Any]], arrays: Mapping[str, npt.NDArray[Any]]
 ) -> None:
-    """Adds fits, and arrays that are not there yet, to an archive or to an empty file.
+    """Adds fits and arrays that are not there yet to an archive or to an empty file.
 
     What leads to the fits is written first, the fits next, and their data last: of a file that
     was cut off, the fits before the cut can be read.
@@ -46,6 +46,7 @@ def write_items(
     for name, value in (("pyspec", _version()), ("schema", header.VERSION)):
         file.attrs.modify(name, value)
     group, shared = file.require_group("fits"), file.require_group("arrays")
+    fits = _not_there(group, fits)
     last = max((int(name) for name in group), default=0)
     new = [name for name in arrays if name not in shared]
     file.attrs.modify("n_fits", len(group) + len(fits))
@@ -61,6 +62,12 @@ def write_items(
     ]
     for dataset, array in zip(empty, data, strict=True):
         dataset[...] = array
+
+
+def _not_there(group: Any, fits: Sequence[Mapping[str, Any]]) -> Sequence[Mapping[str, Any]]:
+    """The fits that the archive does not hold just as they are."""
+    known = {bytes(one.attrs["sha256"]) for one in group.values()}
+    return [fit for fit in fits if tree_digest(fit).encode() not in known] if known else fits
 
 
 def _version() -> npt.NDArray[np.bytes_]:

@@ -47,7 +47,7 @@ class FileOutput:
         :func:`pyspec.io.load_fits`. Returns its path.
 
         `select` is "all", "latest" or "best" of each model and type (by AIC, or the metric `by`).
-        Fits are added to an archive that exists; `overwrite` replaces it.
+        Fits that it does not hold yet are added to an archive that exists; `overwrite` replaces it.
         """
         chosen = select_fits(self.answers.results, model, fit_type, select, by)
         path = self.project.output(filepath, f"{self.data.name}_fits.h5")

@@ -110,19 +110,19 @@ class FitResults(list[Any]):
         fit_type: str | None = None,
         handle: str | None = None,
     ) -> Any:
-        """The one fit of this file, model and type, or of a handle.
+        """The one fit of this file, model and type, or of a handle; of equal fits the last.
 
         Raises :class:`FitError` where there is none, or more than one.
         """
         if handle is not None:
             return find_fit(self, handle)
         found = self.find(file=file, model=model, fit_type=fit_type)
-        if len(found) != 1:
+        if len({handle_of(fit) for fit in found}) != 1:
             shown = ", ".join(described(fit) for fit in (found or self)) or "none"
             what = "several such fits" if found else "no such fit; there are"
             more = "; name one by handle=" if found else ""
             raise FitError(f"{what}: {shown}{more}")
-        return found[0]
+        return found[-1]
 
     def last(
         self,

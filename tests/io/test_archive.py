@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 from support.fit_cases import data_1d, data_2d, series, spectrum
 
+from pyspec import FitResults
 from pyspec.errors import DataError
 from pyspec.fit import FitResult, fit_model, fit_slices, fit_trace
 from pyspec.io import (
@@ -196,6 +197,19 @@ def test_several_fits_in_one_file_share_their_data(
         save_fit(path, [])
     with pytest.raises(DataError, match="save_fit takes fits, not str"):
         save_fit(path, ["fit"])  # type: ignore[list-item]
+
+
+def test_a_fit_that_is_there_is_not_added_again(
+    tmp_path: Path, one: FitResult, two: FitResult
+) -> None:
+    """Saving all fits after each of them left many copies, none of which a handle could name."""
+    path = tmp_path / "fits.h5"
+    save_fit(path, one)
+    save_fit(path, [one, two])
+    save_fit(path, [one, two])
+    assert [fit.fit_type for fit in load_fits(path)] == ["", "2d"]
+    save_fit(tmp_path / "copies.h5", [two, two])
+    assert FitResults.load(tmp_path / "copies.h5").get(fit_type="2d").redchi == two.redchi
 
 
 def test_many_processes_or_threads_may_append(tmp_path: Path) -> None:
