@@ -256,3 +256,8 @@ def make_noise(
     if sigma is not None:
         raise DataError("sigma belongs to noise_type='gaussian'")
     return Noise()
+
+
+def number(given: Any) -> Any:
+    """A setting that may be left open: None for None and NaN, else what was given."""
+    return None if given is None or (isinstance(given, float) and np.isnan(given)) else given

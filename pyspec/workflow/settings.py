@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
-from pyspec.errors import DataError, ModelError, suggest
+from pyspec.errors import DataError, ModelError, PyspecError, suggest
 from pyspec.executor import backend_name
 from pyspec.model.reader import Mapping, Node, Sequence, Source, read
 from pyspec.model.scalars import is_null, read_number
 from pyspec.plot import PlotConfig
 from pyspec.plot.config import ALIASES
+from pyspec.workflow.noise import make_noise, number
 
 #: Settings that are no fields of PlotConfig.
 KNOWN = (
@@ -45,6 +47,7 @@ def read_settings(
     own = {field.name for field in fields(PlotConfig)} | set(ALIASES)
     settings: dict[str, Any] = {}
     looks: dict[str, Any] = {}
+    places: dict[str, str] = {}
     for place, given, value in _entries(path):
         name = given.replace("-", "_")  # x-lim is x_lim
         into, key = (looks, ALIASES.get(name, name)) if name in own else (settings, name)
@@ -54,10 +57,40 @@ def read_settings(
         if key in into:
             raise DataError(f"{place}: {given} is given twice; remove one of the two")
         _check(place, key, value)
-        into[key] = value
+        if name in own:
+            with _at(place):
+                PlotConfig(**{key: value})
+        into[key], places[key] = value, place
     if settings.get("backend") is not None:
-        settings["backend"] = backend_name(str(settings["backend"]))
+        with _at(places["backend"]):
+            settings["backend"] = backend_name(str(settings["backend"]))
+    _check_noise(settings, places)
     return settings, looks
+
+
+@contextmanager
+def _at(place: str) -> Iterator[None]:
+    """Says before an error where in the file its cause stands."""
+    try:
+        yield
+    except PyspecError as error:
+        raise type(error)(f"{place}: {error}") from None
+
+
+def _check_noise(settings: dict[str, Any], places: dict[str, str]) -> None:
+    """Raises :class:`DataError` for settings of the noise that do not go together."""
+    kind = str(settings.get("noise_type") or "unknown").lower()
+    sigma, scale = (number(settings.get(key)) for key in ("sigma_data", "noise_scale"))
+    if sigma is not None and kind in ("unknown", "poisson"):
+        raise DataError(f"{places['sigma_data']}: sigma_data belongs to 'noise_type: gaussian'")
+    if sigma is None and kind == "gaussian":
+        raise DataError(
+            f"{places['noise_type']}: gaussian noise needs 'sigma_data:', its standard deviation"
+        )
+    noise = [places[key] for key in ("sigma_data", "noise_scale", "noise_type") if key in places]
+    if noise:
+        with _at(noise[0]):
+            make_noise(kind, sigma, scale, ())
 
 
 def _check(place: str, name: str, value: Any) -> None:

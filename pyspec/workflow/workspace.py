@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
-
-import numpy as np
 
 from pyspec.errors import BackendError, DataError, ModelError, suggest
 from pyspec.executor import backend_name
 from pyspec.io.atomic import file_name, plain_path
 from pyspec.plot import PlotConfig
-from pyspec.workflow.noise import Noise, make_noise
+from pyspec.workflow.noise import Noise, make_noise, number
 from pyspec.workflow.settings import read_settings
 
 #: What a project's `spec_fun_str` says → the backend that runs. The plan runs on the fastest
@@ -133,8 +130,3 @@ class Workspace:
             return self.path / file_name(default)
         given = plain_path(path)
         return given if given.is_absolute() else self.path / given
-
-
-def number(given: Any) -> Any:
-    """A setting that may be left open: None for None and NaN, else what was given."""
-    return None if given is None or (isinstance(given, float) and np.isnan(given)) else given

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pyspec import DataError, File, Project
+from pyspec import DataError, File, Project, PyspecError
 
 
 def project_of(folder: Path, text: str) -> Project:
@@ -69,4 +69,21 @@ def test_looks(tmp_path: Path) -> None:
 )
 def test_what_means_nothing_is_refused_with_its_line(tmp_path: Path, text: str, said: str) -> None:
     with pytest.raises(DataError, match=f"project.yaml:{said}"):
+        project_of(tmp_path, text)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("delim: ','\nbackend: fast\n", "2: unknown backend 'fast'"),
+        ("delim: ','\nx_dir: down\n", "2: PlotConfig: x_dir must be one of"),
+        ("noise_type: Gaussian\n", "1: gaussian noise needs 'sigma_data:'"),
+        ("noise_type: poisson\nsigma_data: 3\n", "2: sigma_data belongs to 'noise_type: gaussian'"),
+        ("noise_type: gausian\nsigma_data: 3\n", "2: noise_type must be one of .*did you mean"),
+        ("noise_type: gaussian\nsigma_data: -1\n", "2: sigma must be finite and above 0"),
+    ],
+)
+def test_what_other_parts_refuse_has_its_line_too(tmp_path: Path, text: str, said: str) -> None:
+    """The messages were those of arguments, and named no file."""
+    with pytest.raises(PyspecError, match=f"project.yaml:{said}"):
         project_of(tmp_path, text)
