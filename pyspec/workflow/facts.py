@@ -47,6 +47,13 @@ class FileFacts:
         """(n_energy,), (n_time, n_energy) or (n_time,), corrected, read-only."""
         return self._data.data
 
+    @data.setter
+    def data(self, values: object) -> None:
+        raise DataError(
+            "a file keeps its data, which its fits are of; correct them by subtract_dark and "
+            "calibrate_data, or make another File(..., data=...)"
+        )
+
     @property
     def energy(self) -> Array | None:
         """(n_energy,) the energy axis, read-only: :meth:`pyspec.io.Dataset.shift` calibrates."""
