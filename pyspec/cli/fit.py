@@ -22,7 +22,7 @@ from pyspec.cli.prepare import (
     windows,
 )
 from pyspec.cli.sharing import client_of
-from pyspec.cli.spoken import for_fields
+from pyspec.cli.spoken import cautions_of_a_job, for_fields
 from pyspec.errors import DataError, PyspecError, suggest
 from pyspec.executor import backend_name
 from pyspec.fit import FitResult, SliceResults, canonical_method, fit_model, fit_slices
@@ -94,7 +94,8 @@ def run_fit(path: Path, given: Overrides, facts: Facts) -> int:
             if last.fit_type == "baseline" != kind:
                 said(f"Not begun: the fit of {_TITLES[kind]}.")
         facts.update(folder=job.folder, written=written, older=older)
-        facts["results"] = [plain_result(result) for result in results]
+        with cautions_of_a_job(results):
+            facts["results"] = [plain_result(result) for result in results]
         code = _exit_code(results, say)
     return hold.exit_code or code
 
@@ -300,13 +301,14 @@ def write_results(
     config = job.plot
     last = results[-1]
     written = []
-    for result in results:
-        name = "report.html" if result is last else f"report_{result.fit_type}.html"
-        title = job.name if result is last else f"{job.name}: {result.fit_type}"
-        notes = [for_fields(note) for note in dataset.notes]
-        report(result, folder / name, title=title, notes=notes, config=config)
-        written.append(name)
-    written += _write_parameters(last, folder)
+    with cautions_of_a_job(results):
+        for result in results:
+            name = "report.html" if result is last else f"report_{result.fit_type}.html"
+            title = job.name if result is last else f"{job.name}: {result.fit_type}"
+            notes = [for_fields(note) for note in dataset.notes]
+            report(result, folder / name, title=title, notes=notes, config=config)
+            written.append(name)
+        written += _write_parameters(last, folder)
     if getattr(last, "linear", None) is not None:
         for name, columns in amplitude_tables(last.linear).items():
             write_text(folder / name, columns_csv(columns, columns.values()))

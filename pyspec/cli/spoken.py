@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from typing import Any
 
 #: Keywords of reading that ``pyspec show`` has as flags of the same name, and jobs as fields.
 READING = (
@@ -40,6 +43,16 @@ PHRASES = (
         "load it in Python, load_fit(path), or check it with 'pyspec verify'",
         "load it in Python, load_fit(path)",
     ),
+    (
+        "leave it out: mask=, True there",
+        "leave it out: NaN in the data, and mask: nan in a job",
+        "leave it out: NaN in the data, and mask: nan below data:",
+    ),
+    (
+        "see also result.conf_interval(",
+        "see also load_fit(path).to_result().conf_interval(",
+        "see also load_fit(path).to_result().conf_interval(",
+    ),
     ('method="leastsq"', "--method leastsq", "method: leastsq"),
     ("method='emcee'", "--method emcee", "method: emcee"),
     ("call fit_2d, fit_baseline", "fit --type 2d, baseline", "give type: 2d, baseline"),
@@ -52,7 +65,24 @@ _TURNS = re.compile(r"such as \['none', '([^']*)'\], or leave frequency out")
 
 _COLUMNS = re.compile(r"columns=\(([^()]+)\)")
 
+_EXCLUDED = re.compile(r"mask=,\s+True\s+there,\s+or\s+set_fit_limits\(exclude=\[\(([^()]+)\)\]\)")
+
 _CALL = re.compile(r"read\((?:\.\.\.|'[^']*'), ([^()]*)\)")
+
+
+@contextmanager
+def cautions_of_a_job(results: Iterable[Any]) -> Iterator[None]:
+    """The cautions of fits and slices have fields of a job in place of keywords meanwhile."""
+    parts = [one for result in results for one in (getattr(result, "fits", None) or [result])]
+    fits = [getattr(part, "result", part) for part in parts]
+    kept = [(fit, fit.cautions) for fit in fits if fit is not None]
+    for fit, cautions in kept:
+        fit.cautions = tuple(map(for_fields, cautions))
+    try:
+        yield
+    finally:
+        for fit, cautions in kept:
+            fit.cautions = cautions
 
 
 def _replaced(text: str, phrase: str, other: str) -> str:
@@ -79,6 +109,7 @@ def for_fields(text: str) -> str:
     """The text with fields of a job in place of keywords: ``time: ...`` for ``time=...``."""
     text = _CALL.sub(r"\1 below 'data:'", text)
     text = _COLUMNS.sub(r"columns: [\1]", text)
+    text = _EXCLUDED.sub(r"limits: {exclude: [[\1]]}", text)
     for python, _, fields in PHRASES:
         text = _replaced(text, python, fields)
     for name in FIELDS:

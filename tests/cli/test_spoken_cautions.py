@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-import numpy as np
+from pathlib import Path
 
-from pyspec import Measurement, fit_model, load_model
+import numpy as np
+import pytest
+
+from pyspec import Measurement, fit_model, load_fit, load_model
+from pyspec.cli import main
 from pyspec.cli.spoken import for_fields
 
 LINE = """
@@ -27,3 +31,23 @@ def test_noise_that_differs_is_declared_in_the_job() -> None:
     assert "{type: poisson, scale: counts for a unit}" in text
     assert "set_noise" not in text
     assert "Measurement" not in text
+
+
+def test_files_of_a_job_speak_as_it_prints(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The report and the parameters still told of a mask and of set_fit_limits."""
+    monkeypatch.chdir(tmp_path)
+    energy = np.linspace(78, 90, 401)
+    model = load_model(LINE, "m")
+    model.set_axes(energy=energy)
+    counts = np.asarray(model.evaluate()) + np.random.default_rng(1).normal(size=401)
+    counts[40] += 90
+    np.savetxt("s.csv", np.c_[energy, counts], delimiter=",")
+    Path("m.yaml").write_text(LINE)
+    Path("job.yaml").write_text("data: {path: s.csv}\nmodels: m.yaml\n")
+    assert main(["fit", "job.yaml", "-q"]) == 0
+    for name in ("report.html", "parameters.json"):
+        text = Path("results", name).read_text(encoding="utf-8")
+        assert "leave it out: limits: {exclude: [[79.185, 79.215]]}" in text
+        assert "mask=" not in text
+    kept = load_fit("results/fits.h5").cautions
+    assert any("set_fit_limits(exclude=[(79.185, 79.215)])" in text for text in kept)
