@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from html import escape
 from typing import Any
 
@@ -18,7 +18,6 @@ from pyspec.fit import (
     CorrelationTable,
     FitResult,
     MCMCResult,
-    ParameterRow,
     ParameterTable,
     SliceResults,
     fit_model,
@@ -323,6 +322,11 @@ class StoredSlices(Stored):
         return len(self.status)
 
     @property
+    def success(self) -> npt.NDArray[np.bool_]:
+        """(n,) which slices converged."""
+        return np.array([status == "converged" for status in self.status], dtype=bool)
+
+    @property
     def cautions(self) -> tuple[str, ...]:
         """What the fits cautioned about, each kind once; see :attr:`SliceResults.cautions`."""
         pairs = zip(self.time if self.time is not None else (), self.warned, strict=False)
@@ -344,22 +348,13 @@ class StoredSlices(Stored):
             value = float(column[name][index])
             return None if np.isnan(value) else value
 
+        bounds = self.ends[index].at_bound if self.ends else {}
         rows = []
         for row in self.table:
-            value, init = number(self.values, row.name), number(self.start, row.name)
-            rows.append(
-                ParameterRow(
-                    name=row.name,
-                    value=float("nan") if value is None else value,
-                    stderr=number(self.stderr, row.name),
-                    vary=row.vary,
-                    min=row.min,
-                    max=row.max,
-                    expr=row.expr,
-                    init=init,
-                    at_bound=self.ends[index].at_bound.get(row.name, "") if self.ends else "",
-                )
-            )
+            value, stderr = number(self.values, row.name), number(self.stderr, row.name)
+            init, bound = number(self.start, row.name), bounds.get(row.name, "")
+            found = float("nan") if value is None else value
+            rows.append(replace(row, value=found, stderr=stderr, init=init, at_bound=bound))
         return ParameterTable(rows, f"slice {index}: {self.status[index]}")
 
     def refit(

@@ -126,6 +126,15 @@ def test_fits_are_a_table_in_a_notebook(project: Project) -> None:
     assert "12 of 12" in html
 
 
+def test_fits_of_an_archive_are_a_table_in_a_notebook(project: Project, tmp_path: Path) -> None:
+    # Slices of an archive had no `success`, so that a notebook showed an error above the fits.
+    path = project[0].save_fit(tmp_path / "fits.h5")
+    loaded = FitResults.load(path)
+    html = loaded._repr_html_()
+    assert html == project.results.find(file=project[0].name)._repr_html_()
+    assert loaded.find(fit_type="sbs")[0].success.all()
+
+
 def test_variants_and_differences(project: Project) -> None:
     file = project[1]
     before = list(file.results)
