@@ -57,8 +57,7 @@ class FitResult(LmfitNames, SlotNames):
     degenerate : bool
         True if the data do not determine some free parameters, `without_effect`
     cautions : tuple of str
-        what to know before these numbers are used: a reduced χ² far from 1 with declared noise,
-        an error wider than the bounds, noise that is not the same everywhere
+        what to know before these numbers are used, such as noise that differs along an axis
     interrupted : bool
         True if Ctrl-C or SIGTERM came: the values are the best so far, or those of a fit that had
         just ended (`success` says which)
@@ -68,7 +67,7 @@ class FitResult(LmfitNames, SlotNames):
         free parameters that the data do not determine at all
     intervals : dict
         name → (low, high] for parameters that move a jump over the samples, such as an onset
-        without an instrument: this interval is all that the data say, there is no standard error
+        without an instrument: all that the data say, in place of a standard error
     method, backend, seconds
         what ran, on which executor, for how long
     model_name, fit_type, file_name : str
@@ -271,8 +270,10 @@ class FitResult(LmfitNames, SlotNames):
 
     @cached_property
     def model(self) -> Model:
-        """The model with its axes, a copy: changing it changes no number of the fit."""
-        return self.problem.model.copy()
+        """The model at the best values, with its axes, a copy; `start` has those it began at."""
+        model = self.problem.model.copy()
+        model.set_values({name: self.values[name] for name in self.free_names})
+        return model
 
     @property
     def measurement(self) -> Measurement:

@@ -67,6 +67,7 @@ def plain_result(result: FitResult | SliceResults) -> dict[str, Any]:
     """Everything about a fit but its arrays: parameters, statistics, how it ended and where it
     began, units of axes, data and parameters, sha256 of data and model text, versions."""
     measurement, model = result.measurement, result.model
+    began = model if isinstance(result, SliceResults) else result.problem.model
     data, units = measurement.data, parameter_units(model, result.units)
     return {
         **result.to_dict(),
@@ -74,7 +75,7 @@ def plain_result(result: FitResult | SliceResults) -> dict[str, Any]:
         "units": dict(result.units),
         "parameter_units": {k: unit for k, unit in units.items() if unit},
         "data_sha256": None if data is None else digest(data),
-        "model_sha256": hashlib.sha256(model.to_yaml().encode()).hexdigest(),
+        "model_sha256": hashlib.sha256(began.to_yaml().encode()).hexdigest(),
         "versions": versions(),
     }
 

@@ -48,7 +48,6 @@ def fitted(place: float = 0.0, size: float = 1.0, sigma: float | None = None, **
 def held(result: Any, name: str, value: float) -> float:
     """The least chi² with a parameter held, by an ordinary fit of the others."""
     model = result.model.copy()
-    model.set_values(result.values)
     model.set(name, value=value, vary=False)
     return float(fit_model(model, result.problem.measurement).chisqr)
 

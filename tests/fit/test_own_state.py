@@ -55,6 +55,18 @@ def free_fit() -> Any:
     return fit_model(found, Measurement(data + np.random.default_rng(0).normal(size=data.shape)))
 
 
+def test_the_model_of_a_result_is_at_its_best_values() -> None:
+    """It was at the start values, so that its curve was not the fit, and its file not what was
+    found."""
+    result = fit_model(model(), Measurement(noisy()), seeds={"Gauss_01_x0": 85.0})
+    np.testing.assert_array_equal(result.model.evaluate(), result.fit)
+    assert result.model.values == result.values != result.start
+    written = load_model(result.model.to_yaml(), "m").values
+    assert written == pytest.approx(result.values, rel=1e-12)
+    spectra = free_fit()
+    assert spectra.model.values["expFun_01_tau"] == spectra.values["expFun_01_tau"]
+
+
 def test_free_spectra_in_two_threads() -> None:
     """Evaluations share arrays; each thread used to get numbers of the other."""
     result = free_fit()
