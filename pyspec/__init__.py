@@ -258,4 +258,5 @@ def _no_such_name(name: str) -> AttributeError:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    """The public names, not those that this file imports: what an editor offers."""
+    return sorted({*__all__, *_ROOMS, *(name for name in globals() if name.startswith("__"))})

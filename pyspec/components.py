@@ -157,6 +157,10 @@ globals().update({name: _class(OPS[name]) for name in NAMES})
 __all__ = [*HELPERS, "Value", *NAMES]
 
 
+def __dir__() -> list[str]:
+    return sorted(__all__)
+
+
 def __getattr__(name: str) -> Any:
     hint = suggest(name, [*HELPERS, *NAMES])
     if name in FORMULAS or (name in OPS and OPS[name].external):

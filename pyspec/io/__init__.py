@@ -44,5 +44,10 @@ __all__ = [
     "write_text",
 ]
 
+
+def __dir__() -> list[str]:
+    return sorted(__all__)
+
+
 for _public in (Dataset, StoredFit, StoredSlices):
     answered(_public)

@@ -48,4 +48,9 @@ __all__ = [
     "report",
 ]
 
+
+def __dir__() -> list[str]:
+    return sorted(__all__)
+
+
 register_plotter(plot_fit)  # result.plot()

@@ -17,5 +17,10 @@ __all__ = [
     "sensitivity",
 ]
 
+
+def __dir__() -> list[str]:
+    return sorted(__all__)
+
+
 for _public in (Simulator, ParameterSweep, SweepDataset):
     answered(_public)

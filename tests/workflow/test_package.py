@@ -19,6 +19,15 @@ def test_public_names() -> None:
         pyspec.Fil  # noqa: B018
 
 
+@pytest.mark.parametrize("room", ["", "components", "plot", "io", "simulate"])
+def test_an_editor_offers_public_names_alone(room: str) -> None:
+    """Completion offered Any, annotations, import_module and every file of a room."""
+    module = getattr(pyspec, room) if room else pyspec
+    rooms = set() if room else {"components", "plot", "io", "simulate"}
+    offered = {name for name in dir(module) if not name.startswith("__")}
+    assert offered == {name for name in module.__all__ if not name.startswith("__")} | rooms
+
+
 def test_matplotlib_is_not_imported_by_import() -> None:
     code = (
         "import sys, pyspec\n"
