@@ -16,11 +16,13 @@ writes it from the table.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from inspect import Parameter, Signature, getdoc
 from typing import Any
 
 from pyspec._library import OPS, OpDef
 from pyspec.errors import ModelError, NoSuchNameError, shortened, suggest
 from pyspec.formula import FORMULAS
+from pyspec.functions import reference
 from pyspec.model.describe import (
     Description,
     Expression,
@@ -49,6 +51,8 @@ HELPERS = (
 
 #: What every component is.
 Component = Description
+
+_BY_BOTH = Parameter.POSITIONAL_OR_KEYWORD
 
 
 def fixed(value: float, min: float | None = None, max: float | None = None) -> Number:
@@ -146,8 +150,33 @@ def _list(given: Sequence[Description], place: str) -> tuple[Description, ...]:
     return tuple(given)
 
 
+class _Help:
+    """The docstring of a component: that of its NumPy reference, without the lines of the axis and
+    of other arrays that it reads. It is imported when somebody asks."""
+
+    def __get__(self, instance: object, owner: type[Description]) -> str:
+        op, kept, named = OPS[owner.name], list[str](), True
+        for line in (getdoc(reference(op.name)) or op.formula).splitlines():
+            names, colon, _ = line.partition(" : ")
+            if colon or not line.startswith(" "):
+                named = not colon or bool(set(names.split(", ")) & set(op.params))
+            if named:
+                kept.append(line)
+        return "\n".join(kept)
+
+
+def _signature(op: OpDef) -> Signature:
+    needed = [Parameter(name, _BY_BOTH) for name in op.params[: op.n_required]]
+    return Signature(
+        needed + [Parameter(name, _BY_BOTH, default=...) for name in op.params[op.n_required :]]
+    )
+
+
 def _class(op: OpDef) -> type[Description]:
-    body = {"__slots__": (), "__doc__": op.formula, "__module__": __name__, "name": op.name}
+    body = {
+        "__slots__": (), "__doc__": _Help(), "__module__": __name__, "name": op.name,
+        "__signature__": _signature(op),
+    }  # fmt: skip
     return type(op.name, (Description,), body)
 
 
