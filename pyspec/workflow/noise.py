@@ -230,7 +230,8 @@ def make_noise(
             "set_noise('gaussian', sigma=...)"
         )
     if wanted not in NOISE_TYPES:
-        hint = suggest(wanted, list(NOISE_TYPES))
+        back = "; 'unknown' takes a declaration back"
+        hint = back if wanted == "none" else suggest(wanted, list(NOISE_TYPES))
         raise DataError(f"noise_type must be one of {', '.join(NOISE_TYPES)}, not {kind!r}{hint}")
     if wanted == "poisson":
         if sigma is not None:
