@@ -102,13 +102,7 @@ data=trace.data, time=trace.time, labels=trace.labels, units=trace.units)`, and 
 From any other file make arrays yourself: `data` of shape `(n_time, n_energy)` or `(n_energy,)`,
 `energy` and `time` of one dimension. `float64`, `float32` and `uint16` are used without a copy.
 
-## Add a format
-
-Write `pyspec/io/readers/NAME.py` with a `READER`: name, endings, a `sniff` of the first bytes, the
-keywords that it takes, and `read`, which returns the data, their axes, units and labels. Add NAME
-to the list in `pyspec/io/readers/__init__.py`, and a file of the format to
-`tests/support/io_samples.py`. The tests of every reader, damaged files among them, and this page
-then include it.
+A format that is missing is a file of its own in the package: `CONTRIBUTING.md` says how.
 """
 
 
