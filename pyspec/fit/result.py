@@ -365,7 +365,7 @@ class FitResult(LmfitNames, SlotNames):
 
     # for people
 
-    def _head(self) -> list[str]:
+    def _lines(self) -> list[str]:
         title = " ".join(part for part in (self.fit_type, "fit of", self.model_name) if part)
         if self.file_name:
             title += f" to {self.file_name}"
@@ -381,12 +381,12 @@ class FitResult(LmfitNames, SlotNames):
             f"{self.nfev} evaluations{time}{origin}; {self.n_data} points, "
             f"{self.n_free} free parameters",
             f"χ² {self.chisqr:.8g}, reduced χ² {self.redchi:.8g}",
+            *([] if self.spent is None else [str(self.spent)]),
+            *(f"Caution: {text}" for text in self.cautions),
         ]
 
     def __str__(self) -> str:
-        shared = [] if self.spent is None else [str(self.spent)]
-        notes = shared + [f"Caution: {text}" for text in self.cautions]
-        return "\n".join([*self._head(), *notes, str(self.table)])
+        return "\n".join([*self._lines(), str(self.table)])
 
     def __repr__(self) -> str:
         state = state_of(self.success, self.without_effect, self.message).lower()
@@ -396,5 +396,5 @@ class FitResult(LmfitNames, SlotNames):
         )
 
     def _repr_html_(self) -> str:
-        head = "<br>".join(escape(line) for line in self._head()[1:])
-        return f"<b>{escape(self._head()[0])}</b><br>{head}" + html_table(self.table._cells())
+        title, *lines = (escape(line) for line in self._lines())
+        return f"<b>{title}</b><br>{'<br>'.join(lines)}" + html_table(self.table._cells())

@@ -5,13 +5,14 @@ from __future__ import annotations
 
 import copy
 import pickle
+from html import unescape
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-from pyspec import File, Project, fit_slices, read
+from pyspec import File, Project, fit_model, fit_slices, read
 from pyspec.calls import Named
 from pyspec.cli.commands import main
 from pyspec.errors import DataError, ModelError, NoSuchNameError
@@ -97,6 +98,17 @@ def test_other_columns_stay_data(table: Path) -> None:
     assert dataset.errors is None
     with pytest.raises(DataError, match=r"of a table read\(..., columns=\(x, y\)\) chooses a col"):
         File.from_dataset(dataset, Project(table.parent))
+
+
+def test_a_notebook_shows_the_cautions_of_a_fit() -> None:
+    """The table in HTML left them out: a fit that misses half of the data looked fine."""
+    model = load_model(MODEL, "peak")
+    model.set_axes(energy=ENERGY)
+    data = np.random.default_rng(1).poisson(np.asarray(model.evaluate())) * 1.0
+    result = fit_model(model, Measurement(data))
+    assert result.cautions
+    shown = unescape(result._repr_html_())
+    assert [text for text in result.cautions if f"<br>Caution: {text}" not in shown] == []
 
 
 def test_slices_of_counts_say_so_once() -> None:
