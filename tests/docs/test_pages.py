@@ -52,6 +52,21 @@ def test_links_lead_somewhere(page: Path) -> None:
             assert (page.parent / target).exists(), target
 
 
+def headings(page: Path) -> set[str]:
+    """What links to the headings of a page are called, as on the repository page."""
+    text = re.sub(r"```.*?```", "", page.read_text(encoding="utf-8"), flags=re.S)
+    found = re.findall(r"^#+ (.*)$", text, re.M)
+    return {re.sub(r"[^\w\- ]", "", line.strip().lower()).replace(" ", "-") for line in found}
+
+
+@pytest.mark.parametrize("page", [*PAGES, *ROOT.glob("*.md")], ids=lambda page: page.name)
+def test_links_to_headings_lead_to_headings(page: Path) -> None:
+    text = re.sub(r"```.*?```", "", page.read_text(encoding="utf-8"), flags=re.S)
+    for target, heading in re.findall(r"\]\(\s*([^)#\s:]*)#([^)\s]+)\)", text):
+        there = page.parent / target if target else page
+        assert there.suffix != ".md" or heading in headings(there), f"{target}#{heading}"
+
+
 @pytest.mark.parametrize("page", [*PAGES, *ROOT.glob("*.md")], ids=lambda page: page.name)
 def test_files_that_pages_name_exist(page: Path) -> None:
     """A page named csrc/execute.c long after that had become walk.c."""

@@ -98,7 +98,8 @@ class SliceResults(Fits[SliceFit], SlotNames):
 
     @cached_property
     def model(self) -> Model:
-        """The model of one spectrum, a copy: changing it changes no number of the fits."""
+        """The model of one spectrum as it was given, a copy: changing it changes no number of the
+        fits. ``slices[3].result.model`` is at the best values of a slice."""
         return self._model.copy()
 
     # arrays over time
