@@ -70,7 +70,7 @@ class File(FileFacts, PeerNames):
     def __init__(
         self,
         parent_project: Project | None = None,
-        path: str | Path = "test",
+        path: str | Path = "data",
         name: str | None = None,
         data: npt.ArrayLike | None = None,
         energy: npt.ArrayLike | None = None,

@@ -398,3 +398,8 @@ def test_file_without_data() -> None:
         file.fit_spectrum("base")
     with pytest.raises(DataError, match="no energy axis"):
         File().set_fit_limits([1, 2])
+
+
+def test_data_without_a_name_are_called_data() -> None:
+    """Results and pictures called them "test"."""
+    assert File(data=simulated(), energy=ENERGY, time=TIME).name == "data"
