@@ -82,7 +82,7 @@ def run_demo(
     state = "converged" if result.success else "did NOT converge"
     summary = (
         f"{result.method} on the {result.backend} backend {state}: {result.nfev} evaluations of "
-        f"{result.n_data} points in {result.seconds:.2f} s "
+        f"{result.n_data} points in {result.seconds:.3g} s "
         f"({1e3 * result.seconds / max(result.nfev, 1):.2f} ms each).\n"
         f"Reduced χ² {result.redchi:.5f}; the noise put in has a variance of {task.noise_sd**2:g}."
     )
