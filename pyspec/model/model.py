@@ -286,7 +286,7 @@ class Model(ModelNames):
         if par.dynamics is not None:
             raise ModelError(
                 f"{par.place}: {par_name} already has the dynamics {par.dynamics.name!r}; "
-                "put all laws into one dynamics model"
+                "put all laws into one dynamics model, or load the model again to begin without it"
             )
         laws = [p.dynamics for p in self.parameters.values() if p.dynamics is not None]
         if self.is_time_model or any(par in law.parameters for law in laws):
