@@ -136,3 +136,11 @@ def test_reduced_chisqr_of_files_that_share_parameters() -> None:
         both.append(joint.redchi / 0.01)
     assert np.mean(both) == pytest.approx(1.0, abs=4 * np.sqrt(2 / 38 / 300))
     assert np.mean(files) == pytest.approx((21 - 4 / 2) / (21 - 4), abs=4 * np.sqrt(2 / 17 / 600))
+
+
+def test_the_models_of_a_joint_fit_are_at_its_best_values() -> None:
+    """They were at the start values; that of all is the model of the first file."""
+    joint = fit_joint([shared("project, 82, 86"), shared("project, 82, 86")])
+    for file in joint:
+        np.testing.assert_allclose(file.model.evaluate(), file.fit, rtol=1e-12)
+    assert joint.model.values == joint[0].model.values == joint[0].values

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import cached_property
 from html import escape
 from typing import Any, overload
 
@@ -16,6 +17,7 @@ from pyspec.fit.result import FitResult
 from pyspec.fit.same_data import need_same
 from pyspec.fit.samples import MC, MCMCResult
 from pyspec.fit.table import CorrelationTable, ParameterTable
+from pyspec.model import Model
 
 Array = npt.NDArray[np.float64]
 
@@ -85,6 +87,13 @@ class JointFit(FitResult):
     def time(self) -> Array:
         """Each file has its own. Raises :class:`FitError`."""
         raise FitError("several files have no times in common; ask one of them: joint[0].time")
+
+    @cached_property
+    def model(self) -> Model:
+        """That of the first file at the best values, a copy; ``joint[1].model`` is the next."""
+        model, full = self.problem.model.copy(), self.problem.shared.full[0]
+        model.set_values({name: self.values[full[name]] for name in model.opt_param_names})
+        return model
 
     def components(self, *, whole: bool = False) -> Any:
         """Each file has its own. Raises :class:`FitError`."""
