@@ -12,8 +12,8 @@ from pyspec.plot.config import PlotOptions
 from pyspec.plot.cut import cut_of
 from pyspec.plot.drawn import fit_of
 from pyspec.plot.labels import opened, unit_of, with_unit
+from pyspec.plot.legend import curve_legend
 from pyspec.plot.look import config_of
-from pyspec.plot.spectra import curve_legend
 from pyspec.plot.style import MUTED, PlotError
 from pyspec.plot.traces import nearest
 
