@@ -196,10 +196,7 @@ def _model(problem: FitProblem, theta: Array) -> Array | None:
 
 
 def _kept(problem: FitProblem) -> npt.NDArray[np.bool_]:
-    given = problem.measurement
-    assert given.keep is not None
-    assert given.data is not None
-    return np.asarray(given.window(np.broadcast_to(given.keep, given.data.shape)))
+    return np.asarray(problem.measurement.of_points(problem.measurement.keep))
 
 
 def _weights(problem: FitProblem) -> Array:
@@ -207,6 +204,5 @@ def _weights(problem: FitProblem) -> Array:
     given = problem.measurement
     if given.weight is None:
         return np.ones(1)
-    assert given.data is not None
-    weights = given.window(np.broadcast_to(given.weight, given.data.shape))
+    weights = given.of_points(given.weight)
     return np.asarray(weights.ravel() if given.keep is None else weights[_kept(problem)])

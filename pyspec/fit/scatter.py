@@ -24,7 +24,6 @@ from pyspec.fit.by_reference import fit_of
 from pyspec.fit.doubts import COUNTS
 from pyspec.fit.same_data import need_chisqr, need_same
 from pyspec.fit.spikes import FAR, far_points
-from pyspec.model import Measurement
 from pyspec.model.source import source_of
 
 Array = npt.NDArray[np.float64]
@@ -238,9 +237,9 @@ def _residual(problem: Any, fit: Array) -> Array:
     given = problem.measurement
     residual = np.asarray(given.window(given.data), np.float64) - fit
     if given.weight is not None:
-        residual *= _in_window(given, given.weight)
+        residual *= given.of_points(given.weight)
     if given.keep is not None:
-        residual[~_in_window(given, given.keep)] = np.nan
+        residual[~given.of_points(given.keep)] = np.nan
     if residual.ndim == 1:
         residual = residual[:, None] if _places(problem, "time") is not None else residual[None]
     return residual
@@ -254,12 +253,6 @@ def _roots(residual: Array) -> Array:
     if d.shape[1] > 1:
         d = (d[:, : d.shape[1] // 2 * 2 : 2] - d[:, 1::2]) / np.sqrt(2.0)
     return np.asarray(np.sqrt(np.abs(d)))
-
-
-def _in_window(given: Measurement, beside: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """Weights or a mask for each point of the window."""
-    assert given.data is not None
-    return given.window(np.broadcast_to(beside, given.data.shape))
 
 
 def _blocks(counts: npt.NDArray[np.int64], least: int) -> list[tuple[int, int]]:

@@ -256,7 +256,7 @@ class Measurement:
         if self.weight is not None:
             if self.data is None:
                 raise DataError("weights belong to data, and there are none; give data=")
-            weight = self.window(np.broadcast_to(self.weight, self.data.shape))
+            weight = self.of_points(self.weight)
             found = np.divide(found, weight, out=np.full(found.shape, np.inf), where=weight > 0)
         return found
 
@@ -273,7 +273,7 @@ class Measurement:
         values = np.atleast_2d(np.asarray(self.window(self.data), dtype=np.float64))
         kept = np.ones(values.shape, dtype=np.bool_)
         if self.keep is not None:
-            kept = np.atleast_2d(self.window(np.broadcast_to(self.keep, self.data.shape)))
+            kept = np.atleast_2d(self.of_points(self.keep))
         fewest = int(kept.sum(axis=1).min())
         if fewest < 2 * n:
             raise DataError(
@@ -287,11 +287,13 @@ class Measurement:
 
     def window(self, array: npt.NDArray[Any]) -> npt.NDArray[Any]:
         """The part of an array over the full axes that lies in the window."""
-        return self._window(array)
-
-    def _window(self, array: npt.NDArray[Any]) -> npt.NDArray[Any]:
         columns = array[..., slice(*(self.columns or (None, None)))]
         return columns[slice(*(self.rows or (None, None)))] if array.ndim == 2 else columns
+
+    def of_points(self, beside: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        """Weights or a mask for each point of the window, of a measurement with data."""
+        assert self.data is not None
+        return self.window(np.broadcast_to(beside, self.data.shape))
 
 
 def square_of(measurement: Measurement) -> float:
@@ -302,12 +304,12 @@ def square_of(measurement: Measurement) -> float:
         return measurement.survey.square
     data: npt.NDArray[Any] = given
     if measurement.rows is not None or measurement.columns is not None:
-        data = measurement._window(given)
+        data = measurement.window(given)
     if measurement.loss == "poisson":
         data = np.sqrt(2.0 * measurement.loss_scale * np.maximum(data, 0.0))
     values = _lines(np.asarray(data, dtype=np.float64))
     beside = [
-        None if one is None else _lines(measurement._window(np.broadcast_to(one, given.shape)), 0)
+        None if one is None else _lines(measurement.of_points(one), 0)
         for one in (measurement.weight, None if keep is None else keep.view(np.uint8))
     ]
     places = [(0, 0, 0) if one is None else (address(one), *one.strides) for one in beside]

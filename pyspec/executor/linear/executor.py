@@ -127,11 +127,10 @@ class LinearExecutor:
         measured = self.measurement
         if measured.data is None:
             return None, None
-        full = measured.data.shape
         data = np.asarray(measured.window(measured.data), np.float64)
         weight: Array | None = None
         if measured.weight is not None:
-            weight = np.array(measured.window(np.broadcast_to(measured.weight, full)))
+            weight = np.array(measured.of_points(measured.weight))
         if measured.keep is not None:
             kept = measured.window(measured.keep)
             weight = np.where(kept, 1.0 if weight is None else weight, 0.0)

@@ -47,8 +47,7 @@ def fisher_weight(measurement: Measurement, expected: Array) -> Array:
     scale = measurement.loss_scale
     weight: Array = np.sqrt(scale / np.maximum(expected, FLOOR / scale))
     if measurement.weight is not None and measurement.data is not None:
-        given = np.broadcast_to(measurement.weight, measurement.data.shape)
-        weight = weight * measurement.window(given)
+        weight = weight * measurement.of_points(measurement.weight)
     if measurement.keep is not None:
         weight[~measurement.window(measurement.keep)] = 0.0
     return weight
