@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from pyspec._library import LIBRARY, raise_status
 from pyspec._library.memory import address, record
-from pyspec.executor.normal import Sums, node_size, triangle_size
+from pyspec.executor.normal import Sums, node_size, order_of, triangle_size
 from pyspec.executor.protocol import Array
 
 
@@ -81,7 +81,7 @@ def collect(
     """
     size = triangle_size(1 if form == "value" else n_free + 1)
     triangle = np.zeros(size) if into is None else into
-    total_order = int((np.sqrt(8 * triangle.size + 1) - 1) / 2)
+    total_order = order_of(triangle)
     total = Sums(n_free, max(total_order - 1, n_free), form)
     join(total, nodes)
     columns = None if gather is None or form == "value" else address(gather)

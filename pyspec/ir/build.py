@@ -209,14 +209,13 @@ class _Builder:
     def _profile(self, par: Par, profile: Profile) -> None:
         """What the parameter is in time, + P(aux)."""
         assert self.model.aux is not None
-        samples = []
-        for component in reversed(profile.components):
-            sample = self._function(component, NodeKind.PROFILE_SAMPLE)
-            samples.append(sample)
+        samples = [
+            self._function(component, NodeKind.PROFILE_SAMPLE)
+            for component in reversed(profile.components)
+        ]
         node = self.out.node(NodeKind.PARAM_PLUS_TRACE, f"{par.name}_sampled")
         self.out.edge(self.resolved[par.name], node, EdgeKind.BASE_INPUT)
-        for position, sample in enumerate(samples):
-            self.out.edge(sample, node, EdgeKind.TRACE_INPUT, position)
+        self._traces(samples, node)
         self.resolved[par.name] = node
 
     def _references(self, par: Par) -> None:

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Literal
 
-from pyspec.ir import GraphIR, NodeKind
+from pyspec.ir import GraphIR
 from pyspec.passes.dependence import dependences
 from pyspec.passes.forms import forms
 from pyspec.passes.jumps import Fault, faults, is_there, places
@@ -96,16 +95,11 @@ class _Classification:
             if theta in self.slopes:
                 self.faults.setdefault(theta, {}).setdefault(fault, []).append(name)
 
-    @cached_property
-    def thetas(self) -> tuple[str, ...]:
-        """The order of theta."""
-        free = sorted(self.graph.of_kind(NodeKind.OPT_PARAM), key=lambda node: node.source_order)
-        return tuple(node.name for node in free)
-
     def columns(self) -> tuple[Column, ...]:
         """All columns."""
         shapes = forms(self.graph, self.parts)
-        return tuple(self._column(theta, shapes.get(theta, "zero")) for theta in self.thetas)
+        names = [node.name for node in self.graph.free]
+        return tuple(self._column(theta, shapes.get(theta, "zero")) for theta in names)
 
     def _column(self, theta: str, form: str) -> Column:
         if theta in self.faults:
