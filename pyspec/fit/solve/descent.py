@@ -14,7 +14,7 @@ from pyspec.fit.solve.covariance import gauss_newton
 from pyspec.fit.solve.eliminate import MOST_POINTS, Elimination
 from pyspec.fit.solve.jumps import frozen, middle, reach, search
 from pyspec.fit.solve.native import MOST_EVALUATIONS, NativeSolver, Watch
-from pyspec.fit.solve.places import Places, interval
+from pyspec.fit.solve.places import Places, interval, number_of
 from pyspec.fit.sums import sums_of
 
 if TYPE_CHECKING:
@@ -145,7 +145,7 @@ class Descent:
         variance = found.chisqr / max(self.n_points - n, 1)
         error = float(np.sqrt(variance * covariance[index, index]))
         places, at = jump.at(found.theta), float(found.theta[index])
-        k = int(np.searchsorted(places, at, side="left"))
+        k = number_of(places, at)
         limits = float(lower[index]), float(upper[index])
         low, high = jump.inside(places, k, *limits)
         if not error < limits[1] - limits[0]:
@@ -192,7 +192,7 @@ class Descent:
         for index, jump in jumps.items():
             if jump.pinned:
                 places = jump.at(start)
-                k = int(np.searchsorted(places, start[index], side="left"))
+                k = number_of(places, start[index])
                 ends = jump.inside(places, k, float(lower[index]), float(upper[index]))
                 start[index] = middle(*ends, start[index])
         low, high = frozen(start, lower, upper, jumps)

@@ -20,7 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pyspec.fit.solve.methods import NATIVE
-from pyspec.fit.solve.places import Places, interval
+from pyspec.fit.solve.places import Places, ends_of, interval, number_of
 
 if TYPE_CHECKING:
     from pyspec.fit.problem import FitProblem
@@ -61,8 +61,7 @@ def _candidates(places: Array, at: int, low: float, high: float) -> Iterator[int
     while offset <= places.size:
         for k in (at - offset, at + offset):
             if 0 <= k <= places.size:
-                begin = places[k - 1] if k > 0 else -np.inf
-                end = places[k] if k < places.size else np.inf
+                begin, end = ends_of(places, k)
                 if end >= low and begin < high:
                     yield k
         offset, step = offset + step, max(step, offset // 2)
@@ -141,7 +140,7 @@ def _pairs(
     def into(point: Array, index: int, away: int, share: float) -> Array | None:
         jump, moved = jumps[index], point.copy()
         places = jump.at(point)
-        k = int(np.searchsorted(places, point[index], side="left")) + away
+        k = number_of(places, point[index]) + away
         if not 0 <= k <= places.size:
             return None
         low, high = jump.inside(places, k, float(lower[index]), float(upper[index]))
@@ -180,7 +179,7 @@ def _search_one(
     while again:
         again, places = False, jumps[index].at(best.theta)
         ties.clear()
-        at = int(np.searchsorted(places, best.theta[index], side="left"))
+        at = number_of(places, best.theta[index])
         for k in _candidates(places, at, float(lower[index]), float(upper[index])):
             low, high = frozen(best.theta, lower, upper, jumps)
             limits = float(lower[index]), float(upper[index])
@@ -209,7 +208,7 @@ def frozen(
             low[index] = high[index] = min(max(theta[index], lower[index]), upper[index])
             continue
         places = jump.at(theta)
-        k = int(np.searchsorted(places, theta[index], side="left"))
+        k = number_of(places, theta[index])
         low[index], high[index] = jump.inside(places, k, float(lower[index]), float(upper[index]))
     return low, high
 
@@ -229,7 +228,7 @@ def reach(
     window; up to `over` others may lie between."""
     theta = found.theta.copy()
     places, value = jump.at(theta), float(theta[index])
-    first = last = int(np.searchsorted(places, value, side="left"))
+    first = last = number_of(places, value)
     ends = interval(places, value)
 
     def same(k: int) -> bool:

@@ -64,8 +64,7 @@ class Places:
 
     def inside(self, places: Array, k: int, low: float, high: float) -> tuple[float, float]:
         """Bounds within interval number k of `places`: it is open below and closed above."""
-        begin = float(places[k - 1]) if k > 0 else -np.inf
-        end = float(places[k]) if k < places.size else np.inf
+        begin, end = ends_of(places, k)
         aside = 0.0
         if self.is_open:
             width = min(end - begin, abs(end if np.isfinite(end) else begin) or 1.0)
@@ -97,12 +96,20 @@ class Places:
         return replace(self, parts=tuple(map(there, self.parts)), reads=reads, _known=[])
 
 
-def interval(places: Array, value: float) -> tuple[float, float]:
-    """The interval (low, high] of a value between places; open ends are infinite."""
-    k = int(np.searchsorted(places, value, side="left"))
+def number_of(places: Array, value: float) -> int:
+    """The number of the interval (low, high] between places that a value lies in."""
+    return int(np.searchsorted(places, value, side="left"))
+
+
+def ends_of(places: Array, k: int) -> tuple[float, float]:
+    """Low and high of interval number k; open ends are infinite."""
     low = float(places[k - 1]) if k > 0 else -np.inf
-    high = float(places[k]) if k < places.size else np.inf
-    return low, high
+    return low, float(places[k]) if k < places.size else np.inf
+
+
+def interval(places: Array, value: float) -> tuple[float, float]:
+    """The interval (low, high] of a value between places."""
+    return ends_of(places, number_of(places, value))
 
 
 def differences(times: Array) -> Array:
