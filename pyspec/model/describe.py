@@ -19,6 +19,7 @@ from pyspec.model.check import check_kernels
 from pyspec.model.fill import similar
 from pyspec.model.motion import build_dynamics, build_profile
 from pyspec.model.reader import Mapping, Node, Scalar, Sequence, Source
+from pyspec.model.scalars import given_number
 from pyspec.model.to_yaml import (
     dynamics_names,
     dynamics_text,
@@ -221,10 +222,7 @@ def number(value: Any, low: Any, high: Any, *, scope: str, place: str = "") -> N
 
 
 def _real(value: Any, what: str) -> float:
-    try:
-        found = math.nan if isinstance(value, (str, bool)) else float(value)
-    except (TypeError, ValueError):
-        found = math.nan
+    found = given_number(value)
     if math.isnan(found):
         raise ModelError(
             f"{what} is {shortened(value)}, not a number; write a number, or a tuple "

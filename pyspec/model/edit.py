@@ -11,6 +11,7 @@ from pyspec.model.build import check_domain
 from pyspec.model.check import localise
 from pyspec.model.fill import fill
 from pyspec.model.reader import Scalar, Sequence
+from pyspec.model.scalars import given_number
 from pyspec.model.tree import Component, Dynamics, Par, Profile
 
 _CHANGED = ("value", "vary", "scope", "min", "max", "formula", "free")
@@ -94,10 +95,7 @@ def _entry(
 
 
 def _word(par: Par, what: str, number: object) -> str:
-    try:
-        found = math.nan if isinstance(number, (bool, str, bytes)) else float(number)  # type: ignore[arg-type]
-    except (TypeError, ValueError):
-        found = math.nan
+    found = given_number(number)
     if math.isnan(found):
         raise ModelError(f"{par.place}: {what} is {number!r}, not a number")
     return repr(found).replace("inf", ".inf")

@@ -23,6 +23,7 @@ from pyspec.model.inputs import placed_inputs
 from pyspec.model.parts import all_parameters, need_part, owner_of, parts_of, retell, with_parts
 from pyspec.model.peer_names import ModelNames
 from pyspec.model.sampling import terms
+from pyspec.model.scalars import given_number
 from pyspec.model.show import html_table, parameter_cells
 from pyspec.model.to_yaml import model_text, whole_text, write_model
 from pyspec.model.tree import ENERGY, Component, Copier, Dynamics, Par, Profile
@@ -158,10 +159,7 @@ class Model(ModelNames):
                     f"{par.place}: {name} follows the expression {par.expr!r}; "
                     f"set {' or '.join(par.formula.names) or 'another parameter'} instead"
                 )
-            try:
-                number = math.nan if isinstance(value, (str, bool)) else float(value)
-            except (TypeError, ValueError):
-                number = math.nan
+            number = given_number(value)
             if not math.isfinite(number):
                 raise ModelError(f"{par.place}: {value!r} is not a finite number; give one")
             accepted.append((par, number))
@@ -269,20 +267,7 @@ class Model(ModelNames):
         Raises :class:`ModelError` for an unknown parameter, one that has dynamics, that follows
         an expression or that belongs to a law, and where a parameter of a law would move.
         """
-        need_part(dynamics, Dynamics, par_name)
-        par = self._par(par_name)
-        if dynamics.target != par_name:
-            raise ModelError(
-                f"{dynamics.where}: {dynamics.name}: was loaded for {dynamics.target}, not for "
-                f"{par_name}; load it again with target={par_name!r}"
-            )
-        if par.formula is not None:
-            sources = ", ".join(par.formula.names) or "nothing"
-            raise ModelError(
-                f"{par.place}: {par_name} follows the expression {par.expr!r} and cannot have "
-                f"dynamics of its own; add them to what it refers to ({sources}), or give it a "
-                "value instead of the expression"
-            )
+        par = self._to_move(par_name, dynamics, Dynamics)
         if par.dynamics is not None:
             raise ModelError(
                 f"{par.place}: {par_name} already has the dynamics {par.dynamics.name!r}; "
@@ -295,11 +280,7 @@ class Model(ModelNames):
                 "the law to the dynamics model itself"
             )
         par.dynamics = dynamics
-        try:
-            self._check(self.parameters, complete=False)
-        except ModelError:
-            par.dynamics = None
-            raise
+        self._keep(par, "dynamics")
 
     def add_profile(self, par_name: str, profile: Profile) -> None:
         """Lets a parameter differ along the auxiliary axis: ``p(aux) = value + P(aux)``. On an
@@ -308,20 +289,7 @@ class Model(ModelNames):
         Raises :class:`ModelError` for an unknown parameter, one that has a profile or follows an
         expression, or one that belongs to a law or to a profile.
         """
-        need_part(profile, Profile, par_name)
-        par = self._par(par_name)
-        if profile.target != par_name:
-            raise ModelError(
-                f"{profile.where}: {profile.name}: was loaded for {profile.target}, not for "
-                f"{par_name}; load it again with target={par_name!r}"
-            )
-        if par.formula is not None:
-            sources = ", ".join(par.formula.names) or "nothing"
-            raise ModelError(
-                f"{par.place}: {par_name} follows the expression {par.expr!r} and cannot have a "
-                f"profile of its own; add it to what it refers to ({sources}), or give it a "
-                "value instead of the expression"
-            )
+        par = self._to_move(par_name, profile, Profile)
         if par.profile is not None:
             raise ModelError(
                 f"{par.place}: {par_name} already has the profile {par.profile.name!r}; put all "
@@ -333,10 +301,36 @@ class Model(ModelNames):
                 "profile; add the function to the profile model itself"
             )
         par.profile = profile
+        self._keep(par, "profile")
+
+    def _to_move(self, name: str, part: Dynamics | Profile, kind: type[Dynamics | Profile]) -> Par:
+        """The parameter that gets a part, which is of that kind and was loaded for it."""
+        need_part(part, kind, name)
+        par = self._par(name)
+        if part.target != name:
+            raise ModelError(
+                f"{part.where}: {part.name}: was loaded for {part.target}, not for {name}; load it "
+                f"again with target={name!r}"
+            )
+        if par.formula is not None:
+            sources = ", ".join(par.formula.names) or "nothing"
+            own = (
+                "dynamics of its own; add them"
+                if kind is Dynamics
+                else "a profile of its own; add it"
+            )
+            raise ModelError(
+                f"{par.place}: {name} follows the expression {par.expr!r} and cannot have {own} to "
+                f"what it refers to ({sources}), or give it a value instead of the expression"
+            )
+        return par
+
+    def _keep(self, par: Par, part: str) -> None:
+        """Checks the model with the part that a parameter has got; on an error it has none."""
         try:
             self._check(self.parameters, complete=False)
         except ModelError:
-            par.profile = None
+            setattr(par, part, None)
             raise
 
     def at_rest(self) -> Model:

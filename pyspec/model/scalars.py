@@ -41,6 +41,14 @@ def read_number(node: Node) -> float | None:
     return None
 
 
+def given_number(given: object) -> float:
+    """A number that was given in Python; NaN for what is none, such as a text or a flag."""
+    try:
+        return math.nan if isinstance(given, (bool, str, bytes)) else float(given)  # type: ignore[arg-type]
+    except (TypeError, ValueError):
+        return math.nan
+
+
 def value_of(node: Node, place: str) -> float:
     """A start value: a finite number."""
     number = read_number(node)
