@@ -1,6 +1,6 @@
 """The plan: what to compute, in which order, for the optimizer."""
 
-from pyspec.plan.lower import Lowering, can_lower_1d, can_lower_2d
+from pyspec.plan.can_lower import Lowering, can_lower_1d, can_lower_2d
 from pyspec.plan.lowered import Lowered, lower
 from pyspec.plan.pack import PackedPlan, check, pack
 from pyspec.plan.schedule import schedule, schedule_1d, schedule_2d

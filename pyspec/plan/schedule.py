@@ -15,7 +15,7 @@ from pyspec.ir import AUX, DomainKind, EdgeKind, GraphIR, GraphNode, NodeKind
 from pyspec.memory import Choice
 from pyspec.model.inputs import ALONG, axis_of, inputs_of
 from pyspec.passes import Facts, Pace, run
-from pyspec.plan.lower import Lowering, can_lower_1d, can_lower_2d
+from pyspec.plan.can_lower import Lowering, can_lower_1d, can_lower_2d
 from pyspec.plan.scheduled import (
     ADD_SLOT,
     EXTERNAL,
