@@ -4,8 +4,7 @@ above all, and where a model of counts is negative."""
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
-from contextlib import nullcontext
+from collections.abc import Mapping
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -97,7 +96,7 @@ def expected_of(problem: FitProblem, theta: Array) -> Expected | None:
     reference, and where the model expects no counts at all."""
     mean = variance = 0.0
     n_points = 0
-    for part, at in _parts(problem, theta):
+    for part, at in problem.files_at(theta):
         model = _model(part, at)
         if model is None:
             return None
@@ -132,7 +131,7 @@ def at_zero(problem: FitProblem, theta: Array) -> list[str]:
     if not problem.is_poisson or problem.n_linear:
         return []
     count = 0
-    for part, at in _parts(problem, theta):
+    for part, at in problem.files_at(theta):
         model = _model(part, at) if part.is_poisson else None
         if model is not None:
             data = np.asarray(part.measurement.window(part.measurement.data)).ravel()
@@ -172,18 +171,6 @@ def _table() -> tuple[Array, Array, Array]:
     deviance = 2.0 * (counts * (log_counts - at[:, None]) - (counts - expected))
     mean = np.sum(chance * deviance, axis=1)
     return at, mean, np.sum(chance * (deviance - mean[:, None]) ** 2, axis=1)
-
-
-def _parts(problem: FitProblem, theta: Array) -> Iterator[tuple[FitProblem, Array]]:
-    """The problems of the files of a joint fit, each with its part of theta; else the only one."""
-    files: Any = getattr(problem, "problems", None)
-    if files is None:
-        yield problem, theta
-        return
-    joint: Any = problem
-    for part, gather in zip(files, joint.shared.gather, strict=True):
-        with joint._at(theta) if hasattr(joint, "_at") else nullcontext():
-            yield part, theta[gather]
 
 
 def _model(problem: FitProblem, theta: Array) -> Array | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from operator import attrgetter
@@ -45,7 +45,6 @@ _MADE_AGAIN = {
     "_executor", "_executors", "_known", "_layout", "outline", "progress", "_theta", "_pool",
     "_params", "_gather", "_kept",
 }  # fmt: skip
-
 
 _UNIT = attrgetter("unit")
 
@@ -187,6 +186,15 @@ class FitProblem(Columns):
     def use(self, executor: Executor | None) -> None:
         """Takes another executor; None: it is made again when it is needed."""
         self._executor, self._layout = executor, None
+
+    @property
+    def files(self) -> Sequence[FitProblem]:
+        """The problems of the files of a joint fit; else this one."""
+        return (self,)
+
+    def files_at(self, theta: Array) -> Iterator[tuple[FitProblem, Array]]:
+        """These, each with its part of theta; meanwhile each knows the theta of the others."""
+        yield self, theta
 
     @property
     def is_weighted(self) -> bool:

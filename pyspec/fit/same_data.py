@@ -36,7 +36,7 @@ def need_same(problem: Any) -> None:
     changed after they were fitted. Data by reference are not read for it."""
     joint = getattr(problem, "of_joint", None)  # the files of which share amplitudes
     whole = problem if joint is None else joint[0]
-    for one in getattr(whole, "problems", (whole,)):
+    for one in whole.files:
         need_checksum(one.measurement.data, one.data_checksum, f"fit of {problem.label}")
 
 

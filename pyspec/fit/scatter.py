@@ -13,6 +13,7 @@ H. Levene (1960) and M. B. Brown & A. B. Forsythe, J. Am. Stat. Assoc. 69, 364 (
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from itertools import pairwise
 from typing import Any
 
@@ -67,12 +68,12 @@ def of_scatter(result: Any) -> list[str]:
     problem = result.problem
     if not result.success or result.chisqr <= ROUNDING**2 * problem.data_square:
         return []
-    files = getattr(problem, "problems", None)
-    if not all(map(_is_at_hand, [problem] if files is None else files)):
+    is_joint = problem.files[0] is not problem
+    if not all(map(_is_at_hand, problem.files)):
         return []
     try:
         need_same(problem)
-        fits = _fits(result)
+        fits = list(_fits(result, is_joint))
         residuals = [_residual(*one) for one in fits]
         squares = None if problem.is_poisson else sum(float(np.nansum(r * r)) for r in residuals)
         need_chisqr(result, squares)
@@ -80,15 +81,13 @@ def of_scatter(result: Any) -> list[str]:
         return [CHANGED]
     found: list[str] = []
     if not (problem.is_poisson or COUNTS in result._cautions):
-        found = _of_noise(problem, residuals)
-    return found or _of_points(fits, residuals, files is not None)
+        found = _of_files(problem, residuals) if is_joint else _of_one(problem, residuals[0])
+    return found or _of_points(fits, residuals, is_joint)
 
 
-def _of_noise(problem: Any, residuals: list[Array]) -> list[str]:
-    """What is said of the noise of all points."""
-    if getattr(problem, "problems", None) is not None:
-        return _of_files(problem, residuals)
-    return _along_axes(problem, _roots(residuals[0])) + _alike(residuals[0])
+def _of_one(problem: Any, residual: Array) -> list[str]:
+    """What is said of the noise of one file."""
+    return _along_axes(problem, _roots(residual)) + _alike(residual)
 
 
 def _of_points(fits: list[tuple[Any, Array]], residuals: list[Array], are_files: bool) -> list[str]:
@@ -221,14 +220,11 @@ def _excluded(axes: dict[str, Array | None], place: Any) -> str:
     return f", or set_fit_limits(exclude=[({low:.6g}, {high:.6g})])"
 
 
-def _fits(result: Any) -> list[tuple[Any, Array]]:
+def _fits(result: Any, is_joint: bool) -> Iterator[tuple[Any, Array]]:
     """The problem and its model over the window, or those of each file of a joint fit."""
-    problem, theta, fit = result.problem, result.theta, result._fit
-    if getattr(problem, "problems", None) is None:
-        return [(problem, fit_of(problem, theta) if fit is None else fit)]
-    with problem._at(theta):
-        files = zip(problem.problems, problem.shared.gather, strict=True)
-        return [(own, fit_of(own, theta[gather])) for own, gather in files]
+    for problem, theta in result.problem.files_at(result.theta):
+        known = None if is_joint else result._fit
+        yield problem, fit_of(problem, theta) if known is None else known
 
 
 def _residual(problem: Any, fit: Array) -> Array:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from functools import cached_property
@@ -107,6 +107,15 @@ class JointProblem(FitProblem):
         if isinstance(self.executor, StackedExecutor):
             return self.executor.settled(theta)
         return nullcontext()
+
+    @property
+    def files(self) -> Sequence[FitProblem]:
+        return self.problems
+
+    def files_at(self, theta: Array) -> Iterator[tuple[FitProblem, Array]]:
+        with self._at(theta):
+            for problem, gather in zip(self.problems, self.shared.gather, strict=True):
+                yield problem, theta[gather]
 
     @property
     def label(self) -> str:
@@ -248,13 +257,10 @@ class JointProblem(FitProblem):
         self, theta: Array, values: Mapping[str, float], sides: Any, chisqr: float | None = None
     ) -> list[str]:
         found: list[str] = []
-        for index, (problem, gather) in enumerate(
-            zip(self.problems, self.shared.gather, strict=True)
-        ):
+        for index, (problem, at) in enumerate(self.files_at(theta)):
             own, full = self.local(index, values), self.shared.full[index]
             there = {name: sides[full[name]] for name in full if full[name] in sides}
-            with self._at(theta):
-                found += problem.doubts(theta[gather], own, there)
+            found += problem.doubts(at, own, there)
         return list(dict.fromkeys(found))
 
     def at_the_bound(self, name: str, side: str, limit: float, *gain: float) -> str:
@@ -296,10 +302,7 @@ class JointProblem(FitProblem):
         return {full[name] for problem, full in files for name in problem.jump_parameters()}
 
     def explain(self, theta: Array) -> str:
-        for index, (problem, gather) in enumerate(
-            zip(self.problems, self.shared.gather, strict=True)
-        ):
-            with self._at(theta):
-                if not np.isfinite(problem.run(theta[gather])).all():
-                    return f"file {index}: {problem.explain(theta[gather])}"
+        for index, (problem, own) in enumerate(self.files_at(theta)):
+            if not np.isfinite(problem.run(own)).all():
+                return f"file {index}: {problem.explain(own)}"
         return self.problems[0].explain(theta[self.shared.gather[0]])
