@@ -26,6 +26,7 @@ from pyspec.executor.protocol import (
     each_by_itself,
 )
 from pyspec.model import Measurement, Model
+from pyspec.model.taken import check_weight
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,14 +105,7 @@ class LinearExecutor:
                     "energies)"
                 )
         if measured.weight is not None:
-            try:
-                np.broadcast_to(measured.weight, full)
-            except ValueError:
-                raise DataError(
-                    f"weight has shape {np.shape(measured.weight)}, which does not broadcast to "
-                    f"{full} (times, energies); give a number, one for each energy, or one for "
-                    "each point"
-                ) from None
+            check_weight(measured.weight.shape, full)
         for window, size in zip((measured.rows, measured.columns), full, strict=True):
             if window is not None and window[1] > size:
                 raise DataError(f"the window {window} lies outside of an axis of {size} points")
