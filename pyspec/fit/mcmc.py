@@ -48,10 +48,7 @@ class Posterior:
         if not ((theta >= self.low) & (theta <= self.high)).all():
             return -math.inf
         problem = self.problem
-        free = theta if self.is_weighted else theta[:-1]
-        with np.errstate(all="ignore"):
-            residual = problem.executor.residual(free, problem.fixed)
-            chisqr = float(np.einsum("i,i", residual, residual))
+        chisqr: float = problem.chisqr_at(theta if self.is_weighted else theta[:-1])
         if not math.isfinite(chisqr):
             return -math.inf
         if self.is_weighted:
