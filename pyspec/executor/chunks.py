@@ -105,12 +105,13 @@ def chunk_nodes(
             stack.callback(frame.problem.__setitem__, ..., frame.problem.copy())
             stack.callback(frame.call.__setitem__, ..., frame.call.copy())
         free = executor.plan.values(theta, executor.opt_param_names, executor.plan.theta, "free")
+        external = None if executor.helper is None else executor.helper.external(free, fixed)
         for frame in (first, *others):
             frame.theta[:] = free
             if isa is not None:
                 frame.call["isa"] = CONSTANTS[f"ISA_{isa}"]
-        if executor.helper is not None:
-            first.fill_external(*executor.helper.external(first.theta, fixed))
+            if external is not None:
+                frame.fill_external(*external)
         if reading is None:
             what = 0 if form == "value" else CONSTANTS["PREPARE_SLOPES"]
             what |= CONSTANTS["PREPARE_SHAPES"] if strips else 0

@@ -186,12 +186,13 @@ def sum_problems(
         ]
         gathers = [np.arange(len(executors[0].opt_param_names))] * len(executors)
         parts = Parts(executors, gathers, order - 1, frames)
-        for executor, frame, theta in zip(executors, frames, thetas, strict=True):
+        problems = zip(executors, frames, thetas, given_fixed, strict=True)
+        for executor, frame, theta, values in problems:
             frame.theta[:] = executor.plan.values(
                 theta, executor.opt_param_names, executor.plan.theta, "free"
             )
             if executor.helper is not None:
-                frame.fill_external(*executor.helper.external(frame.theta, None))
+                frame.fill_external(*executor.helper.external(frame.theta, values))
             frame.call["plan"] = first.address
             stack.callback(frame.call.__setitem__, "plan", executor.packed.address)
         given = parts.address, parts.n, FORMS[form], address(triangles)

@@ -17,7 +17,8 @@ from pyspec.executor import (
     make_plan,
     worst_difference,
 )
-from pyspec.executor.chunks import Chunk, sum_chunks
+from pyspec.executor.chunks import Chunk, chunk_nodes, sum_chunks
+from pyspec.executor.nodes import collect
 from pyspec.executor.normal import sum_problems
 from pyspec.functions.external import forget_function, register_function
 from pyspec.io import by_reference
@@ -147,6 +148,22 @@ def test_sums_have_the_same_bits_in_chunks_and_of_problems_together() -> None:
         pass
     with pytest.raises(PlanError, match=r"the registered function .* needs Python for every"):
         make_executor(model, Measurement(by_reference(measurement.data)))
+
+
+def test_all_sums_see_what_python_gives_at_these_values() -> None:
+    """Threads beside the first summed with what functions in Python give at the start values, and
+    problems together with the fixed values of the model."""
+    model = make()
+    model.set("Sech_01_w", vary=False)
+    clean = make_executor(model).run(None)
+    executor = make_executor(model, Measurement(clean + 1.0))
+    theta, fixed = model.theta() * 1.01, {"Sech_01_w": 0.9}
+    expected = [executor.normal(theta, given, "value").tobytes() for given in (None, fixed)]
+    together = sum_problems([executor] * 2, [theta] * 2, [None, fixed], "value")
+    assert [one.tobytes() for one in together] == expected
+    cut = [Chunk(first, (clean + 1.0)[first : first + 8]) for first in range(0, len(TIME), 8)]
+    nodes = chunk_nodes(executor, theta, cut, fixed, "value", threads=3)
+    assert collect(nodes, theta.size, "value").tobytes() == expected[1]
 
 
 def test_derivatives_by_what_functions_of_python_see_are_not_known() -> None:
