@@ -313,10 +313,7 @@ class FitParts(AbstractContextManager[Parts]):
             if self._team is not None:
                 self._team.__exit__(*error)
         finally:
-            self._give_back()
-
-    def _give_back(self) -> None:
-        for executor, frame in zip(self._executors, self._frames, strict=False):
-            if self._fixed is not None:
-                frame.fixed[:] = executor.plan.fixed
-            executor.return_frame(frame)
+            for executor, frame in zip(self._executors, self._frames, strict=False):
+                if self._fixed is not None:
+                    frame.fixed[:] = executor.plan.fixed
+                executor.return_frame(frame)

@@ -240,13 +240,10 @@ class _Builder:
                 self.out.edge(self.resolved[par.name], node, EdgeKind.PARAM_INPUT, position)
         return node
 
-    def _differs(self, par: Par) -> bool:
-        """Whether a parameter, or what its expression refers to, has a profile."""
-        return bool(movers(par.name, self.parameters, PROFILE))
-
     def _averaged(self, component: Component, node: int) -> int:
         """The node, averaged over the auxiliary axis where a parameter differs along it."""
-        if not any(self._differs(par) for par in component.parameters):
+        names = [par.name for par in component.parameters]
+        if not any(movers(name, self.parameters, PROFILE) for name in names):
             return node
         average = self.out.node(NodeKind.PROFILE_AVERAGE, f"{component.name}_average")
         self.out.edge(node, average, EdgeKind.ADDEND)

@@ -52,7 +52,7 @@ def guess_values(
         raise DataError("the data have values that are not finite; guess from a part without them")
     spectrum = given.mean(axis=0) if given.ndim == 2 else given
     order = np.argsort(energy)
-    peaks = [one for one in components if one.op.kind == "PEAK" and {"A", "x0"} <= _args(one)]
+    peaks = [one for one in components if one.op.kind == "PEAK" and {"A", "x0"} <= {*one.op.params}]
     if not 1 <= len(peaks) <= MAX_PEAKS:
         raise ModelError(
             f"{name} has {len(peaks)} peaks, and guess reads one to {MAX_PEAKS}; set the start "
@@ -65,19 +65,15 @@ def guess_values(
     for component, (x0, height, fwhm) in zip(ranked, sorted(places), strict=True):
         found.update(_shape(component, values, x0, height, fwhm))
     pars = {par.name: par for one in components for par in one.parameters}
-    return {key: _within(pars[key], value) for key, value in found.items() if _is_free(pars[key])}
-
-
-def _args(component: Component) -> set[str]:
-    return {par.argument for par in component.parameters}
+    return {
+        key: float(np.clip(value, par.min, par.max))
+        for key, value in found.items()
+        if _is_free(par := pars[key])
+    }
 
 
 def _is_free(par: Par) -> bool:
     return par.vary and par.formula is None
-
-
-def _within(par: Par, value: float) -> float:
-    return float(np.clip(value, par.min, par.max))
 
 
 def _background(

@@ -137,7 +137,9 @@ def build_states(
             raise ModelError(f"{place}: given twice; remove one")
         given[word.text] = word, spec
     shared = {
-        one: _par(file, name, one, given[one]) for one in known if _is_shared(one, scheme, given)
+        one: _par(file, name, one, given[one])
+        for one in (*scheme.parameters, ONSET)
+        if one in given
     }
     missing = next((one for one in [*scheme.parameters, ONSET] if one not in shared), None)
     if missing is not None:
@@ -166,10 +168,6 @@ def build_states(
             f"behind it one, or remove the step from {KINETICS}"
         )
     return components
-
-
-def _is_shared(word: str, scheme: Scheme, given: dict[str, tuple[Scalar, Node]]) -> bool:
-    return word in given and (word in scheme.parameters or word == ONSET)
 
 
 def _par(file: Source, owner: str, argument: str, entry: tuple[Scalar, Node] | None) -> Par:

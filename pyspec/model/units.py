@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
-from pyspec._library import OpDef
-from pyspec.model.tree import Component, Par
+from pyspec.model.tree import Component
 
 if TYPE_CHECKING:
     from pyspec.model.model import Model
@@ -42,20 +41,14 @@ def _add(
     for component in components:
         op = component.op
         axis = units.get(op.domain.lower(), "")
-        for par, word in zip(component.pars, _words(op), strict=True):
-            if par is not None:
-                found[par.name] = unit_text(word, axis, value)
-                _add_motion(found, par, units)
-
-
-def _add_motion(found: dict[str, str], par: Par, units: Mapping[str, str]) -> None:
-    for motion in (par.profile, par.dynamics):
-        if motion is not None:
-            _add(found, motion.components, found[par.name], units)
-
-
-def _words(op: OpDef) -> tuple[str, ...]:
-    return op.units or ("?",) * len(op.params)
+        words = op.units or ("?",) * len(op.params)
+        for par, word in zip(component.pars, words, strict=True):
+            if par is None:
+                continue
+            found[par.name] = unit_text(word, axis, value)
+            for motion in (par.profile, par.dynamics):
+                if motion is not None:
+                    _add(found, motion.components, found[par.name], units)
 
 
 def unit_text(word: str, axis: str, value: str) -> str:
