@@ -64,7 +64,7 @@ def without_empty(table: Table) -> Table:
     names = head_of(table).names
     if len(names) != table.values.shape[1]:
         return table
-    is_empty = np.isnan(table.values).all(axis=0)
+    is_empty = np.asarray(np.isnan(table.values).all(axis=0))
     empty = [k for k, name in enumerate(names) if not name.strip() and is_empty[k]]
     if not empty or len(names) - len(empty) < 2:
         return table
@@ -76,7 +76,7 @@ def without_blanks(table: Table, columns: Sequence[int | str]) -> Table:
     """The table without the rows that are empty in all of these columns, as of the shorter of two
     regions that stand side by side."""
     chosen = [column_number(table, column) for column in columns]
-    blank = np.isnan(table.values[:, chosen]).all(axis=1)
+    blank = np.asarray(np.isnan(table.values[:, chosen]).all(axis=1))
     if len(chosen) < 2 or blank.all() or not blank.any():
         return table
     note = f"{np.count_nonzero(blank)} rows that are empty in these columns are left out"
