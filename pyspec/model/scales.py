@@ -10,17 +10,30 @@ import numpy as np
 import numpy.typing as npt
 
 #: How files and people call binding and kinetic energies, in small letters.
-BINDING = ("binding", "be", "eb", "ebin", "e_bin")
-KINETIC = ("kinetic", "ke", "ek", "ekin", "e_kin")
+BINDING = ("binding", "be", "b.e.", "eb", "ebin", "e_bin", "ebind", "e_bind")
+KINETIC = ("kinetic", "ke", "k.e.", "ek", "ekin", "e_kin")
+#: Words that say so in French and Spanish, and how words of other labels begin, in German too.
+_ELSEWHERE = {"binding": ("liaison", "enlace"), "kinetic": ("cinétique", "cinética")}
+_BEGINS = {"binding": ("binding", "bindung"), "kinetic": ("kineticen", "kinetisch")}
+
+#: What stands between words.
+_WORDS = re.compile(r"[\W\d_]+")
+
+#: "B.E." of CasaXPS, with or without a blank.
+_INITIALS = re.compile(r"\b([bk])\.\s*e\b\.?")
 
 
 @lru_cache(maxsize=64)
 def scale_of_label(label: str) -> str:
     """ "binding", "kinetic", or "" where the label does not say."""
-    label = label.lower()
-    words = set(re.split(r"[^a-z]+", label.replace("_", ""))) | set(re.split(r"[^a-z]+", label))
-    known = (("binding", BINDING), ("kinetic", KINETIC))
-    found = [scale for scale, own in known if words & set(own)]
+    label = _INITIALS.sub(r"\1e ", label.lower())
+    words = {word for one in (label, label.replace("_", "")) for word in _WORDS.split(one)}
+    found = [
+        scale
+        for scale, own in (("binding", BINDING), ("kinetic", KINETIC))
+        if words & {*own, *_ELSEWHERE[scale]}
+        or any(word.startswith(_BEGINS[scale]) for word in words)
+    ]
     return found[0] if len(found) == 1 else ""
 
 
