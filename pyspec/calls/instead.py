@@ -38,6 +38,19 @@ _MASK = (
     "points are left out by File(..., mask=data > limit), ranges of energies by "
     "set_fit_limits([82, 90], exclude=[(83, 84)]); file.keep is False where they are"
 )
+_SPECTRA = (
+    "free spectra are result.linear, one of them result.linear['expFun_01_A'], those of states and "
+    "decays result.linear.sas(), .das() and .eas()"
+)
+_POPULATIONS = "they are result.linear.basis, and pyspec.plot.plot_populations(result) draws them"
+_RATES = "rates of decays are das.rates, time constants 1 / das.rates; errors are those of the fit"
+_GLOBAL = "call fit_2d, with free spectra in the model: docs/howto/free_spectra.md"
+_EVALUATED = "evaluate it first: stored.to_result() is the FitResult, which has it"
+_DRAWN = {
+    name: f"write pyspec.plot.{name}(result), with what fit_2d returned"
+    for name in ("plot_amplitudes", "plot_populations", "plot_species", "plot_spectra",
+                 "plot_traces")
+}  # fmt: skip
 _PICTURE = "what the picture is written to is save_path='fit.png'"
 
 #: Call → argument → what to write. "*" answers too many values by position, "" missing ones.
@@ -171,6 +184,10 @@ NAMES: dict[str, dict[str, str]] = {
         "set_energy": _SHIFT,
         "calibrate_energy": _SHIFT,
         "shape": "its arrays are file.data, file.energy and file.time",
+        **dict.fromkeys(("plot_svd", "svd"), "write pyspec.plot.plot_svd(file)"),
+        **_DRAWN,
+        **dict.fromkeys(("fit_global", "global_fit", "fit_target"), _GLOBAL),
+        "fit_slices": "did you mean 'fit_slice_by_slice'?",
     },
     "Project": {
         "fit": "call project.fit_2d(model_name='peak') for all files together, or fit a file: "
@@ -228,6 +245,11 @@ NAMES: dict[str, dict[str, str]] = {
         "report": "write a page with pyspec.report(result, 'report.html'); text is str(result)",
         "area": "areas are quantities of the model, with errors: see docs/howto/areas.md",
         "areas": "areas are quantities of the model, with errors: see docs/howto/areas.md",
+        **dict.fromkeys(("sas", "das", "eas", "spectra", "amplitudes", "species"), _SPECTRA),
+        **dict.fromkeys(("populations", "concentrations", "basis"), _POPULATIONS),
+        **dict.fromkeys(("lifetimes", "taus", "rates"), "values and errors are result.table"),
+        **_DRAWN,
+        **dict.fromkeys(("plot_svd", "svd"), "write pyspec.plot.plot_svd(result)"),
         "x": "the axes are result.energy and result.time",
         "y": "what was fitted is result.data",
     },
@@ -251,9 +273,29 @@ NAMES: dict[str, dict[str, str]] = {
         "energy": _AXES,
         "time": _AXES,
     },
+    "Amplitudes": {
+        **dict.fromkeys(("populations", "concentrations"), "they are result.linear.basis"),
+        **dict.fromkeys(("rates", "lifetimes", "taus"), "rates are result.linear.das().rates"),
+        **dict.fromkeys(("energy", "time"), "its axis is result.linear.along, the other one .x"),
+        "plot": "write pyspec.plot.plot_amplitudes(result), or plot_species(result)",
+        "to_csv": "file.export_fit() writes tables, and .to_dataset() has all of it",
+        "errors": "did you mean 'stderr'?",
+    },
+    "Associated": {
+        **dict.fromkeys(("lifetimes", "taus", "tau"), _RATES),
+        **dict.fromkeys(("spectra", "data"), "did you mean 'values'?"),
+        "energy": "did you mean 'along'?",
+        "plot": "write pyspec.plot.plot_species(result)",
+        "to_csv": "file.export_fit() writes tables, and .to_dataset() has all of it",
+        "errors": "did you mean 'stderr'?",
+    },
     "Stored": {
         "fit": "evaluate it with to_result().fit, or fit again with refit()",
         "residual": "it is to_result().residual",
+        **dict.fromkeys(("linear", "eval_components", "conf_interval", "sample"), _EVALUATED),
+        **dict.fromkeys(("sas", "das", "eas"), "write stored.to_result().linear.sas()"),
+        "bootstrap": "write pyspec.bootstrap(stored.to_result())",
+        "n_free": "write stored.statistics['n_free']",
         "params": "the table is stored.table, values are stored.values",
         "compare_models": "compare all fits of an archive: FitResults.load(path).compare_models()",
         "report": "write it with pyspec.report(stored, 'report.html')",

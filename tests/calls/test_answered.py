@@ -22,6 +22,7 @@ from pyspec.calls.answered import explain
 from pyspec.calls.instead import CALLS, ITEMS, NAMES
 from pyspec.errors import CallError, NoSuchKeyError, NoSuchNameError
 from pyspec.fit import options
+from pyspec.fit.linear import Amplitudes, Associated
 from pyspec.plot import config
 
 CLASSES = {
@@ -29,7 +30,7 @@ CLASSES = {
     for one in (
         pyspec.File, pyspec.Project, pyspec.Model, pyspec.Measurement, pyspec.FitResult,
         pyspec.SliceResults, pyspec.JointResult, pyspec.Dataset, pyspec.Simulator,
-        pyspec.io.StoredFit,
+        pyspec.io.StoredFit, Amplitudes, Associated,
     )
 }  # fmt: skip
 
@@ -228,6 +229,28 @@ def test_what_is_answered_is_not_there() -> None:
         for argument in by_argument:
             assert argument not in known, (label, argument)
     assert set(ITEMS) - {"Stored"} <= set(CLASSES)
+
+
+NO_NAMES = [
+    (pyspec.FitResult, "das", r"free spectra are result\.linear,.*\.das\(\)"),  # nothing was near
+    (pyspec.FitResult, "sas", r"result\.linear\.sas\(\)"),  # did you mean 'starts'?
+    (pyspec.FitResult, "populations", r"plot_populations\(result\)"),  # 'correlations'?
+    (pyspec.FitResult, "plot_traces", r"pyspec\.plot\.plot_traces\(result\)"),  # 'is_trace'?
+    (pyspec.File, "plot_svd", r"pyspec\.plot\.plot_svd\(file\)"),  # 'plot_data'?
+    (pyspec.File, "fit_slices", "did you mean 'fit_slice_by_slice'"),  # 'fit_baseline'?
+    (pyspec.io.StoredFit, "linear", r"stored\.to_result\(\)"),
+    (pyspec.io.StoredFit, "conf_interval", r"stored\.to_result\(\)"),  # 'intervals'?
+    (Amplitudes, "energy", r"result\.linear\.along"),
+    (Associated, "lifetimes", r"1 / das\.rates"),
+]
+
+
+@pytest.mark.parametrize(("kind", "name", "answer"), NO_NAMES)
+def test_names_of_global_analysis_are_answered(kind: type, name: str, answer: str) -> None:
+    """Names that a person of this field tries; what was near them meant something else."""
+    one = object.__new__(kind)
+    with pytest.raises(NoSuchNameError, match=answer):
+        getattr(one, name)
 
 
 def test_options_are_those_of_the_functions() -> None:

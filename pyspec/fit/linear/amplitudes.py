@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from pyspec.calls import answered
 from pyspec.errors import FitError, suggest
 from pyspec.executor.linear.executor import Solved
 from pyspec.fit.export import need_xarray
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
 Array = npt.NDArray[np.float64]
 
 
+@answered
 @dataclass(frozen=True, eq=False)
 class Amplitudes:
     """Spectra that were free at each energy, or traces that were free at each time.

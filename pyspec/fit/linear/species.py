@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from pyspec.calls import answered
 from pyspec.errors import FitError
 from pyspec.fit.export import need_xarray
 from pyspec.formula import Scheme
@@ -36,6 +37,7 @@ Weights = Callable[[Mapping[str, float]], Array]
 STEP = 1e-6
 
 
+@answered
 @dataclass(frozen=True, eq=False)
 class Associated:
     """Spectra of one kind, (n,) each.
