@@ -70,7 +70,7 @@ class FileSliders:
                 fits.spectrum_rows = rows
             return result
 
-        moved = Moved(model, measurement, (fits.models.select_model(model_name),), fit)
+        moved = Moved(model, measurement, fits.models.taker(model_name), fit)
         given: Any = {"config": self.project.plot_config, **options}
         return opened_sliders(moved, names, show, given)
 

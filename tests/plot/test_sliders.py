@@ -270,6 +270,22 @@ def test_the_next_fit_of_a_file_starts_at_the_sliders() -> None:
     assert again.values["Gauss_01_A_expFun_01_tau"] == found.values["Gauss_01_A_expFun_01_tau"]
 
 
+def test_the_model_of_a_file_takes_all_that_the_sliders_show() -> None:
+    """It took the one that was moved: beside it were values set by hand, which nothing showed."""
+    file = File(Project(show_output=0), data=noisy(two()), energy=ENERGY, time=TIME)
+    file.load_model(TEXT, "peak")
+    file.define_baseline(None, float(TIME[2]))
+    file.fit_baseline("peak")
+    model = file.select_model("peak")
+    model.set_values({"Offset_y0": 5.0})
+    sliders = file.plot_sliders("peak", show=False)
+    sliders.set_values({"Gauss_01_A": 17.0})
+    assert sliders.values["Offset_y0"] != 5.0
+    assert {name: model.values[name] for name in sliders.names} == sliders.values
+    start = file.fit_2d("peak", seed_source="model").start
+    assert {name: start[name] for name in sliders.names} == sliders.values
+
+
 def test_one_spectrum_of_a_file() -> None:
     data = noisy(two())
     file = File(Project(show_output=False), data=data, energy=ENERGY, time=TIME)

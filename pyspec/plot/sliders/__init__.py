@@ -68,7 +68,7 @@ def plot_sliders(
         raise CallError(f"plot_sliders takes a model, not {type(given).__name__}")
     if measurement is not None and not isinstance(measurement, Measurement):
         measurement = Measurement(real_array("data", measurement))
-    moved = Moved(model.copy(), measurement, (model,))
+    moved = Moved(model.copy(), measurement, model.set_values)
     return opened_sliders(moved, names, show, options)
 
 

@@ -27,12 +27,12 @@ Array = npt.NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Moved:
-    """What sliders move: a model on its axes, its data or None, the models that take the values
-    too, and who fits when the button is pressed."""
+    """What sliders move: a model on its axes, its data or None, who takes the values too, and who
+    fits when the button is pressed."""
 
     model: Model
     measurement: Measurement | None
-    takers: tuple[Model, ...]
+    taker: Callable[[Mapping[str, float]], None]
     fitter: Callable[[Model, Measurement], FitResult] = fit_model
 
 
@@ -122,8 +122,11 @@ class Sliders:
         self._take(self._began)
 
     def _take(self, values: Mapping[str, float]) -> None:
-        for model in (self._moved.model, *self._moved.takers):
-            model.set_values({name: values[name] for name in values if name in model.parameters})
+        """The model takes these values, and the taker all that it then has: after a baseline its
+        own may be others."""
+        own = self._moved.model
+        own.set_values({name: values[name] for name in values if name in own.parameters})
+        self._moved.taker({name: own.parameters[name].value for name in self._began})
         self._said = ""
         self.refresh()
 
