@@ -9,11 +9,13 @@ from pyspec.calls import answered
 from pyspec.errors import CallError, DataError, shortened
 from pyspec.fit import JointResult, fit_joint
 from pyspec.io.restored import moved
-from pyspec.io.stored import REFIT_FROM, Stored, StoredFit
+from pyspec.io.stored import REFIT_FROM, StoredFit, StoredSlices
 
 
 @answered
-def refit_joint(fits: Sequence[StoredFit], *, start: str = "best", **options: Any) -> JointResult:
+def refit_joint(
+    fits: Sequence[StoredFit | StoredSlices], *, start: str = "best", **options: Any
+) -> JointResult:
     """Fits the files of a joint fit together again, from what an archive holds of each.
 
     From the best values this takes one or two evaluations. It recovers what the parts do not hold:
@@ -22,7 +24,8 @@ def refit_joint(fits: Sequence[StoredFit], *, start: str = "best", **options: An
     Parameters
     ----------
     fits : of all its files, as :func:`pyspec.load_fits` returns them, with their data; others
-        of the archive, such as baselines and slices, are left out
+        of the archive, such as baselines, slices and earlier joint fits of the same model, are
+        left out
     start : "best", or "initial" for the start values of the saved fit
     options : of :func:`pyspec.fit_joint`; they override the settings that were saved
 
@@ -30,11 +33,13 @@ def refit_joint(fits: Sequence[StoredFit], *, start: str = "best", **options: An
     files took part in the saved fit.
 
     Raises :class:`DataError` for fewer than two fits, for fits without data, and for those of
-    several joint fits.
+    joint fits of several models.
     """
-    parts = [fits] if isinstance(fits, StoredFit) else list(fits)
-    if all(isinstance(one, Stored) for one in parts):
-        parts = [one for one in parts if isinstance(one, StoredFit) and one.of_joint] or parts
+    parts: list[Any] = [fits] if isinstance(fits, StoredFit) else list(fits)
+    if all(isinstance(one, (StoredFit, StoredSlices)) for one in parts):
+        joined = [one for one in parts if isinstance(one, StoredFit) and one.of_joint]
+        last = {(one.file_name or str(k), one.model_name): one for k, one in enumerate(joined)}
+        parts = list(last.values()) or parts
     other = next((one for one in parts if not isinstance(one, StoredFit)), None)
     if other is not None:
         raise CallError(
@@ -51,7 +56,7 @@ def refit_joint(fits: Sequence[StoredFit], *, start: str = "best", **options: An
     if twice is not None:
         raise DataError(
             f"refit_joint got {names.count(twice)} fits of file {twice!r}; give those of one joint "
-            "fit, chosen by their model_name or label: [fit for fit in load_fits(path) if ...]"
+            f"fit, such as load_fits(path, model={parts[-1].model_name!r})"
         )
     joint = fit_joint(
         [(one.model(start), one.measurement()) for one in parts],

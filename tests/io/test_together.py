@@ -7,7 +7,17 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from pyspec import File, JointResult, Project, load_fits, refit_joint
+from pyspec import (
+    File,
+    JointResult,
+    Measurement,
+    Project,
+    fit_joint,
+    load_fits,
+    load_model,
+    refit_joint,
+    save_fit,
+)  # fmt: skip
 from pyspec.errors import CallError, DataError, ModelWarning
 from pyspec.io import StoredFit
 
@@ -78,14 +88,36 @@ def test_other_fits_of_the_archive_are_left_out(tmp_path: Path) -> None:
         file.define_baseline(0, 5)
         file.fit_baseline("m")
         file.fit_slice_by_slice("m")
+    project.fit_2d(model_name="m", max_nfev=1)
     joint = project.fit_2d(model_name="m")
     project.save_fits("joint.h5")
     stored = load_fits(tmp_path / "joint.h5")
     again = refit_joint(stored)
-    assert (len(stored), len(again)) == (6, 2)
+    assert (len(stored), len(again)) == (8, 2)
     assert again.chisqr == pytest.approx(joint.chisqr, rel=1e-9)
-    with pytest.raises(DataError, match="2 fits of file 'a'; give those of one joint fit"):
-        refit_joint([*stored, *stored])
+    assert again.nfev <= 2
+    (tmp_path / "n.yaml").write_text(PLAIN.replace("m:", "n:"))
+    project.load_models(model_yaml="n.yaml", model_info="n")
+    project.fit_2d(model_name="n")
+    project.save_fits("joint.h5")
+    with pytest.raises(DataError, match=r"2 fits of file 'a'; .* load_fits\(path, model='n'\)"):
+        refit_joint(load_fits(tmp_path / "joint.h5"))
+    assert len(refit_joint(load_fits(tmp_path / "joint.h5", model="n"))) == 2
+
+
+def test_files_without_names(tmp_path: Path) -> None:
+    rng = np.random.default_rng(1)
+    parts = []
+    for _ in range(3):
+        model = load_model(PLAIN, "m")
+        model.set_axes(energy=ENERGY)
+        data = np.exp(-(((ENERGY - 2) / 0.3) ** 2)) + 0.05 * rng.normal(size=20)
+        parts.append((model, Measurement(data)))
+    joint = fit_joint(parts)
+    save_fit(tmp_path / "joint.h5", joint)
+    again = refit_joint(load_fits(tmp_path / "joint.h5"))
+    assert len(again) == 3
+    assert again.chisqr == pytest.approx(joint.chisqr, rel=1e-9)
 
 
 def test_from_the_start_values(tmp_path: Path) -> None:
