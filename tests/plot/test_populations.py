@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 
 from pyspec import File, FitResult, Project
+from pyspec.errors import FitError
 from pyspec.functions.kinetics import populations
-from pyspec.plot import PlotError, plot_moving, plot_populations
+from pyspec.plot import PlotError, plot_moving, plot_populations, plot_species
 
 MODELS = """
 kinetics:
@@ -117,3 +118,13 @@ def test_fits_without_free_spectra(tmp_path: Path) -> None:
         plot_populations(fit(tmp_path, "line"))
     with pytest.raises(PlotError, match="where spectra or traces are free; plot_populations draws"):
         plot_moving(fit(tmp_path, "chained"))
+
+
+def test_one_of_several_schemes_is_named(tmp_path: Path) -> None:
+    """The answer was "say which", without how."""
+    result = fit(tmp_path, "two")
+    with pytest.raises(
+        FitError, match="there are the schemes chain, lone; say which: scheme='chain'"
+    ):
+        plot_species(result)
+    assert plot_species(result, scheme="chain").axes

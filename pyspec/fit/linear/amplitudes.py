@@ -137,7 +137,9 @@ class Amplitudes:
                 f"{of_decays if self.axis == 'energy' else ''}write one in the section kinetics"
             )
         if not name and len(known) > 1:
-            raise FitError(f"there are the schemes {', '.join(known)}; say which")
+            raise FitError(
+                f"there are the schemes {', '.join(known)}; say which: scheme={known[0]!r}"
+            )
         if name and name not in known:
             raise FitError(
                 f"no scheme {name!r}{suggest(name, known)}; there are {', '.join(known)}"
