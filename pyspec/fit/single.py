@@ -25,7 +25,7 @@ from pyspec.fit.progress import Callback, Silent, make_progress
 from pyspec.fit.result import FitResult
 from pyspec.fit.solve.methods import NATIVE, RANDOM, fit_stages, without_intervals
 from pyspec.fit.solve.stages import run_fit
-from pyspec.fit.start_pool import FromStarts, best_of_pool, result_of
+from pyspec.fit.start_pool import FromStarts, best_of_pool
 from pyspec.fit.starts import best_of, check_seeds, check_starts, with_fixed
 from pyspec.model import Measurement, Model
 from pyspec.model.cut import in_chunks
@@ -202,9 +202,6 @@ class _Fits(FromStarts):
         first = self.problem
         known = first.model, self.measurement, first.backend, first.executor
         return problem_of(*known, without=self.without)
-
-    def result(self, problem: FitProblem, run: Any, moved: Any) -> FitResult:
-        return result_of(FitResult, problem, run, moved)
 
 
 def _check_source(model: Model, measurement: Measurement, methods: Sequence[str]) -> None:

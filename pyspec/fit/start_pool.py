@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, TypeVar
+from typing import Any, ClassVar
 
 from pyspec.errors import FitError
 from pyspec.fit.interrupts import Hold
@@ -17,8 +17,6 @@ from pyspec.fit.result import FitResult
 from pyspec.fit.solve.assess import assess
 from pyspec.fit.solve.stages import run_fit
 from pyspec.fit.starts import Ended, drawn_starts, first_error, with_starts
-
-ResultT = TypeVar("ResultT", bound=FitResult)
 
 
 @dataclass
@@ -36,6 +34,9 @@ class FromStarts(ABC):
     scale_covar: bool | None
     max_seconds: float | None
 
+    #: What a fit returns.
+    kind: ClassVar[type[FitResult]] = FitResult
+
     def __getstate__(self) -> dict[str, Any]:
         return {name: one for name, one in self.__dict__.items() if name != "problem"}
 
@@ -52,10 +53,6 @@ class FromStarts(ABC):
     def next_problem(self) -> FitProblem:
         """A problem of its own for a result, which shares the executor of the first."""
 
-    @abstractmethod
-    def result(self, problem: FitProblem, run: Any, moved: Any) -> FitResult:
-        """What a fit returns."""
-
     def fit(
         self,
         start: Mapping[str, float] | None,
@@ -66,15 +63,9 @@ class FromStarts(ABC):
         own = self.next_problem() if problem is None else problem
         limits = self.max_nfev, self.scale_covar, start, self.max_seconds
         run, moved = run_fit(own, self.methods, self.options, reporter or Silent(), *limits)
-        result = self.result(own, run, moved)
-        result.settings = {"methods": list(self.methods), "scale_covar": run.scale_covar}
-        result.settings |= self.options
-        return result
-
-
-def result_of(kind: type[ResultT], problem: FitProblem, run: Any, moved: Any) -> ResultT:
-    """A result of one fit."""
-    return kind(problem, run.minimizer, run.outcome, **assess(run, moved))
+        settings = {"methods": list(self.methods), "scale_covar": run.scale_covar, **self.options}
+        facts = assess(run, moved)
+        return self.kind(own, run.minimizer, run.outcome, settings=settings, **facts)
 
 
 def best_of_pool(

@@ -6,7 +6,7 @@ import copy
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -28,7 +28,7 @@ from pyspec.fit.progress import Callback, make_progress
 from pyspec.fit.result import FitResult
 from pyspec.fit.solve.methods import RANDOM, fit_stages, without_intervals
 from pyspec.fit.solve.outcome import NativeOutcome, information_criteria
-from pyspec.fit.start_pool import FromStarts, best_of_pool, result_of
+from pyspec.fit.start_pool import FromStarts, best_of_pool
 from pyspec.fit.starts import best_of, check_starts
 from pyspec.model import Measurement, Model
 from pyspec.model.cut import in_chunks
@@ -139,6 +139,8 @@ class _Fits(FromStarts):
     backend: str
     label: str
 
+    kind: ClassVar[type[FitResult]] = JointFit
+
     @cached_property
     def problem(self) -> JointProblem:
         return self.first_problem()
@@ -150,9 +152,6 @@ class _Fits(FromStarts):
         own = self.first_problem()
         own.run_on(self.problem)
         return own
-
-    def result(self, problem: FitProblem, run: Any, moved: Any) -> JointFit:
-        return result_of(JointFit, problem, run, moved)
 
 
 def _file_result(joint: FitResult, problem: JointProblem, index: int) -> FitResult:
