@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from pathlib import Path
 from typing import Any
 
@@ -109,12 +110,55 @@ def test_each_file_of_a_joint_fit_has_a_time_zero_of_its_own(tmp_path: Path) -> 
     assert ends[1] < ends[0] + 1e-3
 
 
-def test_a_limit_of_evaluations_is_for_the_fit_itself(tmp_path: Path) -> None:
+def test_a_limit_of_evaluations_leaves_the_optimum_that_was_found(tmp_path: Path) -> None:
+    """Any limit, however large, used to keep the fit from looking, without a word."""
     rng = np.random.default_rng(7)
-    data = simulated(rng)
-    result = fit(tmp_path, data, off(rng), max_nfev=60)
+    data, start = simulated(rng), off(rng)
+    free = fit(tmp_path, data, start)
+    ample = fit(tmp_path, data, start, max_nfev=1000)
+    assert (ample.chisqr, ample.nfev, ample.cautions) == (free.chisqr, free.nfev, free.cautions)
+    scarce = fit(tmp_path, data, start, max_nfev=30)
+    assert scarce.success
+    assert scarce.chisqr > 2 * free.chisqr
+    assert scarce.nfev == 30
+    assert "max_nfev = 30 evaluations while the fit looked" in scarce.cautions[0]
+    on_its_way = fit(tmp_path, data, start, max_nfev=50)
+    assert not on_its_way.success
+    assert free.chisqr < on_its_way.chisqr < scarce.chisqr
+
+
+@pytest.mark.parametrize("n", [30, 70])
+def test_an_interrupt_leaves_the_optimum_that_was_found(n: int, tmp_path: Path) -> None:
+    """Ctrl-C while a fit looked for others, of which it showed nothing, made a fit that had
+    converged one that had not."""
+    rng = np.random.default_rng(7)
+    data, start = simulated(rng), off(rng)
+
+    def interrupt(nfev: int, chisqr: float, best: float) -> None:
+        if nfev == n:
+            signal.raise_signal(signal.SIGINT)
+
+    result = fit(tmp_path, data, start, progress=interrupt)
     assert result.success
-    assert result.nfev < 40
+    assert result.interrupted
+    assert result.message.startswith("Converged")
+    assert result.nfev < n + 3
+    assert all(result.stderr[name] for name in result.free_names)
+    assert result.cautions[0].startswith("interrupted while the fit looked")
+
+
+def test_an_interrupt_ends_a_fit_that_has_left_its_optimum(tmp_path: Path) -> None:
+    rng = np.random.default_rng(7)
+    data, start = simulated(rng), off(rng)
+
+    def interrupt(nfev: int, chisqr: float, best: float) -> None:
+        if nfev == 50:
+            signal.raise_signal(signal.SIGINT)
+
+    result = fit(tmp_path, data, start, progress=interrupt)
+    assert not result.success
+    assert result.interrupted
+    assert result.chisqr < fit(tmp_path, data, start, max_nfev=30).chisqr
 
 
 def test_a_time_zero_that_is_held_stays(tmp_path: Path) -> None:

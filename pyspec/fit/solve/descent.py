@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pyspec.fit.parameters import FitParameters
-from pyspec.fit.progress import Silent
+from pyspec.fit.progress import Silent, StopFit
 from pyspec.fit.solve.covariance import gauss_newton
 from pyspec.fit.solve.eliminate import MOST_POINTS, Elimination
 from pyspec.fit.solve.jumps import frozen, middle, reach, search
@@ -65,7 +65,9 @@ FAR = 4.0
 class Descent:
     """Fits of one problem by the native solver; `best` is the best of them, `intervals` what is
     known of jump parameters. Limits and Ctrl-C end a fit by an exception: `best` is there then,
-    too."""
+    too. `cut_short` is what ended the look for others beside an optimum, None where nothing did."""
+
+    cut_short: BaseException | None = None
 
     def __init__(self, problem: FitProblem, n_points: int, tolerance: float) -> None:
         self.problem = problem
@@ -226,18 +228,29 @@ class Descent:
 
     def _best_beside(self, found: NativeSolver, lower: Array, upper: Array) -> NativeSolver:
         """The best of the optima beside one that was found, such as those of time zero beside a
-        coherent artifact. With a limit of evaluations a fit has no more than it needs itself."""
-        if found.end not in TRAPPED or self.problem.evaluations.max_nfev is not None:
-            return found
+        coherent artifact. A limit or Ctrl-C ends the look; it ends the fit only where a better
+        point is on its way to an optimum."""
         slight = SLIGHT * found.chisqr / max(self.n_points - found.theta.size, 1)
-        for _ in range(MOST_BESIDE):
-            for start in self.problem.beside(found.theta.copy()):
-                trial = self._trial(np.clip(start, lower, upper), lower, upper)
-                if trial.end != "not_finite" and trial.chisqr < found.chisqr - slight:
-                    found = trial if trial.end != "limit" else self.fit(trial.theta, lower, upper)
+        account = self.problem.evaluations
+        try:
+            for _ in range(MOST_BESIDE):
+                if found.end not in TRAPPED:
                     break
-            else:
-                return found
+                for start in self.problem.beside(found.theta.copy()):
+                    trial = self._trial(np.clip(start, lower, upper), lower, upper)
+                    is_cut = trial.end == "limit"
+                    if is_cut:
+                        account.left()  # raises where none are
+                    if trial.end != "not_finite" and trial.chisqr < found.chisqr - slight:
+                        found = self.fit(trial.theta, lower, upper) if is_cut else trial
+                        break
+                else:
+                    break
+        except (StopFit, KeyboardInterrupt) as end:
+            insists = account.hold is not None and account.hold.insists
+            if insists or account.best < found.chisqr - slight:
+                raise
+            self.cut_short = end
         return found
 
     def _other_way(

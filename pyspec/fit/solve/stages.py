@@ -215,6 +215,13 @@ class Run:
             self.solver = descent.best
             raise
         self.intervals, self.lost = descent.intervals, descent.lost
+        if descent.cut_short is not None:
+            self.interrupted = isinstance(descent.cut_short, KeyboardInterrupt)
+            ended = "interrupted" if self.interrupted else str(descent.cut_short)
+            self.cautions.append(
+                f"{ended} while the fit looked for a better optimum at an earlier and a later time "
+                "zero, so there may be one; fit again from here"
+            )
         self._finish_native(self.solver, self.solver.theta.copy(), self.solver.ended)
 
     def _in_c(self) -> None:
