@@ -147,13 +147,17 @@ class JointProblem(FitProblem):
         return self.n_linear
 
     def beside(self, theta: Array) -> list[Array]:
-        """Of each file: its own parameters elsewhere, the others as they are."""
-        found: dict[bytes, Array] = {}
+        """All files elsewhere together, then each of them alone: its own parameters are elsewhere,
+        the others as they are."""
+        together: list[Array] = []
+        alone: list[Array] = []
         for problem, gather in zip(self.problems, self.shared.gather, strict=True):
-            for start in problem.beside(theta[gather]):
-                moved = theta.copy()
-                moved[gather] = start
-                found[moved.tobytes()] = moved
+            starts = problem.beside(theta[gather])
+            together = together or [theta.copy() for _ in starts]
+            for start, all_files in zip(starts, together, strict=False):
+                alone.append(theta.copy())
+                alone[-1][gather] = all_files[gather] = start
+        found = {moved.tobytes(): moved for moved in (*together, *alone)}
         return list(found.values())
 
     def split(self, values: Array) -> list[Array]:

@@ -29,7 +29,7 @@ TRIAL_EVALUATIONS = 40
 #: Where more parameters than these are lost, they go back to their starts together only.
 MOST_SINGLE = 4
 
-#: How often a fit goes on from a better optimum beside the one that it had found.
+#: How often a fit goes on from a better optimum beside the one that it had found, for each file.
 MOST_BESIDE = 4
 
 #: A decrease of chi² by less than this, in units of the variance of a point, is none.
@@ -233,7 +233,7 @@ class Descent:
         slight = SLIGHT * found.chisqr / max(self.n_points - found.theta.size, 1)
         account = self.problem.evaluations
         try:
-            for _ in range(MOST_BESIDE):
+            for _ in range(MOST_BESIDE * len(self.problem.files)):
                 if found.end not in TRAPPED:
                     break
                 for start in self.problem.beside(found.theta.copy()):
