@@ -271,8 +271,8 @@ class FitResult(LmfitNames, SlotNames):
     @cached_property
     def model(self) -> Model:
         """The model at the best values, with its axes, a copy; `start` has those it began at."""
-        model = self.problem.model.copy()
-        model.set_values({name: self.values[name] for name in self.free_names})
+        model, values, fixed = self.problem.model.copy(), self.values, self.problem.fixed or ()
+        model.set_values({name: values[name] for name in (*self.free_names, *fixed)})
         return model
 
     @property

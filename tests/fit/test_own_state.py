@@ -67,6 +67,19 @@ def test_the_model_of_a_result_is_at_its_best_values() -> None:
     assert spectra.model.values["expFun_01_tau"] == spectra.values["expFun_01_tau"]
 
 
+def test_the_model_of_a_result_has_the_values_that_its_fit_held_fixed() -> None:
+    """One of many fits, or of slices, may fix a parameter elsewhere than the model does."""
+    held = [{"Offset_y0": 9.0}, {"Offset_y0": 11.0}]
+    slices = fit_slices(model(), Measurement(noisy(2)), seeds=held)
+    many = fit_many(model(), Measurement(noisy()), held)
+    for k, one in enumerate(held):
+        for result in (slices[k].result, many.result(k)):
+            assert result is not None
+            assert result.values["Offset_y0"] == one["Offset_y0"]
+            assert result.model.values == result.values
+            np.testing.assert_array_equal(result.model.evaluate(), result.fit)
+
+
 def test_free_spectra_in_two_threads() -> None:
     """Evaluations share arrays; each thread used to get numbers of the other."""
     result = free_fit()
