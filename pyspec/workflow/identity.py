@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from pyspec.errors import FitError, ModelError, suggest
+from pyspec.model import Model
 from pyspec.model.digest import digest
 from pyspec.model.source import source_of
 
@@ -161,7 +162,7 @@ def inputs_of(fit: Any) -> dict[str, Any]:
     given |= {key: tuple(v) if v else None for key, v in selection_of(fit).items()}
     given |= {"noise": _noise(measured), "data": digest(measured.data)[:SHORT]}
     model = fit.model() if callable(fit.model) else fit.model
-    given["model_structure"] = hashlib.sha256(model.to_yaml().encode()).hexdigest()[:SHORT]
+    given["model_structure"] = _structure(model)
     starts = {} if slices else {row.name: row.init for row in fit.table}
     for name, par in model.parameters.items():
         free = par.vary and par.formula is None
@@ -170,6 +171,14 @@ def inputs_of(fit: Any) -> dict[str, Any]:
         if free:  # the bounds of a fixed parameter change nothing
             given[f"{name}.min"], given[f"{name}.max"] = float(par.min), float(par.max)
     return given
+
+
+def _structure(model: Model) -> str:
+    """The digest of a model but for its values, which say what was found."""
+    alike = model.copy()
+    own = alike.parameters.values()
+    alike.set_values({par.name: 0.0 for par in own if par.formula is None and par.free is None})
+    return hashlib.sha256(alike.to_yaml().encode()).hexdigest()[:SHORT]
 
 
 def _noise(measured: Any) -> str:

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from pyspec import DataError, File, FitError, FitResults, Project
+from pyspec.io import save_fit
 from pyspec.model import load_model
 
 pandas = pytest.importorskip("pandas")
@@ -153,6 +154,27 @@ def test_variants_and_differences(project: Project) -> None:
     project.drop_fits(table["handle"][1])
     assert file.results == before
     file.models["one"].set("Gauss_01_SD", max=3.0)
+
+
+def test_what_was_found_is_no_variant_of_what_was_given(tmp_path: Path) -> None:
+    """Fits of the same model in two windows seemed to be of two structures, as the digest of the
+    model had its values."""
+    file = File(data=measured(1)[0], energy=ENERGY, name="one")
+    starts = load_model(MODELS, "two").values
+    file.load_model(MODELS, "two")
+    for window in (None, [82, 89]):
+        file.set_fit_limits(window)
+        file.models["two"].set_values({k: v for k, v in starts.items() if k != "Gauss_02_SD"})
+        file.fit_spectrum("two")
+    fits = FitResults(file.results)
+    assert fits[0].values != fits[1].values
+    assert list(fits.variants()) == ["handle", "timestamp", "e_lim"]
+    assert set(fits.diff(*fits.variants()["handle"]).query("section == 'input'")["field"]) == {
+        "e_lim"
+    }
+    save_fit(tmp_path / "fits.h5", file.results)
+    loaded = FitResults.load(tmp_path / "fits.h5")
+    assert list(loaded.variants()) == ["handle", "timestamp", "e_lim"]
 
 
 def test_other_windows_are_not_compared(project: Project) -> None:
