@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pyspec.errors import ModelError
+from pyspec.fit.components import spectrum_components
 from pyspec.fit.roots import roots
 from pyspec.model import Component, Measurement, Model, Par
 from pyspec.model.inputs import function_of
@@ -35,8 +36,8 @@ END, RISE = 0.05, 0.02
 #: A mixing of a line this far outside of 0 to 1 is none.
 MIXED = 0.5
 
-#: The rise from end to end in its standard errors that is one, however small, and the fewest points
-#: of an end whose scatter tells these.
+#: The rise from end to end in its standard errors that is one, however small, of one spectrum
+#: beside its lines, and the fewest points of an end whose scatter tells these.
 SURE, FEWEST = 5.0, 5
 
 #: Backgrounds that lie on one side of a line, whose direction counts.
@@ -233,12 +234,16 @@ def _backwards(
     names = [name for name in outline.fed if values[name] < 0.0 or sides.get(name) == "min"]
     if not names:
         return []
-    means = _means(measurement)
-    spectrum = means[~np.isnan(means)]
+    means, is_alone = _means(measurement), model.time is None
+    kept = ~np.isnan(means)
+    spectrum, least = means[kept], RISE * float(np.ptp(means[kept]))
+    if is_alone:  # the tail of a line near one end rises towards it, too
+        peaks, _ = spectrum_components(model, dict(values), measurement.columns)
+        spectrum = spectrum - np.sum([*peaks.values(), np.zeros(means.size)], axis=0)[kept]
     n = max(1, int(END * spectrum.size))
     first, last = spectrum[:n], spectrum[-n:]
-    rise, least = float(last.mean() - first.mean()), RISE * float(np.ptp(spectrum))
-    if n >= FEWEST:
+    rise = float(last.mean() - first.mean())
+    if n >= FEWEST and is_alone:
         least = min(least, SURE * float(np.sqrt((first.var() + last.var()) / (n - 1))))
     if not rise > least:
         return []

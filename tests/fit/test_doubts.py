@@ -100,6 +100,11 @@ def test_a_shirley_that_runs_the_wrong_way() -> None:
     assert "reverse" not in said(fitted(text, falling))
     faint = line(0.01) + 8e-4 * loss  # a rise of 1.2 %, and of 19 standard errors
     assert "reverse both, energy[::-1]" in said(fitted(text, faint))
+    tail = FLAT + SHIRLEY + PEAK.replace("Gauss", "Lorentz").replace("SD", "W").replace("85", "87")
+    noise = np.random.default_rng(0).normal(0, 0.05, X.size)
+    result = fitted(tail, 2 + 10 / (1 + ((X - 87) / 0.5) ** 2) - noise)
+    assert result.at_bound["Shirley_pShirley"] == "min"  # no loss: a line near the upper end
+    assert "reverse" not in said(result)
     labels = {"energy": "kinetic energy"}  # which rise, as they should: another background rises
     assert "reverse" not in said(fitted(text, rising, labels=labels))
     model = load_model("m:\n" + text.replace("85", "-15"), "m")
