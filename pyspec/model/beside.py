@@ -113,8 +113,9 @@ def check_mask(given: npt.ArrayLike, shape: tuple[int, ...]) -> npt.NDArray[np.b
             f"mask has type {mask.dtype}; give booleans, True where a point is left out, such as "
             "data > limit"
         )
-    if mask.shape not in (shape, shape[-1:], (*shape[:-1], 1), ()):
-        rows = ", or each row, mask[:, None]" if len(shape) == 2 else ""
+    of_rows = (*shape[:-1], 1) if len(shape) == 2 else shape
+    if mask.shape not in (shape, shape[-1:], of_rows, ()):
+        rows = "" if of_rows == shape else ", or each row, mask[:, None]"
         raise DataError(
             f"mask has shape {mask.shape}, the data {shape}; give each point its True or False, "
             f"or each column{rows}"

@@ -91,6 +91,8 @@ def test_mask_is_the_opposite_of_keep() -> None:
         Measurement(DATA, mask=np.ones((3, 4)))
     with pytest.raises(DataError, match=r"mask has shape \(3,\), .*, or each row, mask\[:, None\]"):
         Measurement(DATA, mask=np.ones(3, bool))
+    with pytest.raises(DataError, match=r"mask has shape \(1,\), the data \(4,\); .*each column$"):
+        Measurement(DATA[0], mask=[False])  # of one value; it was taken for all four points
     with pytest.raises(DataError, match=r"keep has shape \(2, 2\), with the mask \(3, 4\)"):
         Measurement(DATA, mask=out, keep=np.ones((2, 2), bool))
     with pytest.raises(DataError, match="keep has type float64; give booleans"):
