@@ -57,7 +57,7 @@ def read_layout(
     lies = layout is None and columns is None and not sizes and _lies(table, head)
     if lies:
         values = table.values.T.copy()
-        table = replace(table, values=values, lines=[table.lines[0]] * len(values))
+        table = replace(table, values=values, lines=[table.lines[0]] * len(values), left_out=())
     if columns is not None:
         layout = layout or "columns"
     chosen = layout or _guess(table, head, sizes, errors)
@@ -96,7 +96,7 @@ def names_of(table: Table, head: Head) -> list[str]:
     width = table.values.shape[1]
     if head.axis is not None and not head.names:
         return [head.corner or "column 0", *(f"{value:g}" for value in head.axis)]
-    return head.names if len(head.names) == width else [f"column {k}" for k in range(width)]
+    return head.names if len(head.names) == width else [f"column {k}" for k in table.numbers]
 
 
 def head_of(table: Table) -> Head:
@@ -309,10 +309,11 @@ def _columns(table: Table, head: Head, columns: Sequence[int | str] | None) -> F
     found = Found(table.values[:, ys].T, ["column", kind], {kind: axis})
     others = [] if monotonic(axis) else [k for k in ys if monotonic(table.values[:, k])]
     if others:
-        other = f"{names[others[0]]!r}" if head.names else str(others[0])
-        first = f"{names[x]!r}" if head.names else str(x)
+        other, first = (
+            f"{names[k]!r}" if head.names else str(table.numbers[k]) for k in (others[0], x)
+        )
         found.hint = f"if column {other} is the axis, say columns=({other}, {first})"
-    found.axes["column"] = np.array(ys, dtype=np.float64)
+    found.axes["column"] = np.array([table.numbers[k] for k in ys], dtype=np.float64)
     found.units[kind] = unit
     if head.names:
         found.labels[kind] = label
@@ -326,7 +327,7 @@ def _columns(table: Table, head: Head, columns: Sequence[int | str] | None) -> F
     else:
         more = ", …" if len(ys) > SHOWN else ""
         found.labels["column"] = ", ".join(names[k] for k in ys[:SHOWN]) + more
-    shown = ", ".join(f"{names[k]!r}" if head.names else str(k) for k in ys[:SHOWN])
+    shown = ", ".join(f"{names[k]!r}" if head.names else str(table.numbers[k]) for k in ys[:SHOWN])
     shown += f", … {len(ys)} in all" if len(ys) > SHOWN else ""
     found.notes.append(
         f"columns: {names[x]!r} is {kind}, data from {shown}; choose others with columns=(x, y)"

@@ -33,7 +33,7 @@ def errors_columns(table: Table) -> list[int]:
 
 def without(table: Table, columns: Sequence[int], note: str) -> Table:
     """The table without some columns, and a note that says so."""
-    width = table.values.shape[1]
+    width, numbers = table.values.shape[1], table.numbers
     kept = [k for k in range(width) if k not in columns]
     header = [
         (at, [row[k] for k in kept] if len(row) == width else row) for at, row in table.header
@@ -44,7 +44,7 @@ def without(table: Table, columns: Sequence[int], note: str) -> Table:
         header=header,
         notes=[*table.notes, note],
         words={},
-        left_out=tuple(columns),
+        left_out=(*table.left_out, *(numbers[k] for k in columns)),
     )
 
 
@@ -68,7 +68,7 @@ def without_empty(table: Table) -> Table:
     empty = [k for k, name in enumerate(names) if not name.strip() and is_empty[k]]
     if not empty or len(names) - len(empty) < 2:
         return table
-    shown = ", ".join(map(str, empty))
+    shown = ", ".join(str(table.numbers[k]) for k in empty)
     return without(table, empty, f"columns without a name and a value are left out: {shown}")
 
 

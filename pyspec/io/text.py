@@ -66,6 +66,12 @@ class Table:
     left_out: tuple[int, ...] = ()
     n_empty: int = 0
 
+    @property
+    def numbers(self) -> list[int]:
+        """The numbers that the columns have in the file."""
+        n_columns = self.values.shape[1] + len(self.left_out)
+        return [k for k in range(n_columns) if k not in self.left_out]
+
     def at(self, row: int) -> str:
         """ "data.csv:14" for a row of the block."""
         return f"{self.path}:{self.lines[row]}"

@@ -322,6 +322,21 @@ def test_columns_of_nothing_are_left_out(tmp_path: Path) -> None:
     assert found.units["energy"] == "eV"
     path = write(tmp_path, "E,,I,sigma\n291,,5,1\n290,,6,2\n")
     np.testing.assert_array_equal(read(path, errors=3).errors, [1, 2])
+    with pytest.raises(DataError, match="column 1 holds no value"):  # errors were those of I
+        read(path, errors=1)
+
+
+@pytest.mark.parametrize("head", ["E (eV)\twho\t\tI", "# E (eV)\twho\t\tI"])
+def test_columns_that_are_left_out_keep_names_and_numbers(tmp_path: Path, head: str) -> None:
+    """Below a comment the data were called "who", after the text beside them; and the empty column
+    had the number 1, not that of the file."""
+    found = read(write(tmp_path, head + "\n291\tme\t\t5\n290\tme\t\t6\n289\tme\t\t7\n"))
+    assert dict(found.labels) == {"energy": "E", "data": "I"}
+    assert found.units["energy"] == "eV"
+    assert "columns without a name and a value are left out: 2" in found.notes
+    found = read(write(tmp_path, "291\tme\t5\t7\n290\tme\t6\t8\n289\tme\t7\t9\n"))
+    np.testing.assert_array_equal(found.axes["column"], [2, 3])
+    assert any("data from 2, 3; choose others" in note for note in found.notes)
 
 
 def test_names_of_many_columns_are_not_all_listed(tmp_path: Path) -> None:

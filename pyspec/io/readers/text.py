@@ -80,18 +80,20 @@ def _set_aside(
 ) -> tuple[Table, int | None]:
     """The table without text and row numbers, and the number that the column `errors` has then:
     numbers that are given are those of the file."""
-    if errors is not None:
-        errors -= sum(k < errors for k in table.words)
     table = without_text(table, has_axes=bool(request.sizes))
-    if errors == 0 or layout in ("matrix", "data"):
-        return table, errors
-    whole, table = table, without_index(table, has_axes=bool(request.sizes))
-    fewer = whole.values.shape[1] - table.values.shape[1]
-    errors = None if errors is None else errors - fewer
-    whole, table = table, without_empty(table)
-    if errors is not None and table is not whole:
-        errors -= sum(k < errors for k in table.left_out)
-    return table, errors
+    if _number_now(table, errors) != 0 and layout not in ("matrix", "data"):
+        table = without_empty(without_index(table, has_axes=bool(request.sizes)))
+    if errors in table.left_out:
+        raise DataError(
+            f"{table.path}: column {request.errors!r} holds no value; choose the one of standard "
+            "errors, or leave errors= out"
+        )
+    return table, _number_now(table, errors)
+
+
+def _number_now(table: Table, column: int | None) -> int | None:
+    """The number that a column of the file has in the table."""
+    return None if column is None else column - sum(k < column for k in table.left_out)
 
 
 def as_list(columns: object) -> list[int | str] | None:
