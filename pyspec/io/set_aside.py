@@ -73,11 +73,11 @@ def without_empty(table: Table) -> Table:
 
 
 def without_blanks(table: Table, columns: Sequence[int | str]) -> Table:
-    """The table without the rows that are empty in all of these columns, as of the shorter of two
-    regions that stand side by side."""
+    """The table without the rows that are empty in all of these columns, the first of which is the
+    axis, as of the shorter of two regions that stand side by side."""
     chosen = [column_number(table, column) for column in columns]
     blank = np.asarray(np.isnan(table.values[:, chosen]).all(axis=1))
-    if len(chosen) < 2 or blank.all() or not blank.any():
+    if blank.all() or not blank.any():
         return table
     note = f"{np.count_nonzero(blank)} rows that are empty in these columns are left out"
     lines = [at for at, out in zip(table.lines, blank, strict=True) if not out]

@@ -292,6 +292,8 @@ def test_regions_side_by_side_of_different_lengths(tmp_path: Path) -> None:
     np.testing.assert_array_equal(found.errors, [2, 2])
     assert "2 rows that are empty in these columns are left out" in found.notes
     assert read(path, columns=(0, 1)).shape == (4,)
+    path = write(tmp_path, "E,I,sigma\n291,5,1\n290,,\n289,7,1\n")  # it has an energy
+    assert read(path, columns="I", errors="sigma").shape == (3,)
     path = write(tmp_path, "E,I,K\n291,5,1\n,6,1\n289,7,1\n")  # a value without its energy
     with pytest.raises(DataError, match=r"table\.csv:3: the energy is missing"):
         read(path, columns=("E", "I"))

@@ -47,7 +47,8 @@ def found_in(table: Table, request: Request, *, layout: str | None) -> Found:
     if columns is None:
         table, at = _set_aside(table, request, layout, at)
     elif not request.sizes:
-        table = without_blanks(table, [*columns, *([] if at is None else [at])])
+        axis = [0] if len(columns) == 1 else []  # columns="counts" has the first one
+        table = without_blanks(table, [*axis, *columns, *([] if at is None else [at])])
     named = []
     if at is None and columns is None and layout in (None, "columns") and not request.sizes:
         named = errors_columns(table)
