@@ -46,14 +46,12 @@ def write_items(
     for name, value in (("pyspec", _version()), ("schema", header.VERSION)):
         file.attrs.modify(name, value)
     group, shared = file.require_group("fits"), file.require_group("arrays")
-    fits = _not_there(group, fits)
-    last = max((int(name) for name in group), default=0)
+    places = _places(group, fits)
     new = [name for name in arrays if name not in shared]
-    file.attrs.modify("n_fits", len(group) + len(fits))
+    file.attrs.modify("n_fits", len(group) + len(places))
     file.attrs.modify("n_arrays", len(shared) + len(new))
-    places = [f"{number:04d}" for number in range(last + 1, last + 1 + len(fits))]
     groups = [group.create_group(place, track_order=True) for place in places]
-    for place, made, fit in zip(places, groups, fits, strict=True):
+    for (place, fit), made in zip(places.items(), groups, strict=True):
         made.attrs["sha256"] = np.bytes_(write_tree(made, fit, f"fits/{place}"))
     data = [arrays[name] for name in new]
     empty = [
@@ -64,10 +62,34 @@ def write_items(
         dataset[...] = array
 
 
-def _not_there(group: Any, fits: Sequence[Mapping[str, Any]]) -> Sequence[Mapping[str, Any]]:
-    """The fits that the archive does not hold just as they are."""
-    known = {bytes(one.attrs["sha256"]) for one in group.values()}
-    return [fit for fit in fits if tree_digest(fit).encode() not in known] if known else fits
+def _places(group: Any, fits: Sequence[Mapping[str, Any]]) -> dict[str, Mapping[str, Any]]:
+    """New fits by their places. Those that the archive holds just as they are, are not among them;
+    they move, so that all of `fits` are its last ones, in their order."""
+    old = sorted(group, key=int)
+    known = {bytes(group[name].attrs["sha256"]): name for name in old}
+    given = [known.get(tree_digest(fit).encode(), fit) for fit in fits] if known else fits
+    again = {one for one in given if isinstance(one, str)}
+    order: list[Any] = [name for name in old if name not in again]
+    for one in given:
+        if not isinstance(one, str):
+            order.append(one)
+        elif one in again:
+            again.remove(one)
+            order.append(one)
+    last = max(map(int, old), default=0)
+    places = [*old, *(f"{last + 1 + k:04d}" for k in range(len(order) - len(old)))]
+    moved = {
+        one: place
+        for one, place in zip(order, places, strict=True)
+        if isinstance(one, str) and one != place
+    }
+    for name in moved:
+        group.move(name, f"{name} moves")
+    for name, place in moved.items():
+        group.move(f"{name} moves", place)
+    return {
+        place: one for one, place in zip(order, places, strict=True) if not isinstance(one, str)
+    }
 
 
 def _version() -> npt.NDArray[np.bytes_]:

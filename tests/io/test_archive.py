@@ -208,6 +208,9 @@ def test_a_fit_that_is_there_is_not_added_again(
     save_fit(path, [one, two])
     save_fit(path, [one, two])
     assert [fit.fit_type for fit in load_fits(path)] == ["", "2d"]
+    save_fit(path, one)  # load_fit(path) returned the other one then
+    assert [fit.fit_type for fit in load_fits(path)] == ["2d", ""]
+    assert verify_archive(path).intact
     save_fit(tmp_path / "copies.h5", [two, two])
     assert FitResults.load(tmp_path / "copies.h5").get(fit_type="2d").redchi == two.redchi
 
