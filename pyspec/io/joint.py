@@ -33,13 +33,11 @@ def refit_joint(
     files took part in the saved fit.
 
     Raises :class:`DataError` for fewer than two fits, for fits without data, and for those of
-    joint fits of several models.
+    several joint fits none of which is the last: of several models, or of other files each.
     """
     parts: list[Any] = [fits] if isinstance(fits, StoredFit) else list(fits)
     if all(isinstance(one, (StoredFit, StoredSlices)) for one in parts):
-        joined = [one for one in parts if isinstance(one, StoredFit) and one.of_joint]
-        last = {(one.file_name or str(k), one.model_name): one for k, one in enumerate(joined)}
-        parts = list(last.values()) or parts
+        parts = _last_joint([one for one in parts if getattr(one, "of_joint", False)]) or parts
     other = next((one for one in parts if not isinstance(one, StoredFit)), None)
     if other is not None:
         raise CallError(
@@ -52,12 +50,6 @@ def refit_joint(
         )
     given = parts[0].refit_options(options)
     names = [one.file_name or f"file{k:02d}" for k, one in enumerate(parts)]
-    twice = next((name for name in names if names.count(name) > 1), None)
-    if twice is not None:
-        raise DataError(
-            f"refit_joint got {names.count(twice)} fits of file {twice!r}; give those of one joint "
-            f"fit, such as load_fits(path, model={parts[-1].model_name!r})"
-        )
     joint = fit_joint(
         [(one.model(start), one.measurement()) for one in parts],
         names=given.pop("names", names),
@@ -76,3 +68,29 @@ def refit_joint(
             "files of the joint fit, and its settings?",
         )
     return joint
+
+
+def _last_joint(joined: Sequence[StoredFit]) -> list[StoredFit]:
+    """The parts of that joint fit after which none of its files has another one of the same model.
+    Parts of one fit have the seconds that it took in common."""
+    last = {(one.file_name, one.model_name): one.statistics["seconds"] for one in joined}
+    fits: dict[float, dict[Any, StoredFit]] = {}
+    for one in joined:  # a part that was saved again, with samples, takes the place of the first
+        own = one.file_name or (one.data_sha256, *one.values.values())
+        fits.setdefault(one.statistics["seconds"], {})[own] = one
+    ends = [
+        list(parts.values())
+        for seconds, parts in fits.items()
+        if all(last[one.file_name, one.model_name] == seconds for one in parts.values())
+    ]
+    if fits and len(ends) != 1:
+        of = [
+            ", ".join(one.file_name or "no name" for one in each.values()) for each in fits.values()
+        ]
+        models = [next(iter(each.values())).model_name for each in fits.values()]
+        shown = ", ".join(f"'{model} of {files}'" for model, files in zip(models, of, strict=True))
+        raise DataError(
+            f"refit_joint got the parts of {len(fits)} joint fits, {shown}; give those of one, "
+            f"such as load_fits(path, model={joined[-1].model_name!r}), or of its files alone"
+        )
+    return ends[0] if ends else []

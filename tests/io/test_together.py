@@ -100,7 +100,7 @@ def test_other_fits_of_the_archive_are_left_out(tmp_path: Path) -> None:
     project.load_models(model_yaml="n.yaml", model_info="n")
     project.fit_2d(model_name="n")
     project.save_fits("joint.h5")
-    with pytest.raises(DataError, match=r"2 fits of file 'a'; .* load_fits\(path, model='n'\)"):
+    with pytest.raises(DataError, match=r"3 joint fits.* 'n of a, b'; .*, model='n'\)"):
         refit_joint(load_fits(tmp_path / "joint.h5"))
     assert len(refit_joint(load_fits(tmp_path / "joint.h5", model="n"))) == 2
 
@@ -115,9 +115,28 @@ def test_files_without_names(tmp_path: Path) -> None:
         parts.append((model, Measurement(data)))
     joint = fit_joint(parts)
     save_fit(tmp_path / "joint.h5", joint)
+    save_fit(tmp_path / "joint.h5", fit_joint(parts))  # both made one fit of six files
     again = refit_joint(load_fits(tmp_path / "joint.h5"))
     assert len(again) == 3
     assert again.chisqr == pytest.approx(joint.chisqr, rel=1e-9)
+
+
+def test_the_last_joint_fit_may_have_fewer_files(tmp_path: Path) -> None:
+    """The file that was left out since came back."""
+    path = tmp_path / "joint.h5"
+    three = fitted(tmp_path, PLAIN)
+    of_each = [[one] for one in three]
+    parts = [(one.problem.model, one.measurement) for one in three]
+    two = fit_joint(parts[:2], names=["a", "b"])
+    for one, later in zip(of_each, two, strict=False):
+        one.append(later)
+    save_fit(path, [fit for one in of_each for fit in one], mode="replace")
+    again = refit_joint(load_fits(path))
+    assert list(again.names) == ["a", "b"]
+    assert again.chisqr == pytest.approx(two.chisqr, rel=1e-9)
+    save_fit(path, fit_joint(parts[1:], names=["c", "d"]))
+    with pytest.raises(DataError, match=r"'m of a, b, c', 'm of a, b', 'm of c, d'; give those of"):
+        refit_joint(load_fits(path))
 
 
 def test_from_the_start_values(tmp_path: Path) -> None:
