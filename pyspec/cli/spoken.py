@@ -53,6 +53,19 @@ PHRASES = (
         "see also load_fit(path).to_result().conf_interval(",
         "see also load_fit(path).to_result().conf_interval(",
     ),
+    (
+        "np.sqrt(result.fit / k)",
+        "np.sqrt(load_fit(path).to_result().fit / k)",
+        "np.sqrt(load_fit(path).to_result().fit / k)",
+    ),
+    (
+        "declare it (weights or sigma, scale_covar=False)",
+        "declare it, noise: {sigma: ...} in a job",
+        "declare it, noise: {sigma: ...}",
+    ),
+    ("which scale= says", "which scale: of a job says", "which scale: below noise: says"),
+    ("(n_starts=10)", "(n_starts: 10 in a job)", "(options: {n_starts: 10})"),
+    ('linear="eliminate"', "linear: eliminate", "linear: eliminate"),
     ('method="leastsq"', "--method leastsq", "method: leastsq"),
     ("method='emcee'", "--method emcee", "method: emcee"),
     ("call fit_2d, fit_baseline", "fit --type 2d, baseline", "give type: 2d, baseline"),
@@ -66,6 +79,8 @@ _TURNS = re.compile(r"such as \['none', '([^']*)'\], or leave frequency out")
 _COLUMNS = re.compile(r"columns=\(([^()]+)\)")
 
 _EXCLUDED = re.compile(r"mask=,\s+True\s+there,\s+or\s+set_fit_limits\(exclude=\[\(([^()]+)\)\]\)")
+
+_COUNTS = re.compile(r"file\.set_noise\(\"poisson\"(?:,\s+scale=([^()]+))?\)")
 
 _CALL = re.compile(r"read\((?:\.\.\.|'[^']*'), ([^()]*)\)")
 
@@ -112,6 +127,9 @@ def for_fields(text: str) -> str:
     text = _EXCLUDED.sub(r"limits: {exclude: [[\1]]}", text)
     for python, _, fields in PHRASES:
         text = _replaced(text, python, fields)
+    text = _COUNTS.sub(
+        lambda found: f"noise: {{type: poisson{f', scale: {found[1]}' if found[1] else ''}}}", text
+    )
     for name in FIELDS:
         text = re.sub(rf"(?<![\w-]){name}=True\b", f"{name}: true", text)
         text = re.sub(rf"(?<![\w-]){name}=(?=[\w'\".({{])", f"{name}: ", text)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -51,3 +52,22 @@ def test_files_of_a_job_speak_as_it_prints(tmp_path: Path, monkeypatch: pytest.M
         assert "mask=" not in text
     kept = load_fit("results/fits.h5").cautions
     assert any("set_fit_limits(exclude=[(79.185, 79.215)])" in text for text in kept)
+
+
+def test_cautions_of_declared_noise_name_fields() -> None:
+    """A job was told of set_noise, scale= and scale_covar=, which it does not have."""
+    energy = np.linspace(78, 90, 401)
+    model = load_model(LINE, "m")
+    model.set_axes(energy=energy)
+    counts = np.random.default_rng(1).poisson(model.evaluate()) + 1.0
+
+    def said(data: np.ndarray, **noise: Any) -> str:
+        return for_fields(" ".join(fit_model(model, Measurement(data, **noise)).cautions))
+
+    assert "declare counts, noise: {type: poisson}" in said(counts, weight=counts**-0.5)
+    per_unit = said(counts / 4, weight=4 * counts**-0.5)
+    assert "declare counts, noise: {type: poisson, scale: 4}" in per_unit
+    assert "which scale: below noise: says" in said(counts / 9, loss="poisson")
+    model.set_axes(energy=energy[180:184])
+    few = said(counts[180:184])
+    assert "declare it, noise: {sigma: ...}" in few
