@@ -49,6 +49,11 @@ PHRASES = (
         "leave it out: NaN in the data, and mask: nan below data:",
     ),
     (
+        "File.from_dataset leaves them out of fits (elsewhere: mask=~dataset.finite)",
+        "mask: nan in a job leaves them out of fits",
+        "mask: nan leaves them out of fits",
+    ),
+    (
         "see also result.conf_interval(",
         "see also load_fit(path).to_result().conf_interval(",
         "see also load_fit(path).to_result().conf_interval(",
@@ -124,7 +129,7 @@ def for_fields(text: str) -> str:
     """The text with fields of a job in place of keywords: ``time: ...`` for ``time=...``."""
     text = _CALL.sub(r"\1 below 'data:'", text)
     text = _COLUMNS.sub(r"columns: [\1]", text)
-    text = _EXCLUDED.sub(r"limits: {exclude: [[\1]]}", text)
+    text = _EXCLUDED.sub(r"limits: {exclude: [[\1]]}, or NaN in the data, and mask: nan", text)
     for python, _, fields in PHRASES:
         text = _replaced(text, python, fields)
     text = _COUNTS.sub(

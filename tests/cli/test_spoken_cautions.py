@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import html
+import re
 from pathlib import Path
 from typing import Any
 
@@ -42,14 +44,21 @@ def test_files_of_a_job_speak_as_it_prints(tmp_path: Path, monkeypatch: pytest.M
     model.set_axes(energy=energy)
     counts = np.asarray(model.evaluate()) + np.random.default_rng(1).normal(size=401)
     counts[40] += 90
+    counts[9] = np.nan
     np.savetxt("s.csv", np.c_[energy, counts], delimiter=",")
     Path("m.yaml").write_text(LINE)
-    Path("job.yaml").write_text("data: {path: s.csv}\nmodels: m.yaml\n")
+    Path("job.yaml").write_text("data: {path: s.csv, mask: nan}\nmodels: m.yaml\n")
     assert main(["fit", "job.yaml", "-q"]) == 0
     for name in ("report.html", "parameters.json"):
         text = Path("results", name).read_text(encoding="utf-8")
-        assert "leave it out: limits: {exclude: [[79.185, 79.215]]}" in text
+        found = re.search(r"leave it out: (.*?nan)", html.unescape(text))
+        assert found is not None  # of a series limits would leave out more than the spike
+        said = "limits: {exclude: [[79.185, 79.215]]}, or NaN in the data, and mask: nan"
+        assert found[1] == said
         assert "mask=" not in text
+    assert "1 of 401 values are NaN or infinite; mask: nan leaves them out of fits" in (
+        Path("results/report.html").read_text(encoding="utf-8")
+    )
     kept = load_fit("results/fits.h5").cautions
     assert any("set_fit_limits(exclude=[(79.185, 79.215)])" in text for text in kept)
 
