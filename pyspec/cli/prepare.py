@@ -239,7 +239,8 @@ def series(job: Job, dataset: Dataset, where: Windows) -> Measurement:
 def mean_spectrum(job: Job, dataset: Dataset, where: Windows, rows: tuple[int, int]) -> Measurement:
     """The mean of some spectra as a Measurement; its noise is that of the mean."""
     given = rows, _keep(job, dataset), where.out, _noise(job, dataset), where.columns
-    return mean_of(np.asarray(dataset.data), *given, labels=dataset.labels, units=dataset.units)
+    with job.fields.blame("noise"):
+        return mean_of(np.asarray(dataset.data), *given, labels=dataset.labels, units=dataset.units)
 
 
 def _keep(job: Job, dataset: Dataset) -> npt.NDArray[np.bool_] | None:
@@ -261,10 +262,12 @@ def _noise(job: Job, dataset: Dataset) -> Noise:
         return Noise()
     if noise.type == "poisson":
         return Noise("poisson", scale=noise.scale)
-    return Noise("gaussian", _sigma(job, noise, shape))
+    return Noise("gaussian", _sigma(job, noise, shape, _keep(job, dataset)))
 
 
-def _sigma(job: Job, noise: NoiseSpec, shape: tuple[int, ...]) -> Array:
+def _sigma(
+    job: Job, noise: NoiseSpec, shape: tuple[int, ...], keep: npt.NDArray[np.bool_] | None
+) -> Array:
     if isinstance(noise.sigma, Path):
         with job.fields.blame("noise"):
             time = "index" if len(shape) > 1 else None
@@ -274,6 +277,8 @@ def _sigma(job: Job, noise: NoiseSpec, shape: tuple[int, ...]) -> Array:
         sigma = np.asarray(noise.sigma, dtype=np.float64)
     if sigma.ndim and sigma.shape != shape:
         raise job.fields.wrong("noise", f"sigma has shape {sigma.shape}, the data {shape}")
+    if keep is not None and sigma.ndim:  # points that are masked need none
+        sigma = np.where(keep, sigma, 1.0)
     if not (np.isfinite(sigma) & (sigma > 0)).all():
         raise job.fields.wrong("noise", "sigma must be positive everywhere")
     return sigma

@@ -73,6 +73,7 @@ PHRASES = (
     ('linear="eliminate"', "linear: eliminate", "linear: eliminate"),
     ('method="leastsq"', "--method leastsq", "method: leastsq"),
     ("method='emcee'", "--method emcee", "method: emcee"),
+    ("fit the series, fit_2d,", "fit the series, --type 2d,", "fit the series, type: 2d,"),
     ("call fit_2d, fit_baseline", "fit --type 2d, baseline", "give type: 2d, baseline"),
 )
 

@@ -266,6 +266,15 @@ def test_masked_points_have_no_part_in_the_noise_of_a_mean(folder: Path) -> None
     mean = mean_spectrum(job, found := load_data(job), windows(job, found), (0, 10))
     assert mean.loss_scale == 10.0
     np.testing.assert_array_equal(mean.keep, np.arange(21) != 3)
+    np.save(folder / "sigma.npy", errors)  # it was refused for its NaN where data are masked
+    job = read_job(write(folder, start + "noise: {sigma: sigma.npy}\n"))
+    whole = series(job, found := load_data(job), windows(job, found))
+    np.testing.assert_array_equal(np.asarray(whole.weight)[whole.keep], 1.0 / 0.1)
+    data[np.arange(21) % 10, np.arange(21)] = np.nan
+    np.savez(folder / "data.npz", data=data, energy=energy, time=time, sigma=errors)
+    job = read_job(write(folder, start + "noise: {type: poisson}\n"))
+    with pytest.raises(JobError, match=r"job\.yaml:\d+: noise: counts of a mean .* type: 2d, or"):
+        mean_spectrum(job, found := load_data(job), windows(job, found), (0, 10))
 
 
 def test_the_page_of_job_files_names_every_field(
