@@ -191,11 +191,13 @@ def test_scienta_regions_and_angles(tmp_path: Path) -> None:
 def test_scienta_with_decimal_commas(tmp_path: Path) -> None:
     # "Dimension 1 has 24 values of 24, or words among them; the file was not written completely."
     path = tmp_path / "a.txt"
-    text = scienta_text([("C1s", ENERGY, COUNTS[:, None], [0.0])])
-    path.write_text(re.sub(r"(\d)\.(\d)", r"\1,\2", text))
-    found = read(path)
-    np.testing.assert_allclose(found.energy, ENERGY)
-    np.testing.assert_allclose(found.data, COUNTS)
+    whole = np.round(ENERGY) - 2.0 * np.arange(ENERGY.size)
+    for energy in (ENERGY, whole):  # of energies without a fraction all else was refused
+        text = scienta_text([("2p1,2p3", energy, COUNTS[:, None] + 0.5, [0.0])])
+        path.write_text(re.sub(r"(\d)\.(\d)", r"\1,\2", text))
+        found = read(path, block="2p1,2p3")  # the name is no number
+        np.testing.assert_allclose(found.energy, energy)
+        np.testing.assert_allclose(found.data, COUNTS + 0.5)
     assert found.meta["photon_energy"] == PHOTON
 
 

@@ -22,8 +22,7 @@ Array = npt.NDArray[np.float64]
 _HEAD = re.compile(r"^\[(Region|Info|Data|Run Mode Information|User Interface Information)\s*"
                    r"(\d+)(?::(\d+))?\]$")  # fmt: skip
 #: Where the computer writes decimal commas, SES does.
-_WITH_COMMAS = re.compile(r"^Dimension 1 scale=\s*-?\d+(?:\s+-?\d+)*,\d", re.MULTILINE)
-_COMMA = re.compile(r"(?<=\d),(?=\d)")
+_WITH_COMMA = re.compile(r"([+-]?\d+),(\d+(?:[eE][+-]?\d+)?)")
 
 
 @dataclass
@@ -43,16 +42,19 @@ def sniff(start: Start) -> bool:
 def read(request: Request) -> Found:
     """A region, or all regions together where they share their axes."""
     path = request.path
-    text = read_text(path)
-    if _WITH_COMMAS.search(text):
-        text = _COMMA.sub(".", text)
-    regions = _sections(text)
+    regions = _sections(read_text(path))
     if not regions:
         raise DataError(f"{path}: holds no [Region]; the file was not written completely")
     blocks = [_block(path, number_, region) for number_, region in regions.items()]
     found = found_of(path, blocks, request.block, None)
     found.notes.insert(0, "Scienta SES text")
     return found
+
+
+def _pointed(cell: str) -> str:
+    """A number with a decimal point in place of its comma; other text as it is."""
+    found = _WITH_COMMA.fullmatch(cell) if "," in cell else None
+    return f"{found[1]}.{found[2]}" if found else cell
 
 
 def _sections(text: str) -> dict[str, _Region]:
@@ -92,7 +94,8 @@ def _block(path: Path, number_: str, region: _Region) -> Block:
         data = data[0]
     if len(axes) < 2:
         data = data[0]
-    meta = meta_numbers(region.info, photon_energy="Excitation Energy", pass_energy="Pass Energy")
+    info = {key: _pointed(value) for key, value in region.info.items()}
+    meta = meta_numbers(info, photon_energy="Excitation Energy", pass_energy="Pass Energy")
     name = region.keys.get("Region Name", "") or f"region {number_}"
     return Block(name, axes[::-1], [("intensity", "counts", data)], meta=meta)
 
@@ -104,7 +107,7 @@ def _axes(path: Path, number_: str, region: _Region) -> list[Axis]:
         scale = region.keys.get(f"Dimension {k} scale")
         if scale is None:
             break
-        values = [number(cell) for cell in scale.split()]
+        values = [number(_pointed(cell)) for cell in scale.split()]
         size = region.keys.get(f"Dimension {k} size", str(len(values)))
         if None in values or not values or size != str(len(values)):
             raise DataError(
@@ -126,7 +129,7 @@ def _table(
     """(n_energy, width) values of one [Data]; the first column repeats the energies."""
     table = np.empty((len(rows), width + 1))
     for k, (at, line) in enumerate(rows):
-        values = [number(cell) for cell in line.split()]
+        values = [number(_pointed(cell)) for cell in line.split()]
         if None in values or len(values) != width + 1:
             raise DataError(
                 f"{path}:{at}: {line[:40]!r} is no row of {width + 1} numbers; the file was not "
