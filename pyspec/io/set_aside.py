@@ -17,6 +17,8 @@ from pyspec.io.units import guess_kind
 
 #: How pandas and others call a column that only numbers the rows.
 _INDEX = ("", "index", "unnamed: 0")
+#: How pandas calls a column without a name.
+_NAMELESS = re.compile(r"\s*(unnamed: \d+)?\s*", re.IGNORECASE)
 #: So many steps that are all even are no accident.
 _MANY = 5
 
@@ -65,7 +67,7 @@ def without_empty(table: Table) -> Table:
     if len(names) != table.values.shape[1]:
         return table
     is_empty = np.asarray(np.isnan(table.values).all(axis=0))
-    empty = [k for k, name in enumerate(names) if not name.strip() and is_empty[k]]
+    empty = [k for k, name in enumerate(names) if _NAMELESS.fullmatch(name) and is_empty[k]]
     if not empty or len(names) - len(empty) < 2:
         return table
     shown = ", ".join(str(table.numbers[k]) for k in empty)

@@ -322,6 +322,8 @@ def test_columns_of_nothing_are_left_out(tmp_path: Path) -> None:
     np.testing.assert_array_equal(found.energy, [291, 290])
     np.testing.assert_array_equal(found.data, [[5, 6], [4, 5]])
     assert found.units["energy"] == "eV"
+    path = write(tmp_path, "E,Unnamed: 1,I\n291,,5\n290,,6\n")  # the gap as pandas writes it
+    np.testing.assert_array_equal(read(path).data, [5, 6])
     path = write(tmp_path, "E,,I,sigma\n291,,5,1\n290,,6,2\n")
     np.testing.assert_array_equal(read(path, errors=3).errors, [1, 2])
     with pytest.raises(DataError, match="column 1 holds no value"):  # errors were those of I
