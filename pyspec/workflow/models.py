@@ -152,11 +152,12 @@ class FileModels:
 
         def take(values: Mapping[str, float]) -> None:
             known = model.parameters
-            model.set_values(
-                {k: v for k, v in values.items() if k in known and known[k].formula is None}
-            )
+            own = {k: v for k, v in values.items() if k in known and known[k].formula is None}
+            model.set_values(own)
             if self.models.get(model.name) is model:
-                self._written.pop(model.name, None)
+                written = self._written.get(model.name, {})
+                for name in own.keys() & written.keys():
+                    written[name] = own[name], written[name][1]
 
         return take
 

@@ -286,6 +286,21 @@ def test_the_model_of_a_file_takes_all_that_the_sliders_show() -> None:
     assert {name: start[name] for name in sliders.names} == sliders.values
 
 
+def test_what_sliders_of_one_spectrum_do_not_show_starts_from_the_model() -> None:
+    """It started from what a fit of the series had found, as if that were set by hand."""
+    file = File(Project(show_output=0), data=noisy(two()), energy=ENERGY, time=TIME)
+    file.load_model(TEXT, "peak")
+    file.add_time_dependence("peak", "Gauss_01_A", TEXT, "decay")
+    at_first = file.select_model("peak").values["Gauss_01_A_expFun_01_tau"]
+    assert file.fit_2d("peak").values["Gauss_01_A_expFun_01_tau"] != at_first
+    sliders = file.plot_sliders("peak", time_point=4.0, show=False)
+    assert "Gauss_01_A_expFun_01_tau" not in sliders.names
+    sliders.set_values({"Gauss_01_A": 17.0})
+    start = file.fit_2d("peak", seed_source="model").start
+    assert start["Gauss_01_A"] == 17.0
+    assert start["Gauss_01_A_expFun_01_tau"] == at_first
+
+
 def test_one_spectrum_of_a_file() -> None:
     data = noisy(two())
     file = File(Project(show_output=False), data=data, energy=ENERGY, time=TIME)
