@@ -8,12 +8,11 @@ from pyspec.calls import answered
 from pyspec.fit import FitResult
 from pyspec.fit.linear import Amplitudes
 from pyspec.plot.axes import bare, curve_look, enclose, line, reference_lines, set_time
-from pyspec.plot.config import PlotOptions
+from pyspec.plot.config import PlotConfig, PlotOptions
 from pyspec.plot.cut import cut_of
 from pyspec.plot.drawn import fit_of
 from pyspec.plot.labels import opened, unit_of, with_unit
 from pyspec.plot.legend import curve_legend
-from pyspec.plot.look import config_of
 from pyspec.plot.style import MUTED, PlotError
 from pyspec.plot.traces import nearest
 
@@ -35,7 +34,8 @@ def plot_populations(
     Where time zero or width depends on the energy they are those at the point of the axis nearest
     to `energy`, by default its middle, and the legend says which. At the times of the data within
     the fit window; ``result.linear.basis`` has the values. Options as of
-    :func:`pyspec.plot.plot_fit`; `x_lim` are times.
+    :func:`pyspec.plot.plot_fit`; `x_lim` are times, and `z_lim`, `z_type` and `z_label` count by
+    name alone, since those of a `config` are of the data.
 
     Raises :class:`PlotError` for a fit without free spectra, and for an energy outside of its axis.
     """
@@ -46,8 +46,8 @@ def plot_populations(
             f"{fit.model_name} has no free spectra, which populations are multiplied with; "
             "plot_moving draws populations that move a parameter"
         )
-    sheet, look = opened(fit, options, over_time=True)
-    own_label = config_of(options, over_time=True).z_label
+    given: Any = {**options, "config": _without_data(options.get("config"))}
+    sheet, look = opened(fit, given, over_time=True)
     column = linear.along.size // 2 if energy is None else nearest(linear.along, energy)[0]
     cut = cut_of(look, fit.data.shape)
     part = slice(None) if cut is None else cut[0]
@@ -66,7 +66,7 @@ def plot_populations(
         set_time(ax, linear.x[part], look, "x")
         reference_lines(ax, look)
         ax.set_xlabel(look.y_label)
-        ax.set_ylabel(own_label or ("population" if linear.kinetics else "law"))
+        ax.set_ylabel(options.get("z_label") or ("population" if linear.kinetics else "law"))
         if look.title:
             ax.set_title(look.title)
         curve_legend(ax)
@@ -75,6 +75,13 @@ def plot_populations(
             ax.get_legend().set_title(f"at {at}")
         bare(ax)
         return sheet.finish(look)
+
+
+def _without_data(config: Any) -> Any:
+    """A config of many pictures without what it says of intensities, which populations are not."""
+    if not isinstance(config, PlotConfig):
+        return config
+    return config.copy(z_label="", z_lim=None, z_type="lin")
 
 
 def _amplitudes(linear: Amplitudes) -> dict[str, str]:

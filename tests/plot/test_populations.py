@@ -11,7 +11,7 @@ import pytest
 from pyspec import File, FitResult, Project
 from pyspec.errors import FitError
 from pyspec.functions.kinetics import populations
-from pyspec.plot import PlotError, plot_moving, plot_populations, plot_species
+from pyspec.plot import PlotConfig, PlotError, plot_moving, plot_populations, plot_species
 
 MODELS = """
 kinetics:
@@ -87,6 +87,18 @@ def test_populations_of_states(tmp_path: Path) -> None:
         "symlog",
     )
     assert plot_populations(result, z_label="share", x_lim=(0, 3)).axes[0].get_ylabel() == "share"
+
+
+def test_a_config_of_data_says_nothing_of_populations(tmp_path: Path) -> None:
+    """Its label, limits and scale of the intensity were those of the populations."""
+    result = fit(tmp_path, "chained")
+    config = PlotConfig(z_label="counts", z_lim=(0, 300), z_type="log", y_lim=(-1, 20))
+    ax = plot_populations(result, config=config).axes[0]
+    assert (ax.get_ylabel(), ax.get_yscale()) == ("population", "linear")
+    assert ax.get_ylim()[1] < 1
+    assert ax.get_xlim() == (-1, 20)
+    ax = plot_populations(result, config=config, z_lim=(0, 2), z_label="share").axes[0]
+    assert (ax.get_ylabel(), ax.get_ylim()) == ("share", (0, 2))
 
 
 def test_where_time_zero_depends_on_the_energy(tmp_path: Path) -> None:
