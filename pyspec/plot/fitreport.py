@@ -94,15 +94,16 @@ def _warnings(result: Any) -> str:
 def _pictures(result: Any, config: PlotConfig, named: Look) -> list[tuple[str, str, str]]:
     """(title, HTML, kind of section) of each picture; one line instead without matplotlib."""
     plain = config.copy(title="", data_slice=None)
+    unnamed = plain.copy(legend=config.legend and None)  # [] leaves it out; names are of the fit
     try:
         options: Any = {"config": config, **named}
         figure = plot_fit(result, **options)
         found = [("Data and fit", image(figure, "data and fit"), "")]
         if result.data.ndim == 2:
-            titled = plain.copy(title="some spectra with their fits")
+            titled = unnamed.copy(title="some spectra with their fits")
             figure = plot_stack(result, n=7, config=titled)
             found.append(("Spectra", image(figure, "some spectra with their fits"), "half"))
-            figure = plot_traces(result, config=plain)
+            figure = plot_traces(result, config=unnamed)
             found.append(("Traces", image(figure, "some traces with their fits"), "half"))
             if any(par.dynamics is not None for par in result.model.parameters.values()):
                 figure = plot_moving(result, config=plain.copy(title="with one standard error"))

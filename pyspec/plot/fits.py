@@ -12,10 +12,11 @@ from pyspec.calls import answered
 from pyspec.errors import suggest
 from pyspec.fit import FitResult
 from pyspec.plot.between import moving_of
-from pyspec.plot.config import PlotOptions
+from pyspec.plot.config import PlotConfig, PlotOptions
 from pyspec.plot.data import need_shape
 from pyspec.plot.drawn import fit_of
 from pyspec.plot.evolution import draw_evolution
+from pyspec.plot.figure import Sheet
 from pyspec.plot.labels import named, opened
 from pyspec.plot.maps import fit_maps
 from pyspec.plot.spectra import fit_components, fit_spectrum, is_trace
@@ -57,7 +58,7 @@ def plot_fit(
     fit = fit_of(result, "plot_fit")
     if fit.data.ndim == 2:
         return fit_maps(fit, *opened(fit, options))
-    return fit_spectrum(fit, *opened(fit, options, **_along(fit)))
+    return fit_spectrum(fit, *_opened_one(fit, options))
 
 
 @answered
@@ -70,12 +71,25 @@ def plot_components(
     fit = fit_of(result, "plot_components")
     if fit.data.ndim == 2:
         raise PlotError("components are drawn for one spectrum; fit a baseline or one spectrum")
-    return fit_components(fit, *opened(fit, options, **_along(fit)))
+    return fit_components(fit, *_opened_one(fit, options))
 
 
-def _along(fit: Any) -> dict[str, bool]:
-    """What the horizontal axis of the picture of a fit to one spectrum or trace is."""
-    return {"over_time" if is_trace(fit) else "over_energy": True}
+def _opened_one(fit: Any, options: PlotOptions) -> tuple[Sheet, PlotConfig]:
+    """Where the picture of a fit to one spectrum or trace goes and how it looks. A `config` may be
+    that of fits with more peaks, and have names for them.
+
+    Raises :class:`PlotError` where `legend` by name has more names than there are peaks.
+    """
+    trace = is_trace(fit)
+    place = opened(fit, options, over_time=trace, over_energy=not trace)
+    names = options.get("legend") or ()
+    peaks = () if trace or not names else tuple(fit.components()[0])
+    if len(names) > len(peaks):
+        raise PlotError(
+            f"legend has {len(names)} names, but it names the peaks alone, {len(peaks)} here"
+            f"{': ' if peaks else ''}{', '.join(peaks)}"
+        )
+    return place
 
 
 @answered

@@ -67,7 +67,7 @@ def _failures(slices: Any) -> str:
 
 
 def _pictures(slices: Any, config: PlotConfig) -> list[tuple[str, str, str]]:
-    plain = config.copy(title="", data_slice=None)
+    plain = config.copy(title="", data_slice=None, legend=config.legend and None)
     try:
         good = slices.success
         values = {name: np.where(good, slices.values[name], np.nan) for name in slices.free_names}

@@ -28,7 +28,7 @@ from pyspec.plot.figure import Sheet
 from pyspec.plot.legend import RANGE, curve_legend
 from pyspec.plot.many import are_many, is_seen, shown
 from pyspec.plot.steps import broken
-from pyspec.plot.style import BAND, COLOURS, DATA, FIT, INK, MUTED, OUTSIDE, PlotError
+from pyspec.plot.style import BAND, COLOURS, DATA, FIT, INK, MUTED, OUTSIDE
 from pyspec.plot.view import Residual, View, residual_of, view_of
 
 Array = npt.NDArray[np.float64]
@@ -294,16 +294,8 @@ def draw_residual(
 
 
 def draw_components(ax: Any, curves: Curves, config: PlotConfig) -> Array | None:
-    """Peaks as filled curves that stand on the sum of all backgrounds; that sum, or None.
-
-    Raises :class:`PlotError` where `legend` has more names than there are peaks.
-    """
+    """Peaks as filled curves that stand on the sum of all backgrounds; that sum, or None."""
     x, grounds, names = curves.x, curves.grounds, config.legend or []
-    if len(names) > len(curves.peaks):
-        raise PlotError(
-            f"legend has {len(names)} names, but it names the peaks alone, {len(curves.peaks)} "
-            f"here{': ' if curves.peaks else ''}{', '.join(curves.peaks)}"
-        )
     ground = sum(grounds.values(), np.zeros(x.size))
     if grounds:
         ax.plot(x, ground, color="#7c8793", lw=1.1, zorder=2.2)
