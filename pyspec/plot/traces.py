@@ -22,7 +22,7 @@ from pyspec.plot.axes import (
     set_time,
     set_x,
 )
-from pyspec.plot.between import traces_of
+from pyspec.plot.between import spectra_of, traces_of
 from pyspec.plot.config import PlotConfig, PlotOptions
 from pyspec.plot.drawn import fit_of
 from pyspec.plot.figure import Sheet, figure_root
@@ -101,7 +101,8 @@ def plot_spectra(
     residual = residual_of(seen, result, look)
     data, fit, left = (one[rows].T for one in (seen.data, seen.fit, residual.values))
     names = [f"{one:.5g}" for one in seen.time[rows]]
-    cut = _Cut(seen.energy, data, fit, left, (seen.energy, fit), names)
+    along, curves = spectra_of(result, seen, np.asarray(rows, np.intp))
+    cut = _Cut(seen.energy, data, fit, left, (along, curves.T), names)
     return _draw(cut, sheet, look, figsize, residual.label, is_over_time=False)
 
 
@@ -187,7 +188,8 @@ def _draw_one(
         few = shown(cut.along, data, limits=limits)
         above.plot(cut.along[few], data[few], "o", **style)
     x, fit = cut.curves
-    line(above, x, fit[:, k], limits, is_curve=is_over_time, **own, label=label)
+    known = is_over_time or x is not cut.along  # between the samples too
+    line(above, x, fit[:, k], limits, is_curve=known, **own, label=label)
     line(below, cut.along, cut.residual[:, k], limits, **{**own, "lw": 0.9})
 
 
