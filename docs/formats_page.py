@@ -102,7 +102,7 @@ data=trace.data, time=trace.time, labels=trace.labels, units=trace.units)`, and 
 From any other file make arrays yourself: `data` of shape `(n_time, n_energy)` or `(n_energy,)`,
 `energy` and `time` of one dimension. `float64`, `float32` and `uint16` are used without a copy.
 
-A format that is missing is a file of its own in the package: `CONTRIBUTING.md` says how.
+To add a format that is missing, write a reader for it: `CONTRIBUTING.md` says how.
 """
 
 

@@ -11,14 +11,11 @@ from pyspec.io import StoredFit, StoredSlices
 Fit: TypeAlias = FitResult | SliceResults
 
 
-#: Of which a picture of data alone is no picture.
-FITS = (FitResult, SliceResults, StoredFit, StoredSlices, JointResult)
-
-
 def is_measured(given: object) -> bool:
     """Whether this is a File or a Dataset: data with their axes, and no fit."""
+    fits = (FitResult, SliceResults, StoredFit, StoredSlices, JointResult)
     names = ("data", "energy", "time")
-    return not isinstance(given, FITS) and all(hasattr(given, name) for name in names)
+    return not isinstance(given, fits) and all(hasattr(given, name) for name in names)
 
 
 def fit_of(given: object, call: str) -> Fit:
