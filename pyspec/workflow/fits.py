@@ -145,10 +145,10 @@ class FileFits:
         at all times.
 
         `seed_source="baseline"` starts from the best values of the last baseline fit, matched
-        by name. So does a parameter that is fixed here and was free there; fixed in both, or set
-        by hand since, it keeps its own value. "model" starts from the values of the model file,
-        or those set since by hand. By default: the baseline where one was fitted, and what the
-        last fit found for the others. `result.started_from` says which it was. Options as of
+        by name. So does a parameter that the model file fixes and the baseline had free; fixed in
+        both, or fixed by hand, it keeps its own value. "model" starts from the values of the model
+        file, or those set since by hand. By default: the baseline where one was fitted, and what
+        the last fit found for the others. `result.started_from` says which it was. Options as of
         :func:`pyspec.fit_model`.
         """
         model, measurement, origin = self.prepared_2d(model_name, seed_source)

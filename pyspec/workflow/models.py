@@ -44,8 +44,8 @@ class FileModels:
         self.models: dict[str, Model] = ModelsByName()
         #: Model → parameter → (its value before the first fit, the value that a fit wrote).
         self._written: dict[str, dict[str, tuple[float, float]]] = {}
-        #: Model → parameter → its value when the model was loaded.
-        self._loaded: dict[str, dict[str, float]] = {}
+        #: Model → parameter → its value, and whether it was free, when the model was loaded.
+        self._loaded: dict[str, dict[str, tuple[float, bool]]] = {}
         self._last: dict[str, str] = {}
         self._active: str | None = None
 
@@ -96,7 +96,8 @@ class FileModels:
         model.labels, model.units = data.names["labels"], dict(data.units)
         self.models[model.name] = model
         self._written.pop(model.name, None)
-        self._loaded[model.name] = {name: par.value for name, par in model.parameters.items()}
+        own = model.parameters.items()
+        self._loaded[model.name] = {name: (par.value, par.vary) for name, par in own}
         self._last.pop(model.name, None)
         self._active = model.name
         return model
@@ -162,14 +163,17 @@ class FileModels:
         return take
 
     def set_by_hand(self, model_name: str) -> set[str]:
-        """The parameters with another value than the model was loaded with, or a fit wrote."""
+        """The parameters with another value than the model was loaded with, or a fit wrote, and
+        those that are fixed and were free then: these are to stay where they are."""
         known = dict(self._loaded.get(model_name, {}))
-        known |= {name: wrote for name, (_, wrote) in self._written.get(model_name, {}).items()}
+        written = self._written.get(model_name, {})
+        known |= {name: (wrote, True) for name, (_, wrote) in written.items()}
         parameters = self.models[model_name].parameters
         return {
             name
-            for name, value in known.items()
-            if name in parameters and parameters[name].value != value
+            for name, (value, was_free) in known.items()
+            if name in parameters
+            and (parameters[name].value != value or (was_free and not parameters[name].vary))
         }
 
     def origin(self, model_name: str) -> str:

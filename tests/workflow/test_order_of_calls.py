@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from pyspec import CallError, DataError, File, FitError, ModelError, Project, load_model
+from pyspec.errors import ModelWarning
 
 TEXT = """
 parameters:
@@ -165,6 +166,25 @@ def test_a_value_that_was_fixed_by_hand_is_not_the_baselines(project: Project) -
     assert (held.values["GLP_01_F"], held.values["GLP_01_m"]) == (1.3, 0.2)
     assert [set(slices.values[name]) for name in ("GLP_01_F", "GLP_01_m")] == [{1.3}, {0.2}]
     assert held.start["GLP_01_A"] == pytest.approx(20, abs=0.1)  # free: where the baseline ended
+
+
+def test_what_is_fixed_by_hand_stays_where_the_model_shows_it(project: Project) -> None:
+    """Fixed at the value that a fit of the series had found, or that a model was loaded with, the
+    next fit had it at that of the baseline."""
+    file = scan(project)
+    file.load_model("models.yaml", "peak")
+    there = file.fit_baseline("peak").values["GLP_01_F"]
+    add_motion(file)
+    found = file.fit_2d("peak").values["GLP_01_F"]
+    assert found != there
+    file.select_model("peak").set("GLP_01_F", found, vary=False)
+    assert file.fit_2d("peak").values["GLP_01_F"] == found
+    with pytest.warns(ModelWarning, match="replaces the one of that name"):
+        model = file.load_model("models.yaml", "peak")
+    model.set("GLP_01_F", 1.0, vary=False)  # as the file has it, where it is free
+    assert file.fit_2d("peak").values["GLP_01_F"] == 1.0
+    slices = file.fit_slice_by_slice("peak")
+    assert set(slices.values["GLP_01_F"]) == {1.0}
 
 
 def test_a_static_value_that_names_a_law(project: Project) -> None:
