@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -64,7 +65,8 @@ def plot_data(
         for name, given in (("rows", rows), ("columns", columns), ("baseline", baseline))
         if given is not None
     }
-    return draw_data(values, energy, time, marks, sheet, look, unit_of(source, "time"))
+    unit = unit_of(source, "time")
+    return draw_data(values, energy, time, marks, sheet, look, unit, options.get("legend"))
 
 
 def draw_data(
@@ -75,9 +77,10 @@ def draw_data(
     sheet: Sheet,
     config: PlotConfig,
     unit: str = "",
+    legend: Sequence[str] | None = None,
 ) -> Any:
     """The picture that suits the shape of the data; labels are in `config`, `unit` is that of the
-    times."""
+    times, `legend` what was given by name."""
     if energy is None:
         if time is None:
             raise PlotError("data need an energy axis, or for a trace a time axis")
@@ -92,7 +95,7 @@ def draw_data(
         data, time, energy, marks = data[cut], time[cut[0]], energy[cut[1]], _moved(marks, cut)
     if config.waterfall:
         chosen = chosen_rows(len(data), N_CURVES)
-        names = names_of(time[chosen].tolist(), unit, config)
+        names = names_of(time[chosen].tolist(), unit, config, legend)
         curves = np.asarray(data[chosen], dtype=np.float64)
         return draw_waterfall(curves, energy, names, None, sheet, config)
     return data_map(data, energy, time, marks, sheet, config)
@@ -165,19 +168,23 @@ def plot_waterfall(
         fits = None if fits is None else fits[cut]
     chosen = chosen_rows(len(curves), n)
     unit = unit or ("" if time is None else unit_of(source, "time"))
-    names = names_of(times[chosen].tolist(), unit, look)
+    names = names_of(times[chosen].tolist(), unit, look, options.get("legend"))
     fits = None if fits is None else fits[chosen]
     return draw_waterfall(curves[chosen], energy, names, fits, sheet, look)
 
 
-def names_of(times: list[float], unit: str, config: PlotConfig) -> list[str]:
-    """What stands at the spectra of these times. Raises :class:`PlotError` where `legend` has not
-    as many."""
+def names_of(
+    times: list[float], unit: str, config: PlotConfig, legend: Sequence[str] | None
+) -> list[str]:
+    """What stands at the spectra of these times; names of a `config` that are not as many are
+    those of other pictures. Raises :class:`PlotError` where `legend`, by name, has not as many."""
     if config.legend == []:
         return [""] * len(times)
-    names = config.legend or [with_unit(text, unit) for text in _written(times)]
+    if legend and len(legend) < len(times):
+        raise PlotError(f"legend has {len(legend)} names for {len(times)} spectra")
+    names = config.legend or []
     if len(names) < len(times):
-        raise PlotError(f"legend has {len(names)} names for {len(times)} spectra")
+        return [with_unit(text, unit) for text in _written(times)]
     return list(names[: len(times)])
 
 

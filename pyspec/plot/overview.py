@@ -52,7 +52,8 @@ def plot_overview(
         return _places(dataset, look, sheet)
     data = np.where(dataset.finite, dataset.data, np.nan)
     unit = unit_of(dataset, "time")
-    return draw_data(data, dataset.energy, dataset.time, {}, sheet, look, unit)
+    axes = dataset.energy, dataset.time
+    return draw_data(data, *axes, {}, sheet, look, unit, options.get("legend"))
 
 
 def _places(dataset: Any, look: PlotConfig, sheet: Sheet) -> Any:

@@ -53,7 +53,8 @@ def plot_stack(
     given = np.arange(count)[_checked(rows, count)] if rows is not None else np.arange(count)
     most = n if n is not None else N_CURVES if rows is None else len(given)
     chosen = given[chosen_rows(len(given), most)]
-    names = names_of(seen.time[chosen].tolist(), unit or unit_of(fit, "time"), look)
+    times, legend = seen.time[chosen].tolist(), options.get("legend")
+    names = names_of(times, unit or unit_of(fit, "time"), look, legend)
     along, fits = spectra_of(fit, seen, chosen)
     return draw_waterfall(seen.data[chosen], seen.energy, names, fits, sheet, look, along)
 

@@ -106,6 +106,15 @@ def test_spectra_of_data_have_times_with_their_unit(tmp_path: Path) -> None:
     assert names[-1] == "50 ps"
     with pytest.raises(PlotError, match="legend has 1 names for 12 spectra"):
         file.plot_data(waterfall=5, legend=["one"])
+    # A config with names of peaks, such as project.yaml, stopped these pictures.
+    peaks = PlotConfig(legend=["bulk", "surface"])
+    found = file.fit_slice_by_slice("peak")
+    for figure in (
+        file.plot_data(config=peaks, waterfall=5),
+        plot_waterfall(file.data, file.energy, file.time, unit="ps", config=peaks),
+        plot_stack(found, config=peaks),
+    ):
+        assert figure.axes[0].texts[0].get_text() == "−2 ps"
 
 
 @pytest.mark.parametrize(("law", "name"), [("decay", "peak"), ("sampled", "peak"), ("", "lines")])
