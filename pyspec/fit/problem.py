@@ -42,7 +42,7 @@ Array = npt.NDArray[np.float64]
 
 #: What does not go into a pickle.
 _MADE_AGAIN = {
-    "_executor", "_executors", "_known", "_layout", "outline", "progress", "_theta", "_pool",
+    "_executor", "_executors", "_known", "_layout", "outline", "progress", "_pool",
     "_params", "_gather", "_kept",
 }  # fmt: skip
 
@@ -120,7 +120,6 @@ class FitProblem(Columns):
     progress: Silent = Silent()
     _pool: BufferPool | None = None
     _params: Any = None
-    _theta: Array | None = None
     _gather: Sequence[Any] = ()
 
     def __getstate__(self) -> dict[str, Any]:
@@ -305,12 +304,7 @@ class FitProblem(Columns):
         if params is not self._params:
             self._params = params
             self._gather = [params[name] for name in self.names]
-        theta = self._theta
-        if theta is None:
-            theta = self._theta = np.empty(len(self.names))
-        for index, par in enumerate(self._gather):
-            theta[index] = par.value
-        return self.residual(theta)
+        return self.residual(np.array([par.value for par in self._gather], dtype=np.float64))
 
     def residual(self, theta: Array) -> Array:
         """The residual at `theta`; keeps the best point. What is not finite is refused, or bad."""
