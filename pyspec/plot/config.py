@@ -71,7 +71,8 @@ class PlotConfig:
         data and fit in turn, where data are markers (linewidths are their outlines) and a fit is
         a line
     legend : names of several curves, in a fit of one spectrum or trace those of its peaks in
-        turn; [] leaves the legend out
+        turn; [] leaves the legend out. Names beyond the peaks, or too few for spectra above each
+        other, are refused where they are given by name, and not used where a config has them
     waterfall : distance between curves, in units of the data; 0 chooses one
     vlines, hlines : positions of reference lines, upright and level, in `refline_color` and
         `refline_style`. Those of a config are energies and times as in a map: in a picture of
